@@ -1,0 +1,36 @@
+// What every header of Gantry may rely on: the marks for functions that run on both machines, and the one place that
+// knows which compiler is reading the code.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define GANTRY_HD __host__ __device__
+#define GANTRY_DEVICE __device__
+#define GANTRY_GLOBAL __global__
+#else
+#define GANTRY_HD
+#define GANTRY_DEVICE
+#define GANTRY_GLOBAL
+#endif
+
+// Force-inlined functions that run on both machines: what a kernel calls in its inner loop.
+#if defined(__CUDACC__)
+#define GANTRY_INLINE __host__ __device__ __forceinline__
+#else
+#define GANTRY_INLINE inline __attribute__((always_inline))
+#endif
+
+// True while the compiler translates for the GPU. Only `arch/` and this file look at it.
+#if defined(__CUDA_ARCH__)
+#define GANTRY_ON_DEVICE 1
+#else
+#define GANTRY_ON_DEVICE 0
+#endif
+
+namespace gantry {
+
+// True during constant evaluation. `std::is_constant_evaluated` without <type_traits>, and usable in device code.
+GANTRY_HD constexpr bool is_constant_evaluated() noexcept { return __builtin_is_constant_evaluated(); }
+
+}  // namespace gantry
