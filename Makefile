@@ -1,0 +1,49 @@
+# Thin on purpose: what each command means lives in CMakePresets.json and scripts/.
+#
+#   make           build                       make check     what CI runs
+#   make run       build and run the tour      make format    clang-format over the tree
+#   make test      build and run every test    make tidy      clang-tidy over the tree
+#   make bench     build and run benchmarks    make clean     remove build/
+#
+# PRESET=debug and the like choose another preset of CMakePresets.json, JOBS=n the number of compilers at once.
+
+PRESET ?= release
+JOBS ?= $(shell nproc)
+BUILD := build/$(PRESET)
+export CMAKE_GENERATOR ?= Ninja
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+.PHONY: all run test check bench format tidy clean bootstrap configure
+
+all: configure
+	cmake --build $(BUILD)
+
+run: configure
+	@cmake --build $(BUILD) --target tools
+	@$(BUILD)/bin/gantry tour
+
+test: all
+	ctest --preset $(PRESET) -j$(JOBS)
+
+check:
+	.ci/run
+
+bench: configure
+	cmake --build $(BUILD) --target benchmarks
+	cmake --build $(BUILD) --target run_benchmarks -j1
+
+format:
+	scripts/format.sh
+
+tidy:
+	scripts/tidy.sh
+
+clean:
+	rm -rf build
+
+bootstrap:
+	@scripts/bootstrap.sh
+
+# Once configured, the build itself notices when a CMake file changes.
+configure: bootstrap
+	@test -f $(BUILD)/cmake_install.cmake || cmake --preset $(PRESET)

@@ -1,0 +1,17 @@
+# The installed package: headers, targets, and what find_package(gantry) reads.
+
+include(CMakePackageConfigHelpers)
+
+set(_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gantry")
+
+install(TARGETS gantry_headers EXPORT gantryTargets)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gantry" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT gantryTargets NAMESPACE gantry:: DESTINATION "${_config_dir}")
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/gantryConfig.cmake.in" "${PROJECT_BINARY_DIR}/gantryConfig.cmake"
+  INSTALL_DESTINATION "${_config_dir}")
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/gantryConfigVersion.cmake" COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES "${PROJECT_BINARY_DIR}/gantryConfig.cmake" "${PROJECT_BINARY_DIR}/gantryConfigVersion.cmake"
+        DESTINATION "${_config_dir}")

@@ -1,0 +1,23 @@
+# gantry_add_test(<name> SOURCES a.cpp b.cpp [LIBS ...] [LABELS ...])
+#
+# A GoogleTest program `<name>`, compiled as everything here is, each of its tests registered with ctest as
+# `<name>.Suite.Test`. GANTRY_SOURCE_DIR is defined as the repository's root, so that a test can find tests/data.
+
+include(GoogleTest)
+find_package(GTest REQUIRED)
+
+function(gantry_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
+  if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gantry_add_test(${name}) takes SOURCES, LIBS and LABELS, "
+                        "and was given SOURCES '${arg_SOURCES}' and '${arg_UNPARSED_ARGUMENTS}' beside them.")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE gantry::gantry gantry_options GTest::gmock GTest::gtest_main ${arg_LIBS})
+  target_compile_definitions(${name} PRIVATE GANTRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(
+    ${name}
+    TEST_PREFIX "${name}."
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+endfunction()
