@@ -1,0 +1,213 @@
+// Nested tuples of integers: shapes, strides, coordinates and tilers. A value with a fixed capacity, no heap.
+//
+// A tuple is stored as its tree in preorder. Each node is a leaf or a parenthesis; a parenthesis knows how many nodes its
+// subtree has, so that a mode is a contiguous run and stepping over it costs one addition. Capacity: kCapacity nodes, leaves
+// and parentheses together (`((2,2),3)` has 5). A tuple that would need more is faulty, with the rule `capacity`.
+//
+// TupleView looks at a tuple or at one of its modes without copying; algorithms take views. Like a string_view it must not
+// outlive the tuple.
+//
+// Example:
+//     using namespace gantry;
+//     constexpr IntTuple shape = make_shape(make_shape(_2, _4), 3);
+//     static_assert(rank(shape) == 2 && depth(shape) == 2 && size(shape) == 24);
+//     static_assert(shape[0] == make_shape(_2, _4));
+#pragma once
+
+#include <gantry/layout/int.hpp>
+
+namespace gantry {
+
+class TupleView;
+
+class IntTuple {
+ public:
+  static constexpr int kCapacity = 32;
+
+  // The empty tuple, `()`.
+  GANTRY_HD constexpr IntTuple() : leaves_{}, spans_{} { open(); }
+  GANTRY_HD constexpr IntTuple(const Int& leaf) : leaves_{}, spans_{} { append_leaf(leaf); }
+  GANTRY_HD constexpr IntTuple(std::int64_t leaf) : IntTuple(Int(leaf)) {}
+  GANTRY_HD constexpr IntTuple(int leaf) : IntTuple(Int(leaf)) {}
+  GANTRY_HD constexpr IntTuple(Underscore) : IntTuple(Int::all()) {}
+  GANTRY_HD explicit constexpr IntTuple(TupleView view);
+
+  GANTRY_HD static constexpr IntTuple faulty(const Fault& fault) {
+    IntTuple out;
+    out.fail(fault);
+    return out;
+  }
+
+  GANTRY_HD constexpr bool ok() const { return rule_ == Rule::none; }
+  GANTRY_HD constexpr Fault fault() const {
+    return ok() ? Fault{} : Fault{rule_, leaves_[0].value(), leaves_[1].value()};
+  }
+
+  GANTRY_HD constexpr bool is_leaf() const { return spans_[0] == 0; }
+  GANTRY_HD constexpr IntTuple operator[](int mode) const;
+  // The integer itself. Requires a leaf.
+  GANTRY_HD constexpr Int leaf() const {
+    if (!is_leaf()) refuse(ok() ? Fault{Rule::not_an_integer} : fault());
+    return leaves_[0];
+  }
+
+  // Building, in reading order: open() ... push(x) ... close(). A tuple under construction by these is not valid until every
+  // parenthesis that was opened is closed. push_back appends a mode to a finished tuple.
+  GANTRY_HD constexpr int open() {
+    const int at = append_leaf(Int());
+    if (ok()) spans_[at] = 1;
+    return at;
+  }
+  GANTRY_HD constexpr void close(int opened_at) {
+    if (ok()) spans_[opened_at] = static_cast<std::uint8_t>(nodes_ - opened_at);
+  }
+  GANTRY_HD constexpr void push(TupleView mode);
+  GANTRY_HD constexpr void push(const Int& leaf) { append_leaf(leaf); }
+  GANTRY_HD constexpr void push_back(TupleView mode);
+  GANTRY_HD constexpr void push_back(const Int& leaf) {
+    append_leaf(leaf);
+    close(0);
+  }
+  GANTRY_HD constexpr void clear() {
+    nodes_ = 0;
+    rule_ = Rule::none;
+  }
+  GANTRY_HD constexpr void fail(const Fault& fault) {
+    if (!ok()) return;
+    rule_ = fault.rule;
+    nodes_ = 1;
+    spans_[0] = 1;
+    leaves_[0] = Int(fault.actual);
+    leaves_[1] = Int(fault.wanted);
+  }
+  GANTRY_HD constexpr void fail(Rule rule) { fail(Fault{rule}); }
+
+ private:
+  friend class TupleView;
+
+  GANTRY_HD constexpr int append_leaf(const Int& leaf) {
+    if (!ok()) return 0;
+    if (leaf.rule() != Rule::none) {
+      fail(leaf.rule());
+      return 0;
+    }
+    if (nodes_ == kCapacity) {
+      fail({Rule::capacity, kCapacity + 1, kCapacity});
+      return 0;
+    }
+    leaves_[nodes_] = leaf;
+    spans_[nodes_] = 0;
+    return nodes_++;
+  }
+
+  Int leaves_[kCapacity];
+  std::uint8_t spans_[kCapacity];  // 0 for a leaf; for a parenthesis, the nodes of its subtree, itself included
+  std::uint8_t nodes_ = 0;
+  Rule rule_ = Rule::none;
+};
+
+class TupleView {
+ public:
+  GANTRY_HD constexpr TupleView(const IntTuple& tuple) : tuple_(&tuple) {}
+
+  GANTRY_HD constexpr bool ok() const { return tuple_->ok(); }
+  GANTRY_HD constexpr Fault fault() const { return tuple_->fault(); }
+  GANTRY_HD constexpr bool is_leaf() const { return tuple_->spans_[at_] == 0; }
+  GANTRY_HD constexpr bool is_tuple() const { return !is_leaf(); }
+  GANTRY_HD constexpr const Int& leaf() const { return tuple_->leaves_[at_]; }
+  GANTRY_HD constexpr int nodes() const { return is_leaf() ? 1 : tuple_->spans_[at_]; }
+
+  // Modes, in order. A leaf is its own only mode.
+  class Iterator {
+   public:
+    GANTRY_HD constexpr Iterator(const IntTuple* tuple, int at) : tuple_(tuple), at_(at) {}
+    GANTRY_HD constexpr TupleView operator*() const { return {tuple_, at_}; }
+    GANTRY_HD constexpr Iterator& operator++() {
+      at_ += (**this).nodes();
+      return *this;
+    }
+    GANTRY_HD constexpr bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    const IntTuple* tuple_;
+    int at_;
+  };
+  GANTRY_HD constexpr Iterator begin() const { return {tuple_, is_leaf() ? at_ : at_ + 1}; }
+  GANTRY_HD constexpr Iterator end() const { return {tuple_, at_ + nodes()}; }
+
+  // Requires 0 <= mode < rank(*this).
+  GANTRY_HD constexpr TupleView operator[](int mode) const {
+    Iterator it = begin();
+    while (mode-- > 0) ++it;
+    return *it;
+  }
+
+  // Leaves in order, across all nesting: for (int i = 0; i < nodes(); ++i) if (node_is_leaf(i)) ... node_leaf(i).
+  GANTRY_HD constexpr bool node_is_leaf(int i) const { return tuple_->spans_[at_ + i] == 0; }
+  GANTRY_HD constexpr const Int& node_leaf(int i) const { return tuple_->leaves_[at_ + i]; }
+  GANTRY_HD constexpr int node_span(int i) const { return tuple_->spans_[at_ + i]; }
+
+ private:
+  GANTRY_HD constexpr TupleView(const IntTuple* tuple, int at) : tuple_(tuple), at_(at) {}
+  const IntTuple* tuple_;
+  int at_ = 0;
+};
+
+GANTRY_HD constexpr int rank(TupleView t) {
+  if (t.is_leaf()) return 1;
+  int n = 0;
+  for (auto it = t.begin(); it != t.end(); ++it) ++n;
+  return n;
+}
+
+// Exact equality: same tree, same leaves, fixed and dynamic told apart.
+GANTRY_HD constexpr bool operator==(TupleView a, TupleView b) {
+  if (!a.ok() || !b.ok() || a.nodes() != b.nodes()) return false;
+  for (int i = 0; i < a.nodes(); ++i) {
+    if (a.node_is_leaf(i) != b.node_is_leaf(i)) return false;
+    if (a.node_is_leaf(i) ? !(a.node_leaf(i) == b.node_leaf(i)) : a.node_span(i) != b.node_span(i)) return false;
+  }
+  return true;
+}
+
+GANTRY_HD constexpr void IntTuple::push(TupleView mode) {
+  if (!mode.ok()) return fail(mode.fault());
+  if (!ok()) return;
+  const int n = mode.nodes();
+  if (nodes_ + n > kCapacity) return fail({Rule::capacity, nodes_ + n, kCapacity});
+  for (int i = 0; i < n; ++i) {
+    leaves_[nodes_ + i] = mode.node_leaf(i);
+    spans_[nodes_ + i] = static_cast<std::uint8_t>(mode.node_span(i));
+  }
+  nodes_ = static_cast<std::uint8_t>(nodes_ + n);
+}
+
+GANTRY_HD constexpr void IntTuple::push_back(TupleView mode) {
+  push(mode);
+  close(0);
+}
+
+GANTRY_HD constexpr IntTuple::IntTuple(TupleView view) : leaves_{}, spans_{} { push(view); }
+
+GANTRY_HD constexpr IntTuple IntTuple::operator[](int mode) const {
+  if (!ok()) return *this;
+  const int n = rank(*this);
+  if (mode < 0 || mode >= n) return faulty({Rule::mode_out_of_range, mode, n - 1});
+  return IntTuple(TupleView(*this)[mode]);
+}
+
+// (a, b, ...) from integers, `_` and tuples.
+template <class... Modes>
+GANTRY_HD constexpr IntTuple make_int_tuple(const Modes&... modes) {
+  IntTuple out;
+  (out.push_back(IntTuple(modes)), ...);
+  return out;
+}
+template <class... Modes>
+GANTRY_HD constexpr IntTuple make_shape(const Modes&... modes) { return make_int_tuple(modes...); }
+template <class... Modes>
+GANTRY_HD constexpr IntTuple make_stride(const Modes&... modes) { return make_int_tuple(modes...); }
+template <class... Modes>
+GANTRY_HD constexpr IntTuple make_coord(const Modes&... modes) { return make_int_tuple(modes...); }
+
+}  // namespace gantry
