@@ -109,49 +109,59 @@ class IntTuple {
 class TupleView {
  public:
   GANTRY_HD constexpr TupleView(const IntTuple& tuple) : tuple_(&tuple) {}
+  // A single integer is a view of itself.
+  GANTRY_HD constexpr TupleView(const Int& leaf) : own_(leaf) {}
+  GANTRY_HD constexpr TupleView(std::int64_t leaf) : own_(leaf) {}
+  GANTRY_HD constexpr TupleView(int leaf) : own_(leaf) {}
+  GANTRY_HD constexpr TupleView(Underscore) : own_(Int::all()) {}
 
-  GANTRY_HD constexpr bool ok() const { return tuple_->ok(); }
-  GANTRY_HD constexpr Fault fault() const { return tuple_->fault(); }
-  GANTRY_HD constexpr bool is_leaf() const { return tuple_->spans_[at_] == 0; }
+  GANTRY_HD constexpr bool ok() const { return tuple_ != nullptr ? tuple_->ok() : own_.rule() == Rule::none; }
+  GANTRY_HD constexpr Fault fault() const { return tuple_ != nullptr ? tuple_->fault() : Fault{own_.rule()}; }
+  GANTRY_HD constexpr bool is_leaf() const { return node_is_leaf(0); }
   GANTRY_HD constexpr bool is_tuple() const { return !is_leaf(); }
-  GANTRY_HD constexpr const Int& leaf() const { return tuple_->leaves_[at_]; }
-  GANTRY_HD constexpr int nodes() const { return is_leaf() ? 1 : tuple_->spans_[at_]; }
+  GANTRY_HD constexpr const Int& leaf() const { return node_leaf(0); }
+  GANTRY_HD constexpr int nodes() const { return is_leaf() ? 1 : node_span(0); }
 
   // Modes, in order. A leaf is its own only mode.
-  class Iterator {
-   public:
-    GANTRY_HD constexpr Iterator(const IntTuple* tuple, int at) : tuple_(tuple), at_(at) {}
-    GANTRY_HD constexpr TupleView operator*() const { return {tuple_, at_}; }
-    GANTRY_HD constexpr Iterator& operator++() {
-      at_ += (**this).nodes();
-      return *this;
-    }
-    GANTRY_HD constexpr bool operator!=(const Iterator& other) const { return at_ != other.at_; }
-
-   private:
-    const IntTuple* tuple_;
-    int at_;
-  };
-  GANTRY_HD constexpr Iterator begin() const { return {tuple_, is_leaf() ? at_ : at_ + 1}; }
-  GANTRY_HD constexpr Iterator end() const { return {tuple_, at_ + nodes()}; }
+  class Iterator;
+  GANTRY_HD constexpr Iterator begin() const;
+  GANTRY_HD constexpr Iterator end() const;
 
   // Requires 0 <= mode < rank(*this).
-  GANTRY_HD constexpr TupleView operator[](int mode) const {
-    Iterator it = begin();
-    while (mode-- > 0) ++it;
-    return *it;
-  }
+  GANTRY_HD constexpr TupleView operator[](int mode) const;
 
-  // Leaves in order, across all nesting: for (int i = 0; i < nodes(); ++i) if (node_is_leaf(i)) ... node_leaf(i).
-  GANTRY_HD constexpr bool node_is_leaf(int i) const { return tuple_->spans_[at_ + i] == 0; }
-  GANTRY_HD constexpr const Int& node_leaf(int i) const { return tuple_->leaves_[at_ + i]; }
-  GANTRY_HD constexpr int node_span(int i) const { return tuple_->spans_[at_ + i]; }
+  // The subtree node by node, in preorder: what algorithms that do not care about nesting loop over.
+  GANTRY_HD constexpr bool node_is_leaf(int i) const { return tuple_ == nullptr || tuple_->spans_[at_ + i] == 0; }
+  GANTRY_HD constexpr const Int& node_leaf(int i) const { return tuple_ != nullptr ? tuple_->leaves_[at_ + i] : own_; }
+  GANTRY_HD constexpr int node_span(int i) const { return tuple_ != nullptr ? tuple_->spans_[at_ + i] : 0; }
 
  private:
-  GANTRY_HD constexpr TupleView(const IntTuple* tuple, int at) : tuple_(tuple), at_(at) {}
-  const IntTuple* tuple_;
+  const IntTuple* tuple_ = nullptr;  // null for a single integer, which is then own_
   int at_ = 0;
+  Int own_;
 };
+
+class TupleView::Iterator {
+ public:
+  GANTRY_HD constexpr Iterator(const TupleView& tuple, int at) : view_(tuple) { view_.at_ = at; }
+  GANTRY_HD constexpr const TupleView& operator*() const { return view_; }
+  GANTRY_HD constexpr Iterator& operator++() {
+    view_.at_ += view_.nodes();
+    return *this;
+  }
+  GANTRY_HD constexpr bool operator!=(const Iterator& other) const { return view_.at_ != other.view_.at_; }
+
+ private:
+  TupleView view_;
+};
+
+GANTRY_HD constexpr TupleView::Iterator TupleView::begin() const { return {*this, is_leaf() ? at_ : at_ + 1}; }
+GANTRY_HD constexpr TupleView::Iterator TupleView::end() const { return {*this, at_ + nodes()}; }
+GANTRY_HD constexpr TupleView TupleView::operator[](int mode) const {
+  Iterator it = begin();
+  while (mode-- > 0) ++it;
+  return *it;
+}
 
 GANTRY_HD constexpr int rank(TupleView t) {
   if (t.is_leaf()) return 1;
