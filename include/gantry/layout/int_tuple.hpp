@@ -108,15 +108,15 @@ class IntTuple {
 
 class TupleView {
  public:
-  GANTRY_HD constexpr TupleView(const IntTuple& tuple) : tuple_(&tuple) {}
+  GANTRY_HD constexpr TupleView(const IntTuple& tuple) : tuple_(&tuple), at_(0) {}
   // A single integer is a view of itself.
   GANTRY_HD constexpr TupleView(const Int& leaf) : own_(leaf) {}
   GANTRY_HD constexpr TupleView(std::int64_t leaf) : own_(leaf) {}
   GANTRY_HD constexpr TupleView(int leaf) : own_(leaf) {}
   GANTRY_HD constexpr TupleView(Underscore) : own_(Int::all()) {}
 
-  GANTRY_HD constexpr bool ok() const { return tuple_ != nullptr ? tuple_->ok() : own_.rule() == Rule::none; }
-  GANTRY_HD constexpr Fault fault() const { return tuple_ != nullptr ? tuple_->fault() : Fault{own_.rule()}; }
+  GANTRY_HD constexpr bool ok() const { return !is_own() ? tuple_->ok() : own_.rule() == Rule::none; }
+  GANTRY_HD constexpr Fault fault() const { return !is_own() ? tuple_->fault() : Fault{own_.rule()}; }
   GANTRY_HD constexpr bool is_leaf() const { return node_is_leaf(0); }
   GANTRY_HD constexpr bool is_tuple() const { return !is_leaf(); }
   GANTRY_HD constexpr const Int& leaf() const { return node_leaf(0); }
@@ -131,14 +131,17 @@ class TupleView {
   GANTRY_HD constexpr TupleView operator[](int mode) const;
 
   // The subtree node by node, in preorder: what algorithms that do not care about nesting loop over.
-  GANTRY_HD constexpr bool node_is_leaf(int i) const { return tuple_ == nullptr || tuple_->spans_[at_ + i] == 0; }
-  GANTRY_HD constexpr const Int& node_leaf(int i) const { return tuple_ != nullptr ? tuple_->leaves_[at_ + i] : own_; }
-  GANTRY_HD constexpr int node_span(int i) const { return tuple_ != nullptr ? tuple_->spans_[at_ + i] : 0; }
+  GANTRY_HD constexpr bool node_is_leaf(int i) const { return is_own() || tuple_->spans_[at_ + i] == 0; }
+  GANTRY_HD constexpr const Int& node_leaf(int i) const { return !is_own() ? tuple_->leaves_[at_ + i] : own_; }
+  GANTRY_HD constexpr int node_span(int i) const { return !is_own() ? tuple_->spans_[at_ + i] : 0; }
 
  private:
-  const IntTuple* tuple_ = nullptr;  // null for a single integer, which is then own_
-  int at_ = 0;
+  GANTRY_HD constexpr bool is_own() const { return at_ < 0; }
+
+  const IntTuple* tuple_ = nullptr;
+  int at_ = kOwnLeaf;  // where the subtree starts; negative for a single integer, which is then own_
   Int own_;
+  static constexpr int kOwnLeaf = -2;
 };
 
 class TupleView::Iterator {
