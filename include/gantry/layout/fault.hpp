@@ -16,44 +16,51 @@
 #endif
 
 // X(id, sentence). {actual} and {wanted} stand for the two values of the Fault.
-#define GANTRY_LAYOUT_RULES(X)                                                                                          \
-  X(none, "no fault")                                                                                                   \
-  X(capacity, "a tuple needs {actual} nodes (leaves and parentheses): a tuple holds at most {wanted}")                  \
-  X(basis_depth, "a basis element names {actual} nested modes: at most {wanted} are possible")                          \
-  X(basis_index, "a basis element names mode {actual}: mode indices go from 0 to {wanted}")                             \
-  X(overflow, "an integer result does not fit in 64 bits")                                                              \
-  X(division_by_zero, "a division by zero was asked for")                                                               \
-  X(extent_below_one, "an extent is {actual}: extents must be at least {wanted}")                                       \
-  X(not_an_integer, "an integer was expected where a tuple or '_' stands")                                              \
-  X(not_an_extent, "an extent must be a plain integer, without '_' alone and without a basis '@'")                      \
-  X(not_congruent, "shape and stride have different profiles: {actual} entries where {wanted} are expected")            \
-  X(coordinate_profile, "a coordinate has {actual} entries: the shape it indexes has {wanted}")                         \
-  X(coordinate_deeper, "a coordinate is nested more deeply than the shape that it indexes")                             \
-  X(mode_out_of_range, "mode {actual} was asked for: modes 0 to {wanted} exist")                                        \
-  X(range_empty, "a range of modes starts at {actual} and ends before it, at {wanted}")                                 \
-  X(rank_mismatch, "two tuples have ranks {actual} and {wanted}: they must have the same rank")                         \
-  X(basis_in_offset, "a layout whose strides are basis elements gives coordinates, not offsets: use at()")              \
-  X(value_unknown, "a run-time value is needed that is not known at compile time: bind it first")                       \
-  X(mixed_basis, "an integer and a basis element cannot be added")                                                      \
-  X(basis_product, "two basis elements cannot be multiplied")                                                           \
-  X(shape_div_not_divisible, "shape_div: {actual} and {wanted} must divide one another")                                \
-  X(composition_stride, "composition: stride {actual} of the right layout and extent {wanted} of a left mode must divide one another") \
-  X(composition_shape, "composition: extent {actual} of the right layout must be divisible by {wanted}, the part of a left mode that it spans") \
-  X(composition_basis, "composition: the right layout names mode {actual}, and the left layout has {wanted} modes")     \
-  X(composition_rank, "composition: a tiler of rank {actual} needs a layout of at least that rank, and it has rank {wanted}") \
-  X(complement_overlap, "complement: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below it") \
-  X(complement_dynamic, "complement: only a rank-1 layout may have a stride that is not known at compile time")         \
-  X(complement_negative, "complement: strides must not be negative, and one is {actual}")                               \
-  X(inverse_not_injective, "inverse: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below it") \
-  X(recast_width, "recast: {actual} bits and {wanted} bits must divide one another")                                    \
-  X(recast_stride, "recast: stride {actual} must be divisible by {wanted}, or be 1 in a mode that is")                  \
-  X(recast_shape, "recast: extent {actual} of the contiguous mode must be divisible by {wanted}")                       \
-  X(swizzle_bits, "a swizzle of {actual} bits was asked for: bits go from 0 to {wanted}")                               \
-  X(swizzle_base, "a swizzle base of {actual} was asked for: the base must be at least {wanted}")                       \
-  X(swizzle_shift, "a swizzle shift of {actual} overlaps its own bits: its magnitude must be at least {wanted}")        \
-  X(swizzle_recast, "a swizzle with base {actual} cannot be expressed for elements {wanted} times as wide")             \
-  X(order_profile, "an order has {actual} entries: the shape that it orders has {wanted}")                              \
-  X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")               \
+#define GANTRY_LAYOUT_RULES(X)                                                                                         \
+  X(none, "no fault")                                                                                                  \
+  X(capacity, "a tuple needs {actual} nodes (leaves and parentheses): a tuple holds at most {wanted}")                 \
+  X(basis_depth, "a basis element names {actual} nested modes: at most {wanted} are possible")                         \
+  X(basis_index, "a basis element names mode {actual}: mode indices go from 0 to {wanted}")                            \
+  X(overflow, "an integer result does not fit in 64 bits")                                                             \
+  X(division_by_zero, "a division by zero was asked for")                                                              \
+  X(extent_below_one, "an extent is {actual}: extents must be at least {wanted}")                                      \
+  X(not_an_integer, "an integer was expected where a tuple or '_' stands")                                             \
+  X(not_an_extent, "an extent must be a plain integer, without '_' alone and without a basis '@'")                     \
+  X(not_congruent, "shape and stride have different profiles: {actual} entries where {wanted} are expected")           \
+  X(coordinate_profile, "a coordinate has {actual} entries: the shape it indexes has {wanted}")                        \
+  X(coordinate_deeper, "a coordinate is nested more deeply than the shape that it indexes")                            \
+  X(mode_out_of_range, "mode {actual} was asked for: modes 0 to {wanted} exist")                                       \
+  X(range_empty, "a range of modes starts at {actual} and ends before it, at {wanted}")                                \
+  X(rank_mismatch, "two tuples have ranks {actual} and {wanted}: they must have the same rank")                        \
+  X(basis_in_offset, "a layout whose strides are basis elements gives coordinates, not offsets: use at()")             \
+  X(value_unknown, "a run-time value is needed that is not known at compile time: bind it first")                      \
+  X(mixed_basis, "an integer and a basis element cannot be added")                                                     \
+  X(basis_product, "two basis elements cannot be multiplied")                                                          \
+  X(shape_div_not_divisible, "shape_div: {actual} and {wanted} must divide one another")                               \
+  X(composition_stride,                                                                                                \
+    "composition: stride {actual} of the right layout and extent {wanted} of a left mode must divide one another")     \
+  X(composition_shape,                                                                                                 \
+    "composition: extent {actual} of the right layout must be divisible by {wanted}, the part of a left mode that it " \
+    "spans")                                                                                                           \
+  X(composition_basis, "composition: the right layout names mode {actual}, and the left layout has {wanted} modes")    \
+  X(composition_rank,                                                                                                  \
+    "composition: a tiler of rank {actual} needs a layout of at least that rank, and it has rank {wanted}")            \
+  X(complement_overlap,                                                                                                \
+    "complement: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below "   \
+    "it")                                                                                                              \
+  X(complement_dynamic, "complement: only a rank-1 layout may have a stride that is not known at compile time")        \
+  X(complement_negative, "complement: strides must not be negative, and one is {actual}")                              \
+  X(inverse_not_injective,                                                                                             \
+    "inverse: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below it")   \
+  X(recast_width, "recast: {actual} bits and {wanted} bits must divide one another")                                   \
+  X(recast_stride, "recast: stride {actual} must be divisible by {wanted}, or be 1 in a mode that is")                 \
+  X(recast_shape, "recast: extent {actual} of the contiguous mode must be divisible by {wanted}")                      \
+  X(swizzle_bits, "a swizzle of {actual} bits was asked for: bits go from 0 to {wanted}")                              \
+  X(swizzle_base, "a swizzle base of {actual} was asked for: the base must be at least {wanted}")                      \
+  X(swizzle_shift, "a swizzle shift of {actual} overlaps its own bits: its magnitude must be at least {wanted}")       \
+  X(swizzle_recast, "a swizzle with base {actual} cannot be expressed for elements {wanted} times as wide")            \
+  X(order_profile, "an order has {actual} entries: the shape that it orders has {wanted}")                             \
+  X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")              \
   X(parse, "the text could not be read")
 
 namespace gantry {
@@ -77,7 +84,8 @@ using Sentence = Text<256>;
 GANTRY_HD constexpr const char* sentence_of(Rule rule) {
   switch (rule) {
 #define GANTRY_X(id, sentence) \
-  case Rule::id: return sentence;
+  case Rule::id:               \
+    return sentence;
     GANTRY_LAYOUT_RULES(GANTRY_X)
 #undef GANTRY_X
   }
@@ -123,13 +131,14 @@ class LayoutError : public std::exception {
 #endif
 }
 
-// One static assertion per rule, so that every compiler prints the sentence itself; the values are the template arguments.
+// One static assertion per rule, so that every compiler prints the sentence itself; the values are the template
+// arguments.
 template <Rule rule, std::int64_t actual, std::int64_t wanted>
 struct Refused;
-#define GANTRY_X(id, sentence)                                                         \
-  template <std::int64_t actual, std::int64_t wanted>                                  \
-  struct Refused<Rule::id, actual, wanted> {                                           \
-    static constexpr bool ok = Rule::id == Rule::none || (actual != actual);           \
+#define GANTRY_X(id, sentence)                                                             \
+  template <std::int64_t actual, std::int64_t wanted>                                      \
+  struct Refused<Rule::id, actual, wanted> {                                               \
+    static constexpr bool ok = Rule::id == Rule::none || (actual != actual);               \
     static_assert(ok, "gantry: " sentence "  (values: see Refused<..., actual, wanted>)"); \
   };
 GANTRY_LAYOUT_RULES(GANTRY_X)

@@ -1,11 +1,12 @@
 // One integer leaf of a shape, stride or coordinate.
 //
-// A leaf is fixed (known at compile time, printed `_8`), dynamic (a run-time value, printed `8`), or unknown (dynamic, its
-// value not readable yet, printed `?`). It may be scaled by a basis element: `64@1` is 64 along mode 1, and `1@0@2` is 1
-// along mode 0 of mode 2, outermost mode printed last. `_` alone, "all of this mode", is a leaf too.
+// A leaf is fixed (known at compile time, printed `_8`), dynamic (a run-time value, printed `8`), or unknown (dynamic,
+// its value not readable yet, printed `?`). It may be scaled by a basis element: `64@1` is 64 along mode 1, and `1@0@2`
+// is 1 along mode 0 of mode 2, outermost mode printed last. `_` alone, "all of this mode", is a leaf too.
 //
-// Decisions about structure may look only at fixed leaves, so that the same structure comes out for every run-time value.
-// Arithmetic keeps what can be known: `_0 * d` is `_0`, `d % _1` is `_0`, anything else with a dynamic operand is dynamic.
+// Decisions about structure may look only at fixed leaves, so that the same structure comes out for every run-time
+// value. Arithmetic keeps what can be known: `_0 * d` is `_0`, `d % _1` is `_0`, anything else with a dynamic operand
+// is dynamic.
 //
 // Example:
 //     using namespace gantry;
@@ -85,7 +86,8 @@ class Int {
   // The static unit along the nested mode `indices`, outermost first: basis(2, 0) prints `_1@0@2`.
   template <class... Indices>
   GANTRY_HD static constexpr Int basis(Indices... indices) {
-    static_assert(sizeof...(Indices) <= BasisPath::kMaxDepth, "gantry: a basis element names at most five nested modes");
+    static_assert(sizeof...(Indices) <= BasisPath::kMaxDepth,
+                  "gantry: a basis element names at most five nested modes");
     Int out = fixed(1);
     ((out.path_ = out.path_.then(static_cast<int>(indices))), ...);
     return out;

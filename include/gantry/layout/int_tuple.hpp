@@ -1,11 +1,12 @@
 // Nested tuples of integers: shapes, strides, coordinates and tilers. A value with a fixed capacity, no heap.
 //
-// A tuple is stored as its tree in preorder. Each node is a leaf or a parenthesis; a parenthesis knows how many nodes its
-// subtree has, so that a mode is a contiguous run and stepping over it costs one addition. Capacity: kCapacity nodes, leaves
-// and parentheses together (`((2,2),3)` has 5). A tuple that would need more is faulty, with the rule `capacity`.
+// A tuple is stored as its tree in preorder. Each node is a leaf or a parenthesis; a parenthesis knows how many nodes
+// its subtree has, so that a mode is a contiguous run and stepping over it costs one addition. Capacity: kCapacity
+// nodes, leaves and parentheses together (`((2,2),3)` has 5). A tuple that would need more is faulty, with the rule
+// `capacity`.
 //
-// TupleView looks at a tuple or at one of its modes without copying; algorithms take views. Like a string_view it must not
-// outlive the tuple.
+// TupleView looks at a tuple or at one of its modes without copying; algorithms take views. Like a string_view it must
+// not outlive the tuple.
 //
 // Example:
 //     using namespace gantry;
@@ -51,8 +52,8 @@ class IntTuple {
     return leaves_[0];
   }
 
-  // Building, in reading order: open() ... push(x) ... close(). A tuple under construction by these is not valid until every
-  // parenthesis that was opened is closed. push_back appends a mode to a finished tuple.
+  // Building, in reading order: open() ... push(x) ... close(). A tuple under construction by these is not valid until
+  // every parenthesis that was opened is closed. push_back appends a mode to a finished tuple.
   GANTRY_HD constexpr int open() {
     const int at = append_leaf(Int());
     if (ok()) spans_[at] = 1;
@@ -217,10 +218,16 @@ GANTRY_HD constexpr IntTuple make_int_tuple(const Modes&... modes) {
   return out;
 }
 template <class... Modes>
-GANTRY_HD constexpr IntTuple make_shape(const Modes&... modes) { return make_int_tuple(modes...); }
+GANTRY_HD constexpr IntTuple make_shape(const Modes&... modes) {
+  return make_int_tuple(modes...);
+}
 template <class... Modes>
-GANTRY_HD constexpr IntTuple make_stride(const Modes&... modes) { return make_int_tuple(modes...); }
+GANTRY_HD constexpr IntTuple make_stride(const Modes&... modes) {
+  return make_int_tuple(modes...);
+}
 template <class... Modes>
-GANTRY_HD constexpr IntTuple make_coord(const Modes&... modes) { return make_int_tuple(modes...); }
+GANTRY_HD constexpr IntTuple make_coord(const Modes&... modes) {
+  return make_int_tuple(modes...);
+}
 
 }  // namespace gantry

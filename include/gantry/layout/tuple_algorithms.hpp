@@ -1,5 +1,5 @@
-// Questions about nested integer tuples, and tuples made from tuples. Names and meanings are CuTe's; modes are counted from
-// 0, ranges of modes are [begin, end). A faulty argument gives its fault back.
+// Questions about nested integer tuples, and tuples made from tuples. Names and meanings are CuTe's; modes are counted
+// from 0, ranges of modes are [begin, end). A faulty argument gives its fault back.
 //
 // Example:
 //     using namespace gantry;
@@ -13,7 +13,8 @@
 
 namespace gantry {
 
-// ---- Questions -------------------------------------------------------------------------------------------------------
+// ---- Questions
+// -------------------------------------------------------------------------------------------------------
 
 GANTRY_HD constexpr int depth(TupleView t) {
   if (t.is_leaf()) return 0;
@@ -119,8 +120,8 @@ GANTRY_HD constexpr bool weakly_compatible(TupleView a, TupleView b) {
   return true;
 }
 
-// -1, 0 or 1. Lexicographic: the first mode decides first. Tuples of different profile compare leaf by leaf; a tuple that
-// is a prefix of the other comes first.
+// -1, 0 or 1. Lexicographic: the first mode decides first. Tuples of different profile compare leaf by leaf; a tuple
+// that is a prefix of the other comes first.
 GANTRY_HD constexpr int lex_compare(TupleView a, TupleView b) {
   int ia = 0;
   int ib = 0;
@@ -151,8 +152,8 @@ GANTRY_HD constexpr int colex_compare(TupleView a, TupleView b) {
 GANTRY_HD constexpr bool lex_less(TupleView a, TupleView b) { return lex_compare(a, b) < 0; }
 GANTRY_HD constexpr bool colex_less(TupleView a, TupleView b) { return colex_compare(a, b) < 0; }
 
-// Every leaf of a is less than its counterpart in b: "the coordinate a lies inside the shape b". False where the profiles
-// differ.
+// Every leaf of a is less than its counterpart in b: "the coordinate a lies inside the shape b". False where the
+// profiles differ.
 GANTRY_HD constexpr bool elem_less(TupleView a, TupleView b) {
   if (a.is_leaf() != b.is_leaf()) return false;
   if (a.is_leaf()) return a.leaf().is_known() && b.leaf().is_known() && a.leaf().value() < b.leaf().value();
@@ -165,7 +166,8 @@ GANTRY_HD constexpr bool elem_less(TupleView a, TupleView b) {
   return true;
 }
 
-// ---- Leaf by leaf ----------------------------------------------------------------------------------------------------
+// ---- Leaf by leaf
+// ----------------------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -289,7 +291,8 @@ GANTRY_HD constexpr IntTuple shape_div(TupleView a, TupleView b) {
   return out;
 }
 
-// ---- Tuples from tuples ----------------------------------------------------------------------------------------------
+// ---- Tuples from tuples
+// ----------------------------------------------------------------------------------------------
 
 // All leaves in one tuple. A leaf stays a leaf.
 GANTRY_HD constexpr IntTuple flatten(TupleView t) {
@@ -420,7 +423,9 @@ GANTRY_HD constexpr IntTuple zip(TupleView a, TupleView b) {
 }
 
 // A leaf as a tuple of one; a tuple as it is. unwrap is the other way: tuples of one are opened.
-GANTRY_HD constexpr IntTuple wrap(TupleView t) { return t.is_leaf() && t.ok() ? make_int_tuple(t.leaf()) : IntTuple(t); }
+GANTRY_HD constexpr IntTuple wrap(TupleView t) {
+  return t.is_leaf() && t.ok() ? make_int_tuple(t.leaf()) : IntTuple(t);
+}
 GANTRY_HD constexpr IntTuple unwrap(TupleView t) {
   if (!t.ok()) return IntTuple::faulty(t.fault());
   while (t.is_tuple() && rank(t) == 1) t = *t.begin();
