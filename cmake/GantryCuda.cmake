@@ -13,8 +13,8 @@
 # The architecture and the language standard are given as plain flags: CMake 3.25 knows neither 90a nor the standards of
 # CUDA 13.
 
-set(GANTRY_CUDA_FLAGS -std=c++20 -gencode arch=compute_90a,code=sm_90a)
-set(_ptxas_flags -Xptxas -v,-warn-spills,-warn-lmem-usage)
+set(GANTRY_CUDA_FLAGS -std=c++20 -gencode arch=compute_90a,code=sm_90a -Werror all-warnings)
+set(_ptxas_flags -Xptxas -v)
 set(_check_ptxas "${PROJECT_SOURCE_DIR}/scripts/check_ptxas.py")
 
 find_program(GANTRY_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
