@@ -1,0 +1,151 @@
+// Bulk tensor copies: `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and their prefetch, rank 1 to 5, named and
+// ordered as in `cuda::ptx`. Coordinates are in elements, innermost first. One thread issues a copy.
+//
+// Loads complete on an mbarrier, which is credited the bytes of the whole box; stores and reductions complete in the bulk
+// group of the issuing thread (`bulk_group.hpp`).
+//
+//   const std::int32_t at[2] = {k, m};
+//   cp_async_bulk_tensor(space_cluster, space_global, tile, &map, at, &full);
+//   cp_async_bulk_tensor(space_global, space_shared, &map, at, tile);
+#pragma once
+
+#include <cstdint>
+
+#include "gantry/arch/address.hpp"
+#include "gantry/arch/site.hpp"
+#include "gantry/arch/tags.hpp"
+
+#if !GANTRY_ON_DEVICE
+#include "gantry/arch/machine.hpp"
+#endif
+
+namespace gantry::arch {
+
+#if GANTRY_ON_DEVICE
+
+// One instruction at each rank. `before` and `after` surround the coordinates, which are operands 4 and up; the operands
+// that the text names come first, always four, so that their numbers do not depend on the rank.
+#define GANTRY_TENSOR_TILED(name, before, after, a, b, c, d)                                       \
+  if constexpr (Rank == 1) {                                                                       \
+    asm volatile(name ".1d" before "{%4}" after ::a, b, c, d, "r"(coordinates[0]) : "memory");     \
+  } else if constexpr (Rank == 2) {                                                                \
+    asm volatile(name ".2d" before "{%4,%5}" after ::a, b, c, d, "r"(coordinates[0]),              \
+                 "r"(coordinates[1])                                                               \
+                 : "memory");                                                                      \
+  } else if constexpr (Rank == 3) {                                                                \
+    asm volatile(name ".3d" before "{%4,%5,%6}" after ::a, b, c, d, "r"(coordinates[0]),           \
+                 "r"(coordinates[1]), "r"(coordinates[2])                                          \
+                 : "memory");                                                                      \
+  } else if constexpr (Rank == 4) {                                                                \
+    asm volatile(name ".4d" before "{%4,%5,%6,%7}" after ::a, b, c, d, "r"(coordinates[0]),        \
+                 "r"(coordinates[1]), "r"(coordinates[2]), "r"(coordinates[3])                     \
+                 : "memory");                                                                      \
+  } else {                                                                                         \
+    asm volatile(name ".5d" before "{%4,%5,%6,%7,%8}" after ::a, b, c, d, "r"(coordinates[0]),     \
+                 "r"(coordinates[1]), "r"(coordinates[2]), "r"(coordinates[3]),                    \
+                 "r"(coordinates[4])                                                               \
+                 : "memory");                                                                      \
+  }
+
+// The same for im2col loads, which exist at ranks 3 to 5 and take rank - 2 offsets after the barrier.
+#define GANTRY_TENSOR_IM2COL(name, before, middle, after, a, b, c, d)                              \
+  if constexpr (Rank == 3) {                                                                       \
+    asm volatile(name ".3d" before "{%4,%5,%6}" middle "{%7}" after ::a, b, c, d,                  \
+                 "r"(coordinates[0]), "r"(coordinates[1]), "r"(coordinates[2]), "h"(offsets[0])    \
+                 : "memory");                                                                      \
+  } else if constexpr (Rank == 4) {                                                                \
+    asm volatile(name ".4d" before "{%4,%5,%6,%7}" middle "{%8,%9}" after ::a, b, c, d,            \
+                 "r"(coordinates[0]), "r"(coordinates[1]), "r"(coordinates[2]),                    \
+                 "r"(coordinates[3]), "h"(offsets[0]), "h"(offsets[1])                             \
+                 : "memory");                                                                      \
+  } else {                                                                                         \
+    asm volatile(name ".5d" before "{%4,%5,%6,%7,%8}" middle "{%9,%10,%11}" after ::a, b, c, d,    \
+                 "r"(coordinates[0]), "r"(coordinates[1]), "r"(coordinates[2]),                    \
+                 "r"(coordinates[3]), "r"(coordinates[4]), "h"(offsets[0]), "h"(offsets[1]),       \
+                 "h"(offsets[2])                                                                   \
+                 : "memory");                                                                      \
+  }
+
+#define GANTRY_LOAD_QUALIFIERS(mode) \
+  ".shared::cluster.global." mode ".mbarrier::complete_tx::bytes"
+
+#endif
+
+namespace detail {
+template <int Rank>
+inline constexpr bool kTensorRank = Rank >= 1 && Rank <= 5;
+template <int Rank, int Offsets>
+inline constexpr bool kIm2colRank = Rank >= 3 && Rank <= 5 && Offsets == Rank - 2;
+}  // namespace detail
+
+// Global to shared, credited to `barrier`.
+template <int Rank>
+GANTRY_INLINE void cp_async_bulk_tensor(space_cluster_t, space_global_t, void* destination,
+                                        const void* map, const std::int32_t (&coordinates)[Rank],
+                                        std::uint64_t* barrier,
+                                        [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kTensorRank<Rank>, "a tensor copy has rank 1 to 5");
+#if GANTRY_ON_DEVICE
+  GANTRY_TENSOR_TILED("cp.async.bulk.tensor", GANTRY_LOAD_QUALIFIERS("tile") " [%0], [%1, ",
+                      "], [%2];", "r"(shared_address(destination)), "l"(map),
+                      "r"(shared_address(barrier)), "l"(std::uint64_t{0}))
+#else
+  sim::tensor_copy({.kind = sim::CopyKind::load, .shared = destination, .map = map, .rank = Rank,
+                    .coordinates = coordinates, .barrier = barrier}, site);
+#endif
+}
+
+template <int Rank>
+GANTRY_INLINE void cp_async_bulk_tensor(space_cluster_t, space_global_t, void* destination,
+                                        const void* map, const std::int32_t (&coordinates)[Rank],
+                                        std::uint64_t* barrier, [[maybe_unused]] CachePolicy policy,
+                                        [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kTensorRank<Rank>, "a tensor copy has rank 1 to 5");
+#if GANTRY_ON_DEVICE
+  GANTRY_TENSOR_TILED("cp.async.bulk.tensor",
+                      GANTRY_LOAD_QUALIFIERS("tile") ".L2::cache_hint [%0], [%1, ", "], [%2], %3;",
+                      "r"(shared_address(destination)), "l"(map), "r"(shared_address(barrier)),
+                      "l"(policy.bits))
+#else
+  sim::tensor_copy({.kind = sim::CopyKind::load, .shared = destination, .map = map, .rank = Rank,
+                    .coordinates = coordinates, .barrier = barrier}, site);
+#endif
+}
+
+// The same box into every CTA of the cluster whose bit is set in `mask`, each at the offset of `destination` and credited to
+// its own barrier at the offset of `barrier`.
+template <int Rank>
+GANTRY_INLINE void cp_async_bulk_tensor(space_cluster_t, space_global_t, void* destination,
+                                        const void* map, const std::int32_t (&coordinates)[Rank],
+                                        std::uint64_t* barrier, std::uint16_t mask,
+                                        [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kTensorRank<Rank>, "a tensor copy has rank 1 to 5");
+#if GANTRY_ON_DEVICE
+  GANTRY_TENSOR_TILED("cp.async.bulk.tensor",
+                      GANTRY_LOAD_QUALIFIERS("tile") ".multicast::cluster [%0], [%1, ",
+                      "], [%2], %3;", "r"(shared_address(destination)), "l"(map),
+                      "r"(shared_address(barrier)), "h"(mask))
+#else
+  sim::tensor_copy({.kind = sim::CopyKind::load, .shared = destination, .map = map, .rank = Rank,
+                    .coordinates = coordinates, .barrier = barrier, .multicast = true,
+                    .mask = mask}, site);
+#endif
+}
+
+// Shared to global, in the issuing thread's bulk group. What lies beyond the tensor is dropped.
+template <int Rank>
+GANTRY_INLINE void cp_async_bulk_tensor(space_global_t, space_shared_t, const void* map,
+                                        const std::int32_t (&coordinates)[Rank], const void* source,
+                                        [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kTensorRank<Rank>, "a tensor copy has rank 1 to 5");
+#if GANTRY_ON_DEVICE
+  GANTRY_TENSOR_TILED("cp.async.bulk.tensor", ".global.shared::cta.tile.bulk_group [%1, ",
+                      "], [%0];", "r"(shared_address(source)), "l"(map), "r"(0),
+                      "l"(std::uint64_t{0}))
+#else
+  sim::tensor_copy({.kind = sim::CopyKind::store, .shared = const_cast<void*>(source), .map = map,
+                    .rank = Rank, .coordinates = coordinates}, site);
+#endif
+}
+
+}  // namespace gantry::arch

@@ -1,0 +1,78 @@
+// Fences between threads, and between the proxies through which memory is accessed.
+//
+// Copies by TMA and operand reads by wgmma go through the async proxy. What a thread wrote with ordinary stores they may
+// only see after `fence_proxy_async` by the writer (then a barrier, then the copy).
+//
+//   stmatrix(...);
+//   fence_proxy_async(space_shared);
+//   barrier_sync(kMathBarrier, kMathThreads);
+//   if (issuer) cp_async_bulk_tensor(space_global, space_shared, &map, at, tile);
+#pragma once
+
+#include "gantry/arch/site.hpp"
+#include "gantry/arch/tags.hpp"
+
+#if !GANTRY_ON_DEVICE
+#include "gantry/arch/machine.hpp"
+#endif
+
+namespace gantry::arch {
+
+GANTRY_INLINE void fence_proxy_async([[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.proxy.async;" ::: "memory");
+#else
+  sim::fence(sim::Fence::proxy_async, Semantics::acq_rel, Scope::cta, site);
+#endif
+}
+
+GANTRY_INLINE void fence_proxy_async(space_shared_t, [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#else
+  sim::fence(sim::Fence::proxy_async_shared, Semantics::acq_rel, Scope::cta, site);
+#endif
+}
+
+GANTRY_INLINE void fence_proxy_async(space_cluster_t, [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.proxy.async.shared::cluster;" ::: "memory");
+#else
+  sim::fence(sim::Fence::proxy_async_shared, Semantics::acq_rel, Scope::cluster, site);
+#endif
+}
+
+GANTRY_INLINE void fence_proxy_async(space_global_t, [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+#else
+  sim::fence(sim::Fence::proxy_async_global, Semantics::acq_rel, Scope::gpu, site);
+#endif
+}
+
+// Orders this thread's ordinary accesses; says nothing about the async proxy.
+template <Scope S>
+GANTRY_INLINE void fence(sem_acq_rel_t, ScopeTag<S>, [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  if constexpr (S == Scope::cta) asm volatile("fence.acq_rel.cta;" ::: "memory");
+  if constexpr (S == Scope::cluster) asm volatile("fence.acq_rel.cluster;" ::: "memory");
+  if constexpr (S == Scope::gpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  if constexpr (S == Scope::sys) asm volatile("fence.acq_rel.sys;" ::: "memory");
+#else
+  sim::fence(sim::Fence::thread, Semantics::acq_rel, S, site);
+#endif
+}
+
+template <Scope S>
+GANTRY_INLINE void fence(sem_sc_t, ScopeTag<S>, [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  if constexpr (S == Scope::cta) asm volatile("fence.sc.cta;" ::: "memory");
+  if constexpr (S == Scope::cluster) asm volatile("fence.sc.cluster;" ::: "memory");
+  if constexpr (S == Scope::gpu) asm volatile("fence.sc.gpu;" ::: "memory");
+  if constexpr (S == Scope::sys) asm volatile("fence.sc.sys;" ::: "memory");
+#else
+  sim::fence(sim::Fence::thread, Semantics::sc, S, site);
+#endif
+}
+
+}  // namespace gantry::arch

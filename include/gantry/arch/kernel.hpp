@@ -1,0 +1,36 @@
+// What a kernel is: a type with its parameters, its shared storage, and one function that every thread runs.
+//
+//   struct Copy {
+//     struct Params { TmaDescriptor from, to; int tiles; };
+//     struct Storage { alignas(1024) std::byte tile[2][8192]; std::uint64_t full[2]; };
+//     static constexpr int kThreads = 128;
+//     GANTRY_HD static void run(const Params& params, SharedMemory shared) {
+//       Storage& s = shared.as<Storage>();
+//       ...
+//     }
+//   };
+#pragma once
+
+#include <cstdint>
+
+#include "gantry/config.hpp"
+
+namespace gantry {
+
+// The dynamic shared memory of a CTA, aligned to 1024 bytes. Kernels take addresses in it and hand them to operations; they
+// read and write it only through `arch/` and tensors.
+class SharedMemory {
+ public:
+  GANTRY_INLINE explicit SharedMemory(void* base) : base_(base) {}
+
+  template <class Storage>
+  GANTRY_INLINE Storage& as() const {
+    static_assert(alignof(Storage) <= 1024, "dynamic shared memory is aligned to 1024 bytes");
+    return *static_cast<Storage*>(base_);
+  }
+
+ private:
+  void* base_;
+};
+
+}  // namespace gantry

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Writes include/gantry/arch/generated/wgmma_n*.hpp: the wgmma instruction at every N.
+
+The instruction lists each accumulator register by number, so its text differs at every N and cannot be composed by a
+template. Everything else (types, majors, signs) is chosen in arch/wgmma.hpp.
+
+    tools/generate_wgmma.py            # rewrites the files
+    tools/generate_wgmma.py --check    # exit status 1 if they are not what would be written
+"""
+import argparse
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "include/gantry/arch/generated"
+WIDTH = 96
+# Integer products exist at N = 8, 16, 24 and from 32 in steps of 16.
+ALL_N = list(range(8, 257, 8))
+INTEGER_N = [8, 16, 24] + list(range(32, 257, 16))
+
+
+def wrapped(items, indent, separator=", "):
+    """The items joined, broken into lines with a macro's trailing backslash."""
+    lines, line = [], " " * indent
+    for i, item in enumerate(items):
+        text = item + (separator.rstrip() if i + 1 < len(items) else "")
+        if len(line) + len(text) + 1 > WIDTH and line.strip():
+            lines.append(line.rstrip())
+            line = " " * indent
+        line += text + " "
+    lines.append(line.rstrip())
+    return " \\\n".join(lines)
+
+
+def register_text(count):
+    """The braces with %0 .. %count-1, as string literals of a macro."""
+    numbers = [f"%{i}" for i in range(count)]
+    chunks = [numbers[i:i + 16] for i in range(0, count, 16)]
+    literals = ['"' + ("{" if i == 0 else "") + ",".join(chunk) + ("}" if i + 1 == len(chunks) else ",") + '"'
+                for i, chunk in enumerate(chunks)]
+    return " \\\n".join("  " + literal for literal in literals)
+
+
+def operation(n, name, register, constraint, count, dispatch):
+    """Both forms of one accumulator type at one N: A from shared memory, A from registers."""
+    operands = wrapped([f'"+{constraint}"(d[{i}])' for i in range(count)], 2)
+    out = f"""#define GANTRY_WGMMA_REGISTERS \\
+{register_text(count)}
+#define GANTRY_WGMMA_OPERANDS \\
+{operands}
+#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \\
+  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{count + 2}, 0;\\n"                     \\
+               "wgmma.mma_async.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
+               ", %{count}, %{count + 1}, p" immediates ";\\n}}\\n"                              \\
+               : GANTRY_WGMMA_OPERANDS                                              \\
+               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
+#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \\
+  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{count + 5}, 0;\\n"                     \\
+               "wgmma.mma_async.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
+               ", {{%{count},%{count + 1},%{count + 2},%{count + 3}}}, %{count + 4}, p" immediates ";\\n}}\\n"              \\
+               : GANTRY_WGMMA_OPERANDS                                              \\
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \\
+                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
+
+  template <class Op>
+  GANTRY_DEVICE __forceinline__ static void {name}({register} (&d)[{count}], std::uint64_t a, std::uint64_t b,
+                                                   int accumulate) {{
+    GANTRY_WGMMA_SS_{dispatch}("%{count + 3}", "%{count + 4}", "%{count + 5}", "%{count + 6}")
+  }}
+
+  template <class Op>
+  GANTRY_DEVICE __forceinline__ static void {name}({register} (&d)[{count}], const std::uint32_t (&a)[4],
+                                                   std::uint64_t b, int accumulate) {{
+    GANTRY_WGMMA_RS_{dispatch}("%{count + 6}", "%{count + 7}", "%{count + 8}")
+  }}
+#undef GANTRY_WGMMA_REGISTERS
+#undef GANTRY_WGMMA_OPERANDS
+#undef GANTRY_WGMMA_SS
+#undef GANTRY_WGMMA_RS
+"""
+    return out
+
+
+def header(n):
+    parts = [f"""// wgmma with N = {n}. Written by tools/generate_wgmma.py; included by arch/wgmma.hpp alone.
+// clang-format off
+#pragma once
+
+namespace gantry::arch::detail {{
+
+template <>
+struct WgmmaInstruction<{n}> {{
+""", operation(n, "issue", "float", "f", n // 2, "F32"), "\n",
+             operation(n, "issue_f16", "std::uint32_t", "r", n // 4, "F16")]
+    if n in INTEGER_N:
+        parts += ["\n", operation(n, "issue_s32", "std::uint32_t", "r", n // 2, "S32")]
+    parts.append("""};
+
+}  // namespace gantry::arch::detail
+""")
+    return "".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    check = parser.parse_args().check
+    stale = []
+    for n in ALL_N:
+        path, text = FOLDER / f"wgmma_n{n}.hpp", header(n)
+        if check:
+            if not path.exists() or path.read_text() != text:
+                stale.append(path.name)
+        else:
+            path.write_text(text)
+    if stale:
+        print("not what tools/generate_wgmma.py writes:", ", ".join(stale), file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
