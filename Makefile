@@ -13,7 +13,7 @@ BUILD := build/$(PRESET)
 export CMAKE_GENERATOR ?= Ninja
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: all run test check bench format tidy clean bootstrap configure
+.PHONY: all run test check bench build-bench gpu format tidy clean bootstrap configure
 
 all: configure
 	cmake --build $(BUILD)
@@ -23,14 +23,19 @@ run: configure
 	@$(BUILD)/bin/gantry tour
 
 test: all
-	ctest --preset $(PRESET) -j$(JOBS)
+	ctest --preset $(PRESET) -j$(JOBS) $(CTEST_ARGS)
 
 check:
 	.ci/run
 
-bench: configure
+build-bench: configure
 	cmake --build $(BUILD) --target benchmarks
+
+bench: build-bench
 	cmake --build $(BUILD) --target run_benchmarks -j1
+
+gpu: configure
+	cmake --build $(BUILD) --target gpu
 
 format:
 	scripts/format.sh

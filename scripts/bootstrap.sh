@@ -27,18 +27,26 @@ headers=(
   boost/context/fiber.hpp:libboost-context-dev
   eigen3/Eigen/Core:libeigen3-dev
 )
+check=
 if [[ ${1:-} == check ]]; then
+  check=yes
   programs+=(clang++:clang clang-tidy:clang-tidy clang-format:clang-format)
 elif [[ $# -gt 0 ]]; then
   echo "bootstrap: '$1' is not known; the only argument is 'check'." >&2
   exit 2
 fi
 
+clang_has_sanitizers() {
+  command -v clang++ >/dev/null || return 1
+  compgen -G "$(clang++ -print-runtime-dir)/libclang_rt.asan*.a" >/dev/null
+}
+
 missing_packages() {
   local entry compiler
   for entry in "${programs[@]}"; do
     command -v "${entry%%:*}" >/dev/null || echo "${entry#*:}"
   done
+  [[ -z $check ]] || clang_has_sanitizers || echo libclang-rt-dev
   compiler=$(command -v "${CXX:-c++}" || command -v g++ || command -v clang++ || true)
   if [[ -z $compiler ]]; then
     printf '%s\n' "${headers[@]#*:}"
@@ -70,7 +78,7 @@ if ! command -v apt-get >/dev/null; then
   exit 1
 fi
 
-as_root=()
+as_root=()  # nothing, or sudo
 if [[ $(id -u) -ne 0 ]]; then
   if ! command -v sudo >/dev/null; then
     echo "bootstrap: packages are missing, and installing them needs root. Ask for this to be run as root:" >&2
@@ -80,10 +88,10 @@ if [[ $(id -u) -ne 0 ]]; then
   as_root=(sudo)
 fi
 
-# A machine whose root and cannot fetch, or whose sudo refuses, ends here with the command to run by hand.
+# A machine that cannot fetch packages, or whose sudo refuses, ends here.
 give_up() {
   echo "bootstrap: the packages could not be installed. The command that failed:" >&2
-  echo "  ${as_root[*]} apt-get install ${missing[*]}" >&2
+  echo "  ${as_root[*]:+sudo }apt-get install ${missing[*]}" >&2
   exit 1
 }
 
