@@ -172,20 +172,16 @@ TEST(TmaReplace, EachFieldTakesItsPtxOperandAndChangesNothingElse) {
     void (*expect)(TmaDescriptorParams&);
   };
   constexpr Edit kEdits[] = {
-      {TmaReplaceField::global_address, 0, 0x5000,
-       [](TmaDescriptorParams& p) { p.address = 0x5000; }},
+      {TmaReplaceField::global_address, 0, 0x5000, [](TmaDescriptorParams& p) { p.address = 0x5000; }},
       {TmaReplaceField::rank, 0, 2, [](TmaDescriptorParams& p) { p.rank = 3; }},
       {TmaReplaceField::box_dim, 1, 256, [](TmaDescriptorParams& p) { p.box[1] = 256; }},
       {TmaReplaceField::global_dim, 0, 77, [](TmaDescriptorParams& p) { p.dims[0] = 77; }},
       {TmaReplaceField::global_stride, 0, 32, [](TmaDescriptorParams& p) { p.strides[0] = 32; }},
-      {TmaReplaceField::element_stride, 1, 8,
-       [](TmaDescriptorParams& p) { p.element_strides[1] = 8; }},
-      {TmaReplaceField::elemtype, 0, 8,
-       [](TmaDescriptorParams& p) { p.data_type = TmaDataType::f32_ftz; }},
+      {TmaReplaceField::element_stride, 1, 8, [](TmaDescriptorParams& p) { p.element_strides[1] = 8; }},
+      {TmaReplaceField::elemtype, 0, 8, [](TmaDescriptorParams& p) { p.data_type = TmaDataType::f32_ftz; }},
       {TmaReplaceField::interleave_layout, 0, 2,
        [](TmaDescriptorParams& p) { p.interleave = TmaInterleave::bytes_32; }},
-      {TmaReplaceField::swizzle_mode, 0, 1,
-       [](TmaDescriptorParams& p) { p.swizzle = TmaSwizzle::bytes_32; }},
+      {TmaReplaceField::swizzle_mode, 0, 1, [](TmaDescriptorParams& p) { p.swizzle = TmaSwizzle::bytes_32; }},
       {TmaReplaceField::fill_mode, 0, 1, [](TmaDescriptorParams& p) { p.fill = TmaFill::nan; }},
   };
   EXPECT_EQ(std::size(kEdits), std::size(kTmaReplaceableFields)) << "a field without an edit";
@@ -194,8 +190,7 @@ TEST(TmaReplace, EachFieldTakesItsPtxOperandAndChangesNothingElse) {
     ASSERT_EQ(replace(map, edit.field, edit.ordinal, edit.value), TmaReplaceResult::replaced);
     TmaDescriptorParams expected = kMatrix;
     edit.expect(expected);
-    EXPECT_EQ(*unpack(map), expected)
-        << kTmaReplaceableFields[static_cast<int>(edit.field)].ptx_name;
+    EXPECT_EQ(*unpack(map), expected) << kTmaReplaceableFields[static_cast<int>(edit.field)].ptx_name;
   }
 }
 
@@ -240,8 +235,7 @@ TEST(TmaReplace, ARefusedEditLeavesTheMapAsItWas) {
   for (const Refusal& refusal : kRefusals) {
     TmaDescriptor map = pack(kMatrix);
     EXPECT_EQ(replace(map, refusal.field, refusal.ordinal, refusal.value), refusal.result)
-        << kTmaReplaceableFields[static_cast<int>(refusal.field)].ptx_name
-        << " := " << refusal.value;
+        << kTmaReplaceableFields[static_cast<int>(refusal.field)].ptx_name << " := " << refusal.value;
     EXPECT_EQ(map, pack(kMatrix));
   }
   TmaDescriptor garbage{};
@@ -259,8 +253,7 @@ TEST(TmaReplace, TheDeviceEditsOnlyTiledMapsButTheHostMovesAnyMap) {
   EXPECT_EQ(replace_address(map, 72), TmaReplaceResult::address_misaligned);
   EXPECT_EQ(unpack(map)->address, 64u);
 
-  TmaDescriptor wide =
-      pack({.rank = 3, .interleave = TmaInterleave::bytes_32, .swizzle = TmaSwizzle::bytes_32});
+  TmaDescriptor wide = pack({.rank = 3, .interleave = TmaInterleave::bytes_32, .swizzle = TmaSwizzle::bytes_32});
   EXPECT_EQ(replace_address(wide, 16), TmaReplaceResult::address_misaligned);
   EXPECT_EQ(replace_address(wide, 32), TmaReplaceResult::replaced);
 }

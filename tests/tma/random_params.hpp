@@ -29,8 +29,7 @@ class ParamsGenerator {
     p.data_type = static_cast<TmaDataType>(below(13));
     p.rank = static_cast<std::uint32_t>(between(im2col ? 3 : 1, 5));
     if (p.rank >= 3 && chance(20)) p.interleave = static_cast<TmaInterleave>(below(3));
-    p.swizzle = p.interleave == TmaInterleave::bytes_32 ? TmaSwizzle::bytes_32
-                                                        : static_cast<TmaSwizzle>(below(4));
+    p.swizzle = p.interleave == TmaInterleave::bytes_32 ? TmaSwizzle::bytes_32 : static_cast<TmaSwizzle>(below(4));
     p.l2_promotion = static_cast<TmaL2Promotion>(below(4));
     p.fill = is_floating(p.data_type) && chance(30) ? TmaFill::nan : TmaFill::zero;
     const std::uint64_t alignment = p.interleave == TmaInterleave::bytes_32 ? 32 : 16;
@@ -38,8 +37,7 @@ class ParamsGenerator {
     for (std::uint32_t i = 0; i < p.rank; ++i) {
       p.dims[i] = std::uint64_t{1} << below(33);
       if (chance(50)) p.dims[i] = 1 + below(p.dims[i]);
-      if (i > 0)
-        p.strides[i - 1] = below((std::uint64_t{1} << between(6, 40)) / alignment) * alignment;
+      if (i > 0) p.strides[i - 1] = below((std::uint64_t{1} << between(6, 40)) / alignment) * alignment;
       if (i > 0 || p.interleave != TmaInterleave::none) {
         p.element_strides[i] = static_cast<std::uint32_t>(between(1, 8));
       }
@@ -86,8 +84,7 @@ class ParamsGenerator {
 
   void set_box(TmaDescriptorParams& p) {
     p.box[0] = inner_extent(p);
-    std::uint64_t room =
-        232448 / (p.box[0] * static_cast<std::uint64_t>(element_bytes(p.data_type)));
+    std::uint64_t room = 232448 / (p.box[0] * static_cast<std::uint64_t>(element_bytes(p.data_type)));
     for (std::uint32_t i = 1; i < p.rank; ++i) {
       p.box[i] = static_cast<std::uint32_t>(1 + below(room < 256 ? room : 256));
       room /= p.box[i];
@@ -96,8 +93,7 @@ class ParamsGenerator {
 
   void set_pixels(TmaDescriptorParams& p) {
     p.channels_per_pixel = inner_extent(p);
-    const std::uint64_t room =
-        232448 / (p.channels_per_pixel * static_cast<std::uint64_t>(element_bytes(p.data_type)));
+    const std::uint64_t room = 232448 / (p.channels_per_pixel * static_cast<std::uint64_t>(element_bytes(p.data_type)));
     p.pixels_per_column = static_cast<std::uint32_t>(1 + below(room < 1024 ? room : 1024));
     const int high = p.rank == 3 ? 32767 : p.rank == 4 ? 127 : 15;
     for (std::uint32_t i = 0; i < p.rank - 2; ++i) {

@@ -47,8 +47,7 @@ struct TmaDescriptorParams {
   std::uint32_t channels_per_pixel = 1;
   std::uint32_t pixels_per_column = 1;
 
-  friend constexpr bool operator==(const TmaDescriptorParams&,
-                                   const TmaDescriptorParams&) noexcept = default;
+  friend constexpr bool operator==(const TmaDescriptorParams&, const TmaDescriptorParams&) noexcept = default;
 };
 
 // What the driver's CUtensorMap is: 128 bytes that only an encoder understands. The driver asks for
@@ -80,8 +79,7 @@ GANTRY_HD constexpr std::uint64_t address_alignment(const TmaDescriptorParams& p
 // the box. Dimension 0 is only stepped when the map is interleaved.
 GANTRY_HD constexpr std::uint64_t box_positions(const TmaDescriptorParams& params, int i) noexcept {
   const bool stepped = i > 0 || params.interleave != TmaInterleave::none;
-  const std::uint64_t step =
-      stepped && params.element_strides[i] > 0 ? params.element_strides[i] : 1;
+  const std::uint64_t step = stepped && params.element_strides[i] > 0 ? params.element_strides[i] : 1;
   return (params.box[i] + step - 1) / step;
 }
 
@@ -139,8 +137,7 @@ class UnpackedTmaDescriptor {
 
 namespace detail {
 
-inline constexpr std::uint64_t kTmaPackedMagic =
-    0x31'50'41'4d'41'4d'54'47;  // "GTMAMAP1", little-endian
+inline constexpr std::uint64_t kTmaPackedMagic = 0x31'50'41'4d'41'4d'54'47;  // "GTMAMAP1", little-endian
 inline constexpr int kTmaFirstFieldBit = 64;
 inline constexpr int kTmaChecksumWord = 15;
 
@@ -185,8 +182,7 @@ struct PackedWriter {
 
   template <class T>
   GANTRY_HD constexpr void operator()(PackedField field, T value) noexcept {
-    const std::uint64_t shifted =
-        static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(field.bias);
+    const std::uint64_t shifted = static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(field.bias);
     const std::uint64_t code = shifted / field.unit;
     representable = representable && shifted % field.unit == 0 && code <= low_mask(field.width);
     const int word = at / 64, bit = at % 64;

@@ -93,13 +93,9 @@ GANTRY_HD constexpr bool is_floating(TmaDataType type) noexcept {
   return type >= TmaDataType::f16 && type <= TmaDataType::tf32_ftz;
 }
 
-GANTRY_HD constexpr bool hopper_has(TmaDataType type) noexcept {
-  return type <= TmaDataType::tf32_ftz;
-}
+GANTRY_HD constexpr bool hopper_has(TmaDataType type) noexcept { return type <= TmaDataType::tf32_ftz; }
 
-GANTRY_HD constexpr bool hopper_has(TmaSwizzle swizzle) noexcept {
-  return swizzle <= TmaSwizzle::bytes_128;
-}
+GANTRY_HD constexpr bool hopper_has(TmaSwizzle swizzle) noexcept { return swizzle <= TmaSwizzle::bytes_128; }
 
 // The widest inner box that a swizzle covers, which is also the distance of rows in shared memory;
 // 0 without a swizzle.

@@ -17,19 +17,16 @@
 
 // X(id, PTX name, number of ordinals, bits of the operand, operand, what the operand means). What a
 // kernel may replace on Hopper, and only in tiled maps.
-#define GANTRY_TMA_REPLACEABLE_FIELDS(X)                                          \
-  X(global_address, "global_address", 1, 64, register_operand, "generic address") \
-  X(rank, "rank", 1, 32, register_operand, "rank minus 1")                        \
-  X(box_dim, "box_dim", 5, 32, register_operand, "elements, 1 to 256")            \
-  X(global_dim, "global_dim", 5, 32, register_operand, "elements, 1 to 2^32 - 1") \
-  X(global_stride, "global_stride", 4, 64, register_operand,                      \
-    "bytes; ordinal i is the stride of dimension i + 1")                          \
-  X(element_stride, "element_stride", 5, 32, register_operand, "1 to 8")          \
-  X(elemtype, "elemtype", 1, 32, immediate_operand, "0 to 12 in PTX numbering")   \
-  X(interleave_layout, "interleave_layout", 1, 32, immediate_operand,             \
-    "0 none, 1 16 bytes, 2 32 bytes")                                             \
-  X(swizzle_mode, "swizzle_mode", 1, 32, immediate_operand,                       \
-    "0 none, 1 32 bytes, 2 64 bytes, 3 128 bytes")                                \
+#define GANTRY_TMA_REPLACEABLE_FIELDS(X)                                                                          \
+  X(global_address, "global_address", 1, 64, register_operand, "generic address")                                 \
+  X(rank, "rank", 1, 32, register_operand, "rank minus 1")                                                        \
+  X(box_dim, "box_dim", 5, 32, register_operand, "elements, 1 to 256")                                            \
+  X(global_dim, "global_dim", 5, 32, register_operand, "elements, 1 to 2^32 - 1")                                 \
+  X(global_stride, "global_stride", 4, 64, register_operand, "bytes; ordinal i is the stride of dimension i + 1") \
+  X(element_stride, "element_stride", 5, 32, register_operand, "1 to 8")                                          \
+  X(elemtype, "elemtype", 1, 32, immediate_operand, "0 to 12 in PTX numbering")                                   \
+  X(interleave_layout, "interleave_layout", 1, 32, immediate_operand, "0 none, 1 16 bytes, 2 32 bytes")           \
+  X(swizzle_mode, "swizzle_mode", 1, 32, immediate_operand, "0 none, 1 32 bytes, 2 64 bytes, 3 128 bytes")        \
   X(fill_mode, "fill_mode", 1, 32, immediate_operand, "0 zeros, 1 NaN")
 
 namespace gantry {
@@ -103,8 +100,7 @@ GANTRY_HD constexpr int ordinals_of(TmaReplaceField field) noexcept {
 GANTRY_HD constexpr bool set_field(TmaDescriptorParams& p, TmaReplaceField field, int ordinal,
                                    std::uint64_t value) noexcept {
   const auto low = static_cast<std::uint32_t>(value);
-  if (field != TmaReplaceField::global_address && field != TmaReplaceField::global_stride &&
-      low != value) {
+  if (field != TmaReplaceField::global_address && field != TmaReplaceField::global_stride && low != value) {
     return false;
   }
   const auto code = static_cast<std::uint8_t>(low);
@@ -151,8 +147,7 @@ GANTRY_HD constexpr TmaReplaceResult replace(TmaDescriptor& map, TmaReplaceField
   const UnpackedTmaDescriptor before = unpack(map);
   if (!before) return TmaReplaceResult::not_a_map;
   if (before->mode != TmaMode::tiled) return TmaReplaceResult::not_tiled;
-  if (ordinal < 0 || ordinal >= detail::ordinals_of(field))
-    return TmaReplaceResult::no_such_ordinal;
+  if (ordinal < 0 || ordinal >= detail::ordinals_of(field)) return TmaReplaceResult::no_such_ordinal;
   TmaDescriptorParams after = *before;
   if (!detail::set_field(after, field, ordinal, value)) {
     return TmaReplaceResult::value_not_representable;
@@ -165,8 +160,7 @@ GANTRY_HD constexpr TmaReplaceResult replace(TmaDescriptor& map, TmaReplaceField
 
 // The host's address replacement: tiled and im2col maps alike, and unlike the device's it checks
 // the alignment.
-GANTRY_HD constexpr TmaReplaceResult replace_address(TmaDescriptor& map,
-                                                     std::uint64_t address) noexcept {
+GANTRY_HD constexpr TmaReplaceResult replace_address(TmaDescriptor& map, std::uint64_t address) noexcept {
   const UnpackedTmaDescriptor before = unpack(map);
   if (!before) return TmaReplaceResult::not_a_map;
   TmaDescriptorParams after = *before;
