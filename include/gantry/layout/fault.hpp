@@ -59,6 +59,12 @@
   X(swizzle_base, "a swizzle base of {actual} was asked for: the base must be at least {wanted}")                      \
   X(swizzle_shift, "a swizzle shift of {actual} overlaps its own bits: its magnitude must be at least {wanted}")       \
   X(swizzle_recast, "a swizzle with base {actual} cannot be expressed for elements {wanted} times as wide")            \
+  X(swizzle_product, "the composition of these two swizzles is not a swizzle: shifts {actual} and {wanted}")           \
+  X(swizzle_through_layout,                                                                                            \
+    "a swizzle cannot be carried through a layout that does not move each of its bits to one bit: bit {actual} goes "  \
+    "to {wanted}")                                                                                                     \
+  X(swizzle_offset, "the inverse of a swizzled layout needs offset {wanted}, and it is {actual}")                      \
+  X(smem_atom_width, "elements of {actual} bits have no shared-memory atom: the width must divide {wanted} bits")      \
   X(order_profile, "an order has {actual} entries: the shape that it orders has {wanted}")                             \
   X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")              \
   X(parse, "the text could not be read")
