@@ -1,4 +1,4 @@
-"""The rules of the source tree, read from its text: layers, what may stand where, and examples in header comments."""
+"""The rules of the tree, read from its text: layers, what may stand where, examples in header comments, links."""
 
 import re
 from dataclasses import dataclass
@@ -113,6 +113,17 @@ def example_problems(include_dir):
         if not found and not needs_no_example(name):
             problems.append(f"{name}: has no example; open it with a comment that holds '// Example:' and lines of '//     code'.")
         problems += [f"{name}:{e.line}: the example holds no code indented as '//     code'." for e in found if not e.code]
+    return problems
+
+
+def link_problems(root):
+    """Links between pages of the repository that lead nowhere."""
+    problems = []
+    for page in [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]:
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            for target in re.findall(r"\]\(([^)#\s]+)", line):
+                if "://" not in target and not (page.parent / target).exists():
+                    problems.append(f"{page.relative_to(root).as_posix()}:{number}: links to {target}, which is not there.")
     return problems
 
 

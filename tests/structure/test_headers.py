@@ -120,5 +120,12 @@ class Examples(Tree):
         self.assertEqual(sum(line == "void example() {" for line in unit), 1)
 
 
+class Links(Tree):
+    def test_a_link_to_a_missing_page_is_found_and_other_links_are_left_alone(self):
+        self.write("docs/a.md", "[up](../README.md#here), [web](https://example.org/x), [top](#top)\n[gone](b.md)\n")
+        self.write("README.md", "[a](docs/a.md) and [docs](docs)\n")
+        self.assertEqual(headers.link_problems(self.root), ["docs/a.md:2: links to b.md, which is not there."])
+
+
 if __name__ == "__main__":
     unittest.main()
