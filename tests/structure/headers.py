@@ -130,12 +130,14 @@ def link_problems(root):
 def compilation_unit(include_dir, path):
     """A source that includes the header first and alone, then holds its examples, each in a namespace of its own.
 
-    The examples keep their lines and columns, so that a compiler's message points into the header.
+    The examples keep their lines and columns, so that a compiler's message points into the header. They are short, not
+    exemplary in every respect, and clang-tidy leaves them alone.
     """
     name = path.relative_to(include_dir).as_posix()
     found = examples(path.read_text())
     out = [f"#include <{name}>"]
     out += sorted({line.strip() for e in found for line in e.code if line.lstrip().startswith("#include")})
+    out.append("// NOLINTBEGIN")
     for number, example in enumerate(found):
         out.append(f"namespace example_{number} {{")
         if example.in_function:
@@ -144,4 +146,5 @@ def compilation_unit(include_dir, path):
         indent = " " * len(EXAMPLE_INDENT)
         out += ["" if line.lstrip().startswith("#include") else indent + line for line in example.code]
         out.append("}}" if example.in_function else "}")
+    out.append("// NOLINTEND")
     return "\n".join(out) + "\n"

@@ -9,6 +9,7 @@
 // not outlive the tuple.
 //
 // Example:
+//     #include <gantry/layout/tuple_algorithms.hpp>
 //     using namespace gantry;
 //     constexpr IntTuple shape = make_shape(make_shape(_2, _4), 3);
 //     static_assert(rank(shape) == 2 && depth(shape) == 2 && size(shape) == 24);
