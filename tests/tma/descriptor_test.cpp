@@ -30,27 +30,6 @@ TEST(TmaDescriptor, IsAsLargeAndAlignedAsTheDriversAndMayLiveInSharedMemory) {
   EXPECT_TRUE(std::is_trivially_copyable_v<TmaDescriptorParams>);
 }
 
-TEST(TmaDescriptor, TheHeaderExamplesHoldAtCompileTime) {
-  constexpr gantry::TmaDescriptorParams a{.data_type = gantry::TmaDataType::bf16,
-                                          .rank = 2,
-                                          .dims = {8192, 4096},
-                                          .strides = {16384},
-                                          .box = {64, 128},
-                                          .swizzle = gantry::TmaSwizzle::bytes_128};
-  constexpr gantry::TmaDescriptor map = gantry::pack(a);
-  static_assert(gantry::unpack(map)->box[1] == 128);
-
-  constexpr auto moved = [] {
-    gantry::TmaDescriptor edited = gantry::pack({.dims = {4096}, .box = {128}});
-    gantry::replace_address(edited, 0x10000);
-    return edited;
-  }();
-  static_assert(gantry::unpack(moved)->address == 0x10000);
-
-  static_assert(gantry::element_bytes(gantry::TmaDataType::bf16) == 2);
-  static_assert(gantry::swizzle_span_bytes(gantry::TmaSwizzle::bytes_128) == 128);
-}
-
 TEST(TmaDescriptor, PackingLegalArgumentsLosesNothing) {
   ParamsGenerator random(1);
   for (int i = 0; i < 20000; ++i) {

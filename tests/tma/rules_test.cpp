@@ -26,28 +26,6 @@ std::string all(const TmaViolations& violations) {
   return text;
 }
 
-TEST(TmaRules, TheHeaderExamplesHoldAtCompileTime) {
-  constexpr gantry::TmaDescriptorParams p{.data_type = gantry::TmaDataType::bf16,
-                                          .rank = 2,
-                                          .dims = {4096, 4096},
-                                          .strides = {8192},
-                                          .box = {128, 64},
-                                          .swizzle = gantry::TmaSwizzle::bytes_128};
-  constexpr auto problems = gantry::validate(p);
-  static_assert(gantry::describe(problems[0]) ==
-                "box[0] is 128: the innermost extent spans 256 bytes, and the swizzle covers 128; "
-                "the nearest value that works is 64");
-
-  constexpr gantry::TmaViolation v{.rule = gantry::TmaRule::box_extent_out_of_range,
-                                   .field = gantry::TmaField::box,
-                                   .index = 1,
-                                   .actual = 512,
-                                   .nearest = 256};
-  static_assert(gantry::describe(v) ==
-                "box[1] is 512: a box has 1 to 256 elements along each dimension; "
-                "the nearest value that works is 256");
-}
-
 TEST(TmaRules, AgreeWithWhatTheDriverTakesAndRefuses) {
   for (const EncodeCase& c : kEncodeCases) {
     const TmaViolations found = validate(c.params());

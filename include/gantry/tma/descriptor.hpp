@@ -7,15 +7,16 @@
 // accept, `unpack(pack(p)) == canonical(p)`; bytes that `pack` did not write (zeros, ones, garbage,
 // an overwritten map) unpack to nothing.
 //
-//   constexpr gantry::TmaDescriptorParams a{
-//       .data_type = gantry::TmaDataType::bf16,
-//       .rank = 2,
-//       .dims = {8192, 4096},       // elements, innermost first
-//       .strides = {16384},         // bytes, of dimension 1 and up
-//       .box = {64, 128},
-//       .swizzle = gantry::TmaSwizzle::bytes_128};
-//   constexpr gantry::TmaDescriptor map = gantry::pack(a);
-//   static_assert(gantry::unpack(map)->box[1] == 128);
+// Example:
+//     constexpr gantry::TmaDescriptorParams a{
+//         .data_type = gantry::TmaDataType::bf16,
+//         .rank = 2,
+//         .dims = {8192, 4096},       // elements, innermost first
+//         .strides = {16384},         // bytes, of dimension 1 and up
+//         .box = {64, 128},
+//         .swizzle = gantry::TmaSwizzle::bytes_128};
+//     constexpr gantry::TmaDescriptor map = gantry::pack(a);
+//     static_assert(gantry::unpack(map)->box[1] == 128);
 #pragma once
 
 #include <gantry/tma/enums.hpp>

@@ -6,8 +6,9 @@
 // .elemtype`, is `ptx_elemtype`. Values outside an enum are allowed to exist: the rules in
 // `tma/rules.hpp` name them.
 //
-//   static_assert(gantry::element_bytes(gantry::TmaDataType::bf16) == 2);
-//   static_assert(gantry::swizzle_span_bytes(gantry::TmaSwizzle::bytes_128) == 128);
+// Example:
+//     static_assert(gantry::element_bytes(gantry::TmaDataType::bf16) == 2);
+//     static_assert(gantry::swizzle_span_bytes(gantry::TmaSwizzle::bytes_128) == 128);
 #pragma once
 
 #include <cstdint>

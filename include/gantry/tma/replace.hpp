@@ -5,12 +5,13 @@
 // as it was. Values are the operands that PTX takes: the rank minus one, the element type in PTX
 // numbering, strides in bytes.
 //
-//   constexpr auto moved = [] {
-//     gantry::TmaDescriptor map = gantry::pack({.dims = {4096}, .box = {128}});
-//     gantry::replace_address(map, 0x10000);
-//     return map;
-//   }();
-//   static_assert(gantry::unpack(moved)->address == 0x10000);
+// Example:
+//     constexpr auto moved = [] {
+//       gantry::TmaDescriptor map = gantry::pack({.dims = {4096}, .box = {128}});
+//       gantry::replace_address(map, 0x10000);
+//       return map;
+//     }();
+//     static_assert(gantry::unpack(moved)->address == 0x10000);
 #pragma once
 
 #include <gantry/tma/descriptor.hpp>

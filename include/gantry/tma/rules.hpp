@@ -5,17 +5,18 @@
 // exactly when the encoder takes the arguments; setting every field that a rule names to its
 // nearest value makes that rule hold. Constant expressions, no allocation.
 //
-//   constexpr gantry::TmaDescriptorParams p{
-//       .data_type = gantry::TmaDataType::bf16,
-//       .rank = 2,
-//       .dims = {4096, 4096},
-//       .strides = {8192},
-//       .box = {128, 64},
-//       .swizzle = gantry::TmaSwizzle::bytes_128};
-//   constexpr auto problems = gantry::validate(p);
-//   static_assert(gantry::describe(problems[0]) ==
-//                 "box[0] is 128: the innermost extent spans 256 bytes, and the swizzle covers 128; "
-//                 "the nearest value that works is 64");
+// Example:
+//     constexpr gantry::TmaDescriptorParams p{
+//         .data_type = gantry::TmaDataType::bf16,
+//         .rank = 2,
+//         .dims = {4096, 4096},
+//         .strides = {8192},
+//         .box = {128, 64},
+//         .swizzle = gantry::TmaSwizzle::bytes_128};
+//     constexpr auto problems = gantry::validate(p);
+//     static_assert(gantry::describe(problems[0]) ==
+//                   "box[0] is 128: the innermost extent spans 256 bytes, and the swizzle covers 128; "
+//                   "the nearest value that works is 64");
 #pragma once
 
 #include <gantry/tma/violation.hpp>

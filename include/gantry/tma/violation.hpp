@@ -5,14 +5,15 @@
 // tests and documentation read it from here. A violation names its rule, the field, the actual
 // value and the nearest value that keeps the rule.
 //
-//   constexpr gantry::TmaViolation v{.rule = gantry::TmaRule::box_extent_out_of_range,
-//                                    .field = gantry::TmaField::box,
-//                                    .index = 1,
-//                                    .actual = 512,
-//                                    .nearest = 256};
-//   static_assert(gantry::describe(v) ==
-//                 "box[1] is 512: a box has 1 to 256 elements along each dimension; "
-//                 "the nearest value that works is 256");
+// Example:
+//     constexpr gantry::TmaViolation v{.rule = gantry::TmaRule::box_extent_out_of_range,
+//                                      .field = gantry::TmaField::box,
+//                                      .index = 1,
+//                                      .actual = 512,
+//                                      .nearest = 256};
+//     static_assert(gantry::describe(v) ==
+//                   "box[1] is 512: a box has 1 to 256 elements along each dimension; "
+//                   "the nearest value that works is 256");
 #pragma once
 
 #include <gantry/layout/text.hpp>
@@ -83,7 +84,13 @@
   X(pixels_out_of_range, driver_rejects, "a column has 1 to 1024 pixels", "driver API, pixelsPerColumn; observed")     \
   X(map_kind_mismatch, device_faults, "tiled operations take tiled maps and im2col operations im2col maps",            \
     "observed: error 715")                                                                                             \
-  X(reduce_type_not_allowed, documented, "this reduction has no form for this element type",                           \
+  X(reduce_add_type, documented, "a TMA reduction by add takes u32, s32, u64, f16, f32 and bf16",                      \
+    "PTX ISA, cp.reduce.async.bulk.tensor")                                                                            \
+  X(reduce_min_max_type, documented, "a TMA reduction by min or max takes u32, s32, u64, s64, f16 and bf16",           \
+    "PTX ISA, cp.reduce.async.bulk.tensor")                                                                            \
+  X(reduce_inc_dec_type, documented, "a TMA reduction by inc or dec takes u32",                                        \
+    "PTX ISA, cp.reduce.async.bulk.tensor")                                                                            \
+  X(reduce_bitwise_type, documented, "a TMA reduction by and, or or xor takes u32, s32, u64 and s64",                  \
     "PTX ISA, cp.reduce.async.bulk.tensor")                                                                            \
   X(store_overlaps_itself, documented,                                                                                 \
     "with stride 0 several elements of one box are stored to the same address, in no order",                           \
