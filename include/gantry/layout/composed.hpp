@@ -22,7 +22,7 @@ namespace gantry {
 
 class ComposedLayout {
  public:
-  GANTRY_HD constexpr ComposedLayout() = default;
+  constexpr ComposedLayout() = default;
   GANTRY_HD constexpr ComposedLayout(const Layout& layout) : layout_(layout) {}
   GANTRY_HD constexpr ComposedLayout(const Swizzle& swizzle, const Int& offset, const Layout& layout)
       : ComposedLayout(swizzle, offset, layout, 0) {}

@@ -2,8 +2,8 @@
 // memory start in different banks.
 //
 // Sw<bits,base,shift> takes the `bits` bits that start at base + max(shift, 0) and xors them into the `bits` bits
-// `shift` places lower (higher, if shift is negative). |shift| >= bits keeps the two groups apart: a swizzle is then its
-// own inverse, and linear over xor. Offsets may count bytes or elements; recast changes the unit.
+// `shift` places lower (higher, if shift is negative). |shift| >= bits keeps the two groups apart: a swizzle is then
+// its own inverse, and linear over xor. Offsets may count bytes or elements; recast changes the unit.
 //
 // Example:
 //     using namespace gantry;
@@ -19,7 +19,7 @@ namespace gantry {
 class Swizzle {
  public:
   // Sw<0,4,3>: no swizzle.
-  GANTRY_HD constexpr Swizzle() = default;
+  constexpr Swizzle() = default;
   GANTRY_HD constexpr Swizzle(int bits, int base, int shift) {
     if (const Fault f = check(bits, base, shift)) {
       *this = faulty(f);
@@ -48,7 +48,9 @@ class Swizzle {
   GANTRY_HD constexpr std::int64_t target_mask() const { return group() << (base_ - (shift_ < 0 ? shift_ : 0)); }
 
   // The smallest power of two whose multiples the swizzle leaves alone: adding one moves a pattern as a whole.
-  GANTRY_HD constexpr std::int64_t period() const { return bits_ == 0 ? 1 : std::int64_t{1} << (base_ + bits_ + reach()); }
+  GANTRY_HD constexpr std::int64_t period() const {
+    return bits_ == 0 ? 1 : std::int64_t{1} << (base_ + bits_ + reach());
+  }
 
   GANTRY_HD constexpr std::int64_t operator()(std::int64_t offset) const {
     if (!ok()) refuse(fault_);
