@@ -67,6 +67,19 @@
   X(smem_atom_width, "elements of {actual} bits have no shared-memory atom: the width must divide {wanted} bits")      \
   X(order_profile, "an order has {actual} entries: the shape that it orders has {wanted}")                             \
   X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")              \
+  X(profile_rank, "a profile of rank {actual} needs a layout of at least that rank, and it has rank {wanted}")         \
+  X(divide_rank, "a divide by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")                \
+  X(complement_basis, "complement: strides must be integers, not basis elements")                                      \
+  X(inverse_basis, "inverse: strides must be integers, not basis elements")                                            \
+  X(inverse_dynamic, "left_inverse: every stride must be known at compile time")                                       \
+  X(inverse_negative, "left_inverse: strides must not be negative, and one is {actual}")                               \
+  X(inverse_stride, "left_inverse: stride {actual} must be divisible by {wanted}, the next smaller stride")            \
+  X(recast_basis, "recast: strides must be integers, not basis elements")                                              \
+  X(recast_factor, "recast: elements {actual} times as wide were asked for: the factor must be at least {wanted}")     \
+  X(downcast_contiguous,                                                                                               \
+    "downcast: no mode has the fixed stride 1, so the parts of an element have no mode to lie along")                  \
+  X(target_rank, "tile_to_shape: a block of rank {actual} does not fit in a target shape of rank {wanted}")            \
+  X(target_shape, "tile_to_shape: extent {actual} of the target must be divisible by {wanted}, the block's extent")    \
   X(parse, "the text could not be read")
 
 namespace gantry {

@@ -72,6 +72,33 @@ class Layout {
   }
   GANTRY_HD constexpr std::int64_t operator()(int i) const { return (*this)(static_cast<std::int64_t>(i)); }
 
+  // Building, in reading order, as a tuple is built: clear(), then open() ... push(extent, step) ... close(), and seal()
+  // at the end, which checks the invariant.
+  GANTRY_HD constexpr void clear() {
+    shape_.clear();
+    stride_.clear();
+  }
+  GANTRY_HD constexpr int open() {
+    stride_.open();
+    return shape_.open();
+  }
+  GANTRY_HD constexpr void close(int opened_at) {
+    shape_.close(opened_at);
+    stride_.close(opened_at);
+  }
+  GANTRY_HD constexpr void push(const Int& extent, const Int& step) {
+    shape_.push(extent);
+    stride_.push(step);
+  }
+  GANTRY_HD constexpr void push(TupleView shape, TupleView stride) {
+    shape_.push(shape);
+    stride_.push(stride);
+  }
+  GANTRY_HD constexpr void fail(const Fault& fault) { shape_.fail(fault); }
+  GANTRY_HD constexpr void seal() {
+    if (const Fault f = check()) shape_.fail(f);
+  }
+
   // The offset of a coordinate as a number; or, with `_` among the arguments, the layout of the modes it stands for.
   template <class... Crd>
   GANTRY_HD constexpr auto operator()(const Crd&... crd) const;
