@@ -15,9 +15,12 @@ function(gantry_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE gantry::gantry gantry_options GTest::gmock GTest::gtest_main ${arg_LIBS})
   target_compile_definitions(${name} PRIVATE GANTRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  gtest_discover_tests(
-    ${name}
-    TEST_PREFIX "${name}."
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  if(arg_LABELS)
+    # gtest_discover_tests of CMake 3.25 loses a list of labels; ctest sets them when it has read the tests.
+    set(labels_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
+    file(WRITE "${labels_file}" "if(${name}_TESTS)\n"
+         "  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${arg_LABELS}\")\n" "endif()\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels_file}")
+  endif()
 endfunction()
