@@ -59,7 +59,7 @@ struct SignedNumbers {
 GANTRY_HD constexpr TmaViolation signed_violation(TmaRule rule, TmaField field, int index, SignedNumbers n) noexcept {
   return {.rule = rule,
           .field = field,
-          .index = static_cast<std::int8_t>(index),
+          .index = static_cast<std::int16_t>(index),
           .actual = as_bits(n.actual),
           .nearest = as_bits(n.nearest),
           .first = n.first,

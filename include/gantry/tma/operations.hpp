@@ -177,7 +177,7 @@ GANTRY_HD constexpr TmaViolations check_operation(TmaOp op, const TmaDescriptorP
     if (params.strides[i - 1] == 0 && params.dims[i] > 1 && box_positions(params, i) > 1) {
       found.add({.rule = TmaRule::store_overlaps_itself,
                  .field = TmaField::box,
-                 .index = static_cast<std::int8_t>(i),
+                 .index = static_cast<std::int16_t>(i),
                  .actual = params.box[i],
                  .nearest = 1});
     }

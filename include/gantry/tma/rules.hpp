@@ -93,7 +93,7 @@ class TmaValidation {
                                   std::int64_t first = 0, std::int64_t second = 0) noexcept {
     found_.add({.rule = rule,
                 .field = field,
-                .index = static_cast<std::int8_t>(index),
+                .index = static_cast<std::int16_t>(index),
                 .actual = actual,
                 .nearest = nearest,
                 .first = first,
@@ -177,7 +177,7 @@ class TmaValidation {
   GANTRY_HD constexpr void check_stride(int i) noexcept {
     const std::uint64_t stride = p_.strides[i];
     const std::uint64_t unit = address_alignment(p_);
-    const std::uint64_t nearest = nearest_multiple(stride, unit, 0, kTmaStrideLimit - unit);
+    const std::uint64_t nearest = nearest_multiple(stride, unit, unit, kTmaStrideLimit - unit);
     if (stride % unit != 0) {
       report(TmaRule::stride_not_multiple, TmaField::strides, i, stride, nearest, static_cast<std::int64_t>(unit));
     }

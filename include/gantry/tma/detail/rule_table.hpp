@@ -1,0 +1,139 @@
+// Every rule of tensor maps and of copies through them: GANTRY_X(id, severity, rule, source). {first} and {second} stand
+// for the two numbers of a violation. Included with GANTRY_X defined, once for each use; a file rather than a macro, so
+// that a compiler that quotes the line of a rule quotes no more than that.
+#ifndef GANTRY_X
+#define GANTRY_X(id, severity, text, source)
+#endif
+
+// clang-format off
+GANTRY_X(mode_unknown, driver_rejects,
+         "a map is tiled or im2col",
+         "there are two encoders")
+GANTRY_X(data_type_not_on_hopper, driver_rejects,
+         "Hopper has element types 0 to 12; packed 4- and 6-bit values travel as u8",
+         "driver API, tensorDataType; observed")
+GANTRY_X(rank_out_of_range, driver_rejects,
+         "a tensor map has 1 to 5 dimensions",
+         "driver API, tensorRank; observed")
+GANTRY_X(rank_too_low_for_interleave, driver_rejects,
+         "an interleaved map has at least 3 dimensions",
+         "driver API, tensorRank; observed")
+GANTRY_X(rank_not_im2col, driver_rejects,
+         "an im2col map has 3 (NWC), 4 (NHWC) or 5 (NDHWC) dimensions",
+         "driver API, cuTensorMapEncodeIm2col, tensorRank; observed")
+GANTRY_X(address_misaligned, driver_rejects,
+         "the global address must be a multiple of {first} bytes (of 32 with 32-byte interleave, else of 16)",
+         "driver API, globalAddress; observed")
+GANTRY_X(swizzled_address_misaligned, pitfall,
+         "the programming guide asks for a 128-byte aligned address when the map is swizzled, although "
+         "the driver takes 16",
+         "CUDA C++ programming guide; the driver accepts it")
+GANTRY_X(extent_out_of_range, driver_rejects,
+         "an extent is 1 to 2^32 elements",
+         "driver API, globalDim; observed")
+GANTRY_X(extent_beyond_coordinates, pitfall,
+         "coordinates are signed 32-bit integers, so no copy can start at 2^31 or beyond",
+         "PTX ISA, cp.async.bulk.tensor")
+GANTRY_X(stride_not_multiple, driver_rejects,
+         "a stride must be a multiple of {first} bytes (of 32 with 32-byte interleave, else of 16)",
+         "driver API, globalStrides; observed")
+GANTRY_X(stride_too_large, driver_rejects,
+         "a stride is less than 2^40 bytes",
+         "driver API, globalStrides; observed")
+GANTRY_X(box_extent_out_of_range, driver_rejects,
+         "a box has 1 to 256 elements along each dimension",
+         "driver API, boxDim; observed")
+GANTRY_X(inner_box_bytes_not_multiple_of_16, driver_rejects,
+         "the innermost extent spans {first} bytes, and without interleave it must span a multiple of 16",
+         "driver API, boxDim; observed")
+GANTRY_X(inner_box_bytes_exceed_swizzle_span, driver_rejects,
+         "the innermost extent spans {first} bytes, and the swizzle covers {second}",
+         "driver API, swizzle; observed")
+GANTRY_X(inner_box_narrower_than_swizzle_span, pitfall,
+         "the innermost extent spans {first} bytes, and the swizzle spaces rows {second} bytes apart: "
+         "the tile in shared memory has gaps",
+         "observed")
+GANTRY_X(box_bytes_too_large, driver_rejects,
+         "one copy would deliver {first} bytes, and the driver takes less than {second}",
+         "observed")
+GANTRY_X(box_exceeds_shared_memory, documented,
+         "one copy would fill {first} bytes of shared memory, and a block has at most {second}",
+         "CUDA C++ programming guide, compute capability 9.0")
+GANTRY_X(element_stride_out_of_range, driver_rejects,
+         "an element stride is 1 to 8",
+         "driver API, elementStrides; observed")
+GANTRY_X(element_stride_ignored, pitfall,
+         "dimension 0 cannot be strided without interleave, and the driver ignores the entry",
+         "driver API, elementStrides; observed")
+GANTRY_X(interleave_unknown, driver_rejects,
+         "interleave is none (0), 16B (1) or 32B (2)",
+         "driver API, interleave; observed")
+GANTRY_X(interleave_needs_swizzle_32, documented,
+         "32-byte interleave is documented with the 32-byte swizzle only",
+         "driver API, interleave; the driver accepts it")
+GANTRY_X(swizzle_not_on_hopper, driver_rejects,
+         "Hopper swizzles by none (0), 32B (1), 64B (2) or 128B (3)",
+         "driver API, swizzle; observed")
+GANTRY_X(l2_promotion_unknown, driver_rejects,
+         "L2 promotion is none (0), 64B (1), 128B (2) or 256B (3)",
+         "driver API, l2Promotion; observed")
+GANTRY_X(fill_unknown, driver_rejects,
+         "the fill is zero (0) or nan (1)",
+         "driver API, oobFill; observed")
+GANTRY_X(fill_needs_floating_type, driver_rejects,
+         "only floating-point elements can be filled with NaN",
+         "driver API, oobFill; observed")
+GANTRY_X(corner_out_of_range, driver_rejects,
+         "with this rank a corner of the pixel box is {first} to {second}",
+         "driver API, pixelBoxLowerCorner and pixelBoxUpperCorner; observed")
+GANTRY_X(pixel_box_empty, driver_rejects,
+         "the pixel box runs from {first} to {second} on this axis and holds no pixel",
+         "driver API, pixelBoxLowerCorner and pixelBoxUpperCorner; observed")
+GANTRY_X(channels_out_of_range, driver_rejects,
+         "a pixel has 1 to 256 channels",
+         "driver API, channelsPerPixel; observed")
+GANTRY_X(pixels_out_of_range, driver_rejects,
+         "a column has 1 to 1024 pixels",
+         "driver API, pixelsPerColumn; observed")
+GANTRY_X(map_kind_mismatch, device_faults,
+         "tiled operations take tiled maps and im2col operations im2col maps",
+         "observed: error 715")
+GANTRY_X(reduce_add_type, documented,
+         "a TMA reduction by add takes u32, s32, u64, f16, f32 and bf16",
+         "PTX ISA, cp.reduce.async.bulk.tensor")
+GANTRY_X(reduce_min_max_type, documented,
+         "a TMA reduction by min or max takes u32, s32, u64, s64, f16 and bf16",
+         "PTX ISA, cp.reduce.async.bulk.tensor")
+GANTRY_X(reduce_inc_dec_type, documented,
+         "a TMA reduction by inc or dec takes u32",
+         "PTX ISA, cp.reduce.async.bulk.tensor")
+GANTRY_X(reduce_bitwise_type, documented,
+         "a TMA reduction by and, or or xor takes u32, s32, u64 and s64",
+         "PTX ISA, cp.reduce.async.bulk.tensor")
+GANTRY_X(store_overlaps_itself, documented,
+         "with stride 0 several elements of one box are stored to the same address, in no order",
+         "PTX ISA, cp.async.bulk.tensor: accesses are weak and unordered")
+GANTRY_X(instruction_rank_mismatch, device_faults,
+         "the instruction and the map have the same rank",
+         "observed: error 715")
+GANTRY_X(coordinate_misaligned, device_faults,
+         "coordinate 0 starts {first} bytes into its row, and the start must be a multiple of 16 bytes",
+         "observed: error 715")
+GANTRY_X(coordinate_negative, device_faults,
+         "a store or reduction never starts below 0",
+         "PTX ISA; observed: error 715")
+GANTRY_X(coordinate_overflow, device_faults,
+         "a box ends within signed 32-bit coordinates",
+         "observed: error 715 for 2^31 - 1")
+GANTRY_X(start_outside_pixel_box, device_faults,
+         "an im2col copy starts inside the pixel box, from {first} to {second} on this axis",
+         "observed: error 715")
+GANTRY_X(offset_out_of_range, documented,
+         "with this rank an im2col offset is {first} to {second}",
+         "PTX ISA, cp.async.bulk.tensor im2col offsets")
+GANTRY_X(shared_address_misaligned, device_faults,
+         "the shared address of a tensor copy is a multiple of 128 bytes",
+         "observed: error 716")
+// clang-format on
+
+#undef GANTRY_X

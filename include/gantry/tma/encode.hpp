@@ -1,0 +1,186 @@
+// From arguments to the 128 bytes of a tensor map, or to the sentences that say why not. Host code.
+//
+// `encode_packed` needs nothing and serves machines without a GPU. `encode_with_driver` asks the CUDA driver, which it
+// finds through the runtime, so that nothing links libcuda; it is there where the CUDA headers are. Both validate
+// first: the driver answers every mistake with one code, the rules say which.
+//
+// Example:
+//     constexpr gantry::EncodedTmaDescriptor a = gantry::encode_packed({.dims = {4096}, .box = {100}});
+//     static_assert(!a.ok());
+//     static_assert(gantry::describe(a) ==
+//                   "box[0] is 100: the innermost extent spans 100 bytes, and without interleave it must span a "
+//                   "multiple of 16; the nearest value that works is 96");
+#pragma once
+
+#include <cstdint>
+
+#include <gantry/tma/rules.hpp>
+
+#if __has_include(<cuda.h>) && __has_include(<cuda_runtime_api.h>) && __has_include(<cudaTypedefs.h>)
+#define GANTRY_HAVE_TMA_DRIVER 1
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <cuda_runtime_api.h>
+#else
+#define GANTRY_HAVE_TMA_DRIVER 0
+#endif
+
+namespace gantry {
+
+enum class TmaEncodeStatus : std::uint8_t {
+  encoded,
+  refused_by_rules,   // see the violations
+  no_driver,          // the runtime found no driver with this entry point
+  refused_by_driver,  // the rules found nothing, and the driver answered `driver_code`
+};
+
+struct EncodedTmaDescriptor {
+  TmaDescriptor map{};
+  TmaEncodeStatus status = TmaEncodeStatus::encoded;
+  int driver_code = 0;
+  TmaViolations violations{};  // pitfalls stand here too when the map was encoded
+
+  constexpr bool ok() const noexcept { return status == TmaEncodeStatus::encoded; }
+};
+
+// Why there is no map: the first violation, and how many more there are.
+constexpr TmaSentence describe(const EncodedTmaDescriptor& encoded) {
+  TmaSentence out;
+  switch (encoded.status) {
+    case TmaEncodeStatus::encoded:
+      return out.append("the tensor map was encoded");
+    case TmaEncodeStatus::no_driver:
+      return out.append("no CUDA driver that encodes tensor maps was found; it needs version 12.0 or newer");
+    case TmaEncodeStatus::refused_by_driver:
+      return out.append("the driver refused the tensor map with code ")
+          .append(encoded.driver_code)
+          .append(", and no rule known here is broken");
+    case TmaEncodeStatus::refused_by_rules:
+      break;
+  }
+  int refusals = 0;
+  for (const TmaViolation& violation : encoded.violations) {
+    if (violation.severity() != TmaSeverity::driver_rejects) continue;
+    if (refusals++ == 0) out.append(describe(violation));
+  }
+  if (refusals > 1) out.append(" (and ").append(refusals - 1).append(" more)");
+  return out;
+}
+
+namespace detail {
+
+constexpr EncodedTmaDescriptor validated(const TmaDescriptorParams& params) noexcept {
+  EncodedTmaDescriptor result;
+  result.violations = validate(params);
+  if (result.violations.has(TmaSeverity::driver_rejects)) result.status = TmaEncodeStatus::refused_by_rules;
+  return result;
+}
+
+}  // namespace detail
+
+// Guarantees: the map unpacks to `canonical(params)`, or no map and the violations.
+constexpr EncodedTmaDescriptor encode_packed(const TmaDescriptorParams& params) noexcept {
+  EncodedTmaDescriptor result = detail::validated(params);
+  if (result.ok()) result.map = pack(params);
+  return result;
+}
+
+#if GANTRY_HAVE_TMA_DRIVER
+
+static_assert(sizeof(CUtensorMap) == sizeof(TmaDescriptor));
+static_assert(static_cast<int>(TmaDataType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
+              static_cast<int>(TmaDataType::f64) == CU_TENSOR_MAP_DATA_TYPE_FLOAT64 &&
+              static_cast<int>(TmaDataType::f32_ftz) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ &&
+              static_cast<int>(TmaDataType::tf32_ftz) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ);
+static_assert(static_cast<int>(TmaInterleave::bytes_32) == CU_TENSOR_MAP_INTERLEAVE_32B);
+static_assert(static_cast<int>(TmaSwizzle::bytes_128) == CU_TENSOR_MAP_SWIZZLE_128B);
+static_assert(static_cast<int>(TmaL2Promotion::bytes_256) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+static_assert(static_cast<int>(TmaFill::nan) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
+
+namespace detail {
+
+// A driver function by name, or null. The runtime has loaded the driver by the time it answers.
+template <class Function>
+Function driver_entry(const char* name) noexcept {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint(name, &entry, cudaEnableDefault, &found);
+#endif
+  const bool usable = error == cudaSuccess && found == cudaDriverEntryPointSuccess;
+  return usable ? reinterpret_cast<Function>(entry) : nullptr;
+}
+
+// The encoder's arrays. Wider than any rank, so that a rank of 6 reads zeros and not past the end.
+struct DriverArrays {
+  cuuint64_t dims[8] = {}, strides[8] = {};
+  cuuint32_t box[8] = {}, steps[8] = {};
+  int lower[8] = {}, upper[8] = {};
+
+  explicit DriverArrays(const TmaDescriptorParams& p) noexcept {
+    for (int i = 0; i < kTmaMaxRank; ++i) {
+      dims[i] = p.dims[i];
+      box[i] = p.box[i];
+      steps[i] = p.element_strides[i];
+      if (i < kTmaMaxRank - 1) strides[i] = p.strides[i];
+      if (i < kTmaMaxSpatialRank) {
+        lower[i] = p.lower_corner[i];
+        upper[i] = p.upper_corner[i];
+      }
+    }
+  }
+};
+
+inline constexpr int kNoDriver = -1;
+
+// Calls the encoder with the arguments as they are. Returns the driver's code, or kNoDriver.
+inline int call_encoder(const TmaDescriptorParams& p, TmaDescriptor& map) noexcept {
+  if (cudaFree(nullptr) != cudaSuccess) return kNoDriver;  // the encoder needs a context
+  const DriverArrays arrays(p);
+  auto* const out = reinterpret_cast<CUtensorMap*>(&map);
+  auto* const address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(p.address));
+  const auto type = static_cast<CUtensorMapDataType>(p.data_type);
+  const auto interleave = static_cast<CUtensorMapInterleave>(p.interleave);
+  const auto swizzle = static_cast<CUtensorMapSwizzle>(p.swizzle);
+  const auto promotion = static_cast<CUtensorMapL2promotion>(p.l2_promotion);
+  const auto fill = static_cast<CUtensorMapFloatOOBfill>(p.fill);
+  if (p.mode == TmaMode::im2col) {
+    const auto encode = driver_entry<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
+    if (encode == nullptr) return kNoDriver;
+    return static_cast<int>(encode(out, type, p.rank, address, arrays.dims, arrays.strides, arrays.lower, arrays.upper,
+                                   p.channels_per_pixel, p.pixels_per_column, arrays.steps, interleave, swizzle,
+                                   promotion, fill));
+  }
+  const auto encode = driver_entry<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
+  if (encode == nullptr) return kNoDriver;
+  return static_cast<int>(encode(out, type, p.rank, address, arrays.dims, arrays.strides, arrays.box, arrays.steps,
+                                 interleave, swizzle, promotion, fill));
+}
+
+}  // namespace detail
+
+// Encodes for the GPU of the current device.
+inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params) noexcept {
+  EncodedTmaDescriptor result = detail::validated(params);
+  if (!result.ok()) return result;
+  result.driver_code = detail::call_encoder(params, result.map);
+  if (result.driver_code == detail::kNoDriver) {
+    result.status = TmaEncodeStatus::no_driver;
+  } else if (result.driver_code != CUDA_SUCCESS) {
+    result.status = TmaEncodeStatus::refused_by_driver;
+  }
+  return result;
+}
+
+// Moves a map that the driver encoded to another address. Returns false when the driver refuses the address or is
+// missing.
+inline bool replace_address_with_driver(TmaDescriptor& map, void* address) noexcept {
+  const auto replace = detail::driver_entry<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
+  return replace != nullptr && replace(reinterpret_cast<CUtensorMap*>(&map), address) == CUDA_SUCCESS;
+}
+
+#endif  // GANTRY_HAVE_TMA_DRIVER
+
+}  // namespace gantry

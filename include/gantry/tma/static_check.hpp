@@ -1,0 +1,48 @@
+// Stops the build when the arguments of a tensor map that are known at compile time break a rule, in the words that the
+// validator uses at run time. Pitfalls pass.
+//
+// Example:
+//     constexpr gantry::TmaDescriptorParams map{.dims = {4096}, .box = {128}};
+//     GANTRY_TMA_STATIC_CHECK(map);
+#pragma once
+
+#include <gantry/tma/rules.hpp>
+
+namespace gantry {
+
+namespace detail {
+
+// The first violation that is more than a pitfall; requires one.
+GANTRY_HD constexpr TmaViolation first_refusal(const TmaViolations& violations) noexcept {
+  for (const TmaViolation& violation : violations) {
+    if (violation.severity() != TmaSeverity::pitfall) return violation;
+  }
+  return {};
+}
+
+// One static assertion per rule, so that every compiler prints the sentence itself and, as template argument, the
+// values.
+template <TmaRule rule, TmaViolation violation>
+struct TmaRefused;
+#define GANTRY_X(id, severity, text, source)                                                                  \
+  template <TmaViolation violation>                                                                           \
+  struct TmaRefused<TmaRule::id, violation> {                                                                 \
+    static_assert(violation.rule != TmaRule::id,                                                              \
+                  "gantry: " text " (TmaViolation is {rule, field, index, actual, nearest, first, second})"); \
+  };
+#include <gantry/tma/detail/rule_table.hpp>
+
+template <bool legal, TmaViolation violation>
+struct TmaStaticCheck : TmaRefused<violation.rule, violation> {};
+template <TmaViolation violation>
+struct TmaStaticCheck<true, violation> {};
+
+}  // namespace detail
+
+}  // namespace gantry
+
+// `params` is a constant expression of type TmaDescriptorParams.
+#define GANTRY_TMA_STATIC_CHECK(params)                                        \
+  static_assert(                                                               \
+      sizeof(::gantry::detail::TmaStaticCheck<::gantry::validate(params).ok(), \
+                                              ::gantry::detail::first_refusal(::gantry::validate(params))>) != 0)

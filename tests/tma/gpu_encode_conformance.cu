@@ -1,0 +1,114 @@
+// Compares the driver's verdict on every recorded argument list with the record and with the validator, on a machine
+// with a Hopper GPU. Prints a line for each disagreement, what the driver says of the cases that nobody has recorded,
+// and "N passed, N failed" last.
+//
+//   nvcc -std=c++20 -Iinclude -gencode arch=compute_90a,code=sm_90a tests/tma/gpu_encode_conformance.cu
+//        -o gpu_encode_conformance && ./gpu_encode_conformance
+#include <cstdio>
+
+#include <gantry/tma/encode.hpp>
+
+#include "encode_cases.hpp"
+#include "random_params.hpp"
+
+namespace {
+
+using namespace gantry;
+
+struct Tally {
+  int passed = 0;
+  int failed = 0;
+
+  void count(bool good) { (good ? passed : failed) += 1; }
+};
+
+const char* verdict(bool accepted) { return accepted ? "accepts" : "rejects"; }
+
+bool driver_takes(const TmaDescriptorParams& params) {
+  TmaDescriptor map{};
+  return detail::call_encoder(params, map) == CUDA_SUCCESS;
+}
+
+void print_violations(const TmaDescriptorParams& params) {
+  for (const TmaViolation& violation : validate(params)) {
+    std::printf("    %s: %s\n", to_text(violation.severity()), describe(violation).c_str());
+  }
+}
+
+void print_params(const TmaDescriptorParams& p) {
+  std::printf("    %s %s rank %u address %llx interleave %s swizzle %s fill %s\n", to_text(p.mode),
+              to_text(p.data_type), p.rank, static_cast<unsigned long long>(p.address), to_text(p.interleave),
+              to_text(p.swizzle), to_text(p.fill));
+  for (int i = 0; i < kTmaMaxRank; ++i) {
+    std::printf("    dim %llu stride %llu box %u step %u corners %d %d\n", static_cast<unsigned long long>(p.dims[i]),
+                static_cast<unsigned long long>(i == 0 ? 0 : p.strides[i - 1]), p.box[i], p.element_strides[i],
+                i < 3 ? p.lower_corner[i] : 0, i < 3 ? p.upper_corner[i] : 0);
+  }
+  std::printf("    channels %u pixels %u\n", p.channels_per_pixel, p.pixels_per_column);
+}
+
+void check_recorded(Tally& tally) {
+  for (const testing::EncodeCase& c : testing::kEncodeCases) {
+    const TmaDescriptorParams params = c.params();
+    const bool driver = driver_takes(params);
+    const bool recorded = c.verdict == testing::Verdict::accepts;
+    const bool ours = driver_accepts(params);
+    tally.count(driver == recorded && driver == ours);
+    if (driver == recorded && driver == ours) continue;
+    std::printf("%s: the driver %s, the record %s, the rules %s\n", c.name, verdict(driver), verdict(recorded),
+                verdict(ours));
+    print_violations(params);
+  }
+}
+
+void show_open() {
+  for (const testing::EncodeCase& c : testing::kOpenCases) {
+    const TmaDescriptorParams params = c.params();
+    const bool driver = driver_takes(params), ours = driver_accepts(params);
+    std::printf("open: %s: the driver %s, the rules %s%s\n", c.name, verdict(driver), verdict(ours),
+                driver == ours ? "" : "  <-- differ");
+  }
+}
+
+// Random arguments, whole and damaged: driver and rules must agree on each. At most ten disagreements are shown.
+void check_random(Tally& tally) {
+  testing::ParamsGenerator random(7);
+  int shown = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const TmaDescriptorParams params = i % 4 == 0 ? random.legal() : random.damaged(i % 4);
+    if (params.mode > TmaMode::im2col) continue;
+    const bool driver = driver_takes(params), ours = driver_accepts(params);
+    tally.count(driver == ours);
+    if (driver == ours || ++shown > 10) continue;
+    std::printf("random %d: the driver %s, the rules %s\n", i, verdict(driver), verdict(ours));
+    print_params(params);
+    print_violations(params);
+  }
+}
+
+void check_replacement(Tally& tally) {
+  EncodedTmaDescriptor encoded = encode_with_driver(testing::matrix_params());
+  tally.count(encoded.ok());
+  TmaDescriptorParams moved = testing::matrix_params();
+  moved.address += 4096;
+  tally.count(replace_address_with_driver(encoded.map, reinterpret_cast<void*>(moved.address)));
+  tally.count(encoded.map == encode_with_driver(moved).map);
+  tally.count(!replace_address_with_driver(encoded.map, reinterpret_cast<void*>(moved.address + 8)));
+}
+
+}  // namespace
+
+int main() {
+  TmaDescriptor map{};
+  if (detail::call_encoder(testing::matrix_params(), map) == detail::kNoDriver) {
+    std::puts("no CUDA driver here");
+    return 2;
+  }
+  Tally tally;
+  check_recorded(tally);
+  show_open();
+  check_random(tally);
+  check_replacement(tally);
+  std::printf("%d passed, %d failed\n", tally.passed, tally.failed);
+  return tally.failed == 0 ? 0 : 1;
+}
