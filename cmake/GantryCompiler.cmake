@@ -1,5 +1,5 @@
 # The compiler's minimum versions, and `gantry_options`: how everything built in this repository is compiled. None of it
-# reaches a project that uses the installed package.
+# reaches a project that uses the installed package; a library that is installed links $<BUILD_INTERFACE:gantry_options>.
 
 set(_minimum_GNU 12)
 set(_minimum_Clang 14)
