@@ -68,6 +68,8 @@
   X(order_profile, "an order has {actual} entries: the shape that it orders has {wanted}")                             \
   X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")              \
   X(profile_rank, "a profile of rank {actual} needs a layout of at least that rank, and it has rank {wanted}")         \
+  X(zip_pair,                                                                                                          \
+    "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has `_`, and that mode has rank {actual}") \
   X(divide_rank, "a divide by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")                \
   X(complement_basis, "complement: strides must be integers, not basis elements")                                      \
   X(inverse_basis, "inverse: strides must be integers, not basis elements")                                            \
