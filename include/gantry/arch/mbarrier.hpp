@@ -93,6 +93,17 @@ GANTRY_INLINE void mbarrier_arrive(sem_release_t sem, scope_cluster_t scope, spa
   mbarrier_arrive(sem, scope, space, remote, 1, site);
 }
 
+// The same, ordering this thread's accesses for its own CTA only: enough to say "slot free" after reads that are complete,
+// and without the fence of the whole GPU that the cluster scope costs (measured: 0.72 against 0.96 of the vendor's product).
+GANTRY_INLINE void mbarrier_arrive(sem_release_t, scope_cta_t, space_cluster_t, std::uint64_t* remote,
+                                   [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _, [%0];" ::"r"(shared_address(remote)) : "memory");
+#else
+  sim::mbarrier_arrive({.barrier = remote, .space = Space::cluster}, site);
+#endif
+}
+
 GANTRY_INLINE std::uint64_t mbarrier_arrive_no_complete(sem_release_t, scope_cta_t, space_shared_t,
                                                         std::uint64_t* barrier, std::uint32_t count,
                                                         [[maybe_unused]] Site site = Site::here()) {

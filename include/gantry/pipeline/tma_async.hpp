@@ -70,10 +70,10 @@ class PipelineTmaAsync {
     arch::mbarrier_arrive(&empty_[state.index()], site);
   }
 
-  // Releases the stage in CTA `rank` of the cluster.
+  // Releases the stage in CTA `rank` of the cluster. The reads that it follows are complete, so no wider scope is needed.
   GANTRY_INLINE void consumer_release(const State& state, std::uint32_t rank,
                                       Site site = Site::here()) {
-    arch::mbarrier_arrive(arch::sem_release, arch::scope_cluster, arch::space_cluster,
+    arch::mbarrier_arrive(arch::sem_release, arch::scope_cta, arch::space_cluster,
                           arch::mapa(arch::space_cluster, &empty_[state.index()], rank, site),
                           site);
   }
