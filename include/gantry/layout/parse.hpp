@@ -170,12 +170,14 @@ GANTRY_HD constexpr Parsed<ComposedLayout> parse_composed_layout(Reader reader) 
   return out;
 }
 
+GANTRY_HD constexpr Fault fault_of(const ParseError& e) {
+  return e.expected != nullptr ? Fault{Rule::parse, e.position + 1} : e.fault;
+}
+
 // The value for those who do not ask for the error.
 template <class T>
 GANTRY_HD constexpr T value_or_faulty(const Parsed<T>& parsed) {
-  if (parsed.ok()) return parsed.value;
-  const ParseError& e = parsed.error;
-  return T::faulty(e.expected != nullptr ? Fault{Rule::parse, e.position + 1} : e.fault);
+  return parsed.ok() ? parsed.value : T::faulty(fault_of(parsed.error));
 }
 
 }  // namespace detail

@@ -33,6 +33,12 @@ class Reader {
     return at_;
   }
   GANTRY_HD constexpr void rewind(int position) { at_ = position; }
+  // A reader at the same place, whose errors stay with it.
+  GANTRY_HD constexpr Reader look_ahead() const {
+    Reader out = *this;
+    out.stop_the_build_ = false;
+    return out;
+  }
 
   GANTRY_HD constexpr int peek() {
     const int at = position();
