@@ -21,6 +21,13 @@
 #define GANTRY_INLINE inline __attribute__((always_inline))
 #endif
 
+// Before a function on both machines that calls what it is given: that may be a lambda of a kernel, or one of the host.
+#if defined(__CUDACC__)
+#define GANTRY_CALLS_ANY _Pragma("nv_exec_check_disable")
+#else
+#define GANTRY_CALLS_ANY
+#endif
+
 // True while the compiler translates for the GPU. Only `arch/` and this file look at it.
 #if defined(__CUDA_ARCH__)
 #define GANTRY_ON_DEVICE 1

@@ -154,7 +154,7 @@ GANTRY_HD constexpr Swizzle composition(const Swizzle& a, const Swizzle& b) {
 // ---- Between element widths
 
 // The same permutation of memory, counted in elements n times as wide. Requires that it moves whole elements.
-GANTRY_HD constexpr Swizzle upcast(const Swizzle& sw, int n) {
+GANTRY_HD constexpr Swizzle upcast(const Swizzle& sw, std::int64_t n) {
   if (!sw.ok()) return sw;
   const bool whole = detail::is_power_of_two(n);
   const int base = whole ? sw.base() - detail::lowest_bit(n) : -1;
@@ -164,7 +164,7 @@ GANTRY_HD constexpr Swizzle upcast(const Swizzle& sw, int n) {
 }
 
 // The same permutation of memory, counted in elements 1/n as wide.
-GANTRY_HD constexpr Swizzle downcast(const Swizzle& sw, int n) {
+GANTRY_HD constexpr Swizzle downcast(const Swizzle& sw, std::int64_t n) {
   if (!sw.ok()) return sw;
   if (!detail::is_power_of_two(n)) return Swizzle::faulty({Rule::swizzle_recast, sw.base(), n});
   return Swizzle(sw.bits(), sw.base() + detail::lowest_bit(n), sw.shift());
