@@ -216,5 +216,18 @@ TEST(TmaIssue, AnIm2colCopyStartsInsideThePixelBoxWithOffsetsInRange) {
   EXPECT_FALSE(check_issue(issue, image).has(TmaRule::offset_out_of_range));
 }
 
+TEST(TmaIssue, OffsetsHaveSixteenEightOrFiveBitsByRank) {
+  for (const auto& [rank, most] : {std::pair{3, 65535}, std::pair{4, 255}, std::pair{5, 31}}) {
+    TmaDescriptorParams image;
+    image.mode = TmaMode::im2col;
+    image.rank = static_cast<std::uint32_t>(rank);
+    TmaIssue issue{.op = TmaOp::load_im2col, .rank = rank, .offsets = {static_cast<std::uint16_t>(most)}};
+    EXPECT_TRUE(check_issue(issue, image).empty()) << rank;
+    if (rank == 3) continue;
+    issue.offsets[0] = static_cast<std::uint16_t>(most + 1);
+    EXPECT_TRUE(check_issue(issue, image).has(TmaRule::offset_out_of_range)) << rank;
+  }
+}
+
 }  // namespace
 }  // namespace gantry

@@ -203,6 +203,16 @@ TEST(TmaRules, SeveralDimensionsShrinkWhenOneIsNotEnough) {
   EXPECT_EQ(p.box[1], 256u);
 }
 
+TEST(TmaRules, ASteppedDimensionShrinksToTheLongestBoxWhosePositionsFit) {
+  TmaDescriptorParams p = kTiled;  // 64 x 128 bf16 are 16 KiB, of which 14 fit in the shared memory of a block
+  p.element_strides[2] = 3;
+  p.box[2] = 14 * 3;
+  EXPECT_TRUE(validate(p).empty()) << all(validate(p));
+  p.box[2] = 14 * 3 + 1;
+  ASSERT_EQ(validate(p).size(), 1) << all(validate(p));
+  EXPECT_EQ(validate(p)[0].nearest, 14u * 3);
+}
+
 TEST(TmaRules, LegalArgumentsHaveNoViolationButPitfalls) {
   ParamsGenerator random(3);
   for (int i = 0; i < 20000; ++i) {

@@ -68,77 +68,32 @@ GANTRY_HD constexpr TmaRuleEntry entry_of(TmaRule rule) noexcept {
   return {rule, "unknown", TmaSeverity::pitfall, "unknown rule", ""};
 }
 
-// What a violation is about: an argument of the encoder, or an operand of the instruction.
+// What a violation is about: an argument of the encoder, an operand of the instruction, or a property of a convolution.
+#define GANTRY_TMA_FIELDS(X)                                                                                  \
+  X(mode)                                                                                                     \
+  X(data_type) X(rank) X(address) X(dims) X(strides) X(box) X(element_strides) X(interleave) X(swizzle)       \
+      X(l2_promotion) X(fill) X(lower_corner) X(upper_corner) X(channels_per_pixel) X(pixels_per_column)      \
+          X(instruction_rank) X(coordinate) X(offset) X(shared_address) X(spatial_rank) X(images) X(channels) \
+              X(extent) X(filter) X(pad_lower) X(pad_upper) X(stride) X(dilation)
+
 enum class TmaField : std::uint8_t {
-  mode,
-  data_type,
-  rank,
-  address,
-  dims,
-  strides,
-  box,
-  element_strides,
-  interleave,
-  swizzle,
-  l2_promotion,
-  fill,
-  lower_corner,
-  upper_corner,
-  channels_per_pixel,
-  pixels_per_column,
-  instruction_rank,
-  coordinate,
-  offset,
-  shared_address,
+#define GANTRY_X(id) id,
+  GANTRY_TMA_FIELDS(GANTRY_X)
+#undef GANTRY_X
 };
 
 GANTRY_HD constexpr const char* to_text(TmaField field) noexcept {
   switch (field) {
-    case TmaField::mode:
-      return "mode";
-    case TmaField::data_type:
-      return "data_type";
-    case TmaField::rank:
-      return "rank";
-    case TmaField::address:
-      return "address";
-    case TmaField::dims:
-      return "dims";
-    case TmaField::strides:
-      return "strides";
-    case TmaField::box:
-      return "box";
-    case TmaField::element_strides:
-      return "element_strides";
-    case TmaField::interleave:
-      return "interleave";
-    case TmaField::swizzle:
-      return "swizzle";
-    case TmaField::l2_promotion:
-      return "l2_promotion";
-    case TmaField::fill:
-      return "fill";
-    case TmaField::lower_corner:
-      return "lower_corner";
-    case TmaField::upper_corner:
-      return "upper_corner";
-    case TmaField::channels_per_pixel:
-      return "channels_per_pixel";
-    case TmaField::pixels_per_column:
-      return "pixels_per_column";
-    case TmaField::instruction_rank:
-      return "instruction rank";
-    case TmaField::coordinate:
-      return "coordinate";
-    case TmaField::offset:
-      return "offset";
-    case TmaField::shared_address:
-      return "shared address";
+#define GANTRY_X(id) \
+  case TmaField::id: \
+    return #id;
+    GANTRY_TMA_FIELDS(GANTRY_X)
+#undef GANTRY_X
   }
   return "unknown";
 }
 
-// Values are the field's bits; `lower_corner`, `upper_corner` and `coordinate` are signed.
+// Values are the field's bits, sign-extended where the field is signed.
 struct TmaViolation {
   TmaRule rule = TmaRule::mode_unknown;
   TmaField field = TmaField::mode;
@@ -227,20 +182,19 @@ GANTRY_HD constexpr const char* enumerator_text(TmaField field, std::uint64_t va
   }
 }
 
+GANTRY_HD constexpr bool is_signed(TmaField field) noexcept {
+  return field == TmaField::lower_corner || field == TmaField::upper_corner || field == TmaField::coordinate ||
+         field >= TmaField::spatial_rank;
+}
+
 GANTRY_HD constexpr void append_value(TmaSentence& out, TmaField field, std::uint64_t value) {
-  switch (field) {
-    case TmaField::address:
-    case TmaField::shared_address:
-      out.append("0x");
-      append_unsigned(out, value, 16);
-      return;
-    case TmaField::lower_corner:
-    case TmaField::upper_corner:
-    case TmaField::coordinate:
-      out.append(static_cast<std::int64_t>(value));
-      return;
-    default:
-      append_unsigned(out, value, 10);
+  if (field == TmaField::address || field == TmaField::shared_address) {
+    out.append("0x");
+    append_unsigned(out, value, 16);
+  } else if (is_signed(field)) {
+    out.append(static_cast<std::int64_t>(value));
+  } else {
+    append_unsigned(out, value, 10);
   }
   const char* name = enumerator_text(field, value);
   if (*name != '\0') out.append(" (").append(name).append(')');

@@ -134,6 +134,33 @@ GANTRY_X(offset_out_of_range, documented,
 GANTRY_X(shared_address_misaligned, device_faults,
          "the shared address of a tensor copy is a multiple of 128 bytes",
          "observed: error 716")
+GANTRY_X(convolution_rank, driver_rejects,
+         "an activation tensor has 1 (NWC), 2 (NHWC) or 3 (NDHWC) spatial dimensions",
+         "driver API, cuTensorMapEncodeIm2col, tensorRank; observed")
+GANTRY_X(convolution_extent, driver_rejects,
+         "an extent of the activation tensor is 1 to 2^32",
+         "driver API, globalDim; observed")
+GANTRY_X(filter_extent, driver_rejects,
+         "a filter has at least 1 tap along each axis",
+         "definition of a convolution")
+GANTRY_X(filter_dilation, driver_rejects,
+         "taps are at least 1 pixel apart",
+         "definition of a convolution")
+GANTRY_X(convolution_stride, driver_rejects,
+         "the stride of a convolution becomes an element stride of the map, 1 to 8",
+         "driver API, elementStrides; observed")
+GANTRY_X(filter_reach, documented,
+         "the last tap lies {first} pixels after the first, and with this rank an im2col offset is at most {second}",
+         "PTX ISA, cp.async.bulk.tensor im2col offsets")
+GANTRY_X(lower_padding, driver_rejects,
+         "the lower padding becomes a corner of the pixel box and with this rank is {first} to {second}",
+         "driver API, pixelBoxLowerCorner; observed")
+GANTRY_X(upper_padding, driver_rejects,
+         "the upper padding less the reach of the filter becomes a corner of the pixel box, so here it is {first} to {second}",
+         "driver API, pixelBoxUpperCorner; observed")
+GANTRY_X(output_empty, driver_rejects,
+         "the padded input has {first} pixels on this axis and the filter needs {second}, so there is no output",
+         "driver API, pixelBoxLowerCorner and pixelBoxUpperCorner; observed")
 // clang-format on
 
 #undef GANTRY_X
