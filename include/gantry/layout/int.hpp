@@ -18,7 +18,8 @@
 
 namespace gantry {
 
-// The nested mode that a basis element names: outermost mode first, e.g. {2, 0} for `@0@2`. Empty for a plain integer.
+// The nested mode that a basis element names: outermost mode first, e.g. {2, 0} for `@0@2`. Empty for a plain integer;
+// BasisPath{} is empty.
 class BasisPath {
  public:
   static constexpr int kMaxDepth = 5;
@@ -31,24 +32,32 @@ class BasisPath {
   }
   // The path one level further in. Requires depth() < kMaxDepth and 0 <= index <= kMaxIndex.
   GANTRY_HD constexpr BasisPath then(int index) const {
-    BasisPath out;
+    BasisPath out{};
     out.bits_ = (bits_ & kIndexMask) | (static_cast<std::uint32_t>(index) << (kIndexBits * depth())) |
                 (static_cast<std::uint32_t>(depth() + 1) << kDepthShift);
     return out;
   }
   // The path without its outermost level. Requires a non-empty path.
   GANTRY_HD constexpr BasisPath inner() const {
-    BasisPath out;
+    BasisPath out{};
     for (int i = 1; i < depth(); ++i) out = out.then((*this)[i]);
     return out;
   }
   GANTRY_HD friend constexpr bool operator==(BasisPath a, BasisPath b) { return a.bits_ == b.bits_; }
 
+  // The path as 32 bits, 0 for the empty one.
+  GANTRY_HD constexpr std::uint32_t bits() const { return bits_; }
+  GANTRY_HD static constexpr BasisPath from_bits(std::uint32_t bits) {
+    BasisPath out{};
+    out.bits_ = bits;
+    return out;
+  }
+
  private:
   static constexpr int kIndexBits = 5;
   static constexpr int kDepthShift = kIndexBits * kMaxDepth;
   static constexpr std::uint32_t kIndexMask = (1U << kDepthShift) - 1;
-  std::uint32_t bits_ = 0;
+  std::uint32_t bits_;
 };
 
 namespace detail {
@@ -73,13 +82,20 @@ class Int {
  public:
   enum class Kind : std::uint8_t { dynamic, fixed, unknown, all, faulty };
 
-  GANTRY_HD constexpr Int() : Int(0, Kind::dynamic) {}
+  // As with int, `Int{}` is 0 and `Int v;` has no value: arrays of leaves cost nothing until they are filled.
+  Int() = default;
   GANTRY_HD constexpr Int(std::int64_t v)
       : Int(v == INT64_MIN ? static_cast<std::int64_t>(Rule::overflow) : v,
             v == INT64_MIN ? Kind::faulty : Kind::dynamic) {}
   GANTRY_HD constexpr Int(int v) : Int(v, Kind::dynamic) {}
 
-  GANTRY_HD static constexpr Int fixed(std::int64_t v) { return Int(v).as_fixed(); }
+  GANTRY_HD static constexpr Int fixed(std::int64_t v) {
+    return v == INT64_MIN ? faulty(Rule::overflow) : Int(v, Kind::fixed);
+  }
+  // Fixed or dynamic. Requires v != INT64_MIN.
+  GANTRY_HD static constexpr Int known(std::int64_t v, bool is_fixed) {
+    return Int(v, static_cast<std::uint64_t>(is_fixed));
+  }
   GANTRY_HD static constexpr Int unknown() { return Int(0, Kind::unknown); }
   GANTRY_HD static constexpr Int all() { return Int(0, Kind::all); }
   GANTRY_HD static constexpr Int faulty(Rule rule) { return Int(static_cast<std::int64_t>(rule), Kind::faulty); }
@@ -88,64 +104,74 @@ class Int {
   GANTRY_HD static constexpr Int basis(Indices... indices) {
     static_assert(sizeof...(Indices) <= BasisPath::kMaxDepth,
                   "gantry: a basis element names at most five nested modes");
-    Int out = fixed(1);
-    ((out.path_ = out.path_.then(static_cast<int>(indices))), ...);
-    return out;
+    BasisPath path{};
+    ((path = path.then(static_cast<int>(indices))), ...);
+    return fixed(1).with_path(path);
   }
 
-  GANTRY_HD constexpr Kind kind() const { return kind_; }
-  GANTRY_HD constexpr bool is_fixed() const { return kind_ == Kind::fixed; }
+  GANTRY_HD constexpr Kind kind() const { return static_cast<Kind>(traits_ & kKindMask); }
+  GANTRY_HD constexpr bool is_fixed() const { return kind() == Kind::fixed; }
   // A fixed plain integer of this value. The only comparison that may decide about structure.
   GANTRY_HD constexpr bool is_fixed(std::int64_t v) const {
-    return kind_ == Kind::fixed && value_ == v && denominator_ == 1 && (path_.empty() || v == 0);
+    return value_ == v && is_fixed() && (v == 0 || traits_ == static_cast<std::uint64_t>(Kind::fixed));
   }
-  GANTRY_HD constexpr bool is_number() const { return kind_ <= Kind::unknown; }
-  GANTRY_HD constexpr bool is_known() const { return kind_ <= Kind::fixed; }
-  GANTRY_HD constexpr bool is_all() const { return kind_ == Kind::all; }
-  GANTRY_HD constexpr bool is_basis() const { return !path_.empty(); }
-  GANTRY_HD constexpr bool is_plain() const { return is_number() && path_.empty(); }
-  GANTRY_HD constexpr Rule rule() const { return kind_ == Kind::faulty ? static_cast<Rule>(value_) : Rule::none; }
+  GANTRY_HD constexpr bool is_number() const { return kind() <= Kind::unknown; }
+  GANTRY_HD constexpr bool is_known() const { return kind() <= Kind::fixed; }
+  GANTRY_HD constexpr bool is_all() const { return kind() == Kind::all; }
+  GANTRY_HD constexpr bool is_basis() const { return (traits_ >> kPathShift) != 0; }
+  GANTRY_HD constexpr bool is_plain() const { return is_number() && !is_basis(); }
+  // Neither unknown nor a basis element nor rational: what arithmetic can do without looking further.
+  GANTRY_HD constexpr bool is_known_integer() const { return traits_ <= static_cast<std::uint64_t>(Kind::fixed); }
+  GANTRY_HD constexpr Rule rule() const { return kind() == Kind::faulty ? static_cast<Rule>(value_) : Rule::none; }
 
   // The number, or the coefficient of the basis element. 0 where it is unknown.
   GANTRY_HD constexpr std::int64_t value() const { return value_; }
   // Coefficients of recast coordinates may be rational: value() / denominator(). 1 everywhere else.
-  GANTRY_HD constexpr int denominator() const { return denominator_; }
-  GANTRY_HD constexpr BasisPath path() const { return path_; }
+  GANTRY_HD constexpr int denominator() const {
+    return static_cast<int>((traits_ & kDenominatorMask) >> kDenominatorShift) + 1;
+  }
+  GANTRY_HD constexpr BasisPath path() const {
+    return BasisPath::from_bits(static_cast<std::uint32_t>(traits_ >> kPathShift));
+  }
 
   GANTRY_HD constexpr Int with_path(BasisPath path) const {
-    Int out = *this;
-    out.path_ = path;
-    return out;
+    constexpr std::uint64_t others = (std::uint64_t{1} << kPathShift) - 1;
+    return Int(value_, (traits_ & others) | (static_cast<std::uint64_t>(path.bits()) << kPathShift));
   }
   // The coefficient alone.
   GANTRY_HD constexpr Int coefficient() const { return with_path({}); }
   // The same value as a run-time one, and as a compile-time one.
   GANTRY_HD constexpr Int as_dynamic() const { return is_known() ? with_kind(Kind::dynamic) : *this; }
   GANTRY_HD constexpr Int as_fixed() const { return is_known() ? with_kind(Kind::fixed) : *this; }
-  GANTRY_HD constexpr Int over(int denominator) const {
-    Int out = *this;
+  // The value over a denominator from 1 to 65536, in lowest terms.
+  GANTRY_HD constexpr Int over(std::int64_t denominator) const {
+    if (denominator < 1) return faulty(Rule::division_by_zero);
     const auto common = detail::gcd_magnitude(value_, denominator);
-    out.value_ = common == 0 ? 0 : value_ / common;
-    out.denominator_ = static_cast<std::uint16_t>(common == 0 ? 1 : denominator / common);
-    return out;
+    const auto lowest = denominator / common;
+    if (lowest > kMaxDenominator) return faulty(Rule::overflow);
+    return Int(value_ / common,
+               (traits_ & ~kDenominatorMask) | (static_cast<std::uint64_t>(lowest - 1) << kDenominatorShift));
   }
 
   GANTRY_HD friend constexpr bool operator==(const Int& a, const Int& b) {
-    return a.kind_ == b.kind_ && a.value_ == b.value_ && a.path_ == b.path_ && a.denominator_ == b.denominator_;
+    return a.value_ == b.value_ && a.traits_ == b.traits_;
   }
 
  private:
-  GANTRY_HD constexpr Int(std::int64_t v, Kind kind) : value_(v), kind_(kind) {}
+  static constexpr std::uint64_t kKindMask = 0xff;
+  static constexpr int kDenominatorShift = 16;
+  static constexpr std::uint64_t kDenominatorMask = 0xffff0000;
+  static constexpr std::int64_t kMaxDenominator = 0x10000;
+  static constexpr int kPathShift = 32;
+
+  GANTRY_HD constexpr Int(std::int64_t v, std::uint64_t traits) : value_(v), traits_(traits) {}
+  GANTRY_HD constexpr Int(std::int64_t v, Kind kind) : Int(v, static_cast<std::uint64_t>(kind)) {}
   GANTRY_HD constexpr Int with_kind(Kind kind) const {
-    Int out = *this;
-    out.kind_ = kind;
-    return out;
+    return Int(value_, (traits_ & ~kKindMask) | static_cast<std::uint64_t>(kind));
   }
 
   std::int64_t value_;
-  BasisPath path_;
-  std::uint16_t denominator_ = 1;
-  Kind kind_;
+  std::uint64_t traits_;  // kind, denominator less 1, path: all bits 0 for a plain run-time integer
 };
 static_assert(sizeof(Int) == 16);
 
@@ -157,12 +183,16 @@ GANTRY_HD constexpr bool same_value(const Int& a, const Int& b) {
 
 namespace detail {
 
+GANTRY_HD constexpr bool are_known_integers(const Int& a, const Int& b) {
+  return a.is_known_integer() && b.is_known_integer();
+}
+GANTRY_HD constexpr bool are_fixed(const Int& a, const Int& b) { return a.is_fixed() && b.is_fixed(); }
+
 // The leaf for an exact result of an operation on a and b, both numbers: fixed only if both are.
 GANTRY_HD constexpr Int exact(wide_int v, const Int& a, const Int& b) {
   if (!a.is_known() || !b.is_known()) return Int::unknown();
   if (!fits_in_64_bits(v)) return Int::faulty(Rule::overflow);
-  const auto r = static_cast<std::int64_t>(v);
-  return a.is_fixed() && b.is_fixed() ? Int::fixed(r) : Int(r);
+  return Int::known(static_cast<std::int64_t>(v), are_fixed(a, b));
 }
 
 // The fault that forbids an operation on a and b, if any.
@@ -172,36 +202,68 @@ GANTRY_HD constexpr Rule operand_rule(const Int& a, const Int& b) {
   return a.is_all() || b.is_all() ? Rule::not_an_integer : Rule::none;
 }
 
-}  // namespace detail
+// The same for operations that have a meaning for integers alone.
+GANTRY_HD constexpr Rule integer_rule(const Int& a, const Int& b) {
+  if (const Rule r = operand_rule(a, b); r != Rule::none) return r;
+  if (a.is_basis() || b.is_basis()) return Rule::basis_product;
+  return a.denominator() == 1 && b.denominator() == 1 ? Rule::none : Rule::not_an_integer;
+}
 
-// Products may have one basis operand, whose path the result keeps.
-GANTRY_HD constexpr Int operator*(const Int& a, const Int& b) {
-  if (const Rule r = detail::operand_rule(a, b); r != Rule::none) return Int::faulty(r);
+// The operations on anything but two known integers.
+GANTRY_HD constexpr Int general_product(const Int& a, const Int& b) {
+  if (const Rule r = operand_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (a.is_fixed(0) || b.is_fixed(0)) return Int::fixed(0);
   if (a.is_basis() && b.is_basis()) return Int::faulty(Rule::basis_product);
-  const int denominator = a.denominator() * b.denominator();
-  const auto numerator = static_cast<detail::wide_int>(a.value()) * b.value();
+  const Int whole = exact(static_cast<wide_int>(a.value()) * b.value(), a, b);
+  const std::int64_t denominator = static_cast<std::int64_t>(a.denominator()) * b.denominator();
   const BasisPath path = a.is_basis() ? a.path() : b.path();
-  if (denominator == 1) return detail::exact(numerator, a, b).with_path(path);
-  const Int whole = detail::exact(numerator, a, b);
+  if (denominator == 1) return whole.with_path(path);
   if (whole.is_fixed()) return whole.over(denominator).with_path(path);
   return whole.is_known() ? Int(whole.value() / denominator).with_path(path) : whole.with_path(path);
 }
 
-// Sums of plain integers, or of elements along the same basis mode. Sums across modes are tuples (see arithmetic.hpp).
-GANTRY_HD constexpr Int operator+(const Int& a, const Int& b) {
-  if (const Rule r = detail::operand_rule(a, b); r != Rule::none) return Int::faulty(r);
+GANTRY_HD constexpr Int general_sum(const Int& a, const Int& b) {
+  if (const Rule r = operand_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (a.is_fixed(0)) return b;
   if (b.is_fixed(0)) return a;
   if (!(a.path() == b.path())) return Int::faulty(Rule::mixed_basis);
-  if (a.denominator() == 1 && b.denominator() == 1) {
-    return detail::exact(static_cast<detail::wide_int>(a.value()) + b.value(), a, b).with_path(a.path());
-  }
-  const auto numerator = static_cast<detail::wide_int>(a.value()) * b.denominator() +
-                         static_cast<detail::wide_int>(b.value()) * a.denominator();
-  const Int whole = detail::exact(numerator, a, b);
-  const int denominator = a.denominator() * b.denominator();
+  const auto numerator =
+      static_cast<wide_int>(a.value()) * b.denominator() + static_cast<wide_int>(b.value()) * a.denominator();
+  const std::int64_t denominator = static_cast<std::int64_t>(a.denominator()) * b.denominator();
+  const Int whole = exact(numerator, a, b);
+  if (denominator == 1 || !whole.is_known()) return whole.with_path(a.path());
   return (whole.is_fixed() ? whole.over(denominator) : Int(whole.value() / denominator)).with_path(a.path());
+}
+
+GANTRY_HD constexpr Int general_quotient(const Int& a, const Int& b) {
+  if (const Rule r = integer_rule(a.coefficient(), b); r != Rule::none) return Int::faulty(r);
+  if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
+  if (a.is_fixed(0)) return Int::fixed(0);
+  if (!a.is_known() || !b.is_known()) return b.is_fixed(1) ? a : Int::unknown().with_path(a.path());
+  return Int::known(a.value() / b.value(), are_fixed(a, b)).with_path(a.path());
+}
+
+GANTRY_HD constexpr Int general_remainder(const Int& a, const Int& b) {
+  if (const Rule r = integer_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
+  return a.is_fixed(0) || b.is_fixed(1) ? Int::fixed(0) : Int::unknown();
+}
+
+}  // namespace detail
+
+// Products may have one basis operand, whose path the result keeps.
+GANTRY_HD constexpr Int operator*(const Int& a, const Int& b) {
+  if (!detail::are_known_integers(a, b)) return detail::general_product(a, b);
+  const auto v = static_cast<detail::wide_int>(a.value()) * b.value();
+  if (!detail::fits_in_64_bits(v)) return Int::faulty(Rule::overflow);
+  const bool is_fixed = (a.is_fixed() && (b.is_fixed() || a.value() == 0)) || (b.is_fixed() && b.value() == 0);
+  return Int::known(static_cast<std::int64_t>(v), is_fixed);
+}
+
+// Sums of plain integers, or of elements along the same basis mode. Sums across modes are tuples (see coordinate.hpp).
+GANTRY_HD constexpr Int operator+(const Int& a, const Int& b) {
+  if (!detail::are_known_integers(a, b)) return detail::general_sum(a, b);
+  return detail::exact(static_cast<detail::wide_int>(a.value()) + b.value(), a, b);
 }
 
 GANTRY_HD constexpr Int operator-(const Int& a) { return Int::fixed(-1) * a; }
@@ -209,50 +271,41 @@ GANTRY_HD constexpr Int operator-(const Int& a, const Int& b) { return a + -b; }
 
 // Division truncates toward zero, as C++ does. A basis element may be divided by an integer.
 GANTRY_HD constexpr Int operator/(const Int& a, const Int& b) {
-  if (const Rule r = detail::operand_rule(a, b); r != Rule::none) return Int::faulty(r);
-  if (b.is_basis()) return Int::faulty(Rule::basis_product);
-  if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
-  if (a.is_fixed(0)) return Int::fixed(0);
-  if (b.is_fixed(1)) return a;
-  if (!b.is_known()) return Int::unknown().with_path(a.path());
-  return detail::exact(static_cast<detail::wide_int>(a.value()) / b.value(), a, b).with_path(a.path());
+  if (!detail::are_known_integers(a, b) || b.value() == 0) return detail::general_quotient(a, b);
+  return Int::known(a.value() / b.value(), detail::are_fixed(a, b) || a.is_fixed(0));
 }
 
 GANTRY_HD constexpr Int operator%(const Int& a, const Int& b) {
-  if (const Rule r = detail::operand_rule(a, b); r != Rule::none) return Int::faulty(r);
-  if (a.is_basis() || b.is_basis()) return Int::faulty(Rule::basis_product);
-  if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
-  if (a.is_fixed(0) || b.is_fixed(1)) return Int::fixed(0);
-  if (!b.is_known()) return Int::unknown();
-  return detail::exact(static_cast<detail::wide_int>(a.value()) % b.value(), a, b);
+  if (!detail::are_known_integers(a, b) || b.value() == 0) return detail::general_remainder(a, b);
+  return Int::known(a.value() % b.value(), detail::are_fixed(a, b) || a.is_fixed(0) || b.is_fixed(1));
 }
 
-// ceil(a / b) for b > 0.
+// ceil(a / b) for a >= 0 and b > 0.
 GANTRY_HD constexpr Int ceil_div(const Int& a, const Int& b) {
   if (b.is_fixed(1)) return a;
-  return (a + b - Int::fixed(1)) / b;
+  if (!detail::are_known_integers(a, b) || b.value() == 0) return detail::general_quotient(a + b - Int::fixed(1), b);
+  return Int::known(a.value() / b.value() + (a.value() % b.value() > 0 ? 1 : 0), detail::are_fixed(a, b));
 }
 
 GANTRY_HD constexpr Int abs(const Int& a) { return a.is_known() && a.value() < 0 ? -a : a; }
 
 GANTRY_HD constexpr Int signum(const Int& a) {
-  if (!a.is_known()) return Int::unknown();
-  const Int s(a.value() > 0 ? 1 : a.value() < 0 ? -1 : 0);
-  return a.is_fixed() ? s.as_fixed() : s;
+  if (!a.is_known()) return a.is_number() ? Int::unknown() : Int::faulty(detail::operand_rule(a, a));
+  return Int::known(a.value() > 0 ? 1 : a.value() < 0 ? -1 : 0, a.is_fixed());
 }
 
 GANTRY_HD constexpr Int min(const Int& a, const Int& b) {
-  if (const Rule r = detail::operand_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   return detail::exact(a.value() < b.value() ? a.value() : b.value(), a, b);
 }
 
 GANTRY_HD constexpr Int max(const Int& a, const Int& b) {
-  if (const Rule r = detail::operand_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   return detail::exact(a.value() < b.value() ? b.value() : a.value(), a, b);
 }
 
 GANTRY_HD constexpr Int gcd(const Int& a, const Int& b) {
-  if (const Rule r = detail::operand_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (a.is_fixed(1) || b.is_fixed(1)) return Int::fixed(1);
   return detail::exact(detail::gcd_magnitude(a.value(), b.value()), a, b);
 }

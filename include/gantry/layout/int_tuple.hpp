@@ -27,8 +27,14 @@ class IntTuple {
   static constexpr int kCapacity = 32;
 
   // The empty tuple, `()`.
-  GANTRY_HD constexpr IntTuple() : leaves_{}, spans_{} { open(); }
-  GANTRY_HD constexpr IntTuple(const Int& leaf) : leaves_{}, spans_{} { append_leaf(leaf); }
+  GANTRY_HD constexpr IntTuple() {
+    fill();
+    open();
+  }
+  GANTRY_HD constexpr IntTuple(const Int& leaf) {
+    fill();
+    append_leaf(leaf);
+  }
   GANTRY_HD constexpr IntTuple(std::int64_t leaf) : IntTuple(Int(leaf)) {}
   GANTRY_HD constexpr IntTuple(int leaf) : IntTuple(Int(leaf)) {}
   GANTRY_HD constexpr IntTuple(Underscore) : IntTuple(Int::all()) {}
@@ -42,26 +48,26 @@ class IntTuple {
 
   GANTRY_HD constexpr bool ok() const { return rule_ == Rule::none; }
   GANTRY_HD constexpr Fault fault() const {
-    return ok() ? Fault{} : Fault{rule_, leaves_[0].value(), leaves_[1].value()};
+    return ok() ? Fault{} : Fault{rule_, store_.leaves[0].value(), store_.leaves[1].value()};
   }
 
-  GANTRY_HD constexpr bool is_leaf() const { return spans_[0] == 0; }
+  GANTRY_HD constexpr bool is_leaf() const { return store_.spans[0] == 0; }
   GANTRY_HD constexpr IntTuple operator[](int mode) const;
   // The integer itself. Requires a leaf.
   GANTRY_HD constexpr Int leaf() const {
     if (!is_leaf()) refuse(ok() ? Fault{Rule::not_an_integer} : fault());
-    return leaves_[0];
+    return store_.leaves[0];
   }
 
   // Building, in reading order: open() ... push(x) ... close(). A tuple under construction by these is not valid until
   // every parenthesis that was opened is closed. push_back appends a mode to a finished tuple.
   GANTRY_HD constexpr int open() {
     const int at = append_leaf(Int());
-    if (ok()) spans_[at] = 1;
+    if (ok()) store_.spans[at] = 1;
     return at;
   }
   GANTRY_HD constexpr void close(int opened_at) {
-    if (ok()) spans_[opened_at] = static_cast<std::uint8_t>(nodes_ - opened_at);
+    if (ok()) store_.spans[opened_at] = static_cast<std::uint8_t>(nodes_ - opened_at);
   }
   GANTRY_HD constexpr void push(TupleView mode);
   GANTRY_HD constexpr void push(const Int& leaf) { append_leaf(leaf); }
@@ -78,9 +84,9 @@ class IntTuple {
     if (!ok()) return;
     rule_ = fault.rule;
     nodes_ = 1;
-    spans_[0] = 1;
-    leaves_[0] = Int(fault.actual);
-    leaves_[1] = Int(fault.wanted);
+    store_.spans[0] = 1;
+    store_.leaves[0] = Int(fault.actual);
+    store_.leaves[1] = Int(fault.wanted);
   }
   GANTRY_HD constexpr void fail(Rule rule) { fail(Fault{rule}); }
 
@@ -97,13 +103,21 @@ class IntTuple {
       fail({Rule::capacity, kCapacity + 1, kCapacity});
       return 0;
     }
-    leaves_[nodes_] = leaf;
-    spans_[nodes_] = 0;
+    store_.leaves[nodes_] = leaf;
+    store_.spans[nodes_] = 0;
     return nodes_++;
   }
 
-  Int leaves_[kCapacity];
-  std::uint8_t spans_[kCapacity];  // 0 for a leaf; for a parenthesis, the nodes of its subtree, itself included
+  struct Store {
+    Int leaves[kCapacity];
+    std::uint8_t spans[kCapacity];  // 0 for a leaf; for a parenthesis, the nodes of its subtree, itself included
+  };
+  // Nodes that are not in use have no value, except in constant expressions, which must not leave any without.
+  GANTRY_HD constexpr void fill() {
+    if (is_constant_evaluated()) store_ = Store{};
+  }
+
+  Store store_;
   std::uint8_t nodes_ = 0;
   Rule rule_ = Rule::none;
 };
@@ -133,16 +147,16 @@ class TupleView {
   GANTRY_HD constexpr TupleView operator[](int mode) const;
 
   // The subtree node by node, in preorder: what algorithms that do not care about nesting loop over.
-  GANTRY_HD constexpr bool node_is_leaf(int i) const { return is_own() || tuple_->spans_[at_ + i] == 0; }
-  GANTRY_HD constexpr const Int& node_leaf(int i) const { return !is_own() ? tuple_->leaves_[at_ + i] : own_; }
-  GANTRY_HD constexpr int node_span(int i) const { return !is_own() ? tuple_->spans_[at_ + i] : 0; }
+  GANTRY_HD constexpr bool node_is_leaf(int i) const { return is_own() || tuple_->store_.spans[at_ + i] == 0; }
+  GANTRY_HD constexpr const Int& node_leaf(int i) const { return !is_own() ? tuple_->store_.leaves[at_ + i] : own_; }
+  GANTRY_HD constexpr int node_span(int i) const { return !is_own() ? tuple_->store_.spans[at_ + i] : 0; }
 
  private:
   GANTRY_HD constexpr bool is_own() const { return at_ < 0; }
 
   const IntTuple* tuple_ = nullptr;
   int at_ = kOwnLeaf;  // where the subtree starts; negative for a single integer, which is then own_
-  Int own_;
+  Int own_{};
   static constexpr int kOwnLeaf = -2;
 };
 
@@ -191,8 +205,8 @@ GANTRY_HD constexpr void IntTuple::push(TupleView mode) {
   const int n = mode.nodes();
   if (nodes_ + n > kCapacity) return fail({Rule::capacity, nodes_ + n, kCapacity});
   for (int i = 0; i < n; ++i) {
-    leaves_[nodes_ + i] = mode.node_leaf(i);
-    spans_[nodes_ + i] = static_cast<std::uint8_t>(mode.node_span(i));
+    store_.leaves[nodes_ + i] = mode.node_leaf(i);
+    store_.spans[nodes_ + i] = static_cast<std::uint8_t>(mode.node_span(i));
   }
   nodes_ = static_cast<std::uint8_t>(nodes_ + n);
 }
@@ -202,7 +216,10 @@ GANTRY_HD constexpr void IntTuple::push_back(TupleView mode) {
   close(0);
 }
 
-GANTRY_HD constexpr IntTuple::IntTuple(TupleView view) : leaves_{}, spans_{} { push(view); }
+GANTRY_HD constexpr IntTuple::IntTuple(TupleView view) {
+  fill();
+  push(view);
+}
 
 GANTRY_HD constexpr IntTuple IntTuple::operator[](int mode) const {
   if (!ok()) return *this;

@@ -21,7 +21,10 @@ class Layout {
   // `_1:_0`, one element.
   GANTRY_HD constexpr Layout() : shape_(Int::fixed(1)), stride_(Int::fixed(0)) {}
   GANTRY_HD constexpr Layout(TupleView shape, TupleView stride) : shape_(shape), stride_(stride) {
-    if (const Fault f = check()) shape_.fail(f);
+    if (shape_.ok() && stride_.ok() && !congruent(shape_, stride_)) {
+      shape_.fail({Rule::not_congruent, leaf_count(stride_), leaf_count(shape_)});
+    }
+    seal();
   }
   GANTRY_HD static constexpr Layout faulty(const Fault& fault) {
     Layout out;
@@ -39,7 +42,10 @@ class Layout {
     if (!ok()) return *this;
     const int n = rank(shape_);
     if (mode < 0 || mode >= n) return faulty({Rule::mode_out_of_range, mode, n - 1});
-    return Layout(TupleView(shape_)[mode], TupleView(stride_)[mode]);
+    Layout out;
+    out.clear();
+    out.push(TupleView(shape_)[mode], TupleView(stride_)[mode]);
+    return out;
   }
 
   // The offset of a coordinate, whatever the strides: an integer or an arithmetic tuple.
@@ -72,8 +78,8 @@ class Layout {
   }
   GANTRY_HD constexpr std::int64_t operator()(int i) const { return (*this)(static_cast<std::int64_t>(i)); }
 
-  // Building, in reading order, as a tuple is built: clear(), then open() ... push(extent, step) ... close(), and seal()
-  // at the end, which checks the invariant.
+  // Building, in reading order, as a tuple is built: clear(), then open() ... push(extent, step) ... close(), and
+  // seal() at the end, which checks the invariant.
   GANTRY_HD constexpr void clear() {
     shape_.clear();
     stride_.clear();
@@ -96,7 +102,7 @@ class Layout {
   }
   GANTRY_HD constexpr void fail(const Fault& fault) { shape_.fail(fault); }
   GANTRY_HD constexpr void seal() {
-    if (const Fault f = check()) shape_.fail(f);
+    if (const Fault f = check_leaves()) shape_.fail(f);
   }
 
   // The offset of a coordinate as a number; or, with `_` among the arguments, the layout of the modes it stands for.
@@ -104,31 +110,34 @@ class Layout {
   GANTRY_HD constexpr auto operator()(const Crd&... crd) const;
 
  private:
-  GANTRY_HD constexpr Fault check() const;
+  GANTRY_HD constexpr Fault check_leaves() const;
 
   IntTuple shape_;
   IntTuple stride_;
 };
 
-GANTRY_HD constexpr Fault Layout::check() const {
+GANTRY_HD constexpr Fault Layout::check_leaves() const {
   if (!shape_.ok()) return shape_.fault();
   if (!stride_.ok()) return stride_.fault();
   const TupleView s = shape_;
   const TupleView d = stride_;
-  if (!congruent(s, d)) return {Rule::not_congruent, leaf_count(d), leaf_count(s)};
-  detail::wide_int elements = 1;
-  detail::wide_int span = 0;
-  for (int i = 0; i < s.nodes(); ++i) {
+  const int nodes = s.nodes();
+  std::int64_t elements = 1;
+  std::int64_t span = 0;
+  for (int i = 0; i < nodes; ++i) {
     if (!s.node_is_leaf(i)) continue;
     const Int& extent = s.node_leaf(i);
     const Int& step = d.node_leaf(i);
-    if (!extent.is_plain()) return {Rule::not_an_extent};
+    if (!extent.is_plain() || extent.denominator() != 1) return {Rule::not_an_extent};
     if (!step.is_number()) return {Rule::not_an_integer};
     if (!extent.is_known()) continue;
     if (extent.value() < 1) return {Rule::extent_below_one, extent.value(), 1};
-    elements *= extent.value();
-    span += static_cast<detail::wide_int>(extent.value() - 1) * (step.value() < 0 ? -step.value() : step.value());
-    if (!detail::fits_in_64_bits(elements) || !detail::fits_in_64_bits(span + 1)) return {Rule::overflow};
+    const std::int64_t reach = step.value() < 0 ? -step.value() : step.value();
+    const auto more_elements = static_cast<detail::wide_int>(elements) * extent.value();
+    const auto more_span = static_cast<detail::wide_int>(extent.value() - 1) * reach + span;
+    if (!detail::fits_in_64_bits(more_elements) || !detail::fits_in_64_bits(more_span + 1)) return {Rule::overflow};
+    elements = static_cast<std::int64_t>(more_elements);
+    span = static_cast<std::int64_t>(more_span);
   }
   return {};
 }

@@ -74,7 +74,9 @@ struct TilerView {
   GANTRY_HD constexpr bool is_all() const {
     return !is_layout() && parts.shape.is_leaf() && parts.shape.leaf().is_all();
   }
+  // Of an integer: itself, and the layout that it stands for, `n:1`.
   GANTRY_HD constexpr const Int& extent() const { return parts.shape.leaf(); }
+  GANTRY_HD constexpr LayoutView as_layout() const { return {extent(), Int::fixed(extent().is_fixed(1) ? 0 : 1)}; }
 
   // Requires a tuple and 0 <= mode < rank(*this).
   GANTRY_HD constexpr TilerView operator[](int mode) const {

@@ -175,7 +175,7 @@ class Reader {
       if (index < 0 || index > BasisPath::kMaxIndex) fail(index_at, {Rule::basis_index, index, BasisPath::kMaxIndex});
       if (ok()) indices[levels++] = static_cast<int>(index);
     }
-    BasisPath out;
+    BasisPath out{};
     while (levels > 0) out = out.then(indices[--levels]);
     return out;
   }
