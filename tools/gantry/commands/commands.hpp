@@ -1,0 +1,30 @@
+// The subcommands of `gantry`. Each function adds one to the application; when the user asks for it, it runs and leaves
+// its exit status in `status`: 0, or 1 where something the user gave could not be used.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace gantry::tool {
+
+void add_eval_command(CLI::App& app, int& status);
+void add_layout_command(CLI::App& app, int& status);
+void add_tour_command(CLI::App& app, int& status);
+
+// What the command `layout` prints for a text, or the reason why it cannot be read.
+struct LayoutReport {
+  std::string text;
+  bool ok = true;
+};
+struct LayoutRequest {
+  std::string text;
+  std::string at = {};  // a coordinate, or empty
+  bool python = false;
+  bool json = false;
+};
+LayoutReport report_layout(const LayoutRequest& request);
+
+}  // namespace gantry::tool

@@ -1,0 +1,43 @@
+// gantry: looks at layouts and evaluates the library's functions from the command line.
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "commands/commands.hpp"
+
+namespace {
+
+constexpr int kUsageError = 2;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Layouts of Gantry: looks at them and computes with them.\n"
+      "A layout is written as CuTe writes it: \"((_2,_4),3):((_1,_2),_8)\", \"(8,8)\" (compact), "
+      "\"Sw<3,4,3> o (8,64):(64,1)\".");
+  app.name("gantry");
+  app.set_version_flag("--version", "gantry " GANTRY_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+
+  int status = 0;
+  gantry::tool::add_layout_command(app, status);
+  gantry::tool::add_eval_command(app, status);
+  gantry::tool::add_tour_command(app, status);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "gantry: {}\nRun 'gantry --help' for what can be asked.\n", e.what());
+    return kUsageError;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "gantry: the output could not be written\n");
+    return 1;
+  }
+  return status;
+}
