@@ -26,7 +26,7 @@ const char* verdict(bool accepted) { return accepted ? "accepts" : "rejects"; }
 
 bool driver_takes(const TmaDescriptorParams& params) {
   TmaDescriptor map{};
-  return detail::call_encoder(params, map) == CUDA_SUCCESS;
+  return tma_detail::call_encoder(params, map) == CUDA_SUCCESS;
 }
 
 void print_violations(const TmaDescriptorParams& params) {
@@ -100,7 +100,7 @@ void check_replacement(Tally& tally) {
 
 int main() {
   TmaDescriptor map{};
-  if (detail::call_encoder(testing::matrix_params(), map) == detail::kNoDriver) {
+  if (tma_detail::call_encoder(testing::matrix_params(), map) == tma_detail::kNoDriver) {
     std::puts("no CUDA driver here");
     return 2;
   }

@@ -136,7 +136,7 @@ class UnpackedTmaDescriptor {
   bool has_value_ = false;
 };
 
-namespace detail {
+namespace tma_detail {
 
 inline constexpr std::uint64_t kTmaPackedMagic = 0x31'50'41'4d'41'4d'54'47;  // "GTMAMAP1", little-endian
 inline constexpr int kTmaFirstFieldBit = 64;
@@ -147,7 +147,7 @@ inline constexpr int kTmaChecksumWord = 15;
 struct PackedField {
   int width = 0;
   std::int64_t bias = 0;
-  std::uint64_t unit = 1;
+  int shift = 0;
 };
 
 // The one description of the packed format: `pack` and `unpack` both walk it. `codec(field, value)`
@@ -156,7 +156,7 @@ template <class Params, class Codec>
 GANTRY_HD constexpr void for_each_packed_field(Params& p, Codec& codec) noexcept {
   codec(PackedField{.width = 64}, p.address);
   for (auto& dim : p.dims) codec(PackedField{.width = 32, .bias = 1}, dim);
-  for (auto& stride : p.strides) codec(PackedField{.width = 36, .unit = 16}, stride);
+  for (auto& stride : p.strides) codec(PackedField{.width = 36, .shift = 4}, stride);
   for (auto& extent : p.box) codec(PackedField{.width = 8, .bias = 1}, extent);
   for (auto& step : p.element_strides) codec(PackedField{.width = 3, .bias = 1}, step);
   for (auto& corner : p.lower_corner) codec(PackedField{.width = 16, .bias = -32768}, corner);
@@ -184,8 +184,8 @@ struct PackedWriter {
   template <class T>
   GANTRY_HD constexpr void operator()(PackedField field, T value) noexcept {
     const std::uint64_t shifted = static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(field.bias);
-    const std::uint64_t code = shifted / field.unit;
-    representable = representable && shifted % field.unit == 0 && code <= low_mask(field.width);
+    const std::uint64_t code = shifted >> field.shift;
+    representable = representable && code << field.shift == shifted && code <= low_mask(field.width);
     const int word = at / 64, bit = at % 64;
     map.words[word] |= code << bit;
     if (bit + field.width > 64) map.words[word + 1] |= code >> (64 - bit);
@@ -202,7 +202,7 @@ struct PackedReader {
     const int word = at / 64, bit = at % 64;
     std::uint64_t code = map.words[word] >> bit;
     if (bit + field.width > 64) code |= map.words[word + 1] << (64 - bit);
-    code = (code & low_mask(field.width)) * field.unit + static_cast<std::uint64_t>(field.bias);
+    code = ((code & low_mask(field.width)) << field.shift) + static_cast<std::uint64_t>(field.bias);
     value = static_cast<T>(static_cast<std::int64_t>(code));
     at += field.width;
   }
@@ -228,21 +228,21 @@ GANTRY_HD constexpr TmaDescriptor pack_all(const TmaDescriptorParams& params) no
   return writer.map;
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // Guarantees: arguments that the rules accept round-trip through `unpack`. Arguments that have no
 // packed form (an extent of 0, a stride that is not a multiple of 16, ...) give the zero map, which
 // `unpack` recognises as no map at all.
 GANTRY_HD constexpr TmaDescriptor pack(const TmaDescriptorParams& params) noexcept {
-  return detail::pack_all(canonical(params));
+  return tma_detail::pack_all(canonical(params));
 }
 
 GANTRY_HD constexpr UnpackedTmaDescriptor unpack(const TmaDescriptor& map) noexcept {
-  if (map.words[0] != detail::kTmaPackedMagic) return {};
-  if (map.words[detail::kTmaChecksumWord] != detail::checksum(map)) return {};
+  if (map.words[0] != tma_detail::kTmaPackedMagic) return {};
+  if (map.words[tma_detail::kTmaChecksumWord] != tma_detail::checksum(map)) return {};
   TmaDescriptorParams params;
-  detail::PackedReader reader{map};
-  detail::for_each_packed_field(params, reader);
+  tma_detail::PackedReader reader{map};
+  tma_detail::for_each_packed_field(params, reader);
   return UnpackedTmaDescriptor{params};
 }
 

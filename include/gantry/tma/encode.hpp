@@ -67,7 +67,7 @@ constexpr TmaSentence describe(const EncodedTmaDescriptor& encoded) {
   return out;
 }
 
-namespace detail {
+namespace tma_detail {
 
 constexpr EncodedTmaDescriptor validated(const TmaDescriptorParams& params) noexcept {
   EncodedTmaDescriptor result;
@@ -76,11 +76,11 @@ constexpr EncodedTmaDescriptor validated(const TmaDescriptorParams& params) noex
   return result;
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // Guarantees: the map unpacks to `canonical(params)`, or no map and the violations.
 constexpr EncodedTmaDescriptor encode_packed(const TmaDescriptorParams& params) noexcept {
-  EncodedTmaDescriptor result = detail::validated(params);
+  EncodedTmaDescriptor result = tma_detail::validated(params);
   if (result.ok()) result.map = pack(params);
   return result;
 }
@@ -97,7 +97,7 @@ static_assert(static_cast<int>(TmaSwizzle::bytes_128) == CU_TENSOR_MAP_SWIZZLE_1
 static_assert(static_cast<int>(TmaL2Promotion::bytes_256) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
 static_assert(static_cast<int>(TmaFill::nan) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 
-namespace detail {
+namespace tma_detail {
 
 // A driver function by name, or null. The runtime has loaded the driver by the time it answers.
 template <class Function>
@@ -159,14 +159,14 @@ inline int call_encoder(const TmaDescriptorParams& p, TmaDescriptor& map) noexce
                                  interleave, swizzle, promotion, fill));
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // Encodes for the GPU of the current device.
 inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params) noexcept {
-  EncodedTmaDescriptor result = detail::validated(params);
+  EncodedTmaDescriptor result = tma_detail::validated(params);
   if (!result.ok()) return result;
-  result.driver_code = detail::call_encoder(params, result.map);
-  if (result.driver_code == detail::kNoDriver) {
+  result.driver_code = tma_detail::call_encoder(params, result.map);
+  if (result.driver_code == tma_detail::kNoDriver) {
     result.status = TmaEncodeStatus::no_driver;
   } else if (result.driver_code != CUDA_SUCCESS) {
     result.status = TmaEncodeStatus::refused_by_driver;
@@ -177,7 +177,7 @@ inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params
 // Moves a map that the driver encoded to another address. Returns false when the driver refuses the address or is
 // missing.
 inline bool replace_address_with_driver(TmaDescriptor& map, void* address) noexcept {
-  const auto replace = detail::driver_entry<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
+  const auto replace = tma_detail::driver_entry<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
   return replace != nullptr && replace(reinterpret_cast<CUtensorMap*>(&map), address) == CUDA_SUCCESS;
 }
 

@@ -87,7 +87,7 @@ GANTRY_HD constexpr std::int64_t filter_reach(const Convolution& conv, int axis)
   return (std::int64_t{conv.filter[axis]} - 1) * conv.dilation[axis];
 }
 
-namespace detail {
+namespace tma_detail {
 
 GANTRY_HD constexpr std::int64_t clamp_signed(std::int64_t value, std::int64_t low, std::int64_t high) noexcept {
   return value < low ? low : value > high ? high : value;
@@ -216,11 +216,11 @@ class Im2colPlanning {
   Im2colPlan plan_{};
 };
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // The one checked way to a plan: all problems of the convolution and of its map together.
 GANTRY_HD constexpr Im2colPlan plan_im2col(const Convolution& conv, const Im2colTile& tile) noexcept {
-  return detail::Im2colPlanning{conv, tile}.run();
+  return tma_detail::Im2colPlanning{conv, tile}.run();
 }
 
 // Coordinates of output pixel `pixel`: where a copy of a tile starts. Requires 0 <= pixel < plan.pixels().

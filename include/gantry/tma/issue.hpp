@@ -40,7 +40,7 @@ GANTRY_HD constexpr TmaRange pixel_box(const TmaDescriptorParams& params, int ax
   return {params.lower_corner[axis], extent - 1 + params.upper_corner[axis]};
 }
 
-namespace detail {
+namespace tma_detail {
 
 inline constexpr std::int64_t kHighestCoordinate = 0x7fffffff;
 
@@ -98,14 +98,14 @@ GANTRY_HD constexpr void check_pixel_axis(TmaViolations& found, const TmaIssue& 
   }
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // Requires a map that `validate` finds legal.
 GANTRY_HD constexpr TmaViolations check_issue(const TmaIssue& issue, const TmaDescriptorParams& params) noexcept {
   TmaViolations found = check_operation(issue.op, params);
   if (issue.rank != static_cast<int>(params.rank)) {
-    found.add(detail::signed_violation(TmaRule::instruction_rank_mismatch, TmaField::instruction_rank, -1,
-                                       {issue.rank, params.rank}));
+    found.add(tma_detail::signed_violation(TmaRule::instruction_rank_mismatch, TmaField::instruction_rank, -1,
+                                           {issue.rank, params.rank}));
   }
   if (!is_prefetch(issue.op) && issue.shared_address % kTmaSharedAlignment != 0) {
     found.add({.rule = TmaRule::shared_address_misaligned,
@@ -113,9 +113,9 @@ GANTRY_HD constexpr TmaViolations check_issue(const TmaIssue& issue, const TmaDe
                .actual = issue.shared_address,
                .nearest = issue.shared_address - issue.shared_address % kTmaSharedAlignment});
   }
-  for (int i = 0; i < clamped_rank(params); ++i) detail::check_coordinate(found, issue, params, i);
+  for (int i = 0; i < clamped_rank(params); ++i) tma_detail::check_coordinate(found, issue, params, i);
   if (params.mode != TmaMode::im2col) return found;
-  for (int axis = 0; axis < spatial_rank(params); ++axis) detail::check_pixel_axis(found, issue, params, axis);
+  for (int axis = 0; axis < spatial_rank(params); ++axis) tma_detail::check_pixel_axis(found, issue, params, axis);
   return found;
 }
 

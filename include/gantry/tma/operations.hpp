@@ -66,20 +66,20 @@ GANTRY_HD constexpr const char* cute_name(TmaOp op) noexcept {
   return "unknown";
 }
 
-namespace detail {
+namespace tma_detail {
 
-GANTRY_HD constexpr bool same_text(const char* a, const char* b) noexcept {
+GANTRY_HD constexpr bool same_name(const char* a, const char* b) noexcept {
   while (*a != '\0' && *a == *b) ++a, ++b;
   return *a == *b;
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // Reads either name of an operation. Guarantees: false, and `op` untouched, for any other text.
 GANTRY_HD constexpr bool parse_tma_op(const char* text, TmaOp& op) noexcept {
   for (int i = 0; i < kTmaOpCount; ++i) {
     const auto candidate = static_cast<TmaOp>(i);
-    if (detail::same_text(text, cute_name(candidate)) || detail::same_text(text, to_text(candidate))) {
+    if (tma_detail::same_name(text, cute_name(candidate)) || tma_detail::same_name(text, to_text(candidate))) {
       op = candidate;
       return true;
     }
@@ -102,7 +102,7 @@ GANTRY_HD constexpr bool is_im2col(TmaOp op) noexcept {
 // Shared memory is the source, global memory the destination, and a bulk group tells the completion.
 GANTRY_HD constexpr bool writes_global(TmaOp op) noexcept { return is_store(op) || is_reduce(op); }
 
-namespace detail {
+namespace tma_detail {
 
 struct ReduceTypes {
   TmaRule rule;
@@ -148,11 +148,11 @@ GANTRY_HD constexpr TmaDataType nearest_type(TmaDataType type, std::uint32_t mas
   return best;
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // Whether a reduction has a form for the element type. Requires `is_reduce(op)`.
 GANTRY_HD constexpr bool reduce_allows(TmaOp op, TmaDataType type) noexcept {
-  return (detail::reduce_types(op).mask >> static_cast<unsigned>(type) & 1u) != 0;
+  return (tma_detail::reduce_types(op).mask >> static_cast<unsigned>(type) & 1u) != 0;
 }
 
 // What keeps an operation from using a map that is legal in itself.
@@ -166,11 +166,11 @@ GANTRY_HD constexpr TmaViolations check_operation(TmaOp op, const TmaDescriptorP
                .nearest = static_cast<std::uint64_t>(wanted)});
   }
   if (is_reduce(op) && hopper_has(params.data_type) && !reduce_allows(op, params.data_type)) {
-    const detail::ReduceTypes types = detail::reduce_types(op);
+    const tma_detail::ReduceTypes types = tma_detail::reduce_types(op);
     found.add({.rule = types.rule,
                .field = TmaField::data_type,
                .actual = static_cast<std::uint64_t>(params.data_type),
-               .nearest = static_cast<std::uint64_t>(detail::nearest_type(params.data_type, types.mask))});
+               .nearest = static_cast<std::uint64_t>(tma_detail::nearest_type(params.data_type, types.mask))});
   }
   if (!is_store(op) || params.mode != TmaMode::tiled) return found;
   for (int i = 1; i < clamped_rank(params); ++i) {

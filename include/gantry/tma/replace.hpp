@@ -83,7 +83,7 @@ GANTRY_HD constexpr const char* to_text(TmaReplaceResult result) noexcept {
   return "unknown";
 }
 
-namespace detail {
+namespace tma_detail {
 
 GANTRY_HD constexpr int ordinals_of(TmaReplaceField field) noexcept {
   switch (field) {
@@ -140,7 +140,7 @@ GANTRY_HD constexpr bool set_field(TmaDescriptorParams& p, TmaReplaceField field
   return false;
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // One `tensormap.replace.tile.<field>` on a packed map. Fields without a dimension take ordinal 0.
 GANTRY_HD constexpr TmaReplaceResult replace(TmaDescriptor& map, TmaReplaceField field, int ordinal,
@@ -148,12 +148,12 @@ GANTRY_HD constexpr TmaReplaceResult replace(TmaDescriptor& map, TmaReplaceField
   const UnpackedTmaDescriptor before = unpack(map);
   if (!before) return TmaReplaceResult::not_a_map;
   if (before->mode != TmaMode::tiled) return TmaReplaceResult::not_tiled;
-  if (ordinal < 0 || ordinal >= detail::ordinals_of(field)) return TmaReplaceResult::no_such_ordinal;
+  if (ordinal < 0 || ordinal >= tma_detail::ordinals_of(field)) return TmaReplaceResult::no_such_ordinal;
   TmaDescriptorParams after = *before;
-  if (!detail::set_field(after, field, ordinal, value)) {
+  if (!tma_detail::set_field(after, field, ordinal, value)) {
     return TmaReplaceResult::value_not_representable;
   }
-  const TmaDescriptor packed = detail::pack_all(after);
+  const TmaDescriptor packed = tma_detail::pack_all(after);
   if (!unpack(packed)) return TmaReplaceResult::value_not_representable;
   map = packed;
   return TmaReplaceResult::replaced;
@@ -167,7 +167,7 @@ GANTRY_HD constexpr TmaReplaceResult replace_address(TmaDescriptor& map, std::ui
   TmaDescriptorParams after = *before;
   if (address % address_alignment(after) != 0) return TmaReplaceResult::address_misaligned;
   after.address = address;
-  map = detail::pack_all(after);
+  map = tma_detail::pack_all(after);
   return TmaReplaceResult::replaced;
 }
 

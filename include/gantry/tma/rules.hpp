@@ -46,7 +46,7 @@ GANTRY_HD constexpr std::uint64_t shared_row_pitch(const TmaDescriptorParams& p)
   return row < span ? span : row;
 }
 
-namespace detail {
+namespace tma_detail {
 
 GANTRY_HD constexpr std::uint64_t clamp(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
   return value < low ? low : value > high ? high : value;
@@ -68,13 +68,14 @@ GANTRY_HD constexpr std::uint64_t as_bits(std::int64_t value) noexcept { return 
 // legal values of those, so that each violation is reported whatever else is wrong.
 class TmaValidation {
  public:
-  GANTRY_HD constexpr explicit TmaValidation(const TmaDescriptorParams& params) noexcept
+  GANTRY_HD constexpr TmaValidation(const TmaDescriptorParams& params, TmaViolations& found) noexcept
       : p_(params),
+        found_(found),
         rank_(clamped_rank(params)),
         bytes_(hopper_has(params.data_type) ? static_cast<std::uint64_t>(element_bytes(params.data_type)) : 0),
         im2col_(params.mode == TmaMode::im2col) {}
 
-  GANTRY_HD constexpr TmaViolations run() noexcept {
+  GANTRY_HD constexpr void run() noexcept {
     check_enums();
     check_rank();
     check_address();
@@ -85,7 +86,6 @@ class TmaValidation {
     } else {
       check_box();
     }
-    return found_;
   }
 
  private:
@@ -299,17 +299,19 @@ class TmaValidation {
     }
   }
 
-  const TmaDescriptorParams p_;
+  const TmaDescriptorParams& p_;
+  TmaViolations& found_;
   int rank_;
   std::uint64_t bytes_;
   bool im2col_;
-  TmaViolations found_{};
 };
 
-}  // namespace detail
+}  // namespace tma_detail
 
 GANTRY_HD constexpr TmaViolations validate(const TmaDescriptorParams& params) noexcept {
-  return detail::TmaValidation{params}.run();
+  TmaViolations found;
+  tma_detail::TmaValidation{params, found}.run();
+  return found;
 }
 
 // Whether the encoder takes the arguments.

@@ -10,7 +10,7 @@
 
 namespace gantry {
 
-namespace detail {
+namespace tma_detail {
 
 // The first violation that is more than a pitfall; requires one.
 GANTRY_HD constexpr TmaViolation first_refusal(const TmaViolations& violations) noexcept {
@@ -37,12 +37,13 @@ struct TmaStaticCheck : TmaRefused<violation.rule, violation> {};
 template <TmaViolation violation>
 struct TmaStaticCheck<true, violation> {};
 
-}  // namespace detail
+}  // namespace tma_detail
 
 }  // namespace gantry
 
 // `params` is a constant expression of type TmaDescriptorParams.
-#define GANTRY_TMA_STATIC_CHECK(params)                                        \
-  static_assert(                                                               \
-      sizeof(::gantry::detail::TmaStaticCheck<::gantry::validate(params).ok(), \
-                                              ::gantry::detail::first_refusal(::gantry::validate(params))>) != 0)
+#define GANTRY_TMA_STATIC_CHECK(params)                                                                                \
+  static_assert(                                                                                                       \
+      sizeof(::gantry::tma_detail::TmaStaticCheck<::gantry::validate(params).ok(),                                     \
+                                                  ::gantry::tma_detail::first_refusal(::gantry::validate(params))>) != \
+      0)

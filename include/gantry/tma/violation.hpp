@@ -69,12 +69,13 @@ GANTRY_HD constexpr TmaRuleEntry entry_of(TmaRule rule) noexcept {
 }
 
 // What a violation is about: an argument of the encoder, an operand of the instruction, or a property of a convolution.
-#define GANTRY_TMA_FIELDS(X)                                                                                  \
-  X(mode)                                                                                                     \
-  X(data_type) X(rank) X(address) X(dims) X(strides) X(box) X(element_strides) X(interleave) X(swizzle)       \
-      X(l2_promotion) X(fill) X(lower_corner) X(upper_corner) X(channels_per_pixel) X(pixels_per_column)      \
-          X(instruction_rank) X(coordinate) X(offset) X(shared_address) X(spatial_rank) X(images) X(channels) \
-              X(extent) X(filter) X(pad_lower) X(pad_upper) X(stride) X(dilation)
+#define GANTRY_TMA_FIELDS(X)                                                                                       \
+  X(mode)                                                                                                          \
+  X(data_type)                                                                                                     \
+  X(rank) X(address) X(dims) X(strides) X(box) X(element_strides) X(interleave) X(swizzle) X(l2_promotion) X(fill) \
+      X(lower_corner) X(upper_corner) X(channels_per_pixel) X(pixels_per_column) X(instruction_rank) X(coordinate) \
+          X(offset) X(shared_address) X(spatial_rank) X(images) X(channels) X(extent) X(filter) X(pad_lower)       \
+              X(pad_upper) X(stride) X(dilation)
 
 enum class TmaField : std::uint8_t {
 #define GANTRY_X(id) id,
@@ -149,7 +150,7 @@ class TmaViolations {
 
 using TmaSentence = Text<384>;
 
-namespace detail {
+namespace tma_detail {
 
 GANTRY_HD constexpr void append_unsigned(TmaSentence& out, std::uint64_t value, unsigned base) {
   char digits[20] = {};
@@ -212,7 +213,7 @@ GANTRY_HD constexpr void append_rule(TmaSentence& out, const TmaViolation& viola
   }
 }
 
-}  // namespace detail
+}  // namespace tma_detail
 
 // What was asked, the rule, the nearest value that works.
 GANTRY_HD constexpr TmaSentence describe(const TmaViolation& violation) {
@@ -220,11 +221,11 @@ GANTRY_HD constexpr TmaSentence describe(const TmaViolation& violation) {
   out.append(to_text(violation.field));
   if (violation.index >= 0) out.append('[').append(static_cast<int>(violation.index)).append(']');
   out.append(" is ");
-  detail::append_value(out, violation.field, violation.actual);
+  tma_detail::append_value(out, violation.field, violation.actual);
   out.append(": ");
-  detail::append_rule(out, violation);
+  tma_detail::append_rule(out, violation);
   out.append("; the nearest value that works is ");
-  detail::append_value(out, violation.field, violation.nearest);
+  tma_detail::append_value(out, violation.field, violation.nearest);
   return out;
 }
 
