@@ -135,6 +135,7 @@ struct TileProduct {
     State read = make_consumer_start_state<kStages>();
     const int thread = static_cast<int>(arch::thread_rank()) % 128;
     arch::Accumulator<Op> acc;
+    int stored = 0;
     for (int i = first_tile(); i < tile_count(p); i += tile_step()) {
       State last = read;
       for (int k = 0; k < p.k_tiles; ++k, ++read) {
@@ -145,7 +146,7 @@ struct TileProduct {
         const std::uint64_t b = arch::wgmma_descriptor(&s.b[read.index()][0], matrix);
         arch::warpgroup_fence_operand(acc);
         arch::wgmma_fence();
-#pragma unroll
+        GANTRY_UNROLL
         for (std::uint32_t step = 0; step < kTileK / 16; ++step) {
           arch::wgmma_mma_async<Op>(acc, arch::wgmma_advance(a, step * 32),
                                     arch::wgmma_advance(b, step * 32), k > 0 || step > 0);
@@ -161,7 +162,8 @@ struct TileProduct {
       arch::wgmma_wait_group(arch::n32<0>);
       arch::warpgroup_fence_operand(acc);
       release(pipeline, last, thread);
-      store(p, s, acc, tile_at(p, i), group);
+      store(p, s, acc, tile_at(p, i), group, stored);
+      stored += kTileN / kSlabN;
     }
     if (thread == 0) arch::cp_async_bulk_wait_group_read(arch::n32<0>);
   }
@@ -172,17 +174,17 @@ struct TileProduct {
   }
 
   GANTRY_INLINE static void store(const Params& p, Storage& s, arch::Accumulator<Op>& acc, Tile tile,
-                                  int group) {
+                                  int group, int stored) {
     const int thread = static_cast<int>(arch::thread_rank()) % 128;
     const int lane = thread % 32;
     const int row = thread / 32 * 16 + lane % 16;
     const auto barrier = static_cast<std::uint32_t>(1 + group);
-#pragma unroll
+    GANTRY_UNROLL
     for (int slab = 0; slab < kTileN / kSlabN; ++slab) {
-      std::uint16_t* buffer = s.d[group][slab % kStoreBuffers];
+      std::uint16_t* buffer = s.d[group][(stored + slab) % kStoreBuffers];
       if (thread == 0) arch::cp_async_bulk_wait_group_read(arch::n32<kStoreBuffers - 1>);
       arch::barrier_sync(barrier, 128);
-#pragma unroll
+      GANTRY_UNROLL
       for (int g = 0; g < kSlabN / 16; ++g) {
         const int at = slab * (kSlabN / 2) + g * 8;
         const std::uint32_t d[4] = {pack(acc[at + 1], acc[at]), pack(acc[at + 3], acc[at + 2]),

@@ -28,6 +28,14 @@
 #define GANTRY_CALLS_ANY
 #endif
 
+// Before a loop whose trip count is a constant: every index in it becomes a constant on the GPU, where registers cannot be
+// indexed.
+#if defined(__CUDACC__)
+#define GANTRY_UNROLL _Pragma("unroll")
+#else
+#define GANTRY_UNROLL
+#endif
+
 // True while the compiler translates for the GPU. Only `arch/` and this file look at it.
 #if defined(__CUDA_ARCH__)
 #define GANTRY_ON_DEVICE 1

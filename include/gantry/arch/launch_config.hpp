@@ -1,0 +1,29 @@
+// The shape of a launch, the same for every machine.
+//
+//   constexpr gantry::LaunchConfig config{.grid = {132}, .cluster = {2}, .block = {384}, .shared_bytes = 200000};
+#pragma once
+
+#include <cstdint>
+
+#include "gantry/config.hpp"
+
+namespace gantry {
+
+struct Extent3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+
+  GANTRY_HD constexpr std::uint64_t count() const noexcept {
+    return std::uint64_t{x} * y * z;
+  }
+};
+
+struct LaunchConfig {
+  Extent3 grid;
+  Extent3 cluster;
+  Extent3 block;
+  std::uint32_t shared_bytes = 0;
+  const char* name = "kernel";  // in reports and error sentences
+  bool dependent = false;       // may start before the previous kernel of the stream has finished
+};
+
+}  // namespace gantry

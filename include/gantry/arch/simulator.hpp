@@ -1,0 +1,109 @@
+// The simulated machine: runs a kernel on the CPU, thread by thread, and reports what it did wrong.
+//
+// Threads are fibers, chosen by a seeded scheduler; copies and matrix products run when they please, within the rules. A
+// checker follows every byte of shared and global memory. The same options and kernel give the same run, so a finding is
+// replayed by its seed. A run without findings is evidence, not proof.
+//
+//   gantry::Simulator machine({.seed = 7});
+//   const gantry::Report report = machine.run<Copy>({.grid = {4}, .block = {128}}, params);
+//   if (!report.clean()) std::puts(report.text().c_str());
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gantry/arch/kernel.hpp"
+#include "gantry/arch/launch_config.hpp"
+
+namespace gantry {
+
+enum class Schedule : std::uint8_t { round_robin, random, pct, replay };
+
+// When asynchronous operations take effect: as soon as issued, at random, as late as possible, or a mixture drawn for each.
+enum class Latency : std::uint8_t { eager, random, late, mixed };
+
+// What to do to one call site, to see whether the checker objects.
+enum class MutationKind : std::uint8_t { none, drop, more_bytes, fewer_bytes, flip_parity };
+struct Mutation {
+  MutationKind kind = MutationKind::none;
+  std::string file;
+  int line = 0;
+  std::string operation;
+};
+
+struct SimulatorOptions {
+  std::uint64_t seed = 0;
+  Schedule schedule = Schedule::random;
+  Latency latency = Latency::mixed;
+  bool checker = true;
+  int resident_clusters = 4;              // how many clusters run at the same time
+  int pct_depth = 3;
+  std::uint64_t max_steps = 50'000'000;   // then the run counts as a livelock
+  int max_findings = 16;
+  std::size_t stack_bytes = 64 * 1024;
+  bool record = false;                    // keep the choices, for Schedule::replay
+  std::vector<std::uint32_t> choices{};   // to replay
+  Mutation mutation{};
+  std::string trace_file{};               // a Chrome trace of the run, if not empty
+};
+
+// One violated rule. `rule` names a page of docs/hazards.
+struct Finding {
+  std::string rule;
+  std::string text;
+  std::string file;  // of the operation that was caught
+  int line = 0;
+  std::uint64_t count = 1;  // how many times, at the same places
+};
+
+// A place in the kernel that synchronises, and how often it ran.
+struct SiteUse {
+  std::string file;
+  int line = 0;
+  std::string operation;
+  std::uint64_t count = 0;
+};
+
+struct Report {
+  std::string kernel;
+  std::uint64_t seed = 0;
+  Schedule schedule = Schedule::random;
+  Latency latency = Latency::mixed;
+  bool completed = false;  // every thread returned
+  std::uint64_t steps = 0;
+  std::vector<Finding> findings;
+  std::vector<SiteUse> sites;
+  std::vector<std::uint32_t> choices;
+
+  bool clean() const { return completed && findings.empty(); }
+  bool has(const std::string& rule) const;
+  std::string text() const;
+  std::string json() const;
+};
+
+class Simulator {
+ public:
+  using Entry = void (*)(const void* params, SharedMemory shared);
+
+  explicit Simulator(SimulatorOptions options = {}) : options_(std::move(options)) {}
+
+  Report run(const LaunchConfig& config, Entry entry, const void* params) const;
+
+  template <class Kernel>
+  Report run(const LaunchConfig& config, const typename Kernel::Params& params) const {
+    return run(
+        config,
+        [](const void* p, SharedMemory shared) {
+          Kernel::run(*static_cast<const typename Kernel::Params*>(p), shared);
+        },
+        &params);
+  }
+
+  const SimulatorOptions& options() const { return options_; }
+
+ private:
+  SimulatorOptions options_;
+};
+
+}  // namespace gantry

@@ -1,0 +1,189 @@
+// Barriers without memory: named ones, the cluster's, and lanes that meet.
+#include <algorithm>
+#include <utility>
+
+#include "grid.hpp"
+
+namespace gantry::sim {
+namespace {
+
+void complain(const char* rule, SiteId site, const std::string& text) {
+  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
+}
+
+void complete_if_all(NamedBarrier& barrier, std::uint32_t alive) {
+  if (barrier.whole_cta) barrier.expected = alive;
+  if (barrier.arrived == 0 || barrier.arrived < barrier.expected) return;
+  Published done(barrier.clock.freeze());
+  barrier.result = barrier.any;
+  barrier.any = false;
+  barrier.arrived = barrier.expected = 0;
+  for (Thread* thread : std::exchange(barrier.waiting, {})) {
+    done.acquire(thread->view);
+    grid().wake(*thread);
+  }
+  grid().changed();
+}
+
+// Counts the running thread in; the barrier it joined, or null where the call makes no sense.
+NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
+  Thread& thread = self();
+  Cta& cta = *thread.cta;
+  if (id >= 16 || threads % 32 != 0) {
+    complain("named-barrier-misuse", site,
+             "Barrier " + std::to_string(id) + " with " + std::to_string(threads) +
+                 " threads: there are barriers 0 to 15, and counts are multiples of 32.");
+    return nullptr;
+  }
+  NamedBarrier& barrier = cta.barriers[id];
+  const std::uint32_t expected = threads == 0 ? cta.alive : threads;
+  if (barrier.arrived > 0 && barrier.expected != expected) {
+    complain("named-barrier-misuse", site,
+             "Barrier " + std::to_string(id) + " was joined for " + std::to_string(expected) +
+                 " threads, while others joined it for " + std::to_string(barrier.expected) + " at " +
+                 grid().sites.text(barrier.first_site) + ".");
+  }
+  if (barrier.arrived == 0) barrier.first_site = site;
+  barrier.expected = expected;
+  barrier.whole_cta = threads == 0;
+  ++barrier.arrived;
+  barrier.clock.join(thread.view);
+  advance(thread.view);
+  return &barrier;
+}
+
+void complete_cluster_if_all(Cluster& cluster) {
+  if (cluster.arrived == 0 || cluster.arrived < cluster.alive) return;
+  cluster.arrived = 0;
+  ++cluster.round;
+  cluster.done = Published(cluster.clock.freeze());
+  for (Thread* thread : std::exchange(cluster.waiting, {})) grid().wake(*thread);
+  grid().changed();
+}
+
+}  // namespace
+
+void barrier_sync(std::uint32_t id, std::uint32_t threads, Site site) {
+  const Call call = enter_call(site, Operation::barrier_sync);
+  if (call.dropped()) return;
+  NamedBarrier* barrier = join(id, threads, call.site);
+  if (!barrier) return;
+  Thread& thread = self();
+  barrier->waiting.push_back(&thread);
+  // The last to come frees all others and goes on itself once it is chosen again.
+  thread.state = Thread::State::blocked;
+  complete_if_all(*barrier, thread.cta->alive);
+  if (thread.state == Thread::State::blocked) {
+    grid().block({.site = call.site, .barrier_id = static_cast<int>(id)});
+  } else {
+    grid().resume_later();
+  }
+}
+
+void barrier_arrive(std::uint32_t id, std::uint32_t threads, Site site) {
+  const Call call = enter_call(site, Operation::barrier_arrive);
+  if (call.dropped()) return;
+  if (threads == 0) {
+    complain("named-barrier-misuse", call.site, "bar.arrive must say how many threads take part.");
+    return;
+  }
+  if (NamedBarrier* barrier = join(id, threads, call.site)) complete_if_all(*barrier, self().cta->alive);
+  grid().yield();
+}
+
+bool barrier_reduce_or(std::uint32_t id, std::uint32_t threads, bool value, Site site) {
+  if (id < 16 && value) self().cta->barriers[id].any = true;
+  barrier_sync(id, threads, site);
+  return id < 16 && self().cta->barriers[id].result;
+}
+
+void cluster_arrive(Semantics semantics, Site site) {
+  const Call call = enter_call(site, Operation::cluster_arrive);
+  if (call.dropped()) return;
+  Thread& thread = self();
+  Cluster& cluster = *thread.cta->cluster;
+  if (thread.cluster_round > cluster.round) {
+    complain("cluster-barrier-misuse", call.site,
+             grid().checker.describe(thread.view.self) +
+                 " arrived at the cluster barrier twice without waiting in between.");
+    return;
+  }
+  thread.cluster_round = cluster.round + 1;
+  ++cluster.arrived;
+  if (semantics == Semantics::release) {
+    cluster.clock.join(thread.view);
+    advance(thread.view);
+  }
+  complete_cluster_if_all(cluster);
+  grid().yield();
+}
+
+void cluster_wait(Semantics semantics, Site site) {
+  const Call call = enter_call(site, Operation::cluster_wait);
+  if (call.dropped()) return;
+  Thread& thread = self();
+  Cluster& cluster = *thread.cta->cluster;
+  if (thread.cluster_round == 0) {
+    complain("cluster-barrier-misuse", call.site,
+             grid().checker.describe(thread.view.self) +
+                 " waited at the cluster barrier without having arrived.");
+    return;
+  }
+  while (cluster.round < thread.cluster_round) {
+    cluster.waiting.push_back(&thread);
+    grid().block({.site = call.site});
+  }
+  if (semantics == Semantics::acquire) cluster.done.acquire(thread.view);
+}
+
+void thread_left_barriers(Thread& thread) {
+  for (NamedBarrier& barrier : thread.cta->barriers) {
+    if (barrier.whole_cta) complete_if_all(barrier, thread.cta->alive);
+  }
+  complete_cluster_if_all(*thread.cta->cluster);
+}
+
+void warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site site) {
+  const Call call = enter_call(site, exchange.ordered ? Operation::syncwarp : Operation::warp_exchange);
+  if (call.dropped()) return;
+  Thread& thread = self();
+  const std::uint32_t lane = thread.rank % 32;
+  const std::uint32_t bit = 1u << lane;
+  if ((exchange.mask & bit) == 0) {
+    complain("warp-mask", call.site,
+             grid().checker.describe(thread.view.self) + " called " + exchange.operation +
+                 " with a mask that does not contain its own lane.");
+    return;
+  }
+  auto& meetings = thread.cta->meetings[thread.rank / 32];
+  auto found = std::find_if(meetings.begin(), meetings.end(), [&](const auto& m) {
+    return m->mask == exchange.mask && (m->arrived & bit) == 0;
+  });
+  if (found == meetings.end()) {
+    meetings.push_back(std::make_shared<Meeting>());
+    found = std::prev(meetings.end());
+    (*found)->mask = exchange.mask;
+  }
+  const std::shared_ptr<Meeting> meeting = *found;
+  meeting->arrived |= bit;
+  meeting->values[lane] = exchange.value;
+  if (exchange.ordered) {
+    meeting->clock.join(thread.view);
+    advance(thread.view);
+  }
+  if (meeting->arrived == meeting->mask) {
+    meetings.erase(found);
+    meeting->complete = true;
+    if (exchange.ordered) meeting->done = Published(meeting->clock.freeze());
+    for (Thread* waiting : meeting->waiting) grid().wake(*waiting);
+    grid().changed();
+    grid().yield();
+  } else {
+    meeting->waiting.push_back(&thread);
+    grid().block({.site = call.site, .mask = exchange.mask & ~meeting->arrived});
+  }
+  if (exchange.ordered) meeting->done.acquire(thread.view);
+  std::copy(meeting->values.begin(), meeting->values.end(), values);
+}
+
+}  // namespace gantry::sim

@@ -1,0 +1,181 @@
+#include "checker.hpp"
+
+#include <algorithm>
+
+#include "grid.hpp"
+
+namespace gantry::sim {
+namespace {
+
+std::uint16_t mask_of(std::uint64_t first, std::uint64_t last) {
+  return static_cast<std::uint16_t>(((1u << (last - first)) - 1) << first);
+}
+
+}  // namespace
+
+Checker::Verdict Checker::judge(const Record& earlier, const Accessor& accessor,
+                                MemorySpace space) const {
+  Actor actor = earlier.actor();
+  Epoch epoch = earlier.epoch;
+  if (earlier.kind == AccessKind::load) {
+    const LoadOp& load = loads_[earlier.who];
+    if (load.epoch == 0) return Verdict::unordered;
+    actor = load.barrier;
+    epoch = load.epoch;
+  }
+  for (std::size_t i = 0; i < accessor.view_count; ++i) {
+    const Entry known = accessor.views[i]->at(actor);
+    if (known.seen < epoch) return Verdict::unordered;
+    // Completing an asynchronous operation is a proxy fence; an ordinary access needs one of its own.
+    if (accessor.async && earlier.kind == AccessKind::thread) {
+      const Epoch fenced = space == MemorySpace::shared ? known.fenced_shared : known.fenced_global;
+      if (fenced < epoch) return Verdict::unfenced;
+    }
+  }
+  return Verdict::ordered;
+}
+
+void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space,
+                    std::uint64_t address) {
+  const Record& now = accessor.record;
+  bool merged = false;
+  for (Record* r = cell.begin(); r != cell.end();) {
+    if ((r->mask & mask) == 0) {
+      ++r;
+      continue;
+    }
+    const bool same = r->who == now.who && r->kind == now.kind;
+    if (!r->write && !now.write) {
+      if (r->same_access(now)) {
+        r->mask = static_cast<std::uint16_t>(r->mask | mask);
+        merged = true;
+        ++r;
+      } else if ((r->mask & ~mask) == 0 && r->kind == now.kind &&
+                 (same || judge(*r, accessor, space) == Verdict::ordered)) {
+        cell.remove(r);
+      } else {
+        ++r;
+      }
+      continue;
+    }
+    const bool both_atomic = r->atomic && now.atomic;
+    const bool own = same && (now.kind == AccessKind::thread || r->epoch == now.epoch);
+    if (!both_atomic && !own) {
+      const Verdict verdict = judge(*r, accessor, space);
+      if (verdict != Verdict::ordered) {
+        object(verdict, *r, accessor, space, address, static_cast<std::uint16_t>(r->mask & mask));
+      }
+    }
+    if (now.write && !both_atomic) {
+      r->mask = static_cast<std::uint16_t>(r->mask & ~mask);
+      if (r->mask == 0) {
+        cell.remove(r);
+        continue;
+      }
+    } else if (both_atomic && r->same_access(now)) {
+      r->mask = static_cast<std::uint16_t>(r->mask | mask);
+      merged = true;
+    }
+    ++r;
+  }
+  if (now.write) {
+    cell.initialised = static_cast<std::uint16_t>(cell.initialised | mask);
+  } else if (space == MemorySpace::shared && (cell.initialised & mask) != mask) {
+    cell.initialised = static_cast<std::uint16_t>(cell.initialised | mask);
+    find("uninitialised-shared-read", now.site, 0,
+         describe(now.actor()) + " read " + describe_bytes(address, kChunk) + " at " +
+             grid_.sites.text(now.site) + ", which nothing has written.");
+  }
+  if (merged) return;
+  for (Record& r : cell) {
+    if (r.same_access(now)) {
+      r.mask = static_cast<std::uint16_t>(r.mask | mask);
+      return;
+    }
+  }
+  Record record = now;
+  record.mask = mask;
+  cell.add(record);
+}
+
+void Checker::shared(Cta& cta, std::uint32_t address, std::uint32_t bytes, const Accessor& accessor) {
+  const auto base = reinterpret_cast<std::uint64_t>(cta.window);
+  for (std::uint32_t at = address; at < address + bytes;) {
+    const std::uint32_t in = at % kChunk;
+    const std::uint32_t end = std::min(in + (address + bytes - at), kChunk);
+    touch(cta.cells[at / kChunk], mask_of(in, end), accessor, MemorySpace::shared, base + at - in);
+    at += end - in;
+  }
+}
+
+void Checker::global(std::uint64_t address, std::uint64_t bytes, const Accessor& accessor) {
+  for (std::uint64_t at = address; at < address + bytes;) {
+    const std::uint64_t in = at % kChunk;
+    const std::uint64_t end = std::min<std::uint64_t>(in + (address + bytes - at), kChunk);
+    touch(*global_.at(at - in), mask_of(in, end), accessor, MemorySpace::global, at - in);
+    at += end - in;
+  }
+}
+
+void Checker::thread_access(Thread& thread, const void* pointer, std::uint32_t bytes, bool write,
+                            bool atomic, SiteId site) {
+  const View* view = &thread.view;
+  const Accessor accessor{.record = {.who = packed(view->self), .epoch = view->own.seen, .site = site,
+                                     .kind = AccessKind::thread, .write = write, .atomic = atomic},
+                          .views = &view,
+                          .view_count = 1};
+  if (Cta* cta = grid_.shared_owner(pointer)) {
+    const auto address = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
+    shared(*cta, address, bytes, accessor);
+  } else {
+    global(reinterpret_cast<std::uint64_t>(pointer), bytes, accessor);
+  }
+}
+
+std::uint32_t Checker::add_load(Actor barrier, Actor issuer, SiteId site) {
+  loads_.push_back({barrier, 0, issuer, site});
+  return static_cast<std::uint32_t>(loads_.size() - 1);
+}
+
+void Checker::find(const char* rule, SiteId site, SiteId other, const std::string& text) {
+  auto& findings = grid_.report.findings;
+  if (!known_.emplace(rule, site, other).second) {
+    for (Finding& finding : findings) {
+      if (finding.rule == rule && finding.line == grid_.sites.line(site) && finding.text == text) {
+        ++finding.count;
+      }
+    }
+    return;
+  }
+  if (static_cast<int>(findings.size()) >= grid_.options().max_findings) return;
+  findings.push_back({.rule = rule, .text = text, .file = base_name(grid_.sites.file(site)),
+                      .line = grid_.sites.line(site)});
+}
+
+std::string Checker::describe(Actor actor) const {
+  std::string text;
+  if (Thread* running = running_thread(); running && running->view.self == actor && *running->role) {
+    text = std::string(running->role) + " ";
+  }
+  return text + "thread " + std::to_string(actor.local) + " of CTA " + std::to_string(actor.cta);
+}
+
+std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) const {
+  for (const Grid::Name& name : grid_.names) {
+    if (address >= name.address && address < name.address + name.bytes) {
+      std::string text = name.text;
+      if (name.index >= 0) text += "[" + std::to_string(name.index) + "]";
+      const std::uint64_t offset = address - name.address;
+      return text + " bytes " + std::to_string(offset) + ".." + std::to_string(offset + bytes - 1);
+    }
+  }
+  const auto* pointer = reinterpret_cast<const std::byte*>(address);
+  if (Cta* cta = grid_.shared_owner(pointer)) {
+    const auto offset = static_cast<std::uint64_t>(pointer - cta->window);
+    return "shared memory of CTA " + std::to_string(cta->index) + ", bytes " +
+           std::to_string(offset - kSharedBase) + ".." + std::to_string(offset - kSharedBase + bytes - 1);
+  }
+  return "global memory at " + std::to_string(address) + " (" + std::to_string(bytes) + " bytes)";
+}
+
+}  // namespace gantry::sim

@@ -1,0 +1,117 @@
+#include "clock.hpp"
+
+#include <algorithm>
+
+namespace gantry::sim {
+namespace {
+
+Entry max_of(const Entry& a, const Entry& b) {
+  return {std::max(a.seen, b.seen), std::max(a.fenced_shared, b.fenced_shared),
+          std::max(a.fenced_global, b.fenced_global)};
+}
+
+void raise_all(Segment& to, const Segment& from) {
+  if (to.size() < from.size()) to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = max_of(to[i], from[i]);
+}
+
+SegmentRef joined(const SegmentRef& a, const SegmentRef& b) {
+  if (a == b) return a;
+  auto result = std::make_shared<Segment>(*a);
+  raise_all(*result, *b);
+  if (*result == *a) return a;
+  if (*result == *b) return b;
+  return result;
+}
+
+}  // namespace
+
+ClockRef joined(const ClockRef& a, const ClockRef& b) {
+  if (!b || a == b) return a;
+  if (!a) return b;
+  auto result = std::make_shared<Clock>();
+  auto& out = result->segments_;
+  auto x = a->segments_.begin(), y = b->segments_.begin();
+  const auto x_end = a->segments_.end(), y_end = b->segments_.end();
+  while (x != x_end || y != y_end) {
+    if (y == y_end || (x != x_end && x->first < y->first)) {
+      out.push_back(*x++);
+    } else if (x == x_end || y->first < x->first) {
+      out.push_back(*y++);
+    } else {
+      out.emplace_back(x->first, joined(x->second, y->second));
+      ++x, ++y;
+    }
+  }
+  if (out == a->segments_) return a;
+  if (out == b->segments_) return b;
+  return result;
+}
+
+ClockRef fenced(const ClockRef& clock, bool shared, bool global) {
+  if (!clock) return clock;
+  auto result = std::make_shared<Clock>();
+  bool changed = false;
+  for (const auto& [cta, segment] : clock->segments_) {
+    auto copy = std::make_shared<Segment>(*segment);
+    for (Entry& entry : *copy) {
+      if (shared) entry.fenced_shared = entry.seen;
+      if (global) entry.fenced_global = entry.seen;
+    }
+    if (*copy == *segment) {
+      result->segments_.emplace_back(cta, segment);
+    } else {
+      result->segments_.emplace_back(cta, std::move(copy));
+      changed = true;
+    }
+  }
+  return changed ? ClockRef(std::move(result)) : clock;
+}
+
+void ClockBuilder::join(const ClockRef& clock) {
+  if (!clock || clock == last_) return;
+  last_ = clock;
+  for (const auto& [cta, segment] : clock->segments_) {
+    auto it = std::find_if(segments_.begin(), segments_.end(),
+                           [cta = cta](const auto& s) { return s.first == cta; });
+    if (it == segments_.end()) {
+      segments_.emplace_back(cta, std::make_shared<Segment>(*segment));
+    } else {
+      raise_all(*it->second, *segment);
+    }
+  }
+}
+
+void ClockBuilder::raise(Actor actor, Entry entry) {
+  auto it = std::find_if(segments_.begin(), segments_.end(),
+                         [&](const auto& s) { return s.first == actor.cta; });
+  if (it == segments_.end()) {
+    segments_.emplace_back(actor.cta, std::make_shared<Segment>());
+    it = std::prev(segments_.end());
+  }
+  Segment& segment = *it->second;
+  if (segment.size() <= actor.local) segment.resize(actor.local + std::size_t{1});
+  segment[actor.local] = max_of(segment[actor.local], entry);
+}
+
+ClockRef ClockBuilder::freeze() {
+  last_.reset();
+  if (segments_.empty()) return {};
+  std::sort(segments_.begin(), segments_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  auto result = std::make_shared<Clock>();
+  for (auto& [cta, segment] : segments_) result->segments_.emplace_back(cta, std::move(segment));
+  segments_.clear();
+  return result;
+}
+
+void Published::acquire(View& view) {
+  if (!clock_ || view.base == clock_) return;
+  if (view.base != before_ || !after_) {
+    before_ = view.base;
+    after_ = joined(view.base, clock_);
+  }
+  view.base = after_;
+}
+
+}  // namespace gantry::sim

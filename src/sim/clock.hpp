@@ -1,0 +1,105 @@
+// Happens-before, as vector clocks that are shared instead of copied.
+//
+// An actor is anything whose progress others learn of by synchronising: a thread, an mbarrier (its completed phases), a
+// thread's bulk groups, a warpgroup's wgmma groups. Each belongs to a CTA. A clock says how far each actor is known to have
+// come; it is immutable and holds one segment for each CTA it knows anything about, so that threads which met at a barrier
+// share one clock, and a CTA that never meets another costs nothing to it.
+//
+// Beside what has been seen, an entry says up to which epoch a thread's ordinary accesses have been fenced towards the async
+// proxy, in shared and in global memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace gantry::sim {
+
+using Epoch = std::uint32_t;
+
+// A CTA of the grid and an actor in it: threads first, then what was added.
+struct Actor {
+  std::uint32_t cta = 0;
+  std::uint32_t local = 0;
+
+  friend bool operator==(const Actor&, const Actor&) = default;
+};
+inline constexpr int kActorLocalBits = 14;  // of a 32-bit record; the rest numbers the CTA
+
+struct Entry {
+  Epoch seen = 0;
+  Epoch fenced_shared = 0;
+  Epoch fenced_global = 0;
+
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+using Segment = std::vector<Entry>;
+using SegmentRef = std::shared_ptr<const Segment>;
+
+class Clock {
+ public:
+  Entry at(Actor actor) const {
+    for (const auto& [cta, segment] : segments_) {
+      if (cta == actor.cta) return actor.local < segment->size() ? (*segment)[actor.local] : Entry{};
+    }
+    return {};
+  }
+
+ private:
+  friend class ClockBuilder;
+  friend std::shared_ptr<const Clock> fenced(const std::shared_ptr<const Clock>&, bool, bool);
+  friend std::shared_ptr<const Clock> joined(const std::shared_ptr<const Clock>&,
+                                             const std::shared_ptr<const Clock>&);
+  std::vector<std::pair<std::uint32_t, SegmentRef>> segments_;  // by CTA, ascending
+};
+using ClockRef = std::shared_ptr<const Clock>;  // null: knows nothing
+
+ClockRef joined(const ClockRef& a, const ClockRef& b);
+
+// The same knowledge after a proxy fence: everything seen counts as fenced.
+ClockRef fenced(const ClockRef& clock, bool shared, bool global);
+
+// What one thread knows: a clock shared with others, and its own entry, which is ahead of it.
+struct View {
+  ClockRef base;
+  Actor self;
+  Entry own{.seen = 1};
+
+  Entry at(Actor actor) const {
+    if (actor == self) return own;
+    return base ? base->at(actor) : Entry{};
+  }
+};
+
+// A clock under construction: the join of what arriving threads knew.
+class ClockBuilder {
+ public:
+  void join(const ClockRef& clock);
+  void join(const View& view) {
+    join(view.base);
+    raise(view.self, view.own);
+  }
+  void raise(Actor actor, Entry entry);
+  ClockRef freeze();  // and starts anew
+
+ private:
+  std::vector<std::pair<std::uint32_t, std::shared_ptr<Segment>>> segments_;
+  ClockRef last_;  // joined already
+};
+
+// A clock that many will join: those who come with the same knowledge share the result.
+class Published {
+ public:
+  Published() = default;
+  explicit Published(ClockRef clock) : clock_(std::move(clock)) {}
+  void acquire(View& view);
+  const ClockRef& clock() const { return clock_; }
+
+ private:
+  ClockRef clock_;
+  ClockRef before_, after_;
+};
+
+}  // namespace gantry::sim

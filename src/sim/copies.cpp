@@ -1,0 +1,247 @@
+#include "copies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "gantry/numeric/float_types.hpp"
+
+namespace gantry::sim {
+namespace {
+
+constexpr std::size_t kMaxParts = 4;
+
+void round_tf32(std::byte* bytes, std::size_t count) {
+  for (std::size_t i = 0; i + 4 <= count; i += 4) {
+    float value;
+    std::memcpy(&value, bytes + i, 4);
+    const std::uint32_t bits = tf32(value).bits;
+    std::memcpy(bytes + i, &bits, 4);
+  }
+}
+
+void fill(std::byte* bytes, std::uint32_t count, std::uint16_t half_word) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    bytes[i] = static_cast<std::byte>(i % 2 == 0 ? half_word & 0xFF : half_word >> 8);
+  }
+}
+
+// The pieces of a job in up to kMaxParts parts, taken in a random order.
+class Parts {
+ public:
+  Parts(std::size_t pieces, Random& random) {
+    const std::size_t parts = std::min(pieces, 1 + std::size_t{random.below(kMaxParts)});
+    for (std::size_t i = 0; i < parts; ++i) {
+      ranges_.push_back({pieces * i / parts, pieces * (i + 1) / parts});
+    }
+    for (std::size_t i = parts; i > 1; --i) {
+      std::swap(ranges_[i - 1], ranges_[random.below(static_cast<std::uint32_t>(i))]);
+    }
+  }
+  bool empty() const { return ranges_.empty(); }
+  std::pair<std::size_t, std::size_t> take() {
+    const auto range = ranges_.back();
+    ranges_.pop_back();
+    return range;
+  }
+
+ private:
+  std::vector<std::pair<std::size_t, std::size_t>> ranges_;
+};
+
+class LoadAgent final : public Agent {
+ public:
+  explicit LoadAgent(LoadJob job) : job_(std::move(job)) {}
+
+  bool step(Random& random) override {
+    if (!parts_) parts_.emplace(job_.pieces.size(), random);
+    std::uint32_t bytes = 0;
+    if (!parts_->empty()) {
+      const auto [first, last] = parts_->take();
+      for (std::size_t i = first; i < last; ++i) bytes += deliver(job_.pieces[i]);
+    }
+    const bool finished = parts_->empty();
+    if (finished) {
+      grid().checker.landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
+      --job_.to->in_flight;
+      --job_.to->loads_in_flight;
+    }
+    credit(*job_.barrier, bytes);
+    return finished;
+  }
+
+ private:
+  std::uint32_t deliver(const Piece& piece) {
+    std::byte* to = job_.to->window + piece.shared;
+    if (piece.global == 0) {
+      fill(to, piece.bytes, job_.transform.fill);
+    } else {
+      const auto* from = reinterpret_cast<const std::byte*>(piece.global);
+      if (job_.transform.reduce) {
+        const std::uint32_t size = element_size(job_.transform.element);
+        for (std::uint32_t i = 0; i < piece.bytes; i += size) {
+          reduce_element(*job_.transform.reduce, job_.transform.element, to + i, from + i);
+        }
+      } else {
+        std::memcpy(to, from, piece.bytes);
+      }
+      if (job_.transform.rounds_to_tf32) round_tf32(to, piece.bytes);
+    }
+    return piece.bytes;
+  }
+
+  LoadJob job_;
+  std::optional<Parts> parts_;
+};
+
+// First reads its source, then writes: a wait for reading may return in between.
+class StoreAgent final : public Agent {
+ public:
+  explicit StoreAgent(StoreJob job) : job_(std::move(job)) {}
+
+  bool step(Random& random) override {
+    if (!parts_) parts_.emplace(job_.pieces.size(), random);
+    if (!parts_->empty()) {
+      const auto [first, last] = parts_->take();
+      for (std::size_t i = first; i < last; ++i) fetch(job_.pieces[i]);
+      if (!parts_->empty()) return false;
+      --job_.thread->bulk->group(job_.group).unread;
+      signal();
+      return false;
+    }
+    std::size_t at = 0;
+    for (const auto& [global, bytes] : runs_) {
+      write(global, data_.data() + at, bytes);
+      at += bytes;
+    }
+    --job_.thread->bulk->group(job_.group).unwritten;
+    --job_.from->in_flight;
+    signal();
+    return true;
+  }
+
+ private:
+  void fetch(const Piece& piece) {
+    if (piece.global == 0) return;
+    const std::byte* from = job_.from->window + piece.shared;
+    data_.insert(data_.end(), from, from + piece.bytes);
+    runs_.emplace_back(piece.global, piece.bytes);
+  }
+  void write(std::uint64_t global, const std::byte* data, std::uint32_t bytes) {
+    auto* to = reinterpret_cast<std::byte*>(global);
+    if (!job_.transform.reduce) {
+      std::memcpy(to, data, bytes);
+      return;
+    }
+    const std::uint32_t size = element_size(job_.transform.element);
+    for (std::uint32_t i = 0; i < bytes; i += size) {
+      reduce_element(*job_.transform.reduce, job_.transform.element, to + i, data + i);
+    }
+  }
+  void signal() {
+    if (job_.thread->bulk->blocked) grid().wake(*job_.thread);
+    grid().changed();
+  }
+
+  StoreJob job_;
+  std::optional<Parts> parts_;
+  std::vector<std::byte> data_;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> runs_;
+};
+
+}  // namespace
+
+BulkGroups& bulk_groups(Thread& thread) {
+  if (!thread.bulk) {
+    thread.bulk = std::make_unique<BulkGroups>();
+    thread.bulk->read_actor = thread.cta->add_actor(thread.rank);
+    thread.bulk->write_actor = thread.cta->add_actor(thread.rank);
+  }
+  return *thread.bulk;
+}
+
+void start_load(LoadJob job) {
+  ++job.to->in_flight;
+  ++job.to->loads_in_flight;
+  grid().agents.start(std::make_unique<LoadAgent>(std::move(job)), grid().step());
+}
+
+void start_store(StoreJob job) {
+  ++job.from->in_flight;
+  auto& group = job.thread->bulk->group(job.group);
+  ++group.unread;
+  ++group.unwritten;
+  grid().agents.start(std::make_unique<StoreAgent>(std::move(job)), grid().step());
+}
+
+void check_load(const LoadJob& job, SiteId site) {
+  const View* view = &self().view;
+  Accessor to{.record = {.who = job.load, .site = site, .kind = AccessKind::load, .write = true},
+              .views = &view, .view_count = 1, .async = true};
+  Accessor from = to;
+  from.record.write = false;
+  Checker& checker = grid().checker;
+  for (const Piece& piece : job.pieces) {
+    checker.shared(*job.to, piece.shared, piece.bytes, to);
+    if (piece.global != 0) checker.global(piece.global, piece.bytes, from);
+  }
+}
+
+void check_store(const StoreJob& job, SiteId site) {
+  const View* view = &self().view;
+  const BulkGroups& groups = *job.thread->bulk;
+  const Accessor from{.record = {.who = packed(groups.read_actor), .epoch = job.group, .site = site,
+                                 .kind = AccessKind::bulk_read},
+                      .views = &view, .view_count = 1, .async = true};
+  const Accessor to{.record = {.who = packed(groups.write_actor), .epoch = job.group, .site = site,
+                               .kind = AccessKind::bulk_write, .write = true,
+                               .atomic = job.transform.reduce.has_value()},
+                    .views = &view, .view_count = 1, .async = true};
+  Checker& checker = grid().checker;
+  for (const Piece& piece : job.pieces) {
+    checker.shared(*job.from, piece.shared, piece.bytes, from);
+    if (piece.global != 0) checker.global(piece.global, piece.bytes, to);
+  }
+}
+
+void bulk_commit_group(Site site) {
+  const Call call = enter_call(site, Operation::bulk_commit_group);
+  if (call.dropped()) return;
+  BulkGroups& groups = bulk_groups(self());
+  ++groups.committed;
+  groups.groups.emplace_back();
+}
+
+void bulk_wait_group(int allowed, bool read_only, Site site) {
+  const Call call =
+      enter_call(site, read_only ? Operation::bulk_wait_group_read : Operation::bulk_wait_group);
+  if (call.dropped()) return;
+  Thread& thread = self();
+  BulkGroups& groups = bulk_groups(thread);
+  if (groups.committed <= static_cast<Epoch>(allowed)) return;
+  const Epoch target = groups.committed - static_cast<Epoch>(allowed);
+  const auto pending = [&] {
+    for (Epoch number = groups.first; number <= target; ++number) {
+      const BulkGroups::Group& group = groups.group(number);
+      if (group.unread > 0 || (!read_only && group.unwritten > 0)) return true;
+    }
+    return false;
+  };
+  while (pending()) {
+    groups.blocked = true;
+    grid().block({.site = call.site});
+    groups.blocked = false;
+  }
+  while (groups.first <= target && groups.groups.front().unread == 0 &&
+         groups.groups.front().unwritten == 0) {
+    groups.groups.pop_front();
+    ++groups.first;
+  }
+  ClockBuilder builder;
+  builder.raise(groups.read_actor, {.seen = target});
+  if (!read_only) builder.raise(groups.write_actor, {.seen = target});
+  thread.view.base = joined(thread.view.base, builder.freeze());
+}
+
+}  // namespace gantry::sim

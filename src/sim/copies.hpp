@@ -1,0 +1,55 @@
+// Bulk copies in flight: the agents that move their bytes, and the groups that follow them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agents.hpp"
+#include "box.hpp"
+#include "gantry/arch/machine.hpp"
+#include "grid.hpp"
+
+namespace gantry::sim {
+
+// How a copy changes the values it moves.
+struct Transform {
+  bool rounds_to_tf32 = false;
+  std::uint16_t fill = 0;  // each half-word of an element outside the tensor
+  std::optional<ReduceOp> reduce{};
+  Element element = Element::b8;
+};
+
+// Global to the shared memory of one CTA, credited to a barrier of that CTA.
+struct LoadJob {
+  std::vector<Piece> pieces;  // shared addresses in the window of `to`
+  Cta* to = nullptr;
+  Mbarrier* barrier = nullptr;
+  std::uint32_t load = 0;     // number in the checker
+  Transform transform{};
+};
+
+// Shared to global, in group `group` of `thread`.
+struct StoreJob {
+  std::vector<Piece> pieces;
+  Cta* from = nullptr;
+  Thread* thread = nullptr;
+  Epoch group = 0;
+  Transform transform{};
+};
+
+void start_load(LoadJob job);
+void start_store(StoreJob job);
+
+// The thread's groups, made on first use.
+BulkGroups& bulk_groups(Thread& thread);
+
+// Checks both sides of a copy at its issue, on behalf of the running thread.
+void check_load(const LoadJob& job, SiteId site);
+void check_store(const StoreJob& job, SiteId site);
+
+// op(old, value) in the element's arithmetic, written over old.
+void reduce_element(ReduceOp op, Element element, std::byte* old, const std::byte* value);
+std::uint32_t element_size(Element element);
+
+}  // namespace gantry::sim

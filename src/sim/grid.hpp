@@ -1,0 +1,238 @@
+// The state of a simulated launch: threads, warps, warpgroups, CTAs and clusters that are resident, and what they share.
+//
+// One `Grid` exists for each run; `self()` is the thread that is running on it now.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agents.hpp"
+#include "checker.hpp"
+#include "clock.hpp"
+#include "fiber.hpp"
+#include "gantry/arch/machine.hpp"
+#include "gantry/arch/simulator.hpp"
+#include "policy.hpp"
+#include "sites.hpp"
+#include "warpgroup.hpp"
+
+namespace gantry::sim {
+
+struct Cta;
+struct Cluster;
+class Grid;
+
+// The shared window of a CTA: addresses below kSharedBase belong to the system, as on the hardware.
+inline constexpr std::uint32_t kSharedBase = 1024;
+inline constexpr std::uint32_t kSharedWindow = 256 * 1024;
+inline constexpr std::uint32_t kMaxSharedBytes = 232448;
+
+// What a blocked thread waits for, for reports.
+struct Waiting {
+  SiteId site = 0;
+  const void* object = nullptr;  // an mbarrier, or null
+  std::uint32_t parity = 0;
+  int barrier_id = -1;  // a named barrier
+  std::uint32_t mask = 0;
+};
+
+// A thread's bulk groups. Groups are numbered from 1; the one being filled is `committed + 1`.
+struct BulkGroups {
+  Actor read_actor, write_actor;
+  Epoch committed = 0;
+  struct Group {
+    int unread = 0, unwritten = 0;
+  };
+  std::deque<Group> groups{Group{}};  // unfinished ones; the last is being filled
+  Epoch first = 1;                    // number of groups.front()
+  bool blocked = false;
+
+  Group& group(Epoch number) { return groups[number - first]; }
+};
+
+struct Thread {
+  enum class State : std::uint8_t { ready, running, blocked, polling, exited };
+
+  Identity id{};
+  Cta* cta = nullptr;
+  std::uint32_t slot = 0, rank = 0;
+  State state = State::ready;
+  View view;
+  std::unique_ptr<Fiber> fiber;
+  Waiting waiting;
+  const char* role = "";
+  std::unique_ptr<BulkGroups> bulk;
+  WgmmaThread wgmma;
+  ClockRef release_fence;         // what a fence before a relaxed store publishes
+  ClockBuilder acquire_fence;     // what relaxed loads have read, for a fence after them
+  bool acquire_pending = false;
+  std::uint32_t cluster_round = 0;  // cluster barriers arrived at
+  std::uint64_t polled_at = ~std::uint64_t{0};  // changes that its last strong load had seen
+};
+
+// Lanes that meet to exchange values.
+struct Meeting {
+  std::uint32_t mask = 0, arrived = 0;
+  std::array<std::uint64_t, 32> values{};
+  std::vector<Thread*> waiting;
+  ClockBuilder clock;
+  Published done;
+  bool complete = false;
+};
+
+struct NamedBarrier {
+  std::uint32_t expected = 0;  // 0: idle
+  std::uint32_t arrived = 0;
+  bool whole_cta = false;
+  bool any = false, result = false;
+  std::vector<Thread*> waiting;
+  ClockBuilder clock;
+  SiteId first_site = 0;
+};
+
+struct Mbarrier {
+  bool live = false;
+  std::uint32_t expected = 0, pending = 0;
+  std::int64_t tx = 0;
+  std::uint64_t phase = 0;
+  Actor actor;
+  ClockBuilder clock;   // of the current phase
+  Published done;       // of the last completed phase
+  std::vector<Thread*> waiters;
+  std::uint64_t expected_bytes = 0, received_bytes = 0;  // of the current phase
+  Cta* cta = nullptr;
+  std::uint32_t offset = 0;
+  bool published = false;  // initialisation was fenced
+  Actor initialiser;
+  Epoch init_epoch = 0;
+};
+
+struct Cta {
+  std::uint32_t index = 0;      // in the grid
+  std::uint32_t place = 0;      // which shared window
+  std::uint32_t rank = 0;       // in the cluster
+  Cluster* cluster = nullptr;
+  std::byte* window = nullptr;
+  std::uint32_t shared_bytes = 0;
+  std::vector<Thread> threads;
+  std::vector<std::vector<std::shared_ptr<Meeting>>> meetings;  // by warp
+  std::vector<Warpgroup> warpgroups;
+  std::array<NamedBarrier, 16> barriers;
+  std::unordered_map<std::uint32_t, Mbarrier> mbarriers;  // by shared address
+  std::vector<Cell> cells;
+  std::vector<std::uint32_t> actor_owner;  // thread rank by added actor; ~0: a barrier
+  std::uint32_t alive = 0;
+  int in_flight = 0;         // asynchronous operations that refer to this CTA
+  int loads_in_flight = 0;   // those of them that still write its shared memory
+  ClockRef fence_before, fence_after;
+  int fence_kind = 0;
+
+  Actor add_actor(std::uint32_t owner);
+};
+
+struct Cluster {
+  std::vector<std::unique_ptr<Cta>> ctas;
+  std::uint32_t arrived = 0, alive = 0, round = 0;
+  std::vector<Thread*> waiting;
+  ClockBuilder clock;
+  Published done;
+};
+
+class Grid {
+ public:
+  Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulator::Entry entry,
+       const void* params);
+  ~Grid();
+
+  Report run();
+
+  // Scheduling, called on behalf of the running thread.
+  void yield();                      // someone else may go first
+  void block(const Waiting& what);   // until `wake`
+  void poll(const Waiting& what);    // until anything has changed
+  void poll_point();                 // before a strong load: lets others run, and waits once nothing has changed
+  void wake(Thread& thread);
+  void resume_later();               // woken by its own arrival: goes on when chosen again
+  void changed() { ++changes_; }
+  [[noreturn]] void stop();          // the launch cannot go on, as after a fault on the hardware
+
+  bool aborting() const { return aborting_; }
+  std::uint64_t step() const { return step_; }
+  const SimulatorOptions& options() const { return options_; }
+  const LaunchConfig& config() const { return config_; }
+  bool checking() const { return options_.checker; }
+
+  // Null where `pointer` is not in shared memory.
+  Cta* shared_owner(const void* pointer);
+
+  Sites sites;
+  Checker checker;
+  Agents agents;
+  Random random;
+  Report report;
+
+  struct Name {
+    std::uint64_t address, bytes;
+    std::string text;
+    int index;
+  };
+  std::vector<Name> names;
+  std::unordered_map<std::uint64_t, Published> flags;  // what releasing stores to an address published
+
+ private:
+  void start_clusters();
+  void start_cluster(std::uint32_t index, std::uint32_t place);
+  void finish_cluster(std::uint32_t place);
+  void run_thread(std::uint32_t slot);
+  bool idle();
+  void thread_exit(Thread& thread);
+  static void enter(void* thread);
+  void report_deadlock();
+  Thread& thread_at(std::uint32_t slot);
+
+  const LaunchConfig& config_;
+  const SimulatorOptions& options_;
+  Simulator::Entry entry_;
+  const void* params_;
+  std::uint32_t threads_per_cta_, ctas_per_cluster_, clusters_, next_cluster_ = 0;
+  std::byte* windows_ = nullptr;
+  std::size_t window_bytes_ = 0;
+  StackPool stacks_;
+  std::vector<std::unique_ptr<Cluster>> resident_;  // by place
+  std::unique_ptr<Policy> policy_;
+  std::uint64_t step_ = 0, changes_ = 0, polled_at_ = 0;
+  std::vector<Thread*> pollers_;
+  int idle_polls_ = 0;
+  bool aborting_ = false;
+  Thread* running_ = nullptr;
+};
+
+// The running thread and its grid. Throws std::logic_error outside of a simulated kernel.
+Thread& self();
+Grid& grid();
+Thread* running_thread();  // or null
+
+// Interns the call site, counts it, and answers whether it is to be left out.
+struct Call {
+  SiteId site = 0;
+  MutationKind mutation = MutationKind::none;
+  bool dropped() const { return mutation == MutationKind::drop; }
+};
+Call enter_call(Site site, Operation operation);
+
+// After a release: later accesses of the thread are not covered by what it published.
+inline void advance(View& view) { ++view.own.seen; }
+
+// A thread has returned: barriers of the whole CTA and of the cluster no longer wait for it.
+void thread_left_barriers(Thread& thread);
+
+// Bytes arrive for a barrier; called by operations when they land.
+void credit(Mbarrier& barrier, std::uint32_t bytes);
+Mbarrier* find_mbarrier(const void* pointer);
+
+}  // namespace gantry::sim

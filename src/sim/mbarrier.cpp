@@ -1,0 +1,230 @@
+// Barriers in shared memory, exactly as the hardware counts: arrivals, bytes, phases.
+#include <algorithm>
+#include <utility>
+
+#include "grid.hpp"
+
+namespace gantry::sim {
+namespace {
+
+constexpr std::int64_t kMaxCount = (1 << 20) - 1;
+
+std::string barrier_name(const void* barrier) {
+  return grid().checker.describe_bytes(reinterpret_cast<std::uint64_t>(barrier), 8);
+}
+
+void complain(const char* rule, SiteId site, const std::string& text) {
+  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
+}
+
+bool well_placed(const void* barrier, SiteId site) {
+  Cta* cta = grid().shared_owner(barrier);
+  if (cta && reinterpret_cast<std::uintptr_t>(barrier) % 8 == 0) return true;
+  complain("mbarrier-placement", site,
+           cta ? "An mbarrier is not aligned to 8 bytes." : "An mbarrier is not in shared memory.");
+  return false;
+}
+
+// The barrier that the running thread means, if it may use it.
+Mbarrier* usable(const void* pointer, SiteId site) {
+  if (!well_placed(pointer, site)) return nullptr;
+  Mbarrier* barrier = find_mbarrier(pointer);
+  if (!barrier || !barrier->live) {
+    complain("mbarrier-uninitialised", site,
+             barrier_name(pointer) + " was used as an mbarrier before mbarrier.init.");
+    return nullptr;
+  }
+  const Thread& thread = self();
+  if (barrier->cta->alive == 0) {
+    complain("cluster-peer-gone", site,
+             barrier_name(pointer) + " belongs to CTA " + std::to_string(barrier->cta->index) +
+                 " of the cluster, whose threads have all returned.");
+  }
+  if (grid().checking() && thread.view.at(barrier->initialiser).seen < barrier->init_epoch) {
+    complain("mbarrier-init-race", site,
+             barrier_name(pointer) + " was used by " + grid().checker.describe(thread.view.self) +
+                 ", and no barrier orders that after its mbarrier.init.");
+  }
+  if (barrier->cta != thread.cta && !barrier->published) {
+    complain("mbarrier-init-unfenced", site,
+             barrier_name(pointer) + " was used from another CTA, and its mbarrier.init was not followed by "
+                                     "fence.mbarrier_init.");
+  }
+  return barrier;
+}
+
+void try_complete(Mbarrier& barrier) {
+  if (barrier.pending != 0 || barrier.tx != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.expected;
+  barrier.expected_bytes = barrier.received_bytes = 0;
+  barrier.clock.raise(barrier.actor, {.seen = static_cast<Epoch>(barrier.phase)});
+  barrier.done = Published(barrier.clock.freeze());
+  for (Thread* thread : std::exchange(barrier.waiters, {})) grid().wake(*thread);
+  grid().changed();
+}
+
+void expect(Mbarrier& barrier, std::uint32_t bytes, SiteId site) {
+  barrier.tx += bytes;
+  barrier.expected_bytes += bytes;
+  if (barrier.tx > kMaxCount) {
+    complain("mbarrier-tx-overflow", site,
+             "An mbarrier was told to expect " + std::to_string(barrier.tx) +
+                 " bytes in one phase; it counts up to 1048575.");
+  }
+}
+
+std::uint64_t state_of(const Mbarrier& barrier) { return barrier.phase << 24 | barrier.pending; }
+
+bool complete(const Mbarrier& barrier, const Wait& wait, std::uint32_t parity) {
+  return wait.by_parity ? (barrier.phase & 1) != parity : barrier.phase > wait.state >> 24;
+}
+
+}  // namespace
+
+Mbarrier* find_mbarrier(const void* pointer) {
+  Cta* cta = grid().shared_owner(pointer);
+  if (!cta) return nullptr;
+  const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
+  const auto it = cta->mbarriers.find(offset);
+  return it == cta->mbarriers.end() ? nullptr : &it->second;
+}
+
+void credit(Mbarrier& barrier, std::uint32_t bytes) {
+  barrier.tx -= bytes;
+  barrier.received_bytes += bytes;
+  try_complete(barrier);
+}
+
+void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
+  const Call call = enter_call(site, Operation::mbarrier_init);
+  if (call.dropped() || !well_placed(pointer, call.site)) return;
+  Thread& thread = self();
+  Cta* cta = grid().shared_owner(pointer);
+  const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(pointer) - cta->window);
+  Mbarrier& barrier = cta->mbarriers[offset];
+  if (barrier.live) {
+    complain("mbarrier-reinitialised", call.site,
+             barrier_name(pointer) + " was initialised again while it was in use: mbarrier.inval comes first.");
+  }
+  if (count == 0 || count > kMaxCount) {
+    complain("mbarrier-count", call.site,
+             barrier_name(pointer) + " was initialised with a count of " + std::to_string(count) +
+                 "; it is from 1 to 1048575.");
+    count = 1;
+  }
+  if (grid().checking()) grid().checker.thread_access(thread, pointer, 8, true, true, call.site);
+  const Actor actor = barrier.cta ? barrier.actor : cta->add_actor(~0u);
+  const std::uint64_t phase = barrier.cta ? (barrier.phase + 2) & ~std::uint64_t{1} : 0;
+  barrier = Mbarrier{};
+  barrier.live = true;
+  barrier.expected = barrier.pending = count;
+  barrier.phase = phase;  // even, so that the parity starts at 0 and the actor's epochs never repeat
+  barrier.actor = actor;
+  barrier.cta = cta;
+  barrier.offset = offset;
+  barrier.initialiser = thread.view.self;
+  barrier.init_epoch = thread.view.own.seen;
+}
+
+void mbarrier_inval(std::uint64_t* pointer, Site site) {
+  const Call call = enter_call(site, Operation::mbarrier_inval);
+  Mbarrier* barrier = call.dropped() ? nullptr : usable(pointer, call.site);
+  if (barrier) barrier->live = false;
+}
+
+std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
+  const Call call = enter_call(site, arrive.expects ? Operation::mbarrier_arrive_expect_tx
+                                                    : Operation::mbarrier_arrive);
+  if (call.dropped()) return 0;
+  grid().yield();
+  Mbarrier* barrier = usable(arrive.barrier, call.site);
+  if (!barrier) return 0;
+  Thread& thread = self();
+  const std::uint64_t state = state_of(*barrier);
+  if (arrive.expects) {
+    std::uint32_t bytes = arrive.bytes;
+    if (call.mutation == MutationKind::more_bytes) bytes += 16;
+    if (call.mutation == MutationKind::fewer_bytes) bytes -= std::min(bytes, 16u);
+    expect(*barrier, bytes, call.site);
+  }
+  if (arrive.semantics != Semantics::relaxed) {
+    barrier->clock.join(thread.view);
+    advance(thread.view);
+  }
+  if (barrier->pending < arrive.count) {
+    complain("mbarrier-over-arrival", call.site,
+             grid().checker.describe(thread.view.self) + " arrived on " + barrier_name(arrive.barrier) +
+                 ", which was not waiting for any more arrivals: it was initialised for " +
+                 std::to_string(barrier->expected) + " in each phase.");
+    return state;
+  }
+  barrier->pending -= arrive.count;
+  if (arrive.drop) barrier->expected -= arrive.count;
+  if (arrive.no_complete && barrier->pending == 0 && barrier->tx == 0) {
+    complain("mbarrier-no-complete", call.site,
+             "mbarrier.arrive.noComplete completed the phase of " + barrier_name(arrive.barrier) + ".");
+  }
+  try_complete(*barrier);
+  return state;
+}
+
+void mbarrier_expect_tx(std::uint64_t* pointer, std::uint32_t bytes, Space, Site site) {
+  const Call call = enter_call(site, Operation::mbarrier_expect_tx);
+  if (call.dropped()) return;
+  if (call.mutation == MutationKind::more_bytes) bytes += 16;
+  if (call.mutation == MutationKind::fewer_bytes) bytes -= std::min(bytes, 16u);
+  if (Mbarrier* barrier = usable(pointer, call.site)) {
+    expect(*barrier, bytes, call.site);
+    try_complete(*barrier);
+  }
+}
+
+void mbarrier_complete_tx(std::uint64_t* pointer, std::uint32_t bytes, Site site) {
+  const Call call = enter_call(site, Operation::mbarrier_complete_tx);
+  if (call.dropped()) return;
+  if (Mbarrier* barrier = usable(pointer, call.site)) credit(*barrier, bytes);
+}
+
+std::uint32_t mbarrier_pending_count(std::uint64_t state) {
+  return static_cast<std::uint32_t>(state & 0xFFFFFF);
+}
+
+bool mbarrier_wait(const Wait& wait, Site site) {
+  const Call call = enter_call(site, Operation::mbarrier_wait);
+  if (call.dropped()) return true;
+  Grid& g = grid();
+  Thread& thread = self();
+  std::uint32_t parity = wait.parity & 1;
+  if (call.mutation == MutationKind::flip_parity) parity ^= 1;
+  g.yield();
+  Mbarrier* barrier = usable(wait.barrier, call.site);
+  if (!barrier) {
+    // A barrier that does not exist never completes.
+    if (wait.kind == WaitKind::block) g.block({.site = call.site, .object = wait.barrier, .parity = parity});
+    return false;
+  }
+  if (barrier->cta != thread.cta) {
+    complain("mbarrier-remote-wait", call.site,
+             "A thread waited on an mbarrier of another CTA; waits are local.");
+  }
+  const std::uint64_t entered = barrier->phase;
+  while (!complete(*barrier, wait, parity)) {
+    if (wait.kind == WaitKind::test) {
+      g.poll({.site = call.site, .object = wait.barrier, .parity = parity});
+      return false;
+    }
+    barrier->waiters.push_back(&thread);
+    g.block({.site = call.site, .object = wait.barrier, .parity = parity});
+    if (wait.by_parity && barrier->phase >= entered + 2) {
+      complain("mbarrier-phase-overrun", call.site,
+               barrier_name(wait.barrier) + " completed two phases while " +
+                   g.checker.describe(thread.view.self) +
+                   " waited for the first: the parity it waits for has come round again.");
+    }
+  }
+  if (wait.semantics == Semantics::acquire) barrier->done.acquire(thread.view);
+  return true;
+}
+
+}  // namespace gantry::sim

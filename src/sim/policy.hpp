@@ -1,0 +1,49 @@
+// Who runs next. A policy keeps the threads that can run and chooses one of them each time the machine asks.
+//
+// Threads are numbered by slot: a resident CTA's place and the thread's rank. A policy is deterministic: the same seed and
+// the same calls give the same choices.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gantry::sim {
+
+inline constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  virtual void ready(std::uint32_t slot) = 0;  // `slot` can run; it was not ready before
+  virtual std::uint32_t choose() = 0;          // takes one out, or returns kNobody
+};
+
+// xorshift64*: small, fast, and the same everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) {
+    if (state_ == 0) state_ = 1;
+  }
+  std::uint64_t next() {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return state_ * 0x2545F4914F6CDD1D;
+  }
+  // Uniform in [0, bound). Requires bound > 0.
+  std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::unique_ptr<Policy> make_round_robin();
+std::unique_ptr<Policy> make_random(std::uint64_t seed);
+std::unique_ptr<Policy> make_pct(std::uint64_t seed, std::uint32_t slots, int depth,
+                                 std::uint64_t expected_steps);
+std::unique_ptr<Policy> make_replay(std::vector<std::uint32_t> choices);
+
+}  // namespace gantry::sim

@@ -1,0 +1,157 @@
+// Deadlocks told, and reports as text and JSON.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "grid.hpp"
+
+namespace gantry {
+namespace sim {
+namespace {
+
+// "threads 128..255" for runs of consecutive ranks.
+std::string ranges(const std::vector<std::uint32_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "thread " : "threads ";
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t j = i;
+    while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
+    if (i > 0) text += ", ";
+    text += std::to_string(ranks[i]);
+    if (j > i) text += ".." + std::to_string(ranks[j]);
+    i = j + 1;
+  }
+  return text;
+}
+
+std::string waits_for(Grid& g, const Thread& thread) {
+  const Waiting& w = thread.waiting;
+  if (w.object) {
+    std::string text = g.checker.describe_bytes(reinterpret_cast<std::uint64_t>(w.object), 8);
+    const Mbarrier* barrier = find_mbarrier(w.object);
+    if (!barrier || !barrier->live) return text + ", which is not an initialised mbarrier";
+    text += " to leave phase " + std::to_string(barrier->phase) + " (it waits for parity " +
+            std::to_string(w.parity) + "): " + std::to_string(barrier->pending) + " of " +
+            std::to_string(barrier->expected) + " arrivals are missing";
+    if (barrier->tx != 0 || barrier->expected_bytes != 0) {
+      text += ", " + std::to_string(barrier->expected_bytes) + " bytes were expected and " +
+              std::to_string(barrier->received_bytes) + " came";
+    }
+    return text;
+  }
+  if (w.barrier_id >= 0) {
+    const NamedBarrier& barrier = thread.cta->barriers[static_cast<std::size_t>(w.barrier_id)];
+    return "named barrier " + std::to_string(w.barrier_id) + ": " + std::to_string(barrier.arrived) + " of " +
+           std::to_string(barrier.expected) + " threads have come";
+  }
+  if (w.mask != 0) return "the lanes of mask " + std::to_string(w.mask) + " that have not come";
+  if (g.sites.operation(w.site) == Operation::cluster_wait) {
+    const Cluster& cluster = *thread.cta->cluster;
+    return "the cluster barrier: " + std::to_string(cluster.arrived) + " of " + std::to_string(cluster.alive) +
+           " threads have arrived";
+  }
+  if (g.sites.operation(w.site) == Operation::wgmma_wait_group) {
+    const Warpgroup& group = thread.cta->warpgroups[thread.rank / kWarpgroupThreads];
+    const int brought = group.products.empty() ? 0 : group.products.front().brought;
+    return "a wgmma that " + std::to_string(brought) + " of 128 threads have issued";
+  }
+  return "something that does not come";
+}
+
+}  // namespace
+
+void Grid::report_deadlock() {
+  // One line for each group of threads that wait at the same place for the same thing.
+  std::map<std::pair<std::uint32_t, std::string>, std::vector<std::uint32_t>> groups;
+  SiteId first = 0;
+  for (auto& cluster : resident_) {
+    if (!cluster) continue;
+    for (auto& cta : cluster->ctas) {
+      for (Thread& thread : cta->threads) {
+        if (thread.state != Thread::State::blocked && thread.state != Thread::State::polling) continue;
+        if (!first) first = thread.waiting.site;
+        std::string text = std::string(" wait at ") + sites.text(thread.waiting.site) + " (" +
+                           to_text(sites.operation(thread.waiting.site)) + ") for " + waits_for(*this, thread) + ".";
+        if (*thread.role) text = std::string(" (") + thread.role + ")" + text;
+        groups[{cta->index, text}].push_back(thread.rank);
+      }
+    }
+  }
+  std::string text = "No thread can go on and no operation is in flight.";
+  int lines = 0;
+  for (const auto& [key, ranks] : groups) {
+    if (++lines > 8) {
+      text += "\n  ... and " + std::to_string(groups.size() - 8) + " more groups of threads.";
+      break;
+    }
+    text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) + key.second;
+  }
+  checker.find("deadlock", first, 0, text);
+}
+
+}  // namespace sim
+
+namespace {
+
+const char* to_text(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::round_robin: return "round-robin";
+    case Schedule::random: return "random";
+    case Schedule::pct: return "pct";
+    case Schedule::replay: return "replay";
+  }
+  return "unknown";
+}
+
+const char* to_text(Latency latency) {
+  switch (latency) {
+    case Latency::eager: return "eager";
+    case Latency::random: return "random";
+    case Latency::late: return "late";
+    case Latency::mixed: return "mixed";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+bool Report::has(const std::string& rule) const {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.rule == rule; });
+}
+
+std::string Report::text() const {
+  std::string out;
+  for (const Finding& finding : findings) {
+    out += kernel + ": " + finding.rule + ": " + finding.text;
+    if (finding.count > 1) out += " (" + std::to_string(finding.count) + " times)";
+    out += "\n";
+  }
+  out += kernel + ": ";
+  if (clean()) {
+    out += "no finding in " + std::to_string(steps) + " steps; that is evidence, not proof";
+  } else if (findings.empty()) {
+    out += "stopped before its end";
+  } else {
+    out += std::to_string(findings.size()) + (findings.size() == 1 ? " finding" : " findings");
+  }
+  out += std::string(" (schedule ") + to_text(schedule) + ", latency " + to_text(latency) + ", seed " +
+         std::to_string(seed) + ").\n";
+  return out;
+}
+
+std::string Report::json() const {
+  nlohmann::json out = {{"kernel", kernel},       {"seed", seed},
+                        {"schedule", to_text(schedule)}, {"latency", to_text(latency)},
+                        {"completed", completed}, {"steps", steps},
+                        {"findings", nlohmann::json::array()}};
+  for (const Finding& finding : findings) {
+    out["findings"].push_back({{"rule", finding.rule}, {"text", finding.text}, {"file", finding.file},
+                               {"line", finding.line}, {"count", finding.count}});
+  }
+  return out.dump(2);
+}
+
+Report Simulator::run(const LaunchConfig& config, Entry entry, const void* params) const {
+  return sim::Grid(config, options_, entry, params).run();
+}
+
+}  // namespace gantry

@@ -1,0 +1,119 @@
+// What has happened to each byte: for every 16-byte chunk of memory a cell with the accesses that a later one could
+// conflict with, each with a mask of the bytes it touched.
+//
+// A write forgets what it overwrites; a read forgets earlier reads that it is ordered after. So a cell stays small however
+// long the run is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "clock.hpp"
+#include "sites.hpp"
+
+namespace gantry::sim {
+
+inline constexpr std::uint32_t kChunk = 16;
+
+// What accessed: a thread, or an operation that a thread started. The field `who` of a record is an actor, except for loads,
+// whose barrier phase is known only once they have landed: there it is the number of the operation.
+enum class AccessKind : std::uint8_t { thread, load, bulk_read, bulk_write, wgmma };
+
+struct Record {
+  std::uint32_t who = 0;
+  Epoch epoch = 0;
+  std::uint16_t mask = 0;
+  SiteId site = 0;
+  AccessKind kind = AccessKind::thread;
+  bool write = false;
+  bool atomic = false;
+
+  Actor actor() const {
+    return {who >> kActorLocalBits, who & ((1u << kActorLocalBits) - 1)};
+  }
+  bool same_access(const Record& other) const {
+    return who == other.who && epoch == other.epoch && site == other.site && kind == other.kind &&
+           write == other.write && atomic == other.atomic;
+  }
+};
+
+inline std::uint32_t packed(Actor actor) {
+  return actor.cta << kActorLocalBits | actor.local;
+}
+
+class Cell {
+ public:
+  std::uint16_t initialised = 0;  // bytes that have been written
+
+  Record* begin() { return overflow_ ? overflow_->data() : inline_.data(); }
+  Record* end() { return begin() + size(); }
+  std::size_t size() const { return overflow_ ? overflow_->size() : count_; }
+
+  void add(const Record& record) {
+    if (overflow_) {
+      overflow_->push_back(record);
+    } else if (count_ < inline_.size()) {
+      inline_[count_++] = record;
+    } else {
+      overflow_ = std::make_unique<std::vector<Record>>(inline_.begin(), inline_.end());
+      overflow_->push_back(record);
+    }
+  }
+
+  // Removes the record at `at`; the last one takes its place.
+  void remove(Record* at) {
+    *at = *(end() - 1);
+    if (!overflow_) {
+      --count_;
+      return;
+    }
+    overflow_->pop_back();
+    if (overflow_->size() <= inline_.size() / 2) {
+      count_ = static_cast<std::uint8_t>(overflow_->size());
+      std::copy(overflow_->begin(), overflow_->end(), inline_.begin());
+      overflow_.reset();
+    }
+  }
+
+  void clear() {
+    initialised = 0;
+    count_ = 0;
+    overflow_.reset();
+  }
+
+ private:
+  std::uint8_t count_ = 0;
+  std::unique_ptr<std::vector<Record>> overflow_;
+  std::array<Record, 4> inline_;
+};
+
+// Cells of global memory, made page by page as it is touched.
+class GlobalShadow {
+ public:
+  static constexpr std::uint64_t kPageBytes = 4096;
+
+  // The cell of the chunk at `address`, which is a multiple of 16; the cells up to the page's end follow it.
+  Cell* at(std::uint64_t address) {
+    const std::uint64_t page = address / kPageBytes;
+    if (page != last_page_) {
+      auto& found = pages_[page];
+      if (!found) found = std::make_unique<Page>();
+      last_page_ = page;
+      last_ = found->data();
+    }
+    return last_ + address % kPageBytes / kChunk;
+  }
+
+ private:
+  using Page = std::array<Cell, kPageBytes / kChunk>;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::uint64_t last_page_ = ~std::uint64_t{0};
+  Cell* last_ = nullptr;
+};
+
+}  // namespace gantry::sim

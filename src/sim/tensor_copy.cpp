@@ -1,0 +1,227 @@
+// Bulk tensor copies at their issue: what the hardware would fault on, which bytes are meant, and who is told.
+#include <bit>
+#include <cstring>
+
+#include "copies.hpp"
+
+namespace gantry::sim {
+namespace {
+
+[[noreturn]] void fault(const char* rule, SiteId site, const std::string& text) {
+  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
+  grid().stop();
+}
+
+Operation operation_of(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::load: return Operation::tensor_load;
+    case CopyKind::store: return Operation::tensor_store;
+    case CopyKind::reduce: return Operation::tensor_reduce;
+    case CopyKind::prefetch: return Operation::tensor_prefetch;
+  }
+  return Operation::none;
+}
+
+TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
+  if (grid().shared_owner(copy.map)) {
+    fault("tensor-map-space", site,
+          "A copy was given a tensor map in shared memory; a map lies in parameter, constant or global memory.");
+  }
+  if (reinterpret_cast<std::uintptr_t>(copy.map) % 64 != 0) {
+    fault("tensor-map-alignment", site, "A copy was given a tensor map that is not aligned to 64 bytes.");
+  }
+  TmaDescriptor bytes;
+  std::memcpy(&bytes, copy.map, sizeof bytes);
+  const UnpackedTmaDescriptor map = unpack(bytes);
+  if (!map) {
+    fault("tensor-map-invalid", site,
+          "A copy was given 128 bytes that are no tensor map: never encoded, or overwritten.");
+  }
+  if (static_cast<int>(map->rank) != copy.rank) {
+    fault("tensor-map-mismatch", site,
+          "A copy with " + std::to_string(copy.rank) + " coordinates was given a map of rank " +
+              std::to_string(map->rank) + ".");
+  }
+  if ((map->mode == TmaMode::im2col) != copy.im2col) {
+    fault("tensor-map-mismatch", site,
+          copy.im2col ? "An im2col copy was given a tiled map." : "A tiled copy was given an im2col map.");
+  }
+  if (map->interleave != TmaInterleave::none) {
+    fault("tensor-map-not-modelled", site,
+          "The shared image of interleaved maps is not known well enough to be simulated.");
+  }
+  return *map;
+}
+
+void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
+  const std::int64_t inner = std::int64_t{copy.coordinates[0]} * element_bytes(map.data_type);
+  if (inner % 16 != 0) {
+    fault("tensor-coordinate-alignment", site,
+          "A copy starts at coordinate " + std::to_string(copy.coordinates[0]) +
+              " of dimension 0, which is byte " + std::to_string(inner) + ": it must be a multiple of 16 bytes.");
+  }
+  if (copy.kind == CopyKind::store || copy.kind == CopyKind::reduce) {
+    for (int i = 0; i < copy.rank; ++i) {
+      if (copy.coordinates[i] < 0) {
+        fault("tensor-store-negative", site,
+              "A store starts at coordinate " + std::to_string(copy.coordinates[i]) + " of dimension " +
+                  std::to_string(i) + "; stores may not start before the tensor.");
+      }
+    }
+  }
+}
+
+std::uint32_t shared_side(const TensorCopy& copy, Cta*& owner, SiteId site) {
+  owner = grid().shared_owner(copy.shared);
+  if (!owner) fault("tensor-shared-address", site, "The shared side of a tensor copy is not in shared memory.");
+  const auto address = static_cast<std::uint32_t>(static_cast<std::byte*>(copy.shared) - owner->window);
+  if (address % 128 != 0) {
+    fault("tensor-shared-alignment", site,
+          "The shared side of a tensor copy is at offset " + std::to_string(address - kSharedBase) +
+              "; it must be a multiple of 128 bytes.");
+  }
+  return address;
+}
+
+void check_range(const Box& box, const Cta& cta, SiteId site) {
+  for (const Piece& piece : box.pieces) {
+    if (piece.shared < kSharedBase || piece.shared + piece.bytes > kSharedBase + cta.shared_bytes) {
+      fault("shared-out-of-range", site,
+            "A copy of " + std::to_string(box.bytes) + " bytes runs past the " +
+                std::to_string(cta.shared_bytes) + " bytes of shared memory of CTA " +
+                std::to_string(cta.index) + ".");
+    }
+  }
+}
+
+Element element_of(TmaDataType type) {
+  switch (type) {
+    case TmaDataType::u32: return Element::u32;
+    case TmaDataType::s32: return Element::s32;
+    case TmaDataType::u64: return Element::u64;
+    case TmaDataType::s64: return Element::s64;
+    case TmaDataType::f16: return Element::f16;
+    case TmaDataType::bf16: return Element::bf16;
+    case TmaDataType::f32: return Element::f32;
+    case TmaDataType::f64: return Element::f64;
+    case TmaDataType::u16: return Element::b16;
+    default: return Element::b8;
+  }
+}
+
+bool can_reduce(ReduceOp op, TmaDataType type) {
+  using enum TmaDataType;
+  switch (op) {
+    case ReduceOp::add: return type == u32 || type == s32 || type == u64 || type == f32 || type == f16 || type == bf16;
+    case ReduceOp::min:
+    case ReduceOp::max: return type == u32 || type == s32 || type == u64 || type == s64 || type == f16 || type == bf16;
+    case ReduceOp::inc:
+    case ReduceOp::dec: return type == u32;
+    default: return type == u32 || type == s32 || type == u64 || type == s64;
+  }
+}
+
+void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
+  Thread& thread = self();
+  Cta* own = nullptr;
+  const std::uint32_t address = shared_side(copy, own, site);
+  Cta* barrier_cta = grid().shared_owner(copy.barrier);
+  if (!barrier_cta) fault("mbarrier-placement", site, "The barrier of a copy is not in shared memory.");
+  const auto barrier_offset =
+      static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(copy.barrier) - barrier_cta->window);
+  const Box box = copy.im2col ? im2col_box(map, copy.coordinates, copy.offsets, address)
+                              : tiled_box(map, copy.coordinates, address);
+  check_range(box, *own, site);
+  auto& ctas = thread.cta->cluster->ctas;
+  if (copy.multicast && copy.mask >> ctas.size() != 0) {
+    fault("multicast-mask", site,
+          "A multicast names CTA " + std::to_string(std::bit_width(copy.mask) - 1) + " of a cluster of " +
+              std::to_string(ctas.size()) + ".");
+  }
+  const Transform transform{
+      .rounds_to_tf32 = map.data_type == TmaDataType::tf32 || map.data_type == TmaDataType::tf32_ftz,
+      .fill = static_cast<std::uint16_t>(map.fill == TmaFill::nan ? 0x7FF7 : 0)};
+  const auto send = [&](Cta& to, Cta& with_barrier) {
+    const auto found = with_barrier.mbarriers.find(barrier_offset);
+    if (found == with_barrier.mbarriers.end() || !found->second.live) {
+      fault("mbarrier-uninitialised", site,
+            "A copy is to be credited to a barrier of CTA " + std::to_string(with_barrier.index) +
+                " that was never initialised.");
+    }
+    Mbarrier& barrier = found->second;
+    if (to.alive == 0) {
+      fault("cluster-peer-gone", site, "A copy goes to CTA " + std::to_string(to.index) + ", which has ended.");
+    }
+    if (grid().checking()) {
+      if (thread.view.at(barrier.initialiser).seen < barrier.init_epoch) {
+        grid().checker.find("mbarrier-init-race", site, 0,
+                            "A copy was issued on a barrier, and nothing orders that after its mbarrier.init (" +
+                                grid().sites.text(site) + ").");
+      }
+      if (!barrier.published) {
+        grid().checker.find("mbarrier-init-unfenced", site, 0,
+                            "A copy was issued on a barrier whose mbarrier.init was not followed by "
+                            "fence.mbarrier_init (" + grid().sites.text(site) + ").");
+      }
+    }
+    LoadJob job{.pieces = box.pieces, .to = &to, .barrier = &barrier,
+                .load = grid().checker.add_load(barrier.actor, thread.view.self, site),
+                .transform = transform};
+    if (grid().checking()) check_load(job, site);
+    start_load(std::move(job));
+  };
+  if (copy.multicast) {
+    for (auto& cta : ctas) {
+      if (copy.mask >> cta->rank & 1) send(*cta, *cta);
+    }
+  } else {
+    send(*own, *barrier_cta);
+  }
+  advance(thread.view);
+}
+
+void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
+  Thread& thread = self();
+  Cta* own = nullptr;
+  const std::uint32_t address = shared_side(copy, own, site);
+  if (own != thread.cta) {
+    fault("tensor-shared-address", site, "A tensor store reads the shared memory of another CTA.");
+  }
+  Box box = copy.im2col ? im2col_box(map, copy.coordinates, copy.offsets, address)
+                        : tiled_box(map, copy.coordinates, address);
+  check_range(box, *own, site);
+  StoreJob job{.pieces = std::move(box.pieces), .from = own, .thread = &thread,
+               .group = bulk_groups(thread).committed + 1};
+  if (copy.kind == CopyKind::reduce) {
+    if (!can_reduce(copy.op, map.data_type)) {
+      fault("tensor-reduce-type", site,
+            std::string("A reduction of this kind does not exist for elements of type ") +
+                to_text(map.data_type) + ".");
+    }
+    job.transform.reduce = copy.op;
+    job.transform.element = element_of(map.data_type);
+  }
+  if (grid().checking()) check_store(job, site);
+  start_store(std::move(job));
+  advance(thread.view);
+}
+
+}  // namespace
+
+void tensor_copy(const TensorCopy& copy, Site site) {
+  const Call call = enter_call(site, operation_of(copy.kind));
+  grid().yield();
+  const TmaDescriptorParams map = map_of(copy, call.site);
+  check_coordinates(copy, map, call.site);
+  static constexpr std::uint16_t kNoOffsets[3] = {};
+  TensorCopy with_offsets = copy;
+  if (!with_offsets.offsets) with_offsets.offsets = kNoOffsets;
+  switch (copy.kind) {
+    case CopyKind::load: load(with_offsets, map, call.site); break;
+    case CopyKind::store:
+    case CopyKind::reduce: store(with_offsets, map, call.site); break;
+    case CopyKind::prefetch: break;
+  }
+}
+
+}  // namespace gantry::sim

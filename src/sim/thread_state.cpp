@@ -1,0 +1,60 @@
+// What a thread can ask about itself and its surroundings.
+#include "grid.hpp"
+
+namespace gantry::sim {
+
+const Identity& identity() { return self().id; }
+
+std::uint32_t shared_address(const void* pointer, Site site) {
+  Cta* cta = grid().shared_owner(pointer);
+  if (!cta) {
+    const SiteId id = grid().sites.intern(site, Operation::address);
+    grid().checker.find("wrong-space", id, 0,
+                        "The shared address of an object outside of shared memory was asked for (" +
+                            grid().sites.text(id) + ").");
+    grid().stop();
+  }
+  return static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
+}
+
+void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site) {
+  const std::uint32_t offset = shared_address(pointer, site);
+  auto& ctas = self().cta->cluster->ctas;
+  if (rank >= ctas.size()) {
+    const SiteId id = grid().sites.intern(site, Operation::address);
+    grid().checker.find("cluster-rank", id, 0,
+                        "mapa was given rank " + std::to_string(rank) + " in a cluster of " +
+                            std::to_string(ctas.size()) + " (" + grid().sites.text(id) + ").");
+    grid().stop();
+  }
+  return ctas[rank]->window + offset;
+}
+
+std::uint32_t cta_rank_of(const void* pointer, Site site) {
+  shared_address(pointer, site);
+  return grid().shared_owner(pointer)->rank;
+}
+
+void name_object(const void* pointer, std::size_t bytes, const char* name, int index) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  for (Grid::Name& known : grid().names) {
+    if (known.address == address) {
+      known = {address, bytes, name, index};
+      return;
+    }
+  }
+  grid().names.push_back({address, bytes, name, index});
+}
+
+void name_role(const char* role) { self().role = role; }
+
+void setmaxnreg(std::uint32_t, bool, Site site) { enter_call(site, Operation::setmaxnreg); }
+void grid_dependency_wait(Site site) { enter_call(site, Operation::griddepcontrol); }
+void grid_launch_dependents(Site site) { enter_call(site, Operation::griddepcontrol); }
+
+void pause(Site site) {
+  const Call call = enter_call(site, Operation::pause);
+  grid().poll({.site = call.site});
+}
+
+}  // namespace gantry::sim

@@ -1,0 +1,69 @@
+// Matrix products of a warpgroup: 128 threads bring their parts of an operation one by one; once all have come it can run,
+// at any time until the wait that covers it.
+//
+// Accumulators leave the threads' registers when a product takes them, and come back at that wait. In between the registers
+// hold a pattern that is no result.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "clock.hpp"
+#include "gantry/arch/machine.hpp"
+#include "sites.hpp"
+
+namespace gantry::sim {
+
+struct Thread;
+
+inline constexpr int kWarpgroupThreads = 128;
+
+// The accumulators that a chain of products works on: 64 x N, kept by thread and register.
+struct Accumulators {
+  int registers = 0;
+  std::vector<std::uint32_t> values;  // thread * registers + register
+  std::uint64_t last = 0;             // number of the last product in the chain
+  std::uint32_t* at(int thread) { return values.data() + thread * registers; }
+};
+
+struct Product {
+  Wgmma what{};
+  SiteId site = 0;
+  int brought = 0;
+  bool executed = false;
+  std::array<std::array<std::uint32_t, 4>, kWarpgroupThreads> a_registers{};
+  std::shared_ptr<Accumulators> accumulators;
+  std::vector<View> views;  // distinct knowledge of the threads when they came
+};
+
+// A thread's part in its warpgroup's products. Products and groups are numbered from 1.
+struct WgmmaThread {
+  std::uint64_t issued = 0;
+  Epoch committed = 0;
+  std::vector<std::uint64_t> group_end;  // last product of each committed group
+  bool fenced = false;
+  struct Held {
+    std::uint32_t* registers;
+    std::shared_ptr<Accumulators> accumulators;
+  };
+  std::vector<Held> held;
+};
+
+struct Warpgroup {
+  std::deque<Product> products;  // not yet forgotten
+  std::uint64_t first = 1;       // number of products.front()
+  std::uint64_t executed = 0;    // all products up to this number have run
+  Actor actor;
+  bool has_actor = false;
+  std::vector<Thread*> waiting;
+  Epoch finished_group = 0;      // what `finished` tells
+  Published finished;
+
+  Product& product(std::uint64_t number) { return products[number - first]; }
+  std::uint64_t last() const { return first + products.size() - 1; }
+};
+
+}  // namespace gantry::sim
