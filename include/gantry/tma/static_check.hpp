@@ -8,11 +8,9 @@
 
 #include <gantry/tma/rules.hpp>
 
-namespace gantry {
+namespace gantry::tma_detail {
 
-namespace tma_detail {
-
-// The first violation that is more than a pitfall; requires one.
+// The first violation that is more than a pitfall, or a blank one.
 GANTRY_HD constexpr TmaViolation first_refusal(const TmaViolations& violations) noexcept {
   for (const TmaViolation& violation : violations) {
     if (violation.severity() != TmaSeverity::pitfall) return violation;
@@ -37,9 +35,7 @@ struct TmaStaticCheck : TmaRefused<violation.rule, violation> {};
 template <TmaViolation violation>
 struct TmaStaticCheck<true, violation> {};
 
-}  // namespace tma_detail
-
-}  // namespace gantry
+}  // namespace gantry::tma_detail
 
 // `params` is a constant expression of type TmaDescriptorParams.
 #define GANTRY_TMA_STATIC_CHECK(params)                                                                                \
