@@ -196,7 +196,7 @@ std::multiset<std::int64_t> offsets_in_parts(const ComposedLayout& l, int parts)
 TEST(ComposedLayout, RecastNeverMovesData) {
   std::mt19937_64 random(5);
   int compared = 0;
-  for (int n = 0; n < 3000; ++n) {
+  for (int n = 0; n < 600; ++n) {
     const ComposedLayout c(random_swizzle(random, 8), Int::fixed(below(random, 3) * 8), random_compact(random, 8), 0);
     for (int factor : {2, 4, 8}) {
       const ComposedLayout wide = upcast(c, factor);
@@ -206,7 +206,7 @@ TEST(ComposedLayout, RecastNeverMovesData) {
       ++compared;
     }
   }
-  EXPECT_GT(compared, 500);
+  EXPECT_GT(compared, 200);
 }
 
 TEST(ComposedLayout, OnBytesRecastsItsElementsAndKeepsItsSwizzle) {

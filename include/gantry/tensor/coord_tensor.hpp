@@ -64,7 +64,7 @@ struct IdentityLayout {
 
 // The coordinates that a layout with basis strides leads to, from an origin on; then the run-time values of the
 // layout's unknown extents.
-template <class L, int axes, class... Values>
+template <StaticValue L, int axes, class... Values>
 GANTRY_INLINE constexpr auto make_coord_tensor(L, const Coordinate<axes>& origin, Values... values) {
   using Numbered = detail::NumberedAxes<layout_type<L>>;
   GANTRY_STATIC_CHECK(Numbered::value);
@@ -72,14 +72,14 @@ GANTRY_INLINE constexpr auto make_coord_tensor(L, const Coordinate<axes>& origin
   return detail::bind<CoordinateCounter<axes>, Numbered>(CoordinateCounter<axes>(origin),
                                                          static_cast<std::int64_t>(values)...);
 }
-template <class L>
+template <StaticValue L>
 GANTRY_INLINE constexpr auto make_coord_tensor(L l) {
   return make_coord_tensor(l, Coordinate<detail::NumberedAxes<layout_type<L>>::axes>{});
 }
 
 // The tensor whose element at every coordinate of the shape is that coordinate; then the run-time values of the shape's
 // unknown extents.
-template <class Shape, class... Values>
+template <StaticValue Shape, class... Values>
 GANTRY_INLINE constexpr auto make_identity_tensor(Shape, Values... values) {
   using L = detail::IdentityLayout<static_type<Shape>>;
   return make_coord_tensor(L{}, Coordinate<detail::NumberedAxes<L>::axes>{}, values...);

@@ -36,37 +36,37 @@ struct LikeLayout {
 }  // namespace detail
 
 // Registers of T for the elements of t, mode 0 contiguous and the others in the order of t's strides.
-template <class T, class E, class L>
+template <class T, class E, StaticValue L>
 GANTRY_INLINE constexpr auto make_fragment_like(const Tensor<E, L>&) {
   return make_tensor<T>(detail::FragmentLike<L>{});
 }
-template <class E, class L>
+template <class E, StaticValue L>
 GANTRY_INLINE constexpr auto make_fragment_like(const Tensor<E, L>& t) {
   return make_fragment_like<typename E::value_type>(t);
 }
 
 // Registers of T for the elements of t, in the order of t's strides.
-template <class T, class E, class L>
+template <class T, class E, StaticValue L>
 GANTRY_INLINE constexpr auto make_tensor_like(const Tensor<E, L>&) {
   return make_tensor<T>(detail::LikeLayout<L>{});
 }
-template <class E, class L>
+template <class E, StaticValue L>
 GANTRY_INLINE constexpr auto make_tensor_like(const Tensor<E, L>& t) {
   return make_tensor_like<typename E::value_type>(t);
 }
 
 // f(Constant<i>{}) for every element's index i. Requires extents that are known at compile time.
 GANTRY_CALLS_ANY
-template <class E, class L, class F>
+template <class E, StaticValue L, class F>
 GANTRY_INLINE constexpr void for_each_element(const Tensor<E, L>&, F&& f) {
   for_each_index<static_cast<int>(size(L::value))>(f);
 }
 
-template <class E, class L, class V>
+template <class E, StaticValue L, class V>
 GANTRY_INLINE constexpr void fill(Tensor<E, L>& t, const V& value) {
   for_each_element(t, [&](auto i) { t(i) = value; });
 }
-template <class E, class L>
+template <class E, StaticValue L>
 GANTRY_INLINE constexpr void clear(Tensor<E, L>& t) {
   fill(t, typename E::value_type(0));
 }

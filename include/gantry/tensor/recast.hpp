@@ -114,13 +114,13 @@ using uint_bit_t = typename detail::UintOf<bits>::type;
 
 // The bytes of t as elements of type U. Requires extents and strides along the contiguous mode, and a start, that hold
 // whole elements of the wider of the two types.
-template <class U, class E, class L>
+template <class U, class E, StaticValue L>
 GANTRY_INLINE auto recast(const Tensor<E, L>& t) {
   using R = detail::Recast<L, sizeof_bits_v<typename E::value_type>, sizeof_bits_v<U>>;
   auto engine = detail::recast_engine<U>(t.data());
   return Tensor<decltype(engine), R>(engine, t.extents());
 }
-template <class U, class E, class L>
+template <class U, class E, StaticValue L>
 GANTRY_INLINE auto recast(Tensor<E, L>& t) {
   using R = detail::Recast<L, sizeof_bits_v<typename E::value_type>, sizeof_bits_v<U>>;
   auto engine = detail::recast_engine<U>(t.data());
@@ -145,7 +145,7 @@ GANTRY_INLINE auto as_position_independent_swizzle_tensor(const Tensor<AddressSw
   return Tensor<Swizzled, L>(Swizzled(base), t.extents());
 }
 // Of a tensor without such a swizzle: itself.
-template <class E, class L>
+template <class E, StaticValue L>
 GANTRY_INLINE auto as_position_independent_swizzle_tensor(const Tensor<E, L>& t) {
   return t;
 }

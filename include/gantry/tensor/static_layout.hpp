@@ -34,6 +34,11 @@ struct ValueOf {
   static constexpr auto value = F{}();
 };
 
+// A type that stands for a value: it has a `value`, or is a function without captures that returns one.
+template <class T>
+concept StaticValue = __is_empty(T) && (
+                                           requires { T::value; } || requires { T{}(); });
+
 // The compact layout of a shape, mode 0 fastest.
 template <class Shape>
 struct Compact {

@@ -241,7 +241,7 @@ class Tensor : private detail::Extents<detail::unknown_count(L::value.shape())> 
 
 // ---- Questions
 
-template <class E, class L>
+template <class E, StaticValue L>
 GANTRY_INLINE constexpr int rank(const Tensor<E, L>&) {
   return rank(L::value);
 }
@@ -276,7 +276,7 @@ GANTRY_HD constexpr std::int64_t known_size(TupleView shape) {
 
 // The number of elements: size(t), of a mode: size<1>(t), of a mode of a mode: size<1, 0>(t). A constant expression
 // where no extent is unknown.
-template <int... path, class E, class L>
+template <int... path, class E, StaticValue L>
 GANTRY_INLINE constexpr int size(const Tensor<E, L>& t) {
   using Mode = detail::ModeAt<L, path...>;
   GANTRY_STATIC_CHECK(Mode::value);
@@ -371,7 +371,7 @@ inline constexpr bool kIsComposed<L> = true;
 }  // namespace detail
 
 // The elements at p, laid out as the layout type says; then the run-time values of its unknown leaves.
-template <class P, class L, class... Values>
+template <class P, StaticValue L, class... Values>
 requires requires { typename P::At; }
 GANTRY_INLINE constexpr auto make_tensor(P p, L, Values... values) {
   using Type = layout_type<L>;
@@ -384,7 +384,7 @@ GANTRY_INLINE constexpr auto make_tensor(P p, L, Values... values) {
 }
 
 // Registers for a tensor of T. Not initialised.
-template <class T, class L>
+template <class T, StaticValue L>
 GANTRY_INLINE constexpr auto make_tensor(L) {
   using Type = layout_type<L>;
   static_assert(is_fixed(Type::value) || (detail::unknown_count(Type::value.shape()) == 0 &&

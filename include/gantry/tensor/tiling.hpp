@@ -33,7 +33,7 @@ struct Rearranged {
   static constexpr Layout value = F{}(L::value);
 };
 
-template <class New, class E, class L>
+template <class New, class E, StaticValue L>
 GANTRY_INLINE constexpr auto rearranged(const Tensor<E, L>& t) {
   static_assert(Tensor<E, L>::kUnknownExtents == 0, "gantry: this needs extents that are known at compile time");
   const auto data = t.data();
@@ -49,19 +49,19 @@ struct Composition {
 
 // The tensor of f(layout), for a function without captures: with_layout(t, [](const Layout& l) { return flatten(l); }).
 // The elements stay where they are. Requires extents that are known at compile time.
-template <class E, class L, class F>
+template <class E, StaticValue L, class F>
 GANTRY_INLINE constexpr auto with_layout(const Tensor<E, L>& t, F) {
   return detail::rearranged<detail::Rearranged<L, F>>(t);
 }
 
 // Element c of the result is element B(c) of t. B is a layout type or a tiler.
-template <class E, class L, class B>
+template <class E, StaticValue L, StaticValue B>
 GANTRY_INLINE constexpr auto compose(const Tensor<E, L>& t, B) {
   return detail::rearranged<detail::Composition<L, static_type<B>>>(t);
 }
 
 // Modes [begin, end) gathered into one mode.
-template <int begin, int end, class E, class L>
+template <int begin, int end, class E, StaticValue L>
 GANTRY_INLINE constexpr auto group_modes(const Tensor<E, L>& t) {
   struct Group {
     GANTRY_HD constexpr Layout operator()(const Layout& l) const { return group(l, begin, end); }
@@ -72,7 +72,7 @@ GANTRY_INLINE constexpr auto group_modes(const Tensor<E, L>& t) {
 }
 
 // All modes side by side.
-template <class E, class L>
+template <class E, StaticValue L>
 GANTRY_INLINE constexpr auto flatten(const Tensor<E, L>& t) {
   struct Flatten {
     GANTRY_HD constexpr Layout operator()(const Layout& l) const { return flatten(l); }
@@ -82,7 +82,7 @@ GANTRY_INLINE constexpr auto flatten(const Tensor<E, L>& t) {
 }
 
 // Fewest modes that are the same function of an integer.
-template <class E, class L>
+template <class E, StaticValue L>
 GANTRY_INLINE constexpr auto coalesce(const Tensor<E, L>& t) {
   return with_layout(t, [](const Layout& l) { return coalesce(l); });
 }
@@ -139,7 +139,7 @@ struct DividedExtents {
   static constexpr ExtentSource value = make();
 };
 
-template <DivideForm form, class E, class L, class B>
+template <DivideForm form, class E, StaticValue L, class B>
 GANTRY_INLINE constexpr auto divide(const Tensor<E, L>& t, B) {
   using Type = static_type<B>;
   using D = Divided<form, L, Type>;
@@ -155,19 +155,19 @@ GANTRY_INLINE constexpr auto divide(const Tensor<E, L>& t, B) {
 
 }  // namespace detail
 
-template <class E, class L, class B>
+template <class E, StaticValue L, StaticValue B>
 GANTRY_INLINE constexpr auto logical_divide(const Tensor<E, L>& t, B tiler) {
   return detail::divide<detail::DivideForm::logical>(t, tiler);
 }
-template <class E, class L, class B>
+template <class E, StaticValue L, StaticValue B>
 GANTRY_INLINE constexpr auto zipped_divide(const Tensor<E, L>& t, B tiler) {
   return detail::divide<detail::DivideForm::zipped>(t, tiler);
 }
-template <class E, class L, class B>
+template <class E, StaticValue L, StaticValue B>
 GANTRY_INLINE constexpr auto tiled_divide(const Tensor<E, L>& t, B tiler) {
   return detail::divide<detail::DivideForm::tiled>(t, tiler);
 }
-template <class E, class L, class B>
+template <class E, StaticValue L, StaticValue B>
 GANTRY_INLINE constexpr auto flat_divide(const Tensor<E, L>& t, B tiler) {
   return detail::divide<detail::DivideForm::flat>(t, tiler);
 }
@@ -212,7 +212,7 @@ using CoordOf = typename CoordMode<T>::type;
 
 // The tile at coordinate c of the tensor cut by the tiler: (tile modes..., modes of the rest where c has `_`). Entries
 // that c does not have are `_`.
-template <class E, class L, class B, class C>
+template <class E, StaticValue L, StaticValue B, class C>
 GANTRY_INLINE constexpr auto local_tile(const Tensor<E, L>& t, B tiler, C c) {
   const auto zipped = zipped_divide(t, tiler);
   using Zipped = typename detail::without_const<decltype(zipped)>::LayoutType;
@@ -221,13 +221,13 @@ GANTRY_INLINE constexpr auto local_tile(const Tensor<E, L>& t, B tiler, C c) {
   return zipped(detail::underscores(make_sequence<tile_rank>{}),
                 detail::append_underscores<rest_rank>(static_cast<detail::CoordOf<C>>(c)));
 }
-template <class E, class L, class B, class C>
+template <class E, StaticValue L, StaticValue B, class C>
 GANTRY_INLINE constexpr auto inner_partition(const Tensor<E, L>& t, B tiler, C c) {
   return local_tile(t, tiler, c);
 }
 
 // The element at coordinate c of every tile: (modes of a tile where c has `_`, rest modes...).
-template <class E, class L, class B, class C>
+template <class E, StaticValue L, StaticValue B, class C>
 GANTRY_INLINE constexpr auto outer_partition(const Tensor<E, L>& t, B tiler, C c) {
   const auto zipped = zipped_divide(t, tiler);
   using Zipped = typename detail::without_const<decltype(zipped)>::LayoutType;
@@ -278,7 +278,7 @@ GANTRY_INLINE constexpr auto project(const C& c, Step<keep...>, Sequence<ks...>)
 }  // namespace detail
 
 // local_tile with the entries of tiler and coordinate that the step keeps: the A operand's tile out of (M, N, K).
-template <class E, class L, class B, class... Modes, int... keep>
+template <class E, StaticValue L, StaticValue B, class... Modes, int... keep>
 GANTRY_INLINE constexpr auto local_tile(const Tensor<E, L>& t, B, Coord<Modes...> c, Step<keep...> step) {
   static_assert(sizeof...(Modes) == sizeof...(keep), "gantry: a step has one entry for every entry of the coordinate");
   return local_tile(t, detail::ProjectedTiler<static_type<B>, keep...>{},
@@ -316,7 +316,7 @@ GANTRY_INLINE constexpr auto thread_coord(int thread, Sequence<modes...>) {
 }  // namespace detail
 
 // The elements of one thread, where the layout of threads is repeated over the tensor: one element of each repetition.
-template <class E, class L, class Threads>
+template <class E, StaticValue L, StaticValue Threads>
 GANTRY_INLINE constexpr auto local_partition(const Tensor<E, L>& t, Threads, int thread) {
   using Type = layout_type<Threads>;
   return outer_partition(t, detail::ThreadTile<Type>{},
@@ -324,7 +324,7 @@ GANTRY_INLINE constexpr auto local_partition(const Tensor<E, L>& t, Threads, int
 }
 
 // The same tensor with coordinate c as its origin.
-template <class C, class E, class L>
+template <class C, class E, StaticValue L>
 GANTRY_INLINE constexpr auto domain_offset(C c, const Tensor<E, L>& t) {
   const auto offset = offset_of<L, typename E::Index, E::axes>(static_cast<detail::CoordOf<C>>(c));
   const auto data = t.data();
