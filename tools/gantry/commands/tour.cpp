@@ -55,8 +55,9 @@ const std::vector<Chapter>& chapters() {
          .line = R"j({"op":"logical_product","a":"(2,2):(1,2)","tiler":"3:1"})j"}}},
       {"Shared memory swizzles",
        {{.prose =
-             "A swizzle xors some bits of the offset into others. Rows of a column then lie in different banks. Each\n"
-             "number is a 16-byte chunk of eight 128-byte rows; look down any column.",
+             "A swizzle xors some bits of the offset into others. Here offsets count 16-byte chunks, eight to a row of
+             "
+             "128 bytes; modulo 8 they differ along every row and every column, so neither meets a bank twice.",
          .layout = "Sw<3,0,3> o (8,8):(8,1)"}}},
       {"Coordinates are layouts too",
        {{.prose = "A stride may be a basis element, 'v@i': v along mode i. Offsets are then coordinates, which is how "
