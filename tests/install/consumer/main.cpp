@@ -1,3 +1,0 @@
-#include <gantry/config.hpp>
-
-int main() { return gantry::is_constant_evaluated() ? 1 : 0; }
