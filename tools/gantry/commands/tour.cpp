@@ -25,14 +25,14 @@ const std::vector<Chapter>& chapters() {
   static const std::vector<Chapter> all{
       {"A layout is a function",
        {{.prose =
-             "A layout, shape:stride, maps coordinates to offsets: each coordinate times its stride, summed. Rows of\n"
+             "A layout, shape:stride, maps coordinates to offsets: each coordinate times its stride, summed. Rows of "
              "the table are mode 0, columns mode 1. With stride 1 in mode 0 it is column-major.",
          .layout = "(_4,_8):(_1,_4)"},
         {.prose = "Strides need not be compact. Rows of 8 elements, padded to 9:", .layout = "(_4,_8):(_9,_1)"},
-        {.prose = "A mode may be a tuple again. Here the 4 rows are 2 pairs and the 8 columns 2 halves, so that the\n"
+        {.prose = "A mode may be a tuple again. Here the 4 rows are 2 pairs and the 8 columns 2 halves, so that the "
                   "table falls into blocks of 2x4 contiguous elements. It is still indexed as 4x8.",
          .layout = "((_2,_2),(_4,_2)):((_1,_16),(_2,_8))"},
-        {.prose = "'_' marks what the compiler knows. Without it the number is one of this run, and nothing about the\n"
+        {.prose = "'_' marks what the compiler knows. Without it the number is one of this run, and nothing about the "
                   "structure may depend on it: this layout is compact, and yet it does not coalesce.",
          .layout = "(4,8):(1,4)"}}},
       {"Layouts compose",
@@ -47,7 +47,8 @@ const std::vector<Chapter>& chapters() {
              "complement gives the steps that a layout leaves out: repeated along them it fills the first 24 offsets.",
          .line = R"j({"op":"complement","a":"4:2","cotarget":24})j"}}},
       {"Layouts divide and multiply",
-       {{.prose = "zipped_divide cuts a layout into tiles: mode 0 is the tile, mode 1 the tiles. An 8x8 tile of 2x4:",
+       {{.prose = "zipped_divide cuts a layout into tiles: mode 0 is the tile, mode 1 the tiles. An 8x8 matrix in "
+                  "tiles of 2x4:",
          .line = R"j({"op":"zipped_divide","a":"(8,8):(1,8)","tiler":"(2,4)"})j"},
         {.prose = "Its table: one column per tile, the elements of a tile downwards.",
          .layout = "((2,4),(4,2)):((1,8),(2,32))"},
@@ -55,14 +56,12 @@ const std::vector<Chapter>& chapters() {
          .line = R"j({"op":"logical_product","a":"(2,2):(1,2)","tiler":"3:1"})j"}}},
       {"Shared memory swizzles",
        {{.prose =
-             "A swizzle xors some bits of the offset into others. Here offsets count 16-byte chunks, eight to a row of
-             "
+             "A swizzle xors some bits of the offset into others. Here offsets count 16-byte chunks, eight to a row of "
              "128 bytes; modulo 8 they differ along every row and every column, so neither meets a bank twice.",
          .layout = "Sw<3,0,3> o (8,8):(8,1)"}}},
       {"Coordinates are layouts too",
        {{.prose = "A stride may be a basis element, 'v@i': v along mode i. Offsets are then coordinates, which is how "
-                  "a TMA\n"
-                  "copy addresses a tensor. A transposed 3x4 tile that starts every second row:",
+                  "a TMA copy addresses a tensor. A 3x4 tile, transposed, of every second row of a tensor:",
          .layout = "(3,4):(1@1,2@0)"}}},
       {"What has no answer says why",
        {{.prose = "Steps of 6 do not fit into a mode of 4:",
@@ -74,8 +73,20 @@ const std::vector<Chapter>& chapters() {
   return all;
 }
 
+// The words of a paragraph in lines of at most 100 columns.
+std::string wrapped(std::string_view prose) {
+  constexpr std::size_t kColumns = 100;
+  std::string out;
+  while (prose.size() > kColumns) {
+    const auto space = prose.rfind(' ', kColumns);
+    out += fmt::format("{}\n", prose.substr(0, space));
+    prose.remove_prefix(space + 1);
+  }
+  return out.append(prose);
+}
+
 void show(const Stop& stop) {
-  fmt::print("{}\n\n", stop.prose);
+  fmt::print("{}\n\n", wrapped(stop.prose));
   if (!stop.layout.empty()) {
     fmt::print("$ gantry layout \"{}\"\n{}\n", stop.layout, report_layout({.text = std::string(stop.layout)}).text);
     return;

@@ -1,0 +1,39 @@
+"""Runs the command line that the environment variable GANTRY names, as its tests do."""
+
+import json
+import os
+import subprocess
+import unittest
+
+
+class Cli(unittest.TestCase):
+    def gantry(self, *arguments, stdin=b"", status=0):
+        """The bytes on standard output and on standard error of `gantry ARGUMENTS`, which must end with `status`."""
+        done = subprocess.run([os.environ["GANTRY"], *arguments], input=stdin, capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, status, done.stderr.decode(errors="replace"))
+        return done.stdout, done.stderr
+
+    def text(self, *arguments):
+        out, err = self.gantry(*arguments)
+        self.assertEqual(err, b"")
+        return out.decode()
+
+    def refused(self, *arguments, status=1):
+        """What standard error says of arguments that must be refused."""
+        out, err = self.gantry(*arguments, status=status)
+        self.assertEqual(out, b"")
+        return err.decode()
+
+    def eval_bytes(self, lines, status=0, kind="layout_algebra"):
+        """The answers to lines, which are bytes. Every answer must be an object, and there must be one for each line."""
+        out, err = self.gantry("eval", kind, stdin=b"".join(line + b"\n" for line in lines), status=status)
+        self.assertEqual(err, b"")
+        answers = out.decode("utf-8").split("\n")
+        self.assertEqual(answers.pop(), "")
+        self.assertEqual(len(answers), len(lines))
+        return [json.loads(answer) for answer in answers]
+
+    def eval(self, *cases, status=0):
+        """The answers to cases, which are dictionaries."""
+        answers = self.eval_bytes([json.dumps(case).encode() for case in cases], status)
+        return answers[0] if len(cases) == 1 else answers

@@ -1,0 +1,35 @@
+"""Wrong use ends with status 2 and a sentence; help and version end with 0."""
+
+import os
+import unittest
+
+from cli import Cli
+
+
+class Usage(Cli):
+    def test_help_names_every_command(self):
+        for command in ("layout", "eval", "tour"):
+            self.assertIn(command, self.text("--help"))
+            self.assertIn(f"gantry {command}", self.text(command, "--help"))
+
+    def test_version(self):
+        self.assertEqual(self.text("--version"), f"gantry {os.environ['GANTRY_VERSION']}\n")
+
+    def test_no_command_is_refused(self):
+        self.assertIn("subcommand is required", self.refused(status=2))
+
+    def test_an_unknown_option_is_refused(self):
+        self.assertIn("--colour", self.refused("layout", "4", "--colour", status=2))
+
+    def test_a_missing_operand_is_named(self):
+        self.assertIn("LAYOUT is required", self.refused("layout", status=2))
+        self.assertIn("KIND is required", self.refused("eval", status=2))
+
+    def test_an_unknown_kind_is_answered_with_those_there_are(self):
+        said = self.refused("eval", "layout_algebr", status=2)
+        self.assertIn("'layout_algebr' is not known", said)
+        self.assertIn("layout_algebra ", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
