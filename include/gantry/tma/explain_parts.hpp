@@ -1,0 +1,115 @@
+// What explanations of plans are made of: objections, steps, fields of the tensor map, and advice.
+//
+// Host code: explanations are text, and text is std::string.
+//
+// Example:
+//     gantry::TmaDescriptorParams map{.data_type = gantry::TmaDataType::bf16, .rank = 2, .dims = {8192, 4096},
+//                                     .strides = {16384}, .box = {64, 128}};
+//     const std::vector<gantry::TmaFieldText> fields = gantry::explain_fields(map);
+//     // fields[3].name == "dims", fields[3].value == "(8192, 4096)"
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gantry/tma/detail/explain_text.hpp>
+#include <gantry/tma/operations.hpp>
+#include <gantry/tma/rules.hpp>
+
+namespace gantry {
+
+// Why a plan does not run: the name of the rule, and a sentence with the value that breaks it and the nearest that does
+// not.
+struct TmaObjection {
+  std::string rule;
+  bool on_hopper_only = false;  // the plan stands by itself, and Hopper does not run it
+  std::string sentence;
+};
+
+// A value on the way to the plan: its name in the code, what it is in plain words, and the value.
+struct TmaStepText {
+  std::string name;
+  std::string what;
+  std::string value;
+};
+
+// An argument of the tensor map: its name here, its value, and what the value means.
+struct TmaFieldText {
+  std::string name;
+  std::string value;
+  std::string meaning;
+};
+
+// What a good engineer would say of a plan that runs. A warning costs time or memory; a note is something to know.
+enum class TmaAdviceLevel : std::uint8_t { warning, note };
+
+GANTRY_HD constexpr const char* to_text(TmaAdviceLevel level) noexcept {
+  return level == TmaAdviceLevel::warning ? "warning" : "note";
+}
+
+struct TmaAdvice {
+  std::string name;  // a short name that stays the same, for programs
+  TmaAdviceLevel level = TmaAdviceLevel::note;
+  std::string what;
+  std::string why;
+  std::string change;
+};
+
+// The opcode of the instruction that runs an operation on a map of some rank.
+inline std::string ptx_name(TmaOp op, int rank) {
+  const std::string dims = '.' + std::to_string(rank) + 'd';
+  const std::string mode = is_im2col(op) ? (writes_global(op) ? ".im2col_no_offs" : ".im2col") : ".tile";
+  if (is_prefetch(op)) return "cp.async.bulk.prefetch.tensor" + dims + ".L2.global" + mode;
+  if (is_reduce(op)) {
+    const std::string name = to_text(op);
+    return "cp.reduce.async.bulk.tensor" + dims + ".global.shared::cta." + name.substr(name.find('_') + 1) + mode +
+           ".bulk_group";
+  }
+  if (is_store(op)) return "cp.async.bulk.tensor" + dims + ".global.shared::cta" + mode + ".bulk_group";
+  return "cp.async.bulk.tensor" + dims + ".shared::cluster.global" + mode + ".mbarrier::complete_tx::bytes" +
+         (is_multicast(op) ? ".multicast::cluster" : "");
+}
+
+// The arguments of the tensor map, in the order of the driver's encoder. Extents and strides are left out where the map
+// is not bound to a tensor yet.
+inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, bool bound = true) {
+  using namespace tma_detail;
+  const int rank = clamped_rank(p);
+  const bool im2col = p.mode == TmaMode::im2col;
+  const int bytes = element_bytes(p.data_type);
+  std::vector<TmaFieldText> out;
+  out.push_back({"data_type", to_text(p.data_type), driver_name(p.data_type)});
+  out.push_back(
+      {"rank", number(p.rank), im2col ? "dimensions: channels, pixels along each axis, images" : "dimensions"});
+  out.push_back(
+      {"address", hexadecimal(p.address), p.address == 0 ? "not given yet" : "of the tensor's first element"});
+  if (bound) {
+    out.push_back({"dims", list_of(p.dims, rank), "elements, innermost first"});
+    out.push_back({"strides", list_of(p.strides, rank > 0 ? rank - 1 : 0), "bytes, of dimension 1 and up"});
+  } else {
+    out.push_back({"dims", "?", "elements, innermost first; known when a tensor is bound"});
+    out.push_back({"strides", "?", "bytes, of dimension 1 and up; known when a tensor is bound"});
+  }
+  if (im2col) {
+    out.push_back({"lower_corner", list_of(p.lower_corner, spatial_rank(p)), "first pixel of the box along W, H, D"});
+    out.push_back(
+        {"upper_corner", list_of(p.upper_corner, spatial_rank(p)), "last pixel of the box, from the tensor's last"});
+    const std::uint64_t inner = static_cast<std::uint64_t>(p.channels_per_pixel) * static_cast<std::uint64_t>(bytes);
+    out.push_back({"channels_per_pixel", number(p.channels_per_pixel), number(inner) + " bytes in a row"});
+    out.push_back({"pixels_per_column", number(p.pixels_per_column), "rows"});
+  } else {
+    std::string meaning =
+        "elements of one instruction: " + number(box_positions(p, 0) * static_cast<std::uint64_t>(bytes));
+    out.push_back(
+        {"box", list_of(p.box, rank), meaning + " bytes in a row, " + number(transaction_bytes(p)) + " in all"});
+  }
+  out.push_back(
+      {"element_strides", list_of(p.element_strides, rank), im2col ? "steps of the convolution" : "every element"});
+  out.push_back({"interleave", to_text(p.interleave), "of channels in global memory"});
+  out.push_back({"swizzle", to_text(p.swizzle), driver_name(p.swizzle)});
+  out.push_back({"l2_promotion", to_text(p.l2_promotion), "what L2 fetches at once"});
+  out.push_back({"fill", to_text(p.fill), "for elements outside of the tensor"});
+  return out;
+}
+
+}  // namespace gantry
