@@ -1,8 +1,8 @@
 // What the layout algebra costs at run time, on layouts of rank 4 whose leaves are known to the program only then.
 // Budgets: composition, right_inverse and logical_divide under 300 ns, coalesce under 50 ns.
-#include <gantry/layout.hpp>
-
 #include <benchmark/benchmark.h>
+
+#include <gantry/layout.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
-// Layouts: integer tuples, layouts and their algebra, swizzles, text. Includes the whole layer but layout/format.hpp, which
-// writes to streams and {fmt} and costs their headers.
+// Layouts: integer tuples, layouts and their algebra, swizzles, text. Includes the whole layer but layout/format.hpp,
+// which writes to streams and {fmt} and costs their headers.
 //
 // Example:
 //     using namespace gantry;

@@ -1,26 +1,20 @@
 // Composition: the layout R with R(c) == A(B(c)).
 //
-// B may be a layout, or a tiler that composes mode by mode. Where B's strides
-// are basis elements, B gives coordinates of A, and each stride picks the mode
-// of A that it names: an identity layout composed with a tiler, or a tensor's
+// B may be a layout, or a tiler that composes mode by mode. Where B's strides are basis elements, B gives coordinates
+// of A, and each stride picks the mode of A that it names: an identity layout composed with a tiler, or a tensor's
 // layout composed with a map onto its modes, are ordinary compositions.
 //
-// Each mode of B must meet the modes of A evenly: its stride steps over whole
-// modes of A or divides the one it starts in, its extent covers whole modes or
-// ends inside one. Otherwise no layout is A o B, and the result says which
-// numbers do not divide. With fixed leaves that is known at compile time; where
-// run-time values are known they are checked too.
+// Each mode of B must meet the modes of A evenly: its stride steps over whole modes of A or divides the one it starts
+// in, its extent covers whole modes or ends inside one. Otherwise no layout is A o B, and the result says which numbers
+// do not divide. With fixed leaves that is known at compile time; where run-time values are known they are checked too.
 //
 // Example:
 //     using namespace gantry;
-//     constexpr Layout a = make_layout(make_shape(_6, _2), make_stride(_4,
-//     _2)); constexpr Layout b = make_layout(make_shape(_4, _3),
-//     make_stride(_3, _1)); static_assert(composition(a, b) ==
-//     make_layout(make_shape(make_shape(_2, _2), _3),
-//                                                    make_stride(make_stride(_12,
-//                                                    _2), _4)));
-//     static_assert(composition(make_layout(make_shape(8, 6)), make_tile(_4,
-//     _2)) ==
+//     constexpr Layout a = make_layout(make_shape(_6, _2), make_stride(_4, _2));
+//     constexpr Layout b = make_layout(make_shape(_4, _3), make_stride(_3, _1));
+//     static_assert(composition(a, b) == make_layout(make_shape(make_shape(_2, _2), _3),
+//                                                    make_stride(make_stride(_12, _2), _4)));
+//     static_assert(composition(make_layout(make_shape(8, 6)), make_tile(_4, _2)) ==
 //                   make_layout(make_shape(_4, _2), make_stride(_1, 8)));
 #pragma once
 
@@ -30,73 +24,55 @@ namespace gantry {
 
 namespace detail {
 
-// Why a mode extent:step of B cannot be laid over a mode of A with `room`
-// elements that is not A's last.
-GANTRY_HD constexpr Fault composition_fault(const Int &room, const Int &extent,
-                                            const Int &step) {
-  if (!room.is_known() || !step.is_known())
-    return {};
+// Why a mode extent:step of B cannot be laid over a mode of A with `room` elements that is not A's last.
+GANTRY_HD constexpr Fault composition_fault(const Int& room, const Int& extent, const Int& step) {
+  if (!room.is_known() || !step.is_known()) return {};
   const std::int64_t s = room.value();
   const std::int64_t d = step.value() < 0 ? -step.value() : step.value();
-  if (d == 0 || s % d == 0)
-    return {};
-  if (d > s)
-    return d % s == 0 ? Fault{}
-                      : Fault{Rule::composition_stride, step.value(), s};
+  if (d == 0 || s % d == 0) return {};
+  if (d > s) return d % s == 0 ? Fault{} : Fault{Rule::composition_stride, step.value(), s};
   // Steps that do not divide the mode are fine as long as they do not leave it.
-  if (!extent.is_known() || extent.value() <= s / d + 1)
-    return {};
+  if (!extent.is_known() || extent.value() <= s / d + 1) return {};
   return {Rule::composition_stride, step.value(), s};
 }
 
-// Pushes lhs o (extent:step), for integers. Requires at least one mode in lhs;
-// its last mode is taken as unbounded.
-GANTRY_HD constexpr void compose_leaf_into(Layout &out, const FlatModes &lhs,
-                                           const Int &extent, const Int &step) {
-  if (step.is_fixed(0))
-    return out.push(extent, Int::fixed(0));
+// Pushes lhs o (extent:step), for integers. Requires at least one mode in lhs; its last mode is taken as unbounded.
+GANTRY_HD constexpr void compose_leaf_into(Layout& out, const FlatModes& lhs, const Int& extent, const Int& step) {
+  if (step.is_fixed(0)) return out.push(extent, Int::fixed(0));
   const int last = lhs.count - 1;
-  if (last == 0)
-    return out.push(extent, step * lhs.stride[0]);
+  if (last == 0) return out.push(extent, step * lhs.stride[0]);
   FlatModes result;
   Int rest_extent = extent;
   Int rest_step = step;
   for (int i = 0; i < last; ++i) {
-    const Int &room = lhs.shape[i];
-    if (const Fault f = composition_fault(room, rest_extent, rest_step))
-      return out.fail(f);
+    const Int& room = lhs.shape[i];
+    if (const Fault f = composition_fault(room, rest_extent, rest_step)) return out.fail(f);
     const Int stride = abs(rest_step);
     const bool stays = stride.is_known() && stride.value() == 0;
     const Int reach = stays ? rest_extent.as_dynamic() : ceil_div(room, stride);
     if (!reach.is_fixed(1) && !rest_extent.is_fixed(1)) {
       const Int part = min(reach, rest_extent);
-      if (part.is_known() && rest_extent.is_known() &&
-          rest_extent.value() % part.value() != 0) {
-        return out.fail(
-            {Rule::composition_shape, rest_extent.value(), part.value()});
+      if (part.is_known() && rest_extent.is_known() && rest_extent.value() % part.value() != 0) {
+        return out.fail({Rule::composition_shape, rest_extent.value(), part.value()});
       }
       result.push(part, rest_step * lhs.stride[i]);
       rest_extent = rest_extent / part;
     }
-    if (result.count > 0 && rest_extent.is_fixed(1))
-      break;
+    if (result.count > 0 && rest_extent.is_fixed(1)) break;
     rest_step = ceil_div(stride, room) * signum(rest_step);
   }
-  if (result.count == 0 || !rest_extent.is_fixed(1))
-    result.push(rest_extent, rest_step * lhs.stride[last]);
+  if (result.count == 0 || !rest_extent.is_fixed(1)) result.push(rest_extent, rest_step * lhs.stride[last]);
   result.append_to(out);
 }
 
-// A as the left side of compositions: coalesced once for all modes of B that
-// address it the same way.
+// A as the left side of compositions: coalesced once for all modes of B that address it the same way.
 class Composer {
-public:
-  GANTRY_HD constexpr explicit Composer(const LayoutView &lhs) : lhs_(lhs) {}
+ public:
+  GANTRY_HD constexpr explicit Composer(const LayoutView& lhs) : lhs_(lhs) {}
 
   // Pushes lhs o rhs.
-  GANTRY_HD constexpr void compose_into(Layout &out, const LayoutView &rhs) {
-    if (rhs.shape.is_leaf())
-      return compose_leaf(out, rhs.shape.leaf(), rhs.stride.leaf());
+  GANTRY_HD constexpr void compose_into(Layout& out, const LayoutView& rhs) {
+    if (rhs.shape.is_leaf()) return compose_leaf(out, rhs.shape.leaf(), rhs.stride.leaf());
     const int at = out.open();
     auto d = rhs.stride.begin();
     for (TupleView s : rhs.shape) {
@@ -106,28 +82,22 @@ public:
     out.close(at);
   }
 
-  GANTRY_HD constexpr void compose_leaf(Layout &out, const Int &extent,
-                                        const Int &step) {
-    if (step.is_fixed(0))
-      return out.push(extent, Int::fixed(0));
+  GANTRY_HD constexpr void compose_leaf(Layout& out, const Int& extent, const Int& step) {
+    if (step.is_fixed(0)) return out.push(extent, Int::fixed(0));
     if (flat_.count == 0 || !(step.path() == path_)) {
-      if (flat_.count != 0 && path_.empty() != step.path().empty())
-        return out.fail({Rule::mixed_basis});
-      if (const Fault f = enter(step.path()))
-        return out.fail(f);
+      if (flat_.count != 0 && path_.empty() != step.path().empty()) return out.fail({Rule::mixed_basis});
+      if (const Fault f = enter(step.path())) return out.fail(f);
     }
     compose_leaf_into(out, flat_, extent, step.coefficient());
   }
 
-private:
+ private:
   // Makes flat_ the part of lhs that a path names.
   GANTRY_HD constexpr Fault enter(BasisPath path) {
     LayoutView part = lhs_;
     for (int level = 0; level < path.depth(); ++level) {
-      if (path[level] >= rank(part))
-        return {Rule::composition_basis, path[level], rank(part)};
-      if (part.shape.is_tuple())
-        part = part[path[level]];
+      if (path[level] >= rank(part)) return {Rule::composition_basis, path[level], rank(part)};
+      if (part.shape.is_tuple()) part = part[path[level]];
     }
     flat_.count = 0;
     push_coalesced_unbounded(flat_, part);
@@ -140,58 +110,45 @@ private:
   BasisPath path_{};
 };
 
-GANTRY_HD constexpr void compose_into(Layout &out, const LayoutView &lhs,
-                                      const TilerView &tiler) {
+GANTRY_HD constexpr void compose_into(Layout& out, const LayoutView& lhs, const TilerView& tiler) {
   if (tiler.is_tuple()) {
     const int n = rank(tiler);
-    if (n > rank(lhs))
-      return out.fail({Rule::composition_rank, n, rank(lhs)});
+    if (n > rank(lhs)) return out.fail({Rule::composition_rank, n, rank(lhs)});
     const int at = out.open();
-    for (int i = 0; i < n; ++i)
-      compose_into(out, lhs[i], tiler[i]);
+    for (int i = 0; i < n; ++i) compose_into(out, lhs[i], tiler[i]);
     out.close(at);
     return;
   }
-  if (tiler.is_all())
-    return out.push(lhs.shape, lhs.stride);
+  if (tiler.is_all()) return out.push(lhs.shape, lhs.stride);
   Composer composer(lhs);
-  if (tiler.is_layout())
-    return composer.compose_into(out, tiler.parts);
-  if (const Fault f = extent_fault(tiler.extent()))
-    return out.fail(f);
+  if (tiler.is_layout()) return composer.compose_into(out, tiler.parts);
+  if (const Fault f = extent_fault(tiler.extent())) return out.fail(f);
   composer.compose_leaf(out, tiler.extent(), Int::fixed(1));
 }
 
-} // namespace detail
+}  // namespace detail
 
-// A o B. Guarantees: the profile of B is a prefix of the result's, and
-// result(c) == a(b(c)) for every coordinate c of B.
-GANTRY_HD constexpr Layout composition(const Layout &a, const Layout &b) {
-  return detail::build_layout([&](Layout &out) {
-    if (!a.ok())
-      return out.fail(a.fault());
-    if (!b.ok())
-      return out.fail(b.fault());
+// A o B. Guarantees: the profile of B is a prefix of the result's, and result(c) == a(b(c)) for every coordinate c of
+// B.
+GANTRY_HD constexpr Layout composition(const Layout& a, const Layout& b) {
+  return detail::build_layout([&](Layout& out) {
+    if (!a.ok()) return out.fail(a.fault());
+    if (!b.ok()) return out.fail(b.fault());
     detail::Composer(a).compose_into(out, b);
   });
 }
 
-// Mode i of the result is mode i of a composed with entry i of the tiler; an
-// integer n stands for `n:1`, and `_` keeps the mode. Modes of a that the tiler
-// does not have are dropped.
-GANTRY_HD constexpr Layout composition(const Layout &a, const Tiler &tiler) {
-  return detail::build_layout([&](Layout &out) {
-    if (!a.ok())
-      return out.fail(a.fault());
-    if (!tiler.ok())
-      return out.fail(tiler.fault());
+// Mode i of the result is mode i of a composed with entry i of the tiler; an integer n stands for `n:1`, and `_` keeps
+// the mode. Modes of a that the tiler does not have are dropped.
+GANTRY_HD constexpr Layout composition(const Layout& a, const Tiler& tiler) {
+  return detail::build_layout([&](Layout& out) {
+    if (!a.ok()) return out.fail(a.fault());
+    if (!tiler.ok()) return out.fail(tiler.fault());
     detail::compose_into(out, a, tiler);
   });
 }
 
 // The same function seen with another shape of at most as many elements.
-GANTRY_HD constexpr Layout with_shape(const Layout &l, TupleView shape) {
-  return composition(l, make_layout(shape));
-}
+GANTRY_HD constexpr Layout with_shape(const Layout& l, TupleView shape) { return composition(l, make_layout(shape)); }
 
-} // namespace gantry
+}  // namespace gantry

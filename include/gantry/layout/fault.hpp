@@ -64,7 +64,7 @@
     "a swizzle cannot be carried through a layout that does not move each of its bits to one bit: bit {actual} goes "  \
     "to {wanted}")                                                                                                     \
   X(swizzle_offset, "the inverse of a swizzled layout needs offset {wanted}, and it is {actual}")                      \
-  X(swizzle_alignment, "a swizzled buffer starts {actual} bytes past a multiple of {wanted}, its swizzle's period")     \
+  X(swizzle_alignment, "a swizzled buffer starts {actual} bytes past a multiple of {wanted}, its swizzle's period")    \
   X(smem_atom_width, "elements of {actual} bits have no shared-memory atom: the width must divide {wanted} bits")      \
   X(order_profile, "an order has {actual} entries: the shape that it orders has {wanted}")                             \
   X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")              \

@@ -1,15 +1,14 @@
 // The same memory seen as wider or narrower elements.
 //
-// upcast(L, n) counts in units of n elements, downcast(L, n) in units of 1/n
-// element. Only a mode of stride 1 changes its extent; all other strides are
-// scaled.
+// upcast(L, n) counts in units of n elements, downcast(L, n) in units of 1/n element. Only a mode of stride 1 changes
+// its extent; all other strides are scaled.
 //
 // Example:
 //     using namespace gantry;
-//     constexpr Layout bytes = make_layout(make_shape(_16, _8), make_stride(_1,
-//     _32)); static_assert(upcast(bytes, 4) == make_layout(make_shape(_4, _8),
-//     make_stride(_1, _8))); static_assert(recast_layout(upcast(bytes, 4), 32,
-//     8) == bytes); static_assert(max_alignment(bytes).is_fixed(16));
+//     constexpr Layout bytes = make_layout(make_shape(_16, _8), make_stride(_1, _32));
+//     static_assert(upcast(bytes, 4) == make_layout(make_shape(_4, _8), make_stride(_1, _8)));
+//     static_assert(recast_layout(upcast(bytes, 4), 32, 8) == bytes);
+//     static_assert(max_alignment(bytes).is_fixed(16));
 #pragma once
 
 #include <gantry/layout/divide.hpp>
@@ -19,17 +18,14 @@ namespace gantry {
 
 namespace detail {
 
-GANTRY_HD constexpr Fault upcast_leaf_into(Layout &out, const Int &extent,
-                                           const Int &step, const Int &n) {
-  if (step.is_basis())
-    return {Rule::recast_basis};
+GANTRY_HD constexpr Fault upcast_leaf_into(Layout& out, const Int& extent, const Int& step, const Int& n) {
+  if (step.is_basis()) return {Rule::recast_basis};
   if (step.is_fixed(0) || n.is_fixed(1)) {
     out.push(extent, step);
     return {};
   }
   if (!step.is_fixed()) {
-    if (step.is_known() && step.value() % n.value() != 0)
-      return {Rule::recast_stride, step.value(), n.value()};
+    if (step.is_known() && step.value() % n.value() != 0) return {Rule::recast_stride, step.value(), n.value()};
     out.push(extent, step / n);
     return {};
   }
@@ -38,18 +34,15 @@ GANTRY_HD constexpr Fault upcast_leaf_into(Layout &out, const Int &extent,
     return {Rule::recast_stride, step.value(), n.value()};
   }
   const Int per_unit = ceil_div(n, stride);
-  if (extent.is_known() && extent.value() % per_unit.value() != 0 &&
-      per_unit.value() % extent.value() != 0) {
+  if (extent.is_known() && extent.value() % per_unit.value() != 0 && per_unit.value() % extent.value() != 0) {
     return {Rule::recast_shape, extent.value(), per_unit.value()};
   }
   out.push(ceil_div(extent, per_unit), signum(step) * ceil_div(stride, n));
   return {};
 }
 
-GANTRY_HD constexpr Fault downcast_leaf_into(Layout &out, const Int &extent,
-                                             const Int &step, const Int &n) {
-  if (step.is_basis())
-    return {Rule::recast_basis};
+GANTRY_HD constexpr Fault downcast_leaf_into(Layout& out, const Int& extent, const Int& step, const Int& n) {
+  if (step.is_basis()) return {Rule::recast_basis};
   if (step.is_fixed(1) || step.is_fixed(-1)) {
     out.push(extent * n, step);
   } else {
@@ -60,11 +53,9 @@ GANTRY_HD constexpr Fault downcast_leaf_into(Layout &out, const Int &extent,
 
 // The layout of f(out, extent, step, n) for every leaf of l, on l's tree.
 template <class F>
-GANTRY_HD constexpr void recast_into(Layout &out, const LayoutView &l,
-                                     const Int &n, const F &f) {
+GANTRY_HD constexpr void recast_into(Layout& out, const LayoutView& l, const Int& n, const F& f) {
   if (l.shape.is_leaf()) {
-    if (const Fault fault = f(out, l.shape.leaf(), l.stride.leaf(), n))
-      out.fail(fault);
+    if (const Fault fault = f(out, l.shape.leaf(), l.stride.leaf(), n)) out.fail(fault);
     return;
   }
   const int at = out.open();
@@ -76,47 +67,36 @@ GANTRY_HD constexpr void recast_into(Layout &out, const LayoutView &l,
   out.close(at);
 }
 
-} // namespace detail
+}  // namespace detail
 
-// Elements n times as wide. Requires: every stride is a multiple of n, or
-// divides n in a mode that holds whole units (or lies inside one). Strides
-// known only at run time are checked where their values are known.
-GANTRY_HD constexpr Layout upcast(const Layout &l, std::int64_t n) {
-  return detail::build_layout([&](Layout &out) {
-    if (!l.ok())
-      return out.fail(l.fault());
-    if (n < 1)
-      return out.fail({Rule::recast_factor, n, 1});
+// Elements n times as wide. Requires: every stride is a multiple of n, or divides n in a mode that holds whole units
+// (or lies inside one). Strides known only at run time are checked where their values are known.
+GANTRY_HD constexpr Layout upcast(const Layout& l, std::int64_t n) {
+  return detail::build_layout([&](Layout& out) {
+    if (!l.ok()) return out.fail(l.fault());
+    if (n < 1) return out.fail({Rule::recast_factor, n, 1});
     detail::recast_into(out, l, Int::fixed(n), detail::upcast_leaf_into);
   });
 }
 
-// Elements 1/n as wide. Requires a mode of fixed stride 1, along which the
-// parts of an element lie.
-GANTRY_HD constexpr Layout downcast(const Layout &l, std::int64_t n) {
-  return detail::build_layout([&](Layout &out) {
-    if (!l.ok())
-      return out.fail(l.fault());
-    if (n < 1)
-      return out.fail({Rule::recast_factor, n, 1});
+// Elements 1/n as wide. Requires a mode of fixed stride 1, along which the parts of an element lie.
+GANTRY_HD constexpr Layout downcast(const Layout& l, std::int64_t n) {
+  return detail::build_layout([&](Layout& out) {
+    if (!l.ok()) return out.fail(l.fault());
+    if (n < 1) return out.fail({Rule::recast_factor, n, 1});
     bool contiguous = false;
     const TupleView d = l.stride();
     for (int i = 0; i < d.nodes(); ++i) {
-      if (d.node_is_leaf(i))
-        contiguous = contiguous || d.node_leaf(i).is_fixed(1) ||
-                     d.node_leaf(i).is_fixed(-1);
+      if (d.node_is_leaf(i)) contiguous = contiguous || d.node_leaf(i).is_fixed(1) || d.node_leaf(i).is_fixed(-1);
     }
-    if (!contiguous)
-      return out.fail({Rule::downcast_contiguous});
+    if (!contiguous) return out.fail({Rule::downcast_contiguous});
     detail::recast_into(out, l, Int::fixed(n), detail::downcast_leaf_into);
   });
 }
 
 // From elements of one width to elements of another, in bits.
-GANTRY_HD constexpr Layout recast_layout(const Layout &l, int from_bits,
-                                         int to_bits) {
-  if (from_bits < 1 || to_bits < 1)
-    return Layout::faulty({Rule::recast_width, from_bits, to_bits});
+GANTRY_HD constexpr Layout recast_layout(const Layout& l, int from_bits, int to_bits) {
+  if (from_bits < 1 || to_bits < 1) return Layout::faulty({Rule::recast_width, from_bits, to_bits});
   const auto common = detail::gcd_magnitude(from_bits, to_bits);
   const auto up = to_bits / common;
   const auto down = from_bits / common;
@@ -124,11 +104,10 @@ GANTRY_HD constexpr Layout recast_layout(const Layout &l, int from_bits,
   return down == 1 ? wide : downcast(wide, down);
 }
 
-// The largest n for which upcast(l, n) holds, as far as fixed extents and
-// strides decide; dynamic ones are taken to be large and divisible.
-GANTRY_HD constexpr Int max_alignment(const Layout &l) {
-  if (!l.ok())
-    return Int::faulty(l.fault().rule);
+// The largest n for which upcast(l, n) holds, as far as fixed extents and strides decide; dynamic ones are taken to be
+// large and divisible.
+GANTRY_HD constexpr Int max_alignment(const Layout& l) {
+  if (!l.ok()) return Int::faulty(l.fault().rule);
   detail::FlatModes modes;
   modes.push_coalesced(l);
   detail::FlatModes fixed;
@@ -136,19 +115,16 @@ GANTRY_HD constexpr Int max_alignment(const Layout &l) {
     fixed.push(modes.shape[i].is_fixed() ? modes.shape[i] : Int::fixed(1),
                modes.stride[i].is_fixed() ? modes.stride[i] : Int::fixed(0));
   }
-  const Layout known =
-      detail::build_layout([&](Layout &out) { fixed.append_to(out); });
+  const Layout known = detail::build_layout([&](Layout& out) { fixed.append_to(out); });
   const Layout permuted = logical_divide(known, right_inverse(known));
-  if (!permuted.ok())
-    return Int::faulty(permuted.fault().rule);
+  if (!permuted.ok()) return Int::faulty(permuted.fault().rule);
   Int alignment = product(permuted[0].shape());
   const IntTuple rest = permuted[1].stride();
   const TupleView d = rest;
   for (int i = 0; i < d.nodes(); ++i) {
-    if (d.node_is_leaf(i))
-      alignment = gcd(alignment, d.node_leaf(i));
+    if (d.node_is_leaf(i)) alignment = gcd(alignment, d.node_leaf(i));
   }
   return alignment;
 }
 
-} // namespace gantry
+}  // namespace gantry
