@@ -2,8 +2,8 @@
 // moves, and how steps along the global tensor become TMA coordinates.
 //
 // Where several global modes share one TMA dimension, the dimension has their greatest common stride, and its extent
-// reaches the last element of the last mode. That is right only if the box's dense steps are the tile's steps, and if
-// no tile leaves one mode and runs into the next; both are checked.
+// reaches the last element of the last mode. That is right only if the box's dense steps are the tile's steps, which is
+// checked here, and if no tile leaves one mode and runs into the next, which the plan checks.
 //
 // Example:
 //     using namespace gantry;
@@ -150,13 +150,8 @@ GANTRY_HD constexpr void check_major(const Layout& gmem, const Layout& tma_gbasi
 GANTRY_HD constexpr void check_group(const Layout& gmem, const TmaUnits& units, TupleView box, TupleView basis,
                                      const TmaGmemModes& modes, int dim, TmaReasons& reasons) {
   if (basis.is_leaf() || leaf_count(basis) < 2) return;
-  const auto stride = static_cast<std::int64_t>(modes.stride[dim]);
-  std::int64_t largest = 0;
-  for_each_gmode(gmem, units, box, basis, [&](BasisPath, const Int&, const Int& s, const Int& d) {
-    if (s.value() > 1 && d.value() > largest) largest = d.value();
-  });
-  std::int64_t dense = stride;
-  for_each_gmode(gmem, units, box, basis, [&](BasisPath path, const Int& e, const Int& s, const Int& d) {
+  auto dense = static_cast<std::int64_t>(modes.stride[dim]);
+  for_each_gmode(gmem, units, box, basis, [&](BasisPath path, const Int& e, const Int&, const Int& d) {
     if (e.value() == 1) return;
     if (d.value() != dense) {
       reasons.add({.rule = TmaPlanRule::tile_not_reproduced,
@@ -165,13 +160,6 @@ GANTRY_HD constexpr void check_group(const Layout& gmem, const TmaUnits& units, 
                    .nearest = 1,
                    .first = dim,
                    .second = dense});
-    } else if (s.value() % e.value() != 0 && d.value() < largest) {
-      reasons.add({.rule = TmaPlanRule::tile_leaves_mode,
-                   .mode = path,
-                   .actual = s.value(),
-                   .nearest = (s.value() + e.value() - 1) / e.value() * e.value(),
-                   .first = dim,
-                   .second = e.value()});
     }
     dense *= e.value();
   });

@@ -264,6 +264,28 @@ GANTRY_HD constexpr TmaReason no_common_vector(const Layout& smem, const Layout&
   return {.rule = TmaPlanRule::smem_without_unit_stride, .actual = smallest, .nearest = 1};
 }
 
+GANTRY_HD constexpr TmaReason not_whole_elements(BasisPath path, std::int64_t extent, std::int64_t per_element) {
+  return {.rule = TmaPlanRule::recast_extent,
+          .mode = path,
+          .actual = extent,
+          .nearest = (extent + per_element - 1) / per_element * per_element,
+          .first = per_element};
+}
+
+// What keeps the tile from being counted in TMA elements.
+GANTRY_HD constexpr void check_tile_units(const Layout& gmem, const Layout& sidx2gmode, const TmaUnits& units,
+                                          TmaReasons& reasons) {
+  auto d = TupleView(sidx2gmode.stride()).begin();
+  for (TupleView s : TupleView(sidx2gmode.shape())) {
+    const BasisPath path = (*d).leaf().path();
+    const Int step = leaf_at(gmem.stride(), path);
+    if (step.is_fixed() && !units(s.leaf(), step).fits && units(_0, step).fits) {
+      reasons.add(not_whole_elements(path, s.leaf().value(), units.values_per_element()));
+    }
+    ++d;
+  }
+}
+
 // What keeps the global tensor from being counted in TMA elements.
 GANTRY_HD constexpr void check_units(const Layout& gmem, const TmaUnits& units, TmaReasons& reasons) {
   if (!units.exist()) {
@@ -275,13 +297,12 @@ GANTRY_HD constexpr void check_units(const Layout& gmem, const TmaUnits& units, 
   for_each_mode(gmem.shape(), gmem.stride(), {}, [&](BasisPath path, const Int& extent, const Int& step) {
     unit_stride = unit_stride || abs(step).is_fixed(1);
     if (units(extent, step).fits) return;
+    if (step.is_fixed() && units(_0, step).fits) return reasons.add(not_whole_elements(path, extent.value(), n));
     const std::int64_t d = step.value();
-    const bool contiguous = step.is_fixed() && n % (d < 0 ? -d : d) == 0;
-    const std::int64_t actual = contiguous ? extent.value() : d;
-    reasons.add({.rule = contiguous ? TmaPlanRule::recast_extent : TmaPlanRule::recast_stride,
+    reasons.add({.rule = TmaPlanRule::recast_stride,
                  .mode = path,
-                 .actual = actual,
-                 .nearest = actual < n ? n : (actual + n / 2) / n * n,
+                 .actual = d,
+                 .nearest = d < n ? n : (d + n / 2) / n * n,
                  .first = n});
   });
   if (units.elements_per_value() > 1 && !unit_stride) {
@@ -326,6 +347,7 @@ GANTRY_HD constexpr TmaGbasis construct_tma_gbasis(const TmaGbasisOperands& in, 
 
   detail::check_units(in.gmem, in.units, out.reasons);
   if (out.reasons.has(TmaPlanRule::recast_width)) return out;
+  detail::check_tile_units(in.gmem, at.sidx2gmode, in.units, out.reasons);
   at.tile_gstride = tile_gstrides(in.gmem, at.sidx2gmode, in.units);
   at.tma_gstride = coalesce_256(at.tile_gstride);
   at.tma_gbasis_tile = group_like(at.tile_gstride, at.sidx2gmode, at.tma_gstride);

@@ -44,6 +44,7 @@ struct TmaPlan {
   std::uint32_t num_multicast = 1;
   Layout gmem;                       // values
   ComposedLayout smem;               // values, one tile; the swizzle on bytes
+  Tiler cta_tiler{_};                // the tile, mode by mode of the global tensor
   Layout cta_v_map;                  // tile index -> global coordinate
   Layout tma_gbasis;                 // TMA mode -> global mode, with the box before it is divided among CTAs
   IntTuple tma_tensor_stride;        // global mode -> TMA coordinate
@@ -154,6 +155,68 @@ GANTRY_HD constexpr void check_shared_side(TmaPlan& plan) {
   }
 }
 
+// How far a tile reaches along a global mode, in values.
+GANTRY_HD constexpr std::int64_t tile_extent(const Layout& cta_v_map, BasisPath path) {
+  std::int64_t last = 0;
+  const TupleView s = cta_v_map.shape();
+  const TupleView d = cta_v_map.stride();
+  for (int i = 0; i < s.nodes(); ++i) {
+    if (!s.node_is_leaf(i) || !(d.node_leaf(i).path() == path)) continue;
+    last += (s.node_leaf(i).value() - 1) * d.node_leaf(i).value();
+  }
+  return last + 1;
+}
+
+// Whether every instruction covers all that the tile has of a global mode.
+GANTRY_HD constexpr bool box_covers(const TmaPlan& plan, BasisPath path, std::int64_t extent) {
+  const TmaDimOfMode found = find_dim(plan.tma_gbasis, Int::fixed(1).with_path(path));
+  if (found.dim < 0) return false;
+  const Int whole = product(TupleView(plan.tma_gbasis.shape())[found.dim]);
+  const std::int64_t box = plan.descriptor.box[found.dim];
+  return found.modes == 1 ? box >= extent : box == whole.value();
+}
+
+// Modes that have no coordinate stay at their first element: right where all elements are the same, and where one box
+// holds all of the mode.
+GANTRY_HD constexpr void check_modes_without_coordinate(TmaPlan& plan) {
+  const TmaUnits units = plan.units();
+  for_each_mode(plan.gmem.shape(), plan.gmem.stride(), {}, [&](BasisPath path, const Int& extent, const Int& step) {
+    const ModeInUnits mode = units(extent, step);
+    if (!mode.extent.is_fixed(1) && !mode.step.is_fixed(0)) return;
+    const std::int64_t s = extent.value();
+    const std::int64_t e = tile_extent(plan.cta_v_map, path);
+    if (e == 1 || s % e == 0 || (s < e && box_covers(plan, path, e))) return;
+    plan.reasons.add({.rule = TmaPlanRule::mode_without_coordinate, .mode = path, .actual = s, .nearest = 1, .first = e});
+  });
+}
+
+// Where modes share a dimension, a tile that passes the end of its mode must pass the end of the dimension.
+GANTRY_HD constexpr void check_shared_dimensions(TmaPlan& plan) {
+  constexpr TmaUnits values{8, 8};
+  int dim = 0;
+  auto basis = TupleView(plan.tma_gbasis.stride()).begin();
+  for (TupleView box : TupleView(plan.tma_gbasis.shape())) {
+    if (!box.is_leaf() && leaf_count(box) > 1) {
+      std::int64_t last = 0;
+      for_each_gmode(plan.gmem, values, box, *basis, [&last](BasisPath, const Int&, const Int& s, const Int& d) {
+        last += (s.value() - 1) * d.value();
+      });
+      for_each_gmode(plan.gmem, values, box, *basis, [&](BasisPath path, const Int&, const Int& s, const Int& d) {
+        const std::int64_t e = tile_extent(plan.cta_v_map, path);
+        if (s.value() % e == 0 || s.value() * d.value() > last) return;
+        plan.reasons.add({.rule = TmaPlanRule::tile_leaves_mode,
+                          .mode = path,
+                          .actual = s.value(),
+                          .nearest = (s.value() + e - 1) / e * e,
+                          .first = dim,
+                          .second = e});
+      });
+    }
+    ++dim;
+    ++basis;
+  }
+}
+
 // Completes a plan that has a box with the extents and strides of its global tensor.
 GANTRY_HD constexpr void complete(TmaPlan& plan, const GlobalTensor& gtensor) {
   const TmaCopyDesc desc = make_tma_copy_desc({.gtensor = gtensor,
@@ -167,6 +230,9 @@ GANTRY_HD constexpr void complete(TmaPlan& plan, const GlobalTensor& gtensor) {
   plan.bound = desc.bound;
   plan.tile_reproduced = desc.tile_reproduced;
   add_all(plan.reasons, desc.reasons);
+  if (!plan.bound) return;
+  check_modes_without_coordinate(plan);
+  check_shared_dimensions(plan);
 }
 
 GANTRY_HD constexpr Tiler tiler_of(const TmaCopyRequest& request) {
@@ -207,14 +273,14 @@ GANTRY_HD constexpr TmaPlan plan_structure(const TmaCopyRequest& request, TmaPla
   plan.tma_element = request.tma_element == ElementType::void_ ? request.gtensor.element : request.tma_element;
   plan.num_multicast = request.num_multicast < 1 ? 1 : request.num_multicast;
   plan.gmem = request.gtensor.layout;
-  const Tiler tiler = detail::tiler_of(request);
-  detail::check_request(request, tiler, plan.reasons);
+  plan.cta_tiler = detail::tiler_of(request);
+  detail::check_request(request, plan.cta_tiler, plan.reasons);
   plan.smem = ComposedLayout(byte_swizzle(request.smem, element_bits(plan.element)), request.smem.offset(),
                              request.smem.layout(), element_bits(plan.element));
   plan.refused = !plan.reasons.empty();
   if (plan.refused) return plan;
 
-  plan.cta_v_map = make_cta_v_map(plan.gmem.shape(), tiler);
+  plan.cta_v_map = make_cta_v_map(plan.gmem.shape(), plan.cta_tiler);
   const TmaGbasis gbasis = construct_tma_gbasis(
       {.gmem = plan.gmem, .smem = plan.smem.layout(), .cta_v_map = plan.cta_v_map, .units = plan.units()},
       steps != nullptr ? &steps->gbasis : nullptr);
@@ -226,7 +292,7 @@ GANTRY_HD constexpr TmaPlan plan_structure(const TmaCopyRequest& request, TmaPla
   }
   plan.num_bits_per_tma = size(plan.tma_gbasis) * element_bits(plan.tma_element);
   detail::complete(plan, request.gtensor);
-  detail::check_shared_side(plan);
+  if (!plan.reasons.has(TmaPlanWeight::refused)) detail::check_shared_side(plan);
   detail::judge(plan);
   if (steps != nullptr) {
     steps->val_layout_src = tma_val_layout(plan.elements_per_tma());
@@ -280,29 +346,31 @@ GANTRY_HD constexpr TmaPlan bind(const TmaPlan& structure, const GlobalTensor& g
   }
   detail::check_units(gtensor.layout, plan.units(), plan.reasons);
   detail::complete(plan, gtensor);
-  detail::check_shared_side(plan);
+  if (!plan.reasons.has(TmaPlanWeight::refused)) detail::check_shared_side(plan);
   detail::judge(plan);
   return plan;
 }
 
 // ---- The forms that CuTe's users know
+//
+// CuTe's tiled copy carries thread-value layouts that its atom does not; here `tma/partition.hpp` computes them when
+// they are asked for, so the copy and the atom are the same plan.
 
+GANTRY_HD constexpr TmaPlan make_tma_atom(const TmaCopyRequest& request, TmaPlanSteps* steps = nullptr) {
+  return plan_structure(request, steps);
+}
 GANTRY_HD constexpr TmaPlan make_tma_copy(const TmaCopyRequest& request, TmaPlanSteps* steps = nullptr) {
   return plan_structure(request, steps);
 }
 
-GANTRY_HD constexpr TmaPlan make_tma_copy(TmaOp op, const GlobalTensor& gtensor, const ComposedLayout& smem) {
-  return plan_structure({.op = op, .gtensor = gtensor, .smem = smem});
-}
+// Without a tiler the tile is as large as the shared layout; without a cluster no other CTA shares it.
 GANTRY_HD constexpr TmaPlan make_tma_copy(TmaOp op, const GlobalTensor& gtensor, const ComposedLayout& smem,
-                                          const Tiler& cta_tiler) {
-  return plan_structure({.op = op, .gtensor = gtensor, .smem = smem, .cta_tiler = cta_tiler});
-}
-GANTRY_HD constexpr TmaPlan make_tma_copy(TmaOp op, const GlobalTensor& gtensor, const ComposedLayout& smem,
-                                          const Tiler& cta_tiler, TupleView cluster) {
-  const auto ctas = static_cast<std::uint32_t>(size(cluster));
-  return plan_structure(
-      {.op = op, .gtensor = gtensor, .smem = smem, .cta_tiler = cta_tiler, .num_multicast = ctas});
+                                          const Tiler& cta_tiler = _, TupleView cluster = Int::fixed(1)) {
+  return plan_structure({.op = op,
+                         .gtensor = gtensor,
+                         .smem = smem,
+                         .cta_tiler = cta_tiler,
+                         .num_multicast = static_cast<std::uint32_t>(size(cluster))});
 }
 
 // The operands of a matrix product: tile (M,N,K), cluster (M,N,K).

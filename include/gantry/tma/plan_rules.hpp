@@ -78,10 +78,14 @@
     "global mode {mode} shares TMA dimension {first} with other modes: the tile steps {actual} elements along it "     \
     "where the box would step {second}, so the box would move other elements; the nearest tile extent along it that "  \
     "works is {nearest}")                                                                                              \
-  X(tile_leaves_mode, refused,                                                                                         \
-    "global mode {mode} of extent {actual} shares TMA dimension {first} with a mode of larger stride, and a tile "     \
-    "extent of {second} does not divide it: its last tile would run into the next element of that mode; the nearest "  \
-    "extent that works is {nearest}")                                                                                  \
+  X(tile_leaves_mode, refused,                                                                                        \
+    "global mode {mode} of extent {actual} shares TMA dimension {first} with others, and a tile extent of {second} "  \
+    "does not divide it: its last tile would run into elements of the other modes; the nearest extent that works is " \
+    "{nearest}")                                                                                                      \
+  X(mode_without_coordinate, refused,                                                                                 \
+    "global mode {mode} of extent {actual} has no TMA coordinate, since its extent is a static 1 or its stride a "    \
+    "static 0, and a tile extent of {first} does not divide it: what lies outside would not be filled; the nearest "  \
+    "tile extent that works is {nearest}")                                                                            \
   X(coordinate_step_too_large, refused,                                                                                \
     "one step along global mode {mode} is {actual} TMA coordinates: coordinates are signed 32-bit integers; the "      \
     "nearest value that works is {nearest}")                                                                           \
