@@ -62,13 +62,13 @@ GANTRY_INLINE constexpr void for_each_element(const Tensor<E, L>&, F&& f) {
   for_each_index<static_cast<int>(size(L::value))>(f);
 }
 
-template <class E, StaticValue L, class V>
-GANTRY_INLINE constexpr void fill(Tensor<E, L>& t, const V& value) {
+template <StaticTensor T, class V>
+GANTRY_INLINE constexpr void fill(T&& t, const V& value) {
   for_each_element(t, [&](auto i) { t(i) = value; });
 }
-template <class E, StaticValue L>
-GANTRY_INLINE constexpr void clear(Tensor<E, L>& t) {
-  fill(t, typename E::value_type(0));
+template <StaticTensor T>
+GANTRY_INLINE constexpr void clear(T&& t) {
+  fill(t, typename detail::plain<T>::value_type(0));
 }
 
 }  // namespace gantry

@@ -114,17 +114,14 @@ using uint_bit_t = typename detail::UintOf<bits>::type;
 
 // The bytes of t as elements of type U. Requires extents and strides along the contiguous mode, and a start, that hold
 // whole elements of the wider of the two types.
-template <class U, class E, StaticValue L>
-GANTRY_INLINE auto recast(const Tensor<E, L>& t) {
-  using R = detail::Recast<L, sizeof_bits_v<typename E::value_type>, sizeof_bits_v<U>>;
+template <class U, StaticTensor T>
+GANTRY_INLINE auto recast(T&& t) {
+  static_assert(detail::kIsNamed<T> || !detail::OwnsElements<typename detail::plain<T>::Engine>::value,
+                "gantry: this would be a view of registers that are about to go away: give the tensor a name first");
+  using New =
+      detail::Recast<detail::LayoutOf<T>, sizeof_bits_v<typename detail::plain<T>::value_type>, sizeof_bits_v<U>>;
   auto engine = detail::recast_engine<U>(t.data());
-  return Tensor<decltype(engine), R>(engine, t.extents());
-}
-template <class U, class E, StaticValue L>
-GANTRY_INLINE auto recast(Tensor<E, L>& t) {
-  using R = detail::Recast<L, sizeof_bits_v<typename E::value_type>, sizeof_bits_v<U>>;
-  auto engine = detail::recast_engine<U>(t.data());
-  return Tensor<decltype(engine), R>(engine, t.extents());
+  return Tensor<decltype(engine), New>(engine, t.extents());
 }
 
 // ---- Swizzles from an aligned start

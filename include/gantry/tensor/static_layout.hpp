@@ -165,7 +165,7 @@ GANTRY_INLINE constexpr void add_term(Sum& sum, int i) {
 }
 
 template <class L, int node, class Sum, int... ks>
-GANTRY_INLINE constexpr void add_terms(Sum& sum, int i, Sequence<ks...>) {
+GANTRY_INLINE constexpr void add_terms([[maybe_unused]] Sum& sum, [[maybe_unused]] int i, Sequence<ks...>) {
   (add_term<L, node, ks>(sum, i), ...);
 }
 

@@ -239,6 +239,54 @@ class Tensor : private detail::Extents<detail::unknown_count(L::value.shape())> 
   E engine_;
 };
 
+// ---- Functions of tensors
+
+namespace detail {
+
+template <class T>
+struct Plain {
+  using type = without_const<T>;
+};
+template <class T>
+struct Plain<T&> {
+  using type = without_const<T>;
+};
+template <class T>
+using plain = typename Plain<T>::type;
+
+template <class T>
+inline constexpr bool kIsStaticTensor = false;
+template <class E, StaticValue L>
+inline constexpr bool kIsStaticTensor<Tensor<E, L>> = true;
+
+}  // namespace detail
+
+// A tensor, const or not, whose layout is a type.
+template <class T>
+concept StaticTensor = detail::kIsStaticTensor<detail::plain<T>>;
+
+namespace detail {
+
+template <class T>
+using LayoutOf = typename plain<T>::LayoutType;
+
+template <class T>
+inline constexpr bool kIsNamed = false;
+template <class T>
+inline constexpr bool kIsNamed<T&> = true;
+
+// The elements of t through the layout type New.
+template <class New, class T>
+GANTRY_INLINE constexpr auto view_as(T&& t, const Extents<unknown_count(New::value.shape())>& extents) {
+  static_assert(kIsNamed<T> || !OwnsElements<typename plain<T>::Engine>::value,
+                "gantry: this would be a view of registers that are about to go away: give the tensor a name first");
+  GANTRY_STATIC_CHECK(New::value);
+  const auto data = t.data();
+  return Tensor<plain<decltype(data)>, New>(data, extents);
+}
+
+}  // namespace detail
+
 // ---- Questions
 
 template <class E, StaticValue L>

@@ -168,43 +168,35 @@ struct ThreadCopy {
   int thread;
 
   // (what one instruction moves, repetitions along each mode...), this thread's part of a tensor.
-  template <class E, StaticValue L>
-  GANTRY_INLINE constexpr auto partition_S(const Tensor<E, L>& t) const {
-    return part<detail::PartitionedSource<C, L>>(t);
+  template <StaticTensor T>
+  GANTRY_INLINE constexpr auto partition_S(T&& t) const {
+    return part<detail::PartitionedSource<C, detail::LayoutOf<T>>>(static_cast<T&&>(t));
   }
-  template <class E, StaticValue L>
-  GANTRY_INLINE constexpr auto partition_D(const Tensor<E, L>& t) const {
-    return part<detail::PartitionedDestination<C, L>>(t);
+  template <StaticTensor T>
+  GANTRY_INLINE constexpr auto partition_D(T&& t) const {
+    return part<detail::PartitionedDestination<C, detail::LayoutOf<T>>>(static_cast<T&&>(t));
   }
   // This thread's fragment of another partitioning, as partition_S or partition_D would give it.
-  template <class E, StaticValue L>
-  GANTRY_INLINE constexpr auto retile_S(const Tensor<E, L>& t) const {
-    return detail::rearranged<detail::Retiled<C, L>>(t);
+  template <StaticTensor T>
+  GANTRY_INLINE constexpr auto retile_S(T&& t) const {
+    return detail::rearranged<detail::Retiled<C, detail::LayoutOf<T>>>(static_cast<T&&>(t));
   }
-  template <class E, StaticValue L>
-  GANTRY_INLINE constexpr auto retile_D(const Tensor<E, L>& t) const {
-    return detail::rearranged<detail::Retiled<C, L>>(t);
-  }
-  template <class E, StaticValue L>
-  GANTRY_INLINE constexpr auto retile_S(Tensor<E, L>& t) const {
-    return detail::rearranged<detail::Retiled<C, L>>(t);
-  }
-  template <class E, StaticValue L>
-  GANTRY_INLINE constexpr auto retile_D(Tensor<E, L>& t) const {
-    return detail::rearranged<detail::Retiled<C, L>>(t);
+  template <StaticTensor T>
+  GANTRY_INLINE constexpr auto retile_D(T&& t) const {
+    return detail::rearranged<detail::Retiled<C, detail::LayoutOf<T>>>(static_cast<T&&>(t));
   }
 
  private:
-  template <class P, class E, class L>
-  GANTRY_INLINE constexpr auto part(const Tensor<E, L>& t) const {
-    using Source = detail::DividedExtents<L, detail::TilerOf<C>>;
-    static_assert(Source::is_simple(),
-                  "gantry: a mode whose extent is known only at run time cannot be partitioned so");
-    GANTRY_STATIC_CHECK(P::value);
+  template <class P, class T>
+  GANTRY_INLINE constexpr auto part(T&& t) const {
+    using Source = detail::DividedExtents<detail::LayoutOf<T>, detail::TilerOf<C>>;
+    static_assert(
+        Source::is_simple(),
+        "gantry: a mode whose extent is known only at run time must be a single integer, and the tile of a copy "
+        "that partitions it too");
     constexpr int n = detail::unknown_count(P::value.shape());
-    const auto data = t.data();
-    const Tensor<detail::without_const<decltype(data)>, P> all(
-        data, detail::derive_extents<Source, n>(t.extents(), make_sequence<n>{}));
+    const auto all =
+        detail::view_as<P>(static_cast<T&&>(t), detail::derive_extents<Source, n>(t.extents(), make_sequence<n>{}));
     return all(thread, _, detail::underscores(make_sequence<rank(P::value[2])>{}));
   }
 };

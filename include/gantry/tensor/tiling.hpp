@@ -33,11 +33,11 @@ struct Rearranged {
   static constexpr Layout value = F{}(L::value);
 };
 
-template <class New, class E, StaticValue L>
-GANTRY_INLINE constexpr auto rearranged(const Tensor<E, L>& t) {
-  static_assert(Tensor<E, L>::kUnknownExtents == 0, "gantry: this needs extents that are known at compile time");
-  const auto data = t.data();
-  return Tensor<without_const<decltype(data)>, New>(data);
+// Of a tensor whose extents are all known.
+template <class New, class T>
+GANTRY_INLINE constexpr auto rearranged(T&& t) {
+  static_assert(plain<T>::kUnknownExtents == 0, "gantry: this needs extents that are known at compile time");
+  return view_as<New>(static_cast<T&&>(t), {});
 }
 
 template <class L, class B>
@@ -49,42 +49,49 @@ struct Composition {
 
 // The tensor of f(layout), for a function without captures: with_layout(t, [](const Layout& l) { return flatten(l); }).
 // The elements stay where they are. Requires extents that are known at compile time.
-template <class E, StaticValue L, class F>
-GANTRY_INLINE constexpr auto with_layout(const Tensor<E, L>& t, F) {
-  return detail::rearranged<detail::Rearranged<L, F>>(t);
+template <StaticTensor T, class F>
+GANTRY_INLINE constexpr auto with_layout(T&& t, F) {
+  return detail::rearranged<detail::Rearranged<detail::LayoutOf<T>, F>>(static_cast<T&&>(t));
 }
 
 // Element c of the result is element B(c) of t. B is a layout type or a tiler.
-template <class E, StaticValue L, StaticValue B>
-GANTRY_INLINE constexpr auto compose(const Tensor<E, L>& t, B) {
-  return detail::rearranged<detail::Composition<L, static_type<B>>>(t);
+template <StaticTensor T, StaticValue B>
+GANTRY_INLINE constexpr auto compose(T&& t, B) {
+  return detail::rearranged<detail::Composition<detail::LayoutOf<T>, static_type<B>>>(static_cast<T&&>(t));
 }
 
-// Modes [begin, end) gathered into one mode.
-template <int begin, int end, class E, StaticValue L>
-GANTRY_INLINE constexpr auto group_modes(const Tensor<E, L>& t) {
-  struct Group {
-    GANTRY_HD constexpr Layout operator()(const Layout& l) const { return group(l, begin, end); }
-  };
-  const auto data = t.data();
-  // Grouping keeps the order of leaves, so extents keep theirs.
-  return Tensor<detail::without_const<decltype(data)>, detail::Rearranged<L, Group>>(data, t.extents());
-}
+namespace detail {
 
-// All modes side by side.
-template <class E, StaticValue L>
-GANTRY_INLINE constexpr auto flatten(const Tensor<E, L>& t) {
-  struct Flatten {
-    GANTRY_HD constexpr Layout operator()(const Layout& l) const { return flatten(l); }
-  };
-  const auto data = t.data();
-  return Tensor<detail::without_const<decltype(data)>, detail::Rearranged<L, Flatten>>(data, t.extents());
+template <int begin, int end>
+struct GroupModes {
+  GANTRY_HD constexpr Layout operator()(const Layout& l) const { return group(l, begin, end); }
+};
+struct FlattenModes {
+  GANTRY_HD constexpr Layout operator()(const Layout& l) const { return flatten(l); }
+};
+struct CoalesceModes {
+  GANTRY_HD constexpr Layout operator()(const Layout& l) const { return coalesce(l); }
+};
+
+}  // namespace detail
+
+// Modes [begin, end) gathered into one mode, and all modes side by side. Both keep the order of leaves, so that unknown
+// extents keep theirs.
+template <int begin, int end, StaticTensor T>
+GANTRY_INLINE constexpr auto group_modes(T&& t) {
+  using New = detail::Rearranged<detail::LayoutOf<T>, detail::GroupModes<begin, end>>;
+  return detail::view_as<New>(static_cast<T&&>(t), t.extents());
+}
+template <StaticTensor T>
+GANTRY_INLINE constexpr auto flatten(T&& t) {
+  using New = detail::Rearranged<detail::LayoutOf<T>, detail::FlattenModes>;
+  return detail::view_as<New>(static_cast<T&&>(t), t.extents());
 }
 
 // Fewest modes that are the same function of an integer.
-template <class E, StaticValue L>
-GANTRY_INLINE constexpr auto coalesce(const Tensor<E, L>& t) {
-  return with_layout(t, [](const Layout& l) { return coalesce(l); });
+template <StaticTensor T>
+GANTRY_INLINE constexpr auto coalesce(T&& t) {
+  return with_layout(static_cast<T&&>(t), detail::CoalesceModes{});
 }
 
 // ---- Divides
@@ -139,37 +146,36 @@ struct DividedExtents {
   static constexpr ExtentSource value = make();
 };
 
-template <DivideForm form, class E, StaticValue L, class B>
-GANTRY_INLINE constexpr auto divide(const Tensor<E, L>& t, B) {
+template <DivideForm form, class T, class B>
+GANTRY_INLINE constexpr auto divide(T&& t, B) {
   using Type = static_type<B>;
-  using D = Divided<form, L, Type>;
-  using Source = DividedExtents<L, Type>;
+  using D = Divided<form, LayoutOf<T>, Type>;
+  using Source = DividedExtents<LayoutOf<T>, Type>;
   static_assert(
       Source::is_simple(),
       "gantry: a mode whose extent is known only at run time must be a single integer and can only be cut by a "
       "single integer");
   constexpr int n = unknown_count(D::value.shape());
-  const auto data = t.data();
-  return Tensor<without_const<decltype(data)>, D>(data, derive_extents<Source, n>(t.extents(), make_sequence<n>{}));
+  return view_as<D>(static_cast<T&&>(t), derive_extents<Source, n>(t.extents(), make_sequence<n>{}));
 }
 
 }  // namespace detail
 
-template <class E, StaticValue L, StaticValue B>
-GANTRY_INLINE constexpr auto logical_divide(const Tensor<E, L>& t, B tiler) {
-  return detail::divide<detail::DivideForm::logical>(t, tiler);
+template <StaticTensor T, StaticValue B>
+GANTRY_INLINE constexpr auto logical_divide(T&& t, B tiler) {
+  return detail::divide<detail::DivideForm::logical>(static_cast<T&&>(t), tiler);
 }
-template <class E, StaticValue L, StaticValue B>
-GANTRY_INLINE constexpr auto zipped_divide(const Tensor<E, L>& t, B tiler) {
-  return detail::divide<detail::DivideForm::zipped>(t, tiler);
+template <StaticTensor T, StaticValue B>
+GANTRY_INLINE constexpr auto zipped_divide(T&& t, B tiler) {
+  return detail::divide<detail::DivideForm::zipped>(static_cast<T&&>(t), tiler);
 }
-template <class E, StaticValue L, StaticValue B>
-GANTRY_INLINE constexpr auto tiled_divide(const Tensor<E, L>& t, B tiler) {
-  return detail::divide<detail::DivideForm::tiled>(t, tiler);
+template <StaticTensor T, StaticValue B>
+GANTRY_INLINE constexpr auto tiled_divide(T&& t, B tiler) {
+  return detail::divide<detail::DivideForm::tiled>(static_cast<T&&>(t), tiler);
 }
-template <class E, StaticValue L, StaticValue B>
-GANTRY_INLINE constexpr auto flat_divide(const Tensor<E, L>& t, B tiler) {
-  return detail::divide<detail::DivideForm::flat>(t, tiler);
+template <StaticTensor T, StaticValue B>
+GANTRY_INLINE constexpr auto flat_divide(T&& t, B tiler) {
+  return detail::divide<detail::DivideForm::flat>(static_cast<T&&>(t), tiler);
 }
 
 // ---- One tile of many
@@ -212,25 +218,25 @@ using CoordOf = typename CoordMode<T>::type;
 
 // The tile at coordinate c of the tensor cut by the tiler: (tile modes..., modes of the rest where c has `_`). Entries
 // that c does not have are `_`.
-template <class E, StaticValue L, StaticValue B, class C>
-GANTRY_INLINE constexpr auto local_tile(const Tensor<E, L>& t, B tiler, C c) {
-  const auto zipped = zipped_divide(t, tiler);
-  using Zipped = typename detail::without_const<decltype(zipped)>::LayoutType;
+template <StaticTensor T, StaticValue B, class C>
+GANTRY_INLINE constexpr auto local_tile(T&& t, B tiler, C c) {
+  const auto zipped = zipped_divide(static_cast<T&&>(t), tiler);
+  using Zipped = detail::LayoutOf<decltype(zipped)>;
   constexpr int tile_rank = rank(Zipped::value[0]);
   constexpr int rest_rank = rank(Zipped::value[1]);
   return zipped(detail::underscores(make_sequence<tile_rank>{}),
                 detail::append_underscores<rest_rank>(static_cast<detail::CoordOf<C>>(c)));
 }
-template <class E, StaticValue L, StaticValue B, class C>
-GANTRY_INLINE constexpr auto inner_partition(const Tensor<E, L>& t, B tiler, C c) {
-  return local_tile(t, tiler, c);
+template <StaticTensor T, StaticValue B, class C>
+GANTRY_INLINE constexpr auto inner_partition(T&& t, B tiler, C c) {
+  return local_tile(static_cast<T&&>(t), tiler, c);
 }
 
 // The element at coordinate c of every tile: (modes of a tile where c has `_`, rest modes...).
-template <class E, StaticValue L, StaticValue B, class C>
-GANTRY_INLINE constexpr auto outer_partition(const Tensor<E, L>& t, B tiler, C c) {
-  const auto zipped = zipped_divide(t, tiler);
-  using Zipped = typename detail::without_const<decltype(zipped)>::LayoutType;
+template <StaticTensor T, StaticValue B, class C>
+GANTRY_INLINE constexpr auto outer_partition(T&& t, B tiler, C c) {
+  const auto zipped = zipped_divide(static_cast<T&&>(t), tiler);
+  using Zipped = detail::LayoutOf<decltype(zipped)>;
   constexpr int tile_rank = rank(Zipped::value[0]);
   constexpr int rest_rank = rank(Zipped::value[1]);
   return zipped(detail::append_underscores<tile_rank>(static_cast<detail::CoordOf<C>>(c)),
@@ -278,10 +284,10 @@ GANTRY_INLINE constexpr auto project(const C& c, Step<keep...>, Sequence<ks...>)
 }  // namespace detail
 
 // local_tile with the entries of tiler and coordinate that the step keeps: the A operand's tile out of (M, N, K).
-template <class E, StaticValue L, StaticValue B, class... Modes, int... keep>
-GANTRY_INLINE constexpr auto local_tile(const Tensor<E, L>& t, B, Coord<Modes...> c, Step<keep...> step) {
+template <StaticTensor T, StaticValue B, class... Modes, int... keep>
+GANTRY_INLINE constexpr auto local_tile(T&& t, B, Coord<Modes...> c, Step<keep...> step) {
   static_assert(sizeof...(Modes) == sizeof...(keep), "gantry: a step has one entry for every entry of the coordinate");
-  return local_tile(t, detail::ProjectedTiler<static_type<B>, keep...>{},
+  return local_tile(static_cast<T&&>(t), detail::ProjectedTiler<static_type<B>, keep...>{},
                     detail::project(c, step, make_sequence<(0 + ... + (keep != 0 ? 1 : 0))>{}));
 }
 
@@ -316,24 +322,26 @@ GANTRY_INLINE constexpr auto thread_coord(int thread, Sequence<modes...>) {
 }  // namespace detail
 
 // The elements of one thread, where the layout of threads is repeated over the tensor: one element of each repetition.
-template <class E, StaticValue L, StaticValue Threads>
-GANTRY_INLINE constexpr auto local_partition(const Tensor<E, L>& t, Threads, int thread) {
+template <StaticTensor T, StaticValue Threads>
+GANTRY_INLINE constexpr auto local_partition(T&& t, Threads, int thread) {
   using Type = layout_type<Threads>;
-  return outer_partition(t, detail::ThreadTile<Type>{},
+  return outer_partition(static_cast<T&&>(t), detail::ThreadTile<Type>{},
                          detail::thread_coord<Type>(thread, make_sequence<rank(Type::value)>{}));
 }
 
 // The same tensor with coordinate c as its origin.
-template <class C, class E, StaticValue L>
-GANTRY_INLINE constexpr auto domain_offset(C c, const Tensor<E, L>& t) {
+template <class C, StaticTensor T>
+GANTRY_INLINE constexpr auto domain_offset(C c, T&& t) {
+  using L = detail::LayoutOf<T>;
+  using E = typename detail::plain<T>::Engine;
   const auto offset = offset_of<L, typename E::Index, E::axes>(static_cast<detail::CoordOf<C>>(c));
-  const auto data = t.data();
+  const auto view = detail::view_as<L>(static_cast<T&&>(t), t.extents());
   if constexpr (detail::kTracksBits<E>) {
-    const auto moved = data.template moved<-1>(offset);
-    return Tensor<detail::without_const<decltype(moved)>, L>(moved, t.extents());
+    const auto moved = view.engine().template moved<-1>(offset);
+    return Tensor<detail::plain<decltype(moved)>, L>(moved, t.extents());
   } else {
-    const auto moved = data.moved(offset);
-    return Tensor<detail::without_const<decltype(moved)>, L>(moved, t.extents());
+    const auto moved = view.engine().moved(offset);
+    return Tensor<detail::plain<decltype(moved)>, L>(moved, t.extents());
   }
 }
 
