@@ -67,7 +67,8 @@ struct FlatModes {
   }
 
   GANTRY_HD constexpr void push_coalesced(const LayoutView& l, std::int64_t max_extent = 0) {
-    for (int i = 0; i < l.shape.nodes(); ++i) {
+    const int nodes = l.shape.nodes();
+    for (int i = 0; i < nodes; ++i) {
       if (l.shape.node_is_leaf(i)) push_coalesced(l.shape.node_leaf(i), l.stride.node_leaf(i), max_extent);
     }
   }
@@ -93,6 +94,24 @@ GANTRY_HD constexpr void push_coalesced_unbounded(FlatModes& out, const LayoutVi
   if (last < 0) return out.push(Int::fixed(2), Int::fixed(0));
   const Int& extent = l.shape.node_leaf(last);
   out.push_coalesced(extent.is_fixed(1) ? Int::fixed(2) : extent, l.stride.node_leaf(last));
+}
+
+// Calls f(out, extent, step), which pushes what it likes, for every leaf of l, on l's tree.
+template <class F>
+GANTRY_HD constexpr void by_leaf_into(Layout& out, const LayoutView& l, const F& f) {
+  std::int8_t opened[IntTuple::kCapacity];
+  std::int8_t ends[IntTuple::kCapacity];
+  int depth = 0;
+  const int nodes = l.shape.nodes();
+  for (int i = 0; i < nodes; ++i) {
+    if (l.shape.node_is_leaf(i)) {
+      f(out, l.shape.node_leaf(i), l.stride.node_leaf(i));
+    } else {
+      opened[depth] = static_cast<std::int8_t>(out.open());
+      ends[depth++] = static_cast<std::int8_t>(i + l.shape.node_span(i));
+    }
+    while (depth > 0 && ends[depth - 1] == i + 1) out.close(opened[--depth]);
+  }
 }
 
 // Pushes f(part of l) for every leaf of the profile, on the tree of the profile; modes of l that the profile does not
@@ -221,7 +240,8 @@ GANTRY_HD constexpr Layout filter_zeros(const Layout& l, TupleView profile) {
 namespace detail {
 
 GANTRY_HD constexpr void push_filtered(FlatModes& out, const LayoutView& l) {
-  for (int i = 0; i < l.shape.nodes(); ++i) {
+  const int nodes = l.shape.nodes();
+  for (int i = 0; i < nodes; ++i) {
     if (!l.shape.node_is_leaf(i) || l.stride.node_leaf(i).is_fixed(0)) continue;
     out.push_coalesced(l.shape.node_leaf(i), l.stride.node_leaf(i));
   }

@@ -24,44 +24,58 @@ namespace gantry {
 
 namespace detail {
 
-// Why a mode extent:step of B cannot be laid over a mode of A with `room` elements that is not A's last.
-GANTRY_HD constexpr Fault composition_fault(const Int& room, const Int& extent, const Int& step) {
-  if (!room.is_known() || !step.is_known()) return {};
+// How the mode extent:step of B meets a mode of A with `room` elements that is not A's last: how many steps stay inside
+// it, and the step in units of the whole mode, for the modes of A that follow.
+struct Meeting {
+  Int reach;
+  Int next_step;
+  Fault fault;
+};
+
+GANTRY_HD constexpr Meeting meet(const Int& room, const Int& extent, const Int& step) {
+  if (!room.is_known_integer() || !step.is_known_integer()) {
+    return {ceil_div(room, abs(step)), ceil_div(abs(step), room) * signum(step), {}};
+  }
+  const bool is_fixed = room.is_fixed() && step.is_fixed();
   const std::int64_t s = room.value();
   const std::int64_t d = step.value() < 0 ? -step.value() : step.value();
-  if (d == 0 || s % d == 0) return {};
-  if (d > s) return d % s == 0 ? Fault{} : Fault{Rule::composition_stride, step.value(), s};
+  if (d == 0) return {extent.as_dynamic(), Int(0), {}};
+  const std::int64_t sign = step.value() < 0 ? -1 : 1;
+  if (d >= s) {
+    const bool whole = d % s == 0;
+    return {Int::known(1, is_fixed), Int::known(d / s * sign, is_fixed),
+            whole ? Fault{} : Fault{Rule::composition_stride, step.value(), s}};
+  }
   // Steps that do not divide the mode are fine as long as they do not leave it.
-  if (!extent.is_known() || extent.value() <= s / d + 1) return {};
-  return {Rule::composition_stride, step.value(), s};
+  const bool even = s % d == 0;
+  const std::int64_t reach = even ? s / d : s / d + 1;
+  const bool stays = even || !extent.is_known() || extent.value() <= reach;
+  return {Int::known(reach, is_fixed), Int::known(sign, is_fixed),
+          stays ? Fault{} : Fault{Rule::composition_stride, step.value(), s}};
 }
 
 // Pushes lhs o (extent:step), for integers. Requires at least one mode in lhs; its last mode is taken as unbounded.
 GANTRY_HD constexpr void compose_leaf_into(Layout& out, const FlatModes& lhs, const Int& extent, const Int& step) {
-  if (step.is_fixed(0)) return out.push(extent, Int::fixed(0));
   const int last = lhs.count - 1;
   if (last == 0) return out.push(extent, step * lhs.stride[0]);
   FlatModes result;
   Int rest_extent = extent;
   Int rest_step = step;
   for (int i = 0; i < last; ++i) {
-    const Int& room = lhs.shape[i];
-    if (const Fault f = composition_fault(room, rest_extent, rest_step)) return out.fail(f);
-    const Int stride = abs(rest_step);
-    const bool stays = stride.is_known() && stride.value() == 0;
-    const Int reach = stays ? rest_extent.as_dynamic() : ceil_div(room, stride);
-    if (!reach.is_fixed(1) && !rest_extent.is_fixed(1)) {
-      const Int part = min(reach, rest_extent);
+    const Meeting m = meet(lhs.shape[i], rest_extent, rest_step);
+    if (m.fault) return out.fail(m.fault);
+    if (!m.reach.is_fixed(1) && !rest_extent.is_fixed(1)) {
+      const Int part = min(m.reach, rest_extent);
       if (part.is_known() && rest_extent.is_known() && rest_extent.value() % part.value() != 0) {
         return out.fail({Rule::composition_shape, rest_extent.value(), part.value()});
       }
       result.push(part, rest_step * lhs.stride[i]);
       rest_extent = rest_extent / part;
+      if (rest_extent.is_fixed(1)) return result.append_to(out);
     }
-    if (result.count > 0 && rest_extent.is_fixed(1)) break;
-    rest_step = ceil_div(stride, room) * signum(rest_step);
+    rest_step = m.next_step;
   }
-  if (result.count == 0 || !rest_extent.is_fixed(1)) result.push(rest_extent, rest_step * lhs.stride[last]);
+  result.push(rest_extent, rest_step * lhs.stride[last]);
   result.append_to(out);
 }
 
@@ -72,14 +86,7 @@ class Composer {
 
   // Pushes lhs o rhs.
   GANTRY_HD constexpr void compose_into(Layout& out, const LayoutView& rhs) {
-    if (rhs.shape.is_leaf()) return compose_leaf(out, rhs.shape.leaf(), rhs.stride.leaf());
-    const int at = out.open();
-    auto d = rhs.stride.begin();
-    for (TupleView s : rhs.shape) {
-      compose_into(out, LayoutView(s, *d));
-      ++d;
-    }
-    out.close(at);
+    by_leaf_into(out, rhs, [this](Layout& to, const Int& extent, const Int& step) { compose_leaf(to, extent, step); });
   }
 
   GANTRY_HD constexpr void compose_leaf(Layout& out, const Int& extent, const Int& step) {

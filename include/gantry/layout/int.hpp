@@ -78,6 +78,20 @@ GANTRY_HD constexpr std::int64_t gcd_magnitude(std::int64_t a, std::int64_t b) {
 
 }  // namespace detail
 
+class Int;
+
+namespace detail {
+
+// Arithmetic on anything but two known integers.
+GANTRY_HD constexpr Int general_product(const Int& a, const Int& b);
+GANTRY_HD constexpr Int general_sum(const Int& a, const Int& b);
+GANTRY_HD constexpr Int general_quotient(const Int& a, const Int& b);
+GANTRY_HD constexpr Int general_ceil_div(const Int& a, const Int& b);
+GANTRY_HD constexpr Int general_remainder(const Int& a, const Int& b);
+GANTRY_HD constexpr Int general_min(const Int& a, const Int& b);
+
+}  // namespace detail
+
 class Int {
  public:
   enum class Kind : std::uint8_t { dynamic, fixed, unknown, all, faulty };
@@ -87,10 +101,10 @@ class Int {
   GANTRY_HD constexpr Int(std::int64_t v)
       : Int(v == INT64_MIN ? static_cast<std::int64_t>(Rule::overflow) : v,
             v == INT64_MIN ? Kind::faulty : Kind::dynamic) {}
-  GANTRY_HD constexpr Int(int v) : Int(v, Kind::dynamic) {}
+  GANTRY_HD constexpr Int(int v) : Int(v, std::uint64_t{0}) {}
 
   GANTRY_HD static constexpr Int fixed(std::int64_t v) {
-    return v == INT64_MIN ? faulty(Rule::overflow) : Int(v, Kind::fixed);
+    return v == INT64_MIN ? faulty(Rule::overflow) : Int(v, kFixed);
   }
   // Fixed or dynamic. Requires v != INT64_MIN.
   GANTRY_HD static constexpr Int known(std::int64_t v, bool is_fixed) {
@@ -110,19 +124,20 @@ class Int {
   }
 
   GANTRY_HD constexpr Kind kind() const { return static_cast<Kind>(traits_ & kKindMask); }
-  GANTRY_HD constexpr bool is_fixed() const { return kind() == Kind::fixed; }
+  GANTRY_HD constexpr bool is_fixed() const { return (traits_ & kKindMask) == kFixed; }
   // A fixed plain integer of this value. The only comparison that may decide about structure.
   GANTRY_HD constexpr bool is_fixed(std::int64_t v) const {
-    return value_ == v && is_fixed() && (v == 0 || traits_ == static_cast<std::uint64_t>(Kind::fixed));
+    return value_ == v && (traits_ == kFixed || (v == 0 && is_fixed()));
   }
   GANTRY_HD constexpr bool is_number() const { return kind() <= Kind::unknown; }
-  GANTRY_HD constexpr bool is_known() const { return kind() <= Kind::fixed; }
+  GANTRY_HD constexpr bool is_known() const { return (traits_ & kKindMask) <= kFixed; }
   GANTRY_HD constexpr bool is_all() const { return kind() == Kind::all; }
   GANTRY_HD constexpr bool is_basis() const { return (traits_ >> kPathShift) != 0; }
   GANTRY_HD constexpr bool is_plain() const { return is_number() && !is_basis(); }
   // Neither unknown nor a basis element nor rational: what arithmetic can do without looking further.
-  GANTRY_HD constexpr bool is_known_integer() const { return traits_ <= static_cast<std::uint64_t>(Kind::fixed); }
-  GANTRY_HD constexpr Rule rule() const { return kind() == Kind::faulty ? static_cast<Rule>(value_) : Rule::none; }
+  GANTRY_HD constexpr bool is_known_integer() const { return traits_ <= kFixed; }
+  GANTRY_HD constexpr bool is_faulty() const { return kind() == Kind::faulty; }
+  GANTRY_HD constexpr Rule rule() const { return is_faulty() ? static_cast<Rule>(value_) : Rule::none; }
 
   // The number, or the coefficient of the basis element. 0 where it is unknown.
   GANTRY_HD constexpr std::int64_t value() const { return value_; }
@@ -157,8 +172,46 @@ class Int {
     return a.value_ == b.value_ && a.traits_ == b.traits_;
   }
 
+  // Products may have one basis operand, whose path the result keeps.
+  GANTRY_HD friend constexpr Int operator*(const Int& a, const Int& b) {
+    if ((a.traits_ | b.traits_) > kFixed) return detail::general_product(a, b);
+    const auto v = static_cast<detail::wide_int>(a.value_) * b.value_;
+    if (v > INT64_MAX || v < -INT64_MAX) return faulty(Rule::overflow);
+    const bool fixed_zero = v == 0 && (a.is_fixed(0) || b.is_fixed(0));
+    return Int(static_cast<std::int64_t>(v), fixed_zero ? kFixed : a.traits_ & b.traits_);
+  }
+
+  // Sums of plain integers, or of elements along the same basis mode. Sums across modes are tuples (coordinate.hpp).
+  GANTRY_HD friend constexpr Int operator+(const Int& a, const Int& b) {
+    if ((a.traits_ | b.traits_) > kFixed) return detail::general_sum(a, b);
+    const auto v = static_cast<detail::wide_int>(a.value_) + b.value_;
+    if (!detail::fits_in_64_bits(v)) return faulty(Rule::overflow);
+    return Int(static_cast<std::int64_t>(v), a.traits_ & b.traits_);
+  }
+
+  // Division truncates toward zero, as C++ does. A basis element may be divided by an integer.
+  GANTRY_HD friend constexpr Int operator/(const Int& a, const Int& b) {
+    if ((a.traits_ | b.traits_) > kFixed || b.value_ == 0) return detail::general_quotient(a, b);
+    return Int(a.value_ / b.value_, a.is_fixed(0) ? kFixed : a.traits_ & b.traits_);
+  }
+  GANTRY_HD friend constexpr Int operator%(const Int& a, const Int& b) {
+    if ((a.traits_ | b.traits_) > kFixed || b.value_ == 0) return detail::general_remainder(a, b);
+    return Int(a.value_ % b.value_, a.is_fixed(0) || b.is_fixed(1) ? kFixed : a.traits_ & b.traits_);
+  }
+  // ceil(a / b) for a >= 0 and b > 0.
+  GANTRY_HD friend constexpr Int ceil_div(const Int& a, const Int& b) {
+    if (b.is_fixed(1)) return a;
+    if ((a.traits_ | b.traits_) > kFixed || b.value_ == 0) return detail::general_ceil_div(a, b);
+    return Int(a.value_ / b.value_ + (a.value_ % b.value_ > 0 ? 1 : 0), a.traits_ & b.traits_);
+  }
+  GANTRY_HD friend constexpr Int min(const Int& a, const Int& b) {
+    if ((a.traits_ | b.traits_) > kFixed) return detail::general_min(a, b);
+    return Int(a.value_ < b.value_ ? a.value_ : b.value_, a.traits_ & b.traits_);
+  }
+
  private:
   static constexpr std::uint64_t kKindMask = 0xff;
+  static constexpr std::uint64_t kFixed = static_cast<std::uint64_t>(Kind::fixed);
   static constexpr int kDenominatorShift = 16;
   static constexpr std::uint64_t kDenominatorMask = 0xffff0000;
   static constexpr std::int64_t kMaxDenominator = 0x10000;
@@ -174,6 +227,8 @@ class Int {
   std::uint64_t traits_;  // kind, denominator less 1, path: all bits 0 for a plain run-time integer
 };
 static_assert(sizeof(Int) == 16);
+GANTRY_HD constexpr Int ceil_div(const Int& a, const Int& b);
+GANTRY_HD constexpr Int min(const Int& a, const Int& b);
 
 // Equal as numbers, whether fixed or dynamic.
 GANTRY_HD constexpr bool same_value(const Int& a, const Int& b) {
@@ -183,9 +238,6 @@ GANTRY_HD constexpr bool same_value(const Int& a, const Int& b) {
 
 namespace detail {
 
-GANTRY_HD constexpr bool are_known_integers(const Int& a, const Int& b) {
-  return a.is_known_integer() && b.is_known_integer();
-}
 GANTRY_HD constexpr bool are_fixed(const Int& a, const Int& b) { return a.is_fixed() && b.is_fixed(); }
 
 // The leaf for an exact result of an operation on a and b, both numbers: fixed only if both are.
@@ -209,7 +261,6 @@ GANTRY_HD constexpr Rule integer_rule(const Int& a, const Int& b) {
   return a.denominator() == 1 && b.denominator() == 1 ? Rule::none : Rule::not_an_integer;
 }
 
-// The operations on anything but two known integers.
 GANTRY_HD constexpr Int general_product(const Int& a, const Int& b) {
   if (const Rule r = operand_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (a.is_fixed(0) || b.is_fixed(0)) return Int::fixed(0);
@@ -243,6 +294,15 @@ GANTRY_HD constexpr Int general_quotient(const Int& a, const Int& b) {
   return Int::known(a.value() / b.value(), are_fixed(a, b)).with_path(a.path());
 }
 
+GANTRY_HD constexpr Int general_ceil_div(const Int& a, const Int& b) {
+  return general_quotient(a + b + Int::fixed(-1), b);
+}
+
+GANTRY_HD constexpr Int general_min(const Int& a, const Int& b) {
+  if (const Rule r = integer_rule(a, b); r != Rule::none) return Int::faulty(r);
+  return exact(a.value() < b.value() ? a.value() : b.value(), a, b);
+}
+
 GANTRY_HD constexpr Int general_remainder(const Int& a, const Int& b) {
   if (const Rule r = integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
@@ -251,52 +311,14 @@ GANTRY_HD constexpr Int general_remainder(const Int& a, const Int& b) {
 
 }  // namespace detail
 
-// Products may have one basis operand, whose path the result keeps.
-GANTRY_HD constexpr Int operator*(const Int& a, const Int& b) {
-  if (!detail::are_known_integers(a, b)) return detail::general_product(a, b);
-  const auto v = static_cast<detail::wide_int>(a.value()) * b.value();
-  if (!detail::fits_in_64_bits(v)) return Int::faulty(Rule::overflow);
-  const bool is_fixed = (a.is_fixed() && (b.is_fixed() || a.value() == 0)) || (b.is_fixed() && b.value() == 0);
-  return Int::known(static_cast<std::int64_t>(v), is_fixed);
-}
-
-// Sums of plain integers, or of elements along the same basis mode. Sums across modes are tuples (see coordinate.hpp).
-GANTRY_HD constexpr Int operator+(const Int& a, const Int& b) {
-  if (!detail::are_known_integers(a, b)) return detail::general_sum(a, b);
-  return detail::exact(static_cast<detail::wide_int>(a.value()) + b.value(), a, b);
-}
-
 GANTRY_HD constexpr Int operator-(const Int& a) { return Int::fixed(-1) * a; }
 GANTRY_HD constexpr Int operator-(const Int& a, const Int& b) { return a + -b; }
-
-// Division truncates toward zero, as C++ does. A basis element may be divided by an integer.
-GANTRY_HD constexpr Int operator/(const Int& a, const Int& b) {
-  if (!detail::are_known_integers(a, b) || b.value() == 0) return detail::general_quotient(a, b);
-  return Int::known(a.value() / b.value(), detail::are_fixed(a, b) || a.is_fixed(0));
-}
-
-GANTRY_HD constexpr Int operator%(const Int& a, const Int& b) {
-  if (!detail::are_known_integers(a, b) || b.value() == 0) return detail::general_remainder(a, b);
-  return Int::known(a.value() % b.value(), detail::are_fixed(a, b) || a.is_fixed(0) || b.is_fixed(1));
-}
-
-// ceil(a / b) for a >= 0 and b > 0.
-GANTRY_HD constexpr Int ceil_div(const Int& a, const Int& b) {
-  if (b.is_fixed(1)) return a;
-  if (!detail::are_known_integers(a, b) || b.value() == 0) return detail::general_quotient(a + b - Int::fixed(1), b);
-  return Int::known(a.value() / b.value() + (a.value() % b.value() > 0 ? 1 : 0), detail::are_fixed(a, b));
-}
 
 GANTRY_HD constexpr Int abs(const Int& a) { return a.is_known() && a.value() < 0 ? -a : a; }
 
 GANTRY_HD constexpr Int signum(const Int& a) {
   if (!a.is_known()) return a.is_number() ? Int::unknown() : Int::faulty(detail::operand_rule(a, a));
   return Int::known(a.value() > 0 ? 1 : a.value() < 0 ? -1 : 0, a.is_fixed());
-}
-
-GANTRY_HD constexpr Int min(const Int& a, const Int& b) {
-  if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
-  return detail::exact(a.value() < b.value() ? a.value() : b.value(), a, b);
 }
 
 GANTRY_HD constexpr Int max(const Int& a, const Int& b) {

@@ -52,6 +52,10 @@ class IntTuple {
   }
 
   GANTRY_HD constexpr bool is_leaf() const { return store_.spans[0] == 0; }
+  // Leaves and parentheses, in preorder; node_span is 0 for a leaf, else the number of nodes of the subtree.
+  GANTRY_HD constexpr int nodes() const { return nodes_; }
+  GANTRY_HD constexpr int node_span(int i) const { return store_.spans[i]; }
+  GANTRY_HD constexpr const Int& node_leaf(int i) const { return store_.leaves[i]; }
   GANTRY_HD constexpr IntTuple operator[](int mode) const;
   // The integer itself. Requires a leaf.
   GANTRY_HD constexpr Int leaf() const {
@@ -94,8 +98,8 @@ class IntTuple {
   friend class TupleView;
 
   GANTRY_HD constexpr int append_leaf(const Int& leaf) {
-    if (!ok()) return 0;
-    if (leaf.rule() != Rule::none) {
+    if (rule_ != Rule::none) return 0;
+    if (leaf.is_faulty()) {
       fail(leaf.rule());
       return 0;
     }
@@ -147,9 +151,9 @@ class TupleView {
   GANTRY_HD constexpr TupleView operator[](int mode) const;
 
   // The subtree node by node, in preorder: what algorithms that do not care about nesting loop over.
-  GANTRY_HD constexpr bool node_is_leaf(int i) const { return is_own() || tuple_->store_.spans[at_ + i] == 0; }
-  GANTRY_HD constexpr const Int& node_leaf(int i) const { return !is_own() ? tuple_->store_.leaves[at_ + i] : own_; }
-  GANTRY_HD constexpr int node_span(int i) const { return !is_own() ? tuple_->store_.spans[at_ + i] : 0; }
+  GANTRY_HD constexpr bool node_is_leaf(int i) const { return at_ < 0 || tuple_->store_.spans[at_ + i] == 0; }
+  GANTRY_HD constexpr const Int& node_leaf(int i) const { return at_ < 0 ? own_ : tuple_->store_.leaves[at_ + i]; }
+  GANTRY_HD constexpr int node_span(int i) const { return at_ < 0 ? 0 : tuple_->store_.spans[at_ + i]; }
 
  private:
   GANTRY_HD constexpr bool is_own() const { return at_ < 0; }
@@ -232,7 +236,7 @@ GANTRY_HD constexpr IntTuple IntTuple::operator[](int mode) const {
 template <class... Modes>
 GANTRY_HD constexpr IntTuple make_int_tuple(const Modes&... modes) {
   IntTuple out;
-  (out.push_back(IntTuple(modes)), ...);
+  (out.push_back(TupleView(modes)), ...);
   return out;
 }
 template <class... Modes>

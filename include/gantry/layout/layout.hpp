@@ -119,25 +119,22 @@ class Layout {
 GANTRY_HD constexpr Fault Layout::check_leaves() const {
   if (!shape_.ok()) return shape_.fault();
   if (!stride_.ok()) return stride_.fault();
-  const TupleView s = shape_;
-  const TupleView d = stride_;
-  const int nodes = s.nodes();
-  std::int64_t elements = 1;
-  std::int64_t span = 0;
+  detail::wide_int elements = 1;
+  detail::wide_int span = 0;
+  const int nodes = shape_.nodes();
   for (int i = 0; i < nodes; ++i) {
-    if (!s.node_is_leaf(i)) continue;
-    const Int& extent = s.node_leaf(i);
-    const Int& step = d.node_leaf(i);
-    if (!extent.is_plain() || extent.denominator() != 1) return {Rule::not_an_extent};
+    if (shape_.node_span(i) != 0) continue;
+    const Int& extent = shape_.node_leaf(i);
+    const Int& step = stride_.node_leaf(i);
     if (!step.is_number()) return {Rule::not_an_integer};
-    if (!extent.is_known()) continue;
+    if (!extent.is_known_integer()) {
+      if (!extent.is_plain() || extent.denominator() != 1) return {Rule::not_an_extent};
+      continue;
+    }
     if (extent.value() < 1) return {Rule::extent_below_one, extent.value(), 1};
-    const std::int64_t reach = step.value() < 0 ? -step.value() : step.value();
-    const auto more_elements = static_cast<detail::wide_int>(elements) * extent.value();
-    const auto more_span = static_cast<detail::wide_int>(extent.value() - 1) * reach + span;
-    if (!detail::fits_in_64_bits(more_elements) || !detail::fits_in_64_bits(more_span + 1)) return {Rule::overflow};
-    elements = static_cast<std::int64_t>(more_elements);
-    span = static_cast<std::int64_t>(more_span);
+    elements *= extent.value();
+    span += static_cast<detail::wide_int>(extent.value() - 1) * (step.value() < 0 ? -step.value() : step.value());
+    if (elements > INT64_MAX || span >= INT64_MAX) return {Rule::overflow};
   }
   return {};
 }

@@ -18,53 +18,29 @@ namespace gantry {
 
 namespace detail {
 
-GANTRY_HD constexpr Fault upcast_leaf_into(Layout& out, const Int& extent, const Int& step, const Int& n) {
-  if (step.is_basis()) return {Rule::recast_basis};
-  if (step.is_fixed(0) || n.is_fixed(1)) {
-    out.push(extent, step);
-    return {};
-  }
+GANTRY_HD constexpr void upcast_leaf_into(Layout& out, const Int& extent, const Int& step, const Int& n) {
+  if (step.is_basis()) return out.fail({Rule::recast_basis});
+  if (step.is_fixed(0) || n.is_fixed(1)) return out.push(extent, step);
   if (!step.is_fixed()) {
-    if (step.is_known() && step.value() % n.value() != 0) return {Rule::recast_stride, step.value(), n.value()};
-    out.push(extent, step / n);
-    return {};
+    if (step.is_known() && step.value() % n.value() != 0)
+      return out.fail({Rule::recast_stride, step.value(), n.value()});
+    return out.push(extent, step / n);
   }
   const Int stride = abs(step);
   if (stride.value() % n.value() != 0 && n.value() % stride.value() != 0) {
-    return {Rule::recast_stride, step.value(), n.value()};
+    return out.fail({Rule::recast_stride, step.value(), n.value()});
   }
   const Int per_unit = ceil_div(n, stride);
   if (extent.is_known() && extent.value() % per_unit.value() != 0 && per_unit.value() % extent.value() != 0) {
-    return {Rule::recast_shape, extent.value(), per_unit.value()};
+    return out.fail({Rule::recast_shape, extent.value(), per_unit.value()});
   }
   out.push(ceil_div(extent, per_unit), signum(step) * ceil_div(stride, n));
-  return {};
 }
 
-GANTRY_HD constexpr Fault downcast_leaf_into(Layout& out, const Int& extent, const Int& step, const Int& n) {
-  if (step.is_basis()) return {Rule::recast_basis};
-  if (step.is_fixed(1) || step.is_fixed(-1)) {
-    out.push(extent * n, step);
-  } else {
-    out.push(extent, step * n);
-  }
-  return {};
-}
-
-// The layout of f(out, extent, step, n) for every leaf of l, on l's tree.
-template <class F>
-GANTRY_HD constexpr void recast_into(Layout& out, const LayoutView& l, const Int& n, const F& f) {
-  if (l.shape.is_leaf()) {
-    if (const Fault fault = f(out, l.shape.leaf(), l.stride.leaf(), n)) out.fail(fault);
-    return;
-  }
-  const int at = out.open();
-  auto d = l.stride.begin();
-  for (TupleView s : l.shape) {
-    recast_into(out, LayoutView(s, *d), n, f);
-    ++d;
-  }
-  out.close(at);
+GANTRY_HD constexpr void downcast_leaf_into(Layout& out, const Int& extent, const Int& step, const Int& n) {
+  if (step.is_basis()) return out.fail({Rule::recast_basis});
+  if (step.is_fixed(1) || step.is_fixed(-1)) return out.push(extent * n, step);
+  out.push(extent, step * n);
 }
 
 }  // namespace detail
@@ -75,7 +51,9 @@ GANTRY_HD constexpr Layout upcast(const Layout& l, std::int64_t n) {
   return detail::build_layout([&](Layout& out) {
     if (!l.ok()) return out.fail(l.fault());
     if (n < 1) return out.fail({Rule::recast_factor, n, 1});
-    detail::recast_into(out, l, Int::fixed(n), detail::upcast_leaf_into);
+    detail::by_leaf_into(out, l, [n](Layout& to, const Int& extent, const Int& step) {
+      detail::upcast_leaf_into(to, extent, step, Int::fixed(n));
+    });
   });
 }
 
@@ -90,7 +68,9 @@ GANTRY_HD constexpr Layout downcast(const Layout& l, std::int64_t n) {
       if (d.node_is_leaf(i)) contiguous = contiguous || d.node_leaf(i).is_fixed(1) || d.node_leaf(i).is_fixed(-1);
     }
     if (!contiguous) return out.fail({Rule::downcast_contiguous});
-    detail::recast_into(out, l, Int::fixed(n), detail::downcast_leaf_into);
+    detail::by_leaf_into(out, l, [n](Layout& to, const Int& extent, const Int& step) {
+      detail::downcast_leaf_into(to, extent, step, Int::fixed(n));
+    });
   });
 }
 

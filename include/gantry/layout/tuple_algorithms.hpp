@@ -74,9 +74,10 @@ GANTRY_HD constexpr bool has_basis(TupleView t) {
 
 // The same tree, whatever the leaves.
 GANTRY_HD constexpr bool congruent(TupleView a, TupleView b) {
-  if (!a.ok() || !b.ok() || a.nodes() != b.nodes()) return false;
-  for (int i = 0; i < a.nodes(); ++i) {
-    if (a.node_is_leaf(i) != b.node_is_leaf(i) || a.node_span(i) != b.node_span(i)) return false;
+  const int nodes = a.nodes();
+  if (!a.ok() || !b.ok() || nodes != b.nodes()) return false;
+  for (int i = 0; i < nodes; ++i) {
+    if (a.node_span(i) != b.node_span(i)) return false;
   }
   return true;
 }
