@@ -121,6 +121,7 @@ GANTRY_HD constexpr Layout tile_to_shape(const Layout& block, TupleView target, 
   const int n = rank(target);
   if (rank(block) > n) return Layout::faulty({Rule::target_rank, rank(block), n});
   const Layout padded = append(block, n);
+  if (!padded.ok()) return padded;
   IntTuple repetitions;
   for (int i = 0; i < n; ++i) {
     const Int extent = product(target[i]);
