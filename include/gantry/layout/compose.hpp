@@ -41,17 +41,18 @@ GANTRY_HD constexpr Meeting meet(const Int& room, const Int& extent, const Int& 
   const std::int64_t d = step.value() < 0 ? -step.value() : step.value();
   if (d == 0) return {extent.as_dynamic(), Int(0), {}};
   const std::int64_t sign = step.value() < 0 ? -1 : 1;
+  // Named, since nvcc 13.0 crashes on a choice between two faults inside the braces of a return.
+  const Fault uneven{Rule::composition_stride, step.value(), s};
   if (d >= s) {
-    const bool whole = d % s == 0;
-    return {Int::known(1, is_fixed), Int::known(d / s * sign, is_fixed),
-            whole ? Fault{} : Fault{Rule::composition_stride, step.value(), s}};
+    const Fault fault = d % s == 0 ? Fault{} : uneven;
+    return {Int::known(1, is_fixed), Int::known(d / s * sign, is_fixed), fault};
   }
   // Steps that do not divide the mode are fine as long as they do not leave it.
   const bool even = s % d == 0;
   const std::int64_t reach = even ? s / d : s / d + 1;
   const bool stays = even || !extent.is_known() || extent.value() <= reach;
-  return {Int::known(reach, is_fixed), Int::known(sign, is_fixed),
-          stays ? Fault{} : Fault{Rule::composition_stride, step.value(), s}};
+  const Fault fault = stays ? Fault{} : uneven;
+  return {Int::known(reach, is_fixed), Int::known(sign, is_fixed), fault};
 }
 
 // Pushes lhs o (extent:step), for integers. Requires at least one mode in lhs; its last mode is taken as unbounded.
