@@ -38,20 +38,48 @@ struct LayoutView {
 };
 GANTRY_HD constexpr int rank(const LayoutView& l) { return gantry::rank(l.shape); }
 
+// Modes pushed one by one onto a layout under construction: a leaf if there is one, a tuple if there are several,
+// `_1:_0` if there are none.
+class LeafOrTuple {
+ public:
+  GANTRY_HD constexpr void push(Layout& out, Int extent, Int step) {
+    if (count_++ == 0) {
+      extent_ = extent;
+      step_ = step;
+      return;
+    }
+    if (count_ == 2) {
+      opened_at_ = out.open();
+      out.push(extent_, step_);
+    }
+    out.push(extent, step);
+  }
+  GANTRY_HD constexpr void finish(Layout& out) const {
+    if (count_ > 1) return out.close(opened_at_);
+    out.push(extent_, step_);
+  }
+
+ private:
+  Int extent_ = Int::fixed(1);
+  Int step_ = Int::fixed(0);
+  int count_ = 0;
+  int opened_at_ = 0;
+};
+
 // Modes without nesting: what the algorithms compute on.
 struct FlatModes {
   Int shape[IntTuple::kCapacity];
   Int stride[IntTuple::kCapacity];
   int count = 0;
 
-  GANTRY_HD constexpr void push(const Int& extent, const Int& step) {
+  GANTRY_HD constexpr void push(Int extent, Int step) {
     shape[count] = extent;
     stride[count++] = step;
   }
 
   // Appends a mode: not at all if it has one element, as part of the last mode if it is certain to go on where that
   // ends, up to max_extent elements (0: any number).
-  GANTRY_HD constexpr void push_coalesced(const Int& extent, const Int& step, std::int64_t max_extent = 0) {
+  GANTRY_HD constexpr void push_coalesced(Int extent, Int step, std::int64_t max_extent = 0) {
     if (extent.is_fixed(1)) return;
     if (count > 0 && extent.is_fixed() && step.is_fixed()) {
       Int& last = shape[count - 1];
@@ -73,13 +101,10 @@ struct FlatModes {
     }
   }
 
-  // The modes as a leaf if there is one, as a tuple if there are several, `_1:_0` if there are none.
   GANTRY_HD constexpr void append_to(Layout& out) const {
-    if (count == 0) return out.push(Int::fixed(1), Int::fixed(0));
-    if (count == 1) return out.push(shape[0], stride[0]);
-    const int at = out.open();
-    for (int i = 0; i < count; ++i) out.push(shape[i], stride[i]);
-    out.close(at);
+    LeafOrTuple modes;
+    for (int i = 0; i < count; ++i) modes.push(out, shape[i], stride[i]);
+    modes.finish(out);
   }
 };
 

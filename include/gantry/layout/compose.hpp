@@ -29,55 +29,51 @@ namespace detail {
 struct Meeting {
   Int reach;
   Int next_step;
-  Fault fault;
+  bool is_even = true;
 };
 
-GANTRY_HD constexpr Meeting meet(const Int& room, const Int& extent, const Int& step) {
+GANTRY_INLINE constexpr Meeting meet(Int room, Int extent, Int step) {
   if (!room.is_known_integer() || !step.is_known_integer()) {
-    return {ceil_div(room, abs(step)), ceil_div(abs(step), room) * signum(step), {}};
+    return {ceil_div(room, abs(step)), ceil_div(abs(step), room) * signum(step)};
   }
   const bool is_fixed = room.is_fixed() && step.is_fixed();
-  const std::int64_t s = room.value();
-  const std::int64_t d = step.value() < 0 ? -step.value() : step.value();
-  if (d == 0) return {extent.as_dynamic(), Int(0), {}};
   const std::int64_t sign = step.value() < 0 ? -1 : 1;
-  // Named, since nvcc 13.0 crashes on a choice between two faults inside the braces of a return.
-  const Fault uneven{Rule::composition_stride, step.value(), s};
-  if (d >= s) {
-    const Fault fault = d % s == 0 ? Fault{} : uneven;
-    return {Int::known(1, is_fixed), Int::known(d / s * sign, is_fixed), fault};
-  }
+  const std::int64_t s = room.value();
+  const std::int64_t d = step.value() * sign;
+  if (d == 0) return {extent.as_dynamic(), Int(0)};
+  if (d >= s) return {Int::known(1, is_fixed), Int::known(d / s * sign, is_fixed), d % s == 0};
   // Steps that do not divide the mode are fine as long as they do not leave it.
-  const bool even = s % d == 0;
-  const std::int64_t reach = even ? s / d : s / d + 1;
-  const bool stays = even || !extent.is_known() || extent.value() <= reach;
-  const Fault fault = stays ? Fault{} : uneven;
-  return {Int::known(reach, is_fixed), Int::known(sign, is_fixed), fault};
+  const bool divides = s % d == 0;
+  const std::int64_t reach = s / d + (divides ? 0 : 1);
+  return {Int::known(reach, is_fixed), Int::known(sign, is_fixed),
+          divides || !extent.is_known() || extent.value() <= reach};
 }
 
 // Pushes lhs o (extent:step), for integers. Requires at least one mode in lhs; its last mode is taken as unbounded.
-GANTRY_HD constexpr void compose_leaf_into(Layout& out, const FlatModes& lhs, const Int& extent, const Int& step) {
+GANTRY_HD constexpr void compose_leaf_into(Layout& out, const FlatModes& lhs, Int extent, Int step) {
   const int last = lhs.count - 1;
   if (last == 0) return out.push(extent, step * lhs.stride[0]);
-  FlatModes result;
+  LeafOrTuple result;
   Int rest_extent = extent;
   Int rest_step = step;
   for (int i = 0; i < last; ++i) {
-    const Meeting m = meet(lhs.shape[i], rest_extent, rest_step);
-    if (m.fault) return out.fail(m.fault);
+    const Int room = lhs.shape[i];
+    const Meeting m = meet(room, rest_extent, rest_step);
+    if (!m.is_even) return out.fail({Rule::composition_stride, rest_step.value(), room.value()});
     if (!m.reach.is_fixed(1) && !rest_extent.is_fixed(1)) {
       const Int part = min(m.reach, rest_extent);
-      if (part.is_known() && rest_extent.is_known() && rest_extent.value() % part.value() != 0) {
+      const Int parts = rest_extent / part;
+      if (parts.is_known() && parts.value() * part.value() != rest_extent.value()) {
         return out.fail({Rule::composition_shape, rest_extent.value(), part.value()});
       }
-      result.push(part, rest_step * lhs.stride[i]);
-      rest_extent = rest_extent / part;
-      if (rest_extent.is_fixed(1)) return result.append_to(out);
+      result.push(out, part, rest_step * lhs.stride[i]);
+      rest_extent = parts;
+      if (rest_extent.is_fixed(1)) return result.finish(out);
     }
     rest_step = m.next_step;
   }
-  result.push(rest_extent, rest_step * lhs.stride[last]);
-  result.append_to(out);
+  result.push(out, rest_extent, rest_step * lhs.stride[last]);
+  result.finish(out);
 }
 
 // A as the left side of compositions: coalesced once for all modes of B that address it the same way.
@@ -87,10 +83,10 @@ class Composer {
 
   // Pushes lhs o rhs.
   GANTRY_HD constexpr void compose_into(Layout& out, const LayoutView& rhs) {
-    by_leaf_into(out, rhs, [this](Layout& to, const Int& extent, const Int& step) { compose_leaf(to, extent, step); });
+    by_leaf_into(out, rhs, [this](Layout& to, Int extent, Int step) { compose_leaf(to, extent, step); });
   }
 
-  GANTRY_HD constexpr void compose_leaf(Layout& out, const Int& extent, const Int& step) {
+  GANTRY_HD constexpr void compose_leaf(Layout& out, Int extent, Int step) {
     if (step.is_fixed(0)) return out.push(extent, Int::fixed(0));
     if (flat_.count == 0 || !(step.path() == path_)) {
       if (flat_.count != 0 && path_.empty() != step.path().empty()) return out.fail({Rule::mixed_basis});

@@ -83,12 +83,12 @@ class Int;
 namespace detail {
 
 // Arithmetic on anything but two known integers.
-GANTRY_HD constexpr Int general_product(const Int& a, const Int& b);
-GANTRY_HD constexpr Int general_sum(const Int& a, const Int& b);
-GANTRY_HD constexpr Int general_quotient(const Int& a, const Int& b);
-GANTRY_HD constexpr Int general_ceil_div(const Int& a, const Int& b);
-GANTRY_HD constexpr Int general_remainder(const Int& a, const Int& b);
-GANTRY_HD constexpr Int general_min(const Int& a, const Int& b);
+GANTRY_HD constexpr Int general_product(Int a, Int b);
+GANTRY_HD constexpr Int general_sum(Int a, Int b);
+GANTRY_HD constexpr Int general_quotient(Int a, Int b);
+GANTRY_HD constexpr Int general_ceil_div(Int a, Int b);
+GANTRY_HD constexpr Int general_remainder(Int a, Int b);
+GANTRY_HD constexpr Int general_min(Int a, Int b);
 
 }  // namespace detail
 
@@ -168,12 +168,10 @@ class Int {
                (traits_ & ~kDenominatorMask) | (static_cast<std::uint64_t>(lowest - 1) << kDenominatorShift));
   }
 
-  GANTRY_HD friend constexpr bool operator==(const Int& a, const Int& b) {
-    return a.value_ == b.value_ && a.traits_ == b.traits_;
-  }
+  GANTRY_HD friend constexpr bool operator==(Int a, Int b) { return a.value_ == b.value_ && a.traits_ == b.traits_; }
 
   // Products may have one basis operand, whose path the result keeps.
-  GANTRY_HD friend constexpr Int operator*(const Int& a, const Int& b) {
+  GANTRY_HD friend constexpr Int operator*(Int a, Int b) {
     if ((a.traits_ | b.traits_) > kFixed) return detail::general_product(a, b);
     const auto v = static_cast<detail::wide_int>(a.value_) * b.value_;
     if (v > INT64_MAX || v < -INT64_MAX) return faulty(Rule::overflow);
@@ -182,7 +180,7 @@ class Int {
   }
 
   // Sums of plain integers, or of elements along the same basis mode. Sums across modes are tuples (coordinate.hpp).
-  GANTRY_HD friend constexpr Int operator+(const Int& a, const Int& b) {
+  GANTRY_HD friend constexpr Int operator+(Int a, Int b) {
     if ((a.traits_ | b.traits_) > kFixed) return detail::general_sum(a, b);
     const auto v = static_cast<detail::wide_int>(a.value_) + b.value_;
     if (!detail::fits_in_64_bits(v)) return faulty(Rule::overflow);
@@ -190,21 +188,21 @@ class Int {
   }
 
   // Division truncates toward zero, as C++ does. A basis element may be divided by an integer.
-  GANTRY_HD friend constexpr Int operator/(const Int& a, const Int& b) {
+  GANTRY_HD friend constexpr Int operator/(Int a, Int b) {
     if ((a.traits_ | b.traits_) > kFixed || b.value_ == 0) return detail::general_quotient(a, b);
     return Int(a.value_ / b.value_, a.is_fixed(0) ? kFixed : a.traits_ & b.traits_);
   }
-  GANTRY_HD friend constexpr Int operator%(const Int& a, const Int& b) {
+  GANTRY_HD friend constexpr Int operator%(Int a, Int b) {
     if ((a.traits_ | b.traits_) > kFixed || b.value_ == 0) return detail::general_remainder(a, b);
     return Int(a.value_ % b.value_, a.is_fixed(0) || b.is_fixed(1) ? kFixed : a.traits_ & b.traits_);
   }
   // ceil(a / b) for a >= 0 and b > 0.
-  GANTRY_HD friend constexpr Int ceil_div(const Int& a, const Int& b) {
+  GANTRY_HD friend constexpr Int ceil_div(Int a, Int b) {
     if (b.is_fixed(1)) return a;
     if ((a.traits_ | b.traits_) > kFixed || b.value_ == 0) return detail::general_ceil_div(a, b);
     return Int(a.value_ / b.value_ + (a.value_ % b.value_ > 0 ? 1 : 0), a.traits_ & b.traits_);
   }
-  GANTRY_HD friend constexpr Int min(const Int& a, const Int& b) {
+  GANTRY_HD friend constexpr Int min(Int a, Int b) {
     if ((a.traits_ | b.traits_) > kFixed) return detail::general_min(a, b);
     return Int(a.value_ < b.value_ ? a.value_ : b.value_, a.traits_ & b.traits_);
   }
@@ -227,41 +225,41 @@ class Int {
   std::uint64_t traits_;  // kind, denominator less 1, path: all bits 0 for a plain run-time integer
 };
 static_assert(sizeof(Int) == 16);
-GANTRY_HD constexpr Int ceil_div(const Int& a, const Int& b);
-GANTRY_HD constexpr Int min(const Int& a, const Int& b);
+GANTRY_HD constexpr Int ceil_div(Int a, Int b);
+GANTRY_HD constexpr Int min(Int a, Int b);
 
 // Equal as numbers, whether fixed or dynamic.
-GANTRY_HD constexpr bool same_value(const Int& a, const Int& b) {
+GANTRY_HD constexpr bool same_value(Int a, Int b) {
   return a.is_known() && b.is_known() && a.value() == b.value() && a.denominator() == b.denominator() &&
          (a.path() == b.path() || a.value() == 0);
 }
 
 namespace detail {
 
-GANTRY_HD constexpr bool are_fixed(const Int& a, const Int& b) { return a.is_fixed() && b.is_fixed(); }
+GANTRY_HD constexpr bool are_fixed(Int a, Int b) { return a.is_fixed() && b.is_fixed(); }
 
 // The leaf for an exact result of an operation on a and b, both numbers: fixed only if both are.
-GANTRY_HD constexpr Int exact(wide_int v, const Int& a, const Int& b) {
+GANTRY_HD constexpr Int exact(wide_int v, Int a, Int b) {
   if (!a.is_known() || !b.is_known()) return Int::unknown();
   if (!fits_in_64_bits(v)) return Int::faulty(Rule::overflow);
   return Int::known(static_cast<std::int64_t>(v), are_fixed(a, b));
 }
 
 // The fault that forbids an operation on a and b, if any.
-GANTRY_HD constexpr Rule operand_rule(const Int& a, const Int& b) {
+GANTRY_HD constexpr Rule operand_rule(Int a, Int b) {
   if (a.kind() == Int::Kind::faulty) return a.rule();
   if (b.kind() == Int::Kind::faulty) return b.rule();
   return a.is_all() || b.is_all() ? Rule::not_an_integer : Rule::none;
 }
 
 // The same for operations that have a meaning for integers alone.
-GANTRY_HD constexpr Rule integer_rule(const Int& a, const Int& b) {
+GANTRY_HD constexpr Rule integer_rule(Int a, Int b) {
   if (const Rule r = operand_rule(a, b); r != Rule::none) return r;
   if (a.is_basis() || b.is_basis()) return Rule::basis_product;
   return a.denominator() == 1 && b.denominator() == 1 ? Rule::none : Rule::not_an_integer;
 }
 
-GANTRY_HD constexpr Int general_product(const Int& a, const Int& b) {
+GANTRY_HD constexpr Int general_product(Int a, Int b) {
   if (const Rule r = operand_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (a.is_fixed(0) || b.is_fixed(0)) return Int::fixed(0);
   if (a.is_basis() && b.is_basis()) return Int::faulty(Rule::basis_product);
@@ -273,7 +271,7 @@ GANTRY_HD constexpr Int general_product(const Int& a, const Int& b) {
   return whole.is_known() ? Int(whole.value() / denominator).with_path(path) : whole.with_path(path);
 }
 
-GANTRY_HD constexpr Int general_sum(const Int& a, const Int& b) {
+GANTRY_HD constexpr Int general_sum(Int a, Int b) {
   if (const Rule r = operand_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (a.is_fixed(0)) return b;
   if (b.is_fixed(0)) return a;
@@ -286,7 +284,7 @@ GANTRY_HD constexpr Int general_sum(const Int& a, const Int& b) {
   return (whole.is_fixed() ? whole.over(denominator) : Int(whole.value() / denominator)).with_path(a.path());
 }
 
-GANTRY_HD constexpr Int general_quotient(const Int& a, const Int& b) {
+GANTRY_HD constexpr Int general_quotient(Int a, Int b) {
   if (const Rule r = integer_rule(a.coefficient(), b); r != Rule::none) return Int::faulty(r);
   if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
   if (a.is_fixed(0)) return Int::fixed(0);
@@ -294,16 +292,14 @@ GANTRY_HD constexpr Int general_quotient(const Int& a, const Int& b) {
   return Int::known(a.value() / b.value(), are_fixed(a, b)).with_path(a.path());
 }
 
-GANTRY_HD constexpr Int general_ceil_div(const Int& a, const Int& b) {
-  return general_quotient(a + b + Int::fixed(-1), b);
-}
+GANTRY_HD constexpr Int general_ceil_div(Int a, Int b) { return general_quotient(a + b + Int::fixed(-1), b); }
 
-GANTRY_HD constexpr Int general_min(const Int& a, const Int& b) {
+GANTRY_HD constexpr Int general_min(Int a, Int b) {
   if (const Rule r = integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   return exact(a.value() < b.value() ? a.value() : b.value(), a, b);
 }
 
-GANTRY_HD constexpr Int general_remainder(const Int& a, const Int& b) {
+GANTRY_HD constexpr Int general_remainder(Int a, Int b) {
   if (const Rule r = integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
   return a.is_fixed(0) || b.is_fixed(1) ? Int::fixed(0) : Int::unknown();
@@ -312,7 +308,7 @@ GANTRY_HD constexpr Int general_remainder(const Int& a, const Int& b) {
 }  // namespace detail
 
 GANTRY_HD constexpr Int operator-(const Int& a) { return Int::fixed(-1) * a; }
-GANTRY_HD constexpr Int operator-(const Int& a, const Int& b) { return a + -b; }
+GANTRY_HD constexpr Int operator-(Int a, Int b) { return a + -b; }
 
 GANTRY_HD constexpr Int abs(const Int& a) { return a.is_known() && a.value() < 0 ? -a : a; }
 
@@ -321,12 +317,12 @@ GANTRY_HD constexpr Int signum(const Int& a) {
   return Int::known(a.value() > 0 ? 1 : a.value() < 0 ? -1 : 0, a.is_fixed());
 }
 
-GANTRY_HD constexpr Int max(const Int& a, const Int& b) {
+GANTRY_HD constexpr Int max(Int a, Int b) {
   if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   return detail::exact(a.value() < b.value() ? b.value() : a.value(), a, b);
 }
 
-GANTRY_HD constexpr Int gcd(const Int& a, const Int& b) {
+GANTRY_HD constexpr Int gcd(Int a, Int b) {
   if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
   if (a.is_fixed(1) || b.is_fixed(1)) return Int::fixed(1);
   return detail::exact(detail::gcd_magnitude(a.value(), b.value()), a, b);

@@ -74,9 +74,9 @@ class IntTuple {
     if (ok()) store_.spans[opened_at] = static_cast<std::uint8_t>(nodes_ - opened_at);
   }
   GANTRY_HD constexpr void push(TupleView mode);
-  GANTRY_HD constexpr void push(const Int& leaf) { append_leaf(leaf); }
+  GANTRY_HD constexpr void push(Int leaf) { append_leaf(leaf); }
   GANTRY_HD constexpr void push_back(TupleView mode);
-  GANTRY_HD constexpr void push_back(const Int& leaf) {
+  GANTRY_HD constexpr void push_back(Int leaf) {
     append_leaf(leaf);
     close(0);
   }
@@ -97,7 +97,7 @@ class IntTuple {
  private:
   friend class TupleView;
 
-  GANTRY_HD constexpr int append_leaf(const Int& leaf) {
+  GANTRY_HD constexpr int append_leaf(Int leaf) {
     if (rule_ != Rule::none) return 0;
     if (leaf.is_faulty()) {
       fail(leaf.rule());

@@ -92,7 +92,7 @@ class Layout {
     shape_.close(opened_at);
     stride_.close(opened_at);
   }
-  GANTRY_HD constexpr void push(const Int& extent, const Int& step) {
+  GANTRY_HD constexpr void push(Int extent, Int step) {
     shape_.push(extent);
     stride_.push(step);
   }
