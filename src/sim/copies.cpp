@@ -50,6 +50,12 @@ class Parts {
   std::vector<std::pair<std::size_t, std::size_t>> ranges_;
 };
 
+// Counts copies that still read a map which the launch has edited.
+void count_map_use(const void* map, int change) {
+  const auto found = grid().edited_maps.find(reinterpret_cast<std::uint64_t>(map));
+  if (found != grid().edited_maps.end()) found->second.copies_in_flight += change;
+}
+
 class LoadAgent final : public Agent {
  public:
   explicit LoadAgent(LoadJob job) : job_(std::move(job)) {}
@@ -63,6 +69,7 @@ class LoadAgent final : public Agent {
     }
     const bool finished = parts_->empty();
     if (finished) {
+      count_map_use(job_.map, -1);
       grid().checker.landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
       --job_.to->in_flight;
       --job_.to->loads_in_flight;
@@ -107,6 +114,7 @@ class StoreAgent final : public Agent {
       for (std::size_t i = first; i < last; ++i) fetch(job_.pieces[i]);
       if (!parts_->empty()) return false;
       --job_.thread->bulk->group(job_.group).unread;
+      count_map_use(job_.map, -1);
       signal();
       return false;
     }
@@ -162,12 +170,14 @@ BulkGroups& bulk_groups(Thread& thread) {
 }
 
 void start_load(LoadJob job) {
+  count_map_use(job.map, 1);
   ++job.to->in_flight;
   ++job.to->loads_in_flight;
   grid().agents.start(std::make_unique<LoadAgent>(std::move(job)), grid().step());
 }
 
 void start_store(StoreJob job) {
+  count_map_use(job.map, 1);
   ++job.from->in_flight;
   auto& group = job.thread->bulk->group(job.group);
   ++group.unread;
@@ -179,12 +189,19 @@ void check_load(const LoadJob& job, SiteId site) {
   const View* view = &self().view;
   Accessor to{.record = {.who = job.load, .site = site, .kind = AccessKind::load, .write = true},
               .views = &view, .view_count = 1, .async = true};
+  to.record.atomic = job.transform.reduce.has_value();
   Accessor from = to;
-  from.record.write = false;
+  from.record.write = from.record.atomic = false;
   Checker& checker = grid().checker;
   for (const Piece& piece : job.pieces) {
     checker.shared(*job.to, piece.shared, piece.bytes, to);
-    if (piece.global != 0) checker.global(piece.global, piece.bytes, from);
+    if (piece.global == 0) continue;
+    const auto* source = reinterpret_cast<const std::byte*>(piece.global);
+    if (Cta* cta = grid().shared_owner(source)) {
+      checker.shared(*cta, static_cast<std::uint32_t>(source - cta->window), piece.bytes, from);
+    } else {
+      checker.global(piece.global, piece.bytes, from);
+    }
   }
 }
 

@@ -27,6 +27,7 @@ struct LoadJob {
   Mbarrier* barrier = nullptr;
   std::uint32_t load = 0;     // number in the checker
   Transform transform{};
+  const void* map = nullptr;  // that the copy reads until it is done
 };
 
 // Shared to global, in group `group` of `thread`.
@@ -36,6 +37,7 @@ struct StoreJob {
   Thread* thread = nullptr;
   Epoch group = 0;
   Transform transform{};
+  const void* map = nullptr;
 };
 
 void start_load(LoadJob job);

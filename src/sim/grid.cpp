@@ -262,10 +262,10 @@ void Grid::poll(const Waiting& what) {
   if (aborting_) throw Stopped{};
 }
 
-void Grid::poll_point() {
+void Grid::poll_point(const Waiting& what) {
   Thread& thread = *running_;
   if (thread.polled_at == changes_) {
-    poll({.site = thread.waiting.site});
+    poll(what);
   } else {
     yield();
   }
@@ -295,8 +295,18 @@ bool Grid::idle() {
     agents.run_one(step_);
     return true;
   }
-  if (pollers_.empty() || changes_ == polled_at_) return false;
+  // Looking again may be part of what a thread does on its way to something else; for ever it is not.
+  if (pollers_.empty() || ++idle_polls_ > kIdlePolls) return false;
+  wake_pollers();
   return true;
+}
+
+void Grid::wake_pollers() {
+  polled_at_ = changes_;
+  for (Thread* thread : std::exchange(pollers_, {})) {
+    thread->state = Thread::State::ready;
+    policy_->ready(thread->slot);
+  }
 }
 
 Report Grid::run() {
@@ -311,11 +321,8 @@ Report Grid::run() {
   while (running() && !aborting_) {
     while (agents.due(step_)) agents.run_one(step_);
     if (!pollers_.empty() && changes_ != polled_at_) {
-      polled_at_ = changes_;
-      for (Thread* thread : std::exchange(pollers_, {})) {
-        thread->state = Thread::State::ready;
-        policy_->ready(thread->slot);
-      }
+      idle_polls_ = 0;
+      wake_pollers();
     }
     const std::uint32_t slot = policy_->choose();
     if (slot != kNobody) {

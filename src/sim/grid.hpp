@@ -72,7 +72,8 @@ struct Thread {
   ClockBuilder acquire_fence;     // what relaxed loads have read, for a fence after them
   bool acquire_pending = false;
   std::uint32_t cluster_round = 0;  // cluster barriers arrived at
-  std::uint64_t polled_at = ~std::uint64_t{0};  // changes that its last strong load had seen
+  std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // version by address
+  std::uint64_t polled_at = ~std::uint64_t{0};  // changes that its last look had seen
 };
 
 // Lanes that meet to exchange values.
@@ -155,7 +156,7 @@ class Grid {
   void yield();                      // someone else may go first
   void block(const Waiting& what);   // until `wake`
   void poll(const Waiting& what);    // until anything has changed
-  void poll_point();                 // before a strong load: lets others run, and waits once nothing has changed
+  void poll_point(const Waiting& what);  // before a look: lets others run; waits if nothing has changed since the last
   void wake(Thread& thread);
   void resume_later();               // woken by its own arrival: goes on when chosen again
   void changed() { ++changes_; }
@@ -182,6 +183,14 @@ class Grid {
     int index;
   };
   std::vector<Name> names;
+  // Tensor maps in global memory that this launch has edited, by address.
+  struct EditedMap {
+    std::uint64_t version = 0;
+    bool released = false;
+    Actor editor;
+    int copies_in_flight = 0;
+  };
+  std::unordered_map<std::uint64_t, EditedMap> edited_maps;
   std::unordered_map<std::uint64_t, Published> flags;  // what releasing stores to an address published
 
  private:
@@ -190,6 +199,7 @@ class Grid {
   void finish_cluster(std::uint32_t place);
   void run_thread(std::uint32_t slot);
   bool idle();
+  void wake_pollers();
   void thread_exit(Thread& thread);
   static void enter(void* thread);
   void report_deadlock();
@@ -206,6 +216,7 @@ class Grid {
   std::vector<std::unique_ptr<Cluster>> resident_;  // by place
   std::unique_ptr<Policy> policy_;
   std::uint64_t step_ = 0, changes_ = 0, polled_at_ = 0;
+  static constexpr int kIdlePolls = 64;
   std::vector<Thread*> pollers_;
   int idle_polls_ = 0;
   bool aborting_ = false;
@@ -230,6 +241,9 @@ inline void advance(View& view) { ++view.own.seen; }
 
 // A thread has returned: barriers of the whole CTA and of the cluster no longer wait for it.
 void thread_left_barriers(Thread& thread);
+
+// Whether the running thread may issue a copy with this map, if the launch has edited it.
+void check_map_use(const void* map, SiteId site);
 
 // Bytes arrive for a barrier; called by operations when they land.
 void credit(Mbarrier& barrier, std::uint32_t bytes);

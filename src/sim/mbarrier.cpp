@@ -197,7 +197,11 @@ bool mbarrier_wait(const Wait& wait, Site site) {
   Thread& thread = self();
   std::uint32_t parity = wait.parity & 1;
   if (call.mutation == MutationKind::flip_parity) parity ^= 1;
-  g.yield();
+  if (wait.kind == WaitKind::test) {
+    g.poll_point({.site = call.site, .object = wait.barrier, .parity = parity});
+  } else {
+    g.yield();
+  }
   Mbarrier* barrier = usable(wait.barrier, call.site);
   if (!barrier) {
     // A barrier that does not exist never completes.
@@ -210,10 +214,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
   }
   const std::uint64_t entered = barrier->phase;
   while (!complete(*barrier, wait, parity)) {
-    if (wait.kind == WaitKind::test) {
-      g.poll({.site = call.site, .object = wait.barrier, .parity = parity});
-      return false;
-    }
+    if (wait.kind == WaitKind::test) return false;
     barrier->waiters.push_back(&thread);
     g.block({.site = call.site, .object = wait.barrier, .parity = parity});
     if (wait.by_parity && barrier->phase >= entered + 2) {

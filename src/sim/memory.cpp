@@ -161,7 +161,7 @@ void reduce_element(ReduceOp op, Element element, std::byte* old, const std::byt
 
 void load(void* to, const void* from, std::uint32_t bytes, Access access, Site site) {
   const Call call = enter_call(site, Operation::load);
-  if (synchronises(access.semantics)) grid().poll_point();
+  if (synchronises(access.semantics)) grid().poll_point({.site = call.site});
   if (!legal(from, bytes, access.space, call.site)) {
     std::memset(to, 0xCD, bytes);
     return;

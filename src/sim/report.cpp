@@ -76,7 +76,8 @@ void Grid::report_deadlock() {
       }
     }
   }
-  std::string text = "No thread can go on and no operation is in flight.";
+  std::string text = pollers_.empty() ? "No thread can go on and no operation is in flight."
+                                      : "Threads poll for something that does not come, and nothing else can go on.";
   int lines = 0;
   for (const auto& [key, ranks] : groups) {
     if (++lines > 8) {
@@ -85,7 +86,7 @@ void Grid::report_deadlock() {
     }
     text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) + key.second;
   }
-  checker.find("deadlock", first, 0, text);
+  checker.find(pollers_.empty() ? "deadlock" : "livelock", first, 0, text);
 }
 
 }  // namespace sim

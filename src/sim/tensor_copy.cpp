@@ -30,6 +30,7 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
   if (reinterpret_cast<std::uintptr_t>(copy.map) % 64 != 0) {
     fault("tensor-map-alignment", site, "A copy was given a tensor map that is not aligned to 64 bytes.");
   }
+  check_map_use(copy.map, site);
   TmaDescriptor bytes;
   std::memcpy(&bytes, copy.map, sizeof bytes);
   const UnpackedTmaDescriptor map = unpack(bytes);
@@ -166,7 +167,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
     }
     LoadJob job{.pieces = box.pieces, .to = &to, .barrier = &barrier,
                 .load = grid().checker.add_load(barrier.actor, thread.view.self, site),
-                .transform = transform};
+                .transform = transform, .map = copy.map};
     if (grid().checking()) check_load(job, site);
     start_load(std::move(job));
   };
@@ -191,7 +192,7 @@ void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) 
                         : tiled_box(map, copy.coordinates, address);
   check_range(box, *own, site);
   StoreJob job{.pieces = std::move(box.pieces), .from = own, .thread = &thread,
-               .group = bulk_groups(thread).committed + 1};
+               .group = bulk_groups(thread).committed + 1, .map = copy.map};
   if (copy.kind == CopyKind::reduce) {
     if (!can_reduce(copy.op, map.data_type)) {
       fault("tensor-reduce-type", site,

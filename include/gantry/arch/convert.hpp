@@ -1,31 +1,75 @@
-// Conversions that are one instruction on the device and the same bits on the host.
+// Conversions that are one instruction on the GPU and give the same bits on the host. Of a pair, the first operand goes to
+// the upper half, as in PTX.
 //
-//   const std::uint32_t pair = cvt_rn_bf16x2(high, low);  // the first operand goes to the upper half
+//   const std::uint32_t pair = cvt_rn_bf16x2(high, low);
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "gantry/config.hpp"
+#include "gantry/numeric/float_types.hpp"
 
 namespace gantry::arch {
 
 namespace detail {
-// Round to nearest, ties to even; every NaN becomes 0x7FFF, as the instruction does.
-GANTRY_HD constexpr std::uint32_t bf16_from_f32(std::uint32_t bits) {
-  if ((bits & 0x7FFFFFFF) > 0x7F800000) return 0x7FFF;
-  return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
+template <class T>
+GANTRY_HD constexpr std::uint32_t packed_pair(float high, float low, int bits) {
+  return static_cast<std::uint32_t>(T(high).bits) << bits | T(low).bits;
 }
 }  // namespace detail
 
+#if GANTRY_ON_DEVICE
+#define GANTRY_PACK(text, type, constraint, width)                                     \
+  type pair;                                                                           \
+  asm("cvt.rn." text " %0, %1, %2;" : constraint(pair) : "f"(high), "f"(low));         \
+  return pair
+#endif
+
 GANTRY_INLINE std::uint32_t cvt_rn_bf16x2(float high, float low) {
 #if GANTRY_ON_DEVICE
-  std::uint32_t pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  return pair;
+  GANTRY_PACK("bf16x2.f32", std::uint32_t, "=r", 16);
 #else
-  return detail::bf16_from_f32(std::bit_cast<std::uint32_t>(high)) << 16 |
-         detail::bf16_from_f32(std::bit_cast<std::uint32_t>(low));
+  return detail::packed_pair<bf16>(high, low, 16);
+#endif
+}
+
+GANTRY_INLINE std::uint32_t cvt_rn_f16x2(float high, float low) {
+#if GANTRY_ON_DEVICE
+  GANTRY_PACK("f16x2.f32", std::uint32_t, "=r", 16);
+#else
+  return detail::packed_pair<f16>(high, low, 16);
+#endif
+}
+
+// Saturating: what is too large becomes the largest finite value.
+GANTRY_INLINE std::uint16_t cvt_rn_satfinite_e4m3x2(float high, float low) {
+#if GANTRY_ON_DEVICE
+  GANTRY_PACK("satfinite.e4m3x2.f32", std::uint16_t, "=h", 8);
+#else
+  return static_cast<std::uint16_t>(detail::packed_pair<e4m3>(high, low, 8));
+#endif
+}
+
+GANTRY_INLINE std::uint16_t cvt_rn_satfinite_e5m2x2(float high, float low) {
+#if GANTRY_ON_DEVICE
+  GANTRY_PACK("satfinite.e5m2x2.f32", std::uint16_t, "=h", 8);
+#else
+  return static_cast<std::uint16_t>(detail::packed_pair<e5m2>(high, low, 8));
+#endif
+}
+
+#if GANTRY_ON_DEVICE
+#undef GANTRY_PACK
+#endif
+
+// To nearest, ties away from zero; the low 13 bits of the result are zero.
+GANTRY_INLINE std::uint32_t cvt_rna_tf32(float x) {
+#if GANTRY_ON_DEVICE
+  std::uint32_t y;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return y;
+#else
+  return tf32(x, {.rounding = Rounding::nearest_away}).bits;
 #endif
 }
 

@@ -18,9 +18,9 @@ struct Extent3 {
 };
 
 struct LaunchConfig {
-  Extent3 grid;
-  Extent3 cluster;
-  Extent3 block;
+  Extent3 grid{};
+  Extent3 cluster{};
+  Extent3 block{};
   std::uint32_t shared_bytes = 0;
   const char* name = "kernel";  // in reports and error sentences
   bool dependent = false;       // may start before the previous kernel of the stream has finished

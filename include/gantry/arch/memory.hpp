@@ -1,0 +1,190 @@
+// Ordinary loads and stores: of shared and global memory, of other CTAs' shared memory, with cache operators, and the strong
+// ones that threads of different CTAs synchronise with. Atomics are in `atomic.hpp`.
+//
+// A value is 1, 2, 4, 8 or 16 bytes, aligned to its size.
+//
+//   const float4 v = ld(space_global, source, cache_streaming);
+//   st(space_shared, row, v);
+//   while (ld(sem_acquire, scope_gpu, space_global, flag) == 0) pause();
+#pragma once
+
+#include <cstdint>
+
+#include "gantry/arch/address.hpp"
+#include "gantry/arch/site.hpp"
+#include "gantry/arch/tags.hpp"
+
+#if !GANTRY_ON_DEVICE
+#include "gantry/arch/machine.hpp"
+#endif
+
+namespace gantry::arch {
+
+// Where a load or store leaves its line. Hints: they change no result.
+enum class CacheOp : std::uint8_t { global, streaming, last_use, no_allocate };
+template <CacheOp Op>
+struct CacheTag {};
+inline constexpr CacheTag<CacheOp::global> cache_global{};            // in L2 only
+inline constexpr CacheTag<CacheOp::streaming> cache_streaming{};      // first to be evicted
+inline constexpr CacheTag<CacheOp::last_use> cache_last_use{};        // loads: not needed again
+inline constexpr CacheTag<CacheOp::no_allocate> cache_no_allocate{};  // loads of constant data: not in L1
+
+namespace detail {
+
+template <int Bytes>
+struct Words;
+#if GANTRY_ON_DEVICE
+template <>
+struct Words<1> { using type = unsigned char; };
+template <>
+struct Words<2> { using type = unsigned short; };
+template <>
+struct Words<4> { using type = unsigned; };
+template <>
+struct Words<8> { using type = uint2; };
+template <>
+struct Words<16> { using type = uint4; };
+#endif
+
+template <class T>
+inline constexpr bool kAccessible = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
+                                    sizeof(T) == 8 || sizeof(T) == 16;
+#define GANTRY_CHECK_ACCESS(T) \
+  static_assert(detail::kAccessible<T>, "an access moves 1, 2, 4, 8 or 16 bytes")
+
+}  // namespace detail
+
+template <Space S, class T>
+GANTRY_INLINE T ld(SpaceTag<S>, const T* pointer, [[maybe_unused]] Site site = Site::here()) {
+  GANTRY_CHECK_ACCESS(T);
+#if GANTRY_ON_DEVICE
+  using Word = typename detail::Words<sizeof(T)>::type;
+  return __builtin_bit_cast(T, *reinterpret_cast<const Word*>(pointer));
+#else
+  T value;
+  sim::load(&value, pointer, sizeof(T), {.space = S}, site);
+  return value;
+#endif
+}
+
+template <Space S, class T>
+GANTRY_INLINE void st(SpaceTag<S>, T* pointer, const T& value,
+                      [[maybe_unused]] Site site = Site::here()) {
+  GANTRY_CHECK_ACCESS(T);
+#if GANTRY_ON_DEVICE
+  using Word = typename detail::Words<sizeof(T)>::type;
+  *reinterpret_cast<Word*>(pointer) = __builtin_bit_cast(Word, value);
+#else
+  sim::store(pointer, &value, sizeof(T), {.space = S}, site);
+#endif
+}
+
+template <CacheOp Op, class T>
+GANTRY_INLINE T ld(space_global_t, const T* pointer, CacheTag<Op>,
+                   [[maybe_unused]] Site site = Site::here()) {
+  GANTRY_CHECK_ACCESS(T);
+#if GANTRY_ON_DEVICE
+  using Word = typename detail::Words<sizeof(T)>::type;
+  const Word* from = reinterpret_cast<const Word*>(pointer);
+  Word word;
+  if constexpr (Op == CacheOp::global) word = __ldcg(from);
+  if constexpr (Op == CacheOp::streaming) word = __ldcs(from);
+  if constexpr (Op == CacheOp::last_use) word = __ldlu(from);
+  if constexpr (Op == CacheOp::no_allocate) word = __ldg(from);
+  return __builtin_bit_cast(T, word);
+#else
+  return ld(space_global, pointer, site);
+#endif
+}
+
+template <CacheOp Op, class T>
+GANTRY_INLINE void st(space_global_t, T* pointer, const T& value, CacheTag<Op>,
+                      [[maybe_unused]] Site site = Site::here()) {
+  GANTRY_CHECK_ACCESS(T);
+  static_assert(Op == CacheOp::global || Op == CacheOp::streaming, "stores have cache_global and cache_streaming");
+#if GANTRY_ON_DEVICE
+  using Word = typename detail::Words<sizeof(T)>::type;
+  Word* to = reinterpret_cast<Word*>(pointer);
+  if constexpr (Op == CacheOp::global) __stcg(to, __builtin_bit_cast(Word, value));
+  if constexpr (Op == CacheOp::streaming) __stcs(to, __builtin_bit_cast(Word, value));
+#else
+  st(space_global, pointer, value, site);
+#endif
+}
+
+#undef GANTRY_CHECK_ACCESS
+
+#if GANTRY_ON_DEVICE
+#define GANTRY_STRONG_LOAD(qualifiers)                                                         \
+  if constexpr (sizeof(T) == 4) {                                                              \
+    std::uint32_t bits;                                                                        \
+    asm volatile("ld." qualifiers ".global.b32 %0, [%1];" : "=r"(bits) : "l"(pointer) : "memory"); \
+    return __builtin_bit_cast(T, bits);                                                        \
+  } else {                                                                                     \
+    std::uint64_t bits;                                                                        \
+    asm volatile("ld." qualifiers ".global.b64 %0, [%1];" : "=l"(bits) : "l"(pointer) : "memory"); \
+    return __builtin_bit_cast(T, bits);                                                        \
+  }
+#define GANTRY_STRONG_STORE(qualifiers)                                                        \
+  if constexpr (sizeof(T) == 4) {                                                              \
+    asm volatile("st." qualifiers ".global.b32 [%0], %1;" ::"l"(pointer),                      \
+                 "r"(__builtin_bit_cast(std::uint32_t, value))                                 \
+                 : "memory");                                                                  \
+  } else {                                                                                     \
+    asm volatile("st." qualifiers ".global.b64 [%0], %1;" ::"l"(pointer),                      \
+                 "l"(__builtin_bit_cast(std::uint64_t, value))                                 \
+                 : "memory");                                                                  \
+  }
+#endif
+
+// Strong loads and stores of 4 or 8 bytes of global memory. An acquire that reads what a release wrote sees everything
+// that went before the release.
+template <Semantics S, Scope C, class T>
+GANTRY_INLINE T ld(SemanticsTag<S>, ScopeTag<C>, space_global_t, const T* pointer,
+                   [[maybe_unused]] Site site = Site::here()) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a strong load moves 4 or 8 bytes");
+  static_assert(S == Semantics::relaxed || S == Semantics::acquire, "a load is relaxed or acquires");
+  static_assert(C == Scope::gpu || C == Scope::sys, "a strong load has the scope of the GPU or the system");
+#if GANTRY_ON_DEVICE
+  if constexpr (S == Semantics::acquire && C == Scope::gpu) { GANTRY_STRONG_LOAD("acquire.gpu") }
+  if constexpr (S == Semantics::acquire && C == Scope::sys) { GANTRY_STRONG_LOAD("acquire.sys") }
+  if constexpr (S == Semantics::relaxed && C == Scope::gpu) { GANTRY_STRONG_LOAD("relaxed.gpu") }
+  if constexpr (S == Semantics::relaxed && C == Scope::sys) { GANTRY_STRONG_LOAD("relaxed.sys") }
+#else
+  T value;
+  sim::load(&value, pointer, sizeof(T), {.space = Space::global, .semantics = S, .scope = C}, site);
+  return value;
+#endif
+}
+
+template <Semantics S, Scope C, class T>
+GANTRY_INLINE void st(SemanticsTag<S>, ScopeTag<C>, space_global_t, T* pointer, const T& value,
+                      [[maybe_unused]] Site site = Site::here()) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a strong store moves 4 or 8 bytes");
+  static_assert(S == Semantics::relaxed || S == Semantics::release, "a store is relaxed or releases");
+  static_assert(C == Scope::gpu || C == Scope::sys, "a strong store has the scope of the GPU or the system");
+#if GANTRY_ON_DEVICE
+  if constexpr (S == Semantics::release && C == Scope::gpu) { GANTRY_STRONG_STORE("release.gpu") }
+  if constexpr (S == Semantics::release && C == Scope::sys) { GANTRY_STRONG_STORE("release.sys") }
+  if constexpr (S == Semantics::relaxed && C == Scope::gpu) { GANTRY_STRONG_STORE("relaxed.gpu") }
+  if constexpr (S == Semantics::relaxed && C == Scope::sys) { GANTRY_STRONG_STORE("relaxed.sys") }
+#else
+  sim::store(pointer, &value, sizeof(T), {.space = Space::global, .semantics = S, .scope = C}, site);
+#endif
+}
+
+#if GANTRY_ON_DEVICE
+#undef GANTRY_STRONG_LOAD
+#undef GANTRY_STRONG_STORE
+#endif
+
+// Part of every loop that polls: lets others run.
+GANTRY_INLINE void pause([[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  __nanosleep(20);
+#else
+  sim::pause(site);
+#endif
+}
+
+}  // namespace gantry::arch

@@ -1,0 +1,189 @@
+// Copies of plain byte ranges, and values that travel with their credit.
+#include <bit>
+#include <cstring>
+
+#include "copies.hpp"
+
+namespace gantry::sim {
+namespace {
+
+[[noreturn]] void fault(const char* rule, SiteId site, const std::string& text) {
+  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
+  grid().stop();
+}
+
+Operation operation_of(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::load: return Operation::bulk_load;
+    case CopyKind::store: return Operation::bulk_store;
+    case CopyKind::reduce: return Operation::bulk_reduce;
+    case CopyKind::prefetch: return Operation::bulk_prefetch;
+  }
+  return Operation::none;
+}
+
+// The range in the window of the CTA that holds it.
+std::uint32_t shared_range(const void* pointer, std::uint32_t bytes, Cta*& owner, SiteId site) {
+  owner = grid().shared_owner(pointer);
+  if (!owner) fault("bulk-address", site, "The shared side of a bulk copy is not in shared memory.");
+  const auto address =
+      static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->window);
+  if (address < kSharedBase || address + bytes > kSharedBase + owner->shared_bytes) {
+    fault("shared-out-of-range", site,
+          "A bulk copy of " + std::to_string(bytes) + " bytes leaves the " +
+              std::to_string(owner->shared_bytes) + " bytes of shared memory.");
+  }
+  return address;
+}
+
+// The barrier at the same offset as `pointer` in `cta`.
+Mbarrier& barrier_in(Cta& cta, const void* pointer, SiteId site) {
+  Cta* owner = grid().shared_owner(pointer);
+  if (!owner) fault("mbarrier-placement", site, "The barrier of a copy is not in shared memory.");
+  const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->window);
+  const auto found = cta.mbarriers.find(offset);
+  if (found == cta.mbarriers.end() || !found->second.live) {
+    fault("mbarrier-uninitialised", site,
+          "A copy is to be credited to a barrier of CTA " + std::to_string(cta.index) +
+              " that was never initialised.");
+  }
+  return found->second;
+}
+
+void send(LoadJob job, SiteId site) {
+  if (job.to->alive == 0) {
+    fault("cluster-peer-gone", site, "A copy goes to CTA " + std::to_string(job.to->index) + ", which has ended.");
+  }
+  job.load = grid().checker.add_load(job.barrier->actor, self().view.self, site);
+  if (grid().checking()) check_load(job, site);
+  start_load(std::move(job));
+}
+
+void load(const BulkCopy& copy, SiteId site) {
+  Thread& thread = self();
+  Cta* to = nullptr;
+  const std::uint32_t address = shared_range(copy.destination, copy.bytes, to, site);
+  Transform transform;
+  if (copy.kind == CopyKind::reduce) {
+    transform.reduce = copy.op;
+    transform.element = copy.element;
+  }
+  if (copy.from == Space::shared) {
+    Cta* from = nullptr;
+    shared_range(copy.source, copy.bytes, from, site);
+    if (from != thread.cta || to == thread.cta) {
+      fault("bulk-address", site,
+            "A bulk copy between shared memories goes from the own CTA to another one of the cluster.");
+    }
+  }
+  const std::vector<Piece> pieces{
+      {.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.source), .bytes = copy.bytes}};
+  auto& ctas = thread.cta->cluster->ctas;
+  if (!copy.multicast) {
+    send({.pieces = pieces, .to = to, .barrier = &barrier_in(*to, copy.barrier, site), .transform = transform}, site);
+    return;
+  }
+  if (copy.mask >> ctas.size() != 0) {
+    fault("multicast-mask", site,
+          "A multicast names CTA " + std::to_string(std::bit_width(copy.mask) - 1) + " of a cluster of " +
+              std::to_string(ctas.size()) + ".");
+  }
+  for (auto& cta : ctas) {
+    if (copy.mask >> cta->rank & 1) {
+      send({.pieces = pieces, .to = cta.get(), .barrier = &barrier_in(*cta, copy.barrier, site),
+            .transform = transform}, site);
+    }
+  }
+}
+
+void store(const BulkCopy& copy, SiteId site) {
+  Thread& thread = self();
+  Cta* from = nullptr;
+  const std::uint32_t address = shared_range(copy.source, copy.bytes, from, site);
+  StoreJob job{.pieces = {{.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.destination),
+                           .bytes = copy.bytes}},
+               .from = from, .thread = &thread, .group = bulk_groups(thread).committed + 1};
+  if (copy.kind == CopyKind::reduce) {
+    job.transform.reduce = copy.op;
+    job.transform.element = copy.element;
+  }
+  if (grid().checking()) check_store(job, site);
+  start_store(std::move(job));
+}
+
+// The value of a remote store is kept until it is delivered.
+class ValueAgent final : public Agent {
+ public:
+  ValueAgent(Cta& to, Mbarrier& barrier, std::uint32_t load, const RemoteStore& store)
+      : to_(to), barrier_(barrier), load_(load), store_(store) {
+    std::memcpy(value_, store.value, store.bytes);
+    ++to_.in_flight;
+    ++to_.loads_in_flight;
+  }
+  bool step(Random&) override {
+    auto* destination = static_cast<std::byte*>(store_.destination);
+    if (store_.adds) {
+      reduce_element(ReduceOp::add, store_.bytes == 4 ? Element::u32 : Element::u64, destination, value_);
+    } else {
+      std::memcpy(destination, value_, store_.bytes);
+    }
+    grid().checker.landed(load_, static_cast<Epoch>(barrier_.phase + 1));
+    --to_.in_flight;
+    --to_.loads_in_flight;
+    credit(barrier_, store_.bytes);
+    return true;
+  }
+
+ private:
+  Cta& to_;
+  Mbarrier& barrier_;
+  std::uint32_t load_;
+  RemoteStore store_;
+  std::byte value_[8] = {};
+};
+
+}  // namespace
+
+void bulk_copy(const BulkCopy& copy, Site site) {
+  const Call call = enter_call(site, operation_of(copy.kind));
+  grid().yield();
+  const auto misaligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 != 0; };
+  if (misaligned(copy.source) || misaligned(copy.destination) || copy.bytes % 16 != 0) {
+    fault("bulk-alignment", call.site,
+          "A bulk copy of " + std::to_string(copy.bytes) +
+              " bytes: both addresses and the size must be multiples of 16.");
+  }
+  switch (copy.kind) {
+    case CopyKind::load: load(copy, call.site); break;
+    case CopyKind::store: store(copy, call.site); break;
+    case CopyKind::reduce:
+      copy.to == Space::global ? store(copy, call.site) : load(copy, call.site);
+      break;
+    case CopyKind::prefetch: break;
+  }
+  advance(self().view);
+}
+
+void remote_store(const RemoteStore& store, Site site) {
+  const Call call = enter_call(site, Operation::remote_store);
+  grid().yield();
+  Thread& thread = self();
+  Cta* to = nullptr;
+  const std::uint32_t address = shared_range(store.destination, store.bytes, to, call.site);
+  if (grid().shared_owner(store.barrier) != to) {
+    fault("bulk-address", call.site, "The value of a remote store and its barrier are in different CTAs.");
+  }
+  Mbarrier& barrier = barrier_in(*to, store.barrier, call.site);
+  const std::uint32_t number = grid().checker.add_load(barrier.actor, thread.view.self, call.site);
+  if (grid().checking()) {
+    const View* view = &thread.view;
+    grid().checker.shared(*to, address, store.bytes,
+                          {.record = {.who = number, .site = call.site, .kind = AccessKind::load, .write = true,
+                                      .atomic = store.adds},
+                           .views = &view, .view_count = 1});
+  }
+  grid().agents.start(std::make_unique<ValueAgent>(*to, barrier, number, store), grid().step());
+  advance(thread.view);
+}
+
+}  // namespace gantry::sim

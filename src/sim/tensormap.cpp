@@ -1,0 +1,119 @@
+// Tensor maps that a kernel edits: written through the generic proxy, published, acquired, read by copies.
+//
+// A map in global memory that this launch has written is known by its address. A copy may use it once its content has been
+// released to the tensormap proxy and the issuing thread has acquired it.
+#include <cstring>
+
+#include "gantry/tma/replace.hpp"
+#include "grid.hpp"
+
+namespace gantry::sim {
+namespace {
+
+void complain(const char* rule, SiteId site, const std::string& text) {
+  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
+}
+
+bool aligned(const void* map, std::size_t to, SiteId site) {
+  if (reinterpret_cast<std::uintptr_t>(map) % to == 0) return true;
+  complain("tensor-map-alignment", site, "A tensor map is not aligned to " + std::to_string(to) + " bytes.");
+  return false;
+}
+
+std::uint64_t key(const void* map) { return reinterpret_cast<std::uint64_t>(map); }
+
+void note_in_flight(const void* map, SiteId site) {
+  const auto found = grid().edited_maps.find(key(map));
+  if (found != grid().edited_maps.end() && found->second.copies_in_flight > 0) {
+    complain("tensor-map-in-flight", site,
+             "A tensor map was edited while a copy that uses it was in flight: wait for the copy first.");
+  }
+}
+
+}  // namespace
+
+void tensormap_replace(void* map, MapField field, int ordinal, std::uint64_t value, Site site) {
+  const Call call = enter_call(site, Operation::tensormap_replace);
+  if (call.dropped() || !aligned(map, 128, call.site)) return;
+  Thread& thread = self();
+  if (grid().checking()) {
+    grid().checker.thread_access(thread, map, sizeof(TmaDescriptor), true, false, call.site);
+  }
+  if (!grid().shared_owner(map)) {
+    note_in_flight(map, call.site);
+    grid().edited_maps[key(map)].released = false;
+    grid().edited_maps[key(map)].editor = thread.view.self;
+  }
+  TmaDescriptor bytes;
+  std::memcpy(&bytes, map, sizeof bytes);
+  // Both enums list the fields in the order in which PTX does.
+  if (replace(bytes, static_cast<TmaReplaceField>(field), ordinal, value) != TmaReplaceResult::replaced) {
+    complain("tensor-map-invalid", call.site,
+             "tensormap.replace was refused: the bytes are no tiled tensor map, or the value does not fit the field.");
+    return;
+  }
+  std::memcpy(map, &bytes, sizeof bytes);
+}
+
+void tensormap_prefetch(const void* map, Site site) {
+  const Call call = enter_call(site, Operation::tensormap_prefetch);
+  if (grid().shared_owner(map)) {
+    complain("tensor-map-space", call.site, "prefetch.tensormap was given a map in shared memory.");
+  }
+}
+
+void tensormap_copy_release(void* global_map, const void* shared_map, Scope, Site site) {
+  const Call call = enter_call(site, Operation::tensormap_copy);
+  std::uint64_t values[32] = {};
+  warp_exchange({.mask = ~0u, .ordered = true, .operation = "tensormap.cp_fenceproxy"}, values, site);
+  if (!aligned(global_map, 128, call.site) || !aligned(shared_map, 128, call.site)) return;
+  Thread& thread = self();
+  if (thread.rank % 32 != 0) return;
+  note_in_flight(global_map, call.site);
+  if (grid().checking()) {
+    grid().checker.thread_access(thread, shared_map, sizeof(TmaDescriptor), false, false, call.site);
+    grid().checker.thread_access(thread, global_map, sizeof(TmaDescriptor), true, true, call.site);
+  }
+  std::memcpy(global_map, shared_map, sizeof(TmaDescriptor));
+  Grid::EditedMap& map = grid().edited_maps[key(global_map)];
+  ++map.version;
+  map.released = true;
+  map.editor = thread.view.self;
+}
+
+void fence_tensormap_release(Scope, Site site) {
+  const Call call = enter_call(site, Operation::fence_tensormap_release);
+  if (call.dropped()) return;
+  for (auto& [address, map] : grid().edited_maps) {
+    if (map.editor == self().view.self && !map.released) {
+      map.released = true;
+      ++map.version;
+    }
+  }
+}
+
+void fence_tensormap_acquire(const void* map, Scope, Site site) {
+  const Call call = enter_call(site, Operation::fence_tensormap_acquire);
+  if (call.dropped()) return;
+  const auto found = grid().edited_maps.find(key(map));
+  if (found != grid().edited_maps.end()) self().acquired_maps[key(map)] = found->second.version;
+}
+
+void check_map_use(const void* pointer, SiteId site) {
+  const auto found = grid().edited_maps.find(key(pointer));
+  if (found == grid().edited_maps.end()) return;
+  if (!found->second.released) {
+    complain("tensor-map-unreleased", site,
+             "A copy uses a tensor map that was edited in this kernel and not released to the tensormap proxy.");
+    return;
+  }
+  const auto& acquired = self().acquired_maps;
+  const auto own = acquired.find(key(pointer));
+  if (own == acquired.end() || own->second != found->second.version) {
+    complain("tensor-map-unacquired", site,
+             "A copy uses a tensor map that was edited in this kernel, and the issuing thread has not acquired it "
+             "since: fence.proxy.tensormap::generic.acquire comes first.");
+  }
+}
+
+}  // namespace gantry::sim

@@ -1,0 +1,111 @@
+// Tensor maps edited by a kernel: the protocol that makes the edit visible, and what happens without a part of it.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "simulate.hpp"
+
+namespace gantry {
+namespace {
+
+using namespace arch;
+using test::simulate;
+
+struct Storage {
+  alignas(1024) std::uint32_t tile[256];
+  alignas(128) TmaDescriptor map;
+  std::uint64_t barrier;
+};
+
+enum class Omit { nothing, acquire, wait };
+
+// Loads a row from `first`, then rewrites the map to point to `second` and loads again.
+Report load_through_edited_map(std::vector<std::uint32_t>& got, Omit omit) {
+  alignas(128) static std::uint32_t first[256], second[256];
+  alignas(128) static TmaDescriptor slot;
+  for (std::uint32_t i = 0; i < 256; ++i) first[i] = i, second[i] = 1000 + i;
+  const TmaDescriptor map = pack({.data_type = TmaDataType::u32, .rank = 1,
+                                  .address = reinterpret_cast<std::uint64_t>(first), .dims = {256}, .box = {256}});
+  return simulate(
+      {.block = {32}, .shared_bytes = sizeof(Storage)},
+      [&, omit](SharedMemory shared) {
+        Storage& s = shared.as<Storage>();
+        const bool leader = thread_rank() == 0;
+        if (leader) {
+          mbarrier_init(&s.barrier, 1);
+          fence_mbarrier_init(sem_release, scope_cluster);
+          for (int i = 0; i < 16; ++i) st(space_shared, &s.map.words[i], map.words[i]);
+        }
+        syncwarp();
+        for (std::uint32_t lap = 0; lap < 2; ++lap) {
+          if (leader) tensormap_replace_global_address(space_shared, &s.map, lap == 0 ? first : second);
+          syncwarp();
+          tensormap_cp_fenceproxy(sem_release, scope_gpu, &slot, &s.map);
+          if (!leader) continue;
+          if (omit != Omit::acquire) fence_proxy_tensormap_generic(sem_acquire, scope_gpu, &slot);
+          const std::int32_t at[1] = {0};
+          mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, 1024);
+          cp_async_bulk_tensor(space_cluster, space_global, s.tile, &slot, at, &s.barrier);
+          if (omit == Omit::wait && lap == 0) continue;
+          wait(&s.barrier, lap & 1);
+          got.push_back(ld(space_shared, &s.tile[7]));
+          fence_proxy_async(space_shared);
+        }
+      },
+      {.seed = 3, .latency = Latency::late});
+}
+
+TEST(TensorMap, AnEditedMapIsUsedOnceItIsPublishedAndAcquired) {
+  std::vector<std::uint32_t> got;
+  const Report report = load_through_edited_map(got, Omit::nothing);
+  EXPECT_TRUE(report.clean()) << report.text();
+  EXPECT_EQ(got, (std::vector<std::uint32_t>{7, 1007}));
+}
+
+TEST(TensorMap, UsingItWithoutAcquireIsReported) {
+  std::vector<std::uint32_t> got;
+  EXPECT_TRUE(load_through_edited_map(got, Omit::acquire).has("tensor-map-unacquired"));
+}
+
+TEST(TensorMap, EditingItUnderACopyInFlightIsReported) {
+  std::vector<std::uint32_t> got;
+  EXPECT_TRUE(load_through_edited_map(got, Omit::wait).has("tensor-map-in-flight"));
+}
+
+TEST(TensorMap, AMapEditedInGlobalMemoryNeedsARelease) {
+  alignas(128) static std::uint32_t memory[64];
+  alignas(128) static TmaDescriptor slot;
+  slot = pack({.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(memory), .dims = {8, 8},
+               .strides = {32}, .box = {8, 8}});
+  for (const bool release : {false, true}) {
+    const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
+      Storage& s = shared.as<Storage>();
+      mbarrier_init(&s.barrier, 1);
+      fence_mbarrier_init(sem_release, scope_cluster);
+      tensormap_replace_global_dim(space_global, &slot, n32<1>, 4);
+      tensormap_replace_global_stride(space_global, &slot, n32<0>, 32);
+      tensormap_replace_box_dim(space_global, &slot, n32<1>, 4);
+      if (release) fence_proxy_tensormap_generic(sem_release, scope_gpu);
+      fence_proxy_tensormap_generic(sem_acquire, scope_gpu, &slot);
+      const std::int32_t at[2] = {0, 0};
+      mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, 128);
+      cp_async_bulk_tensor(space_cluster, space_global, s.tile, &slot, at, &s.barrier);
+      wait(&s.barrier, 0);
+    });
+    EXPECT_EQ(report.has("tensor-map-unreleased"), !release) << report.text();
+    EXPECT_EQ(report.clean(), release) << report.text();
+  }
+}
+
+TEST(TensorMap, AMapInSharedMemoryCannotBeUsedByACopy) {
+  const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
+    Storage& s = shared.as<Storage>();
+    mbarrier_init(&s.barrier, 1);
+    const std::int32_t at[1] = {0};
+    cp_async_bulk_tensor(space_cluster, space_global, s.tile, &s.map, at, &s.barrier);
+  });
+  EXPECT_TRUE(report.has("tensor-map-space")) << report.text();
+}
+
+}  // namespace
+}  // namespace gantry
