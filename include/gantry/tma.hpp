@@ -1,5 +1,5 @@
-// Tensor maps and the copies through them: descriptors and their rules, plans, partitions, instructions. Encoding by the
-// driver (`tma/encode.hpp`) and reports (`tma/explain.hpp`) are included on their own.
+// Tensor maps and the copies through them: descriptors and their rules, plans, partitions, instructions. Encoding by
+// the driver (`tma/encode.hpp`) and reports (`tma/explain.hpp`) are included on their own.
 //
 // Example:
 //     using namespace gantry;

@@ -1,5 +1,5 @@
-// One tiled tensor-copy instruction executed element by element, from the arguments of its map alone, as the hardware was
-// seen to do it. It knows nothing of layouts or plans.
+// One tiled tensor-copy instruction executed element by element, from the arguments of its map alone, as the hardware
+// was seen to do it. It knows nothing of layouts or plans.
 //
 // Traversal is dense in shared memory, innermost dimension first; the swizzle permutes 16-byte chunks by bits of the
 // absolute shared address; what lies outside of the tensor is filled on loads and skipped on stores.

@@ -1,11 +1,10 @@
 // CuTe's observed plans and partitions, field by field, through the functions behind `gantry eval`.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "eval/kinds.hpp"
@@ -80,7 +79,8 @@ TEST(GoldenTmaPlan, DerivedFieldsArePresentExactlyWhereTheyAreInTheGoldenFile) {
 }
 
 TEST(GoldenTmaPartition, EveryFieldAgrees) {
-  for_each_case(tma_partition_kind, [](const json& golden, const json& answer) { expect_fields_agree(golden, answer); });
+  for_each_case(tma_partition_kind,
+                [](const json& golden, const json& answer) { expect_fields_agree(golden, answer); });
 }
 
 // Lines that nobody means: each is answered, none ends the program.
@@ -106,10 +106,11 @@ TEST(EvalTma, AnswersBadLinesWithASentence) {
 TEST(EvalTma, RefusesAnElementTypeThatThereIsNot) {
   JsonLine line(tma_plan_kind.computed);
   std::string out;
-  evaluate_line(tma_plan_kind,
-                R"json({"copy_op":"SM90_TMA_LOAD","elem":"float_e9m9_t","gmem":"(64,64):(64,_1)","smem":"(_8,_64):(_64,_1)",)json"
-                R"json("cta_tiler":"(_8,_64)"})json",
-                line, out);
+  evaluate_line(
+      tma_plan_kind,
+      R"json({"copy_op":"SM90_TMA_LOAD","elem":"float_e9m9_t","gmem":"(64,64):(64,_1)","smem":"(_8,_64):(_64,_1)",)json"
+      R"json("cta_tiler":"(_8,_64)"})json",
+      line, out);
   EXPECT_NE(out.find("is not an element type"), std::string::npos) << out;
 }
 

@@ -1,10 +1,10 @@
 // Plans against the definition of a tile copy. The instruction list of a plan is executed element by element by
-// box_executor.hpp; what must come out follows from the layouts alone: shared element c holds the global element of tile
-// element c, or the fill where that is outside.
-#include <gtest/gtest.h>
-
+// box_executor.hpp; what must come out follows from the layouts alone: shared element c holds the global element of
+// tile element c, or the fill where that is outside.
 #include <cstdlib>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include <gantry/layout/print.hpp>
 
@@ -17,9 +17,10 @@ namespace {
 constexpr std::uint64_t kSharedBase = 4096;
 
 std::string text(const TmaPlan& plan) {
-  std::string out = std::string(to_text(plan.op)) + " " + to_text(plan.element) + " gmem " + to_text(plan.gmem).c_str() +
-                    " smem " + to_text(plan.smem.layout()).c_str() + " tile " + to_text(plan.cta_v_map).c_str() +
-                    " box " + to_text(plan.tma_gbasis).c_str() + " multicast " + std::to_string(plan.num_multicast);
+  std::string out = std::string(to_text(plan.op)) + " " + to_text(plan.element) + " gmem " +
+                    to_text(plan.gmem).c_str() + " smem " + to_text(plan.smem.layout()).c_str() + " tile " +
+                    to_text(plan.cta_v_map).c_str() + " box " + to_text(plan.tma_gbasis).c_str() + " multicast " +
+                    std::to_string(plan.num_multicast);
   for (const TmaReason& r : plan.reasons) out += std::string("\n  ") + describe(r).c_str();
   return out;
 }
@@ -56,7 +57,8 @@ std::uint64_t value_at(const std::vector<std::uint8_t>& bytes, std::int64_t inde
   for (int done = 0; done < bits;) {
     const std::int64_t bit = index * bits + done;
     const int n = std::min(8, bits);
-    const std::uint64_t part = static_cast<std::uint64_t>(byte_of_bit(mutable_bytes, bit, swizzle, base) >> (bit % 8)) & ((1U << n) - 1);
+    const std::uint64_t part =
+        static_cast<std::uint64_t>(byte_of_bit(mutable_bytes, bit, swizzle, base) >> (bit % 8)) & ((1U << n) - 1);
     v |= part << done;
     done += n;
   }
@@ -119,8 +121,7 @@ void expect_loaded(const TmaPlan& plan, const Definition& tile, const Memory& m)
   for (std::int64_t c = 0; c < n; ++c) {
     const std::int64_t g = tile.global(c);
     const std::uint64_t wanted = g < 0 ? 0 : value_at(m.global, g, bits, TmaSwizzle::none, 0);
-    const std::uint64_t got =
-        value_at(m.shared, plan.smem.layout()(c), bits, plan.descriptor.swizzle, kSharedBase);
+    const std::uint64_t got = value_at(m.shared, plan.smem.layout()(c), bits, plan.descriptor.swizzle, kSharedBase);
     ASSERT_EQ(got, wanted) << "tile element " << c << " of " << text(plan);
   }
 }
@@ -220,7 +221,8 @@ TEST(PlanRefusals, PlansRefusedBecauseTheBoxIsNotTheTileDoCopySomethingElse) {
     for (std::int64_t c = 0; c < size(plan.smem.layout()); ++c) {
       const std::int64_t g = tile.global(c);
       const std::uint64_t wanted = g < 0 ? 0 : value_at(m.global, g, bits, TmaSwizzle::none, 0);
-      differs = differs || wanted != value_at(m.shared, plan.smem.layout()(c), bits, plan.descriptor.swizzle, kSharedBase);
+      differs =
+          differs || wanted != value_at(m.shared, plan.smem.layout()(c), bits, plan.descriptor.swizzle, kSharedBase);
     }
     EXPECT_TRUE(differs) << text(plan);
   }

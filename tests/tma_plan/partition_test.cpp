@@ -1,7 +1,7 @@
 // The three ways to the same instructions: the walk, the atom partition and the tiled partition.
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include <gantry/layout/print.hpp>
 
@@ -41,7 +41,8 @@ TEST(Partition, AtomAndTiledFormsGiveTheInstructionsOfTheWalk) {
     ++compared;
     const int modes = rank(plan.cta_v_map);
     const PlacedLayout s{_0, plan.smem.layout()};
-    const PlacedLayout g = local_tile(get_tma_tensor(plan, plan.gmem.shape()), plan.cta_tiler, repeat(_0, rank(plan.gmem)));
+    const PlacedLayout g =
+        local_tile(get_tma_tensor(plan, plan.gmem.shape()), plan.cta_tiler, repeat(_0, rank(plan.gmem)));
     ASSERT_TRUE(g.layout.ok()) << text(plan);
     const TmaTileWalk walk(plan);
     const Layout ctas = make_layout(Int::fixed(plan.num_multicast));
@@ -61,7 +62,8 @@ TEST(Partition, AtomAndTiledFormsGiveTheInstructionsOfTheWalk) {
 
 TEST(LocalTile, KeepsTheTilesOfModesThatTheCoordinateLeavesOpen) {
   const TmaPlan plan = make_tma_copy(
-      TmaOp::load, {.element = ElementType::f16, .layout = make_layout(make_shape(128, 64, 3), make_stride(64, _1, 8192))},
+      TmaOp::load,
+      {.element = ElementType::f16, .layout = make_layout(make_shape(128, 64, 3), make_stride(64, _1, 8192))},
       make_layout(make_shape(_32, _16), LayoutRight{}));
   const PlacedLayout whole = get_tma_tensor(plan, plan.gmem.shape());
   const PlacedLayout k_tiles = local_tile(whole, make_tile(_32, _16), make_coord(3, _, 2));

@@ -1,5 +1,5 @@
-// Random TMA copies: a global tensor, a tile and a shared layout for it, most of them legal, all of them small enough to
-// be executed element by element.
+// Random TMA copies: a global tensor, a tile and a shared layout for it, most of them legal, all of them small enough
+// to be executed element by element.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class RandomCopy {
     TmaCopyRequest request;
     std::vector<std::int64_t> extents;  // global, one for each leaf
     std::vector<std::int64_t> strides;
-    std::vector<std::int64_t> tile;     // one for each leaf
-    std::vector<int> mode_of;           // the top-level mode that each leaf belongs to
+    std::vector<std::int64_t> tile;  // one for each leaf
+    std::vector<int> mode_of;        // the top-level mode that each leaf belongs to
   };
 
   Made make(const std::vector<TmaOp>& ops) {
@@ -51,7 +51,8 @@ class RandomCopy {
     m.request.gtensor.element = is_reduce(op) ? ElementType::u32 : pick(any);
     if (!is_reduce(op) && chance(15)) {
       // Moved as other elements: wider, narrower, or two packed values to a byte.
-      m.request.gtensor.element = pick<ElementType>({ElementType::u8, ElementType::f16, ElementType::cf32, ElementType::s4});
+      m.request.gtensor.element =
+          pick<ElementType>({ElementType::u8, ElementType::f16, ElementType::cf32, ElementType::s4});
       m.request.tma_element = m.request.gtensor.element == ElementType::s4     ? ElementType::u8
                               : m.request.gtensor.element == ElementType::cf32 ? ElementType::u64
                                                                                : ElementType::u32;
@@ -76,7 +77,9 @@ class RandomCopy {
       m.tile.push_back(tile);
       // Ragged, exact, or smaller than the tile.
       const std::int64_t tiles = 1 + below(3);
-      std::int64_t extent = chance(60) ? tile * tiles : std::max<std::int64_t>(1, tile * tiles - below(tile) - (chance(20) ? tile / 2 : 0));
+      std::int64_t extent = chance(60)
+                                ? tile * tiles
+                                : std::max<std::int64_t>(1, tile * tiles - below(tile) - (chance(20) ? tile / 2 : 0));
       if (i == 0 && m.request.tma_element != ElementType::void_) extent = (extent + unit - 1) / unit * unit;
       m.extents.push_back(extent);
     }
@@ -154,7 +157,8 @@ class RandomCopy {
     }
     const auto dense = [&](std::size_t i) { return Int::fixed(stride[i]); };
     const auto extent = [&](std::size_t i) { return Int::fixed(m.tile[i]); };
-    m.request.smem = ComposedLayout(swizzle, Int::fixed(0), Layout(nest(m.mode_of, extent), nest(m.mode_of, dense)), bits);
+    m.request.smem =
+        ComposedLayout(swizzle, Int::fixed(0), Layout(nest(m.mode_of, extent), nest(m.mode_of, dense)), bits);
   }
 
   std::mt19937_64 rng_;

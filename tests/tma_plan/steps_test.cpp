@@ -1,8 +1,8 @@
 // Each step of planning alone, and every reason that planning can give.
-#include <gtest/gtest.h>
-
 #include <set>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include <gantry/layout/parse.hpp>
 #include <gantry/layout/print.hpp>
@@ -42,40 +42,47 @@ TEST(LeadingUnitModes, StopAtTheFirstStepThatIsNotAStaticOne) {
 }
 
 TEST(Units, CountValuesInWiderAndNarrowerElements) {
+  const auto counted = [](const TmaUnits& units, const Int& extent, const Int& step) {
+    const ModeInUnits m = in_units(units, extent, step);
+    return str(Layout(m.extent, m.step)) + (m.step_fits ? "" : " stride rounded") +
+           (m.extent_fits ? "" : " extent rounded");
+  };
   const TmaUnits bytes_of_halves{16, 8};
-  const auto both = [](const ModeInUnits& m) { return str(Layout(m.extent, m.step)) + (m.fits ? "" : " rounded"); };
-  EXPECT_EQ(both(bytes_of_halves(64, _1)), "128:_1");
-  EXPECT_EQ(both(bytes_of_halves(_8, 64)), "_8:128");
+  EXPECT_EQ(counted(bytes_of_halves, 64, _1), "128:_1");
+  EXPECT_EQ(counted(bytes_of_halves, _8, 64), "_8:128");
   const TmaUnits wide{8, 64};
-  EXPECT_EQ(both(wide(1024, _1)), "128:_1");
-  EXPECT_EQ(both(wide(256, 1024)), "256:128");
-  EXPECT_EQ(both(wide(256, 1028)), "256:128 rounded");
-  EXPECT_EQ(both(wide(_4, _1)), "_1:_1 rounded");
-  EXPECT_EQ(both(wide(7, _0)), "7:_0");
+  EXPECT_EQ(counted(wide, 1024, _1), "128:_1");
+  EXPECT_EQ(counted(wide, 256, 1024), "256:128");
+  EXPECT_EQ(counted(wide, 256, 1028), "256:128 stride rounded");
+  EXPECT_EQ(counted(wide, _4, _1), "_1:_1 extent rounded");
+  EXPECT_EQ(counted(wide, 7, _0), "7:_0");
   EXPECT_FALSE((TmaUnits{6, 8}.exist()));
 }
 
 TEST(AppendMissingModes, SkipsStaticOnesAndStaticZerosAndKeepsTheirRunTimeTwins) {
   const Layout box = layout("(_64):(_1@0)");
-  const auto appended = [&](const char* gmem) { return str(append_missing_modes(box, layout(gmem), kSame)); };
+  const auto appended = [&](const char* gmem) {
+    return str(append_missing_modes(box, TmaGmodes(layout(gmem), kSame)));
+  };
   EXPECT_EQ(appended("(256,_1,64,6):(_1,256,256,_0)"), "(_64,_1):(_1@0,_1@2)");
   EXPECT_EQ(appended("(256,1,64,6):(_1,256,256,0)"), "(_64,_1,_1,_1):(_1@0,_1@1,_1@2,_1@3)");
 }
 
-TEST(GroupToRank5, WrapsTheFifthModeAndAllThatFollow) {
-  const auto grouped = [](const char* t) { return str(group_to_rank_5(layout(t))); };
-  EXPECT_EQ(grouped("(_8,_1,_1,_1):(_1@0,_1@1,_1@2,_1@3)"), "(_8,_1,_1,_1):(_1@0,_1@1,_1@2,_1@3)");
-  EXPECT_EQ(grouped("(_8,_1,_1,_1,_2):(_1@0,_1@1,_1@2,_1@3,_1@4)"),
-            "(_8,_1,_1,_1,(_2)):(_1@0,_1@1,_1@2,_1@3,(_1@4))");
-  EXPECT_EQ(grouped("(_8,_1,_1,_1,_2,_3):(_1@0,_1@1,_1@2,_1@3,_1@4,_1@5)"),
-            "(_8,_1,_1,_1,(_2,_3)):(_1@0,_1@1,_1@2,_1@3,(_1@4,_1@5))");
+TEST(AppendMissingModes, WrapsTheFifthModeAndAllThatFollow) {
+  const auto grouped = [](const char* box, const char* gmem) {
+    return str(append_missing_modes(layout(box), TmaGmodes(layout(gmem), kSame)));
+  };
+  EXPECT_EQ(grouped("(_8):(_1@0)", "(8,2,2,2):(_1,8,16,32)"), "(_8,_1,_1,_1):(_1@0,_1@1,_1@2,_1@3)");
+  EXPECT_EQ(grouped("(_8):(_1@0)", "(8,2,2,2,2):(_1,8,16,32,64)"), "(_8,_1,_1,_1,(_1)):(_1@0,_1@1,_1@2,_1@3,(_1@4))");
+  EXPECT_EQ(grouped("(_8,_2,_2,_2,_2,_3):(_1@0,_1@1,_1@2,_1@3,_1@5,_1@6)", "(8,2,2,2,2,2,3):(_1,8,16,32,64,128,256)"),
+            "(_8,_2,_2,_2,(_2,_3,_1)):(_1@0,_1@1,_1@2,_1@3,(_1@5,_1@6,_1@4))");
 }
 
 // The extent of a dimension reaches the last element of all of its modes: counted, not computed by the formula.
 TEST(FillGmemShapeStride, ReachesTheLastElementOfModesThatShareADimension) {
   const Layout gmem = layout("(64,3,2,4):(_1,192,96,1056)");
   const Layout basis = layout("(_32,(_1,_1,_1)):(_1@0,(_1@1,_1@2,_1@3))");
-  const TmaGmemModes m = fill_tma_gmem_shape_stride(gmem, kSame, basis);
+  const TmaGmemModes m = fill_tma_gmem_shape_stride(TmaGmodes(gmem, kSame), basis);
   std::int64_t last = 0;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 2; ++j) {
@@ -88,18 +95,19 @@ TEST(FillGmemShapeStride, ReachesTheLastElementOfModesThatShareADimension) {
   }
   EXPECT_EQ(m.stride[1], 96U);
   EXPECT_EQ(m.shape[1], static_cast<std::uint64_t>(last + 1));
-  const TmaGmemModes zero = fill_tma_gmem_shape_stride(layout("(64,3,5):(_1,0,0)"), kSame,
+  const TmaGmemModes zero = fill_tma_gmem_shape_stride(TmaGmodes(layout("(64,3,5):(_1,0,0)"), kSame),
                                                        layout("(_32,(_1,_1)):(_1@0,(_1@1,_1@2))"));
   EXPECT_EQ(zero.stride[1], 0U);
   EXPECT_EQ(zero.shape[1], 5U);
-  EXPECT_FALSE(fill_tma_gmem_shape_stride(layout("(?,3):(_1,64)"), kSame, layout("(_32,_1):(_1@0,_1@1)")).known);
+  EXPECT_FALSE(TmaGmodes(layout("(?,3):(_1,64)"), kSame).known());
 }
 
 TEST(DivideBox, TakesFromTheLastDimensionFirst) {
   const auto divided = [](const char* box, std::uint32_t n) {
     const TmaBox b = divide_box(layout(box), n);
-    return b.fits ? std::to_string(b.extents[0]) + "," + std::to_string(b.extents[1]) + "," + std::to_string(b.extents[2])
-                  : "stuck at " + std::to_string(b.stuck_at);
+    return b.fits
+               ? std::to_string(b.extents[0]) + "," + std::to_string(b.extents[1]) + "," + std::to_string(b.extents[2])
+               : "stuck at " + std::to_string(b.stuck_at);
   };
   EXPECT_EQ(divided("(_16,_4,_2):(_1@0,_1@1,_1@2)", 2), "16,4,1");
   EXPECT_EQ(divided("(_16,_4,_2):(_1@0,_1@1,_1@2)", 4), "16,2,1");
@@ -227,9 +235,10 @@ TEST(Reasons, AllRulesAreShown) {
 
 TEST(Reasons, SayWhatWasAskedTheRuleAndTheNearestValue) {
   const auto first = [](const Asked& a) { return std::string(describe(plan_of(a).reasons[0]).c_str()); };
-  EXPECT_EQ(first({TmaPlanRule::size_mismatch, "(1024,512):(_1,1024)", "(_32,_8):(_1,_32)", "(_32,_16)"}),
-            "the shared layout has 256 elements and the tile 512: one copy fills the layout with the tile, so both have "
-            "the same size; the nearest value that works is 512");
+  EXPECT_EQ(
+      first({TmaPlanRule::size_mismatch, "(1024,512):(_1,1024)", "(_32,_8):(_1,_32)", "(_32,_16)"}),
+      "the shared layout has 256 elements and the tile 512: one copy fills the layout with the tile, so both have "
+      "the same size; the nearest value that works is 512");
   EXPECT_EQ(first({TmaPlanRule::major_mismatch, "((_4,1024),256):((256,1024),_1)", "(_64,_32):(_1,_64)", "(_64,_32)"}),
             "shared memory runs along global mode 0.0, whose stride is 256: it must run along the mode of stride 1, "
             "which is mode 1");
@@ -245,7 +254,8 @@ TEST(Reasons, AreFoundAtCompileTimeToo) {
 // ---- Forms
 
 TEST(GemmForms, KeepTheModesOfTheirOperandAndShareItAlongTheOtherOne) {
-  const GlobalTensor a{.address = 4096, .element = ElementType::bf16, .layout = layout("(512,1024,2):(1024,_1,524288)")};
+  const GlobalTensor a{
+      .address = 4096, .element = ElementType::bf16, .layout = layout("(512,1024,2):(1024,_1,524288)")};
   const ComposedLayout smem(Swizzle(3, 4, 3), _0, layout("(_128,_64):(_64,_1)"), 16);
   const IntTuple tile = make_shape(_128, _256, _64);
   const IntTuple cluster = make_shape(_2, _4, _1);
@@ -271,7 +281,8 @@ TEST(MakeTmaCopy, TakesATileAsLargeAsTheSharedLayoutByDefault) {
   const GlobalTensor g{.address = 4096, .element = ElementType::f32, .layout = layout("(1024,256):(256,_1)")};
   const TmaPlan plain = make_tma_copy(TmaOp::load, g, layout("((_8,_4),_32):((_32,_256),_1)"));
   EXPECT_EQ(str(plain.cta_v_map), "(_32,_32):(_1@0,_1@1)");
-  const TmaPlan shared = make_tma_copy(TmaOp::load_multicast, g, layout("(_32,_32):(_32,_1)"), make_tile(_32, _32), make_shape(_2, _2));
+  const TmaPlan shared =
+      make_tma_copy(TmaOp::load_multicast, g, layout("(_32,_32):(_32,_1)"), make_tile(_32, _32), make_shape(_2, _2));
   EXPECT_EQ(shared.num_multicast, 4U);
   EXPECT_EQ(str(shared.tma_tensor_stride), "(_1@1,_1@0)");
 }

@@ -1,7 +1,7 @@
 // What may depend on run-time values and what may not: box, basis, tile order and shared offsets are structure.
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include <gantry/layout/print.hpp>
 
@@ -58,13 +58,14 @@ TEST(PlanStructure, IsFoundWithoutRunTimeValuesAndCompletedByBind) {
 // Other values for the run-time leaves of a layout: extents at random, strides as multiples of the old ones.
 Layout with_other_values(RandomCopy& random, const Layout& l) {
   return Layout(transform_leaf(l.shape(), [&](const Int& v) { return v.is_fixed() ? v : Int(1 + random.below(5000)); }),
-                transform_leaf(l.stride(),
-                               [&](const Int& v) { return v.is_fixed() ? v : Int(v.value() * (1 + random.below(9))); }));
+                transform_leaf(l.stride(), [&](const Int& v) {
+                  return v.is_fixed() ? v : Int(v.value() * (1 + random.below(9)));
+                }));
 }
 
 // One coordinate step along a mode that shares its dimension is its stride over the common one.
 void expect_scaled_as_defined(const TmaPlan& plan) {
-  const TmaUnits units = plan.units();
+  const TmaGmodes gmodes(plan.gmem, plan.units());
   auto dim_basis = TupleView(plan.tma_gbasis.stride()).begin();
   for (int dim = 0; dim < static_cast<int>(plan.descriptor.rank); ++dim, ++dim_basis) {
     const TupleView basis = *dim_basis;
@@ -72,15 +73,14 @@ void expect_scaled_as_defined(const TmaPlan& plan) {
     std::int64_t common = 0;
     for (int i = 0; i < basis.nodes(); ++i) {
       if (!basis.node_is_leaf(i)) continue;
-      const BasisPath path = basis.node_leaf(i).path();
-      const Int d = units(leaf_at(plan.gmem.shape(), path), leaf_at(plan.gmem.stride(), path)).step;
+      const Int d = gmodes.at(basis.node_leaf(i).path()).tma_step;
       common = detail::gcd_magnitude(common, d.value());
     }
     for (int i = 0; i < basis.nodes() && common != 0; ++i) {
       if (!basis.node_is_leaf(i)) continue;
       const BasisPath path = basis.node_leaf(i).path();
-      const Int d = units(leaf_at(plan.gmem.shape(), path), leaf_at(plan.gmem.stride(), path)).step;
-      const Int step = leaf_at(plan.tma_tensor_stride, path);
+      const Int d = gmodes.at(path).tma_step;
+      const Int step = detail::leaf_at(plan.tma_tensor_stride, path);
       if (step.is_fixed(0)) continue;
       EXPECT_EQ(step.value(), d.value() / common) << text(plan);
     }
@@ -136,7 +136,9 @@ TEST(Bind, RefusesATensorOfAnotherStructure) {
        .smem = make_layout(make_shape(_8, _64), LayoutRight{})});
   ASSERT_TRUE(plan.ok());
   EXPECT_FALSE(plan.bound);
-  const auto bound = [&plan](const Layout& l) { return bind(plan, {.address = 1024, .element = ElementType::f16, .layout = l}); };
+  const auto bound = [&plan](const Layout& l) {
+    return bind(plan, {.address = 1024, .element = ElementType::f16, .layout = l});
+  };
   EXPECT_TRUE(bound(make_layout(make_shape(100, _64), make_stride(64, _1))).ok());
   const TmaPlan other = bound(make_layout(make_shape(100, _32), make_stride(64, _1)));
   ASSERT_TRUE(other.refused);
@@ -145,7 +147,9 @@ TEST(Bind, RefusesATensorOfAnotherStructure) {
                "differs, 32 where the plan has 64");
   EXPECT_TRUE(bound(make_layout(make_shape(100, _64, 2), make_stride(64, _1, 6400))).refused);
   EXPECT_TRUE(bound(make_layout(make_shape(100, _64), make_stride(64, 1))).refused);
-  EXPECT_TRUE(bind(plan, {.element = ElementType::bf16, .layout = make_layout(make_shape(100, _64), make_stride(64, _1))}).refused);
+  EXPECT_TRUE(
+      bind(plan, {.element = ElementType::bf16, .layout = make_layout(make_shape(100, _64), make_stride(64, _1))})
+          .refused);
 }
 
 }  // namespace

@@ -2,15 +2,14 @@
 // moves, and how steps along the global tensor become TMA coordinates.
 //
 // Where several global modes share one TMA dimension, the dimension has their greatest common stride, and its extent
-// reaches the last element of the last mode. That is right only if the box's dense steps are the tile's steps, which is
-// checked here, and if no tile leaves one mode and runs into the next, which the plan checks.
+// reaches the last element of the last mode.
 //
 // Example:
 //     using namespace gantry;
 //     constexpr Layout gmem = make_layout(make_shape(64, 4, 6), make_stride(_1, 64, 256));
 //     constexpr Layout gbasis = make_layout(make_shape(_32, make_shape(_1, _1)),
 //                                           make_stride(Int::basis(0), make_stride(Int::basis(1), Int::basis(2))));
-//     constexpr TmaGmemModes modes = fill_tma_gmem_shape_stride(gmem, {16, 16}, gbasis);
+//     constexpr TmaGmemModes modes = fill_tma_gmem_shape_stride(TmaGmodes(gmem, {16, 16}), gbasis);
 //     static_assert(modes.shape[1] == 24 && modes.stride[1] == 64);
 #pragma once
 
@@ -21,7 +20,6 @@ namespace gantry {
 // The dimensions of a tensor map, in TMA elements.
 struct TmaGmemModes {
   int rank = 0;
-  bool known = true;  // false while a leaf of the global layout is unknown
   std::uint64_t shape[kTmaMaxRank] = {1, 1, 1, 1, 1};
   std::uint64_t stride[kTmaMaxRank] = {0, 0, 0, 0, 0};
 };
@@ -37,42 +35,47 @@ GANTRY_HD constexpr std::uint64_t gcd_unsigned(std::uint64_t a, std::uint64_t b)
   return a;
 }
 
-// Calls f(path, tile extent, extent, stride) for every global mode of a TMA dimension, in TMA elements.
+GANTRY_HD constexpr std::uint64_t as_unsigned(const Int& v) { return static_cast<std::uint64_t>(v.value()); }
+
+// Calls f(mode, tile extent in the box) for every global mode of a TMA dimension.
 template <class F>
-GANTRY_HD constexpr void for_each_gmode(const Layout& gmem, const TmaUnits& units, TupleView box, TupleView basis,
-                                        const F& f) {
+GANTRY_HD constexpr void for_each_gmode(const TmaGmodes& gmodes, TupleView box, TupleView basis, const F& f) {
   for (int i = 0; i < basis.nodes(); ++i) {
     if (!basis.node_is_leaf(i)) continue;
-    const BasisPath path = basis.node_leaf(i).path();
-    const ModeInUnits mode = units(leaf_at(gmem.shape(), path), leaf_at(gmem.stride(), path));
-    f(path, box.node_leaf(i), mode.extent, mode.step);
+    const int m = gmodes.find(basis.node_leaf(i).path());
+    if (m >= 0) f(gmodes[m], box.node_leaf(i).value());
   }
 }
 
-GANTRY_HD constexpr std::uint64_t as_unsigned(const Int& v) { return static_cast<std::uint64_t>(v.value()); }
+// Calls f(dimension, box, basis) for every TMA dimension.
+template <class F>
+GANTRY_HD constexpr void for_each_dimension(const Layout& tma_gbasis, const F& f) {
+  int dim = 0;
+  auto basis = TupleView(tma_gbasis.stride()).begin();
+  for (TupleView box : TupleView(tma_gbasis.shape())) {
+    f(dim++, box, *basis);
+    ++basis;
+  }
+}
 
 }  // namespace detail
 
 // Extent and stride of every TMA dimension. With several global modes j in one dimension:
-// stride = gcd(d_j), extent = sum of (s_j - 1) * (d_j / stride), plus 1.
-GANTRY_HD constexpr TmaGmemModes fill_tma_gmem_shape_stride(const Layout& gmem, const TmaUnits& units,
-                                                            const Layout& tma_gbasis) {
+// stride = gcd(d_j), extent = sum of (s_j - 1) * (d_j / stride), plus 1. Unknown leaves count as 0.
+GANTRY_HD constexpr TmaGmemModes fill_tma_gmem_shape_stride(const TmaGmodes& gmodes, const Layout& tma_gbasis) {
   TmaGmemModes out;
-  auto basis = TupleView(tma_gbasis.stride()).begin();
-  for (TupleView box : TupleView(tma_gbasis.shape())) {
-    std::uint64_t& extent = out.shape[out.rank];
-    std::uint64_t& stride = out.stride[out.rank];
-    detail::for_each_gmode(gmem, units, box, *basis, [&](BasisPath, const Int&, const Int& s, const Int& d) {
-      out.known = out.known && s.is_known() && d.is_known();
-      const std::uint64_t s_j = detail::as_unsigned(s);
-      const std::uint64_t d_j = detail::as_unsigned(d);
+  detail::for_each_dimension(tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
+    std::uint64_t& extent = out.shape[dim];
+    std::uint64_t& stride = out.stride[dim];
+    detail::for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t) {
+      const std::uint64_t s_j = detail::as_unsigned(m.tma_extent);
+      const std::uint64_t d_j = detail::as_unsigned(m.tma_step);
       const std::uint64_t before = stride;
       stride = detail::gcd_unsigned(stride, d_j);
       extent = stride == 0 ? s_j : (extent - 1) * (before / stride) + (s_j - 1) * (d_j / stride) + 1;
     });
-    ++out.rank;
-    ++basis;
-  }
+    out.rank = dim + 1;
+  });
   return out;
 }
 
@@ -108,17 +111,12 @@ GANTRY_HD constexpr TmaBox divide_box(const Layout& tma_gbasis, std::uint32_t nu
 
 namespace detail {
 
-GANTRY_HD constexpr std::int64_t nearest_multicast(const Layout& tma_gbasis, std::uint32_t wanted) {
-  std::uint32_t n = wanted;
-  while (n > 1 && !divide_box(tma_gbasis, n).fits) --n;
-  return n;
-}
-
 GANTRY_HD constexpr void check_multicast(const Layout& tma_gbasis, std::uint32_t wanted, const TmaBox& box,
                                          TmaReasons& reasons) {
   if (box.fits) return;
-  TmaReason r{.rule = TmaPlanRule::multicast_too_wide, .actual = wanted};
-  r.nearest = nearest_multicast(tma_gbasis, wanted);
+  std::uint32_t nearest = wanted;
+  while (nearest > 1 && !divide_box(tma_gbasis, nearest).fits) --nearest;
+  TmaReason r{.rule = TmaPlanRule::multicast_too_wide, .actual = wanted, .nearest = nearest};
   r.first = product(tma_gbasis.shape()).value();
   if (box.stuck_at >= 0) {
     r.rule = TmaPlanRule::multicast_not_dividing;
@@ -126,50 +124,6 @@ GANTRY_HD constexpr void check_multicast(const Layout& tma_gbasis, std::uint32_t
     r.second = box.stuck_at;
   }
   reasons.add(r);
-}
-
-// ---- What a tensor map with these modes would do wrong
-
-GANTRY_HD constexpr void check_major(const Layout& gmem, const Layout& tma_gbasis, std::uint64_t stride,
-                                     TmaReasons& reasons) {
-  if (stride == 1) return;
-  TupleView inner = TupleView(tma_gbasis.stride())[0];
-  while (inner.is_tuple()) inner = inner[0];
-  TmaReason r{.rule = TmaPlanRule::gmem_without_unit_stride, .mode = inner.leaf().path(), .nearest = 1};
-  r.actual = leaf_at(gmem.stride(), r.mode).value();
-  for_each_mode(gmem.shape(), gmem.stride(), {}, [&r](BasisPath path, const Int&, const Int& step) {
-    if (r.rule == TmaPlanRule::major_mismatch || step.value() != 1) return;
-    r.rule = TmaPlanRule::major_mismatch;
-    r.other = path;
-  });
-  // A contiguous mode that is contiguous only in values has been reported by its unit.
-  if (!(r.rule == TmaPlanRule::major_mismatch && r.other == r.mode)) reasons.add(r);
-}
-
-// One dimension with several global modes: the box steps through them densely, the tile by their strides.
-GANTRY_HD constexpr void check_group(const Layout& gmem, const TmaUnits& units, TupleView box, TupleView basis,
-                                     const TmaGmemModes& modes, int dim, TmaReasons& reasons) {
-  if (basis.is_leaf() || leaf_count(basis) < 2) return;
-  auto dense = static_cast<std::int64_t>(modes.stride[dim]);
-  for_each_gmode(gmem, units, box, basis, [&](BasisPath path, const Int& e, const Int&, const Int& d) {
-    if (e.value() == 1) return;
-    if (d.value() != dense) {
-      reasons.add({.rule = TmaPlanRule::tile_not_reproduced,
-                   .mode = path,
-                   .actual = d.value(),
-                   .nearest = 1,
-                   .first = dim,
-                   .second = dense});
-    }
-    dense *= e.value();
-  });
-}
-
-GANTRY_HD constexpr void check_negative_strides(const Layout& gmem, TmaReasons& reasons) {
-  for_each_mode(gmem.shape(), gmem.stride(), {}, [&reasons](BasisPath path, const Int&, const Int& step) {
-    if (step.value() >= 0) return;
-    reasons.add({.rule = TmaPlanRule::stride_negative, .mode = path, .actual = step.value(), .nearest = -step.value()});
-  });
 }
 
 }  // namespace detail
@@ -183,7 +137,8 @@ struct TmaDimOfMode {
   int dim = -1;
   int modes = 0;
 };
-GANTRY_HD constexpr TmaDimOfMode find_dim(const Layout& tma_gbasis, const Int& e) {
+GANTRY_HD constexpr TmaDimOfMode find_dim(const Layout& tma_gbasis, BasisPath path) {
+  const Int e = Int::fixed(1).with_path(path);
   int dim = 0;
   for (TupleView basis : TupleView(tma_gbasis.stride())) {
     if (names_mode(basis, e)) return {dim, leaf_count(basis)};
@@ -193,61 +148,111 @@ GANTRY_HD constexpr TmaDimOfMode find_dim(const Layout& tma_gbasis, const Int& e
 }
 
 // How many TMA coordinates one step along a global mode is.
-GANTRY_HD constexpr Int coordinate_step(const Layout& gmem, const TmaUnits& units, const Layout& tma_gbasis,
-                                        const TmaGmemModes& modes, BasisPath path) {
-  const Int step = leaf_at(gmem.stride(), path);
-  const ModeInUnits mode = units(leaf_at(gmem.shape(), path), step);
-  if (mode.extent.is_fixed(1) || mode.step.is_fixed(0)) return Int::fixed(0);
-  const TmaDimOfMode found = find_dim(tma_gbasis, Int::fixed(1).with_path(path));
+GANTRY_HD constexpr Int coordinate_step(const TmaGmode& m, const TmaUnits& units, const Layout& tma_gbasis,
+                                        const TmaGmemModes& dims) {
+  if (m.has_no_coordinate()) return Int::fixed(0);
+  const TmaDimOfMode found = find_dim(tma_gbasis, m.path);
   if (found.dim < 0) return Int::fixed(0);
   const BasisPath coordinate = BasisPath().then(found.dim);
   if (found.dim == 0) {
     const int n = units.values_per_element();
-    const Int scaled = step * Int::fixed(units.elements_per_value());
+    const Int scaled = m.step * Int::fixed(units.elements_per_value());
     if (n == 1) return scaled.with_path(coordinate);
     return (scaled.is_fixed() ? scaled.over(n) : scaled / Int::fixed(n)).with_path(coordinate);
   }
   if (found.modes == 1) return Int::fixed(1).with_path(coordinate);
-  if (!modes.known) return Int::unknown().with_path(coordinate);
+  if (dims.rank == 0) return Int::unknown().with_path(coordinate);
   // Strides are counted in units of at least 16 bytes, which is what a tensor map allows.
-  const std::uint64_t bits = as_unsigned(mode.step) * static_cast<std::uint64_t>(units.tma_bits);
-  const std::uint64_t stride_bytes = modes.stride[found.dim] * static_cast<std::uint64_t>(units.tma_bits) / 8;
+  const std::uint64_t bits = as_unsigned(m.tma_step) * static_cast<std::uint64_t>(units.tma_bits);
+  const std::uint64_t stride_bytes = dims.stride[found.dim] * static_cast<std::uint64_t>(units.tma_bits) / 8;
   const std::uint64_t scale = bits / (stride_bytes < 16 ? 16 : stride_bytes);
   return Int(static_cast<std::int64_t>((scale + 7) / 8)).with_path(coordinate);
-}
-
-GANTRY_HD constexpr void coordinate_steps_into(IntTuple& out, TupleView shape, BasisPath path, const Layout& gmem,
-                                               const TmaUnits& units, const Layout& tma_gbasis,
-                                               const TmaGmemModes& modes) {
-  if (shape.is_leaf()) return out.push(coordinate_step(gmem, units, tma_gbasis, modes, path));
-  const int at = out.open();
-  int mode = 0;
-  for (TupleView s : shape) coordinate_steps_into(out, s, path.then(mode++), gmem, units, tma_gbasis, modes);
-  out.close(at);
 }
 
 }  // namespace detail
 
 // Global mode -> TMA coordinate: the stride of the coordinate tensor, on the profile of the global tensor. Modes that
-// need no coordinate have `_0`. Rational where a TMA element holds several values.
-GANTRY_HD constexpr IntTuple make_tma_tensor_stride(const Layout& gmem, const TmaUnits& units, const Layout& tma_gbasis,
-                                                    const TmaGmemModes& modes) {
-  IntTuple out;
-  out.clear();
-  detail::coordinate_steps_into(out, gmem.shape(), {}, gmem, units, tma_gbasis, modes);
-  return out;
+// need no coordinate have `_0`. Rational where a TMA element holds several values; unknown, where modes share a
+// dimension, as long as dims.rank is 0.
+GANTRY_HD constexpr IntTuple make_tma_tensor_stride(TupleView gmem_shape, const TmaGmodes& gmodes,
+                                                    const Layout& tma_gbasis, const TmaGmemModes& dims) {
+  int i = 0;
+  return transform_leaf(
+      gmem_shape, [&](const Int&) { return detail::coordinate_step(gmodes[i++], gmodes.units(), tma_gbasis, dims); });
 }
+
+// ---- What a tensor map with these dimensions would do wrong
 
 namespace detail {
 
-GANTRY_HD constexpr void check_coordinate_steps(const Layout& gmem, const IntTuple& steps, TmaReasons& reasons) {
+GANTRY_HD constexpr void check_units(const TmaGmodes& gmodes, TmaReasons& reasons) {
+  const std::int64_t n = gmodes.units().values_per_element();
+  for (const TmaGmode& m : gmodes) {
+    if (!m.step_fits) {
+      const std::int64_t d = m.step.value();
+      reasons.add({.rule = TmaPlanRule::recast_stride,
+                   .mode = m.path,
+                   .actual = d,
+                   .nearest = d < n ? n : (d + n / 2) / n * n,
+                   .first = n});
+    } else if (!m.extent_fits) {
+      reasons.add(not_whole_elements(m.path, m.extent.value(), n));
+    }
+  }
+}
+
+GANTRY_HD constexpr void check_major(const TmaGmodes& gmodes, const Layout& tma_gbasis, std::uint64_t stride,
+                                     TmaReasons& reasons) {
+  if (stride == 1) return;
+  TupleView inner = TupleView(tma_gbasis.stride())[0];
+  while (inner.is_tuple()) inner = inner[0];
+  const int first = gmodes.find(inner.leaf().path());
+  if (first < 0) return;
+  TmaReason r{.rule = TmaPlanRule::gmem_without_unit_stride, .mode = gmodes[first].path, .nearest = 1};
+  r.actual = gmodes[first].step.value();
+  for (int i = gmodes.count() - 1; i >= 0; --i) {
+    if (gmodes[i].step.value() != 1) continue;
+    r.rule = TmaPlanRule::major_mismatch;
+    r.other = gmodes[i].path;
+  }
+  // A mode that is contiguous in values only has been reported with its units.
+  if (r.actual != 1) reasons.add(r);
+}
+
+GANTRY_HD constexpr void check_steps(const TmaGmodes& gmodes, TupleView tma_tensor_stride, TmaReasons& reasons) {
   constexpr std::int64_t kHighest = 0x7fffffff;
-  for_each_mode(gmem.shape(), steps, {}, [&reasons](BasisPath path, const Int&, const Int& step) {
-    if (step.value() <= kHighest) return;
-    reasons.add({.rule = TmaPlanRule::coordinate_step_too_large,
-                 .mode = path,
-                 .actual = step.value(),
-                 .nearest = kHighest});
+  for (const TmaGmode& m : gmodes) {
+    const std::int64_t d = m.step.value();
+    if (d < 0) reasons.add({.rule = TmaPlanRule::stride_negative, .mode = m.path, .actual = d, .nearest = -d});
+  }
+  int i = 0;
+  for (int node = 0; node < tma_tensor_stride.nodes(); ++node) {
+    if (!tma_tensor_stride.node_is_leaf(node)) continue;
+    const std::int64_t step = tma_tensor_stride.node_leaf(node).value();
+    const BasisPath path = gmodes[i++].path;
+    if (step <= kHighest) continue;
+    reasons.add({.rule = TmaPlanRule::coordinate_step_too_large, .mode = path, .actual = step, .nearest = kHighest});
+  }
+}
+
+// One dimension with several global modes: the box steps through them densely, the tile by their strides.
+GANTRY_HD constexpr void check_groups(const TmaGmodes& gmodes, const Layout& tma_gbasis, const TmaGmemModes& dims,
+                                      TmaReasons& reasons) {
+  for_each_dimension(tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
+    if (basis.is_leaf() || leaf_count(basis) < 2) return;
+    auto dense = static_cast<std::int64_t>(dims.stride[dim]);
+    for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t extent) {
+      if (extent == 1) return;
+      if (const std::int64_t d = m.tma_step.value(); d != dense) {
+        reasons.add({.rule = TmaPlanRule::tile_not_reproduced,
+                     .mode = m.path,
+                     .actual = d,
+                     .nearest = 1,
+                     .first = dim,
+                     .second = dense});
+      }
+      dense *= extent;
+    });
   });
 }
 
@@ -273,23 +278,48 @@ struct TmaCopyDescOperands {
 
 namespace detail {
 
-GANTRY_HD constexpr void fill_formats(const TmaCopyDescOperands& in, TmaCopyDesc& out) {
+// What does not depend on the global tensor's extents and strides: formats and the box of one CTA.
+GANTRY_HD constexpr void fill_box_side(const TmaCopyDescOperands& in, TmaDescriptorParams& params,
+                                       TmaReasons& reasons) {
   const TmaFormat format = tma_format(in.tma_element);
-  out.params.data_type = format.type;
+  params.data_type = format.type;
   if (!format.exists) {
-    out.reasons.add({.rule = TmaPlanRule::element_without_format,
-                     .actual = static_cast<std::int64_t>(in.tma_element),
-                     .nearest = static_cast<std::int64_t>(format.nearest)});
+    reasons.add({.rule = TmaPlanRule::element_without_format,
+                 .actual = static_cast<std::int64_t>(in.tma_element),
+                 .nearest = static_cast<std::int64_t>(format.nearest)});
   }
   const TmaSwizzleFormat swizzle = tma_swizzle(in.swizzle);
-  out.params.swizzle = swizzle.swizzle;
+  params.swizzle = swizzle.swizzle;
   if (!swizzle.exists) {
-    out.reasons.add({.rule = TmaPlanRule::swizzle_without_format,
-                     .actual = in.swizzle.bits(),
-                     .nearest = swizzle.nearest_bits,
-                     .first = in.swizzle.base(),
-                     .second = in.swizzle.shift()});
+    reasons.add({.rule = TmaPlanRule::swizzle_without_format,
+                 .actual = in.swizzle.bits(),
+                 .nearest = swizzle.nearest_bits,
+                 .first = in.swizzle.base(),
+                 .second = in.swizzle.shift()});
   }
+  const TmaBox box = divide_box(in.tma_gbasis, in.num_multicast);
+  check_multicast(in.tma_gbasis, in.num_multicast, box, reasons);
+  const int rank = gantry::rank(in.tma_gbasis);
+  params.rank = static_cast<std::uint32_t>(rank);
+  for (int i = 0; i < rank; ++i) params.box[i] = box.extents[i];
+}
+
+// The rest, as far as extents and strides are known.
+GANTRY_HD constexpr void fill_gmem_side(const TmaGmodes& gmodes, const TmaCopyDescOperands& in, TmaCopyDesc& out) {
+  out.bound = gmodes.known();
+  const TmaGmemModes dims = out.bound ? fill_tma_gmem_shape_stride(gmodes, in.tma_gbasis) : TmaGmemModes{};
+  out.params.address = in.gtensor.address;
+  out.tma_tensor_stride = make_tma_tensor_stride(in.gtensor.layout.shape(), gmodes, in.tma_gbasis, dims);
+  if (!out.bound) return;
+  for (int i = 0; i < dims.rank; ++i) {
+    out.params.dims[i] = dims.shape[i];
+    if (i > 0) out.params.strides[i - 1] = dims.stride[i] * static_cast<std::uint64_t>(gmodes.units().tma_bits) / 8;
+  }
+  check_units(gmodes, out.reasons);
+  check_major(gmodes, in.tma_gbasis, dims.stride[0], out.reasons);
+  check_steps(gmodes, out.tma_tensor_stride, out.reasons);
+  check_groups(gmodes, in.tma_gbasis, dims, out.reasons);
+  out.tile_reproduced = !out.reasons.has(TmaPlanRule::tile_not_reproduced);
 }
 
 }  // namespace detail
@@ -298,34 +328,9 @@ GANTRY_HD constexpr void fill_formats(const TmaCopyDescOperands& in, TmaCopyDesc
 // is. Requires a layout from construct_tma_gbasis.
 GANTRY_HD constexpr TmaCopyDesc make_tma_copy_desc(const TmaCopyDescOperands& in) {
   TmaCopyDesc out;
-  detail::fill_formats(in, out);
-  const Layout& gmem = in.gtensor.layout;
-  const TmaUnits units{element_bits(in.gtensor.element), element_bits(in.tma_element)};
-  const TmaGmemModes modes = fill_tma_gmem_shape_stride(gmem, units, in.tma_gbasis);
-  const TmaBox box = divide_box(in.tma_gbasis, in.num_multicast);
-  detail::check_multicast(in.tma_gbasis, in.num_multicast, box, out.reasons);
-
-  out.params.rank = static_cast<std::uint32_t>(modes.rank);
-  out.params.address = in.gtensor.address;
-  for (int i = 0; i < modes.rank; ++i) out.params.box[i] = box.extents[i];
-  out.tma_tensor_stride = make_tma_tensor_stride(gmem, units, in.tma_gbasis, modes);
-  if (!modes.known) return out;
-
-  out.bound = true;
-  for (int i = 0; i < modes.rank; ++i) {
-    out.params.dims[i] = modes.shape[i];
-    if (i > 0) out.params.strides[i - 1] = modes.stride[i] * static_cast<std::uint64_t>(units.tma_bits) / 8;
-  }
-  detail::check_negative_strides(gmem, out.reasons);
-  detail::check_major(gmem, in.tma_gbasis, modes.stride[0], out.reasons);
-  int dim = 0;
-  auto basis = TupleView(in.tma_gbasis.stride()).begin();
-  for (TupleView extents : TupleView(in.tma_gbasis.shape())) {
-    detail::check_group(gmem, units, extents, *basis, modes, dim++, out.reasons);
-    ++basis;
-  }
-  out.tile_reproduced = !out.reasons.has(TmaPlanRule::tile_not_reproduced);
-  detail::check_coordinate_steps(gmem, out.tma_tensor_stride, out.reasons);
+  detail::fill_box_side(in, out.params, out.reasons);
+  const TmaGmodes gmodes(in.gtensor.layout, {element_bits(in.gtensor.element), element_bits(in.tma_element)});
+  detail::fill_gmem_side(gmodes, in, out);
   return out;
 }
 

@@ -22,8 +22,7 @@ inline constexpr std::int64_t kManyInstructions = 8;
 inline TmaGbasisSteps gbasis_steps(const TmaPlan& plan) {
   TmaGbasisSteps steps;
   if (plan.cta_v_map.ok() && plan.smem.ok() && plan.gmem.ok()) {
-    construct_tma_gbasis(
-        {.gmem = plan.gmem, .smem = plan.smem.layout(), .cta_v_map = plan.cta_v_map, .units = plan.units()}, &steps);
+    construct_tma_gbasis(TmaGmodes(plan.gmem, plan.units()), plan.smem.layout(), plan.cta_v_map, &steps);
   }
   return steps;
 }

@@ -47,6 +47,19 @@ GANTRY_HD constexpr TmaCoordinates to_coordinates(const IntTuple& t) {
   return out;
 }
 
+// The leaf of a tuple that a path names. Requires a path into the tuple.
+GANTRY_HD constexpr Int leaf_at(TupleView t, BasisPath path) {
+  for (int level = 0; level < path.depth() && t.is_tuple(); ++level) t = t[path[level]];
+  return t.leaf();
+}
+
+// Tile index -> TMA coordinate, from the tile's origin on.
+GANTRY_HD constexpr Layout tile_coordinates(const TmaPlan& plan) {
+  return Layout(plan.cta_v_map.shape(), transform_leaf(plan.cta_v_map.stride(), [&plan](const Int& d) {
+                  return d.coefficient() * leaf_at(plan.tma_tensor_stride, d.path());
+                }));
+}
+
 }  // namespace detail
 
 // The coordinates of the first element of a tile. Entries of the coordinate that are missing count as 0. Requires a
@@ -62,10 +75,7 @@ class TmaTileWalk {
   GANTRY_HD constexpr explicit TmaTileWalk(const TmaPlan& plan)
       : smem_(plan.smem.layout()),
         order_(tile_to_shape(make_layout(right_inverse(smem_)), product(smem_.shape()))),
-        tile_(plan.cta_v_map.shape(), transform_leaf(plan.cta_v_map.stride(),
-                                                     [&plan](const Int& d) {
-                                                       return d.coefficient() * leaf_at(plan.tma_tensor_stride, d.path());
-                                                     })),
+        tile_(detail::tile_coordinates(plan)),
         values_(plan.elements_per_tma()),
         share_(plan.elements_per_tma() / static_cast<std::int64_t>(plan.num_multicast)),
         bits_(element_bits(plan.element)) {}
@@ -108,7 +118,8 @@ GANTRY_HD constexpr void for_each_instruction(const TmaPlan& plan, const TmaCoor
 }
 
 // The instruction as the rules of `tma/issue.hpp` judge it, for a shared tile that starts at an address.
-GANTRY_HD constexpr TmaIssue to_issue(const TmaPlan& plan, const TmaInstruction& instruction, std::uint64_t tile_address) {
+GANTRY_HD constexpr TmaIssue to_issue(const TmaPlan& plan, const TmaInstruction& instruction,
+                                      std::uint64_t tile_address) {
   TmaIssue out{.op = plan.op, .rank = static_cast<int>(plan.descriptor.rank)};
   for (int k = 0; k < kTmaMaxRank; ++k) out.coordinates[k] = static_cast<std::int32_t>(instruction.coordinates[k]);
   out.shared_address = tile_address + static_cast<std::uint64_t>(instruction.shared_offset);

@@ -32,8 +32,8 @@ GANTRY_HD constexpr std::uint16_t create_tma_multicast_mask(const Layout& cta_la
 
 // The CTAs along the given modes, through the CTA at a coordinate.
 template <int... modes>
-GANTRY_HD constexpr std::uint16_t create_tma_multicast_mask(const Layout& cta_layout, TupleView cta_coord)
-requires(sizeof...(modes) > 0) {
+GANTRY_HD constexpr std::uint16_t create_tma_multicast_mask(const Layout& cta_layout,
+                                                            TupleView cta_coord) requires(sizeof...(modes) > 0) {
   IntTuple projected(cta_coord);
   ((projected = replace(projected, modes, Int::all())), ...);
   return create_tma_multicast_mask(cta_layout, projected);

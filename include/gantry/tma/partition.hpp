@@ -35,7 +35,9 @@ struct PlacedLayout {
 GANTRY_HD constexpr IntTuple place_of(const PlacedLayout& t, TupleView crd) { return add(t.origin, t.layout.at(crd)); }
 
 // The same tensor seen from the element at `crd` on.
-GANTRY_HD constexpr PlacedLayout domain_offset(TupleView crd, const PlacedLayout& t) { return {place_of(t, crd), t.layout}; }
+GANTRY_HD constexpr PlacedLayout domain_offset(TupleView crd, const PlacedLayout& t) {
+  return {place_of(t, crd), t.layout};
+}
 
 // The modes where `crd` has `_`, starting at the coordinate that it has elsewhere.
 GANTRY_HD constexpr PlacedLayout slice(TupleView crd, const PlacedLayout& t) {
@@ -98,7 +100,8 @@ GANTRY_HD constexpr TmaPartition tma_partition(const TmaPlan& plan, TupleView ct
 }
 
 // For a copy that no other CTA shares.
-GANTRY_HD constexpr TmaPartition tma_partition(const TmaPlan& plan, const PlacedLayout& smem, const PlacedLayout& gmem) {
+GANTRY_HD constexpr TmaPartition tma_partition(const TmaPlan& plan, const PlacedLayout& smem,
+                                               const PlacedLayout& gmem) {
   return tma_partition(plan, _0, Layout(), smem, gmem);
 }
 
@@ -125,8 +128,7 @@ class TmaCopySlice {
     const Layout tiles = zipped_divide(t.layout, Tiler(tiled_.tiler_mn));
     const Layout cut = composition(tiles, make_tile(tv, _));
     if (!cut.ok()) return {t.origin, cut};
-    const IntTuple mine =
-        make_coord(make_coord(cta_, Int::all()), repeat(Int::all(), rank(cut[1])));
+    const IntTuple mine = make_coord(make_coord(cta_, Int::all()), repeat(Int::all(), rank(cut[1])));
     return slice(mine, PlacedLayout{t.origin, cut});
   }
 

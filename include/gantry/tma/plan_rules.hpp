@@ -78,20 +78,20 @@
     "global mode {mode} shares TMA dimension {first} with other modes: the tile steps {actual} elements along it "     \
     "where the box would step {second}, so the box would move other elements; the nearest tile extent along it that "  \
     "works is {nearest}")                                                                                              \
-  X(tile_leaves_mode, refused,                                                                                        \
-    "global mode {mode} of extent {actual} shares TMA dimension {first} with others, and a tile extent of {second} "  \
-    "does not divide it: its last tile would run into elements of the other modes; the nearest extent that works is " \
-    "{nearest}")                                                                                                      \
-  X(mode_without_coordinate, refused,                                                                                 \
-    "global mode {mode} of extent {actual} has no TMA coordinate, since its extent is a static 1 or its stride a "    \
-    "static 0, and a tile extent of {first} does not divide it: what lies outside would not be filled; the nearest "  \
-    "tile extent that works is {nearest}")                                                                            \
+  X(tile_leaves_mode, refused,                                                                                         \
+    "global mode {mode} of extent {actual} shares TMA dimension {first} with others, and a tile extent of {second} "   \
+    "does not divide it: its last tile would run into elements of the other modes; the nearest extent that works is "  \
+    "{nearest}")                                                                                                       \
+  X(mode_without_coordinate, refused,                                                                                  \
+    "global mode {mode} of extent {actual} has no TMA coordinate, since its extent is a static 1 or its stride a "     \
+    "static 0, and a tile extent of {first} does not divide it: what lies outside would not be filled; the nearest "   \
+    "tile extent that works is {nearest}")                                                                             \
   X(coordinate_step_too_large, refused,                                                                                \
     "one step along global mode {mode} is {actual} TMA coordinates: coordinates are signed 32-bit integers; the "      \
     "nearest value that works is {nearest}")                                                                           \
-  X(bind_mismatch, refused,                                                                                           \
+  X(bind_mismatch, refused,                                                                                            \
     "the plan was made for another global tensor: static leaves and nesting must be the same, and mode {mode} "        \
-    "differs, {actual} where the plan has {nearest}")                                                                 \
+    "differs, {actual} where the plan has {nearest}")                                                                  \
   X(shared_step_misaligned, hopper,                                                                                    \
     "the tile takes several instructions, and one starts {actual} bytes into the shared tile: the shared address of "  \
     "a tensor copy is a multiple of 128 bytes; the nearest value that works is {nearest}")                             \
@@ -144,11 +144,13 @@ struct TmaReason {
 // The reasons found, in the order of the steps. A plan stops at the first step that it cannot do, so few are possible.
 class TmaReasons {
  public:
-  static constexpr int kCapacity = 16;
+  static constexpr int kCapacity = 12;
 
   GANTRY_HD constexpr void add(const TmaReason& reason) noexcept {
     if (size_ < kCapacity) entries_[size_++] = reason;
   }
+  // Forgets all but the first n.
+  GANTRY_HD constexpr void truncate(int n) noexcept { size_ = n < size_ ? n : size_; }
   GANTRY_HD constexpr int size() const noexcept { return size_; }
   GANTRY_HD constexpr bool empty() const noexcept { return size_ == 0; }
   GANTRY_HD constexpr const TmaReason& operator[](int i) const noexcept { return entries_[i]; }

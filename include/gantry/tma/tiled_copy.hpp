@@ -44,7 +44,8 @@ GANTRY_HD constexpr IntTuple product_each(TupleView shape) {
 
 // The values of one instruction as (thread, value) -> value: one thread issues all.
 GANTRY_HD constexpr Layout tma_val_layout(std::int64_t elements_per_tma) {
-  return make_layout(make_shape(Int::fixed(1), Int::fixed(elements_per_tma)), make_stride(Int::fixed(0), Int::fixed(1)));
+  return make_layout(make_shape(Int::fixed(1), Int::fixed(elements_per_tma)),
+                     make_stride(Int::fixed(0), Int::fixed(1)));
 }
 
 GANTRY_HD constexpr TmaTiledCopy make_tma_copy_tiled(const TmaTiledCopyOperands& in) {

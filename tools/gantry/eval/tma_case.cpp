@@ -113,7 +113,8 @@ ElementType TmaCase::element(std::string_view key) {
 
 TmaOp TmaCase::operation(std::string_view key) {
   TmaOp op = TmaOp::load;
-  if (!parse_tma_op(std::string(word(key)).c_str(), op)) wrong(key, "the name of a TMA operation, such as \"SM90_TMA_LOAD\"");
+  if (!parse_tma_op(std::string(word(key)).c_str(), op))
+    wrong(key, "the name of a TMA operation, such as \"SM90_TMA_LOAD\"");
   return op;
 }
 

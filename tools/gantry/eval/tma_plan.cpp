@@ -13,39 +13,16 @@ namespace gantry::tool {
 
 namespace {
 
-constexpr std::string_view kComputed[] = {"cta_v_map",
-                                          "inv_smem_layout",
-                                          "sidx2gmode_full",
-                                          "smem_rank",
-                                          "sidx2gmode",
-                                          "tile_gstride",
-                                          "tma_gstride",
-                                          "tma_gbasis_tile",
-                                          "tma_gbasis",
-                                          "tma_rank",
-                                          "gmem_prob_shape",
-                                          "gmem_prob_stride_bytes",
-                                          "smem_box_shape",
-                                          "smem_box_stride",
-                                          "swizzle_bits",
-                                          "swizzle_base",
-                                          "swizzle_enum",
-                                          "swizzle_name",
-                                          "format",
-                                          "interleave",
-                                          "l2_promotion",
-                                          "oob_fill",
-                                          "num_bits_per_tma",
-                                          "tma_tensor_stride",
-                                          "val_layout_src",
-                                          "tiled_copy",
-                                          "tile_reproduced",
-                                          "documented_driver_rule_violations",
-                                          "refused",
-                                          "not_on_hopper",
-                                          "error_kind",
-                                          kError,
-                                          kPosition};
+constexpr std::string_view kComputed[] = {
+    "cta_v_map",      "inv_smem_layout", "sidx2gmode_full",  "smem_rank",
+    "sidx2gmode",     "tile_gstride",    "tma_gstride",      "tma_gbasis_tile",
+    "tma_gbasis",     "tma_rank",        "gmem_prob_shape",  "gmem_prob_stride_bytes",
+    "smem_box_shape", "smem_box_stride", "swizzle_bits",     "swizzle_base",
+    "swizzle_enum",   "swizzle_name",    "format",           "interleave",
+    "l2_promotion",   "oob_fill",        "num_bits_per_tma", "tma_tensor_stride",
+    "val_layout_src", "tiled_copy",      "tile_reproduced",  "documented_driver_rule_violations",
+    "refused",        "not_on_hopper",   "error_kind",       kError,
+    kPosition};
 
 TmaCopyRequest read_request(TmaCase& c) {
   TmaCopyRequest r;
@@ -72,8 +49,8 @@ void write_steps(JsonLine& line, const TmaPlan& plan, const TmaGbasisSteps& step
   set_layout(line, "inv_smem_layout", steps.inv_smem_layout);
   set_layout(line, "sidx2gmode_full", steps.sidx2gmode_full);
   line.set("smem_rank", std::int64_t{steps.smem_rank});
-  if (steps.reached >= 4) set_layout(line, "sidx2gmode", steps.sidx2gmode);
   if (steps.reached < 7) return;
+  set_layout(line, "sidx2gmode", steps.sidx2gmode);
   set_layout(line, "tile_gstride", steps.tile_gstride);
   set_layout(line, "tma_gstride", steps.tma_gstride);
   set_layout(line, "tma_gbasis_tile", steps.tma_gbasis_tile);
@@ -150,7 +127,8 @@ void write_tiled_copy(JsonLine& line, const TmaPlanSteps& steps) {
 void write_documented(JsonLine& line, const TmaPlan& plan) {
   std::vector<std::string> names;
   for (const TmaViolation& v : check_map(plan)) {
-    if (v.rule == TmaRule::inner_box_bytes_not_multiple_of_16 || v.rule == TmaRule::inner_box_bytes_exceed_swizzle_span) {
+    if (v.rule == TmaRule::inner_box_bytes_not_multiple_of_16 ||
+        v.rule == TmaRule::inner_box_bytes_exceed_swizzle_span) {
       names.emplace_back(entry_of(v.rule).name);
     }
   }

@@ -1,0 +1,138 @@
+// What a plan must be checked for beyond the rules of its tensor map: places where box and tensor map are legal and the
+// copy would still not be what the layouts say. Each was found by executing plans element by element.
+//
+// Example:
+//     using namespace gantry;
+//     constexpr Layout tile = make_cta_v_map(make_shape(64, 8), make_tile(_16, _4));
+//     static_assert(detail::tile_extent(tile, BasisPath().then(1)) == 4);
+#pragma once
+
+#include <gantry/tma/plan_types.hpp>
+
+namespace gantry::detail {
+
+// How far a tile reaches along a global mode, in values.
+GANTRY_HD constexpr std::int64_t tile_extent(const Layout& cta_v_map, BasisPath path) {
+  std::int64_t last = 0;
+  const TupleView s = cta_v_map.shape();
+  const TupleView d = cta_v_map.stride();
+  for (int i = 0; i < s.nodes(); ++i) {
+    if (!s.node_is_leaf(i) || !(d.node_leaf(i).path() == path)) continue;
+    last += (s.node_leaf(i).value() - 1) * d.node_leaf(i).value();
+  }
+  return last + 1;
+}
+
+GANTRY_HD constexpr void check_request(const TmaPlan& plan, TmaReasons& reasons) {
+  if (!plan.gmem.ok()) reasons.add({.rule = TmaPlanRule::gmem_invalid, .fault = plan.gmem.fault()});
+  if (!plan.smem.ok()) reasons.add({.rule = TmaPlanRule::smem_invalid, .fault = plan.smem.fault()});
+  if (!plan.cta_tiler.ok()) reasons.add({.rule = TmaPlanRule::tile_invalid, .fault = plan.cta_tiler.fault()});
+  if (plan.num_multicast > 1 && !is_multicast(plan.op)) {
+    reasons.add({.rule = TmaPlanRule::multicast_needs_operation, .actual = plan.num_multicast, .nearest = 1});
+  }
+  if (!plan.gmem.ok() || !TilerView(plan.cta_tiler).is_tuple()) return;
+  const int wanted = rank(plan.cta_tiler);
+  const int most = rank(plan.gmem);
+  if (wanted > most) reasons.add({.rule = TmaPlanRule::tiler_rank, .actual = wanted, .nearest = most, .first = most});
+}
+
+// Where the hardware does something else than the shared layout says: instructions that would not start at a multiple
+// of 128 bytes, and rows that a swizzle spaces farther apart than the layout does.
+GANTRY_HD constexpr void check_shared_side(const TmaPlan& plan, TmaReasons& reasons) {
+  const std::int64_t bits = element_bits(plan.element);
+  const auto span = static_cast<std::int64_t>(swizzle_span_bytes(plan.descriptor.swizzle));
+  const std::int64_t inner = static_cast<std::int64_t>(plan.descriptor.box[0]) * element_bits(plan.tma_element) / 8;
+  const std::int64_t per_cta = plan.bytes_per_instruction();
+  if (span > inner && per_cta > inner && inner > 0) {
+    reasons.add({.rule = TmaPlanRule::rows_padded, .actual = inner, .nearest = span, .first = span});
+  }
+  const auto report = [&reasons](std::int64_t step_bytes) {
+    constexpr auto unit = static_cast<std::int64_t>(kTmaSharedAlignment);
+    if (step_bytes % unit == 0 || reasons.has(TmaPlanRule::shared_step_misaligned)) return;
+    reasons.add({.rule = TmaPlanRule::shared_step_misaligned,
+                 .actual = step_bytes,
+                 .nearest = (step_bytes + unit - 1) / unit * unit});
+  };
+  if (plan.num_multicast > 1) report(per_cta);
+  const std::int64_t per_tma = plan.elements_per_tma();
+  if (per_tma < 1 || size(plan.smem.layout()) == per_tma) return;
+  // Instructions start where the modes of the shared layout that lie beyond one box step to.
+  FlatModes modes;
+  modes.push_coalesced(plan.smem.layout());
+  for (int i = 0; i < modes.count; ++i) {
+    const std::int64_t d = modes.stride[i].value();
+    if (d >= per_tma) {
+      report(d * bits / 8);
+    } else if (d * modes.shape[i].value() > per_tma) {
+      report(per_tma * bits / 8);
+    }
+  }
+}
+
+// Whether every instruction covers all that the tile has of a global mode.
+GANTRY_HD constexpr bool box_covers(const TmaPlan& plan, BasisPath path, std::int64_t extent) {
+  const TmaDimOfMode found = find_dim(plan.tma_gbasis, path);
+  if (found.dim < 0) return false;
+  const Int whole = product(TupleView(plan.tma_gbasis.shape())[found.dim]);
+  const std::int64_t box = plan.descriptor.box[found.dim];
+  return found.modes == 1 ? box >= extent : box == whole.value();
+}
+
+// Modes that have no coordinate stay at their first element: right where all elements are the same, and where one box
+// holds all of the mode.
+GANTRY_HD constexpr void check_modes_without_coordinate(const TmaPlan& plan, const TmaGmodes& gmodes,
+                                                        TmaReasons& reasons) {
+  for (const TmaGmode& m : gmodes) {
+    if (!m.has_no_coordinate()) continue;
+    const std::int64_t s = m.extent.value();
+    const std::int64_t e = tile_extent(plan.cta_v_map, m.path);
+    if (e == 1 || s % e == 0 || (s < e && box_covers(plan, m.path, e))) continue;
+    reasons.add({.rule = TmaPlanRule::mode_without_coordinate, .mode = m.path, .actual = s, .nearest = 1, .first = e});
+  }
+}
+
+// Where modes share a dimension, a tile that passes the end of its mode must pass the end of the dimension.
+GANTRY_HD constexpr void check_shared_dimensions(const TmaPlan& plan, const TmaGmodes& gmodes, TmaReasons& reasons) {
+  for_each_dimension(plan.tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
+    if (box.is_leaf() || leaf_count(box) < 2) return;
+    std::int64_t last = 0;
+    for_each_gmode(gmodes, box, basis,
+                   [&last](const TmaGmode& m, std::int64_t) { last += (m.extent.value() - 1) * m.step.value(); });
+    for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t) {
+      const std::int64_t s = m.extent.value();
+      const std::int64_t e = tile_extent(plan.cta_v_map, m.path);
+      if (s % e == 0 || s * m.step.value() > last) return;
+      reasons.add({.rule = TmaPlanRule::tile_leaves_mode,
+                   .mode = m.path,
+                   .actual = s,
+                   .nearest = (s + e - 1) / e * e,
+                   .first = dim,
+                   .second = e});
+    });
+  });
+}
+
+// Whether a tensor is one that a structure was made for: same element, same tree, same static leaves.
+GANTRY_HD constexpr void check_bind(const TmaPlan& plan, const GlobalTensor& gtensor, TmaReasons& reasons) {
+  if (!gtensor.layout.ok()) {
+    return reasons.add({.rule = TmaPlanRule::gmem_invalid, .fault = gtensor.layout.fault()});
+  }
+  if (!congruent(plan.gmem, gtensor.layout) || gtensor.element != plan.element) {
+    return reasons.add({.rule = TmaPlanRule::bind_mismatch,
+                        .actual = leaf_count(gtensor.layout.shape()),
+                        .nearest = leaf_count(plan.gmem.shape())});
+  }
+  const TmaGmodes planned(plan.gmem, {8, 8});
+  const TmaGmodes given(gtensor.layout, {8, 8});
+  const auto differ = [](const Int& a, const Int& b) { return a.is_fixed() ? !(a == b) : b.is_fixed(); };
+  for (int i = 0; i < planned.count(); ++i) {
+    const bool extents = differ(planned[i].extent, given[i].extent);
+    if (!extents && !differ(planned[i].step, given[i].step)) continue;
+    reasons.add({.rule = TmaPlanRule::bind_mismatch,
+                 .mode = given[i].path,
+                 .actual = extents ? given[i].extent.value() : given[i].step.value(),
+                 .nearest = extents ? planned[i].extent.value() : planned[i].step.value()});
+  }
+}
+
+}  // namespace gantry::detail
