@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   int status = 0;
   gantry::tool::add_layout_command(app, status);
   gantry::tool::add_eval_command(app, status);
+  gantry::tool::add_explain_command(app, status);
   gantry::tool::add_tour_command(app, status);
 
   try {

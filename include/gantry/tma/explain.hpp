@@ -73,12 +73,18 @@ inline std::vector<TmaObjection> objections_of(const TmaPlan& plan) {
   return out;
 }
 
+// Whether the operands themselves were refused, so that there is not even a tile.
+inline bool stopped_before_tile(const TmaReasons& reasons) {
+  return reasons.has(TmaPlanRule::gmem_invalid) || reasons.has(TmaPlanRule::smem_invalid) ||
+         reasons.has(TmaPlanRule::tiler_rank) || reasons.has(TmaPlanRule::multicast_needs_operation);
+}
+
 inline std::vector<TmaStepText> steps_of(const TmaPlan& plan, const TmaGbasisSteps& steps) {
   std::vector<TmaStepText> out;
   const auto add = [&out](const char* name, std::string what, std::string value) {
     out.push_back({name, std::move(what), std::move(value)});
   };
-  if (!plan.cta_v_map.ok() || plan.reasons.has(TmaPlanRule::tiler_rank)) return out;
+  if (!plan.cta_v_map.ok() || stopped_before_tile(plan.reasons)) return out;
   add("cta_v_map", "tile index -> global coordinate", text_of(plan.cta_v_map));
   if (steps.reached < 3) return out;
   add("inv_smem_layout", "shared index -> tile index: the shared layout inverted, its swizzle left to the hardware",
@@ -161,7 +167,7 @@ inline TmaExplanation explain(const TmaPlan& plan, const TmaExplainOptions& opti
 
   out.fields = explain_fields(plan.descriptor, plan.bound);
   out.ptx = ptx_name(plan.op, clamped_rank(plan.descriptor));
-  out.tile = options.tile;
+  out.tile = append(options.tile, Int::fixed(0), rank(plan.gmem));
   out.tile_bytes = size(plan.cta_v_map) * element_bits(plan.element) / 8;
   out.alignment = shared_alignment(plan.descriptor.swizzle);
   if (coordinates_known(plan)) {

@@ -96,8 +96,9 @@ class Advisor {
     if (row_bytes_ >= kNarrowRowBytes) return;
     warn("inner_box_narrow", "a row of the box is " + counted(row_bytes_, "byte") + " long",
          "each row is a request of its own, memory is fetched by 64 bytes at least, and wide rows copy fastest",
-         "make the tile " + elements(kNarrowRowBytes) + " wide along the contiguous mode, or better " +
-             elements(kCacheLineBytes) + " with " + swizzle_name(3));
+         "let the shared layout run " + elements(kNarrowRowBytes) +
+             " along the contiguous mode before it jumps, or better " + elements(kCacheLineBytes) + " with " +
+             swizzle_name(3));
   }
 
   void l2_promotion() {
@@ -122,7 +123,8 @@ class Advisor {
     std::uint64_t all = in_.map.address;
     for (int i = 1; i < clamped_rank(in_.map); ++i) all |= in_.map.strides[i - 1];
     const std::uint64_t aligned = all & (~all + 1);
-    if (all == 0 || aligned >= static_cast<std::uint64_t>(kCacheLineBytes)) return;
+    // Less than 16 bytes is refused, not advised against.
+    if (aligned < kTmaChunkBytes || aligned >= static_cast<std::uint64_t>(kCacheLineBytes)) return;
     note("rows_straddle_lines", "rows of the tensor start at multiples of " + number(aligned) + " bytes",
          "a cache line has 128 bytes: a row that starts inside one touches a line more than it needs",
          "pad the strides to multiples of 128 bytes, and align the tensor to 128");

@@ -51,10 +51,23 @@ struct SharedTile {
   }
 };
 
-// Requires a static layout with an element width, whose domain is a tile of the given extents.
+// Whether offsets are plain numbers that can be computed.
+GANTRY_HD constexpr bool has_numbers(const Layout& l) {
+  const TupleView s = l.shape();
+  const TupleView d = l.stride();
+  for (int i = 0; l.ok() && i < s.nodes(); ++i) {
+    if (!s.node_is_leaf(i)) continue;
+    if (!s.node_leaf(i).is_known() || !d.node_leaf(i).is_known() || !d.node_leaf(i).is_plain()) return false;
+  }
+  return l.ok();
+}
+
+// Requires a layout with an element width, whose domain is a tile of the given extents. One whose offsets are no plain
+// numbers has neither rows nor columns.
 GANTRY_HD constexpr SharedTile make_shared_tile(const ComposedLayout& smem, TupleView extents) {
   SharedTile out{.smem = smem};
   if (!smem.ok() || smem.element_bits() == 0 || !extents.ok()) return out;
+  if (!has_numbers(smem.layout()) || !smem.offset().is_known()) return out;
   std::int64_t step = 1;
   int mode = 0;
   const int modes = extents.is_leaf() ? 1 : rank(extents);

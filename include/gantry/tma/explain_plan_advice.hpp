@@ -68,7 +68,7 @@ class PlanAdvisor {
           "dimensions " + number(i) + " and " + number(i + 1) + " of the box are one run of " + number(whole.value()) +
               " elements",
           "a box has at most 256 elements along a dimension, so the run takes two of the five dimensions",
-          "none is needed while there are dimensions left; a tile extent of at most 256 would merge them");
+          "nothing needs to change while there are dimensions left; a tile extent of at most 256 would merge them");
     }
   }
 
@@ -86,7 +86,7 @@ class PlanAdvisor {
     add(many ? TmaAdviceLevel::warning : TmaAdviceLevel::note, "several_instructions",
         "a tile takes " + number(count) + " instructions of " + number(plan_.bytes_per_instruction()) + " bytes", why,
         many ? "let shared memory follow the tile further, in wider rows or larger slabs"
-             : "none is needed: slabs as wide as the swizzle need one instruction each, issued one after the other");
+             : "nothing needs to change: slabs as wide as the swizzle take one instruction each, issued one after the other");
   }
 
   void multicast() {
@@ -125,7 +125,7 @@ class PlanAdvisor {
         add(TmaAdviceLevel::note, "edge_tiles",
             "tiles of " + number(e) + " do not divide the " + number(s) + " elements of global mode " + mode_name(path),
             "the last tile reaches beyond the tensor: " + std::string(outside),
-            "none is needed for correctness; a multiple of " + number(e) + " moves no byte for nothing");
+            "nothing needs to change for correctness; a multiple of " + number(e) + " moves no byte for nothing");
       }
     });
   }

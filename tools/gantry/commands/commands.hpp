@@ -11,6 +11,7 @@ class App;
 namespace gantry::tool {
 
 void add_eval_command(CLI::App& app, int& status);
+void add_explain_command(CLI::App& app, int& status);
 void add_layout_command(CLI::App& app, int& status);
 void add_tour_command(CLI::App& app, int& status);
 

@@ -33,6 +33,12 @@ std::string counted(T n, const char* thing) {
   return number(n) + ' ' + thing + (n == 1 ? "" : "s");
 }
 
+// With a capital at its beginning and a full stop at its end.
+inline std::string sentence(std::string words) {
+  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z') words[0] = static_cast<char>(words[0] - 'a' + 'A');
+  return words + '.';
+}
+
 // "(64, 128)"
 template <class T>
 std::string list_of(const T* values, int n) {

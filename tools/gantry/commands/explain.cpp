@@ -1,0 +1,135 @@
+// gantry explain tma | im2col: what a TMA copy does, or why it cannot be.
+#include <cstdio>
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <gantry/tma/explain_report.hpp>
+
+#include "commands/commands.hpp"
+#include "explain/json.hpp"
+#include "explain/options.hpp"
+#include "explain/page.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+struct Outputs {
+  bool json = false;
+  std::string html = {};
+};
+
+[[noreturn]] void refuse_options(const std::vector<std::string>& problems) {
+  throw CLI::ValidationError(fmt::format("{}", fmt::join(problems, "\n")), 2);
+}
+
+int write_page(const std::string& path, const nlohmann::ordered_json& explanation) {
+  std::ofstream file(path, std::ios::binary);
+  file << make_page(explanation);
+  file.close();
+  if (file) return 0;
+  fmt::print(stderr, "gantry: the page could not be written to {}\n", path);
+  return 1;
+}
+
+// The plan's own answer: 0, or 1 where it does not run.
+template <class Explanation>
+int answer(const Explanation& e, const Outputs& outputs) {
+  const int status = e.ok() ? 0 : 1;
+  if (outputs.json) {
+    fmt::print("{}\n", to_json(e).dump(2));
+  } else {
+    fmt::print("{}", report(e));
+  }
+  return status;
+}
+
+void add_tma(CLI::App& explain_command, int& status) {
+  CLI::App* command = explain_command.add_subcommand("tma", "A tile copied between global and shared memory");
+  const auto texts = std::make_shared<TmaTexts>();
+  const auto outputs = std::make_shared<Outputs>();
+  command->add_option("--op", texts->op, "load, store, reduce_add, prefetch ...; default load")->option_text("NAME");
+  command->add_option("--elem", texts->elem, "element type, such as bf16")->option_text("TYPE")->required();
+  command->add_option("--gmem", texts->gmem, "global layout; '_' marks what is static")
+      ->option_text("LAYOUT")
+      ->required();
+  command->add_option("--smem", texts->smem, "shared layout of one tile; the swizzle acts on bytes")
+      ->option_text("LAYOUT")
+      ->required();
+  command->add_option("--tile", texts->tile, "such as 128x64; default as large as the shared layout")
+      ->option_text("EXTENTS");
+  command->add_option("--cluster", texts->cluster, "CTAs that share the tile, such as 2x1: a load becomes a multicast")
+      ->option_text("EXTENTS");
+  command->add_option("--at", texts->at, "which tile the instructions are listed for, such as 3x5; default the first")
+      ->option_text("TILE");
+  command->add_option("--tma-elem", texts->tma_elem, "what the instruction moves, where it is not the element type")
+      ->option_text("TYPE");
+  command->add_option("--address", texts->address, "of the global tensor")->option_text("NUMBER");
+  command->add_flag("--json", outputs->json, "the explanation as JSON");
+  command->add_option("--html", outputs->html, "also write a page with pictures")->option_text("FILE");
+  command->footer(
+      "Example: gantry explain tma --op load --elem bf16 --gmem \"(4096,8192):(8192,_1)\" \\\n"
+      "             --smem \"Sw<3,4,3> o (128,64):(64,1)\" --tile 128x64 --cluster 2x1\n"
+      "The exit status is 1 where the plan does not run; the report then gives every reason.");
+  command->callback([texts, outputs, &status] {
+    const TmaQuestion question = read_question(*texts);
+    if (!question.ok()) refuse_options(question.problems);
+    const TmaExplanation e = explain(make_tma_copy(question.request), {.tile = question.tile});
+    status = answer(e, *outputs);
+    if (!outputs->html.empty() && write_page(outputs->html, to_json(e)) != 0) status = 1;
+  });
+}
+
+void add_im2col(CLI::App& explain_command, int& status) {
+  CLI::App* command = explain_command.add_subcommand("im2col", "A convolution's input, loaded as columns of a matrix");
+  const auto texts = std::make_shared<Im2colTexts>();
+  const auto outputs = std::make_shared<Outputs>();
+  command->add_option("--activation", texts->activation, "extents of the input, such as 8x56x56x64")
+      ->option_text("EXTENTS")
+      ->required();
+  command->add_option("--layout", texts->layout, "NWC, NHWC or NDHWC; default by the number of extents")
+      ->option_text("NAME");
+  command->add_option("--elem", texts->elem, "element type, such as f16")->option_text("TYPE")->required();
+  command->add_option("--filter", texts->filter, "extents of the filter, such as 3x3, in the order of the layout")
+      ->option_text("EXTENTS")
+      ->required();
+  command->add_option("--pad", texts->pad, "padding on both sides, such as 1x1; default 0")->option_text("EXTENTS");
+  command->add_option("--pad-upper", texts->pad_upper, "padding on the upper sides, where it is another")
+      ->option_text("EXTENTS");
+  command->add_option("--stride", texts->stride, "of the convolution, such as 2x2; default 1")->option_text("EXTENTS");
+  command->add_option("--dilation", texts->dilation, "of the filter; default 1")->option_text("EXTENTS");
+  command->add_option("--tile", texts->tile, "pixels x channels of one instruction; default 128x64")
+      ->option_text("EXTENTS");
+  command->add_option("--swizzle", texts->swizzle, "none, 32, 64 or 128; default as wide as a row, where there is one")
+      ->option_text("BYTES");
+  command->add_option("--at", texts->at, "which tile of pixels the instructions are listed for; default 0")
+      ->option_text("TILE");
+  command->add_option("--address", texts->address, "of the input")->option_text("NUMBER");
+  command->add_flag("--json", outputs->json, "the explanation as JSON");
+  command->footer(
+      "Example: gantry explain im2col --activation 8x56x56x64 --layout NHWC --elem f16 --filter 3x3 --pad 1x1 \\\n"
+      "             --tile 128x64\n"
+      "The exit status is 1 where the plan does not run; the report then gives every reason.");
+  command->callback([texts, outputs, &status] {
+    const Im2colQuestion question = read_question(*texts);
+    if (!question.ok()) refuse_options(question.problems);
+    status = answer(explain(plan_im2col(question.conv, question.tile), {.pixel_tile = question.pixel_tile}), *outputs);
+  });
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("explain", "Explains TMA copies: boxes, tensor maps, instructions, banks, refusals");
+  command->require_subcommand(1);
+  command->get_formatter()->column_width(30);
+  add_tma(*command, status);
+  add_im2col(*command, status);
+}
+
+}  // namespace gantry::tool
