@@ -68,6 +68,14 @@ TEST(ParseError, RefusesADenominatorThatIsNone) {
   EXPECT_EQ(layout_error("4:_1/x"), "expected the denominator of a rational coefficient, found 'x' at column 6");
 }
 
+TEST(ParseError, TakesRationalsOnlyAsCoefficients) {
+  EXPECT_EQ(layout_error("(4,2):(1,_1/_2)"),
+            "expected an integer, or a rational with its mode such as '_1/_2@0', found '_' at column 10");
+  EXPECT_EQ(parse_layout("(4,_1/_2):(1,2)").error.position, 3);
+  EXPECT_EQ(parse_layout("(4,_1/_2)").error.position, 3);
+  EXPECT_TRUE(parse_layout("(4,2):(_1@1,_1/_2@0)").ok());
+}
+
 TEST(ParseError, KnowsTheSizeOfALayout) {
   EXPECT_EQ(parse_layout("(9223372036854775807,2)").error.fault.rule, Rule::overflow);
   EXPECT_EQ(parse_layout("(4,2):(9223372036854775807,1)").error.fault.rule, Rule::overflow);

@@ -26,7 +26,8 @@ class RandomValues {
   Int extent() { return one_in(15) ? Int::unknown() : mark(Int(between(1, 12))); }
   Int stride() {
     const Int v = one_in(15) ? Int::unknown() : mark(Int(between(-20, 500)));
-    return one_in(5) ? v.with_path(path()) : v;
+    if (!one_in(5)) return v;
+    return (v.is_known() && one_in(3) ? v.over(8) : v).with_path(path());
   }
 
   // A tree of at most `nodes` nodes, a leaf or a tuple of modes.

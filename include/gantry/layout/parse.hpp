@@ -47,10 +47,19 @@ GANTRY_HD constexpr int position_of_fault(const Reader& reader, const IntTuple& 
   for (int i = 0; i < s.nodes(); ++i) {
     if (!s.node_is_leaf(i)) continue;
     const Int& extent = s.node_leaf(i);
-    if (!extent.is_plain() || (extent.is_known() && extent.value() < 1)) return position_of_node(reader, shape_at, i);
+    const bool is_integer = extent.is_plain() && extent.denominator() == 1;
+    if (!is_integer || (extent.is_known() && extent.value() < 1)) return position_of_node(reader, shape_at, i);
     if (!d.node_leaf(i).is_number()) return position_of_node(reader, stride_at, i);
   }
   return shape_at;
+}
+
+// The first stride that is a rational number and not a coefficient, or -1.
+GANTRY_HD constexpr int bare_rational(TupleView stride) {
+  for (int i = 0; i < stride.nodes(); ++i) {
+    if (stride.node_is_leaf(i) && stride.node_leaf(i).is_plain() && stride.node_leaf(i).denominator() != 1) return i;
+  }
+  return -1;
 }
 
 struct ReadLayout {
@@ -66,6 +75,10 @@ GANTRY_HD constexpr ReadLayout read_layout(Reader& reader) {
   const IntTuple stride = has_stride ? reader.tuple() : compact_col_major(shape);
   if (!reader.ok()) return {Layout::faulty({Rule::parse, reader.error().position + 1}), has_stride};
   const ReadLayout out{Layout(shape, stride), has_stride};
+  if (const int i = bare_rational(stride); has_stride && i >= 0) {
+    reader.rewind(position_of_node(reader, stride_at, i));
+    reader.fail("an integer, or a rational with its mode such as '_1/_2@0'");
+  }
   if (!out.value.ok()) reader.fail(position_of_fault(reader, shape, shape_at, stride, stride_at), out.value.fault());
   return out;
 }
