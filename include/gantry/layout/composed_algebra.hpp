@@ -79,11 +79,11 @@ struct BitImages {
 GANTRY_HD constexpr BitImages bit_images(const Layout& l) {
   BitImages out;
   const Layout c = coalesce(l);
-  const TupleView s = c.shape();
-  const TupleView d = c.stride();
+  const IntTuple& s = c.shape();
+  const IntTuple& d = c.stride();
   std::int64_t seen = 0;
   for (int i = 0; i < s.nodes(); ++i) {
-    if (!s.node_is_leaf(i)) continue;
+    if (s.node_span(i) != 0) continue;
     const std::int64_t extent = s.node_leaf(i).value();
     const std::int64_t step = d.node_leaf(i).value();
     // The last leaf may have any extent: no index bits follow it.

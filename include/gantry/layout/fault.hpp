@@ -42,6 +42,12 @@
   X(composition_shape,                                                                                                 \
     "composition: extent {actual} of the right layout must be divisible by {wanted}, the part of a left mode that it " \
     "spans")                                                                                                           \
+  X(composition_carry,                                                                                                 \
+    "composition: modes of the right layout add up to index {actual} in a left mode of {wanted} elements: their sum "  \
+    "must not carry into the next mode")                                                                               \
+  X(composition_sign,                                                                                                  \
+    "composition: over a left layout of several modes the strides of the right layout must have one sign, and some "   \
+    "are negative")                                                                                                    \
   X(composition_basis, "composition: the right layout names mode {actual}, and the left layout has {wanted} modes")    \
   X(composition_rank,                                                                                                  \
     "composition: a tiler of rank {actual} needs a layout of at least that rank, and it has rank {wanted}")            \
@@ -169,5 +175,6 @@ GANTRY_LAYOUT_RULES(GANTRY_X)
 }  // namespace gantry
 
 // Stops the build with the fault's sentence if `value` (a constant expression with a fault() member) was not computed.
+// The size is never 0: only the assertion inside speaks, once.
 #define GANTRY_STATIC_CHECK(value) \
-  static_assert(::gantry::Refused<(value).fault().rule, (value).fault().actual, (value).fault().wanted>::ok)
+  static_assert(sizeof(::gantry::Refused<(value).fault().rule, (value).fault().actual, (value).fault().wanted>) != 0)

@@ -104,13 +104,13 @@ GANTRY_HD constexpr int axis_of(const Int& step) { return step.is_basis() ? step
 // term; an extent that is not known may only be the last.
 GANTRY_HD constexpr OffsetTerms offset_terms(const Layout& l, int node) {
   OffsetTerms out;
-  const TupleView s = l.shape();
-  const TupleView d = l.stride();
-  const int end = node + (s.node_is_leaf(node) ? 1 : s.node_span(node));
+  const IntTuple& s = l.shape();
+  const IntTuple& d = l.stride();
+  const int end = node + (s.node_span(node) == 0 ? 1 : s.node_span(node));
   std::int64_t divisor = 1;
   bool bounded = true;
   for (int i = node; i < end; ++i) {
-    if (!s.node_is_leaf(i)) continue;
+    if (s.node_span(i) != 0) continue;
     const Int& extent = s.node_leaf(i);
     const Int& step = d.node_leaf(i);
     if (extent.is_fixed(1) && i != node) continue;
@@ -136,17 +136,17 @@ GANTRY_HD constexpr OffsetTerms offset_terms(const Layout& l, int node) {
 }
 
 GANTRY_HD constexpr int child_node(const Layout& l, int node, int mode) {
-  const TupleView s = l.shape();
+  const IntTuple& s = l.shape();
   int at = node + 1;
-  while (mode-- > 0) at += s.node_is_leaf(at) ? 1 : s.node_span(at);
+  while (mode-- > 0) at += s.node_span(at) == 0 ? 1 : s.node_span(at);
   return at;
 }
 
 GANTRY_HD constexpr int child_count(const Layout& l, int node) {
-  const TupleView s = l.shape();
-  if (s.node_is_leaf(node)) return 0;
+  const IntTuple& s = l.shape();
+  if (s.node_span(node) == 0) return 0;
   int n = 0;
-  for (int at = node + 1; at < node + s.node_span(node); at += s.node_is_leaf(at) ? 1 : s.node_span(at)) ++n;
+  for (int at = node + 1; at < node + s.node_span(node); at += s.node_span(at) == 0 ? 1 : s.node_span(at)) ++n;
   return n;
 }
 
@@ -215,13 +215,13 @@ GANTRY_HD constexpr std::int64_t bits_up_to(std::int64_t v) {
 
 // A mask of the bits that offsets of l can have, for coordinates inside its shape. -1 where there is no such bound.
 GANTRY_HD constexpr std::int64_t offset_bits(const Layout& l) {
-  const TupleView s = l.shape();
-  const TupleView d = l.stride();
+  const IntTuple& s = l.shape();
+  const IntTuple& d = l.stride();
   std::int64_t mask = 0;
   std::int64_t total = 0;
   bool carries = false;
   for (int i = 0; i < s.nodes(); ++i) {
-    if (!s.node_is_leaf(i) || s.node_leaf(i).is_fixed(1)) continue;
+    if (s.node_span(i) != 0 || s.node_leaf(i).is_fixed(1)) continue;
     const std::int64_t step = d.node_leaf(i).value();
     if (!s.node_leaf(i).is_known() || !d.node_leaf(i).is_known() || d.node_leaf(i).is_basis() || step < 0) return -1;
     if (step == 0) continue;

@@ -275,6 +275,11 @@ inline constexpr bool kIsNamed = false;
 template <class T>
 inline constexpr bool kIsNamed<T&> = true;
 
+// Stands for a layout that was refused, so that the compiler says no more about it than that.
+struct AfterRefusal {
+  static constexpr Layout value = Layout();
+};
+
 // The elements of t through the layout type New.
 template <class New, class T>
 GANTRY_INLINE constexpr auto view_as(T&& t, const Extents<unknown_count(New::value.shape())>& extents) {
@@ -282,7 +287,8 @@ GANTRY_INLINE constexpr auto view_as(T&& t, const Extents<unknown_count(New::val
                 "gantry: this would be a view of registers that are about to go away: give the tensor a name first");
   GANTRY_STATIC_CHECK(New::value);
   const auto data = t.data();
-  return Tensor<plain<decltype(data)>, New>(data, extents);
+  using Kept = typename Choose<New::value.ok(), New, AfterRefusal>::type;
+  return Tensor<plain<decltype(data)>, Kept>(data, extents);
 }
 
 }  // namespace detail
@@ -392,8 +398,7 @@ GANTRY_INLINE constexpr auto bind(P p, Values... values) {
 
 template <class P, class L>
 GANTRY_INLINE constexpr auto make_swizzled_tensor(P p) {
-  constexpr Fault fault = L::value.fault();
-  static_assert(Refused<fault.rule, fault.actual, fault.wanted>::ok);
+  GANTRY_STATIC_CHECK(L::value);
   constexpr int width = L::value.element_bits();
   constexpr auto offset = static_cast<typename P::Index>(L::value.offset().value());
   static_assert(L::value.offset().is_known(), "gantry: the offset of a composed layout must be known at compile time");

@@ -197,7 +197,11 @@ struct ThreadCopy {
     constexpr int n = detail::unknown_count(P::value.shape());
     const auto all =
         detail::view_as<P>(static_cast<T&&>(t), detail::derive_extents<Source, n>(t.extents(), make_sequence<n>{}));
-    return all(thread, _, detail::underscores(make_sequence<rank(P::value[2])>{}));
+    if constexpr (P::value.ok()) {
+      return all(thread, _, detail::underscores(make_sequence<rank(P::value[2])>{}));
+    } else {
+      return all;
+    }
   }
 };
 

@@ -222,10 +222,14 @@ template <StaticTensor T, StaticValue B, class C>
 GANTRY_INLINE constexpr auto local_tile(T&& t, B tiler, C c) {
   const auto zipped = zipped_divide(static_cast<T&&>(t), tiler);
   using Zipped = detail::LayoutOf<decltype(zipped)>;
-  constexpr int tile_rank = rank(Zipped::value[0]);
-  constexpr int rest_rank = rank(Zipped::value[1]);
-  return zipped(detail::underscores(make_sequence<tile_rank>{}),
-                detail::append_underscores<rest_rank>(static_cast<detail::CoordOf<C>>(c)));
+  if constexpr (__is_same(Zipped, detail::AfterRefusal)) {
+    return zipped;
+  } else {
+    constexpr int tile_rank = rank(Zipped::value[0]);
+    constexpr int rest_rank = rank(Zipped::value[1]);
+    return zipped(detail::underscores(make_sequence<tile_rank>{}),
+                  detail::append_underscores<rest_rank>(static_cast<detail::CoordOf<C>>(c)));
+  }
 }
 template <StaticTensor T, StaticValue B, class C>
 GANTRY_INLINE constexpr auto inner_partition(T&& t, B tiler, C c) {
@@ -237,10 +241,14 @@ template <StaticTensor T, StaticValue B, class C>
 GANTRY_INLINE constexpr auto outer_partition(T&& t, B tiler, C c) {
   const auto zipped = zipped_divide(static_cast<T&&>(t), tiler);
   using Zipped = detail::LayoutOf<decltype(zipped)>;
-  constexpr int tile_rank = rank(Zipped::value[0]);
-  constexpr int rest_rank = rank(Zipped::value[1]);
-  return zipped(detail::append_underscores<tile_rank>(static_cast<detail::CoordOf<C>>(c)),
-                detail::underscores(make_sequence<rest_rank>{}));
+  if constexpr (__is_same(Zipped, detail::AfterRefusal)) {
+    return zipped;
+  } else {
+    constexpr int tile_rank = rank(Zipped::value[0]);
+    constexpr int rest_rank = rank(Zipped::value[1]);
+    return zipped(detail::append_underscores<tile_rank>(static_cast<detail::CoordOf<C>>(c)),
+                  detail::underscores(make_sequence<rest_rank>{}));
+  }
 }
 
 // ---- Modes by projection

@@ -1,0 +1,12 @@
+// A divide that no layout can express names its numbers.
+// EXPECT: composition: stride {actual} of the right layout and extent {wanted} of a left mode must divide one another
+// EXPECT-REGEX: Refused.*4.*6
+#include <gantry/tensor.hpp>
+
+struct Uneven {
+  static constexpr gantry::Layout value = make_layout(gantry::make_shape(gantry::make_shape(gantry::_6, gantry::_2)),
+                                                      gantry::make_stride(gantry::make_stride(gantry::_8, gantry::_2)));
+};
+float first(const float* data) {
+  return local_tile(make_tensor(gantry::make_gmem_ptr(data), Uneven{}), gantry::Tile<4>{}, gantry::coord(0))(0);
+}
