@@ -5,8 +5,10 @@
 // layout composed with a map onto its modes, are ordinary compositions.
 //
 // Each mode of B must meet the modes of A evenly: its stride steps over whole modes of A or divides the one it starts
-// in, its extent covers whole modes or ends inside one. Otherwise no layout is A o B, and the result says which numbers
-// do not divide. With fixed leaves that is known at compile time; where run-time values are known they are checked too.
+// in, its extent covers whole modes or ends inside one. And B's modes together must not carry: indices that they reach
+// within one mode of A add up to one within it. Otherwise A o B is not built mode by mode, and the result says which
+// numbers stand in the way. With fixed leaves that is known at compile time; run-time values are checked where they are
+// known.
 //
 // Example:
 //     using namespace gantry;
@@ -49,34 +51,7 @@ GANTRY_INLINE constexpr Meeting meet(Int room, Int extent, Int step) {
           divides || !extent.is_known() || extent.value() <= reach};
 }
 
-// Pushes lhs o (extent:step), for integers. Requires at least one mode in lhs; its last mode is taken as unbounded.
-GANTRY_HD constexpr void compose_leaf_into(Layout& out, const FlatModes& lhs, Int extent, Int step) {
-  const int last = lhs.count - 1;
-  if (last == 0) return out.push(extent, step * lhs.stride[0]);
-  LeafOrTuple result;
-  Int rest_extent = extent;
-  Int rest_step = step;
-  for (int i = 0; i < last; ++i) {
-    const Int room = lhs.shape[i];
-    const Meeting m = meet(room, rest_extent, rest_step);
-    if (!m.is_even) return out.fail({Rule::composition_stride, rest_step.value(), room.value()});
-    if (!m.reach.is_fixed(1) && !rest_extent.is_fixed(1)) {
-      const Int part = min(m.reach, rest_extent);
-      const Int parts = rest_extent / part;
-      if (parts.is_known() && parts.value() * part.value() != rest_extent.value()) {
-        return out.fail({Rule::composition_shape, rest_extent.value(), part.value()});
-      }
-      result.push(out, part, rest_step * lhs.stride[i]);
-      rest_extent = parts;
-      if (rest_extent.is_fixed(1)) return result.finish(out);
-    }
-    rest_step = m.next_step;
-  }
-  result.push(out, rest_extent, rest_step * lhs.stride[last]);
-  result.finish(out);
-}
-
-// A as the left side of compositions: coalesced once for all modes of B that address it the same way.
+// A as the left side of compositions.
 class Composer {
  public:
   GANTRY_HD constexpr explicit Composer(const LayoutView& lhs) : lhs_(lhs) {}
@@ -86,32 +61,119 @@ class Composer {
     by_leaf_into(out, rhs, [this](Layout& to, Int extent, Int step) { compose_leaf(to, extent, step); });
   }
 
+  // Pushes lhs o (extent:step). All modes of one right side go through one Composer, which sees to it that their sum is
+  // what the sum of their images is.
   GANTRY_HD constexpr void compose_leaf(Layout& out, Int extent, Int step) {
     if (step.is_fixed(0)) return out.push(extent, Int::fixed(0));
     if (flat_.count == 0 || !(step.path() == path_)) {
       if (flat_.count != 0 && path_.empty() != step.path().empty()) return out.fail({Rule::mixed_basis});
       if (const Fault f = enter(step.path())) return out.fail(f);
     }
-    compose_leaf_into(out, flat_, extent, step.coefficient());
+    const Int plain = step.coefficient();
+    if (flat_.count == 1) return out.push(extent, plain * flat_.stride[0]);
+    if (const Fault f = compose_over_modes(out, extent, plain)) return out.fail(f);
+    if (const Fault f = carry_fault()) out.fail(f);
   }
 
  private:
-  // Makes flat_ the part of lhs that a path names.
+  // Makes flat_ the part of lhs that a path names, coalesced; its last mode is taken as unbounded.
   GANTRY_HD constexpr Fault enter(BasisPath path) {
-    LayoutView part = lhs_;
+    int at = 0;
     for (int level = 0; level < path.depth(); ++level) {
+      const LayoutView part(lhs_.shape.subtree(at), lhs_.stride.subtree(at));
       if (path[level] >= rank(part)) return {Rule::composition_basis, path[level], rank(part)};
-      if (part.shape.is_tuple()) part = part[path[level]];
+      if (part.shape.is_leaf()) continue;
+      ++at;
+      for (int k = 0; k < path[level]; ++k) at += lhs_.shape.subtree(at).nodes();
     }
-    flat_.count = 0;
-    push_coalesced_unbounded(flat_, part);
     path_ = path;
+    flat_.count = 0;
+    const int end = at + lhs_.shape.subtree(at).nodes();
+    int last = end - 1;
+    while (last >= at && !lhs_.shape.node_is_leaf(last)) --last;
+    if (last < at) flat_.push(Int::fixed(2), Int::fixed(0));
+    for (int i = at; i <= last; ++i) {
+      if (!lhs_.shape.node_is_leaf(i)) continue;
+      const Int extent = lhs_.shape.node_leaf(i);
+      const int before = flat_.count;
+      flat_.push_coalesced(i == last && extent.is_fixed(1) ? Int::fixed(2) : extent, lhs_.stride.node_leaf(i));
+      if (flat_.count > before) first_node_[before] = static_cast<std::int8_t>(i);
+    }
     return {};
+  }
+
+  // Pushes flat_ o (extent:step). Requires at least two modes in flat_.
+  GANTRY_HD constexpr Fault compose_over_modes(Layout& out, Int extent, Int step) {
+    const int last = flat_.count - 1;
+    LeafOrTuple result;
+    for (int i = 0; i < last; ++i) {
+      const Int room = flat_.shape[i];
+      const Meeting m = meet(room, extent, step);
+      if (!m.is_even) return {Rule::composition_stride, step.value(), room.value()};
+      if (!m.reach.is_fixed(1) && !extent.is_fixed(1)) {
+        const Int part = min(m.reach, extent);
+        const Int parts = extent / part;
+        if (parts.is_known() && parts.value() * part.value() != extent.value()) {
+          return {Rule::composition_shape, extent.value(), part.value()};
+        }
+        result.push(out, part, step * flat_.stride[i]);
+        reach(i, part, step);
+        extent = parts;
+        if (extent.is_fixed(1)) {
+          result.finish(out);
+          return {};
+        }
+      }
+      step = m.next_step;
+    }
+    result.push(out, extent, step * flat_.stride[last]);
+    reach(last, extent, step);
+    result.finish(out);
+    return {};
+  }
+
+  // Notes how far into mode i of flat_ a part of B goes.
+  GANTRY_HD constexpr void reach(int i, Int part, Int step) {
+    if (!part.is_known() || part.value() == 1) return;
+    const int node = first_node_[i];
+    const std::int64_t so_far = reached_so_far(node);
+    const std::int64_t distance = (part.value() - 1) * step.value();
+    const std::int64_t further = distance < 0 ? -distance : distance;
+    reached_[node] = further > INT64_MAX - so_far ? INT64_MAX : so_far + further;
+    is_reached_ |= std::uint32_t{1} << node;
+    has_positive_ = has_positive_ || distance > 0;
+    has_negative_ = has_negative_ || distance < 0;
+  }
+
+  // A(x + y) is A(x) + A(y) as long as the indices within each mode of A add up to one within it. Where the next mode
+  // goes on at the end of this one, a carry does no harm.
+  GANTRY_HD constexpr Fault carry_fault() const {
+    if (has_negative_ && has_positive_) return {Rule::composition_sign};
+    wide_int carry = 0;
+    for (int i = 0; i + 1 < flat_.count; ++i) {
+      const Int room = flat_.shape[i];
+      const std::int64_t reached = reached_so_far(first_node_[i]);
+      const bool carries = room.is_known() && reached >= room.value() - carry;
+      if (carries && !same_value(room * flat_.stride[i], flat_.stride[i + 1])) {
+        return {Rule::composition_carry, reached, room.value()};
+      }
+      carry = carries ? (reached + carry) / room.value() : 0;
+    }
+    return {};
+  }
+
+  GANTRY_HD constexpr std::int64_t reached_so_far(int node) const {
+    return (is_reached_ >> node & 1) != 0 ? reached_[node] : 0;
   }
 
   LayoutView lhs_;
   FlatModes flat_;
   BasisPath path_{};
+  bool has_positive_ = false;
+  bool has_negative_ = false;
+  std::uint32_t is_reached_ = 0;                 // bit i: reached_[i] has a value
+  std::int64_t reached_[IntTuple::kCapacity];    // the largest index in the mode of flat_ that starts at a node of lhs
+  std::int8_t first_node_[IntTuple::kCapacity];  // of each mode of flat_, in lhs
 };
 
 GANTRY_HD constexpr void compose_into(Layout& out, const LayoutView& lhs, const TilerView& tiler) {

@@ -56,8 +56,6 @@
     "it")                                                                                                              \
   X(complement_dynamic, "complement: only a rank-1 layout may have a stride that is not known at compile time")        \
   X(complement_negative, "complement: strides must not be negative, and one is {actual}")                              \
-  X(inverse_not_injective,                                                                                             \
-    "inverse: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below it")   \
   X(recast_width, "recast: {actual} bits and {wanted} bits must divide one another")                                   \
   X(recast_stride, "recast: stride {actual} must be divisible by {wanted}, or be 1 in a mode that is")                 \
   X(recast_shape, "recast: extent {actual} of the contiguous mode must be divisible by {wanted}")                      \

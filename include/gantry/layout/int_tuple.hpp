@@ -150,6 +150,13 @@ class TupleView {
   // Requires 0 <= mode < rank(*this).
   GANTRY_HD constexpr TupleView operator[](int mode) const;
 
+  // The subtree that starts at node i. Requires 0 <= i < nodes().
+  GANTRY_HD constexpr TupleView subtree(int i) const {
+    TupleView out = *this;
+    if (at_ >= 0) out.at_ += i;
+    return out;
+  }
+
   // The subtree node by node, in preorder: what algorithms that do not care about nesting loop over.
   GANTRY_HD constexpr bool node_is_leaf(int i) const { return at_ < 0 || tuple_->store_.spans[at_ + i] == 0; }
   GANTRY_HD constexpr const Int& node_leaf(int i) const { return at_ < 0 ? own_ : tuple_->store_.leaves[at_ + i]; }
