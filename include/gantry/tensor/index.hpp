@@ -45,7 +45,8 @@ using MakeSequence = Sequence<__integer_pack(N)...>;
 GANTRY_CALLS_ANY
 template <class F, int... Is>
 GANTRY_INLINE constexpr void for_each_in(F& f, Sequence<Is...>) {
-  (f(Constant<Is>{}), ...);
+  // In braces, since compilers limit how deep a fold over commas may nest.
+  [[maybe_unused]] const bool done[] = {true, (static_cast<void>(f(Constant<Is>{})), true)...};
 }
 
 }  // namespace detail

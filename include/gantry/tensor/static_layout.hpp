@@ -158,8 +158,10 @@ struct TermsAt {
 template <class L, int node, int k, class Sum>
 GANTRY_INLINE constexpr void add_term(Sum& sum, int i) {
   constexpr OffsetTerm t = TermsAt<L, node>::value.term[k];
-  int c = t.divisor == 1 ? i : i / static_cast<int>(t.divisor);
-  if constexpr (t.modulus != 0) c %= static_cast<int>(t.modulus);
+  int c = i;
+  // An index that is divided counts elements, so it is not negative; unsigned, powers of two are shifts.
+  if constexpr (t.divisor != 1) c = static_cast<int>(static_cast<unsigned>(c) / static_cast<unsigned>(t.divisor));
+  if constexpr (t.modulus != 0) c = static_cast<int>(static_cast<unsigned>(c) % static_cast<unsigned>(t.modulus));
   using Index = without_const<decltype(sum.along[0] + 0)>;
   sum.along[t.axis] += static_cast<Index>(c) * static_cast<Index>(t.stride);
 }

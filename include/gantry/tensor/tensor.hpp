@@ -329,14 +329,14 @@ GANTRY_HD constexpr std::int64_t known_size(TupleView shape) {
 }  // namespace detail
 
 // The number of elements: size(t), of a mode: size<1>(t), of a mode of a mode: size<1, 0>(t). A constant expression
-// where no extent is unknown.
+// where no extent is unknown. Of a whole tensor with unknown extents it has 64 bits.
 template <int... path, class E, StaticValue L>
-GANTRY_INLINE constexpr int size(const Tensor<E, L>& t) {
+GANTRY_INLINE constexpr auto size(const Tensor<E, L>& t) {
   using Mode = detail::ModeAt<L, path...>;
   GANTRY_STATIC_CHECK(Mode::value);
   constexpr int n = detail::unknown_count(Mode::value.shape());
-  constexpr int known = static_cast<int>(detail::known_size(Mode::value.shape()));
-  int product = known;
+  using Count = typename detail::Choose<(n > 0 && sizeof...(path) == 0), std::int64_t, int>::type;
+  auto product = static_cast<Count>(detail::known_size(Mode::value.shape()));
   if constexpr (n > 0) {
     const auto unknown = detail::derive_extents<detail::ModeExtents<L, path...>, n>(t.extents(), make_sequence<n>{});
     for (int i = 0; i < n; ++i) product *= unknown.of[i];

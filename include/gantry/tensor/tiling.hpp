@@ -308,12 +308,12 @@ template <class Threads, int mode>
 GANTRY_INLINE constexpr int thread_coordinate(int thread) {
   constexpr Layout l = Threads::value;
   static_assert(l[mode].shape().is_leaf(), "gantry: local_partition takes a thread layout without nested modes");
-  constexpr auto extent = static_cast<int>(l[mode].shape().leaf().value());
-  constexpr auto step = static_cast<int>(l[mode].stride().leaf().value());
+  constexpr auto extent = static_cast<unsigned>(l[mode].shape().leaf().value());
+  constexpr auto step = static_cast<unsigned>(l[mode].stride().leaf().value());
   if constexpr (extent == 1 || step == 0) {
     return 0;
   } else {
-    return thread / step % extent;
+    return static_cast<int>(static_cast<unsigned>(thread) / step % extent);
   }
 }
 
