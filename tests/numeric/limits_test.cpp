@@ -22,13 +22,21 @@ TYPED_TEST(StandardTypes, HaveTheLimitsOfTheLanguage) {
   EXPECT_EQ(Ours::digits, Theirs::digits);
   EXPECT_EQ(Ours::has_infinity, Theirs::has_infinity);
   EXPECT_EQ(Ours::has_nan, Theirs::has_quiet_NaN);
-  if constexpr (WideFloat<TypeParam>) {
-    EXPECT_EQ(Ours::min_normal(), Theirs::min());
-    EXPECT_EQ(Ours::min_subnormal(), Theirs::denorm_min());
-    EXPECT_EQ(Ours::epsilon(), Theirs::epsilon());
-    EXPECT_EQ(Ours::infinity(), Theirs::infinity());
-    EXPECT_TRUE(std::isnan(Ours::quiet_nan()));
-  }
+}
+
+template <class T>
+struct StandardFloats : testing::Test {};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(StandardFloats, Floats);
+
+TYPED_TEST(StandardFloats, HaveTheLimitsOfTheLanguage) {
+  using Ours = limits<TypeParam>;
+  using Theirs = std::numeric_limits<TypeParam>;
+  EXPECT_EQ(Ours::min_normal(), Theirs::min());
+  EXPECT_EQ(Ours::min_subnormal(), Theirs::denorm_min());
+  EXPECT_EQ(Ours::epsilon(), Theirs::epsilon());
+  EXPECT_EQ(Ours::infinity(), Theirs::infinity());
+  EXPECT_TRUE(std::isnan(Ours::quiet_nan()));
 }
 
 struct Row {

@@ -6,6 +6,8 @@
 
 #include <gantry/numeric.hpp>
 
+#include "mismatch.hpp"
+
 namespace gantry::test {
 namespace {
 
@@ -28,14 +30,16 @@ TYPED_TEST(PackedElements, LieWithoutGapsFromTheLowestBit) {
   std::mt19937 random(40);
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(bytes_for_bits(width, count)), 0xff);
   std::vector<bool> model(bytes.size() * 8, true);
+  Mismatch mismatch;
   for (int step = 0; step < 2000; ++step) {
-    const int index = static_cast<int>(random() % count);
+    const std::size_t index = random() % count;
     const auto x = from_pattern<TypeParam>(static_cast<unsigned>(random()));
-    store_packed(bytes.data(), index, x);
-    for (int k = 0; k < width; ++k) model[static_cast<std::size_t>(index * width + k)] = (x.bits >> k & 1) != 0;
-    for (std::size_t k = 0; k < model.size(); ++k) ASSERT_EQ(bytes[k / 8] >> (k % 8) & 1, model[k]) << "bit " << k;
-    ASSERT_EQ(load_packed<TypeParam>(bytes.data(), index).bits, x.bits);
+    store_packed(bytes.data(), static_cast<std::int64_t>(index), x);
+    for (std::size_t k = 0; k < width; ++k) model[index * width + k] = (x.bits >> k & 1) != 0;
+    for (std::size_t k = 0; k < model.size(); ++k) mismatch.expect(((bytes[k / 8] >> (k % 8) & 1) != 0) == model[k], k);
+    mismatch.compare(load_packed<TypeParam>(bytes.data(), static_cast<std::int64_t>(index)).bits, x.bits, index);
   }
+  EXPECT_FALSE(mismatch.found()) << mismatch;
 }
 
 TYPED_TEST(PackedElements, AreReadAndWrittenThroughAnArray) {
