@@ -53,4 +53,31 @@ TEST(CoordTensor, StartsAtItsOrigin) {
   EXPECT_EQ(t(_, 2).data().origin(), (Coordinate<3>{{33, 2, 3}}));
 }
 
+// A tensor map groups global modes into one coordinate; their strides along it may be known only at run time.
+TEST(CoordTensor, CoefficientsMayBeRunTimeValues) {
+  struct Grouped {
+    GANTRY_HD constexpr Layout operator()() const {
+      const Int unknown = Int::unknown();
+      return make_layout(make_shape(_4, unknown, _8),
+                         make_stride(Int::basis(0), unknown.with_path(BasisPath().then(1)), _2 * Int::basis(1)));
+    }
+  };
+  const auto t = make_coord_tensor(Grouped{}, Coordinate<3>{{100, 200, 300}}, 5, 16);
+  EXPECT_EQ(size<1>(t), 5);
+  EXPECT_EQ(t(3, 4, 7), (Coordinate<3>{{103, 200 + 64 + 14, 300}}));
+  EXPECT_EQ(t(_, 2, _)(1, 1), (Coordinate<3>{{101, 200 + 32 + 2, 300}}));
+}
+
+TEST(CoordTensor, CoefficientsMayBeRational) {
+  struct Recast {
+    GANTRY_HD constexpr Layout operator()() const {
+      return make_layout(make_shape(_64, _4),
+                         make_stride(Int::fixed(1).over(8).with_path(BasisPath().then(0)), Int::basis(1)));
+    }
+  };
+  const auto t = make_coord_tensor(Recast{});
+  EXPECT_EQ(t(40, 3), (Coordinate<2>{{5, 3}}));
+  EXPECT_EQ(local_tile(t, Tile<16, 2>{}, coord(3, 1))(8, 1), (Coordinate<2>{{7, 3}}));
+}
+
 }  // namespace

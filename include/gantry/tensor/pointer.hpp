@@ -17,6 +17,7 @@
 
 #include <gantry/numeric/packed.hpp>
 #include <gantry/tensor/access.hpp>
+#include <gantry/tensor/index.hpp>
 
 namespace gantry {
 
@@ -345,6 +346,43 @@ class CoordinateCounter {
 
  private:
   value_type origin_ = {};
+};
+
+// A counter with further axes whose unit is a run-time number of steps along another: axis kAxes + k counts scale[k]
+// along axis Targets::axis(k).
+template <int kAxes, int kScales, class Targets>
+class ScaledCounter {
+ public:
+  using value_type = Coordinate<kAxes>;
+  using element_type = const value_type;
+  using Index = int;
+  using At = Offset<int, kAxes + kScales>;
+  static constexpr int axes = kAxes + kScales;
+
+  struct Scales {
+    int of[kScales];
+  };
+  ScaledCounter() = default;
+  GANTRY_INLINE constexpr ScaledCounter(const value_type& origin, const Scales& scales)
+      : origin_(origin), scales_(scales) {}
+
+  GANTRY_INLINE constexpr value_type at(const At& offset) const {
+    value_type out = origin_;
+    for (int i = 0; i < kAxes; ++i) out.along[i] += offset.along[i];
+    add_scaled(out, offset, make_sequence<kScales>{});
+    return out;
+  }
+  GANTRY_INLINE constexpr ScaledCounter moved(const At& offset) const { return {at(offset), scales_}; }
+  GANTRY_INLINE constexpr const value_type& origin() const { return origin_; }
+
+ private:
+  template <int... ks>
+  GANTRY_INLINE constexpr void add_scaled(value_type& out, const At& offset, Sequence<ks...>) const {
+    ((out.along[Constant<Targets::axis(ks)>::value] += offset.along[kAxes + ks] * scales_.of[ks]), ...);
+  }
+
+  value_type origin_ = {};
+  Scales scales_ = {};
 };
 
 // ---- Strides known at run time

@@ -82,11 +82,12 @@ using layout_type = typename detail::LayoutTypeOf<static_type<T>>::type;
 
 namespace detail {
 
-// (index / divisor) % modulus * stride along an axis; modulus 0 for the last term, which is not bounded.
+// (index / divisor) % modulus * stride / denominator along an axis; modulus 0 for the last term, which is not bounded.
 struct OffsetTerm {
   std::int64_t divisor;
   std::int64_t modulus;
   std::int64_t stride;
+  int denominator;
   int axis;
 };
 
@@ -115,16 +116,16 @@ GANTRY_HD constexpr OffsetTerms offset_terms(const Layout& l, int node) {
     const Int& step = d.node_leaf(i);
     if (extent.is_fixed(1) && i != node) continue;
     if (!bounded || !step.is_known()) out.fault_ = {Rule::value_unknown};
-    if (step.denominator() != 1 || step.path().depth() > 1) out.fault_ = {Rule::basis_in_offset};
+    if (step.path().depth() > 1) out.fault_ = {Rule::basis_in_offset};
     bounded = extent.is_known();
     const std::int64_t n = bounded ? extent.value() : 0;
     OffsetTerm* last = out.count > 0 ? &out.term[out.count - 1] : nullptr;
-    const bool follows = last != nullptr && last->axis == axis_of(step) && last->divisor * last->modulus == divisor &&
-                         last->stride * last->modulus == step.value();
+    const bool follows = last != nullptr && last->axis == axis_of(step) && last->denominator == step.denominator() &&
+                         last->divisor * last->modulus == divisor && last->stride * last->modulus == step.value();
     if (follows) {
       last->modulus *= n;
     } else if (step.value() != 0) {
-      out.term[out.count++] = {divisor, n, step.value(), axis_of(step)};
+      out.term[out.count++] = {divisor, n, step.value(), step.denominator(), axis_of(step)};
     }
     divisor *= n;
   }
@@ -163,7 +164,7 @@ GANTRY_INLINE constexpr void add_term(Sum& sum, int i) {
   if constexpr (t.divisor != 1) c = static_cast<int>(static_cast<unsigned>(c) / static_cast<unsigned>(t.divisor));
   if constexpr (t.modulus != 0) c = static_cast<int>(static_cast<unsigned>(c) % static_cast<unsigned>(t.modulus));
   using Index = without_const<decltype(sum.along[0] + 0)>;
-  sum.along[t.axis] += static_cast<Index>(c) * static_cast<Index>(t.stride);
+  sum.along[t.axis] += static_cast<Index>(c) * static_cast<Index>(t.stride) / static_cast<Index>(t.denominator);
 }
 
 template <class L, int node, class Sum, int... ks>

@@ -83,3 +83,16 @@ __global__ void coordinates_as_predicates(const float* in, float* out, int rows,
   }
   thread_part(out)(0) = sum;
 }
+
+__global__ void coordinates_along_run_time_strides(float* out, int tiles, int step) {
+  const auto coordinates = make_coord_tensor(
+      [] {
+        return make_layout(make_shape(_64, Int::unknown()),
+                           make_stride(Int::basis(0), Int::unknown().with_path(BasisPath().then(1))));
+      },
+      Coordinate<3>{{0, 0, static_cast<int>(blockIdx.x)}}, tiles, step);
+  const auto tile = local_tile(coordinates, Tile<8, 4>{}, coord(blockIdx.y, blockIdx.z));
+  int sum = 0;
+  for_each_index<32>([&](auto i) { sum += tile(i)[0] * tile(i)[1] + tile(i)[2]; });
+  thread_part(out)(0) = static_cast<float>(sum);
+}
