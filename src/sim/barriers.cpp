@@ -11,9 +11,30 @@ void complain(const char* rule, SiteId site, const std::string& text) {
   grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
 }
 
-void complete_if_all(NamedBarrier& barrier, std::uint32_t alive) {
-  if (barrier.whole_cta) barrier.expected = alive;
+// A warp takes part as a whole, except for lanes that have returned.
+void check_whole_warps(const Cta& cta, const NamedBarrier& barrier, std::size_t id) {
+  for (std::size_t first = 0; first < cta.threads.size(); first += 32) {
+    bool some = false, all = true;
+    for (std::size_t t = first; t < std::min(first + 32, cta.threads.size()); ++t) {
+      if (cta.threads[t].state == Thread::State::exited) continue;
+      some = some || barrier.joined[t];
+      all = all && barrier.joined[t];
+    }
+    if (some && !all) {
+      complain("named-barrier-divergent", barrier.first_site,
+               "Barrier " + std::to_string(id) + " was completed with only some lanes of warp " +
+                   std::to_string(first / 32) + ": all lanes of a warp join together.");
+      return;
+    }
+  }
+}
+
+void complete_if_all(Cta& cta, std::size_t id) {
+  NamedBarrier& barrier = cta.barriers[id];
+  if (barrier.whole_cta) barrier.expected = cta.alive;
   if (barrier.arrived == 0 || barrier.arrived < barrier.expected) return;
+  check_whole_warps(cta, barrier, id);
+  barrier.joined.reset();
   Published done(barrier.clock.freeze());
   barrier.result = barrier.any;
   barrier.any = false;
@@ -43,6 +64,12 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
                  " threads, while others joined it for " + std::to_string(barrier.expected) + " at " +
                  grid().sites.text(barrier.first_site) + ".");
   }
+  if (barrier.joined[thread.rank]) {
+    complain("named-barrier-reuse", site,
+             grid().checker.describe(thread.view.self) + " joined barrier " + std::to_string(id) +
+                 " again before it was complete: two groups, or two turns, use the same barrier.");
+  }
+  barrier.joined.set(thread.rank);
   if (barrier.arrived == 0) barrier.first_site = site;
   barrier.expected = expected;
   barrier.whole_cta = threads == 0;
@@ -72,7 +99,7 @@ void barrier_sync(std::uint32_t id, std::uint32_t threads, Site site) {
   barrier->waiting.push_back(&thread);
   // The last to come frees all others and goes on itself once it is chosen again.
   thread.state = Thread::State::blocked;
-  complete_if_all(*barrier, thread.cta->alive);
+  complete_if_all(*thread.cta, id);
   if (thread.state == Thread::State::blocked) {
     grid().block({.site = call.site, .barrier_id = static_cast<int>(id)});
   } else {
@@ -87,7 +114,7 @@ void barrier_arrive(std::uint32_t id, std::uint32_t threads, Site site) {
     complain("named-barrier-misuse", call.site, "bar.arrive must say how many threads take part.");
     return;
   }
-  if (NamedBarrier* barrier = join(id, threads, call.site)) complete_if_all(*barrier, self().cta->alive);
+  if (join(id, threads, call.site)) complete_if_all(*self().cta, id);
   grid().yield();
 }
 
@@ -137,8 +164,8 @@ void cluster_wait(Semantics semantics, Site site) {
 }
 
 void thread_left_barriers(Thread& thread) {
-  for (NamedBarrier& barrier : thread.cta->barriers) {
-    if (barrier.whole_cta) complete_if_all(barrier, thread.cta->alive);
+  for (std::size_t id = 0; id < thread.cta->barriers.size(); ++id) {
+    if (thread.cta->barriers[id].whole_cta) complete_if_all(*thread.cta, id);
   }
   complete_cluster_if_all(*thread.cta->cluster);
 }

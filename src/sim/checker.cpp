@@ -39,9 +39,11 @@ void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
                     std::uint64_t address) {
   const Record& now = accessor.record;
   bool merged = false;
-  for (Record* r = cell.begin(); r != cell.end();) {
+  // By index: removing a record may move the others.
+  for (std::size_t i = 0; i < cell.size();) {
+    Record* r = cell.begin() + i;
     if ((r->mask & mask) == 0) {
-      ++r;
+      ++i;
       continue;
     }
     const bool same = r->who == now.who && r->kind == now.kind;
@@ -49,12 +51,12 @@ void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
       if (r->same_access(now)) {
         r->mask = static_cast<std::uint16_t>(r->mask | mask);
         merged = true;
-        ++r;
+        ++i;
       } else if ((r->mask & ~mask) == 0 && r->kind == now.kind &&
                  (same || judge(*r, accessor, space) == Verdict::ordered)) {
         cell.remove(r);
       } else {
-        ++r;
+        ++i;
       }
       continue;
     }
@@ -76,7 +78,7 @@ void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
       r->mask = static_cast<std::uint16_t>(r->mask | mask);
       merged = true;
     }
-    ++r;
+    ++i;
   }
   if (now.write) {
     cell.initialised = static_cast<std::uint16_t>(cell.initialised | mask);
@@ -161,16 +163,23 @@ std::string Checker::describe(Actor actor) const {
 }
 
 std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) const {
-  for (const Grid::Name& name : grid_.names) {
-    if (address >= name.address && address < name.address + name.bytes) {
+  const auto* pointer = reinterpret_cast<const std::byte*>(address);
+  Cta* cta = grid_.shared_owner(pointer);
+  const auto after = grid_.names.upper_bound(address);
+  if (after != grid_.names.begin()) {
+    const auto& [start, name] = *std::prev(after);
+    if (address < start + name.bytes) {
       std::string text = name.text;
       if (name.index >= 0) text += "[" + std::to_string(name.index) + "]";
-      const std::uint64_t offset = address - name.address;
-      return text + " bytes " + std::to_string(offset) + ".." + std::to_string(offset + bytes - 1);
+      if (bytes < name.bytes) {
+        const std::uint64_t offset = address - start;
+        text += " bytes " + std::to_string(offset) + ".." + std::to_string(offset + bytes - 1);
+      }
+      if (cta) text += " of CTA " + std::to_string(cta->index);
+      return text;
     }
   }
-  const auto* pointer = reinterpret_cast<const std::byte*>(address);
-  if (Cta* cta = grid_.shared_owner(pointer)) {
+  if (cta) {
     const auto offset = static_cast<std::uint64_t>(pointer - cta->window);
     return "shared memory of CTA " + std::to_string(cta->index) + ", bytes " +
            std::to_string(offset - kSharedBase) + ".." + std::to_string(offset - kSharedBase + bytes - 1);

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -94,6 +96,7 @@ struct NamedBarrier {
   std::vector<Thread*> waiting;
   ClockBuilder clock;
   SiteId first_site = 0;
+  std::bitset<1024> joined;  // threads that have arrived, by rank
 };
 
 struct Mbarrier {
@@ -178,11 +181,11 @@ class Grid {
   Report report;
 
   struct Name {
-    std::uint64_t address, bytes;
+    std::uint64_t bytes;
     std::string text;
     int index;
   };
-  std::vector<Name> names;
+  std::map<std::uint64_t, Name> names;  // by address
   // Tensor maps in global memory that this launch has edited, by address.
   struct EditedMap {
     std::uint64_t version = 0;

@@ -76,6 +76,20 @@ void Grid::report_deadlock() {
       }
     }
   }
+  // A barrier with every arrival and the wrong bytes explains the rest.
+  for (auto& cluster : resident_) {
+    if (!cluster) continue;
+    for (auto& cta : cluster->ctas) {
+      for (const auto& [offset, barrier] : cta->mbarriers) {
+        if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
+        checker.find("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,
+                     checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta->window) + offset, 8) +
+                         " has all its arrivals, but " + std::to_string(barrier.expected_bytes) +
+                         " bytes were expected in this phase and " + std::to_string(barrier.received_bytes) +
+                         " came: the byte count given to expect_tx must be the sum of the boxes.");
+      }
+    }
+  }
   std::string text = pollers_.empty() ? "No thread can go on and no operation is in flight."
                                       : "Threads poll for something that does not come, and nothing else can go on.";
   int lines = 0;

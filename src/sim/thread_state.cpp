@@ -35,15 +35,9 @@ std::uint32_t cta_rank_of(const void* pointer, Site site) {
   return grid().shared_owner(pointer)->rank;
 }
 
-void name_object(const void* pointer, std::size_t bytes, const char* name, int index) {
+void name_object(const void* pointer, const ObjectName& name) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  for (Grid::Name& known : grid().names) {
-    if (known.address == address) {
-      known = {address, bytes, name, index};
-      return;
-    }
-  }
-  grid().names.push_back({address, bytes, name, index});
+  grid().names[address] = {name.bytes, std::string(name.text) + name.part, name.index};
 }
 
 void name_role(const char* role) { self().role = role; }

@@ -52,11 +52,13 @@ GANTRY_INLINE std::uint32_t getctarank(space_cluster_t, const void* pointer,
 #endif
 }
 
-// Gives an object a name in reports, with an index where it is one of several; nothing on the device.
+// Gives an object a name in reports, with an index where it is one of several: "tile.full[2]" for the text "tile", the part
+// ".full" and the index 2. Nothing on the device.
 GANTRY_INLINE void name([[maybe_unused]] const void* object, [[maybe_unused]] std::uint32_t bytes,
-                        [[maybe_unused]] const char* text, [[maybe_unused]] int index = -1) {
+                        [[maybe_unused]] const char* text, [[maybe_unused]] int index = -1,
+                        [[maybe_unused]] const char* part = "") {
 #if !GANTRY_ON_DEVICE
-  sim::name_object(object, bytes, text, index);
+  sim::name_object(object, {.bytes = bytes, .text = text, .part = part, .index = index});
 #endif
 }
 

@@ -37,7 +37,13 @@ void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site);
 std::uint32_t cta_rank_of(const void* pointer, Site site);
 
 // Names for reports. `index` < 0: the object has no index.
-void name_object(const void* pointer, std::size_t bytes, const char* name, int index);
+struct ObjectName {
+  std::size_t bytes;
+  const char* text;
+  const char* part;
+  int index;
+};
+void name_object(const void* pointer, const ObjectName& name);
 void name_role(const char* role);
 
 struct Arrive {

@@ -39,8 +39,8 @@ class PipelineTmaAsync {
   GANTRY_INLINE static void init(SharedStorage& storage, std::uint32_t releases,
                                  const char* name = "pipeline", Site site = Site::here()) {
     for (int i = 0; i < Stages; ++i) {
-      arch::name(&storage.full[i], sizeof(std::uint64_t), name, 2 * i);
-      arch::name(&storage.empty[i], sizeof(std::uint64_t), name, 2 * i + 1);
+      arch::name(&storage.full[i], sizeof(std::uint64_t), name, i, ".full");
+      arch::name(&storage.empty[i], sizeof(std::uint64_t), name, i, ".empty");
       arch::mbarrier_init(&storage.full[i], 1, site);
       arch::mbarrier_init(&storage.empty[i], releases, site);
     }

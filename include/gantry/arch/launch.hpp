@@ -1,0 +1,125 @@
+// `launch(machine, config, kernel, params)`: the same call on a GPU and on the simulated machine.
+//
+// A kernel is a type with `Params` and `run` (`arch/kernel.hpp`); for a GPU it also has `kThreads`, the block size that its
+// registers are budgeted for. On a GPU the launch is asynchronous, as launches are; what can be known before it starts is
+// answered with a sentence.
+//
+//   gantry::launch(gantry::Simulator({.seed = 7}), config, Copy{}, params);
+//   gantry::launch(gantry::Gpu{stream}, config, Copy{}, params);  // in a .cu file
+#pragma once
+
+#include <string>
+
+#include "gantry/arch/kernel.hpp"
+#include "gantry/arch/launch_check.hpp"
+#include "gantry/arch/simulator.hpp"
+
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#endif
+
+namespace gantry {
+
+// What became of a launch: nothing to say, or what is wrong. `report` is the simulated machine's.
+struct LaunchResult {
+  std::string problem;
+  Report report;
+
+  explicit operator bool() const { return problem.empty(); }
+};
+
+namespace detail {
+
+inline std::string joined_problems(const LaunchConfig& config) {
+  std::string text;
+  for (const std::string& problem : problems(config)) text += problem + "\n";
+  return text;
+}
+
+}  // namespace detail
+
+template <class Kernel>
+LaunchResult launch(const Simulator& machine, const LaunchConfig& config, Kernel,
+                    const typename Kernel::Params& params) {
+  LaunchResult result{detail::joined_problems(config), {}};
+  if (!result) return result;
+  result.report = machine.run<Kernel>(config, params);
+  if (!result.report.clean()) result.problem = result.report.text();
+  return result;
+}
+
+#if defined(__CUDACC__)
+
+struct Gpu {
+  cudaStream_t stream = nullptr;
+};
+
+namespace detail {
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, 1)
+    kernel_entry(const __grid_constant__ typename Kernel::Params params) {
+  extern __shared__ __align__(1024) unsigned char gantry_shared_memory[];
+  Kernel::run(params, SharedMemory(gantry_shared_memory));
+}
+
+// Empty where the current device can run the launch.
+inline std::string device_problem(const LaunchConfig& config) {
+  int device = 0, major = 0, minor = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) {
+    cudaGetLastError();
+    return std::string(config.name) + ": there is no GPU here; gantry::Simulator runs kernels without one.\n";
+  }
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  if (major != 9 || minor != 0) {
+    return std::string(config.name) + ": the GPU has compute capability " + std::to_string(major) + "." +
+           std::to_string(minor) + "; kernels of Gantry are built for 9.0 (H100, H200).\n";
+  }
+  return {};
+}
+
+}  // namespace detail
+
+template <class Kernel>
+LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel,
+                    const typename Kernel::Params& params) {
+  LaunchResult result{detail::joined_problems(config), {}};
+  if (config.block.count() > Kernel::kThreads) {
+    result.problem += std::string(config.name) + ": the kernel is built for blocks of up to " +
+                      std::to_string(Kernel::kThreads) + " threads; " + std::to_string(config.block.count()) +
+                      " were asked for.\n";
+  }
+  if (result) result.problem = detail::device_problem(config);
+  if (!result) return result;
+  const auto entry = detail::kernel_entry<Kernel>;
+  cudaError_t error = cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(config.shared_bytes));
+  if (error == cudaSuccess && config.cluster.count() > kMaxPortableCluster) {
+    error = cudaFuncSetAttribute(entry, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {config.cluster.x, config.cluster.y, config.cluster.z};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t launch_config{};
+  launch_config.gridDim = dim3(config.grid.x, config.grid.y, config.grid.z);
+  launch_config.blockDim = dim3(config.block.x, config.block.y, config.block.z);
+  launch_config.dynamicSmemBytes = config.shared_bytes;
+  launch_config.stream = machine.stream;
+  launch_config.attrs = attributes;
+  launch_config.numAttrs = config.dependent ? 2 : 1;
+  if (error == cudaSuccess) error = cudaLaunchKernelEx(&launch_config, entry, params);
+  if (error != cudaSuccess) {
+    result.problem = std::string(config.name) + ": the launch was refused: " + cudaGetErrorString(error) +
+                     " (grid " + std::to_string(config.grid.count()) + " blocks, cluster " +
+                     std::to_string(config.cluster.count()) + ", block " + std::to_string(config.block.count()) +
+                     " threads, " + std::to_string(config.shared_bytes) + " bytes of shared memory).\n";
+  }
+  return result;
+}
+
+#endif
+
+}  // namespace gantry

@@ -1,0 +1,54 @@
+// What is wrong with a launch, before any machine sees it: every problem as a sentence.
+//
+//   for (const std::string& problem : gantry::problems(config)) std::puts(problem.c_str());
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gantry/arch/launch_config.hpp"
+
+namespace gantry {
+
+inline constexpr std::uint32_t kMaxSharedBytesPerBlock = 232448;
+inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
+inline constexpr std::uint32_t kMaxPortableCluster = 8;
+inline constexpr std::uint32_t kMaxCluster = 16;
+
+inline std::vector<std::string> problems(const LaunchConfig& config) {
+  std::vector<std::string> out;
+  const auto say = [&](const std::string& text) { out.push_back(std::string(config.name) + ": " + text); };
+  const auto number = [](std::uint64_t n) { return std::to_string(n); };
+  if (config.grid.count() == 0 || config.block.count() == 0 || config.cluster.count() == 0) {
+    say("a launch needs at least one thread, block and cluster in every dimension.");
+    return out;
+  }
+  if (config.block.count() > kMaxThreadsPerBlock || config.block.z > 64) {
+    say("a block of " + number(config.block.x) + " x " + number(config.block.y) + " x " + number(config.block.z) +
+        " threads was asked for; a block has at most 1024 threads, and at most 64 along z.");
+  }
+  if (config.grid.y > 65535 || config.grid.z > 65535 || config.grid.x > 0x7FFFFFFF) {
+    say("a grid of " + number(config.grid.x) + " x " + number(config.grid.y) + " x " + number(config.grid.z) +
+        " blocks was asked for; it has at most 2147483647 x 65535 x 65535.");
+  }
+  if (config.shared_bytes > kMaxSharedBytesPerBlock) {
+    say(number(config.shared_bytes) + " bytes of shared memory were asked for; a block has at most " +
+        number(kMaxSharedBytesPerBlock) + ", which is " + number(config.shared_bytes - kMaxSharedBytesPerBlock) +
+        " fewer.");
+  }
+  if (config.cluster.count() > kMaxCluster) {
+    say("a cluster of " + number(config.cluster.count()) + " blocks was asked for; it has at most 8, or 16 where the "
+        "device allows it.");
+  }
+  const auto divides = [&](const char* axis, std::uint32_t grid, std::uint32_t cluster) {
+    if (grid % cluster == 0) return;
+    say("the grid has " + number(grid) + " blocks along " + axis + ", which clusters of " + number(cluster) +
+        " do not divide; " + number(grid / cluster * cluster + cluster) + " is the next number that works.");
+  };
+  divides("x", config.grid.x, config.cluster.x);
+  divides("y", config.grid.y, config.cluster.y);
+  divides("z", config.grid.z, config.cluster.z);
+  return out;
+}
+
+}  // namespace gantry

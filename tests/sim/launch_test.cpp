@@ -1,0 +1,45 @@
+// What a user gets wrong about a launch is answered with a sentence, on every machine.
+#include <gtest/gtest.h>
+
+#include "gantry/arch/launch.hpp"
+
+namespace gantry {
+namespace {
+
+std::string only_problem(const LaunchConfig& config) {
+  const auto found = problems(config);
+  EXPECT_EQ(found.size(), 1u);
+  return found.empty() ? "" : found.front();
+}
+
+TEST(Launch, ALegalLaunchHasNoProblems) {
+  EXPECT_TRUE(problems({.grid = {132}, .cluster = {2}, .block = {384}, .shared_bytes = 232448}).empty());
+}
+
+TEST(Launch, MistakesAreSentences) {
+  EXPECT_EQ(only_problem({.shared_bytes = 300000, .name = "gemm"}),
+            "gemm: 300000 bytes of shared memory were asked for; a block has at most 232448, which is 67552 fewer.");
+  EXPECT_EQ(only_problem({.grid = {131}, .cluster = {2}, .name = "gemm"}),
+            "gemm: the grid has 131 blocks along x, which clusters of 2 do not divide; 132 is the next number that works.");
+  EXPECT_EQ(only_problem({.block = {64, 32}, .name = "gemm"}),
+            "gemm: a block of 64 x 32 x 1 threads was asked for; a block has at most 1024 threads, and at most 64 along z.");
+  EXPECT_EQ(only_problem({.grid = {32}, .cluster = {32}, .name = "gemm"}),
+            "gemm: a cluster of 32 blocks was asked for; it has at most 8, or 16 where the device allows it.");
+  EXPECT_EQ(only_problem({.grid = {0}, .name = "gemm"}),
+            "gemm: a launch needs at least one thread, block and cluster in every dimension.");
+}
+
+struct Nothing {
+  struct Params {};
+  static void run(const Params&, SharedMemory) {}
+};
+
+TEST(Launch, TheSimulatedMachineRefusesWhatTheHardwareWould) {
+  const LaunchResult refused = launch(Simulator(), {.grid = {3}, .cluster = {2}}, Nothing{}, {});
+  EXPECT_FALSE(refused);
+  EXPECT_NE(refused.problem.find("4 is the next number that works"), std::string::npos) << refused.problem;
+  EXPECT_TRUE(launch(Simulator(), {.grid = {4}, .cluster = {2}}, Nothing{}, {}));
+}
+
+}  // namespace
+}  // namespace gantry
