@@ -1,0 +1,41 @@
+// Which synchronising calls of a kernel are needed? Runs it once for each call site and change (left out, byte count off by
+// 16, parity flipped), without editing its source, and says which rule objects. A site that nothing objects to is reported as
+// not shown to be needed: by these inputs and seeds.
+//
+//   const gantry::SweepReport sweep = gantry::mutation_sweep({}, 8, [&](const gantry::SimulatorOptions& options) {
+//     return gantry::Simulator(options).run<Copy>(config, params);
+//   });
+//   std::puts(sweep.text().c_str());
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gantry/arch/simulator.hpp"
+
+namespace gantry {
+
+struct SweepEntry {
+  SiteUse site;
+  MutationKind kind = MutationKind::drop;
+  std::string rule{};  // the first that objected; empty: none did
+  std::string text{};
+  int seeds = 0;       // runs until then
+
+  bool detected() const { return !rule.empty(); }
+};
+
+struct SweepReport {
+  bool original_clean = false;
+  std::vector<SweepEntry> entries;
+
+  int detected() const;
+  std::string text() const;
+};
+
+// `run` runs the kernel with the given options; up to `seeds` seeds are tried for each change.
+SweepReport mutation_sweep(const SimulatorOptions& options, int seeds,
+                           const std::function<Report(const SimulatorOptions&)>& run);
+
+}  // namespace gantry
