@@ -127,6 +127,7 @@ class ValueAgent final : public Agent {
     } else {
       std::memcpy(destination, value_, store_.bytes);
     }
+    barrier_.last_credit = barrier_.phase + 1;
     grid().checker.landed(load_, static_cast<Epoch>(barrier_.phase + 1));
     --to_.in_flight;
     --to_.loads_in_flight;

@@ -155,11 +155,9 @@ void Checker::find(const char* rule, SiteId site, SiteId other, const std::strin
 }
 
 std::string Checker::describe(Actor actor) const {
-  std::string text;
-  if (Thread* running = running_thread(); running && running->view.self == actor && *running->role) {
-    text = std::string(running->role) + " ";
-  }
-  return text + "thread " + std::to_string(actor.local) + " of CTA " + std::to_string(actor.cta);
+  const Thread* thread = grid_.find_thread(actor);
+  const std::string role = thread && *thread->role ? std::string(thread->role) + " " : "";
+  return role + "thread " + std::to_string(actor.local) + " of CTA " + std::to_string(actor.cta);
 }
 
 std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) const {

@@ -70,6 +70,7 @@ class LoadAgent final : public Agent {
     const bool finished = parts_->empty();
     if (finished) {
       count_map_use(job_.map, -1);
+      job_.barrier->last_credit = job_.barrier->phase + 1;
       grid().checker.landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
       --job_.to->in_flight;
       --job_.to->loads_in_flight;

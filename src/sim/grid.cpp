@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -192,7 +193,32 @@ void Grid::thread_exit(Thread& thread) {
       }
     }
   }
+  if (cta.alive == 0) cta_exit(cta);
   thread_left_barriers(thread);
+}
+
+// The shared memory of the CTA may go to another one from now on.
+void Grid::cta_exit(Cta& cta) {
+  bool unseen = cta.loads_in_flight > 0;
+  for (const auto& [offset, barrier] : cta.mbarriers) {
+    unseen = unseen || (barrier.live && barrier.last_credit > barrier.last_wait);
+  }
+  if (unseen) {
+    checker.find("exit-with-copies-in-flight", 0, 0,
+                 "CTA " + std::to_string(cta.index) +
+                     " ended without having waited for a copy into its shared memory: the copy may arrive when that "
+                     "memory belongs to another CTA.");
+  }
+}
+
+Thread* Grid::find_thread(Actor actor) {
+  for (auto& cluster : resident_) {
+    if (!cluster) continue;
+    for (auto& cta : cluster->ctas) {
+      if (cta->index == actor.cta && actor.local < cta->threads.size()) return &cta->threads[actor.local];
+    }
+  }
+  return nullptr;
 }
 
 void Grid::run_thread(std::uint32_t slot) {
@@ -213,17 +239,19 @@ void Grid::run_thread(std::uint32_t slot) {
 
 void Grid::finish_cluster(std::uint32_t place) {
   Cluster& cluster = *resident_[place];
-  for (auto& cta : cluster.ctas) {
-    if (cta->loads_in_flight > 0) {
-      checker.find("exit-with-copies-in-flight", 0, 0,
-                   "CTA " + std::to_string(cta->index) +
-                       " ended while a copy into its shared memory was still in flight.");
-    }
-  }
   // The operations hold addresses of the CTA: let them finish before its memory goes to another.
   while (!agents.empty() &&
          std::any_of(cluster.ctas.begin(), cluster.ctas.end(), [](auto& c) { return c->in_flight > 0; })) {
     agents.run_one(step_);
+  }
+  for (auto& cta : cluster.ctas) {
+    for (const auto& [offset, barrier] : cta->mbarriers) {
+      if (!barrier.live || barrier.tx == 0) continue;
+      checker.find("mbarrier-byte-count", 0, 0,
+                   checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta->window) + offset, 8) + " ended with " +
+                       std::to_string(std::abs(barrier.tx)) + " bytes " +
+                       (barrier.tx < 0 ? "more than were expected." : "expected that never came."));
+    }
   }
   resident_[place].reset();
   start_clusters();

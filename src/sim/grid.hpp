@@ -111,6 +111,7 @@ struct Mbarrier {
   std::uint64_t expected_bytes = 0, received_bytes = 0;  // of the current phase
   Cta* cta = nullptr;
   std::uint32_t offset = 0;
+  std::uint64_t last_credit = 0, last_wait = 0;  // phases, counted from 1: of the last copy, and waited for by anyone
   bool published = false;  // initialisation was fenced
   Actor initialiser;
   Epoch init_epoch = 0;
@@ -171,6 +172,8 @@ class Grid {
   const LaunchConfig& config() const { return config_; }
   bool checking() const { return options_.checker; }
 
+  Thread* find_thread(Actor actor);  // null once its CTA has ended, or where the actor is no thread
+
   // Null where `pointer` is not in shared memory.
   Cta* shared_owner(const void* pointer);
 
@@ -204,6 +207,7 @@ class Grid {
   bool idle();
   void wake_pollers();
   void thread_exit(Thread& thread);
+  void cta_exit(Cta& cta);
   static void enter(void* thread);
   void report_deadlock();
   Thread& thread_at(std::uint32_t slot);

@@ -224,6 +224,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
                    " waited for the first: the parity it waits for has come round again.");
     }
   }
+  barrier->last_wait = std::max(barrier->last_wait, barrier->phase);
   if (wait.semantics == Semantics::acquire) barrier->done.acquire(thread.view);
   return true;
 }

@@ -69,9 +69,9 @@ void Grid::report_deadlock() {
       for (Thread& thread : cta->threads) {
         if (thread.state != Thread::State::blocked && thread.state != Thread::State::polling) continue;
         if (!first) first = thread.waiting.site;
-        std::string text = std::string(" wait at ") + sites.text(thread.waiting.site) + " (" +
+        std::string text = std::string(" at ") + sites.text(thread.waiting.site) + " (" +
                            to_text(sites.operation(thread.waiting.site)) + ") for " + waits_for(*this, thread) + ".";
-        if (*thread.role) text = std::string(" (") + thread.role + ")" + text;
+        if (*thread.role) text = std::string(" as ") + thread.role + text;
         groups[{cta->index, text}].push_back(thread.rank);
       }
     }
@@ -98,7 +98,8 @@ void Grid::report_deadlock() {
       text += "\n  ... and " + std::to_string(groups.size() - 8) + " more groups of threads.";
       break;
     }
-    text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) + key.second;
+    text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) +
+            (ranks.size() == 1 ? " waits" : " wait") + key.second;
   }
   checker.find(pollers_.empty() ? "deadlock" : "livelock", first, 0, text);
 }
@@ -109,7 +110,7 @@ namespace {
 
 const char* to_text(Schedule schedule) {
   switch (schedule) {
-    case Schedule::round_robin: return "round-robin";
+    case Schedule::round_robin: return "round_robin";
     case Schedule::random: return "random";
     case Schedule::pct: return "pct";
     case Schedule::replay: return "replay";
@@ -148,8 +149,8 @@ std::string Report::text() const {
   } else {
     out += std::to_string(findings.size()) + (findings.size() == 1 ? " finding" : " findings");
   }
-  out += std::string(" (schedule ") + to_text(schedule) + ", latency " + to_text(latency) + ", seed " +
-         std::to_string(seed) + ").\n";
+  out += std::string("; replay with .seed = ") + std::to_string(seed) + ", .schedule = Schedule::" + to_text(schedule) +
+         ", .latency = Latency::" + to_text(latency) + ".\n";
   return out;
 }
 

@@ -1,0 +1,56 @@
+// Every kernel with a bug, by name, ready to run on the simulated machine.
+#pragma once
+
+#include <vector>
+
+#include "early_release.hpp"
+#include "elements_for_bytes.hpp"
+#include "gantry/arch/simulator.hpp"
+#include "missing_proxy_fence.hpp"
+#include "one_arrival_for_all.hpp"
+#include "peer_leaves.hpp"
+#include "phase_not_flipped.hpp"
+#include "producer_parity.hpp"
+#include "wait_without_barrier.hpp"
+
+namespace gantry::examples::bugs {
+
+struct Bug {
+  const char* name;
+  Report (*run)(const SimulatorOptions& options);
+};
+
+namespace detail {
+
+inline constexpr int kTiles = 3;
+
+template <class Kernel>
+Report run_on_simulator(const SimulatorOptions& options) {
+  std::vector<std::uint32_t> from(kTiles * kRows * kColumns), to(from.size());
+  const auto map = [](const std::vector<std::uint32_t>& matrix) {
+    return pack({.data_type = TmaDataType::u32,
+                 .rank = 2,
+                 .address = reinterpret_cast<std::uint64_t>(matrix.data()),
+                 .dims = {kColumns, kTiles * kRows, 1, 1, 1},
+                 .strides = {kColumns * 4},
+                 .box = {kColumns, kRows, 1, 1, 1}});
+  };
+  const Params params{map(from), map(to), kTiles};
+  const std::uint32_t ctas = std::is_same_v<Kernel, PeerLeaves> ? 2 : 1;
+  return Simulator(options).run<Kernel>(
+      {.grid = {ctas}, .cluster = {ctas}, .block = {64}, .shared_bytes = 8192, .name = Kernel::kName}, params);
+}
+
+template <class... Kernels>
+std::vector<Bug> table() {
+  return {{Kernels::kName, &run_on_simulator<Kernels>}...};
+}
+
+}  // namespace detail
+
+inline std::vector<Bug> all() {
+  return detail::table<MissingProxyFence, WaitWithoutBarrier, ElementsForBytes, PhaseNotFlipped, ProducerParity,
+                       OneArrivalForAll, EarlyRelease, PeerLeaves>();
+}
+
+}  // namespace gantry::examples::bugs
