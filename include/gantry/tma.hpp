@@ -17,5 +17,5 @@
 #include <gantry/tma/multicast.hpp>
 #include <gantry/tma/partition.hpp>
 #include <gantry/tma/plan.hpp>
+#include <gantry/tma/plan_static_check.hpp>
 #include <gantry/tma/replace.hpp>
-#include <gantry/tma/static_check.hpp>

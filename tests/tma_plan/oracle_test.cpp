@@ -1,7 +1,6 @@
 // Plans against the definition of a tile copy. The instruction list of a plan is executed element by element by
 // box_executor.hpp; what must come out follows from the layouts alone: shared element c holds the global element of
 // tile element c, or the fill where that is outside.
-#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 
 #include "box_executor.hpp"
 #include "random_copy.hpp"
+#include "seeds.hpp"
 
 namespace gantry::test {
 namespace {
@@ -180,10 +180,7 @@ void run_one(RandomCopy& random, const RandomCopy::Made& made, const TmaPlan& pl
 class PlanOracle : public testing::TestWithParam<TmaOp> {};
 
 TEST_P(PlanOracle, ExecutingTheInstructionListGivesTheTileThatTheLayoutsDefine) {
-  const char* chosen = std::getenv("GANTRY_SEED");
-  const std::uint64_t fresh = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : std::random_device{}();
-  std::cout << "seeds 1 and " << fresh << " (GANTRY_SEED repeats the second)\n";
-  for (const std::uint64_t seed : {std::uint64_t{1}, fresh}) {
+  for (const std::uint64_t seed : fixed_and_fresh_seed(1)) {
     RandomCopy random(seed + static_cast<std::uint64_t>(GetParam()));
     int run = 0;
     for (int k = 0; k < 1500 && !HasFatalFailure(); ++k) {

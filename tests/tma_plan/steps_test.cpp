@@ -205,6 +205,8 @@ const Asked kAsked[] = {
     {TmaPlanRule::mode_without_coordinate, "(256,_6,8):(_1,_0,256)", "(_64,_4):(_1,_64)", "(_64,_4)"},
     {TmaPlanRule::coordinate_step_too_large, "(8,2,2,2,2,2):(_1,8,16,32,64,549755813888)",
      "(_8,_1,_1,_1,_1,_1):(_1,_8,_8,_8,_8,_8)", "(_8,_1,_1,_1,_1,_1)"},
+    {TmaPlanRule::multicast_beyond_cluster, "(4096,4096):(4096,_1)", "(_64,_64):(_64,_1)", "(_64,_64)",
+     with_multicast(TmaOp::load_multicast, 32)},
     {TmaPlanRule::shared_step_misaligned, "(1024,256):(256,_1)", "(_8,_32):(_48,_1)", "(_8,_32)"},
     {TmaPlanRule::rows_padded, "(1024,256):(256,_1)", "(_8,_32):(_32,_1)", "(_8,_32)", with_swizzle(3, 4, 3)},
 };

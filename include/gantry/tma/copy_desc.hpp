@@ -81,6 +81,9 @@ GANTRY_HD constexpr TmaGmemModes fill_tma_gmem_shape_stride(const TmaGmodes& gmo
 
 // ---- Multicast
 
+// The mask of a multicast has a bit for each of so many CTAs.
+inline constexpr std::uint32_t kTmaMaxMulticast = 16;
+
 struct TmaBox {
   bool fits = true;
   int stuck_at = -1;  // the dimension that the number of CTAs does not divide; -1 if the whole box is too small
@@ -92,7 +95,9 @@ GANTRY_HD constexpr TmaBox divide_box(const Layout& tma_gbasis, std::uint32_t nu
   TmaBox out;
   int n = 0;
   for (TupleView s : TupleView(tma_gbasis.shape())) {
-    out.extents[n++] = static_cast<std::uint32_t>(product(s).value());
+    // What does not fit has been too large for a box long before.
+    const std::int64_t extent = product(s).value();
+    out.extents[n++] = static_cast<std::uint32_t>(extent < UINT32_MAX ? extent : UINT32_MAX);
   }
   std::uint32_t rest = num_multicast;
   for (int i = n - 1; rest > 1; --i) {
@@ -114,7 +119,7 @@ namespace detail {
 GANTRY_HD constexpr void check_multicast(const Layout& tma_gbasis, std::uint32_t wanted, const TmaBox& box,
                                          TmaReasons& reasons) {
   if (box.fits) return;
-  std::uint32_t nearest = wanted;
+  std::uint32_t nearest = wanted < kTmaMaxMulticast ? wanted : kTmaMaxMulticast;
   while (nearest > 1 && !divide_box(tma_gbasis, nearest).fits) --nearest;
   TmaReason r{.rule = TmaPlanRule::multicast_too_wide, .actual = wanted, .nearest = nearest};
   r.first = product(tma_gbasis.shape()).value();
@@ -193,7 +198,7 @@ GANTRY_HD constexpr void check_units(const TmaGmodes& gmodes, TmaReasons& reason
       reasons.add({.rule = TmaPlanRule::recast_stride,
                    .mode = m.path,
                    .actual = d,
-                   .nearest = d < n ? n : (d + n / 2) / n * n,
+                   .nearest = d < n ? n : d / n * n,
                    .first = n});
     } else if (!m.extent_fits) {
       reasons.add(not_whole_elements(m.path, m.extent.value(), n));
@@ -240,18 +245,18 @@ GANTRY_HD constexpr void check_groups(const TmaGmodes& gmodes, const Layout& tma
                                       TmaReasons& reasons) {
   for_each_dimension(tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
     if (basis.is_leaf() || leaf_count(basis) < 2) return;
-    auto dense = static_cast<std::int64_t>(dims.stride[dim]);
+    std::uint64_t dense = dims.stride[dim];
     for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t extent) {
       if (extent == 1) return;
-      if (const std::int64_t d = m.tma_step.value(); d != dense) {
+      if (const std::int64_t d = m.tma_step.value(); static_cast<std::uint64_t>(d) != dense) {
         reasons.add({.rule = TmaPlanRule::tile_not_reproduced,
                      .mode = m.path,
                      .actual = d,
                      .nearest = 1,
                      .first = dim,
-                     .second = dense});
+                     .second = static_cast<std::int64_t>(dense)});
       }
-      dense *= extent;
+      dense *= static_cast<std::uint64_t>(extent);
     });
   });
 }

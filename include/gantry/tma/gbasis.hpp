@@ -194,7 +194,7 @@ GANTRY_HD constexpr TmaReason not_whole_elements(BasisPath path, std::int64_t ex
   return {.rule = TmaPlanRule::recast_extent,
           .mode = path,
           .actual = extent,
-          .nearest = (extent + per_element - 1) / per_element * per_element,
+          .nearest = (extent < per_element ? 1 : extent / per_element) * per_element,
           .first = per_element};
 }
 

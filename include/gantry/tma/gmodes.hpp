@@ -7,9 +7,10 @@
 // Example:
 //     using namespace gantry;
 //     constexpr Layout gmem = make_layout(make_shape(1024, make_shape(_8, 16)), make_stride(_1, make_stride(1024, 8192)));
-//     constexpr TmaGmodes modes(gmem, {.value_bits = 8, .tma_bits = 64});
-//     static_assert(modes.count() == 3 && modes[0].tma_extent == 128 && modes[1].tma_step == 128);
-//     static_assert(modes.find(BasisPath().then(1).then(1)) == 2);
+//     constexpr TmaUnits eight_to_one{.value_bits = 8, .tma_bits = 64};
+//     static_assert(TmaGmodes(gmem, eight_to_one).count() == 3);
+//     static_assert(TmaGmodes(gmem, eight_to_one)[0].tma_extent == 128);
+//     static_assert(TmaGmodes(gmem, eight_to_one).at(BasisPath().then(1).then(0)).tma_step == 128);
 #pragma once
 
 #include <gantry/layout/layout.hpp>
@@ -48,16 +49,20 @@ struct TmaUnits {
 struct ModeInUnits {
   Int extent;
   Int step;
-  bool step_fits = true;    // false where a known stride is no whole number of elements
-  bool extent_fits = true;  // false where a known extent is none, along a contiguous mode
+  bool step_fits = true;    // false where a known stride is no whole number of elements, or too many
+  bool extent_fits = true;  // false where a known extent is none, or too many, along a contiguous mode
 };
 
-// A mode of values, counted in TMA elements. Requires units that exist.
+// A mode of values, counted in TMA elements; in values still, where there are no such units.
 GANTRY_HD constexpr ModeInUnits in_units(const TmaUnits& units, const Int& extent, const Int& step) {
-  if (units.value_bits == units.tma_bits) return {extent, step};
+  if (units.value_bits == units.tma_bits || !units.exist()) return {extent, step};
   if (const int n = units.elements_per_value(); n > 1) {
-    if (abs(step).is_fixed(1)) return {extent * Int::fixed(n), step};
-    return {extent, step * Int::fixed(n)};
+    if (!abs(step).is_fixed(1)) {
+      const Int wide = step * Int::fixed(n);
+      return {extent, wide, wide.rule() == Rule::none};
+    }
+    const Int wide = extent * Int::fixed(n);
+    return {wide, step, true, wide.rule() == Rule::none};
   }
   const int n = units.values_per_element();
   if (step.is_fixed(0)) return {extent, step};

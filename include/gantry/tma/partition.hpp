@@ -126,10 +126,19 @@ class TmaCopySlice {
     const Layout atom = composition(atoms[0], composition(right_inverse(values), values));
     const Layout tv = coalesce(zip(atom, atoms[1]), make_int_tuple(_1, make_int_tuple(_1, _1)));
     const Layout tiles = zipped_divide(t.layout, Tiler(tiled_.tiler_mn));
-    const Layout cut = composition(tiles, make_tile(tv, _));
-    if (!cut.ok()) return {t.origin, cut};
-    const IntTuple mine = make_coord(make_coord(cta_, Int::all()), repeat(Int::all(), rank(cut[1])));
-    return slice(mine, PlacedLayout{t.origin, cut});
+    if (!tv.ok() || !tiles.ok()) return {t.origin, tv.ok() ? tiles : tv};
+    // V counts the values of the whole box and T starts inside of it, so the two are laid over the tile one by one.
+    const IntTuple start = composition(tiles[0], tv[0]).at(cta_);
+    const Layout mine = composition(tiles[0], tv[1]);
+    if (!mine.ok()) return {t.origin, mine};
+    IntTuple shape = make_shape(mine.shape());
+    IntTuple stride = make_stride(mine.stride());
+    const Layout rest = tiles[1];
+    for (int i = 0; i < rank(rest); ++i) {
+      shape.push_back(TupleView(rest.shape())[i]);
+      stride.push_back(TupleView(rest.stride())[i]);
+    }
+    return {add(t.origin, start), Layout(shape, stride)};
   }
 
   TmaTiledCopy tiled_;

@@ -94,7 +94,7 @@ GANTRY_HD constexpr TmaPlan plan_structure(const TmaCopyRequest& request, TmaPla
     plan.tma_gbasis = gbasis.layout;
     detail::add_all(plan.reasons, gbasis.reasons);
     if (plan.tma_gbasis.ok()) {
-      plan.num_bits_per_tma = size(plan.tma_gbasis) * element_bits(plan.tma_element);
+      plan.num_bits_per_tma = detail::bits_of(size(plan.tma_gbasis), element_bits(plan.tma_element));
       const TmaCopyDescOperands operands = detail::desc_operands(plan, request.gtensor);
       detail::fill_box_side(operands, plan.descriptor, plan.reasons);
       if (plan.reasons.empty()) detail::check_shared_side(plan, plan.reasons);

@@ -23,6 +23,12 @@ GANTRY_HD constexpr std::int64_t tile_extent(const Layout& cta_v_map, BasisPath 
   return last + 1;
 }
 
+// The bits of n elements; the largest number where it does not fit, which is far beyond any box.
+GANTRY_HD constexpr std::int64_t bits_of(std::int64_t n, int bits) {
+  const wide_int all = static_cast<wide_int>(n) * bits;
+  return all < INT64_MAX ? static_cast<std::int64_t>(all) : INT64_MAX;
+}
+
 GANTRY_HD constexpr void check_request(const TmaPlan& plan, TmaReasons& reasons) {
   if (!plan.gmem.ok()) reasons.add({.rule = TmaPlanRule::gmem_invalid, .fault = plan.gmem.fault()});
   if (!plan.smem.ok()) reasons.add({.rule = TmaPlanRule::smem_invalid, .fault = plan.smem.fault()});
@@ -39,7 +45,7 @@ GANTRY_HD constexpr void check_request(const TmaPlan& plan, TmaReasons& reasons)
 // Where the hardware does something else than the shared layout says: instructions that would not start at a multiple
 // of 128 bytes, and rows that a swizzle spaces farther apart than the layout does.
 GANTRY_HD constexpr void check_shared_side(const TmaPlan& plan, TmaReasons& reasons) {
-  const std::int64_t bits = element_bits(plan.element);
+  const int bits = element_bits(plan.element);
   const auto span = static_cast<std::int64_t>(swizzle_span_bytes(plan.descriptor.swizzle));
   const std::int64_t inner = static_cast<std::int64_t>(plan.descriptor.box[0]) * element_bits(plan.tma_element) / 8;
   const std::int64_t per_cta = plan.bytes_per_instruction();
@@ -49,10 +55,15 @@ GANTRY_HD constexpr void check_shared_side(const TmaPlan& plan, TmaReasons& reas
   const auto report = [&reasons](std::int64_t step_bytes) {
     constexpr auto unit = static_cast<std::int64_t>(kTmaSharedAlignment);
     if (step_bytes % unit == 0 || reasons.has(TmaPlanRule::shared_step_misaligned)) return;
-    reasons.add({.rule = TmaPlanRule::shared_step_misaligned,
-                 .actual = step_bytes,
-                 .nearest = (step_bytes + unit - 1) / unit * unit});
+    reasons.add(
+        {.rule = TmaPlanRule::shared_step_misaligned, .actual = step_bytes, .nearest = (step_bytes / unit + 1) * unit});
   };
+  if (plan.num_multicast > kTmaMaxMulticast) {
+    reasons.add({.rule = TmaPlanRule::multicast_beyond_cluster,
+                 .actual = plan.num_multicast,
+                 .nearest = kTmaMaxMulticast,
+                 .first = kTmaMaxMulticast});
+  }
   if (plan.num_multicast > 1) report(per_cta);
   const std::int64_t per_tma = plan.elements_per_tma();
   if (per_tma < 1 || size(plan.smem.layout()) == per_tma) return;
@@ -62,9 +73,9 @@ GANTRY_HD constexpr void check_shared_side(const TmaPlan& plan, TmaReasons& reas
   for (int i = 0; i < modes.count; ++i) {
     const std::int64_t d = modes.stride[i].value();
     if (d >= per_tma) {
-      report(d * bits / 8);
-    } else if (d * modes.shape[i].value() > per_tma) {
-      report(per_tma * bits / 8);
+      report(bits_of(d, bits) / 8);
+    } else if (static_cast<wide_int>(d) * modes.shape[i].value() > per_tma) {
+      report(bits_of(per_tma, bits) / 8);
     }
   }
 }
@@ -101,7 +112,7 @@ GANTRY_HD constexpr void check_shared_dimensions(const TmaPlan& plan, const TmaG
     for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t) {
       const std::int64_t s = m.extent.value();
       const std::int64_t e = tile_extent(plan.cta_v_map, m.path);
-      if (s % e == 0 || s * m.step.value() > last) return;
+      if (s % e == 0 || static_cast<wide_int>(s) * m.step.value() > last) return;
       reasons.add({.rule = TmaPlanRule::tile_leaves_mode,
                    .mode = m.path,
                    .actual = s,

@@ -5,10 +5,10 @@
 //
 // Example:
 //     using namespace gantry;
-//     constexpr TmaReason r{.rule = TmaPlanRule::size_mismatch, .actual = 256, .nearest = 512, .first = 512};
-//     static_assert(describe(r) == "the shared layout has 256 elements and the tile 512: one copy fills the layout with
-//     "
-//                                  "the tile, so both have the same size; the nearest value that works is 512");
+//     constexpr TmaReason r{.rule = TmaPlanRule::stride_negative, .actual = -64, .nearest = 64};
+//     static_assert(describe(r) ==
+//                   "global mode 0 has stride -64: the strides of a tensor map are not negative; "
+//                   "the nearest value that works is 64");
 #pragma once
 
 #include <gantry/tma/operands.hpp>
@@ -92,6 +92,9 @@
   X(bind_mismatch, refused,                                                                                            \
     "the plan was made for another global tensor: static leaves and nesting must be the same, and mode {mode} "        \
     "differs, {actual} where the plan has {nearest}")                                                                  \
+  X(multicast_beyond_cluster, hopper,                                                                                  \
+    "{actual} CTAs share the copy, and a multicast reaches at most {first}; the nearest number that works is "         \
+    "{nearest}")                                                                                                       \
   X(shared_step_misaligned, hopper,                                                                                    \
     "the tile takes several instructions, and one starts {actual} bytes into the shared tile: the shared address of "  \
     "a tensor copy is a multiple of 128 bytes; the nearest value that works is {nearest}")                             \

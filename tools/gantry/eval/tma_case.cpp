@@ -35,6 +35,12 @@ std::int64_t TmaCase::integer(std::string_view key) {
   return field->integer;
 }
 
+std::uint32_t TmaCase::ctas(std::string_view key) {
+  const std::int64_t n = integer(key);
+  if (n < 1 || n > UINT32_MAX) wrong(key, "a number of CTAs, at least 1");
+  return static_cast<std::uint32_t>(n);
+}
+
 std::vector<std::int64_t> TmaCase::integers(std::string_view key) {
   const Field* field = require(key);
   if (field == nullptr) return {};

@@ -27,6 +27,8 @@ class TmaCase {
   std::int64_t integer(std::string_view key);
   std::int64_t integer_or(std::string_view key, std::int64_t value) { return has(key) ? integer(key) : value; }
 
+  // A number of CTAs that share a copy, however many.
+  std::uint32_t ctas(std::string_view key);
   std::vector<std::int64_t> integers(std::string_view key);
   IntTuple tuple(std::string_view key);
   Layout layout(std::string_view key);

@@ -135,7 +135,7 @@ std::optional<Problem> evaluate_partition(JsonLine& line) {
   r.gtensor.layout = c.layout("gmem");
   r.smem = c.shared("smem_stage", element_bits(r.gtensor.element));
   r.cta_tiler = c.tiler("cta_tiler");
-  r.num_multicast = static_cast<std::uint32_t>(c.integer("num_multicast"));
+  r.num_multicast = c.ctas("num_multicast");
   const ComposedLayout full = c.shared("smem_full", element_bits(r.gtensor.element));
   const Layout cta_layout = c.layout("cta_layout");
   const IntTuple tile_coord = c.tuple("tile_coord");

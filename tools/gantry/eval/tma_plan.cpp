@@ -35,8 +35,7 @@ TmaCopyRequest read_request(TmaCase& c) {
   r.smem = in_parts ? c.shared_in_parts("smem_swizzle", "smem_layout", bits) : c.shared("smem", bits);
   r.cta_tiler = c.tiler("cta_tiler");
   r.tma_element = c.has("tma_type") ? c.element("tma_type") : r.gtensor.element;
-  const std::int64_t ctas = c.integer_or("num_multicast", 1);
-  r.num_multicast = static_cast<std::uint32_t>(ctas < 1 ? 1 : ctas > 4096 ? 4096 : ctas);
+  if (c.has("num_multicast")) r.num_multicast = c.ctas("num_multicast");
   return r;
 }
 

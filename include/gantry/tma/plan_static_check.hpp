@@ -1,0 +1,54 @@
+// Stops the build when a plan that is a constant is refused, or is one that Hopper does not run, in the words that the
+// plan gives at run time.
+//
+// Example:
+//     using namespace gantry;
+//     constexpr TmaPlan plan = make_tma_copy(
+//         TmaOp::load,
+//         {.element = ElementType::f16, .layout = make_layout(make_shape(1024, 256), make_stride(256, _1))},
+//         make_layout(make_shape(_64, _32), LayoutRight{}));
+//     GANTRY_TMA_PLAN_STATIC_CHECK(plan);
+#pragma once
+
+#include <gantry/tma/plan.hpp>
+#include <gantry/tma/static_check.hpp>
+
+namespace gantry::tma_detail {
+
+// One static assertion per rule, so that every compiler prints the sentence itself; the values are the template
+// arguments.
+template <TmaPlanRule rule, std::int64_t actual, std::int64_t nearest, std::int64_t first, std::int64_t second>
+struct TmaPlanRefused;
+#define GANTRY_X(id, weight, text)                                                                                  \
+  template <std::int64_t actual, std::int64_t nearest, std::int64_t first, std::int64_t second>                     \
+  struct TmaPlanRefused<TmaPlanRule::id, actual, nearest, first, second> {                                          \
+    static_assert(actual != actual, "gantry: " text " (see TmaPlanRefused<rule, actual, nearest, first, second>)"); \
+  };
+GANTRY_TMA_PLAN_RULES(GANTRY_X)
+#undef GANTRY_X
+
+template <bool has_reason, TmaPlanRule rule, std::int64_t... values>
+struct TmaPlanStaticCheck : TmaPlanRefused<rule, values...> {};
+template <TmaPlanRule rule, std::int64_t... values>
+struct TmaPlanStaticCheck<false, rule, values...> {};
+
+// The first reason of a plan, or a blank one.
+GANTRY_HD constexpr TmaReason first_reason(const TmaPlan& plan) noexcept {
+  return plan.reasons.empty() ? TmaReason{} : plan.reasons[0];
+}
+
+// What the rules of tensor maps say of a plan that is bound; of one that is not, of nothing.
+GANTRY_HD constexpr TmaDescriptorParams map_to_check(const TmaPlan& plan) noexcept {
+  return plan.bound ? plan.descriptor : TmaDescriptorParams{.dims = {16}, .box = {16}};
+}
+
+}  // namespace gantry::tma_detail
+
+// `plan` is a constant expression of type TmaPlan.
+#define GANTRY_TMA_PLAN_STATIC_CHECK(plan)                                                                            \
+  static_assert(                                                                                                      \
+      sizeof(::gantry::tma_detail::TmaPlanStaticCheck<                                                                \
+             !(plan).reasons.empty(), ::gantry::tma_detail::first_reason(plan).rule,                                  \
+             ::gantry::tma_detail::first_reason(plan).actual, ::gantry::tma_detail::first_reason(plan).nearest,       \
+             ::gantry::tma_detail::first_reason(plan).first, ::gantry::tma_detail::first_reason(plan).second>) != 0); \
+  GANTRY_TMA_STATIC_CHECK(::gantry::tma_detail::map_to_check(plan))

@@ -1,0 +1,9 @@
+// A plan whose tensor map breaks a rule is refused by the compiler in the words of that rule.
+// EXPECT: the innermost extent spans {first} bytes, and the swizzle covers {second}
+#include <gantry/tma/plan_static_check.hpp>
+
+using namespace gantry;
+constexpr ComposedLayout kTile(Swizzle(2, 4, 3), _0, make_layout(make_shape(_8, _128), LayoutRight{}), 16);
+constexpr TmaPlan kPlan = make_tma_copy(
+    TmaOp::load, {.element = ElementType::f16, .layout = make_layout(make_shape(512, 4096), make_stride(4096, _1))}, kTile);
+GANTRY_TMA_PLAN_STATIC_CHECK(kPlan);
