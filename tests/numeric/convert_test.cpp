@@ -9,6 +9,7 @@
 #include <gantry/numeric.hpp>
 
 #include "mismatch.hpp"
+#include "types_of.hpp"
 
 namespace gantry::test {
 namespace {
@@ -68,13 +69,8 @@ void compare_saturated(Mismatch& mismatch, From x) {
 
 template <class T>
 struct ToInteger : testing::Test {};
-// The static analyser reads every instantiation, and one shows it all that it can see.
-#ifdef __clang_analyzer__
-using IntegerTypes = testing::Types<std::int8_t>;
-#else
-using IntegerTypes = testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
-                                    std::int64_t, std::uint64_t, s4, u4, u1>;
-#endif
+using IntegerTypes = TypesOf<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                             std::int64_t, std::uint64_t, s4, u4, u1>;
 TYPED_TEST_SUITE(ToInteger, IntegerTypes);
 
 TYPED_TEST(ToInteger, RoundsAndSaturatesFloatsAndDoubles) {

@@ -12,6 +12,8 @@
 
 #include <gantry/numeric.hpp>
 
+#include "types_of.hpp"
+
 namespace gantry::test {
 namespace {
 
@@ -93,8 +95,8 @@ using E2m3 = Fp6<e2m3, __NV_E2M3>;
 
 template <class Vendor>
 struct CudaHeaders : testing::Test {};
-using Vendors = testing::Types<Half, HalfTowardZero, Bfloat16, Bfloat16TowardZero, E4m3, E4m3NotSaturating, E5m2,
-                               E5m2NotSaturating, E3m2, E2m3, Fp4>;
+using Vendors = TypesOf<Half, HalfTowardZero, Bfloat16, Bfloat16TowardZero, E4m3, E4m3NotSaturating, E5m2,
+                        E5m2NotSaturating, E3m2, E2m3, Fp4>;
 TYPED_TEST_SUITE(CudaHeaders, Vendors);
 
 TYPED_TEST(CudaHeaders, WidenEveryPatternToTheSameBits) {
@@ -124,8 +126,7 @@ TYPED_TEST(CudaHeaders, NarrowFloatsToTheSameBits) {
 
 template <class Vendor>
 struct CudaHeadersFromDouble : testing::Test {};
-using VendorsFromDouble =
-    testing::Types<Half, Bfloat16, E4m3, E4m3NotSaturating, E5m2, E5m2NotSaturating, E3m2, E2m3, Fp4>;
+using VendorsFromDouble = TypesOf<Half, Bfloat16, E4m3, E4m3NotSaturating, E5m2, E5m2NotSaturating, E3m2, E2m3, Fp4>;
 TYPED_TEST_SUITE(CudaHeadersFromDouble, VendorsFromDouble);
 
 TYPED_TEST(CudaHeadersFromDouble, NarrowRandomDoublesToTheSameBits) {

@@ -5,13 +5,15 @@
 
 #include <gantry/numeric.hpp>
 
+#include "types_of.hpp"
+
 namespace gantry::test {
 namespace {
 
 template <class T>
 struct StandardTypes : testing::Test {};
-using Standard = testing::Types<float, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
-                                std::uint32_t, std::int64_t, std::uint64_t>;
+using Standard = TypesOf<float, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                         std::uint32_t, std::int64_t, std::uint64_t>;
 TYPED_TEST_SUITE(StandardTypes, Standard);
 
 TYPED_TEST(StandardTypes, HaveTheLimitsOfTheLanguage) {
@@ -26,7 +28,7 @@ TYPED_TEST(StandardTypes, HaveTheLimitsOfTheLanguage) {
 
 template <class T>
 struct StandardFloats : testing::Test {};
-using Floats = testing::Types<float, double>;
+using Floats = TypesOf<float, double>;
 TYPED_TEST_SUITE(StandardFloats, Floats);
 
 TYPED_TEST(StandardFloats, HaveTheLimitsOfTheLanguage) {

@@ -7,6 +7,7 @@
 #include <gantry/numeric.hpp>
 
 #include "mismatch.hpp"
+#include "types_of.hpp"
 
 namespace gantry::test {
 namespace {
@@ -20,7 +21,7 @@ T from_pattern(unsigned pattern) {
 
 template <class T>
 struct PackedElements : testing::Test {};
-using SubByteTypes = testing::Types<s4, u4, u1, e2m1, e2m3, e3m2>;
+using SubByteTypes = TypesOf<s4, u4, u1, e2m1, e2m3, e3m2>;
 TYPED_TEST_SUITE(PackedElements, SubByteTypes);
 
 // The model: a string of single bits, element i in bits [i * width, (i + 1) * width), bit k of memory in byte k / 8.
