@@ -1,8 +1,8 @@
 // `convert<To>(x)`: one name for the conversion between any two element types, with the hardware's rules.
 //
 //   to floating point   to nearest even, overflow as the type does it (float_format.hpp)
-//   to an integer       to nearest even and saturating (PTX: cvt.rni.sat). NaN becomes 0; where a 64-bit type takes
-//                       part as an integer, or double as the source, it becomes 1 followed by zeros, as PTX says
+//   to an integer       to nearest even and saturating (PTX: cvt.rni.sat). NaN becomes 0, except that from double, and
+//                       to a 64-bit integer, it becomes a one followed by zeros, as PTX says
 //   between integers    saturating (PTX: cvt.sat)
 //   to complex          a real number gets imaginary part 0; there is no conversion from complex to real
 // Every conversion rounds once. The optional second argument asks for another rounding or overflow rule.
@@ -12,8 +12,8 @@
 //     static_assert(gantry::convert<gantry::e4m3>(gantry::bf16(1000)).bits == 0x7e);
 //     constexpr float tie = 1 + 0x1p-11f;  // halfway between two tf32
 //     static_assert(gantry::convert<gantry::tf32>(tie) == gantry::tf32(1));
-//     static_assert(gantry::convert<gantry::tf32>(tie, {.rounding = gantry::Rounding::nearest_away}) >
-//     gantry::tf32(1));
+//     constexpr gantry::Conversion away{.rounding = gantry::Rounding::nearest_away};
+//     static_assert(gantry::convert<gantry::tf32>(tie, away) > gantry::tf32(1));
 #pragma once
 
 #include <gantry/numeric/complex.hpp>
