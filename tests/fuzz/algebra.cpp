@@ -9,9 +9,9 @@
 
 #include "require.hpp"
 
+namespace gantry {
 namespace {
 
-using namespace gantry;
 using fuzz::require;
 
 bool is_countable(const Layout& l) {
@@ -102,3 +102,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace gantry

@@ -10,9 +10,9 @@
 
 #include "require.hpp"
 
+namespace gantry {
 namespace {
 
-using namespace gantry;
 using fuzz::require;
 
 void check(std::string_view text, const ParseError& e) {
@@ -73,3 +73,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace gantry

@@ -92,6 +92,10 @@ class Refusals(Cli):
         self.assertIn("a coordinate has 3 entries", self.refusal(op="crd2idx", crd="(1,1,1)", shape="(4,8)", stride="(1,4)"))
 
     def test_swizzles_that_cannot_be(self):
+        self.assertEqual(
+            self.refusal(op="swizzle", bits=0, base=60, shift=3, **{"in": [1]}),
+            "base and shift of a swizzle reach bit 63: bits up to 62 can be swizzled",
+        )
         for numbers in ((-1, 0, 3), (3, -1, 3), (3, 4, 2), (63, 0, 63), (3, 60, 3), (2**40, 0, 3), (0, 2**40, 3), (0, 0, -(2**63))):
             self.assertTrue(self.refusal(op="swizzle", **dict(zip(("bits", "base", "shift"), numbers)), **{"in": [1]}), numbers)
 

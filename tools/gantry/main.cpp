@@ -1,5 +1,6 @@
 // gantry: looks at layouts and evaluates the library's functions from the command line.
 #include <cstdio>
+#include <exception>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -10,9 +11,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app(
       "Layouts of Gantry: looks at them and computes with them.\n"
       "A layout is written as CuTe writes it: \"((_2,_4),3):((_1,_2),_8)\", \"(8,8)\" (compact), "
@@ -41,4 +40,15 @@ int main(int argc, char** argv) {
     return 1;
   }
   return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "gantry: this cannot go on: %s\n", e.what());
+    return 1;
+  }
 }

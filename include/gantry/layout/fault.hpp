@@ -61,6 +61,7 @@
   X(recast_shape, "recast: extent {actual} of the contiguous mode must be divisible by {wanted}")                      \
   X(swizzle_bits, "a swizzle of {actual} bits was asked for: bits go from 0 to {wanted}")                              \
   X(swizzle_base, "a swizzle base of {actual} was asked for: the base must be at least {wanted}")                      \
+  X(swizzle_reach, "base and shift of a swizzle reach bit {actual}: bits up to {wanted} can be swizzled")              \
   X(swizzle_shift, "a swizzle shift of {actual} overlaps its own bits: its magnitude must be at least {wanted}")       \
   X(swizzle_recast, "a swizzle with base {actual} cannot be expressed for elements {wanted} times as wide")            \
   X(swizzle_product, "the composition of these two swizzles is not a swizzle: shifts {actual} and {wanted}")           \

@@ -61,7 +61,7 @@ struct TextFormatter {
   PrintOptions options;
 
   constexpr auto parse(fmt::format_parse_context& context) {
-    auto it = context.begin();
+    const char* it = context.begin();
     if (it != context.end() && *it == 'p') {
       options = kPythonText;
       ++it;

@@ -79,8 +79,9 @@ class Swizzle {
   GANTRY_HD static constexpr Fault check(std::int64_t bits, std::int64_t base, std::int64_t shift) {
     const std::int64_t reach = shift < 0 ? -shift : shift;
     if (base < 0) return {Rule::swizzle_base, base, 0};
+    if (base + reach > kMaxBit) return {Rule::swizzle_reach, base + reach, kMaxBit};
     const std::int64_t room = kMaxBit - base - reach;
-    if (bits < 0 || (bits > 0 && bits > room)) return {Rule::swizzle_bits, bits, room < 0 ? 0 : room};
+    if (bits < 0 || bits > room) return {Rule::swizzle_bits, bits, room};
     if (reach < bits) return {Rule::swizzle_shift, shift, bits};
     return {};
   }

@@ -12,8 +12,8 @@ namespace {
 
 void append_integer(std::string& out, std::int64_t v) {
   char digits[24];
-  const auto end = std::to_chars(digits, digits + sizeof digits, v).ptr;
-  out.append(digits, end);
+  const char* const end = std::to_chars(digits, digits + sizeof digits, v).ptr;
+  out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
 void append_integers(std::string& out, std::span<const std::int64_t> values) {

@@ -1,7 +1,9 @@
 // `gantry eval layout_algebra`: one operation of the layout algebra per line. All integers are compile-time ones, and
 // texts are written as Python writes tuples.
+#include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdlib>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -136,20 +138,14 @@ void run_swizzle(Case& c) {
   // Beyond this, whatever the number is, the swizzle says why it cannot be.
   constexpr std::int64_t kFar = 1 << 20;
   const auto number = [&](std::string_view key) {
-    const std::int64_t v = c.integer(key);
-    return static_cast<int>(v < -kFar ? -kFar : v > kFar ? kFar : v);
+    return static_cast<int>(std::clamp<std::int64_t>(c.integer(key), -kFar, kFar));
   };
-  const int bits = number("bits");
-  const int base = number("base");
-  const int shift = number("shift");
-  const Swizzle swizzle(bits, base, shift);
-  const int top = bits + base + (shift < 0 ? -shift : shift);
+  const Swizzle swizzle(number("bits"), number("base"), number("shift"));
   if (!swizzle.ok()) return c.refuse(swizzle.fault());
-  if (top > Swizzle::kMaxBit) return c.refuse({Rule::swizzle_base, base, 0});
   std::vector<std::int64_t> out;
   for (const std::int64_t offset : c.integers("in")) out.push_back(swizzle(offset));
   c.output("out", out);
-  c.output("size", std::int64_t{1} << top);
+  c.output("size", std::int64_t{1} << (swizzle.bits() + swizzle.base() + std::abs(swizzle.shift())));
 }
 
 struct Operation {
