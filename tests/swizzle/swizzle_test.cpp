@@ -65,7 +65,7 @@ TEST(Swizzle, SaysWhyItIsRefused) {
   EXPECT_EQ(Swizzle(-1, 4, 3).fault().rule, Rule::swizzle_bits);
   EXPECT_EQ(Swizzle(3, -2, 3).fault().rule, Rule::swizzle_base);
   EXPECT_EQ(Swizzle(40, 4, 40).fault().rule, Rule::swizzle_bits);
-  EXPECT_EQ(Swizzle(1, 2147483647, 2147483647).fault().rule, Rule::swizzle_bits);
+  EXPECT_EQ(Swizzle(1, 2147483647, 2147483647).fault().rule, Rule::swizzle_reach);
   const Swizzle overlapping(3, 4, -2);
   EXPECT_FALSE(overlapping.ok());
   EXPECT_STREQ(describe(overlapping.fault()).c_str(),
