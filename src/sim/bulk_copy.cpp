@@ -54,6 +54,7 @@ void send(LoadJob job, SiteId site) {
   if (job.to->alive == 0) {
     fault("cluster-peer-gone", site, "A copy goes to CTA " + std::to_string(job.to->index) + ", which has ended.");
   }
+  job.site = site;
   job.load = grid().checker.add_load(job.barrier->actor, self().view.self, site);
   if (grid().checking()) check_load(job, site);
   start_load(std::move(job));
@@ -102,7 +103,7 @@ void store(const BulkCopy& copy, SiteId site) {
   const std::uint32_t address = shared_range(copy.source, copy.bytes, from, site);
   StoreJob job{.pieces = {{.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.destination),
                            .bytes = copy.bytes}},
-               .from = from, .thread = &thread, .group = bulk_groups(thread).committed + 1};
+               .from = from, .thread = &thread, .group = bulk_groups(thread).committed + 1, .site = site};
   if (copy.kind == CopyKind::reduce) {
     job.transform.reduce = copy.op;
     job.transform.element = copy.element;

@@ -27,6 +27,13 @@ void fill(std::byte* bytes, std::uint32_t count, std::uint16_t half_word) {
   }
 }
 
+void trace_copy(const Cta& cta, SiteId site, std::uint64_t issued) {
+  Grid& g = grid();
+  if (!g.trace) return;
+  g.trace->span(cta.index, Trace::kCopies,
+                std::string(to_text(g.sites.operation(site))) + " " + g.sites.text(site), issued, g.step());
+}
+
 // The pieces of a job in up to kMaxParts parts, taken in a random order.
 class Parts {
  public:
@@ -70,6 +77,7 @@ class LoadAgent final : public Agent {
     const bool finished = parts_->empty();
     if (finished) {
       count_map_use(job_.map, -1);
+      trace_copy(*job_.to, job_.site, job_.issued);
       job_.barrier->last_credit = job_.barrier->phase + 1;
       grid().checker.landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
       --job_.to->in_flight;
@@ -125,6 +133,7 @@ class StoreAgent final : public Agent {
       at += bytes;
     }
     --job_.thread->bulk->group(job_.group).unwritten;
+    trace_copy(*job_.from, job_.site, job_.issued);
     --job_.from->in_flight;
     signal();
     return true;
@@ -171,6 +180,7 @@ BulkGroups& bulk_groups(Thread& thread) {
 }
 
 void start_load(LoadJob job) {
+  job.issued = grid().step();
   count_map_use(job.map, 1);
   ++job.to->in_flight;
   ++job.to->loads_in_flight;
@@ -178,6 +188,7 @@ void start_load(LoadJob job) {
 }
 
 void start_store(StoreJob job) {
+  job.issued = grid().step();
   count_map_use(job.map, 1);
   ++job.from->in_flight;
   auto& group = job.thread->bulk->group(job.group);

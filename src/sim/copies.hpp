@@ -28,6 +28,8 @@ struct LoadJob {
   std::uint32_t load = 0;     // number in the checker
   Transform transform{};
   const void* map = nullptr;  // that the copy reads until it is done
+  SiteId site = 0;
+  std::uint64_t issued = 0;
 };
 
 // Shared to global, in group `group` of `thread`.
@@ -38,6 +40,8 @@ struct StoreJob {
   Epoch group = 0;
   Transform transform{};
   const void* map = nullptr;
+  SiteId site = 0;
+  std::uint64_t issued = 0;
 };
 
 void start_load(LoadJob job);

@@ -81,6 +81,7 @@ Grid::Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulato
   if (memory == MAP_FAILED) throw std::bad_alloc();
   windows_ = static_cast<std::byte*>(memory);
   resident_.resize(places);
+  if (!options.trace_file.empty()) trace = std::make_unique<Trace>();
   policy_ = make_policy(options, places * ctas_per_cluster_ * threads_per_cta_);
   report.kernel = config.name;
   report.seed = options.seed;
@@ -162,6 +163,12 @@ void Grid::start_cluster(std::uint32_t index, std::uint32_t place) {
   }
   for (auto& cta : cluster.ctas) {
     for (Thread& thread : cta->threads) policy_->ready(thread.slot);
+    if (!trace) continue;
+    for (std::uint32_t warp = 0; warp * 32 < threads_per_cta_; ++warp) {
+      trace->name_track(cta->index, warp, "warp " + std::to_string(warp));
+    }
+    trace->name_track(cta->index, Trace::kCopies, "copies");
+    trace->name_track(cta->index, Trace::kBarriers, "barriers");
   }
 }
 
@@ -274,8 +281,14 @@ void Grid::block(const Waiting& what) {
   Thread& thread = *running_;
   thread.state = Thread::State::blocked;
   thread.waiting = what;
+  const std::uint64_t from = step_;
   thread.fiber->suspend();
   if (aborting_) throw Stopped{};
+  // One lane stands for its warp.
+  if (trace && thread.rank % 32 == 0) {
+    trace->span(thread.cta->index, thread.rank / 32,
+                std::string(to_text(sites.operation(what.site))) + " " + sites.text(what.site), from, step_);
+  }
 }
 
 void Grid::poll(const Waiting& what) {
@@ -381,6 +394,7 @@ Report Grid::run() {
       }
     }
   }
+  if (trace) trace->write(options_.trace_file);
   return std::move(report);
 }
 

@@ -21,6 +21,7 @@
 #include "gantry/arch/simulator.hpp"
 #include "policy.hpp"
 #include "sites.hpp"
+#include "trace.hpp"
 #include "warpgroup.hpp"
 
 namespace gantry::sim {
@@ -182,6 +183,7 @@ class Grid {
   Agents agents;
   Random random;
   Report report;
+  std::unique_ptr<Trace> trace;  // null: not asked for
 
   struct Name {
     std::uint64_t bytes;

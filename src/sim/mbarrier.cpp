@@ -56,6 +56,12 @@ Mbarrier* usable(const void* pointer, SiteId site) {
 void try_complete(Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.tx != 0) return;
   ++barrier.phase;
+  if (Grid& g = grid(); g.trace) {
+    g.trace->instant(barrier.cta->index, Trace::kBarriers,
+                     g.checker.describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->window) + barrier.offset, 8) +
+                         " completes phase " + std::to_string(barrier.phase - 1),
+                     g.step());
+  }
   barrier.pending = barrier.expected;
   barrier.expected_bytes = barrier.received_bytes = 0;
   barrier.clock.raise(barrier.actor, {.seen = static_cast<Epoch>(barrier.phase)});

@@ -167,7 +167,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
     }
     LoadJob job{.pieces = box.pieces, .to = &to, .barrier = &barrier,
                 .load = grid().checker.add_load(barrier.actor, thread.view.self, site),
-                .transform = transform, .map = copy.map};
+                .transform = transform, .map = copy.map, .site = site};
     if (grid().checking()) check_load(job, site);
     start_load(std::move(job));
   };
@@ -192,7 +192,7 @@ void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) 
                         : tiled_box(map, copy.coordinates, address);
   check_range(box, *own, site);
   StoreJob job{.pieces = std::move(box.pieces), .from = own, .thread = &thread,
-               .group = bulk_groups(thread).committed + 1, .map = copy.map};
+               .group = bulk_groups(thread).committed + 1, .map = copy.map, .site = site};
   if (copy.kind == CopyKind::reduce) {
     if (!can_reduce(copy.op, map.data_type)) {
       fault("tensor-reduce-type", site,

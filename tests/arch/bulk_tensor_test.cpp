@@ -355,12 +355,39 @@ TEST(TensorFaults, AreNamed) {
   other.rank = 3;
   other.dims[2] = other.box[2] = 1;
   other.strides[1] = 16384;
+  alignas(128) std::byte bytes[256];
+  std::memcpy(bytes + 32, &map, sizeof map);
+  EXPECT_TRUE(issue(*reinterpret_cast<const TmaDescriptor*>(bytes + 32), 0, 0, 0, false).has("tensor-map-alignment"));
   EXPECT_TRUE(issue(map, 1, 0, 0, false).has("tensor-coordinate-alignment"));
   EXPECT_TRUE(issue(map, 0, -1, 0, true).has("tensor-store-negative"));
   EXPECT_TRUE(issue(map, 0, 0, 64, false).has("tensor-shared-alignment"));
   EXPECT_TRUE(issue(map, 0, 0, sizeof(Storage) - 128, false).has("shared-out-of-range"));
   EXPECT_TRUE(issue(TmaDescriptor{}, 0, 0, 0, false).has("tensor-map-invalid"));
   EXPECT_TRUE(issue(pack(other), 0, 0, 0, false).has("tensor-map-mismatch"));
+}
+
+TEST(TensorFaults, AnInterleavedMapIsRefusedRatherThanGuessed) {
+  alignas(128) static std::uint32_t memory[4096];
+  const TmaDescriptor map = pack({.data_type = TmaDataType::u32, .rank = 3, .address = reinterpret_cast<std::uint64_t>(memory),
+                                  .dims = {64, 8, 8, 1, 1}, .strides = {256, 2048}, .box = {8, 4, 1, 1, 1},
+                                  .interleave = TmaInterleave::bytes_16});
+  const std::int32_t at[3] = {0, 0, 0};
+  const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
+    if (thread_rank() != 0) return;
+    cp_async_bulk_tensor(space_cluster, space_global, shared.as<Storage>().tile, &map, at, &shared.as<Storage>().barrier);
+  });
+  EXPECT_TRUE(report.has("tensor-map-not-modelled")) << report.text();
+}
+
+TEST(TensorFaults, TheSharedSideIsInSharedMemory) {
+  alignas(128) static std::uint32_t memory[4096], elsewhere[1024];
+  const TmaDescriptor map = pack({.data_type = TmaDataType::u32, .rank = 1, .address = reinterpret_cast<std::uint64_t>(memory),
+                                  .dims = {64, 1, 1, 1, 1}, .box = {64, 1, 1, 1, 1}});
+  const std::int32_t at[1] = {0};
+  const Report report = simulate(kOneWarp, [&](SharedMemory) {
+    if (thread_rank() == 0) cp_async_bulk_tensor(space_global, space_shared, &map, at, elsewhere);
+  });
+  EXPECT_TRUE(report.has("tensor-shared-address")) << report.text();
 }
 
 }  // namespace

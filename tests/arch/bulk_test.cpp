@@ -102,6 +102,15 @@ TEST(Bulk, AnotherCtaReceivesCopiesReductionsAndValues) {
   }
 }
 
+TEST(Bulk, ACopyBetweenSharedMemoriesGoesToAnotherCta) {
+  const Report report = simulate(kOneThread, [&](SharedMemory shared) {
+    Storage& s = shared.as<Storage>();
+    mbarrier_init(&s.barrier, 1);
+    cp_async_bulk(space_cluster, space_shared, s.values, s.values + 32, 16, &s.barrier);
+  });
+  EXPECT_TRUE(report.has("bulk-address")) << report.text();
+}
+
 TEST(Bulk, AddressesAndSizesOffSixteenAreReported) {
   alignas(16) static std::uint32_t memory[64];
   const Report report = simulate(kOneThread, [&](SharedMemory shared) {

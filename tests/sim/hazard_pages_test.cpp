@@ -1,0 +1,63 @@
+// Every rule that the simulated machine can report has a page, every page a rule, and every rule a test.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace gantry {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kRoot = GANTRY_SOURCE_DIR;
+
+std::string content(const fs::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+std::string content_of_all(const fs::path& folder) {
+  std::string all;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".cpp") all += content(entry.path());
+  }
+  return all;
+}
+
+// The rules named in the simulator's source: first arguments of what reports, and the table of conflicts.
+std::set<std::string> rules() {
+  const std::string source = content_of_all(kRoot / "src/sim");
+  std::set<std::string> found;
+  const std::regex named(R"re((?:find|complain|fault|Told|return )[({]\s*(?:[a-z_.()]+ \? )?"([a-z0-9]+(?:-[a-z0-9]+)*)")re");
+  for (std::sregex_iterator it(source.begin(), source.end(), named), end; it != end; ++it) found.insert((*it)[1]);
+  found.insert({"deadlock", "livelock", "global-race", "shared-race"});
+  return found;
+}
+
+std::set<std::string> pages() {
+  std::set<std::string> found;
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs/hazards")) {
+    if (entry.path().extension() == ".md" && entry.path().stem() != "README") found.insert(entry.path().stem());
+  }
+  return found;
+}
+
+TEST(HazardPages, EveryRuleHasAPageAndEveryPageARule) { EXPECT_EQ(rules(), pages()); }
+
+TEST(HazardPages, EveryRuleIsShownByATest) {
+  const std::string tests = content_of_all(kRoot / "tests/sim") + content_of_all(kRoot / "tests/arch");
+  for (const std::string& rule : rules()) {
+    EXPECT_NE(tests.find("\"" + rule + "\""), std::string::npos) << "no test mentions " << rule;
+  }
+}
+
+TEST(HazardPages, TheIndexListsThemAll) {
+  const std::string index = content(kRoot / "docs/hazards/README.md");
+  for (const std::string& rule : rules()) EXPECT_NE(index.find("(" + rule + ".md)"), std::string::npos) << rule;
+}
+
+}  // namespace
+}  // namespace gantry
