@@ -45,6 +45,12 @@
 
 namespace gantry {
 
+// The integer types of the language, but for bool and characters.
+template <class T>
+concept Integer = __is_same(T, signed char) || __is_same(T, unsigned char) || __is_same(T, short) ||
+                  __is_same(T, unsigned short) || __is_same(T, int) || __is_same(T, unsigned) || __is_same(T, long) ||
+                  __is_same(T, unsigned long) || __is_same(T, long long) || __is_same(T, unsigned long long);
+
 // True during constant evaluation. `std::is_constant_evaluated` without <type_traits>, and usable in device code.
 GANTRY_HD constexpr bool is_constant_evaluated() noexcept { return __builtin_is_constant_evaluated(); }
 

@@ -2,11 +2,11 @@
 // fresh one that is printed and can be given back as GANTRY_SEED.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -216,9 +216,15 @@ inline std::vector<std::int64_t> image(const Layout& l) {
   return out;
 }
 
-inline std::set<std::int64_t> offsets(const Layout& l) {
-  const std::vector<std::int64_t> all = image(l);
-  return {all.begin(), all.end()};
+// The offsets that a layout reaches, each once, in order.
+inline std::vector<std::int64_t> offsets(const Layout& l) {
+  std::vector<std::int64_t> out = image(l);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+inline bool contains(const std::vector<std::int64_t>& sorted, std::int64_t v) {
+  return std::binary_search(sorted.begin(), sorted.end(), v);
 }
 
 inline bool is_injective(const Layout& l) { return static_cast<std::int64_t>(offsets(l).size()) == size(l); }

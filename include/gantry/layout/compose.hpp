@@ -1,4 +1,4 @@
-// Composition: the layout R with R(c) == A(B(c)).
+// Composition: the layout R with R(c) == A(B(c)) wherever B(c) is an index of A.
 //
 // B may be a layout, or a tiler that composes mode by mode. Where B's strides are basis elements, B gives coordinates
 // of A, and each stride picks the mode of A that it names: an identity layout composed with a tiler, or a tensor's
@@ -88,6 +88,7 @@ class Composer {
     }
     path_ = path;
     flat_.count = 0;
+    last_with_elements_ = 0;
     const int end = at + lhs_.shape.subtree(at).nodes();
     int last = end - 1;
     while (last >= at && !lhs_.shape.node_is_leaf(last)) --last;
@@ -96,8 +97,11 @@ class Composer {
       if (!lhs_.shape.node_is_leaf(i)) continue;
       const Int extent = lhs_.shape.node_leaf(i);
       const int before = flat_.count;
-      flat_.push_coalesced(i == last && extent.is_fixed(1) ? Int::fixed(2) : extent, lhs_.stride.node_leaf(i));
-      if (flat_.count > before) first_node_[before] = static_cast<std::int8_t>(i);
+      const bool is_extended = i == last && extent.is_fixed(1);
+      flat_.push_coalesced(is_extended ? Int::fixed(2) : extent, lhs_.stride.node_leaf(i));
+      if (flat_.count == before) continue;
+      first_node_[before] = static_cast<std::int8_t>(i);
+      if (!is_extended && extent.is_known() && extent.value() > 1) last_with_elements_ = before;
     }
     return {};
   }
@@ -145,12 +149,12 @@ class Composer {
     has_negative_ = has_negative_ || distance < 0;
   }
 
-  // A(x + y) is A(x) + A(y) as long as the indices within each mode of A add up to one within it. Where the next mode
-  // goes on at the end of this one, a carry does no harm.
+  // A(x + y) is A(x) + A(y) as long as the indices within each mode of A add up to one within it. A carry does no harm
+  // where the next mode goes on at the end of this one, or where it leads out of A: a tile may hang over.
   GANTRY_HD constexpr Fault carry_fault() const {
     if (has_negative_ && has_positive_) return {Rule::composition_sign};
     wide_int carry = 0;
-    for (int i = 0; i + 1 < flat_.count; ++i) {
+    for (int i = 0; i < last_with_elements_; ++i) {
       const Int room = flat_.shape[i];
       const std::int64_t reached = reached_so_far(first_node_[i]);
       const bool carries = room.is_known() && reached >= room.value() - carry;
@@ -169,6 +173,7 @@ class Composer {
   LayoutView lhs_;
   FlatModes flat_;
   BasisPath path_{};
+  int last_with_elements_ = 0;  // the last mode of flat_ that is known to have more than one element
   bool has_positive_ = false;
   bool has_negative_ = false;
   std::uint32_t is_reached_ = 0;                 // bit i: reached_[i] has a value
@@ -194,8 +199,8 @@ GANTRY_HD constexpr void compose_into(Layout& out, const LayoutView& lhs, const 
 
 }  // namespace detail
 
-// A o B. Guarantees: the profile of B is a prefix of the result's, and result(c) == a(b(c)) for every coordinate c of
-// B.
+// A o B. Guarantees: the profile of B is a prefix of the result's, and result(c) == a(b(c)) for every coordinate c of B
+// whose b(c) is an index of A.
 GANTRY_HD constexpr Layout composition(const Layout& a, const Layout& b) {
   return detail::build_layout([&](Layout& out) {
     if (!a.ok()) return out.fail(a.fault());

@@ -98,10 +98,12 @@ class Int {
 
   // As with int, `Int{}` is 0 and `Int v;` has no value: arrays of leaves cost nothing until they are filled.
   Int() = default;
-  GANTRY_HD constexpr Int(std::int64_t v)
-      : Int(v == INT64_MIN ? static_cast<std::int64_t>(Rule::overflow) : v,
-            v == INT64_MIN ? Kind::faulty : Kind::dynamic) {}
-  GANTRY_HD constexpr Int(int v) : Int(v, std::uint64_t{0}) {}
+  // A run-time integer. One that does not fit is faulty.
+  template <Integer T>
+  GANTRY_HD constexpr Int(T v) : Int(static_cast<std::int64_t>(v), std::uint64_t{0}) {
+    const bool is_negative = v < T{};
+    if (value_ == INT64_MIN || is_negative != (value_ < 0)) *this = faulty(Rule::overflow);
+  }
 
   GANTRY_HD static constexpr Int fixed(std::int64_t v) {
     return v == INT64_MIN ? faulty(Rule::overflow) : Int(v, kFixed);

@@ -35,8 +35,8 @@ class IntTuple {
     fill();
     append_leaf(leaf);
   }
-  GANTRY_HD constexpr IntTuple(std::int64_t leaf) : IntTuple(Int(leaf)) {}
-  GANTRY_HD constexpr IntTuple(int leaf) : IntTuple(Int(leaf)) {}
+  template <Integer T>
+  GANTRY_HD constexpr IntTuple(T leaf) : IntTuple(Int(leaf)) {}
   GANTRY_HD constexpr IntTuple(Underscore) : IntTuple(Int::all()) {}
   GANTRY_HD explicit constexpr IntTuple(TupleView view);
 
@@ -75,10 +75,18 @@ class IntTuple {
   }
   GANTRY_HD constexpr void push(TupleView mode);
   GANTRY_HD constexpr void push(Int leaf) { append_leaf(leaf); }
+  template <Integer T>
+  GANTRY_HD constexpr void push(T leaf) {
+    push(Int(leaf));
+  }
   GANTRY_HD constexpr void push_back(TupleView mode);
   GANTRY_HD constexpr void push_back(Int leaf) {
     append_leaf(leaf);
     close(0);
+  }
+  template <Integer T>
+  GANTRY_HD constexpr void push_back(T leaf) {
+    push_back(Int(leaf));
   }
   GANTRY_HD constexpr void clear() {
     nodes_ = 0;
@@ -131,8 +139,8 @@ class TupleView {
   GANTRY_HD constexpr TupleView(const IntTuple& tuple) : tuple_(&tuple), at_(0) {}
   // A single integer is a view of itself.
   GANTRY_HD constexpr TupleView(const Int& leaf) : own_(leaf) {}
-  GANTRY_HD constexpr TupleView(std::int64_t leaf) : own_(leaf) {}
-  GANTRY_HD constexpr TupleView(int leaf) : own_(leaf) {}
+  template <Integer T>
+  GANTRY_HD constexpr TupleView(T leaf) : own_(leaf) {}
   GANTRY_HD constexpr TupleView(Underscore) : own_(Int::all()) {}
 
   GANTRY_HD constexpr bool ok() const { return !is_own() ? tuple_->ok() : own_.rule() == Rule::none; }
@@ -159,7 +167,10 @@ class TupleView {
 
   // The subtree node by node, in preorder: what algorithms that do not care about nesting loop over.
   GANTRY_HD constexpr bool node_is_leaf(int i) const { return at_ < 0 || tuple_->store_.spans[at_ + i] == 0; }
-  GANTRY_HD constexpr const Int& node_leaf(int i) const { return at_ < 0 ? own_ : tuple_->store_.leaves[at_ + i]; }
+  GANTRY_HD constexpr const Int& node_leaf(int i) const {
+    if (at_ < 0) return own_;
+    return tuple_->store_.leaves[at_ + i];
+  }
   GANTRY_HD constexpr int node_span(int i) const { return at_ < 0 ? 0 : tuple_->store_.spans[at_ + i]; }
 
  private:

@@ -21,8 +21,8 @@ class Tiler {
       : shape_(extents), stride_(transform_leaf(extents, [](const Int&) { return Int::all(); })) {}
   GANTRY_HD constexpr Tiler(const IntTuple& extents) : Tiler(TupleView(extents)) {}
   GANTRY_HD constexpr Tiler(const Int& extent) : shape_(extent), stride_(Int::all()) {}
-  GANTRY_HD constexpr Tiler(std::int64_t extent) : Tiler(Int(extent)) {}
-  GANTRY_HD constexpr Tiler(int extent) : Tiler(Int(extent)) {}
+  template <Integer T>
+  GANTRY_HD constexpr Tiler(T extent) : Tiler(Int(extent)) {}
   GANTRY_HD constexpr Tiler(Underscore) : Tiler(Int::all()) {}
   GANTRY_HD constexpr Tiler(const Layout& layout) : shape_(layout.shape()), stride_(layout.stride()), layouts_(1) {}
 

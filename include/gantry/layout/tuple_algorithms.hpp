@@ -223,9 +223,46 @@ GANTRY_HD constexpr IntTuple as_dynamic(TupleView t) {
   return transform_leaf(t, [](const Int& v) { return v.as_dynamic(); });
 }
 
+namespace detail {
+
+GANTRY_HD constexpr void ceil_div_into(IntTuple& out, TupleView a, Int& divisor) {
+  if (a.is_leaf()) {
+    out.push(ceil_div(a.leaf(), divisor));
+    divisor = ceil_div(divisor, a.leaf());
+    return;
+  }
+  const int at = out.open();
+  for (TupleView mode : a) ceil_div_into(out, mode, divisor);
+  out.close(at);
+}
+
+}  // namespace detail
+
+// How many b it takes to cover a, two shapes. An integer b is used up by the modes of a in order; a tuple b divides
+// mode by mode, and modes that it lacks count as 1. Requires rank(b) <= rank(a) then.
 GANTRY_HD constexpr IntTuple ceil_div(TupleView a, TupleView b) {
-  if (b.is_leaf() && !a.is_leaf() && b.leaf().is_fixed(1)) return IntTuple(a);
-  return transform_leaf(a, b, [](const Int& x, const Int& y) { return ceil_div(x, y); });
+  if (!a.ok()) return IntTuple::faulty(a.fault());
+  if (!b.ok()) return IntTuple::faulty(b.fault());
+  IntTuple out;
+  out.clear();
+  if (a.is_leaf() || b.is_leaf()) {
+    Int divisor = product(b);
+    detail::ceil_div_into(out, a, divisor);
+    return out;
+  }
+  if (rank(b) > rank(a)) return IntTuple::faulty({Rule::rank_mismatch, rank(a), rank(b)});
+  const int at = out.open();
+  auto ib = b.begin();
+  for (TupleView mode : a) {
+    if (ib != b.end()) {
+      out.push(ceil_div(mode, *ib));
+      ++ib;
+    } else {
+      out.push(mode);
+    }
+  }
+  out.close(at);
+  return out;
 }
 
 // The sum of products of corresponding leaves. Requires congruent arguments.

@@ -14,11 +14,6 @@
 namespace gantry {
 
 template <class T>
-concept Integer = __is_same(T, signed char) || __is_same(T, unsigned char) || __is_same(T, short) ||
-                  __is_same(T, unsigned short) || __is_same(T, int) || __is_same(T, unsigned) || __is_same(T, long) ||
-                  __is_same(T, unsigned long) || __is_same(T, long long) || __is_same(T, unsigned long long);
-
-template <class T>
 concept SmallInteger = requires {
   T::format().is_signed;
 };

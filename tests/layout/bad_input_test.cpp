@@ -1,0 +1,281 @@
+// Whatever is asked for, the answer is a layout that keeps the invariant, or a sentence.
+#include <limits>
+
+#include "random_layouts.hpp"
+
+namespace {
+
+using namespace gantry;
+using namespace gantry::test;
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+Int wild_int(Random& random) {
+  static const std::vector<std::int64_t> values = {
+      0, 1, 2, 3, 4, 7, 8, -1, -8, 1 << 20, 1LL << 40, kMost, -kMost, kMost / 2, kMost - 1, INT64_MIN};
+  Int v(random.pick(values));
+  if (random.chance(50)) v = v.as_fixed();
+  if (random.chance(5)) v = Int::unknown();
+  if (random.chance(3)) v = Int::all();
+  if (random.chance(10)) v = v * Int::basis(random.between(0, 3));
+  if (random.chance(3)) v = v * Int::basis(random.between(0, 3), random.between(0, 31));
+  if (random.chance(3)) v = v.over(random.between(0, 3));
+  return v;
+}
+
+void wild_tuple_into(IntTuple& out, Random& random, int depth) {
+  const int at = out.open();
+  const int n = random.between(0, 4);
+  for (int i = 0; i < n; ++i) {
+    if (depth < 4 && random.chance(25)) {
+      wild_tuple_into(out, random, depth + 1);
+    } else {
+      out.push(wild_int(random));
+    }
+  }
+  out.close(at);
+}
+
+IntTuple wild_tuple(Random& random) {
+  if (random.chance(15)) return IntTuple(wild_int(random));
+  IntTuple out;
+  out.clear();
+  wild_tuple_into(out, random, 0);
+  return out;
+}
+
+// Often valid, sometimes absurd.
+Layout wild_layout(Random& random) {
+  if (random.chance(40)) return random_layout(random, random_leaves(random));
+  const IntTuple shape = wild_tuple(random);
+  if (random.chance(20)) return Layout(shape, wild_tuple(random));
+  return Layout(shape, transform_leaf(shape, [&](const Int&) { return wild_int(random); }));
+}
+
+Tiler wild_tiler(Random& random, int depth = 0) {
+  switch (random.between(0, depth < 2 ? 4 : 3)) {
+    case 0:
+      return wild_int(random);
+    case 1:
+      return wild_tuple(random);
+    case 2:
+      return wild_layout(random);
+    case 3:
+      return Int::fixed(random.between(1, 8));
+    default: {
+      Tiler out = Tiler::tuple();
+      const int n = random.between(0, 4);
+      for (int i = 0; i < n; ++i) out.push_back(wild_tiler(random, depth + 1));
+      return out;
+    }
+  }
+}
+
+void expect_sound(const Layout& l, const char* operation) {
+  if (!l.ok()) {
+    ASSERT_NE(l.fault().rule, Rule::none) << operation;
+    ASSERT_GT(describe(l.fault()).size(), 0) << operation;
+    return;
+  }
+  ASSERT_TRUE(congruent(l.shape(), l.stride())) << operation;
+  // What is valid can be made again from its parts.
+  ASSERT_TRUE(Layout(l.shape(), l.stride()) == l) << operation << " gives " << text(l);
+}
+
+TEST(BadInput, EveryOperationAnswersWithALayoutOrAReason) {
+  int refused = 0;
+  for_random_cases(200000, [&](Random& random) {
+    const Layout a = wild_layout(random);
+    const Layout b = wild_layout(random);
+    const Tiler t = wild_tiler(random);
+    const IntTuple u = wild_tuple(random);
+    refused += a.ok() ? 0 : 1;
+    const int n = random.between(-2, 9);
+    const int m = random.between(-2, 9);
+    expect_sound(a, "make_layout");
+    expect_sound(coalesce(a), "coalesce");
+    expect_sound(coalesce(a, u), "coalesce by profile");
+    expect_sound(coalesce_x(a), "coalesce_x");
+    expect_sound(coalesce_up_to(a, n), "coalesce_up_to");
+    expect_sound(filter(a), "filter");
+    expect_sound(filter(a, u), "filter by profile");
+    expect_sound(filter_zeros(a), "filter_zeros");
+    expect_sound(filter_zeros(a, u), "filter_zeros by profile");
+    expect_sound(composition(a, b), "composition");
+    expect_sound(composition(a, t), "composition with a tiler");
+    expect_sound(with_shape(a, u), "with_shape");
+    expect_sound(complement(a, u), "complement");
+    expect_sound(complement(a), "complement");
+    expect_sound(right_inverse(a), "right_inverse");
+    expect_sound(left_inverse(a), "left_inverse");
+    expect_sound(nullspace(a), "nullspace");
+    expect_sound(max_common_layout(a, b), "max_common_layout");
+    (void)max_common_vector(a, b);
+    (void)max_alignment(a);
+    expect_sound(domain_distribute(u, wild_int(random)), "domain_distribute");
+    expect_sound(logical_divide(a, b), "logical_divide");
+    expect_sound(logical_divide(a, t), "logical_divide by a tiler");
+    expect_sound(zipped_divide(a, t), "zipped_divide");
+    expect_sound(tiled_divide(a, t), "tiled_divide");
+    expect_sound(flat_divide(a, t), "flat_divide");
+    expect_sound(logical_product(a, b), "logical_product");
+    expect_sound(logical_product(a, t), "logical_product by a tiler");
+    expect_sound(zipped_product(a, t), "zipped_product");
+    expect_sound(tiled_product(a, t), "tiled_product");
+    expect_sound(flat_product(a, t), "flat_product");
+    expect_sound(blocked_product(a, b), "blocked_product");
+    expect_sound(raked_product(a, b), "raked_product");
+    expect_sound(tile_to_shape(a, u), "tile_to_shape");
+    expect_sound(tile_to_shape(a, u, wild_tuple(random)), "tile_to_shape in an order");
+    expect_sound(upcast(a, n), "upcast");
+    expect_sound(downcast(a, n), "downcast");
+    expect_sound(recast_layout(a, n, m), "recast_layout");
+    expect_sound(make_ordered_layout(u, wild_tuple(random)), "make_ordered_layout");
+    expect_sound(make_layout_like(a), "make_layout_like");
+    expect_sound(make_fragment_like(a), "make_fragment_like");
+    expect_sound(make_identity_layout(u), "make_identity_layout");
+    expect_sound(take(a, n, m), "take");
+    expect_sound(select(a, n, m), "select");
+    expect_sound(group(a, n, m), "group");
+    expect_sound(append(a, b), "append");
+    expect_sound(append(a, n, b), "append to a rank");
+    expect_sound(prepend(a, b), "prepend");
+    expect_sound(prepend(a, n, b), "prepend to a rank");
+    expect_sound(replace(a, n, b), "replace");
+    expect_sound(remove(a, n), "remove");
+    expect_sound(zip(a, b), "zip");
+    expect_sound(flatten(a), "flatten");
+    expect_sound(unflatten(a, u), "unflatten");
+    expect_sound(slice(u, a), "slice");
+    expect_sound(dice(u, a), "dice");
+    expect_sound(a[n], "a mode");
+    (void)coshape(a);
+    (void)coprofile(a);
+    (void)a.at(u);
+    (void)get_hier_coord(a, u);
+    (void)get_flat_coord(a, u);
+    (void)get_1d_coord(a, u);
+    (void)ceil_div(u, a);
+  });
+  EXPECT_GT(refused, 200000 / kScale / 5);
+}
+
+TEST(BadInput, EveryQuestionAboutTuplesHasAnAnswer) {
+  for_random_cases(100000, [](Random& random) {
+    const IntTuple a = wild_tuple(random);
+    const IntTuple b = wild_tuple(random);
+    const int n = random.between(-2, 9);
+    const int m = random.between(-2, 9);
+    (void)rank(a);
+    (void)depth(a);
+    (void)product(a);
+    (void)is_fixed(a);
+    (void)congruent(a, b);
+    (void)weakly_congruent(a, b);
+    (void)compatible(a, b);
+    (void)weakly_compatible(a, b);
+    (void)lex_less(a, b);
+    (void)colex_less(a, b);
+    (void)elem_less(a, b);
+    (void)inner_product(a, b);
+    for (const IntTuple& t : {flatten(a),
+                              unflatten(a, b),
+                              take(a, n, m),
+                              select(a, n, m),
+                              group(a, n, m),
+                              append(a, b),
+                              append(a, b, n),
+                              prepend(a, b),
+                              prepend(a, b, n),
+                              replace(a, n, b),
+                              remove(a, n),
+                              zip(a, b),
+                              wrap(a),
+                              unwrap(a),
+                              shape_div(a, b),
+                              ceil_div(a, b),
+                              add(a, b),
+                              slice(a, b),
+                              dice(a, b),
+                              crd2idx(a, b, b),
+                              idx2crd(a, b),
+                              idx2crd(a, b, a),
+                              crd2crd(a, b, a),
+                              compact_col_major(a),
+                              compact_row_major(a),
+                              compact_order(a, b),
+                              coalesce(a)}) {
+      ASSERT_TRUE(t.ok() || describe(t.fault()).size() > 0);
+    }
+  });
+}
+
+TEST(BadInput, IntegersNeverLeave64Bits) {
+  for_random_cases(100000, [](Random& random) {
+    const Int a = wild_int(random);
+    const Int b = wild_int(random);
+    for (const Int& v : {a + b, a - b, a * b, a / b, a % b, -a, abs(a), signum(a), min(a, b), max(a, b), gcd(a, b),
+                         ceil_div(a, b), shape_div(a, b)}) {
+      ASSERT_TRUE(v.rule() != Rule::none || v.value() >= -kMost);
+    }
+  });
+}
+
+TEST(BadInput, ExtentsBelowOneSayWhatTheyAre) {
+  EXPECT_STREQ(describe(make_layout(make_shape(4, -3)).fault()).c_str(), "an extent is -3: extents must be at least 1");
+  EXPECT_STREQ(describe(make_layout(make_shape(4, 0)).fault()).c_str(), "an extent is 0: extents must be at least 1");
+  EXPECT_STREQ(describe(composition(layout("8:1"), 0).fault()).c_str(), "an extent is 0: extents must be at least 1");
+  EXPECT_STREQ(describe(logical_divide(layout("8:1"), -2).fault()).c_str(),
+               "an extent is -2: extents must be at least 1");
+}
+
+TEST(BadInput, ProfilesThatDifferAreNamed) {
+  EXPECT_STREQ(describe(make_layout(make_shape(4, 3), make_stride(1)).fault()).c_str(),
+               "shape and stride have different profiles: 1 entries where 2 are expected");
+  EXPECT_STREQ(describe(coalesce(layout("8:1"), make_shape(_1, _1)).fault()).c_str(),
+               "a profile of rank 2 needs a layout of at least that rank, and it has rank 1");
+  EXPECT_STREQ(describe(make_ordered_layout(make_shape(4, 3), make_int_tuple(_1)).fault()).c_str(),
+               "an order has 1 entries: the shape that it orders has 2");
+}
+
+TEST(BadInput, OverflowIsSaid) {
+  EXPECT_EQ(make_layout(make_shape(kMost, 3)).fault().rule, Rule::overflow);
+  EXPECT_EQ(make_layout(make_shape(4), make_stride(kMost)).fault().rule, Rule::overflow);
+  EXPECT_EQ(logical_product(make_layout(1LL << 40), 1LL << 40).fault().rule, Rule::overflow);
+}
+
+TEST(BadInput, TheCapacityIsSaid) {
+  IntTuple t;
+  for (int i = 0; i < 40; ++i) t.push_back(2);
+  EXPECT_STREQ(describe(t.fault()).c_str(),
+               "a tuple needs 33 nodes (leaves and parentheses): a tuple holds at most 32");
+  const Layout l = layout("(((2,2),(2,2)),((2,2),(2,2))):(((1,1),(1,1)),((1,1),(1,1)))");
+  EXPECT_EQ(make_layout(l, l, l).fault().rule, Rule::capacity);
+}
+
+TEST(BadInput, AFaultTravelsUnchanged) {
+  const Layout bad = make_layout(make_shape(4, -3));
+  for (const Layout& r : {coalesce(bad), composition(bad, layout("2:1")), composition(layout("2:1"), bad),
+                          complement(bad, 8), right_inverse(bad), logical_divide(bad, 2), zipped_divide(bad, 2),
+                          logical_product(layout("2:1"), bad), blocked_product(bad, layout("2:1")), upcast(bad, 2),
+                          tile_to_shape(bad, make_shape(8, 8)), flatten(bad), bad[0], make_layout_like(bad)}) {
+    EXPECT_EQ(r.fault().rule, Rule::extent_below_one);
+    EXPECT_EQ(r.fault().actual, -3);
+  }
+}
+
+TEST(BadInput, NumbersOfFaultyLayoutsThrowTheSentence) {
+  const Layout bad = make_layout(make_shape(4, -3));
+  try {
+    (void)size(bad);
+    FAIL() << "a size came out";
+  } catch (const LayoutError& e) {
+    EXPECT_STREQ(e.what(), "an extent is -3: extents must be at least 1");
+  }
+  EXPECT_THROW((void)bad(0), LayoutError);
+  EXPECT_THROW((void)cosize(bad), LayoutError);
+  EXPECT_THROW((void)make_identity_layout(make_shape(2, 2))(1), LayoutError);
+  EXPECT_THROW((void)size(make_layout(Int::unknown())), LayoutError);
+}
+
+}  // namespace
