@@ -1,29 +1,31 @@
 // A pipelined copy: tiles come into a ring of stages by TMA and leave again by TMA, without passing through a register.
 //
-// One thread does it all. A stage is loaded again once the store that reads it has been read out of shared memory; up to
-// `kStages - 1` stores may still be unread at that time, so loads and stores of different tiles overlap. A stage holds
-// kBoxes neighbouring boxes, issued back to back: wide contiguous runs of global memory are what the memory likes.
+// One thread does it all. A stage is loaded again once the store that reads it has been read out of shared memory; the newest
+// `kUnread` stores may still be unread at that time, so loads and stores of different tiles overlap. A stage holds kBoxes
+// neighbouring boxes, issued back to back: wide contiguous runs of global memory are what the memory likes.
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch.hpp"
-#include "gantry/tma/descriptor.hpp"
+#include <gantry/arch.hpp>
+#include <gantry/tma/descriptor.hpp>
 
 namespace gantry::examples {
 
 struct TileCopyConfig {
   static constexpr int kStages = 4;
-  static constexpr int kBoxes = 2;         // along a row
-  static constexpr int kBoxBytes = 128;    // of a row of a box
+  static constexpr int kUnread = 1;      // stores that loads do not wait for; fewer than stages
+  static constexpr int kBoxes = 2;       // along a row
+  static constexpr int kBoxBytes = 128;  // of a row of a box
   static constexpr int kRows = 64;
 };
 
 template <class Config = TileCopyConfig>
 struct TileCopy {
-  static constexpr int kStages = Config::kStages, kBoxes = Config::kBoxes;
+  static constexpr int kStages = Config::kStages, kUnread = Config::kUnread, kBoxes = Config::kBoxes;
   static constexpr int kThreads = 32;
   static constexpr int kBoxSize = Config::kBoxBytes * Config::kRows;
+  static_assert(kUnread >= 0 && kUnread < kStages, "a stage is loaded while others are stored");
 
   struct Params {
     TmaDescriptor from, to;  // of bytes, box kBoxBytes x kRows
@@ -47,43 +49,47 @@ struct TileCopy {
     const int tiles = p.row_tiles * p.column_tiles;
     const int step = static_cast<int>(arch::grid_dim().x);
     const int first = static_cast<int>(arch::block_index().x);
-    int loaded = 0;
+    int next = first, next_stage = 0;
     const auto load_next = [&] {
-      const int tile = first + loaded * step;
-      if (tile < tiles) load(p, s, tile, loaded % kStages);
-      ++loaded;
+      if (next < tiles) load(p, s, next, next_stage);
+      next += step;
+      if (++next_stage == kStages) next_stage = 0;
     };
-    for (int i = 0; i < kStages - 1; ++i) load_next();
+    for (int i = 0; i < kStages - kUnread; ++i) load_next();
+    int stage = 0;
     std::uint32_t phase = 0;
-    for (int i = 0, tile = first; tile < tiles; ++i, tile += step) {
-      const int stage = i % kStages;
+    for (int tile = first; tile < tiles; tile += step) {
       arch::wait(&s.full[stage], phase);
-      for (int b = 0; b < kBoxes; ++b) {
-        const std::int32_t at[2] = {column(p, tile, b), row(p, tile)};
-        arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, &p.to, at, s.tile[stage][b]);
-      }
-      arch::cp_async_bulk_commit_group();
-      // The stage that is loaded next was stored one step ago: all but the newest store must have been read.
-      arch::cp_async_bulk_wait_group_read(arch::n32<1>);
+      store(p, s, tile, stage);
+      // The stage that is loaded next was stored kUnread steps ago.
+      arch::cp_async_bulk_wait_group_read(arch::n32<kUnread>);
       load_next();
-      if (stage == kStages - 1) phase ^= 1;
+      if (++stage == kStages) stage = 0, phase ^= 1;
     }
     arch::cp_async_bulk_wait_group_read(arch::n32<0>);
   }
 
  private:
-  GANTRY_INLINE static std::int32_t column(const Params& p, int tile, int box) {
-    return (tile % p.column_tiles * kBoxes + box) * Config::kBoxBytes;
-  }
-  GANTRY_INLINE static std::int32_t row(const Params& p, int tile) { return tile / p.column_tiles * Config::kRows; }
-
   GANTRY_INLINE static void load(const Params& p, Storage& s, int tile, int stage) {
     arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, &s.full[stage],
                                     kBoxes * kBoxSize);
+    const int column = tile % p.column_tiles * kBoxes, row = tile / p.column_tiles;
+    GANTRY_UNROLL
     for (int b = 0; b < kBoxes; ++b) {
-      const std::int32_t at[2] = {column(p, tile, b), row(p, tile)};
-      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile[stage][b], &p.from, at, &s.full[stage]);
+      const std::int32_t at[2] = {(column + b) * Config::kBoxBytes, row * Config::kRows};
+      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile[stage][b], &p.from, at,
+                                 &s.full[stage], arch::kEvictFirst);
     }
+  }
+
+  GANTRY_INLINE static void store(const Params& p, Storage& s, int tile, int stage) {
+    const int column = tile % p.column_tiles * kBoxes, row = tile / p.column_tiles;
+    GANTRY_UNROLL
+    for (int b = 0; b < kBoxes; ++b) {
+      const std::int32_t at[2] = {(column + b) * Config::kBoxBytes, row * Config::kRows};
+      arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, &p.to, at, s.tile[stage][b], arch::kEvictFirst);
+    }
+    arch::cp_async_bulk_commit_group();
   }
 };
 
