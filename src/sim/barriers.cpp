@@ -74,8 +74,7 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
   barrier.expected = expected;
   barrier.whole_cta = threads == 0;
   ++barrier.arrived;
-  barrier.clock.join(thread.view);
-  advance(thread.view);
+  release_into(barrier.clock, thread);
   return &barrier;
 }
 
@@ -138,8 +137,7 @@ void cluster_arrive(Semantics semantics, Site site) {
   thread.cluster_round = cluster.round + 1;
   ++cluster.arrived;
   if (semantics == Semantics::release) {
-    cluster.clock.join(thread.view);
-    advance(thread.view);
+    release_into(cluster.clock, thread);
   }
   complete_cluster_if_all(cluster);
   grid().yield();
@@ -195,8 +193,7 @@ void warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site s
   meeting->arrived |= bit;
   meeting->values[lane] = exchange.value;
   if (exchange.ordered) {
-    meeting->clock.join(thread.view);
-    advance(thread.view);
+    release_into(meeting->clock, thread);
   }
   if (meeting->arrived == meeting->mask) {
     meetings.erase(found);

@@ -248,6 +248,13 @@ Call enter_call(Site site, Operation operation);
 // After a release: later accesses of the thread are not covered by what it published.
 inline void advance(View& view) { ++view.own.seen; }
 
+// What the thread knows goes into `clock`; nothing where the checker is off.
+inline void release_into(ClockBuilder& clock, Thread& thread) {
+  if (!grid().checking()) return;
+  clock.join(thread.view);
+  advance(thread.view);
+}
+
 // A thread has returned: barriers of the whole CTA and of the cluster no longer wait for it.
 void thread_left_barriers(Thread& thread);
 

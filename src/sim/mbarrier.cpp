@@ -155,8 +155,7 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
     expect(*barrier, bytes, call.site);
   }
   if (arrive.semantics != Semantics::relaxed) {
-    barrier->clock.join(thread.view);
-    advance(thread.view);
+    release_into(barrier->clock, thread);
   }
   if (barrier->pending < arrive.count) {
     complain("mbarrier-over-arrival", call.site,

@@ -1,6 +1,9 @@
 // Bulk tensor copies at their issue: what the hardware would fault on, which bytes are meant, and who is told.
 #include <bit>
 #include <cstring>
+#include <limits>
+
+#include <gantry/tma/issue.hpp>
 
 #include "copies.hpp"
 
@@ -60,6 +63,24 @@ void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, S
     fault("tensor-coordinate-alignment", site,
           "A copy starts at coordinate " + std::to_string(copy.coordinates[0]) +
               " of dimension 0, which is byte " + std::to_string(inner) + ": it must be a multiple of 16 bytes.");
+  }
+  for (int i = 0; i < copy.rank; ++i) {
+    const std::int64_t last = copy.coordinates[i] + (copy.im2col ? 0 : std::int64_t{map.box[i]} - 1);
+    if (last > std::numeric_limits<std::int32_t>::max()) {
+      fault("tensor-coordinate-overflow", site,
+            "A copy starts at coordinate " + std::to_string(copy.coordinates[i]) + " of dimension " +
+                std::to_string(i) + " and reaches past 2147483647, the last coordinate there is.");
+    }
+  }
+  for (int axis = 0; copy.im2col && axis < spatial_rank(map); ++axis) {
+    const TmaRange box = pixel_box(map, axis);
+    const std::int64_t start = copy.coordinates[axis + 1];
+    if (start < box.first || start > box.last) {
+      fault("tensor-im2col-start", site,
+            "An im2col copy starts at coordinate " + std::to_string(start) + " of dimension " +
+                std::to_string(axis + 1) + ", outside of its pixel box, which goes from " + std::to_string(box.first) +
+                " to " + std::to_string(box.last) + ".");
+    }
   }
   if (copy.kind == CopyKind::store || copy.kind == CopyKind::reduce) {
     for (int i = 0; i < copy.rank; ++i) {
