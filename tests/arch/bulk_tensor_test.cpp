@@ -331,6 +331,24 @@ TEST(TensorIm2col, GathersPixelsThroughTheBoundingBox) {
   }
 }
 
+TEST(TensorIm2col, AStartOutsideOfThePixelBoxIsReported) {
+  const TmaDescriptor map = pack({.mode = TmaMode::im2col, .data_type = TmaDataType::u16, .rank = 3, .address = 1 << 20,
+                                  .dims = {8, 6, 2}, .strides = {16, 96}, .lower_corner = {-1}, .upper_corner = {-1},
+                                  .channels_per_pixel = 8, .pixels_per_column = 8});
+  for (const std::int32_t start : {-2, 5}) {
+    const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
+      Storage& s = shared.as<Storage>();
+      if (thread_rank() != 0) return;
+      mbarrier_init(&s.barrier, 1);
+      fence_mbarrier_init(sem_release, scope_cluster);
+      const std::int32_t at[3] = {0, start, 0};
+      const std::uint16_t tap[1] = {0};
+      cp_async_bulk_tensor_im2col(space_cluster, space_global, s.tile, &map, at, &s.barrier, tap);
+    });
+    EXPECT_TRUE(report.has("tensor-im2col-start")) << report.text();
+  }
+}
+
 // What an H200 answers with an error, as a sentence.
 TEST(TensorFaults, AreNamed) {
   alignas(128) static std::uint32_t memory[4096];
@@ -360,6 +378,7 @@ TEST(TensorFaults, AreNamed) {
   EXPECT_TRUE(issue(*reinterpret_cast<const TmaDescriptor*>(bytes + 32), 0, 0, 0, false).has("tensor-map-alignment"));
   EXPECT_TRUE(issue(map, 1, 0, 0, false).has("tensor-coordinate-alignment"));
   EXPECT_TRUE(issue(map, 0, -1, 0, true).has("tensor-store-negative"));
+  EXPECT_TRUE(issue(map, 0, 0x7FFFFFFF, 0, false).has("tensor-coordinate-overflow"));
   EXPECT_TRUE(issue(map, 0, 0, 64, false).has("tensor-shared-alignment"));
   EXPECT_TRUE(issue(map, 0, 0, sizeof(Storage) - 128, false).has("shared-out-of-range"));
   EXPECT_TRUE(issue(TmaDescriptor{}, 0, 0, 0, false).has("tensor-map-invalid"));
