@@ -14,6 +14,7 @@
 #include <gantry/tma/descriptor.hpp>
 #include <gantry/tma/im2col.hpp>
 #include <gantry/tma/instructions.hpp>
+#include <gantry/tma/kernel_tile.hpp>
 #include <gantry/tma/multicast.hpp>
 #include <gantry/tma/partition.hpp>
 #include <gantry/tma/plan.hpp>

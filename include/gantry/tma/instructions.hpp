@@ -34,14 +34,17 @@ struct TmaInstruction {
 
 namespace detail {
 
-// The numbers of an arithmetic tuple of TMA coordinates. Rational ones are rounded down; a plan that is not refused has
-// none.
+// The numbers of an arithmetic tuple of TMA coordinates. Refuses those that are not known. Rational ones are rounded
+// down; a plan that is not refused has none.
 GANTRY_HD constexpr TmaCoordinates to_coordinates(const IntTuple& t) {
   TmaCoordinates out;
   int i = 0;
   for (TupleView c : TupleView(t)) {
     if (i == kTmaMaxRank) break;
-    if (c.is_leaf()) out.values[i] = c.leaf().value() / c.leaf().denominator();
+    if (c.is_leaf()) {
+      if (!c.leaf().is_known()) refuse({Rule::value_unknown});
+      out.values[i] = c.leaf().value() / c.leaf().denominator();
+    }
     ++i;
   }
   return out;
@@ -71,7 +74,8 @@ GANTRY_HD constexpr TmaCoordinates tile_origin(const TmaPlan& plan, TupleView ti
 
 class TmaTileWalk {
  public:
-  // Requires a plan that has a box.
+  // Requires a plan that has a box. An unbound one will do as long as the tile does not step along a mode that shares
+  // its TMA dimension with others.
   GANTRY_HD constexpr explicit TmaTileWalk(const TmaPlan& plan)
       : smem_(plan.smem.layout()),
         order_(tile_to_shape(make_layout(right_inverse(smem_)), product(smem_.shape()))),
