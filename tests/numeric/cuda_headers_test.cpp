@@ -1,5 +1,5 @@
 // Bit for bit against the conversions in the CUDA toolkit's headers, which state in C++ what the hardware does. With
-// GANTRY_LONG_TESTS=1 in the environment, for all 2^32 floats (a quarter of an hour).
+// GANTRY_LONG_TESTS=1 in the environment of the program itself, for all 2^32 floats (a quarter of an hour).
 #include <cstdlib>
 #include <random>
 
