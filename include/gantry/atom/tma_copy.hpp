@@ -1,0 +1,206 @@
+// TMA as a copy atom: a plan that is a constant gives the instruction, the coordinates and the partitions; the tensor
+// map comes at run time.
+//
+// The plan's structure is known to the compiler (`Plan::value`, a TmaPlan, bound or not); TmaCopy<Plan> joins it with a
+// map. get_tma_tensor is the global tensor as coordinates, cut with local_tile as any tensor; tma_partition cuts both
+// sides into instructions; copy issues them. One thread issues; loads complete on the barrier of with(...), stores and
+// reductions in the thread's bulk group.
+//
+// Example at namespace scope:
+//     struct Load {  // 128 x 64 tiles of a row-major bf16 matrix of run-time size
+//       static constexpr gantry::ComposedLayout smem = tile_to_shape(
+//           gantry::smem_atom(gantry::Major::K, gantry::SwizzleMode::b128, 16), gantry::make_shape(gantry::_128, gantry::_64));
+//       static constexpr gantry::TmaPlan value = gantry::plan_structure(
+//           {.op = gantry::TmaOp::load,
+//            .gtensor = {.element = gantry::ElementType::bf16,
+//                        .layout = make_layout(gantry::make_shape(gantry::Int::unknown(), gantry::Int::unknown()),
+//                                              gantry::make_stride(gantry::Int::unknown(), gantry::_1))},
+//            .smem = smem});
+//     };
+//     inline void load_tile(const gantry::TmaDescriptor* map, gantry::bf16* shared, std::uint64_t* full, int m, int k) {
+//       using namespace gantry;
+//       const TmaCopy<Load> tma{map};
+//       const auto tiles = local_tile(tma.get_tma_tensor(4096, 8192), Tile<128, 64>{}, coord(m, _));  // (128, 64, k)
+//       const auto buffer = make_tensor(make_smem_ptr(shared), [] { return Load::smem; });
+//       const auto parts = tma_partition(tma, 0, group_modes<0, 2>(buffer), group_modes<0, 2>(tiles));
+//       copy(tma.with(full), parts.gmem(_, k), parts.smem);
+//     }
+#pragma once
+
+#include <gantry/arch/bulk_tensor.hpp>
+#include <gantry/atom/detail/words.hpp>
+#include <gantry/tensor/coord_tensor.hpp>
+#include <gantry/tensor/tiling.hpp>
+#include <gantry/tma/copy.hpp>
+#include <gantry/tma/partition.hpp>
+#include <gantry/tma/plan_static_check.hpp>
+
+namespace gantry {
+
+namespace detail {
+
+template <class Plan>
+struct TmaTensorLayout {
+  static constexpr Layout value = Layout(Plan::value.gmem.shape(), Plan::value.tma_tensor_stride);
+};
+
+// Both sides of a copy as ((values of an instruction, instructions), rest...).
+template <class Plan, class S, class G>
+struct TmaParts {
+  GANTRY_HD static constexpr TmaPartition make() {
+    return tma_partition(Plan::value, {_0, S::value}, {coprofile(G::value), G::value});
+  }
+  struct Shared {
+    static constexpr Layout value = make().smem.layout;
+  };
+  struct Global {
+    static constexpr Layout value = make().gmem.layout;
+  };
+};
+
+GANTRY_HD constexpr arch::ReduceOp reduce_op(TmaOp op) {
+  return static_cast<arch::ReduceOp>(static_cast<int>(op) - static_cast<int>(TmaOp::reduce_add));
+}
+static_assert(reduce_op(TmaOp::reduce_xor) == arch::ReduceOp::xor_ && reduce_op(TmaOp::reduce_max) == arch::ReduceOp::max);
+
+}  // namespace detail
+
+// A load ready to be issued.
+template <class Plan>
+struct TmaLoad {
+  const TmaDescriptor* map;
+  std::uint64_t* barrier;
+  std::uint16_t cta_mask;
+  TmaCacheHint hint;
+};
+
+template <class Plan>
+struct TmaCopy {
+  GANTRY_TMA_PLAN_STATIC_CHECK(Plan::value);
+  static constexpr TmaOp op = Plan::value.op;
+  static constexpr int rank = static_cast<int>(Plan::value.descriptor.rank);
+  static constexpr int elements = static_cast<int>(Plan::value.elements_per_tma());
+
+  const TmaDescriptor* map;
+
+  // The barrier is credited with the bytes of the tile; a multicast names the CTAs that receive it.
+  GANTRY_INLINE TmaLoad<Plan> with(std::uint64_t* barrier, std::uint16_t cta_mask = 0,
+                                   TmaCacheHint hint = TmaCacheHint::none) const {
+    static_assert(is_load(op), "gantry: only a TMA load signals a barrier; a store or a reduction is copied as it is");
+    return {map, barrier, cta_mask, hint};
+  }
+
+  // The global tensor as TMA coordinates; the run-time values of its unknown extents.
+  template <class... Extents>
+  GANTRY_INLINE constexpr auto get_tma_tensor(Extents... extents) const {
+    return make_coord_tensor(detail::TmaTensorLayout<Plan>{}, Coordinate<rank>{}, extents...);
+  }
+};
+
+// Both sides of a copy, cut into instructions.
+template <class G, class S>
+struct TmaCopyParts {
+  G gmem;
+  S smem;
+};
+
+namespace detail {
+
+// The part of one CTA of a multicast starts `first` values into every instruction.
+template <class T, int... rest>
+GANTRY_INLINE constexpr auto from_value(const T& t, int first, Sequence<rest...>) {
+  return domain_offset(coord(coord(first, Constant<0>{}), Constant<0 * rest>{}...), t);
+}
+template <class Plan, class T>
+GANTRY_INLINE constexpr auto part_of_cta(const T& t, [[maybe_unused]] int cta) {
+  if constexpr (Plan::value.num_multicast == 1) {
+    return t;
+  } else {
+    constexpr int share = static_cast<int>(Plan::value.elements_per_tma() / Plan::value.num_multicast);
+    return from_value(t, cta * share, make_sequence<gantry::rank(LayoutOf<T>::value) - 1>{});
+  }
+}
+
+}  // namespace detail
+
+// Mode 0 of both tensors is the tile, as the plan has it; the modes that follow stay. `cta` is this CTA's part of the
+// multicast, 0 without one. Guarantees: parts.gmem and parts.smem are ((values, instructions), rest...).
+template <class Plan, StaticTensor S, StaticTensor G>
+GANTRY_INLINE constexpr auto tma_partition(const TmaCopy<Plan>&, int cta, const S& smem, const G& gmem) {
+  using Parts = detail::TmaParts<Plan, detail::LayoutOf<S>, detail::LayoutOf<G>>;
+  const auto s = detail::part_of_cta<Plan>(detail::view_as<typename Parts::Shared>(smem, smem.extents()), cta);
+  const auto g = detail::part_of_cta<Plan>(detail::view_as<typename Parts::Global>(gmem, gmem.extents()), cta);
+  return TmaCopyParts<detail::plain<decltype(g)>, detail::plain<decltype(s)>>{g, s};
+}
+
+namespace detail {
+
+template <class Plan, class G, class S>
+GANTRY_INLINE constexpr int tma_instructions() {
+  static_assert(plain<G>::kUnknownExtents == 0 && plain<S>::kUnknownExtents == 0,
+                "gantry: copy needs extents that are known at compile time: slice the partitions down to one tile first");
+  constexpr int n = size_v<plain<S>>;
+  static_assert(n == size_v<plain<G>>, "gantry: copy needs as many elements in its destination as in its source");
+  static_assert(n % TmaCopy<Plan>::elements == 0,
+                "gantry: a TMA copy moves whole boxes: partition both tensors with tma_partition of the same plan");
+  return n / TmaCopy<Plan>::elements;
+}
+
+template <int axes, int... is>
+GANTRY_INLINE constexpr void read_coordinates(std::int32_t (&out)[axes], const Coordinate<axes>& c, Sequence<is...>) {
+  ((out[is] = c.along[is]), ...);
+}
+
+}  // namespace detail
+
+// ---- copy
+
+template <class Plan, StaticTensor G, StaticTensor S>
+GANTRY_INLINE void copy(const TmaLoad<Plan>& load, const G& from, const S& to, Site site = Site::here()) {
+  constexpr int rank = TmaCopy<Plan>::rank;
+  for_each_index<detail::tma_instructions<Plan, G, S>()>([&](auto i) {
+    constexpr int first = i * TmaCopy<Plan>::elements;
+    std::int32_t at[rank];
+    detail::read_coordinates(at, from(Constant<first>{}), make_sequence<rank>{});
+    auto* shared = detail::unswizzled_address(to, Constant<first>{});
+    const arch::CachePolicy policy{static_cast<std::uint64_t>(load.hint)};
+    const bool hinted = load.hint != TmaCacheHint::none;
+    if constexpr (is_multicast(Plan::value.op)) {
+      if (hinted) {
+        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier,
+                                   load.cta_mask, policy, site);
+      } else {
+        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier,
+                                   load.cta_mask, site);
+      }
+    } else {
+      if (hinted) {
+        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier, policy,
+                                   site);
+      } else {
+        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier, site);
+      }
+    }
+  });
+}
+
+// A store or a reduction.
+template <class Plan, StaticTensor S, StaticTensor G>
+GANTRY_INLINE void copy(const TmaCopy<Plan>& tma, const S& from, const G& to, Site site = Site::here()) {
+  static_assert(writes_global(TmaCopy<Plan>::op), "gantry: a TMA load needs its barrier: copy(tma.with(barrier), ...)");
+  constexpr int rank = TmaCopy<Plan>::rank;
+  for_each_index<detail::tma_instructions<Plan, G, S>()>([&](auto i) {
+    constexpr int first = i * TmaCopy<Plan>::elements;
+    std::int32_t at[rank];
+    detail::read_coordinates(at, to(Constant<first>{}), make_sequence<rank>{});
+    const auto* shared = detail::unswizzled_address(from, Constant<first>{});
+    if constexpr (is_reduce(TmaCopy<Plan>::op)) {
+      arch::cp_reduce_async_bulk_tensor(arch::space_global, arch::space_shared,
+                                        arch::OpTag<detail::reduce_op(TmaCopy<Plan>::op)>{}, tma.map, at, shared, site);
+    } else {
+      arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, tma.map, at, shared, site);
+    }
+  });
+}
+
+}  // namespace gantry
