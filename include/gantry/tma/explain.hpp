@@ -41,7 +41,7 @@ struct TmaExplanation {
   TmaPlan plan;
   std::vector<TmaObjection> objections;  // every reason why the plan does not run
   std::vector<TmaStepText> steps;        // as far as planning came
-  std::vector<TmaFieldText> fields;      // empty where there is no tensor map
+  std::vector<TmaFieldText> fields;      // empty where planning did not come as far as a tensor map
   std::string ptx;                       // the instruction's opcode
   IntTuple tile;                         // the coordinate of the tile that the instructions move
   TmaCoordinates origin;                 // and where it starts
@@ -54,8 +54,8 @@ struct TmaExplanation {
   std::vector<TmaAdvice> advice;
 
   bool ok() const { return plan.ok(); }
-  // The plan came as far as a box, so that there are fields, instructions and advice.
-  bool has_box() const { return !fields.empty(); }
+  // There is a box that moves the tile, although Hopper may not run it: instructions and advice are about that.
+  bool has_box() const { return !plan.refused; }
 };
 
 namespace tma_detail {
@@ -145,8 +145,9 @@ inline void list_instructions(const TmaExplainOptions& options, TmaExplanation& 
   }
 }
 
-// Coordinates can be counted: every step along the global tensor is known.
-inline bool coordinates_known(const TmaPlan& plan) {
+// Instructions can be listed: every step along the global tensor is known, and the tile is one that memory could hold.
+inline bool can_be_listed(const TmaPlan& plan) {
+  if (!can_be_addressed(plan.smem.layout())) return false;
   const TupleView t = plan.tma_tensor_stride;
   for (int i = 0; i < t.nodes(); ++i) {
     if (t.node_is_leaf(i) && !t.node_leaf(i).is_known()) return false;
@@ -166,11 +167,13 @@ inline TmaExplanation explain(const TmaPlan& plan, const TmaExplainOptions& opti
   if (plan.num_bits_per_tma == 0) return out;
 
   out.fields = explain_fields(plan.descriptor, plan.bound);
+  if (plan.refused) return out;
+
   out.ptx = ptx_name(plan.op, clamped_rank(plan.descriptor));
   out.tile = append(options.tile, Int::fixed(0), rank(plan.gmem));
-  out.tile_bytes = size(plan.cta_v_map) * element_bits(plan.element) / 8;
+  out.tile_bytes = detail::bits_of(size(plan.cta_v_map), element_bits(plan.element)) / 8;
   out.alignment = shared_alignment(plan.descriptor.swizzle);
-  if (coordinates_known(plan)) {
+  if (can_be_listed(plan)) {
     out.origin = tile_origin(plan, options.tile);
     list_instructions(options, out);
   }

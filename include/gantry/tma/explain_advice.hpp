@@ -30,12 +30,6 @@ struct TmaAdviceOperands {
   std::int64_t tile_bytes = 0;
 };
 
-// Bytes that one row of the box spans in global memory.
-GANTRY_HD constexpr std::int64_t inner_bytes(const TmaDescriptorParams& p) noexcept {
-  const std::uint64_t elements = p.mode == TmaMode::im2col ? p.channels_per_pixel : box_positions(p, 0);
-  return static_cast<std::int64_t>(elements * static_cast<std::uint64_t>(element_bytes(p.data_type)));
-}
-
 // What a shared tile must be aligned to: the period of its swizzle, and at least what the instruction asks for.
 GANTRY_HD constexpr std::int64_t shared_alignment(TmaSwizzle swizzle) noexcept {
   const std::int64_t period = 8 * std::int64_t{swizzle_span_bytes(swizzle)};
@@ -88,8 +82,7 @@ class Advisor {
     out_.push_back({name, TmaAdviceLevel::note, std::move(what), std::move(why), std::move(change)});
   }
   std::string elements(std::int64_t bytes) const {
-    const int each = element_bytes(in_.map.data_type);
-    return counted(each > 0 ? bytes / each : 0, "element");
+    return counted(bytes * 8 / element_bits(in_.map.data_type), "element");
   }
 
   void row_width() {

@@ -51,23 +51,26 @@ struct SharedTile {
   }
 };
 
-// Whether offsets are plain numbers that can be computed.
-GANTRY_HD constexpr bool has_numbers(const Layout& l) {
+// Offsets beyond this are no addresses of any memory.
+inline constexpr std::int64_t kMostSharedElements = std::int64_t{1} << 32;
+
+// Whether every offset of a layout is a plain number that is known and no larger than memory.
+GANTRY_HD constexpr bool can_be_addressed(const Layout& l) {
   const TupleView s = l.shape();
   const TupleView d = l.stride();
   for (int i = 0; l.ok() && i < s.nodes(); ++i) {
     if (!s.node_is_leaf(i)) continue;
     if (!s.node_leaf(i).is_known() || !d.node_leaf(i).is_known() || !d.node_leaf(i).is_plain()) return false;
   }
-  return l.ok();
+  return l.ok() && size(l) <= kMostSharedElements && cosize(l) <= kMostSharedElements;
 }
 
-// Requires a layout with an element width, whose domain is a tile of the given extents. One whose offsets are no plain
-// numbers has neither rows nor columns.
+// Requires a layout with an element width, whose domain is a tile of the given extents. One that cannot be
+// addressed has neither rows nor columns.
 GANTRY_HD constexpr SharedTile make_shared_tile(const ComposedLayout& smem, TupleView extents) {
   SharedTile out{.smem = smem};
   if (!smem.ok() || smem.element_bits() == 0 || !extents.ok()) return out;
-  if (!has_numbers(smem.layout()) || !smem.offset().is_known()) return out;
+  if (!can_be_addressed(smem.layout()) || !smem.offset().is_known()) return out;
   std::int64_t step = 1;
   int mode = 0;
   const int modes = extents.is_leaf() ? 1 : rank(extents);

@@ -57,8 +57,10 @@ class ChunkLister {
  private:
   bool can_be_listed() {
     const Layout& smem = plan_.smem.layout();
-    if (!e_.has_box() || !plan_.bound || e_.instructions.empty() || bits_ == 0 || 128 % bits_ != 0) return false;
-    if (!has_numbers(smem) || !plan_.smem.swizzle().ok() || !plan_.smem.offset().is_fixed(0)) return false;
+    if (is_prefetch(plan_.op) || !e_.has_box() || !plan_.bound || e_.instructions.empty() || bits_ == 0 ||
+        128 % bits_ != 0)
+      return false;
+    if (!can_be_addressed(smem) || !plan_.smem.swizzle().ok() || !plan_.smem.offset().is_fixed(0)) return false;
     if (cosize(smem) > kMostSharedChunks * 128 / bits_ || plan_.smem.swizzle().period() > 1024) return false;
     // A swizzle stays within its period, and the last one may be incomplete.
     const std::int64_t period = plan_.smem.swizzle().period() < 16 ? 16 : plan_.smem.swizzle().period();
@@ -83,7 +85,7 @@ class ChunkLister {
       const IntTuple offset = plan_.gmem.at(at);
       chunk.tile_index = i;
       chunk.global = leaves_of(at);
-      chunk.global_byte = offset.is_leaf() ? offset.leaf().value() * bits_ / 8 : 0;
+      chunk.global_byte = offset.is_leaf() ? detail::bits_of(offset.leaf().value(), bits_) / 8 : 0;
       chunk.inside = is_inside(chunk.global);
       place_in_picture(chunk, i);
     }
@@ -125,14 +127,15 @@ class ChunkLister {
 
   const TmaExplanation& e_;
   const TmaPlan& plan_;
-  std::int64_t bits_;
+  int bits_;
   std::int64_t count_ = 0;
   std::vector<SharedChunk> out_;
 };
 
 }  // namespace tma_detail
 
-// Empty where there is nothing to list: no box, a tensor that is not bound, a tile larger than shared memory.
+// Empty where there is nothing to list: no box, no shared memory, a tensor that is not bound, a
+// tile larger than shared memory.
 inline std::vector<SharedChunk> shared_chunks(const TmaExplanation& e) { return tma_detail::ChunkLister(e).run(); }
 
 }  // namespace gantry

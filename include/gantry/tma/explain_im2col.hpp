@@ -142,7 +142,8 @@ inline void advise_tiles(const Im2colPlan& plan, std::vector<TmaAdvice>& out) {
     out.push_back({"edge_pixels", TmaAdviceLevel::note,
                    "tiles of " + number(plan.map.pixels_per_column) + " pixels do not divide the " +
                        number(plan.pixels()) + " of the output",
-                   "the last tile goes on past the last image and is filled there", "nothing needs to change for correctness"});
+                   "the last tile goes on past the last image and is filled there",
+                   "nothing needs to change for correctness"});
   }
 }
 

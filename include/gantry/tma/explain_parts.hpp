@@ -70,13 +70,24 @@ inline std::string ptx_name(TmaOp op, int rank) {
          (is_multicast(op) ? ".multicast::cluster" : "");
 }
 
+// Bytes of one row of the box, which is contiguous in global memory, and of the whole box. Of packed types too, which
+// have no whole bytes of their own.
+GANTRY_HD constexpr std::int64_t inner_bytes(const TmaDescriptorParams& p) noexcept {
+  const std::uint64_t elements = p.mode == TmaMode::im2col ? p.channels_per_pixel : box_positions(p, 0);
+  return static_cast<std::int64_t>(elements * static_cast<std::uint64_t>(element_bits(p.data_type)) / 8);
+}
+GANTRY_HD constexpr std::int64_t box_bytes(const TmaDescriptorParams& p) noexcept {
+  std::uint64_t rows = p.mode == TmaMode::im2col ? p.pixels_per_column : 1;
+  for (int i = 1; p.mode == TmaMode::tiled && i < clamped_rank(p); ++i) rows *= box_positions(p, i);
+  return inner_bytes(p) * static_cast<std::int64_t>(rows);
+}
+
 // The arguments of the tensor map, in the order of the driver's encoder. Extents and strides are left out where the map
 // is not bound to a tensor yet.
 inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, bool bound = true) {
   using namespace tma_detail;
   const int rank = clamped_rank(p);
   const bool im2col = p.mode == TmaMode::im2col;
-  const int bytes = element_bytes(p.data_type);
   std::vector<TmaFieldText> out;
   out.push_back({"data_type", to_text(p.data_type), driver_name(p.data_type)});
   out.push_back(
@@ -94,14 +105,12 @@ inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, bo
     out.push_back({"lower_corner", list_of(p.lower_corner, spatial_rank(p)), "first pixel of the box along W, H, D"});
     out.push_back(
         {"upper_corner", list_of(p.upper_corner, spatial_rank(p)), "last pixel of the box, from the tensor's last"});
-    const std::uint64_t inner = static_cast<std::uint64_t>(p.channels_per_pixel) * static_cast<std::uint64_t>(bytes);
-    out.push_back({"channels_per_pixel", number(p.channels_per_pixel), number(inner) + " bytes in a row"});
+    out.push_back({"channels_per_pixel", number(p.channels_per_pixel), number(inner_bytes(p)) + " bytes in a row"});
     out.push_back({"pixels_per_column", number(p.pixels_per_column), "rows"});
   } else {
-    std::string meaning =
-        "elements of one instruction: " + number(box_positions(p, 0) * static_cast<std::uint64_t>(bytes));
-    out.push_back(
-        {"box", list_of(p.box, rank), meaning + " bytes in a row, " + number(transaction_bytes(p)) + " in all"});
+    out.push_back({"box", list_of(p.box, rank),
+                   "elements of one instruction: " + number(inner_bytes(p)) + " bytes in a row, " +
+                       number(box_bytes(p)) + " in all"});
   }
   out.push_back(
       {"element_strides", list_of(p.element_strides, rank), im2col ? "steps of the convolution" : "every element"});

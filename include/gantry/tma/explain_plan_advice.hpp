@@ -86,7 +86,8 @@ class PlanAdvisor {
     add(many ? TmaAdviceLevel::warning : TmaAdviceLevel::note, "several_instructions",
         "a tile takes " + number(count) + " instructions of " + number(plan_.bytes_per_instruction()) + " bytes", why,
         many ? "let shared memory follow the tile further, in wider rows or larger slabs"
-             : "nothing needs to change: slabs as wide as the swizzle take one instruction each, issued one after the other");
+             : "nothing needs to change: slabs as wide as the swizzle take one instruction each, issued one after the "
+               "other");
   }
 
   void multicast() {

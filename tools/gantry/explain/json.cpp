@@ -76,7 +76,7 @@ Json descriptor_json(const TmaDescriptorParams& p, bool bound) {
   out["l2_promotion"] = to_text(p.l2_promotion);
   out["fill"] = to_text(p.fill);
   out["element_bits"] = element_bits(p.data_type);
-  out["bytes"] = transaction_bytes(p);
+  out["bytes"] = box_bytes(p);
   return out;
 }
 
@@ -158,9 +158,11 @@ Json to_json(const TmaExplanation& e) {
            {"bound", plan.bound},
            {"refused", objections_json(e.objections)},
            {"steps", steps_json(e.steps)}};
+  if (!e.fields.empty()) {
+    out["descriptor"] = descriptor_json(plan.descriptor, plan.bound);
+    out["fields"] = fields_json(e.fields);
+  }
   if (!e.has_box()) return out;
-  out["descriptor"] = descriptor_json(plan.descriptor, plan.bound);
-  out["fields"] = fields_json(e.fields);
   out["ptx"] = e.ptx;
   out["tile"] = {{"coordinate", text_of(e.tile)},
                  {"origin", array_of(e.origin.values, clamped_rank(plan.descriptor))},
@@ -168,9 +170,11 @@ Json to_json(const TmaExplanation& e) {
                  {"bytes", e.tile_bytes}};
   out["instructions"] = instructions_json(e);
   out["instruction_count"] = e.instruction_count;
-  out["shared"] = shared_json(e.shared, e.tile_bytes, e.alignment);
-  out["shared"]["chunks"] = chunks_json(shared_chunks(e));
-  out["reads"] = reads_json(e.reads);
+  if (!is_prefetch(plan.op)) {
+    out["shared"] = shared_json(e.shared, e.tile_bytes, e.alignment);
+    out["shared"]["chunks"] = chunks_json(shared_chunks(e));
+    out["reads"] = reads_json(e.reads);
+  }
   out["advice"] = advice_json(e.advice);
   return out;
 }

@@ -7,6 +7,7 @@ const OP_WORDS = { load: "load", load_multicast: "multicast load", store: "store
 
 const instructions = e.instructions || [];
 const chunks = e.shared && e.shared.chunks;
+const hasShared = Boolean(chunks && chunks.instruction.length > 0);
 const state = { colour: "row", arrange: "memory", issued: instructions.length, instruction: -1, chunk: -1 };
 
 // ---- Small helpers
@@ -38,7 +39,7 @@ function showText() {
   const verdict = $("verdict");
   verdict.className = e.ok ? "good" : "bad";
   verdict.textContent = e.ok
-    ? `Runs: ${count(instructions.length, "instruction")}, ${count(e.tile.bytes, "byte")} of shared memory`
+    ? `Runs: ${count(instructions.length, "instruction")}, ${count(e.tile.bytes, "byte")} ${hasShared ? "of shared memory" : "into L2"}`
     : `Does not run: ${count(e.refused.length, "reason")}`;
   const shared = e.ctas > 1 ? `${e.ctas} CTAs share the tile: each issues its part of every box, all receive it` : "one CTA";
   for (const [name, value] of [["global", e.gmem], ["shared", e.smem], ["tile", e.tiler], ["cluster", shared]]) {
@@ -47,7 +48,7 @@ function showText() {
   for (const o of e.refused) {
     $("objections").hidden = false;
     const note = o.on_hopper_only ? " The plan itself stands: Hopper does not run it." : "";
-    const item = element("li", { class: "objection" }, element("p", {}, sentence(o.sentence) + note));
+    const item = element("li", { class: "objection" }, element("p", {}, o.sentence + "." + note));
     item.append(element("p", { class: "soft mono" }, o.rule));
     $("objections").querySelector("ul").append(item);
   }
@@ -124,7 +125,7 @@ function drawTensor() {
   const pixels = fit(Math.max(width, x.end), Math.max(height, y.end), 420, 330);
   const sx = pixels.width / Math.max(width, x.end), sy = pixels.height / Math.max(height, y.end);
   const left = 20, top = 22;
-  const svg = element("svg", { viewBox: `0 0 ${460} ${pixels.height + top + 12}`, role: "img" });
+  const svg = element("svg", { viewBox: `0 0 ${460} ${Math.max(90, pixels.height) + top + 12}`, role: "img" });
   svg.append(element("title", {}, "the global tensor and the tile"));
   svg.append(element("rect", { x: left, y: top, width: width * sx, height: height * sy, class: "tensor" }));
   const lines = (extent, step, scale, draw) => {
@@ -137,8 +138,8 @@ function drawTensor() {
     width: Math.max(4, (x.end - x.first) * sx), height: Math.max(4, (y.end - y.first) * sy), class: "tile",
   });
   svg.append(tile);
-  svg.append(element("text", { x: left, y: 14 }, `dimension 0: ${count(width, "element")}, contiguous →`));
-  const down = element("text", { transform: `translate(6 ${top}) rotate(90)` }, `dimension 1: ${count(height, "element")} →`);
+  svg.append(element("text", { x: left, y: 14 }, `dim 0: ${count(width, "element")}, contiguous →`));
+  const down = element("text", { transform: `translate(6 ${top}) rotate(90)` }, `dim 1: ${height.toLocaleString("en")} →`);
   if (map.rank > 1) svg.append(down);
   svg.addEventListener("pointermove", (event) => {
     const at = pointIn(svg, event);
@@ -226,7 +227,8 @@ function drawFacet(x, y, outer, members, alone) {
   });
   svg.addEventListener("pointerleave", leave);
   const figure = element("div", {}, svg);
-  if (outer !== "") figure.append(element("p", { class: "hint" }, `at ${outer} in dimension${map.rank > 3 ? "s 2 and up" : " 2"}`));
+  const ranges = instructions[members[0]].coordinates.slice(2).map((first, i) => (boxExtent(i + 2) > 1 ? `${first} to ${first + boxExtent(i + 2) - 1}` : first));
+  if (ranges.length > 0) figure.append(element("p", { class: "hint" }, ranges.map((r, i) => `dim ${i + 2}: ${r}`).join(", ")));
   return figure;
 }
 
@@ -284,7 +286,7 @@ function cellColour(i, look) {
 let cellsDrawn = 0;
 
 function drawShared() {
-  if (!chunks || chunks.instruction.length === 0) return;
+  if (!hasShared) return;
   const drawn = arrange();
   const lines = Math.ceil(grid.panels / grid.perLine);
   const width = Math.min(grid.panels, grid.perLine) * grid.panelWidth, height = lines * grid.panelHeight;
@@ -511,11 +513,12 @@ function selfCheck() {
 showText();
 if (instructions.length > 0) {
   $("pictures").hidden = false;
-  if (chunks) chunks.instruction.forEach((k, i) => k >= 0 && chunkAtCoordinate.set(mapCoordinate(i).join(), i));
+  $("shared-section").hidden = !hasShared;
+  if (hasShared) chunks.instruction.forEach((k, i) => k >= 0 && chunkAtCoordinate.set(mapCoordinate(i).join(), i));
   showInstructions();
   drawTensor();
   drawBoxes();
-  showBanks();
+  if (hasShared) showBanks();
   listen();
 }
 setTheme("system");

@@ -1,0 +1,90 @@
+// Any bytes as the options of `gantry explain`: the question is answered or refused, and both are text that can be
+// written. Lines of the input are the options in order.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <gantry/tma/explain_report.hpp>
+
+#include "explain/json.hpp"
+#include "explain/options.hpp"
+
+namespace {
+
+std::vector<std::string> lines_of(const std::uint8_t* data, std::size_t size) {
+  std::vector<std::string> out(1);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (data[i] == '\n') {
+      out.emplace_back();
+    } else {
+      out.back() += static_cast<char>(data[i]);
+    }
+  }
+  out.resize(12);
+  return out;
+}
+
+[[noreturn]] void fail(const char* what) {
+  fmt::print(stderr, "{}\n", what);
+  std::abort();
+}
+
+// A refusal says why: every objection names its rule and ends in a sentence.
+template <class Explanation>
+void require_answer(const Explanation& e) {
+  if (report(e).empty()) fail("the report is empty");
+  if (gantry::tool::to_json(e).dump().empty()) fail("the JSON is empty");
+  if (e.ok() != e.objections.empty()) fail("a plan runs exactly if there is no objection to it");
+  for (const gantry::TmaObjection& o : e.objections) {
+    if (o.rule.empty() || o.sentence.empty()) fail("an objection names no rule");
+  }
+}
+
+void require_sentences(const std::vector<std::string>& problems) {
+  for (const std::string& p : problems) {
+    if (p.size() < 10) fail("a problem is no sentence");
+  }
+}
+
+void ask_tma(const std::vector<std::string>& l) {
+  const gantry::tool::TmaQuestion q = gantry::tool::read_question(gantry::tool::TmaTexts{.op = l[0],
+                                                                                         .elem = l[1],
+                                                                                         .gmem = l[2],
+                                                                                         .smem = l[3],
+                                                                                         .tile = l[4],
+                                                                                         .cluster = l[5],
+                                                                                         .at = l[6],
+                                                                                         .tma_elem = l[7]});
+  require_sentences(q.problems);
+  if (q.ok()) require_answer(gantry::explain(gantry::make_tma_copy(q.request), {.tile = q.tile}));
+}
+
+void ask_im2col(const std::vector<std::string>& l) {
+  gantry::tool::Im2colTexts texts{.activation = l[1], .layout = l[2], .elem = l[3], .filter = l[4]};
+  texts.pad = l[5];
+  texts.pad_upper = l[6];
+  texts.stride = l[7];
+  texts.dilation = l[8];
+  texts.tile = l[9];
+  texts.swizzle = l[10];
+  texts.at = l[11];
+  const gantry::tool::Im2colQuestion q = gantry::tool::read_question(texts);
+  require_sentences(q.problems);
+  if (q.ok()) require_answer(gantry::explain(gantry::plan_im2col(q.conv, q.tile), {.pixel_tile = q.pixel_tile}));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::vector<std::string> lines = lines_of(data, size);
+  if (lines[0] == "im2col") {
+    ask_im2col(lines);
+  } else {
+    ask_tma(lines);
+  }
+  return 0;
+}

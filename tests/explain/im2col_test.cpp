@@ -1,0 +1,118 @@
+// Explanations of im2col plans: the matrix, the instructions of a tile, what is filled, advice and objections.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/tma/explain_im2col.hpp>
+
+namespace gantry {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Convolution resnet_layer() {
+  return {.data_type = TmaDataType::f16,
+          .spatial_rank = 2,
+          .images = 2,
+          .channels = 64,
+          .extent = {14, 10},
+          .filter = {3, 2},
+          .pad_lower = {1, 0},
+          .pad_upper = {1, 1}};
+}
+
+constexpr Im2colTile kTile{.channels = 64, .pixels = 48, .swizzle = TmaSwizzle::bytes_128};
+
+std::string step(const Im2colExplanation& e, const std::string& name) {
+  for (const TmaStepText& s : e.steps) {
+    if (s.name == name) return s.value;
+  }
+  return "no such step";
+}
+
+TEST(ExplainIm2col, TheMatrixIsThatOfTheConvolution) {
+  const Im2colExplanation e = explain(plan_im2col(resnet_layer(), kTile));
+  ASSERT_TRUE(e.ok());
+  EXPECT_EQ(step(e, "output"), "(14, 10)");
+  EXPECT_EQ(step(e, "matrix"), "280 x 384");
+  EXPECT_EQ(step(e, "pixel_box"), "W from -1 to 12 by 1, H from 0 to 9 by 1");
+  EXPECT_EQ(step(e, "tap_offsets"), "W 0 1 2, H 0 1");
+  EXPECT_EQ(step(e, "tiles"), "6 x 6 x 1");
+  EXPECT_EQ(e.tile_bytes, 48 * 128);
+}
+
+// What is filled, by the definition of a convolution: output pixel p meets tap t at input p * stride + t * dilation -
+// pad.
+TEST(ExplainIm2col, EveryInstructionCountsThePixelsInside) {
+  Convolution conv = resnet_layer();
+  conv.stride[0] = 2;
+  conv.dilation[1] = 3;
+  const Im2colPlan plan = plan_im2col(conv, kTile);
+  ASSERT_TRUE(plan.ok());
+  for (std::int64_t pixel_tile = 0; pixel_tile < plan.pixel_tiles(); ++pixel_tile) {
+    const Im2colExplanation e = explain(plan, {.pixel_tile = pixel_tile});
+    ASSERT_EQ(e.instructions.size(), 6u);
+    for (const Im2colInstructionText& at : e.instructions) {
+      std::int64_t inside = 0;
+      for (std::int64_t q = pixel_tile * 48; q < (pixel_tile + 1) * 48; ++q) {
+        const std::int64_t w = q % plan.output[0] * 2 + at.tap[0] - 1;
+        const std::int64_t h = q / plan.output[0] % plan.output[1] + at.tap[1] * 3;
+        const bool image = q < plan.pixels();
+        inside += image && w >= 0 && w < 14 && h >= 0 && h < 10 ? 1 : 0;
+      }
+      EXPECT_EQ(at.pixels_inside, inside);
+      EXPECT_EQ(at.offsets[1], at.tap[1] * 3);
+    }
+  }
+}
+
+TEST(ExplainIm2col, EveryTapAndTileOfChannelsIsAnInstruction) {
+  Convolution conv = resnet_layer();
+  conv.channels = 160;
+  const Im2colExplanation e = explain(plan_im2col(conv, kTile), {.most_instructions = 7});
+  EXPECT_EQ(e.instruction_count, 6 * 3);
+  ASSERT_EQ(e.instructions.size(), 7u);
+  EXPECT_EQ(e.instructions[4].channel_tile, 1);
+  EXPECT_EQ(e.instructions[4].coordinates[0], 64);
+  EXPECT_EQ(e.instructions[4].tap[0], 1);
+  EXPECT_THAT(e.advice, Contains(Field(&TmaAdvice::name, "edge_channels")));
+}
+
+TEST(ExplainIm2col, RowsNarrowerThanTheSwizzleTakeTheRoomOfTheSwizzle) {
+  Convolution conv = resnet_layer();
+  conv.channels = 32;
+  const Im2colExplanation e =
+      explain(plan_im2col(conv, {.channels = 32, .pixels = 48, .swizzle = TmaSwizzle::bytes_128}));
+  ASSERT_TRUE(e.ok());
+  EXPECT_EQ(e.tile_bytes, 48 * 128);
+  EXPECT_EQ(e.reads.column.worst, 1);
+  EXPECT_THAT(e.advice, Contains(AllOf(Field(&TmaAdvice::name, "swizzle_wider_than_row"),
+                                       Field(&TmaAdvice::change, HasSubstr("Sw<2,4,3>")))));
+}
+
+TEST(ExplainIm2col, PixelsPastTheLastImageAreMentioned) {
+  EXPECT_THAT(explain(plan_im2col(resnet_layer(), kTile)).advice, Contains(Field(&TmaAdvice::name, "edge_pixels")));
+  const Im2colTile exact{.channels = 64, .pixels = 140, .swizzle = TmaSwizzle::bytes_128};
+  EXPECT_THAT(explain(plan_im2col(resnet_layer(), exact)).advice,
+              testing::Not(Contains(Field(&TmaAdvice::name, "edge_pixels"))));
+}
+
+TEST(ExplainIm2col, ARefusedConvolutionListsEveryReason) {
+  Convolution conv = resnet_layer();
+  conv.stride[0] = 9;
+  conv.pad_lower[1] = 200;
+  const Im2colExplanation e = explain(plan_im2col(conv, {.channels = 12, .pixels = 2000}));
+  EXPECT_FALSE(e.ok());
+  for (const char* rule :
+       {"convolution_stride", "lower_padding", "inner_box_bytes_not_multiple_of_16", "pixels_out_of_range"}) {
+    EXPECT_THAT(e.objections, Contains(AllOf(Field(&TmaObjection::rule, rule),
+                                             Field(&TmaObjection::sentence, HasSubstr("nearest value that works")))));
+  }
+  EXPECT_THAT(e.instructions, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gantry
