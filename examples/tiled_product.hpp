@@ -96,10 +96,9 @@ struct TiledProduct {
   template <class Encode>
   static Params make_params(const bf16* a, const bf16* b, const bf16* d, int m, int n, int k, Encode encode) {
     const auto map = [&encode](const TmaPlan& plan, const bf16* data, int rows, int columns) {
-      const TmaPlan bound = bind(plan, {.address = reinterpret_cast<std::uint64_t>(data),
-                                        .element = ElementType::bf16,
-                                        .layout = make_layout(make_shape(rows, columns), make_stride(columns, _1))});
-      return encode(bound.descriptor);
+      GlobalTensor matrix{.address = reinterpret_cast<std::uint64_t>(data), .element = ElementType::bf16, .layout = {}};
+      matrix.layout = make_layout(make_shape(rows, columns), make_stride(columns, _1));
+      return encode(bind(plan, matrix).descriptor);
     };
     return {map(LoadA::value, a, m, k), map(LoadB::value, b, n, k), map(StoreD::value, d, m, n), m, n, k};
   }

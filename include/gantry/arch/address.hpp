@@ -8,6 +8,7 @@
 
 #include "gantry/arch/site.hpp"
 #include "gantry/arch/tags.hpp"
+#include "gantry/arch/watchdog.hpp"
 
 #if !GANTRY_ON_DEVICE
 #include "gantry/arch/machine.hpp"
@@ -53,12 +54,14 @@ GANTRY_INLINE std::uint32_t getctarank(space_cluster_t, const void* pointer,
 }
 
 // Gives an object a name in reports, with an index where it is one of several: "tile.full[2]" for the text "tile", the part
-// ".full" and the index 2. Nothing on the device.
+// ".full" and the index 2. On the device only the watchdog build keeps it.
 GANTRY_INLINE void name([[maybe_unused]] const void* object, [[maybe_unused]] std::uint32_t bytes,
                         [[maybe_unused]] const char* text, [[maybe_unused]] int index = -1,
                         [[maybe_unused]] const char* part = "") {
 #if !GANTRY_ON_DEVICE
   sim::name_object(object, {.bytes = bytes, .text = text, .part = part, .index = index});
+#elif defined(GANTRY_WATCHDOG)
+  watchdog::names[watchdog::slot_of(shared_address(object))] = {text, part, index};
 #endif
 }
 
@@ -66,6 +69,8 @@ GANTRY_INLINE void name([[maybe_unused]] const void* object, [[maybe_unused]] st
 GANTRY_INLINE void name_role([[maybe_unused]] const char* role) {
 #if !GANTRY_ON_DEVICE
   sim::name_role(role);
+#elif defined(GANTRY_WATCHDOG)
+  watchdog::roles[watchdog::thread() / 32] = role;
 #endif
 }
 

@@ -280,7 +280,12 @@ GANTRY_INLINE bool mbarrier_try_wait_parity(std::uint64_t* barrier, std::uint32_
 // how a producer finds every slot empty at the start.
 GANTRY_INLINE void wait(std::uint64_t* barrier, std::uint32_t parity,
                         [[maybe_unused]] Site site = Site::here()) {
-#if GANTRY_ON_DEVICE
+#if GANTRY_ON_DEVICE && defined(GANTRY_WATCHDOG)
+  const watchdog::Timer timer;
+  while (!mbarrier_try_wait_parity(barrier, parity)) {
+    if (timer.expired()) watchdog::report(shared_address(barrier), parity, site);
+  }
+#elif GANTRY_ON_DEVICE
   asm volatile(
       "{\n"
       ".reg .pred p;\n"

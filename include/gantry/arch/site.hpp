@@ -1,7 +1,7 @@
 // Where in the source an operation was asked for. Every synchronising operation takes a trailing, defaulted `Site`; layers
 // above forward the one they were given, so that a report names the line of the kernel and not a line of the library.
 //
-// On the device a site is empty and costs nothing.
+// On the device a site is empty and costs nothing, except in the watchdog build (`arch/watchdog.hpp`).
 //
 //   void release(Barrier& b, gantry::Site site = gantry::Site::here()) { b.arrive(site); }
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace gantry {
 
-#if GANTRY_ON_DEVICE
+#if GANTRY_ON_DEVICE && !defined(GANTRY_WATCHDOG)
 struct Site {
   GANTRY_INLINE static constexpr Site here(const char* = nullptr, int = 0) noexcept { return {}; }
 };
