@@ -76,8 +76,8 @@ class ParamsGenerator {
  private:
   std::uint32_t inner_extent(const TmaDescriptorParams& p) {
     const auto bytes = static_cast<std::uint64_t>(element_bytes(p.data_type));
-    if (p.interleave != TmaInterleave::none) return static_cast<std::uint32_t>(between(1, 16));
-    const auto span = static_cast<std::uint64_t>(swizzle_span_bytes(p.swizzle));
+    const bool interleaved = p.interleave != TmaInterleave::none;
+    const auto span = interleaved ? 0 : static_cast<std::uint64_t>(swizzle_span_bytes(p.swizzle));
     const std::uint64_t limit = span > 0 ? span : 256 * bytes;
     return static_cast<std::uint32_t>((1 + below(limit / 16)) * 16 / bytes);
   }

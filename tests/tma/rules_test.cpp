@@ -98,7 +98,11 @@ constexpr Single kTiledSingles[] = {
     {TmaRule::inner_box_narrower_than_swizzle_span, TmaField::box, 0, 64, [](P& p) { p.box[0] = 32; }},
     {TmaRule::box_bytes_too_large, TmaField::box, 2, 14,
      [](P& p) { p.box[2] = 16; }},  // 64 x 128 bf16 rows of 16 KiB: 14 fit in 232448 bytes
-    {TmaRule::box_exceeds_shared_memory, TmaField::box, 2, 14, [](P& p) { p.box[2] = 15; }},
+    {TmaRule::box_exceeds_shared_memory, TmaField::box, 2, 7,
+     [](P& p) {  // 228 KiB: a multiprocessor has them, a block 1 KiB less
+       p.box[1] = 228;
+       p.box[2] = 8;
+     }},
     {TmaRule::element_stride_out_of_range, TmaField::element_strides, 1, 1, [](P& p) { p.element_strides[1] = 0; }},
     {TmaRule::element_stride_out_of_range, TmaField::element_strides, 1, 8, [](P& p) { p.element_strides[1] = 9; }},
     {TmaRule::element_stride_out_of_range, TmaField::element_strides, 0, 1, [](P& p) { p.element_strides[0] = 9; }},
@@ -137,11 +141,17 @@ constexpr Single kIm2colSingles[] = {
      [](P& p) { p.channels_per_pixel = 128; }},
     {TmaRule::pixels_out_of_range, TmaField::pixels_per_column, -1, 1, [](P& p) { p.pixels_per_column = 0; }},
     {TmaRule::pixels_out_of_range, TmaField::pixels_per_column, -1, 1024, [](P& p) { p.pixels_per_column = 1025; }},
-    {TmaRule::box_exceeds_shared_memory, TmaField::pixels_per_column, -1, 454,
+    {TmaRule::box_bytes_too_large, TmaField::pixels_per_column, -1, 454,
      [](P& p) {
        p.channels_per_pixel = 256;
        p.swizzle = TmaSwizzle::none;
        p.pixels_per_column = 1024;
+     }},
+    {TmaRule::box_exceeds_shared_memory, TmaField::pixels_per_column, -1, 454,
+     [](P& p) {
+       p.channels_per_pixel = 256;
+       p.swizzle = TmaSwizzle::none;
+       p.pixels_per_column = 456;
      }},
 };
 

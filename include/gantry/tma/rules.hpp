@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kTmaStrideLimit = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kTmaMaxBoxExtent = 256;
 inline constexpr std::uint64_t kTmaMaxElementStride = 8;
 inline constexpr std::uint64_t kTmaMaxPixels = 1024;
-inline constexpr std::uint64_t kTmaBoxByteLimit = 256 * 1024;
+inline constexpr std::uint64_t kTmaBoxByteLimit = 228 * 1024;  // the shared memory of a multiprocessor
 inline constexpr std::uint64_t kSharedBytesPerBlock = 232448;  // the most a block may ask for
 inline constexpr std::uint64_t kTmaChunkBytes = 16;
 inline constexpr std::uint64_t kTmaSharedAlignment = 128;
@@ -186,10 +186,15 @@ class TmaValidation {
     }
   }
 
+  // The bytes that the innermost extent may span because of the swizzle; 0 without a limit.
+  GANTRY_HD constexpr std::uint64_t inner_span() const noexcept {
+    return interleaved() ? 0 : static_cast<std::uint64_t>(swizzle_span_bytes(p_.swizzle));
+  }
+
   // The innermost extent, of a box or of a pixel, that keeps all the rules about it.
   GANTRY_HD constexpr std::uint64_t nearest_inner(std::uint64_t extent) const noexcept {
-    if (interleaved() || bytes_ == 0) return clamp(extent, 1, kTmaMaxBoxExtent);
-    const auto span = static_cast<std::uint64_t>(swizzle_span_bytes(p_.swizzle));
+    if (bytes_ == 0) return clamp(extent, 1, kTmaMaxBoxExtent);
+    const std::uint64_t span = inner_span();
     const std::uint64_t unit = kTmaChunkBytes / bytes_;
     return nearest_multiple(extent, unit, unit, span > 0 ? span / bytes_ : kTmaMaxBoxExtent);
   }
@@ -200,9 +205,9 @@ class TmaValidation {
       report(im2col_ ? TmaRule::channels_out_of_range : TmaRule::box_extent_out_of_range, field, index, extent,
              nearest);
     }
-    if (interleaved() || bytes_ == 0) return;
+    if (bytes_ == 0) return;
     const std::uint64_t inner = extent * bytes_;
-    const auto span = static_cast<std::uint64_t>(swizzle_span_bytes(p_.swizzle));
+    const std::uint64_t span = inner_span();
     const auto first = static_cast<std::int64_t>(inner);
     const auto second = static_cast<std::int64_t>(span);
     if (inner % kTmaChunkBytes != 0) {
@@ -249,7 +254,7 @@ class TmaValidation {
   GANTRY_HD constexpr void check_box_bytes(const TmaDescriptorParams& q, std::uint64_t rows) noexcept {
     const std::uint64_t delivered = transaction_bytes(q);
     const std::uint64_t filled = shared_row_pitch(q) * rows;
-    const bool rejected = delivered >= kTmaBoxByteLimit;
+    const bool rejected = delivered > kTmaBoxByteLimit;
     const TmaRule rule = rejected ? TmaRule::box_bytes_too_large : TmaRule::box_exceeds_shared_memory;
     std::uint64_t rest = filled;
     for (int i = rank_ - 1; i > 0 && rest > kSharedBytesPerBlock; --i) {
@@ -294,8 +299,11 @@ class TmaValidation {
     if (pixels < 1 || pixels > kTmaMaxPixels) {
       report(TmaRule::pixels_out_of_range, TmaField::pixels_per_column, -1, pixels, clamp(pixels, 1, room));
     } else if (pixels > room) {
-      report(TmaRule::box_exceeds_shared_memory, TmaField::pixels_per_column, -1, pixels, room,
-             static_cast<std::int64_t>(pixels * pitch), static_cast<std::int64_t>(kSharedBytesPerBlock));
+      const std::uint64_t delivered = transaction_bytes(q);
+      const bool rejected = delivered > kTmaBoxByteLimit;
+      report(rejected ? TmaRule::box_bytes_too_large : TmaRule::box_exceeds_shared_memory, TmaField::pixels_per_column,
+             -1, pixels, room, static_cast<std::int64_t>(rejected ? delivered : pixels * pitch),
+             static_cast<std::int64_t>(rejected ? kTmaBoxByteLimit : kSharedBytesPerBlock));
     }
   }
 

@@ -44,7 +44,7 @@ GANTRY_X(box_extent_out_of_range, driver_rejects,
          "a box has 1 to 256 elements along each dimension",
          "driver API, boxDim; observed")
 GANTRY_X(inner_box_bytes_not_multiple_of_16, driver_rejects,
-         "the innermost extent spans {first} bytes, and without interleave it must span a multiple of 16",
+         "the innermost extent spans {first} bytes, and it must span a multiple of 16",
          "driver API, boxDim; observed")
 GANTRY_X(inner_box_bytes_exceed_swizzle_span, driver_rejects,
          "the innermost extent spans {first} bytes, and the swizzle covers {second}",
@@ -54,7 +54,7 @@ GANTRY_X(inner_box_narrower_than_swizzle_span, pitfall,
          "the tile in shared memory has gaps",
          "observed")
 GANTRY_X(box_bytes_too_large, driver_rejects,
-         "one copy would deliver {first} bytes, and the driver takes less than {second}",
+         "one copy would deliver {first} bytes, and the driver takes at most {second}",
          "observed")
 GANTRY_X(box_exceeds_shared_memory, documented,
          "one copy would fill {first} bytes of shared memory, and a block has at most {second}",
