@@ -8,7 +8,8 @@
 //   NaN        every NaN becomes the one with sign 0 and all fraction bits set: f16 and bf16 7fff, e4m3 and e5m2 7f,
 //              tf32 7fffe000 (what TMA writes); formats without NaN give their largest value
 //   widening   exact; a NaN becomes 7fffffff, except that bf16 and tf32, which are prefixes of f32, keep their bits
-// arch/ offers the same conversions as single instructions for device code.
+// One difference was seen on an H200: cvt from f64 keeps a NaN's sign and leading fraction bits, and cvt.rna.tf32 its
+// leading bits; here they become the one NaN too. arch/ offers the instructions for device code.
 //
 // Example:
 //     constexpr gantry::FloatFormat e3m4{.exponent_bits = 3, .fraction_bits = 4, .bias = 3};
