@@ -66,11 +66,11 @@ GANTRY_INSTRUCTION(U64, "cvt.rni.u64.f32", float, std::uint64_t, "l", "f", conve
 GANTRY_INSTRUCTION(S8, "cvt.rni.sat.s8.f32", float, std::int32_t, "r", "f", std::int32_t{convert<std::int8_t>(x)});
 GANTRY_INSTRUCTION(U8, "cvt.rni.sat.u8.f32", float, std::uint32_t, "r", "f", convert<std::uint8_t>(x));
 GANTRY_INSTRUCTION(F32FromF64, "cvt.rn.f32.f64", double, std::uint32_t, "r", "d",
-                   x != x ? kept_nan<8, 23>(x) : bits_of(convert<float>(x)));
+                   (x != x ? kept_nan<8, 23>(x) : bits_of(convert<float>(x))));
 GANTRY_INSTRUCTION(F16FromF64, "cvt.rn.f16.f64", double, std::uint16_t, "h", "d",
-                   x != x ? kept_nan<5, 10>(x) : f16(x).bits);
+                   (x != x ? kept_nan<5, 10>(x) : f16(x).bits));
 GANTRY_INSTRUCTION(Bf16FromF64, "cvt.rn.bf16.f64", double, std::uint16_t, "h", "d",
-                   x != x ? kept_nan<8, 7>(x) : bf16(x).bits);
+                   (x != x ? kept_nan<8, 7>(x) : bf16(x).bits));
 GANTRY_INSTRUCTION(S32FromF64, "cvt.rni.s32.f64", double, std::int32_t, "r", "d", convert<std::int32_t>(x));
 GANTRY_INSTRUCTION(U32FromF64, "cvt.rni.u32.f64", double, std::uint32_t, "r", "d", convert<std::uint32_t>(x));
 GANTRY_INSTRUCTION(S64FromF64, "cvt.rni.s64.f64", double, std::int64_t, "l", "d", convert<std::int64_t>(x));
