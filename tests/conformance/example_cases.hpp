@@ -64,31 +64,46 @@ void add_examples(Cases<Machine>& cases) {
                      m.result(to, kCluster * kBytes);
                    }});
   cases.push_back({"example: reduce-add", [](Machine& m) {
-                     constexpr std::size_t kBytes = 4 * ReduceAdd::kRows * ReduceAdd::kColumns;
-                     std::uint8_t* sum = m.buffer(Bytes(kBytes));
-                     ReduceAdd::Params params{m.map(matrix_map(TmaDataType::f32, address(sum), ReduceAdd::kRows, ReduceAdd::kColumns,
-                                                               ReduceAdd::kRows, ReduceAdd::kColumns, TmaSwizzle::none))};
+                     constexpr int kRows = 40, kColumns = 48, kPartials = 5;  // neither is a multiple of the tile
+                     // Small integers: their sums are the same in every order.
+                     Dice dice(27);
+                     Bytes partial(4 * kRows * kColumns * kPartials);
+                     for (std::size_t i = 0; i < partial.size(); i += 4) {
+                       const float value = static_cast<float>(dice.between(-100, 100));
+                       std::memcpy(&partial[i], &value, 4);
+                     }
+                     std::uint8_t* sum = m.buffer(Bytes(4 * kRows * kColumns));
+                     ReduceAdd::Params params{};
+                     params.partial = m.map({.data_type = TmaDataType::f32, .rank = 3, .address = address(m.buffer(partial)),
+                                             .dims = {kColumns, kRows, kPartials}, .strides = {4 * kColumns, 4 * kColumns * kRows},
+                                             .box = {ReduceAdd::kColumns, ReduceAdd::kRows, 1}});
+                     params.sum = m.map(matrix_map(TmaDataType::f32, address(sum), kRows, kColumns, ReduceAdd::kRows,
+                                                   ReduceAdd::kColumns, TmaSwizzle::none));
+                     params.row_tiles = 3, params.column_tiles = 2, params.partials = kPartials;
                      LaunchConfig config = one_cta<ReduceAdd>("reduce_add");
                      config.grid = {12};
                      m.template launch<ReduceAdd>(config, params);
-                     m.result(sum, kBytes);
+                     m.result(sum, 4 * kRows * kColumns);
                    }});
   cases.push_back({"example: im2col gather", [](Machine& m) {
-                     constexpr int kW = 9, kH = 7, kN = 2, kC = Im2colGather::kChannels, kPixels = kW * kH * kN;
-                     std::uint8_t* matrix = m.buffer(Bytes(9 * kC * kPixels * 2));
+                     constexpr int kW = 9, kH = 7, kN = 2, kC = Im2colGather::kChannels;
                      Im2colGather::Params params{};
-                     params.image = m.map({.mode = TmaMode::im2col, .data_type = TmaDataType::u16, .rank = 4,
-                                           .address = address(m.buffer(Dice(24).bytes(kC * kPixels * 2))),
-                                           .dims = {kC, kW, kH, kN, 1}, .strides = {kC * 2, kC * kW * 2, kC * kW * kH * 2},
-                                           .lower_corner = {-1, -1}, .upper_corner = {-1, -1}, .channels_per_pixel = kC,
-                                           .pixels_per_column = Im2colGather::kPixels});
-                     params.matrix = m.map(matrix_map(TmaDataType::u16, address(matrix), kPixels, 9 * kC, Im2colGather::kPixels, kC,
-                                                      TmaSwizzle::none));
-                     params.pixels = kPixels, params.width = kW, params.height = kH;
+                     params.plan = plan_im2col({.data_type = TmaDataType::u16,
+                                                .address = address(m.buffer(Dice(24).bytes(kC * kW * kH * kN * 2))),
+                                                .spatial_rank = 2, .images = kN, .channels = kC, .extent = {kW, kH},
+                                                .filter = {3, 3}, .pad_lower = {1, 1}, .pad_upper = {1, 1}, .stride = {2, 1},
+                                                .dilation = {1, 2}},
+                                               {.channels = kC, .pixels = Im2colGather::kPixels});
+                     const int pixels = static_cast<int>(params.plan.pixels()), columns = static_cast<int>(params.plan.taps()) * kC;
+                     const auto bytes = static_cast<std::size_t>(pixels * columns * 2);
+                     std::uint8_t* matrix = m.buffer(Bytes(bytes));
+                     params.image = m.map(params.plan.map);
+                     params.matrix = m.map(matrix_map(TmaDataType::u16, address(matrix), pixels, columns, Im2colGather::kPixels,
+                                                      kC, TmaSwizzle::none));
                      LaunchConfig config = one_cta<Im2colGather>("im2col_gather");
                      config.grid = {2};
                      m.template launch<Im2colGather>(config, params);
-                     m.result(matrix, 9 * kC * kPixels * 2);
+                     m.result(matrix, bytes);
                    }});
   cases.push_back({"example: tile product", [](Machine& m) {
                      using Kernel = TileProduct<>;
