@@ -1,0 +1,7 @@
+// A shape of two modes and a stride of three.
+// EXPECT: shape and stride have different profiles: {actual} entries where {wanted} are expected
+// EXPECT-REGEX: Refused.*3.*2
+#include <gantry/layout.hpp>
+
+using namespace gantry;
+GANTRY_STATIC_CHECK(make_layout(make_shape(_4, _8), make_stride(_1, _4, _32)));
