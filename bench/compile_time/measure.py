@@ -47,6 +47,18 @@ def as_text(layout):
     return 'layout("({}):({})")'.format(*map(",".join, layout))
 
 
+def plan(i):
+    """A multicast load of a tile in swizzled slabs, its global tensor known only at run time; another tile for each i."""
+    rows, slab = 8 * (8 + i), 64 * 8 * (8 + i)
+    return f"""
+constexpr ComposedLayout tile{i}(Swizzle(3, 4, 3), _0, layout("(_{rows},(_64,_2)):(_64,(_1,_{slab}))"), 16);
+constexpr TmaPlan plan{i} = plan_structure({{.op = TmaOp::load_multicast,
+    .gtensor = {{.element = ElementType::bf16, .layout = layout("(?,?,?):(?,_1,?)")}}, .smem = tile{i},
+    .cta_tiler = make_tile(Int::fixed({rows}), _128), .num_multicast = 2}});
+static_assert(plan{i}.ok() && TmaTileWalk(plan{i}).at(1).shared_offset == {2 * slab});
+"""
+
+
 def rows():
     rng = random.Random(SEED)
     operands = [
@@ -61,6 +73,7 @@ def rows():
 
     include = "#include <gantry/layout.hpp>\n"
     using = include + "using namespace gantry;\n"
+    tma = "#include <gantry/layout/parse.hpp>\n#include <gantry/tma.hpp>\n"
     compositions = "".join(
         f"constexpr auto c{i} = composition(a{i}, b{i});\nstatic_assert(c{i}.ok());\n" for i in range(COMPOSITIONS)
     )
@@ -70,6 +83,8 @@ def rows():
         Row("2,000 layouts by make_layout", using + layouts(made), "#include <gantry/layout.hpp>"),
         Row("1,000 compositions of them", using + layouts(made) + compositions, "2,000 layouts by make_layout"),
         Row("2,000 layouts from text", using + layouts(as_text), "#include <gantry/layout.hpp>"),
+        Row("#include <gantry/tma.hpp>", tma, "an empty file"),
+        Row("10 TMA plans", tma + "using namespace gantry;\n" + "".join(map(plan, range(10))), "#include <gantry/tma.hpp>"),
     ]
 
 
