@@ -7,7 +7,7 @@
 #include <queue>
 #include <vector>
 
-#include "gantry/arch/simulator.hpp"
+#include <gantry/arch/simulator.hpp>
 #include "policy.hpp"
 
 namespace gantry::sim {

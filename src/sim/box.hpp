@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gantry/tma/descriptor.hpp"
+#include <gantry/tma/descriptor.hpp>
 
 namespace gantry::sim {
 

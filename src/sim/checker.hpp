@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "clock.hpp"
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #include "shadow.hpp"
 
 namespace gantry::sim {

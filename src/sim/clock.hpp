@@ -26,6 +26,7 @@ struct Actor {
   friend bool operator==(const Actor&, const Actor&) = default;
 };
 inline constexpr int kActorLocalBits = 14;  // of a 32-bit record; the rest numbers the CTA
+inline constexpr std::uint32_t kMaxCtas = 1u << (32 - kActorLocalBits);
 
 struct Entry {
   Epoch seen = 0;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gantry/numeric/float_types.hpp"
+#include <gantry/numeric/float_types.hpp>
 
 namespace gantry::sim {
 namespace {
@@ -192,6 +192,7 @@ void start_store(StoreJob job) {
   count_map_use(job.map, 1);
   ++job.from->in_flight;
   auto& group = job.thread->bulk->group(job.group);
+  group.site = job.site;
   ++group.unread;
   ++group.unwritten;
   grid().agents.start(std::make_unique<StoreAgent>(std::move(job)), grid().step());

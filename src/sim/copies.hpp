@@ -7,7 +7,7 @@
 
 #include "agents.hpp"
 #include "box.hpp"
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #include "grid.hpp"
 
 namespace gantry::sim {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "gantry/numeric/float_types.hpp"
+#include <gantry/numeric/float_types.hpp>
 
 namespace gantry::sim {
 namespace {

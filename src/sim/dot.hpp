@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 
 namespace gantry::sim {
 

@@ -57,6 +57,7 @@ Call enter_call(Site site, Operation operation) {
   Grid& g = grid();
   const SiteId id = g.sites.intern(site, operation);
   g.sites.count(id);
+  self().last_site = id;
   return {id, g.sites.mutation_of(id)};
 }
 
@@ -68,7 +69,7 @@ Actor Cta::add_actor(std::uint32_t owner) {
 Grid::Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulator::Entry entry,
            const void* params)
     : sites(options.mutation), checker(*this), agents(options.latency, options.seed),
-      random(options.seed + 1), config_(config), options_(options), entry_(entry), params_(params),
+      config_(config), options_(options), entry_(entry), params_(params),
       threads_per_cta_(static_cast<std::uint32_t>(config.block.count())),
       ctas_per_cluster_(static_cast<std::uint32_t>(config.cluster.count())),
       clusters_(static_cast<std::uint32_t>(config.grid.count()) / ctas_per_cluster_),
@@ -191,11 +192,13 @@ void Grid::thread_exit(Thread& thread) {
   if (thread.bulk) {
     for (Epoch number = thread.bulk->first; number < thread.bulk->first + thread.bulk->groups.size();
          ++number) {
-      if (thread.bulk->group(number).unread > 0) {
-        checker.find("exit-with-copies-in-flight", 0, 0,
-                     checker.describe(thread.view.self) +
-                         " returned while a bulk store that it issued had not been read out of shared "
-                         "memory: end with cp.async.bulk.wait_group.read 0 in the issuing thread.");
+      const BulkGroups::Group& group = thread.bulk->group(number);
+      if (group.unread > 0) {
+        checker.find("exit-with-copies-in-flight", group.site, 0,
+                     checker.describe(thread.view.self) + " returned while the store that it issued at " +
+                         sites.text(group.site) +
+                         " had not been read out of shared memory: end with cp.async.bulk.wait_group.read 0 in the "
+                         "issuing thread.");
         break;
       }
     }

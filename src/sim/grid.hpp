@@ -17,8 +17,8 @@
 #include "checker.hpp"
 #include "clock.hpp"
 #include "fiber.hpp"
-#include "gantry/arch/machine.hpp"
-#include "gantry/arch/simulator.hpp"
+#include <gantry/arch/detail/machine.hpp>
+#include <gantry/arch/simulator.hpp>
 #include "policy.hpp"
 #include "sites.hpp"
 #include "trace.hpp"
@@ -50,6 +50,7 @@ struct BulkGroups {
   Epoch committed = 0;
   struct Group {
     int unread = 0, unwritten = 0;
+    SiteId site = 0;  // of its last store
   };
   std::deque<Group> groups{Group{}};  // unfinished ones; the last is being filled
   Epoch first = 1;                    // number of groups.front()
@@ -68,6 +69,7 @@ struct Thread {
   View view;
   std::unique_ptr<Fiber> fiber;
   Waiting waiting;
+  SiteId last_site = 0;  // of its last operation
   const char* role = "";
   std::unique_ptr<BulkGroups> bulk;
   WgmmaThread wgmma;
@@ -181,7 +183,6 @@ class Grid {
   Sites sites;
   Checker checker;
   Agents agents;
-  Random random;
   Report report;
   std::unique_ptr<Trace> trace;  // null: not asked for
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "copies.hpp"
-#include "gantry/numeric/float_types.hpp"
+#include <gantry/numeric/float_types.hpp>
 #include "grid.hpp"
 
 namespace gantry::sim {
@@ -86,6 +86,32 @@ void tell(Thread& thread, const void* address, Semantics semantics, bool update)
   grid().changed();
 }
 
+// The NaN that floating-point arithmetic gives, whatever the NaNs it was given.
+template <class T>
+T canonical(T value) {
+  if constexpr (std::is_same_v<T, double>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return value == value ? value : std::bit_cast<float>(0x7FFFFFFFu);
+  } else {
+    return value == value ? value : T::from_bits(0x7FFF);
+  }
+}
+
+// A number wins against a NaN, and minus zero is less than zero: as an H200 was seen to do it.
+template <class T>
+T lesser(T a, T b) {
+  if (a != a || b != b) return canonical(a == a ? a : b);
+  if (a == b) return std::signbit(static_cast<float>(a)) ? a : b;
+  return a < b ? a : b;
+}
+template <class T>
+T greater(T a, T b) {
+  if (a != a || b != b) return canonical(a == a ? a : b);
+  if (a == b) return std::signbit(static_cast<float>(a)) ? b : a;
+  return a < b ? b : a;
+}
+
 template <class T>
 T combine(AtomicOp op, T old, T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -102,9 +128,9 @@ T combine(AtomicOp op, T old, T value) {
     }
   } else {
     switch (op) {
-      case AtomicOp::add: return T(old + value);
-      case AtomicOp::min: return value < old ? value : old;
-      case AtomicOp::max: return old < value ? value : old;
+      case AtomicOp::add: return canonical(T(old + value));
+      case AtomicOp::min: return lesser(old, value);
+      case AtomicOp::max: return greater(old, value);
       default: return value;
     }
   }

@@ -1,5 +1,5 @@
 // Leaving out one synchronising call after another, to see whether the checker objects.
-#include "gantry/arch/mutation_sweep.hpp"
+#include <gantry/arch/mutation_sweep.hpp>
 
 #include <utility>
 

@@ -1,7 +1,9 @@
 // Deadlocks told, and reports as text and JSON.
 #include <algorithm>
+#include <gantry/arch/launch_check.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "grid.hpp"
 
@@ -167,6 +169,18 @@ std::string Report::json() const {
 }
 
 Report Simulator::run(const LaunchConfig& config, Entry entry, const void* params) const {
+  std::vector<std::string> refused = problems(config);
+  if (config.grid.count() >= sim::kMaxCtas) {
+    refused.push_back(std::string(config.name) + ": the simulated machine follows up to " +
+                      std::to_string(sim::kMaxCtas) + " CTAs; " + std::to_string(config.grid.count()) +
+                      " were asked for.");
+  }
+  if (!refused.empty()) {
+    Report report;
+    report.kernel = config.name;
+    for (std::string& text : refused) report.findings.push_back({.rule = "launch-refused", .text = std::move(text), .file = {}});
+    return report;
+  }
   return sim::Grid(config, options_, entry, params).run();
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gantry/arch/simulator.hpp"
-#include "gantry/arch/site.hpp"
+#include <gantry/arch/simulator.hpp>
+#include <gantry/arch/site.hpp>
 
 namespace gantry::sim {
 

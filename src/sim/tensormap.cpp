@@ -4,7 +4,7 @@
 // released to the tensormap proxy and the issuing thread has acquired it.
 #include <cstring>
 
-#include "gantry/tma/replace.hpp"
+#include <gantry/tma/replace.hpp>
 #include "grid.hpp"
 
 namespace gantry::sim {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "clock.hpp"
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #include "sites.hpp"
 
 namespace gantry::sim {

@@ -394,9 +394,10 @@ void wgmma_touch(const void* accumulators, Site) {
   thread.wgmma.fenced = false;
   for (const auto& held : thread.wgmma.held) {
     if (held.registers == accumulators) {
-      grid().checker.find("wgmma-accumulator-early", 0, 0,
+      grid().checker.find("wgmma-accumulator-early", thread.last_site, 0,
                           grid().checker.describe(thread.view.self) +
-                              " used accumulators that a wgmma in flight still owns: wgmma.wait_group comes first.");
+                              " used accumulators that a wgmma in flight still owns, after its last operation at " +
+                              grid().sites.text(thread.last_site) + ": wgmma.wait_group comes first.");
       return;
     }
   }

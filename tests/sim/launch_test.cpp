@@ -34,6 +34,13 @@ struct Nothing {
   static void run(const Params&, SharedMemory) {}
 };
 
+TEST(Launch, ARunThatTheHardwareWouldRefuseIsAFinding) {
+  const Report report = Simulator().run<Nothing>({.block = {2048}}, {});
+  EXPECT_FALSE(report.completed);
+  EXPECT_TRUE(report.has("launch-refused")) << report.text();
+  EXPECT_TRUE(Simulator().run<Nothing>({.grid = {1 << 20}}, {}).has("launch-refused"));
+}
+
 TEST(Launch, TheSimulatedMachineRefusesWhatTheHardwareWould) {
   const LaunchResult refused = launch(Simulator(), {.grid = {3}, .cluster = {2}}, Nothing{}, {});
   EXPECT_FALSE(refused);

@@ -1,17 +1,22 @@
 // Addresses of shared memory: the 32-bit form that instructions and descriptors use, and the shared memory of other CTAs of
 // the cluster.
 //
-//   auto* theirs = mapa(space_cluster, &barrier, peer);  // the same barrier, in CTA `peer`
+// Example at namespace scope:
+//     GANTRY_HD inline bool is_theirs(std::uint64_t* barrier, std::uint32_t peer) {
+//       using namespace gantry::arch;
+//       std::uint64_t* theirs = mapa(space_cluster, barrier, peer);  // the same barrier, in CTA `peer`
+//       return getctarank(space_cluster, theirs) == peer;
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
-#include "gantry/arch/watchdog.hpp"
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
+#include <gantry/arch/watchdog.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -1,18 +1,22 @@
 // Updates that no other update can come between: `atom`, which returns the old value, and `red`, which does not. Relaxed, at
 // the scope of the GPU, on shared or global memory; the forms with semantics serve as flags between CTAs.
 //
-//   const unsigned ticket = atom(op_add, space_global, counter, 1u);
-//   red(op_add, space_global, &sums[column], partial);
-//   red(op_add, sem_release, scope_gpu, space_global, arrived, 1u);
+// Example at namespace scope:
+//     GANTRY_HD inline std::uint32_t count(std::uint32_t* counter, float* sum, float partial, std::uint32_t* arrived) {
+//       using namespace gantry::arch;
+//       red(op_add, space_global, sum, partial);
+//       red(op_add, sem_release, scope_gpu, space_global, arrived, 1u);
+//       return atom(op_add, space_global, counter, 1u);  // the value before
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -3,18 +3,22 @@
 // Every user of a named barrier gives the same number of threads, arrivers and waiters together, a multiple of 32.
 // Barrier 0 is the one of `syncthreads`.
 //
-//   barrier_sync(1, 256);            // waits for 256 threads
-//   barrier_cluster_arrive();
-//   barrier_cluster_wait();
+// Example at namespace scope:
+//     GANTRY_HD inline void meet() {
+//       using namespace gantry::arch;
+//       barrier_sync(1, 256);  // waits for 256 threads
+//       barrier_cluster_arrive();
+//       barrier_cluster_wait();
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -1,19 +1,23 @@
 // Bulk copies and reductions of plain byte ranges: `cp.async.bulk`, `cp.reduce.async.bulk`, and the remote stores that carry
 // their own completion. Addresses and sizes are multiples of 16.
 //
-//   cp_async_bulk(space_cluster, space_global, row, bias + n, 512, &full);
-//   cp_reduce_async_bulk(space_global, space_shared, op_add, sums, partial, 1024);
+// Example at namespace scope:
+//     GANTRY_HD inline void move(float* row, const float* bias, float* sums, std::uint64_t* full) {
+//       using namespace gantry::arch;
+//       cp_async_bulk(space_cluster, space_global, row, bias, 512, full);
+//       cp_reduce_async_bulk(space_global, space_shared, op_add, sums, row, 512);
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
-#include "gantry/numeric/float_types.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
+#include <gantry/numeric/float_types.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -1,16 +1,16 @@
 // Bulk groups: how a thread follows the bulk stores and reductions that it issued. Groups belong to the thread that
 // committed them; another thread's wait sees nothing of them.
 //
-//   cp_async_bulk_tensor(space_global, space_shared, &map, at, tile);
-//   cp_async_bulk_commit_group();
-//   cp_async_bulk_wait_group_read(n32<0>);  // `tile` may now be overwritten, by this thread
+// Example:
+//     gantry::arch::cp_async_bulk_commit_group();                       // the stores issued so far
+//     gantry::arch::cp_async_bulk_wait_group_read(gantry::arch::n32<0>);  // their sources may be overwritten, by this thread
 #pragma once
 
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -4,19 +4,23 @@
 // Loads complete on an mbarrier, which is credited the bytes of the whole box; stores and reductions complete in the bulk
 // group of the issuing thread (`bulk_group.hpp`).
 //
-//   const std::int32_t at[2] = {k, m};
-//   cp_async_bulk_tensor(space_cluster, space_global, tile, &map, at, &full);
-//   cp_async_bulk_tensor(space_global, space_shared, &map, at, tile);
+// Example at namespace scope:
+//     GANTRY_HD inline void copy_tile(void* tile, const void* from, const void* to, std::uint64_t* full) {
+//       using namespace gantry::arch;
+//       const std::int32_t at[2] = {64, 128};
+//       cp_async_bulk_tensor(space_cluster, space_global, tile, from, at, full);
+//       cp_async_bulk_tensor(space_global, space_shared, to, at, tile);
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

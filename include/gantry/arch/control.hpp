@@ -1,13 +1,20 @@
 // What a kernel asks of the machine around it: registers moved between warpgroups, and dependent launches.
 //
-//   if (producer) setmaxnreg_dec<40>(); else setmaxnreg_inc<232>();
-//   griddepcontrol_wait();  // before the first byte that the previous kernel wrote
+// Example at namespace scope:
+//     GANTRY_HD inline void divide_registers(bool producer) {
+//       if (producer) {
+//         gantry::arch::setmaxnreg_dec<40>();
+//       } else {
+//         gantry::arch::setmaxnreg_inc<232>();
+//       }
+//       gantry::arch::griddepcontrol_wait();  // before the first byte that the previous kernel wrote
+//     }
 #pragma once
 
-#include "gantry/arch/site.hpp"
+#include <gantry/arch/site.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -1,13 +1,14 @@
 // Conversions that are one instruction on the GPU and give the same bits on the host. Of a pair, the first operand goes to
 // the upper half, as in PTX.
 //
-//   const std::uint32_t pair = cvt_rn_bf16x2(high, low);
+// Example at namespace scope:
+//     inline bool same_on_both_machines() { return gantry::arch::cvt_rn_bf16x2(1.0f, -2.0f) == 0x3f80c000; }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/config.hpp"
-#include "gantry/numeric/float_types.hpp"
+#include <gantry/config.hpp>
+#include <gantry/numeric/float_types.hpp>
 
 namespace gantry::arch {
 

@@ -3,17 +3,17 @@
 // Copies by TMA and operand reads by wgmma go through the async proxy. What a thread wrote with ordinary stores they may
 // only see after `fence_proxy_async` by the writer (then a barrier, then the copy).
 //
-//   stmatrix(...);
-//   fence_proxy_async(space_shared);
-//   barrier_sync(kMathBarrier, kMathThreads);
-//   if (issuer) cp_async_bulk_tensor(space_global, space_shared, &map, at, tile);
+// Example at namespace scope:
+//     GANTRY_HD inline void after_writing_a_tile() {
+//       gantry::arch::fence_proxy_async(gantry::arch::space_shared);  // each writer; then a barrier; then the copy
+//     }
 #pragma once
 
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

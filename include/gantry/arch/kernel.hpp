@@ -1,19 +1,20 @@
 // What a kernel is: a type with its parameters, its shared storage, and one function that every thread runs.
 //
-//   struct Copy {
-//     struct Params { TmaDescriptor from, to; int tiles; };
-//     struct Storage { alignas(1024) std::byte tile[2][8192]; std::uint64_t full[2]; };
-//     static constexpr int kThreads = 128;
-//     GANTRY_HD static void run(const Params& params, SharedMemory shared) {
-//       Storage& s = shared.as<Storage>();
-//       ...
-//     }
-//   };
+// Example at namespace scope:
+//     struct Fill {
+//       struct Params { int tiles; };
+//       struct Storage { alignas(1024) unsigned char tile[2][8192]; std::uint64_t full[2]; };
+//       static constexpr int kThreads = 128;
+//       GANTRY_HD static void run(const Params&, gantry::SharedMemory shared) {
+//         Storage& s = shared.as<Storage>();
+//         (void)&s.tile[0];
+//       }
+//     };
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/config.hpp"
+#include <gantry/config.hpp>
 
 namespace gantry {
 

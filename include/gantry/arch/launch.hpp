@@ -4,15 +4,23 @@
 // registers are budgeted for. On a GPU the launch is asynchronous, as launches are; what can be known before it starts is
 // answered with a sentence.
 //
-//   gantry::launch(gantry::Simulator({.seed = 7}), config, Copy{}, params);
-//   gantry::launch(gantry::Gpu{stream}, config, Copy{}, params);  // in a .cu file
+// Example at namespace scope:
+//     struct Nothing {
+//       struct Params {};
+//       static constexpr int kThreads = 128;
+//       GANTRY_HD static void run(const Params&, gantry::SharedMemory) {}
+//     };
+//     inline bool run_it() {
+//       const auto result = gantry::launch(gantry::Simulator({.seed = 7}), {.grid = {4}, .block = {128}}, Nothing{}, {});
+//       return static_cast<bool>(result);  // result.problem says why not; on a GPU: gantry::launch(gantry::Gpu{stream}, ...)
+//     }
 #pragma once
 
 #include <string>
 
-#include "gantry/arch/kernel.hpp"
-#include "gantry/arch/launch_check.hpp"
-#include "gantry/arch/simulator.hpp"
+#include <gantry/arch/kernel.hpp>
+#include <gantry/arch/launch_check.hpp>
+#include <gantry/arch/simulator.hpp>
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>

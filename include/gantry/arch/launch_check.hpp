@@ -1,12 +1,15 @@
 // What is wrong with a launch, before any machine sees it: every problem as a sentence.
 //
-//   for (const std::string& problem : gantry::problems(config)) std::puts(problem.c_str());
+// Example:
+//     for (const std::string& problem : gantry::problems({.grid = {131}, .cluster = {2}})) {
+//       (void)problem;  // "...131 blocks along x, which clusters of 2 do not divide; 132 is the next number that works."
+//     }
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "gantry/arch/launch_config.hpp"
+#include <gantry/arch/launch_config.hpp>
 
 namespace gantry {
 

@@ -1,11 +1,13 @@
 // The shape of a launch, the same for every machine.
 //
-//   constexpr gantry::LaunchConfig config{.grid = {132}, .cluster = {2}, .block = {384}, .shared_bytes = 200000};
+// Example:
+//     constexpr gantry::LaunchConfig config{.grid = {132}, .cluster = {2}, .block = {384}, .shared_bytes = 200000};
+//     static_assert(config.grid.count() == 132);
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/config.hpp"
+#include <gantry/config.hpp>
 
 namespace gantry {
 

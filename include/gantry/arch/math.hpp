@@ -1,10 +1,14 @@
 // Approximations that are one instruction on the GPU. On the host they are the nearest float to the true value, so that both
 // machines stay within the bound that stands beside each function; bits may differ.
 //
-//   const float s = 1.0f / (1.0f + ex2_approx(-x * kLog2e));
+// Example at namespace scope:
+//     GANTRY_HD inline float sigmoid(float x) {
+//       using namespace gantry::arch;
+//       return rcp_approx(1.0f + ex2_approx(-x * kLog2e));
+//     }
 #pragma once
 
-#include "gantry/config.hpp"
+#include <gantry/config.hpp>
 
 #if !GANTRY_ON_DEVICE
 #include <cmath>

@@ -4,18 +4,21 @@
 // 2 (l % 4) and 2 (l % 4) + 1 of matrix j. With `trans_t` rows and columns change places in memory. The whole warp takes
 // part.
 //
-//   const std::uint32_t d[4] = {...};
-//   stmatrix(row, d);
-//   stmatrix(column, d, trans);
+// Example at namespace scope:
+//     GANTRY_HD inline void turn(void* from, void* to) {
+//       std::uint32_t m[4];
+//       gantry::arch::ldmatrix(m, from);
+//       gantry::arch::stmatrix(to, m, gantry::arch::trans);
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/site.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/site.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -4,21 +4,24 @@
 // expected equal the bytes credited. `wait` blocks until the phase with the given parity is complete; it is the one way
 // kernels wait, so that a barrier nobody completes is a deadlock that can be reported.
 //
-//   mbarrier_init(&full, 1);
-//   fence_mbarrier_init(sem_release, scope_cluster);
-//   ...
-//   mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &full, bytes);
-//   wait(&full, phase);
+// Example at namespace scope:
+//     GANTRY_HD inline void start(std::uint64_t* full, std::uint32_t bytes) {
+//       using namespace gantry::arch;
+//       mbarrier_init(full, 1);
+//       fence_mbarrier_init(sem_release, scope_cluster);
+//       mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, full, bytes);
+//       wait(full, 0);
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

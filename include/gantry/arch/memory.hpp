@@ -3,19 +3,22 @@
 //
 // A value is 1, 2, 4, 8 or 16 bytes, aligned to its size.
 //
-//   const float4 v = ld(space_global, source, cache_streaming);
-//   st(space_shared, row, v);
-//   while (ld(sem_acquire, scope_gpu, space_global, flag) == 0) pause();
+// Example at namespace scope:
+//     GANTRY_HD inline void take_over(const std::uint32_t* flag, const float* from, float* shared) {
+//       using namespace gantry::arch;
+//       while (ld(sem_acquire, scope_gpu, space_global, flag) == 0) pause();
+//       st(space_shared, shared, ld(space_global, from, cache_streaming));
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

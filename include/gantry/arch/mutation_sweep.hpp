@@ -2,17 +2,19 @@
 // 16, parity flipped), without editing its source, and says which rule objects. A site that nothing objects to is reported as
 // not shown to be needed: by these inputs and seeds.
 //
-//   const gantry::SweepReport sweep = gantry::mutation_sweep({}, 8, [&](const gantry::SimulatorOptions& options) {
-//     return gantry::Simulator(options).run<Copy>(config, params);
-//   });
-//   std::puts(sweep.text().c_str());
+// Example at namespace scope:
+//     inline std::string sweep(gantry::Simulator::Entry kernel) {
+//       return gantry::mutation_sweep({}, 8, [&](const gantry::SimulatorOptions& options) {
+//                return gantry::Simulator(options).run({.block = {128}}, kernel, nullptr);
+//              }).text();
+//     }
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "gantry/arch/simulator.hpp"
+#include <gantry/arch/simulator.hpp>
 
 namespace gantry {
 

@@ -4,17 +4,19 @@
 // checker follows every byte of shared and global memory. The same options and kernel give the same run, so a finding is
 // replayed by its seed. A run without findings is evidence, not proof.
 //
-//   gantry::Simulator machine({.seed = 7});
-//   const gantry::Report report = machine.run<Copy>({.grid = {4}, .block = {128}}, params);
-//   if (!report.clean()) std::puts(report.text().c_str());
+// Example at namespace scope:
+//     inline std::string findings(gantry::Simulator::Entry kernel, const void* params) {
+//       const gantry::Report report = gantry::Simulator({.seed = 7}).run({.grid = {4}, .block = {128}}, kernel, params);
+//       return report.clean() ? "" : report.text();
+//     }
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "gantry/arch/kernel.hpp"
-#include "gantry/arch/launch_config.hpp"
+#include <gantry/arch/kernel.hpp>
+#include <gantry/arch/launch_config.hpp>
 
 namespace gantry {
 

@@ -3,10 +3,11 @@
 //
 // On the device a site is empty and costs nothing, except in the watchdog build (`arch/watchdog.hpp`).
 //
-//   void release(Barrier& b, gantry::Site site = gantry::Site::here()) { b.arrive(site); }
+// Example at namespace scope:
+//     inline int line_of_caller(gantry::Site site = gantry::Site::here()) { return site.line; }
 #pragma once
 
-#include "gantry/config.hpp"
+#include <gantry/config.hpp>
 
 namespace gantry {
 

@@ -1,14 +1,14 @@
 // The qualifiers of PTX instructions as values that select an overload: state spaces, memory semantics, scopes, reduction
 // operations, and integers known at compile time. Their names are those of `cuda::ptx`.
 //
-//   using namespace gantry::arch;
-//   mbarrier_arrive(sem_release, scope_cluster, space_cluster, remote_barrier);
-//   cp_async_bulk_wait_group_read(n32<0>);
+// Example:
+//     static_assert(gantry::arch::n32<3>.value == 3);
+//     static_assert(gantry::arch::space_cluster.value == gantry::arch::Space::cluster);
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/config.hpp"
+#include <gantry/config.hpp>
 
 namespace gantry::arch {
 

@@ -3,21 +3,24 @@
 // A copy reads its map through a proxy of its own. A map that was edited in shared memory is published with
 // `tensormap_cp_fenceproxy` by a whole warp; every thread that then issues copies with it acquires it first.
 //
-//   tensormap_replace_global_address(space_shared, &local, pointer);
-//   syncwarp();
-//   tensormap_cp_fenceproxy(sem_release, scope_gpu, slot, &local);
-//   fence_proxy_tensormap_generic(sem_acquire, scope_gpu, slot);
+// Example at namespace scope:
+//     GANTRY_HD inline void retarget(gantry::TmaDescriptor* local, gantry::TmaDescriptor* slot, const void* data) {
+//       using namespace gantry::arch;
+//       tensormap_replace_global_address(space_shared, local, data);  // one lane; then syncwarp()
+//       tensormap_cp_fenceproxy(sem_release, scope_gpu, slot, local);  // the whole warp
+//       fence_proxy_tensormap_generic(sem_acquire, scope_gpu, slot);
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
-#include "gantry/tma/descriptor.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
+#include <gantry/tma/descriptor.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

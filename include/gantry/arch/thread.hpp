@@ -1,14 +1,15 @@
 // Who am I: the special registers of a thread, and the choice of one lane out of a warp.
 //
-//   if (warp_rank() == 0 && elect_sync()) issue_copies();
+// Example at namespace scope:
+//     GANTRY_HD inline bool is_producer() { return gantry::arch::warp_rank() == 0 && gantry::arch::elect_sync(); }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/config.hpp"
+#include <gantry/config.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -2,19 +2,23 @@
 //
 // Every lane of `mask` calls the same function with the same mask.
 //
-//   float sum = value;
-//   for (int step = 16; step > 0; step /= 2) sum += shfl_xor_sync(kFullWarp, sum, step);
+// Example at namespace scope:
+//     GANTRY_HD inline float sum_of_warp(float x) {
+//       using namespace gantry::arch;
+//       for (int step = 16; step > 0; step /= 2) x += shfl_xor_sync(kFullWarp, x, step);
+//       return x;
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
 #include <cstring>
 
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {

@@ -2,14 +2,14 @@
 // wait that lasts longer than GANTRY_WATCHDOG_NANOSECONDS prints who waits where and for what, and stops the kernel, instead
 // of hanging. Without the macro nothing of this is compiled, and the kernel is the same to the last instruction.
 //
-//   #define GANTRY_WATCHDOG
-//   #include <gantry/arch.hpp>
+// Example:
+//     static_assert(GANTRY_WATCHDOG_NANOSECONDS == 2'000'000'000);  // unless it was defined before
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 
-#include "gantry/arch/site.hpp"
+#include <gantry/arch/site.hpp>
 
 #ifndef GANTRY_WATCHDOG_NANOSECONDS
 #define GANTRY_WATCHDOG_NANOSECONDS 2000000000ull

@@ -4,22 +4,27 @@
 // An operation is a type: `WgmmaOp<N, D, A, B>`, or one derived from it that changes a major or a sign. Accumulators are a
 // type of their own: between the first product and the wait that covers the last one they may not be touched.
 //
-//   using Op = WgmmaOp<256, MmaType::f32, MmaType::bf16, MmaType::bf16>;
-//   Accumulator<Op> acc;
-//   wgmma_fence();
-//   wgmma_mma_async<Op>(acc, a, b, false);  // false: acc = A B, true: acc += A B
-//   wgmma_commit_group();
-//   wgmma_wait_group(n32<0>);
+// Example at namespace scope:
+//     GANTRY_HD inline float product(std::uint64_t a, std::uint64_t b) {
+//       using namespace gantry::arch;
+//       using Op = WgmmaOp<256, MmaType::f32, MmaType::bf16, MmaType::bf16>;
+//       Accumulator<Op> acc;
+//       wgmma_fence();
+//       wgmma_mma_async<Op>(acc, a, b, false);  // false: acc = A B, true: acc += A B
+//       wgmma_commit_group();
+//       wgmma_wait_group(n32<0>);
+//       return acc[0];
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 #if !GANTRY_ON_DEVICE
-#include "gantry/arch/machine.hpp"
+#include <gantry/arch/detail/machine.hpp>
 #endif
 
 namespace gantry::arch {
@@ -188,7 +193,7 @@ GANTRY_INLINE void warpgroup_fence_operand([[maybe_unused]] Accumulator<Op>& acc
 }  // namespace gantry::arch
 
 #if GANTRY_ON_DEVICE
-#include "gantry/arch/wgmma_device.hpp"
+#include <gantry/arch/detail/wgmma_device.hpp>
 #endif
 
 namespace gantry::arch {

@@ -3,13 +3,15 @@
 // Invariant: `index() < Stages`, and the phase flips each time the index wraps. A state runs on across the tiles of a
 // persistent kernel and is never reset.
 //
-//   gantry::PipelineState<4> read = gantry::make_consumer_start_state<4>();
-//   for (int k = 0; k < k_tiles; ++k, ++read) { ... }
+// Example:
+//     gantry::PipelineState<4> read = gantry::make_consumer_start_state<4>();
+//     read.advance(5);  // stage 1 of the second lap
+//     ++read;
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/config.hpp"
+#include <gantry/config.hpp>
 
 namespace gantry {
 

@@ -4,20 +4,22 @@
 // barrier, and goes on. Consumers wait until it is full, use it, and release it. In a cluster that multicasts, a consumer
 // releases a stage in every CTA whose producer fills it.
 //
-//   using Pipeline = gantry::PipelineTmaAsync<4>;
-//   Pipeline pipeline(storage.pipeline);
-//   pipeline.producer_acquire(write, bytes);
-//   cp_async_bulk_tensor(space_cluster, space_global, tile, &map, at, pipeline.producer_get_barrier(write));
-//   ...
-//   pipeline.consumer_wait(read);
-//   pipeline.consumer_release(read);
+// Example at namespace scope:
+//     GANTRY_HD inline void turn(gantry::PipelineTmaAsync<4>::SharedStorage& storage, gantry::PipelineState<4>& write,
+//                                gantry::PipelineState<4>& read) {
+//       gantry::PipelineTmaAsync<4> pipeline(storage);
+//       pipeline.producer_acquire(write, 16384);  // then copies onto pipeline.producer_get_barrier(write)
+//       pipeline.consumer_wait(read);
+//       pipeline.consumer_release(read);
+//       ++write, ++read;
+//     }
 #pragma once
 
 #include <cstdint>
 
-#include "gantry/arch/address.hpp"
-#include "gantry/arch/mbarrier.hpp"
-#include "gantry/pipeline/state.hpp"
+#include <gantry/arch/address.hpp>
+#include <gantry/arch/mbarrier.hpp>
+#include <gantry/pipeline/state.hpp>
 
 namespace gantry {
 

@@ -64,38 +64,38 @@ namespace gantry::arch::detail {
 
 }  // namespace gantry::arch::detail
 
-#include "gantry/arch/generated/wgmma_n8.hpp"
-#include "gantry/arch/generated/wgmma_n16.hpp"
-#include "gantry/arch/generated/wgmma_n24.hpp"
-#include "gantry/arch/generated/wgmma_n32.hpp"
-#include "gantry/arch/generated/wgmma_n40.hpp"
-#include "gantry/arch/generated/wgmma_n48.hpp"
-#include "gantry/arch/generated/wgmma_n56.hpp"
-#include "gantry/arch/generated/wgmma_n64.hpp"
-#include "gantry/arch/generated/wgmma_n72.hpp"
-#include "gantry/arch/generated/wgmma_n80.hpp"
-#include "gantry/arch/generated/wgmma_n88.hpp"
-#include "gantry/arch/generated/wgmma_n96.hpp"
-#include "gantry/arch/generated/wgmma_n104.hpp"
-#include "gantry/arch/generated/wgmma_n112.hpp"
-#include "gantry/arch/generated/wgmma_n120.hpp"
-#include "gantry/arch/generated/wgmma_n128.hpp"
-#include "gantry/arch/generated/wgmma_n136.hpp"
-#include "gantry/arch/generated/wgmma_n144.hpp"
-#include "gantry/arch/generated/wgmma_n152.hpp"
-#include "gantry/arch/generated/wgmma_n160.hpp"
-#include "gantry/arch/generated/wgmma_n168.hpp"
-#include "gantry/arch/generated/wgmma_n176.hpp"
-#include "gantry/arch/generated/wgmma_n184.hpp"
-#include "gantry/arch/generated/wgmma_n192.hpp"
-#include "gantry/arch/generated/wgmma_n200.hpp"
-#include "gantry/arch/generated/wgmma_n208.hpp"
-#include "gantry/arch/generated/wgmma_n216.hpp"
-#include "gantry/arch/generated/wgmma_n224.hpp"
-#include "gantry/arch/generated/wgmma_n232.hpp"
-#include "gantry/arch/generated/wgmma_n240.hpp"
-#include "gantry/arch/generated/wgmma_n248.hpp"
-#include "gantry/arch/generated/wgmma_n256.hpp"
+#include <gantry/arch/generated/wgmma_n8.hpp>
+#include <gantry/arch/generated/wgmma_n16.hpp>
+#include <gantry/arch/generated/wgmma_n24.hpp>
+#include <gantry/arch/generated/wgmma_n32.hpp>
+#include <gantry/arch/generated/wgmma_n40.hpp>
+#include <gantry/arch/generated/wgmma_n48.hpp>
+#include <gantry/arch/generated/wgmma_n56.hpp>
+#include <gantry/arch/generated/wgmma_n64.hpp>
+#include <gantry/arch/generated/wgmma_n72.hpp>
+#include <gantry/arch/generated/wgmma_n80.hpp>
+#include <gantry/arch/generated/wgmma_n88.hpp>
+#include <gantry/arch/generated/wgmma_n96.hpp>
+#include <gantry/arch/generated/wgmma_n104.hpp>
+#include <gantry/arch/generated/wgmma_n112.hpp>
+#include <gantry/arch/generated/wgmma_n120.hpp>
+#include <gantry/arch/generated/wgmma_n128.hpp>
+#include <gantry/arch/generated/wgmma_n136.hpp>
+#include <gantry/arch/generated/wgmma_n144.hpp>
+#include <gantry/arch/generated/wgmma_n152.hpp>
+#include <gantry/arch/generated/wgmma_n160.hpp>
+#include <gantry/arch/generated/wgmma_n168.hpp>
+#include <gantry/arch/generated/wgmma_n176.hpp>
+#include <gantry/arch/generated/wgmma_n184.hpp>
+#include <gantry/arch/generated/wgmma_n192.hpp>
+#include <gantry/arch/generated/wgmma_n200.hpp>
+#include <gantry/arch/generated/wgmma_n208.hpp>
+#include <gantry/arch/generated/wgmma_n216.hpp>
+#include <gantry/arch/generated/wgmma_n224.hpp>
+#include <gantry/arch/generated/wgmma_n232.hpp>
+#include <gantry/arch/generated/wgmma_n240.hpp>
+#include <gantry/arch/generated/wgmma_n248.hpp>
+#include <gantry/arch/generated/wgmma_n256.hpp>
 
 namespace gantry::arch::detail {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gantry/arch/site.hpp"
-#include "gantry/arch/tags.hpp"
+#include <gantry/arch/site.hpp>
+#include <gantry/arch/tags.hpp>
 
 namespace gantry::sim {
 
