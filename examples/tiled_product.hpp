@@ -169,6 +169,7 @@ struct TiledProduct {
       const auto b_tiles = local_tile(load_b.get_tma_tensor(p.n, p.k), Tile<kTileN, kTileK>{}, coord(tile.n, _));
       const auto a = tma_partition(load_a, 0, group_modes<0, 2>(shared_a(s)), group_modes<0, 2>(a_tiles));
       const auto b = tma_partition(load_b, rank, group_modes<0, 2>(shared_b(s)), group_modes<0, 2>(b_tiles));
+      GANTRY_NO_UNROLL
       for (int k = 0; k < size<2>(a_tiles); ++k, ++write) {
         pipeline.producer_acquire(write, kStageBytes);
         std::uint64_t* full = pipeline.producer_get_barrier(write);
@@ -201,6 +202,7 @@ struct TiledProduct {
     int stored = 0;
     for (int i = first_tile(); i < tile_count(p); i += tile_step()) {
       State last = read;
+      GANTRY_NO_UNROLL
       for (int k = 0; k < k_tiles; ++k, ++read) {
         pipeline.consumer_wait(read);
         warpgroup_fence_operand(acc);

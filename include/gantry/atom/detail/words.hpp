@@ -27,11 +27,15 @@ struct Consecutive {
   GANTRY_HD static constexpr int at(int k) { return first + k; }
 };
 
-template <class L, class Run>
+template <class T, class Run>
 GANTRY_HD constexpr bool run_is_contiguous(int count) {
-  const std::int64_t start = L::value(Run::at(0));
+  constexpr int axes = EngineOf<T>::axes;
+  const auto start = offset_of<LayoutOf<T>, std::int64_t, axes>(Run::at(0));
   for (int k = 1; k < count; ++k) {
-    if (L::value(Run::at(k)) != start + k) return false;
+    const auto next = offset_of<LayoutOf<T>, std::int64_t, axes>(Run::at(k));
+    for (int axis = 0; axis < axes; ++axis) {
+      if (next.along[axis] != start.along[axis] + (axis == 0 ? k : 0)) return false;
+    }
   }
   return true;
 }
@@ -39,7 +43,7 @@ GANTRY_HD constexpr bool run_is_contiguous(int count) {
 // `count` elements of a run follow one another in memory.
 template <class T, class Run, int count>
 struct RunIsContiguous {
-  static constexpr bool value = run_is_contiguous<LayoutOf<T>, Run>(count);
+  static constexpr bool value = run_is_contiguous<T, Run>(count);
 };
 
 // The elements of a run of a register tensor, as many as fill the words.
