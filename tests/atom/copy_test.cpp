@@ -162,7 +162,7 @@ TEST(VectorCopies, AreAsWideAsBothLayoutsAllow) {
   EXPECT_EQ(width(odd, odd), 1);  // rows start at odd addresses
   const auto some = make_tensor(make_gmem_ptr(memory),
                                 [] { return make_layout(make_shape(_8, _32), make_stride(Int::unknown(), _1)); }, 100);
-  auto registers = make_fragment_like(rows);
+  auto registers = make_tensor_like(rows);
   EXPECT_EQ(width(registers, some), 4);
   const auto swizzled = make_tensor(make_smem_ptr(memory), [] { return tile_to_shape(smem_atom(Major::K, SwizzleMode::b128, 32), make_shape(_8, _32)); });
   EXPECT_EQ(width(registers, swizzled), 4);

@@ -147,19 +147,35 @@ GANTRY_INLINE void copy_vectors(const S& from, D& to, [[maybe_unused]] Site site
 
 // ---- Instructions
 
-template <class T, class Run, int elements>
-GANTRY_INLINE constexpr void check_row() {
-  static_assert(EngineOf<T>::memory == Memory::shared, "gantry: ldmatrix and stmatrix reach shared memory only");
-  static_assert(RunIsContiguous<T, Run, elements>::value && unswizzled_elements<EngineOf<T>>() >= elements,
+// Rows of a matrix instruction in shared memory, the other side in registers.
+template <class T, class Registers>
+GANTRY_INLINE constexpr void check_rows() {
+  constexpr int elements = 128 / sizeof_bits_v<ValueOfTensor<T>>;
+  static_assert(EngineOf<T>::memory == Memory::shared && kInRegisters<Registers>,
+                "gantry: ldmatrix and stmatrix move matrices between shared memory and registers");
+  static_assert(RunsAreContiguous<T, elements>::value && unswizzled_elements<EngineOf<T>>() >= elements,
                 "gantry: ldmatrix and stmatrix move rows of 16 bytes: the elements of a row must be contiguous in shared "
                 "memory. Along the other mode use the operation that transposes (_T instead of _N, or the reverse)");
 }
 
-// Instruction i of a copy: runs of elements from `s` on in the source and from `d` on in the destination.
+template <class S, class D, int kCount, bool kTransposed>
+GANTRY_INLINE constexpr void check_operands(MatrixLoad<kCount, kTransposed>) {
+  check_rows<S, D>();
+}
+template <class S, class D, int kCount, bool kTransposed>
+GANTRY_INLINE constexpr void check_operands(MatrixStore<kCount, kTransposed>) {
+  check_rows<D, S>();
+}
+template <class S, class D, class Word>
+GANTRY_INLINE constexpr void check_operands(UniversalCopy<Word>) {
+  constexpr int elements = sizeof_bits_v<Word> / sizeof_bits_v<ValueOfTensor<S>>;
+  static_assert(RunsAreContiguous<S, elements>::value && RunsAreContiguous<D, elements>::value,
+                "gantry: one access moves contiguous elements: what the copy partitions must be contiguous on both sides");
+}
+
+// One instruction: elements from `s` on in the source and from `d` on in the destination.
 template <int s, int d, int kCount, bool kTransposed, class S, class D>
 GANTRY_INLINE void issue(MatrixLoad<kCount, kTransposed>, const S& from, D& to, Site site) {
-  static_assert(kInRegisters<D>, "gantry: ldmatrix writes registers");
-  check_row<S, Consecutive<s>, 128 / sizeof_bits_v<ValueOfTensor<S>>>();
   std::uint32_t words[kCount];
   if constexpr (kTransposed) {
     arch::ldmatrix(words, element_address(from, Constant<s>{}), arch::trans, site);
@@ -170,8 +186,6 @@ GANTRY_INLINE void issue(MatrixLoad<kCount, kTransposed>, const S& from, D& to, 
 }
 template <int s, int d, int kCount, bool kTransposed, class S, class D>
 GANTRY_INLINE void issue(MatrixStore<kCount, kTransposed>, const S& from, D& to, Site site) {
-  static_assert(kInRegisters<S>, "gantry: stmatrix reads registers");
-  check_row<D, Consecutive<d>, 128 / sizeof_bits_v<ValueOfTensor<D>>>();
   std::uint32_t words[kCount];
   read_registers<Consecutive<s>>(words, from);
   if constexpr (kTransposed) {
@@ -182,11 +196,8 @@ GANTRY_INLINE void issue(MatrixStore<kCount, kTransposed>, const S& from, D& to,
 }
 template <int s, int d, class Word, class S, class D>
 GANTRY_INLINE void issue(UniversalCopy<Word>, const S& from, D& to, Site site) {
-  constexpr int bits = sizeof_bits_v<Word>;
-  constexpr int elements = bits / sizeof_bits_v<ValueOfTensor<S>>;
-  static_assert(RunIsContiguous<S, Consecutive<s>, elements>::value && RunIsContiguous<D, Consecutive<d>, elements>::value,
-                "gantry: one access moves contiguous elements: what the copy partitions must be contiguous on both sides");
-  store_word<Consecutive<d>>(to, load_word<Consecutive<s>, uint_bit_t<bits>>(from, site), site);
+  using Bits = uint_bit_t<sizeof_bits_v<Word>>;
+  store_word<Consecutive<d>>(to, load_word<Consecutive<s>, Bits>(from, site), site);
 }
 
 template <class Atom, class S, class D>
@@ -205,6 +216,7 @@ GANTRY_INLINE constexpr int instruction_count() {
   constexpr int n = size_v<plain<S>> / Atom::source_values;
   static_assert(n * Atom::destination_values == size_v<plain<D>>,
                 "gantry: copy needs as many instructions in its destination as in its source");
+  check_operands<S, D>(typename Atom::Operation{});
   return n;
 }
 

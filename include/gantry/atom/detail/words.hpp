@@ -28,11 +28,11 @@ struct Consecutive {
 };
 
 template <class T, class Run>
-GANTRY_HD constexpr bool run_is_contiguous(int count) {
+GANTRY_HD constexpr bool run_is_contiguous(int count, int from = 0) {
   constexpr int axes = EngineOf<T>::axes;
-  const auto start = offset_of<LayoutOf<T>, std::int64_t, axes>(Run::at(0));
+  const auto start = offset_of<LayoutOf<T>, std::int64_t, axes>(Run::at(from));
   for (int k = 1; k < count; ++k) {
-    const auto next = offset_of<LayoutOf<T>, std::int64_t, axes>(Run::at(k));
+    const auto next = offset_of<LayoutOf<T>, std::int64_t, axes>(Run::at(from + k));
     for (int axis = 0; axis < axes; ++axis) {
       if (next.along[axis] != start.along[axis] + (axis == 0 ? k : 0)) return false;
     }
@@ -44,6 +44,18 @@ GANTRY_HD constexpr bool run_is_contiguous(int count) {
 template <class T, class Run, int count>
 struct RunIsContiguous {
   static constexpr bool value = run_is_contiguous<T, Run>(count);
+};
+
+// All elements of a tensor, taken `count` at a time, follow one another in memory.
+template <class T, int count>
+struct RunsAreContiguous {
+  GANTRY_HD static constexpr bool make() {
+    for (int from = 0; from < size_v<plain<T>>; from += count) {
+      if (!run_is_contiguous<T, Consecutive<0>>(count, from)) return false;
+    }
+    return true;
+  }
+  static constexpr bool value = make();
 };
 
 // The elements of a run of a register tensor, as many as fill the words.
