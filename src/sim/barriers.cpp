@@ -158,6 +158,7 @@ void cluster_wait(Semantics semantics, Site site) {
     cluster.waiting.push_back(&thread);
     grid().block({.site = call.site});
   }
+  thread.cluster_waited = thread.cluster_round;
   if (semantics == Semantics::acquire) cluster.done.acquire(thread.view);
 }
 

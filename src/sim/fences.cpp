@@ -7,7 +7,9 @@ namespace {
 void publish_inits(Thread& thread) {
   for (auto& cta : thread.cta->cluster->ctas) {
     for (auto& [offset, barrier] : cta->mbarriers) {
-      if (barrier.initialiser == thread.view.self) barrier.published = true;
+      if (barrier.initialiser != thread.view.self || barrier.published) continue;
+      barrier.published = true;
+      barrier.publish_round = thread.cluster_round + 1;
     }
   }
 }

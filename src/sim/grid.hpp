@@ -76,7 +76,8 @@ struct Thread {
   ClockRef release_fence;         // what a fence before a relaxed store publishes
   ClockBuilder acquire_fence;     // what relaxed loads have read, for a fence after them
   bool acquire_pending = false;
-  std::uint32_t cluster_round = 0;  // cluster barriers arrived at
+  std::uint32_t cluster_round = 0;   // cluster barriers arrived at
+  std::uint32_t cluster_waited = 0;  // and waited for
   std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // version by address
   std::uint64_t polled_at = ~std::uint64_t{0};  // changes that its last look had seen
 };
@@ -116,6 +117,7 @@ struct Mbarrier {
   std::uint32_t offset = 0;
   std::uint64_t last_credit = 0, last_wait = 0;  // phases, counted from 1: of the last copy, and waited for by anyone
   bool published = false;  // initialisation was fenced
+  std::uint32_t publish_round = 0;  // and reaches whoever has waited at this round of the cluster barrier
   Actor initialiser;
   Epoch init_epoch = 0;
 };
@@ -261,6 +263,10 @@ void thread_left_barriers(Thread& thread);
 
 // Whether the running thread may issue a copy with this map, if the launch has edited it.
 void check_map_use(const void* map, SiteId site);
+
+// Whether the barrier's initialisation is known to the thread: ordered before, or fenced and carried by the cluster barrier,
+// whose arrival may then be relaxed.
+bool knows_init(const Thread& thread, const Mbarrier& barrier);
 
 // Bytes arrive for a barrier; called by operations when they land.
 void credit(Mbarrier& barrier, std::uint32_t bytes);

@@ -40,7 +40,7 @@ Mbarrier* usable(const void* pointer, SiteId site) {
              barrier_name(pointer) + " belongs to CTA " + std::to_string(barrier->cta->index) +
                  " of the cluster, whose threads have all returned.");
   }
-  if (grid().checking() && thread.view.at(barrier->initialiser).seen < barrier->init_epoch) {
+  if (grid().checking() && !knows_init(thread, *barrier)) {
     complain("mbarrier-init-race", site,
              barrier_name(pointer) + " was used by " + grid().checker.describe(thread.view.self) +
                  ", and no barrier orders that after its mbarrier.init.");
@@ -94,6 +94,11 @@ Mbarrier* find_mbarrier(const void* pointer) {
   const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
   const auto it = cta->mbarriers.find(offset);
   return it == cta->mbarriers.end() ? nullptr : &it->second;
+}
+
+bool knows_init(const Thread& thread, const Mbarrier& barrier) {
+  if (thread.view.at(barrier.initialiser).seen >= barrier.init_epoch) return true;
+  return barrier.published && thread.cluster_waited >= barrier.publish_round;
 }
 
 void credit(Mbarrier& barrier, std::uint32_t bytes) {

@@ -166,7 +166,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
       fault("cluster-peer-gone", site, "A copy goes to CTA " + std::to_string(to.index) + ", which has ended.");
     }
     if (grid().checking()) {
-      if (thread.view.at(barrier.initialiser).seen < barrier.init_epoch) {
+      if (!knows_init(thread, barrier)) {
         grid().checker.find("mbarrier-init-race", site, 0,
                             "A copy was issued on a barrier, and nothing orders that after its mbarrier.init (" +
                                 grid().sites.text(site) + ").");

@@ -370,6 +370,36 @@ TEST(Hazards, MbarrierInitUnfenced) {
   }
 }
 
+TEST(Hazards, ARelaxedClusterBarrierCarriesAFencedInitialisationAndNothingElse) {
+  for (const bool fenced : {true, false}) {
+    const Report report = simulate(
+        {.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
+          Storage& s = shared.as<Storage>();
+          if (thread_rank() == 0) {
+            mbarrier_init(&s.full, 1);
+            if (fenced) fence_mbarrier_init(sem_release, scope_cluster);
+          }
+          barrier_cluster_arrive(sem_relaxed), barrier_cluster_wait();
+          if (thread_rank() == 0) {
+            mbarrier_arrive(sem_release, scope_cluster, space_cluster, mapa(space_cluster, &s.full, cluster_block_rank() ^ 1));
+            wait(&s.full, 0);
+          }
+          barrier_cluster_arrive(), barrier_cluster_wait();
+        });
+    EXPECT_EQ(report.clean(), fenced) << report.text();
+  }
+  const Report data = simulate(
+      {.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)}, [](SharedMemory shared) {
+        Storage& s = shared.as<Storage>();
+        if (thread_rank() == 0) st(space_shared, &s.tile[0], 1u);
+        fence_mbarrier_init(sem_release, scope_cluster);
+        barrier_cluster_arrive(sem_relaxed), barrier_cluster_wait();
+        if (thread_rank() == 0) ld(space_cluster, mapa(space_cluster, &s.tile[0], cluster_block_rank() ^ 1));
+        barrier_cluster_arrive(), barrier_cluster_wait();
+      });
+  EXPECT_TRUE(data.has("shared-race")) << data.text();
+}
+
 TEST(Hazards, MbarrierPhaseOverrun) {
   // One thread waits for the first phase; two others complete two phases without hearing from it.
   int seen = 0;
