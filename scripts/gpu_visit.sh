@@ -3,20 +3,21 @@
 #
 #   scripts/gpu_visit.sh [ANSWERS]
 #
-# ANSWERS is the file of `conformance_simulate` (build/answers.bin unless given), made on any machine. Logs go to $OUT, or to
-# build/gpu_visit. Ends with one line for each program, and fails if one failed.
+# ANSWERS is the file of `conformance_simulate` (build/answers.bin unless given), made on any machine. What the programs print
+# goes to visit.log in $OUT, or in build/gpu_visit. Ends with one line for each program, and fails if one failed.
 set -u
 cd "$(dirname "$0")/.."
 answers=${1:-build/answers.bin}
-logs=${OUT:-build/gpu_visit}
+log=${OUT:-build/gpu_visit}/visit.log
 bin=build/gpu_visit/bin
-mkdir -p "$logs" "$bin"
+mkdir -p "$(dirname "$log")" "$bin"
+: >"$log"
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 flags=(-std=c++20 -O3 -gencode arch=compute_90a,code=sm_90a -Iinclude -I.)
 
 compile() { # object, source
-  "$nvcc" "${flags[@]}" -c "$2" -o "$1" >"$logs/build_$(basename "$1").log" 2>&1 || echo "cannot compile $2"
+  "$nvcc" "${flags[@]}" -c "$2" -o "$1" >"$1.log" 2>&1 || { echo "cannot compile $2" && cat "$1.log"; } | tee -a "$log"
 }
 compile "$bin/on_gpu.o" tests/conformance/on_gpu.cu &
 for part in copies products wide_products examples; do
@@ -34,15 +35,18 @@ summary=()
 visit() { # name, seconds, command...
   local name=$1 limit=$2 start=$SECONDS result
   shift 2
-  timeout "$limit" "$@" >"$logs/$name.log" 2>&1
-  case $? in
+  printf '=== %s\n' "$name" | tee -a "$log"
+  timeout "$limit" "$@" >"$bin/$name.log" 2>&1
+  local code=$?
+  cat "$bin/$name.log" >>"$log"
+  tail -n 20 "$bin/$name.log"
+  case $code in
     0) result=passed ;;
     77) result=skipped ;;
     124) result="still running after ${limit} s" ;;
     *) result=FAILED ;;
   esac
   summary+=("$(printf '%-24s %s (%d s)' "$name" "$result" $((SECONDS - start)))")
-  tail -n 25 "$logs/$name.log"
 }
 visit conformance 150 "$bin/conformance" "$answers"
 visit tile_copy 90 "$bin/tile_copy"
@@ -51,6 +55,6 @@ visit encode 60 "$bin/encode"
 visit numeric 60 "$bin/numeric"
 visit memcheck 90 "$sanitizer" --tool memcheck --error-exitcode 1 "$bin/conformance" "$answers" --in-process --only example
 visit racecheck 90 "$sanitizer" --tool racecheck --error-exitcode 1 "$bin/conformance" "$answers" --in-process --only example
-visit memcheck_copies 90 "$sanitizer" --tool memcheck --error-exitcode 1 "$bin/conformance" "$answers" --in-process --only rank
-printf '%s\n' "${summary[@]}" | tee "$logs/summary.log"
-! grep -qv -e passed -e skipped "$logs/summary.log"
+visit memcheck_statements 90 "$sanitizer" --tool memcheck --error-exitcode 1 "$bin/conformance" "$answers" --in-process --only 11:
+printf '%s\n' "${summary[@]}" | tee -a "$log"
+! printf '%s\n' "${summary[@]}" | grep -qv -e passed -e skipped

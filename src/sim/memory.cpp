@@ -1,9 +1,11 @@
 // Ordinary accesses: loads, stores, atomics, and the matrix moves, which are loads and stores of a whole warp.
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "copies.hpp"
 #include <gantry/numeric/float_types.hpp>
+#include <gantry/tensor/access.hpp>
 #include "grid.hpp"
 
 namespace gantry::sim {
@@ -293,5 +295,29 @@ void stmatrix(void* row, const std::uint32_t* registers, int matrices, bool tran
     }
   }
 }
+
+// ---- Elements of tensors
+
+namespace {
+
+// What a tensor reads and writes while a kernel runs is an access of its thread; at other times it is host memory.
+void load_of_tensor(Memory memory, void* to, const void* from, std::uint32_t bytes) {
+  if (running_thread() == nullptr) {
+    std::memcpy(to, from, bytes);
+  } else {
+    load(to, from, bytes, {.space = memory == Memory::shared ? Space::shared : Space::global}, Site{});
+  }
+}
+void store_of_tensor(Memory memory, void* to, const void* from, std::uint32_t bytes) {
+  if (running_thread() == nullptr) {
+    std::memcpy(to, from, bytes);
+  } else {
+    store(to, from, bytes, {.space = memory == Memory::shared ? Space::shared : Space::global}, Site{});
+  }
+}
+
+[[maybe_unused]] const bool tensors_are_watched = (memory_hooks = {load_of_tensor, store_of_tensor}, true);
+
+}  // namespace
 
 }  // namespace gantry::sim

@@ -197,16 +197,17 @@ TEST(TensorStore, WritesTheBoxAndDropsWhatLiesBeyondTheTensor) {
   std::fill_n(&memory[0][0], 48, 7u);
   std::vector<std::uint32_t> tile(4 * 8);
   std::iota(tile.begin(), tile.end(), 100u);
-  // 5 rows of 6 columns, 8 apart; the box is 8 wide and 4 high at (0, 2).
+  // 5 rows of 3 columns, 8 apart; the box is 8 wide and 4 high at (0, 2). Column 3 shares a chunk of 16 bytes with the last
+  // column: an H200 was seen to write it too.
   const TmaDescriptorParams map{.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(memory),
-                                .dims = {6, 5}, .strides = {32}, .box = {8, 4}};
+                                .dims = {3, 5}, .strides = {32}, .box = {8, 4}};
   const Report report = store_box(map, tile, {0, 2}, [](const TmaDescriptor& d, const auto& at, const void* from) {
     cp_async_bulk_tensor(space_global, space_shared, &d, at, from);
   });
   EXPECT_TRUE(report.clean()) << report.text();
   for (std::uint32_t r = 0; r < 6; ++r) {
     for (std::uint32_t c = 0; c < 8; ++c) {
-      const bool written = r >= 2 && r < 5 && c < 6;
+      const bool written = r >= 2 && r < 5 && c < 4;
       EXPECT_EQ(memory[r][c], written ? 100 + (r - 2) * 8 + c : 7u) << r << " " << c;
     }
   }
@@ -244,6 +245,17 @@ TEST(TensorReduce, ComputesInTheArithmeticOfTheMap) {
   std::vector<bf16> a(8, bf16(256)), b(8, bf16(1));
   EXPECT_EQ(reduced(TmaDataType::bf16, a, b, op_add)[0].bits, bf16(256).bits);  // 257 is a tie: to even
   EXPECT_EQ(reduced(TmaDataType::bf16, a, b, op_min)[0].bits, bf16(1).bits);
+}
+
+// As seen on an H200.
+TEST(TensorReduce, KnowsMinusZeroAndNaN) {
+  const auto halves = [](std::uint16_t bits) { return std::vector<f16>(8, f16::from_bits(bits)); };
+  EXPECT_EQ(reduced(TmaDataType::f16, halves(0x0000), halves(0x8000), op_min)[0].bits, 0x8000);
+  EXPECT_EQ(reduced(TmaDataType::f16, halves(0x8000), halves(0x0000), op_max)[0].bits, 0x0000);
+  EXPECT_EQ(reduced(TmaDataType::f16, halves(0x7E00), halves(0x3C00), op_min)[0].bits, 0x3C00);
+  EXPECT_EQ(reduced(TmaDataType::f16, halves(0x3C00), halves(0x7E00), op_max)[0].bits, 0x3C00);
+  const float sum = reduced<float>(TmaDataType::f32, std::vector<float>(4, __builtin_nanf("")), std::vector<float>(4, 1), op_add)[0];
+  EXPECT_EQ(__builtin_bit_cast(std::uint32_t, sum), 0x7FFFFFFFu);
 }
 
 TEST(TensorReduce, ATypeWithoutTheOperationIsReported) {
@@ -378,7 +390,6 @@ TEST(TensorFaults, AreNamed) {
   EXPECT_TRUE(issue(*reinterpret_cast<const TmaDescriptor*>(bytes + 32), 0, 0, 0, false).has("tensor-map-alignment"));
   EXPECT_TRUE(issue(map, 1, 0, 0, false).has("tensor-coordinate-alignment"));
   EXPECT_TRUE(issue(map, 0, -1, 0, true).has("tensor-store-negative"));
-  EXPECT_TRUE(issue(map, 0, 0x7FFFFFFF, 0, false).has("tensor-coordinate-overflow"));
   EXPECT_TRUE(issue(map, 0, 0, 64, false).has("tensor-shared-alignment"));
   EXPECT_TRUE(issue(map, 0, 0, sizeof(Storage) - 128, false).has("shared-out-of-range"));
   EXPECT_TRUE(issue(TmaDescriptor{}, 0, 0, 0, false).has("tensor-map-invalid"));

@@ -15,6 +15,9 @@ void add_copies_on_gpu(Cases<GpuMachine>& cases) {
   add_matrices(cases);
 }
 
-void add_faults_on_gpu(Cases<GpuMachine>& cases) { add_faults(cases); }
+void add_faults_on_gpu(Cases<GpuMachine>& cases) {
+  add_missing_reductions(cases);
+  add_faults(cases);
+}
 
 }  // namespace gantry::conformance

@@ -66,7 +66,9 @@ Comparison compare(const Agreement& agreement, const Bytes& gpu, const Bytes& si
   }
   const bool exact = agreement.kind == Agreement::Kind::exact;
   const std::size_t grain = exact ? 4 : agreement.kind == Agreement::Kind::f16_within ? 2 : 4;
-  std::size_t wrong = 0, different = 0, first = 0;
+  constexpr std::size_t kShown = 6;
+  std::size_t wrong = 0, different = 0;
+  std::string shown;
   double worst = 0;
   for (std::size_t i = 0; i + grain <= gpu.size(); i += grain) {
     if (std::memcmp(&gpu[i], &simulated[i], grain) == 0) continue;
@@ -77,14 +79,15 @@ Comparison compare(const Agreement& agreement, const Bytes& gpu, const Bytes& si
       bad = !(std::fabs(a - b) <= agreement.bound) && !(std::isnan(a) && std::isnan(b));
       worst = std::fmax(worst, std::fabs(a - b));
     }
-    if (bad && wrong++ == 0) first = i;
+    if (bad && wrong++ < kShown) {
+      shown += "; byte " + std::to_string(i) + " is " + hex(&gpu[i], grain) + " on the GPU, " + hex(&simulated[i], grain) +
+               " in the simulator";
+    }
   }
   out.same_bits = different == 0;
   out.agrees = wrong == 0;
   if (wrong > 0) {
-    out.text = std::to_string(wrong) + " of " + std::to_string(gpu.size() / grain) + " values differ, the first at byte " +
-               std::to_string(first) + ": " + hex(&gpu[first], grain) + " on the GPU, " + hex(&simulated[first], grain) +
-               " in the simulator";
+    out.text = std::to_string(wrong) + " of " + std::to_string(gpu.size() / grain) + " values differ" + shown;
   } else if (different > 0) {
     char text[160];
     std::snprintf(text, sizeof text, "%zu of %zu values differ within the bound, by %.3g at most; the bound is %.3g", different,

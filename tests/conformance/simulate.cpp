@@ -29,6 +29,7 @@ Cases<Machine> all_cases() {
   add_products(cases);
   add_products_of_every_width(cases);
   add_examples(cases);
+  add_missing_reductions(cases);
   add_faults(cases);
   return cases;
 }

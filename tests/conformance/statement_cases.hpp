@@ -93,6 +93,8 @@ class Statements {
     load("a load from before the tensor is filled", at(-8, -5));
     load("a load may start at INT_MIN", at(0, INT_MIN));
     load("a load may start at INT_MIN along the row", at(INT_MIN, 0));
+    load("a load may start at INT_MAX", at(0, INT_MAX));
+    load("a load may reach past INT_MAX along the row", at(INT_MAX - 7, 0));
     Copy steps = at(8, 3);
     steps.map.element_strides[1] = 3;
     load("every third row arrives packed", steps);
@@ -144,9 +146,15 @@ class Statements {
     };
     store("a store drops what lies beyond the tensor", at(60, 55));
     store("a store wholly beyond the tensor writes nothing", at(64, 0));
+    store("a store may reach past INT_MAX", at(0, INT_MAX));
     Copy steps = at(4, 1);
     steps.map.element_strides[1] = 2;
     store("a store of every second row", steps);
+    for (const TmaDataType type : {TmaDataType::u8, TmaDataType::f16, TmaDataType::f32, TmaDataType::f64}) {
+      Copy ragged = matrix_copy(type);
+      ragged.map.dims[0] = 1;
+      store(std::string("a store writes whole chunks of 16 bytes, ") + to_text(type), ragged);
+    }
   }
 
   void barriers() {
@@ -177,7 +185,6 @@ class Statements {
     load("a load may not start at byte 2", at(1, 0), 0, kAlignment);
     load("a load may not start at byte -8", at(-4, 0), 0, kAlignment);
     store("a store may not start at byte 8", at(4, 0), kAlignment);
-    load("a load may not reach past INT_MAX", at(0, INT_MAX), 0, {"tensor-coordinate-overflow", kIllegalInstruction});
     constexpr Breaks kNegative{"tensor-store-negative", kIllegalInstruction};
     store("a store may not start before the tensor along the row", at(-8, 0), kNegative);
     store("a store may not start before the tensor along the columns", at(0, -1), kNegative);
