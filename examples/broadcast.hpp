@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "gantry/arch.hpp"
-#include "gantry/pipeline/tma_async.hpp"
-#include "gantry/tma/descriptor.hpp"
+#include <gantry/arch.hpp>
+#include <gantry/pipeline/tma_async.hpp>
+#include <gantry/tma/descriptor.hpp>
 
 namespace gantry::examples {
 
@@ -39,13 +39,16 @@ struct Broadcast {
     arch::barrier_cluster_arrive();
     arch::barrier_cluster_wait();
     Pipeline pipeline(s.pipeline);
-    if (arch::warp_rank() == 0 && arch::elect_sync()) {
-      arch::name_role("loader");
-      load(p, s, pipeline, rank, ctas);
-    } else if (arch::warp_rank() == 1 && arch::elect_sync()) {
-      arch::name_role("storer");
-      store(p, s, pipeline, rank);
+    const bool loads = arch::warp_rank() == 0;
+    if (arch::elect_sync()) {
+      arch::name_role(loads ? "loader" : "storer");
+      if (loads) {
+        load(p, s, pipeline, rank, ctas);
+      } else {
+        store(p, s, pipeline, rank);
+      }
     }
+    arch::syncwarp();
     // Nobody leaves while a peer may still signal or fill it.
     arch::barrier_cluster_arrive();
     arch::barrier_cluster_wait();
