@@ -88,6 +88,7 @@ class IntTuple {
   GANTRY_HD constexpr void push_back(T leaf) {
     push_back(Int(leaf));
   }
+  GANTRY_HD constexpr void push_back(Underscore) { push_back(Int::all()); }
   GANTRY_HD constexpr void clear() {
     nodes_ = 0;
     rule_ = Rule::none;
@@ -174,6 +175,7 @@ class TupleView {
   GANTRY_HD constexpr int node_span(int i) const { return at_ < 0 ? 0 : tuple_->store_.spans[at_ + i]; }
 
  private:
+  friend class IntTuple;
   GANTRY_HD constexpr bool is_own() const { return at_ < 0; }
 
   const IntTuple* tuple_ = nullptr;
@@ -239,6 +241,11 @@ GANTRY_HD constexpr void IntTuple::push_back(TupleView mode) {
 }
 
 GANTRY_HD constexpr IntTuple::IntTuple(TupleView view) {
+  // A constant is copied whole, which takes a compiler one step; at run time there is less to copy.
+  if (is_constant_evaluated() && view.at_ == 0) {
+    *this = *view.tuple_;
+    return;
+  }
   fill();
   push(view);
 }
@@ -254,7 +261,7 @@ GANTRY_HD constexpr IntTuple IntTuple::operator[](int mode) const {
 template <class... Modes>
 GANTRY_HD constexpr IntTuple make_int_tuple(const Modes&... modes) {
   IntTuple out;
-  (out.push_back(TupleView(modes)), ...);
+  (out.push_back(modes), ...);
   return out;
 }
 template <class... Modes>
