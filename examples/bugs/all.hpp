@@ -3,14 +3,21 @@
 
 #include <vector>
 
+#include <gantry/arch/simulator.hpp>
+
+#include "accumulator_early.hpp"
+#include "another_thread_waits.hpp"
 #include "early_release.hpp"
 #include "elements_for_bytes.hpp"
-#include "gantry/arch/simulator.hpp"
+#include "expects_too_much.hpp"
+#include "init_without_fence.hpp"
+#include "leaves_before_read.hpp"
 #include "missing_proxy_fence.hpp"
 #include "one_arrival_for_all.hpp"
 #include "peer_leaves.hpp"
 #include "phase_not_flipped.hpp"
 #include "producer_parity.hpp"
+#include "reloaded_under_product.hpp"
 #include "wait_without_barrier.hpp"
 
 namespace gantry::examples::bugs {
@@ -36,9 +43,12 @@ Report run_on_simulator(const SimulatorOptions& options) {
                  .box = {kColumns, kRows, 1, 1, 1}});
   };
   const Params params{map(from), map(to), kTiles};
-  const std::uint32_t ctas = std::is_same_v<Kernel, PeerLeaves> ? 2 : 1;
-  return Simulator(options).run<Kernel>(
-      {.grid = {ctas}, .cluster = {ctas}, .block = {64}, .shared_bytes = 8192, .name = Kernel::kName}, params);
+  return Simulator(options).run<Kernel>({.grid = {Kernel::kCtas},
+                                         .cluster = {Kernel::kCtas},
+                                         .block = {Kernel::kThreads},
+                                         .shared_bytes = 8192,
+                                         .name = Kernel::kName},
+                                        params);
 }
 
 template <class... Kernels>
@@ -49,8 +59,9 @@ std::vector<Bug> table() {
 }  // namespace detail
 
 inline std::vector<Bug> all() {
-  return detail::table<MissingProxyFence, WaitWithoutBarrier, ElementsForBytes, PhaseNotFlipped, ProducerParity,
-                       OneArrivalForAll, EarlyRelease, PeerLeaves>();
+  return detail::table<MissingProxyFence, WaitWithoutBarrier, AnotherThreadWaits, LeavesBeforeRead, InitWithoutFence,
+                       ElementsForBytes, ExpectsTooMuch, OneArrivalForAll, PhaseNotFlipped, ProducerParity, EarlyRelease,
+                       AccumulatorEarly, ReloadedUnderProduct, PeerLeaves>();
 }
 
 }  // namespace gantry::examples::bugs

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "gantry/arch.hpp"
-#include "gantry/tma/descriptor.hpp"
+#include <gantry/arch.hpp>
+#include <gantry/tma/descriptor.hpp>
 
 namespace gantry::examples::bugs {
 
@@ -15,6 +15,13 @@ inline constexpr std::uint32_t kTileBytes = kRows * kColumns * 4;
 struct Params {
   TmaDescriptor from, to;  // u32, box 32 x 32, no swizzle
   int tiles;               // down the matrix
+};
+
+// What a kernel has unless it says otherwise.
+struct Doubler {
+  using Params = bugs::Params;
+  static constexpr int kThreads = 64;
+  static constexpr int kCtas = 1;
 };
 
 // The tile's words that this thread works on, doubled in place.

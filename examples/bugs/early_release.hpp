@@ -5,9 +5,8 @@
 
 namespace gantry::examples::bugs {
 
-struct EarlyRelease {
+struct EarlyRelease : Doubler {
   static constexpr const char* kName = "early_release";
-  using Params = bugs::Params;
 
   struct Slots {
     Storage base;

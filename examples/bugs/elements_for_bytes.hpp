@@ -6,9 +6,8 @@
 
 namespace gantry::examples::bugs {
 
-struct ElementsForBytes {
+struct ElementsForBytes : Doubler {
   static constexpr const char* kName = "elements_for_bytes";
-  using Params = bugs::Params;
 
   GANTRY_HD static void run(const Params& p, SharedMemory shared) {
     Storage& s = prepare(shared);

@@ -6,9 +6,8 @@
 
 namespace gantry::examples::bugs {
 
-struct MissingProxyFence {
+struct MissingProxyFence : Doubler {
   static constexpr const char* kName = "missing_proxy_fence";
-  using Params = bugs::Params;
 
   GANTRY_HD static void run(const Params& p, SharedMemory shared) {
     Storage& s = prepare(shared);

@@ -5,9 +5,8 @@
 
 namespace gantry::examples::bugs {
 
-struct OneArrivalForAll {
+struct OneArrivalForAll : Doubler {
   static constexpr const char* kName = "one_arrival_for_all";
-  using Params = bugs::Params;
 
   struct Slots {
     Storage base;

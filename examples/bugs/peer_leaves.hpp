@@ -6,9 +6,9 @@
 
 namespace gantry::examples::bugs {
 
-struct PeerLeaves {
+struct PeerLeaves : Doubler {
   static constexpr const char* kName = "peer_leaves";
-  using Params = bugs::Params;
+  static constexpr int kCtas = 2;  // of a cluster
 
   GANTRY_HD static void run(const Params& p, SharedMemory shared) {
     Storage& s = prepare(shared);

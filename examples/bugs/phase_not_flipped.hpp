@@ -6,9 +6,8 @@
 
 namespace gantry::examples::bugs {
 
-struct PhaseNotFlipped {
+struct PhaseNotFlipped : Doubler {
   static constexpr const char* kName = "phase_not_flipped";
-  using Params = bugs::Params;
 
   GANTRY_HD static void run(const Params& p, SharedMemory shared) {
     Storage& s = prepare(shared);

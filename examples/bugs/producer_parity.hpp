@@ -6,9 +6,8 @@
 
 namespace gantry::examples::bugs {
 
-struct ProducerParity {
+struct ProducerParity : Doubler {
   static constexpr const char* kName = "producer_parity";
-  using Params = bugs::Params;
 
   struct Slots {
     Storage base;

@@ -6,9 +6,8 @@
 
 namespace gantry::examples::bugs {
 
-struct WaitWithoutBarrier {
+struct WaitWithoutBarrier : Doubler {
   static constexpr const char* kName = "wait_without_barrier";
-  using Params = bugs::Params;
 
   GANTRY_HD static void run(const Params& p, SharedMemory shared) {
     Storage& s = prepare(shared);
