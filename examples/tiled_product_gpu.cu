@@ -1,15 +1,15 @@
 // Runs the tiled product on a GPU, checks it against a product computed on the CPU, and prints its speed.
 //
 //   tiled_product_gpu [M N K]
-#include <cuda_bf16.h>
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <vector>
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
 
 #include <gantry/tma/encode.hpp>
 
@@ -19,8 +19,7 @@ namespace {
 
 using Kernel = gantry::examples::TiledProduct<>;
 
-__global__ void __launch_bounds__(Kernel::kThreads, 1)
-    tiled_product(const __grid_constant__ Kernel::Params params) {
+__global__ void __launch_bounds__(Kernel::kThreads, 1) tiled_product(const __grid_constant__ Kernel::Params params) {
   extern __shared__ __align__(1024) unsigned char memory[];
   Kernel::run(params, gantry::SharedMemory(memory));
 }
@@ -49,9 +48,7 @@ struct Matrix {
     check(cudaMalloc(&device, bytes()), "cudaMalloc");
   }
   std::size_t bytes() const { return host.size() * sizeof(__nv_bfloat16); }
-  float at(int r, int c) const {
-    return __bfloat162float(host[static_cast<std::size_t>(r) * columns + c]);
-  }
+  float at(int r, int c) const { return __bfloat162float(host[static_cast<std::size_t>(r) * columns + c]); }
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Copies in the simulator: every element arrives, in the widest accesses that the layouts allow, and the machine has
 // nothing to object to.
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <gantry/atom/mma_copy.hpp>
 #include <gantry/layout/smem_atoms.hpp>
@@ -41,18 +41,19 @@ TYPED_TEST_SUITE(Stores, StoreOperations);
 TYPED_TEST(Loads, GiveEveryLaneTheElementsOfItsLayout) {
   constexpr int n = 64 * TypeParam::count;
   int wrong = 0;
-  const Report report = simulate({.block = {32}, .shared_bytes = sizeof(Block<TypeParam::count>)}, [&](SharedMemory shared) {
-    const int lane = static_cast<int>(arch::lane_rank());
-    const auto block = make_tensor(make_smem_ptr(shared.as<Block<TypeParam::count>>().elements), Tile<n>{});
-    for (int i = lane; i < n; i += 32) block(i) = static_cast<std::uint16_t>(i);
-    arch::syncwarp();
-    const TiledCopy<Whole<TypeParam>> tiled;
-    const auto mine = tiled.get_slice(lane);
-    const auto wanted = mine.partition_D(make_identity_tensor(Tile<n>{}));
-    auto registers = make_fragment_like<std::uint16_t>(wanted);
-    copy(tiled, mine.partition_S(block), registers);
-    for_each_element(registers, [&](auto i) { wrong += registers(i) != wanted(i)[0]; });
-  });
+  const Report report =
+      simulate({.block = {32}, .shared_bytes = sizeof(Block<TypeParam::count>)}, [&](SharedMemory shared) {
+        const int lane = static_cast<int>(arch::lane_rank());
+        const auto block = make_tensor(make_smem_ptr(shared.as<Block<TypeParam::count>>().elements), Tile<n>{});
+        for (int i = lane; i < n; i += 32) block(i) = static_cast<std::uint16_t>(i);
+        arch::syncwarp();
+        const TiledCopy<Whole<TypeParam>> tiled;
+        const auto mine = tiled.get_slice(lane);
+        const auto wanted = mine.partition_D(make_identity_tensor(Tile<n>{}));
+        auto registers = make_fragment_like<std::uint16_t>(wanted);
+        copy(tiled, mine.partition_S(block), registers);
+        for_each_element(registers, [&](auto i) { wrong += registers(i) != wanted(i)[0]; });
+      });
   EXPECT_TRUE(report.clean()) << report.text();
   EXPECT_EQ(wrong, 0);
 }
@@ -60,18 +61,19 @@ TYPED_TEST(Loads, GiveEveryLaneTheElementsOfItsLayout) {
 TYPED_TEST(Stores, PutEveryElementInItsPlace) {
   constexpr int n = 64 * TypeParam::count;
   int wrong = 0;
-  const Report report = simulate({.block = {32}, .shared_bytes = sizeof(Block<TypeParam::count>)}, [&](SharedMemory shared) {
-    const int lane = static_cast<int>(arch::lane_rank());
-    const auto block = make_tensor(make_smem_ptr(shared.as<Block<TypeParam::count>>().elements), Tile<n>{});
-    const TiledCopy<Whole<TypeParam>> tiled;
-    const auto mine = tiled.get_slice(lane);
-    const auto source = mine.partition_S(make_identity_tensor(Tile<n>{}));
-    auto registers = make_fragment_like<std::uint16_t>(source);
-    for_each_element(registers, [&](auto i) { registers(i) = static_cast<std::uint16_t>(source(i)[0]); });
-    copy(tiled, registers, mine.partition_D(block));
-    arch::syncwarp();
-    for (int i = lane; i < n; i += 32) wrong += block(i) != i;
-  });
+  const Report report =
+      simulate({.block = {32}, .shared_bytes = sizeof(Block<TypeParam::count>)}, [&](SharedMemory shared) {
+        const int lane = static_cast<int>(arch::lane_rank());
+        const auto block = make_tensor(make_smem_ptr(shared.as<Block<TypeParam::count>>().elements), Tile<n>{});
+        const TiledCopy<Whole<TypeParam>> tiled;
+        const auto mine = tiled.get_slice(lane);
+        const auto source = mine.partition_S(make_identity_tensor(Tile<n>{}));
+        auto registers = make_fragment_like<std::uint16_t>(source);
+        for_each_element(registers, [&](auto i) { registers(i) = static_cast<std::uint16_t>(source(i)[0]); });
+        copy(tiled, registers, mine.partition_D(block));
+        arch::syncwarp();
+        for (int i = lane; i < n; i += 32) wrong += block(i) != i;
+      });
   EXPECT_TRUE(report.clean()) << report.text();
   EXPECT_EQ(wrong, 0);
 }
@@ -153,18 +155,22 @@ TEST(VectorCopies, AreAsWideAsBothLayoutsAllow) {
   alignas(16) float memory[1024] = {};
   const auto rows = make_tensor(make_gmem_ptr(memory), [] { return make_layout(make_shape(_8, _32), LayoutRight{}); });
   const auto columns = make_tensor(make_gmem_ptr(memory), Tile<8, 32>{});
-  const auto pairs = make_tensor(
-      make_gmem_ptr(memory), [] { return make_layout(make_shape(make_shape(_2, _4), _32), make_stride(make_stride(_1, _64), _2)); });
-  const auto odd = make_tensor(make_gmem_ptr(memory), [] { return make_layout(make_shape(_8, _32), make_stride(Int::fixed(33), _1)); });
+  const auto pairs = make_tensor(make_gmem_ptr(memory), [] {
+    return make_layout(make_shape(make_shape(_2, _4), _32), make_stride(make_stride(_1, _64), _2));
+  });
+  const auto odd = make_tensor(make_gmem_ptr(memory),
+                               [] { return make_layout(make_shape(_8, _32), make_stride(Int::fixed(33), _1)); });
   EXPECT_EQ(width(rows, rows), 4);
   EXPECT_EQ(width(rows, columns), 1);
   EXPECT_EQ(width(columns, pairs), 2);
   EXPECT_EQ(width(odd, odd), 1);  // rows start at odd addresses
-  const auto some = make_tensor(make_gmem_ptr(memory),
-                                [] { return make_layout(make_shape(_8, _32), make_stride(Int::unknown(), _1)); }, 100);
+  const auto some = make_tensor(
+      make_gmem_ptr(memory), [] { return make_layout(make_shape(_8, _32), make_stride(Int::unknown(), _1)); }, 100);
   auto registers = make_tensor_like(rows);
   EXPECT_EQ(width(registers, some), 4);
-  const auto swizzled = make_tensor(make_smem_ptr(memory), [] { return tile_to_shape(smem_atom(Major::K, SwizzleMode::b128, 32), make_shape(_8, _32)); });
+  const auto swizzled = make_tensor(make_smem_ptr(memory), [] {
+    return tile_to_shape(smem_atom(Major::K, SwizzleMode::b128, 32), make_shape(_8, _32));
+  });
   EXPECT_EQ(width(registers, swizzled), 4);
 }
 
@@ -202,11 +208,14 @@ TEST(VectorCopies, LeaveOutWhatThePredicateDenies) {
     const auto tiled = make_tiled_copy(Copy_Atom<UniversalCopy<std::uint64_t>, float>{}, Tile<32>{}, Tile<2>{});
     const auto mine = tiled.get_slice(thread);
     const auto place = mine.partition_S(make_identity_tensor(Tile<128>{}));  // ((2, 1), 2)
-    copy_if(tiled, [&](auto i) { return place(2 * i)[0] < 100; }, mine.partition_S(make_tensor(make_gmem_ptr(from.data()), Tile<128>{})),
-            mine.partition_D(make_tensor(make_gmem_ptr(to.data()), Tile<128>{})));
+    copy_if(
+        tiled, [&](auto i) { return place(2 * i)[0] < 100; },
+        mine.partition_S(make_tensor(make_gmem_ptr(from.data()), Tile<128>{})),
+        mine.partition_D(make_tensor(make_gmem_ptr(to.data()), Tile<128>{})));
   });
   EXPECT_TRUE(report.clean()) << report.text();
-  for (int i = 0; i < 128; ++i) ASSERT_EQ(to[static_cast<std::size_t>(i)], i < 100 ? static_cast<float>(i) : -1.0f) << i;
+  for (int i = 0; i < 128; ++i)
+    ASSERT_EQ(to[static_cast<std::size_t>(i)], i < 100 ? static_cast<float>(i) : -1.0f) << i;
 }
 
 TEST(VectorCopies, ConvertWhereTypesDiffer) {

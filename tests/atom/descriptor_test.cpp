@@ -1,8 +1,8 @@
 // Matrix descriptors: the strides that are found describe the layout under the address rule of the hardware, and what
 // the hardware cannot read is refused by its rule.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <gantry/atom/matrix_descriptor.hpp>
 #include <gantry/layout/compose.hpp>
@@ -34,7 +34,8 @@ TEST_P(Descriptors, DescribeTheLayoutUnderTheHardwaresRule) {
   const Case c = GetParam();
   const IntTuple shape = make_shape(Int::fixed(c.rows), Int::fixed(c.depth));
   const ComposedLayout atom = smem_atom(c.major, c.mode, c.bits);
-  const ComposedLayout tile = c.k_first ? tile_to_shape(atom, shape, make_int_tuple(_1, _0)) : tile_to_shape(atom, shape);
+  const ComposedLayout tile =
+      c.k_first ? tile_to_shape(atom, shape, make_int_tuple(_1, _0)) : tile_to_shape(atom, shape);
   ASSERT_TRUE(tile.ok());
   const Int k = Int::fixed(256 / c.bits);
   for (int rows = 64; rows <= c.rows; rows += 64) {
@@ -94,8 +95,8 @@ TEST(Descriptors, ThatCannotBeAreRefusedByTheirRule) {
   const Layout columns = make_layout(make_shape(_64, _16), make_stride(_1, _64));
   EXPECT_EQ(describe_matrix(columns, b128, Major::K, 16).rule, MatrixRule::not_k_contiguous);
   EXPECT_EQ(describe_matrix(columns, b128, Major::MN, 16).rule, MatrixRule::none);
-  const Layout padded = make_layout(make_shape(make_shape(_8, _8), _16),
-                                    make_stride(make_stride(_64, Int::fixed(516)), _1));
+  const Layout padded =
+      make_layout(make_shape(make_shape(_8, _8), _16), make_stride(make_stride(_64, Int::fixed(516)), _1));
   EXPECT_EQ(describe_matrix(padded, b128, Major::K, 16).rule, MatrixRule::stride_alignment);
   EXPECT_EQ(describe_matrix(padded, b128, Major::K, 16).actual, 1032);
 }

@@ -69,17 +69,18 @@ TEST(MmaFragments, AnOperationKnowsItsShapeAndTypes) {
 
 template <class Op>
 class MatrixOperations : public testing::Test {};
-using Operations =
-    testing::Types<SM75_U32x1_LDSM_N, SM75_U32x2_LDSM_N, SM75_U32x4_LDSM_N, SM75_U16x2_LDSM_T, SM75_U16x4_LDSM_T,
-                   SM75_U16x8_LDSM_T, SM90_U32x1_STSM_N, SM90_U32x2_STSM_N, SM90_U32x4_STSM_N, SM90_U16x2_STSM_T,
-                   SM90_U16x4_STSM_T, SM90_U16x8_STSM_T>;
+using Operations = testing::Types<SM75_U32x1_LDSM_N, SM75_U32x2_LDSM_N, SM75_U32x4_LDSM_N, SM75_U16x2_LDSM_T,
+                                  SM75_U16x4_LDSM_T, SM75_U16x8_LDSM_T, SM90_U32x1_STSM_N, SM90_U32x2_STSM_N,
+                                  SM90_U32x4_STSM_N, SM90_U16x2_STSM_T, SM90_U16x4_STSM_T, SM90_U16x8_STSM_T>;
 TYPED_TEST_SUITE(MatrixOperations, Operations);
 
 // Element c of row r of matrix j is number 64 j + 8 r + c.
 TYPED_TEST(MatrixOperations, RegistersAndRowsAreThoseOfTheInstruction) {
   using Op = TypeParam;
   constexpr CopyAtomLayout atom = Copy_Atom<Op, f16>::value;
-  constexpr bool loads = requires { static_cast<detail::MatrixLoad<Op::count, Op::transposed>*>(static_cast<Op*>(nullptr)); };
+  constexpr bool loads = requires {
+    static_cast<detail::MatrixLoad<Op::count, Op::transposed>*>(static_cast<Op*>(nullptr));
+  };
   const Layout registers = loads ? atom.destination : atom.source;
   const Layout rows = loads ? atom.source : atom.destination;
   EXPECT_EQ(atom.reference, registers);

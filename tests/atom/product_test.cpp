@@ -1,8 +1,8 @@
 // Products of tiled MMAs in the simulator: every type, both majors, every swizzle, A from shared memory and from
 // registers. The operands are small integers, so that every sum is exact and the result has one right value.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <gantry/atom.hpp>
 
@@ -61,30 +61,29 @@ struct Problem {
   static void run() {
     std::vector<D> out(kM * kN, D(-77));
     constexpr int kThreads = 128 * kAtomsM * kAtomsN;
-    const Report report =
-        simulate({.block = {kThreads}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
-          Storage& s = shared.as<Storage>();
-          const int thread = static_cast<int>(arch::thread_rank());
-          const auto a = make_tensor(make_smem_ptr(s.a), SharedA{});
-          const auto b = make_tensor(make_smem_ptr(s.b), SharedB{});
-          for (int i = thread; i < kM * kK; i += kThreads) a(i % kM, i / kM) = A(small<A>(i % kM, i / kM));
-          for (int i = thread; i < kN * kK; i += kThreads) b(i % kN, i / kN) = B(small<B>(i % kN, i / kN + 1));
-          arch::fence_proxy_async(arch::space_shared);
-          arch::syncthreads();
-          const TiledMma<Mma> mma;
-          const auto slice = mma.get_slice(thread);
-          const auto fa = fragment_a(slice, a, thread);
-          const auto fb = slice.partition_fragment_B(b);
-          auto acc = partition_fragment_C(mma, Tile<kM, kN>{});
-          warpgroup_fence_operand(acc);
-          arch::wgmma_fence();
-          gemm(mma, fa, fb, acc, false);
-          gemm(mma, fa(_, _, 0), fb(_, _, 0), acc);  // the first block along K once more
-          arch::wgmma_commit_group();
-          arch::wgmma_wait_group(arch::n32<0>);
-          warpgroup_fence_operand(acc);
-          copy(acc, slice.partition_C(make_tensor(make_gmem_ptr(out.data()), Tile<kM, kN>{})));
-        });
+    const Report report = simulate({.block = {kThreads}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
+      Storage& s = shared.as<Storage>();
+      const int thread = static_cast<int>(arch::thread_rank());
+      const auto a = make_tensor(make_smem_ptr(s.a), SharedA{});
+      const auto b = make_tensor(make_smem_ptr(s.b), SharedB{});
+      for (int i = thread; i < kM * kK; i += kThreads) a(i % kM, i / kM) = A(small<A>(i % kM, i / kM));
+      for (int i = thread; i < kN * kK; i += kThreads) b(i % kN, i / kN) = B(small<B>(i % kN, i / kN + 1));
+      arch::fence_proxy_async(arch::space_shared);
+      arch::syncthreads();
+      const TiledMma<Mma> mma;
+      const auto slice = mma.get_slice(thread);
+      const auto fa = fragment_a(slice, a, thread);
+      const auto fb = slice.partition_fragment_B(b);
+      auto acc = partition_fragment_C(mma, Tile<kM, kN>{});
+      warpgroup_fence_operand(acc);
+      arch::wgmma_fence();
+      gemm(mma, fa, fb, acc, false);
+      gemm(mma, fa(_, _, 0), fb(_, _, 0), acc);  // the first block along K once more
+      arch::wgmma_commit_group();
+      arch::wgmma_wait_group(arch::n32<0>);
+      warpgroup_fence_operand(acc);
+      copy(acc, slice.partition_C(make_tensor(make_gmem_ptr(out.data()), Tile<kM, kN>{})));
+    });
     EXPECT_TRUE(report.clean()) << report.text();
     int wrong = 0;
     for (int i = 0; i < kM; ++i) {
@@ -135,9 +134,9 @@ TEST(Products, TakeAFromRegistersThatLdmatrixFilled) {
 }
 
 TEST(Products, OfSeveralInstructionsAndWarpgroupsAreOneProduct) {
-  Problem<SS<64, float, bf16>, 128, 128, 64, SwizzleMode::b128>::run();          // one warpgroup, 2 x 2 instructions
-  Problem<SS<64, float, bf16>, 128, 64, 64, SwizzleMode::b128, 2, 1>::run();     // two warpgroups along M
-  Problem<SS<32, float, bf16>, 64, 128, 64, SwizzleMode::b128, 1, 2>::run();     // two along N, twice
+  Problem<SS<64, float, bf16>, 128, 128, 64, SwizzleMode::b128>::run();       // one warpgroup, 2 x 2 instructions
+  Problem<SS<64, float, bf16>, 128, 64, 64, SwizzleMode::b128, 2, 1>::run();  // two warpgroups along M
+  Problem<SS<32, float, bf16>, 64, 128, 64, SwizzleMode::b128, 1, 2>::run();  // two along N, twice
   Problem<SS<64, float, bf16, bf16, Major::MN, Major::MN>, 256, 64, 32, SwizzleMode::b128, 2, 1>::run();
 }
 

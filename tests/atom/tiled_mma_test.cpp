@@ -1,11 +1,11 @@
 // Tiled MMAs and the tiled copies made from them: threads share tiles out, and registers of one are registers of the
 // other.
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <gantry/atom/mma_copy.hpp>
 
@@ -22,9 +22,9 @@ struct Mma {
 };
 struct Permuted {  // each warpgroup has columns 0 to 31 and 64 to 95, or 32 to 63 and 96 to 127
   using Operation = SM90_GMMA<64, float, bf16, bf16>;
-  static constexpr TiledMmaLayout value = make_tiled_mma(
-      MMA_Atom<Operation>::value, make_layout(make_shape(_1, _2, _1)),
-      make_tile(_, make_layout(make_shape(_32, _2, _2), make_stride(_1, _64, _32)), _));
+  static constexpr TiledMmaLayout value =
+      make_tiled_mma(MMA_Atom<Operation>::value, make_layout(make_shape(_1, _2, _1)),
+                     make_tile(_, make_layout(make_shape(_32, _2, _2), make_stride(_1, _64, _32)), _));
 };
 
 template <class M>

@@ -1,10 +1,11 @@
 // The tiled product on the simulated machine: right for every seed, and without findings.
-#include <gtest/gtest.h>
+#include "examples/tiled_product.hpp"
 
 #include <random>
 #include <vector>
 
-#include "examples/tiled_product.hpp"
+#include <gtest/gtest.h>
+
 #include "gantry/arch/simulator.hpp"
 
 namespace gantry {
@@ -27,7 +28,11 @@ class Problem {
   using Kernel = examples::TiledProduct<Config>;
 
   Problem(int m, int n, int k)
-      : m_(m), n_(n), k_(k), a_(static_cast<std::size_t>(m * k)), b_(static_cast<std::size_t>(n * k)),
+      : m_(m),
+        n_(n),
+        k_(k),
+        a_(static_cast<std::size_t>(m * k)),
+        b_(static_cast<std::size_t>(n * k)),
         d_(static_cast<std::size_t>(m * n)) {
     std::mt19937 random(1);
     std::uniform_int_distribution<int> value(-8, 8);
@@ -40,8 +45,11 @@ class Problem {
   Report run(SimulatorOptions options, std::uint32_t ctas) {
     for (bf16& x : d_) x = bf16(-1e30f);
     return Simulator(std::move(options))
-        .run<Kernel>({.grid = {ctas}, .cluster = {Kernel::kCluster}, .block = {Kernel::kThreads},
-                      .shared_bytes = sizeof(typename Kernel::Storage), .name = "tiled_product"},
+        .run<Kernel>({.grid = {ctas},
+                      .cluster = {Kernel::kCluster},
+                      .block = {Kernel::kThreads},
+                      .shared_bytes = sizeof(typename Kernel::Storage),
+                      .name = "tiled_product"},
                      params_);
   }
 

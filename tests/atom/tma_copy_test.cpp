@@ -1,9 +1,9 @@
 // TMA copies from plans that are constants, in the simulator: loads, multicasts, stores and reductions, of tiles that
 // take several instructions and overhang the tensor; and their coordinates against the plan's own walk.
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <gantry/atom/copy.hpp>
 #include <gantry/atom/tma_copy.hpp>
@@ -21,7 +21,8 @@ constexpr Layout kRows = make_layout(make_shape(Int::unknown(), Int::unknown()),
 
 // 64 x 64 floats: two boxes of 32 columns, 128-byte swizzled.
 struct Tile64 {
-  static constexpr ComposedLayout value = tile_to_shape(smem_atom(Major::K, SwizzleMode::b128, 32), make_shape(_64, _64));
+  static constexpr ComposedLayout value =
+      tile_to_shape(smem_atom(Major::K, SwizzleMode::b128, 32), make_shape(_64, _64));
 };
 template <TmaOp op, int ctas = 1>
 struct Plan {
@@ -38,7 +39,8 @@ struct Storage {
 
 template <class P>
 TmaDescriptor map_of(const std::vector<float>& data, int rows, int columns) {
-  GlobalTensor matrix{.address = reinterpret_cast<std::uint64_t>(data.data()), .element = ElementType::f32, .layout = {}};
+  GlobalTensor matrix{
+      .address = reinterpret_cast<std::uint64_t>(data.data()), .element = ElementType::f32, .layout = {}};
   matrix.layout = make_layout(make_shape(rows, columns), make_stride(columns, _1));
   return pack(bind(P::value, matrix).descriptor);
 }

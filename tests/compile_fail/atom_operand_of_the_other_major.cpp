@@ -1,6 +1,6 @@
 // The instruction reads K-major, and shared memory has M contiguous.
-// EXPECT: the instruction reads a K-major operand, and its elements are {actual} apart along K in shared memory: say Major::MN
-// EXPECT-REGEX: MatrixRefused.*64
+// EXPECT: the instruction reads a K-major operand, and its elements are {actual} apart along K in shared memory: say
+// Major::MN EXPECT-REGEX: MatrixRefused.*64
 #include <gantry/atom.hpp>
 
 struct Columns {
@@ -13,5 +13,6 @@ struct Mma {
   static constexpr gantry::TiledMmaLayout value = gantry::make_tiled_mma(gantry::MMA_Atom<Operation>::value);
 };
 auto descriptors(gantry::bf16* shared) {
-  return gantry::TiledMma<Mma>{}.get_slice(0).partition_fragment_A(make_tensor(gantry::make_smem_ptr(shared), Columns{}));
+  return gantry::TiledMma<Mma>{}.get_slice(0).partition_fragment_A(
+      make_tensor(gantry::make_smem_ptr(shared), Columns{}));
 }

@@ -1,6 +1,6 @@
 // Rows of 128 bytes without their swizzle are nothing that wgmma can read.
-// EXPECT: the shared layout is none that wgmma can read: groups of 8 rows must be as the swizzle's atom has them, {actual} bytes to a row
-// EXPECT-REGEX: MatrixRefused.*16
+// EXPECT: the shared layout is none that wgmma can read: groups of 8 rows must be as the swizzle's atom has them,
+// {actual} bytes to a row EXPECT-REGEX: MatrixRefused.*16
 #include <gantry/atom.hpp>
 
 struct Rows {

@@ -36,9 +36,7 @@ class RegisterPart {
     whole_ = (whole_ & ~mask) | static_cast<Register>(value.bits) << shift_;
     return *this;
   }
-  GANTRY_INLINE const RegisterPart& operator=(const RegisterPart& other) const {
-    return *this = static_cast<T>(other);
-  }
+  GANTRY_INLINE const RegisterPart& operator=(const RegisterPart& other) const { return *this = static_cast<T>(other); }
 
  private:
   Register& whole_;
@@ -68,7 +66,8 @@ class AccumulatorPointer {
     arch::Accumulator<Op>& block = blocks_[i / kElements];
     const int element = i % kElements;
     if constexpr (sizeof_bits_v<value_type> == 16) {
-      return detail::RegisterPart<typename arch::Accumulator<Op>::Register, value_type>(block[element / 2], element % 2);
+      return detail::RegisterPart<typename arch::Accumulator<Op>::Register, value_type>(block[element / 2],
+                                                                                        element % 2);
     } else {
       return reinterpret_cast<value_type&>(block[element]);
     }
@@ -150,9 +149,8 @@ GANTRY_INLINE auto partition_fragment_C(const TiledMma<C>&, Shape) {
 // Keeps the compiler from moving uses of the accumulators across this point.
 template <class Op, int n, class L>
 GANTRY_INLINE void warpgroup_fence_operand(Tensor<AccumulatorArray<Op, n>, L>& acc) {
-  for_each_index<n>([&](auto i) {
-    arch::warpgroup_fence_operand(acc.data().block({i * AccumulatorPointer<Op>::kElements}));
-  });
+  for_each_index<n>(
+      [&](auto i) { arch::warpgroup_fence_operand(acc.data().block({i * AccumulatorPointer<Op>::kElements})); });
 }
 
 }  // namespace gantry

@@ -21,10 +21,10 @@ namespace detail {
 // Two floats as one word of two T, the first in the lower half.
 template <class T>
 struct PairOf;
-#define GANTRY_PAIR(T, word, function)                                                              \
-  template <>                                                                                       \
-  struct PairOf<T> {                                                                                \
-    using Word = word;                                                                              \
+#define GANTRY_PAIR(T, word, function)                                                                  \
+  template <>                                                                                           \
+  struct PairOf<T> {                                                                                    \
+    using Word = word;                                                                                  \
     GANTRY_INLINE static Word from(float first, float second) { return arch::function(second, first); } \
   };
 GANTRY_PAIR(f16, std::uint32_t, cvt_rn_f16x2)
@@ -46,7 +46,8 @@ GANTRY_INLINE void convert(const S& from, D&& to) {
   using From = detail::ValueOfTensor<S>;
   using To = detail::ValueOfTensor<D>;
   constexpr int n = size_v<detail::plain<S>>;
-  static_assert(n == size_v<detail::plain<D>>, "gantry: convert needs as many elements in its destination as in its source");
+  static_assert(n == size_v<detail::plain<D>>,
+                "gantry: convert needs as many elements in its destination as in its source");
   static_assert(detail::kInRegisters<D>, "gantry: convert writes registers: copy them to memory afterwards");
   if constexpr (detail::kConvertsPairs<From, To> && n % 2 == 0) {
     using Pair = detail::PairOf<To>;

@@ -1,5 +1,6 @@
-// copy(atom, from, to): issues the instructions of a copy atom for every block of two partitions, in compile-time loops.
-// copy(from, to) finds the widest accesses by itself; copy_if(predicate, ...) leaves out what the predicate denies.
+// copy(atom, from, to): issues the instructions of a copy atom for every block of two partitions, in compile-time
+// loops. copy(from, to) finds the widest accesses by itself; copy_if(predicate, ...) leaves out what the predicate
+// denies.
 //
 // A partition is ((what one instruction moves, ...), repetitions...), as TiledCopy makes it: instruction i moves the
 // i-th run of elements on both sides. Extents are known at compile time, so registers stay registers. Shared and global
@@ -153,9 +154,10 @@ GANTRY_INLINE constexpr void check_rows() {
   constexpr int elements = 128 / sizeof_bits_v<ValueOfTensor<T>>;
   static_assert(EngineOf<T>::memory == Memory::shared && kInRegisters<Registers>,
                 "gantry: ldmatrix and stmatrix move matrices between shared memory and registers");
-  static_assert(RunsAreContiguous<T, elements>::value && unswizzled_elements<EngineOf<T>>() >= elements,
-                "gantry: ldmatrix and stmatrix move rows of 16 bytes: the elements of a row must be contiguous in shared "
-                "memory. Along the other mode use the operation that transposes (_T instead of _N, or the reverse)");
+  static_assert(
+      RunsAreContiguous<T, elements>::value && unswizzled_elements<EngineOf<T>>() >= elements,
+      "gantry: ldmatrix and stmatrix move rows of 16 bytes: the elements of a row must be contiguous in shared "
+      "memory. Along the other mode use the operation that transposes (_T instead of _N, or the reverse)");
 }
 
 template <class S, class D, int kCount, bool kTransposed>
@@ -169,8 +171,9 @@ GANTRY_INLINE constexpr void check_operands(MatrixStore<kCount, kTransposed>) {
 template <class S, class D, class Word>
 GANTRY_INLINE constexpr void check_operands(UniversalCopy<Word>) {
   constexpr int elements = sizeof_bits_v<Word> / sizeof_bits_v<ValueOfTensor<S>>;
-  static_assert(RunsAreContiguous<S, elements>::value && RunsAreContiguous<D, elements>::value,
-                "gantry: one access moves contiguous elements: what the copy partitions must be contiguous on both sides");
+  static_assert(
+      RunsAreContiguous<S, elements>::value && RunsAreContiguous<D, elements>::value,
+      "gantry: one access moves contiguous elements: what the copy partitions must be contiguous on both sides");
 }
 
 // One instruction: elements from `s` on in the source and from `d` on in the destination.
@@ -210,9 +213,10 @@ GANTRY_INLINE constexpr int instruction_count() {
                 "gantry: the copy atom is for elements of another width");
   constexpr int sources = static_cast<int>(size(LayoutOf<S>::value[0]));
   constexpr int destinations = static_cast<int>(size(LayoutOf<D>::value[0]));
-  static_assert(sources % Atom::source_values == 0 && destinations % Atom::destination_values == 0,
-                "gantry: mode 0 of a partition holds whole instructions: partition source and destination with the tiled "
-                "copy that the atom belongs to");
+  static_assert(
+      sources % Atom::source_values == 0 && destinations % Atom::destination_values == 0,
+      "gantry: mode 0 of a partition holds whole instructions: partition source and destination with the tiled "
+      "copy that the atom belongs to");
   constexpr int n = size_v<plain<S>> / Atom::source_values;
   static_assert(n * Atom::destination_values == size_v<plain<D>>,
                 "gantry: copy needs as many instructions in its destination as in its source");
@@ -225,7 +229,8 @@ GANTRY_INLINE constexpr int instruction_count() {
 // ---- copy
 
 // Every element of `from` to the element of `to` with the same index, in the widest accesses that both allow. Elements
-// are converted where the types differ. Both start at a multiple of the access, as whole buffers and their partitions do.
+// are converted where the types differ. Both start at a multiple of the access, as whole buffers and their partitions
+// do.
 template <StaticTensor S, StaticTensor D>
 GANTRY_INLINE void copy(const S& from, D&& to, Site site = Site::here()) {
   detail::check_sizes<S, D>();
@@ -240,9 +245,8 @@ GANTRY_INLINE void copy(const Copy_Atom<Op, T>&, const S& from, D&& to, Site sit
     detail::copy_vectors<Op::max_bits>(from, to, site);
   } else {
     using Atom = Copy_Atom<Op, T>;
-    for_each_index<detail::instruction_count<Atom, S, D>()>([&](auto i) {
-      detail::issue<i * Atom::source_values, i * Atom::destination_values>(Op{}, from, to, site);
-    });
+    for_each_index<detail::instruction_count<Atom, S, D>()>(
+        [&](auto i) { detail::issue<i * Atom::source_values, i * Atom::destination_values>(Op{}, from, to, site); });
   }
 }
 
@@ -261,8 +265,8 @@ GANTRY_INLINE void copy_if(const P& predicate, const S& from, D&& to) {
 // Instruction i where predicate(i) holds. Whole warps agree about instructions that belong to a warp.
 GANTRY_CALLS_ANY
 template <class Op, class T, class P, StaticTensor S, StaticTensor D>
-requires(!detail::kIsAutoVectorizing<Op>)
-GANTRY_INLINE void copy_if(const Copy_Atom<Op, T>&, const P& predicate, const S& from, D&& to, Site site = Site::here()) {
+requires(!detail::kIsAutoVectorizing<Op>) GANTRY_INLINE
+    void copy_if(const Copy_Atom<Op, T>&, const P& predicate, const S& from, D&& to, Site site = Site::here()) {
   using Atom = Copy_Atom<Op, T>;
   for_each_index<detail::instruction_count<Atom, S, D>()>([&](auto i) {
     if (predicate(i)) detail::issue<i * Atom::source_values, i * Atom::destination_values>(Op{}, from, to, site);

@@ -1,9 +1,9 @@
 // gemm(mma, a, b, acc, accumulate): issues the instructions of a tiled MMA for every block of its fragments, in
 // compile-time loops: acc = A B, or acc += A B.
 //
-// The instructions are asynchronous. Before the first, `arch::wgmma_fence()`; after the last, `arch::wgmma_commit_group()`
-// and, before the accumulators are touched, `arch::wgmma_wait_group`, with warpgroup_fence_operand(acc) on both sides.
-// Neither operand may be overwritten before that wait.
+// The instructions are asynchronous. Before the first, `arch::wgmma_fence()`; after the last,
+// `arch::wgmma_commit_group()` and, before the accumulators are touched, `arch::wgmma_wait_group`, with
+// warpgroup_fence_operand(acc) on both sides. Neither operand may be overwritten before that wait.
 //
 // Example at namespace scope:
 //     struct Mma {

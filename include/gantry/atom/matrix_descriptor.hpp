@@ -18,17 +18,21 @@
 #include <gantry/layout/smem_atoms.hpp>
 
 // X(id, sentence).
-#define GANTRY_MATRIX_RULES(X)                                                                                         \
-  X(none, "no fault")                                                                                                  \
-  X(swizzle, "wgmma knows the swizzles Sw<0,4,3>, Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> on bytes; this one has {actual} " \
-             "bits")                                                                                                   \
-  X(not_k_contiguous, "the instruction reads a K-major operand, and its elements are {actual} apart along K in "       \
-                      "shared memory: say Major::MN, or lay K out contiguously")                                       \
-  X(not_mn_contiguous, "the instruction reads an MN-major operand, and its elements are {actual} apart along M or N "  \
-                       "in shared memory: say Major::K, or lay M or N out contiguously")                               \
-  X(not_canonical, "the shared layout is none that wgmma can read: groups of 8 rows must be as the swizzle's atom "    \
-                   "has them, {actual} bytes to a row; make it with tile_to_shape(smem_atom(...), ...)")               \
-  X(stride_alignment, "a matrix descriptor counts strides in 16 bytes, below 262144: a stride is {actual} bytes")      \
+#define GANTRY_MATRIX_RULES(X)                                                                                    \
+  X(none, "no fault")                                                                                             \
+  X(swizzle,                                                                                                      \
+    "wgmma knows the swizzles Sw<0,4,3>, Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> on bytes; this one has {actual} "     \
+    "bits")                                                                                                       \
+  X(not_k_contiguous,                                                                                             \
+    "the instruction reads a K-major operand, and its elements are {actual} apart along K in "                    \
+    "shared memory: say Major::MN, or lay K out contiguously")                                                    \
+  X(not_mn_contiguous,                                                                                            \
+    "the instruction reads an MN-major operand, and its elements are {actual} apart along M or N "                \
+    "in shared memory: say Major::K, or lay M or N out contiguously")                                             \
+  X(not_canonical,                                                                                                \
+    "the shared layout is none that wgmma can read: groups of 8 rows must be as the swizzle's atom "              \
+    "has them, {actual} bytes to a row; make it with tile_to_shape(smem_atom(...), ...)")                         \
+  X(stride_alignment, "a matrix descriptor counts strides in 16 bytes, below 262144: a stride is {actual} bytes") \
   X(block_alignment, "blocks of an operand start at multiples of 16 bytes, and these are {actual} bits apart")
 
 namespace gantry {
@@ -72,8 +76,9 @@ GANTRY_HD constexpr Layout canonical_matrix(const Layout& block, Major major, co
                        make_stride(make_stride(row, stride), make_stride(_1, swizzled ? chunk : leading)));
   }
   const Int run = rows.value() < row.value() ? rows : row;
-  return make_layout(make_shape(make_shape(run, rows / run), make_shape(_8, ks / _8)),
-                     make_stride(make_stride(_1, swizzled ? leading : stride), make_stride(row, swizzled ? stride : leading)));
+  return make_layout(
+      make_shape(make_shape(run, rows / run), make_shape(_8, ks / _8)),
+      make_stride(make_stride(_1, swizzled ? leading : stride), make_stride(row, swizzled ? stride : leading)));
 }
 
 // The distance in bytes between elements (0, 0) and (row, k) of a block; 16 where the block does not reach that far.
@@ -85,7 +90,8 @@ GANTRY_HD constexpr std::int64_t block_distance(const Layout& block, std::int64_
 }  // namespace detail
 
 // What one instruction reads: `block` is (M or N, K) in elements of `bits`, `swizzle` acts on its byte addresses.
-GANTRY_HD constexpr MatrixArrangement describe_matrix(const Layout& block, const Swizzle& swizzle, Major major, int bits) {
+GANTRY_HD constexpr MatrixArrangement describe_matrix(const Layout& block, const Swizzle& swizzle, Major major,
+                                                      int bits) {
   if (!swizzle.is_identity() && (swizzle.bits() > 3 || swizzle.base() != 4 || swizzle.shift() != 3)) {
     return MatrixArrangement::faulty(MatrixRule::swizzle, swizzle.bits());
   }
@@ -95,8 +101,8 @@ GANTRY_HD constexpr MatrixArrangement describe_matrix(const Layout& block, const
   const std::int64_t chunk = 128 / bits;
   const std::int64_t step = major == Major::K ? block(0, 1) : block(1, 0);
   if (step != 1) {
-    return MatrixArrangement::faulty(
-        major == Major::K ? MatrixRule::not_k_contiguous : MatrixRule::not_mn_contiguous, step);
+    return MatrixArrangement::faulty(major == Major::K ? MatrixRule::not_k_contiguous : MatrixRule::not_mn_contiguous,
+                                     step);
   }
   const bool swizzled = a.swizzle_bytes != 0;
   if (major == Major::K) {
@@ -125,11 +131,11 @@ namespace detail {
 
 template <MatrixRule rule, std::int64_t actual>
 struct MatrixRefused;
-#define GANTRY_X(id, sentence)                                                                    \
-  template <std::int64_t actual>                                                                  \
-  struct MatrixRefused<MatrixRule::id, actual> {                                                  \
-    static constexpr bool ok = MatrixRule::id == MatrixRule::none || (actual != actual);          \
-    static_assert(ok, "gantry: " sentence "  (values: see MatrixRefused<rule, actual>)");         \
+#define GANTRY_X(id, sentence)                                                            \
+  template <std::int64_t actual>                                                          \
+  struct MatrixRefused<MatrixRule::id, actual> {                                          \
+    static constexpr bool ok = MatrixRule::id == MatrixRule::none || (actual != actual);  \
+    static_assert(ok, "gantry: " sentence "  (values: see MatrixRefused<rule, actual>)"); \
   };
 GANTRY_MATRIX_RULES(GANTRY_X)
 #undef GANTRY_X

@@ -1,5 +1,5 @@
-// Matrix instructions as types: MMA_Atom<Op> has the shape, the element types and, as constexpr layouts, who holds what:
-// ThrID, and (thread, value) -> element of the 64 x K, N x K and 64 x N blocks, counted column by column.
+// Matrix instructions as types: MMA_Atom<Op> has the shape, the element types and, as constexpr layouts, who holds
+// what: ThrID, and (thread, value) -> element of the 64 x K, N x K and 64 x N blocks, counted column by column.
 //
 // SM90_GMMA is `wgmma` at every N, type and major. Its A comes from shared memory or from registers, its B from shared
 // memory; an operand in shared memory is seen whole by every thread. ss_op_selector and rs_op_selector pick the widest
@@ -31,14 +31,14 @@ template <class T>
 struct MmaTypeOf;
 template <arch::MmaType type>
 struct ElementOf;
-#define GANTRY_MMA_ELEMENT(id, T)                                  \
-  template <>                                                      \
-  struct MmaTypeOf<T> {                                            \
-    static constexpr arch::MmaType value = arch::MmaType::id;      \
-  };                                                               \
-  template <>                                                      \
-  struct ElementOf<arch::MmaType::id> {                            \
-    using type = T;                                                \
+#define GANTRY_MMA_ELEMENT(id, T)                             \
+  template <>                                                 \
+  struct MmaTypeOf<T> {                                       \
+    static constexpr arch::MmaType value = arch::MmaType::id; \
+  };                                                          \
+  template <>                                                 \
+  struct ElementOf<arch::MmaType::id> {                       \
+    using type = T;                                           \
   };
 GANTRY_MMA_ELEMENT(f16, ::gantry::f16)
 GANTRY_MMA_ELEMENT(bf16, ::gantry::bf16)
@@ -52,7 +52,9 @@ GANTRY_MMA_ELEMENT(s32, std::int32_t)
 #undef GANTRY_MMA_ELEMENT
 
 template <class T>
-concept HasMmaType = requires { MmaTypeOf<T>::value; };
+concept HasMmaType = requires {
+  MmaTypeOf<T>::value;
+};
 
 GANTRY_HD constexpr arch::Major major_of(Major m) { return m == Major::K ? arch::Major::k : arch::Major::mn; }
 
@@ -66,7 +68,8 @@ GANTRY_HD constexpr Layout gmma_c_layout(int n) {
                      make_stride(make_stride(_128, _1, _16), make_stride(_64, _8, Int::fixed(512))));
 }
 
-// A thread's registers of a 64 x K operand A, K elements of 256 bits in all: 32 bits along K, 8 rows down, then half of K.
+// A thread's registers of a 64 x K operand A, K elements of 256 bits in all: 32 bits along K, 8 rows down, then half of
+// K.
 GANTRY_HD constexpr Layout gmma_a_layout(int k) {
   const Int run = Int::fixed(k / 8);  // elements of one register
   const Int next = Int::fixed(64 * (k / 8));
@@ -101,7 +104,8 @@ GANTRY_HD constexpr MmaAtomLayout gmma_atom_layout() {
 
 template <int N, class D, class A, class B, Major kA = Major::K, Major kB = Major::K,
           MmaSource kSource = MmaSource::shared>
-struct SM90_GMMA : arch::WgmmaOp<N, detail::MmaTypeOf<D>::value, detail::MmaTypeOf<A>::value, detail::MmaTypeOf<B>::value> {
+struct SM90_GMMA
+    : arch::WgmmaOp<N, detail::MmaTypeOf<D>::value, detail::MmaTypeOf<A>::value, detail::MmaTypeOf<B>::value> {
   static_assert((kA == Major::K && kB == Major::K) || sizeof_bits_v<A> == 16,
                 "gantry: wgmma reads MN-major operands only of 16-bit elements: transpose the others on the way into "
                 "shared memory, or keep them K-major");
@@ -155,11 +159,9 @@ struct GmmaSelector {
 
 // A and B from shared memory.
 template <class A, class B, class D, class TileMNK, Major major_a = Major::K, Major major_b = Major::K>
-using ss_op_selector =
-    typename detail::GmmaSelector<A, B, D, TileMNK, major_a, major_b, MmaSource::shared>::type;
+using ss_op_selector = typename detail::GmmaSelector<A, B, D, TileMNK, major_a, major_b, MmaSource::shared>::type;
 // A from registers.
 template <class A, class B, class D, class TileMNK, Major major_a = Major::K, Major major_b = Major::K>
-using rs_op_selector =
-    typename detail::GmmaSelector<A, B, D, TileMNK, major_a, major_b, MmaSource::registers>::type;
+using rs_op_selector = typename detail::GmmaSelector<A, B, D, TileMNK, major_a, major_b, MmaSource::registers>::type;
 
 }  // namespace gantry

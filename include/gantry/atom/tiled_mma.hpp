@@ -29,8 +29,8 @@ namespace gantry {
 
 struct TiledMmaLayout {
   MmaAtomLayout atom;
-  Layout atoms;                                  // (m, n, k) -> number of the atom's group of threads
-  Tiler permutation_mnk = make_tile(_, _, _);    // `_`: the tile is as large as the atoms and in order
+  Layout atoms;                                // (m, n, k) -> number of the atom's group of threads
+  Tiler permutation_mnk = make_tile(_, _, _);  // `_`: the tile is as large as the atoms and in order
 
   GANTRY_HD constexpr bool ok() const { return !fault(); }
   GANTRY_HD constexpr Fault fault() const { return atoms.ok() ? permutation_mnk.fault() : atoms.fault(); }
@@ -69,8 +69,7 @@ struct TiledMmaLayout {
 
   GANTRY_HD constexpr Layout thrfrg(const Layout& tensor, const Layout& thread_value, int mode, int other) const {
     const Layout permuted = logical_divide(tensor, make_tile(permutation(mode), permutation(other)));
-    const Layout blocks =
-        zipped_divide(permuted, make_tile(Int::fixed(atom_size(mode)), Int::fixed(atom_size(other))));
+    const Layout blocks = zipped_divide(permuted, make_tile(Int::fixed(atom_size(mode)), Int::fixed(atom_size(other))));
     if (!blocks.ok()) return blocks;
     const Layout values = composition(blocks[0], thread_value);
     if (!values.ok()) return values;
@@ -198,7 +197,8 @@ struct TiledMma {
   using Description = C;
   using Operation = typename C::Operation;
 
-  // Slices for A and B in shared memory need only the warpgroup: a number that is uniform in it keeps descriptors uniform.
+  // Slices for A and B in shared memory need only the warpgroup: a number that is uniform in it keeps descriptors
+  // uniform.
   GANTRY_INLINE constexpr ThreadMma<C> get_slice(int thread) const { return {thread}; }
   GANTRY_INLINE constexpr ThreadMma<C> get_thread_slice(int thread) const { return {thread}; }
 

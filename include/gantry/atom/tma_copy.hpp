@@ -61,7 +61,8 @@ struct TmaParts {
 GANTRY_HD constexpr arch::ReduceOp reduce_op(TmaOp op) {
   return static_cast<arch::ReduceOp>(static_cast<int>(op) - static_cast<int>(TmaOp::reduce_add));
 }
-static_assert(reduce_op(TmaOp::reduce_xor) == arch::ReduceOp::xor_ && reduce_op(TmaOp::reduce_max) == arch::ReduceOp::max);
+static_assert(reduce_op(TmaOp::reduce_xor) == arch::ReduceOp::xor_ &&
+              reduce_op(TmaOp::reduce_max) == arch::ReduceOp::max);
 
 }  // namespace detail
 
@@ -137,8 +138,9 @@ namespace detail {
 
 template <class Plan, class G, class S>
 GANTRY_INLINE constexpr int tma_instructions() {
-  static_assert(plain<G>::kUnknownExtents == 0 && plain<S>::kUnknownExtents == 0,
-                "gantry: copy needs extents that are known at compile time: slice the partitions down to one tile first");
+  static_assert(
+      plain<G>::kUnknownExtents == 0 && plain<S>::kUnknownExtents == 0,
+      "gantry: copy needs extents that are known at compile time: slice the partitions down to one tile first");
   constexpr int n = size_v<plain<S>>;
   static_assert(n == size_v<plain<G>>, "gantry: copy needs as many elements in its destination as in its source");
   static_assert(n % TmaCopy<Plan>::elements == 0,

@@ -115,8 +115,8 @@ struct TiledCopyLayout {
     return first.ok() ? make_layout(first[0], first[1], tiles[1]) : first;
   }
   GANTRY_HD constexpr Layout get_layout_TV(const Layout& target) const {
-    const Layout tile = make_layout(tile_shape());
-    const Layout all = tile_to_thrfrg(zipped_divide(tile, tiler), target);
+    // Elements of the tile by their own count, wherever the tiler takes them from.
+    const Layout all = tile_to_thrfrg(make_layout(make_layout(tile_shape()), make_layout(_1)), target);
     return all.ok() ? make_layout(all[0], all[1]) : all;
   }
 };

@@ -36,8 +36,8 @@ extern __shared__ __align__(1024) unsigned char memory[];
 
 __global__ void matrices_through_registers(int from, int to) {
   const TiledMma<Mma> mma;
-  const auto tile = as_position_independent_swizzle_tensor(
-      make_tensor(make_smem_ptr<f16>(static_cast<void*>(memory)), Buffer{}));
+  const auto tile =
+      as_position_independent_swizzle_tensor(make_tensor(make_smem_ptr<f16>(static_cast<void*>(memory)), Buffer{}));
   const auto load = make_tiled_copy_C_atom(Copy_Atom<SM75_U32x4_LDSM_N, f16>{}, mma);
   const auto store = make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, f16>{}, mma);
   auto registers = make_tensor<f16>(Tile<8, 1, 4>{});
@@ -53,21 +53,23 @@ __global__ void rows_in_vectors(const f16* in, f16* out, int rows, int columns, 
   const auto target = make_tensor(make_gmem_ptr(out), Rows{}, rows, columns, columns);
   const auto place = make_identity_tensor([] { return make_shape(Int::unknown(), Int::unknown()); }, rows, columns);
   const auto at = coord(static_cast<int>(arch::block_index().x), static_cast<int>(arch::block_index().y));
-  const auto shared = mine.partition_D(
-      make_tensor(make_smem_ptr<f16>(static_cast<void*>(memory)), Buffer{}))(_, _, _, stage);
+  const auto shared =
+      mine.partition_D(make_tensor(make_smem_ptr<f16>(static_cast<void*>(memory)), Buffer{}))(_, _, _, stage);
   const auto here = mine.partition_S(local_tile(place, Tile<64, 64>{}, at));
   const Coordinate<2> end{{rows, columns}};
-  copy_if(tiled, [&](auto i) { return elem_less(here(Constant<8 * i>{}), end); },
-          mine.partition_S(local_tile(source, Tile<64, 64>{}, at)), shared);
+  copy_if(
+      tiled, [&](auto i) { return elem_less(here(Constant<8 * i>{}), end); },
+      mine.partition_S(local_tile(source, Tile<64, 64>{}, at)), shared);
   arch::syncthreads();
   auto registers = make_fragment_like(shared);
   copy(shared, registers);
-  copy_if(tiled, [&](auto i) { return elem_less(here(Constant<8 * i>{}), end); }, registers,
-          mine.partition_D(local_tile(target, Tile<64, 64>{}, at)));
+  copy_if(
+      tiled, [&](auto i) { return elem_less(here(Constant<8 * i>{}), end); }, registers,
+      mine.partition_D(local_tile(target, Tile<64, 64>{}, at)));
 }
 
-__global__ void tiles_by_tma(const __grid_constant__ TmaDescriptor in, const __grid_constant__ TmaDescriptor out, int rows,
-                             int columns) {
+__global__ void tiles_by_tma(const __grid_constant__ TmaDescriptor in, const __grid_constant__ TmaDescriptor out,
+                             int rows, int columns) {
   const auto buffers = make_tensor(make_smem_ptr<f16>(static_cast<void*>(memory)), Buffer{});
   auto* barrier = reinterpret_cast<std::uint64_t*>(memory + 2 * 8192);
   if (arch::thread_rank() != 0) return;

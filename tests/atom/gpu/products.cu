@@ -1,5 +1,5 @@
-// Products by tiled MMAs: descriptors, A from registers, several instructions to a thread, f16 and integer sums. No stack,
-// no spills, and ptxas keeps the products asynchronous.
+// Products by tiled MMAs: descriptors, A from registers, several instructions to a thread, f16 and integer sums. No
+// stack, no spills, and ptxas keeps the products asynchronous.
 #include <gantry/arch.hpp>
 #include <gantry/atom.hpp>
 #include <gantry/layout/smem_atoms.hpp>
@@ -24,12 +24,12 @@ struct Problem {
   static constexpr Major major_a = Operation::kMajorA == arch::Major::k ? Major::K : Major::MN;
   static constexpr Major major_b = Operation::kMajorB == arch::Major::k ? Major::K : Major::MN;
   struct SharedA {
-    static constexpr ComposedLayout value =
-        tile_to_shape(smem_atom(major_a, SwizzleMode::b128, sizeof_bits_v<A>), make_shape(Int::fixed(kM), Int::fixed(kK), _4));
+    static constexpr ComposedLayout value = tile_to_shape(smem_atom(major_a, SwizzleMode::b128, sizeof_bits_v<A>),
+                                                          make_shape(Int::fixed(kM), Int::fixed(kK), _4));
   };
   struct SharedB {
-    static constexpr ComposedLayout value =
-        tile_to_shape(smem_atom(major_b, SwizzleMode::b128, sizeof_bits_v<B>), make_shape(Int::fixed(kN), Int::fixed(kK), _4));
+    static constexpr ComposedLayout value = tile_to_shape(smem_atom(major_b, SwizzleMode::b128, sizeof_bits_v<B>),
+                                                          make_shape(Int::fixed(kN), Int::fixed(kK), _4));
   };
 
   GANTRY_HD static void run(D* out, int stages) {
@@ -74,7 +74,8 @@ __global__ void __launch_bounds__(128, 1) two_instructions_mn_major(float* out, 
   Problem<SM90_GMMA<128, float, f16, f16, Major::MN, Major::MN>, 128, 128, 64, 1>::run(out, stages);
 }
 __global__ void __launch_bounds__(128, 1) from_registers(float* out, int stages) {
-  Problem<SM90_GMMA<128, float, bf16, bf16, Major::K, Major::K, MmaSource::registers>, 64, 128, 64, 1>::run(out, stages);
+  Problem<SM90_GMMA<128, float, bf16, bf16, Major::K, Major::K, MmaSource::registers>, 64, 128, 64, 1>::run(out,
+                                                                                                            stages);
 }
 __global__ void __launch_bounds__(128, 1) half_sums(f16* out, int stages) {
   Problem<SM90_GMMA<128, f16, e4m3, e5m2>, 64, 128, 128, 1>::run(out, stages);
