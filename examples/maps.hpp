@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gantry/tma/descriptor.hpp"
+#include <gantry/tma/descriptor.hpp>
 
 namespace gantry::examples {
 

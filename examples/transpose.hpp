@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "gantry/arch.hpp"
-#include "gantry/tma/descriptor.hpp"
+#include <gantry/arch.hpp>
+#include <gantry/tma/descriptor.hpp>
 
 namespace gantry::examples {
 
