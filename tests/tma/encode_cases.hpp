@@ -278,16 +278,36 @@ inline const EncodeCase kEncodeCases[] = {
     {"im2col: step 2 on the channels", kTakes, true, [](cases::P& p) { p.element_strides[0] = 2; }},
     {"im2col: interleave 16B", kTakes, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.channels_per_pixel = 8; }},
     {"im2col: interleave 16B, channels of 24 bytes", kRefuses, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.channels_per_pixel = 12; }},
+    {"box of 229 KiB, 229 x 256 f32", kRefuses, false, cases::boxed<TmaDataType::f32, 229, 256>},
+    {"box of 232 KiB, 232 x 256 f32", kRefuses, false, cases::boxed<TmaDataType::f32, 232, 256>},
+    {"box of 236 KiB, 236 x 256 f32", kRefuses, false, cases::boxed<TmaDataType::f32, 236, 256>},
+    {"im2col: 256 channels x 456 pixels (228 KiB)", kTakes, true, [](cases::P& p) { cases::channelled<TmaSwizzle::none, 256>(p); p.pixels_per_column = 456; }},
+    {"im2col: 256 channels x 457 pixels", kRefuses, true, [](cases::P& p) { cases::channelled<TmaSwizzle::none, 256>(p); p.pixels_per_column = 457; }},
+    {"interleave 32B, inner box 16 bytes", kTakes, false, [](cases::P& p) { cases::interleaved<TmaInterleave::bytes_32, TmaSwizzle::bytes_32>(p); p.box[0] = 8; }},
+    {"im2col: 2^31 pixels in a row", kRefuses, true, [](cases::P& p) { p.dims[1] = std::uint64_t{1} << 31; }},
 };
 
 // What nobody has seen yet.
 inline const EncodeCase kOpenCases[] = {
-    {"box of 229 KiB, 229 x 256 f32", kUnseen, false, cases::boxed<TmaDataType::f32, 229, 256>},
-    {"box of 232 KiB, 232 x 256 f32", kUnseen, false, cases::boxed<TmaDataType::f32, 232, 256>},
-    {"box of 236 KiB, 236 x 256 f32", kUnseen, false, cases::boxed<TmaDataType::f32, 236, 256>},
-    {"im2col: 256 channels x 456 pixels (228 KiB)", kUnseen, true, [](cases::P& p) { cases::channelled<TmaSwizzle::none, 256>(p); p.pixels_per_column = 456; }},
-    {"im2col: 256 channels x 457 pixels", kUnseen, true, [](cases::P& p) { cases::channelled<TmaSwizzle::none, 256>(p); p.pixels_per_column = 457; }},
-    {"interleave 32B, inner box 16 bytes", kUnseen, false, [](cases::P& p) { cases::interleaved<TmaInterleave::bytes_32, TmaSwizzle::bytes_32>(p); p.box[0] = 8; }},
+    {"im2col: interleave 16B, swizzle none, channels of 32 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::none; p.channels_per_pixel = 16; }},
+    {"im2col: interleave 16B, swizzle none, channels of 64 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::none; p.channels_per_pixel = 32; }},
+    {"im2col: interleave 16B, swizzle none, channels of 128 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::none; p.channels_per_pixel = 64; }},
+    {"im2col: interleave 16B, swizzle none, channels of 256 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::none; p.channels_per_pixel = 128; }},
+    {"im2col: interleave 16B, swizzle none, channels of 512 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::none; p.channels_per_pixel = 256; }},
+    {"im2col: interleave 16B, swizzle 32B, channels of 32 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_32; p.channels_per_pixel = 16; }},
+    {"im2col: interleave 16B, swizzle 32B, channels of 64 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_32; p.channels_per_pixel = 32; }},
+    {"im2col: interleave 16B, swizzle 32B, channels of 128 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_32; p.channels_per_pixel = 64; }},
+    {"im2col: interleave 16B, swizzle 32B, channels of 256 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_32; p.channels_per_pixel = 128; }},
+    {"im2col: interleave 16B, swizzle 32B, channels of 512 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_32; p.channels_per_pixel = 256; }},
+    {"im2col: interleave 16B, swizzle 128B, channels of 32 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_128; p.channels_per_pixel = 16; }},
+    {"im2col: interleave 16B, swizzle 128B, channels of 64 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_128; p.channels_per_pixel = 32; }},
+    {"im2col: interleave 16B, swizzle 128B, channels of 128 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_128; p.channels_per_pixel = 64; }},
+    {"im2col: interleave 16B, swizzle 128B, channels of 256 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_128; p.channels_per_pixel = 128; }},
+    {"im2col: interleave 16B, swizzle 128B, channels of 512 bytes", kUnseen, true, [](cases::P& p) { p.interleave = TmaInterleave::bytes_16; p.swizzle = TmaSwizzle::bytes_128; p.channels_per_pixel = 256; }},
+    {"im2col: 2^31 channels in the tensor", kUnseen, true, [](cases::P& p) { p.dims[0] = std::uint64_t{1} << 31; }},
+    {"im2col: 2^31 images", kUnseen, true, [](cases::P& p) { p.dims[3] = std::uint64_t{1} << 31; }},
+    {"im2col: 2^31 - 1 pixels in a row", kUnseen, true, [](cases::P& p) { p.dims[1] = (std::uint64_t{1} << 31) - 1; }},
+    {"im2col: 2^31 - 100 pixels in a row", kUnseen, true, [](cases::P& p) { p.dims[1] = (std::uint64_t{1} << 31) - 100; }},
 };
 // clang-format on
 

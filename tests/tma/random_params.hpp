@@ -37,6 +37,7 @@ class ParamsGenerator {
     for (std::uint32_t i = 0; i < p.rank; ++i) {
       p.dims[i] = std::uint64_t{1} << below(33);
       if (chance(50)) p.dims[i] = 1 + below(p.dims[i]);
+      if (im2col && i > 0 && i < p.rank - 1 && p.dims[i] >> 31 != 0) p.dims[i] = 1 + below(1 << 30);
       if (i > 0) p.strides[i - 1] = below((std::uint64_t{1} << between(6, 40)) / alignment) * alignment;
       if (i > 0 || p.interleave != TmaInterleave::none) {
         p.element_strides[i] = static_cast<std::uint32_t>(between(1, 8));

@@ -140,6 +140,8 @@ constexpr Single kIm2colSingles[] = {
     {TmaRule::inner_box_bytes_exceed_swizzle_span, TmaField::channels_per_pixel, -1, 64,
      [](P& p) { p.channels_per_pixel = 128; }},
     {TmaRule::pixels_out_of_range, TmaField::pixels_per_column, -1, 1, [](P& p) { p.pixels_per_column = 0; }},
+    {TmaRule::spatial_extent_too_large, TmaField::dims, 2, (std::int64_t{1} << 31) - 1,
+     [](P& p) { p.dims[2] = std::uint64_t{1} << 31; }},
     {TmaRule::pixels_out_of_range, TmaField::pixels_per_column, -1, 1024, [](P& p) { p.pixels_per_column = 1025; }},
     {TmaRule::box_bytes_too_large, TmaField::pixels_per_column, -1, 454,
      [](P& p) {

@@ -161,6 +161,8 @@ class TmaValidation {
     const std::uint64_t extent = p_.dims[i];
     if (extent < 1 || extent > kTmaMaxExtent) {
       report(TmaRule::extent_out_of_range, TmaField::dims, i, extent, clamp(extent, 1, kTmaMaxExtent));
+    } else if (im2col_ && i > 0 && i < rank_ - 1 && extent >= kTmaMaxExtent / 2) {
+      report(TmaRule::spatial_extent_too_large, TmaField::dims, i, extent, kTmaMaxExtent / 2 - 1);
     } else if (extent > kTmaMaxExtent / 2) {
       report(TmaRule::extent_beyond_coordinates, TmaField::dims, i, extent, kTmaMaxExtent / 2);
     }

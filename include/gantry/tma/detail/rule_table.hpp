@@ -31,6 +31,9 @@ GANTRY_X(swizzled_address_misaligned, pitfall,
 GANTRY_X(extent_out_of_range, driver_rejects,
          "an extent is 1 to 2^32 elements",
          "driver API, globalDim; observed")
+GANTRY_X(spatial_extent_too_large, driver_rejects,
+         "a spatial extent of an im2col map is less than 2^31",
+         "observed")
 GANTRY_X(extent_beyond_coordinates, pitfall,
          "coordinates are signed 32-bit integers, so no copy can start at 2^31 or beyond",
          "PTX ISA, cp.async.bulk.tensor")
