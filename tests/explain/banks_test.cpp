@@ -132,6 +132,12 @@ TEST(Banks, ColumnMajorTilesAreReadAlongTheirFirstMode) {
   EXPECT_EQ(shared_reads(t).column.worst, 1);
 }
 
+TEST(Banks, LanesThatWantTheSameWordShareIt) {
+  const Layout layout = make_layout(make_shape(_8, _64), make_stride(_0, _1));  // one row, seen eight times
+  EXPECT_EQ(reads_of(tile(layout, 0, 16)).column.worst, 1);
+  EXPECT_EQ(reads_of(tile(layout, 0, 16)).element.worst, 1);
+}
+
 TEST(Banks, ATileWithoutContiguousElementsHasNoRows) {
   const Layout layout = make_layout(make_shape(_8, _8), make_stride(_16, _2));
   EXPECT_EQ(make_shared_tile(tile(layout, 0, 16), layout.shape()).row_mode, -1);

@@ -70,7 +70,7 @@ TEST(Report, OfARefusalGivesEveryReasonBeforeTheSteps) {
 }
 
 TEST(Report, KeepsItsWidth) {
-  for (const std::size_t width : {80, 110}) {
+  for (const std::size_t width : {std::size_t{80}, std::size_t{110}}) {
     for (const TmaOp op : {TmaOp::load, TmaOp::store, TmaOp::prefetch, TmaOp::reduce_add}) {
       for (const std::string& line : lines_of(report(explain(rows_plan(op)), {.width = width}))) {
         const bool has_opcode = line.find("cp.") != std::string::npos;  // one long word, not broken

@@ -10,8 +10,7 @@
 //         {.element = ElementType::bf16, .layout = make_layout(make_shape(4096, 8192), make_stride(8192, _1))},
 //         ComposedLayout(make_swizzle(SwizzleMode::b128), _0, make_layout(make_shape(_128, _64), LayoutRight{}), 16));
 //     const TmaExplanation e = explain(plan, {.tile = make_coord(3, 5)});
-//     // e.ok(), e.steps[1].name == "inv_smem_layout", e.instructions[0].coordinates[1] == 384, e.reads.column.worst ==
-//     1
+//     // e.ok(), e.steps[1].name == "inv_smem_layout", e.instructions[0].coordinates[1] == 384
 #pragma once
 
 #include <gantry/tma/explain_advice.hpp>

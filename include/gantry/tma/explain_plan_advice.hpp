@@ -45,7 +45,7 @@ class PlanAdvisor {
     split_by_256();
     instructions();
     multicast();
-    if (plan_.bound) edges();
+    if (plan_.bound) edges(plan_.gmem.shape(), {});
     shared_dimensions();
     return std::move(out_);
   }
@@ -110,25 +110,32 @@ class PlanAdvisor {
     }
   }
 
-  void edges() {
-    for_each_mode(plan_.gmem.shape(), plan_.gmem.stride(), {}, [this](BasisPath path, const Int& extent, const Int&) {
-      const std::int64_t s = extent.value();
-      const std::int64_t e = detail::tile_extent(plan_.cta_v_map, path);
-      const bool stores = writes_global(plan_.op);
-      const char* outside =
-          stores ? "what lies outside is not written" : "what lies outside is filled, and still counts for the barrier";
-      if (e > s) {
-        add(TmaAdviceLevel::warning, "tile_exceeds_extent",
-            "the tile takes " + number(e) + " elements of global mode " + mode_name(path) + ", which has " + number(s),
-            std::string(outside) + "; shared memory and instructions are spent on it in every tile",
-            "make the tile no larger than the extent along this mode");
-      } else if (s % e != 0) {
-        add(TmaAdviceLevel::note, "edge_tiles",
-            "tiles of " + number(e) + " do not divide the " + number(s) + " elements of global mode " + mode_name(path),
-            "the last tile reaches beyond the tensor: " + std::string(outside),
-            "nothing needs to change for correctness; a multiple of " + number(e) + " moves no byte for nothing");
-      }
-    });
+  void edges(TupleView shape, BasisPath path) {
+    if (shape.is_leaf()) return edge(path, shape.leaf().value(), detail::tile_extent(plan_.cta_v_map, path));
+    int mode = 0;
+    for (TupleView s : shape) edges(s, path.then(mode++));
+  }
+
+  const char* outside() const {
+    if (is_prefetch(plan_.op)) return "what lies outside is not fetched";
+    return writes_global(plan_.op) ? "what lies outside is not written"
+                                   : "what lies outside is filled, and still counts for the barrier";
+  }
+
+  void edge(BasisPath path, std::int64_t extent, std::int64_t tile) {
+    if (tile > extent) {
+      add(TmaAdviceLevel::warning, "tile_exceeds_extent",
+          "the tile takes " + number(tile) + " elements of global mode " + mode_name(path) + ", which has " +
+              number(extent),
+          std::string(outside()) + "; shared memory and instructions are spent on it in every tile",
+          "make the tile no larger than the extent along this mode");
+    } else if (extent % tile != 0) {
+      add(TmaAdviceLevel::note, "edge_tiles",
+          "tiles of " + number(tile) + " do not divide the " + number(extent) + " elements of global mode " +
+              mode_name(path),
+          "the last tile reaches beyond the tensor: " + std::string(outside()),
+          "nothing needs to change for correctness; a multiple of " + number(tile) + " moves no byte for nothing");
+    }
   }
 
   void shared_dimensions() {
