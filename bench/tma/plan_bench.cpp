@@ -7,9 +7,8 @@
 
 std::int64_t allocations();
 
+namespace gantry {
 namespace {
-
-using namespace gantry;
 
 struct Copy {
   const char* name;
@@ -53,33 +52,34 @@ void measure(benchmark::State& state, const F& f) {
   state.SetLabel(copy.name);
 }
 
-void Plan(benchmark::State& state) {
+void plan_copy(benchmark::State& state) {
   measure(state,
           [](const TmaCopyRequest& request, const TmaPlan&) { benchmark::DoNotOptimize(make_tma_copy(request)); });
 }
 
-void PlanWithSteps(benchmark::State& state) {
+void plan_with_steps(benchmark::State& state) {
   measure(state, [](const TmaCopyRequest& request, const TmaPlan&) {
     TmaPlanSteps steps;
     benchmark::DoNotOptimize(make_tma_copy(request, &steps));
   });
 }
 
-void Bind(benchmark::State& state) {
+void bind_plan(benchmark::State& state) {
   measure(state, [](const TmaCopyRequest& request, const TmaPlan& plan) {
     benchmark::DoNotOptimize(bind(plan, request.gtensor));
   });
 }
 
-void InstructionList(benchmark::State& state) {
+void list_instructions(benchmark::State& state) {
   measure(state, [](const TmaCopyRequest&, const TmaPlan& plan) {
     for_each_instruction(plan, {}, 0, [](const TmaInstruction& i) { benchmark::DoNotOptimize(i.shared_offset); });
   });
 }
 
-BENCHMARK(Plan)->DenseRange(0, 4);
-BENCHMARK(PlanWithSteps)->DenseRange(0, 4);
-BENCHMARK(Bind)->DenseRange(0, 4);
-BENCHMARK(InstructionList)->DenseRange(0, 4);
+BENCHMARK(plan_copy)->DenseRange(0, 4);
+BENCHMARK(plan_with_steps)->DenseRange(0, 4);
+BENCHMARK(bind_plan)->DenseRange(0, 4);
+BENCHMARK(list_instructions)->DenseRange(0, 4);
 
 }  // namespace
+}  // namespace gantry

@@ -52,7 +52,7 @@ GANTRY_HD constexpr TmaTiledCopy make_tma_copy_tiled(const TmaTiledCopyOperands&
   TmaTiledCopy out;
   const Int per_tma = Int::fixed(in.elements_per_tma);
   const Int ctas = Int::fixed(in.num_multicast);
-  if (in.num_multicast < 1 || in.elements_per_tma % in.num_multicast != 0) return out;
+  if (in.num_multicast < 1 || in.elements_per_tma < 1 || in.elements_per_tma % in.num_multicast != 0) return out;
   const Layout inv_smem_layout = right_inverse(in.smem);
   out.tiler_mn = product_each(in.cta_v_map.shape());
   out.layout_v = composition(inv_smem_layout, Tiler(per_tma));

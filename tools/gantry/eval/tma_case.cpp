@@ -111,7 +111,7 @@ ComposedLayout TmaCase::shared_in_parts(std::string_view swizzle_key, std::strin
 ElementType TmaCase::element(std::string_view key) {
   const ParsedElementType p = parse_element_type(std::string(word(key)).c_str());
   if (!p.ok) {
-    refused.push_back(p.problem.c_str());
+    refused.emplace_back(p.problem.c_str());
     return ElementType::void_;
   }
   return p.type;
