@@ -95,5 +95,14 @@ TEST(TiledProduct, IsExactInAClusterThatMulticasts) {
   EXPECT_EQ(problem.wrong(), 0);
 }
 
+TEST(TiledProduct, IsExactUnderManySchedules) {
+  Problem<SmallConfig> problem(128, 128, 192);
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Report report = problem.run({.seed = seed, .schedule = seed % 2 == 0 ? Schedule::pct : Schedule::random}, 1);
+    ASSERT_TRUE(report.clean()) << report.text();
+    ASSERT_EQ(problem.wrong(), 0) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace gantry

@@ -73,13 +73,18 @@ void expect_tile_to_arrive(float before, float (*expected)(float before, float v
         const TmaCopy<Load> in{&source};
         const auto tiles = local_tile(in.get_tma_tensor(kM, kN), Tile<64, 64>{}, coord(1, _));
         const auto parts = tma_partition(in, rank, group_modes<0, 2>(tile), group_modes<0, 2>(tiles));
+        if constexpr (ctas == 1) prefetch(in, parts.gmem(_, 1));
         copy(in.with(&s.barrier, (1 << ctas) - 1), parts.gmem(_, 1), parts.smem);
         arch::wait(&s.barrier, 0);
         if (rank == ctas - 1) {
           const TmaCopy<Store> out{&target};
           const auto places = local_tile(out.get_tma_tensor(kM, kN), Tile<64, 64>{}, coord(1, 1));
           const auto back = tma_partition(out, 0, group_modes<0, 2>(tile), group_modes<0, 2>(places));
-          copy(out, back.smem, back.gmem);
+          if constexpr (ctas > 1) {
+            copy(out.with(TmaCacheHint::evict_first), back.smem, back.gmem);
+          } else {
+            copy(out, back.smem, back.gmem);
+          }
           arch::cp_async_bulk_commit_group();
           arch::cp_async_bulk_wait_group(arch::n32<0>);
         }

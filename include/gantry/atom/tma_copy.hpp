@@ -75,6 +75,13 @@ struct TmaLoad {
   TmaCacheHint hint;
 };
 
+// A store with a cache hint, ready to be issued.
+template <class Plan>
+struct TmaStore {
+  const TmaDescriptor* map;
+  TmaCacheHint hint;
+};
+
 template <class Plan>
 struct TmaCopy {
   GANTRY_TMA_PLAN_STATIC_CHECK(Plan::value);
@@ -89,6 +96,10 @@ struct TmaCopy {
                                    TmaCacheHint hint = TmaCacheHint::none) const {
     static_assert(is_load(op), "gantry: only a TMA load signals a barrier; a store or a reduction is copied as it is");
     return {map, barrier, cta_mask, hint};
+  }
+  GANTRY_INLINE TmaStore<Plan> with(TmaCacheHint hint) const {
+    static_assert(is_store(op), "gantry: a hint alone makes a TMA store; a load also needs its barrier");
+    return {map, hint};
   }
 
   // The global tensor as TMA coordinates; the run-time values of its unknown extents.
@@ -155,32 +166,42 @@ GANTRY_INLINE constexpr void read_coordinates(std::int32_t (&out)[axes], const C
 
 }  // namespace detail
 
+namespace detail {
+
+// f(coordinates, shared address) for every instruction.
+template <class Plan, class G, class S, class F>
+GANTRY_INLINE void for_each_box(const G& gmem, const S& smem, const F& f) {
+  constexpr int rank = TmaCopy<Plan>::rank;
+  for_each_index<tma_instructions<Plan, G, S>()>([&](auto i) {
+    constexpr int first = i * TmaCopy<Plan>::elements;
+    std::int32_t at[rank];
+    read_coordinates(at, gmem(Constant<first>{}), make_sequence<rank>{});
+    f(at, unswizzled_address(smem, Constant<first>{}));
+  });
+}
+
+}  // namespace detail
+
 // ---- copy
 
 template <class Plan, StaticTensor G, StaticTensor S>
 GANTRY_INLINE void copy(const TmaLoad<Plan>& load, const G& from, const S& to, Site site = Site::here()) {
-  constexpr int rank = TmaCopy<Plan>::rank;
-  for_each_index<detail::tma_instructions<Plan, G, S>()>([&](auto i) {
-    constexpr int first = i * TmaCopy<Plan>::elements;
-    std::int32_t at[rank];
-    detail::read_coordinates(at, from(Constant<first>{}), make_sequence<rank>{});
-    auto* shared = detail::unswizzled_address(to, Constant<first>{});
-    const arch::CachePolicy policy{static_cast<std::uint64_t>(load.hint)};
-    const bool hinted = load.hint != TmaCacheHint::none;
+  const arch::CachePolicy policy{static_cast<std::uint64_t>(load.hint)};
+  const bool hinted = load.hint != TmaCacheHint::none;
+  detail::for_each_box<Plan>(from, to, [&](const auto& at, auto* shared) {
+    constexpr auto cluster = arch::space_cluster;
+    constexpr auto global = arch::space_global;
     if constexpr (is_multicast(Plan::value.op)) {
       if (hinted) {
-        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier,
-                                   load.cta_mask, policy, site);
+        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, load.cta_mask, policy, site);
       } else {
-        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier,
-                                   load.cta_mask, site);
+        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, load.cta_mask, site);
       }
     } else {
       if (hinted) {
-        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier, policy,
-                                   site);
+        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, policy, site);
       } else {
-        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, shared, load.map, at, load.barrier, site);
+        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, site);
       }
     }
   });
@@ -190,18 +211,31 @@ GANTRY_INLINE void copy(const TmaLoad<Plan>& load, const G& from, const S& to, S
 template <class Plan, StaticTensor S, StaticTensor G>
 GANTRY_INLINE void copy(const TmaCopy<Plan>& tma, const S& from, const G& to, Site site = Site::here()) {
   static_assert(writes_global(TmaCopy<Plan>::op), "gantry: a TMA load needs its barrier: copy(tma.with(barrier), ...)");
-  constexpr int rank = TmaCopy<Plan>::rank;
-  for_each_index<detail::tma_instructions<Plan, G, S>()>([&](auto i) {
-    constexpr int first = i * TmaCopy<Plan>::elements;
-    std::int32_t at[rank];
-    detail::read_coordinates(at, to(Constant<first>{}), make_sequence<rank>{});
-    const auto* shared = detail::unswizzled_address(from, Constant<first>{});
+  detail::for_each_box<Plan>(to, from, [&](const auto& at, const auto* shared) {
     if constexpr (is_reduce(TmaCopy<Plan>::op)) {
       arch::cp_reduce_async_bulk_tensor(arch::space_global, arch::space_shared,
                                         arch::OpTag<detail::reduce_op(TmaCopy<Plan>::op)>{}, tma.map, at, shared, site);
     } else {
       arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, tma.map, at, shared, site);
     }
+  });
+}
+template <class Plan, StaticTensor S, StaticTensor G>
+GANTRY_INLINE void copy(const TmaStore<Plan>& store, const S& from, const G& to, Site site = Site::here()) {
+  const arch::CachePolicy policy{static_cast<std::uint64_t>(store.hint)};
+  detail::for_each_box<Plan>(to, from, [&](const auto& at, const auto* shared) {
+    arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, store.map, at, shared, policy, site);
+  });
+}
+
+// The boxes of a load into L2 only. `gmem` is a part of tma_partition.
+template <class Plan, StaticTensor G>
+GANTRY_INLINE void prefetch(const TmaCopy<Plan>& tma, const G& gmem, Site site = Site::here()) {
+  constexpr int rank = TmaCopy<Plan>::rank;
+  for_each_index<detail::tma_instructions<Plan, G, G>()>([&](auto i) {
+    std::int32_t at[rank];
+    detail::read_coordinates(at, gmem(Constant<i * TmaCopy<Plan>::elements>{}), make_sequence<rank>{});
+    arch::cp_async_bulk_prefetch_tensor(arch::space_global, tma.map, at, site);
   });
 }
 
