@@ -125,7 +125,8 @@ Element element_of(TmaDataType type) {
 bool can_reduce(ReduceOp op, TmaDataType type) {
   using enum TmaDataType;
   switch (op) {
-    case ReduceOp::add: return type == u32 || type == s32 || type == u64 || type == f32 || type == f16 || type == bf16;
+    case ReduceOp::add:
+      return type == u32 || type == s32 || type == u64 || type == f32 || type == f64 || type == f16 || type == bf16;
     case ReduceOp::min:
     case ReduceOp::max: return type == u32 || type == s32 || type == u64 || type == s64 || type == f16 || type == bf16;
     case ReduceOp::inc:

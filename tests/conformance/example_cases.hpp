@@ -28,7 +28,7 @@ void add_examples(Cases<Machine>& cases) {
                        return m.map(matrix_map(TmaDataType::u8, address(at), kRows, kColumns, TileCopyConfig::kRows,
                                                TileCopyConfig::kBoxBytes, TmaSwizzle::bytes_128));
                      };
-                     typename Kernel::Params params{map(from), map(to), 4, 3};
+                     typename Kernel::Params params{map(from), map(to), 13, 1};
                      LaunchConfig config = one_cta<Kernel>("tile_copy");
                      config.grid = {3};
                      m.template launch<Kernel>(config, params);

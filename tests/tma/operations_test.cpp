@@ -63,10 +63,10 @@ TEST(TmaOperations, EachHasExactlyOneDirection) {
 
 // The table of the PTX ISA for the tensor form.
 const std::vector<std::pair<std::vector<TmaOp>, std::set<TmaDataType>>> kReduceTable = {
-    {{TmaOp::reduce_add}, {u32, s32, u64, f32, f16, bf16}},
+    {{TmaOp::reduce_add}, {u32, s32, u64, f32, f64, f16, bf16}},
     {{TmaOp::reduce_min, TmaOp::reduce_max}, {u32, s32, u64, s64, f16, bf16}},
     {{TmaOp::reduce_inc, TmaOp::reduce_dec}, {u32}},
-    {{TmaOp::reduce_and, TmaOp::reduce_or, TmaOp::reduce_xor}, {u32, s32, u64, s64}},
+    {{TmaOp::reduce_and, TmaOp::reduce_or, TmaOp::reduce_xor}, {u32, s32, u64}},
 };
 
 TEST(TmaOperations, ReductionsTakeTheElementTypesOfThePtxTable) {
@@ -96,7 +96,7 @@ TEST(TmaOperations, TheNearestTypeIsTheSameKindOfNumberWhereThereIsOne) {
     map.data_type = type;
     return static_cast<TmaDataType>(check_operation(op, map)[0].nearest);
   };
-  EXPECT_EQ(nearest(TmaOp::reduce_add, f64), f32);
+  EXPECT_EQ(nearest(TmaOp::reduce_max, f32), f16);
   EXPECT_EQ(nearest(TmaOp::reduce_add, s64), u64);
   EXPECT_EQ(nearest(TmaOp::reduce_add, u8), u32);
   EXPECT_EQ(nearest(TmaOp::reduce_xor, f64), u64);
@@ -155,12 +155,10 @@ TEST(TmaIssue, TheInnerStartIsAMultipleOfSixteenBytesAndTheOuterOnesAreFree) {
                "bytes; the nearest value that works is 0");
 }
 
-TEST(TmaIssue, TheLowestCoordinateWorksAndTheHighestDoesNot) {
+TEST(TmaIssue, TheLowestAndTheHighestCoordinateWork) {
   EXPECT_TRUE(check_issue({.op = TmaOp::load, .rank = 2, .coordinates = {INT32_MIN, INT32_MIN}}, kMatrix).empty());
-  const TmaViolations found = check_issue({.op = TmaOp::load, .rank = 2, .coordinates = {0, INT32_MAX}}, kMatrix);
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].rule, TmaRule::coordinate_overflow);
-  EXPECT_EQ(found[0].nearest, std::uint64_t{INT32_MAX - 63});
+  EXPECT_TRUE(check_issue({.op = TmaOp::load, .rank = 2, .coordinates = {0, INT32_MAX}}, kMatrix).empty());
+  EXPECT_TRUE(check_issue({.op = TmaOp::store, .rank = 2, .coordinates = {INT32_MAX - 7, INT32_MAX}}, kMatrix).empty());
 }
 
 TEST(TmaIssue, ANearestCoordinateIsLegal) {

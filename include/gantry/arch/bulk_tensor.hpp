@@ -234,7 +234,7 @@ GANTRY_INLINE void cp_async_bulk_tensor(space_global_t, space_shared_t, const vo
 #endif
 }
 
-// Global becomes op(global, shared), element by element, in the arithmetic of the map's type: add (u32 s32 u64 f32 f16
+// Global becomes op(global, shared), element by element, in the arithmetic of the map's type: add (u32 s32 u64 f32 f64 f16
 // bf16), min and max (u32 s32 u64 s64 f16 bf16), inc and dec (u32), and, or, xor (32- and 64-bit integers).
 template <ReduceOp Op, int Rank>
 GANTRY_INLINE void cp_reduce_async_bulk_tensor(space_global_t, space_shared_t, OpTag<Op>,

@@ -44,10 +44,9 @@ namespace tma_detail {
 
 inline constexpr std::int64_t kHighestCoordinate = 0x7fffffff;
 
-// The coordinate nearest to `start` that is aligned to `unit` elements and lies in [low, high].
-GANTRY_HD constexpr std::int64_t nearest_start(std::int64_t start, std::int64_t unit, std::int64_t low,
-                                               std::int64_t high) noexcept {
-  start = start < low ? low : start > high ? high : start;
+// The coordinate nearest to `start` that is aligned to `unit` elements and not below `low`.
+GANTRY_HD constexpr std::int64_t nearest_start(std::int64_t start, std::int64_t unit, std::int64_t low) noexcept {
+  start = start < low ? low : start;
   const std::int64_t past = (start % unit + unit) % unit;
   return start - past >= low ? start - past : start - past + unit;
 }
@@ -70,14 +69,11 @@ GANTRY_HD constexpr void check_coordinate(TmaViolations& found, const TmaIssue& 
                                           const TmaDescriptorParams& params, int i) noexcept {
   const std::int64_t bytes = element_bytes(params.data_type);
   const std::int64_t start = issue.coordinates[i];
-  const std::int64_t extent = params.mode == TmaMode::im2col ? 1 : std::int64_t{params.box[i]};
   const bool aligned = i == 0 && params.interleave == TmaInterleave::none && bytes > 0;
   const std::int64_t unit = aligned ? static_cast<std::int64_t>(kTmaChunkBytes) / bytes : 1;
   const std::int64_t low = writes_global(issue.op) ? 0 : -kHighestCoordinate - 1;
-  const std::int64_t high = kHighestCoordinate - (extent - 1);
-  const SignedNumbers numbers{start, nearest_start(start, unit, low, high), start * bytes};
+  const SignedNumbers numbers{start, nearest_start(start, unit, low), start * bytes};
   if (start < low) found.add(signed_violation(TmaRule::coordinate_negative, TmaField::coordinate, i, numbers));
-  if (start > high) found.add(signed_violation(TmaRule::coordinate_overflow, TmaField::coordinate, i, numbers));
   if (start % unit != 0) {
     found.add(signed_violation(TmaRule::coordinate_misaligned, TmaField::coordinate, i, numbers));
   }

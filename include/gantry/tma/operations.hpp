@@ -119,7 +119,7 @@ GANTRY_HD constexpr ReduceTypes reduce_types(TmaOp op) noexcept {
   using enum TmaDataType;
   switch (op) {
     case TmaOp::reduce_add:
-      return {TmaRule::reduce_add_type, type_mask(u32, s32, u64, f16, f32, bf16)};
+      return {TmaRule::reduce_add_type, type_mask(u32, s32, u64, f16, f32, f64, bf16)};
     case TmaOp::reduce_min:
     case TmaOp::reduce_max:
       return {TmaRule::reduce_min_max_type, type_mask(u32, s32, u64, s64, f16, bf16)};
@@ -127,7 +127,7 @@ GANTRY_HD constexpr ReduceTypes reduce_types(TmaOp op) noexcept {
     case TmaOp::reduce_dec:
       return {TmaRule::reduce_inc_dec_type, type_mask(u32)};
     default:
-      return {TmaRule::reduce_bitwise_type, type_mask(u32, s32, u64, s64)};
+      return {TmaRule::reduce_bitwise_type, type_mask(u32, s32, u64)};
   }
 }
 
