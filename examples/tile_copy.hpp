@@ -15,9 +15,9 @@ namespace gantry::examples {
 struct TileCopyConfig {
   static constexpr int kStages = 4;
   static constexpr int kUnread = 1;      // stores that loads do not wait for; fewer than stages
-  static constexpr int kBoxes = 2;       // along a row
+  static constexpr int kBoxes = 8;       // along a row
   static constexpr int kBoxBytes = 128;  // of a row of a box
-  static constexpr int kRows = 64;
+  static constexpr int kRows = 16;
 };
 
 template <class Config = TileCopyConfig>
@@ -78,7 +78,7 @@ struct TileCopy {
     for (int b = 0; b < kBoxes; ++b) {
       const std::int32_t at[2] = {(column + b) * Config::kBoxBytes, row * Config::kRows};
       arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile[stage][b], &p.from, at,
-                                 &s.full[stage], arch::kEvictFirst);
+                                 &s.full[stage]);
     }
   }
 
@@ -87,7 +87,7 @@ struct TileCopy {
     GANTRY_UNROLL
     for (int b = 0; b < kBoxes; ++b) {
       const std::int32_t at[2] = {(column + b) * Config::kBoxBytes, row * Config::kRows};
-      arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, &p.to, at, s.tile[stage][b], arch::kEvictFirst);
+      arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, &p.to, at, s.tile[stage][b]);
     }
     arch::cp_async_bulk_commit_group();
   }

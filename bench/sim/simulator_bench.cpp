@@ -77,9 +77,11 @@ void tile_copy(benchmark::State& state) {
   constexpr int kRows = 2048, kColumns = 2048;
   std::vector<unsigned char> from(kRows * kColumns), to(from.size());
   const auto map = [](const std::vector<unsigned char>& v) {
-    return pack(matrix_map(TmaDataType::u8, address(v.data()), kRows, kColumns, 64, 128, TmaSwizzle::bytes_128));
+    return pack(matrix_map(TmaDataType::u8, address(v.data()), kRows, kColumns, TileCopyConfig::kRows,
+                           TileCopyConfig::kBoxBytes, TmaSwizzle::bytes_128));
   };
-  const Kernel::Params params{map(from), map(to), kRows / 64, kColumns / 256};
+  const Kernel::Params params{map(from), map(to), kRows / TileCopyConfig::kRows,
+                              kColumns / (TileCopyConfig::kBoxes * TileCopyConfig::kBoxBytes)};
   for (auto _ : state) {
     const Report report =
         Simulator({.checker = state.range(0) != 0})

@@ -46,7 +46,7 @@ void expect_exact_copy() {
 }
 
 struct LowTiles : TileCopyConfig {
-  static constexpr int kRows = 16, kStages = 3;
+  static constexpr int kRows = 16, kStages = 3, kBoxes = 2;
 };
 struct WideBoxes : TileCopyConfig {
   static constexpr int kRows = 8, kStages = 5, kUnread = 2, kBoxes = 1, kBoxBytes = 256;

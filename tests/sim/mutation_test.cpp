@@ -20,7 +20,7 @@ struct ProductConfig {
   static constexpr int kTileN = 64, kStages = 2, kCluster = 2;
 };
 struct CopyConfig : TileCopyConfig {
-  static constexpr int kRows = 16, kStages = 3;
+  static constexpr int kRows = 16, kStages = 3, kBoxes = 2;
 };
 
 template <class Kernel>
