@@ -366,17 +366,17 @@ TEST(TensorFaults, AreNamed) {
   alignas(128) static std::uint32_t memory[4096];
   const TmaDescriptorParams good{.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(memory),
                                  .dims = {64, 64}, .strides = {256}, .box = {8, 8}};
-  const auto issue = [](const TmaDescriptor& map, std::int32_t x, std::int32_t y, std::uint32_t offset, bool store) {
-    return simulate(kOneWarp, [=, &map](SharedMemory shared) {
+  const auto issue = [](const void* map, std::int32_t x, std::int32_t y, std::uint32_t offset, bool store) {
+    return simulate(kOneWarp, [=](SharedMemory shared) {
       Storage& s = shared.as<Storage>();
       if (thread_rank() != 0) return;
       mbarrier_init(&s.barrier, 1);
       fence_mbarrier_init(sem_release, scope_cluster);
       const std::int32_t at[2] = {x, y};
       if (store) {
-        cp_async_bulk_tensor(space_global, space_shared, &map, at, s.tile + offset);
+        cp_async_bulk_tensor(space_global, space_shared, map, at, s.tile + offset);
       } else {
-        cp_async_bulk_tensor(space_cluster, space_global, s.tile + offset, &map, at, &s.barrier);
+        cp_async_bulk_tensor(space_cluster, space_global, s.tile + offset, map, at, &s.barrier);
       }
     });
   };
@@ -385,15 +385,16 @@ TEST(TensorFaults, AreNamed) {
   other.rank = 3;
   other.dims[2] = other.box[2] = 1;
   other.strides[1] = 16384;
+  const TmaDescriptor nothing{}, deeper = pack(other);
   alignas(128) std::byte bytes[256];
   std::memcpy(bytes + 32, &map, sizeof map);
-  EXPECT_TRUE(issue(*reinterpret_cast<const TmaDescriptor*>(bytes + 32), 0, 0, 0, false).has("tensor-map-alignment"));
-  EXPECT_TRUE(issue(map, 1, 0, 0, false).has("tensor-coordinate-alignment"));
-  EXPECT_TRUE(issue(map, 0, -1, 0, true).has("tensor-store-negative"));
-  EXPECT_TRUE(issue(map, 0, 0, 64, false).has("tensor-shared-alignment"));
-  EXPECT_TRUE(issue(map, 0, 0, sizeof(Storage) - 128, false).has("shared-out-of-range"));
-  EXPECT_TRUE(issue(TmaDescriptor{}, 0, 0, 0, false).has("tensor-map-invalid"));
-  EXPECT_TRUE(issue(pack(other), 0, 0, 0, false).has("tensor-map-mismatch"));
+  EXPECT_TRUE(issue(bytes + 32, 0, 0, 0, false).has("tensor-map-alignment"));
+  EXPECT_TRUE(issue(&map, 1, 0, 0, false).has("tensor-coordinate-alignment"));
+  EXPECT_TRUE(issue(&map, 0, -1, 0, true).has("tensor-store-negative"));
+  EXPECT_TRUE(issue(&map, 0, 0, 64, false).has("tensor-shared-alignment"));
+  EXPECT_TRUE(issue(&map, 0, 0, sizeof(Storage) - 128, false).has("shared-out-of-range"));
+  EXPECT_TRUE(issue(&nothing, 0, 0, 0, false).has("tensor-map-invalid"));
+  EXPECT_TRUE(issue(&deeper, 0, 0, 0, false).has("tensor-map-mismatch"));
 }
 
 TEST(TensorFaults, AnInterleavedMapIsRefusedRatherThanGuessed) {
