@@ -56,7 +56,8 @@ struct Broadcast {
 
  private:
   // Every CTA expects its bytes; the first one issues the copies.
-  GANTRY_INLINE static void load(const Params& p, Storage& s, Pipeline& pipeline, std::uint32_t rank, std::uint32_t ctas) {
+  GANTRY_INLINE static void load(const Params& p, Storage& s, Pipeline& pipeline, std::uint32_t rank,
+                                 std::uint32_t ctas) {
     PipelineState<kStages> write = make_producer_start_state<kStages>();
     for (int i = 0; i < p.tiles; ++i, ++write) {
       pipeline.producer_acquire(write, sizeof s.tile[0]);

@@ -1,8 +1,9 @@
 // A pipelined copy: tiles come into a ring of stages by TMA and leave again by TMA, without passing through a register.
 //
-// One thread does it all. A stage is loaded again once the store that reads it has been read out of shared memory; the newest
-// `kUnread` stores may still be unread at that time, so loads and stores of different tiles overlap. A stage holds kBoxes
-// neighbouring boxes, issued back to back: wide contiguous runs of global memory are what the memory likes.
+// One thread does it all. A stage is loaded again once the store that reads it has been read out of shared memory; the
+// newest `kUnread` stores may still be unread at that time, so loads and stores of different tiles overlap. A stage
+// holds kBoxes neighbouring boxes, issued back to back: wide contiguous runs of global memory are what the memory
+// likes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A tiled transpose of 16-bit elements: TMA brings a 64 x 64 tile with a 128-byte swizzle, ldmatrix reads 8 x 8 matrices
-// without bank conflicts, stmatrix writes them transposed, TMA stores the tile at the mirrored place.
+// A tiled transpose of 16-bit elements: TMA brings a 64 x 64 tile with a 128-byte swizzle, ldmatrix reads 8 x 8
+// matrices without bank conflicts, stmatrix writes them transposed, TMA stores the tile at the mirrored place.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Transpose {
   static constexpr int kThreads = 128;
 
   struct Params {
-    TmaDescriptor from, to;  // box 64 x 64, 128-byte swizzle
+    TmaDescriptor from, to;       // box 64 x 64, 128-byte swizzle
     int row_tiles, column_tiles;  // of the source
   };
 
@@ -25,7 +25,9 @@ struct Transpose {
   };
 
   // Chunk `c` (8 elements) of row `r` of a swizzled tile.
-  GANTRY_INLINE static std::uint16_t* chunk(std::uint16_t* tile, int r, int c) { return tile + r * kTile + (c ^ r % 8) * 8; }
+  GANTRY_INLINE static std::uint16_t* chunk(std::uint16_t* tile, int r, int c) {
+    return tile + r * kTile + (c ^ r % 8) * 8;
+  }
 
   GANTRY_HD static void run(const Params& p, SharedMemory shared) {
     Storage& s = shared.as<Storage>();

@@ -2,17 +2,17 @@
 //
 //   tile_copy_bench [GiB]
 //
-// Every configuration is checked first. Then it and cudaMemcpyAsync take turns, kRounds times; the medians are compared. Bytes
-// are counted read and written. Exits with 77 where there is no GPU.
-#include <cuda_runtime.h>
-
+// Every configuration is checked first. Then it and cudaMemcpyAsync take turns, kRounds times; the medians are
+// compared. Bytes are counted read and written. Exits with 77 where there is no GPU.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include <cuda_runtime.h>
 #include <examples/maps.hpp>
 #include <examples/tile_copy.hpp>
+
 #include <gantry/arch/launch.hpp>
 #include <gantry/tma/encode.hpp>
 
@@ -30,7 +30,8 @@ void check(cudaError_t error, const char* what) {
 }
 
 __global__ void fill(uint4* data, std::size_t count) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += std::size_t{gridDim.x} * blockDim.x) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x) {
     const auto x = static_cast<unsigned>(i * 2654435761u);
     data[i] = {x, x ^ 0x5bd1e995u, x + 77, ~x};
   }
@@ -38,7 +39,8 @@ __global__ void fill(uint4* data, std::size_t count) {
 
 __global__ void count_differences(const uint4* a, const uint4* b, std::size_t count, unsigned long long* different) {
   unsigned long long mine = 0;
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += std::size_t{gridDim.x} * blockDim.x) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x) {
     const uint4 x = a[i], y = b[i];
     mine += x.x != y.x || x.y != y.y || x.z != y.z || x.w != y.w;
   }
@@ -97,17 +99,21 @@ double measure(const Setting& s) {
   params.row_tiles = static_cast<int>(s.bytes / kColumns / Config::kRows);
   params.column_tiles = kColumns / (Config::kBoxes * Config::kBoxBytes);
   double best = 0;
-  for (int per_processor = 1; per_processor <= 4 && per_processor * (kShared + 1024) <= s.shared_per_processor; ++per_processor) {
+  for (int per_processor = 1; per_processor <= 4 && per_processor * (kShared + 1024) <= s.shared_per_processor;
+       ++per_processor) {
     const int ctas = per_processor * s.processors;
     const auto copy = [&] { entry<<<ctas, Kernel::kThreads, kShared>>>(params); };
-    const auto vendor = [&] { check(cudaMemcpyAsync(s.to, s.from, s.bytes, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync"); };
+    const auto vendor = [&] {
+      check(cudaMemcpyAsync(s.to, s.from, s.bytes, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
+    };
     check(cudaMemset(s.to, 0, s.bytes), "clearing");
     copy();
     check(cudaGetLastError(), "launching");
     unsigned long long *different = nullptr, wrong = 0;
     check(cudaMalloc(&different, sizeof wrong), "cudaMalloc");
     check(cudaMemset(different, 0, sizeof wrong), "clearing");
-    count_differences<<<1024, 256>>>(reinterpret_cast<uint4*>(s.from), reinterpret_cast<uint4*>(s.to), s.bytes / 16, different);
+    count_differences<<<1024, 256>>>(reinterpret_cast<uint4*>(s.from), reinterpret_cast<uint4*>(s.to), s.bytes / 16,
+                                     different);
     check(cudaMemcpy(&wrong, different, sizeof wrong, cudaMemcpyDeviceToHost), "running");
     check(cudaFree(different), "cudaFree");
     if (wrong) {
@@ -152,7 +158,8 @@ int main(int argc, char** argv) {
   Setting s{};
   s.bytes = static_cast<std::size_t>(gib) << 30;
   check(cudaDeviceGetAttribute(&s.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
-  check(cudaDeviceGetAttribute(&s.shared_per_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0), "asking the device");
+  check(cudaDeviceGetAttribute(&s.shared_per_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0),
+        "asking the device");
   check(cudaMalloc(&s.from, s.bytes), "cudaMalloc");
   check(cudaMalloc(&s.to, s.bytes), "cudaMalloc");
   check(cudaEventCreate(&s.start), "event");
@@ -160,11 +167,12 @@ int main(int argc, char** argv) {
   fill<<<1024, 256>>>(reinterpret_cast<uint4*>(s.from), s.bytes / 16);
   check(cudaDeviceSynchronize(), "filling");
   std::printf("%d GiB, TB/s read and written\n", gib);
-  std::printf("%5s %5s %6s %7s %7s %6s %9s %11s %7s\n", "bytes", "rows", "boxes", "stages", "unread", "CTAs", "tile copy",
-              "cudaMemcpy", "ratio");
-  const double wide = best_of<Shape<256, 16, 4, 4, 1>, Shape<256, 16, 4, 3, 1>, Shape<256, 16, 2, 6, 1>, Shape<256, 8, 4, 6, 1>,
-                              Shape<256, 8, 8, 4, 1>, Shape<256, 32, 2, 4, 1>, Shape<256, 32, 4, 4, 1>, Shape<256, 32, 1, 8, 2>,
-                              Shape<256, 64, 1, 4, 1>, Shape<256, 64, 1, 8, 2>>(s);
+  std::printf("%5s %5s %6s %7s %7s %6s %9s %11s %7s\n", "bytes", "rows", "boxes", "stages", "unread", "CTAs",
+              "tile copy", "cudaMemcpy", "ratio");
+  const double wide =
+      best_of<Shape<256, 16, 4, 4, 1>, Shape<256, 16, 4, 3, 1>, Shape<256, 16, 2, 6, 1>, Shape<256, 8, 4, 6, 1>,
+              Shape<256, 8, 8, 4, 1>, Shape<256, 32, 2, 4, 1>, Shape<256, 32, 4, 4, 1>, Shape<256, 32, 1, 8, 2>,
+              Shape<256, 64, 1, 4, 1>, Shape<256, 64, 1, 8, 2>>(s);
   const double swizzled =
       best_of<Shape<128, 16, 8, 4, 1>, Shape<128, 16, 8, 3, 1>, Shape<128, 8, 8, 6, 1>, Shape<128, 8, 16, 4, 1>,
               Shape<128, 32, 4, 4, 1>, Shape<128, 32, 8, 3, 1>, Shape<128, 64, 2, 4, 1>, Shape<128, 64, 1, 6, 1>>(s);

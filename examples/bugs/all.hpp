@@ -60,8 +60,8 @@ std::vector<Bug> table() {
 
 inline std::vector<Bug> all() {
   return detail::table<MissingProxyFence, WaitWithoutBarrier, AnotherThreadWaits, LeavesBeforeRead, InitWithoutFence,
-                       ElementsForBytes, ExpectsTooMuch, OneArrivalForAll, PhaseNotFlipped, ProducerParity, EarlyRelease,
-                       AccumulatorEarly, ReloadedUnderProduct, PeerLeaves>();
+                       ElementsForBytes, ExpectsTooMuch, OneArrivalForAll, PhaseNotFlipped, ProducerParity,
+                       EarlyRelease, AccumulatorEarly, ReloadedUnderProduct, PeerLeaves>();
 }
 
 }  // namespace gantry::examples::bugs

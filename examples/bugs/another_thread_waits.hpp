@@ -1,5 +1,5 @@
-// Thread 0 issues the store and thread 32 waits for it. Bulk groups belong to the thread that committed them: thread 32 has none,
-// its wait returns at once, and the tile is filled again while the store may still be reading it.
+// Thread 0 issues the store and thread 32 waits for it. Bulk groups belong to the thread that committed them: thread 32
+// has none, its wait returns at once, and the tile is filled again while the store may still be reading it.
 #pragma once
 
 #include "doubler.hpp"

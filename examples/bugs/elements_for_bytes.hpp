@@ -1,5 +1,5 @@
-// The barrier is told to expect as many bytes as the tile has elements: more arrive than were expected, and the phase never
-// completes.
+// The barrier is told to expect as many bytes as the tile has elements: more arrive than were expected, and the phase
+// never completes.
 #pragma once
 
 #include "doubler.hpp"

@@ -1,5 +1,5 @@
-// The barrier is initialised and a barrier of the CTA follows, but no fence_mbarrier_init: the copy engine may not see the
-// initialised barrier when it credits its bytes.
+// The barrier is initialised and a barrier of the CTA follows, but no fence_mbarrier_init: the copy engine may not see
+// the initialised barrier when it credits its bytes.
 #pragma once
 
 #include "doubler.hpp"

@@ -1,5 +1,5 @@
-// The thread that issued the store returns without waiting until it has been read: when the CTA has ended, its shared memory may
-// belong to another.
+// The thread that issued the store returns without waiting until it has been read: when the CTA has ended, its shared
+// memory may belong to another.
 #pragma once
 
 #include "doubler.hpp"

@@ -17,7 +17,8 @@ struct PeerLeaves : Doubler {
     arch::barrier_cluster_wait();
     if (arch::cluster_block_rank() == 1 && arch::thread_rank() == 0) {
       const std::int32_t at[2] = {0, 0};
-      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile, &p.from, at, &s.full, std::uint16_t{3});
+      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile, &p.from, at, &s.full,
+                                 std::uint16_t{3});
       arch::wait(&s.full, 0);
     }
     // here every CTA should wait for its bytes, or all should meet at the cluster barrier once more

@@ -1,5 +1,5 @@
-// The consumers wait for parity 0 in every turn. In the second turn that phase is long complete, so they read the tile while
-// the second load is still writing it.
+// The consumers wait for parity 0 in every turn. In the second turn that phase is long complete, so they read the tile
+// while the second load is still writing it.
 #pragma once
 
 #include "doubler.hpp"

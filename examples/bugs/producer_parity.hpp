@@ -1,5 +1,5 @@
-// The producer waits for the empty slot with parity 0 from the start. No consumer has released the slot yet, and none will:
-// they wait for the producer.
+// The producer waits for the empty slot with parity 0 from the start. No consumer has released the slot yet, and none
+// will: they wait for the producer.
 #pragma once
 
 #include "doubler.hpp"

@@ -1,5 +1,5 @@
-// The thread that issued the store waits until it has been read, and goes on. The other threads do not hear of it: they fill
-// the tile again while the store may still be reading it.
+// The thread that issued the store waits until it has been read, and goes on. The other threads do not hear of it: they
+// fill the tile again while the store may still be reading it.
 #pragma once
 
 #include "doubler.hpp"

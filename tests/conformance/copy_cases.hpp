@@ -1,4 +1,5 @@
-// Tensor copies: loads, stores and im2col loads of random legal maps, and the copies that the hardware's fact sheet speaks of.
+// Tensor copies: loads, stores and im2col loads of random legal maps, and the copies that the hardware's fact sheet
+// speaks of.
 #pragma once
 
 #include <algorithm>
@@ -29,15 +30,17 @@ inline std::uint32_t image_bytes(const TmaDescriptorParams& map, std::uint32_t o
   const bool im2col = map.mode == TmaMode::im2col;
   const std::uint64_t inner = (im2col ? map.channels_per_pixel : map.box[0]) * element;
   const std::uint64_t rows = transaction_bytes(map) / inner;
-  const std::uint64_t pitch = std::max<std::uint64_t>(inner, static_cast<std::uint64_t>(swizzle_span_bytes(map.swizzle)));
+  const std::uint64_t pitch =
+      std::max<std::uint64_t>(inner, static_cast<std::uint64_t>(swizzle_span_bytes(map.swizzle)));
   return up(offset + rows * pitch, 128) + 128;
 }
 
 inline bool legal(const TmaDescriptorParams& map) { return validate(map).ok() && image_bytes(map, 1024) <= kTileBytes; }
 
 inline constexpr TmaDataType kTypes[] = {
-    TmaDataType::u8,   TmaDataType::u16, TmaDataType::u32,  TmaDataType::s32,     TmaDataType::u64,  TmaDataType::s64,     TmaDataType::f16,
-    TmaDataType::f32, TmaDataType::f64,  TmaDataType::bf16,    TmaDataType::f32_ftz, TmaDataType::tf32, TmaDataType::tf32_ftz};
+    TmaDataType::u8,      TmaDataType::u16,  TmaDataType::u32,     TmaDataType::s32, TmaDataType::u64,
+    TmaDataType::s64,     TmaDataType::f16,  TmaDataType::f32,     TmaDataType::f64, TmaDataType::bf16,
+    TmaDataType::f32_ftz, TmaDataType::tf32, TmaDataType::tf32_ftz};
 inline constexpr TmaSwizzle kSwizzles[] = {TmaSwizzle::none, TmaSwizzle::bytes_32, TmaSwizzle::bytes_64,
                                            TmaSwizzle::bytes_128};
 
@@ -61,7 +64,8 @@ inline Copy random_tiled(Dice& dice, int rank, bool store) {
     map.swizzle = dice.one_of(kSwizzles);
     const int element = element_bytes(map.data_type), span = swizzle_span_bytes(map.swizzle);
     const bool whole_span = span != 0 && dice.chance(60);
-    map.box[0] = static_cast<std::uint32_t>((whole_span ? span : 16 * dice.between(1, span ? span / 16 : 12)) / element);
+    map.box[0] =
+        static_cast<std::uint32_t>((whole_span ? span : 16 * dice.between(1, span ? span / 16 : 12)) / element);
     map.dims[0] = static_cast<std::uint64_t>(dice.between(1, 3 * static_cast<int>(map.box[0])));
     const int most = rank == 2 ? 64 : rank == 3 ? 9 : 4;
     for (int i = 1; i < rank; ++i) {
@@ -74,7 +78,8 @@ inline Copy random_tiled(Dice& dice, int rank, bool store) {
     lay_out(copy, dice);
     if (!legal(map)) continue;
     const int unit = 16 / element, low = store ? 0 : -1;
-    copy.at[0] = unit * dice.between(low * static_cast<int>(map.box[0]) / unit, static_cast<int>(map.dims[0]) / unit + 1);
+    copy.at[0] =
+        unit * dice.between(low * static_cast<int>(map.box[0]) / unit, static_cast<int>(map.dims[0]) / unit + 1);
     for (int i = 1; i < rank; ++i) copy.at[i] = dice.between(3 * low, static_cast<int>(map.dims[i]));
     if (dice.chance(50)) std::fill_n(copy.at, 5, 0);
     return copy;
@@ -119,8 +124,10 @@ inline Copy random_im2col(Dice& dice, int rank) {
 template <int Low, int High, class F>
 void with_rank(int rank, F f) {
   if constexpr (Low <= High) {
-    if (rank == Low) f.template operator()<Low>();
-    else with_rank<Low + 1, High>(rank, f);
+    if (rank == Low)
+      f.template operator()<Low>();
+    else
+      with_rank<Low + 1, High>(rank, f);
   }
 }
 
@@ -182,7 +189,8 @@ void store_and_show(Machine& machine, const Copy& copy, const Bytes& before, con
 inline std::string text_of(const Copy& copy, const char* what, int number) {
   const TmaDescriptorParams& map = copy.map;
   return std::string(what) + " " + std::to_string(number) + ": " + to_text(map.data_type) + ", rank " +
-         std::to_string(map.rank) + ", swizzle " + to_text(map.swizzle) + (map.fill == TmaFill::nan ? ", NaN fill" : "");
+         std::to_string(map.rank) + ", swizzle " + to_text(map.swizzle) +
+         (map.fill == TmaFill::nan ? ", NaN fill" : "");
 }
 
 template <class Machine>
@@ -207,13 +215,22 @@ void add_random_copies(Cases<Machine>& cases) {
 
 template <class Machine>
 void add_multicasts(Cases<Machine>& cases) {
-  struct Shape { std::uint32_t cluster, issuer; std::uint16_t mask; std::uint32_t offset; };
-  constexpr Shape kShapes[] = {{2, 0, 0b11, 0}, {2, 1, 0b01, 0}, {4, 2, 0b1011, 1024}, {4, 3, 0b1111, 128}, {8, 5, 0b10100110, 0}};
+  struct Shape {
+    std::uint32_t cluster, issuer;
+    std::uint16_t mask;
+    std::uint32_t offset;
+  };
+  constexpr Shape kShapes[] = {
+      {2, 0, 0b11, 0}, {2, 1, 0b01, 0}, {4, 2, 0b1011, 1024}, {4, 3, 0b1111, 128}, {8, 5, 0b10100110, 0}};
   for (const Shape shape : kShapes) {
     const auto body = [shape](Machine& m) {
       Dice dice(2);
-      TmaDescriptorParams map{.data_type = TmaDataType::bf16, .rank = 2, .dims = {128, 40}, .strides = {256},
-                              .box = {64, 16}, .swizzle = TmaSwizzle::bytes_128};
+      TmaDescriptorParams map{.data_type = TmaDataType::bf16,
+                              .rank = 2,
+                              .dims = {128, 40},
+                              .strides = {256},
+                              .box = {64, 16},
+                              .swizzle = TmaSwizzle::bytes_128};
       map.address = reinterpret_cast<std::uint64_t>(m.buffer(dice.bytes(40 * 256)));
       const std::uint32_t bytes = image_bytes(map, shape.offset);
       Multicast::Params params{};
@@ -228,7 +245,9 @@ void add_multicasts(Cases<Machine>& cases) {
       m.template launch<Multicast>(config, params);
       m.result(params.images, bytes * shape.cluster);
     };
-    cases.push_back({"multicast to mask " + std::to_string(shape.mask) + " of a cluster of " + std::to_string(shape.cluster), body});
+    cases.push_back(
+        {"multicast to mask " + std::to_string(shape.mask) + " of a cluster of " + std::to_string(shape.cluster),
+         body});
   }
 }
 

@@ -65,16 +65,19 @@ struct LoadBox {
     Storage& s = shared.as<Storage>();
     prepare(s, p.image_bytes);
     if constexpr (Place == MapPlace::shared) {
-      if (arch::thread_rank() < 16) arch::st(arch::space_shared, &s.map.words[arch::thread_rank()], p.map.words[arch::thread_rank()]);
+      if (arch::thread_rank() < 16)
+        arch::st(arch::space_shared, &s.map.words[arch::thread_rank()], p.map.words[arch::thread_rank()]);
     }
     arch::syncthreads();
     if (arch::thread_rank() == 0) {
-      arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, &s.full, p.expected_bytes);
+      arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, &s.full,
+                                      p.expected_bytes);
       if constexpr (Place == MapPlace::local) {
         TmaDescriptor map = p.map;
         issue(p, &map, s);
         // Keeps the copy of the map in memory.
-        if (p.image_bytes == 0) arch::st(arch::space_global, reinterpret_cast<std::uint64_t*>(p.image), map.words[p.offset % 16]);
+        if (p.image_bytes == 0)
+          arch::st(arch::space_global, reinterpret_cast<std::uint64_t*>(p.image), map.words[p.offset % 16]);
       } else {
         issue(p, Place == MapPlace::shared ? &s.map : &p.map, s);
       }
@@ -174,7 +177,8 @@ struct Multicast {
     arch::barrier_cluster_wait();
     if (rank == p.issuer && arch::thread_rank() == 0) {
       const std::int32_t at[2] = {p.at[0], p.at[1]};
-      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile + p.offset, &p.map, at, &s.full, p.mask);
+      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile + p.offset, &p.map, at, &s.full,
+                                 p.mask);
     }
     if (receives) arch::wait(&s.full, 0);
     show(s, p.images + rank * p.image_bytes, p.image_bytes);

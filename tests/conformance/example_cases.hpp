@@ -34,24 +34,26 @@ void add_examples(Cases<Machine>& cases) {
                      m.template launch<Kernel>(config, params);
                      m.result(to, kRows * kColumns);
                    }});
-  cases.push_back({"example: transpose", [](Machine& m) {
-                     constexpr int kRows = 128, kColumns = 192;
-                     std::uint8_t* from = m.buffer(Dice(22).bytes(kRows * kColumns * 2));
-                     std::uint8_t* to = m.buffer(Bytes(kRows * kColumns * 2));
-                     Transpose::Params params{
-                         m.map(matrix_map(TmaDataType::u16, address(from), kRows, kColumns, 64, 64, TmaSwizzle::bytes_128)),
-                         m.map(matrix_map(TmaDataType::u16, address(to), kColumns, kRows, 64, 64, TmaSwizzle::bytes_128)), 2, 3};
-                     LaunchConfig config = one_cta<Transpose>("transpose");
-                     config.grid = {2};
-                     m.template launch<Transpose>(config, params);
-                     m.result(to, kRows * kColumns * 2);
-                   }});
+  cases.push_back(
+      {"example: transpose", [](Machine& m) {
+         constexpr int kRows = 128, kColumns = 192;
+         std::uint8_t* from = m.buffer(Dice(22).bytes(kRows * kColumns * 2));
+         std::uint8_t* to = m.buffer(Bytes(kRows * kColumns * 2));
+         Transpose::Params params{
+             m.map(matrix_map(TmaDataType::u16, address(from), kRows, kColumns, 64, 64, TmaSwizzle::bytes_128)),
+             m.map(matrix_map(TmaDataType::u16, address(to), kColumns, kRows, 64, 64, TmaSwizzle::bytes_128)), 2, 3};
+         LaunchConfig config = one_cta<Transpose>("transpose");
+         config.grid = {2};
+         m.template launch<Transpose>(config, params);
+         m.result(to, kRows * kColumns * 2);
+       }});
   cases.push_back({"example: broadcast", [](Machine& m) {
                      constexpr int kTiles = 5, kCluster = 4;
                      constexpr std::size_t kBytes = kTiles * Broadcast::kRows * Broadcast::kBytes;
                      const auto map = [&](std::uint8_t* at) {
-                       return m.map(matrix_map(TmaDataType::u8, address(at), kTiles * Broadcast::kRows, Broadcast::kBytes,
-                                               Broadcast::kRows, Broadcast::kBytes, TmaSwizzle::none));
+                       return m.map(matrix_map(TmaDataType::u8, address(at), kTiles * Broadcast::kRows,
+                                               Broadcast::kBytes, Broadcast::kRows, Broadcast::kBytes,
+                                               TmaSwizzle::none));
                      };
                      Broadcast::Params params{};
                      params.from = map(m.buffer(Dice(23).bytes(kBytes)));
@@ -74,8 +76,11 @@ void add_examples(Cases<Machine>& cases) {
                      }
                      std::uint8_t* sum = m.buffer(Bytes(4 * kRows * kColumns));
                      ReduceAdd::Params params{};
-                     params.partial = m.map({.data_type = TmaDataType::f32, .rank = 3, .address = address(m.buffer(partial)),
-                                             .dims = {kColumns, kRows, kPartials}, .strides = {4 * kColumns, 4 * kColumns * kRows},
+                     params.partial = m.map({.data_type = TmaDataType::f32,
+                                             .rank = 3,
+                                             .address = address(m.buffer(partial)),
+                                             .dims = {kColumns, kRows, kPartials},
+                                             .strides = {4 * kColumns, 4 * kColumns * kRows},
                                              .box = {ReduceAdd::kColumns, ReduceAdd::kRows, 1}});
                      params.sum = m.map(matrix_map(TmaDataType::f32, address(sum), kRows, kColumns, ReduceAdd::kRows,
                                                    ReduceAdd::kColumns, TmaSwizzle::none));
@@ -90,49 +95,57 @@ void add_examples(Cases<Machine>& cases) {
                      Im2colGather::Params params{};
                      params.plan = plan_im2col({.data_type = TmaDataType::u16,
                                                 .address = address(m.buffer(Dice(24).bytes(kC * kW * kH * kN * 2))),
-                                                .spatial_rank = 2, .images = kN, .channels = kC, .extent = {kW, kH},
-                                                .filter = {3, 3}, .pad_lower = {1, 1}, .pad_upper = {1, 1}, .stride = {2, 1},
+                                                .spatial_rank = 2,
+                                                .images = kN,
+                                                .channels = kC,
+                                                .extent = {kW, kH},
+                                                .filter = {3, 3},
+                                                .pad_lower = {1, 1},
+                                                .pad_upper = {1, 1},
+                                                .stride = {2, 1},
                                                 .dilation = {1, 2}},
                                                {.channels = kC, .pixels = Im2colGather::kPixels});
-                     const int pixels = static_cast<int>(params.plan.pixels()), columns = static_cast<int>(params.plan.taps()) * kC;
+                     const int pixels = static_cast<int>(params.plan.pixels()),
+                               columns = static_cast<int>(params.plan.taps()) * kC;
                      const auto bytes = static_cast<std::size_t>(pixels * columns * 2);
                      std::uint8_t* matrix = m.buffer(Bytes(bytes));
                      params.image = m.map(params.plan.map);
-                     params.matrix = m.map(matrix_map(TmaDataType::u16, address(matrix), pixels, columns, Im2colGather::kPixels,
-                                                      kC, TmaSwizzle::none));
+                     params.matrix = m.map(matrix_map(TmaDataType::u16, address(matrix), pixels, columns,
+                                                      Im2colGather::kPixels, kC, TmaSwizzle::none));
                      LaunchConfig config = one_cta<Im2colGather>("im2col_gather");
                      config.grid = {2};
                      m.template launch<Im2colGather>(config, params);
                      m.result(matrix, bytes);
                    }});
-  cases.push_back({"example: tile product", [](Machine& m) {
-                     using Kernel = TileProduct<>;
-                     constexpr int kM = 300, kN = 264, kK = 136;
-                     // Small integers: every sum is exact on both machines.
-                     const auto integers = [](std::uint64_t seed, int count) {
-                       Dice dice(seed);
-                       Bytes out;
-                       for (int i = 0; i < count; ++i) {
-                         const std::uint16_t bits = bf16(static_cast<float>(dice.between(-8, 8))).bits;
-                         out.push_back(static_cast<std::uint8_t>(bits));
-                         out.push_back(static_cast<std::uint8_t>(bits >> 8));
-                       }
-                       return out;
-                     };
-                     std::uint8_t* d = m.buffer(Bytes(kM * kN * 2));
-                     const auto map = [&](std::uint8_t* at, int rows, int columns, int box_rows) {
-                       return m.map(matrix_map(TmaDataType::bf16, address(at), rows, columns, box_rows, 64, TmaSwizzle::bytes_128));
-                     };
-                     typename Kernel::Params params{};
-                     params.a = map(m.buffer(integers(25, kM * kK)), kM, kK, Kernel::kTileM);
-                     params.b = map(m.buffer(integers(26, kN * kK)), kN, kK, Kernel::kLoadedRowsB);
-                     params.d = map(d, kM, kN, 64);
-                     params.m_tiles = 4, params.n_tiles = 2, params.k_tiles = 3;
-                     LaunchConfig config = one_cta<Kernel>("tile_product");
-                     config.grid = {4}, config.cluster = {Kernel::kCluster};
-                     m.template launch<Kernel>(config, params);
-                     m.result(d, kM * kN * 2);
-                   }});
+  cases.push_back(
+      {"example: tile product", [](Machine& m) {
+         using Kernel = TileProduct<>;
+         constexpr int kM = 300, kN = 264, kK = 136;
+         // Small integers: every sum is exact on both machines.
+         const auto integers = [](std::uint64_t seed, int count) {
+           Dice dice(seed);
+           Bytes out;
+           for (int i = 0; i < count; ++i) {
+             const std::uint16_t bits = bf16(static_cast<float>(dice.between(-8, 8))).bits;
+             out.push_back(static_cast<std::uint8_t>(bits));
+             out.push_back(static_cast<std::uint8_t>(bits >> 8));
+           }
+           return out;
+         };
+         std::uint8_t* d = m.buffer(Bytes(kM * kN * 2));
+         const auto map = [&](std::uint8_t* at, int rows, int columns, int box_rows) {
+           return m.map(matrix_map(TmaDataType::bf16, address(at), rows, columns, box_rows, 64, TmaSwizzle::bytes_128));
+         };
+         typename Kernel::Params params{};
+         params.a = map(m.buffer(integers(25, kM * kK)), kM, kK, Kernel::kTileM);
+         params.b = map(m.buffer(integers(26, kN * kK)), kN, kK, Kernel::kLoadedRowsB);
+         params.d = map(d, kM, kN, 64);
+         params.m_tiles = 4, params.n_tiles = 2, params.k_tiles = 3;
+         LaunchConfig config = one_cta<Kernel>("tile_product");
+         config.grid = {4}, config.cluster = {Kernel::kCluster};
+         m.template launch<Kernel>(config, params);
+         m.result(d, kM * kN * 2);
+       }});
 }
 
 }  // namespace gantry::conformance

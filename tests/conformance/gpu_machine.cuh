@@ -1,9 +1,9 @@
 // A GPU as a machine of the conformance suite. Every problem is an exception that names it.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <stdexcept>
+
+#include <cuda_runtime.h>
 
 #include <gantry/arch/launch.hpp>
 #include <gantry/tma/encode.hpp>

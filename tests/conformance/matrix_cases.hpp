@@ -16,7 +16,7 @@ struct MoveMatrices {
   static constexpr int kRows = 64;
 
   struct Params {
-    const Chunk* memory;             // kRows
+    const Chunk* memory;  // kRows
     std::uint32_t rows[32];
     const std::uint32_t* registers;  // 4 of each lane
     std::uint32_t* out;              // 4 of each lane, or kRows * 4
@@ -34,15 +34,19 @@ struct MoveMatrices {
     Chunk* row = &s.rows[p.rows[lane]];
     std::uint32_t registers[Count];
     if constexpr (Move == MatrixMove::load) {
-      if constexpr (Transposed) ldmatrix(registers, row, trans);
-      else ldmatrix(registers, row);
+      if constexpr (Transposed)
+        ldmatrix(registers, row, trans);
+      else
+        ldmatrix(registers, row);
       GANTRY_UNROLL
       for (int j = 0; j < Count; ++j) st(space_global, p.out + 4 * lane + j, registers[j]);
     } else {
       GANTRY_UNROLL
       for (int j = 0; j < Count; ++j) registers[j] = ld(space_global, p.registers + 4 * lane + j);
-      if constexpr (Transposed) stmatrix(row, registers, trans);
-      else stmatrix(row, registers);
+      if constexpr (Transposed)
+        stmatrix(row, registers, trans);
+      else
+        stmatrix(row, registers);
       syncwarp();
       for (std::uint32_t i = lane; i < kRows; i += 32) {
         st(space_global, reinterpret_cast<Chunk*>(p.out) + i, ld(space_shared, &s.rows[i]));

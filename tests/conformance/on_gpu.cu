@@ -2,19 +2,20 @@
 //
 //   conformance_on_gpu FILE [--in-process] [--only TEXT]
 //
-// FILE is what `conformance_simulate` wrote. Cases run in a worker process: one that kills its launch, as some are meant to, or
-// that hangs costs the worker and not the suite. `--in-process` leaves out the cases that end the launch and starts no worker,
-// for compute-sanitizer; `--only` takes the cases whose names contain TEXT. Exits with 77 where there is no GPU.
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+// FILE is what `conformance_simulate` wrote. Cases run in a worker process: one that kills its launch, as some are
+// meant to, or that hangs costs the worker and not the suite. `--in-process` leaves out the cases that end the launch
+// and starts no worker, for compute-sanitizer; `--only` takes the cases whose names contain TEXT. Exits with 77 where
+// there is no GPU.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gantry/numeric/float_types.hpp>
 
@@ -80,8 +81,8 @@ Comparison compare(const Agreement& agreement, const Bytes& gpu, const Bytes& si
       worst = std::fmax(worst, std::fabs(a - b));
     }
     if (bad && wrong++ < kShown) {
-      shown += "; byte " + std::to_string(i) + " is " + hex(&gpu[i], grain) + " on the GPU, " + hex(&simulated[i], grain) +
-               " in the simulator";
+      shown += "; byte " + std::to_string(i) + " is " + hex(&gpu[i], grain) + " on the GPU, " +
+               hex(&simulated[i], grain) + " in the simulator";
     }
   }
   out.same_bits = different == 0;
@@ -90,8 +91,8 @@ Comparison compare(const Agreement& agreement, const Bytes& gpu, const Bytes& si
     out.text = std::to_string(wrong) + " of " + std::to_string(gpu.size() / grain) + " values differ" + shown;
   } else if (different > 0) {
     char text[160];
-    std::snprintf(text, sizeof text, "%zu of %zu values differ within the bound, by %.3g at most; the bound is %.3g", different,
-                  gpu.size() / grain, worst, agreement.bound);
+    std::snprintf(text, sizeof text, "%zu of %zu values differ within the bound, by %.3g at most; the bound is %.3g",
+                  different, gpu.size() / grain, worst, agreement.bound);
     out.text = text;
   }
   return out;
@@ -114,7 +115,8 @@ Verdict run_case(const GpuCase& c, const Answers& answers) {
     return {"fail", e.what()};
   }
   if (error != c.breaks.gpu_error) {
-    return {"fail", "the launch ended with error " + std::to_string(error) + ", expected " + std::to_string(c.breaks.gpu_error)};
+    return {"fail", "the launch ended with error " + std::to_string(error) + ", expected " +
+                        std::to_string(c.breaks.gpu_error)};
   }
   if (error != 0) return {"pass", ""};
   const auto answer = answers.find(c.name);
@@ -148,8 +150,8 @@ class Tally {
   int passed_ = 0, failed_ = 0, rounded_ = 0, rounded_same_ = 0;
 };
 
-// A worker says on its output which case it begins, then its verdict, one line each; it stops after a case that ended its
-// launch, because nothing runs in its context any more.
+// A worker says on its output which case it begins, then its verdict, one line each; it stops after a case that ended
+// its launch, because nothing runs in its context any more.
 int work(const Cases<GpuMachine>& cases, const Answers& answers, std::size_t from) {
   for (std::size_t i = from; i < cases.size(); ++i) {
     std::printf("begin\n");
@@ -272,11 +274,16 @@ std::optional<Options> parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool has_value = i + 1 < argc;
-    if (word == "--in-process") options.in_process = true;
-    else if (word == "--only" && has_value) options.only = argv[++i];
-    else if (word == "--worker" && has_value) options.worker_from = std::strtoul(argv[++i], nullptr, 10);
-    else if (options.file.empty()) options.file = word;
-    else return std::nullopt;
+    if (word == "--in-process")
+      options.in_process = true;
+    else if (word == "--only" && has_value)
+      options.only = argv[++i];
+    else if (word == "--worker" && has_value)
+      options.worker_from = std::strtoul(argv[++i], nullptr, 10);
+    else if (options.file.empty())
+      options.file = word;
+    else
+      return std::nullopt;
   }
   if (options.file.empty()) return std::nullopt;
   return options;

@@ -1,4 +1,5 @@
-// The file that carries the simulator's answers to a GPU: for each case its name, the rule that was broken, and its bytes.
+// The file that carries the simulator's answers to a GPU: for each case its name, the rule that was broken, and its
+// bytes.
 #pragma once
 
 #include <cstdint>

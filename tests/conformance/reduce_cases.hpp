@@ -16,8 +16,9 @@ struct Specials {
 inline constexpr Specials kSpecials[] = {
     {TmaDataType::f16, {0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00}},
     {TmaDataType::bf16, {0x0000, 0x8000, 0x0001, 0x807F, 0x0080, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0}},
-    {TmaDataType::f32, {0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000,
-                        0xFF800000, 0x7FC00000}}};
+    {TmaDataType::f32,
+     {0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000,
+      0x7FC00000}}};
 
 // Numbers of moderate size: exponents near one, any sign and fraction. Integers are any bits.
 inline Bytes moderate(Dice& dice, TmaDataType type, std::size_t count) {
@@ -41,8 +42,12 @@ inline Bytes moderate(Dice& dice, TmaDataType type, std::size_t count) {
 inline Copy reduced_matrix(TmaDataType type) {
   const auto element = static_cast<std::uint64_t>(element_bytes(type));
   Copy copy;
-  copy.map = {.data_type = type, .rank = 2, .dims = {20, 9}, .strides = {up(20 * element, 16)},
-              .box = {static_cast<std::uint32_t>(16 * element >= 128 ? 128 / element : 16), 8}, .swizzle = TmaSwizzle::bytes_128};
+  copy.map = {.data_type = type,
+              .rank = 2,
+              .dims = {20, 9},
+              .strides = {up(20 * element, 16)},
+              .box = {static_cast<std::uint32_t>(16 * element >= 128 ? 128 / element : 16), 8},
+              .swizzle = TmaSwizzle::bytes_128};
   copy.bytes = copy.map.strides[0] * 9;
   copy.at[0] = static_cast<std::int32_t>(16 / element);
   copy.at[1] = 3;  // two rows lie outside

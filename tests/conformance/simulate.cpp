@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
     if (rule == kNotModelled) continue;
     Machine machine;
     c.body(machine);
-    const bool good = machine.problem().empty() && machine.broken() == rule &&
-                      (c.breaks.gpu_error != 0 || !machine.bytes().empty());
+    const bool good =
+        machine.problem().empty() && machine.broken() == rule && (c.breaks.gpu_error != 0 || !machine.bytes().empty());
     ++(good ? passed : failed);
     if (!good) {
       std::printf("%s\n  expected %s, found %s\n%s%s", c.name.c_str(), rule.empty() ? "nothing" : rule.c_str(),

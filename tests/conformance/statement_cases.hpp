@@ -1,5 +1,5 @@
-// What an H200 was seen to do, one case for each statement: the same on the simulator, or the rule that it reports where the
-// GPU ends the launch.
+// What an H200 was seen to do, one case for each statement: the same on the simulator, or the rule that it reports
+// where the GPU ends the launch.
 #pragma once
 
 #include <climits>
@@ -17,7 +17,11 @@ inline constexpr int kIllegalAddress = 700, kIllegalInstruction = 715, kMisalign
 inline Copy matrix_copy(TmaDataType type, TmaSwizzle swizzle = TmaSwizzle::none) {
   const auto element = static_cast<std::uint32_t>(element_bytes(type));
   Copy copy;
-  copy.map = {.data_type = type, .rank = 2, .dims = {256 / element, 64}, .strides = {256}, .box = {32 / element, 16},
+  copy.map = {.data_type = type,
+              .rank = 2,
+              .dims = {256 / element, 64},
+              .strides = {256},
+              .box = {32 / element, 16},
               .swizzle = swizzle};
   if (swizzle != TmaSwizzle::none) copy.map.box[0] = static_cast<std::uint32_t>(swizzle_span_bytes(swizzle)) / element;
   copy.bytes = 256 * 64;
@@ -52,13 +56,15 @@ class Statements {
   static Bytes data(std::size_t bytes) { return Dice(11).bytes(bytes); }
 
   void load(const std::string& name, const Copy& copy, std::uint32_t offset = 0, Breaks breaks = {}) {
-    cases_.push_back({"11: " + name, [=](Machine& m) { load_and_show(m, copy, data(copy.bytes), offset); }, {}, breaks});
+    cases_.push_back(
+        {"11: " + name, [=](Machine& m) { load_and_show(m, copy, data(copy.bytes), offset); }, {}, breaks});
   }
   void store(const std::string& name, const Copy& copy, Breaks breaks = {}) {
-    cases_.push_back({"11: " + name,
-                      [=](Machine& m) { store_and_show(m, copy, Bytes(copy.bytes, 0x55), data(image_bytes(copy.map))); },
-                      {},
-                      breaks});
+    cases_.push_back(
+        {"11: " + name,
+         [=](Machine& m) { store_and_show(m, copy, Bytes(copy.bytes, 0x55), data(image_bytes(copy.map))); },
+         {},
+         breaks});
   }
   template <class Kernel>
   static void say(Machine& m) {
@@ -77,7 +83,9 @@ class Statements {
       for (std::uint32_t inner = 16; inner < static_cast<std::uint32_t>(swizzle_span_bytes(swizzle)); inner *= 2) {
         Copy copy = matrix_copy(TmaDataType::u8, swizzle);
         copy.map.box[0] = inner;
-        load(std::string("rows of ") + std::to_string(inner) + " bytes are spaced by the span of swizzle " + to_text(swizzle), copy);
+        load(std::string("rows of ") + std::to_string(inner) + " bytes are spaced by the span of swizzle " +
+                 to_text(swizzle),
+             copy);
       }
     }
   }
@@ -121,9 +129,10 @@ class Statements {
 
   // Patterns on both sides of a tie, subnormals, infinities and NaNs.
   void types() {
-    static constexpr std::uint32_t kWords[] = {
-        0x3f801fff, 0x3f801000, 0x3f803000, 0x3f800fff, 0x3f801001, 0x807fffff, 0x00000001, 0x00001000, 0x007fefff, 0x7f7fffff,
-        0x7f7fefff, 0xff7ff000, 0x7f800000, 0xff800000, 0x7f800001, 0xffc00000, 0x7fffe000, 0x80000000, 0x00800000, 0xbf80f000};
+    static constexpr std::uint32_t kWords[] = {0x3f801fff, 0x3f801000, 0x3f803000, 0x3f800fff, 0x3f801001,
+                                               0x807fffff, 0x00000001, 0x00001000, 0x007fefff, 0x7f7fffff,
+                                               0x7f7fefff, 0xff7ff000, 0x7f800000, 0xff800000, 0x7f800001,
+                                               0xffc00000, 0x7fffe000, 0x80000000, 0x00800000, 0xbf80f000};
     for (const TmaDataType type : {TmaDataType::f32, TmaDataType::f32_ftz, TmaDataType::tf32, TmaDataType::tf32_ftz}) {
       Copy copy;
       copy.map = {.data_type = type, .rank = 1, .dims = {std::size(kWords)}, .box = {std::size(kWords)}};
@@ -167,7 +176,8 @@ class Statements {
     cases_.push_back({"11: the lowest lane of a mask is elected", [](Machine& m) {
                         Dice dice(4);
                         Elects::Params params{};
-                        for (std::uint32_t& mask : params.masks) mask = static_cast<std::uint32_t>(dice.bits() | 1u << dice.between(0, 31));
+                        for (std::uint32_t& mask : params.masks)
+                          mask = static_cast<std::uint32_t>(dice.bits() | 1u << dice.between(0, 31));
                         params.masks[0] = 0xFFFFFFFF, params.masks[1] = 0x80000000, params.masks[2] = 0xFFFF0000;
                         params.out = reinterpret_cast<std::uint32_t*>(m.buffer(Bytes(sizeof params.masks, 0xFF)));
                         m.template launch<Elects>(one_cta<Elects>("elect"), params);
@@ -189,8 +199,14 @@ class Statements {
     store("a store may not start before the tensor along the row", at(-8, 0), kNegative);
     store("a store may not start before the tensor along the columns", at(0, -1), kNegative);
     Copy im2col;
-    im2col.map = {.mode = TmaMode::im2col, .data_type = TmaDataType::u16, .rank = 4, .dims = {8, 6, 5, 2},
-                  .strides = {16, 96, 480}, .lower_corner = {-1, -1}, .upper_corner = {-1, -1}, .channels_per_pixel = 8,
+    im2col.map = {.mode = TmaMode::im2col,
+                  .data_type = TmaDataType::u16,
+                  .rank = 4,
+                  .dims = {8, 6, 5, 2},
+                  .strides = {16, 96, 480},
+                  .lower_corner = {-1, -1},
+                  .upper_corner = {-1, -1},
+                  .channels_per_pixel = 8,
                   .pixels_per_column = 8};
     im2col.bytes = 960;
     im2col.at[1] = -2;
@@ -225,8 +241,11 @@ class Statements {
       return map;
     });
     with_map("a map of rank 3 for an instruction of rank 2", "tensor-map-mismatch", [](Machine& m) {
-      return m.map({.rank = 3, .address = reinterpret_cast<std::uint64_t>(m.buffer(Bytes(4096))), .dims = {64, 8, 8},
-                    .strides = {64, 512}, .box = {32, 4, 4}});
+      return m.map({.rank = 3,
+                    .address = reinterpret_cast<std::uint64_t>(m.buffer(Bytes(4096))),
+                    .dims = {64, 8, 8},
+                    .strides = {64, 512},
+                    .box = {32, 4, 4}});
     });
     const Copy tiled = matrix_copy(TmaDataType::u16);
     const auto mismatched = [tiled](Machine& m) {
@@ -237,15 +256,18 @@ class Statements {
       copy.map.strides[1] = copy.map.strides[2] = 16384;
       load_and_show<Im2col>(m, copy, data(copy.bytes));
     };
-    cases_.push_back({"11: a tiled map for an im2col instruction", mismatched, {}, {"tensor-map-mismatch", kIllegalInstruction}});
-    cases_.push_back({"11: a map in shared memory",
-                      [tiled](Machine& m) { load_and_show<LoadBox<2, false, MapPlace::shared>>(m, tiled, data(tiled.bytes)); },
-                      {},
-                      {"tensor-map-space", kIllegalAddress}});
-    cases_.push_back({"11: a map in local memory",
-                      [tiled](Machine& m) { load_and_show<LoadBox<2, false, MapPlace::local>>(m, tiled, data(tiled.bytes)); },
-                      {},
-                      {kNotModelled, kIllegalAddress}});
+    cases_.push_back(
+        {"11: a tiled map for an im2col instruction", mismatched, {}, {"tensor-map-mismatch", kIllegalInstruction}});
+    cases_.push_back(
+        {"11: a map in shared memory",
+         [tiled](Machine& m) { load_and_show<LoadBox<2, false, MapPlace::shared>>(m, tiled, data(tiled.bytes)); },
+         {},
+         {"tensor-map-space", kIllegalAddress}});
+    cases_.push_back(
+        {"11: a map in local memory",
+         [tiled](Machine& m) { load_and_show<LoadBox<2, false, MapPlace::local>>(m, tiled, data(tiled.bytes)); },
+         {},
+         {kNotModelled, kIllegalAddress}});
     with_map("a map of memory that is not there", kNotModelled, [tiled](Machine& m) {
       TmaDescriptorParams map = tiled.map;
       map.address = std::uint64_t{1} << 46;

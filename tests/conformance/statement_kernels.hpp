@@ -27,7 +27,9 @@ struct BarrierSays {
     if (thread_rank() != 0) return;
     Storage& s = shared.as<Storage>();
     int at = 0;
-    const auto look = [&] { st(space_global, p.out + at++, static_cast<std::uint32_t>(mbarrier_test_wait_parity(&s.barrier, 0))); };
+    const auto look = [&] {
+      st(space_global, p.out + at++, static_cast<std::uint32_t>(mbarrier_test_wait_parity(&s.barrier, 0)));
+    };
     const auto credit = [&](std::uint32_t bytes) {
       mbarrier_complete_tx(sem_relaxed, scope_cluster, space_cluster, &s.barrier, bytes);
     };

@@ -1,5 +1,5 @@
-// A case of the conformance suite is written once and run on both machines: it asks the machine for memory and maps, launches
-// kernels, and hands in bytes. The simulator's bytes are kept in a file, and a GPU's are held against them.
+// A case of the conformance suite is written once and run on both machines: it asks the machine for memory and maps,
+// launches kernels, and hands in bytes. The simulator's bytes are kept in a file, and a GPU's are held against them.
 //
 // A machine has
 //   std::uint8_t* buffer(const Bytes& initial);         global memory, aligned to 1024 bytes
@@ -29,8 +29,8 @@ struct Agreement {
   double bound = 0;
 };
 
-// What a case is expected to break: a rule of the simulator, the error that a launch on a GPU ends with, or both. With an
-// error there are no bytes to compare; with a rule alone there are.
+// What a case is expected to break: a rule of the simulator, the error that a launch on a GPU ends with, or both. With
+// an error there are no bytes to compare; with a rule alone there are.
 struct Breaks {
   const char* rule = "";
   int gpu_error = 0;
@@ -60,9 +60,7 @@ class Dice {
     return z ^ z >> 31;
   }
   // Both ends included.
-  int between(int low, int high) {
-    return low + static_cast<int>(bits() % static_cast<std::uint64_t>(high - low + 1));
-  }
+  int between(int low, int high) { return low + static_cast<int>(bits() % static_cast<std::uint64_t>(high - low + 1)); }
   bool chance(int percent) { return between(1, 100) <= percent; }
   template <class T, std::size_t N>
   T one_of(const T (&choices)[N]) {

@@ -1,8 +1,8 @@
 // Matrix products of every type: integers exactly, floating point within a bound.
 //
-// The bound is relative to a bound of the sum of |a| |b| over the products of one element: 2^-20 of it for f16, bf16 and tf32
-// into f32, whose products are aligned with about 25 bits; 2^-10 for fp8 into f32, aligned with 13 bits; 2^-8 for f16
-// accumulators, which are rounded at every step. How many results agree in every bit is counted besides.
+// The bound is relative to a bound of the sum of |a| |b| over the products of one element: 2^-20 of it for f16, bf16
+// and tf32 into f32, whose products are aligned with about 25 bits; 2^-10 for fp8 into f32, aligned with 13 bits; 2^-8
+// for f16 accumulators, which are rounded at every step. How many results agree in every bit is counted besides.
 #pragma once
 
 #include <cmath>
@@ -25,21 +25,30 @@ struct OperandFormat {
 };
 inline OperandFormat format_of(MmaType type) {
   switch (type) {
-    case MmaType::f16: return {"f16", 2, TmaDataType::f16};
-    case MmaType::bf16: return {"bf16", 2, TmaDataType::bf16};
-    case MmaType::tf32: return {"tf32", 4, TmaDataType::f32};
-    case MmaType::e4m3: return {"e4m3", 1, TmaDataType::u8};
-    case MmaType::e5m2: return {"e5m2", 1, TmaDataType::u8};
-    case MmaType::s8: return {"s8", 1, TmaDataType::u8};
-    case MmaType::u8: return {"u8", 1, TmaDataType::u8};
-    case MmaType::f32: return {"f32", 4, TmaDataType::f32};
-    case MmaType::s32: return {"s32", 4, TmaDataType::s32};
+    case MmaType::f16:
+      return {"f16", 2, TmaDataType::f16};
+    case MmaType::bf16:
+      return {"bf16", 2, TmaDataType::bf16};
+    case MmaType::tf32:
+      return {"tf32", 4, TmaDataType::f32};
+    case MmaType::e4m3:
+      return {"e4m3", 1, TmaDataType::u8};
+    case MmaType::e5m2:
+      return {"e5m2", 1, TmaDataType::u8};
+    case MmaType::s8:
+      return {"s8", 1, TmaDataType::u8};
+    case MmaType::u8:
+      return {"u8", 1, TmaDataType::u8};
+    case MmaType::f32:
+      return {"f32", 4, TmaDataType::f32};
+    case MmaType::s32:
+      return {"s32", 4, TmaDataType::s32};
   }
   return {"", 1, TmaDataType::u8};
 }
 
-// Operand elements as bytes: integers are any, floating-point numbers have any sign, any fraction and exponents within a
-// few powers of two of one, zeros among them.
+// Operand elements as bytes: integers are any, floating-point numbers have any sign, any fraction and exponents within
+// a few powers of two of one, zeros among them.
 inline Bytes operand(Dice& dice, MmaType type, int count) {
   const int bytes = format_of(type).bytes;
   Bytes out = dice.bytes(static_cast<std::size_t>(count * bytes));
@@ -65,11 +74,16 @@ inline double magnitude(MmaType type, const std::uint8_t* at) {
   std::uint32_t word = 0;
   std::memcpy(&word, at, static_cast<std::size_t>(format_of(type).bytes));
   switch (type) {
-    case MmaType::f16: return std::fabs(float(f16::from_bits(static_cast<std::uint16_t>(word))));
-    case MmaType::bf16: return std::fabs(float(bf16::from_bits(static_cast<std::uint16_t>(word))));
-    case MmaType::e4m3: return std::fabs(float(e4m3::from_bits(static_cast<std::uint8_t>(word))));
-    case MmaType::e5m2: return std::fabs(float(e5m2::from_bits(static_cast<std::uint8_t>(word))));
-    default: return std::fabs(__builtin_bit_cast(float, word));
+    case MmaType::f16:
+      return std::fabs(float(f16::from_bits(static_cast<std::uint16_t>(word))));
+    case MmaType::bf16:
+      return std::fabs(float(bf16::from_bits(static_cast<std::uint16_t>(word))));
+    case MmaType::e4m3:
+      return std::fabs(float(e4m3::from_bits(static_cast<std::uint8_t>(word))));
+    case MmaType::e5m2:
+      return std::fabs(float(e5m2::from_bits(static_cast<std::uint8_t>(word))));
+    default:
+      return std::fabs(__builtin_bit_cast(float, word));
   }
 }
 
@@ -85,7 +99,8 @@ inline double longest_row(MmaType type, const Bytes& data, const Order& order) {
   for (int i = 0; i < order.rows; ++i) {
     double squares = 0;
     for (int k = 0; k < order.depth; ++k) {
-      const double x = magnitude(type, &data[static_cast<std::size_t>((i * order.row_step + k * order.depth_step) * bytes)]);
+      const double x =
+          magnitude(type, &data[static_cast<std::size_t>((i * order.row_step + k * order.depth_step) * bytes)]);
       squares += x * x;
     }
     longest = std::max(longest, squares);
@@ -118,13 +133,16 @@ Agreement agreement_of(double largest_sum) {
 }
 
 template <class Machine>
-TmaDescriptor operand_map(Machine& m, const std::uint8_t* data, MmaType type, int columns, int rows, int box_columns, int box_rows,
-                          TmaSwizzle swizzle) {
+TmaDescriptor operand_map(Machine& m, const std::uint8_t* data, MmaType type, int columns, int rows, int box_columns,
+                          int box_rows, TmaSwizzle swizzle) {
   const OperandFormat format = format_of(type);
-  return m.map({.data_type = format.tma, .rank = 2, .address = reinterpret_cast<std::uint64_t>(data),
+  return m.map({.data_type = format.tma,
+                .rank = 2,
+                .address = reinterpret_cast<std::uint64_t>(data),
                 .dims = {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows)},
                 .strides = {static_cast<std::uint64_t>(columns * format.bytes)},
-                .box = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows)}, .swizzle = swizzle});
+                .box = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows)},
+                .swizzle = swizzle});
 }
 
 template <class Op>
@@ -140,7 +158,9 @@ void add_product(Cases<Machine>& cases, const char* how = "") {
   const std::string name = product_name<Op>(how);
   const Operands operands = make_operands<Op>(seed_of(name), depth);
   const auto body = [=](Machine& m) {
-    const TmaSwizzle swizzle = Span == 128 ? TmaSwizzle::bytes_128 : Span == 64 ? TmaSwizzle::bytes_64 : TmaSwizzle::bytes_32;
+    const TmaSwizzle swizzle = Span == 128  ? TmaSwizzle::bytes_128
+                               : Span == 64 ? TmaSwizzle::bytes_64
+                                            : TmaSwizzle::bytes_32;
     const std::uint8_t *a = m.buffer(operands.a), *b = m.buffer(operands.b);
     constexpr std::size_t kOut = 128 * Op::kRegisters * 4;
     typename Kernel::Params params{};

@@ -16,16 +16,17 @@ struct ProductStorage {
 
 struct ProductParams {
   TmaDescriptor a, b;
-  std::uint32_t bytes;  // of both tiles
+  std::uint32_t bytes;          // of both tiles
   const std::uint32_t* a_rows;  // A again, row by row, for operands in registers
-  std::uint32_t* out;   // of each thread its registers, one after another
+  std::uint32_t* out;           // of each thread its registers, one after another
 };
 
 template <class Op>
 GANTRY_INLINE void show_accumulators(arch::Accumulator<Op>& acc, std::uint32_t* out) {
   GANTRY_UNROLL
   for (int i = 0; i < Op::kRegisters; ++i) {
-    arch::st(arch::space_global, out + arch::thread_rank() * Op::kRegisters + i, __builtin_bit_cast(std::uint32_t, acc[i]));
+    arch::st(arch::space_global, out + arch::thread_rank() * Op::kRegisters + i,
+             __builtin_bit_cast(std::uint32_t, acc[i]));
   }
 }
 
@@ -58,7 +59,8 @@ struct Product {
         GANTRY_UNROLL
         for (std::uint32_t r = 0; r < 4; ++r) {
           const std::uint32_t row = thread_rank() / 32 * 16 + lane_rank() / 4 + 8 * (r % 2);
-          registers[step][r] = ld(space_global, p.a_rows + (row * Span + 32 * step + 16 * (r / 2)) / 4 + lane_rank() % 4);
+          registers[step][r] =
+              ld(space_global, p.a_rows + (row * Span + 32 * step + 16 * (r / 2)) / 4 + lane_rank() % 4);
         }
       }
     }

@@ -1,6 +1,4 @@
 // The kernels that move data, on the simulated machine: right results and no findings under many schedules.
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <vector>
 
@@ -10,6 +8,8 @@
 #include <examples/reduce_add.hpp>
 #include <examples/tile_copy.hpp>
 #include <examples/transpose.hpp>
+#include <gtest/gtest.h>
+
 #include <gantry/arch/launch.hpp>
 
 #include "schedules.hpp"
@@ -37,9 +37,10 @@ void expect_exact_copy() {
                                        (kColumns + kTileColumns - 1) / kTileColumns};
   under_many_schedules([&](const SimulatorOptions& options) {
     std::fill(to.begin(), to.end(), static_cast<unsigned char>(0));
-    const LaunchResult result = launch(
-        Simulator(options),
-        {.grid = {2}, .block = {32}, .shared_bytes = sizeof(typename Kernel::Storage), .name = "tile_copy"}, Kernel{}, params);
+    const LaunchResult result =
+        launch(Simulator(options),
+               {.grid = {2}, .block = {32}, .shared_bytes = sizeof(typename Kernel::Storage), .name = "tile_copy"},
+               Kernel{}, params);
     ASSERT_TRUE(result) << result.problem;
     ASSERT_EQ(to, from);
   });
@@ -66,7 +67,8 @@ TEST(Examples, TransposeMirrorsTheMatrix) {
   under_many_schedules([&](const SimulatorOptions& options) {
     std::fill(to.begin(), to.end(), std::uint16_t{0});
     const LaunchResult result =
-        launch(Simulator(options), {.grid = {2}, .block = {128}, .shared_bytes = sizeof(Transpose::Storage), .name = "transpose"},
+        launch(Simulator(options),
+               {.grid = {2}, .block = {128}, .shared_bytes = sizeof(Transpose::Storage), .name = "transpose"},
                Transpose{}, params);
     ASSERT_TRUE(result) << result.problem;
     for (std::size_t r = 0; r < kRows; ++r) {
@@ -82,8 +84,8 @@ TEST(Examples, BroadcastGivesEveryCtaEveryTile) {
   std::vector<std::vector<unsigned char>> to(Broadcast::kMaxCluster, std::vector<unsigned char>(from.size()));
   Broadcast::Params params{};
   const auto map = [](std::vector<unsigned char>& v) {
-    return pack(matrix_map(TmaDataType::u8, address(v.data()), kTiles * Broadcast::kRows, Broadcast::kBytes, Broadcast::kRows,
-                           Broadcast::kBytes, TmaSwizzle::none));
+    return pack(matrix_map(TmaDataType::u8, address(v.data()), kTiles * Broadcast::kRows, Broadcast::kBytes,
+                           Broadcast::kRows, Broadcast::kBytes, TmaSwizzle::none));
   };
   params.from = map(from);
   for (std::size_t i = 0; i < to.size(); ++i) params.to[i] = map(to[i]);
@@ -91,8 +93,11 @@ TEST(Examples, BroadcastGivesEveryCtaEveryTile) {
   under_many_schedules([&](const SimulatorOptions& options) {
     for (auto& v : to) std::fill(v.begin(), v.end(), 0);
     const LaunchResult result = launch(Simulator(options),
-                                       {.grid = {kCluster}, .cluster = {kCluster}, .block = {64},
-                                        .shared_bytes = sizeof(Broadcast::Storage), .name = "broadcast"},
+                                       {.grid = {kCluster},
+                                        .cluster = {kCluster},
+                                        .block = {64},
+                                        .shared_bytes = sizeof(Broadcast::Storage),
+                                        .name = "broadcast"},
                                        Broadcast{}, params);
     ASSERT_TRUE(result) << result.problem;
     for (std::size_t i = 0; i < kCluster; ++i) ASSERT_EQ(to[i], from) << "CTA " << i;
@@ -104,17 +109,21 @@ TEST(Examples, ReduceAddSumsThePartialMatrices) {
   std::vector<float> partial(kRows * kColumns * kPartials), sum(kRows * kColumns);
   for (std::size_t i = 0; i < partial.size(); ++i) partial[i] = static_cast<float>(i * 7 % 201) - 100;
   ReduceAdd::Params params{};
-  params.partial = pack({.data_type = TmaDataType::f32, .rank = 3, .address = address(partial.data()),
-                         .dims = {kColumns, kRows, kPartials}, .strides = {4 * kColumns, 4 * kColumns * kRows},
+  params.partial = pack({.data_type = TmaDataType::f32,
+                         .rank = 3,
+                         .address = address(partial.data()),
+                         .dims = {kColumns, kRows, kPartials},
+                         .strides = {4 * kColumns, 4 * kColumns * kRows},
                          .box = {ReduceAdd::kColumns, ReduceAdd::kRows, 1}});
-  params.sum = pack(matrix_map(TmaDataType::f32, address(sum.data()), kRows, kColumns, ReduceAdd::kRows, ReduceAdd::kColumns,
-                               TmaSwizzle::none));
+  params.sum = pack(matrix_map(TmaDataType::f32, address(sum.data()), kRows, kColumns, ReduceAdd::kRows,
+                               ReduceAdd::kColumns, TmaSwizzle::none));
   params.row_tiles = 3, params.column_tiles = 2, params.partials = kPartials;
   under_many_schedules([&](const SimulatorOptions& options) {
     std::fill(sum.begin(), sum.end(), 1.0f);
-    const LaunchResult result = launch(
-        Simulator(options), {.grid = {5}, .block = {32}, .shared_bytes = sizeof(ReduceAdd::Storage), .name = "reduce_add"},
-        ReduceAdd{}, params);
+    const LaunchResult result =
+        launch(Simulator(options),
+               {.grid = {5}, .block = {32}, .shared_bytes = sizeof(ReduceAdd::Storage), .name = "reduce_add"},
+               ReduceAdd{}, params);
     ASSERT_TRUE(result) << result.problem;
     for (std::size_t i = 0; i < sum.size(); ++i) {
       float expected = 1;
@@ -126,8 +135,16 @@ TEST(Examples, ReduceAddSumsThePartialMatrices) {
 
 TEST(Examples, Im2colGatherWritesTheMatrixOfTheConvolution) {
   constexpr int kC = Im2colGather::kChannels;
-  const Convolution conv{.data_type = TmaDataType::u16, .spatial_rank = 2, .images = 2, .channels = kC, .extent = {9, 7},
-                         .filter = {3, 2}, .pad_lower = {1, 1}, .pad_upper = {1, 0}, .stride = {2, 1}, .dilation = {1, 2}};
+  const Convolution conv{.data_type = TmaDataType::u16,
+                         .spatial_rank = 2,
+                         .images = 2,
+                         .channels = kC,
+                         .extent = {9, 7},
+                         .filter = {3, 2},
+                         .pad_lower = {1, 1},
+                         .pad_upper = {1, 0},
+                         .stride = {2, 1},
+                         .dilation = {1, 2}};
   std::vector<std::uint16_t> image(static_cast<std::size_t>(conv.images * conv.extent[0] * conv.extent[1] * kC));
   std::iota(image.begin(), image.end(), std::uint16_t{1});
   Im2colGather::Params params{};
@@ -137,13 +154,14 @@ TEST(Examples, Im2colGatherWritesTheMatrixOfTheConvolution) {
   const auto pixels = static_cast<int>(params.plan.pixels()), taps = static_cast<int>(params.plan.taps());
   std::vector<std::uint16_t> matrix(static_cast<std::size_t>(pixels * taps * kC));
   params.image = pack(params.plan.map);
-  params.matrix = pack(matrix_map(TmaDataType::u16, address(matrix.data()), pixels, taps * kC, Im2colGather::kPixels, kC,
-                                  TmaSwizzle::none));
+  params.matrix = pack(matrix_map(TmaDataType::u16, address(matrix.data()), pixels, taps * kC, Im2colGather::kPixels,
+                                  kC, TmaSwizzle::none));
   under_many_schedules([&](const SimulatorOptions& options) {
     std::fill(matrix.begin(), matrix.end(), std::uint16_t{0xFFFF});
-    const LaunchResult result = launch(
-        Simulator(options), {.grid = {2}, .block = {32}, .shared_bytes = sizeof(Im2colGather::Storage), .name = "im2col_gather"},
-        Im2colGather{}, params);
+    const LaunchResult result =
+        launch(Simulator(options),
+               {.grid = {2}, .block = {32}, .shared_bytes = sizeof(Im2colGather::Storage), .name = "im2col_gather"},
+               Im2colGather{}, params);
     ASSERT_TRUE(result) << result.problem;
     // Output pixel (w, h) meets tap (x, y) at input (2 w + x - 1, h + 2 y - 1).
     const auto width = static_cast<int>(params.plan.output[0]), height = static_cast<int>(params.plan.output[1]);

@@ -1,4 +1,6 @@
 // Every example kernel, and every kernel of examples/bugs, translated for the GPU: none spills or keeps a stack.
+#include <gantry/arch/launch.hpp>
+
 #include "../../examples/broadcast.hpp"
 #include "../../examples/bugs/all.hpp"
 #include "../../examples/im2col_gather.hpp"
@@ -6,7 +8,6 @@
 #include "../../examples/tile_copy.hpp"
 #include "../../examples/tile_product.hpp"
 #include "../../examples/transpose.hpp"
-#include <gantry/arch/launch.hpp>
 
 namespace gantry::detail {
 

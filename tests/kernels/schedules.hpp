@@ -1,10 +1,10 @@
-// Runs a check under many schedules of the simulated machine: 50 seeds of each policy, or 2,000 where GANTRY_LONG_TESTS is set
-// in the environment. Latencies take turns.
+// Runs a check under many schedules of the simulated machine: 50 seeds of each policy, or 2,000 where GANTRY_LONG_TESTS
+// is set in the environment. Latencies take turns.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
+
+#include <gtest/gtest.h>
 
 #include <gantry/arch/simulator.hpp>
 

@@ -1,11 +1,11 @@
 // The tile product on the simulated machine: right for every seed, and without findings.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <random>
 #include <vector>
 
 #include <examples/tile_product.hpp>
+#include <gtest/gtest.h>
+
 #include <gantry/arch/simulator.hpp>
 #include <gantry/numeric/float_types.hpp>
 
@@ -41,7 +41,11 @@ class Problem {
   using Kernel = examples::TileProduct<Config>;
 
   Problem(int m, int n, int k)
-      : m_(m), n_(n), k_(k), a_(static_cast<std::size_t>(m * k)), b_(static_cast<std::size_t>(n * k)),
+      : m_(m),
+        n_(n),
+        k_(k),
+        a_(static_cast<std::size_t>(m * k)),
+        b_(static_cast<std::size_t>(n * k)),
         d_(static_cast<std::size_t>(m * n)) {
     std::mt19937 random(1);
     std::uniform_int_distribution<int> value(-8, 8);
@@ -59,8 +63,11 @@ class Problem {
   Report run(SimulatorOptions options, std::uint32_t ctas) {
     for (bf16& x : d_) x = bf16(-1e30f);
     return Simulator(std::move(options))
-        .run<Kernel>({.grid = {ctas}, .cluster = {Kernel::kCluster}, .block = {Kernel::kThreads},
-                      .shared_bytes = sizeof(typename Kernel::Storage), .name = "tile_product"},
+        .run<Kernel>({.grid = {ctas},
+                      .cluster = {Kernel::kCluster},
+                      .block = {Kernel::kThreads},
+                      .shared_bytes = sizeof(typename Kernel::Storage),
+                      .name = "tile_product"},
                      params_);
   }
 
