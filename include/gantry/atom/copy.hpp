@@ -252,24 +252,33 @@ GANTRY_INLINE void copy(const Copy_Atom<Op, T>&, const S& from, D&& to, Site sit
 
 // ---- copy_if
 
-// Element i where predicate(i) holds, i a constant. The predicate is a function or a tensor of bool.
+namespace detail {
+
 GANTRY_CALLS_ANY
+template <int i, class P>
+GANTRY_INLINE bool holds(const P& predicate) {
+  return predicate(Constant<i>{});
+}
+
+}  // namespace detail
+
+// Element i where predicate(i) holds, i a constant. The predicate is a function or a tensor of bool.
 template <class P, StaticTensor S, StaticTensor D>
 GANTRY_INLINE void copy_if(const P& predicate, const S& from, D&& to) {
   detail::check_sizes<S, D>();
   for_each_index<size_v<detail::plain<S>>>([&](auto i) {
-    if (predicate(i)) detail::copy_element<i>(from, to);
+    if (detail::holds<i>(predicate)) detail::copy_element<i>(from, to);
   });
 }
 
 // Instruction i where predicate(i) holds. Whole warps agree about instructions that belong to a warp.
-GANTRY_CALLS_ANY
 template <class Op, class T, class P, StaticTensor S, StaticTensor D>
 requires(!detail::kIsAutoVectorizing<Op>) GANTRY_INLINE
     void copy_if(const Copy_Atom<Op, T>&, const P& predicate, const S& from, D&& to, Site site = Site::here()) {
   using Atom = Copy_Atom<Op, T>;
   for_each_index<detail::instruction_count<Atom, S, D>()>([&](auto i) {
-    if (predicate(i)) detail::issue<i * Atom::source_values, i * Atom::destination_values>(Op{}, from, to, site);
+    if (detail::holds<i>(predicate))
+      detail::issue<i * Atom::source_values, i * Atom::destination_values>(Op{}, from, to, site);
   });
 }
 

@@ -64,7 +64,6 @@ requires requires { typename C::Atom; }
 GANTRY_INLINE void copy(const TiledCopy<C>&, const S& from, D&& to, Site site = Site::here()) {
   copy(typename C::Atom{}, from, to, site);
 }
-GANTRY_CALLS_ANY
 template <class C, class P, StaticTensor S, StaticTensor D>
 requires requires { typename C::Atom; }
 GANTRY_INLINE void copy_if(const TiledCopy<C>&, const P& predicate, const S& from, D&& to, Site site = Site::here()) {

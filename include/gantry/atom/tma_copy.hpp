@@ -7,6 +7,7 @@
 // reductions in the thread's bulk group.
 //
 // Example at namespace scope:
+//     #include <gantry/layout/smem_atoms.hpp>
 //     struct Load {  // 128 x 64 tiles of a row-major bf16 matrix of run-time size
 //       static constexpr gantry::ComposedLayout smem = tile_to_shape(
 //           gantry::smem_atom(gantry::Major::K, gantry::SwizzleMode::b128, 16), gantry::make_shape(gantry::_128, gantry::_64));
