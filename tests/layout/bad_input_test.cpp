@@ -244,6 +244,72 @@ TEST(BadInput, OverflowIsSaid) {
   EXPECT_EQ(logical_product(make_layout(1LL << 40), 1LL << 40).fault().rule, Rule::overflow);
 }
 
+TEST(BadInput, ABasisElementNamesModes0To31) {
+  EXPECT_EQ(Int::basis(31).path()[0], 31);
+  for (const std::int64_t index : {std::int64_t{-1}, std::int64_t{32}, std::int64_t{1} << 40}) {
+    EXPECT_EQ(Int::basis(index).rule(), Rule::basis_index);
+    EXPECT_EQ(Int::basis(0, index).fault().actual, index);
+    EXPECT_EQ(Int::basis(index, 0).fault().actual, index);
+  }
+  EXPECT_STREQ(describe(make_layout(4, Int(8) * Int::basis(-1)).fault()).c_str(),
+               "a basis element names mode -1: mode indices go from 0 to 31");
+  EXPECT_THROW((void)BasisPath{}.then(32), LayoutError);
+  EXPECT_THROW((void)BasisPath{}.then(0).then(0).then(0).then(0).then(0).then(0), LayoutError);
+}
+
+TEST(BadInput, ARecastSwizzledLayoutNamesTheFactor) {
+  const ComposedLayout bytes(Swizzle(3, 4, 3), _0, layout("(_8,_64):(_64,_1)"), 16);
+  const auto said = [](const ComposedLayout& l) { return std::string(describe(l.fault()).c_str()); };
+  for (const ComposedLayout& l : {downcast(bytes, 0), upcast(bytes, 0)}) {
+    EXPECT_EQ(said(l), "recast: elements 0 times as wide were asked for: the factor must be at least 1");
+  }
+  EXPECT_EQ(upcast(bytes, -2).fault().rule, Rule::recast_factor);
+  EXPECT_EQ(downcast(bytes, INT64_MIN).fault().rule, Rule::recast_factor);
+  EXPECT_EQ(said(upcast(bytes, std::int64_t{1} << 62)),
+            "recast: elements 4611686018427387904 times as wide would have more than 1024 bits");
+  EXPECT_EQ(said(downcast(bytes, 3)), "recast: elements of 16 bits cannot be split into 3 equal parts");
+  EXPECT_EQ(upcast(bytes, 64).fault().rule, Rule::none);
+  EXPECT_EQ(upcast(bytes, 128).fault().rule, Rule::recast_too_wide);
+}
+
+TEST(BadInput, AnOffsetThatDoesNotFitIsRefused) {
+  const auto rule_of = [](const auto& ask) {
+    try {
+      (void)ask();
+    } catch (const LayoutError& e) {
+      return e.fault().rule;
+    }
+    return Rule::none;
+  };
+  const Layout wide = layout("(2,2):(1,4611686018427387904)");
+  EXPECT_EQ(wide(std::int64_t{3}), 4611686018427387905);
+  EXPECT_EQ(rule_of([&] { return wide(std::int64_t{4}); }), Rule::overflow);
+  EXPECT_EQ(rule_of([&] { return wide(kMost); }), Rule::overflow);
+  EXPECT_EQ(rule_of([&] { return wide(INT64_MIN); }), Rule::overflow);
+  const ComposedLayout shifted(Swizzle(), Int(kMost - 1), layout("4:1"));
+  EXPECT_EQ(shifted(std::int64_t{1}), kMost);
+  EXPECT_EQ(rule_of([&] { return shifted(std::int64_t{2}); }), Rule::overflow);
+  EXPECT_EQ(rule_of([&] { return cosize(shifted); }), Rule::overflow);
+}
+
+TEST(BadInput, AModeOfAViewThatIsNotThereIsRefused) {
+  const IntTuple t = make_shape(2, make_shape(3, 4));
+  const TupleView view = t;
+  EXPECT_EQ(view[1][1].leaf().value(), 4);
+  for (const int mode : {-1, 2, 40}) {
+    try {
+      (void)view[mode];
+      FAIL() << "mode " << mode << " came out";
+    } catch (const LayoutError& e) {
+      EXPECT_EQ(e.fault().rule, Rule::mode_out_of_range);
+      EXPECT_EQ(e.fault().actual, mode);
+      EXPECT_EQ(e.fault().wanted, 1);
+    }
+  }
+  EXPECT_THROW((void)view[0][1], LayoutError);
+  EXPECT_EQ(TupleView(7)[0].leaf().value(), 7);
+}
+
 TEST(BadInput, TheCapacityIsSaid) {
   IntTuple t;
   for (int i = 0; i < 40; ++i) t.push_back(2);

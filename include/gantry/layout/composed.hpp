@@ -22,6 +22,8 @@ namespace gantry {
 
 class ComposedLayout {
  public:
+  static constexpr int kMaxElementBits = 1024;
+
   constexpr ComposedLayout() = default;
   GANTRY_HD constexpr ComposedLayout(const Layout& layout) : layout_(layout) {}
   GANTRY_HD constexpr ComposedLayout(const Swizzle& swizzle, const Int& offset, const Layout& layout)
@@ -70,7 +72,9 @@ class ComposedLayout {
   // The offset of the i-th element as a number, under the conditions of Layout::operator().
   GANTRY_HD constexpr std::int64_t operator()(std::int64_t i) const {
     if (!offset_.is_known()) refuse({Rule::value_unknown});
-    return element_swizzle()(offset_.value() + layout_(i));
+    const detail::wide_int sum = static_cast<detail::wide_int>(offset_.value()) + layout_(i);
+    if (!detail::fits_in_64_bits(sum)) refuse({Rule::overflow});
+    return element_swizzle()(static_cast<std::int64_t>(sum));
   }
   GANTRY_HD constexpr std::int64_t operator()(int i) const { return (*this)(static_cast<std::int64_t>(i)); }
 
@@ -82,7 +86,7 @@ class ComposedLayout {
   GANTRY_HD constexpr Fault check() const {
     if (!layout_.ok()) return layout_.fault();
     if (!swizzle_.ok()) return swizzle_.fault();
-    if (offset_.rule() != Rule::none) return {offset_.rule()};
+    if (offset_.is_faulty()) return offset_.fault();
     if (!offset_.is_plain()) return {Rule::not_an_integer};
     return {};
   }
@@ -123,10 +127,10 @@ GANTRY_HD constexpr std::int64_t cosize(const ComposedLayout& l) {
   const Swizzle sw = l.element_swizzle();
   if (!sw.ok()) refuse(sw.fault());
   if (!l.offset().is_known()) refuse({Rule::value_unknown});
-  const std::int64_t plain = l.offset().value() + cosize(l.layout());
-  if (sw.is_identity()) return plain;
-  const std::int64_t top = sw.target_mask() | (sw.target_mask() - 1);
-  return (plain + top) & ~top;
+  const std::int64_t top = sw.is_identity() ? 0 : sw.target_mask() | (sw.target_mask() - 1);
+  const detail::wide_int padded = static_cast<detail::wide_int>(l.offset().value()) + cosize(l.layout()) + top;
+  if (!detail::fits_in_64_bits(padded)) refuse({Rule::overflow});
+  return static_cast<std::int64_t>(padded) & ~top;
 }
 
 // ---- Evaluating

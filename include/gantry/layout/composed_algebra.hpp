@@ -152,12 +152,16 @@ GANTRY_HD constexpr ComposedLayout left_inverse(const ComposedLayout& l) {
 
 namespace detail {
 
-// Swizzle and element width where `from` elements become `to` elements. A swizzle on bytes stays as it is.
+// Swizzle and element width where `from` elements become `to` elements, both at least 1. A swizzle on bytes stays as
+// it is.
 GANTRY_HD constexpr ComposedLayout recast_swizzle(const ComposedLayout& l, std::int64_t from, std::int64_t to) {
   if (l.element_bits() != 0) {
-    const auto bits = static_cast<int>(l.element_bits() * from / to);
-    return bits * to == l.element_bits() * from ? ComposedLayout(l.swizzle(), l.offset(), l.layout(), bits)
-                                                : ComposedLayout::faulty({Rule::recast_width, l.element_bits(), to});
+    const wide_int bits = static_cast<wide_int>(l.element_bits()) * from;
+    if (bits > ComposedLayout::kMaxElementBits) {
+      return ComposedLayout::faulty({Rule::recast_too_wide, from, ComposedLayout::kMaxElementBits});
+    }
+    if (bits % to != 0) return ComposedLayout::faulty({Rule::recast_parts, l.element_bits(), to});
+    return ComposedLayout(l.swizzle(), l.offset(), l.layout(), static_cast<int>(bits / to));
   }
   const Swizzle sw = to == 1 ? upcast(l.swizzle(), from) : downcast(l.swizzle(), to);
   return ComposedLayout(sw, l.offset(), l.layout());
@@ -168,7 +172,8 @@ GANTRY_HD constexpr ComposedLayout recast_swizzle(const ComposedLayout& l, std::
 // Elements n times as wide: upcast of layout, offset and swizzle.
 GANTRY_HD constexpr ComposedLayout upcast(const ComposedLayout& l, std::int64_t n) {
   if (!l.ok() || n == 1) return l;
-  if (n > 0 && l.offset().is_known() && l.offset().value() % n != 0) {
+  if (n < 1) return ComposedLayout::faulty({Rule::recast_factor, n, 1});
+  if (l.offset().is_known() && l.offset().value() % n != 0) {
     return ComposedLayout::faulty({Rule::recast_stride, l.offset().value(), n});
   }
   const ComposedLayout out = detail::recast_swizzle(l, n, 1);
@@ -179,6 +184,7 @@ GANTRY_HD constexpr ComposedLayout upcast(const ComposedLayout& l, std::int64_t 
 // Elements 1/n as wide.
 GANTRY_HD constexpr ComposedLayout downcast(const ComposedLayout& l, std::int64_t n) {
   if (!l.ok() || n == 1) return l;
+  if (n < 1) return ComposedLayout::faulty({Rule::recast_factor, n, 1});
   const ComposedLayout out = detail::recast_swizzle(l, 1, n);
   if (!out.ok()) return out;
   return ComposedLayout(out.swizzle(), l.offset() * Int::fixed(n), downcast(l.layout(), n), out.element_bits());
@@ -196,7 +202,7 @@ GANTRY_HD constexpr ComposedLayout recast_layout(const ComposedLayout& l, int fr
 
 // The largest n for which upcast(l, n) holds.
 GANTRY_HD constexpr Int max_alignment(const ComposedLayout& l) {
-  if (!l.ok()) return Int::faulty(l.fault().rule);
+  if (!l.ok()) return Int::faulty(l.fault());
   const Swizzle sw = l.element_swizzle();
   if (!sw.ok()) return Int::fixed(1);
   Int n = max_alignment(l.layout());
@@ -218,8 +224,8 @@ GANTRY_HD constexpr Int unswizzled_vector(const ComposedLayout& l) {
 
 // How many leading elements lie contiguously and in the same places in both, up to where each of them starts.
 GANTRY_HD constexpr Int max_common_vector(const ComposedLayout& a, const ComposedLayout& b) {
-  if (!a.ok()) return Int::faulty(a.fault().rule);
-  if (!b.ok()) return Int::faulty(b.fault().rule);
+  if (!a.ok()) return Int::faulty(a.fault());
+  if (!b.ok()) return Int::faulty(b.fault());
   const Int plain = max_common_vector(a.layout(), b.layout());
   const bool same = a.element_swizzle() == b.element_swizzle() && a.offset() == b.offset();
   if (same && a.offset().is_fixed(0)) return plain;

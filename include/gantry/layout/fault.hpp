@@ -20,7 +20,7 @@
   X(none, "no fault")                                                                                                  \
   X(capacity, "a tuple needs {actual} nodes (leaves and parentheses): a tuple holds at most {wanted}")                 \
   X(basis_depth, "a basis element names {actual} nested modes: at most {wanted} are possible")                         \
-  X(basis_index, "a basis element names mode {actual}: mode indices go from 0 to {wanted}")                            \
+  X(basis_index, "a basis element names mode {actual}: mode indices go from 0 to 31")                                  \
   X(overflow, "an integer result does not fit in 64 bits")                                                             \
   X(division_by_zero, "a division by zero was asked for")                                                              \
   X(extent_below_one, "an extent is {actual}: extents must be at least {wanted}")                                      \
@@ -57,6 +57,8 @@
   X(complement_dynamic, "complement: only a rank-1 layout may have a stride that is not known at compile time")        \
   X(complement_negative, "complement: strides must not be negative, and one is {actual}")                              \
   X(recast_width, "recast: {actual} bits and {wanted} bits must divide one another")                                   \
+  X(recast_too_wide, "recast: elements {actual} times as wide would have more than {wanted} bits")                     \
+  X(recast_parts, "recast: elements of {actual} bits cannot be split into {wanted} equal parts")                       \
   X(recast_stride, "recast: stride {actual} must be divisible by {wanted}, or be 1 in a mode that is")                 \
   X(recast_shape, "recast: extent {actual} of the contiguous mode must be divisible by {wanted}")                      \
   X(swizzle_bits, "a swizzle of {actual} bits was asked for: bits go from 0 to {wanted}")                              \
@@ -147,15 +149,52 @@ class LayoutError : public std::exception {
 };
 #endif
 
-// Ends an accessor that was used against its contract: a LayoutError on the host, a trap on the device, and in a
-// constant expression an error at this line.
-[[noreturn]] GANTRY_HD inline void refuse(const Fault& fault) {
+namespace misuse {
+
+[[noreturn]] GANTRY_HD inline void stop(const Fault& fault) {
 #if GANTRY_ON_DEVICE
   (void)fault;
   __trap();
 #else
   throw LayoutError(fault);
 #endif
+}
+
+// One function per rule, and none of them constexpr: where a constant expression stops, compilers print the name.
+#define GANTRY_X(id, sentence)                                                           \
+  [[noreturn]] GANTRY_HD inline void id(std::int64_t actual, std::int64_t wanted) { \
+    stop({Rule::id, actual, wanted});                                                    \
+  }
+GANTRY_LAYOUT_RULES(GANTRY_X)
+#undef GANTRY_X
+
+using Stop = void (*)(std::int64_t actual, std::int64_t wanted);
+
+GANTRY_HD constexpr Stop named(Rule rule) {
+  switch (rule) {
+#define GANTRY_X(id, sentence) \
+  case Rule::id:               \
+    return &misuse::id;
+    GANTRY_LAYOUT_RULES(GANTRY_X)
+#undef GANTRY_X
+  }
+  return nullptr;
+}
+
+// By value, and on a line that no macro makes: compilers show the arguments and the line.
+GANTRY_HD constexpr void rule_is_broken(Stop rule, std::int64_t actual, std::int64_t wanted) { rule(actual, wanted); }
+
+}  // namespace misuse
+
+// Ends an accessor that was used against its contract: a LayoutError on the host, a trap on the device, and in a
+// constant expression an error that names the rule, as in "call to non-constexpr function misuse::composition_stride".
+[[noreturn]] GANTRY_HD constexpr void refuse(const Fault& fault) {
+  if (is_constant_evaluated()) {
+    misuse::rule_is_broken(misuse::named(fault.rule), fault.actual, fault.wanted);
+    __builtin_unreachable();
+  } else {
+    misuse::stop(fault);
+  }
 }
 
 // One static assertion per rule, so that every compiler prints the sentence itself; the values are the template

@@ -30,8 +30,10 @@ class BasisPath {
   GANTRY_HD constexpr int operator[](int level) const {
     return static_cast<int>((bits_ >> (kIndexBits * level)) & kMaxIndex);
   }
-  // The path one level further in. Requires depth() < kMaxDepth and 0 <= index <= kMaxIndex.
+  // The path one level further in. Refuses more than kMaxDepth levels and an index outside of [0, kMaxIndex].
   GANTRY_HD constexpr BasisPath then(int index) const {
+    if (index < 0 || index > kMaxIndex) refuse({Rule::basis_index, index});
+    if (depth() == kMaxDepth) refuse({Rule::basis_depth, kMaxDepth + 1, kMaxDepth});
     BasisPath out{};
     out.bits_ = (bits_ & kIndexMask) | (static_cast<std::uint32_t>(index) << (kIndexBits * depth())) |
                 (static_cast<std::uint32_t>(depth() + 1) << kDepthShift);
@@ -114,15 +116,27 @@ class Int {
   }
   GANTRY_HD static constexpr Int unknown() { return Int(0, Kind::unknown); }
   GANTRY_HD static constexpr Int all() { return Int(0, Kind::all); }
-  GANTRY_HD static constexpr Int faulty(Rule rule) { return Int(static_cast<std::int64_t>(rule), Kind::faulty); }
+  // A leaf that could not be computed: the rule, and the value that breaks it.
+  GANTRY_HD static constexpr Int faulty(Rule rule, std::int64_t actual = 0) {
+    return Int(actual, static_cast<std::uint64_t>(Kind::faulty) | static_cast<std::uint64_t>(rule) << kRuleShift);
+  }
+  GANTRY_HD static constexpr Int faulty(const Fault& fault) { return faulty(fault.rule, fault.actual); }
   // The static unit along the nested mode `indices`, outermost first: basis(2, 0) prints `_1@0@2`.
   template <class... Indices>
   GANTRY_HD static constexpr Int basis(Indices... indices) {
     static_assert(sizeof...(Indices) <= BasisPath::kMaxDepth,
                   "gantry: a basis element names at most five nested modes");
     BasisPath path{};
-    ((path = path.then(static_cast<int>(indices))), ...);
-    return fixed(1).with_path(path);
+    Int out = fixed(1);
+    const auto descend = [&](std::int64_t index) {
+      if (index < 0 || index > BasisPath::kMaxIndex) {
+        if (!out.is_faulty()) out = faulty(Rule::basis_index, index);
+      } else {
+        path = path.then(static_cast<int>(index));
+      }
+    };
+    (descend(static_cast<std::int64_t>(indices)), ...);
+    return out.is_faulty() ? out : out.with_path(path);
   }
 
   GANTRY_HD constexpr Kind kind() const { return static_cast<Kind>(traits_ & kKindMask); }
@@ -139,7 +153,10 @@ class Int {
   // Neither unknown nor a basis element nor rational: what arithmetic can do without looking further.
   GANTRY_HD constexpr bool is_known_integer() const { return traits_ <= kFixed; }
   GANTRY_HD constexpr bool is_faulty() const { return kind() == Kind::faulty; }
-  GANTRY_HD constexpr Rule rule() const { return is_faulty() ? static_cast<Rule>(value_) : Rule::none; }
+  GANTRY_HD constexpr Rule rule() const {
+    return is_faulty() ? static_cast<Rule>(traits_ >> kRuleShift & 0xff) : Rule::none;
+  }
+  GANTRY_HD constexpr Fault fault() const { return is_faulty() ? Fault{rule(), value_} : Fault{}; }
 
   // The number, or the coefficient of the basis element. 0 where it is unknown.
   GANTRY_HD constexpr std::int64_t value() const { return value_; }
@@ -162,6 +179,7 @@ class Int {
   GANTRY_HD constexpr Int as_fixed() const { return is_known() ? with_kind(Kind::fixed) : *this; }
   // The value over a denominator from 1 to 65536, in lowest terms.
   GANTRY_HD constexpr Int over(std::int64_t denominator) const {
+    if (is_faulty()) return *this;
     if (denominator < 1) return faulty(Rule::division_by_zero);
     const auto common = detail::gcd_magnitude(value_, denominator);
     const auto lowest = denominator / common;
@@ -212,6 +230,7 @@ class Int {
  private:
   static constexpr std::uint64_t kKindMask = 0xff;
   static constexpr std::uint64_t kFixed = static_cast<std::uint64_t>(Kind::fixed);
+  static constexpr int kRuleShift = 8;
   static constexpr int kDenominatorShift = 16;
   static constexpr std::uint64_t kDenominatorMask = 0xffff0000;
   static constexpr std::int64_t kMaxDenominator = 0x10000;
@@ -248,21 +267,21 @@ GANTRY_HD constexpr Int exact(wide_int v, Int a, Int b) {
 }
 
 // The fault that forbids an operation on a and b, if any.
-GANTRY_HD constexpr Rule operand_rule(Int a, Int b) {
-  if (a.kind() == Int::Kind::faulty) return a.rule();
-  if (b.kind() == Int::Kind::faulty) return b.rule();
-  return a.is_all() || b.is_all() ? Rule::not_an_integer : Rule::none;
+GANTRY_HD constexpr Fault operand_fault(Int a, Int b) {
+  if (a.is_faulty()) return a.fault();
+  if (b.is_faulty()) return b.fault();
+  return {a.is_all() || b.is_all() ? Rule::not_an_integer : Rule::none};
 }
 
 // The same for operations that have a meaning for integers alone.
-GANTRY_HD constexpr Rule integer_rule(Int a, Int b) {
-  if (const Rule r = operand_rule(a, b); r != Rule::none) return r;
-  if (a.is_basis() || b.is_basis()) return Rule::basis_product;
-  return a.denominator() == 1 && b.denominator() == 1 ? Rule::none : Rule::not_an_integer;
+GANTRY_HD constexpr Fault integer_fault(Int a, Int b) {
+  if (const Fault f = operand_fault(a, b)) return f;
+  if (a.is_basis() || b.is_basis()) return {Rule::basis_product};
+  return {a.denominator() == 1 && b.denominator() == 1 ? Rule::none : Rule::not_an_integer};
 }
 
 GANTRY_HD constexpr Int general_product(Int a, Int b) {
-  if (const Rule r = operand_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Fault f = operand_fault(a, b)) return Int::faulty(f);
   if (a.is_fixed(0) || b.is_fixed(0)) return Int::fixed(0);
   if (a.is_basis() && b.is_basis()) return Int::faulty(Rule::basis_product);
   const Int whole = exact(static_cast<wide_int>(a.value()) * b.value(), a, b);
@@ -274,7 +293,7 @@ GANTRY_HD constexpr Int general_product(Int a, Int b) {
 }
 
 GANTRY_HD constexpr Int general_sum(Int a, Int b) {
-  if (const Rule r = operand_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Fault f = operand_fault(a, b)) return Int::faulty(f);
   if (a.is_fixed(0)) return b;
   if (b.is_fixed(0)) return a;
   if (!(a.path() == b.path())) return Int::faulty(Rule::mixed_basis);
@@ -287,7 +306,7 @@ GANTRY_HD constexpr Int general_sum(Int a, Int b) {
 }
 
 GANTRY_HD constexpr Int general_quotient(Int a, Int b) {
-  if (const Rule r = integer_rule(a.coefficient(), b); r != Rule::none) return Int::faulty(r);
+  if (const Fault f = integer_fault(a.coefficient(), b)) return Int::faulty(f);
   if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
   if (a.is_fixed(0)) return Int::fixed(0);
   if (!a.is_known() || !b.is_known()) return b.is_fixed(1) ? a : Int::unknown().with_path(a.path());
@@ -297,12 +316,12 @@ GANTRY_HD constexpr Int general_quotient(Int a, Int b) {
 GANTRY_HD constexpr Int general_ceil_div(Int a, Int b) { return general_quotient(a + b + Int::fixed(-1), b); }
 
 GANTRY_HD constexpr Int general_min(Int a, Int b) {
-  if (const Rule r = integer_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Fault f = integer_fault(a, b)) return Int::faulty(f);
   return exact(a.value() < b.value() ? a.value() : b.value(), a, b);
 }
 
 GANTRY_HD constexpr Int general_remainder(Int a, Int b) {
-  if (const Rule r = integer_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Fault f = integer_fault(a, b)) return Int::faulty(f);
   if (b.is_known() && b.value() == 0) return Int::faulty(Rule::division_by_zero);
   return a.is_fixed(0) || b.is_fixed(1) ? Int::fixed(0) : Int::unknown();
 }
@@ -315,17 +334,17 @@ GANTRY_HD constexpr Int operator-(Int a, Int b) { return a + -b; }
 GANTRY_HD constexpr Int abs(const Int& a) { return a.is_known() && a.value() < 0 ? -a : a; }
 
 GANTRY_HD constexpr Int signum(const Int& a) {
-  if (!a.is_known()) return a.is_number() ? Int::unknown() : Int::faulty(detail::operand_rule(a, a));
+  if (!a.is_known()) return a.is_number() ? Int::unknown() : Int::faulty(detail::operand_fault(a, a));
   return Int::known(a.value() > 0 ? 1 : a.value() < 0 ? -1 : 0, a.is_fixed());
 }
 
 GANTRY_HD constexpr Int max(Int a, Int b) {
-  if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Fault f = detail::integer_fault(a, b)) return Int::faulty(f);
   return detail::exact(a.value() < b.value() ? b.value() : a.value(), a, b);
 }
 
 GANTRY_HD constexpr Int gcd(Int a, Int b) {
-  if (const Rule r = detail::integer_rule(a, b); r != Rule::none) return Int::faulty(r);
+  if (const Fault f = detail::integer_fault(a, b)) return Int::faulty(f);
   if (a.is_fixed(1) || b.is_fixed(1)) return Int::fixed(1);
   return detail::exact(detail::gcd_magnitude(a.value(), b.value()), a, b);
 }

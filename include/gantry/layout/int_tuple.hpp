@@ -109,7 +109,7 @@ class IntTuple {
   GANTRY_HD constexpr int append_leaf(Int leaf) {
     if (rule_ != Rule::none) return 0;
     if (leaf.is_faulty()) {
-      fail(leaf.rule());
+      fail(leaf.fault());
       return 0;
     }
     if (nodes_ == kCapacity) {
@@ -144,8 +144,8 @@ class TupleView {
   GANTRY_HD constexpr TupleView(T leaf) : own_(leaf) {}
   GANTRY_HD constexpr TupleView(Underscore) : own_(Int::all()) {}
 
-  GANTRY_HD constexpr bool ok() const { return !is_own() ? tuple_->ok() : own_.rule() == Rule::none; }
-  GANTRY_HD constexpr Fault fault() const { return !is_own() ? tuple_->fault() : Fault{own_.rule()}; }
+  GANTRY_HD constexpr bool ok() const { return !is_own() ? tuple_->ok() : !own_.is_faulty(); }
+  GANTRY_HD constexpr Fault fault() const { return !is_own() ? tuple_->fault() : own_.fault(); }
   GANTRY_HD constexpr bool is_leaf() const { return node_is_leaf(0); }
   GANTRY_HD constexpr bool is_tuple() const { return !is_leaf(); }
   GANTRY_HD constexpr const Int& leaf() const { return node_leaf(0); }
@@ -156,7 +156,7 @@ class TupleView {
   GANTRY_HD constexpr Iterator begin() const;
   GANTRY_HD constexpr Iterator end() const;
 
-  // Requires 0 <= mode < rank(*this).
+  // Refuses a mode that is not there.
   GANTRY_HD constexpr TupleView operator[](int mode) const;
 
   // The subtree that starts at node i. Requires 0 <= i < nodes().
@@ -201,9 +201,11 @@ class TupleView::Iterator {
 GANTRY_HD constexpr TupleView::Iterator TupleView::begin() const { return {*this, is_leaf() ? at_ : at_ + 1}; }
 GANTRY_HD constexpr TupleView::Iterator TupleView::end() const { return {*this, at_ + nodes()}; }
 GANTRY_HD constexpr TupleView TupleView::operator[](int mode) const {
-  Iterator it = begin();
-  while (mode-- > 0) ++it;
-  return *it;
+  int modes = 0;
+  for (Iterator it = begin(); it != end(); ++it) {
+    if (modes++ == mode) return *it;
+  }
+  refuse({Rule::mode_out_of_range, mode, modes - 1});
 }
 
 GANTRY_HD constexpr int rank(TupleView t) {

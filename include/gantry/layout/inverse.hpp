@@ -125,7 +125,7 @@ GANTRY_HD constexpr Layout max_common_layout(const Layout& a, const Layout& b) {
 // How many leading elements lie contiguously and in the same places in both: a fixed integer of at least 1.
 GANTRY_HD constexpr Int max_common_vector(const Layout& a, const Layout& b) {
   const Layout common = coalesce(composition(a, right_inverse(b)));
-  if (!common.ok()) return Int::faulty(common.fault().rule);
+  if (!common.ok()) return Int::faulty(common.fault());
   const Layout first = common[0];
   const bool contiguous = first.shape().leaf().is_fixed() && first.stride().leaf().is_fixed(1);
   return contiguous ? first.shape().leaf() : Int::fixed(1);

@@ -53,12 +53,13 @@ class Layout {
     return ok() ? crd2idx(crd, shape_, stride_) : IntTuple::faulty(fault());
   }
 
-  // The offset of the i-th element as a number. Refuses a faulty layout, unknown values, and basis strides (see at()).
+  // The offset of the i-th element as a number. Refuses a faulty layout, unknown values, basis strides (see at()) and
+  // an index so far outside of the layout that its offset does not fit.
   GANTRY_HD constexpr std::int64_t operator()(std::int64_t i) const {
     const TupleView s = shape_;
     const TupleView d = stride_;
     if (!ok()) refuse(fault());
-    std::int64_t offset = 0;
+    detail::wide_int offset = 0;
     int last = s.nodes() - 1;
     while (last > 0 && !s.node_is_leaf(last)) --last;
     for (int k = 0; k <= last; ++k) {
@@ -68,13 +69,14 @@ class Layout {
       if (!extent.is_known() || !step.is_known()) refuse({Rule::value_unknown});
       if (step.is_basis()) refuse({Rule::basis_in_offset});
       if (k == last) {
-        offset += i * step.value();
+        offset += static_cast<detail::wide_int>(i) * step.value();
       } else {
-        offset += (i % extent.value()) * step.value();
+        offset += static_cast<detail::wide_int>(i % extent.value()) * step.value();
         i /= extent.value();
       }
     }
-    return offset;
+    if (!detail::fits_in_64_bits(offset)) refuse({Rule::overflow});
+    return static_cast<std::int64_t>(offset);
   }
   GANTRY_HD constexpr std::int64_t operator()(int i) const { return (*this)(static_cast<std::int64_t>(i)); }
 

@@ -108,7 +108,7 @@ GANTRY_HD constexpr Layout make_layout_like(const Layout& l) {
 GANTRY_HD constexpr Layout make_fragment_like(const Layout& l) {
   if (!l.ok()) return l;
   const int n = rank(l);
-  if (n == 1 || !is_fixed(l.shape())) return make_layout(l.shape());
+  if (n <= 1 || !is_fixed(l.shape())) return make_layout(l.shape());
   const TupleView first = TupleView(l.shape())[0];
   const IntTuple kept = filter_zeros(TupleView(l.stride())[0], first);
   const IntTuple rest_stride = take(l.stride(), 1, n);

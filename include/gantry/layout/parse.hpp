@@ -108,10 +108,9 @@ struct Origin {
 };
 
 GANTRY_HD constexpr Origin read_smem_ptr(Reader& reader) {
-  constexpr int kMaxElementBits = 1024;
   Origin out;
   reader.expect("[", "'['");
-  out.element_bits = reader.number_between(1, kMaxElementBits, "the width of an element, from 1 to 1024 bits");
+  out.element_bits = reader.number_between(1, ComposedLayout::kMaxElementBits, "the width of an element, from 1 to 1024 bits");
   reader.expect("b", "'b'");
   reader.expect("]", "']'");
   if (reader.ok() && reader.accept('(')) {

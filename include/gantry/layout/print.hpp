@@ -36,7 +36,7 @@ GANTRY_HD constexpr void print_fault(Sink& out, const Fault& fault) {
 
 template <class Sink>
 GANTRY_HD constexpr void print(Sink& out, const Int& v, const PrintOptions& options = {}) {
-  if (v.rule() != Rule::none) return detail::print_fault(out, Fault{v.rule()});
+  if (v.rule() != Rule::none) return detail::print_fault(out, v.fault());
   const bool mark = options.marks && v.is_fixed();
   if (v.is_all() || mark) out.append('_');
   if (v.kind() == Int::Kind::unknown) out.append('?');

@@ -31,6 +31,7 @@ GANTRY_HD constexpr void upcast_leaf_into(Layout& out, const Int& extent, const 
     return out.fail({Rule::recast_stride, step.value(), n.value()});
   }
   const Int per_unit = ceil_div(n, stride);
+  if (per_unit.is_faulty()) return out.fail(per_unit.fault());
   if (extent.is_known() && extent.value() % per_unit.value() != 0 && per_unit.value() % extent.value() != 0) {
     return out.fail({Rule::recast_shape, extent.value(), per_unit.value()});
   }
@@ -87,7 +88,7 @@ GANTRY_HD constexpr Layout recast_layout(const Layout& l, int from_bits, int to_
 // The largest n for which upcast(l, n) holds, as far as fixed extents and strides decide; dynamic ones are taken to be
 // large and divisible.
 GANTRY_HD constexpr Int max_alignment(const Layout& l) {
-  if (!l.ok()) return Int::faulty(l.fault().rule);
+  if (!l.ok()) return Int::faulty(l.fault());
   detail::FlatModes modes;
   modes.push_coalesced(l);
   detail::FlatModes fixed;
@@ -97,7 +98,7 @@ GANTRY_HD constexpr Int max_alignment(const Layout& l) {
   }
   const Layout known = detail::build_layout([&](Layout& out) { fixed.append_to(out); });
   const Layout permuted = logical_divide(known, right_inverse(known));
-  if (!permuted.ok()) return Int::faulty(permuted.fault().rule);
+  if (!permuted.ok()) return Int::faulty(permuted.fault());
   Int alignment = product(permuted[0].shape());
   const IntTuple rest = permuted[1].stride();
   const TupleView d = rest;

@@ -34,7 +34,7 @@ GANTRY_HD constexpr int leaf_count(TupleView t) {
 
 // The product of all leaves, fixed if every factor is (or one of them is `_0`). Of the empty tuple: `_1`.
 GANTRY_HD constexpr Int product(TupleView t) {
-  if (!t.ok()) return Int::faulty(t.fault().rule);
+  if (!t.ok()) return Int::faulty(t.fault());
   Int p = Int::fixed(1);
   for (int i = 0; i < t.nodes(); ++i) {
     if (t.node_is_leaf(i)) p = p * t.node_leaf(i);
@@ -46,7 +46,7 @@ GANTRY_HD constexpr Int product(TupleView t) {
 GANTRY_HD constexpr std::int64_t size(TupleView t) {
   if (!t.ok()) refuse(t.fault());
   const Int p = product(t);
-  if (p.rule() != Rule::none) refuse({p.rule()});
+  if (p.is_faulty()) refuse(p.fault());
   if (!p.is_known()) refuse({Rule::value_unknown});
   return p.value();
 }
