@@ -1,6 +1,6 @@
 # Thin on purpose: what each command means lives in CMakePresets.json and scripts/.
 #
-#   make           build                       make check     what CI runs
+#   make           build                       make check     the long form of CI
 #   make run       build and run the tour      make format    clang-format over the tree
 #   make test      build and run every test    make tidy      clang-tidy over the tree
 #   make bench     build and run benchmarks    make clean     remove build/
@@ -26,7 +26,7 @@ test: all
 	ctest --preset $(PRESET) -j$(JOBS) $(CTEST_ARGS)
 
 check:
-	.ci/run
+	.ci/run --long
 
 build-bench: configure
 	cmake --build $(BUILD) --target benchmarks
