@@ -53,9 +53,11 @@ GANTRY_HD constexpr PlacedLayout group_modes(const PlacedLayout& t, int begin, i
 GANTRY_HD constexpr PlacedLayout local_tile(const PlacedLayout& t, const Tiler& tiler, TupleView coord) {
   const Layout zipped = zipped_divide(t.layout, tiler);
   if (!zipped.ok()) return {t.origin, zipped};
+  // A tensor that is a single mode has tiles that are.
+  const TupleView rest = TupleView(zipped.shape())[1];
   IntTuple whole;
-  whole.push_back(repeat(Int::all(), rank(zipped[0])));
-  whole.push_back(append(coord, Int::all(), rank(zipped[1])));
+  whole.push_back(zipped[0].shape().is_leaf() ? IntTuple(Int::all()) : repeat(Int::all(), rank(zipped[0])));
+  whole.push_back(rest.is_leaf() ? IntTuple(coord.is_leaf() ? coord : coord[0]) : append(coord, Int::all(), rank(rest)));
   return slice(whole, PlacedLayout{t.origin, zipped});
 }
 
