@@ -92,7 +92,6 @@ template <arch::ReduceOp Op, class Machine>
 void add_missing_reductions_of(Cases<Machine>& cases, const char* name, std::initializer_list<TmaDataType> types) {
   const std::size_t first = cases.size();
   add_reductions_of<Op>(cases, name, types);
-  constexpr int kIllegalInstruction = 715;
   for (std::size_t i = first; i < cases.size(); ++i) cases[i].breaks = {"tensor-reduce-type", kIllegalInstruction};
 }
 

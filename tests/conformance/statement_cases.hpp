@@ -11,9 +11,6 @@
 
 namespace gantry::conformance {
 
-// cudaErrorIllegalAddress and its kin, by number: this header knows no CUDA.
-inline constexpr int kIllegalAddress = 700, kIllegalInstruction = 715, kMisalignedAddress = 716, kLaunchFailure = 719;
-
 inline Copy matrix_copy(TmaDataType type, TmaSwizzle swizzle = TmaSwizzle::none) {
   const auto element = static_cast<std::uint32_t>(element_bytes(type));
   Copy copy;

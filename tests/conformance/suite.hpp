@@ -29,6 +29,9 @@ struct Agreement {
   double bound = 0;
 };
 
+// cudaErrorIllegalAddress and its kin, by number: this header knows no CUDA.
+inline constexpr int kIllegalAddress = 700, kIllegalInstruction = 715, kMisalignedAddress = 716, kLaunchFailure = 719;
+
 // What a case is expected to break: a rule of the simulator, the error that a launch on a GPU ends with, or both. With
 // an error there are no bytes to compare; with a rule alone there are.
 struct Breaks {
