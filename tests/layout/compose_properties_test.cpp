@@ -137,6 +137,13 @@ TEST(ComposeProperties, WithShapeReadsTheSameOffsetsInTheSameOrder) {
   });
 }
 
+TEST(ComposeProperties, StepsThatStayInsideOneModeNeedNotDivideIt) {
+  EXPECT_EQ(text(composition(layout("(_10,_3):(_1,_100)"), layout("_3:_4"))), "_3:_4");
+  EXPECT_EQ(text(composition(layout("(_4,_10,_3):(_1,_7,_100)"), layout("_2:_36"))), "_2:_63");
+  EXPECT_EQ(text(composition(layout("(_6,_1):(_1,_9)"), layout("(_4,_2):(_1,_4)"))), "(_4,_2):(_1,_4)")
+      << "what hangs over the end of the whole layout is rounded up";
+}
+
 TEST(ComposeProperties, RunTimeExtentsGiveOneStructure) {
   EXPECT_EQ(text(composition(layout("(100,200):(200,_1)"), make_tile(_64, _32))), "(_64,_32):(200,_1)");
   EXPECT_EQ(text(composition(layout("((100,4),8):((_1,512),100)"), make_tile(_64, _8))), "((64,1),_8):((_1,512),100)")

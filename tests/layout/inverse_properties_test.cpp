@@ -48,7 +48,9 @@ TEST(ComplementProperties, OneRunTimeStrideIsEnough) {
   EXPECT_EQ(text(complement(layout("_4:_1"), int_tuple("(100,_3)"))), "75:_4")
       << "after a run-time extent, what is left of a fixed one is known at run time too";
   EXPECT_EQ(text(complement(layout("_4:_1"), int_tuple("(_8,100)"))), "(_2,100):(_4,_8)");
+  EXPECT_EQ(text(complement(layout("_4:_1"), int_tuple("(_8,100,_3)"))), "(_2,300):(_4,_8)");
   EXPECT_EQ(text(complement(Layout(), int_tuple("(_8,100)"))), "(_8,100):(_1,_8)");
+  EXPECT_EQ(text(complement(Layout(), int_tuple("(100,_8)"))), "(100,_8):(_1,100)");
 }
 
 TEST(ComplementProperties, WhatHasNoComplementIsRefusedWithItsNumbers) {

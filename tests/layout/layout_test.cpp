@@ -76,6 +76,8 @@ TEST(Layout, CompactStridesCountInTheirOrder) {
   EXPECT_EQ(text(make_ordered_layout(shape, int_tuple("(_1,_2,_0)"))), "(_4,(_1,3),_5):(_5,(_0,_20),_1)");
   EXPECT_EQ(text(make_ordered_layout(int_tuple("(2,3,4,5)"), int_tuple("(_2,67,42,_50)"))), "(2,3,4,5):(_1,10,30,2)");
   EXPECT_EQ(text(make_ordered_layout(shape, LayoutLeft{})), text(make_layout(shape)));
+  EXPECT_EQ(text(make_ordered_layout(int_tuple("(_2,_3,_4)"), int_tuple("(_0,_0,_1)"))), "(_2,_3,_4):(_1,_1,_6)")
+      << "modes of one rank start at one stride";
 }
 
 TEST(Layout, ACompactOrderIsCompactAndKeepsTheOrder) {

@@ -23,7 +23,8 @@ GANTRY_HD constexpr void push_rest(FlatModes& out, const Int* cotarget, int exte
   Int divisor = taken;
   for (int i = 0; i < extents; ++i) {
     const Int part = ceil_div(cotarget[i], divisor);
-    if (!divisor.is_fixed(1)) divisor = ceil_div(divisor, cotarget[i]);
+    // Where nothing is taken, nothing is used up, and a fixed extent stays fixed behind a dynamic one.
+    if (!taken.is_fixed(1)) divisor = ceil_div(divisor, cotarget[i]);
     if (count > 0 && rest[count - 1].is_fixed() == part.is_fixed()) {
       rest[count - 1] = rest[count - 1] * part;
     } else {
