@@ -140,6 +140,12 @@ TEST(Advice, SeveralInstructionsAreExplainedAndManyWarnedOf) {
   EXPECT_EQ(advice({}, "several_instructions"), "");
 }
 
+TEST(Advice, BoxesThatAreMovedAgainAndAgain) {
+  const Asked broadcast{.gmem = "(128,_32):(_1,_0)", .smem = "(_64,_32):(_1,_0)"};
+  EXPECT_THAT(advice(broadcast, "repeated_instructions"), HasSubstr("moved 32 times"));
+  EXPECT_EQ(advice({}, "repeated_instructions"), "");
+}
+
 TEST(Advice, SlicesOfAMulticast) {
   EXPECT_THAT(advice({.smem = "(_8,_8):(_8,_1)", .ctas = 2}, "multicast_slice_small"), HasSubstr("64 bytes"));
   EXPECT_EQ(advice({.ctas = 2}, "multicast_slice_small"), "");

@@ -76,6 +76,7 @@ const Case kCases[] = {
      "(_32,_16)",
      1,
      {2, 5}},
+    {"one_mode", TmaOp::load, ElementType::f64, "4096:_1", "_32:_1", "_32", 1, {3}},
     {"hierarchical",
      TmaOp::load,
      ElementType::f16,
@@ -101,6 +102,7 @@ TmaExplanation explain_case(const Case& c) {
 std::vector<std::int64_t> extents_of(const char* text) {
   std::vector<std::int64_t> out;
   const IntTuple shape = tiler(text).shape();
+  if (shape.is_leaf()) return {shape.leaf().value()};
   for (TupleView extent : TupleView(shape)) out.push_back(extent.leaf().value());
   return out;
 }

@@ -41,7 +41,7 @@ TEST(ExplainIm2col, TheMatrixIsThatOfTheConvolution) {
   EXPECT_EQ(step(e, "pixel_box"), "W from -1 to 12 by 1, H from 0 to 9 by 1");
   EXPECT_EQ(step(e, "tap_offsets"), "W 0 1 2, H 0 1");
   EXPECT_EQ(step(e, "tiles"), "6 x 6 x 1");
-  EXPECT_EQ(e.tile_bytes, 48 * 128);
+  EXPECT_EQ(e.shared_bytes, 48 * 128);
 }
 
 // What is filled, by the definition of a convolution: output pixel p meets tap t at input p * stride + t * dilation -
@@ -87,7 +87,7 @@ TEST(ExplainIm2col, RowsNarrowerThanTheSwizzleTakeTheRoomOfTheSwizzle) {
   const Im2colExplanation e =
       explain(plan_im2col(conv, {.channels = 32, .pixels = 48, .swizzle = TmaSwizzle::bytes_128}));
   ASSERT_TRUE(e.ok());
-  EXPECT_EQ(e.tile_bytes, 48 * 128);
+  EXPECT_EQ(e.shared_bytes, 48 * 128);
   EXPECT_EQ(e.reads.column.worst, 1);
   EXPECT_THAT(e.advice, Contains(AllOf(Field(&TmaAdvice::name, "swizzle_wider_than_row"),
                                        Field(&TmaAdvice::change, HasSubstr("Sw<2,4,3>")))));

@@ -101,7 +101,7 @@ TEST(Report, OfAPrefetchSpeaksOfL2AndNotOfSharedMemory) {
   const std::string text = report(explain(rows_plan(TmaOp::prefetch)));
   EXPECT_THAT(text, HasSubstr("into L2"));
   EXPECT_THAT(text, Not(HasSubstr("Banks")));
-  EXPECT_THAT(text, Not(HasSubstr("shared memory     aligned")));
+  EXPECT_THAT(text, Not(HasSubstr("  shared memory")));
 }
 
 TEST(Report, OfAStructureSaysWhatIsStillUnknown) {

@@ -46,7 +46,8 @@ struct TmaExplanation {
   TmaCoordinates origin;                 // and where it starts
   std::vector<TmaInstructionText> instructions;
   std::int64_t instruction_count = 0;  // of all CTAs together; the list may be shorter
-  std::int64_t tile_bytes = 0;         // one tile in the shared memory of each CTA, and what its barrier expects
+  std::int64_t tile_bytes = 0;         // that a CTA receives or sends, and what its barrier expects
+  std::int64_t shared_bytes = 0;       // of shared memory that the tile takes: more with gaps, less with stride 0
   std::int64_t alignment = 0;          // of the shared tile, in bytes
   SharedTile shared;                   // the tile as rows and columns
   SharedReads reads;
@@ -157,12 +158,11 @@ inline bool can_be_listed(const TmaPlan& plan) {
 }  // namespace tma_detail
 
 inline TmaExplanation explain(const TmaPlan& plan, const TmaExplainOptions& options = {}) {
-  using namespace tma_detail;
   TmaExplanation out;
   out.plan = plan;
-  out.objections = objections_of(plan);
+  out.objections = tma_detail::objections_of(plan);
   const TmaGbasisSteps steps = gbasis_steps(plan);
-  out.steps = steps_of(plan, steps);
+  out.steps = tma_detail::steps_of(plan, steps);
   if (plan.num_bits_per_tma == 0) return out;
 
   out.fields = explain_fields(plan.descriptor, plan.bound);
@@ -171,15 +171,19 @@ inline TmaExplanation explain(const TmaPlan& plan, const TmaExplainOptions& opti
   out.ptx = ptx_name(plan.op, clamped_rank(plan.descriptor));
   out.tile = append(options.tile, Int::fixed(0), rank(plan.gmem));
   out.tile_bytes = detail::bits_of(size(plan.cta_v_map), element_bits(plan.element)) / 8;
+  out.shared_bytes = shared_bytes_of(plan.smem);
   out.alignment = shared_alignment(plan.descriptor.swizzle);
-  if (can_be_listed(plan)) {
+  if (tma_detail::can_be_listed(plan)) {
     out.origin = tile_origin(plan, options.tile);
-    list_instructions(options, out);
+    tma_detail::list_instructions(options, out);
   }
   out.shared = make_shared_tile(plan.smem, product_each(plan.cta_v_map.shape()));
   out.reads = shared_reads(out.shared);
-  out.advice = advise(
-      {.op = plan.op, .map = plan.descriptor, .bound = plan.bound, .tile = out.shared, .tile_bytes = out.tile_bytes});
+  out.advice = advise({.op = plan.op,
+                       .map = plan.descriptor,
+                       .bound = plan.bound,
+                       .tile = out.shared,
+                       .shared_bytes = out.shared_bytes});
   for (TmaAdvice& a : advise_plan(plan, steps)) out.advice.push_back(std::move(a));
   return out;
 }

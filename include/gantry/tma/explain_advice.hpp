@@ -9,7 +9,7 @@
 //     const TmaDescriptorParams map{.data_type = TmaDataType::f16, .rank = 2, .dims = {4096, 4096}, .strides = {8192},
 //                                   .box = {16, 64}};
 //     const SharedTile tile = make_shared_tile(ComposedLayout(Swizzle(), _0, rows, 16), rows.shape());
-//     const std::vector<TmaAdvice> advice = advise({.op = TmaOp::load, .map = map, .tile = tile, .tile_bytes = 2048});
+//     const std::vector<TmaAdvice> advice = advise({.op = TmaOp::load, .map = map, .tile = tile, .shared_bytes = 2048});
 //     // advice[0].name == "inner_box_narrow"
 #pragma once
 
@@ -27,7 +27,7 @@ struct TmaAdviceOperands {
   const TmaDescriptorParams& map;
   bool bound = true;
   SharedTile tile;
-  std::int64_t tile_bytes = 0;
+  std::int64_t shared_bytes = 0;
 };
 
 // What a shared tile must be aligned to: the period of its swizzle, and at least what the instruction asks for.
@@ -168,14 +168,14 @@ class Advisor {
            "start on",
            "align the buffer to " + number(alignment) + " bytes; the instruction itself asks for 128");
     }
-    if (in_.tile_bytes % alignment != 0) {
-      const std::int64_t up = (in_.tile_bytes + alignment - 1) / alignment * alignment;
-      warn("stage_misaligned", "a tile takes " + number(in_.tile_bytes) + " bytes of shared memory",
+    if (in_.shared_bytes % alignment != 0) {
+      const std::int64_t up = (in_.shared_bytes + alignment - 1) / alignment * alignment;
+      warn("stage_misaligned", "a tile takes " + number(in_.shared_bytes) + " bytes of shared memory",
            "in a row of stages the next one would not start at a multiple of " + number(alignment),
            "space the stages " + number(up) + " bytes apart");
     }
-    if (in_.tile_bytes > static_cast<std::int64_t>(kSharedBytesPerBlock)) {
-      warn("tile_exceeds_shared_memory", "a tile takes " + number(in_.tile_bytes) + " bytes of shared memory",
+    if (in_.shared_bytes > static_cast<std::int64_t>(kSharedBytesPerBlock)) {
+      warn("tile_exceeds_shared_memory", "a tile takes " + number(in_.shared_bytes) + " bytes of shared memory",
            "a block has " + number(kSharedBytesPerBlock) + " at most", "make the tile smaller");
     }
   }

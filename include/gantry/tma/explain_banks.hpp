@@ -65,6 +65,12 @@ GANTRY_HD constexpr bool can_be_addressed(const Layout& l) {
   return l.ok() && size(l) <= kMostSharedElements && cosize(l) <= kMostSharedElements;
 }
 
+// Bytes that a shared layout reaches over; the most that are counted where it cannot be addressed.
+GANTRY_HD constexpr std::int64_t shared_bytes_of(const ComposedLayout& smem) {
+  if (!can_be_addressed(smem.layout())) return kMostSharedElements;
+  return (cosize(smem.layout()) * smem.element_bits() + 7) / 8;
+}
+
 // Requires a layout with an element width, whose domain is a tile of the given extents. One that cannot be
 // addressed has neither rows nor columns.
 GANTRY_HD constexpr SharedTile make_shared_tile(const ComposedLayout& smem, TupleView extents) {

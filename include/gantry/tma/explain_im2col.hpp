@@ -45,7 +45,7 @@ struct Im2colExplanation {
   std::int64_t pixel_tile = 0;
   std::vector<Im2colInstructionText> instructions;
   std::int64_t instruction_count = 0;  // for one tile of pixels; the list may be shorter
-  std::int64_t tile_bytes = 0;         // of shared memory, gaps included
+  std::int64_t shared_bytes = 0;       // of shared memory, gaps included
   std::int64_t alignment = 0;
   SharedTile shared;
   SharedReads reads;
@@ -160,24 +160,24 @@ inline ComposedLayout im2col_shared_layout(const TmaDescriptorParams& map) {
 
 // Requires a pixel tile of the plan.
 inline Im2colExplanation explain(const Im2colPlan& plan, const Im2colExplainOptions& options = {}) {
-  using namespace tma_detail;
   Im2colExplanation out;
   out.plan = plan;
-  out.objections = objections_of(plan);
+  out.objections = tma_detail::objections_of(plan);
   out.fields = explain_fields(plan.map);
   if (!plan.ok()) return out;
 
-  out.steps = steps_of(plan);
+  out.steps = tma_detail::steps_of(plan);
   out.ptx = ptx_name(TmaOp::load_im2col, clamped_rank(plan.map));
   out.pixel_tile = options.pixel_tile;
-  out.tile_bytes = static_cast<std::int64_t>(shared_row_pitch(plan.map)) * plan.map.pixels_per_column;
+  out.shared_bytes = static_cast<std::int64_t>(shared_row_pitch(plan.map)) * plan.map.pixels_per_column;
   out.alignment = shared_alignment(plan.map.swizzle);
-  list_instructions(options, out);
+  tma_detail::list_instructions(options, out);
   const ComposedLayout smem = im2col_shared_layout(plan.map);
   out.shared = make_shared_tile(smem, smem.shape());
   out.reads = shared_reads(out.shared);
-  out.advice = advise({.op = TmaOp::load_im2col, .map = plan.map, .tile = out.shared, .tile_bytes = out.tile_bytes});
-  advise_tiles(plan, out.advice);
+  out.advice =
+      advise({.op = TmaOp::load_im2col, .map = plan.map, .tile = out.shared, .shared_bytes = out.shared_bytes});
+  tma_detail::advise_tiles(plan, out.advice);
   return out;
 }
 

@@ -85,7 +85,9 @@ GANTRY_HD constexpr std::int64_t box_bytes(const TmaDescriptorParams& p) noexcep
 // The arguments of the tensor map, in the order of the driver's encoder. Extents and strides are left out where the map
 // is not bound to a tensor yet.
 inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, bool bound = true) {
-  using namespace tma_detail;
+  using tma_detail::hexadecimal;
+  using tma_detail::list_of;
+  using tma_detail::number;
   const int rank = clamped_rank(p);
   const bool im2col = p.mode == TmaMode::im2col;
   std::vector<TmaFieldText> out;

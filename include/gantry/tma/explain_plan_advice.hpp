@@ -44,6 +44,7 @@ class PlanAdvisor {
     if (plan_.num_bits_per_tma == 0 || steps_.reached < 7) return {};
     split_by_256();
     instructions();
+    repeats();
     multicast();
     if (plan_.bound) edges(plan_.gmem.shape(), {});
     shared_dimensions();
@@ -88,6 +89,20 @@ class PlanAdvisor {
         many ? "let shared memory follow the tile further, in wider rows or larger slabs"
              : "nothing needs to change: slabs as wide as the swizzle take one instruction each, issued one after the "
                "other");
+  }
+
+  void repeats() {
+    const TupleView s = plan_.smem.layout().shape();
+    const TupleView d = plan_.smem.layout().stride();
+    Int times = Int::fixed(1);
+    for (int i = 0; i < s.nodes(); ++i) {
+      if (s.node_is_leaf(i) && d.node_leaf(i).is_fixed(0)) times = times * s.node_leaf(i);
+    }
+    if (times.is_fixed(1)) return;
+    add(TmaAdviceLevel::warning, "repeated_instructions",
+        "the shared layout has modes of stride 0, so each box is moved " + number(times.value()) + " times",
+        "elements along such a mode share their place in shared memory, and every copy of them is an instruction",
+        "leave the mode out of the tile, and move the box once");
   }
 
   void multicast() {

@@ -165,19 +165,21 @@ inline TextTable instruction_table(const Im2colExplanation& e, std::size_t most)
 }  // namespace tma_detail
 
 inline std::string report(const TmaExplanation& e, const ReportOptions& options = {}) {
-  using namespace tma_detail;
-  ReportWriter out(options);
+  using tma_detail::number;
+  using tma_detail::text_of;
+  tma_detail::ReportWriter out(options);
   const TmaPlan& plan = e.plan;
-  out.line("TMA " + plain_name(plan.op) + " of " + to_text(plan.element) +
+  out.line("TMA " + tma_detail::plain_name(plan.op) + " of " + to_text(plan.element) +
            (plan.tma_element == plan.element ? "" : std::string(", moved as ") + to_text(plan.tma_element)) +
            (e.ok() ? ": runs" : ": does not run"));
   out.named("global", text_of(plan.gmem));
   out.named("shared", text_of(plan.smem));
   out.named("tile", text_of(plan.cta_tiler));
-  out.named("cluster", sharing_text(plan));
+  out.named("cluster", tma_detail::sharing_text(plan));
   if (e.ok() && !e.instructions.empty()) {
-    out.named("moves", summary(e));
-    if (!is_prefetch(plan.op)) out.named("shared memory", "aligned to " + number(e.alignment) + " bytes");
+    out.named("moves", tma_detail::summary(e));
+    if (!is_prefetch(plan.op))
+      out.named("shared memory", number(e.shared_bytes) + " bytes, aligned to " + number(e.alignment));
   }
   out.objections(e.objections);
   out.steps(e.steps);
@@ -185,7 +187,7 @@ inline std::string report(const TmaExplanation& e, const ReportOptions& options 
   if (!e.instructions.empty()) {
     const auto shown = static_cast<std::int64_t>(std::min(e.instructions.size(), out.most_instructions()));
     out.heading("Instructions of tile " + std::string(to_text(e.tile, {.marks = false}).c_str()) + ", " + e.ptx);
-    out.instructions(instruction_table(e, out.most_instructions()), shown, e.instruction_count);
+    out.instructions(tma_detail::instruction_table(e, out.most_instructions()), shown, e.instruction_count);
   } else if (e.has_box()) {
     out.heading("Instructions");
     out.line("  known when a tensor is bound: coordinates scale with its strides");
@@ -196,17 +198,18 @@ inline std::string report(const TmaExplanation& e, const ReportOptions& options 
 }
 
 inline std::string report(const Im2colExplanation& e, const ReportOptions& options = {}) {
-  using namespace tma_detail;
-  ReportWriter out(options);
+  using tma_detail::list_of;
+  using tma_detail::number;
+  tma_detail::ReportWriter out(options);
   const TmaDescriptorParams& map = e.plan.map;
   out.line(std::string("TMA im2col load of ") + to_text(map.data_type) + (e.ok() ? ": runs" : ": does not run"));
   out.named("activation", list_of(map.dims, clamped_rank(map)) + ", channels first, images last");
   out.named("filter", list_of(e.plan.filter, spatial_rank(map)) + " along W, H, D");
   out.named("tile", number(map.pixels_per_column) + " pixels x " + number(map.channels_per_pixel) + " channels");
   if (e.ok()) {
-    out.named("moves", counted(e.instruction_count, "instruction") + " of " + number(transaction_bytes(map)) +
-                           " bytes for each tile of pixels, " + number(e.tile_bytes) + " bytes of shared memory each");
-    out.named("shared memory", "aligned to " + number(e.alignment) + " bytes");
+    out.named("moves", tma_detail::counted(e.instruction_count, "instruction") + " of " +
+                           number(transaction_bytes(map)) + " bytes for each tile of pixels");
+    out.named("shared memory", number(e.shared_bytes) + " bytes, aligned to " + number(e.alignment));
   }
   out.objections(e.objections);
   out.steps(e.steps);
@@ -214,7 +217,7 @@ inline std::string report(const Im2colExplanation& e, const ReportOptions& optio
   if (e.ok()) {
     const auto shown = static_cast<std::int64_t>(std::min(e.instructions.size(), out.most_instructions()));
     out.heading("Instructions of pixel tile " + number(e.pixel_tile) + ", " + e.ptx);
-    out.instructions(instruction_table(e, out.most_instructions()), shown, e.instruction_count);
+    out.instructions(tma_detail::instruction_table(e, out.most_instructions()), shown, e.instruction_count);
     out.reads(e.reads);
   }
   out.advice(e.advice);

@@ -171,7 +171,7 @@ Json to_json(const TmaExplanation& e) {
   out["instructions"] = instructions_json(e);
   out["instruction_count"] = e.instruction_count;
   if (!is_prefetch(plan.op)) {
-    out["shared"] = shared_json(e.shared, e.tile_bytes, e.alignment);
+    out["shared"] = shared_json(e.shared, e.shared_bytes, e.alignment);
     out["shared"]["chunks"] = chunks_json(shared_chunks(e));
     out["reads"] = reads_json(e.reads);
   }
@@ -199,7 +199,7 @@ Json to_json(const Im2colExplanation& e) {
   out["channel_tiles"] = e.plan.channel_tiles();
   out["instructions"] = instructions_json(e);
   out["instruction_count"] = e.instruction_count;
-  out["shared"] = shared_json(e.shared, e.tile_bytes, e.alignment);
+  out["shared"] = shared_json(e.shared, e.shared_bytes, e.alignment);
   out["reads"] = reads_json(e.reads);
   out["advice"] = advice_json(e.advice);
   return out;

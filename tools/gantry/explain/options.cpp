@@ -96,8 +96,8 @@ class Reader {
 TmaOp read_operation(Reader& reader, const std::string& text) {
   TmaOp op = TmaOp::load;
   if (!parse_tma_op(text.c_str(), op) || text.find('\0') != std::string::npos) {
-    std::vector<std::string> names;
-    for (int i = 0; i < kTmaOpCount; ++i) names.emplace_back(to_text(static_cast<TmaOp>(i)));
+    std::vector<std::string_view> names(kTmaOpCount);
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_text(static_cast<TmaOp>(i));
     reader.problem(fmt::format("--op takes the name of an operation, and {} is none; there are {}", quoted(text),
                                fmt::join(names, ", ")));
   } else if (is_im2col(op)) {
