@@ -1,5 +1,5 @@
 // A shape of two modes and a stride of three.
-// EXPECT: shape and stride have different profiles: {actual} entries where {wanted} are expected
+// EXPECT: shape and stride have different profiles: the shape's leaves number {wanted}, the stride's {actual}
 // EXPECT-REGEX: Refused.*3.*2
 #include <gantry/layout.hpp>
 

@@ -1,4 +1,6 @@
 // Tuples: their trees, questions about them, and tuples made from tuples.
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <gantry/layout/parse.hpp>
@@ -44,6 +46,20 @@ TEST(IntTuple, TuplesAreOrdered) {
   EXPECT_TRUE(colex_less(tuple("(2,0)"), tuple("(1,9)")));
   EXPECT_FALSE(lex_less(tuple("(1,9)"), tuple("(1,9)")));
   EXPECT_TRUE(lex_less(tuple("(1)"), tuple("(1,0)")));
+  for (const auto& [a, b] : {std::pair("(2,0)", "(1,9)"), std::pair("(1,9)", "(1,9)"), std::pair("(1,8)", "(1,9)")}) {
+    const IntTuple s = tuple(a);
+    const IntTuple t = tuple(b);
+    EXPECT_EQ(lex_leq(s, t), lex_less(s, t) || s == t) << a;
+    EXPECT_EQ(lex_gtr(s, t), lex_less(t, s)) << a;
+    EXPECT_EQ(lex_geq(s, t), lex_less(t, s) || s == t) << a;
+    EXPECT_EQ(colex_leq(s, t), colex_less(s, t) || s == t) << a;
+    EXPECT_EQ(colex_gtr(s, t), colex_less(t, s)) << a;
+    EXPECT_EQ(colex_geq(s, t), colex_less(t, s) || s == t) << a;
+  }
+  EXPECT_TRUE(elem_gtr(tuple("(2,(3,4))"), tuple("(1,(2,3))")));
+  EXPECT_FALSE(elem_gtr(tuple("(2,(3,4))"), tuple("(1,(3,3))")));
+  EXPECT_TRUE(elem_leq(tuple("(2,9)"), tuple("(1,9)")) && !elem_leq(tuple("(2,9)"), tuple("(1,8)")));
+  EXPECT_TRUE(elem_geq(tuple("(1,9)"), tuple("(2,9)")) && !elem_geq(tuple("(1,8)"), tuple("(2,9)")));
   EXPECT_TRUE(elem_less(tuple("(1,(2,3))"), tuple("(2,(3,4))")));
   EXPECT_FALSE(elem_less(tuple("(1,(2,4))"), tuple("(2,(3,4))")));
   EXPECT_FALSE(elem_less(tuple("(1,2)"), tuple("(2,(3,4))")));
@@ -53,7 +69,7 @@ TEST(IntTuple, ModesAreTakenPickedAndJoined) {
   const IntTuple t = tuple("(2,(3,4),5)");
   EXPECT_EQ(text(flatten(t)), "(2,3,4,5)");
   EXPECT_EQ(text(unflatten(tuple("(6,7,8,9)"), t)), "(6,(7,8),9)");
-  EXPECT_EQ(unflatten(tuple("(6,7)"), t).fault().rule, Rule::rank_mismatch);
+  EXPECT_EQ(unflatten(tuple("(6,7)"), t).fault().rule, Rule::leaf_count);
   EXPECT_EQ(text(take(t, 1, 3)), "((3,4),5)");
   EXPECT_EQ(text(select(t, 2, 0)), "(5,2)");
   EXPECT_EQ(text(group(t, 0, 2)), "((2,(3,4)),5)");

@@ -219,6 +219,28 @@ TEST(ComposedLayout, OnBytesRecastsItsElementsAndKeepsItsSwizzle) {
   static_assert(upcast(ComposedLayout(Swizzle(), Int::fixed(3), rows), 2).fault().rule == Rule::recast_stride);
 }
 
+TEST(ComposedLayout, WhatActsOnCoordinatesKeepsSwizzleAndOffset) {
+  constexpr Layout rows = make_layout(make_shape(_8, _64), make_stride(_64, _1));
+  constexpr Swizzle sw(3, 3, 3);
+  constexpr ComposedLayout c(sw, _512, rows);
+  static_assert(get_swizzle_portion(c) == sw && get_nonswizzle_portion(c) == rows);
+  constexpr Layout twice = make_layout(make_shape(_2, _3));
+  const auto expect = [&](const ComposedLayout& got, const Layout& layout) {
+    ASSERT_TRUE(got.ok()) << describe(got.fault()).c_str();
+    EXPECT_TRUE(got == ComposedLayout(sw, _512, layout));
+  };
+  expect(blocked_product(c, twice), blocked_product(rows, twice));
+  expect(raked_product(c, twice), raked_product(rows, twice));
+  expect(zipped_product(c, make_tile(_2, _3)), zipped_product(rows, make_tile(_2, _3)));
+  expect(tiled_product(c, make_tile(_2, _3)), tiled_product(rows, make_tile(_2, _3)));
+  expect(flat_product(c, make_tile(_2, _3)), flat_product(rows, make_tile(_2, _3)));
+  expect(select(c, 1, 0), select(rows, 1, 0));
+  expect(filter(prepend(c, 3)), filter(rows));
+  expect(prepend(c, 3), prepend(rows, 3));
+  expect(replace(c, 0, make_layout(_4, _128)), replace(rows, 0, make_layout(_4, _128)));
+  EXPECT_EQ(replace(c, 2, rows).fault().rule, Rule::mode_out_of_range);
+}
+
 TEST(ComposedLayout, VectorsEndWhereTheSwizzleBegins) {
   constexpr Layout rows = make_layout(make_shape(_64, _8), make_stride(_1, _64));
   constexpr ComposedLayout c(Swizzle(3, 4, 3), _0, rows, 16);

@@ -89,9 +89,13 @@ class Refusals(Cli):
             "composition: stride 6 of the right layout and extent 4 of a left mode must divide one another",
         )
         self.assertIn("must be injective", self.refusal(op="complement", a="(4,4):(1,2)", cotarget=64))
-        self.assertIn("a coordinate has 3 entries", self.refusal(op="crd2idx", crd="(1,1,1)", shape="(4,8)", stride="(1,4)"))
+        self.assertIn("a coordinate has rank 3", self.refusal(op="crd2idx", crd="(1,1,1)", shape="(4,8)", stride="(1,4)"))
 
     def test_swizzles_that_cannot_be(self):
+        self.assertEqual(
+            self.refusal(op="swizzle", bits=2147483648, base=4, shift=3, **{"in": [1]}),
+            "a swizzle of 2147483648 bits was asked for: bits go from 0 to 55",
+        )
         self.assertEqual(
             self.refusal(op="swizzle", bits=0, base=60, shift=3, **{"in": [1]}),
             "base and shift of a swizzle reach bit 63: bits up to 62 can be swizzled",

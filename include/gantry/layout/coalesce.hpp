@@ -228,7 +228,6 @@ GANTRY_HD constexpr IntTuple coalesce(TupleView shape) {
 }
 
 // ---- Filter
-// ----------------------------------------------------------------------------------------------------------
 
 // The shape with extent `_1` wherever `zeros` has a `_0`. Requires zeros' profile to be a prefix of the shape's.
 GANTRY_HD constexpr IntTuple filter_zeros(TupleView zeros, TupleView shape) {

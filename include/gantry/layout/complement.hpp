@@ -74,6 +74,7 @@ GANTRY_HD constexpr Layout complement(const Layout& l, TupleView cotarget) {
   return detail::build_layout([&](Layout& out) {
     if (!l.ok()) return out.fail(l.fault());
     if (!cotarget.ok()) return out.fail(cotarget.fault());
+    if (const Fault f = detail::small_extent_fault(cotarget)) return out.fail(f);
     Int extents[IntTuple::kCapacity];
     int count = 0;
     for (int i = 0; i < cotarget.nodes(); ++i) {

@@ -33,6 +33,7 @@ GANTRY_HD constexpr ComposedLayout coalesce(const ComposedLayout& l) { return l.
 GANTRY_HD constexpr ComposedLayout coalesce(const ComposedLayout& l, TupleView profile) {
   return l.with_layout(coalesce(l.layout(), profile));
 }
+GANTRY_HD constexpr ComposedLayout filter(const ComposedLayout& l) { return l.with_layout(filter(l.layout())); }
 GANTRY_HD constexpr ComposedLayout logical_divide(const ComposedLayout& l, const Tiler& tiler) {
   return l.with_layout(logical_divide(l.layout(), tiler));
 }
@@ -48,6 +49,21 @@ GANTRY_HD constexpr ComposedLayout flat_divide(const ComposedLayout& l, const Ti
 GANTRY_HD constexpr ComposedLayout logical_product(const ComposedLayout& block, const Tiler& tiler) {
   return block.with_layout(logical_product(block.layout(), tiler));
 }
+GANTRY_HD constexpr ComposedLayout zipped_product(const ComposedLayout& block, const Tiler& tiler) {
+  return block.with_layout(zipped_product(block.layout(), tiler));
+}
+GANTRY_HD constexpr ComposedLayout tiled_product(const ComposedLayout& block, const Tiler& tiler) {
+  return block.with_layout(tiled_product(block.layout(), tiler));
+}
+GANTRY_HD constexpr ComposedLayout flat_product(const ComposedLayout& block, const Tiler& tiler) {
+  return block.with_layout(flat_product(block.layout(), tiler));
+}
+GANTRY_HD constexpr ComposedLayout blocked_product(const ComposedLayout& block, const Layout& tiler) {
+  return block.with_layout(blocked_product(block.layout(), tiler));
+}
+GANTRY_HD constexpr ComposedLayout raked_product(const ComposedLayout& block, const Layout& tiler) {
+  return block.with_layout(raked_product(block.layout(), tiler));
+}
 template <class Order = LayoutLeft>
 GANTRY_HD constexpr ComposedLayout tile_to_shape(const ComposedLayout& block, TupleView target,
                                                  const Order& order = {}) {
@@ -59,6 +75,16 @@ GANTRY_HD constexpr ComposedLayout take(const ComposedLayout& l, int begin, int 
 }
 GANTRY_HD constexpr ComposedLayout group(const ComposedLayout& l, int begin, int end) {
   return l.with_layout(group(l.layout(), begin, end));
+}
+template <class... Modes>
+GANTRY_HD constexpr ComposedLayout select(const ComposedLayout& l, Modes... modes) {
+  return l.with_layout(select(l.layout(), modes...));
+}
+GANTRY_HD constexpr ComposedLayout replace(const ComposedLayout& l, int i, const Layout& x) {
+  return l.with_layout(replace(l.layout(), i, x));
+}
+GANTRY_HD constexpr ComposedLayout prepend(const ComposedLayout& l, int n, const Layout& x = Layout()) {
+  return l.with_layout(prepend(l.layout(), n, x));
 }
 GANTRY_HD constexpr ComposedLayout append(const ComposedLayout& l, int n, const Layout& x = Layout()) {
   return l.with_layout(append(l.layout(), n, x));
@@ -193,8 +219,11 @@ GANTRY_HD constexpr ComposedLayout downcast(const ComposedLayout& l, std::int64_
 // From elements of one width to elements of another, in bits.
 GANTRY_HD constexpr ComposedLayout recast_layout(const ComposedLayout& l, int from_bits, int to_bits) {
   if (!l.ok() || from_bits == to_bits) return l;
-  if (from_bits > 0 && to_bits > 0 && to_bits % from_bits == 0) return upcast(l, to_bits / from_bits);
-  if (from_bits > 0 && to_bits > 0 && from_bits % to_bits == 0) return downcast(l, from_bits / to_bits);
+  if (from_bits < 1 || to_bits < 1) {
+    return ComposedLayout::faulty({Rule::recast_bits, from_bits < 1 ? from_bits : to_bits, 1});
+  }
+  if (to_bits % from_bits == 0) return upcast(l, to_bits / from_bits);
+  if (from_bits % to_bits == 0) return downcast(l, from_bits / to_bits);
   return ComposedLayout::faulty({Rule::recast_width, from_bits, to_bits});
 }
 

@@ -18,7 +18,6 @@
 namespace gantry {
 
 // ---- Arithmetic tuples
-// -----------------------------------------------------------------------------------------------
 
 // A basis element as the tuple it stands for: `5@0@2` is `(_0,_0,(5))`. Plain integers stay as they are.
 GANTRY_HD constexpr IntTuple as_arithmetic_tuple(const Int& v) {
@@ -75,9 +74,18 @@ GANTRY_HD constexpr IntTuple add(TupleView a, TupleView b) {
 }
 
 // ---- Coordinate to offset
-// --------------------------------------------------------------------------------------------
 
 namespace detail {
+
+// Why a shape has no coordinates: an extent that is known and less than 1.
+GANTRY_HD constexpr Fault small_extent_fault(TupleView shape) {
+  for (int i = 0; i < shape.nodes(); ++i) {
+    if (!shape.node_is_leaf(i)) continue;
+    const Int& extent = shape.node_leaf(i);
+    if (extent.is_known() && extent.value() < 1) return {Rule::extent_below_one, extent.value(), 1};
+  }
+  return {};
+}
 
 // sum += crd * stride, for one leaf of the shape.
 GANTRY_HD constexpr void accumulate(IntTuple& sum, const Int& crd, const Int& stride) {
@@ -88,7 +96,6 @@ GANTRY_HD constexpr void accumulate(IntTuple& sum, const Int& crd, const Int& st
 GANTRY_HD constexpr void crd2idx_into(IntTuple& sum, TupleView crd, TupleView shape, TupleView stride) {
   if (crd.is_leaf()) {
     if (shape.is_leaf()) {
-      if (!stride.is_leaf()) return sum.fail(Rule::not_congruent);
       return accumulate(sum, crd.leaf(), stride.leaf());
     }
     if (crd.leaf().is_all()) return;
@@ -123,13 +130,13 @@ GANTRY_HD constexpr IntTuple crd2idx(TupleView crd, TupleView shape, TupleView s
   if (!shape.ok()) return IntTuple::faulty(shape.fault());
   if (!stride.ok()) return IntTuple::faulty(stride.fault());
   if (!congruent(shape, stride)) return IntTuple::faulty({Rule::not_congruent, leaf_count(stride), leaf_count(shape)});
+  if (const Fault f = detail::small_extent_fault(shape)) return IntTuple::faulty(f);
   IntTuple sum(Int::fixed(0));
   detail::crd2idx_into(sum, crd, shape, stride);
   return sum;
 }
 
 // ---- Compact strides
-// -------------------------------------------------------------------------------------------------
 
 // Strides that count the elements of the shape with mode 0 fastest, from `first` on. A static extent of 1 gets stride
 // `_0`.
@@ -160,14 +167,13 @@ GANTRY_HD constexpr IntTuple compact_row_major(TupleView shape, Int first = Int:
 }
 
 // ---- Offset to coordinate
-// --------------------------------------------------------------------------------------------
 
 namespace detail {
 
 GANTRY_HD constexpr void idx2crd_into(IntTuple& out, TupleView idx, TupleView shape, TupleView stride) {
   if (shape.is_leaf()) {
     if (!idx.is_leaf()) return out.fail(Rule::coordinate_deeper);
-    if (!stride.is_leaf()) return out.fail(Rule::not_congruent);
+    if (!stride.is_leaf()) return out.fail({Rule::not_congruent, leaf_count(stride), 1});
     if (shape.leaf().is_fixed(1) || stride.leaf().is_fixed(0)) return out.push(Int::fixed(0));
     return out.push((idx.leaf() / stride.leaf()) % shape.leaf());
   }
@@ -175,7 +181,7 @@ GANTRY_HD constexpr void idx2crd_into(IntTuple& out, TupleView idx, TupleView sh
     return out.fail({Rule::coordinate_profile, rank(idx), rank(shape)});
   }
   if (stride.is_leaf() || rank(stride) != rank(shape)) {
-    return out.fail({Rule::not_congruent, rank(stride), rank(shape)});
+    return out.fail({Rule::not_congruent, leaf_count(stride), leaf_count(shape)});
   }
   const int at = out.open();
   auto d = stride.begin();
@@ -191,11 +197,13 @@ GANTRY_HD constexpr void idx2crd_into(IntTuple& out, TupleView idx, TupleView sh
 }  // namespace detail
 
 // The coordinate, as nested as the shape, whose offset in the layout shape:stride is idx: (idx / stride) % shape leaf
-// by leaf. A tuple idx is taken mode by mode. Right where the layout is compact.
+// by leaf. A tuple idx is taken mode by mode. Right where the layout is compact and idx is not negative: division
+// truncates toward zero, so that the coordinate of -idx is the coordinate of idx with every sign changed.
 GANTRY_HD constexpr IntTuple idx2crd(TupleView idx, TupleView shape, TupleView stride) {
   if (!idx.ok()) return IntTuple::faulty(idx.fault());
   if (!shape.ok()) return IntTuple::faulty(shape.fault());
   if (!stride.ok()) return IntTuple::faulty(stride.fault());
+  if (const Fault f = detail::small_extent_fault(shape)) return IntTuple::faulty(f);
   IntTuple out;
   out.clear();
   detail::idx2crd_into(out, idx, shape, stride);
@@ -204,6 +212,8 @@ GANTRY_HD constexpr IntTuple idx2crd(TupleView idx, TupleView shape, TupleView s
 
 // The idx-th coordinate of the shape, mode 0 fastest. A tuple idx is taken mode by mode.
 GANTRY_HD constexpr IntTuple idx2crd(TupleView idx, TupleView shape) {
+  if (!idx.ok()) return IntTuple::faulty(idx.fault());
+  if (!shape.ok()) return IntTuple::faulty(shape.fault());
   if (idx.is_leaf() || shape.is_leaf()) return idx2crd(idx, shape, compact_col_major(shape));
   if (rank(idx) != rank(shape)) return IntTuple::faulty({Rule::coordinate_profile, rank(idx), rank(shape)});
   IntTuple out;
@@ -221,7 +231,6 @@ GANTRY_HD constexpr IntTuple crd2crd(TupleView crd, TupleView from, TupleView to
 }
 
 // ---- Slices
-// ----------------------------------------------------------------------------------------------------------
 
 namespace detail {
 

@@ -22,16 +22,23 @@
   X(basis_depth, "a basis element names {actual} nested modes: at most {wanted} are possible")                         \
   X(basis_index, "a basis element names mode {actual}: mode indices go from 0 to 31")                                  \
   X(overflow, "an integer result does not fit in 64 bits")                                                             \
+  X(layout_overflow, "the size or the span of a layout does not fit in 64 bits")                                       \
+  X(number_overflow, "a number does not fit in 64 bits: the largest is 9223372036854775807")                           \
+  X(denominator_range, "a denominator is {actual}: denominators go from 1 to {wanted}")                                \
   X(division_by_zero, "a division by zero was asked for")                                                              \
   X(extent_below_one, "an extent is {actual}: extents must be at least {wanted}")                                      \
   X(not_an_integer, "an integer was expected where a tuple or '_' stands")                                             \
   X(not_an_extent, "an extent must be a plain integer, without '_' alone and without a basis '@'")                     \
-  X(not_congruent, "shape and stride have different profiles: {actual} entries where {wanted} are expected")           \
-  X(coordinate_profile, "a coordinate has {actual} entries: the shape it indexes has {wanted}")                        \
+  X(not_congruent,                                                                                                     \
+    "shape and stride have different profiles: the shape's leaves number {wanted}, the stride's {actual}")             \
+  X(coordinate_profile, "a coordinate has rank {actual}: the shape that it indexes has rank {wanted}")                 \
   X(coordinate_deeper, "a coordinate is nested more deeply than the shape that it indexes")                            \
   X(mode_out_of_range, "mode {actual} was asked for: modes 0 to {wanted} exist")                                       \
   X(range_empty, "a range of modes starts at {actual} and ends before it, at {wanted}")                                \
   X(rank_mismatch, "two tuples have ranks {actual} and {wanted}: they must have the same rank")                        \
+  X(rank_above, "rank {wanted} was asked for: the rank is {actual} already")                                           \
+  X(leaf_count, "the leaves number {actual}: the profile that they go on has places for {wanted}")                     \
+  X(profiles_differ, "two tuples have different profiles: they must be nested in the same way")                        \
   X(basis_in_offset, "a layout whose strides are basis elements gives coordinates, not offsets: use at()")             \
   X(value_unknown, "a run-time value is needed that is not known at compile time: bind it first")                      \
   X(mixed_basis, "an integer and a basis element cannot be added")                                                     \
@@ -57,6 +64,7 @@
   X(complement_dynamic, "complement: only a rank-1 layout may have a stride that is not known at compile time")        \
   X(complement_negative, "complement: strides must not be negative, and one is {actual}")                              \
   X(recast_width, "recast: {actual} bits and {wanted} bits must divide one another")                                   \
+  X(recast_bits, "recast: elements of {actual} bits were asked for: widths must be at least {wanted} bit")             \
   X(recast_too_wide, "recast: elements {actual} times as wide would have more than {wanted} bits")                     \
   X(recast_parts, "recast: elements of {actual} bits cannot be split into {wanted} equal parts")                       \
   X(recast_stride, "recast: stride {actual} must be divisible by {wanted}, or be 1 in a mode that is")                 \
@@ -73,11 +81,12 @@
   X(swizzle_offset, "the inverse of a swizzled layout needs offset {wanted}, and it is {actual}")                      \
   X(swizzle_alignment, "a swizzled buffer starts {actual} bytes past a multiple of {wanted}, its swizzle's period")    \
   X(smem_atom_width, "elements of {actual} bits have no shared-memory atom: the width must divide {wanted} bits")      \
-  X(order_profile, "an order has {actual} entries: the shape that it orders has {wanted}")                             \
+  X(order_profile, "an order has rank {actual}: the shape that it orders has rank {wanted}")                           \
   X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")              \
   X(profile_rank, "a profile of rank {actual} needs a layout of at least that rank, and it has rank {wanted}")         \
   X(zip_pair,                                                                                                          \
-    "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has `_`, and that mode has rank {actual}") \
+    "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has '_', and that mode has rank "          \
+    "{actual}: write the mode's extent instead of '_'")                                                                \
   X(divide_rank, "a divide by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")                \
   X(complement_basis, "complement: strides must be integers, not basis elements")                                      \
   X(inverse_basis, "inverse: strides must be integers, not basis elements")                                            \
@@ -161,10 +170,8 @@ namespace misuse {
 }
 
 // One function per rule, and none of them constexpr: where a constant expression stops, compilers print the name.
-#define GANTRY_X(id, sentence)                                                           \
-  [[noreturn]] GANTRY_HD inline void id(std::int64_t actual, std::int64_t wanted) { \
-    stop({Rule::id, actual, wanted});                                                    \
-  }
+#define GANTRY_X(id, sentence) \
+  [[noreturn]] GANTRY_HD inline void id(std::int64_t actual, std::int64_t wanted) { stop({Rule::id, actual, wanted}); }
 GANTRY_LAYOUT_RULES(GANTRY_X)
 #undef GANTRY_X
 

@@ -110,7 +110,6 @@ GANTRY_HD constexpr Layout nullspace(const Layout& l) {
 }
 
 // ---- What two layouts share
-// ------------------------------------------------------------------------------------------
 
 // The longest R, as far as is certain at compile time, with a(R(i)) == i and b(R(i)) == i.
 GANTRY_HD constexpr Layout max_common_layout(const Layout& a, const Layout& b) {

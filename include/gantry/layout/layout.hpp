@@ -136,7 +136,7 @@ GANTRY_HD constexpr Fault Layout::check_leaves() const {
     if (extent.value() < 1) return {Rule::extent_below_one, extent.value(), 1};
     elements *= extent.value();
     span += static_cast<detail::wide_int>(extent.value() - 1) * (step.value() < 0 ? -step.value() : step.value());
-    if (elements > INT64_MAX || span >= INT64_MAX) return {Rule::overflow};
+    if (elements > INT64_MAX || span >= INT64_MAX) return {Rule::layout_overflow};
   }
   return {};
 }
@@ -147,7 +147,6 @@ GANTRY_HD constexpr bool operator==(const Layout& a, const Layout& b) {
 }
 
 // ---- Making layouts
-// --------------------------------------------------------------------------------------------------
 
 struct LayoutLeft {};   // mode 0 fastest: column-major
 struct LayoutRight {};  // last mode fastest: row-major
@@ -174,7 +173,6 @@ GANTRY_HD constexpr Layout make_layout(const Layout& first, const Layouts&... re
 GANTRY_HD constexpr Layout make_identity_layout(TupleView shape);
 
 // ---- Questions
-// -------------------------------------------------------------------------------------------------------
 
 GANTRY_HD constexpr int rank(const Layout& l) { return rank(l.shape()); }
 GANTRY_HD constexpr int depth(const Layout& l) { return depth(l.shape()); }
@@ -201,7 +199,6 @@ GANTRY_HD constexpr std::int64_t cosize(const Layout& l) { return size(coshape(l
 GANTRY_HD constexpr bool congruent(const Layout& a, const Layout& b) { return congruent(a.shape(), b.shape()); }
 
 // ---- Evaluating
-// ------------------------------------------------------------------------------------------------------
 
 // The modes where crd has `_`, and the modes where it does not.
 GANTRY_HD constexpr Layout slice(TupleView crd, const Layout& l) {

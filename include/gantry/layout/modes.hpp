@@ -5,8 +5,9 @@
 //     using namespace gantry;
 //     constexpr Layout a = make_layout(make_shape(_2, _4, _8), make_stride(_1, _2, _8));
 //     static_assert(select(a, 2, 0) == make_layout(make_shape(_8, _2), make_stride(_8, _1)));
-//     static_assert(group(a, 1, 3) == make_layout(make_shape(_2, make_shape(_4, _8)), make_stride(_1, make_stride(_2,
-//     _8)))); static_assert(append(make_layout(_4, _1), 2) == make_layout(make_shape(_4, _1), make_stride(_1, _0)));
+//     static_assert(group(a, 1, 3) ==
+//                   make_layout(make_shape(_2, make_shape(_4, _8)), make_stride(_1, make_stride(_2, _8))));
+//     static_assert(append(make_layout(_4, _1), 2) == make_layout(make_shape(_4, _1), make_stride(_1, _0)));
 #pragma once
 
 #include <gantry/layout/layout.hpp>

@@ -77,7 +77,7 @@ GANTRY_HD constexpr Layout downcast(const Layout& l, std::int64_t n) {
 
 // From elements of one width to elements of another, in bits.
 GANTRY_HD constexpr Layout recast_layout(const Layout& l, int from_bits, int to_bits) {
-  if (from_bits < 1 || to_bits < 1) return Layout::faulty({Rule::recast_width, from_bits, to_bits});
+  if (from_bits < 1 || to_bits < 1) return Layout::faulty({Rule::recast_bits, from_bits < 1 ? from_bits : to_bits, 1});
   const auto common = detail::gcd_magnitude(from_bits, to_bits);
   const auto up = to_bits / common;
   const auto down = from_bits / common;

@@ -20,14 +20,14 @@ class Swizzle {
  public:
   // Sw<0,4,3>: no swizzle.
   constexpr Swizzle() = default;
-  GANTRY_HD constexpr Swizzle(int bits, int base, int shift) {
+  GANTRY_HD constexpr Swizzle(std::int64_t bits, std::int64_t base, std::int64_t shift) {
     if (const Fault f = check(bits, base, shift)) {
       *this = faulty(f);
       return;
     }
-    bits_ = bits;
-    base_ = base;
-    shift_ = shift;
+    bits_ = static_cast<int>(bits);
+    base_ = static_cast<int>(base);
+    shift_ = static_cast<int>(shift);
   }
   GANTRY_HD static constexpr Swizzle faulty(const Fault& fault) {
     Swizzle out;
@@ -77,9 +77,13 @@ class Swizzle {
 
  private:
   GANTRY_HD static constexpr Fault check(std::int64_t bits, std::int64_t base, std::int64_t shift) {
-    const std::int64_t reach = shift < 0 ? -shift : shift;
     if (base < 0) return {Rule::swizzle_base, base, 0};
-    if (base + reach > kMaxBit) return {Rule::swizzle_reach, base + reach, kMaxBit};
+    const detail::wide_int magnitude = shift < 0 ? -static_cast<detail::wide_int>(shift) : shift;
+    const detail::wide_int top = base + magnitude;
+    if (top > kMaxBit) {
+      return {Rule::swizzle_reach, detail::fits_in_64_bits(top) ? static_cast<std::int64_t>(top) : INT64_MAX, kMaxBit};
+    }
+    const auto reach = static_cast<std::int64_t>(magnitude);
     const std::int64_t room = kMaxBit - base - reach;
     if (bits < 0 || bits > room) return {Rule::swizzle_bits, bits, room};
     if (reach < bits) return {Rule::swizzle_shift, shift, bits};
@@ -174,8 +178,9 @@ GANTRY_HD constexpr Swizzle downcast(const Swizzle& sw, std::int64_t n) {
 // The same permutation of memory, from counting elements of `from_bits` to counting elements of `to_bits`.
 GANTRY_HD constexpr Swizzle recast(const Swizzle& sw, int from_bits, int to_bits) {
   if (!sw.ok() || from_bits == to_bits) return sw;
-  if (from_bits > 0 && to_bits > 0 && to_bits % from_bits == 0) return upcast(sw, to_bits / from_bits);
-  if (from_bits > 0 && to_bits > 0 && from_bits % to_bits == 0) return downcast(sw, from_bits / to_bits);
+  if (from_bits < 1 || to_bits < 1) return Swizzle::faulty({Rule::recast_bits, from_bits < 1 ? from_bits : to_bits, 1});
+  if (to_bits % from_bits == 0) return upcast(sw, to_bits / from_bits);
+  if (from_bits % to_bits == 0) return downcast(sw, from_bits / to_bits);
   return Swizzle::faulty({Rule::recast_width, from_bits, to_bits});
 }
 

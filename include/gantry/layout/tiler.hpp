@@ -95,9 +95,7 @@ GANTRY_HD constexpr int rank(const TilerView& t) { return rank(t.parts); }
 
 // Why an integer of a tiler cannot be an extent.
 GANTRY_HD constexpr Fault extent_fault(const Int& extent) {
-  if (!extent.is_plain()) return {Rule::not_an_extent};
-  if (extent.is_known() && extent.value() < 1) return {Rule::extent_below_one, extent.value(), 1};
-  return {};
+  return extent.is_plain() ? small_extent_fault(extent) : Fault{Rule::not_an_extent};
 }
 
 }  // namespace detail

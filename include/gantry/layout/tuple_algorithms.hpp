@@ -14,7 +14,6 @@
 namespace gantry {
 
 // ---- Questions
-// -------------------------------------------------------------------------------------------------------
 
 GANTRY_HD constexpr int depth(TupleView t) {
   if (t.is_leaf()) return 0;
@@ -151,7 +150,13 @@ GANTRY_HD constexpr int colex_compare(TupleView a, TupleView b) {
 }
 
 GANTRY_HD constexpr bool lex_less(TupleView a, TupleView b) { return lex_compare(a, b) < 0; }
+GANTRY_HD constexpr bool lex_leq(TupleView a, TupleView b) { return lex_compare(a, b) <= 0; }
+GANTRY_HD constexpr bool lex_gtr(TupleView a, TupleView b) { return lex_compare(a, b) > 0; }
+GANTRY_HD constexpr bool lex_geq(TupleView a, TupleView b) { return lex_compare(a, b) >= 0; }
 GANTRY_HD constexpr bool colex_less(TupleView a, TupleView b) { return colex_compare(a, b) < 0; }
+GANTRY_HD constexpr bool colex_leq(TupleView a, TupleView b) { return colex_compare(a, b) <= 0; }
+GANTRY_HD constexpr bool colex_gtr(TupleView a, TupleView b) { return colex_compare(a, b) > 0; }
+GANTRY_HD constexpr bool colex_geq(TupleView a, TupleView b) { return colex_compare(a, b) >= 0; }
 
 // Every leaf of a is less than its counterpart in b: "the coordinate a lies inside the shape b". False where the
 // profiles differ.
@@ -166,9 +171,12 @@ GANTRY_HD constexpr bool elem_less(TupleView a, TupleView b) {
   }
   return true;
 }
+GANTRY_HD constexpr bool elem_gtr(TupleView a, TupleView b) { return elem_less(b, a); }
+// Not the elementwise order, but as CuTe has them: true unless every leaf is greater, and unless every leaf is less.
+GANTRY_HD constexpr bool elem_leq(TupleView a, TupleView b) { return !elem_less(b, a); }
+GANTRY_HD constexpr bool elem_geq(TupleView a, TupleView b) { return !elem_less(a, b); }
 
 // ---- Leaf by leaf
-// ----------------------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -267,7 +275,7 @@ GANTRY_HD constexpr IntTuple ceil_div(TupleView a, TupleView b) {
 
 // The sum of products of corresponding leaves. Requires congruent arguments.
 GANTRY_HD constexpr Int inner_product(TupleView a, TupleView b) {
-  if (!congruent(a, b)) return Int::faulty(Rule::not_congruent);
+  if (!congruent(a, b)) return Int::faulty(Rule::profiles_differ);
   Int sum = Int::fixed(0);
   for (int i = 0; i < a.nodes(); ++i) {
     if (a.node_is_leaf(i)) sum = sum + a.node_leaf(i) * b.node_leaf(i);
@@ -330,7 +338,6 @@ GANTRY_HD constexpr IntTuple shape_div(TupleView a, TupleView b) {
 }
 
 // ---- Tuples from tuples
-// ----------------------------------------------------------------------------------------------
 
 // All leaves in one tuple. A leaf stays a leaf.
 GANTRY_HD constexpr IntTuple flatten(TupleView t) {
@@ -348,7 +355,7 @@ GANTRY_HD constexpr IntTuple flatten(TupleView t) {
 GANTRY_HD constexpr IntTuple unflatten(TupleView flat, TupleView profile) {
   if (!flat.ok()) return IntTuple::faulty(flat.fault());
   if (leaf_count(flat) != leaf_count(profile)) {
-    return IntTuple::faulty({Rule::rank_mismatch, leaf_count(flat), leaf_count(profile)});
+    return IntTuple::faulty({Rule::leaf_count, leaf_count(flat), leaf_count(profile)});
   }
   int next = 0;
   return transform_leaf(profile, [&](const Int&) {
@@ -399,7 +406,7 @@ GANTRY_HD constexpr IntTuple group(TupleView t, int begin, int end) {
 GANTRY_HD constexpr IntTuple append(TupleView t, TupleView x, int n = -1) {
   if (!t.ok()) return IntTuple::faulty(t.fault());
   if (n >= 0 && rank(t) == n) return IntTuple(t);
-  if (n >= 0 && rank(t) > n) return IntTuple::faulty({Rule::rank_mismatch, rank(t), n});
+  if (n >= 0 && rank(t) > n) return IntTuple::faulty({Rule::rank_above, rank(t), n});
   IntTuple out;
   for (TupleView mode : t) out.push_back(mode);
   const int count = n < 0 ? 1 : n - rank(t);
@@ -411,7 +418,7 @@ GANTRY_HD constexpr IntTuple append(TupleView t, TupleView x, int n = -1) {
 GANTRY_HD constexpr IntTuple prepend(TupleView t, TupleView x, int n = -1) {
   if (!t.ok()) return IntTuple::faulty(t.fault());
   if (n >= 0 && rank(t) == n) return IntTuple(t);
-  if (n >= 0 && rank(t) > n) return IntTuple::faulty({Rule::rank_mismatch, rank(t), n});
+  if (n >= 0 && rank(t) > n) return IntTuple::faulty({Rule::rank_above, rank(t), n});
   IntTuple out;
   const int count = n < 0 ? 1 : n - rank(t);
   for (int i = 0; i < count; ++i) out.push_back(x);

@@ -127,6 +127,10 @@ LayoutReport cannot_read(std::string_view what, std::string_view text, const Par
 LayoutReport report_layout(const LayoutRequest& request) {
   const Parsed<ComposedLayout> parsed = parse_composed_layout(request.text);
   if (!parsed.ok()) return cannot_read("layout", request.text, parsed.error);
+  if (const Swizzle sw = parsed.value.element_swizzle(); !sw.ok()) {
+    return {fmt::format("gantry: {} has no offsets in elements: {}\n", request.text, describe(sw.fault()).c_str()),
+            false};
+  }
   const Report report(parsed.value, request.python ? kPythonText : PrintOptions{});
   if (request.at.empty()) return {request.json ? report.as_json().dump() + '\n' : report.as_text()};
 

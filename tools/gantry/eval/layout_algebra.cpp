@@ -1,6 +1,5 @@
 // `gantry eval layout_algebra`: one operation of the layout algebra per line. All integers are compile-time ones, and
 // texts are written as Python writes tuples.
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -135,12 +134,7 @@ void run_idx2crd(Case& c) {
 }
 
 void run_swizzle(Case& c) {
-  // Beyond this, whatever the number is, the swizzle says why it cannot be.
-  constexpr std::int64_t kFar = 1 << 20;
-  const auto number = [&](std::string_view key) {
-    return static_cast<int>(std::clamp<std::int64_t>(c.integer(key), -kFar, kFar));
-  };
-  const Swizzle swizzle(number("bits"), number("base"), number("shift"));
+  const Swizzle swizzle(c.integer("bits"), c.integer("base"), c.integer("shift"));
   if (!swizzle.ok()) return c.refuse(swizzle.fault());
   std::vector<std::int64_t> out;
   for (const std::int64_t offset : c.integers("in")) out.push_back(swizzle(offset));

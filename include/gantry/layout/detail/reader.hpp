@@ -88,7 +88,7 @@ class Reader {
     for (; at_ < text_.size() && is_digit(text_[at_]); ++at_) {
       const int digit = text_[at_] - '0';
       if (value > (INT64_MAX - digit) / 10) {
-        fail(start, {Rule::overflow});
+        fail(start, {Rule::number_overflow});
         return 0;
       }
       value = value * 10 + digit;
@@ -116,8 +116,7 @@ class Reader {
       accept('_');
       const int start = position();
       const std::int64_t denominator = number("the denominator of a rational coefficient");
-      if (denominator < 1) fail(start, {Rule::division_by_zero});
-      if (denominator > UINT16_MAX) fail(start, {Rule::overflow});
+      if (denominator < 1 || denominator > UINT16_MAX) fail(start, {Rule::denominator_range, denominator, UINT16_MAX});
       if (ok()) value = value.over(static_cast<int>(denominator));
     }
     return value.with_path(path());
