@@ -42,6 +42,12 @@ struct Accumulator {
 struct StoreMatrix {
   static constexpr TiledCopyLayout value = make_tiled_copy_impl(stmatrix_x4(), accumulator_TV(), make_tile(_64, _32));
 };
+// ldmatrix, the other way round: addresses of rows in, registers out.
+struct LoadMatrix {
+  static constexpr TiledCopyLayout value = make_tiled_copy_impl(
+      {.source = stmatrix_x4().destination, .destination = stmatrix_x4().source, .reference = stmatrix_x4().reference},
+      accumulator_TV(), make_tile(_64, _32));
+};
 
 TEST(TiledCopy, ThreadsShareTheTensorOut) {
   const auto whole = make_identity_tensor(Tile<32, 48>{});
@@ -136,6 +142,24 @@ TEST(TiledCopy, RetileOfRegistersIsAViewOfThem) {
   view(3) = -1;
   EXPECT_EQ(registers(3), -1);
   EXPECT_EQ(size(view), 16);
+}
+
+TEST(TiledCopy, RetileOfADestinationIsInTheOrderOfTheCopy) {
+  const auto whole = make_identity_tensor(Tile<64, 64>{});
+  for (int thread = 0; thread < 128; ++thread) {
+    const auto fragment = TiledCopy<Accumulator>{}.get_slice(thread).partition_D(whole);
+    const auto retiled = TiledCopy<LoadMatrix>{}.get_slice(thread).retile_D(fragment);
+    const auto expected = TiledCopy<LoadMatrix>{}.get_slice(thread).partition_D(whole);
+    ASSERT_EQ(size(retiled), size(expected));
+    EXPECT_EQ(size<0>(retiled), size<0>(expected));
+    for (int i = 0; i < size(expected); ++i) ASSERT_EQ(retiled(i), expected(i)) << thread << " " << i;
+  }
+  const auto tile = make_identity_tensor(Tile<64, 32>{});
+  auto registers = make_fragment_like<int>(TiledCopy<Accumulator>{}.get_slice(0).partition_D(tile));
+  for_each_element(registers, [&](auto i) { registers(i) = i; });
+  auto view = TiledCopy<LoadMatrix>{}.get_slice(0).retile_D(registers);
+  view(3) = -1;
+  EXPECT_EQ(registers(3), -1);
 }
 
 TEST(TiledCopy, KnowsItsThreadValueLayouts) {
