@@ -43,6 +43,7 @@ GANTRY_INLINE constexpr Meeting meet(Int room, Int extent, Int step) {
   const std::int64_t s = room.value();
   const std::int64_t d = step.value() * sign;
   if (d == 0) return {extent.as_dynamic(), Int(0)};
+  if (d == 1) return {Int::known(s, is_fixed), Int::known(sign, is_fixed)};
   if (d >= s) return {Int::known(1, is_fixed), Int::known(d / s * sign, is_fixed), d % s == 0};
   // Steps that do not divide the mode are fine as long as they do not leave it.
   const bool divides = s % d == 0;
@@ -116,7 +117,8 @@ class Composer {
       if (!m.is_even) return {Rule::composition_stride, step.value(), room.value()};
       if (!m.reach.is_fixed(1) && !extent.is_fixed(1)) {
         const Int part = min(m.reach, extent);
-        const Int parts = extent / part;
+        const bool ends_here = part.is_known() && part.value() == extent.value();
+        const Int parts = ends_here ? Int::known(1, part.is_fixed()) : extent / part;
         if (parts.is_known() && parts.value() * part.value() != extent.value()) {
           return {Rule::composition_shape, extent.value(), part.value()};
         }
@@ -181,12 +183,32 @@ class Composer {
   std::int8_t first_node_[IntTuple::kCapacity];  // of each mode of flat_, in lhs
 };
 
+// Calls f(mode of l, entry) for every entry of a tuple, and g(mode) for the modes of l that have none. Requires
+// rank(tiler) <= rank(l).
+template <class F, class G>
+GANTRY_HD constexpr void by_entry(const LayoutView& l, const TilerView& tiler, const F& f, const G& g) {
+  auto shape = l.shape.begin();
+  auto stride = l.stride.begin();
+  auto tile_stride = tiler.parts.stride.begin();
+  std::uint32_t layouts = tiler.layouts >> 1;
+  for (TupleView tile_shape : tiler.parts.shape) {
+    f(LayoutView(*shape, *stride), TilerView(LayoutView(tile_shape, *tile_stride), layouts));
+    layouts >>= tile_shape.nodes();
+    ++tile_stride;
+    ++shape;
+    ++stride;
+  }
+  for (; shape != l.shape.end(); ++shape, ++stride) g(LayoutView(*shape, *stride));
+}
+
 GANTRY_HD constexpr void compose_into(Layout& out, const LayoutView& lhs, const TilerView& tiler) {
   if (tiler.is_tuple()) {
     const int n = rank(tiler);
     if (n > rank(lhs)) return out.fail({Rule::composition_rank, n, rank(lhs)});
     const int at = out.open();
-    for (int i = 0; i < n; ++i) compose_into(out, lhs[i], tiler[i]);
+    by_entry(
+        lhs, tiler, [&](const LayoutView& mode, const TilerView& entry) { compose_into(out, mode, entry); },
+        [](const LayoutView&) {});
     out.close(at);
     return;
   }

@@ -50,8 +50,9 @@ GANTRY_HD constexpr void divide_into(Layout& out, const LayoutView& l, const Til
     const int n = rank(tiler);
     if (n > rank(l)) return out.fail({Rule::divide_rank, n, rank(l)});
     const int at = out.open();
-    for (int i = 0; i < n; ++i) divide_into(out, l[i], tiler[i]);
-    for (int i = n; i < rank(l); ++i) out.push(l.shape[i], l.stride[i]);
+    by_entry(
+        l, tiler, [&](const LayoutView& mode, const TilerView& entry) { divide_into(out, mode, entry); },
+        [&](const LayoutView& mode) { out.push(mode.shape, mode.stride); });
     out.close(at);
     return;
   }
@@ -64,10 +65,12 @@ GANTRY_HD constexpr void divide_into(Layout& out, const LayoutView& l, const Til
 // Pushes the tiles (half 0) or the rests (half 1) of a layout that was divided or multiplied by the tiler.
 GANTRY_HD constexpr void push_half(Layout& out, const LayoutView& paired, const TilerView& tiler, int half) {
   if (tiler.is_tuple()) {
-    const int n = rank(tiler);
     const int at = out.open();
-    for (int i = 0; i < n; ++i) push_half(out, paired[i], tiler[i], half);
-    for (int i = n; half == 1 && i < rank(paired); ++i) out.push(paired.shape[i], paired.stride[i]);
+    by_entry(
+        paired, tiler, [&](const LayoutView& mode, const TilerView& entry) { push_half(out, mode, entry, half); },
+        [&](const LayoutView& mode) {
+          if (half == 1) out.push(mode.shape, mode.stride);
+        });
     out.close(at);
     return;
   }

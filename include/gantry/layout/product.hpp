@@ -43,8 +43,9 @@ GANTRY_HD constexpr void multiply_into(Layout& out, const LayoutView& block, con
     const int n = rank(tiler);
     if (n > rank(block)) return out.fail({Rule::product_rank, n, rank(block)});
     const int at = out.open();
-    for (int i = 0; i < n; ++i) multiply_into(out, block[i], tiler[i]);
-    for (int i = n; i < rank(block); ++i) out.push(block.shape[i], block.stride[i]);
+    by_entry(
+        block, tiler, [&](const LayoutView& mode, const TilerView& entry) { multiply_into(out, mode, entry); },
+        [&](const LayoutView& mode) { out.push(mode.shape, mode.stride); });
     out.close(at);
     return;
   }
