@@ -337,5 +337,16 @@ TEST(TmaRules, ValuesAreWrittenAsTheirFieldIsRead) {
                "the nearest value that works is -128");
 }
 
+TEST(TmaRules, TheNearestAddressIsNeverNull) {
+  TmaDescriptorParams p;
+  p.data_type = TmaDataType::u8;
+  p.rank = 1;
+  p.address = 7;
+  p.dims[0] = p.box[0] = 64;
+  const TmaViolations found = validate(p);
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].nearest, 16U);
+}
+
 }  // namespace
 }  // namespace gantry

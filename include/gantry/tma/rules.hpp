@@ -148,7 +148,7 @@ class TmaValidation {
     const bool swizzled = p_.swizzle != TmaSwizzle::none;
     const std::uint64_t wanted = swizzled ? kTmaSharedAlignment : required;
     const std::uint64_t top = ~std::uint64_t{0} - (wanted - 1);
-    const std::uint64_t nearest = nearest_multiple(p_.address, wanted, 0, top);
+    const std::uint64_t nearest = nearest_multiple(p_.address, wanted, wanted, top);  // never null
     if (p_.address % required != 0) {
       report(TmaRule::address_misaligned, TmaField::address, -1, p_.address, nearest,
              static_cast<std::int64_t>(required));
