@@ -136,6 +136,24 @@ TEST(Explain, ARefusedPlanListsEveryReasonWithTheNearestValue) {
   EXPECT_THAT(e.advice, IsEmpty());
 }
 
+TEST(Explain, ARefusedPlanListsEveryReasonAlsoWhenItHasNoMulticastOrNoBox) {
+  TmaCopyRequest request = rows_request();
+  request.op = TmaOp::store;
+  request.num_multicast = 2;
+  request.gtensor.address = 7;
+  request.gtensor.layout = layout("(4096,8191):(8191,_1)");
+  request.smem = shared("(_300,_20):(_20,_1)");
+  request.cta_tiler = tiler("(_300,_20)");
+  const auto rule = [](const char* name) { return Field(&TmaObjection::rule, name); };
+  EXPECT_THAT(explain(make_tma_copy(request)).objections,
+              ElementsAre(rule("multicast_needs_operation"), rule("address_misaligned"), rule("stride_not_multiple"),
+                          rule("inner_box_bytes_not_multiple_of_16"), rule("box_extent_out_of_range")));
+  request.cta_tiler = tiler("(_300,_40)");
+  EXPECT_THAT(explain(make_tma_copy(request)).objections,
+              ElementsAre(rule("multicast_needs_operation"), rule("size_mismatch"), rule("address_misaligned"),
+                          rule("stride_not_multiple")));
+}
+
 TEST(Explain, APlanThatStopsEarlyShowsTheStepsThatItDid) {
   TmaCopyRequest request = rows_request();
   request.cta_tiler = tiler("(_128,_32)");
@@ -148,7 +166,7 @@ TEST(Explain, APlanThatStopsEarlyShowsTheStepsThatItDid) {
   request.num_multicast = 2;
   const TmaExplanation shared_load = explain(make_tma_copy(request));
   EXPECT_THAT(shared_load.objections, ElementsAre(Field(&TmaObjection::rule, "multicast_needs_operation")));
-  EXPECT_THAT(shared_load.steps, IsEmpty());
+  EXPECT_EQ(shared_load.steps.back().name, "tma_tensor_stride");
 }
 
 TEST(Explain, WhatOnlyHopperRefusesIsMarkedAndStillExplained) {

@@ -46,7 +46,7 @@ TEST(Options, ASharedLayoutMayBeWrittenAsItIsPrinted) {
 
 TEST(Options, ALoadThatCtasShareIsAMulticastLoad) {
   EXPECT_EQ(read_with([](TmaTexts& t) { t.cluster = "2x1"; }).request.op, TmaOp::load_multicast);
-  EXPECT_EQ(read_with([](TmaTexts& t) { t.cluster = "2x4"; }).request.num_multicast, 8u);
+  EXPECT_EQ(read_with([](TmaTexts& t) { t.cluster = "2x4"; }).request.num_multicast, 8);
   EXPECT_EQ(read_with([](TmaTexts& t) { t.cluster = "1x1"; }).request.op, TmaOp::load);
   EXPECT_EQ(read_with([](TmaTexts& t) { t.op = "store", t.cluster = "2x1"; }).request.op, TmaOp::store);
 }

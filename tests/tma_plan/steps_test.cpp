@@ -188,11 +188,17 @@ const Asked kAsked[] = {
     {TmaPlanRule::smem_dynamic, "(512,512):(_1,512)", "(32,_8):(_1,32)", "(_32,_8)"},
     {TmaPlanRule::size_mismatch, "(1024,512):(_1,1024)", "(_32,_8):(_1,_32)", "(_32,_16)"},
     {TmaPlanRule::smem_without_unit_stride, "(512,512):(_1,512)", "(_32,_8):(_2,_64)", "(_32,_8)"},
+    {TmaPlanRule::shared_stride_negative, "(512,512):(_1,512)", "(_32,_8):(_1,-32)", "(_32,_8)"},
+    {TmaPlanRule::shared_overlaps, "(512,512):(_1,512)", "(_32,_8):(_1,_16)", "(_32,_8)"},
     {TmaPlanRule::tile_steps_over_mode, "(256,256):(_1,256)", "(_16,_8):(_1,_16)", "(_16:_2,_8)"},
     {TmaPlanRule::major_mismatch, "(1024,256):(_1,1024)", "(_32,_64):(_64,_1)", "(_32,_64)"},
     {TmaPlanRule::gmem_without_unit_stride, "(512,512):(8,4096)", "(_32,_16):(_1,_32)", "(_32,_16)"},
     {TmaPlanRule::stride_negative, "(512,64):(_1,-512)", "(_32,_16):(_1,_32)", "(_32,_16)"},
     {TmaPlanRule::swizzle_without_format, "(256,256):(256,_1)", "(_8,_64):(_64,_1)", "(_8,_64)", with_swizzle(3, 3, 3)},
+    {TmaPlanRule::merged_in_last_dimension, "(_32,4,4,4,(_2,_4)):(_1,32,128,512,(_2048,_4096))",
+     "(_32,_2,_2,_2,(_2,_4)):(_1,_32,_64,_128,(_256,_512))", "(_32,_2,_2,_2,(_2,_4))"},
+    {TmaPlanRule::multicast_count, "(256,256):(256,_1)", "(_8,_64):(_64,_1)", "(_8,_64)",
+     with_multicast(TmaOp::load_multicast, 0)},
     {TmaPlanRule::multicast_needs_operation, "(256,256):(256,_1)", "(_8,_64):(_64,_1)", "(_8,_64)",
      with_multicast(TmaOp::store, 2)},
     {TmaPlanRule::multicast_not_dividing, "(256,512):(_1,256)", "(_32,_7):(_1,_32)", "(_32,_7)",
@@ -224,9 +230,9 @@ TEST(Reasons, EachRuleIsGivenWhereItIsBroken) {
   }
 }
 
-// A rule that nothing can break would be dead; bind_mismatch has its own test.
+// A rule that nothing can break would be dead; bind_mismatch and operand_rank have their own tests.
 TEST(Reasons, AllRulesAreShown) {
-  std::set<TmaPlanRule> shown = {TmaPlanRule::bind_mismatch};
+  std::set<TmaPlanRule> shown = {TmaPlanRule::bind_mismatch, TmaPlanRule::operand_rank};
   for (const Asked& a : kAsked) shown.insert(a.rule);
   int rules = 0;
 #define GANTRY_X(id, ...) ++rules;

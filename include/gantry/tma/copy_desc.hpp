@@ -190,15 +190,24 @@ GANTRY_HD constexpr IntTuple make_tma_tensor_stride(TupleView gmem_shape, const 
 
 namespace detail {
 
+// The next stride upwards, so that rows still do not overlap, that is whole TMA elements and, where values divide it,
+// whole units of 16 bytes.
+GANTRY_HD constexpr std::int64_t next_whole_stride(std::int64_t d, const TmaUnits& units) {
+  constexpr int kUnitBits = 128;
+  const bool in_bytes = kUnitBits % units.value_bits == 0 && kUnitBits % units.tma_bits == 0;
+  const std::int64_t n = in_bytes ? kUnitBits / units.value_bits : units.values_per_element();
+  const std::int64_t below = d < 0 ? 0 : d / n * n;
+  return below > INT64_MAX - n ? below : below + n;
+}
+
 GANTRY_HD constexpr void check_units(const TmaGmodes& gmodes, TmaReasons& reasons) {
   const std::int64_t n = gmodes.units().values_per_element();
   for (const TmaGmode& m : gmodes) {
     if (!m.step_fits) {
-      const std::int64_t d = m.step.value();
       reasons.add({.rule = TmaPlanRule::recast_stride,
                    .mode = m.path,
-                   .actual = d,
-                   .nearest = d < n ? n : d / n * n,
+                   .actual = m.step.value(),
+                   .nearest = next_whole_stride(m.step.value(), gmodes.units()),
                    .first = n});
     } else if (!m.extent_fits) {
       reasons.add(not_whole_elements(m.path, m.extent.value(), n));
@@ -224,12 +233,19 @@ GANTRY_HD constexpr void check_major(const TmaGmodes& gmodes, const Layout& tma_
   if (r.actual != 1) reasons.add(r);
 }
 
-GANTRY_HD constexpr void check_steps(const TmaGmodes& gmodes, TupleView tma_tensor_stride, TmaReasons& reasons) {
-  constexpr std::int64_t kHighest = 0x7fffffff;
+GANTRY_HD constexpr void check_signs(const TmaGmodes& gmodes, TmaReasons& reasons) {
   for (const TmaGmode& m : gmodes) {
     const std::int64_t d = m.step.value();
-    if (d < 0) reasons.add({.rule = TmaPlanRule::stride_negative, .mode = m.path, .actual = d, .nearest = -d});
+    if (d >= 0) continue;
+    reasons.add({.rule = TmaPlanRule::stride_negative,
+                 .mode = m.path,
+                 .actual = d,
+                 .nearest = d == INT64_MIN ? INT64_MAX : -d});
   }
+}
+
+GANTRY_HD constexpr void check_steps(const TmaGmodes& gmodes, TupleView tma_tensor_stride, TmaReasons& reasons) {
+  constexpr std::int64_t kHighest = 0x7fffffff;
   int i = 0;
   for (int node = 0; node < tma_tensor_stride.nodes(); ++node) {
     if (!tma_tensor_stride.node_is_leaf(node)) continue;
@@ -283,9 +299,7 @@ struct TmaCopyDescOperands {
 
 namespace detail {
 
-// What does not depend on the global tensor's extents and strides: formats and the box of one CTA.
-GANTRY_HD constexpr void fill_box_side(const TmaCopyDescOperands& in, TmaDescriptorParams& params,
-                                       TmaReasons& reasons) {
+GANTRY_HD constexpr void fill_formats(const TmaCopyDescOperands& in, TmaDescriptorParams& params, TmaReasons& reasons) {
   const TmaFormat format = tma_format(in.tma_element);
   params.data_type = format.type;
   if (!format.exists) {
@@ -302,11 +316,54 @@ GANTRY_HD constexpr void fill_box_side(const TmaCopyDescOperands& in, TmaDescrip
                  .first = in.swizzle.base(),
                  .second = in.swizzle.shift()});
   }
+}
+
+// What does not depend on the global tensor's extents and strides: formats and the box of one CTA.
+GANTRY_HD constexpr void fill_box_side(const TmaCopyDescOperands& in, TmaDescriptorParams& params,
+                                       TmaReasons& reasons) {
+  fill_formats(in, params, reasons);
   const TmaBox box = divide_box(in.tma_gbasis, in.num_multicast);
   check_multicast(in.tma_gbasis, in.num_multicast, box, reasons);
   const int rank = gantry::rank(in.tma_gbasis);
   params.rank = static_cast<std::uint32_t>(rank);
   for (int i = 0; i < rank; ++i) params.box[i] = box.extents[i];
+}
+
+// What a map of the tensor needs whatever its box is: address, formats, and the extents and strides of modes that no
+// box can merge with the one before them, the contiguous one first. For copies that have no box.
+GANTRY_HD constexpr void fill_without_box(const TmaCopyDescOperands& in, TmaDescriptorParams& params,
+                                          TmaReasons& reasons) {
+  fill_formats(in, params, reasons);
+  params.address = in.gtensor.address;
+  params.rank = 1;
+  params.dims[0] = 1;
+  const TmaUnits units{element_bits(in.gtensor.element), element_bits(in.tma_element)};
+  if (!in.gtensor.layout.ok() || !units.exist()) return;
+  const TmaGmodes gmodes(in.gtensor.layout, units);
+  if (!gmodes.known()) return;
+  check_units(gmodes, reasons);
+  check_signs(gmodes, reasons);
+  const auto continues = [&gmodes](const TmaGmode& m) {
+    for (const TmaGmode& other : gmodes) {
+      const Int next = other.tma_extent * other.tma_step;
+      if (&other != &m && next.is_fixed() && m.tma_step.is_fixed() && next == m.tma_step) return true;
+    }
+    return false;
+  };
+  bool contiguous = false;
+  int rank = 1;
+  for (const TmaGmode& m : gmodes) {
+    if (m.has_no_coordinate() || m.tma_step.value() < 0) continue;
+    if (m.tma_step.value() == 1 && !contiguous) {
+      params.dims[0] = as_unsigned(m.tma_extent);
+      contiguous = true;
+    } else if (rank < kTmaMaxRank && !continues(m)) {
+      params.dims[rank] = as_unsigned(m.tma_extent);
+      params.strides[rank - 1] = as_unsigned(m.tma_step) * static_cast<std::uint64_t>(units.tma_bits) / 8;
+      ++rank;
+    }
+  }
+  params.rank = static_cast<std::uint32_t>(rank);
 }
 
 // The rest, as far as extents and strides are known.
@@ -322,6 +379,7 @@ GANTRY_HD constexpr void fill_gmem_side(const TmaGmodes& gmodes, const TmaCopyDe
   }
   check_units(gmodes, out.reasons);
   check_major(gmodes, in.tma_gbasis, dims.stride[0], out.reasons);
+  check_signs(gmodes, out.reasons);
   check_steps(gmodes, out.tma_tensor_stride, out.reasons);
   check_groups(gmodes, in.tma_gbasis, dims, out.reasons);
   out.tile_reproduced = !out.reasons.has(TmaPlanRule::tile_not_reproduced);

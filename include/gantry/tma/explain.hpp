@@ -76,7 +76,7 @@ inline std::vector<TmaObjection> objections_of(const TmaPlan& plan) {
 // Whether the operands themselves were refused, so that there is not even a tile.
 inline bool stopped_before_tile(const TmaReasons& reasons) {
   return reasons.has(TmaPlanRule::gmem_invalid) || reasons.has(TmaPlanRule::smem_invalid) ||
-         reasons.has(TmaPlanRule::tiler_rank) || reasons.has(TmaPlanRule::multicast_needs_operation);
+         reasons.has(TmaPlanRule::tiler_rank);
 }
 
 inline std::vector<TmaStepText> steps_of(const TmaPlan& plan, const TmaGbasisSteps& steps) {

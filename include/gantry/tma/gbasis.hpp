@@ -217,6 +217,20 @@ GANTRY_HD constexpr void check_tile_units(const TmaGmodes& gmodes, const Layout&
   reasons.add({.rule = TmaPlanRule::recast_needs_unit_stride, .nearest = 1, .first = units.elements_per_value()});
 }
 
+// From the fifth dimension on modes are one group, whose modes are not groups themselves.
+GANTRY_HD constexpr void check_last_dimension(const Layout& tma_gbasis_tile, TmaReasons& reasons) {
+  if (!tma_gbasis_tile.ok() || TupleView(tma_gbasis_tile.shape()).is_leaf()) return;
+  int dim = 0;
+  for (TupleView s : TupleView(tma_gbasis_tile.shape())) {
+    if (++dim < kTmaMaxRank || s.is_leaf()) continue;
+    reasons.add({.rule = TmaPlanRule::merged_in_last_dimension,
+                 .actual = leaf_count(s),
+                 .nearest = 1,
+                 .first = kTmaMaxRank - 1});
+    return;
+  }
+}
+
 // What no step can be done with.
 GANTRY_HD constexpr void check_operands(const TmaGmodes& gmodes, const Layout& smem, const Layout& cta_v_map,
                                         TmaReasons& reasons) {
@@ -276,6 +290,7 @@ GANTRY_HD constexpr TmaGbasis construct_tma_gbasis(const TmaGmodes& gmodes, cons
     steps->reached = 7;
   }
   detail::check_tile_units(gmodes, sidx2gmode, out.reasons);
+  detail::check_last_dimension(tma_gbasis_tile, out.reasons);
   out.layout = append_missing_modes(tma_gbasis_tile, gmodes);
   return out;
 }

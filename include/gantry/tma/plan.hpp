@@ -37,9 +37,7 @@ GANTRY_HD constexpr void judge(TmaPlan& plan) {
   };
   plan.refused = plan.not_on_hopper = false;
   for (const TmaReason& r : plan.reasons) weigh(verdict_of(r));
-  if (!plan.bound) return;
-  for (const TmaViolation& v : validate(plan.descriptor)) weigh(verdict_of(v));
-  for (const TmaViolation& v : check_operation(plan.op, plan.descriptor)) weigh(verdict_of(v));
+  for_each_violation(plan, [&weigh](const TmaViolation& v) { weigh(verdict_of(v)); });
 }
 
 GANTRY_HD constexpr Tiler tiler_of(const TmaCopyRequest& request) {
@@ -71,6 +69,13 @@ GANTRY_HD constexpr TmaCopyDescOperands desc_operands(const TmaPlan& plan, const
           .num_multicast = plan.num_multicast};
 }
 
+// What can be judged where there is no box.
+GANTRY_HD constexpr void complete_without_box(TmaPlan& plan, const GlobalTensor& gtensor) {
+  plan.without_box = true;
+  if (plan.smem.ok() && plan.gmem.ok()) check_shared_layout(plan, TmaGmodes(plan.gmem, plan.units()), plan.reasons);
+  fill_without_box(desc_operands(plan, gtensor), plan.descriptor, plan.reasons);
+}
+
 }  // namespace detail
 
 // The plan as far as layouts are known: complete if every leaf of the global layout is, otherwise its structure, which
@@ -80,13 +85,13 @@ GANTRY_HD constexpr TmaPlan plan_structure(const TmaCopyRequest& request, TmaPla
   plan.op = request.op;
   plan.element = request.gtensor.element;
   plan.tma_element = request.tma_element == ElementType::void_ ? request.gtensor.element : request.tma_element;
-  plan.num_multicast = request.num_multicast < 1 ? 1 : request.num_multicast;
+  plan.num_multicast = detail::check_ctas(plan.op, request.num_multicast, plan.reasons);
   plan.gmem = request.gtensor.layout;
   plan.smem = ComposedLayout(byte_swizzle(request.smem, element_bits(plan.element)), request.smem.offset(),
                              request.smem.layout(), element_bits(plan.element));
   plan.cta_tiler = detail::tiler_of(request);
   detail::check_request(plan, plan.reasons);
-  if (plan.reasons.empty()) {
+  if (plan.gmem.ok() && plan.smem.ok() && plan.cta_tiler.ok() && !plan.reasons.has(TmaPlanRule::tiler_rank)) {
     plan.cta_v_map = make_cta_v_map(plan.gmem.shape(), plan.cta_tiler);
     const TmaGmodes gmodes(plan.gmem, plan.units());
     const TmaGbasis gbasis =
@@ -97,11 +102,13 @@ GANTRY_HD constexpr TmaPlan plan_structure(const TmaCopyRequest& request, TmaPla
       plan.num_bits_per_tma = detail::bits_of(size(plan.tma_gbasis), element_bits(plan.tma_element));
       const TmaCopyDescOperands operands = detail::desc_operands(plan, request.gtensor);
       detail::fill_box_side(operands, plan.descriptor, plan.reasons);
-      if (plan.reasons.empty()) detail::check_shared_side(plan, plan.reasons);
+      detail::check_shared_layout(plan, gmodes, plan.reasons);
+      detail::check_shared_side(plan, plan.reasons);
       plan.structural_reasons = plan.reasons.size();
       detail::complete(plan, gmodes, operands);
     }
   }
+  if (plan.num_bits_per_tma == 0) detail::complete_without_box(plan, request.gtensor);
   detail::judge(plan);
   if (steps != nullptr && plan.num_bits_per_tma > 0) {
     steps->val_layout_src = tma_val_layout(plan.elements_per_tma());
@@ -141,14 +148,25 @@ GANTRY_HD constexpr TmaPlan make_tma_copy(const TmaCopyRequest& request, TmaPlan
   return plan_structure(request, steps);
 }
 
+namespace detail {
+
+// The CTAs of a cluster; 0, which no copy can have, where their number is not known.
+GANTRY_HD constexpr std::int64_t ctas_of(TupleView cluster) {
+  const Int ctas = product(cluster);
+  return ctas.is_known() ? ctas.value() : 0;
+}
+
+}  // namespace detail
+
 // Without a tiler the tile is as large as the shared layout; without a cluster no other CTA shares it.
 GANTRY_HD constexpr TmaPlan make_tma_copy(TmaOp op, const GlobalTensor& gtensor, const ComposedLayout& smem,
                                           const Tiler& cta_tiler = _, TupleView cluster = Int::fixed(1)) {
-  return plan_structure({.op = op,
-                         .gtensor = gtensor,
-                         .smem = smem,
-                         .cta_tiler = cta_tiler,
-                         .num_multicast = static_cast<std::uint32_t>(size(cluster))});
+  return plan_structure(
+      {.op = op, .gtensor = gtensor, .smem = smem, .cta_tiler = cta_tiler, .num_multicast = detail::ctas_of(cluster)});
+}
+GANTRY_HD constexpr TmaPlan make_tma_atom(TmaOp op, const GlobalTensor& gtensor, const ComposedLayout& smem,
+                                          const Tiler& cta_tiler = _, TupleView cluster = Int::fixed(1)) {
+  return make_tma_copy(op, gtensor, smem, cta_tiler, cluster);
 }
 
 // The operands of a matrix product: tile (M,N,K), cluster (M,N,K).
@@ -157,14 +175,23 @@ struct TmaGemmRequest {
   GlobalTensor gtensor{};
   ComposedLayout smem{};
   IntTuple tile_mnk{};
-  IntTuple cluster_mnk{};
+  IntTuple cluster_mnk = make_shape(Int::fixed(1), Int::fixed(1), Int::fixed(1));
   ElementType tma_element = ElementType::void_;
 };
 
 namespace detail {
 
 GANTRY_HD constexpr TmaPlan plan_operand(const TmaGemmRequest& r, int tile_mode_left_out, int multicast_mode) {
-  const auto ctas = multicast_mode < 0 ? 1U : static_cast<std::uint32_t>(size(r.cluster_mnk[multicast_mode]));
+  const TupleView given[] = {r.tile_mnk, r.cluster_mnk};
+  for (const TupleView t : given) {
+    if (t.is_tuple() && rank(t) == 3) continue;
+    TmaPlan plan;
+    plan.op = r.op;
+    plan.reasons.add({.rule = TmaPlanRule::operand_rank, .actual = rank(t), .nearest = 3});
+    judge(plan);
+    return plan;
+  }
+  const std::int64_t ctas = multicast_mode < 0 ? 1 : ctas_of(TupleView(r.cluster_mnk)[multicast_mode]);
   return plan_structure({.op = r.op,
                          .gtensor = r.gtensor,
                          .smem = r.smem,

@@ -29,17 +29,102 @@ GANTRY_HD constexpr std::int64_t bits_of(std::int64_t n, int bits) {
   return all < INT64_MAX ? static_cast<std::int64_t>(all) : INT64_MAX;
 }
 
+// How many CTAs share the copy that is planned: those asked for, or 1 where so many cannot.
+GANTRY_HD constexpr std::uint32_t check_ctas(TmaOp op, std::int64_t wanted, TmaReasons& reasons) {
+  if (wanted < 1 || wanted > UINT32_MAX) {
+    reasons.add({.rule = TmaPlanRule::multicast_count, .actual = wanted, .nearest = wanted < 1 ? 1 : kTmaMaxMulticast});
+    return 1;
+  }
+  if (wanted > 1 && !is_multicast(op)) {
+    reasons.add({.rule = TmaPlanRule::multicast_needs_operation, .actual = wanted, .nearest = 1});
+    return 1;
+  }
+  if (wanted > kTmaMaxMulticast) {
+    reasons.add({.rule = TmaPlanRule::multicast_beyond_cluster,
+                 .actual = wanted,
+                 .nearest = kTmaMaxMulticast,
+                 .first = kTmaMaxMulticast});
+  }
+  return static_cast<std::uint32_t>(wanted);
+}
+
 GANTRY_HD constexpr void check_request(const TmaPlan& plan, TmaReasons& reasons) {
   if (!plan.gmem.ok()) reasons.add({.rule = TmaPlanRule::gmem_invalid, .fault = plan.gmem.fault()});
   if (!plan.smem.ok()) reasons.add({.rule = TmaPlanRule::smem_invalid, .fault = plan.smem.fault()});
   if (!plan.cta_tiler.ok()) reasons.add({.rule = TmaPlanRule::tile_invalid, .fault = plan.cta_tiler.fault()});
-  if (plan.num_multicast > 1 && !is_multicast(plan.op)) {
-    reasons.add({.rule = TmaPlanRule::multicast_needs_operation, .actual = plan.num_multicast, .nearest = 1});
-  }
   if (!plan.gmem.ok() || !TilerView(plan.cta_tiler).is_tuple()) return;
   const int wanted = rank(plan.cta_tiler);
   const int most = rank(plan.gmem);
   if (wanted > most) reasons.add({.rule = TmaPlanRule::tiler_rank, .actual = wanted, .nearest = most, .first = most});
+}
+
+// ---- Shared memory
+
+// How far the modes of a shared layout that have smaller strides than mode i reach, in elements; of equal strides the
+// first counts as smaller. Beside a mode of stride 0, all others.
+GANTRY_HD constexpr std::int64_t reach_below(const FlatModes& modes, int i) {
+  const std::int64_t d = modes.stride[i].value();
+  wide_int last = 0;
+  for (int k = 0; k < modes.count; ++k) {
+    const std::int64_t below = modes.stride[k].value();
+    if (k == i || below < 1 || (d != 0 && (below > d || (below == d && k > i)))) continue;
+    last += static_cast<wide_int>(modes.shape[k].value() - 1) * below;
+  }
+  return last < INT64_MAX ? static_cast<std::int64_t>(last) + 1 : INT64_MAX;
+}
+
+// Whether the elements of a tile are the same along its indices from `first` to `end`: whatever moves there has the
+// static global stride 0.
+GANTRY_HD constexpr bool repeats_elements(const Layout& cta_v_map, const TmaGmodes& gmodes, wide_int first,
+                                          wide_int end) {
+  const TupleView s = cta_v_map.shape();
+  const TupleView d = cta_v_map.stride();
+  wide_int at = 1;
+  for (int i = 0; i < s.nodes() && at < end; ++i) {
+    if (!s.node_is_leaf(i) || s.node_leaf(i).is_fixed(1)) continue;
+    const wide_int begin = at;
+    at *= s.node_leaf(i).value();
+    if (at <= first || d.node_leaf(i).is_fixed(0)) continue;
+    const int m = gmodes.find(d.node_leaf(i).path());
+    if (begin < end && (m < 0 || !gmodes[m].step.is_fixed(0))) return false;
+  }
+  return true;
+}
+
+// Whether each element of the tile has a place of its own, above those before it. Elements that are one in the global
+// tensor, by a static stride of 0, may be one in shared memory. Strides that are not known are not judged.
+GANTRY_HD constexpr void check_shared_layout(const TmaPlan& plan, const TmaGmodes& gmodes, TmaReasons& reasons) {
+  FlatModes modes;
+  const TupleView s = plan.smem.layout().shape();
+  const TupleView d = plan.smem.layout().stride();
+  const bool same_size = plan.cta_v_map.ok() && is_fixed(plan.cta_v_map.shape()) && is_fixed(s) &&
+                         size(plan.cta_v_map) == size(plan.smem.layout());
+  wide_int starts[IntTuple::kCapacity] = {};  // the tile index of one step along a mode
+  wide_int index = 1;
+  for (int i = 0; i < s.nodes(); ++i) {
+    if (!s.node_is_leaf(i)) continue;
+    if (!s.node_leaf(i).is_known() || !d.node_leaf(i).is_known()) return;
+    if (s.node_leaf(i).value() < 2) continue;
+    starts[modes.count] = index;
+    if (same_size) index *= s.node_leaf(i).value();
+    modes.push(s.node_leaf(i), d.node_leaf(i));
+  }
+  for (int i = 0; i < modes.count; ++i) {
+    const std::int64_t step = modes.stride[i].value();
+    if (step < 0) {
+      reasons.add({.rule = TmaPlanRule::shared_stride_negative,
+                   .actual = step,
+                   .nearest = step == INT64_MIN ? INT64_MAX : -step});
+      continue;
+    }
+    const std::int64_t reach = reach_below(modes, i);
+    if (step >= reach) continue;
+    if (step == 0 &&
+        (!same_size || repeats_elements(plan.cta_v_map, gmodes, starts[i], starts[i] * modes.shape[i].value()))) {
+      continue;
+    }
+    reasons.add({.rule = TmaPlanRule::shared_overlaps, .actual = step, .nearest = reach, .first = reach});
+  }
 }
 
 // Where the hardware does something else than the shared layout says: instructions that would not start at a multiple
@@ -58,13 +143,9 @@ GANTRY_HD constexpr void check_shared_side(const TmaPlan& plan, TmaReasons& reas
     reasons.add(
         {.rule = TmaPlanRule::shared_step_misaligned, .actual = step_bytes, .nearest = (step_bytes / unit + 1) * unit});
   };
-  if (plan.num_multicast > kTmaMaxMulticast) {
-    reasons.add({.rule = TmaPlanRule::multicast_beyond_cluster,
-                 .actual = plan.num_multicast,
-                 .nearest = kTmaMaxMulticast,
-                 .first = kTmaMaxMulticast});
-  }
-  if (plan.num_multicast > 1) report(per_cta);
+  const bool divides =
+      !reasons.has(TmaPlanRule::multicast_not_dividing) && !reasons.has(TmaPlanRule::multicast_too_wide);
+  if (plan.num_multicast > 1 && divides) report(per_cta);
   const std::int64_t per_tma = plan.elements_per_tma();
   if (per_tma < 1 || size(plan.smem.layout()) == per_tma) return;
   // Instructions start where the modes of the shared layout that lie beyond one box step to.
@@ -72,13 +153,15 @@ GANTRY_HD constexpr void check_shared_side(const TmaPlan& plan, TmaReasons& reas
   modes.push_coalesced(plan.smem.layout());
   for (int i = 0; i < modes.count; ++i) {
     const std::int64_t d = modes.stride[i].value();
-    if (d >= per_tma) {
+    if (d >= per_tma || (d > 0 && d < reach_below(modes, i))) {
       report(bits_of(d, bits) / 8);
     } else if (static_cast<wide_int>(d) * modes.shape[i].value() > per_tma) {
       report(bits_of(per_tma, bits) / 8);
     }
   }
 }
+
+// ---- The global tensor
 
 // Whether every instruction covers all that the tile has of a global mode.
 GANTRY_HD constexpr bool box_covers(const TmaPlan& plan, BasisPath path, std::int64_t extent) {

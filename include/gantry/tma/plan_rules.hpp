@@ -50,6 +50,12 @@
   X(smem_without_unit_stride, refused,                                                                                 \
     "the smallest static stride of the shared layout is {actual}: a box is dense, so some mode must have the static "  \
     "stride 1; the nearest value that works is _{nearest}")                                                            \
+  X(shared_stride_negative, refused,                                                                                   \
+    "a mode of the shared layout has stride {actual}: a box fills shared memory upwards, so its strides are not "      \
+    "negative; the nearest value that works is {nearest}")                                                             \
+  X(shared_overlaps, refused,                                                                                          \
+    "a mode of stride {actual} of the shared layout steps inside the {first} elements that other modes reach over: "   \
+    "elements of the tile would overwrite one another; the nearest value that works is {nearest}")                     \
   X(tile_steps_over_mode, refused,                                                                                     \
     "neighbours in shared memory are {actual} apart along global mode {mode}: a box takes neighbouring elements, so "  \
     "the tile must not step over the mode that runs along shared memory; the nearest step that works is {nearest}")    \
@@ -65,6 +71,15 @@
   X(swizzle_without_format, refused,                                                                                   \
     "Sw<{actual},{first},{second}> on bytes is no swizzle of a tensor map: those are Sw<0..3,4,3>, Sw<2,5,2> and "     \
     "Sw<2,6,*>; the nearest that works is Sw<{nearest},4,3>")                                                          \
+  X(operand_rank, refused,                                                                                             \
+    "the tile and the cluster of a matrix product are (M,N,K), and one of them has {actual} modes; the nearest "       \
+    "number that works is {nearest}")                                                                                  \
+  X(merged_in_last_dimension, refused,                                                                                 \
+    "box dimension {first} would hold a group of merged modes beside others: from the fifth dimension on modes are "   \
+    "one group, and a mode of it is a single global mode; the nearest number of merged modes that works is {nearest}") \
+  X(multicast_count, refused,                                                                                          \
+    "{actual} CTAs are to share the copy: their number is known when it is planned, and at least 1; the nearest "      \
+    "number that works is {nearest}")                                                                                  \
   X(multicast_needs_operation, refused,                                                                                \
     "{actual} CTAs share the copy, and the operation is no multicast load; the nearest number that works is "          \
     "{nearest}")                                                                                                       \
@@ -144,10 +159,10 @@ struct TmaReason {
   GANTRY_HD constexpr TmaPlanWeight weight() const noexcept { return entry_of(rule).weight; }
 };
 
-// The reasons found, in the order of the steps. A plan stops at the first step that it cannot do, so few are possible.
+// The reasons found, in the order of the steps. A step that cannot be done leaves out those after it, so few are possible.
 class TmaReasons {
  public:
-  static constexpr int kCapacity = 12;
+  static constexpr int kCapacity = 16;
 
   GANTRY_HD constexpr void add(const TmaReason& reason) noexcept {
     if (size_ < kCapacity) entries_[size_++] = reason;

@@ -24,7 +24,7 @@ struct TmaCopyRequest {
   GlobalTensor gtensor{};
   ComposedLayout smem{};  // one tile
   Tiler cta_tiler{_};
-  std::uint32_t num_multicast = 1;               // CTAs that share one tile
+  std::int64_t num_multicast = 1;                // CTAs that share one tile
   ElementType tma_element = ElementType::void_;  // what the instruction moves; void: the value type
 };
 
@@ -32,7 +32,7 @@ struct TmaPlan {
   TmaOp op = TmaOp::load;
   ElementType element = ElementType::void_;
   ElementType tma_element = ElementType::void_;
-  std::uint32_t num_multicast = 1;
+  std::uint32_t num_multicast = 1;    // 1 where that many cannot share the copy
   Layout gmem;                        // values
   ComposedLayout smem;                // values, one tile; the swizzle on bytes
   Tiler cta_tiler{_};                 // the tile, mode by mode of the global tensor
@@ -42,6 +42,7 @@ struct TmaPlan {
   TmaDescriptorParams descriptor;     // the box is that of one CTA
   std::int64_t num_bits_per_tma = 0;  // the whole box, before it is divided; 0 if there is no box
   bool bound = false;                 // extents and strides of the tensor map are known
+  bool without_box = false;           // there is no box: the tensor map holds what needs none, to be judged
   bool tile_reproduced = false;       // box and strides address exactly the tile; meaningful once bound
   bool refused = false;               // a rule of planning or of tensor maps is broken
   bool not_on_hopper = false;         // the plan stands, and Hopper does not run it
@@ -91,12 +92,52 @@ GANTRY_HD constexpr TmaVerdict verdict_of(const TmaViolation& violation) noexcep
   }
 }
 
+namespace detail {
+
+// Whether a violation follows from what a reason has said already: its numbers would be none that the user wrote.
+GANTRY_HD constexpr bool is_echo(const TmaPlan& plan, const TmaViolation& v) noexcept {
+  constexpr std::uint64_t kWrapped = std::uint64_t{1} << 59;  // a negative stride, in bytes
+  if (plan.without_box && (v.field == TmaField::box || v.field == TmaField::rank)) return true;
+  const bool negative = plan.reasons.has(TmaPlanRule::stride_negative) && v.actual >= kWrapped;
+  switch (v.rule) {
+    case TmaRule::inner_box_bytes_not_multiple_of_16:
+    case TmaRule::inner_box_bytes_exceed_swizzle_span:
+    case TmaRule::inner_box_narrower_than_swizzle_span:
+    case TmaRule::box_bytes_too_large:
+    case TmaRule::box_exceeds_shared_memory:
+    case TmaRule::reduce_add_type:
+    case TmaRule::reduce_min_max_type:
+    case TmaRule::reduce_inc_dec_type:
+    case TmaRule::reduce_bitwise_type:
+      return plan.reasons.has(TmaPlanRule::element_without_format);
+    case TmaRule::stride_too_large:
+      return negative;
+    case TmaRule::stride_not_multiple:
+      return negative || (plan.reasons.has(TmaPlanRule::major_mismatch) &&
+                          v.actual * 8 == static_cast<std::uint64_t>(element_bits(plan.tma_element)));
+    default:
+      return false;
+  }
+}
+
+// Calls f(violation) for every broken rule of the tensor map and of the operation, where there is a map to judge.
+template <class F>
+GANTRY_HD constexpr void for_each_violation(const TmaPlan& plan, const F& f) {
+  if (!plan.bound && !plan.without_box) return;
+  for (const TmaViolation& v : validate(plan.descriptor)) {
+    if (!is_echo(plan, v)) f(v);
+  }
+  for (const TmaViolation& v : check_operation(plan.op, plan.descriptor)) {
+    if (!is_echo(plan, v)) f(v);
+  }
+}
+
+}  // namespace detail
+
 // Violations of the tensor map's rules and of the operation's, where there is a map to judge.
 GANTRY_HD constexpr TmaViolations check_map(const TmaPlan& plan) noexcept {
   TmaViolations found;
-  if (!plan.bound) return found;
-  found = validate(plan.descriptor);
-  found.add(check_operation(plan.op, plan.descriptor));
+  detail::for_each_violation(plan, [&found](const TmaViolation& v) { found.add(v); });
   return found;
 }
 
