@@ -16,12 +16,14 @@ namespace gantry {
 // A mask has 16 bits: no cluster is larger.
 inline constexpr int kMaxClusterCtas = 16;
 
-// The CTAs that the coordinate's `_` run over. Ranks beyond 15 have no bit.
+// The CTAs that the coordinate's `_` run over. Ranks beyond 15 have no bit, and no cluster has more CTAs than bits: for
+// a layout of more the mask is empty.
 GANTRY_HD constexpr std::uint16_t create_tma_multicast_mask(const Layout& cta_layout, TupleView cta_coord) {
   const SlicedLayout s = slice_and_offset(cta_coord, cta_layout);
   if (!s.layout.ok() || !s.offset.ok() || !s.offset.is_leaf()) return 0;
   const std::int64_t first = s.offset.leaf().value();
   const std::int64_t ctas = size(s.layout.shape());
+  if (ctas > kMaxClusterCtas) return 0;
   std::uint32_t mask = 0;
   for (std::int64_t i = 0; i < ctas; ++i) {
     const std::int64_t rank = first + s.layout(i);

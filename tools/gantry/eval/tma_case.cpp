@@ -1,6 +1,7 @@
 #include "eval/tma_case.hpp"
 
-#include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -72,40 +73,42 @@ Tiler TmaCase::tiler(std::string_view key) { return parsed(key, parse_tiler(text
 
 namespace {
 
-// `Sw<B,M,S>`, with the rest of the text after it.
-struct SwizzleText {
-  bool found = false;
-  Swizzle swizzle;
-  std::string_view rest;
-};
-
-SwizzleText split_swizzle(std::string_view text) {
+// The swizzle that a text starts with, `Sw<B,M,S>`; nothing where it is not written so.
+std::optional<Swizzle> leading_swizzle(std::string_view text) {
   int numbers[3] = {};
-  std::size_t at = 3;
-  if (text.substr(0, 3) != "Sw<") return {false, {}, text};
-  for (int& n : numbers) {
-    const std::size_t end = text.find_first_of(",>", at);
-    if (end == std::string_view::npos) return {false, {}, text};
-    n = std::atoi(std::string(text.substr(at, end - at)).c_str());
-    at = end + 1;
+  const char* at = text.data() + 3;
+  const char* const end = text.data() + text.size();
+  for (int i = 0; i < 3; ++i) {
+    const auto [after, error] = std::from_chars(at, end, numbers[i]);
+    if (error != std::errc() || after == end || *after != (i < 2 ? ',' : '>')) return std::nullopt;
+    at = after + 1;
   }
-  return {true, Swizzle(numbers[0], numbers[1], numbers[2]), text.substr(at)};
+  return Swizzle(numbers[0], numbers[1], numbers[2]);
 }
+
+bool starts_as_swizzle(std::string_view text) { return text.substr(0, 3) == "Sw<"; }
+
+constexpr std::string_view kSwizzleText = "a swizzle such as \"Sw<3,4,3>\", of three integers";
 
 }  // namespace
 
+Swizzle TmaCase::swizzle(std::string_view key, std::string_view text) {
+  const std::optional<Swizzle> found = starts_as_swizzle(text) ? leading_swizzle(text) : std::nullopt;
+  if (!found) wrong(key, kSwizzleText);
+  return found.value_or(Swizzle());
+}
+
 ComposedLayout TmaCase::shared(std::string_view key, int element_bits) {
   std::string_view rest = word(key);
-  const Swizzle swizzle = split_swizzle(rest).swizzle;
+  const Swizzle swizzle = starts_as_swizzle(rest) ? this->swizzle(key, rest) : Swizzle();
   // The layout is what follows the last " o ".
   if (const auto o = rest.rfind(" o "); o != std::string_view::npos) rest.remove_prefix(o + 3);
   return ComposedLayout(swizzle, Int::fixed(0), parsed(key, parse_layout(rest)), element_bits);
 }
 
 ComposedLayout TmaCase::shared_in_parts(std::string_view swizzle_key, std::string_view layout_key, int element_bits) {
-  const SwizzleText sw = split_swizzle(word(swizzle_key));
-  if (!sw.found) wrong(swizzle_key, "a text such as \"Sw<3,4,3>\"");
-  return ComposedLayout(sw.swizzle, Int::fixed(0), layout(layout_key), element_bits);
+  const Swizzle sw = swizzle(swizzle_key, word(swizzle_key));
+  return ComposedLayout(sw, Int::fixed(0), layout(layout_key), element_bits);
 }
 
 ElementType TmaCase::element(std::string_view key) {

@@ -2,6 +2,7 @@
 // nested values into it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,8 @@ class TmaCase {
   const Field* require(std::string_view key);
   std::string_view text(std::string_view key);
   void wrong(std::string_view key, std::string_view expected);
+  // The swizzle that the text of a field starts with.
+  Swizzle swizzle(std::string_view key, std::string_view text);
   template <class T>
   T parsed(std::string_view key, const Parsed<T>& p);
 

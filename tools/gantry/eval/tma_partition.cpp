@@ -44,6 +44,22 @@ IntTuple nth_coordinate(TupleView shape, std::int64_t i) {
   });
 }
 
+// Why there is no cluster of so many CTAs.
+std::optional<Problem> too_many_ctas(std::int64_t ctas) {
+  if (ctas >= 1 && ctas <= kMaxClusterCtas) return std::nullopt;
+  return Problem{
+      .sentence = fmt::format("a cluster of {} CTAs was asked for: there are 1 to {}", ctas, kMaxClusterCtas),
+      .is_unreadable = false};
+}
+
+// Why an index does not name one of the tiles, or stages, that a layout has beyond the tile.
+std::optional<Problem> outside(std::string_view key, std::int64_t index, const Layout& layout, int tile_rank) {
+  const std::int64_t count = rank(layout) > tile_rank ? size(layout[rank(layout) - 1]) : 1;
+  if (index >= 0 && index < count) return std::nullopt;
+  return Problem{.sentence = fmt::format("the field \"{}\" is {}: it counts from 0 to {}", key, index, count - 1),
+                 .is_unreadable = false};
+}
+
 struct Query {
   TmaPlan plan;
   PlacedLayout gmem;  // the tile, and the kept rest modes
@@ -143,6 +159,8 @@ std::optional<Problem> evaluate_partition(JsonLine& line) {
   q.rest_index = c.integer("rest_index");
   q.pipe_index = c.integer("pipe_index");
   if (c.problem) return c.problem;
+  if (!cta_layout.ok()) return Problem{.sentence = describe(cta_layout.fault()).c_str(), .is_unreadable = false};
+  if (auto problem = too_many_ctas(size(cta_layout))) return problem;
 
   q.plan = make_tma_copy(r);
   std::vector<std::string> refused = c.refused;
@@ -150,6 +168,7 @@ std::optional<Problem> evaluate_partition(JsonLine& line) {
   if (!refused.empty()) line.set_json("refused", json_list(refused));
   if (!q.plan.bound) return std::nullopt;
   write_plan(line, q.plan);
+  if (auto problem = too_many_ctas(r.num_multicast)) return problem;
 
   q.tile_rank = rank(q.plan.cta_v_map);
   q.smem = {_0, full.layout()};
@@ -160,6 +179,9 @@ std::optional<Problem> evaluate_partition(JsonLine& line) {
   line.set("g_tile", text_of(q.gmem.layout));
   line.set("g_tile_origin", text_of(q.gmem.origin));
 
+  if (auto problem = outside("rest_index", q.rest_index, q.gmem.layout, q.tile_rank)) return problem;
+  if (!q.smem.layout.ok()) return Problem{.sentence = describe(q.smem.layout.fault()).c_str(), .is_unreadable = false};
+  if (auto problem = outside("pipe_index", q.pipe_index, q.smem.layout, q.tile_rank)) return problem;
   const PlacedLayout g = group_modes(q.gmem, 0, q.tile_rank);
   const PlacedLayout s = group_modes(q.smem, 0, q.tile_rank);
   line.set_json("tma_partition", write_form(q, cta_layout, [&](std::int64_t, const IntTuple& coord) {
@@ -179,11 +201,7 @@ std::optional<Problem> evaluate_masks(JsonLine& line) {
   const std::vector<std::int64_t> modes = c.integers("modes");
   if (c.problem) return c.problem;
   if (!cta_layout.ok()) return Problem{.sentence = describe(cta_layout.fault()).c_str(), .is_unreadable = false};
-  if (size(cta_layout) > kMaxClusterCtas) {
-    return Problem{.sentence = fmt::format("a cluster of {} CTAs was asked for: there are at most {}", size(cta_layout),
-                                           kMaxClusterCtas),
-                   .is_unreadable = false};
-  }
+  if (auto problem = too_many_ctas(size(cta_layout))) return problem;
   JsonText json;
   json.begin('[');
   for (std::int64_t i = 0; i < size(cta_layout); ++i) {
