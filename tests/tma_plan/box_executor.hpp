@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <gantry/tma/descriptor.hpp>
+#include <gantry/tma/operations.hpp>
 
 namespace gantry::test {
 
@@ -23,6 +24,28 @@ inline std::uint64_t swizzled(TmaSwizzle swizzle, std::uint64_t address) {
       return address ^ (((address >> 7) & 7) << 4);
     default:
       return address;
+  }
+}
+
+// What a reduction leaves in global memory, by the definition of PTX: inc wraps to 0 after b, dec to b after 0.
+inline std::uint32_t reduced(TmaOp op, std::uint32_t a, std::uint32_t b) {
+  switch (op) {
+    case TmaOp::reduce_add:
+      return a + b;
+    case TmaOp::reduce_min:
+      return a < b ? a : b;
+    case TmaOp::reduce_max:
+      return a > b ? a : b;
+    case TmaOp::reduce_inc:
+      return a >= b ? 0 : a + 1;
+    case TmaOp::reduce_dec:
+      return a == 0 || a > b ? b : a - 1;
+    case TmaOp::reduce_and:
+      return a & b;
+    case TmaOp::reduce_or:
+      return a | b;
+    default:
+      return a ^ b;
   }
 }
 
@@ -50,14 +73,14 @@ class BoxExecutor {
   }
 
   // For 32-bit unsigned elements.
-  void reduce_add(const std::int64_t* coordinates, std::uint64_t address) {
-    walk(coordinates, address, [](std::uint8_t* s, std::uint8_t* g) {
+  void reduce(TmaOp op, const std::int64_t* coordinates, std::uint64_t address) {
+    walk(coordinates, address, [op](std::uint8_t* s, std::uint8_t* g) {
       if (g == nullptr) return;
       std::uint32_t a = 0;
       std::uint32_t b = 0;
       std::memcpy(&a, g, 4);
       std::memcpy(&b, s, 4);
-      a += b;
+      a = reduced(op, a, b);
       std::memcpy(g, &a, 4);
     });
   }

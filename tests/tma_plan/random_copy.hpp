@@ -71,7 +71,7 @@ class RandomCopy {
     const std::int64_t unit = alignment();
     std::int64_t budget = 2048;
     for (int i = 0; i < leaves; ++i) {
-      std::int64_t tile = i == 0 ? unit * (1 << below(3)) : (chance(25) ? 1 : 1 + below(8));
+      std::int64_t tile = i == 0 ? unit * (1 << below(5)) : (chance(25) ? 1 : 1 + below(8));
       while (tile > budget) tile = (tile + 1) / 2;
       budget /= tile;
       m.tile.push_back(tile);
@@ -148,15 +148,25 @@ class RandomCopy {
     for (int b = 1; b <= 3; ++b) {
       if (row == 16 << b && chance(60)) swizzle = Swizzle(b, 4, 3);
     }
-    std::int64_t next = m.tile[0];
+    // Rows wider than a swizzle lie in slabs of its width, one instruction each.
+    const int slab_bits = static_cast<int>(1 + below(3));
+    const std::int64_t slab = (std::int64_t{16} << slab_bits) * 8 / bits;
+    const bool in_slabs = row > 16 << slab_bits && m.tile[0] % slab == 0 && chance(60);
+    if (in_slabs) swizzle = Swizzle(slab_bits, 4, 3);
+    std::int64_t next = in_slabs ? slab : m.tile[0];
     const bool padded = swizzle.is_identity() && chance(15);
     for (const std::size_t i : order) {
       if (padded && m.tile[i] > 1) next = (next * bits / 8 + 127) / 128 * 128 * 8 / bits;
       stride[i] = next;
       next *= m.tile[i];
     }
-    const auto dense = [&](std::size_t i) { return Int::fixed(stride[i]); };
-    const auto extent = [&](std::size_t i) { return Int::fixed(m.tile[i]); };
+    const auto dense = [&](std::size_t i) {
+      return i == 0 && in_slabs ? make_stride(Int::fixed(1), Int::fixed(next)) : IntTuple(Int::fixed(stride[i]));
+    };
+    const auto extent = [&](std::size_t i) {
+      return i == 0 && in_slabs ? make_shape(Int::fixed(slab), Int::fixed(m.tile[0] / slab))
+                                : IntTuple(Int::fixed(m.tile[i]));
+    };
     m.request.smem =
         ComposedLayout(swizzle, Int::fixed(0), Layout(nest(m.mode_of, extent), nest(m.mode_of, dense)), bits);
   }

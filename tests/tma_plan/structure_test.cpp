@@ -102,8 +102,10 @@ TEST(PlanStructure, BoxBasisAndSharedOffsetsStayWhenRunTimeValuesChange) {
     const TmaTileWalk walk_a(a);
     const TmaTileWalk walk_b(b);
     ASSERT_EQ(walk_a.count(), walk_b.count());
-    for (std::int64_t i = 0; i < walk_a.count(); ++i) {
-      ASSERT_EQ(walk_a.at(i).shared_offset, walk_b.at(i).shared_offset) << text(a) << "\n" << text(b);
+    for (std::int64_t cta = 0; cta < a.num_multicast; ++cta) {
+      for (std::int64_t i = 0; i < walk_a.count(); ++i) {
+        ASSERT_EQ(walk_a.at(i, cta).shared_offset, walk_b.at(i, cta).shared_offset) << text(a) << "\n" << text(b);
+      }
     }
     if (b.ok()) expect_scaled_as_defined(b);
   }
