@@ -8,7 +8,7 @@
 //     constexpr gantry::EncodedTmaDescriptor a = gantry::encode_packed({.dims = {4096}, .box = {100}});
 //     static_assert(!a.ok());
 //     static_assert(gantry::describe(a) ==
-//                   "box[0] is 100: the innermost extent spans 100 bytes, and without interleave it must span a "
+//                   "box[0] is 100: the innermost extent spans 100 bytes, and it must span a "
 //                   "multiple of 16; the nearest value that works is 96");
 #pragma once
 
