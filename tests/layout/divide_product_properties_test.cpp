@@ -129,7 +129,8 @@ TEST(DivideProperties, AModeLeftAloneMustBeAPairToBeZipped) {
             "((_4,_2),(_2,_3)):((_1,_8),(_4,_16))");
   EXPECT_STREQ(
       describe(zipped_divide(layout("(_8,_6):(_1,_8)"), make_tile(_, _2)).fault()).c_str(),
-      "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has `_`, and that mode has rank 1");
+      "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has '_', and that mode has rank 1: "
+               "write the mode's extent instead of '_'");
 }
 
 TEST(ProductProperties, AProductRepeatsTheBlockWhereTheTilerSays) {

@@ -93,7 +93,7 @@ TEST(RecastProperties, WhatHasNoWholeUnitsIsRefusedWithItsNumbers) {
   EXPECT_STREQ(describe(upcast(layout("_6:_1"), 0).fault()).c_str(),
                "recast: elements 0 times as wide were asked for: the factor must be at least 1");
   EXPECT_STREQ(describe(recast_layout(layout("_6:_1"), 0, 8).fault()).c_str(),
-               "recast: 0 bits and 8 bits must divide one another");
+               "recast: elements of 0 bits were asked for: widths must be at least 1 bit");
 }
 
 }  // namespace
