@@ -1,4 +1,6 @@
 // Layouts as functions: coordinates, offsets, slices, compact strides, modes.
+#include <numeric>
+
 #include "random_layouts.hpp"
 
 namespace {
@@ -83,8 +85,8 @@ TEST(Layout, CompactStridesCountInTheirOrder) {
 TEST(Layout, ACompactOrderIsCompactAndKeepsTheOrder) {
   for_random_cases(20000, [](Random& random) {
     const Layout l = random_layout(random, Leaves::fixed, 5, 128);
-    std::vector<std::int64_t> ranks;
-    for (int i = 0; i < leaf_count(l.shape()); ++i) ranks.push_back(i);
+    std::vector<std::int64_t> ranks(static_cast<std::size_t>(leaf_count(l.shape())));
+    std::iota(ranks.begin(), ranks.end(), 0);
     random.shuffle(ranks);
     std::size_t next = 0;
     const IntTuple order = transform_leaf(l.shape(), [&](const Int&) { return Int::fixed(ranks[next++]); });

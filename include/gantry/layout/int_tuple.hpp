@@ -202,8 +202,8 @@ GANTRY_HD constexpr TupleView::Iterator TupleView::begin() const { return {*this
 GANTRY_HD constexpr TupleView::Iterator TupleView::end() const { return {*this, at_ + nodes()}; }
 GANTRY_HD constexpr TupleView TupleView::operator[](int mode) const {
   int modes = 0;
-  for (Iterator it = begin(); it != end(); ++it) {
-    if (modes++ == mode) return *it;
+  for (TupleView m : *this) {
+    if (modes++ == mode) return m;
   }
   refuse({Rule::mode_out_of_range, mode, modes - 1});
 }

@@ -81,7 +81,7 @@ GANTRY_HD constexpr Layout left_inverse(const Layout& l) {
       const Int& stride = sorted.modes.stride[i];
       if (stride.value() < 0) return out.fail({Rule::inverse_negative, stride.value()});
       if (stride.is_fixed(0)) continue;
-      if (stride.value() % reached.value() != 0) {
+      if (!(stride % reached).is_fixed(0)) {
         return out.fail({Rule::inverse_stride, stride.value(), reached.value()});
       }
       result.push_coalesced(stride / reached, step);
