@@ -1,8 +1,8 @@
 // A matrix product D = A B^T in one kernel: A is M x K, B is N x K, both row-major bf16; D is M x N bf16.
 //
-// One warpgroup loads tiles by TMA into a ring of stages; two warpgroups multiply, each 64 rows of the tile, write their part
-// of D to shared memory with stmatrix, and store it by TMA while the next tile is already being loaded. In a cluster, CTAs
-// that are neighbours along M share the tile of B: each loads a part and multicasts it to all.
+// One warpgroup loads tiles by TMA into a ring of stages; two warpgroups multiply, each 64 rows of the tile, write
+// their part of D to shared memory with stmatrix, and store it by TMA while the next tile is already being loaded. In a
+// cluster, CTAs that are neighbours along M share the tile of B: each loads a part and multicasts it to all.
 #pragma once
 
 #include <cstdint>
@@ -108,8 +108,7 @@ struct TileProduct {
         const std::int32_t a_at[2] = {k * kTileK, tile.m * kTileM};
         const std::int32_t b_at[2] = {k * kTileK, tile.n * kTileN + rank * kLoadedRowsB};
         std::uint16_t* b = &s.b[write.index()][rank * kLoadedRowsB * kTileK];
-        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, &s.a[write.index()][0],
-                                   &p.a, a_at, full);
+        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, &s.a[write.index()][0], &p.a, a_at, full);
         if constexpr (kCluster > 1) {
           arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, b, &p.b, b_at, full,
                                      static_cast<std::uint16_t>((1u << kCluster) - 1));
@@ -141,15 +140,14 @@ struct TileProduct {
       for (int k = 0; k < p.k_tiles; ++k, ++read) {
         pipeline.consumer_wait(read);
         const arch::WgmmaMatrix matrix{.stride_bytes = 1024};
-        const std::uint64_t a =
-            arch::wgmma_descriptor(&s.a[read.index()][group * 64 * kTileK], matrix);
+        const std::uint64_t a = arch::wgmma_descriptor(&s.a[read.index()][group * 64 * kTileK], matrix);
         const std::uint64_t b = arch::wgmma_descriptor(&s.b[read.index()][0], matrix);
         arch::warpgroup_fence_operand(acc);
         arch::wgmma_fence();
         GANTRY_UNROLL
         for (std::uint32_t step = 0; step < kTileK / 16; ++step) {
-          arch::wgmma_mma_async<Op>(acc, arch::wgmma_advance(a, step * 32),
-                                    arch::wgmma_advance(b, step * 32), k > 0 || step > 0);
+          arch::wgmma_mma_async<Op>(acc, arch::wgmma_advance(a, step * 32), arch::wgmma_advance(b, step * 32),
+                                    k > 0 || step > 0);
         }
         arch::wgmma_commit_group();
         arch::warpgroup_fence_operand(acc);
@@ -169,12 +167,10 @@ struct TileProduct {
   }
 
   // The first value goes to the upper half, as in the instruction.
-  GANTRY_INLINE static std::uint32_t pack(float high, float low) {
-    return arch::cvt_rn_bf16x2(high, low);
-  }
+  GANTRY_INLINE static std::uint32_t pack(float high, float low) { return arch::cvt_rn_bf16x2(high, low); }
 
-  GANTRY_INLINE static void store(const Params& p, Storage& s, arch::Accumulator<Op>& acc, Tile tile,
-                                  int group, int stored) {
+  GANTRY_INLINE static void store(const Params& p, Storage& s, arch::Accumulator<Op>& acc, Tile tile, int group,
+                                  int stored) {
     const int thread = static_cast<int>(arch::thread_rank()) % 128;
     const int lane = thread % 32;
     const int row = thread / 32 * 16 + lane % 16;

@@ -1,11 +1,6 @@
 // Runs the tile product on a GPU, checks it against a product computed on the CPU, and prints its speed.
 //
 //   tile_product_gpu [M N K]
-#include <cuda.h>
-#include <cudaTypedefs.h>
-#include <cuda_bf16.h>
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,14 +8,18 @@
 #include <random>
 #include <vector>
 
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
 #include "tile_product.hpp"
 
 namespace {
 
 using Kernel = gantry::examples::TileProduct<>;
 
-__global__ void __launch_bounds__(Kernel::kThreads, 1)
-    tile_product(const __grid_constant__ Kernel::Params params) {
+__global__ void __launch_bounds__(Kernel::kThreads, 1) tile_product(const __grid_constant__ Kernel::Params params) {
   extern __shared__ __align__(1024) unsigned char memory[];
   Kernel::run(params, gantry::SharedMemory(memory));
 }
@@ -35,8 +34,7 @@ void check(cudaError_t error, const char* what) {
 gantry::TmaDescriptor encode(void* data, int rows, int columns, int box_rows) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found;
-  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                         cudaEnableDefault, &found),
+  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found),
         "looking up cuTensorMapEncodeTiled");
   const cuuint64_t dims[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[1] = {static_cast<cuuint64_t>(columns) * 2};
@@ -44,9 +42,9 @@ gantry::TmaDescriptor encode(void* data, int rows, int columns, int box_rows) {
   const cuuint32_t steps[2] = {1, 1};
   gantry::TmaDescriptor map;
   const CUresult result = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function)(
-      reinterpret_cast<CUtensorMap*>(&map), CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, dims, strides,
-      box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      reinterpret_cast<CUtensorMap*>(&map), CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, dims, strides, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     std::fprintf(stderr, "the driver refused the map of a %d x %d matrix\n", rows, columns);
     std::exit(1);
@@ -63,9 +61,7 @@ struct Matrix {
     check(cudaMalloc(&device, bytes()), "cudaMalloc");
   }
   std::size_t bytes() const { return host.size() * sizeof(__nv_bfloat16); }
-  float at(int r, int c) const {
-    return __bfloat162float(host[static_cast<std::size_t>(r) * columns + c]);
-  }
+  float at(int r, int c) const { return __bfloat162float(host[static_cast<std::size_t>(r) * columns + c]); }
 };
 
 }  // namespace
@@ -108,8 +104,8 @@ int main(int argc, char** argv) {
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {Kernel::kCluster, 1, 1};
   cudaLaunchConfig_t launch{};
-  const int blocks = std::min(device.multiProcessorCount / Kernel::kCluster * Kernel::kCluster,
-                              params.m_tiles * params.n_tiles);
+  const int blocks =
+      std::min(device.multiProcessorCount / Kernel::kCluster * Kernel::kCluster, params.m_tiles * params.n_tiles);
   launch.gridDim = dim3(static_cast<unsigned>(blocks));
   launch.blockDim = dim3(Kernel::kThreads);
   launch.dynamicSmemBytes = shared_bytes;

@@ -1,10 +1,11 @@
-// How fast the simulated machine is: one switch between fibers, a thread's part in a barrier, a tile copy with and without the checker, and a matrix
-// product. Wanted: under 60 ns a switch; 100 MB/s without and 20 MB/s with the checker; 256 x 256 x 256 under 2 s.
-#include <benchmark/benchmark.h>
-
+// How fast the simulated machine is: one switch between fibers, a thread's part in a barrier, a tile copy with and
+// without the checker, and a matrix product. Wanted: under 60 ns a switch; 100 MB/s without and 20 MB/s with the
+// checker; 256 x 256 x 256 under 2 s.
 #include <cstdint>
 #include <memory>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 #include "examples/maps.hpp"
 #include "examples/tile_copy.hpp"
@@ -88,7 +89,8 @@ void tile_copy(benchmark::State& state) {
             .run<Kernel>({.grid = {8}, .block = {32}, .shared_bytes = sizeof(Kernel::Storage)}, params);
     if (!report.clean()) state.SkipWithError(report.text().c_str());
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * static_cast<benchmark::IterationCount>(from.size())));
+  state.SetBytesProcessed(
+      static_cast<std::int64_t>(state.iterations() * static_cast<benchmark::IterationCount>(from.size())));
 }
 BENCHMARK(tile_copy)->ArgName("checker")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
@@ -102,7 +104,9 @@ void product(benchmark::State& state) {
   const typename Kernel::Params params{map(a, Kernel::kTileM), map(b, Kernel::kLoadedRowsB), map(d, 64), 2, 1, 4};
   for (auto _ : state) {
     const Report report = Simulator({.checker = state.range(0) != 0})
-                              .run<Kernel>({.grid = {2}, .cluster = {2}, .block = {Kernel::kThreads},
+                              .run<Kernel>({.grid = {2},
+                                            .cluster = {2},
+                                            .block = {Kernel::kThreads},
                                             .shared_bytes = sizeof(typename Kernel::Storage)},
                                            params);
     if (!report.clean()) state.SkipWithError(report.text().c_str());

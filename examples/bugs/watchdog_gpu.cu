@@ -1,4 +1,5 @@
-// A hang on the GPU, told by the watchdog: the kernel with one arrival for all waits for ever, and this build says where.
+// A hang on the GPU, told by the watchdog: the kernel with one arrival for all waits for ever, and this build says
+// where.
 //
 //   nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Iinclude -Iexamples/bugs examples/bugs/watchdog_gpu.cu
 #define GANTRY_WATCHDOG
@@ -35,7 +36,8 @@ int main() {
         .map;
   };
   const Kernel::Params params{map(memory), map(static_cast<char*>(memory) + kTiles * kTileBytes), kTiles};
-  const LaunchResult result = launch(Gpu{}, {.block = {64}, .shared_bytes = 8192, .name = Kernel::kName}, Kernel{}, params);
+  const LaunchResult result =
+      launch(Gpu{}, {.block = {64}, .shared_bytes = 8192, .name = Kernel::kName}, Kernel{}, params);
   if (!result) {
     std::puts(result.problem.c_str());
     return 1;

@@ -28,8 +28,8 @@
 #define GANTRY_CALLS_ANY
 #endif
 
-// Before a loop whose trip count is a constant: every index in it becomes a constant on the GPU, where registers cannot be
-// indexed.
+// Before a loop whose trip count is a constant: every index in it becomes a constant on the GPU, where registers cannot
+// be indexed.
 #if defined(__CUDACC__)
 #define GANTRY_UNROLL _Pragma("unroll")
 #else

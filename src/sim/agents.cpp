@@ -9,9 +9,7 @@ Agents::~Agents() {
   }
 }
 
-void Agents::start(std::unique_ptr<Agent> agent, std::uint64_t now) {
-  push(agent.release(), now, true);
-}
+void Agents::start(std::unique_ptr<Agent> agent, std::uint64_t now) { push(agent.release(), now, true); }
 
 void Agents::run_one(std::uint64_t now) {
   std::unique_ptr<Agent> agent(queue_.top().agent);
@@ -27,9 +25,12 @@ Latency Agents::drawn() {
 
 std::uint64_t Agents::delay(Latency latency) {
   switch (latency) {
-    case Latency::eager: return 0;
-    case Latency::late: return kLate + random_.below(64);
-    default: return random_.below(1u << random_.below(12));
+    case Latency::eager:
+      return 0;
+    case Latency::late:
+      return kLate + random_.below(64);
+    default:
+      return random_.below(1u << random_.below(12));
   }
 }
 

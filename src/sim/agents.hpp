@@ -1,5 +1,5 @@
-// Asynchronous operations under way. Each is due at some step of the run, drawn by the latency policy; when its time comes,
-// or when no thread can run, it takes one more step, until it is finished.
+// Asynchronous operations under way. Each is due at some step of the run, drawn by the latency policy; when its time
+// comes, or when no thread can run, it takes one more step, until it is finished.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gantry/arch/simulator.hpp>
+
 #include "policy.hpp"
 
 namespace gantry::sim {
@@ -35,9 +36,7 @@ class Agents {
   struct Waiting {
     std::uint64_t due, order;
     Agent* agent;
-    bool operator<(const Waiting& other) const {
-      return due != other.due ? due > other.due : order > other.order;
-    }
+    bool operator<(const Waiting& other) const { return due != other.due ? due > other.due : order > other.order; }
   };
   std::uint64_t delay(Latency latency);
   Latency drawn();

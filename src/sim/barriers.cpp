@@ -150,8 +150,7 @@ void cluster_wait(Semantics semantics, Site site) {
   Cluster& cluster = *thread.cta->cluster;
   if (thread.cluster_round == 0) {
     complain("cluster-barrier-misuse", call.site,
-             grid().checker.describe(thread.view.self) +
-                 " waited at the cluster barrier without having arrived.");
+             grid().checker.describe(thread.view.self) + " waited at the cluster barrier without having arrived.");
     return;
   }
   while (cluster.round < thread.cluster_round) {
@@ -182,9 +181,8 @@ void warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site s
     return;
   }
   auto& meetings = thread.cta->meetings[thread.rank / 32];
-  auto found = std::find_if(meetings.begin(), meetings.end(), [&](const auto& m) {
-    return m->mask == exchange.mask && (m->arrived & bit) == 0;
-  });
+  auto found = std::find_if(meetings.begin(), meetings.end(),
+                            [&](const auto& m) { return m->mask == exchange.mask && (m->arrived & bit) == 0; });
   if (found == meetings.end()) {
     meetings.push_back(std::make_shared<Meeting>());
     found = std::prev(meetings.end());

@@ -7,11 +7,11 @@ namespace {
 
 // One contiguous run of elements along dimension 0, as it lies in shared memory.
 struct Row {
-  std::uint32_t shared = 0;   // address before swizzling
+  std::uint32_t shared = 0;  // address before swizzling
   std::uint32_t elements = 0;
-  std::int64_t first = 0;     // coordinate of its first element along dimension 0
-  bool inside = false;        // on every other dimension
-  std::uint64_t global = 0;   // address of element 0 of dimension 0
+  std::int64_t first = 0;    // coordinate of its first element along dimension 0
+  bool inside = false;       // on every other dimension
+  std::uint64_t global = 0;  // address of element 0 of dimension 0
 };
 
 void add_row(Box& box, const TmaDescriptorParams& map, const Row& row) {
@@ -21,8 +21,8 @@ void add_row(Box& box, const TmaDescriptorParams& map, const Row& row) {
   std::int64_t high = std::clamp<std::int64_t>(extent - row.first, low, row.elements);
   if (!row.inside) low = high = 0;
   const std::uint32_t bytes = row.elements * element;
-  const std::uint32_t cuts[] = {static_cast<std::uint32_t>(low) * element,
-                                static_cast<std::uint32_t>(high) * element, bytes};
+  const std::uint32_t cuts[] = {static_cast<std::uint32_t>(low) * element, static_cast<std::uint32_t>(high) * element,
+                                bytes};
   const std::uint32_t grain = map.swizzle == TmaSwizzle::none ? bytes : 16;
   std::uint32_t at = 0;
   for (int part = 0; part < 3; ++part) {
@@ -56,13 +56,15 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
   for (int i = 1; i < rank; ++i) rows *= box_positions(map, i);
   box.pieces.reserve(rows * (map.swizzle == TmaSwizzle::none ? 1 : (inner * element + 15) / 16));
   for (std::uint64_t r = 0; r < rows; ++r) {
-    Row row{.shared = shared + static_cast<std::uint32_t>(r) * pitch, .elements = inner,
-            .first = coordinates[0], .inside = true, .global = map.address};
+    Row row{.shared = shared + static_cast<std::uint32_t>(r) * pitch,
+            .elements = inner,
+            .first = coordinates[0],
+            .inside = true,
+            .global = map.address};
     std::uint64_t rest = r;
     for (int i = 1; i < rank; ++i) {
       const std::uint64_t n = box_positions(map, i);
-      const std::int64_t at =
-          coordinates[i] + static_cast<std::int64_t>(rest % n) * map.element_strides[i];
+      const std::int64_t at = coordinates[i] + static_cast<std::int64_t>(rest % n) * map.element_strides[i];
       rest /= n;
       row.inside = row.inside && at >= 0 && at < static_cast<std::int64_t>(map.dims[i]);
       row.global += static_cast<std::uint64_t>(at) * map.strides[i - 1];
@@ -72,8 +74,8 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
   return box;
 }
 
-Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates,
-               const std::uint16_t* offsets, std::uint32_t shared) {
+Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, const std::uint16_t* offsets,
+               std::uint32_t shared) {
   Box box;
   const int rank = clamped_rank(map);
   const int spatial = spatial_rank(map);
@@ -82,8 +84,11 @@ Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates,
   std::int64_t at[kTmaMaxRank];
   for (int i = 0; i < rank; ++i) at[i] = coordinates[i];
   for (std::uint32_t pixel = 0; pixel < map.pixels_per_column; ++pixel) {
-    Row row{.shared = shared + pixel * pitch, .elements = map.channels_per_pixel, .first = at[0],
-            .inside = true, .global = map.address};
+    Row row{.shared = shared + pixel * pitch,
+            .elements = map.channels_per_pixel,
+            .first = at[0],
+            .inside = true,
+            .global = map.address};
     for (int i = 1; i < rank; ++i) {
       const std::int64_t position = at[i] + (i <= spatial ? offsets[i - 1] : 0);
       row.inside = row.inside && position >= 0 && position < static_cast<std::int64_t>(map.dims[i]);

@@ -32,7 +32,7 @@ constexpr std::uint32_t swizzled(std::uint32_t address, TmaSwizzle swizzle) {
 Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, std::uint32_t shared);
 
 // `offsets` has rank - 2 entries, W first.
-Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates,
-               const std::uint16_t* offsets, std::uint32_t shared);
+Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, const std::uint16_t* offsets,
+               std::uint32_t shared);
 
 }  // namespace gantry::sim

@@ -14,10 +14,14 @@ namespace {
 
 Operation operation_of(CopyKind kind) {
   switch (kind) {
-    case CopyKind::load: return Operation::bulk_load;
-    case CopyKind::store: return Operation::bulk_store;
-    case CopyKind::reduce: return Operation::bulk_reduce;
-    case CopyKind::prefetch: return Operation::bulk_prefetch;
+    case CopyKind::load:
+      return Operation::bulk_load;
+    case CopyKind::store:
+      return Operation::bulk_store;
+    case CopyKind::reduce:
+      return Operation::bulk_reduce;
+    case CopyKind::prefetch:
+      return Operation::bulk_prefetch;
   }
   return Operation::none;
 }
@@ -26,12 +30,11 @@ Operation operation_of(CopyKind kind) {
 std::uint32_t shared_range(const void* pointer, std::uint32_t bytes, Cta*& owner, SiteId site) {
   owner = grid().shared_owner(pointer);
   if (!owner) fault("bulk-address", site, "The shared side of a bulk copy is not in shared memory.");
-  const auto address =
-      static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->window);
+  const auto address = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->window);
   if (address < kSharedBase || address + bytes > kSharedBase + owner->shared_bytes) {
     fault("shared-out-of-range", site,
-          "A bulk copy of " + std::to_string(bytes) + " bytes leaves the " +
-              std::to_string(owner->shared_bytes) + " bytes of shared memory.");
+          "A bulk copy of " + std::to_string(bytes) + " bytes leaves the " + std::to_string(owner->shared_bytes) +
+              " bytes of shared memory.");
   }
   return address;
 }
@@ -44,8 +47,7 @@ Mbarrier& barrier_in(Cta& cta, const void* pointer, SiteId site) {
   const auto found = cta.mbarriers.find(offset);
   if (found == cta.mbarriers.end() || !found->second.live) {
     fault("mbarrier-uninitialised", site,
-          "A copy is to be credited to a barrier of CTA " + std::to_string(cta.index) +
-              " that was never initialised.");
+          "A copy is to be credited to a barrier of CTA " + std::to_string(cta.index) + " that was never initialised.");
   }
   return found->second;
 }
@@ -91,8 +93,9 @@ void load(const BulkCopy& copy, SiteId site) {
   }
   for (auto& cta : ctas) {
     if (copy.mask >> cta->rank & 1) {
-      send({.pieces = pieces, .to = cta.get(), .barrier = &barrier_in(*cta, copy.barrier, site),
-            .transform = transform}, site);
+      send(
+          {.pieces = pieces, .to = cta.get(), .barrier = &barrier_in(*cta, copy.barrier, site), .transform = transform},
+          site);
     }
   }
 }
@@ -101,9 +104,12 @@ void store(const BulkCopy& copy, SiteId site) {
   Thread& thread = self();
   Cta* from = nullptr;
   const std::uint32_t address = shared_range(copy.source, copy.bytes, from, site);
-  StoreJob job{.pieces = {{.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.destination),
-                           .bytes = copy.bytes}},
-               .from = from, .thread = &thread, .group = bulk_groups(thread).committed + 1, .site = site};
+  StoreJob job{
+      .pieces = {{.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.destination), .bytes = copy.bytes}},
+      .from = from,
+      .thread = &thread,
+      .group = bulk_groups(thread).committed + 1,
+      .site = site};
   if (copy.kind == CopyKind::reduce) {
     job.transform.reduce = copy.op;
     job.transform.element = copy.element;
@@ -156,12 +162,17 @@ void bulk_copy(const BulkCopy& copy, Site site) {
               " bytes: both addresses and the size must be multiples of 16.");
   }
   switch (copy.kind) {
-    case CopyKind::load: load(copy, call.site); break;
-    case CopyKind::store: store(copy, call.site); break;
+    case CopyKind::load:
+      load(copy, call.site);
+      break;
+    case CopyKind::store:
+      store(copy, call.site);
+      break;
     case CopyKind::reduce:
       copy.to == Space::global ? store(copy, call.site) : load(copy, call.site);
       break;
-    case CopyKind::prefetch: break;
+    case CopyKind::prefetch:
+      break;
   }
   advance(self().view);
 }
@@ -179,10 +190,11 @@ void remote_store(const RemoteStore& store, Site site) {
   const std::uint32_t number = grid().checker.add_load(barrier.actor, thread.view.self, call.site);
   if (grid().checking()) {
     const View* view = &thread.view;
-    grid().checker.shared(*to, address, store.bytes,
-                          {.record = {.who = number, .site = call.site, .kind = AccessKind::load, .write = true,
-                                      .atomic = store.adds},
-                           .views = &view, .view_count = 1});
+    grid().checker.shared(
+        *to, address, store.bytes,
+        {.record = {.who = number, .site = call.site, .kind = AccessKind::load, .write = true, .atomic = store.adds},
+         .views = &view,
+         .view_count = 1});
   }
   grid().agents.start(std::make_unique<ValueAgent>(*to, barrier, number, store), grid().step());
   advance(thread.view);

@@ -13,8 +13,7 @@ std::uint16_t mask_of(std::uint64_t first, std::uint64_t last) {
 
 }  // namespace
 
-Checker::Verdict Checker::judge(const Record& earlier, const Accessor& accessor,
-                                MemorySpace space) const {
+Checker::Verdict Checker::judge(const Record& earlier, const Accessor& accessor, MemorySpace space) const {
   Actor actor = earlier.actor();
   Epoch epoch = earlier.epoch;
   if (earlier.kind == AccessKind::load) {
@@ -85,8 +84,8 @@ void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
   } else if (space == MemorySpace::shared && (cell.initialised & mask) != mask) {
     cell.initialised = static_cast<std::uint16_t>(cell.initialised | mask);
     find("uninitialised-shared-read", now.site, 0,
-         describe(now.actor()) + " read " + describe_bytes(address, kChunk) + " at " +
-             grid_.sites.text(now.site) + ", which nothing has written.");
+         describe(now.actor()) + " read " + describe_bytes(address, kChunk) + " at " + grid_.sites.text(now.site) +
+             ", which nothing has written.");
   }
   if (merged) return;
   for (Record& r : cell) {
@@ -119,11 +118,15 @@ void Checker::global(std::uint64_t address, std::uint64_t bytes, const Accessor&
   }
 }
 
-void Checker::thread_access(Thread& thread, const void* pointer, std::uint32_t bytes, bool write,
-                            bool atomic, SiteId site) {
+void Checker::thread_access(Thread& thread, const void* pointer, std::uint32_t bytes, bool write, bool atomic,
+                            SiteId site) {
   const View* view = &thread.view;
-  const Accessor accessor{.record = {.who = packed(view->self), .epoch = view->own.seen, .site = site,
-                                     .kind = AccessKind::thread, .write = write, .atomic = atomic},
+  const Accessor accessor{.record = {.who = packed(view->self),
+                                     .epoch = view->own.seen,
+                                     .site = site,
+                                     .kind = AccessKind::thread,
+                                     .write = write,
+                                     .atomic = atomic},
                           .views = &view,
                           .view_count = 1};
   if (Cta* cta = grid_.shared_owner(pointer)) {
@@ -150,8 +153,8 @@ void Checker::find(const char* rule, SiteId site, SiteId other, const std::strin
     return;
   }
   if (static_cast<int>(findings.size()) >= grid_.options().max_findings) return;
-  findings.push_back({.rule = rule, .text = text, .file = base_name(grid_.sites.file(site)),
-                      .line = grid_.sites.line(site)});
+  findings.push_back(
+      {.rule = rule, .text = text, .file = base_name(grid_.sites.file(site)), .line = grid_.sites.line(site)});
 }
 
 std::string Checker::describe(Actor actor) const {
@@ -179,8 +182,8 @@ std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) 
   }
   if (cta) {
     const auto offset = static_cast<std::uint64_t>(pointer - cta->window);
-    return "shared memory of CTA " + std::to_string(cta->index) + ", bytes " +
-           std::to_string(offset - kSharedBase) + ".." + std::to_string(offset - kSharedBase + bytes - 1);
+    return "shared memory of CTA " + std::to_string(cta->index) + ", bytes " + std::to_string(offset - kSharedBase) +
+           ".." + std::to_string(offset - kSharedBase + bytes - 1);
   }
   return "global memory at " + std::to_string(address) + " (" + std::to_string(bytes) + " bytes)";
 }

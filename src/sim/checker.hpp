@@ -1,4 +1,5 @@
-// The happens-before checker: whether an access is ordered after everything it conflicts with, and through the right proxy.
+// The happens-before checker: whether an access is ordered after everything it conflicts with, and through the right
+// proxy.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "clock.hpp"
 #include <gantry/arch/detail/machine.hpp>
+
+#include "clock.hpp"
 #include "shadow.hpp"
 
 namespace gantry::sim {
@@ -42,8 +44,7 @@ class Checker {
   void global(std::uint64_t address, std::uint64_t bytes, const Accessor& accessor);
 
   // An ordinary access by a thread.
-  void thread_access(Thread& thread, const void* pointer, std::uint32_t bytes, bool write, bool atomic,
-                     SiteId site);
+  void thread_access(Thread& thread, const void* pointer, std::uint32_t bytes, bool write, bool atomic, SiteId site);
 
   std::uint32_t add_load(Actor barrier, Actor issuer, SiteId site);
   void landed(std::uint32_t load, Epoch epoch) { loads_[load].epoch = epoch; }
@@ -51,7 +52,7 @@ class Checker {
   // Records a finding, once for each rule and pair of places.
   void find(const char* rule, SiteId site, SiteId other, const std::string& text);
 
-  std::string describe(Actor actor) const;               // "math thread 130 of CTA 2"
+  std::string describe(Actor actor) const;  // "math thread 130 of CTA 2"
   std::string describe_bytes(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
@@ -59,8 +60,7 @@ class Checker {
   enum class MemorySpace : std::uint8_t { shared, global };
 
   Verdict judge(const Record& earlier, const Accessor& accessor, MemorySpace space) const;
-  void touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space,
-             std::uint64_t address);
+  void touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space, std::uint64_t address);
   void object(Verdict verdict, const Record& earlier, const Accessor& accessor, MemorySpace space,
               std::uint64_t address, std::uint16_t mask);
 

@@ -72,8 +72,7 @@ void ClockBuilder::join(const ClockRef& clock) {
   if (!clock || clock == last_) return;
   last_ = clock;
   for (const auto& [cta, segment] : clock->segments_) {
-    auto it = std::find_if(segments_.begin(), segments_.end(),
-                           [cta = cta](const auto& s) { return s.first == cta; });
+    auto it = std::find_if(segments_.begin(), segments_.end(), [cta = cta](const auto& s) { return s.first == cta; });
     if (it == segments_.end()) {
       segments_.emplace_back(cta, std::make_shared<Segment>(*segment));
     } else {
@@ -83,8 +82,7 @@ void ClockBuilder::join(const ClockRef& clock) {
 }
 
 void ClockBuilder::raise(Actor actor, Entry entry) {
-  auto it = std::find_if(segments_.begin(), segments_.end(),
-                         [&](const auto& s) { return s.first == actor.cta; });
+  auto it = std::find_if(segments_.begin(), segments_.end(), [&](const auto& s) { return s.first == actor.cta; });
   if (it == segments_.end()) {
     segments_.emplace_back(actor.cta, std::make_shared<Segment>());
     it = std::prev(segments_.end());
@@ -97,8 +95,7 @@ void ClockBuilder::raise(Actor actor, Entry entry) {
 ClockRef ClockBuilder::freeze() {
   last_.reset();
   if (segments_.empty()) return {};
-  std::sort(segments_.begin(), segments_.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(segments_.begin(), segments_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   auto result = std::make_shared<Clock>();
   for (auto& [cta, segment] : segments_) result->segments_.emplace_back(cta, std::move(segment));
   segments_.clear();

@@ -1,12 +1,12 @@
 // Happens-before, as vector clocks that are shared instead of copied.
 //
 // An actor is anything whose progress others learn of by synchronising: a thread, an mbarrier (its completed phases), a
-// thread's bulk groups, a warpgroup's wgmma groups. Each belongs to a CTA. A clock says how far each actor is known to have
-// come; it is immutable and holds one segment for each CTA it knows anything about, so that threads which met at a barrier
-// share one clock, and a CTA that never meets another costs nothing to it.
+// thread's bulk groups, a warpgroup's wgmma groups. Each belongs to a CTA. A clock says how far each actor is known to
+// have come; it is immutable and holds one segment for each CTA it knows anything about, so that threads which met at a
+// barrier share one clock, and a CTA that never meets another costs nothing to it.
 //
-// Beside what has been seen, an entry says up to which epoch a thread's ordinary accesses have been fenced towards the async
-// proxy, in shared and in global memory.
+// Beside what has been seen, an entry says up to which epoch a thread's ordinary accesses have been fenced towards the
+// async proxy, in shared and in global memory.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,7 @@ class Clock {
  private:
   friend class ClockBuilder;
   friend std::shared_ptr<const Clock> fenced(const std::shared_ptr<const Clock>&, bool, bool);
-  friend std::shared_ptr<const Clock> joined(const std::shared_ptr<const Clock>&,
-                                             const std::shared_ptr<const Clock>&);
+  friend std::shared_ptr<const Clock> joined(const std::shared_ptr<const Clock>&, const std::shared_ptr<const Clock>&);
   std::vector<std::pair<std::uint32_t, SegmentRef>> segments_;  // by CTA, ascending
 };
 using ClockRef = std::shared_ptr<const Clock>;  // null: knows nothing

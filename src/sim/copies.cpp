@@ -30,8 +30,8 @@ void fill(std::byte* bytes, std::uint32_t count, std::uint16_t half_word) {
 void trace_copy(const Cta& cta, SiteId site, std::uint64_t issued) {
   Grid& g = grid();
   if (!g.trace) return;
-  g.trace->span(cta.index, Trace::kCopies,
-                std::string(to_text(g.sites.operation(site))) + " " + g.sites.text(site), issued, g.step());
+  g.trace->span(cta.index, Trace::kCopies, std::string(to_text(g.sites.operation(site))) + " " + g.sites.text(site),
+                issued, g.step());
 }
 
 // The pieces of a job in up to kMaxParts parts, taken in a random order.
@@ -201,7 +201,9 @@ void start_store(StoreJob job) {
 void check_load(const LoadJob& job, SiteId site) {
   const View* view = &self().view;
   Accessor to{.record = {.who = job.load, .site = site, .kind = AccessKind::load, .write = true},
-              .views = &view, .view_count = 1, .async = true};
+              .views = &view,
+              .view_count = 1,
+              .async = true};
   to.record.atomic = job.transform.reduce.has_value();
   Accessor from = to;
   from.record.write = from.record.atomic = false;
@@ -221,13 +223,20 @@ void check_load(const LoadJob& job, SiteId site) {
 void check_store(const StoreJob& job, SiteId site) {
   const View* view = &self().view;
   const BulkGroups& groups = *job.thread->bulk;
-  const Accessor from{.record = {.who = packed(groups.read_actor), .epoch = job.group, .site = site,
-                                 .kind = AccessKind::bulk_read},
-                      .views = &view, .view_count = 1, .async = true};
-  const Accessor to{.record = {.who = packed(groups.write_actor), .epoch = job.group, .site = site,
-                               .kind = AccessKind::bulk_write, .write = true,
+  const Accessor from{
+      .record = {.who = packed(groups.read_actor), .epoch = job.group, .site = site, .kind = AccessKind::bulk_read},
+      .views = &view,
+      .view_count = 1,
+      .async = true};
+  const Accessor to{.record = {.who = packed(groups.write_actor),
+                               .epoch = job.group,
+                               .site = site,
+                               .kind = AccessKind::bulk_write,
+                               .write = true,
                                .atomic = job.transform.reduce.has_value()},
-                    .views = &view, .view_count = 1, .async = true};
+                    .views = &view,
+                    .view_count = 1,
+                    .async = true};
   Checker& checker = grid().checker;
   for (const Piece& piece : job.pieces) {
     checker.shared(*job.from, piece.shared, piece.bytes, from);
@@ -244,8 +253,7 @@ void bulk_commit_group(Site site) {
 }
 
 void bulk_wait_group(int allowed, bool read_only, Site site) {
-  const Call call =
-      enter_call(site, read_only ? Operation::bulk_wait_group_read : Operation::bulk_wait_group);
+  const Call call = enter_call(site, read_only ? Operation::bulk_wait_group_read : Operation::bulk_wait_group);
   if (call.dropped()) return;
   Thread& thread = self();
   BulkGroups& groups = bulk_groups(thread);
@@ -263,8 +271,7 @@ void bulk_wait_group(int allowed, bool read_only, Site site) {
     grid().block({.site = call.site});
     groups.blocked = false;
   }
-  while (groups.first <= target && groups.groups.front().unread == 0 &&
-         groups.groups.front().unwritten == 0) {
+  while (groups.first <= target && groups.groups.front().unread == 0 && groups.groups.front().unwritten == 0) {
     groups.groups.pop_front();
     ++groups.first;
   }

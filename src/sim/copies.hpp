@@ -5,9 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include <gantry/arch/detail/machine.hpp>
+
 #include "agents.hpp"
 #include "box.hpp"
-#include <gantry/arch/detail/machine.hpp>
 #include "grid.hpp"
 
 namespace gantry::sim {
@@ -25,7 +26,7 @@ struct LoadJob {
   std::vector<Piece> pieces;  // shared addresses in the window of `to`
   Cta* to = nullptr;
   Mbarrier* barrier = nullptr;
-  std::uint32_t load = 0;     // number in the checker
+  std::uint32_t load = 0;  // number in the checker
   Transform transform{};
   const void* map = nullptr;  // that the copy reads until it is done
   SiteId site = 0;

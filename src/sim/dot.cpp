@@ -16,12 +16,18 @@ struct Format {
 
 Format format_of(MmaType type) {
   switch (type) {
-    case MmaType::f16: return {5, 10, 15, true};
-    case MmaType::bf16: return {8, 7, 127, true};
-    case MmaType::tf32: return {8, 10, 127, true};
-    case MmaType::e4m3: return {4, 3, 7, false};
-    case MmaType::e5m2: return {5, 2, 15, true};
-    default: return {8, 23, 127, true};
+    case MmaType::f16:
+      return {5, 10, 15, true};
+    case MmaType::bf16:
+      return {8, 7, 127, true};
+    case MmaType::tf32:
+      return {8, 10, 127, true};
+    case MmaType::e4m3:
+      return {4, 3, 7, false};
+    case MmaType::e5m2:
+      return {5, 2, 15, true};
+    default:
+      return {8, 23, 127, true};
   }
 }
 
@@ -31,14 +37,12 @@ Term decode(std::uint32_t bits, const Format& f) {
   const bool negative = bits >> (f.fraction_bits + f.exponent_bits) & 1;
   const std::uint32_t top = (1u << f.exponent_bits) - 1;
   if (exponent == top && f.has_infinity) {
-    return {.significand = negative ? -1 : 1,
-            .kind = fraction ? Term::Kind::nan : Term::Kind::infinite};
+    return {.significand = negative ? -1 : 1, .kind = fraction ? Term::Kind::nan : Term::Kind::infinite};
   }
   if (exponent == top && fraction == (1u << f.fraction_bits) - 1 && !f.has_infinity) {
     return {.kind = Term::Kind::nan};
   }
-  const auto magnitude =
-      static_cast<std::int32_t>(exponent == 0 ? fraction : fraction | 1u << f.fraction_bits);
+  const auto magnitude = static_cast<std::int32_t>(exponent == 0 ? fraction : fraction | 1u << f.fraction_bits);
   return {.significand = negative ? -magnitude : magnitude,
           .exponent = static_cast<std::int32_t>(std::max(exponent, 1u)) - f.bias};
 }
@@ -108,10 +112,14 @@ int fraction_bits(MmaType type) { return format_of(type).fraction_bits; }
 std::uint32_t fused_dot(const Term* a, const Term* b, int k, std::uint32_t c, const DotFormat& format) {
   const Sum sum = sum_of(a, b, k, decode(c, format_of(MmaType::f32)), 23, format);
   switch (sum.kind) {
-    case Sum::Kind::nan: return 0x7FFFFFFF;
-    case Sum::Kind::plus_infinity: return 0x7F800000;
-    case Sum::Kind::minus_infinity: return 0xFF800000;
-    case Sum::Kind::finite: break;
+    case Sum::Kind::nan:
+      return 0x7FFFFFFF;
+    case Sum::Kind::plus_infinity:
+      return 0x7F800000;
+    case Sum::Kind::minus_infinity:
+      return 0xFF800000;
+    case Sum::Kind::finite:
+      break;
   }
   if (sum.value == 0) return 0;
   const auto magnitude = static_cast<std::uint64_t>(std::abs(sum.value));
@@ -129,14 +137,17 @@ std::uint32_t fused_dot(const Term* a, const Term* b, int k, std::uint32_t c, co
   return sign | static_cast<std::uint32_t>(exponent + 127) << 23 | fraction;
 }
 
-std::uint16_t fused_dot_f16(const Term* a, const Term* b, int k, std::uint16_t c,
-                            const DotFormat& format) {
+std::uint16_t fused_dot_f16(const Term* a, const Term* b, int k, std::uint16_t c, const DotFormat& format) {
   const Sum sum = sum_of(a, b, k, decode(c, format_of(MmaType::f16)), 10, format);
   switch (sum.kind) {
-    case Sum::Kind::nan: return 0x7FFF;
-    case Sum::Kind::plus_infinity: return 0x7C00;
-    case Sum::Kind::minus_infinity: return 0xFC00;
-    case Sum::Kind::finite: break;
+    case Sum::Kind::nan:
+      return 0x7FFF;
+    case Sum::Kind::plus_infinity:
+      return 0x7C00;
+    case Sum::Kind::minus_infinity:
+      return 0xFC00;
+    case Sum::Kind::finite:
+      break;
   }
   return f16(std::ldexp(static_cast<double>(sum.value), sum.exponent - format.alignment)).bits;
 }

@@ -1,7 +1,7 @@
 // The arithmetic of a matrix product step: how the tensor core adds K products to an accumulator.
 //
-// Products are exact. They and the accumulator are aligned to the largest exponent among them, cut off a fixed number of bits
-// below it, and added as integers; the sum is cut off again (f32) or rounded (f16). Integer products are exact.
+// Products are exact. They and the accumulator are aligned to the largest exponent among them, cut off a fixed number
+// of bits below it, and added as integers; the sum is cut off again (f32) or rounded (f16). Integer products are exact.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ int fraction_bits(MmaType type);
 struct DotFormat {
   int product_fraction;  // fraction bits of a product
   int alignment;
-  int result_fraction;   // 23, or 13 for 8-bit inputs
+  int result_fraction;  // 23, or 13 for 8-bit inputs
 };
 std::uint32_t fused_dot(const Term* a, const Term* b, int k, std::uint32_t c, const DotFormat& format);
 

@@ -42,9 +42,12 @@ void thread_fence(Thread& thread) {
 
 Operation operation_of(Fence kind) {
   switch (kind) {
-    case Fence::mbarrier_init: return Operation::fence_mbarrier_init;
-    case Fence::thread: return Operation::fence_thread;
-    default: return Operation::fence_proxy_async;
+    case Fence::mbarrier_init:
+      return Operation::fence_mbarrier_init;
+    case Fence::thread:
+      return Operation::fence_thread;
+    default:
+      return Operation::fence_proxy_async;
   }
 }
 
@@ -55,7 +58,9 @@ void fence(Fence kind, Semantics, Scope, Site site) {
   if (call.dropped()) return;
   Thread& thread = self();
   switch (kind) {
-    case Fence::mbarrier_init: publish_inits(thread); break;
+    case Fence::mbarrier_init:
+      publish_inits(thread);
+      break;
     case Fence::proxy_async:
       publish_inits(thread);
       proxy_fence(thread, true, true);
@@ -64,8 +69,12 @@ void fence(Fence kind, Semantics, Scope, Site site) {
       publish_inits(thread);
       proxy_fence(thread, true, false);
       break;
-    case Fence::proxy_async_global: proxy_fence(thread, false, true); break;
-    case Fence::thread: thread_fence(thread); break;
+    case Fence::proxy_async_global:
+      proxy_fence(thread, false, true);
+      break;
+    case Fence::thread:
+      thread_fence(thread);
+      break;
   }
 }
 

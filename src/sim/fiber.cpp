@@ -1,11 +1,11 @@
 #include "fiber.hpp"
 
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
+
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define GANTRY_ASAN 1
@@ -66,11 +66,9 @@ Fiber::Fiber(StackPool& pool, Entry entry, void* argument) : pool_(pool), stack_
   context.size = stack_.bytes;
   const boost::context::preallocated place(context.sp, context.size, context);
   inside_ = boost::context::fiber(
-      std::allocator_arg, place, NoAllocator{},
-      [this, entry, argument](boost::context::fiber&& outside) {
+      std::allocator_arg, place, NoAllocator{}, [this, entry, argument](boost::context::fiber&& outside) {
 #if defined(GANTRY_ASAN)
-        __sanitizer_finish_switch_fiber(nullptr, &sanitizer_.outside_stack,
-                                        &sanitizer_.outside_bytes);
+        __sanitizer_finish_switch_fiber(nullptr, &sanitizer_.outside_stack, &sanitizer_.outside_bytes);
 #endif
         outside_ = std::move(outside);
         entry(argument);
@@ -106,13 +104,11 @@ void Fiber::resume() {
 
 void Fiber::suspend() {
 #if defined(GANTRY_ASAN)
-  __sanitizer_start_switch_fiber(&sanitizer_.fake_inside, sanitizer_.outside_stack,
-                                 sanitizer_.outside_bytes);
+  __sanitizer_start_switch_fiber(&sanitizer_.fake_inside, sanitizer_.outside_stack, sanitizer_.outside_bytes);
 #endif
   outside_ = std::move(outside_).resume();
 #if defined(GANTRY_ASAN)
-  __sanitizer_finish_switch_fiber(sanitizer_.fake_inside, &sanitizer_.outside_stack,
-                                  &sanitizer_.outside_bytes);
+  __sanitizer_finish_switch_fiber(sanitizer_.fake_inside, &sanitizer_.outside_stack, &sanitizer_.outside_bytes);
 #endif
 }
 

@@ -1,14 +1,15 @@
-// A simulated thread's stack and the switch to and from it: Boost.Context, with every switch announced to the sanitizers
-// that need to know.
+// A simulated thread's stack and the switch to and from it: Boost.Context, with every switch announced to the
+// sanitizers that need to know.
 //
-// Stacks come from slabs: one mapping holds many, because one guarded mapping for each of thousands of fibers would exhaust
-// the kernel's limit on mappings. A canary at the end of each stack tells when a kernel ran over it.
+// Stacks come from slabs: one mapping holds many, because one guarded mapping for each of thousands of fibers would
+// exhaust the kernel's limit on mappings. A canary at the end of each stack tells when a kernel ran over it.
 #pragma once
 
-#include <boost/context/fiber.hpp>
 #include <cstddef>
 #include <memory>
 #include <vector>
+
+#include <boost/context/fiber.hpp>
 
 namespace gantry::sim {
 
@@ -34,8 +35,8 @@ class StackPool {
   std::vector<Stack> free_;
 };
 
-// Runs `entry(argument)` on its own stack. `resume` runs it until it suspends or returns; `suspend` is called from inside.
-// Destroying a fiber that has not returned unwinds its stack.
+// Runs `entry(argument)` on its own stack. `resume` runs it until it suspends or returns; `suspend` is called from
+// inside. Destroying a fiber that has not returned unwinds its stack.
 class Fiber {
  public:
   using Entry = void (*)(void* argument);

@@ -1,12 +1,12 @@
 #include "grid.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
+
+#include <sys/mman.h>
 
 namespace gantry::sim {
 namespace {
@@ -23,16 +23,18 @@ void spread(std::uint32_t linear, const Extent3& extent, std::uint32_t (&out)[3]
   out[2] = linear / extent.x / extent.y;
 }
 
-void set3(const Extent3& extent, std::uint32_t (&out)[3]) {
-  out[0] = extent.x, out[1] = extent.y, out[2] = extent.z;
-}
+void set3(const Extent3& extent, std::uint32_t (&out)[3]) { out[0] = extent.x, out[1] = extent.y, out[2] = extent.z; }
 
 std::unique_ptr<Policy> make_policy(const SimulatorOptions& options, std::uint32_t slots) {
   switch (options.schedule) {
-    case Schedule::round_robin: return make_round_robin();
-    case Schedule::random: return make_random(options.seed);
-    case Schedule::pct: return make_pct(options.seed, slots, options.pct_depth, 20'000);
-    case Schedule::replay: return make_replay(options.choices);
+    case Schedule::round_robin:
+      return make_round_robin();
+    case Schedule::random:
+      return make_random(options.seed);
+    case Schedule::pct:
+      return make_pct(options.seed, slots, options.pct_depth, 20'000);
+    case Schedule::replay:
+      return make_replay(options.choices);
   }
   return make_round_robin();
 }
@@ -66,10 +68,14 @@ Actor Cta::add_actor(std::uint32_t owner) {
   return {index, static_cast<std::uint32_t>(threads.size() + actor_owner.size() - 1)};
 }
 
-Grid::Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulator::Entry entry,
-           const void* params)
-    : sites(options.mutation), checker(*this), agents(options.latency, options.seed),
-      config_(config), options_(options), entry_(entry), params_(params),
+Grid::Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulator::Entry entry, const void* params)
+    : sites(options.mutation),
+      checker(*this),
+      agents(options.latency, options.seed),
+      config_(config),
+      options_(options),
+      entry_(entry),
+      params_(params),
       threads_per_cta_(static_cast<std::uint32_t>(config.block.count())),
       ctas_per_cluster_(static_cast<std::uint32_t>(config.cluster.count())),
       clusters_(static_cast<std::uint32_t>(config.grid.count()) / ctas_per_cluster_),
@@ -77,8 +83,8 @@ Grid::Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulato
   const std::uint32_t places = std::min(static_cast<std::uint32_t>(options.resident_clusters), clusters_);
   window_bytes_ = std::size_t{places} * ctas_per_cluster_ * kSharedWindow;
   // Room for alignment: swizzles are functions of address bits, so a window starts on a multiple of its size.
-  void* memory = mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   windows_ = static_cast<std::byte*>(memory);
   resident_.resize(places);
@@ -105,9 +111,7 @@ Cta* Grid::shared_owner(const void* pointer) {
 
 Thread& Grid::thread_at(std::uint32_t slot) {
   const std::uint32_t window = slot / threads_per_cta_;
-  return resident_[window / ctas_per_cluster_]
-      ->ctas[window % ctas_per_cluster_]
-      ->threads[slot % threads_per_cta_];
+  return resident_[window / ctas_per_cluster_]->ctas[window % ctas_per_cluster_]->threads[slot % threads_per_cta_];
 }
 
 void Grid::start_clusters() {
@@ -190,8 +194,7 @@ void Grid::thread_exit(Thread& thread) {
   changed();
   if (aborting_) return;
   if (thread.bulk) {
-    for (Epoch number = thread.bulk->first; number < thread.bulk->first + thread.bulk->groups.size();
-         ++number) {
+    for (Epoch number = thread.bulk->first; number < thread.bulk->first + thread.bulk->groups.size(); ++number) {
       const BulkGroups::Group& group = thread.bulk->group(number);
       if (group.unread > 0) {
         checker.find("exit-with-copies-in-flight", group.site, 0,
@@ -333,7 +336,8 @@ void Grid::stop() {
   throw Stopped{};
 }
 
-// Nobody is ready: lets an asynchronous operation go on, or those who poll look again. False: nothing is left that could.
+// Nobody is ready: lets an asynchronous operation go on, or those who poll look again. False: nothing is left that
+// could.
 bool Grid::idle() {
   if (!agents.empty()) {
     agents.run_one(step_);

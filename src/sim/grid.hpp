@@ -1,4 +1,5 @@
-// The state of a simulated launch: threads, warps, warpgroups, CTAs and clusters that are resident, and what they share.
+// The state of a simulated launch: threads, warps, warpgroups, CTAs and clusters that are resident, and what they
+// share.
 //
 // One `Grid` exists for each run; `self()` is the thread that is running on it now.
 #pragma once
@@ -13,12 +14,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include <gantry/arch/detail/machine.hpp>
+#include <gantry/arch/simulator.hpp>
+
 #include "agents.hpp"
 #include "checker.hpp"
 #include "clock.hpp"
 #include "fiber.hpp"
-#include <gantry/arch/detail/machine.hpp>
-#include <gantry/arch/simulator.hpp>
 #include "policy.hpp"
 #include "sites.hpp"
 #include "trace.hpp"
@@ -73,13 +75,13 @@ struct Thread {
   const char* role = "";
   std::unique_ptr<BulkGroups> bulk;
   WgmmaThread wgmma;
-  ClockRef release_fence;         // what a fence before a relaxed store publishes
-  ClockBuilder acquire_fence;     // what relaxed loads have read, for a fence after them
+  ClockRef release_fence;      // what a fence before a relaxed store publishes
+  ClockBuilder acquire_fence;  // what relaxed loads have read, for a fence after them
   bool acquire_pending = false;
-  std::uint32_t cluster_round = 0;   // cluster barriers arrived at
-  std::uint32_t cluster_waited = 0;  // and waited for
+  std::uint32_t cluster_round = 0;                                 // cluster barriers arrived at
+  std::uint32_t cluster_waited = 0;                                // and waited for
   std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // version by address
-  std::uint64_t polled_at = ~std::uint64_t{0};  // changes that its last look had seen
+  std::uint64_t polled_at = ~std::uint64_t{0};                     // changes that its last look had seen
 };
 
 // Lanes that meet to exchange values.
@@ -109,23 +111,23 @@ struct Mbarrier {
   std::int64_t tx = 0;
   std::uint64_t phase = 0;
   Actor actor;
-  ClockBuilder clock;   // of the current phase
-  Published done;       // of the last completed phase
+  ClockBuilder clock;  // of the current phase
+  Published done;      // of the last completed phase
   std::vector<Thread*> waiters;
   std::uint64_t expected_bytes = 0, received_bytes = 0;  // of the current phase
   Cta* cta = nullptr;
   std::uint32_t offset = 0;
   std::uint64_t last_credit = 0, last_wait = 0;  // phases, counted from 1: of the last copy, and waited for by anyone
-  bool published = false;  // initialisation was fenced
-  std::uint32_t publish_round = 0;  // and reaches whoever has waited at this round of the cluster barrier
+  bool published = false;                        // initialisation was fenced
+  std::uint32_t publish_round = 0;               // and reaches whoever has waited at this round of the cluster barrier
   Actor initialiser;
   Epoch init_epoch = 0;
 };
 
 struct Cta {
-  std::uint32_t index = 0;      // in the grid
-  std::uint32_t place = 0;      // which shared window
-  std::uint32_t rank = 0;       // in the cluster
+  std::uint32_t index = 0;  // in the grid
+  std::uint32_t place = 0;  // which shared window
+  std::uint32_t rank = 0;   // in the cluster
   Cluster* cluster = nullptr;
   std::byte* window = nullptr;
   std::uint32_t shared_bytes = 0;
@@ -137,8 +139,8 @@ struct Cta {
   std::vector<Cell> cells;
   std::vector<std::uint32_t> actor_owner;  // thread rank by added actor; ~0: a barrier
   std::uint32_t alive = 0;
-  int in_flight = 0;         // asynchronous operations that refer to this CTA
-  int loads_in_flight = 0;   // those of them that still write its shared memory
+  int in_flight = 0;        // asynchronous operations that refer to this CTA
+  int loads_in_flight = 0;  // those of them that still write its shared memory
   ClockRef fence_before, fence_after;
   int fence_kind = 0;
 
@@ -155,21 +157,20 @@ struct Cluster {
 
 class Grid {
  public:
-  Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulator::Entry entry,
-       const void* params);
+  Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulator::Entry entry, const void* params);
   ~Grid();
 
   Report run();
 
   // Scheduling, called on behalf of the running thread.
-  void yield();                      // someone else may go first
-  void block(const Waiting& what);   // until `wake`
-  void poll(const Waiting& what);    // until anything has changed
+  void yield();                          // someone else may go first
+  void block(const Waiting& what);       // until `wake`
+  void poll(const Waiting& what);        // until anything has changed
   void poll_point(const Waiting& what);  // before a look: lets others run; waits if nothing has changed since the last
   void wake(Thread& thread);
-  void resume_later();               // woken by its own arrival: goes on when chosen again
+  void resume_later();  // woken by its own arrival: goes on when chosen again
   void changed() { ++changes_; }
-  [[noreturn]] void stop();          // the launch cannot go on, as after a fault on the hardware
+  [[noreturn]] void stop();  // the launch cannot go on, as after a fault on the hardware
 
   bool aborting() const { return aborting_; }
   std::uint64_t step() const { return step_; }
@@ -264,8 +265,8 @@ void thread_left_barriers(Thread& thread);
 // Whether the running thread may issue a copy with this map, if the launch has edited it.
 void check_map_use(const void* map, SiteId site);
 
-// Whether the barrier's initialisation is known to the thread: ordered before, or fenced and carried by the cluster barrier,
-// whose arrival may then be relaxed.
+// Whether the barrier's initialisation is known to the thread: ordered before, or fenced and carried by the cluster
+// barrier, whose arrival may then be relaxed.
 bool knows_init(const Thread& thread, const Mbarrier& barrier);
 
 // Bytes arrive for a barrier; called by operations when they land.

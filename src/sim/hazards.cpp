@@ -47,8 +47,8 @@ const char* verb(const Record& record) {
 
 }  // namespace
 
-void Checker::object(Verdict verdict, const Record& earlier, const Accessor& accessor,
-                     MemorySpace space, std::uint64_t address, std::uint16_t mask) {
+void Checker::object(Verdict verdict, const Record& earlier, const Accessor& accessor, MemorySpace space,
+                     std::uint64_t address, std::uint16_t mask) {
   const Record& now = accessor.record;
   const bool global = space == MemorySpace::global;
   Told told = unordered_rule(earlier, now, global);
@@ -62,18 +62,20 @@ void Checker::object(Verdict verdict, const Record& earlier, const Accessor& acc
   const auto who = [&](const Record& r) {
     const char* operation = to_text(grid_.sites.operation(r.site));
     switch (r.kind) {
-      case AccessKind::thread: return describe(r.actor()) + " (" + operation + ")";
-      case AccessKind::load: return std::string("a ") + operation + " by " + describe(loads_[r.who].issuer);
-      default: return std::string("a ") + operation + " of CTA " + std::to_string(r.actor().cta);
+      case AccessKind::thread:
+        return describe(r.actor()) + " (" + operation + ")";
+      case AccessKind::load:
+        return std::string("a ") + operation + " by " + describe(loads_[r.who].issuer);
+      default:
+        return std::string("a ") + operation + " of CTA " + std::to_string(r.actor().cta);
     }
   };
   const int first = std::countr_zero(mask);
   const int bytes = std::popcount(mask);
   std::string text = who(now) + " " + verb(now) + " " +
-                     describe_bytes(address + static_cast<std::uint64_t>(first),
-                                    static_cast<std::uint64_t>(bytes)) +
-                     " at " + grid_.sites.text(now.site) + "; " + who(earlier) + " " + verb(earlier) +
-                     " them at " + grid_.sites.text(earlier.site) + ", and nothing ";
+                     describe_bytes(address + static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(bytes)) +
+                     " at " + grid_.sites.text(now.site) + "; " + who(earlier) + " " + verb(earlier) + " them at " +
+                     grid_.sites.text(earlier.site) + ", and nothing ";
   text += verdict == Verdict::unfenced ? "fenced that towards the async proxy: " : "orders the two: ";
   text += std::string(told.advice) + ".";
   find(told.rule, now.site, earlier.site, text);

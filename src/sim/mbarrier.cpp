@@ -30,8 +30,7 @@ Mbarrier* usable(const void* pointer, SiteId site) {
   if (!well_placed(pointer, site)) return nullptr;
   Mbarrier* barrier = find_mbarrier(pointer);
   if (!barrier || !barrier->live) {
-    complain("mbarrier-uninitialised", site,
-             barrier_name(pointer) + " was used as an mbarrier before mbarrier.init.");
+    complain("mbarrier-uninitialised", site, barrier_name(pointer) + " was used as an mbarrier before mbarrier.init.");
     return nullptr;
   }
   const Thread& thread = self();
@@ -47,8 +46,9 @@ Mbarrier* usable(const void* pointer, SiteId site) {
   }
   if (barrier->cta != thread.cta && !barrier->published) {
     complain("mbarrier-init-unfenced", site,
-             barrier_name(pointer) + " was used from another CTA, and its mbarrier.init was not followed by "
-                                     "fence.mbarrier_init.");
+             barrier_name(pointer) +
+                 " was used from another CTA, and its mbarrier.init was not followed by "
+                 "fence.mbarrier_init.");
   }
   return barrier;
 }
@@ -57,10 +57,11 @@ void try_complete(Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.tx != 0) return;
   ++barrier.phase;
   if (Grid& g = grid(); g.trace) {
-    g.trace->instant(barrier.cta->index, Trace::kBarriers,
-                     g.checker.describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->window) + barrier.offset, 8) +
-                         " completes phase " + std::to_string(barrier.phase - 1),
-                     g.step());
+    g.trace->instant(
+        barrier.cta->index, Trace::kBarriers,
+        g.checker.describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->window) + barrier.offset, 8) +
+            " completes phase " + std::to_string(barrier.phase - 1),
+        g.step());
   }
   barrier.pending = barrier.expected;
   barrier.expected_bytes = barrier.received_bytes = 0;
@@ -145,8 +146,8 @@ void mbarrier_inval(std::uint64_t* pointer, Site site) {
 }
 
 std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
-  const Call call = enter_call(site, arrive.expects ? Operation::mbarrier_arrive_expect_tx
-                                                    : Operation::mbarrier_arrive);
+  const Call call =
+      enter_call(site, arrive.expects ? Operation::mbarrier_arrive_expect_tx : Operation::mbarrier_arrive);
   if (call.dropped()) return 0;
   grid().yield();
   Mbarrier* barrier = usable(arrive.barrier, call.site);
@@ -196,9 +197,7 @@ void mbarrier_complete_tx(std::uint64_t* pointer, std::uint32_t bytes, Site site
   if (Mbarrier* barrier = usable(pointer, call.site)) credit(*barrier, bytes);
 }
 
-std::uint32_t mbarrier_pending_count(std::uint64_t state) {
-  return static_cast<std::uint32_t>(state & 0xFFFFFF);
-}
+std::uint32_t mbarrier_pending_count(std::uint64_t state) { return static_cast<std::uint32_t>(state & 0xFFFFFF); }
 
 bool mbarrier_wait(const Wait& wait, Site site) {
   const Call call = enter_call(site, Operation::mbarrier_wait);
@@ -219,8 +218,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
     return false;
   }
   if (barrier->cta != thread.cta) {
-    complain("mbarrier-remote-wait", call.site,
-             "A thread waited on an mbarrier of another CTA; waits are local.");
+    complain("mbarrier-remote-wait", call.site, "A thread waited on an mbarrier of another CTA; waits are local.");
   }
   const std::uint64_t entered = barrier->phase;
   while (!complete(*barrier, wait, parity)) {
@@ -229,8 +227,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
     g.block({.site = call.site, .object = wait.barrier, .parity = parity});
     if (wait.by_parity && barrier->phase >= entered + 2) {
       complain("mbarrier-phase-overrun", call.site,
-               barrier_name(wait.barrier) + " completed two phases while " +
-                   g.checker.describe(thread.view.self) +
+               barrier_name(wait.barrier) + " completed two phases while " + g.checker.describe(thread.view.self) +
                    " waited for the first: the parity it waits for has come round again.");
     }
   }

@@ -3,9 +3,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "copies.hpp"
 #include <gantry/numeric/float_types.hpp>
 #include <gantry/tensor/access.hpp>
+
+#include "copies.hpp"
 #include "grid.hpp"
 
 namespace gantry::sim {
@@ -19,8 +20,7 @@ void complain(const char* rule, SiteId site, const std::string& text) {
 bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (address % std::min(bytes, 16u) != 0) {
-    complain("misaligned-access", site,
-             "An access of " + std::to_string(bytes) + " bytes is not aligned to its size.");
+    complain("misaligned-access", site, "An access of " + std::to_string(bytes) + " bytes is not aligned to its size.");
     return false;
   }
   Cta* cta = grid().shared_owner(pointer);
@@ -118,22 +118,35 @@ template <class T>
 T combine(AtomicOp op, T old, T value) {
   if constexpr (std::is_integral_v<T>) {
     switch (op) {
-      case AtomicOp::add: return static_cast<T>(old + value);
-      case AtomicOp::min: return std::min(old, value);
-      case AtomicOp::max: return std::max(old, value);
-      case AtomicOp::inc: return old >= value ? T{0} : static_cast<T>(old + 1);
-      case AtomicOp::dec: return old == 0 || old > value ? value : static_cast<T>(old - 1);
-      case AtomicOp::and_: return old & value;
-      case AtomicOp::or_: return old | value;
-      case AtomicOp::xor_: return old ^ value;
-      default: return value;
+      case AtomicOp::add:
+        return static_cast<T>(old + value);
+      case AtomicOp::min:
+        return std::min(old, value);
+      case AtomicOp::max:
+        return std::max(old, value);
+      case AtomicOp::inc:
+        return old >= value ? T{0} : static_cast<T>(old + 1);
+      case AtomicOp::dec:
+        return old == 0 || old > value ? value : static_cast<T>(old - 1);
+      case AtomicOp::and_:
+        return old & value;
+      case AtomicOp::or_:
+        return old | value;
+      case AtomicOp::xor_:
+        return old ^ value;
+      default:
+        return value;
     }
   } else {
     switch (op) {
-      case AtomicOp::add: return canonical(T(old + value));
-      case AtomicOp::min: return lesser(old, value);
-      case AtomicOp::max: return greater(old, value);
-      default: return value;
+      case AtomicOp::add:
+        return canonical(T(old + value));
+      case AtomicOp::min:
+        return lesser(old, value);
+      case AtomicOp::max:
+        return greater(old, value);
+      default:
+        return value;
     }
   }
 }
@@ -154,16 +167,26 @@ void update(AtomicOp op, std::byte* target, const void* value, const void* compa
 
 void update(AtomicOp op, Element element, std::byte* target, const void* value, const void* compare) {
   switch (element) {
-    case Element::b8: return update<std::uint8_t>(op, target, value, compare);
-    case Element::b16: return update<std::uint16_t>(op, target, value, compare);
-    case Element::u32: return update<std::uint32_t>(op, target, value, compare);
-    case Element::s32: return update<std::int32_t>(op, target, value, compare);
-    case Element::u64: return update<std::uint64_t>(op, target, value, compare);
-    case Element::s64: return update<std::int64_t>(op, target, value, compare);
-    case Element::f16: return update<f16>(op, target, value, compare);
-    case Element::bf16: return update<bf16>(op, target, value, compare);
-    case Element::f32: return update<float>(op, target, value, compare);
-    case Element::f64: return update<double>(op, target, value, compare);
+    case Element::b8:
+      return update<std::uint8_t>(op, target, value, compare);
+    case Element::b16:
+      return update<std::uint16_t>(op, target, value, compare);
+    case Element::u32:
+      return update<std::uint32_t>(op, target, value, compare);
+    case Element::s32:
+      return update<std::int32_t>(op, target, value, compare);
+    case Element::u64:
+      return update<std::uint64_t>(op, target, value, compare);
+    case Element::s64:
+      return update<std::int64_t>(op, target, value, compare);
+    case Element::f16:
+      return update<f16>(op, target, value, compare);
+    case Element::bf16:
+      return update<bf16>(op, target, value, compare);
+    case Element::f32:
+      return update<float>(op, target, value, compare);
+    case Element::f64:
+      return update<double>(op, target, value, compare);
   }
 }
 
@@ -171,14 +194,18 @@ void update(AtomicOp op, Element element, std::byte* target, const void* value, 
 
 std::uint32_t element_size(Element element) {
   switch (element) {
-    case Element::b8: return 1;
+    case Element::b8:
+      return 1;
     case Element::b16:
     case Element::f16:
-    case Element::bf16: return 2;
+    case Element::bf16:
+      return 2;
     case Element::u32:
     case Element::s32:
-    case Element::f32: return 4;
-    default: return 8;
+    case Element::f32:
+      return 4;
+    default:
+      return 8;
   }
 }
 
@@ -234,8 +261,7 @@ namespace {
 
 // Row addresses of the lanes, exchanged.
 void rows_of(const void* row, const char* operation, std::uint64_t (&rows)[32], Site site) {
-  warp_exchange({.mask = ~0u, .value = reinterpret_cast<std::uint64_t>(row), .operation = operation}, rows,
-                site);
+  warp_exchange({.mask = ~0u, .value = reinterpret_cast<std::uint64_t>(row), .operation = operation}, rows, site);
 }
 
 bool rows_legal(const std::uint64_t (&rows)[32], int matrices, SiteId site) {

@@ -1,7 +1,7 @@
 // Leaving out one synchronising call after another, to see whether the checker objects.
-#include <gantry/arch/mutation_sweep.hpp>
-
 #include <utility>
+
+#include <gantry/arch/mutation_sweep.hpp>
 
 namespace gantry {
 namespace {
@@ -18,11 +18,16 @@ std::vector<MutationKind> kinds_for(const SiteUse& site) {
 
 const char* to_text(MutationKind kind) {
   switch (kind) {
-    case MutationKind::none: return "unchanged";
-    case MutationKind::drop: return "dropped";
-    case MutationKind::more_bytes: return "16 bytes more";
-    case MutationKind::fewer_bytes: return "16 bytes fewer";
-    case MutationKind::flip_parity: return "parity flipped";
+    case MutationKind::none:
+      return "unchanged";
+    case MutationKind::drop:
+      return "dropped";
+    case MutationKind::more_bytes:
+      return "16 bytes more";
+    case MutationKind::fewer_bytes:
+      return "16 bytes fewer";
+    case MutationKind::flip_parity:
+      return "parity flipped";
   }
   return "changed";
 }
@@ -70,8 +75,9 @@ std::string SweepReport::text() const {
   for (const SweepEntry& entry : entries) {
     out += entry.site.file + ":" + std::to_string(entry.site.line) + " " + entry.site.operation + " " +
            to_text(entry.kind) + ": ";
-    out += entry.detected() ? entry.rule + " after " + std::to_string(entry.seeds) + (entry.seeds == 1 ? " seed" : " seeds")
-                            : "not shown to be needed in " + std::to_string(entry.seeds) + " seeds";
+    out += entry.detected()
+               ? entry.rule + " after " + std::to_string(entry.seeds) + (entry.seeds == 1 ? " seed" : " seeds")
+               : "not shown to be needed in " + std::to_string(entry.seeds) + " seeds";
     out += "\n";
   }
   out += std::to_string(detected()) + " of " + std::to_string(entries.size()) + " changes detected.\n";

@@ -1,7 +1,7 @@
 // Who runs next. A policy keeps the threads that can run and chooses one of them each time the machine asks.
 //
-// Threads are numbered by slot: a resident CTA's place and the thread's rank. A policy is deterministic: the same seed and
-// the same calls give the same choices.
+// Threads are numbered by slot: a resident CTA's place and the thread's rank. A policy is deterministic: the same seed
+// and the same calls give the same choices.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,7 @@ class Random {
     return state_ * 0x2545F4914F6CDD1D;
   }
   // Uniform in [0, bound). Requires bound > 0.
-  std::uint32_t below(std::uint32_t bound) {
-    return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
-  }
+  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32); }
 
  private:
   std::uint64_t state_;
@@ -42,8 +40,7 @@ class Random {
 
 std::unique_ptr<Policy> make_round_robin();
 std::unique_ptr<Policy> make_random(std::uint64_t seed);
-std::unique_ptr<Policy> make_pct(std::uint64_t seed, std::uint32_t slots, int depth,
-                                 std::uint64_t expected_steps);
+std::unique_ptr<Policy> make_pct(std::uint64_t seed, std::uint32_t slots, int depth, std::uint64_t expected_steps);
 std::unique_ptr<Policy> make_replay(std::vector<std::uint32_t> choices);
 
 }  // namespace gantry::sim

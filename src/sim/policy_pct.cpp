@@ -1,6 +1,6 @@
 // Probabilistic concurrency testing: threads have random priorities and the highest that is ready runs; at a few random
-// steps the running thread falls to the bottom. A bug that needs d ordering constraints is found with probability at least
-// 1 / (n k^(d-1)) in a run of n threads and k steps.
+// steps the running thread falls to the bottom. A bug that needs d ordering constraints is found with probability at
+// least 1 / (n k^(d-1)) in a run of n threads and k steps.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -53,8 +53,7 @@ class Pct final : public Policy {
   std::uint32_t highest() const {
     for (std::size_t word = ready_.size(); word-- > 0;) {
       if (ready_[word] != 0) {
-        return static_cast<std::uint32_t>(word * 64 + 63) -
-               static_cast<std::uint32_t>(std::countl_zero(ready_[word]));
+        return static_cast<std::uint32_t>(word * 64 + 63) - static_cast<std::uint32_t>(std::countl_zero(ready_[word]));
       }
     }
     return kNobody;
@@ -71,8 +70,7 @@ class Pct final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_pct(std::uint64_t seed, std::uint32_t slots, int depth,
-                                 std::uint64_t expected_steps) {
+std::unique_ptr<Policy> make_pct(std::uint64_t seed, std::uint32_t slots, int depth, std::uint64_t expected_steps) {
   return std::make_unique<Pct>(seed, slots, std::max(depth, 1), expected_steps);
 }
 

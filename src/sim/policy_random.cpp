@@ -24,8 +24,6 @@ class RandomChoice final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_random(std::uint64_t seed) {
-  return std::make_unique<RandomChoice>(seed);
-}
+std::unique_ptr<Policy> make_random(std::uint64_t seed) { return std::make_unique<RandomChoice>(seed); }
 
 }  // namespace gantry::sim

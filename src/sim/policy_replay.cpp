@@ -1,5 +1,5 @@
-// The choices of a recorded run, one after another. Where the record names a thread that is not ready, or has ended, the
-// run has left the record: the longest waiting thread runs.
+// The choices of a recorded run, one after another. Where the record names a thread that is not ready, or has ended,
+// the run has left the record: the longest waiting thread runs.
 #include <algorithm>
 #include <utility>
 

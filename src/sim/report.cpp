@@ -1,9 +1,11 @@
 // Deadlocks told, and reports as text and JSON.
 #include <algorithm>
-#include <gantry/arch/launch_check.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <gantry/arch/launch_check.hpp>
 
 #include "grid.hpp"
 
@@ -31,9 +33,9 @@ std::string waits_for(Grid& g, const Thread& thread) {
     std::string text = g.checker.describe_bytes(reinterpret_cast<std::uint64_t>(w.object), 8);
     const Mbarrier* barrier = find_mbarrier(w.object);
     if (!barrier || !barrier->live) return text + ", which is not an initialised mbarrier";
-    text += " to leave phase " + std::to_string(barrier->phase) + " (it waits for parity " +
-            std::to_string(w.parity) + "): " + std::to_string(barrier->pending) + " of " +
-            std::to_string(barrier->expected) + " arrivals are missing";
+    text += " to leave phase " + std::to_string(barrier->phase) + " (it waits for parity " + std::to_string(w.parity) +
+            "): " + std::to_string(barrier->pending) + " of " + std::to_string(barrier->expected) +
+            " arrivals are missing";
     if (barrier->tx != 0 || barrier->expected_bytes != 0) {
       text += ", " + std::to_string(barrier->expected_bytes) + " bytes were expected and " +
               std::to_string(barrier->received_bytes) + " came";
@@ -100,8 +102,8 @@ void Grid::report_deadlock() {
       text += "\n  ... and " + std::to_string(groups.size() - 8) + " more groups of threads.";
       break;
     }
-    text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) +
-            (ranks.size() == 1 ? " waits" : " wait") + key.second;
+    text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) + (ranks.size() == 1 ? " waits" : " wait") +
+            key.second;
   }
   checker.find(pollers_.empty() ? "deadlock" : "livelock", first, 0, text);
 }
@@ -112,20 +114,28 @@ namespace {
 
 const char* to_text(Schedule schedule) {
   switch (schedule) {
-    case Schedule::round_robin: return "round_robin";
-    case Schedule::random: return "random";
-    case Schedule::pct: return "pct";
-    case Schedule::replay: return "replay";
+    case Schedule::round_robin:
+      return "round_robin";
+    case Schedule::random:
+      return "random";
+    case Schedule::pct:
+      return "pct";
+    case Schedule::replay:
+      return "replay";
   }
   return "unknown";
 }
 
 const char* to_text(Latency latency) {
   switch (latency) {
-    case Latency::eager: return "eager";
-    case Latency::random: return "random";
-    case Latency::late: return "late";
-    case Latency::mixed: return "mixed";
+    case Latency::eager:
+      return "eager";
+    case Latency::random:
+      return "random";
+    case Latency::late:
+      return "late";
+    case Latency::mixed:
+      return "mixed";
   }
   return "unknown";
 }
@@ -157,13 +167,15 @@ std::string Report::text() const {
 }
 
 std::string Report::json() const {
-  nlohmann::json out = {{"kernel", kernel},       {"seed", seed},
-                        {"schedule", to_text(schedule)}, {"latency", to_text(latency)},
-                        {"completed", completed}, {"steps", steps},
-                        {"findings", nlohmann::json::array()}};
+  nlohmann::json out = {
+      {"kernel", kernel},       {"seed", seed},   {"schedule", to_text(schedule)},      {"latency", to_text(latency)},
+      {"completed", completed}, {"steps", steps}, {"findings", nlohmann::json::array()}};
   for (const Finding& finding : findings) {
-    out["findings"].push_back({{"rule", finding.rule}, {"text", finding.text}, {"file", finding.file},
-                               {"line", finding.line}, {"count", finding.count}});
+    out["findings"].push_back({{"rule", finding.rule},
+                               {"text", finding.text},
+                               {"file", finding.file},
+                               {"line", finding.line},
+                               {"count", finding.count}});
   }
   return out.dump(2);
 }
@@ -178,7 +190,8 @@ Report Simulator::run(const LaunchConfig& config, Entry entry, const void* param
   if (!refused.empty()) {
     Report report;
     report.kernel = config.name;
-    for (std::string& text : refused) report.findings.push_back({.rule = "launch-refused", .text = std::move(text), .file = {}});
+    for (std::string& text : refused)
+      report.findings.push_back({.rule = "launch-refused", .text = std::move(text), .file = {}});
     return report;
   }
   return sim::Grid(config, options_, entry, params).run();

@@ -1,8 +1,8 @@
 // What has happened to each byte: for every 16-byte chunk of memory a cell with the accesses that a later one could
 // conflict with, each with a mask of the bytes it touched.
 //
-// A write forgets what it overwrites; a read forgets earlier reads that it is ordered after. So a cell stays small however
-// long the run is.
+// A write forgets what it overwrites; a read forgets earlier reads that it is ordered after. So a cell stays small
+// however long the run is.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace gantry::sim {
 
 inline constexpr std::uint32_t kChunk = 16;
 
-// What accessed: a thread, or an operation that a thread started. The field `who` of a record is an actor, except for loads,
-// whose barrier phase is known only once they have landed: there it is the number of the operation.
+// What accessed: a thread, or an operation that a thread started. The field `who` of a record is an actor, except for
+// loads, whose barrier phase is known only once they have landed: there it is the number of the operation.
 enum class AccessKind : std::uint8_t { thread, load, bulk_read, bulk_write, wgmma };
 
 struct Record {
@@ -33,18 +33,14 @@ struct Record {
   bool write = false;
   bool atomic = false;
 
-  Actor actor() const {
-    return {who >> kActorLocalBits, who & ((1u << kActorLocalBits) - 1)};
-  }
+  Actor actor() const { return {who >> kActorLocalBits, who & ((1u << kActorLocalBits) - 1)}; }
   bool same_access(const Record& other) const {
     return who == other.who && epoch == other.epoch && site == other.site && kind == other.kind &&
            write == other.write && atomic == other.atomic;
   }
 };
 
-inline std::uint32_t packed(Actor actor) {
-  return actor.cta << kActorLocalBits | actor.local;
-}
+inline std::uint32_t packed(Actor actor) { return actor.cta << kActorLocalBits | actor.local; }
 
 class Cell {
  public:

@@ -6,53 +6,100 @@ namespace gantry::sim {
 
 const char* to_text(Operation operation) {
   switch (operation) {
-    case Operation::none: return "nothing";
-    case Operation::load: return "load";
-    case Operation::store: return "store";
-    case Operation::atomic: return "atomic";
-    case Operation::ldmatrix: return "ldmatrix";
-    case Operation::stmatrix: return "stmatrix";
-    case Operation::mbarrier_init: return "mbarrier.init";
-    case Operation::mbarrier_inval: return "mbarrier.inval";
-    case Operation::mbarrier_arrive: return "mbarrier.arrive";
-    case Operation::mbarrier_arrive_expect_tx: return "mbarrier.arrive.expect_tx";
-    case Operation::mbarrier_expect_tx: return "mbarrier.expect_tx";
-    case Operation::mbarrier_complete_tx: return "mbarrier.complete_tx";
-    case Operation::mbarrier_wait: return "mbarrier wait";
-    case Operation::barrier_sync: return "barrier.sync";
-    case Operation::barrier_arrive: return "barrier.arrive";
-    case Operation::cluster_arrive: return "barrier.cluster.arrive";
-    case Operation::cluster_wait: return "barrier.cluster.wait";
-    case Operation::warp_exchange: return "warp exchange";
-    case Operation::syncwarp: return "syncwarp";
-    case Operation::fence_mbarrier_init: return "fence.mbarrier_init";
-    case Operation::fence_proxy_async: return "fence.proxy.async";
-    case Operation::fence_thread: return "fence";
-    case Operation::fence_tensormap_acquire: return "fence.proxy.tensormap.acquire";
-    case Operation::fence_tensormap_release: return "fence.proxy.tensormap.release";
-    case Operation::tensormap_copy: return "tensormap.cp_fenceproxy";
-    case Operation::tensormap_replace: return "tensormap.replace";
-    case Operation::tensormap_prefetch: return "prefetch.tensormap";
-    case Operation::tensor_load: return "TMA load";
-    case Operation::tensor_store: return "TMA store";
-    case Operation::tensor_reduce: return "TMA reduction";
-    case Operation::tensor_prefetch: return "TMA prefetch";
-    case Operation::bulk_load: return "bulk load";
-    case Operation::bulk_store: return "bulk store";
-    case Operation::bulk_reduce: return "bulk reduction";
-    case Operation::bulk_prefetch: return "bulk prefetch";
-    case Operation::bulk_commit_group: return "bulk commit_group";
-    case Operation::bulk_wait_group: return "bulk wait_group";
-    case Operation::bulk_wait_group_read: return "bulk wait_group.read";
-    case Operation::remote_store: return "st.async";
-    case Operation::wgmma: return "wgmma";
-    case Operation::wgmma_fence: return "wgmma.fence";
-    case Operation::wgmma_commit_group: return "wgmma.commit_group";
-    case Operation::wgmma_wait_group: return "wgmma.wait_group";
-    case Operation::setmaxnreg: return "setmaxnreg";
-    case Operation::griddepcontrol: return "griddepcontrol";
-    case Operation::address: return "address";
-    case Operation::pause: return "pause";
+    case Operation::none:
+      return "nothing";
+    case Operation::load:
+      return "load";
+    case Operation::store:
+      return "store";
+    case Operation::atomic:
+      return "atomic";
+    case Operation::ldmatrix:
+      return "ldmatrix";
+    case Operation::stmatrix:
+      return "stmatrix";
+    case Operation::mbarrier_init:
+      return "mbarrier.init";
+    case Operation::mbarrier_inval:
+      return "mbarrier.inval";
+    case Operation::mbarrier_arrive:
+      return "mbarrier.arrive";
+    case Operation::mbarrier_arrive_expect_tx:
+      return "mbarrier.arrive.expect_tx";
+    case Operation::mbarrier_expect_tx:
+      return "mbarrier.expect_tx";
+    case Operation::mbarrier_complete_tx:
+      return "mbarrier.complete_tx";
+    case Operation::mbarrier_wait:
+      return "mbarrier wait";
+    case Operation::barrier_sync:
+      return "barrier.sync";
+    case Operation::barrier_arrive:
+      return "barrier.arrive";
+    case Operation::cluster_arrive:
+      return "barrier.cluster.arrive";
+    case Operation::cluster_wait:
+      return "barrier.cluster.wait";
+    case Operation::warp_exchange:
+      return "warp exchange";
+    case Operation::syncwarp:
+      return "syncwarp";
+    case Operation::fence_mbarrier_init:
+      return "fence.mbarrier_init";
+    case Operation::fence_proxy_async:
+      return "fence.proxy.async";
+    case Operation::fence_thread:
+      return "fence";
+    case Operation::fence_tensormap_acquire:
+      return "fence.proxy.tensormap.acquire";
+    case Operation::fence_tensormap_release:
+      return "fence.proxy.tensormap.release";
+    case Operation::tensormap_copy:
+      return "tensormap.cp_fenceproxy";
+    case Operation::tensormap_replace:
+      return "tensormap.replace";
+    case Operation::tensormap_prefetch:
+      return "prefetch.tensormap";
+    case Operation::tensor_load:
+      return "TMA load";
+    case Operation::tensor_store:
+      return "TMA store";
+    case Operation::tensor_reduce:
+      return "TMA reduction";
+    case Operation::tensor_prefetch:
+      return "TMA prefetch";
+    case Operation::bulk_load:
+      return "bulk load";
+    case Operation::bulk_store:
+      return "bulk store";
+    case Operation::bulk_reduce:
+      return "bulk reduction";
+    case Operation::bulk_prefetch:
+      return "bulk prefetch";
+    case Operation::bulk_commit_group:
+      return "bulk commit_group";
+    case Operation::bulk_wait_group:
+      return "bulk wait_group";
+    case Operation::bulk_wait_group_read:
+      return "bulk wait_group.read";
+    case Operation::remote_store:
+      return "st.async";
+    case Operation::wgmma:
+      return "wgmma";
+    case Operation::wgmma_fence:
+      return "wgmma.fence";
+    case Operation::wgmma_commit_group:
+      return "wgmma.commit_group";
+    case Operation::wgmma_wait_group:
+      return "wgmma.wait_group";
+    case Operation::setmaxnreg:
+      return "setmaxnreg";
+    case Operation::griddepcontrol:
+      return "griddepcontrol";
+    case Operation::address:
+      return "address";
+    case Operation::pause:
+      return "pause";
   }
   return "operation";
 }
@@ -92,8 +139,8 @@ std::string base_name(const char* file) {
 }
 
 SiteId Sites::intern(Site site, Operation operation) {
-  const auto hash = reinterpret_cast<std::uintptr_t>(site.file) * 31 +
-                    static_cast<std::uintptr_t>(site.line) * 7 + static_cast<std::uintptr_t>(operation);
+  const auto hash = reinterpret_cast<std::uintptr_t>(site.file) * 31 + static_cast<std::uintptr_t>(site.line) * 7 +
+                    static_cast<std::uintptr_t>(operation);
   Cached& cached = cache_[hash % kCacheSize];
   if (cached.file != site.file || cached.line != site.line || cached.operation != operation) {
     cached = {site.file, site.line, operation, find_or_add(site, operation)};

@@ -11,15 +11,53 @@
 namespace gantry::sim {
 
 enum class Operation : std::uint8_t {
-  none, load, store, atomic, ldmatrix, stmatrix,
-  mbarrier_init, mbarrier_inval, mbarrier_arrive, mbarrier_arrive_expect_tx, mbarrier_expect_tx,
-  mbarrier_complete_tx, mbarrier_wait, barrier_sync, barrier_arrive, cluster_arrive, cluster_wait,
-  warp_exchange, syncwarp, fence_mbarrier_init, fence_proxy_async, fence_thread,
-  fence_tensormap_acquire, fence_tensormap_release, tensormap_copy, tensormap_replace,
-  tensormap_prefetch, tensor_load, tensor_store, tensor_reduce, tensor_prefetch,
-  bulk_load, bulk_store, bulk_reduce, bulk_prefetch, bulk_commit_group, bulk_wait_group,
-  bulk_wait_group_read, remote_store, wgmma, wgmma_fence, wgmma_commit_group, wgmma_wait_group,
-  setmaxnreg, griddepcontrol, address, pause
+  none,
+  load,
+  store,
+  atomic,
+  ldmatrix,
+  stmatrix,
+  mbarrier_init,
+  mbarrier_inval,
+  mbarrier_arrive,
+  mbarrier_arrive_expect_tx,
+  mbarrier_expect_tx,
+  mbarrier_complete_tx,
+  mbarrier_wait,
+  barrier_sync,
+  barrier_arrive,
+  cluster_arrive,
+  cluster_wait,
+  warp_exchange,
+  syncwarp,
+  fence_mbarrier_init,
+  fence_proxy_async,
+  fence_thread,
+  fence_tensormap_acquire,
+  fence_tensormap_release,
+  tensormap_copy,
+  tensormap_replace,
+  tensormap_prefetch,
+  tensor_load,
+  tensor_store,
+  tensor_reduce,
+  tensor_prefetch,
+  bulk_load,
+  bulk_store,
+  bulk_reduce,
+  bulk_prefetch,
+  bulk_commit_group,
+  bulk_wait_group,
+  bulk_wait_group_read,
+  remote_store,
+  wgmma,
+  wgmma_fence,
+  wgmma_commit_group,
+  wgmma_wait_group,
+  setmaxnreg,
+  griddepcontrol,
+  address,
+  pause
 };
 const char* to_text(Operation operation);
 
@@ -34,9 +72,7 @@ class Sites {
 
   SiteId intern(Site site, Operation operation);
   void count(SiteId id) { ++all_[id].count; }
-  MutationKind mutation_of(SiteId id) const {
-    return id == mutated_ ? mutation_.kind : MutationKind::none;
-  }
+  MutationKind mutation_of(SiteId id) const { return id == mutated_ ? mutation_.kind : MutationKind::none; }
   Operation operation(SiteId id) const { return all_[id].operation; }
   const char* file(SiteId id) const { return all_[id].site.file; }
   int line(SiteId id) const { return all_[id].site.line; }

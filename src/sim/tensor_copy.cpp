@@ -16,10 +16,14 @@ namespace {
 
 Operation operation_of(CopyKind kind) {
   switch (kind) {
-    case CopyKind::load: return Operation::tensor_load;
-    case CopyKind::store: return Operation::tensor_store;
-    case CopyKind::reduce: return Operation::tensor_reduce;
-    case CopyKind::prefetch: return Operation::tensor_prefetch;
+    case CopyKind::load:
+      return Operation::tensor_load;
+    case CopyKind::store:
+      return Operation::tensor_store;
+    case CopyKind::reduce:
+      return Operation::tensor_reduce;
+    case CopyKind::prefetch:
+      return Operation::tensor_prefetch;
   }
   return Operation::none;
 }
@@ -60,8 +64,8 @@ void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, S
   const std::int64_t inner = std::int64_t{copy.coordinates[0]} * element_bytes(map.data_type);
   if (inner % 16 != 0) {
     fault("tensor-coordinate-alignment", site,
-          "A copy starts at coordinate " + std::to_string(copy.coordinates[0]) +
-              " of dimension 0, which is byte " + std::to_string(inner) + ": it must be a multiple of 16 bytes.");
+          "A copy starts at coordinate " + std::to_string(copy.coordinates[0]) + " of dimension 0, which is byte " +
+              std::to_string(inner) + ": it must be a multiple of 16 bytes.");
   }
   for (int axis = 0; copy.im2col && axis < spatial_rank(map); ++axis) {
     const TmaRange box = pixel_box(map, axis);
@@ -100,25 +104,34 @@ void check_range(const Box& box, const Cta& cta, SiteId site) {
   for (const Piece& piece : box.pieces) {
     if (piece.shared < kSharedBase || piece.shared + piece.bytes > kSharedBase + cta.shared_bytes) {
       fault("shared-out-of-range", site,
-            "A copy of " + std::to_string(box.bytes) + " bytes runs past the " +
-                std::to_string(cta.shared_bytes) + " bytes of shared memory of CTA " +
-                std::to_string(cta.index) + ".");
+            "A copy of " + std::to_string(box.bytes) + " bytes runs past the " + std::to_string(cta.shared_bytes) +
+                " bytes of shared memory of CTA " + std::to_string(cta.index) + ".");
     }
   }
 }
 
 Element element_of(TmaDataType type) {
   switch (type) {
-    case TmaDataType::u32: return Element::u32;
-    case TmaDataType::s32: return Element::s32;
-    case TmaDataType::u64: return Element::u64;
-    case TmaDataType::s64: return Element::s64;
-    case TmaDataType::f16: return Element::f16;
-    case TmaDataType::bf16: return Element::bf16;
-    case TmaDataType::f32: return Element::f32;
-    case TmaDataType::f64: return Element::f64;
-    case TmaDataType::u16: return Element::b16;
-    default: return Element::b8;
+    case TmaDataType::u32:
+      return Element::u32;
+    case TmaDataType::s32:
+      return Element::s32;
+    case TmaDataType::u64:
+      return Element::u64;
+    case TmaDataType::s64:
+      return Element::s64;
+    case TmaDataType::f16:
+      return Element::f16;
+    case TmaDataType::bf16:
+      return Element::bf16;
+    case TmaDataType::f32:
+      return Element::f32;
+    case TmaDataType::f64:
+      return Element::f64;
+    case TmaDataType::u16:
+      return Element::b16;
+    default:
+      return Element::b8;
   }
 }
 
@@ -128,10 +141,13 @@ bool can_reduce(ReduceOp op, TmaDataType type) {
     case ReduceOp::add:
       return type == u32 || type == s32 || type == u64 || type == f32 || type == f64 || type == f16 || type == bf16;
     case ReduceOp::min:
-    case ReduceOp::max: return type == u32 || type == s32 || type == u64 || type == s64 || type == f16 || type == bf16;
+    case ReduceOp::max:
+      return type == u32 || type == s32 || type == u64 || type == s64 || type == f16 || type == bf16;
     case ReduceOp::inc:
-    case ReduceOp::dec: return type == u32;
-    default: return type == u32 || type == s32 || type == u64;
+    case ReduceOp::dec:
+      return type == u32;
+    default:
+      return type == u32 || type == s32 || type == u64;
   }
 }
 
@@ -175,12 +191,17 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
       if (!barrier.published) {
         grid().checker.find("mbarrier-init-unfenced", site, 0,
                             "A copy was issued on a barrier whose mbarrier.init was not followed by "
-                            "fence.mbarrier_init (" + grid().sites.text(site) + ").");
+                            "fence.mbarrier_init (" +
+                                grid().sites.text(site) + ").");
       }
     }
-    LoadJob job{.pieces = box.pieces, .to = &to, .barrier = &barrier,
+    LoadJob job{.pieces = box.pieces,
+                .to = &to,
+                .barrier = &barrier,
                 .load = grid().checker.add_load(barrier.actor, thread.view.self, site),
-                .transform = transform, .map = copy.map, .site = site};
+                .transform = transform,
+                .map = copy.map,
+                .site = site};
     if (grid().checking()) check_load(job, site);
     start_load(std::move(job));
   };
@@ -212,13 +233,17 @@ void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) 
   Box box = copy.im2col ? im2col_box(whole, copy.coordinates, copy.offsets, address)
                         : tiled_box(whole, copy.coordinates, address);
   check_range(box, *own, site);
-  StoreJob job{.pieces = std::move(box.pieces), .from = own, .thread = &thread,
-               .group = bulk_groups(thread).committed + 1, .map = copy.map, .site = site};
+  StoreJob job{.pieces = std::move(box.pieces),
+               .from = own,
+               .thread = &thread,
+               .group = bulk_groups(thread).committed + 1,
+               .map = copy.map,
+               .site = site};
   if (copy.kind == CopyKind::reduce) {
     if (!can_reduce(copy.op, map.data_type)) {
-      fault("tensor-reduce-type", site,
-            std::string("A reduction of this kind does not exist for elements of type ") +
-                to_text(map.data_type) + ".");
+      fault(
+          "tensor-reduce-type", site,
+          std::string("A reduction of this kind does not exist for elements of type ") + to_text(map.data_type) + ".");
     }
     job.transform.reduce = copy.op;
     job.transform.element = element_of(map.data_type);
@@ -239,10 +264,15 @@ void tensor_copy(const TensorCopy& copy, Site site) {
   TensorCopy with_offsets = copy;
   if (!with_offsets.offsets) with_offsets.offsets = kNoOffsets;
   switch (copy.kind) {
-    case CopyKind::load: load(with_offsets, map, call.site); break;
+    case CopyKind::load:
+      load(with_offsets, map, call.site);
+      break;
     case CopyKind::store:
-    case CopyKind::reduce: store(with_offsets, map, call.site); break;
-    case CopyKind::prefetch: break;
+    case CopyKind::reduce:
+      store(with_offsets, map, call.site);
+      break;
+    case CopyKind::prefetch:
+      break;
   }
 }
 

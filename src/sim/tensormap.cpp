@@ -1,10 +1,11 @@
 // Tensor maps that a kernel edits: written through the generic proxy, published, acquired, read by copies.
 //
-// A map in global memory that this launch has written is known by its address. A copy may use it once its content has been
-// released to the tensormap proxy and the issuing thread has acquired it.
+// A map in global memory that this launch has written is known by its address. A copy may use it once its content has
+// been released to the tensormap proxy and the issuing thread has acquired it.
 #include <cstring>
 
 #include <gantry/tma/replace.hpp>
+
 #include "grid.hpp"
 
 namespace gantry::sim {

@@ -9,9 +9,9 @@ std::uint32_t shared_address(const void* pointer, Site site) {
   Cta* cta = grid().shared_owner(pointer);
   if (!cta) {
     const SiteId id = grid().sites.intern(site, Operation::address);
-    grid().checker.find("wrong-space", id, 0,
-                        "The shared address of an object outside of shared memory was asked for (" +
-                            grid().sites.text(id) + ").");
+    grid().checker.find(
+        "wrong-space", id, 0,
+        "The shared address of an object outside of shared memory was asked for (" + grid().sites.text(id) + ").");
     grid().stop();
   }
   return static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);

@@ -1,9 +1,10 @@
 #include "trace.hpp"
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 namespace gantry::sim {
 

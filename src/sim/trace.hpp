@@ -1,5 +1,5 @@
-// What happened when, as a Chrome trace: one process for each CTA, one track for each warp, one for copies, one for barriers.
-// Time is counted in steps of the scheduler.
+// What happened when, as a Chrome trace: one process for each CTA, one track for each warp, one for copies, one for
+// barriers. Time is counted in steps of the scheduler.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Matrix products of a warpgroup: 128 threads bring their parts of an operation one by one; once all have come it can run,
-// at any time until the wait that covers it.
+// Matrix products of a warpgroup: 128 threads bring their parts of an operation one by one; once all have come it can
+// run, at any time until the wait that covers it.
 //
-// Accumulators leave the threads' registers when a product takes them, and come back at that wait. In between the registers
-// hold a pattern that is no result.
+// Accumulators leave the threads' registers when a product takes them, and come back at that wait. In between the
+// registers hold a pattern that is no result.
 #pragma once
 
 #include <array>
@@ -11,8 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "clock.hpp"
 #include <gantry/arch/detail/machine.hpp>
+
+#include "clock.hpp"
 #include "sites.hpp"
 
 namespace gantry::sim {
@@ -59,7 +60,7 @@ struct Warpgroup {
   Actor actor;
   bool has_actor = false;
   std::vector<Thread*> waiting;
-  Epoch finished_group = 0;      // what `finished` tells
+  Epoch finished_group = 0;  // what `finished` tells
   Published finished;
 
   Product& product(std::uint64_t number) { return products[number - first]; }

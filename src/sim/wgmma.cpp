@@ -18,11 +18,14 @@ void complain(const char* rule, SiteId site, const std::string& text) {
 int element_bits(MmaType type) {
   switch (type) {
     case MmaType::f16:
-    case MmaType::bf16: return 16;
+    case MmaType::bf16:
+      return 16;
     case MmaType::tf32:
     case MmaType::f32:
-    case MmaType::s32: return 32;
-    default: return 8;
+    case MmaType::s32:
+      return 32;
+    default:
+      return 8;
   }
 }
 
@@ -89,8 +92,7 @@ std::uint32_t element_at(const Cta& cta, std::uint32_t address, std::uint32_t by
 }
 
 // Row-major elements of an operand, each in the low bits of a word.
-std::vector<std::uint32_t> gather(const Cta& cta, const Operand& operand, std::uint32_t rows,
-                                  std::uint32_t depth) {
+std::vector<std::uint32_t> gather(const Cta& cta, const Operand& operand, std::uint32_t rows, std::uint32_t depth) {
   std::vector<std::uint32_t> out(std::size_t{rows} * depth);
   for (std::uint32_t i = 0; i < rows; ++i) {
     for (std::uint32_t k = 0; k < depth; ++k) {
@@ -100,8 +102,8 @@ std::vector<std::uint32_t> gather(const Cta& cta, const Operand& operand, std::u
   return out;
 }
 
-// The same for A in registers: register r of lane l in warp w holds row 16 w + l / 4 + 8 (r % 2), and consecutive elements
-// of the k half r / 2.
+// The same for A in registers: register r of lane l in warp w holds row 16 w + l / 4 + 8 (r % 2), and consecutive
+// elements of the k half r / 2.
 std::vector<std::uint32_t> gather_registers(const Product& product, std::uint32_t depth) {
   const auto bits = static_cast<std::uint32_t>(element_bits(product.what.a));
   const std::uint32_t per_register = 32 / bits;
@@ -149,8 +151,8 @@ void each_accumulator(const Wgmma& mma, int thread, F f) {
   }
 }
 
-void execute_integer(const Product& product, const std::vector<std::uint32_t>& a,
-                     const std::vector<std::uint32_t>& b, std::uint32_t depth) {
+void execute_integer(const Product& product, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b,
+                     std::uint32_t depth) {
   const Wgmma& mma = product.what;
   for (int t = 0; t < kWarpgroupThreads; ++t) {
     std::uint32_t* d = product.accumulators->at(t);
@@ -172,7 +174,8 @@ void execute_floating(const Product& product, const std::vector<std::uint32_t>& 
   const std::vector<Term> a = terms(a_bits, mma.a, mma.a_scale), b = terms(b_bits, mma.b, mma.b_scale);
   const bool narrow = element_bits(mma.a) == 8;
   const DotFormat format{.product_fraction = fraction_bits(mma.a) + fraction_bits(mma.b),
-                         .alignment = narrow ? 13 : 25, .result_fraction = narrow ? 13 : 23};
+                         .alignment = narrow ? 13 : 25,
+                         .result_fraction = narrow ? 13 : 23};
   const auto k = static_cast<int>(depth);
   for (int t = 0; t < kWarpgroupThreads; ++t) {
     std::uint32_t* d = product.accumulators->at(t);
@@ -193,11 +196,11 @@ void execute_floating(const Product& product, const std::vector<std::uint32_t>& 
 void execute(const Cta& cta, const Product& product) {
   const Wgmma& mma = product.what;
   const std::uint32_t depth = depth_of(mma);
-  const std::vector<std::uint32_t> a =
-      mma.a_in_registers ? gather_registers(product, depth)
-                         : gather(cta, Operand(mma.a_descriptor, mma.a, mma.a_transposed), 64, depth);
-  const std::vector<std::uint32_t> b = gather(cta, Operand(mma.b_descriptor, mma.b, mma.b_transposed),
-                                              static_cast<std::uint32_t>(mma.n), depth);
+  const std::vector<std::uint32_t> a = mma.a_in_registers
+                                           ? gather_registers(product, depth)
+                                           : gather(cta, Operand(mma.a_descriptor, mma.a, mma.a_transposed), 64, depth);
+  const std::vector<std::uint32_t> b =
+      gather(cta, Operand(mma.b_descriptor, mma.b, mma.b_transposed), static_cast<std::uint32_t>(mma.n), depth);
   if (mma.d == MmaType::s32) {
     execute_integer(product, a, b, depth);
   } else {
@@ -258,12 +261,12 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
   if (grid().checking()) {
     std::vector<const View*> views;
     for (const View& view : product.views) views.push_back(&view);
-    const Accessor accessor{.record = {.who = packed(group.actor), .epoch = epoch, .site = product.site,
-                                       .kind = AccessKind::wgmma},
-                            .views = views.data(), .view_count = views.size(), .async = true};
-    const auto touch = [&](std::uint32_t address) {
-      grid().checker.shared(cta, address, kChunk, accessor);
-    };
+    const Accessor accessor{
+        .record = {.who = packed(group.actor), .epoch = epoch, .site = product.site, .kind = AccessKind::wgmma},
+        .views = views.data(),
+        .view_count = views.size(),
+        .async = true};
+    const auto touch = [&](std::uint32_t address) { grid().checker.shared(cta, address, kChunk, accessor); };
     b.each_chunk(n, depth, touch);
     if (!mma.a_in_registers) a.each_chunk(64, depth, touch);
   }
@@ -280,8 +283,8 @@ bool same_product(const Wgmma& x, const Wgmma& y) {
 // Takes the thread's accumulators out of its registers, unless a product in flight already has.
 void take_accumulators(Thread& thread, Product& product, const Wgmma& mma, std::uint64_t number) {
   auto& held = thread.wgmma.held;
-  const auto found = std::find_if(held.begin(), held.end(),
-                                  [&](const auto& h) { return h.registers == mma.accumulators; });
+  const auto found =
+      std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.registers == mma.accumulators; });
   if (!product.accumulators) {
     if (found != held.end()) {
       product.accumulators = found->accumulators;

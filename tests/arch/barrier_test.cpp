@@ -1,7 +1,7 @@
 // Barriers of a CTA and of a cluster, and the shared memory that its CTAs have in common.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "simulate.hpp"
 
@@ -30,18 +30,17 @@ TEST(Barrier, SyncthreadsOrdersSharedMemory) {
 
 TEST(Barrier, ArriversDoNotWaitAndWaitersDo) {
   std::vector<int> order;
-  const Report report = simulate(
-      {.block = {64}},
-      [&](SharedMemory) {
-        if (thread_rank() < 32) {
-          order.push_back(1);
-          barrier_arrive(4, 64);
-        } else {
-          barrier_sync(4, 64);
-          order.push_back(2);
-        }
-      },
-      {.seed = 5});
+  const Report report = simulate({.block = {64}},
+                                 [&](SharedMemory) {
+                                   if (thread_rank() < 32) {
+                                     order.push_back(1);
+                                     barrier_arrive(4, 64);
+                                   } else {
+                                     barrier_sync(4, 64);
+                                     order.push_back(2);
+                                   }
+                                 },
+                                 {.seed = 5});
   EXPECT_TRUE(report.clean()) << report.text();
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(order[i], i < 32 ? 1 : 2);
 }
@@ -143,9 +142,8 @@ TEST(Cluster, ArrivingTwiceIsReported) {
 }
 
 TEST(Cluster, ARankBeyondTheClusterIsReported) {
-  const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
-    mapa(space_cluster, &shared.as<Storage>().values[0], 1);
-  });
+  const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)},
+                                 [&](SharedMemory shared) { mapa(space_cluster, &shared.as<Storage>().values[0], 1); });
   EXPECT_TRUE(report.has("cluster-rank")) << report.text();
 }
 

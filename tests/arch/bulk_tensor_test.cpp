@@ -1,10 +1,10 @@
 // Tensor copies against the definition of a box, written out element by element.
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "gantry/numeric/float_types.hpp"
 #include "gantry/tma/descriptor.hpp"
@@ -38,7 +38,9 @@ Report load_box(const TmaDescriptorParams& map, const std::int32_t (&at)[Rank], 
         mbarrier_init(&s.barrier, 1);
         fence_mbarrier_init(sem_release, scope_cluster);
         for (std::uint32_t i = 0; i < kTileBytes; i += 16) {
-          struct alignas(16) Chunk { std::byte b[16]; };
+          struct alignas(16) Chunk {
+            std::byte b[16];
+          };
           Chunk chunk;
           std::memset(&chunk, 0xEE, 16);
           st(space_shared, reinterpret_cast<Chunk*>(s.tile + i), chunk);
@@ -54,10 +56,14 @@ Report load_box(const TmaDescriptorParams& map, const std::int32_t (&at)[Rank], 
 
 std::uint32_t swizzle(std::uint32_t address, TmaSwizzle mode) {
   switch (mode) {
-    case TmaSwizzle::bytes_32: return address ^ ((address >> 7 & 1) << 4);
-    case TmaSwizzle::bytes_64: return address ^ ((address >> 7 & 3) << 4);
-    case TmaSwizzle::bytes_128: return address ^ ((address >> 7 & 7) << 4);
-    default: return address;
+    case TmaSwizzle::bytes_32:
+      return address ^ ((address >> 7 & 1) << 4);
+    case TmaSwizzle::bytes_64:
+      return address ^ ((address >> 7 & 3) << 4);
+    case TmaSwizzle::bytes_128:
+      return address ^ ((address >> 7 & 7) << 4);
+    default:
+      return address;
   }
 }
 
@@ -107,33 +113,69 @@ struct Case {
 const Case kCases[] = {
     {"rank 1", {.data_type = TmaDataType::u8, .rank = 1, .dims = {1000}, .box = {256}}, {48}},
     {"rank 2, 128-byte swizzle",
-     {.data_type = TmaDataType::bf16, .rank = 2, .dims = {128, 100}, .strides = {256}, .box = {64, 64},
-      .swizzle = TmaSwizzle::bytes_128}, {64, 20}},
+     {.data_type = TmaDataType::bf16,
+      .rank = 2,
+      .dims = {128, 100},
+      .strides = {256},
+      .box = {64, 64},
+      .swizzle = TmaSwizzle::bytes_128},
+     {64, 20}},
     {"rank 2, 64-byte swizzle, overhanging",
-     {.data_type = TmaDataType::f16, .rank = 2, .dims = {100, 50}, .strides = {208}, .box = {32, 40},
-      .swizzle = TmaSwizzle::bytes_64}, {80, 30}},
+     {.data_type = TmaDataType::f16,
+      .rank = 2,
+      .dims = {100, 50},
+      .strides = {208},
+      .box = {32, 40},
+      .swizzle = TmaSwizzle::bytes_64},
+     {80, 30}},
     {"rank 2, 32-byte swizzle, before the start",
-     {.data_type = TmaDataType::f32, .rank = 2, .dims = {64, 40}, .strides = {256}, .box = {8, 16},
-      .swizzle = TmaSwizzle::bytes_32}, {-4, -3}},
+     {.data_type = TmaDataType::f32,
+      .rank = 2,
+      .dims = {64, 40},
+      .strides = {256},
+      .box = {8, 16},
+      .swizzle = TmaSwizzle::bytes_32},
+     {-4, -3}},
     {"rows narrower than the swizzle's span",
-     {.data_type = TmaDataType::bf16, .rank = 2, .dims = {64, 64}, .strides = {128}, .box = {16, 24},
-      .swizzle = TmaSwizzle::bytes_128}, {32, 8}},
+     {.data_type = TmaDataType::bf16,
+      .rank = 2,
+      .dims = {64, 64},
+      .strides = {128},
+      .box = {16, 24},
+      .swizzle = TmaSwizzle::bytes_128},
+     {32, 8}},
     {"rank 3, NaN fill",
-     {.data_type = TmaDataType::f32, .rank = 3, .dims = {20, 10, 6}, .strides = {80, 800}, .box = {8, 4, 4},
-      .fill = TmaFill::nan}, {16, 8, 4}},
+     {.data_type = TmaDataType::f32,
+      .rank = 3,
+      .dims = {20, 10, 6},
+      .strides = {80, 800},
+      .box = {8, 4, 4},
+      .fill = TmaFill::nan},
+     {16, 8, 4}},
     {"rank 3, every second row",
-     {.data_type = TmaDataType::u16, .rank = 3, .dims = {64, 30, 5}, .strides = {128, 3840}, .box = {16, 9, 3},
-      .element_strides = {1, 2, 1}}, {8, 3, 1}},
+     {.data_type = TmaDataType::u16,
+      .rank = 3,
+      .dims = {64, 30, 5},
+      .strides = {128, 3840},
+      .box = {16, 9, 3},
+      .element_strides = {1, 2, 1}},
+     {8, 3, 1}},
     {"rank 4",
      {.data_type = TmaDataType::u8, .rank = 4, .dims = {32, 7, 5, 4}, .strides = {32, 224, 1120}, .box = {16, 4, 3, 2}},
      {16, 5, -1, 3}},
     {"rank 5",
-     {.data_type = TmaDataType::u64, .rank = 5, .dims = {4, 5, 3, 3, 3}, .strides = {32, 160, 480, 1440},
-      .box = {2, 3, 2, 2, 2}}, {2, 1, 1, 1, 2}},
+     {.data_type = TmaDataType::u64,
+      .rank = 5,
+      .dims = {4, 5, 3, 3, 3},
+      .strides = {32, 160, 480, 1440},
+      .box = {2, 3, 2, 2, 2}},
+     {2, 1, 1, 1, 2}},
     {"overlapping rows",
-     {.data_type = TmaDataType::u8, .rank = 2, .dims = {64, 20}, .strides = {16}, .box = {32, 8}}, {16, 4}},
+     {.data_type = TmaDataType::u8, .rank = 2, .dims = {64, 20}, .strides = {16}, .box = {32, 8}},
+     {16, 4}},
     {"a box beyond the tensor",
-     {.data_type = TmaDataType::u8, .rank = 2, .dims = {64, 20}, .strides = {64}, .box = {32, 8}}, {64, 40}},
+     {.data_type = TmaDataType::u8, .rank = 2, .dims = {64, 20}, .strides = {64}, .box = {32, 8}},
+     {64, 40}},
 };
 
 class TensorLoad : public testing::TestWithParam<Case> {};
@@ -152,11 +194,21 @@ TEST_P(TensorLoad, DeliversTheBoxOfTheDefinition) {
     report = load_box(c.map, coordinates, image);
   };
   switch (c.map.rank) {
-    case 1: at.operator()<1>(); break;
-    case 2: at.operator()<2>(); break;
-    case 3: at.operator()<3>(); break;
-    case 4: at.operator()<4>(); break;
-    default: at.operator()<5>(); break;
+    case 1:
+      at.operator()<1>();
+      break;
+    case 2:
+      at.operator()<2>();
+      break;
+    case 3:
+      at.operator()<3>();
+      break;
+    case 4:
+      at.operator()<4>();
+      break;
+    default:
+      at.operator()<5>();
+      break;
   }
   EXPECT_TRUE(report.clean()) << report.text();
   EXPECT_EQ(image, expected_image(c.map, c.at));
@@ -171,14 +223,19 @@ TEST(TensorLoadTypes, Tf32RoundsToNearestEven) {
   std::copy_n(in, 4, memory);
   std::vector<std::byte> image;
   const std::int32_t at[1] = {0};
-  load_box({.data_type = TmaDataType::tf32, .rank = 1, .address = reinterpret_cast<std::uint64_t>(memory), .dims = {4},
-            .box = {4}}, at, image);
+  load_box({.data_type = TmaDataType::tf32,
+            .rank = 1,
+            .address = reinterpret_cast<std::uint64_t>(memory),
+            .dims = {4},
+            .box = {4}},
+           at, image);
   EXPECT_EQ(std::memcmp(image.data(), out, sizeof out), 0);
 }
 
 // Stores `tile` (values of T, one after another) at `at`, by `op` or plainly.
 template <class T, int Rank, class Store>
-Report store_box(const TmaDescriptorParams& map, const std::vector<T>& tile, const std::int32_t (&at)[Rank], Store store) {
+Report store_box(const TmaDescriptorParams& map, const std::vector<T>& tile, const std::int32_t (&at)[Rank],
+                 Store store) {
   const TmaDescriptor descriptor = pack(map);
   return simulate(kOneWarp, [&](SharedMemory shared) {
     Storage& s = shared.as<Storage>();
@@ -197,10 +254,14 @@ TEST(TensorStore, WritesTheBoxAndDropsWhatLiesBeyondTheTensor) {
   std::fill_n(&memory[0][0], 48, 7u);
   std::vector<std::uint32_t> tile(4 * 8);
   std::iota(tile.begin(), tile.end(), 100u);
-  // 5 rows of 3 columns, 8 apart; the box is 8 wide and 4 high at (0, 2). Column 3 shares a chunk of 16 bytes with the last
-  // column: an H200 was seen to write it too.
-  const TmaDescriptorParams map{.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(memory),
-                                .dims = {3, 5}, .strides = {32}, .box = {8, 4}};
+  // 5 rows of 3 columns, 8 apart; the box is 8 wide and 4 high at (0, 2). Column 3 shares a chunk of 16 bytes with the
+  // last column: an H200 was seen to write it too.
+  const TmaDescriptorParams map{.data_type = TmaDataType::u32,
+                                .rank = 2,
+                                .address = reinterpret_cast<std::uint64_t>(memory),
+                                .dims = {3, 5},
+                                .strides = {32},
+                                .box = {8, 4}};
   const Report report = store_box(map, tile, {0, 2}, [](const TmaDescriptor& d, const auto& at, const void* from) {
     cp_async_bulk_tensor(space_global, space_shared, &d, at, from);
   });
@@ -218,8 +279,8 @@ std::vector<T> reduced(TmaDataType type, std::vector<T> old, const std::vector<T
   alignas(16) T memory[16];
   std::copy(old.begin(), old.end(), memory);
   const auto n = static_cast<std::uint32_t>(old.size());
-  const TmaDescriptorParams map{.data_type = type, .rank = 1, .address = reinterpret_cast<std::uint64_t>(memory),
-                                .dims = {n}, .box = {n}};
+  const TmaDescriptorParams map{
+      .data_type = type, .rank = 1, .address = reinterpret_cast<std::uint64_t>(memory), .dims = {n}, .box = {n}};
   const Report report = store_box(map, values, {0}, [op](const TmaDescriptor& d, const auto& at, const void* from) {
     cp_reduce_async_bulk_tensor(space_global, space_shared, op, &d, at, from);
   });
@@ -254,24 +315,30 @@ TEST(TensorReduce, KnowsMinusZeroAndNaN) {
   EXPECT_EQ(reduced(TmaDataType::f16, halves(0x8000), halves(0x0000), op_max)[0].bits, 0x0000);
   EXPECT_EQ(reduced(TmaDataType::f16, halves(0x7E00), halves(0x3C00), op_min)[0].bits, 0x3C00);
   EXPECT_EQ(reduced(TmaDataType::f16, halves(0x3C00), halves(0x7E00), op_max)[0].bits, 0x3C00);
-  const float sum = reduced<float>(TmaDataType::f32, std::vector<float>(4, __builtin_nanf("")), std::vector<float>(4, 1), op_add)[0];
+  const float sum =
+      reduced<float>(TmaDataType::f32, std::vector<float>(4, __builtin_nanf("")), std::vector<float>(4, 1), op_add)[0];
   EXPECT_EQ(__builtin_bit_cast(std::uint32_t, sum), 0x7FFFFFFFu);
 }
 
 TEST(TensorReduce, ATypeWithoutTheOperationIsReported) {
   const TmaDescriptorParams map{.data_type = TmaDataType::f32, .rank = 1, .address = 1 << 20, .dims = {4}, .box = {4}};
-  const Report report = store_box(map, std::vector<float>(4), {0}, [](const TmaDescriptor& d, const auto& at, const void* from) {
-    cp_reduce_async_bulk_tensor(space_global, space_shared, op_max, &d, at, from);
-  });
+  const Report report =
+      store_box(map, std::vector<float>(4), {0}, [](const TmaDescriptor& d, const auto& at, const void* from) {
+        cp_reduce_async_bulk_tensor(space_global, space_shared, op_max, &d, at, from);
+      });
   EXPECT_TRUE(report.has("tensor-reduce-type")) << report.text();
 }
 
 TEST(TensorMulticast, ReachesEveryCtaOfTheMaskAtTheSameOffset) {
   std::vector<std::uint16_t> memory(64 * 64);
   std::iota(memory.begin(), memory.end(), std::uint16_t{0});
-  const TmaDescriptor map = pack({.data_type = TmaDataType::u16, .rank = 2,
-                                  .address = reinterpret_cast<std::uint64_t>(memory.data()), .dims = {64, 64},
-                                  .strides = {128}, .box = {64, 8}, .swizzle = TmaSwizzle::bytes_128});
+  const TmaDescriptor map = pack({.data_type = TmaDataType::u16,
+                                  .rank = 2,
+                                  .address = reinterpret_cast<std::uint64_t>(memory.data()),
+                                  .dims = {64, 64},
+                                  .strides = {128},
+                                  .box = {64, 8},
+                                  .swizzle = TmaSwizzle::bytes_128});
   std::vector<int> right(4);
   const Report report = simulate(
       {.grid = {4}, .cluster = {4}, .block = {32}, .shared_bytes = sizeof(Storage)},
@@ -293,7 +360,8 @@ TEST(TensorMulticast, ReachesEveryCtaOfTheMaskAtTheSameOffset) {
           wait(&s.barrier, 0);
           // Row 3 of the box, chunk 5: bytes 16 (5 ^ 3) of the row.
           const auto* row = reinterpret_cast<std::uint16_t*>(s.tile + 2048 + 3 * 128);
-          if (ld(space_shared, row + 8 * (5 ^ 3) + 1) == (16 + 3) * 64 + 5 * 8 + 1 && thread_rank() == 0) right[rank] = 1;
+          if (ld(space_shared, row + 8 * (5 ^ 3) + 1) == (16 + 3) * 64 + 5 * 8 + 1 && thread_rank() == 0)
+            right[rank] = 1;
         }
         barrier_cluster_arrive(), barrier_cluster_wait();
       },
@@ -307,11 +375,16 @@ TEST(TensorIm2col, GathersPixelsThroughTheBoundingBox) {
   constexpr int kC = 16, kW = 6, kH = 5, kN = 2, kPixels = 20, kChannels = 8;
   std::vector<std::uint16_t> memory(kC * kW * kH * kN);
   std::iota(memory.begin(), memory.end(), std::uint16_t{1});
-  const TmaDescriptorParams params{
-      .mode = TmaMode::im2col, .data_type = TmaDataType::u16, .rank = 4,
-      .address = reinterpret_cast<std::uint64_t>(memory.data()), .dims = {kC, kW, kH, kN},
-      .strides = {kC * 2, kC * kW * 2, kC * kW * kH * 2}, .lower_corner = {-1, -1}, .upper_corner = {-1, -1},
-      .channels_per_pixel = kChannels, .pixels_per_column = kPixels};
+  const TmaDescriptorParams params{.mode = TmaMode::im2col,
+                                   .data_type = TmaDataType::u16,
+                                   .rank = 4,
+                                   .address = reinterpret_cast<std::uint64_t>(memory.data()),
+                                   .dims = {kC, kW, kH, kN},
+                                   .strides = {kC * 2, kC * kW * 2, kC * kW * kH * 2},
+                                   .lower_corner = {-1, -1},
+                                   .upper_corner = {-1, -1},
+                                   .channels_per_pixel = kChannels,
+                                   .pixels_per_column = kPixels};
   const TmaDescriptor map = pack(params);
   const std::int32_t at[4] = {8, 2, 3, 0};
   const std::uint16_t tap[2] = {2, 1};
@@ -324,7 +397,8 @@ TEST(TensorIm2col, GathersPixelsThroughTheBoundingBox) {
     mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, kPixels * kChannels * 2);
     cp_async_bulk_tensor_im2col(space_cluster, space_global, s.tile, &map, at, &s.barrier, tap);
     wait(&s.barrier, 0);
-    for (std::size_t i = 0; i < got.size(); ++i) got[i] = ld(space_shared, reinterpret_cast<std::uint16_t*>(s.tile) + i);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      got[i] = ld(space_shared, reinterpret_cast<std::uint16_t*>(s.tile) + i);
   });
   EXPECT_TRUE(report.clean()) << report.text();
   // Output positions run from -1 to extent - 2 on each axis, W fastest; the tap moves the read.
@@ -344,9 +418,16 @@ TEST(TensorIm2col, GathersPixelsThroughTheBoundingBox) {
 }
 
 TEST(TensorIm2col, AStartOutsideOfThePixelBoxIsReported) {
-  const TmaDescriptor map = pack({.mode = TmaMode::im2col, .data_type = TmaDataType::u16, .rank = 3, .address = 1 << 20,
-                                  .dims = {8, 6, 2}, .strides = {16, 96}, .lower_corner = {-1}, .upper_corner = {-1},
-                                  .channels_per_pixel = 8, .pixels_per_column = 8});
+  const TmaDescriptor map = pack({.mode = TmaMode::im2col,
+                                  .data_type = TmaDataType::u16,
+                                  .rank = 3,
+                                  .address = 1 << 20,
+                                  .dims = {8, 6, 2},
+                                  .strides = {16, 96},
+                                  .lower_corner = {-1},
+                                  .upper_corner = {-1},
+                                  .channels_per_pixel = 8,
+                                  .pixels_per_column = 8});
   for (const std::int32_t start : {-2, 5}) {
     const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
       Storage& s = shared.as<Storage>();
@@ -364,8 +445,12 @@ TEST(TensorIm2col, AStartOutsideOfThePixelBoxIsReported) {
 // What an H200 answers with an error, as a sentence.
 TEST(TensorFaults, AreNamed) {
   alignas(128) static std::uint32_t memory[4096];
-  const TmaDescriptorParams good{.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(memory),
-                                 .dims = {64, 64}, .strides = {256}, .box = {8, 8}};
+  const TmaDescriptorParams good{.data_type = TmaDataType::u32,
+                                 .rank = 2,
+                                 .address = reinterpret_cast<std::uint64_t>(memory),
+                                 .dims = {64, 64},
+                                 .strides = {256},
+                                 .box = {8, 8}};
   const auto issue = [](const void* map, std::int32_t x, std::int32_t y, std::uint32_t offset, bool store) {
     return simulate(kOneWarp, [=](SharedMemory shared) {
       Storage& s = shared.as<Storage>();
@@ -399,21 +484,29 @@ TEST(TensorFaults, AreNamed) {
 
 TEST(TensorFaults, AnInterleavedMapIsRefusedRatherThanGuessed) {
   alignas(128) static std::uint32_t memory[4096];
-  const TmaDescriptor map = pack({.data_type = TmaDataType::u32, .rank = 3, .address = reinterpret_cast<std::uint64_t>(memory),
-                                  .dims = {64, 8, 8, 1, 1}, .strides = {256, 2048}, .box = {8, 4, 1, 1, 1},
+  const TmaDescriptor map = pack({.data_type = TmaDataType::u32,
+                                  .rank = 3,
+                                  .address = reinterpret_cast<std::uint64_t>(memory),
+                                  .dims = {64, 8, 8, 1, 1},
+                                  .strides = {256, 2048},
+                                  .box = {8, 4, 1, 1, 1},
                                   .interleave = TmaInterleave::bytes_16});
   const std::int32_t at[3] = {0, 0, 0};
   const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
     if (thread_rank() != 0) return;
-    cp_async_bulk_tensor(space_cluster, space_global, shared.as<Storage>().tile, &map, at, &shared.as<Storage>().barrier);
+    cp_async_bulk_tensor(space_cluster, space_global, shared.as<Storage>().tile, &map, at,
+                         &shared.as<Storage>().barrier);
   });
   EXPECT_TRUE(report.has("tensor-map-not-modelled")) << report.text();
 }
 
 TEST(TensorFaults, TheSharedSideIsInSharedMemory) {
   alignas(128) static std::uint32_t memory[4096], elsewhere[1024];
-  const TmaDescriptor map = pack({.data_type = TmaDataType::u32, .rank = 1, .address = reinterpret_cast<std::uint64_t>(memory),
-                                  .dims = {64, 1, 1, 1, 1}, .box = {64, 1, 1, 1, 1}});
+  const TmaDescriptor map = pack({.data_type = TmaDataType::u32,
+                                  .rank = 1,
+                                  .address = reinterpret_cast<std::uint64_t>(memory),
+                                  .dims = {64, 1, 1, 1, 1},
+                                  .box = {64, 1, 1, 1, 1}});
   const std::int32_t at[1] = {0};
   const Report report = simulate(kOneWarp, [&](SharedMemory) {
     if (thread_rank() == 0) cp_async_bulk_tensor(space_global, space_shared, &map, at, elsewhere);

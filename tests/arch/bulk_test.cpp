@@ -1,8 +1,8 @@
 // Bulk copies and reductions of byte ranges, and remote stores.
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "gantry/numeric/float_types.hpp"
 #include "simulate.hpp"
@@ -65,36 +65,37 @@ TEST(Bulk, ReductionsToGlobalComputeInTheirType) {
 
 TEST(Bulk, AnotherCtaReceivesCopiesReductionsAndValues) {
   std::vector<std::uint32_t> got(64);
-  const Report report = simulate(
-      {.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)},
-      [&](SharedMemory shared) {
-        Storage& s = shared.as<Storage>();
-        const bool sender = cluster_block_rank() == 1;
-        if (thread_rank() == 0) {
-          mbarrier_init(&s.barrier, 1);
-          fence_mbarrier_init(sem_release, scope_cluster);
-          for (std::uint32_t i = 0; i < 64; ++i) st(space_shared, &s.values[i], sender ? 100 + i : 1);
-          fence_proxy_async(space_shared);
-          if (!sender) mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, 64 + 64 + 4 + 4);
-        }
-        barrier_cluster_arrive(), barrier_cluster_wait();
-        if (sender && thread_rank() == 0) {
-          std::uint64_t* bar = mapa(space_cluster, &s.barrier, 0);
-          std::uint32_t* to = mapa(space_cluster, &s.values[0], 0);
-          cp_async_bulk(space_cluster, space_shared, to, s.values, 64, bar);
-          cp_reduce_async_bulk(space_cluster, space_shared, op_add, to + 16, s.values + 16, 64, bar);
-          st_async(to + 40, 7u, bar);
-          red_async(op_add, to + 41, 8u, bar);
-        }
-        if (!sender) {
-          wait(&s.barrier, 0);
-          if (thread_rank() == 0) {
-            for (std::size_t i = 0; i < 64; ++i) got[i] = ld(space_shared, &s.values[i]);
-          }
-        }
-        barrier_cluster_arrive(), barrier_cluster_wait();
-      },
-      {.seed = 4});
+  const Report report =
+      simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)},
+               [&](SharedMemory shared) {
+                 Storage& s = shared.as<Storage>();
+                 const bool sender = cluster_block_rank() == 1;
+                 if (thread_rank() == 0) {
+                   mbarrier_init(&s.barrier, 1);
+                   fence_mbarrier_init(sem_release, scope_cluster);
+                   for (std::uint32_t i = 0; i < 64; ++i) st(space_shared, &s.values[i], sender ? 100 + i : 1);
+                   fence_proxy_async(space_shared);
+                   if (!sender)
+                     mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, 64 + 64 + 4 + 4);
+                 }
+                 barrier_cluster_arrive(), barrier_cluster_wait();
+                 if (sender && thread_rank() == 0) {
+                   std::uint64_t* bar = mapa(space_cluster, &s.barrier, 0);
+                   std::uint32_t* to = mapa(space_cluster, &s.values[0], 0);
+                   cp_async_bulk(space_cluster, space_shared, to, s.values, 64, bar);
+                   cp_reduce_async_bulk(space_cluster, space_shared, op_add, to + 16, s.values + 16, 64, bar);
+                   st_async(to + 40, 7u, bar);
+                   red_async(op_add, to + 41, 8u, bar);
+                 }
+                 if (!sender) {
+                   wait(&s.barrier, 0);
+                   if (thread_rank() == 0) {
+                     for (std::size_t i = 0; i < 64; ++i) got[i] = ld(space_shared, &s.values[i]);
+                   }
+                 }
+                 barrier_cluster_arrive(), barrier_cluster_wait();
+               },
+               {.seed = 4});
   EXPECT_TRUE(report.clean()) << report.text();
   for (std::uint32_t i = 0; i < 64; ++i) {
     const std::uint32_t expected = i < 16 ? 100 + i : i < 32 ? 101 + i : i == 40 ? 7 : i == 41 ? 9 : 1;

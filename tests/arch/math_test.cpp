@@ -1,7 +1,7 @@
 // Approximations within their bounds, conversions to the bit.
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "gantry/arch.hpp"
 

@@ -1,7 +1,7 @@
 // ldmatrix and stmatrix against the table of which lane holds which element.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "simulate.hpp"
 
@@ -26,7 +26,8 @@ void expect_loads(bool transposed) {
   const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
     Storage& s = shared.as<Storage>();
     const std::uint32_t lane = lane_rank();
-    for (std::uint32_t i = 0; i < 8; ++i) st(space_shared, &s.matrix[lane / 8][lane % 8][i], element(lane / 8, lane % 8, i));
+    for (std::uint32_t i = 0; i < 8; ++i)
+      st(space_shared, &s.matrix[lane / 8][lane % 8][i], element(lane / 8, lane % 8, i));
     syncwarp();
     std::uint32_t r[Count];
     const void* row = &s.matrix[lane / 8][lane % 8][0];

@@ -1,7 +1,7 @@
 // mbarriers count as the hardware does: arrivals, bytes and phases, in any order that it accepts.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "simulate.hpp"
 
@@ -121,29 +121,29 @@ TEST(Mbarrier, ADroppedArrivalIsNotExpectedAgain) {
 
 TEST(Mbarrier, AWaitBlocksUntilOthersHaveArrived) {
   std::vector<int> order;
-  const Report report = simulate(
-      {.block = {64}, .shared_bytes = sizeof(Storage)},
-      [&](SharedMemory shared) {
-        Storage& s = shared.as<Storage>();
-        if (thread_rank() == 0) mbarrier_init(&s.barrier, 63);
-        syncthreads();
-        if (thread_rank() == 0) {
-          wait(&s.barrier, 0);
-          order.push_back(0);
-        } else {
-          order.push_back(static_cast<int>(thread_rank()));
-          mbarrier_arrive(&s.barrier);
-        }
-      },
-      {.seed = 11});
+  const Report report = simulate({.block = {64}, .shared_bytes = sizeof(Storage)},
+                                 [&](SharedMemory shared) {
+                                   Storage& s = shared.as<Storage>();
+                                   if (thread_rank() == 0) mbarrier_init(&s.barrier, 63);
+                                   syncthreads();
+                                   if (thread_rank() == 0) {
+                                     wait(&s.barrier, 0);
+                                     order.push_back(0);
+                                   } else {
+                                     order.push_back(static_cast<int>(thread_rank()));
+                                     mbarrier_arrive(&s.barrier);
+                                   }
+                                 },
+                                 {.seed = 11});
   EXPECT_TRUE(report.clean()) << report.text();
   ASSERT_EQ(order.size(), 64u);
   EXPECT_EQ(order.back(), 0);
 }
 
 TEST(Mbarrier, MisuseIsNamed) {
-  EXPECT_TRUE(with_barrier(1, [](std::uint64_t* b) { arrive_expecting(b, 16), mbarrier_arrive(b); })
-                  .has("mbarrier-over-arrival"));
+  EXPECT_TRUE(with_barrier(1, [](std::uint64_t* b) {
+                arrive_expecting(b, 16), mbarrier_arrive(b);
+              }).has("mbarrier-over-arrival"));
   EXPECT_TRUE(with_barrier(1, [](std::uint64_t* b) { expect_bytes(b, 1 << 20); }).has("mbarrier-tx-overflow"));
   EXPECT_TRUE(with_barrier(1, [](std::uint64_t* b) { mbarrier_arrive(b + 1); }).has("mbarrier-uninitialised"));
   EXPECT_TRUE(with_barrier(1, [](std::uint64_t* b) { mbarrier_init(b, 2); }).has("mbarrier-reinitialised"));

@@ -1,7 +1,7 @@
 // Ordinary and strong accesses, and atomics.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "gantry/numeric/float_types.hpp"
 #include "simulate.hpp"
@@ -17,7 +17,9 @@ struct Storage {
 };
 
 TEST(Memory, ValuesOfEverySizeGoThroughSharedMemory) {
-  struct alignas(16) Sixteen { std::uint32_t x[4]; };
+  struct alignas(16) Sixteen {
+    std::uint32_t x[4];
+  };
   alignas(16) const Sixteen in{{1, 2, 3, 4}};
   Sixteen out{};
   std::uint8_t byte = 0;
@@ -39,14 +41,13 @@ TEST(Memory, AtomicsCountEveryThreadOfEveryCta) {
   std::uint32_t counter = 0, largest = 0;
   float sum = 0;
   std::vector<int> tickets(8 * 64);
-  const Report report = simulate(
-      {.grid = {8}, .block = {64}, .shared_bytes = sizeof(Storage)},
-      [&](SharedMemory) {
-        ++tickets[atom(op_add, space_global, &counter, 1u)];
-        red(op_max, space_global, &largest, block_index().x * 100 + thread_rank());
-        red(op_add, space_global, &sum, 0.5f);
-      },
-      {.seed = 9});
+  const Report report = simulate({.grid = {8}, .block = {64}, .shared_bytes = sizeof(Storage)},
+                                 [&](SharedMemory) {
+                                   ++tickets[atom(op_add, space_global, &counter, 1u)];
+                                   red(op_max, space_global, &largest, block_index().x * 100 + thread_rank());
+                                   red(op_add, space_global, &sum, 0.5f);
+                                 },
+                                 {.seed = 9});
   EXPECT_TRUE(report.clean()) << report.text();
   EXPECT_EQ(counter, 8u * 64);
   EXPECT_EQ(largest, 763u);
@@ -61,12 +62,12 @@ TEST(Memory, AtomicsFollowTheirDefinitions) {
   alignas(16) f32x4 four{1, 2, 3, 4};
   bf16x2 pair{static_cast<std::uint32_t>(bf16(2.0f).bits) << 16 | bf16(1.0f).bits};
   const Report report = simulate({.block = {1}}, [&](SharedMemory) {
-    got.push_back(atom(op_inc, space_global, &x, 10u));            // 10 -> 0
-    got.push_back(atom(op_dec, space_global, &x, 7u));             // 0 -> 7
-    got.push_back(atom(op_xor_op, space_global, &x, 2u));          // 7 -> 5
-    got.push_back(atom_exch(space_global, &x, 40u));               // 5 -> 40
-    got.push_back(atom_cas(space_global, &x, 41u, 1u));            // stays
-    got.push_back(atom_cas(space_global, &x, 40u, 2u));            // 40 -> 2
+    got.push_back(atom(op_inc, space_global, &x, 10u));    // 10 -> 0
+    got.push_back(atom(op_dec, space_global, &x, 7u));     // 0 -> 7
+    got.push_back(atom(op_xor_op, space_global, &x, 2u));  // 7 -> 5
+    got.push_back(atom_exch(space_global, &x, 40u));       // 5 -> 40
+    got.push_back(atom_cas(space_global, &x, 41u, 1u));    // stays
+    got.push_back(atom_cas(space_global, &x, 40u, 2u));    // 40 -> 2
     got.push_back(atom(op_add, sem_acq_rel, scope_gpu, space_global, &x, 1u));
     atom(op_add, space_global, &wide, ~std::uint64_t{0});
     red(op_add, space_global, &four, f32x4{10, 20, 30, 40});
@@ -86,22 +87,21 @@ Report hand_over(Raise raise, Look look, std::uint64_t seed) {
   static std::uint32_t data[32];
   static std::uint32_t flag;
   flag = 0;
-  return simulate(
-      {.grid = {2}, .block = {32}},
-      [&](SharedMemory) {
-        if (block_index().x == 0) {
-          st(space_global, &data[lane_rank()], lane_rank());
-          syncwarp();
-          if (lane_rank() == 0) raise(&flag);
-        } else {
-          if (lane_rank() == 0) {
-            while (!look(&flag)) pause();
-          }
-          syncwarp();
-          ld(space_global, &data[31 - lane_rank()]);
-        }
-      },
-      {.seed = seed});
+  return simulate({.grid = {2}, .block = {32}},
+                  [&](SharedMemory) {
+                    if (block_index().x == 0) {
+                      st(space_global, &data[lane_rank()], lane_rank());
+                      syncwarp();
+                      if (lane_rank() == 0) raise(&flag);
+                    } else {
+                      if (lane_rank() == 0) {
+                        while (!look(&flag)) pause();
+                      }
+                      syncwarp();
+                      ld(space_global, &data[31 - lane_rank()]);
+                    }
+                  },
+                  {.seed = seed});
 }
 
 TEST(Memory, AnAcquireThatReadsAReleaseSeesWhatWentBefore) {
@@ -147,12 +147,15 @@ TEST(Memory, AFlagThatNobodyRaisesIsReportedAndDoesNotHang) {
 TEST(Memory, AccessesOutsideOfSharedMemoryAreReported) {
   std::uint32_t outside = 0;
   const LaunchConfig config{.block = {1}, .shared_bytes = sizeof(Storage)};
-  EXPECT_TRUE(simulate(config, [&](SharedMemory s) { st(space_shared, &s.as<Storage>().words[64], 1u); })
-                  .has("shared-out-of-range"));
+  EXPECT_TRUE(simulate(config, [&](SharedMemory s) {
+                st(space_shared, &s.as<Storage>().words[64], 1u);
+              }).has("shared-out-of-range"));
   EXPECT_TRUE(simulate(config, [&](SharedMemory) { st(space_shared, &outside, 1u); }).has("wrong-space"));
-  EXPECT_TRUE(simulate(config, [&](SharedMemory s) { st(space_global, &s.as<Storage>().words[0], 1u); }).has("wrong-space"));
-  EXPECT_TRUE(simulate(config, [&](SharedMemory s) { ld(space_shared, &s.as<Storage>().words[3]); })
-                  .has("uninitialised-shared-read"));
+  EXPECT_TRUE(
+      simulate(config, [&](SharedMemory s) { st(space_global, &s.as<Storage>().words[0], 1u); }).has("wrong-space"));
+  EXPECT_TRUE(simulate(config, [&](SharedMemory s) {
+                ld(space_shared, &s.as<Storage>().words[3]);
+              }).has("uninitialised-shared-read"));
 }
 
 }  // namespace

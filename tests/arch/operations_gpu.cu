@@ -1,5 +1,5 @@
-// Every operation of arch/ translated for the GPU: each instruction's text must assemble. What it computes is compared on
-// both machines elsewhere.
+// Every operation of arch/ translated for the GPU: each instruction's text must assemble. What it computes is compared
+// on both machines elsewhere.
 #include <cstdint>
 
 #include "gantry/arch.hpp"
@@ -114,7 +114,8 @@ __global__ void copies(const __grid_constant__ TmaDescriptor map, unsigned char*
   cluster_reductions(reinterpret_cast<std::int32_t*>(remote), s, bar, op_add, op_min, op_max);
   cluster_reductions(reinterpret_cast<std::uint64_t*>(remote), s, bar, op_add);
   st_async(remote, 7u, bar), st_async(reinterpret_cast<std::uint64_t*>(remote), std::uint64_t{7}, bar);
-  red_async(op_add, remote, 7u, bar), red_async(op_add, reinterpret_cast<std::uint64_t*>(remote), std::uint64_t{7}, bar);
+  red_async(op_add, remote, 7u, bar),
+      red_async(op_add, reinterpret_cast<std::uint64_t*>(remote), std::uint64_t{7}, bar);
   cp_async_bulk_commit_group();
   cp_async_bulk_wait_group(n32<1>), cp_async_bulk_wait_group_read(n32<0>);
 
@@ -177,10 +178,14 @@ __global__ void memory_and_warps(unsigned char* global, float* out) {
   atomics(reinterpret_cast<std::uint64_t*>(global), &s.state, op_add, op_min, op_max, op_and_op, op_or_op, op_xor_op);
   atomics(out, reinterpret_cast<float*>(s.tile), op_add);
   atomics(reinterpret_cast<double*>(out), reinterpret_cast<double*>(s.tile), op_add);
-  u32[1] = atom_exch(space_global, u32, 3u) + atom_cas(space_global, u32, 3u, 4u) + atom_cas(space_shared, s.tile, 1u, 2u);
-  s.state = atom_exch(space_shared, &s.state, std::uint64_t{3}) + atom_cas(space_shared, &s.state, std::uint64_t{3}, std::uint64_t{4});
-  u32[2] = atom(op_add, sem_relaxed, scope_gpu, space_global, u32, 1u) + atom(op_add, sem_acquire, scope_gpu, space_global, u32, 1u) +
-           atom(op_add, sem_release, scope_gpu, space_global, u32, 1u) + atom(op_add, sem_acq_rel, scope_gpu, space_global, u32, 1u);
+  u32[1] =
+      atom_exch(space_global, u32, 3u) + atom_cas(space_global, u32, 3u, 4u) + atom_cas(space_shared, s.tile, 1u, 2u);
+  s.state = atom_exch(space_shared, &s.state, std::uint64_t{3}) +
+            atom_cas(space_shared, &s.state, std::uint64_t{3}, std::uint64_t{4});
+  u32[2] = atom(op_add, sem_relaxed, scope_gpu, space_global, u32, 1u) +
+           atom(op_add, sem_acquire, scope_gpu, space_global, u32, 1u) +
+           atom(op_add, sem_release, scope_gpu, space_global, u32, 1u) +
+           atom(op_add, sem_acq_rel, scope_gpu, space_global, u32, 1u);
   red(op_add, sem_release, scope_gpu, space_global, u32, 1u);
   red(op_add, space_global, reinterpret_cast<f16x2*>(global), f16x2{1});
   red(op_add, space_global, reinterpret_cast<bf16x2*>(global), bf16x2{1});
@@ -190,7 +195,8 @@ __global__ void memory_and_warps(unsigned char* global, float* out) {
   float x = out[thread_rank()];
   syncwarp();
   x += shfl_sync(kFullWarp, x, 3) + shfl_xor_sync(kFullWarp, x, 1) + shfl_down_sync(kFullWarp, x, 2) +
-       shfl_up_sync(kFullWarp, x, 4) + ballot_sync(kFullWarp, x > 0) + any_sync(kFullWarp, x > 1) + all_sync(kFullWarp, x > 2);
+       shfl_up_sync(kFullWarp, x, 4) + ballot_sync(kFullWarp, x > 0) + any_sync(kFullWarp, x > 1) +
+       all_sync(kFullWarp, x > 2);
   const auto n = static_cast<std::uint32_t>(x);
   x += redux_sync(op_add, kFullWarp, n) + redux_sync(op_min, kFullWarp, n) + redux_sync(op_max, kFullWarp, n) +
        redux_sync(op_and_op, kFullWarp, n) + redux_sync(op_or_op, kFullWarp, n) + redux_sync(op_xor_op, kFullWarp, n);

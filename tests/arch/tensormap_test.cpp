@@ -1,7 +1,7 @@
 // Tensor maps edited by a kernel: the protocol that makes the edit visible, and what happens without a part of it.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "simulate.hpp"
 
@@ -24,35 +24,37 @@ Report load_through_edited_map(std::vector<std::uint32_t>& got, Omit omit) {
   alignas(128) static std::uint32_t first[256], second[256];
   alignas(128) static TmaDescriptor slot;
   for (std::uint32_t i = 0; i < 256; ++i) first[i] = i, second[i] = 1000 + i;
-  const TmaDescriptor map = pack({.data_type = TmaDataType::u32, .rank = 1,
-                                  .address = reinterpret_cast<std::uint64_t>(first), .dims = {256}, .box = {256}});
-  return simulate(
-      {.block = {32}, .shared_bytes = sizeof(Storage)},
-      [&, omit](SharedMemory shared) {
-        Storage& s = shared.as<Storage>();
-        const bool leader = thread_rank() == 0;
-        if (leader) {
-          mbarrier_init(&s.barrier, 1);
-          fence_mbarrier_init(sem_release, scope_cluster);
-          for (int i = 0; i < 16; ++i) st(space_shared, &s.map.words[i], map.words[i]);
-        }
-        syncwarp();
-        for (std::uint32_t lap = 0; lap < 2; ++lap) {
-          if (leader) tensormap_replace_global_address(space_shared, &s.map, lap == 0 ? first : second);
-          syncwarp();
-          tensormap_cp_fenceproxy(sem_release, scope_gpu, &slot, &s.map);
-          if (!leader) continue;
-          if (omit != Omit::acquire) fence_proxy_tensormap_generic(sem_acquire, scope_gpu, &slot);
-          const std::int32_t at[1] = {0};
-          mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, 1024);
-          cp_async_bulk_tensor(space_cluster, space_global, s.tile, &slot, at, &s.barrier);
-          if (omit == Omit::wait && lap == 0) continue;
-          wait(&s.barrier, lap & 1);
-          got.push_back(ld(space_shared, &s.tile[7]));
-          fence_proxy_async(space_shared);
-        }
-      },
-      {.seed = 3, .latency = Latency::late});
+  const TmaDescriptor map = pack({.data_type = TmaDataType::u32,
+                                  .rank = 1,
+                                  .address = reinterpret_cast<std::uint64_t>(first),
+                                  .dims = {256},
+                                  .box = {256}});
+  return simulate({.block = {32}, .shared_bytes = sizeof(Storage)},
+                  [&, omit](SharedMemory shared) {
+                    Storage& s = shared.as<Storage>();
+                    const bool leader = thread_rank() == 0;
+                    if (leader) {
+                      mbarrier_init(&s.barrier, 1);
+                      fence_mbarrier_init(sem_release, scope_cluster);
+                      for (int i = 0; i < 16; ++i) st(space_shared, &s.map.words[i], map.words[i]);
+                    }
+                    syncwarp();
+                    for (std::uint32_t lap = 0; lap < 2; ++lap) {
+                      if (leader) tensormap_replace_global_address(space_shared, &s.map, lap == 0 ? first : second);
+                      syncwarp();
+                      tensormap_cp_fenceproxy(sem_release, scope_gpu, &slot, &s.map);
+                      if (!leader) continue;
+                      if (omit != Omit::acquire) fence_proxy_tensormap_generic(sem_acquire, scope_gpu, &slot);
+                      const std::int32_t at[1] = {0};
+                      mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, 1024);
+                      cp_async_bulk_tensor(space_cluster, space_global, s.tile, &slot, at, &s.barrier);
+                      if (omit == Omit::wait && lap == 0) continue;
+                      wait(&s.barrier, lap & 1);
+                      got.push_back(ld(space_shared, &s.tile[7]));
+                      fence_proxy_async(space_shared);
+                    }
+                  },
+                  {.seed = 3, .latency = Latency::late});
 }
 
 TEST(TensorMap, AnEditedMapIsUsedOnceItIsPublishedAndAcquired) {
@@ -75,8 +77,12 @@ TEST(TensorMap, EditingItUnderACopyInFlightIsReported) {
 TEST(TensorMap, AMapEditedInGlobalMemoryNeedsARelease) {
   alignas(128) static std::uint32_t memory[64];
   alignas(128) static TmaDescriptor slot;
-  slot = pack({.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(memory), .dims = {8, 8},
-               .strides = {32}, .box = {8, 8}});
+  slot = pack({.data_type = TmaDataType::u32,
+               .rank = 2,
+               .address = reinterpret_cast<std::uint64_t>(memory),
+               .dims = {8, 8},
+               .strides = {32},
+               .box = {8, 8}});
   for (const bool release : {false, true}) {
     const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
       Storage& s = shared.as<Storage>();

@@ -1,7 +1,7 @@
 // Lanes that exchange values, against the definition of each exchange.
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "simulate.hpp"
 
@@ -65,7 +65,8 @@ TEST(Warp, ReductionsCombineEveryLane) {
     const std::uint32_t v = i * 37 + 5;
     sum += v, conjunction &= v | 5, any |= v, odd ^= v;
   }
-  EXPECT_EQ(got, (std::vector<std::uint32_t>{sum, 5, 31 * 37 + 5, conjunction, any, odd, static_cast<std::uint32_t>(-7)}));
+  EXPECT_EQ(got,
+            (std::vector<std::uint32_t>{sum, 5, 31 * 37 + 5, conjunction, any, odd, static_cast<std::uint32_t>(-7)}));
 }
 
 TEST(Warp, OneLaneIsElectedAndItIsTheLowestOfTheMask) {

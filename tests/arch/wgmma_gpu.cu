@@ -60,14 +60,15 @@ __global__ void __launch_bounds__(128) every_type(std::uint64_t a, std::uint64_t
   both_forms<WgmmaOp<N, s32, u8, s8>>(a, b, out);
 }
 
-#define GANTRY_INSTANTIATE(kernel, n) \
-  template __global__ void kernel<n>(std::uint64_t, std::uint64_t, std::uint32_t*);
-#define GANTRY_FOUR(n)                                                        \
-  GANTRY_INSTANTIATE(every_n, n) GANTRY_INSTANTIATE(every_n, n + 8)           \
+// clang-format off
+#define GANTRY_INSTANTIATE(kernel, n) template __global__ void kernel<n>(std::uint64_t, std::uint64_t, std::uint32_t*);
+#define GANTRY_FOUR(n)                                              \
+  GANTRY_INSTANTIATE(every_n, n) GANTRY_INSTANTIATE(every_n, n + 8) \
   GANTRY_INSTANTIATE(every_n, n + 16) GANTRY_INSTANTIATE(every_n, n + 24)
 GANTRY_FOUR(8) GANTRY_FOUR(40) GANTRY_FOUR(72) GANTRY_FOUR(104)
 GANTRY_FOUR(136) GANTRY_FOUR(168) GANTRY_FOUR(200) GANTRY_FOUR(232)
 GANTRY_INSTANTIATE(every_type, 8)
 GANTRY_INSTANTIATE(every_type, 64)
+// clang-format on
 
 }  // namespace gantry_test

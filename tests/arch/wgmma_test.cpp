@@ -1,9 +1,9 @@
-// Matrix products from descriptors: tiles that TMA brought, every type, both majors, A from shared memory and registers.
-// The operands are small integers, so every sum is exact and the result has one right value.
-#include <gtest/gtest.h>
-
+// Matrix products from descriptors: tiles that TMA brought, every type, both majors, A from shared memory and
+// registers. The operands are small integers, so every sum is exact and the result has one right value.
 #include <cstring>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "gantry/numeric/float_types.hpp"
 #include "simulate.hpp"
@@ -16,13 +16,41 @@ using test::simulate;
 
 template <MmaType T>
 struct HostType;
-template <> struct HostType<MmaType::f16> { using type = f16; static constexpr auto tma = TmaDataType::f16; };
-template <> struct HostType<MmaType::bf16> { using type = bf16; static constexpr auto tma = TmaDataType::bf16; };
-template <> struct HostType<MmaType::tf32> { using type = tf32; static constexpr auto tma = TmaDataType::f32; };
-template <> struct HostType<MmaType::e4m3> { using type = e4m3; static constexpr auto tma = TmaDataType::u8; };
-template <> struct HostType<MmaType::e5m2> { using type = e5m2; static constexpr auto tma = TmaDataType::u8; };
-template <> struct HostType<MmaType::s8> { using type = std::int8_t; static constexpr auto tma = TmaDataType::u8; };
-template <> struct HostType<MmaType::u8> { using type = std::uint8_t; static constexpr auto tma = TmaDataType::u8; };
+template <>
+struct HostType<MmaType::f16> {
+  using type = f16;
+  static constexpr auto tma = TmaDataType::f16;
+};
+template <>
+struct HostType<MmaType::bf16> {
+  using type = bf16;
+  static constexpr auto tma = TmaDataType::bf16;
+};
+template <>
+struct HostType<MmaType::tf32> {
+  using type = tf32;
+  static constexpr auto tma = TmaDataType::f32;
+};
+template <>
+struct HostType<MmaType::e4m3> {
+  using type = e4m3;
+  static constexpr auto tma = TmaDataType::u8;
+};
+template <>
+struct HostType<MmaType::e5m2> {
+  using type = e5m2;
+  static constexpr auto tma = TmaDataType::u8;
+};
+template <>
+struct HostType<MmaType::s8> {
+  using type = std::int8_t;
+  static constexpr auto tma = TmaDataType::u8;
+};
+template <>
+struct HostType<MmaType::u8> {
+  using type = std::uint8_t;
+  static constexpr auto tma = TmaDataType::u8;
+};
 
 int small(int i, bool is_unsigned) { return is_unsigned ? i * 7 % 5 : i * 7 % 5 - 2; }
 
@@ -33,12 +61,15 @@ struct Storage {
 };
 
 template <class T>
-TmaDescriptor matrix_map(const std::vector<T>& data, TmaDataType type, int columns, int rows, int box_columns, int box_rows,
-                         TmaSwizzle swizzle) {
-  return pack({.data_type = type, .rank = 2, .address = reinterpret_cast<std::uint64_t>(data.data()),
+TmaDescriptor matrix_map(const std::vector<T>& data, TmaDataType type, int columns, int rows, int box_columns,
+                         int box_rows, TmaSwizzle swizzle) {
+  return pack({.data_type = type,
+               .rank = 2,
+               .address = reinterpret_cast<std::uint64_t>(data.data()),
                .dims = {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows)},
                .strides = {static_cast<std::uint64_t>(columns) * sizeof(T)},
-               .box = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows)}, .swizzle = swizzle});
+               .box = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows)},
+               .swizzle = swizzle});
 }
 
 // The accumulators of one warpgroup as a 64 x N matrix of doubles.
@@ -115,7 +146,8 @@ void expect_exact_product(TmaSwizzle swizzle, bool a_in_registers = false) {
       for (std::uint32_t r = 0; r < 4; ++r) {
         const std::uint32_t row = 16 * warp + lane / 4 + 8 * (r % 2);
         const std::uint32_t first = bytes + 16 * (r / 2) + 4 * (lane % 4);
-        std::memcpy(&registers[r], reinterpret_cast<const std::byte*>(a.data()) + row * static_cast<std::uint32_t>(span) + first, 4);
+        std::memcpy(&registers[r],
+                    reinterpret_cast<const std::byte*>(a.data()) + row * static_cast<std::uint32_t>(span) + first, 4);
       }
       wgmma_mma_async<Op>(acc, registers, wgmma_advance(db, bytes), step > 0);
     }
@@ -128,7 +160,8 @@ void expect_exact_product(TmaSwizzle swizzle, bool a_in_registers = false) {
     for (int j = 0; j < Op::kN; ++j) {
       double sum = 0;
       for (int k = 0; k < depth; ++k) {
-        sum += double(float(a[static_cast<std::size_t>(i * depth + k)])) * double(float(b[static_cast<std::size_t>(j * depth + k)]));
+        sum += double(float(a[static_cast<std::size_t>(i * depth + k)])) *
+               double(float(b[static_cast<std::size_t>(j * depth + k)]));
       }
       ASSERT_EQ(result(i, j), sum) << "row " << i << " column " << j;
     }
@@ -216,7 +249,8 @@ TEST(Wgmma, DescriptorsAreTheWorkedExamples) {
     EXPECT_EQ(wgmma_advance(wgmma_descriptor(tile, {.stride_bytes = 1024}), 96), 0x4000004000010046u);
     EXPECT_EQ(wgmma_descriptor(tile, {.stride_bytes = 512, .swizzle_bytes = 64}), 0x8000002000010040u);
     EXPECT_EQ(wgmma_descriptor(tile, {.stride_bytes = 256, .swizzle_bytes = 32}), 0xC000001000010040u);
-    EXPECT_EQ(wgmma_descriptor(tile, {.leading_bytes = 2048, .stride_bytes = 128, .swizzle_bytes = 0}), 0x0000000800800040u);
+    EXPECT_EQ(wgmma_descriptor(tile, {.leading_bytes = 2048, .stride_bytes = 128, .swizzle_bytes = 0}),
+              0x0000000800800040u);
     EXPECT_EQ(wgmma_descriptor(tile, {.leading_bytes = 8192, .stride_bytes = 1024}), 0x4000004002000040u);
   });
 }
@@ -228,7 +262,9 @@ enum class Omit { nothing, fence, wait, warp, proxy_fence };
 Report product_without(Omit omit) {
   return simulate({.block = {128}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
     Storage& s = shared.as<Storage>();
-    struct alignas(16) Chunk { std::uint32_t x[4] = {}; };
+    struct alignas(16) Chunk {
+      std::uint32_t x[4] = {};
+    };
     for (std::uint32_t i = thread_rank() * 16; i < 64 * 128; i += 128 * 16) {
       st(space_shared, reinterpret_cast<Chunk*>(s.a + i), Chunk{});
       st(space_shared, reinterpret_cast<Chunk*>(s.b + i), Chunk{});
@@ -238,7 +274,8 @@ Report product_without(Omit omit) {
     if (omit == Omit::warp && thread_rank() >= 96) return;
     Accumulator<Small> acc;
     if (omit != Omit::fence) wgmma_fence();
-    const std::uint64_t a = wgmma_descriptor(s.a, {.stride_bytes = 1024}), b = wgmma_descriptor(s.b, {.stride_bytes = 1024});
+    const std::uint64_t a = wgmma_descriptor(s.a, {.stride_bytes = 1024}),
+                        b = wgmma_descriptor(s.b, {.stride_bytes = 1024});
     wgmma_mma_async<Small>(acc, a, b, false);
     wgmma_commit_group();
     if (omit != Omit::wait) wgmma_wait_group(n32<0>);

@@ -5,5 +5,6 @@
 using namespace gantry;
 constexpr ComposedLayout kTile(Swizzle(2, 4, 3), _0, make_layout(make_shape(_8, _128), LayoutRight{}), 16);
 constexpr TmaPlan kPlan = make_tma_copy(
-    TmaOp::load, {.element = ElementType::f16, .layout = make_layout(make_shape(512, 4096), make_stride(4096, _1))}, kTile);
+    TmaOp::load, {.element = ElementType::f16, .layout = make_layout(make_shape(512, 4096), make_stride(4096, _1))},
+    kTile);
 GANTRY_TMA_PLAN_STATIC_CHECK(kPlan);

@@ -130,7 +130,7 @@ TEST(DivideProperties, AModeLeftAloneMustBeAPairToBeZipped) {
   EXPECT_STREQ(
       describe(zipped_divide(layout("(_8,_6):(_1,_8)"), make_tile(_, _2)).fault()).c_str(),
       "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has '_', and that mode has rank 1: "
-               "write the mode's extent instead of '_'");
+      "write the mode's extent instead of '_'");
 }
 
 TEST(ProductProperties, AProductRepeatsTheBlockWhereTheTilerSays) {

@@ -1,9 +1,9 @@
 // Each kernel of examples/bugs gets the report that lies beside it.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 #include "examples/bugs/all.hpp"
 

@@ -1,13 +1,14 @@
 // The tensor core's sum, against what its model says of numbers chosen to show each step.
 #include "src/sim/dot.hpp"
 
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
-#include <gantry/numeric/float_types.hpp>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/numeric/float_types.hpp>
 
 namespace gantry::sim {
 namespace {

@@ -1,11 +1,11 @@
 // Every rule that the simulated machine can report has a page, every page a rule, and every rule a test.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 namespace gantry {
 namespace {
@@ -31,7 +31,8 @@ std::string content_of_all(const fs::path& folder) {
 std::set<std::string> rules() {
   const std::string source = content_of_all(kRoot / "src/sim");
   std::set<std::string> found;
-  const std::regex named(R"re((?:find|complain|fault|Told|return )[({]\s*(?:[a-z_.()]+ \? )?"([a-z0-9]+(?:-[a-z0-9]+)*)")re");
+  const std::regex named(
+      R"re((?:find|complain|fault|Told|return )[({]\s*(?:[a-z_.()]+ \? )?"([a-z0-9]+(?:-[a-z0-9]+)*)")re");
   for (std::sregex_iterator it(source.begin(), source.end(), named), end; it != end; ++it) found.insert((*it)[1]);
   found.insert({"deadlock", "livelock", "global-race", "shared-race", "launch-refused"});
   return found;

@@ -1,9 +1,10 @@
-// Each rule about the order of accesses: a kernel that breaks it, and the same kernel with the missing step, which is clean.
-#include <gtest/gtest.h>
-
+// Each rule about the order of accesses: a kernel that breaks it, and the same kernel with the missing step, which is
+// clean.
 #include <functional>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "simulate.hpp"
 
@@ -22,15 +23,21 @@ struct Storage {
 alignas(128) std::uint32_t source[1024], target[1024];
 
 const TmaDescriptor& source_map() {
-  alignas(128) static const TmaDescriptor map =
-      pack({.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(source),
-            .dims = {32, 32, 1, 1, 1}, .strides = {128}, .box = {32, 32, 1, 1, 1}});
+  alignas(128) static const TmaDescriptor map = pack({.data_type = TmaDataType::u32,
+                                                      .rank = 2,
+                                                      .address = reinterpret_cast<std::uint64_t>(source),
+                                                      .dims = {32, 32, 1, 1, 1},
+                                                      .strides = {128},
+                                                      .box = {32, 32, 1, 1, 1}});
   return map;
 }
 const TmaDescriptor& target_map() {
-  alignas(128) static const TmaDescriptor map =
-      pack({.data_type = TmaDataType::u32, .rank = 2, .address = reinterpret_cast<std::uint64_t>(target),
-            .dims = {32, 32, 1, 1, 1}, .strides = {128}, .box = {32, 32, 1, 1, 1}});
+  alignas(128) static const TmaDescriptor map = pack({.data_type = TmaDataType::u32,
+                                                      .rank = 2,
+                                                      .address = reinterpret_cast<std::uint64_t>(target),
+                                                      .dims = {32, 32, 1, 1, 1},
+                                                      .strides = {128},
+                                                      .box = {32, 32, 1, 1, 1}});
   return map;
 }
 
@@ -56,22 +63,23 @@ std::uint32_t sum_tile(Storage& s) {
   return sum;
 }
 
-// Runs `body(storage, broken)` in a CTA of 128 threads with two initialised barriers, once as it should be and once broken.
-void expect_rule(const std::string& rule, const std::function<void(Storage&, bool)>& body, std::uint32_t empties = 128) {
+// Runs `body(storage, broken)` in a CTA of 128 threads with two initialised barriers, once as it should be and once
+// broken.
+void expect_rule(const std::string& rule, const std::function<void(Storage&, bool)>& body,
+                 std::uint32_t empties = 128) {
   for (const bool broken : {false, true}) {
-    const Report report = simulate(
-        {.block = {128}, .shared_bytes = sizeof(Storage)},
-        [&](SharedMemory shared) {
-          Storage& s = shared.as<Storage>();
-          if (thread_rank() == 0) {
-            mbarrier_init(&s.full, 1);
-            mbarrier_init(&s.empty, empties);
-            fence_mbarrier_init(sem_release, scope_cluster);
-          }
-          syncthreads();
-          body(s, broken);
-        },
-        {.seed = 5});
+    const Report report = simulate({.block = {128}, .shared_bytes = sizeof(Storage)},
+                                   [&](SharedMemory shared) {
+                                     Storage& s = shared.as<Storage>();
+                                     if (thread_rank() == 0) {
+                                       mbarrier_init(&s.full, 1);
+                                       mbarrier_init(&s.empty, empties);
+                                       fence_mbarrier_init(sem_release, scope_cluster);
+                                     }
+                                     syncthreads();
+                                     body(s, broken);
+                                   },
+                                   {.seed = 5});
     if (broken) {
       EXPECT_TRUE(report.has(rule)) << report.text();
     } else {
@@ -160,19 +168,19 @@ TEST(Hazards, TmaDataEarly) {
 TEST(Hazards, TooFewExpectedBytesReleaseTheDataEarly) {
   int early = 0, never = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const Report report = simulate(
-        {.block = {32}, .shared_bytes = sizeof(Storage)},
-        [](SharedMemory shared) {
-          Storage& s = shared.as<Storage>();
-          if (thread_rank() != 0) return;
-          mbarrier_init(&s.full, 1);
-          fence_mbarrier_init(sem_release, scope_cluster);
-          mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, kTileBytes / 2);
-          load_tile(s);
-          wait(&s.full, 0);
-          ld(space_shared, &s.tile[1000]);
-        },
-        {.seed = seed});
+    const Report report =
+        simulate({.block = {32}, .shared_bytes = sizeof(Storage)},
+                 [](SharedMemory shared) {
+                   Storage& s = shared.as<Storage>();
+                   if (thread_rank() != 0) return;
+                   mbarrier_init(&s.full, 1);
+                   fence_mbarrier_init(sem_release, scope_cluster);
+                   mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, kTileBytes / 2);
+                   load_tile(s);
+                   wait(&s.full, 0);
+                   ld(space_shared, &s.tile[1000]);
+                 },
+                 {.seed = seed});
     EXPECT_FALSE(report.clean()) << "seed " << seed;
     early += report.has("tma-data-early");
     never += report.has("mbarrier-byte-count");
@@ -324,32 +332,33 @@ TEST(Hazards, ExitWithCopiesInFlight) {
 }
 
 TEST(Hazards, ALoadInFlightAtTheEndOfItsCta) {
-  const Report report = simulate(
-      {.block = {32}, .shared_bytes = sizeof(Storage)},
-      [](SharedMemory shared) {
-        Storage& s = shared.as<Storage>();
-        if (thread_rank() != 0) return;
-        mbarrier_init(&s.full, 1);
-        fence_mbarrier_init(sem_release, scope_cluster);
-        expect_tile(&s.full);
-        load_tile(s);
-      },
-      {.latency = Latency::late});
+  const Report report = simulate({.block = {32}, .shared_bytes = sizeof(Storage)},
+                                 [](SharedMemory shared) {
+                                   Storage& s = shared.as<Storage>();
+                                   if (thread_rank() != 0) return;
+                                   mbarrier_init(&s.full, 1);
+                                   fence_mbarrier_init(sem_release, scope_cluster);
+                                   expect_tile(&s.full);
+                                   load_tile(s);
+                                 },
+                                 {.latency = Latency::late});
   EXPECT_TRUE(report.has("exit-with-copies-in-flight")) << report.text();
 }
 
 TEST(Hazards, MbarrierInitRace) {
   for (const bool broken : {false, true}) {
-    const Report report = simulate({.block = {64}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
-      Storage& s = shared.as<Storage>();
-      if (thread_rank() == 0) mbarrier_init(&s.full, 64);
-      if (broken) {
-        syncwarp();
-      } else {
-        syncthreads();
-      }
-      mbarrier_arrive(&s.full);
-    }, {.schedule = Schedule::round_robin});
+    const Report report = simulate({.block = {64}, .shared_bytes = sizeof(Storage)},
+                                   [=](SharedMemory shared) {
+                                     Storage& s = shared.as<Storage>();
+                                     if (thread_rank() == 0) mbarrier_init(&s.full, 64);
+                                     if (broken) {
+                                       syncwarp();
+                                     } else {
+                                       syncthreads();
+                                     }
+                                     mbarrier_arrive(&s.full);
+                                   },
+                                   {.schedule = Schedule::round_robin});
     EXPECT_EQ(report.has("mbarrier-init-race"), broken) << report.text();
   }
 }
@@ -372,24 +381,25 @@ TEST(Hazards, MbarrierInitUnfenced) {
 
 TEST(Hazards, ARelaxedClusterBarrierCarriesAFencedInitialisationAndNothingElse) {
   for (const bool fenced : {true, false}) {
-    const Report report = simulate(
-        {.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
-          Storage& s = shared.as<Storage>();
-          if (thread_rank() == 0) {
-            mbarrier_init(&s.full, 1);
-            if (fenced) fence_mbarrier_init(sem_release, scope_cluster);
-          }
-          barrier_cluster_arrive(sem_relaxed), barrier_cluster_wait();
-          if (thread_rank() == 0) {
-            mbarrier_arrive(sem_release, scope_cluster, space_cluster, mapa(space_cluster, &s.full, cluster_block_rank() ^ 1));
-            wait(&s.full, 0);
-          }
-          barrier_cluster_arrive(), barrier_cluster_wait();
-        });
+    const Report report = simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)},
+                                   [=](SharedMemory shared) {
+                                     Storage& s = shared.as<Storage>();
+                                     if (thread_rank() == 0) {
+                                       mbarrier_init(&s.full, 1);
+                                       if (fenced) fence_mbarrier_init(sem_release, scope_cluster);
+                                     }
+                                     barrier_cluster_arrive(sem_relaxed), barrier_cluster_wait();
+                                     if (thread_rank() == 0) {
+                                       mbarrier_arrive(sem_release, scope_cluster, space_cluster,
+                                                       mapa(space_cluster, &s.full, cluster_block_rank() ^ 1));
+                                       wait(&s.full, 0);
+                                     }
+                                     barrier_cluster_arrive(), barrier_cluster_wait();
+                                   });
     EXPECT_EQ(report.clean(), fenced) << report.text();
   }
-  const Report data = simulate(
-      {.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)}, [](SharedMemory shared) {
+  const Report data =
+      simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)}, [](SharedMemory shared) {
         Storage& s = shared.as<Storage>();
         if (thread_rank() == 0) st(space_shared, &s.tile[0], 1u);
         fence_mbarrier_init(sem_release, scope_cluster);
@@ -404,16 +414,15 @@ TEST(Hazards, MbarrierPhaseOverrun) {
   // One thread waits for the first phase; two others complete two phases without hearing from it.
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const Report report = simulate(
-        {.block = {64}, .shared_bytes = sizeof(Storage)},
-        [](SharedMemory shared) {
-          Storage& s = shared.as<Storage>();
-          if (thread_rank() == 0) mbarrier_init(&s.full, 1);
-          syncthreads();
-          if (thread_rank() == 0) wait(&s.full, 0);
-          if (thread_rank() == 32) mbarrier_arrive(&s.full), mbarrier_arrive(&s.full);
-        },
-        {.seed = seed});
+    const Report report = simulate({.block = {64}, .shared_bytes = sizeof(Storage)},
+                                   [](SharedMemory shared) {
+                                     Storage& s = shared.as<Storage>();
+                                     if (thread_rank() == 0) mbarrier_init(&s.full, 1);
+                                     syncthreads();
+                                     if (thread_rank() == 0) wait(&s.full, 0);
+                                     if (thread_rank() == 32) mbarrier_arrive(&s.full), mbarrier_arrive(&s.full);
+                                   },
+                                   {.seed = seed});
     seen += report.has("mbarrier-phase-overrun");
   }
   EXPECT_GT(seen, 0);
@@ -447,15 +456,15 @@ TEST(Hazards, ClusterPeerGone) {
   for (const bool broken : {false, true}) {
     bool found = false;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const Report report = simulate(
-          {.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)},
-          [=](SharedMemory shared) {
-            Storage& s = shared.as<Storage>();
-            barrier_cluster_arrive(), barrier_cluster_wait();
-            if (cluster_block_rank() == 0 && thread_rank() == 0) st(space_cluster, mapa(space_cluster, &s.tile[0], 1), 1u);
-            if (!broken) barrier_cluster_arrive(), barrier_cluster_wait();
-          },
-          {.seed = seed});
+      const Report report = simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)},
+                                     [=](SharedMemory shared) {
+                                       Storage& s = shared.as<Storage>();
+                                       barrier_cluster_arrive(), barrier_cluster_wait();
+                                       if (cluster_block_rank() == 0 && thread_rank() == 0)
+                                         st(space_cluster, mapa(space_cluster, &s.tile[0], 1), 1u);
+                                       if (!broken) barrier_cluster_arrive(), barrier_cluster_wait();
+                                     },
+                                     {.seed = seed});
       found = found || report.has("cluster-peer-gone");
       if (!broken) {
         EXPECT_TRUE(report.clean()) << report.text();
@@ -477,10 +486,12 @@ TEST(Hazards, MulticastMask) {
 }
 
 TEST(Hazards, NamedBarrierReuse) {
-  const Report report = simulate({.block = {96}}, [](SharedMemory) {
-    if (thread_rank() < 32) barrier_arrive(3, 96), barrier_arrive(3, 96);
-    if (thread_rank() >= 64) barrier_sync(3, 96);
-  }, {.schedule = Schedule::round_robin});
+  const Report report = simulate({.block = {96}},
+                                 [](SharedMemory) {
+                                   if (thread_rank() < 32) barrier_arrive(3, 96), barrier_arrive(3, 96);
+                                   if (thread_rank() >= 64) barrier_sync(3, 96);
+                                 },
+                                 {.schedule = Schedule::round_robin});
   EXPECT_TRUE(report.has("named-barrier-reuse")) << report.text();
 }
 

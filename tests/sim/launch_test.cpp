@@ -1,7 +1,7 @@
 // What a user gets wrong about a launch is answered with a sentence, on every machine.
-#include <gtest/gtest.h>
-
 #include "gantry/arch/launch.hpp"
+
+#include <gtest/gtest.h>
 
 namespace gantry {
 namespace {
@@ -19,10 +19,12 @@ TEST(Launch, ALegalLaunchHasNoProblems) {
 TEST(Launch, MistakesAreSentences) {
   EXPECT_EQ(only_problem({.shared_bytes = 300000, .name = "gemm"}),
             "gemm: 300000 bytes of shared memory were asked for; a block has at most 232448, which is 67552 fewer.");
-  EXPECT_EQ(only_problem({.grid = {131}, .cluster = {2}, .name = "gemm"}),
-            "gemm: the grid has 131 blocks along x, which clusters of 2 do not divide; 132 is the next number that works.");
-  EXPECT_EQ(only_problem({.block = {64, 32}, .name = "gemm"}),
-            "gemm: a block of 64 x 32 x 1 threads was asked for; a block has at most 1024 threads, and at most 64 along z.");
+  EXPECT_EQ(
+      only_problem({.grid = {131}, .cluster = {2}, .name = "gemm"}),
+      "gemm: the grid has 131 blocks along x, which clusters of 2 do not divide; 132 is the next number that works.");
+  EXPECT_EQ(
+      only_problem({.block = {64, 32}, .name = "gemm"}),
+      "gemm: a block of 64 x 32 x 1 threads was asked for; a block has at most 1024 threads, and at most 64 along z.");
   EXPECT_EQ(only_problem({.grid = {32}, .cluster = {32}, .name = "gemm"}),
             "gemm: a cluster of 32 blocks was asked for; it has at most 8, or 16 where the device allows it.");
   EXPECT_EQ(only_problem({.grid = {0}, .name = "gemm"}),

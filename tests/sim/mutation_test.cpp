@@ -1,8 +1,8 @@
 // Every synchronising call of the example kernels is needed, and the checker says so when it is left out.
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "examples/broadcast.hpp"
 #include "examples/maps.hpp"
@@ -25,8 +25,9 @@ struct CopyConfig : TileCopyConfig {
 
 template <class Kernel>
 SweepReport sweep(const LaunchConfig& config, const typename Kernel::Params& params) {
-  return mutation_sweep({.max_steps = 500'000}, 8,
-                        [&](const SimulatorOptions& options) { return Simulator(options).run<Kernel>(config, params); });
+  return mutation_sweep({.max_steps = 500'000}, 8, [&](const SimulatorOptions& options) {
+    return Simulator(options).run<Kernel>(config, params);
+  });
 }
 
 TEST(MutationSweep, EveryChangeToTheExampleKernelsIsDetected) {
@@ -34,7 +35,8 @@ TEST(MutationSweep, EveryChangeToTheExampleKernelsIsDetected) {
   const auto expect_all = [&](const char* kernel, const SweepReport& report) {
     EXPECT_TRUE(report.original_clean) << kernel;
     for (const SweepEntry& entry : report.entries) {
-      // A syncwarp may be there only to bring lanes together again before an aligned instruction; convergence is not modelled.
+      // A syncwarp may be there only to bring lanes together again before an aligned instruction; convergence is not
+      // modelled.
       if (entry.site.operation == "syncwarp") continue;
       EXPECT_TRUE(entry.detected()) << kernel << ": " << entry.site.file << ":" << entry.site.line << " "
                                     << entry.site.operation;
@@ -60,10 +62,13 @@ TEST(MutationSweep, EveryChangeToTheExampleKernelsIsDetected) {
   {
     std::vector<unsigned char> from(8 * 32 * 128);
     std::vector<std::vector<unsigned char>> to(4, std::vector<unsigned char>(from.size()));
-    const auto map = [](auto& v) { return pack(matrix_map(TmaDataType::u8, address(v.data()), 256, 128, 32, 128, TmaSwizzle::none)); };
+    const auto map = [](auto& v) {
+      return pack(matrix_map(TmaDataType::u8, address(v.data()), 256, 128, 32, 128, TmaSwizzle::none));
+    };
     const Broadcast::Params params{map(from), {map(to[0]), map(to[1]), map(to[2]), map(to[3])}, 8};
-    expect_all("broadcast", sweep<Broadcast>({.grid = {2}, .cluster = {2}, .block = {64}, .shared_bytes = sizeof(Broadcast::Storage)},
-                                             params));
+    expect_all("broadcast",
+               sweep<Broadcast>(
+                   {.grid = {2}, .cluster = {2}, .block = {64}, .shared_bytes = sizeof(Broadcast::Storage)}, params));
   }
   {
     using Kernel = TileProduct<ProductConfig>;
@@ -72,8 +77,10 @@ TEST(MutationSweep, EveryChangeToTheExampleKernelsIsDetected) {
       return pack(matrix_map(TmaDataType::bf16, address(v.data()), 256, 256, rows, 64, TmaSwizzle::bytes_128));
     };
     const Kernel::Params params{map(a, 128), map(b, Kernel::kLoadedRowsB), map(d, 64), 2, 4, 4};
-    expect_all("tile_product", sweep<Kernel>({.grid = {2}, .cluster = {2}, .block = {Kernel::kThreads},
-                                              .shared_bytes = sizeof(Kernel::Storage)}, params));
+    expect_all("tile_product",
+               sweep<Kernel>(
+                   {.grid = {2}, .cluster = {2}, .block = {Kernel::kThreads}, .shared_bytes = sizeof(Kernel::Storage)},
+                   params));
   }
   EXPECT_GE(changes, 40);
 }

@@ -1,12 +1,13 @@
-// Runs are deterministic, schedules differ by seed, a recorded run can be replayed, and reports can be read by machines.
-#include <gtest/gtest.h>
-
+// Runs are deterministic, schedules differ by seed, a recorded run can be replayed, and reports can be read by
+// machines.
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "simulate.hpp"
 
@@ -70,24 +71,22 @@ TEST(Scheduler, ARecordedRunIsReplayed) {
 
 TEST(Scheduler, CtasBeyondTheResidentOnesRunWhenOthersHaveEnded) {
   std::vector<int> seen(40);
-  const Report report = simulate(
-      {.grid = {40}, .block = {32}, .shared_bytes = 1024},
-      [&](SharedMemory) {
-        if (thread_rank() == 0) ++seen[block_index().x];
-      },
-      {.resident_clusters = 3});
+  const Report report = simulate({.grid = {40}, .block = {32}, .shared_bytes = 1024},
+                                 [&](SharedMemory) {
+                                   if (thread_rank() == 0) ++seen[block_index().x];
+                                 },
+                                 {.resident_clusters = 3});
   EXPECT_TRUE(report.clean()) << report.text();
   EXPECT_EQ(seen, std::vector<int>(40, 1));
 }
 
 TEST(Scheduler, ARunThatNeverEndsIsStopped) {
   std::uint32_t word = 0;
-  const Report report = simulate(
-      {.block = {32}},
-      [&](SharedMemory) {
-        for (;;) atom(op_add, space_global, &word, 1u);
-      },
-      {.max_steps = 10'000});
+  const Report report = simulate({.block = {32}},
+                                 [&](SharedMemory) {
+                                   for (;;) atom(op_add, space_global, &word, 1u);
+                                 },
+                                 {.max_steps = 10'000});
   EXPECT_FALSE(report.completed);
   EXPECT_TRUE(report.has("livelock")) << report.text();
 }
@@ -116,27 +115,27 @@ TEST(Reports, ATraceShowsWarpsCopiesAndBarriers) {
   };
   alignas(16) static std::uint32_t memory[64];
   const std::string file = testing::TempDir() + "gantry_trace.json";
-  const Report report = simulate(
-      {.block = {32}, .shared_bytes = sizeof(Storage)},
-      [](SharedMemory shared) {
-        Storage& s = shared.as<Storage>();
-        if (thread_rank() == 0) {
-          name(&s.full, 8, "full");
-          mbarrier_init(&s.full, 1);
-          fence_mbarrier_init(sem_release, scope_cluster);
-          mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, 256);
-          cp_async_bulk(space_cluster, space_global, s.tile, memory, 256, &s.full);
-        }
-        syncthreads();
-        wait(&s.full, 0);
-      },
-      {.latency = Latency::late, .trace_file = file});
+  const Report report = simulate({.block = {32}, .shared_bytes = sizeof(Storage)},
+                                 [](SharedMemory shared) {
+                                   Storage& s = shared.as<Storage>();
+                                   if (thread_rank() == 0) {
+                                     name(&s.full, 8, "full");
+                                     mbarrier_init(&s.full, 1);
+                                     fence_mbarrier_init(sem_release, scope_cluster);
+                                     mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, 256);
+                                     cp_async_bulk(space_cluster, space_global, s.tile, memory, 256, &s.full);
+                                   }
+                                   syncthreads();
+                                   wait(&s.full, 0);
+                                 },
+                                 {.latency = Latency::late, .trace_file = file});
   EXPECT_TRUE(report.clean()) << report.text();
   const auto trace = nlohmann::json::parse(std::ifstream(file));
   std::set<std::string> names;
   for (const auto& event : trace["traceEvents"]) names.insert(event["name"]);
   const auto has = [&](const std::string& part) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n.find(part) != std::string::npos; });
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& n) { return n.find(part) != std::string::npos; });
   };
   EXPECT_TRUE(has("bulk load scheduler_test.cpp"));
   EXPECT_TRUE(has("mbarrier wait scheduler_test.cpp"));

@@ -12,9 +12,7 @@ template <class Body>
 Report simulate(const LaunchConfig& config, Body body, SimulatorOptions options = {}) {
   return Simulator(std::move(options))
       .run(
-          config,
-          [](const void* params, SharedMemory shared) { (*static_cast<const Body*>(params))(shared); },
-          &body);
+          config, [](const void* params, SharedMemory shared) { (*static_cast<const Body*>(params))(shared); }, &body);
 }
 
 }  // namespace gantry::test

@@ -1,5 +1,5 @@
-// Addresses of shared memory: the 32-bit form that instructions and descriptors use, and the shared memory of other CTAs of
-// the cluster.
+// Addresses of shared memory: the 32-bit form that instructions and descriptors use, and the shared memory of other
+// CTAs of the cluster.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline bool is_theirs(std::uint64_t* barrier, std::uint32_t peer) {
@@ -22,8 +22,7 @@
 namespace gantry::arch {
 
 // The offset of a shared object in the shared window; what a swizzle is a function of.
-GANTRY_INLINE std::uint32_t shared_address(const void* pointer,
-                                           [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE std::uint32_t shared_address(const void* pointer, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 #else
@@ -33,13 +32,10 @@ GANTRY_INLINE std::uint32_t shared_address(const void* pointer,
 
 // The object at the same offset in CTA `rank` of the cluster.
 template <class T>
-GANTRY_INLINE T* mapa(space_cluster_t, T* pointer, std::uint32_t rank,
-                      [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T* mapa(space_cluster_t, T* pointer, std::uint32_t rank, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   std::uint64_t remote;
-  asm("mapa.u64 %0, %1, %2;"
-      : "=l"(remote)
-      : "l"(reinterpret_cast<std::uint64_t>(pointer)), "r"(rank));
+  asm("mapa.u64 %0, %1, %2;" : "=l"(remote) : "l"(reinterpret_cast<std::uint64_t>(pointer)), "r"(rank));
   return reinterpret_cast<T*>(remote);
 #else
   return static_cast<T*>(sim::map_shared_rank(pointer, rank, site));
@@ -58,7 +54,8 @@ GANTRY_INLINE std::uint32_t getctarank(space_cluster_t, const void* pointer,
 #endif
 }
 
-// Gives an object a name in reports, with an index where it is one of several: "tile.full[2]" for the text "tile", the part
+// Gives an object a name in reports, with an index where it is one of several: "tile.full[2]" for the text "tile", the
+// part
 // ".full" and the index 2. On the device only the watchdog build keeps it.
 GANTRY_INLINE void name([[maybe_unused]] const void* object, [[maybe_unused]] std::uint32_t bytes,
                         [[maybe_unused]] const char* text, [[maybe_unused]] int index = -1,

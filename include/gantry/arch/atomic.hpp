@@ -1,5 +1,5 @@
-// Updates that no other update can come between: `atom`, which returns the old value, and `red`, which does not. Relaxed, at
-// the scope of the GPU, on shared or global memory; the forms with semantics serve as flags between CTAs.
+// Updates that no other update can come between: `atom`, which returns the old value, and `red`, which does not.
+// Relaxed, at the scope of the GPU, on shared or global memory; the forms with semantics serve as flags between CTAs.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline std::uint32_t count(std::uint32_t* counter, float* sum, float partial, std::uint32_t* arrived) {
@@ -44,26 +44,31 @@ template <class T>
 inline constexpr bool kIsWideFloat = __is_same(T, float) || __is_same(T, double);
 
 template <ReduceOp Op, class T>
-inline constexpr bool kAtomicExists =
-    Op == ReduceOp::add ? kIsInteger<T> || kIsWideFloat<T>
-    : Op == ReduceOp::inc || Op == ReduceOp::dec ? __is_same(T, std::uint32_t)
-                                                 : kIsInteger<T>;
+inline constexpr bool kAtomicExists = Op == ReduceOp::add                          ? kIsInteger<T> || kIsWideFloat<T>
+                                      : Op == ReduceOp::inc || Op == ReduceOp::dec ? __is_same(T, std::uint32_t)
+                                                                                   : kIsInteger<T>;
 
 #if !GANTRY_ON_DEVICE
 template <class T>
 constexpr sim::Element element_of() {
-  if constexpr (__is_same(T, std::int32_t)) return sim::Element::s32;
-  else if constexpr (__is_same(T, std::uint32_t)) return sim::Element::u32;
-  else if constexpr (__is_same(T, float)) return sim::Element::f32;
-  else if constexpr (__is_same(T, double)) return sim::Element::f64;
-  else return sim::Element::u64;
+  if constexpr (__is_same(T, std::int32_t))
+    return sim::Element::s32;
+  else if constexpr (__is_same(T, std::uint32_t))
+    return sim::Element::u32;
+  else if constexpr (__is_same(T, float))
+    return sim::Element::f32;
+  else if constexpr (__is_same(T, double))
+    return sim::Element::f64;
+  else
+    return sim::Element::u64;
 }
 
 template <class T>
 T update(T* target, sim::AtomicOp op, T value, const T* compare, sim::Access access, Site site) {
   T old{};
-  sim::atomic({.target = target, .op = op, .element = element_of<T>(), .value = &value,
-               .compare = compare, .old = &old}, access, site);
+  sim::atomic(
+      {.target = target, .op = op, .element = element_of<T>(), .value = &value, .compare = compare, .old = &old},
+      access, site);
   return old;
 }
 #endif
@@ -82,8 +87,7 @@ struct DeviceWord<std::uint64_t> {
 }  // namespace detail
 
 template <ReduceOp Op, Space S, class T>
-GANTRY_INLINE T atom(OpTag<Op>, SpaceTag<S>, T* pointer, T value,
-                     [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T atom(OpTag<Op>, SpaceTag<S>, T* pointer, T value, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kAtomicExists<Op, T>,
                 "atomics are add (32- and 64-bit integers, float, double), min, max, and, or, xor (integers), "
                 "inc, dec (32-bit unsigned)");
@@ -105,15 +109,13 @@ GANTRY_INLINE T atom(OpTag<Op>, SpaceTag<S>, T* pointer, T value,
 }
 
 template <ReduceOp Op, Space S, class T>
-GANTRY_INLINE void red(OpTag<Op> op, SpaceTag<S> space, T* pointer, T value,
-                       Site site = Site::here()) {
+GANTRY_INLINE void red(OpTag<Op> op, SpaceTag<S> space, T* pointer, T value, Site site = Site::here()) {
   (void)atom(op, space, pointer, value, site);
 }
 
 // Writes `value` and returns what was there.
 template <Space S, class T>
-GANTRY_INLINE T atom_exch(SpaceTag<S>, T* pointer, T value,
-                          [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T atom_exch(SpaceTag<S>, T* pointer, T value, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kIsInteger<T>, "exchange is for 32- and 64-bit integers");
 #if GANTRY_ON_DEVICE
   using Word = typename detail::DeviceWord<T>::type;
@@ -126,13 +128,12 @@ GANTRY_INLINE T atom_exch(SpaceTag<S>, T* pointer, T value,
 
 // Writes `value` where `compare` is found; returns what was there.
 template <Space S, class T>
-GANTRY_INLINE T atom_cas(SpaceTag<S>, T* pointer, T compare, T value,
-                         [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T atom_cas(SpaceTag<S>, T* pointer, T compare, T value, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kIsInteger<T>, "compare-and-swap is for 32- and 64-bit integers");
 #if GANTRY_ON_DEVICE
   using Word = typename detail::DeviceWord<T>::type;
-  return static_cast<T>(atomicCAS(reinterpret_cast<Word*>(pointer), static_cast<Word>(compare),
-                                  static_cast<Word>(value)));
+  return static_cast<T>(
+      atomicCAS(reinterpret_cast<Word*>(pointer), static_cast<Word>(compare), static_cast<Word>(value)));
 #else
   return detail::update<T>(pointer, sim::AtomicOp::compare_exchange, value, &compare,
                            {.space = S, .semantics = Semantics::relaxed, .scope = Scope::gpu}, site);
@@ -141,16 +142,12 @@ GANTRY_INLINE T atom_cas(SpaceTag<S>, T* pointer, T compare, T value,
 
 // A counter between CTAs: adds and orders.
 template <Semantics M>
-GANTRY_INLINE std::uint32_t atom(op_add_t, SemanticsTag<M>, scope_gpu_t, space_global_t,
-                                 std::uint32_t* pointer, std::uint32_t value,
-                                 [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE std::uint32_t atom(op_add_t, SemanticsTag<M>, scope_gpu_t, space_global_t, std::uint32_t* pointer,
+                                 std::uint32_t value, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   std::uint32_t old;
-#define GANTRY_ATOM(sem)                                          \
-  asm volatile("atom." sem ".gpu.global.add.u32 %0, [%1], %2;"    \
-               : "=r"(old)                                        \
-               : "l"(pointer), "r"(value)                         \
-               : "memory")
+#define GANTRY_ATOM(sem) \
+  asm volatile("atom." sem ".gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(pointer), "r"(value) : "memory")
   if constexpr (M == Semantics::relaxed) GANTRY_ATOM("relaxed");
   if constexpr (M == Semantics::acquire) GANTRY_ATOM("acquire");
   if constexpr (M == Semantics::release) GANTRY_ATOM("release");
@@ -173,10 +170,10 @@ GANTRY_INLINE void red(op_add_t op, SemanticsTag<M> sem, scope_gpu_t scope, spac
 #define GANTRY_RED_BODY(text, lanes, kind, ...) \
   asm volatile("red.relaxed.gpu.global.add." text ::"l"(pointer), __VA_ARGS__ : "memory")
 #else
-#define GANTRY_RED_BODY(text, count, kind, ...)                                            \
-  sim::atomic({.target = pointer, .op = sim::AtomicOp::add, .element = sim::Element::kind, \
-               .lanes = count, .value = &value},                                           \
-              {.space = Space::global, .semantics = Semantics::relaxed, .scope = Scope::gpu}, site)
+#define GANTRY_RED_BODY(text, count, kind, ...)                                                                      \
+  sim::atomic(                                                                                                       \
+      {.target = pointer, .op = sim::AtomicOp::add, .element = sim::Element::kind, .lanes = count, .value = &value}, \
+      {.space = Space::global, .semantics = Semantics::relaxed, .scope = Scope::gpu}, site)
 #endif
 
 // Sums of several values at once in global memory, each element updated on its own.
@@ -194,8 +191,7 @@ GANTRY_INLINE void red(op_add_t, space_global_t, f32x2* pointer, f32x2 value,
 }
 GANTRY_INLINE void red(op_add_t, space_global_t, f32x4* pointer, f32x4 value,
                        [[maybe_unused]] Site site = Site::here()) {
-  GANTRY_RED_BODY("v4.f32 [%0], {%1, %2, %3, %4};", 4, f32, "f"(value.x), "f"(value.y), "f"(value.z),
-                  "f"(value.w));
+  GANTRY_RED_BODY("v4.f32 [%0], {%1, %2, %3, %4};", 4, f32, "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w));
 }
 
 #undef GANTRY_RED_BODY

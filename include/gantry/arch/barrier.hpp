@@ -31,8 +31,7 @@ GANTRY_INLINE void syncthreads([[maybe_unused]] Site site = Site::here()) {
 #endif
 }
 
-GANTRY_INLINE void barrier_sync(std::uint32_t id, std::uint32_t threads,
-                                [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void barrier_sync(std::uint32_t id, std::uint32_t threads, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #else
@@ -41,8 +40,7 @@ GANTRY_INLINE void barrier_sync(std::uint32_t id, std::uint32_t threads,
 }
 
 // Counts as an arrival and does not wait.
-GANTRY_INLINE void barrier_arrive(std::uint32_t id, std::uint32_t threads,
-                                  [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void barrier_arrive(std::uint32_t id, std::uint32_t threads, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #else

@@ -1,5 +1,5 @@
-// Bulk copies and reductions of plain byte ranges: `cp.async.bulk`, `cp.reduce.async.bulk`, and the remote stores that carry
-// their own completion. Addresses and sizes are multiples of 16.
+// Bulk copies and reductions of plain byte ranges: `cp.async.bulk`, `cp.reduce.async.bulk`, and the remote stores that
+// carry their own completion. Addresses and sizes are multiples of 16.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline void move(float* row, const float* bias, float* sums, std::uint64_t* full) {
@@ -23,25 +23,25 @@
 namespace gantry::arch {
 
 // Global to shared, credited to `barrier`.
-GANTRY_INLINE void cp_async_bulk(space_cluster_t, space_global_t, void* destination,
-                                 const void* source, std::uint32_t bytes, std::uint64_t* barrier,
+GANTRY_INLINE void cp_async_bulk(space_cluster_t, space_global_t, void* destination, const void* source,
+                                 std::uint32_t bytes, std::uint64_t* barrier,
                                  [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(destination)),
-      "l"(source), "r"(bytes), "r"(shared_address(barrier))
-      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(destination)),
+               "l"(source), "r"(bytes), "r"(shared_address(barrier))
+               : "memory");
 #else
-  sim::bulk_copy({.kind = sim::CopyKind::load, .destination = destination, .source = source,
-                  .bytes = bytes, .barrier = barrier}, site);
+  sim::bulk_copy(
+      {.kind = sim::CopyKind::load, .destination = destination, .source = source, .bytes = bytes, .barrier = barrier},
+      site);
 #endif
 }
 
 // The same bytes into every CTA of the cluster whose bit is set in `mask`.
-GANTRY_INLINE void cp_async_bulk(space_cluster_t, space_global_t, void* destination,
-                                 const void* source, std::uint32_t bytes, std::uint64_t* barrier,
-                                 std::uint16_t mask, [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void cp_async_bulk(space_cluster_t, space_global_t, void* destination, const void* source,
+                                 std::uint32_t bytes, std::uint64_t* barrier, std::uint16_t mask,
+                                 [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
@@ -49,38 +49,51 @@ GANTRY_INLINE void cp_async_bulk(space_cluster_t, space_global_t, void* destinat
       "l"(source), "r"(bytes), "r"(shared_address(barrier)), "h"(mask)
       : "memory");
 #else
-  sim::bulk_copy({.kind = sim::CopyKind::load, .destination = destination, .source = source,
-                  .bytes = bytes, .barrier = barrier, .multicast = true, .mask = mask}, site);
+  sim::bulk_copy({.kind = sim::CopyKind::load,
+                  .destination = destination,
+                  .source = source,
+                  .bytes = bytes,
+                  .barrier = barrier,
+                  .multicast = true,
+                  .mask = mask},
+                 site);
 #endif
 }
 
 // From this CTA's shared memory to another's, credited to a barrier there.
-GANTRY_INLINE void cp_async_bulk(space_cluster_t, space_shared_t, void* remote, const void* source,
-                                 std::uint32_t bytes, std::uint64_t* remote_barrier,
-                                 [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void cp_async_bulk(space_cluster_t, space_shared_t, void* remote, const void* source, std::uint32_t bytes,
+                                 std::uint64_t* remote_barrier, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile(
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(remote)),
-      "r"(shared_address(source)), "r"(bytes), "r"(shared_address(remote_barrier))
-      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(remote)),
+               "r"(shared_address(source)), "r"(bytes), "r"(shared_address(remote_barrier))
+               : "memory");
 #else
-  sim::bulk_copy({.kind = sim::CopyKind::load, .from = Space::shared, .destination = remote,
-                  .source = source, .bytes = bytes, .barrier = remote_barrier}, site);
+  sim::bulk_copy({.kind = sim::CopyKind::load,
+                  .from = Space::shared,
+                  .destination = remote,
+                  .source = source,
+                  .bytes = bytes,
+                  .barrier = remote_barrier},
+                 site);
 #endif
 }
 
 // Shared to global, in the issuing thread's bulk group.
-GANTRY_INLINE void cp_async_bulk(space_global_t, space_shared_t, void* destination,
-                                 const void* source, std::uint32_t bytes,
-                                 [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void cp_async_bulk(space_global_t, space_shared_t, void* destination, const void* source,
+                                 std::uint32_t bytes, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(destination),
                "r"(shared_address(source)), "r"(bytes)
                : "memory");
 #else
-  sim::bulk_copy({.kind = sim::CopyKind::store, .to = Space::global, .from = Space::shared,
-                  .destination = destination, .source = source, .bytes = bytes}, site);
+  sim::bulk_copy({.kind = sim::CopyKind::store,
+                  .to = Space::global,
+                  .from = Space::shared,
+                  .destination = destination,
+                  .source = source,
+                  .bytes = bytes},
+                 site);
 #endif
 }
 
@@ -109,34 +122,48 @@ GANTRY_HD constexpr bool bulk_reduces_to_global() {
     case ReduceOp::add:
       return kWord<T> || kHalf<T> || __is_same(T, std::uint64_t) || __is_same(T, float) || __is_same(T, double);
     case ReduceOp::min:
-    case ReduceOp::max: return kWord<T> || kHalf<T> || kLong<T>;
+    case ReduceOp::max:
+      return kWord<T> || kHalf<T> || kLong<T>;
     case ReduceOp::inc:
-    case ReduceOp::dec: return __is_same(T, std::uint32_t);
-    default: return __is_same(T, std::uint32_t) || __is_same(T, std::uint64_t);
+    case ReduceOp::dec:
+      return __is_same(T, std::uint32_t);
+    default:
+      return __is_same(T, std::uint32_t) || __is_same(T, std::uint64_t);
   }
 }
 
 template <ReduceOp Op, class T>
 GANTRY_HD constexpr bool bulk_reduces_to_cluster() {
   switch (Op) {
-    case ReduceOp::add: return kWord<T> || __is_same(T, std::uint64_t);
+    case ReduceOp::add:
+      return kWord<T> || __is_same(T, std::uint64_t);
     case ReduceOp::min:
-    case ReduceOp::max: return kWord<T>;
-    default: return __is_same(T, std::uint32_t);
+    case ReduceOp::max:
+      return kWord<T>;
+    default:
+      return __is_same(T, std::uint32_t);
   }
 }
 
 #if !GANTRY_ON_DEVICE
 template <class T>
 constexpr sim::Element bulk_element() {
-  if constexpr (__is_same(T, std::uint32_t)) return sim::Element::u32;
-  else if constexpr (__is_same(T, std::int32_t)) return sim::Element::s32;
-  else if constexpr (__is_same(T, std::uint64_t)) return sim::Element::u64;
-  else if constexpr (__is_same(T, std::int64_t)) return sim::Element::s64;
-  else if constexpr (__is_same(T, f16)) return sim::Element::f16;
-  else if constexpr (__is_same(T, bf16)) return sim::Element::bf16;
-  else if constexpr (__is_same(T, float)) return sim::Element::f32;
-  else return sim::Element::f64;
+  if constexpr (__is_same(T, std::uint32_t))
+    return sim::Element::u32;
+  else if constexpr (__is_same(T, std::int32_t))
+    return sim::Element::s32;
+  else if constexpr (__is_same(T, std::uint64_t))
+    return sim::Element::u64;
+  else if constexpr (__is_same(T, std::int64_t))
+    return sim::Element::s64;
+  else if constexpr (__is_same(T, f16))
+    return sim::Element::f16;
+  else if constexpr (__is_same(T, bf16))
+    return sim::Element::bf16;
+  else if constexpr (__is_same(T, float))
+    return sim::Element::f32;
+  else
+    return sim::Element::f64;
 }
 #endif
 
@@ -144,75 +171,96 @@ constexpr sim::Element bulk_element() {
 
 #if GANTRY_ON_DEVICE
 // The instruction's text for each operation and type; EMIT takes the part ".op.type".
-#define GANTRY_REDUCE_MINMAX(EMIT, op)                                        \
-  if constexpr (__is_same(T, std::uint32_t)) EMIT("." op ".u32");             \
-  if constexpr (__is_same(T, std::int32_t)) EMIT("." op ".s32");              \
-  if constexpr (__is_same(T, std::uint64_t)) EMIT("." op ".u64");             \
-  if constexpr (__is_same(T, std::int64_t)) EMIT("." op ".s64");              \
-  if constexpr (__is_same(T, f16)) EMIT("." op ".f16");                       \
+#define GANTRY_REDUCE_MINMAX(EMIT, op)                            \
+  if constexpr (__is_same(T, std::uint32_t)) EMIT("." op ".u32"); \
+  if constexpr (__is_same(T, std::int32_t)) EMIT("." op ".s32");  \
+  if constexpr (__is_same(T, std::uint64_t)) EMIT("." op ".u64"); \
+  if constexpr (__is_same(T, std::int64_t)) EMIT("." op ".s64");  \
+  if constexpr (__is_same(T, f16)) EMIT("." op ".f16");           \
   if constexpr (__is_same(T, bf16)) EMIT("." op ".bf16");
-#define GANTRY_REDUCE_BITS(EMIT, op)                                          \
-  if constexpr (sizeof(T) == 4) EMIT("." op ".b32");                          \
+#define GANTRY_REDUCE_BITS(EMIT, op)                 \
+  if constexpr (sizeof(T) == 4) EMIT("." op ".b32"); \
   if constexpr (sizeof(T) == 8) EMIT("." op ".b64");
-#define GANTRY_REDUCE_ALL(EMIT)                                               \
-  if constexpr (Op == ReduceOp::add) {                                        \
-    if constexpr (__is_same(T, std::uint32_t)) EMIT(".add.u32");              \
-    if constexpr (__is_same(T, std::int32_t)) EMIT(".add.s32");               \
-    if constexpr (__is_same(T, std::uint64_t)) EMIT(".add.u64");              \
-    if constexpr (__is_same(T, float)) EMIT(".add.f32");                      \
-    if constexpr (__is_same(T, double)) EMIT(".add.f64");                     \
-    if constexpr (__is_same(T, f16)) EMIT(".add.noftz.f16");                  \
-    if constexpr (__is_same(T, bf16)) EMIT(".add.noftz.bf16");                \
-  }                                                                           \
-  if constexpr (Op == ReduceOp::min) { GANTRY_REDUCE_MINMAX(EMIT, "min") }    \
-  if constexpr (Op == ReduceOp::max) { GANTRY_REDUCE_MINMAX(EMIT, "max") }    \
-  if constexpr (Op == ReduceOp::inc) EMIT(".inc.u32");                        \
-  if constexpr (Op == ReduceOp::dec) EMIT(".dec.u32");                        \
-  if constexpr (Op == ReduceOp::and_) { GANTRY_REDUCE_BITS(EMIT, "and") }     \
-  if constexpr (Op == ReduceOp::or_) { GANTRY_REDUCE_BITS(EMIT, "or") }       \
-  if constexpr (Op == ReduceOp::xor_) { GANTRY_REDUCE_BITS(EMIT, "xor") }
-#define GANTRY_REDUCE_GLOBAL(text)                                                          \
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group" text                    \
-               " [%0], [%1], %2;" ::"l"(destination), "r"(shared_address(source)), "r"(bytes) \
+#define GANTRY_REDUCE_ALL(EMIT)                                  \
+  if constexpr (Op == ReduceOp::add) {                           \
+    if constexpr (__is_same(T, std::uint32_t)) EMIT(".add.u32"); \
+    if constexpr (__is_same(T, std::int32_t)) EMIT(".add.s32");  \
+    if constexpr (__is_same(T, std::uint64_t)) EMIT(".add.u64"); \
+    if constexpr (__is_same(T, float)) EMIT(".add.f32");         \
+    if constexpr (__is_same(T, double)) EMIT(".add.f64");        \
+    if constexpr (__is_same(T, f16)) EMIT(".add.noftz.f16");     \
+    if constexpr (__is_same(T, bf16)) EMIT(".add.noftz.bf16");   \
+  }                                                              \
+  if constexpr (Op == ReduceOp::min) {                           \
+    GANTRY_REDUCE_MINMAX(EMIT, "min")                            \
+  }                                                              \
+  if constexpr (Op == ReduceOp::max) {                           \
+    GANTRY_REDUCE_MINMAX(EMIT, "max")                            \
+  }                                                              \
+  if constexpr (Op == ReduceOp::inc) EMIT(".inc.u32");           \
+  if constexpr (Op == ReduceOp::dec) EMIT(".dec.u32");           \
+  if constexpr (Op == ReduceOp::and_) {                          \
+    GANTRY_REDUCE_BITS(EMIT, "and")                              \
+  }                                                              \
+  if constexpr (Op == ReduceOp::or_) {                           \
+    GANTRY_REDUCE_BITS(EMIT, "or")                               \
+  }                                                              \
+  if constexpr (Op == ReduceOp::xor_) {                          \
+    GANTRY_REDUCE_BITS(EMIT, "xor")                              \
+  }
+#define GANTRY_REDUCE_GLOBAL(text)                                                                              \
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group" text " [%0], [%1], %2;" ::"l"(destination), \
+               "r"(shared_address(source)), "r"(bytes)                                                          \
                : "memory")
-#define GANTRY_REDUCE_CLUSTER(text)                                                         \
+#define GANTRY_REDUCE_CLUSTER(text)                                                                 \
   asm volatile("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes" text \
-               " [%0], [%1], %2, [%3];" ::"r"(shared_address(remote)),                      \
-               "r"(shared_address(source)), "r"(bytes), "r"(shared_address(remote_barrier)) \
+               " [%0], [%1], %2, [%3];" ::"r"(shared_address(remote)),                              \
+               "r"(shared_address(source)), "r"(bytes), "r"(shared_address(remote_barrier))         \
                : "memory")
 #endif
 
 // Global memory becomes op(global, shared), element by element.
 template <ReduceOp Op, class T>
-GANTRY_INLINE void cp_reduce_async_bulk(space_global_t, space_shared_t, OpTag<Op>, T* destination,
-                                        const T* source, std::uint32_t bytes,
-                                        [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void cp_reduce_async_bulk(space_global_t, space_shared_t, OpTag<Op>, T* destination, const T* source,
+                                        std::uint32_t bytes, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::bulk_reduces_to_global<Op, T>(),
                 "bulk reductions to global memory: add (u32 s32 u64 f32 f64 f16 bf16), min max (u32 s32 u64 s64 f16 "
                 "bf16), inc dec (u32), and or xor (u32 u64)");
 #if GANTRY_ON_DEVICE
   GANTRY_REDUCE_ALL(GANTRY_REDUCE_GLOBAL)
 #else
-  sim::bulk_copy({.kind = sim::CopyKind::reduce, .to = Space::global, .from = Space::shared,
-                  .destination = destination, .source = source, .bytes = bytes, .op = Op,
-                  .element = detail::bulk_element<T>()}, site);
+  sim::bulk_copy({.kind = sim::CopyKind::reduce,
+                  .to = Space::global,
+                  .from = Space::shared,
+                  .destination = destination,
+                  .source = source,
+                  .bytes = bytes,
+                  .op = Op,
+                  .element = detail::bulk_element<T>()},
+                 site);
 #endif
 }
 
 // Another CTA's shared memory becomes op(theirs, ours), credited to a barrier there.
 template <ReduceOp Op, class T>
-GANTRY_INLINE void cp_reduce_async_bulk(space_cluster_t, space_shared_t, OpTag<Op>, T* remote,
-                                        const T* source, std::uint32_t bytes,
-                                        std::uint64_t* remote_barrier,
+GANTRY_INLINE void cp_reduce_async_bulk(space_cluster_t, space_shared_t, OpTag<Op>, T* remote, const T* source,
+                                        std::uint32_t bytes, std::uint64_t* remote_barrier,
                                         [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::bulk_reduces_to_cluster<Op, T>(),
                 "bulk reductions to shared memory: add (u32 s32 u64), min max (u32 s32), inc dec and or xor (u32)");
 #if GANTRY_ON_DEVICE
   GANTRY_REDUCE_ALL(GANTRY_REDUCE_CLUSTER)
 #else
-  sim::bulk_copy({.kind = sim::CopyKind::reduce, .to = Space::cluster, .from = Space::shared,
-                  .destination = remote, .source = source, .bytes = bytes,
-                  .barrier = remote_barrier, .op = Op, .element = detail::bulk_element<T>()}, site);
+  sim::bulk_copy({.kind = sim::CopyKind::reduce,
+                  .to = Space::cluster,
+                  .from = Space::shared,
+                  .destination = remote,
+                  .source = source,
+                  .bytes = bytes,
+                  .barrier = remote_barrier,
+                  .op = Op,
+                  .element = detail::bulk_element<T>()},
+                 site);
 #endif
 }
 
@@ -232,20 +280,17 @@ GANTRY_INLINE void st_async(T* remote, const T& value, std::uint64_t* remote_bar
 #if GANTRY_ON_DEVICE
   if constexpr (sizeof(T) == 4) {
     asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-            shared_address(remote)),
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(shared_address(remote)),
         "r"(__builtin_bit_cast(std::uint32_t, value)), "r"(shared_address(remote_barrier))
         : "memory");
   } else {
     asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
-            shared_address(remote)),
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(shared_address(remote)),
         "l"(__builtin_bit_cast(std::uint64_t, value)), "r"(shared_address(remote_barrier))
         : "memory");
   }
 #else
-  sim::remote_store({.destination = remote, .value = &value, .bytes = sizeof(T),
-                     .barrier = remote_barrier}, site);
+  sim::remote_store({.destination = remote, .value = &value, .bytes = sizeof(T), .barrier = remote_barrier}, site);
 #endif
 }
 
@@ -256,21 +301,19 @@ GANTRY_INLINE void red_async(op_add_t, T* remote, const T& value, std::uint64_t*
   static_assert(__is_same(T, std::uint32_t) || __is_same(T, std::uint64_t), "red.async adds u32 or u64");
 #if GANTRY_ON_DEVICE
   if constexpr (sizeof(T) == 4) {
-    asm volatile(
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" ::"r"(
-            shared_address(remote)),
-        "r"(value), "r"(shared_address(remote_barrier))
-        : "memory");
+    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" ::"r"(
+                     shared_address(remote)),
+                 "r"(value), "r"(shared_address(remote_barrier))
+                 : "memory");
   } else {
-    asm volatile(
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%0], %1, [%2];" ::"r"(
-            shared_address(remote)),
-        "l"(value), "r"(shared_address(remote_barrier))
-        : "memory");
+    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%0], %1, [%2];" ::"r"(
+                     shared_address(remote)),
+                 "l"(value), "r"(shared_address(remote_barrier))
+                 : "memory");
   }
 #else
-  sim::remote_store({.destination = remote, .value = &value, .bytes = sizeof(T),
-                     .barrier = remote_barrier, .adds = true}, site);
+  sim::remote_store(
+      {.destination = remote, .value = &value, .bytes = sizeof(T), .barrier = remote_barrier, .adds = true}, site);
 #endif
 }
 

@@ -35,8 +35,7 @@ GANTRY_INLINE void cp_async_bulk_wait_group(n32_t<N>, [[maybe_unused]] Site site
 
 // Until at most N of this thread's newest groups are still to be read out of shared memory.
 template <int N>
-GANTRY_INLINE void cp_async_bulk_wait_group_read(n32_t<N>,
-                                                 [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void cp_async_bulk_wait_group_read(n32_t<N>, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
 #else

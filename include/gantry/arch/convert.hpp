@@ -1,5 +1,5 @@
-// Conversions that are one instruction on the GPU and give the same bits on the host. Of a pair, the first operand goes to
-// the upper half, as in PTX.
+// Conversions that are one instruction on the GPU and give the same bits on the host. Of a pair, the first operand goes
+// to the upper half, as in PTX.
 //
 // Example at namespace scope:
 //     inline bool same_on_both_machines() { return gantry::arch::cvt_rn_bf16x2(1.0f, -2.0f) == 0x3f80c000; }
@@ -20,9 +20,9 @@ GANTRY_HD constexpr std::uint32_t packed_pair(float high, float low, int bits) {
 }  // namespace detail
 
 #if GANTRY_ON_DEVICE
-#define GANTRY_PACK(text, type, constraint, width)                                     \
-  type pair;                                                                           \
-  asm("cvt.rn." text " %0, %1, %2;" : constraint(pair) : "f"(high), "f"(low));         \
+#define GANTRY_PACK(text, type, constraint, width)                             \
+  type pair;                                                                   \
+  asm("cvt.rn." text " %0, %1, %2;" : constraint(pair) : "f"(high), "f"(low)); \
   return pair
 #endif
 

@@ -18,8 +18,8 @@
 
 namespace gantry {
 
-// The dynamic shared memory of a CTA, aligned to 1024 bytes. Kernels take addresses in it and hand them to operations; they
-// read and write it only through `arch/` and tensors.
+// The dynamic shared memory of a CTA, aligned to 1024 bytes. Kernels take addresses in it and hand them to operations;
+// they read and write it only through `arch/` and tensors.
 class SharedMemory {
  public:
   GANTRY_INLINE explicit SharedMemory(void* base) : base_(base) {}

@@ -1,8 +1,8 @@
 // `launch(machine, config, kernel, params)`: the same call on a GPU and on the simulated machine.
 //
-// A kernel is a type with `Params` and `run` (`arch/kernel.hpp`); for a GPU it also has `kThreads`, the block size that its
-// registers are budgeted for. On a GPU the launch is asynchronous, as launches are; what can be known before it starts is
-// answered with a sentence.
+// A kernel is a type with `Params` and `run` (`arch/kernel.hpp`); for a GPU it also has `kThreads`, the block size that
+// its registers are budgeted for. On a GPU the launch is asynchronous, as launches are; what can be known before it
+// starts is answered with a sentence.
 //
 // Example at namespace scope:
 //     struct Nothing {
@@ -90,8 +90,7 @@ inline std::string device_problem(const LaunchConfig& config) {
 }  // namespace detail
 
 template <class Kernel>
-LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel,
-                    const typename Kernel::Params& params) {
+LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel, const typename Kernel::Params& params) {
   LaunchResult result{detail::joined_problems(config), {}};
   if (config.block.count() > Kernel::kThreads) {
     result.problem += std::string(config.name) + ": the kernel is built for blocks of up to " +
@@ -101,8 +100,8 @@ LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel,
   if (result) result.problem = detail::device_problem(config);
   if (!result) return result;
   const auto entry = detail::kernel_entry<Kernel>;
-  cudaError_t error = cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(config.shared_bytes));
+  cudaError_t error =
+      cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(config.shared_bytes));
   if (error == cudaSuccess && config.cluster.count() > kMaxPortableCluster) {
     error = cudaFuncSetAttribute(entry, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   }
@@ -120,8 +119,8 @@ LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel,
   launch_config.numAttrs = config.dependent ? 2 : 1;
   if (error == cudaSuccess) error = cudaLaunchKernelEx(&launch_config, entry, params);
   if (error != cudaSuccess) {
-    result.problem = std::string(config.name) + ": the launch was refused: " + cudaGetErrorString(error) +
-                     " (grid " + std::to_string(config.grid.count()) + " blocks, cluster " +
+    result.problem = std::string(config.name) + ": the launch was refused: " + cudaGetErrorString(error) + " (grid " +
+                     std::to_string(config.grid.count()) + " blocks, cluster " +
                      std::to_string(config.cluster.count()) + ", block " + std::to_string(config.block.count()) +
                      " threads, " + std::to_string(config.shared_bytes) + " bytes of shared memory).\n";
   }

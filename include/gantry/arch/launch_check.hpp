@@ -40,7 +40,8 @@ inline std::vector<std::string> problems(const LaunchConfig& config) {
         " fewer.");
   }
   if (config.cluster.count() > kMaxCluster) {
-    say("a cluster of " + number(config.cluster.count()) + " blocks was asked for; it has at most 8, or 16 where the "
+    say("a cluster of " + number(config.cluster.count()) +
+        " blocks was asked for; it has at most 8, or 16 where the "
         "device allows it.");
   }
   const auto divides = [&](const char* axis, std::uint32_t grid, std::uint32_t cluster) {

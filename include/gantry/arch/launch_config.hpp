@@ -14,9 +14,7 @@ namespace gantry {
 struct Extent3 {
   std::uint32_t x = 1, y = 1, z = 1;
 
-  GANTRY_HD constexpr std::uint64_t count() const noexcept {
-    return std::uint64_t{x} * y * z;
-  }
+  GANTRY_HD constexpr std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
 };
 
 struct LaunchConfig {

@@ -1,5 +1,5 @@
-// Approximations that are one instruction on the GPU. On the host they are the nearest float to the true value, so that both
-// machines stay within the bound that stands beside each function; bits may differ.
+// Approximations that are one instruction on the GPU. On the host they are the nearest float to the true value, so that
+// both machines stay within the bound that stands beside each function; bits may differ.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline float sigmoid(float x) {

@@ -1,8 +1,9 @@
-// `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements between shared memory and a warp's registers.
+// `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements between shared memory and a warp's
+// registers.
 //
 // Lane 8 j + r gives the 16-byte aligned address of row r of matrix j; register j of lane l holds row l / 4, columns
-// 2 (l % 4) and 2 (l % 4) + 1 of matrix j. With `trans_t` rows and columns change places in memory. The whole warp takes
-// part.
+// 2 (l % 4) and 2 (l % 4) + 1 of matrix j. With `trans_t` rows and columns change places in memory. The whole warp
+// takes part.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline void turn(void* from, void* to) {
@@ -27,41 +28,37 @@ struct trans_t {};
 inline constexpr trans_t trans{};
 
 #if GANTRY_ON_DEVICE
-#define GANTRY_LDMATRIX(qualifier)                                                             \
-  if constexpr (Count == 1) {                                                                  \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x1" qualifier ".shared.b16 {%0}, [%1];"           \
-                 : "=r"(registers[0])                                                          \
-                 : "r"(shared_address(row))                                                    \
-                 : "memory");                                                                  \
-  } else if constexpr (Count == 2) {                                                           \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2" qualifier ".shared.b16 {%0,%1}, [%2];"        \
-                 : "=r"(registers[0]), "=r"(registers[1])                                      \
-                 : "r"(shared_address(row))                                                    \
-                 : "memory");                                                                  \
-  } else {                                                                                     \
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4" qualifier ".shared.b16 {%0,%1,%2,%3}, [%4];"  \
-                 : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]),                 \
-                   "=r"(registers[3])                                                          \
-                 : "r"(shared_address(row))                                                    \
-                 : "memory");                                                                  \
+#define GANTRY_LDMATRIX(qualifier)                                                                \
+  if constexpr (Count == 1) {                                                                     \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1" qualifier ".shared.b16 {%0}, [%1];"              \
+                 : "=r"(registers[0])                                                             \
+                 : "r"(shared_address(row))                                                       \
+                 : "memory");                                                                     \
+  } else if constexpr (Count == 2) {                                                              \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2" qualifier ".shared.b16 {%0,%1}, [%2];"           \
+                 : "=r"(registers[0]), "=r"(registers[1])                                         \
+                 : "r"(shared_address(row))                                                       \
+                 : "memory");                                                                     \
+  } else {                                                                                        \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" qualifier ".shared.b16 {%0,%1,%2,%3}, [%4];"     \
+                 : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3]) \
+                 : "r"(shared_address(row))                                                       \
+                 : "memory");                                                                     \
   }
-#define GANTRY_STMATRIX(qualifier)                                                             \
-  if constexpr (Count == 1) {                                                                  \
-    asm volatile("stmatrix.sync.aligned.m8n8.x1" qualifier ".shared.b16 [%0], {%1};" ::"r"(    \
-                     shared_address(row)),                                                     \
-                 "r"(registers[0])                                                             \
-                 : "memory");                                                                  \
-  } else if constexpr (Count == 2) {                                                           \
-    asm volatile("stmatrix.sync.aligned.m8n8.x2" qualifier ".shared.b16 [%0], {%1,%2};" ::"r"( \
-                     shared_address(row)),                                                     \
-                 "r"(registers[0]), "r"(registers[1])                                          \
-                 : "memory");                                                                  \
-  } else {                                                                                     \
-    asm volatile(                                                                              \
-        "stmatrix.sync.aligned.m8n8.x4" qualifier ".shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(    \
-            shared_address(row)),                                                              \
-        "r"(registers[0]), "r"(registers[1]), "r"(registers[2]), "r"(registers[3])             \
-        : "memory");                                                                           \
+#define GANTRY_STMATRIX(qualifier)                                                                                  \
+  if constexpr (Count == 1) {                                                                                       \
+    asm volatile("stmatrix.sync.aligned.m8n8.x1" qualifier ".shared.b16 [%0], {%1};" ::"r"(shared_address(row)),    \
+                 "r"(registers[0])                                                                                  \
+                 : "memory");                                                                                       \
+  } else if constexpr (Count == 2) {                                                                                \
+    asm volatile("stmatrix.sync.aligned.m8n8.x2" qualifier ".shared.b16 [%0], {%1,%2};" ::"r"(shared_address(row)), \
+                 "r"(registers[0]), "r"(registers[1])                                                               \
+                 : "memory");                                                                                       \
+  } else {                                                                                                          \
+    asm volatile("stmatrix.sync.aligned.m8n8.x4" qualifier                                                          \
+                 ".shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(shared_address(row)),                                     \
+                 "r"(registers[0]), "r"(registers[1]), "r"(registers[2]), "r"(registers[3])                         \
+                 : "memory");                                                                                       \
   }
 #endif
 

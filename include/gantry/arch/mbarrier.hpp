@@ -29,15 +29,13 @@ namespace gantry::arch {
 GANTRY_INLINE void mbarrier_init(std::uint64_t* barrier, std::uint32_t count,
                                  [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
-               : "memory");
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count) : "memory");
 #else
   sim::mbarrier_init(barrier, count, site);
 #endif
 }
 
-GANTRY_INLINE void mbarrier_inval(std::uint64_t* barrier,
-                                  [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void mbarrier_inval(std::uint64_t* barrier, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 #else
@@ -46,8 +44,7 @@ GANTRY_INLINE void mbarrier_inval(std::uint64_t* barrier,
 }
 
 // `mbarrier.init` by this thread becomes visible to the cluster and to the async proxy.
-GANTRY_INLINE void fence_mbarrier_init(sem_release_t, scope_cluster_t,
-                                       [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void fence_mbarrier_init(sem_release_t, scope_cluster_t, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #else
@@ -56,9 +53,8 @@ GANTRY_INLINE void fence_mbarrier_init(sem_release_t, scope_cluster_t,
 }
 
 // Arrives `count` times; returns the state of the phase that it arrived in.
-GANTRY_INLINE std::uint64_t mbarrier_arrive(sem_release_t, scope_cta_t, space_shared_t,
-                                            std::uint64_t* barrier, std::uint32_t count,
-                                            [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE std::uint64_t mbarrier_arrive(sem_release_t, scope_cta_t, space_shared_t, std::uint64_t* barrier,
+                                            std::uint32_t count, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   std::uint64_t state;
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1], %2;"
@@ -71,18 +67,15 @@ GANTRY_INLINE std::uint64_t mbarrier_arrive(sem_release_t, scope_cta_t, space_sh
 #endif
 }
 
-GANTRY_INLINE std::uint64_t mbarrier_arrive(std::uint64_t* barrier,
-                                            [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE std::uint64_t mbarrier_arrive(std::uint64_t* barrier, [[maybe_unused]] Site site = Site::here()) {
   return mbarrier_arrive(sem_release, scope_cta, space_shared, barrier, 1, site);
 }
 
 // On a barrier of any CTA of the cluster, named by an address from `mapa`.
-GANTRY_INLINE void mbarrier_arrive(sem_release_t, scope_cluster_t, space_cluster_t,
-                                   std::uint64_t* remote, std::uint32_t count,
-                                   [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void mbarrier_arrive(sem_release_t, scope_cluster_t, space_cluster_t, std::uint64_t* remote,
+                                   std::uint32_t count, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
-                   shared_address(remote)),
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(shared_address(remote)),
                "r"(count)
                : "memory");
 #else
@@ -91,13 +84,13 @@ GANTRY_INLINE void mbarrier_arrive(sem_release_t, scope_cluster_t, space_cluster
 }
 
 GANTRY_INLINE void mbarrier_arrive(sem_release_t sem, scope_cluster_t scope, space_cluster_t space,
-                                   std::uint64_t* remote,
-                                   [[maybe_unused]] Site site = Site::here()) {
+                                   std::uint64_t* remote, [[maybe_unused]] Site site = Site::here()) {
   mbarrier_arrive(sem, scope, space, remote, 1, site);
 }
 
-// The same, ordering this thread's accesses for its own CTA only: enough to say "slot free" after reads that are complete,
-// and without the fence of the whole GPU that the cluster scope costs (measured: 0.72 against 0.96 of the vendor's product).
+// The same, ordering this thread's accesses for its own CTA only: enough to say "slot free" after reads that are
+// complete, and without the fence of the whole GPU that the cluster scope costs (measured: 0.72 against 0.96 of the
+// vendor's product).
 GANTRY_INLINE void mbarrier_arrive(sem_release_t, scope_cta_t, space_cluster_t, std::uint64_t* remote,
                                    [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
@@ -123,9 +116,8 @@ GANTRY_INLINE std::uint64_t mbarrier_arrive_no_complete(sem_release_t, scope_cta
 }
 
 // Arrives and lowers the number of arrivals that later phases expect.
-GANTRY_INLINE std::uint64_t mbarrier_arrive_drop(sem_release_t, scope_cta_t, space_shared_t,
-                                                 std::uint64_t* barrier, std::uint32_t count,
-                                                 [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE std::uint64_t mbarrier_arrive_drop(sem_release_t, scope_cta_t, space_shared_t, std::uint64_t* barrier,
+                                                 std::uint32_t count, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   std::uint64_t state;
   asm volatile("mbarrier.arrive_drop.release.cta.shared::cta.b64 %0, [%1], %2;"
@@ -154,40 +146,33 @@ GANTRY_INLINE std::uint64_t mbarrier_arrive_expect_tx(sem_release_t, scope_cta_t
 #endif
 }
 
-GANTRY_INLINE void mbarrier_arrive_expect_tx(sem_release_t, scope_cluster_t, space_cluster_t,
-                                             std::uint64_t* remote, std::uint32_t bytes,
-                                             [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void mbarrier_arrive_expect_tx(sem_release_t, scope_cluster_t, space_cluster_t, std::uint64_t* remote,
+                                             std::uint32_t bytes, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
-                   shared_address(remote)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(shared_address(remote)),
+      "r"(bytes)
+      : "memory");
 #else
-  sim::mbarrier_arrive(
-      {.barrier = remote, .expects = true, .bytes = bytes, .space = Space::cluster}, site);
+  sim::mbarrier_arrive({.barrier = remote, .expects = true, .bytes = bytes, .space = Space::cluster}, site);
 #endif
 }
 
 // Raises the bytes that the current phase waits for, without arriving.
-GANTRY_INLINE void mbarrier_expect_tx(sem_relaxed_t, scope_cta_t, space_shared_t,
-                                      std::uint64_t* barrier, std::uint32_t bytes,
-                                      [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void mbarrier_expect_tx(sem_relaxed_t, scope_cta_t, space_shared_t, std::uint64_t* barrier,
+                                      std::uint32_t bytes, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 #else
   sim::mbarrier_expect_tx(barrier, bytes, Space::shared, site);
 #endif
 }
 
-GANTRY_INLINE void mbarrier_expect_tx(sem_relaxed_t, scope_cluster_t, space_cluster_t,
-                                      std::uint64_t* remote, std::uint32_t bytes,
-                                      [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void mbarrier_expect_tx(sem_relaxed_t, scope_cluster_t, space_cluster_t, std::uint64_t* remote,
+                                      std::uint32_t bytes, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(
-                   shared_address(remote)),
+  asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(shared_address(remote)),
                "r"(bytes)
                : "memory");
 #else
@@ -196,12 +181,10 @@ GANTRY_INLINE void mbarrier_expect_tx(sem_relaxed_t, scope_cluster_t, space_clus
 }
 
 // Credits bytes as a copy would, without moving any.
-GANTRY_INLINE void mbarrier_complete_tx(sem_relaxed_t, scope_cluster_t, space_cluster_t,
-                                        std::uint64_t* remote, std::uint32_t bytes,
-                                        [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void mbarrier_complete_tx(sem_relaxed_t, scope_cluster_t, space_cluster_t, std::uint64_t* remote,
+                                        std::uint32_t bytes, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
-  asm volatile("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(
-                   shared_address(remote)),
+  asm volatile("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(shared_address(remote)),
                "r"(bytes)
                : "memory");
 #else
@@ -220,17 +203,18 @@ GANTRY_INLINE std::uint32_t mbarrier_pending_count(std::uint64_t state) {
 }
 
 #if GANTRY_ON_DEVICE
-#define GANTRY_MBARRIER_WAIT(instruction, constraint, what)       \
-  std::uint32_t done;                                             \
-  asm volatile(                                                   \
-      "{\n"                                                       \
-      ".reg .pred p;\n"                                           \
-      "mbarrier." instruction ".shared::cta.b64 p, [%1], %2;\n"   \
-      "selp.u32 %0, 1, 0, p;\n"                                   \
-      "}\n"                                                       \
-      : "=r"(done)                                                \
-      : "r"(shared_address(barrier)), constraint(what)            \
-      : "memory");                                                \
+#define GANTRY_MBARRIER_WAIT(instruction, constraint, what) \
+  std::uint32_t done;                                       \
+  asm volatile(                                             \
+      "{\n"                                                 \
+      ".reg .pred p;\n"                                     \
+      "mbarrier." instruction                               \
+      ".shared::cta.b64 p, [%1], %2;\n"                     \
+      "selp.u32 %0, 1, 0, p;\n"                             \
+      "}\n"                                                 \
+      : "=r"(done)                                          \
+      : "r"(shared_address(barrier)), constraint(what)      \
+      : "memory");                                          \
   return done != 0
 #endif
 
@@ -239,8 +223,8 @@ GANTRY_INLINE bool mbarrier_test_wait(std::uint64_t* barrier, std::uint64_t stat
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("test_wait", "l", state);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state,
-                             .kind = sim::WaitKind::test}, site);
+  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state, .kind = sim::WaitKind::test},
+                            site);
 #endif
 }
 
@@ -249,8 +233,7 @@ GANTRY_INLINE bool mbarrier_test_wait_parity(std::uint64_t* barrier, std::uint32
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("test_wait.parity", "r", parity);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::test},
-                            site);
+  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::test}, site);
 #endif
 }
 
@@ -259,8 +242,8 @@ GANTRY_INLINE bool mbarrier_try_wait(std::uint64_t* barrier, std::uint64_t state
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("try_wait", "l", state);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state,
-                             .kind = sim::WaitKind::attempt}, site);
+  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state, .kind = sim::WaitKind::attempt},
+                            site);
 #endif
 }
 
@@ -270,8 +253,7 @@ GANTRY_INLINE bool mbarrier_try_wait_parity(std::uint64_t* barrier, std::uint32_
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("try_wait.parity", "r", parity);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::attempt},
-                            site);
+  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::attempt}, site);
 #endif
 }
 
@@ -279,10 +261,9 @@ GANTRY_INLINE bool mbarrier_try_wait_parity(std::uint64_t* barrier, std::uint32_
 #undef GANTRY_MBARRIER_WAIT
 #endif
 
-// Blocks until the phase with this parity is complete. A barrier in its first phase counts parity 1 as complete, which is
-// how a producer finds every slot empty at the start.
-GANTRY_INLINE void wait(std::uint64_t* barrier, std::uint32_t parity,
-                        [[maybe_unused]] Site site = Site::here()) {
+// Blocks until the phase with this parity is complete. A barrier in its first phase counts parity 1 as complete, which
+// is how a producer finds every slot empty at the start.
+GANTRY_INLINE void wait(std::uint64_t* barrier, std::uint32_t parity, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE && defined(GANTRY_WATCHDOG)
   const watchdog::Timer timer;
   while (!mbarrier_try_wait_parity(barrier, parity)) {

@@ -1,5 +1,5 @@
-// Ordinary loads and stores: of shared and global memory, of other CTAs' shared memory, with cache operators, and the strong
-// ones that threads of different CTAs synchronise with. Atomics are in `atomic.hpp`.
+// Ordinary loads and stores: of shared and global memory, of other CTAs' shared memory, with cache operators, and the
+// strong ones that threads of different CTAs synchronise with. Atomics are in `atomic.hpp`.
 //
 // A value is 1, 2, 4, 8 or 16 bytes, aligned to its size.
 //
@@ -38,22 +38,31 @@ template <int Bytes>
 struct Words;
 #if GANTRY_ON_DEVICE
 template <>
-struct Words<1> { using type = unsigned char; };
+struct Words<1> {
+  using type = unsigned char;
+};
 template <>
-struct Words<2> { using type = unsigned short; };
+struct Words<2> {
+  using type = unsigned short;
+};
 template <>
-struct Words<4> { using type = unsigned; };
+struct Words<4> {
+  using type = unsigned;
+};
 template <>
-struct Words<8> { using type = uint2; };
+struct Words<8> {
+  using type = uint2;
+};
 template <>
-struct Words<16> { using type = uint4; };
+struct Words<16> {
+  using type = uint4;
+};
 #endif
 
 template <class T>
-inline constexpr bool kAccessible = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
-                                    sizeof(T) == 8 || sizeof(T) == 16;
-#define GANTRY_CHECK_ACCESS(T) \
-  static_assert(detail::kAccessible<T>, "an access moves 1, 2, 4, 8 or 16 bytes")
+inline constexpr bool kAccessible = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 ||
+                                    sizeof(T) == 16;
+#define GANTRY_CHECK_ACCESS(T) static_assert(detail::kAccessible<T>, "an access moves 1, 2, 4, 8 or 16 bytes")
 
 }  // namespace detail
 
@@ -71,8 +80,7 @@ GANTRY_INLINE T ld(SpaceTag<S>, const T* pointer, [[maybe_unused]] Site site = S
 }
 
 template <Space S, class T>
-GANTRY_INLINE void st(SpaceTag<S>, T* pointer, const T& value,
-                      [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void st(SpaceTag<S>, T* pointer, const T& value, [[maybe_unused]] Site site = Site::here()) {
   GANTRY_CHECK_ACCESS(T);
 #if GANTRY_ON_DEVICE
   using Word = typename detail::Words<sizeof(T)>::type;
@@ -83,8 +91,7 @@ GANTRY_INLINE void st(SpaceTag<S>, T* pointer, const T& value,
 }
 
 template <CacheOp Op, class T>
-GANTRY_INLINE T ld(space_global_t, const T* pointer, CacheTag<Op>,
-                   [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T ld(space_global_t, const T* pointer, CacheTag<Op>, [[maybe_unused]] Site site = Site::here()) {
   GANTRY_CHECK_ACCESS(T);
 #if GANTRY_ON_DEVICE
   using Word = typename detail::Words<sizeof(T)>::type;
@@ -118,25 +125,25 @@ GANTRY_INLINE void st(space_global_t, T* pointer, const T& value, CacheTag<Op>,
 #undef GANTRY_CHECK_ACCESS
 
 #if GANTRY_ON_DEVICE
-#define GANTRY_STRONG_LOAD(qualifiers)                                                         \
-  if constexpr (sizeof(T) == 4) {                                                              \
-    std::uint32_t bits;                                                                        \
+#define GANTRY_STRONG_LOAD(qualifiers)                                                             \
+  if constexpr (sizeof(T) == 4) {                                                                  \
+    std::uint32_t bits;                                                                            \
     asm volatile("ld." qualifiers ".global.b32 %0, [%1];" : "=r"(bits) : "l"(pointer) : "memory"); \
-    return __builtin_bit_cast(T, bits);                                                        \
-  } else {                                                                                     \
-    std::uint64_t bits;                                                                        \
+    return __builtin_bit_cast(T, bits);                                                            \
+  } else {                                                                                         \
+    std::uint64_t bits;                                                                            \
     asm volatile("ld." qualifiers ".global.b64 %0, [%1];" : "=l"(bits) : "l"(pointer) : "memory"); \
-    return __builtin_bit_cast(T, bits);                                                        \
+    return __builtin_bit_cast(T, bits);                                                            \
   }
-#define GANTRY_STRONG_STORE(qualifiers)                                                        \
-  if constexpr (sizeof(T) == 4) {                                                              \
-    asm volatile("st." qualifiers ".global.b32 [%0], %1;" ::"l"(pointer),                      \
-                 "r"(__builtin_bit_cast(std::uint32_t, value))                                 \
-                 : "memory");                                                                  \
-  } else {                                                                                     \
-    asm volatile("st." qualifiers ".global.b64 [%0], %1;" ::"l"(pointer),                      \
-                 "l"(__builtin_bit_cast(std::uint64_t, value))                                 \
-                 : "memory");                                                                  \
+#define GANTRY_STRONG_STORE(qualifiers)                                   \
+  if constexpr (sizeof(T) == 4) {                                         \
+    asm volatile("st." qualifiers ".global.b32 [%0], %1;" ::"l"(pointer), \
+                 "r"(__builtin_bit_cast(std::uint32_t, value))            \
+                 : "memory");                                             \
+  } else {                                                                \
+    asm volatile("st." qualifiers ".global.b64 [%0], %1;" ::"l"(pointer), \
+                 "l"(__builtin_bit_cast(std::uint64_t, value))            \
+                 : "memory");                                             \
   }
 #endif
 
@@ -149,10 +156,18 @@ GANTRY_INLINE T ld(SemanticsTag<S>, ScopeTag<C>, space_global_t, const T* pointe
   static_assert(S == Semantics::relaxed || S == Semantics::acquire, "a load is relaxed or acquires");
   static_assert(C == Scope::gpu || C == Scope::sys, "a strong load has the scope of the GPU or the system");
 #if GANTRY_ON_DEVICE
-  if constexpr (S == Semantics::acquire && C == Scope::gpu) { GANTRY_STRONG_LOAD("acquire.gpu") }
-  if constexpr (S == Semantics::acquire && C == Scope::sys) { GANTRY_STRONG_LOAD("acquire.sys") }
-  if constexpr (S == Semantics::relaxed && C == Scope::gpu) { GANTRY_STRONG_LOAD("relaxed.gpu") }
-  if constexpr (S == Semantics::relaxed && C == Scope::sys) { GANTRY_STRONG_LOAD("relaxed.sys") }
+  if constexpr (S == Semantics::acquire && C == Scope::gpu) {
+    GANTRY_STRONG_LOAD("acquire.gpu")
+  }
+  if constexpr (S == Semantics::acquire && C == Scope::sys) {
+    GANTRY_STRONG_LOAD("acquire.sys")
+  }
+  if constexpr (S == Semantics::relaxed && C == Scope::gpu) {
+    GANTRY_STRONG_LOAD("relaxed.gpu")
+  }
+  if constexpr (S == Semantics::relaxed && C == Scope::sys) {
+    GANTRY_STRONG_LOAD("relaxed.sys")
+  }
 #else
   T value;
   sim::load(&value, pointer, sizeof(T), {.space = Space::global, .semantics = S, .scope = C}, site);
@@ -167,10 +182,18 @@ GANTRY_INLINE void st(SemanticsTag<S>, ScopeTag<C>, space_global_t, T* pointer, 
   static_assert(S == Semantics::relaxed || S == Semantics::release, "a store is relaxed or releases");
   static_assert(C == Scope::gpu || C == Scope::sys, "a strong store has the scope of the GPU or the system");
 #if GANTRY_ON_DEVICE
-  if constexpr (S == Semantics::release && C == Scope::gpu) { GANTRY_STRONG_STORE("release.gpu") }
-  if constexpr (S == Semantics::release && C == Scope::sys) { GANTRY_STRONG_STORE("release.sys") }
-  if constexpr (S == Semantics::relaxed && C == Scope::gpu) { GANTRY_STRONG_STORE("relaxed.gpu") }
-  if constexpr (S == Semantics::relaxed && C == Scope::sys) { GANTRY_STRONG_STORE("relaxed.sys") }
+  if constexpr (S == Semantics::release && C == Scope::gpu) {
+    GANTRY_STRONG_STORE("release.gpu")
+  }
+  if constexpr (S == Semantics::release && C == Scope::sys) {
+    GANTRY_STRONG_STORE("release.sys")
+  }
+  if constexpr (S == Semantics::relaxed && C == Scope::gpu) {
+    GANTRY_STRONG_STORE("relaxed.gpu")
+  }
+  if constexpr (S == Semantics::relaxed && C == Scope::sys) {
+    GANTRY_STRONG_STORE("relaxed.sys")
+  }
 #else
   sim::store(pointer, &value, sizeof(T), {.space = Space::global, .semantics = S, .scope = C}, site);
 #endif

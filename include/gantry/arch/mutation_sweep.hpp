@@ -1,6 +1,6 @@
-// Which synchronising calls of a kernel are needed? Runs it once for each call site and change (left out, byte count off by
-// 16, parity flipped), without editing its source, and says which rule objects. A site that nothing objects to is reported as
-// not shown to be needed: by these inputs and seeds.
+// Which synchronising calls of a kernel are needed? Runs it once for each call site and change (left out, byte count
+// off by 16, parity flipped), without editing its source, and says which rule objects. A site that nothing objects to
+// is reported as not shown to be needed: by these inputs and seeds.
 //
 // Example at namespace scope:
 //     inline std::string sweep(gantry::Simulator::Entry kernel) {
@@ -23,7 +23,7 @@ struct SweepEntry {
   MutationKind kind = MutationKind::drop;
   std::string rule{};  // the first that objected; empty: none did
   std::string text{};
-  int seeds = 0;       // runs until then
+  int seeds = 0;  // runs until then
 
   bool detected() const { return !rule.empty(); }
 };

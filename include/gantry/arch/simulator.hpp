@@ -1,8 +1,8 @@
 // The simulated machine: runs a kernel on the CPU, thread by thread, and reports what it did wrong.
 //
-// Threads are fibers, chosen by a seeded scheduler; copies and matrix products run when they please, within the rules. A
-// checker follows every byte of shared and global memory. The same options and kernel give the same run, so a finding is
-// replayed by its seed. A run without findings is evidence, not proof.
+// Threads are fibers, chosen by a seeded scheduler; copies and matrix products run when they please, within the rules.
+// A checker follows every byte of shared and global memory. The same options and kernel give the same run, so a finding
+// is replayed by its seed. A run without findings is evidence, not proof.
 //
 // Example at namespace scope:
 //     inline std::string findings(gantry::Simulator::Entry kernel, const void* params) {
@@ -22,7 +22,8 @@ namespace gantry {
 
 enum class Schedule : std::uint8_t { round_robin, random, pct, replay };
 
-// When asynchronous operations take effect: as soon as issued, at random, as late as possible, or a mixture drawn for each.
+// When asynchronous operations take effect: as soon as issued, at random, as late as possible, or a mixture drawn for
+// each.
 enum class Latency : std::uint8_t { eager, random, late, mixed };
 
 // What to do to one call site, to see whether the checker objects.
@@ -39,15 +40,15 @@ struct SimulatorOptions {
   Schedule schedule = Schedule::random;
   Latency latency = Latency::mixed;
   bool checker = true;
-  int resident_clusters = 4;              // how many clusters run at the same time
+  int resident_clusters = 4;  // how many clusters run at the same time
   int pct_depth = 3;
-  std::uint64_t max_steps = 50'000'000;   // then the run counts as a livelock
+  std::uint64_t max_steps = 50'000'000;  // then the run counts as a livelock
   int max_findings = 16;
   std::size_t stack_bytes = 64 * 1024;
-  bool record = false;                    // keep the choices, for Schedule::replay
-  std::vector<std::uint32_t> choices{};   // to replay
+  bool record = false;                   // keep the choices, for Schedule::replay
+  std::vector<std::uint32_t> choices{};  // to replay
   Mutation mutation{};
-  std::string trace_file{};               // a Chrome trace of the run, if not empty
+  std::string trace_file{};  // a Chrome trace of the run, if not empty
 };
 
 // One violated rule. `rule` names a page of docs/hazards.

@@ -1,5 +1,6 @@
-// Where in the source an operation was asked for. Every synchronising operation takes a trailing, defaulted `Site`; layers
-// above forward the one they were given, so that a report names the line of the kernel and not a line of the library.
+// Where in the source an operation was asked for. Every synchronising operation takes a trailing, defaulted `Site`;
+// layers above forward the one they were given, so that a report names the line of the kernel and not a line of the
+// library.
 //
 // On the device a site is empty and costs nothing, except in the watchdog build (`arch/watchdog.hpp`).
 //
@@ -21,8 +22,7 @@ struct Site {
   int line = 0;
 
   // Both builtins name the outermost call of which this is a default argument.
-  GANTRY_INLINE static constexpr Site here(const char* at = __builtin_FILE(),
-                                           int number = __builtin_LINE()) noexcept {
+  GANTRY_INLINE static constexpr Site here(const char* at = __builtin_FILE(), int number = __builtin_LINE()) noexcept {
     return Site{at, number};
   }
 };

@@ -1,5 +1,5 @@
-// The qualifiers of PTX instructions as values that select an overload: state spaces, memory semantics, scopes, reduction
-// operations, and integers known at compile time. Their names are those of `cuda::ptx`.
+// The qualifiers of PTX instructions as values that select an overload: state spaces, memory semantics, scopes,
+// reduction operations, and integers known at compile time. Their names are those of `cuda::ptx`.
 //
 // Example:
 //     static_assert(gantry::arch::n32<3>.value == 3);

@@ -26,8 +26,7 @@
 namespace gantry::arch {
 
 // Into the cache of descriptors. Once for each map, by one thread, at the start of a kernel.
-GANTRY_INLINE void prefetch_tensormap(const TmaDescriptor* map,
-                                      [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void prefetch_tensormap(const TmaDescriptor* map, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 #else
@@ -36,24 +35,34 @@ GANTRY_INLINE void prefetch_tensormap(const TmaDescriptor* map,
 }
 
 #if GANTRY_ON_DEVICE
-#define GANTRY_REPLACE(field, width, ordinal, constraint)                                              \
-  if constexpr (S == Space::global) {                                                                  \
+#define GANTRY_REPLACE(field, width, ordinal, constraint)                                                   \
+  if constexpr (S == Space::global) {                                                                       \
     asm volatile("tensormap.replace.tile." field ".global.b1024." width " [%0], " ordinal "%1;" ::"l"(map), \
-                 constraint(value)                                                                     \
-                 : "memory");                                                                          \
-  } else {                                                                                             \
-    asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." width " [%0], " ordinal         \
-                 "%1;" ::"r"(shared_address(map)),                                                     \
-                 constraint(value)                                                                     \
-                 : "memory");                                                                          \
+                 constraint(value)                                                                          \
+                 : "memory");                                                                               \
+  } else {                                                                                                  \
+    asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." width " [%0], " ordinal              \
+                 "%1;" ::"r"(shared_address(map)),                                                          \
+                 constraint(value)                                                                          \
+                 : "memory");                                                                               \
   }
 #define GANTRY_REPLACE_BODY(field, id, width, constraint, number) GANTRY_REPLACE(field, width, "", constraint)
-#define GANTRY_REPLACE_ORDINAL_BODY(field, id, width, constraint)                       \
-  if constexpr (N == 0) { GANTRY_REPLACE(field, width, "0, ", constraint) }             \
-  if constexpr (N == 1) { GANTRY_REPLACE(field, width, "1, ", constraint) }             \
-  if constexpr (N == 2) { GANTRY_REPLACE(field, width, "2, ", constraint) }             \
-  if constexpr (N == 3) { GANTRY_REPLACE(field, width, "3, ", constraint) }             \
-  if constexpr (N == 4) { GANTRY_REPLACE(field, width, "4, ", constraint) }
+#define GANTRY_REPLACE_ORDINAL_BODY(field, id, width, constraint) \
+  if constexpr (N == 0) {                                         \
+    GANTRY_REPLACE(field, width, "0, ", constraint)               \
+  }                                                               \
+  if constexpr (N == 1) {                                         \
+    GANTRY_REPLACE(field, width, "1, ", constraint)               \
+  }                                                               \
+  if constexpr (N == 2) {                                         \
+    GANTRY_REPLACE(field, width, "2, ", constraint)               \
+  }                                                               \
+  if constexpr (N == 3) {                                         \
+    GANTRY_REPLACE(field, width, "3, ", constraint)               \
+  }                                                               \
+  if constexpr (N == 4) {                                         \
+    GANTRY_REPLACE(field, width, "4, ", constraint)               \
+  }
 #else
 #define GANTRY_REPLACE_BODY(field, id, width, constraint, number) \
   sim::tensormap_replace(map, sim::MapField::id, 0, static_cast<std::uint64_t>(number), site)
@@ -62,11 +71,9 @@ GANTRY_INLINE void prefetch_tensormap(const TmaDescriptor* map,
 #endif
 
 template <Space S>
-GANTRY_INLINE void tensormap_replace_global_address(SpaceTag<S>, TmaDescriptor* map,
-                                                    const void* value,
+GANTRY_INLINE void tensormap_replace_global_address(SpaceTag<S>, TmaDescriptor* map, const void* value,
                                                     [[maybe_unused]] Site site = Site::here()) {
-  GANTRY_REPLACE_BODY("global_address", global_address, "b64", "l",
-                      reinterpret_cast<std::uint64_t>(value));
+  GANTRY_REPLACE_BODY("global_address", global_address, "b64", "l", reinterpret_cast<std::uint64_t>(value));
 }
 
 // `value` is the rank minus one.
@@ -76,34 +83,31 @@ GANTRY_INLINE void tensormap_replace_rank(SpaceTag<S>, TmaDescriptor* map, std::
   GANTRY_REPLACE_BODY("rank", rank, "b32", "r", value);
 }
 
-// Elements of dimension N of the box, of the tensor; the traversal step of dimension N; the byte stride of dimension N + 1.
+// Elements of dimension N of the box, of the tensor; the traversal step of dimension N; the byte stride of dimension N
+// + 1.
 template <int N, Space S>
-GANTRY_INLINE void tensormap_replace_box_dim(SpaceTag<S>, TmaDescriptor* map, n32_t<N>,
-                                             std::uint32_t value,
+GANTRY_INLINE void tensormap_replace_box_dim(SpaceTag<S>, TmaDescriptor* map, n32_t<N>, std::uint32_t value,
                                              [[maybe_unused]] Site site = Site::here()) {
   static_assert(N >= 0 && N < 5, "a map has five dimensions");
   GANTRY_REPLACE_ORDINAL_BODY("box_dim", box_dim, "b32", "r");
 }
 
 template <int N, Space S>
-GANTRY_INLINE void tensormap_replace_global_dim(SpaceTag<S>, TmaDescriptor* map, n32_t<N>,
-                                                std::uint32_t value,
+GANTRY_INLINE void tensormap_replace_global_dim(SpaceTag<S>, TmaDescriptor* map, n32_t<N>, std::uint32_t value,
                                                 [[maybe_unused]] Site site = Site::here()) {
   static_assert(N >= 0 && N < 5, "a map has five dimensions");
   GANTRY_REPLACE_ORDINAL_BODY("global_dim", global_dim, "b32", "r");
 }
 
 template <int N, Space S>
-GANTRY_INLINE void tensormap_replace_element_stride(SpaceTag<S>, TmaDescriptor* map, n32_t<N>,
-                                                    std::uint32_t value,
+GANTRY_INLINE void tensormap_replace_element_stride(SpaceTag<S>, TmaDescriptor* map, n32_t<N>, std::uint32_t value,
                                                     [[maybe_unused]] Site site = Site::here()) {
   static_assert(N >= 0 && N < 5, "a map has five dimensions");
   GANTRY_REPLACE_ORDINAL_BODY("element_stride", element_stride, "b32", "r");
 }
 
 template <int N, Space S>
-GANTRY_INLINE void tensormap_replace_global_stride(SpaceTag<S>, TmaDescriptor* map, n32_t<N>,
-                                                   std::uint64_t value,
+GANTRY_INLINE void tensormap_replace_global_stride(SpaceTag<S>, TmaDescriptor* map, n32_t<N>, std::uint64_t value,
                                                    [[maybe_unused]] Site site = Site::here()) {
   static_assert(N >= 0 && N < 4, "a map has four strides");
   GANTRY_REPLACE_ORDINAL_BODY("global_stride", global_stride, "b64", "l");
@@ -133,8 +137,7 @@ GANTRY_INLINE void tensormap_replace_swizzle_mode(SpaceTag<S>, TmaDescriptor* ma
 template <Space S, TmaInterleave Interleave>
 GANTRY_INLINE void tensormap_replace_interleave_layout(SpaceTag<S>, TmaDescriptor* map,
                                                        [[maybe_unused]] Site site = Site::here()) {
-  GANTRY_REPLACE_BODY("interleave_layout", interleave_layout, "b32", "n",
-                      static_cast<int>(Interleave));
+  GANTRY_REPLACE_BODY("interleave_layout", interleave_layout, "b32", "n", static_cast<int>(Interleave));
 }
 
 template <Space S, TmaFill Fill>
@@ -151,8 +154,7 @@ GANTRY_INLINE void tensormap_replace_fill_mode(SpaceTag<S>, TmaDescriptor* map,
 
 // Copies a map from shared to global memory and releases it to the tensormap proxy. The whole warp calls it.
 GANTRY_INLINE void tensormap_cp_fenceproxy(sem_release_t, scope_gpu_t, TmaDescriptor* global_map,
-                                           const TmaDescriptor* shared_map,
-                                           [[maybe_unused]] Site site = Site::here()) {
+                                           const TmaDescriptor* shared_map, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile(
       "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
@@ -175,8 +177,7 @@ GANTRY_INLINE void fence_proxy_tensormap_generic(sem_release_t, scope_gpu_t,
 }
 
 // Copies that this thread issues from now on read the map as it was last released.
-GANTRY_INLINE void fence_proxy_tensormap_generic(sem_acquire_t, scope_gpu_t,
-                                                 const TmaDescriptor* map,
+GANTRY_INLINE void fence_proxy_tensormap_generic(sem_acquire_t, scope_gpu_t, const TmaDescriptor* map,
                                                  [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");

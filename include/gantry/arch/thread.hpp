@@ -21,19 +21,19 @@ struct Index3 {
 #if GANTRY_ON_DEVICE
 #define GANTRY_INDEX3_BODY(device, host) \
   return Index3 { device.x, device.y, device.z }
-#define GANTRY_SREG3_BODY(name, host)                             \
-  Index3 value;                                                   \
-  asm("mov.u32 %0, %%" name ".x;" : "=r"(value.x));               \
-  asm("mov.u32 %0, %%" name ".y;" : "=r"(value.y));               \
-  asm("mov.u32 %0, %%" name ".z;" : "=r"(value.z));               \
+#define GANTRY_SREG3_BODY(name, host)               \
+  Index3 value;                                     \
+  asm("mov.u32 %0, %%" name ".x;" : "=r"(value.x)); \
+  asm("mov.u32 %0, %%" name ".y;" : "=r"(value.y)); \
+  asm("mov.u32 %0, %%" name ".z;" : "=r"(value.z)); \
   return value
-#define GANTRY_SREG_BODY(name, host)                   \
-  std::uint32_t value;                                 \
-  asm("mov.u32 %0, %%" name ";" : "=r"(value));        \
+#define GANTRY_SREG_BODY(name, host)            \
+  std::uint32_t value;                          \
+  asm("mov.u32 %0, %%" name ";" : "=r"(value)); \
   return value
 #else
-#define GANTRY_INDEX3_BODY(device, host)      \
-  const auto& value = sim::identity().host;   \
+#define GANTRY_INDEX3_BODY(device, host)    \
+  const auto& value = sim::identity().host; \
   return Index3 { value[0], value[1], value[2] }
 #define GANTRY_SREG3_BODY(name, host) GANTRY_INDEX3_BODY(, host)
 #define GANTRY_SREG_BODY(name, host) return sim::identity().host
@@ -65,8 +65,8 @@ GANTRY_INLINE std::uint32_t thread_rank() {
 
 GANTRY_INLINE std::uint32_t lane_rank() { return thread_rank() % 32; }
 
-// The same value in all lanes, and known to be so by the compiler: a branch on it does not diverge. Requires a converged
-// warp.
+// The same value in all lanes, and known to be so by the compiler: a branch on it does not diverge. Requires a
+// converged warp.
 GANTRY_INLINE std::uint32_t warp_rank() {
 #if GANTRY_ON_DEVICE
   return __shfl_sync(0xffffffffu, thread_rank() / 32, 0);

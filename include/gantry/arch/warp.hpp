@@ -25,8 +25,7 @@ namespace gantry::arch {
 
 inline constexpr std::uint32_t kFullWarp = 0xffffffffu;
 
-GANTRY_INLINE void syncwarp(std::uint32_t mask = kFullWarp,
-                            [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void syncwarp(std::uint32_t mask = kFullWarp, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   __syncwarp(mask);
 #else
@@ -72,8 +71,7 @@ inline constexpr bool kShuffles = sizeof(T) == 4 || sizeof(T) == 8;
 
 // The value of lane `source`.
 template <class T>
-GANTRY_INLINE T shfl_sync(std::uint32_t mask, T value, int source,
-                          [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T shfl_sync(std::uint32_t mask, T value, int source, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kShuffles<T>, "a shuffle moves 4 or 8 bytes");
 #if GANTRY_ON_DEVICE
   return __shfl_sync(mask, value, source);
@@ -84,8 +82,7 @@ GANTRY_INLINE T shfl_sync(std::uint32_t mask, T value, int source,
 
 // The value of lane (own ^ bits).
 template <class T>
-GANTRY_INLINE T shfl_xor_sync(std::uint32_t mask, T value, int bits,
-                              [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T shfl_xor_sync(std::uint32_t mask, T value, int bits, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kShuffles<T>, "a shuffle moves 4 or 8 bytes");
 #if GANTRY_ON_DEVICE
   return __shfl_xor_sync(mask, value, bits);
@@ -96,8 +93,7 @@ GANTRY_INLINE T shfl_xor_sync(std::uint32_t mask, T value, int bits,
 
 // The value of lane own + `delta`, or the own one beyond the end.
 template <class T>
-GANTRY_INLINE T shfl_down_sync(std::uint32_t mask, T value, int delta,
-                               [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T shfl_down_sync(std::uint32_t mask, T value, int delta, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kShuffles<T>, "a shuffle moves 4 or 8 bytes");
 #if GANTRY_ON_DEVICE
   return __shfl_down_sync(mask, value, static_cast<unsigned>(delta));
@@ -108,8 +104,7 @@ GANTRY_INLINE T shfl_down_sync(std::uint32_t mask, T value, int delta,
 
 // The value of lane own - `delta`, or the own one before the start.
 template <class T>
-GANTRY_INLINE T shfl_up_sync(std::uint32_t mask, T value, int delta,
-                             [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T shfl_up_sync(std::uint32_t mask, T value, int delta, [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kShuffles<T>, "a shuffle moves 4 or 8 bytes");
 #if GANTRY_ON_DEVICE
   return __shfl_up_sync(mask, value, static_cast<unsigned>(delta));
@@ -119,8 +114,7 @@ GANTRY_INLINE T shfl_up_sync(std::uint32_t mask, T value, int delta,
 }
 
 // One bit for each lane of the mask in which `value` is true.
-GANTRY_INLINE std::uint32_t ballot_sync(std::uint32_t mask, bool value,
-                                        [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE std::uint32_t ballot_sync(std::uint32_t mask, bool value, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   return __ballot_sync(mask, value);
 #else
@@ -143,8 +137,7 @@ GANTRY_INLINE bool all_sync(std::uint32_t mask, bool value, Site site = Site::he
 
 // The sum, minimum, maximum, and, or, xor of a 32-bit integer over the mask: redux.sync.
 template <ReduceOp Op, class T>
-GANTRY_INLINE T redux_sync(OpTag<Op>, std::uint32_t mask, T value,
-                           [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE T redux_sync(OpTag<Op>, std::uint32_t mask, T value, [[maybe_unused]] Site site = Site::here()) {
   static_assert(sizeof(T) == 4 && Op != ReduceOp::inc && Op != ReduceOp::dec,
                 "redux reduces 32-bit integers by add, min, max, and, or, xor");
 #if GANTRY_ON_DEVICE

@@ -1,6 +1,7 @@
-// The watchdog build: with GANTRY_WATCHDOG defined before the first header of Gantry, every `wait` on the GPU is bounded. A
-// wait that lasts longer than GANTRY_WATCHDOG_NANOSECONDS prints who waits where and for what, and stops the kernel, instead
-// of hanging. Without the macro nothing of this is compiled, and the kernel is the same to the last instruction.
+// The watchdog build: with GANTRY_WATCHDOG defined before the first header of Gantry, every `wait` on the GPU is
+// bounded. A wait that lasts longer than GANTRY_WATCHDOG_NANOSECONDS prints who waits where and for what, and stops the
+// kernel, instead of hanging. Without the macro nothing of this is compiled, and the kernel is the same to the last
+// instruction.
 //
 // Example:
 //     static_assert(GANTRY_WATCHDOG_NANOSECONDS == 2'000'000'000);  // unless it was defined before
@@ -50,11 +51,13 @@ GANTRY_DEVICE __noinline__ void report(std::uint32_t barrier, std::uint32_t pari
   const char* role = roles[thread() / 32];
   std::uint64_t word;
   asm volatile("ld.shared.b64 %0, [%1];" : "=l"(word) : "r"(barrier));
-  printf("gantry watchdog: %s%sthread %u of CTA (%u, %u, %u) waited at %s:%d for parity %u of %s%s[%d], the mbarrier at shared "
-         "address %u, whose word is %016llx.\n",
-         role ? role : "", role ? " " : "", thread(), blockIdx.x, blockIdx.y, blockIdx.z, site.file, site.line, parity,
-         name.text ? name.text : "a barrier without a name", name.part ? name.part : "", name.text ? name.index : 0, barrier,
-         static_cast<unsigned long long>(word));
+  printf(
+      "gantry watchdog: %s%sthread %u of CTA (%u, %u, %u) waited at %s:%d for parity %u of %s%s[%d], the mbarrier at "
+      "shared "
+      "address %u, whose word is %016llx.\n",
+      role ? role : "", role ? " " : "", thread(), blockIdx.x, blockIdx.y, blockIdx.z, site.file, site.line, parity,
+      name.text ? name.text : "a barrier without a name", name.part ? name.part : "", name.text ? name.index : 0,
+      barrier, static_cast<unsigned long long>(word));
   __trap();
 }
 

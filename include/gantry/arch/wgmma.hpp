@@ -1,8 +1,8 @@
 // Warpgroup matrix products: `wgmma.mma_async` at every N and type that Hopper has, its fences and groups, and the
 // descriptor of an operand in shared memory.
 //
-// An operation is a type: `WgmmaOp<N, D, A, B>`, or one derived from it that changes a major or a sign. Accumulators are a
-// type of their own: between the first product and the wait that covers the last one they may not be touched.
+// An operation is a type: `WgmmaOp<N, D, A, B>`, or one derived from it that changes a major or a sign. Accumulators
+// are a type of their own: between the first product and the wait that covers the last one they may not be touched.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline float product(std::uint64_t a, std::uint64_t b) {
@@ -32,11 +32,14 @@ namespace gantry::arch {
 GANTRY_HD constexpr int mma_bits(MmaType type) {
   switch (type) {
     case MmaType::f16:
-    case MmaType::bf16: return 16;
+    case MmaType::bf16:
+      return 16;
     case MmaType::tf32:
     case MmaType::f32:
-    case MmaType::s32: return 32;
-    default: return 8;
+    case MmaType::s32:
+      return 32;
+    default:
+      return 8;
   }
 }
 
@@ -60,10 +63,10 @@ struct WgmmaOp {
                 "f16 and fp8 accumulate in f32 or f16, bf16 and tf32 in f32, s8 and u8 in s32");
   static constexpr int kM = 64, kN = N, kK = 256 / mma_bits(A);
   static constexpr MmaType kD = D, kA = A, kB = B;
-  static constexpr int kScaleA = 1, kScaleB = 1;              // -1 negates the operand
+  static constexpr int kScaleA = 1, kScaleB = 1;                  // -1 negates the operand
   static constexpr Major kMajorA = Major::k, kMajorB = Major::k;  // mn only for 16-bit operands in shared memory
-  static constexpr bool kSaturate = false;                    // integer sums clamp instead of wrapping
-  static constexpr int kRegisters = N * mma_bits(D) / 64;     // per thread; f16 comes in pairs
+  static constexpr bool kSaturate = false;                        // integer sums clamp instead of wrapping
+  static constexpr int kRegisters = N * mma_bits(D) / 64;         // per thread; f16 comes in pairs
 };
 
 namespace detail {
@@ -124,9 +127,9 @@ class Accumulator {
   Register registers_[kRegisters];
 };
 
-// How an operand lies in shared memory. For K-major operands `stride_bytes` separates groups of 8 rows and `leading_bytes`
-// only matters without a swizzle; for MN-major swizzled ones `leading_bytes` separates groups along M or N and
-// `stride_bytes` groups of 8 k.
+// How an operand lies in shared memory. For K-major operands `stride_bytes` separates groups of 8 rows and
+// `leading_bytes` only matters without a swizzle; for MN-major swizzled ones `leading_bytes` separates groups along M
+// or N and `stride_bytes` groups of 8 k.
 struct WgmmaMatrix {
   std::uint32_t leading_bytes = 16;
   std::uint32_t stride_bytes = 0;
@@ -136,11 +139,9 @@ struct WgmmaMatrix {
 // Requires: `tile` lies on the swizzle's pattern boundary (1024, 512, 256 bytes) or on a step inside its first row.
 GANTRY_INLINE std::uint64_t wgmma_descriptor(const void* tile, WgmmaMatrix m,
                                              [[maybe_unused]] Site site = Site::here()) {
-  const std::uint64_t layout =
-      m.swizzle_bytes == 128 ? 1 : m.swizzle_bytes == 64 ? 2 : m.swizzle_bytes == 32 ? 3 : 0;
+  const std::uint64_t layout = m.swizzle_bytes == 128 ? 1 : m.swizzle_bytes == 64 ? 2 : m.swizzle_bytes == 32 ? 3 : 0;
   const auto field = [](std::uint32_t bytes) { return std::uint64_t{(bytes & 0x3FFFF) >> 4}; };
-  return field(shared_address(tile, site)) | field(m.leading_bytes) << 16 |
-         field(m.stride_bytes) << 32 | layout << 62;
+  return field(shared_address(tile, site)) | field(m.leading_bytes) << 16 | field(m.stride_bytes) << 32 | layout << 62;
 }
 
 // The descriptor of the same operand `bytes` further on.
@@ -202,9 +203,17 @@ namespace gantry::arch {
 namespace detail {
 template <class Op>
 sim::Wgmma wgmma_call(Accumulator<Op>& d, std::uint64_t b, bool accumulate) {
-  return {.n = Op::kN, .d = Op::kD, .a = Op::kA, .b = Op::kB, .b_descriptor = b,
-          .a_transposed = kTransA<Op>, .b_transposed = kTransB<Op>, .a_scale = Op::kScaleA,
-          .b_scale = Op::kScaleB, .accumulate = accumulate, .saturate = Op::kSaturate,
+  return {.n = Op::kN,
+          .d = Op::kD,
+          .a = Op::kA,
+          .b = Op::kB,
+          .b_descriptor = b,
+          .a_transposed = kTransA<Op>,
+          .b_transposed = kTransB<Op>,
+          .a_scale = Op::kScaleA,
+          .b_scale = Op::kScaleB,
+          .accumulate = accumulate,
+          .saturate = Op::kSaturate,
           .accumulators = reinterpret_cast<std::uint32_t*>(&d.registers()[0]),
           .registers = Op::kRegisters};
 }
@@ -213,8 +222,8 @@ sim::Wgmma wgmma_call(Accumulator<Op>& d, std::uint64_t b, bool accumulate) {
 
 // A and B from shared memory. All 128 threads of the warpgroup call it with the same descriptors.
 template <class Op>
-GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, std::uint64_t a, std::uint64_t b,
-                                   bool accumulate, [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, std::uint64_t a, std::uint64_t b, bool accumulate,
+                                   [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kMajorsLegal<Op>, "only 16-bit operands may be MN-major");
 #if GANTRY_ON_DEVICE
   detail::wgmma_issue<Op>(d.registers(), a, b, static_cast<int>(accumulate));
@@ -227,8 +236,8 @@ GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, std::uint64_t a, std::uin
 
 // A from registers, in A's fragment order; B from shared memory.
 template <class Op>
-GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, const std::uint32_t (&a)[4], std::uint64_t b,
-                                   bool accumulate, [[maybe_unused]] Site site = Site::here()) {
+GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate,
+                                   [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kMajorsLegal<Op> && !detail::kTransA<Op>,
                 "A in registers is K-major, and only 16-bit operands may be MN-major");
 #if GANTRY_ON_DEVICE

@@ -110,7 +110,8 @@ struct Origin {
 GANTRY_HD constexpr Origin read_smem_ptr(Reader& reader) {
   Origin out;
   reader.expect("[", "'['");
-  out.element_bits = reader.number_between(1, ComposedLayout::kMaxElementBits, "the width of an element, from 1 to 1024 bits");
+  out.element_bits =
+      reader.number_between(1, ComposedLayout::kMaxElementBits, "the width of an element, from 1 to 1024 bits");
   reader.expect("b", "'b'");
   reader.expect("]", "']'");
   if (reader.ok() && reader.accept('(')) {

@@ -46,8 +46,7 @@ class PipelineState {
     return *this;
   }
 
-  friend GANTRY_HD constexpr bool operator==(const PipelineState&,
-                                             const PipelineState&) noexcept = default;
+  friend GANTRY_HD constexpr bool operator==(const PipelineState&, const PipelineState&) noexcept = default;
 
  private:
   int index_ = 0;

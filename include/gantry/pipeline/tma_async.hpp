@@ -1,8 +1,8 @@
 // A ring of stages filled by TMA and emptied by consumers: a full and an empty barrier for each stage.
 //
-// The producer acquires a stage (waits until it is empty, and says how many bytes will come), issues copies onto its full
-// barrier, and goes on. Consumers wait until it is full, use it, and release it. In a cluster that multicasts, a consumer
-// releases a stage in every CTA whose producer fills it.
+// The producer acquires a stage (waits until it is empty, and says how many bytes will come), issues copies onto its
+// full barrier, and goes on. Consumers wait until it is full, use it, and release it. In a cluster that multicasts, a
+// consumer releases a stage in every CTA whose producer fills it.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline void turn(gantry::PipelineTmaAsync<4>::SharedStorage& storage, gantry::PipelineState<4>& write,
@@ -33,13 +33,12 @@ class PipelineTmaAsync {
     std::uint64_t empty[Stages];
   };
 
-  GANTRY_INLINE explicit PipelineTmaAsync(SharedStorage& storage)
-      : full_(storage.full), empty_(storage.empty) {}
+  GANTRY_INLINE explicit PipelineTmaAsync(SharedStorage& storage) : full_(storage.full), empty_(storage.empty) {}
 
-  // One thread of the CTA initialises the barriers; `fence_mbarrier_init` and a barrier of the CTA or the cluster follow.
-  // `releases`: how many times `consumer_release` reaches this CTA's barrier in one lap.
-  GANTRY_INLINE static void init(SharedStorage& storage, std::uint32_t releases,
-                                 const char* name = "pipeline", Site site = Site::here()) {
+  // One thread of the CTA initialises the barriers; `fence_mbarrier_init` and a barrier of the CTA or the cluster
+  // follow. `releases`: how many times `consumer_release` reaches this CTA's barrier in one lap.
+  GANTRY_INLINE static void init(SharedStorage& storage, std::uint32_t releases, const char* name = "pipeline",
+                                 Site site = Site::here()) {
     for (int i = 0; i < Stages; ++i) {
       arch::name(&storage.full[i], sizeof(std::uint64_t), name, i, ".full");
       arch::name(&storage.empty[i], sizeof(std::uint64_t), name, i, ".empty");
@@ -48,16 +47,13 @@ class PipelineTmaAsync {
     }
   }
 
-  GANTRY_INLINE void producer_acquire(const State& state, std::uint32_t bytes,
-                                      Site site = Site::here()) {
+  GANTRY_INLINE void producer_acquire(const State& state, std::uint32_t bytes, Site site = Site::here()) {
     arch::wait(&empty_[state.index()], state.phase(), site);
-    arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared,
-                                    &full_[state.index()], bytes, site);
+    arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, &full_[state.index()],
+                                    bytes, site);
   }
 
-  GANTRY_INLINE std::uint64_t* producer_get_barrier(const State& state) {
-    return &full_[state.index()];
-  }
+  GANTRY_INLINE std::uint64_t* producer_get_barrier(const State& state) { return &full_[state.index()]; }
 
   // Waits until consumers have released every stage, so that no CTA leaves while others may still signal it.
   GANTRY_INLINE void producer_tail(State state, Site site = Site::here()) {
@@ -72,12 +68,11 @@ class PipelineTmaAsync {
     arch::mbarrier_arrive(&empty_[state.index()], site);
   }
 
-  // Releases the stage in CTA `rank` of the cluster. The reads that it follows are complete, so no wider scope is needed.
-  GANTRY_INLINE void consumer_release(const State& state, std::uint32_t rank,
-                                      Site site = Site::here()) {
+  // Releases the stage in CTA `rank` of the cluster. The reads that it follows are complete, so no wider scope is
+  // needed.
+  GANTRY_INLINE void consumer_release(const State& state, std::uint32_t rank, Site site = Site::here()) {
     arch::mbarrier_arrive(arch::sem_release, arch::scope_cta, arch::space_cluster,
-                          arch::mapa(arch::space_cluster, &empty_[state.index()], rank, site),
-                          site);
+                          arch::mapa(arch::space_cluster, &empty_[state.index()], rank, site), site);
   }
 
  private:

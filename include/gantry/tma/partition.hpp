@@ -57,7 +57,8 @@ GANTRY_HD constexpr PlacedLayout local_tile(const PlacedLayout& t, const Tiler& 
   const TupleView rest = TupleView(zipped.shape())[1];
   IntTuple whole;
   whole.push_back(zipped[0].shape().is_leaf() ? IntTuple(Int::all()) : repeat(Int::all(), rank(zipped[0])));
-  whole.push_back(rest.is_leaf() ? IntTuple(coord.is_leaf() ? coord : coord[0]) : append(coord, Int::all(), rank(rest)));
+  whole.push_back(rest.is_leaf() ? IntTuple(coord.is_leaf() ? coord : coord[0])
+                                 : append(coord, Int::all(), rank(rest)));
   return slice(whole, PlacedLayout{t.origin, zipped});
 }
 

@@ -159,7 +159,8 @@ struct TmaReason {
   GANTRY_HD constexpr TmaPlanWeight weight() const noexcept { return entry_of(rule).weight; }
 };
 
-// The reasons found, in the order of the steps. A step that cannot be done leaves out those after it, so few are possible.
+// The reasons found, in the order of the steps. A step that cannot be done leaves out those after it, so few are
+// possible.
 class TmaReasons {
  public:
   static constexpr int kCapacity = 16;

@@ -1,8 +1,8 @@
 // What the host bodies of `arch/` call: the simulated SM, seen from the thread that runs on it.
 //
-// Every function acts on behalf of the simulated thread that is running now; calling one outside of a simulated kernel is
-// reported as such. They are defined once, in the library built from `src/sim`. Kernels and the layers above `arch/` never
-// include this header.
+// Every function acts on behalf of the simulated thread that is running now; calling one outside of a simulated kernel
+// is reported as such. They are defined once, in the library built from `src/sim`. Kernels and the layers above `arch/`
+// never include this header.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,8 @@ struct Identity {
 };
 const Identity& identity();
 
-// Addresses of shared memory: the 32-bit address that descriptors hold, and the same offset in another CTA of the cluster.
+// Addresses of shared memory: the 32-bit address that descriptors hold, and the same offset in another CTA of the
+// cluster.
 std::uint32_t shared_address(const void* pointer, Site site);
 void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site);
 std::uint32_t cta_rank_of(const void* pointer, Site site);
@@ -63,8 +64,8 @@ void mbarrier_expect_tx(std::uint64_t* barrier, std::uint32_t bytes, Space space
 void mbarrier_complete_tx(std::uint64_t* barrier, std::uint32_t bytes, Site site);
 std::uint32_t mbarrier_pending_count(std::uint64_t state);
 
-// A wait names a phase by its parity, or by the state that an arrive returned. `test` looks once, `attempt` may give up,
-// `block` returns only when the phase is complete.
+// A wait names a phase by its parity, or by the state that an arrive returned. `test` looks once, `attempt` may give
+// up, `block` returns only when the phase is complete.
 enum class WaitKind : std::uint8_t { test, attempt, block };
 struct Wait {
   std::uint64_t* barrier;
@@ -76,7 +77,7 @@ struct Wait {
 };
 bool mbarrier_wait(const Wait& wait, Site site);
 
-void barrier_sync(std::uint32_t id, std::uint32_t threads, Site site);    // threads 0: the whole CTA
+void barrier_sync(std::uint32_t id, std::uint32_t threads, Site site);  // threads 0: the whole CTA
 void barrier_arrive(std::uint32_t id, std::uint32_t threads, Site site);
 bool barrier_reduce_or(std::uint32_t id, std::uint32_t threads, bool value, Site site);
 void cluster_arrive(Semantics semantics, Site site);
@@ -99,8 +100,16 @@ void tensormap_copy_release(void* global_map, const void* shared_map, Scope scop
 
 // A field of a tensor map in memory; numbered as `tensormap.replace` lists them.
 enum class MapField : std::uint8_t {
-  global_address, rank, box_dim, global_dim, global_stride, element_stride, elemtype,
-  interleave_layout, swizzle_mode, fill_mode
+  global_address,
+  rank,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode
 };
 void tensormap_replace(void* map, MapField field, int ordinal, std::uint64_t value, Site site);
 void tensormap_prefetch(const void* map, Site site);

@@ -1,6 +1,6 @@
-// Every rule of tensor maps and of copies through them: GANTRY_X(id, severity, rule, source). {first} and {second} stand
-// for the two numbers of a violation. Included with GANTRY_X defined, once for each use; a file rather than a macro, so
-// that a compiler that quotes the line of a rule quotes no more than that.
+// Every rule of tensor maps and of copies through them: GANTRY_X(id, severity, rule, source). {first} and {second}
+// stand for the two numbers of a violation. Included with GANTRY_X defined, once for each use; a file rather than a
+// macro, so that a compiler that quotes the line of a rule quotes no more than that.
 #ifndef GANTRY_X
 #define GANTRY_X(id, severity, text, source)
 #endif
