@@ -1,0 +1,164 @@
+// What an epilogue computes, as one constexpr value: nodes in topological order, and the arguments they name.
+//
+// A node reads earlier nodes. Values are float (or complex<float>) whatever the tensors hold. Stores and reductions are
+// nodes too: they hand on the value they were given, so that it can be used further. `d` is the node whose value goes
+// to D, -1 when there is none. Named operations (operations.hpp), C++ expressions (expression.hpp) and text
+// (parse.hpp) all build a Graph; the collective walks it with constant indices, the reference (reference.hpp) in a
+// loop.
+//
+// Invariant of a graph that `check` accepts: inputs of a node come before it; every argument is used by a node of its
+// kind; no two arguments share a name; at most one node of kind accumulator and one of kind source.
+//
+// Example:
+//     using namespace gantry::fusion;
+//     constexpr Graph graph = [] {
+//       Graph g;
+//       const int bias = g.add_argument({.name = "bias", .kind = ArgumentKind::row});
+//       const int sum = g.compute(Function::add, g.add({.kind = NodeKind::accumulator}),
+//                                 g.add({.kind = NodeKind::row, .argument = static_cast<std::int8_t>(bias)}));
+//       g.d = g.compute(Function::relu, sum);
+//       return g;
+//     }();
+//     static_assert(graph.node_count == 4 && graph.uses_source() == false);
+#pragma once
+
+#include <cstdint>
+
+#include <gantry/config.hpp>
+#include <gantry/numeric/element_type.hpp>
+
+namespace gantry::fusion {
+
+inline constexpr int kMaxNodes = 48;
+inline constexpr int kMaxArguments = 20;
+inline constexpr int kMaxName = 23;
+
+enum class NodeKind : std::uint8_t {
+  accumulator,  // A·B
+  source,       // C
+  constant,     // Node::constant
+  scalar,       // one value, or one for each batch
+  row,          // v[n], the same for every m
+  column,       // v[m], the same for every n
+  aux_load,     // x[m, n], a further tensor; 1-bit elements are 0 or 1
+  compute,      // Node::function of the inputs
+  aux_store,    // writes its input to a further tensor; 1-bit elements are (value != 0)
+  reduce        // reduces its input into a scalar, a row vector or a column vector
+};
+
+// clang-format off
+// X(id, number of inputs). The derivative forms d_f(g, x) are g · f'(x).
+#define GANTRY_FUSION_FUNCTIONS(X)                                                                      \
+  X(add, 2) X(subtract, 2) X(multiply, 2) X(divide, 2) X(multiply_add, 3) X(minimum, 2) X(maximum, 2)   \
+  X(negate, 1) X(absolute, 1) X(square, 1) X(square_root, 1) X(reciprocal, 1) X(exponential, 1)         \
+  X(logarithm, 1) X(greater, 2) X(select, 3) X(round, 1)                                                \
+  X(relu, 1) X(clamp, 3) X(leaky_relu, 2) X(sigmoid, 1) X(silu, 1) X(tanh, 1) X(gelu, 1)                \
+  X(gelu_tanh, 1) X(hardswish, 1)                                                                       \
+  X(d_relu, 2) X(d_leaky_relu, 3) X(d_sigmoid, 2) X(d_silu, 2) X(d_tanh, 2) X(d_gelu, 2)                \
+  X(d_gelu_tanh, 2) X(d_hardswish, 2) X(user, 0)
+// clang-format on
+
+enum class Function : std::uint8_t {
+#define GANTRY_X(id, arity) id,
+  GANTRY_FUSION_FUNCTIONS(GANTRY_X)
+#undef GANTRY_X
+};
+
+enum class Reduction : std::uint8_t { add, max, amax };    // amax: the largest absolute value
+enum class Extent : std::uint8_t { scalar, row, column };  // row: over m, one result for each n
+
+struct Node {
+  NodeKind kind = NodeKind::constant;
+  Function function = Function::add;
+  Reduction reduction = Reduction::add;
+  ElementType element = ElementType::f32;  // of Function::round
+  std::int8_t inputs[3] = {-1, -1, -1};
+  std::int8_t argument = -1;  // of every kind that has one
+  std::int8_t user = -1;      // of Function::user: which of the functions that come with the graph
+  float constant = 0;
+
+  friend constexpr bool operator==(const Node&, const Node&) = default;
+};
+
+struct Name {
+  char text[kMaxName + 1] = {};
+
+  constexpr Name() = default;
+  // A name that is too long is cut, and `check` refuses it.
+  GANTRY_HD constexpr Name(const char* s) {  // NOLINT(google-explicit-constructor): names are written as literals
+    for (int i = 0; i <= kMaxName && s[i] != 0; ++i) text[i] = s[i];
+  }
+  friend constexpr bool operator==(const Name&, const Name&) = default;
+};
+
+enum class ArgumentKind : std::uint8_t { scalar, row, column, aux_in, aux_out, reduction };
+
+// How the host hands a value over, and what stands in when it hands over none.
+struct Argument {
+  Name name;
+  ArgumentKind kind = ArgumentKind::scalar;
+  ElementType element = ElementType::f32;  // in memory
+  Extent extent = Extent::scalar;          // of a reduction
+  bool row_major = true;                   // of an auxiliary tensor
+  bool has_default = false;                // may be left out, or be a null pointer
+  bool deterministic = false;              // of a reduction: the same bits on every run, through workspace
+  float value = 0;                         // the default
+
+  friend constexpr bool operator==(const Argument&, const Argument&) = default;
+};
+
+struct Graph {
+  Node nodes[kMaxNodes] = {};
+  Argument arguments[kMaxArguments] = {};
+  int node_count = 0;
+  int argument_count = 0;
+  int d = -1;
+  bool overflow = false;  // more nodes or arguments were added than fit
+
+  GANTRY_HD constexpr int add(const Node& node) {
+    if (node_count == kMaxNodes) {
+      overflow = true;
+      return 0;
+    }
+    nodes[node_count] = node;
+    return node_count++;
+  }
+  GANTRY_HD constexpr int add_argument(const Argument& argument) {
+    if (argument_count == kMaxArguments) {
+      overflow = true;
+      return 0;
+    }
+    arguments[argument_count] = argument;
+    return argument_count++;
+  }
+  GANTRY_HD constexpr int compute(Function f, int a, int b = -1, int c = -1) {
+    return add({.kind = NodeKind::compute,
+                .function = f,
+                .inputs = {static_cast<std::int8_t>(a), static_cast<std::int8_t>(b), static_cast<std::int8_t>(c)}});
+  }
+
+  GANTRY_HD constexpr int count(NodeKind kind) const {
+    int n = 0;
+    for (int i = 0; i < node_count; ++i) n += nodes[i].kind == kind ? 1 : 0;
+    return n;
+  }
+  GANTRY_HD constexpr int count(ArgumentKind kind) const {
+    int n = 0;
+    for (int i = 0; i < argument_count; ++i) n += arguments[i].kind == kind ? 1 : 0;
+    return n;
+  }
+  GANTRY_HD constexpr bool uses_source() const { return count(NodeKind::source) > 0; }
+
+  friend constexpr bool operator==(const Graph&, const Graph&) = default;
+};
+
+GANTRY_HD constexpr int arity(Function f) {
+  constexpr int kArity[] = {
+#define GANTRY_X(id, n) n,
+      GANTRY_FUSION_FUNCTIONS(GANTRY_X)
+#undef GANTRY_X
+  };
+  return kArity[static_cast<int>(f)];
+}
+
+}  // namespace gantry::fusion
