@@ -110,6 +110,9 @@ enum class Rule : std::uint8_t {
 };
 
 struct Fault {
+  // Stands for a value that was too large to be carried to where the fault is read.
+  static constexpr std::int64_t kTooLarge = INT64_MIN;
+
   Rule rule = Rule::none;
   std::int64_t actual = 0;
   std::int64_t wanted = 0;
@@ -138,7 +141,12 @@ GANTRY_HD constexpr Sentence describe(const Fault& fault) {
       out.append(*s);
       continue;
     }
-    out.append(s[1] == 'a' ? fault.actual : fault.wanted);
+    const std::int64_t value = s[1] == 'a' ? fault.actual : fault.wanted;
+    if (value == Fault::kTooLarge) {
+      out.append("a number beyond 2^47");
+    } else {
+      out.append(value);
+    }
     while (*s != '}') ++s;
   }
   return out;

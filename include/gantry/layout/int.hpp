@@ -116,11 +116,14 @@ class Int {
   }
   GANTRY_HD static constexpr Int unknown() { return Int(0, Kind::unknown); }
   GANTRY_HD static constexpr Int all() { return Int(0, Kind::all); }
-  // A leaf that could not be computed: the rule, and the value that breaks it.
-  GANTRY_HD static constexpr Int faulty(Rule rule, std::int64_t actual = 0) {
-    return Int(actual, static_cast<std::uint64_t>(Kind::faulty) | static_cast<std::uint64_t>(rule) << kRuleShift);
+  // A leaf that could not be computed, and why. `wanted` has 48 bits of room; one that needs more is Fault::kTooLarge.
+  GANTRY_HD static constexpr Int faulty(const Fault& fault) {
+    const bool fits = fault.wanted < kWantedLimit && fault.wanted > -kWantedLimit;
+    const auto wanted = static_cast<std::uint64_t>(fits ? fault.wanted : -kWantedLimit);
+    return Int(fault.actual, static_cast<std::uint64_t>(Kind::faulty) |
+                                 static_cast<std::uint64_t>(fault.rule) << kRuleShift | wanted << kWantedShift);
   }
-  GANTRY_HD static constexpr Int faulty(const Fault& fault) { return faulty(fault.rule, fault.actual); }
+  GANTRY_HD static constexpr Int faulty(Rule rule, std::int64_t actual = 0) { return faulty(Fault{rule, actual}); }
   // The static unit along the nested mode `indices`, outermost first: basis(2, 0) prints `_1@0@2`.
   template <class... Indices>
   GANTRY_HD static constexpr Int basis(Indices... indices) {
@@ -148,7 +151,7 @@ class Int {
   GANTRY_HD constexpr bool is_number() const { return kind() <= Kind::unknown; }
   GANTRY_HD constexpr bool is_known() const { return (traits_ & kKindMask) <= kFixed; }
   GANTRY_HD constexpr bool is_all() const { return kind() == Kind::all; }
-  GANTRY_HD constexpr bool is_basis() const { return (traits_ >> kPathShift) != 0; }
+  GANTRY_HD constexpr bool is_basis() const { return (traits_ >> kPathShift) != 0 && !is_faulty(); }
   GANTRY_HD constexpr bool is_plain() const { return is_number() && !is_basis(); }
   // Neither unknown nor a basis element nor rational: what arithmetic can do without looking further.
   GANTRY_HD constexpr bool is_known_integer() const { return traits_ <= kFixed; }
@@ -156,7 +159,11 @@ class Int {
   GANTRY_HD constexpr Rule rule() const {
     return is_faulty() ? static_cast<Rule>(traits_ >> kRuleShift & 0xff) : Rule::none;
   }
-  GANTRY_HD constexpr Fault fault() const { return is_faulty() ? Fault{rule(), value_} : Fault{}; }
+  GANTRY_HD constexpr Fault fault() const {
+    if (!is_faulty()) return {};
+    const auto wanted = static_cast<std::int64_t>(traits_) >> kWantedShift;
+    return {rule(), value_, wanted == -kWantedLimit ? Fault::kTooLarge : wanted};
+  }
 
   // The number, or the coefficient of the basis element. 0 where it is unknown.
   GANTRY_HD constexpr std::int64_t value() const { return value_; }
@@ -165,11 +172,12 @@ class Int {
     return static_cast<int>((traits_ & kDenominatorMask) >> kDenominatorShift) + 1;
   }
   GANTRY_HD constexpr BasisPath path() const {
-    return BasisPath::from_bits(static_cast<std::uint32_t>(traits_ >> kPathShift));
+    return BasisPath::from_bits(is_faulty() ? 0 : static_cast<std::uint32_t>(traits_ >> kPathShift));
   }
 
   GANTRY_HD constexpr Int with_path(BasisPath path) const {
     constexpr std::uint64_t others = (std::uint64_t{1} << kPathShift) - 1;
+    if (is_faulty()) return *this;
     return Int(value_, (traits_ & others) | (static_cast<std::uint64_t>(path.bits()) << kPathShift));
   }
   // The coefficient alone.
@@ -231,6 +239,8 @@ class Int {
   static constexpr std::uint64_t kKindMask = 0xff;
   static constexpr std::uint64_t kFixed = static_cast<std::uint64_t>(Kind::fixed);
   static constexpr int kRuleShift = 8;
+  static constexpr int kWantedShift = 16;
+  static constexpr std::int64_t kWantedLimit = std::int64_t{1} << (63 - kWantedShift);
   static constexpr int kDenominatorShift = 16;
   static constexpr std::uint64_t kDenominatorMask = 0xffff0000;
   static constexpr std::int64_t kMaxDenominator = 0x10000;
@@ -243,7 +253,9 @@ class Int {
   }
 
   std::int64_t value_;
-  std::uint64_t traits_;  // kind, denominator less 1, path: all bits 0 for a plain run-time integer
+  // Kind, denominator less 1, path: all bits 0 for a plain run-time integer. Of a faulty one: kind, rule, what was
+  // wanted.
+  std::uint64_t traits_;
 };
 static_assert(sizeof(Int) == 16);
 GANTRY_HD constexpr Int ceil_div(Int a, Int b);

@@ -98,8 +98,8 @@ class IntTuple {
     rule_ = fault.rule;
     nodes_ = 1;
     store_.spans[0] = 1;
-    store_.leaves[0] = Int(fault.actual);
-    store_.leaves[1] = Int(fault.wanted);
+    store_.leaves[0] = Int::known(fault.actual, false);
+    store_.leaves[1] = Int::known(fault.wanted, false);
   }
   GANTRY_HD constexpr void fail(Rule rule) { fail(Fault{rule}); }
 

@@ -59,7 +59,7 @@ class Swizzle {
   }
   // Of a leaf: fixed if it is; unknown if it is.
   GANTRY_HD constexpr Int operator()(const Int& offset) const {
-    if (!ok()) return Int::faulty(fault_.rule);
+    if (!ok()) return Int::faulty(fault_);
     if (bits_ == 0 || offset.rule() != Rule::none) return offset;
     if (!offset.is_plain()) return Int::faulty(offset.is_basis() ? Rule::basis_in_offset : Rule::not_an_integer);
     if (!offset.is_known()) return Int::unknown();

@@ -288,7 +288,7 @@ GANTRY_HD constexpr Int shape_div(const Int& a, const Int& b) {
   if (!a.is_known() || !b.is_known()) return a / b;
   if (b.value() == 0) return Int::faulty(Rule::division_by_zero);
   const bool divides = a.value() % b.value() == 0 || (a.value() != 0 && b.value() % a.value() == 0);
-  if (!divides) return Int::faulty(Rule::shape_div_not_divisible);
+  if (!divides) return Int::faulty({Rule::shape_div_not_divisible, a.value(), b.value()});
   const Int q = ceil_div(abs(a), abs(b)) * signum(a) * signum(b);
   return a.is_fixed() && b.is_fixed() ? q.as_fixed() : q;
 }
@@ -301,11 +301,7 @@ namespace detail {
 
 GANTRY_HD constexpr void shape_div_into(IntTuple& out, TupleView a, Int& divisor) {
   if (a.is_leaf()) {
-    const Int q = shape_div(a.leaf(), divisor);
-    if (q.rule() == Rule::shape_div_not_divisible) {
-      return out.fail({Rule::shape_div_not_divisible, a.leaf().value(), divisor.value()});
-    }
-    out.push(q);
+    out.push(shape_div(a.leaf(), divisor));
     divisor = shape_div(divisor, a.leaf());
     return;
   }
