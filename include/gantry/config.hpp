@@ -43,6 +43,13 @@
 #define GANTRY_NO_UNROLL
 #endif
 
+// True under nvcc, in both of its passes.
+#if defined(__CUDACC__)
+#define GANTRY_NVCC 1
+#else
+#define GANTRY_NVCC 0
+#endif
+
 // True while the compiler translates for the GPU. Only `arch/` and this file look at it.
 #if defined(__CUDA_ARCH__)
 #define GANTRY_ON_DEVICE 1

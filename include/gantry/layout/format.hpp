@@ -1,6 +1,9 @@
 // Tuples, layouts and swizzles in streams and in {fmt}, for programs that use them. The rest of the layer includes
 // neither.
 //
+// {fmt} 9 does not compile under nvcc. In a .cu file this header therefore includes no {fmt}, and teaches it to print
+// only where it was included before.
+//
 // Example:
 //     #include <iostream>
 //     using namespace gantry;
@@ -13,7 +16,7 @@
 #include <gantry/layout/parse_error.hpp>
 #include <gantry/layout/table.hpp>
 
-#if __has_include(<fmt/format.h>)
+#if __has_include(<fmt/format.h>) && !GANTRY_NVCC
 #include <fmt/format.h>
 #endif
 
@@ -52,7 +55,7 @@ std::string as_table(const L& layout, const TableOptions& options = {}) {
 
 }  // namespace gantry
 
-#if __has_include(<fmt/format.h>)
+#if defined(FMT_VERSION)
 
 namespace gantry::detail {
 
@@ -70,8 +73,9 @@ struct TextFormatter {
   }
   template <class T>
   auto format(const T& value, fmt::format_context& context) const {
-    const auto text = to_text(value, options);
-    return fmt::format_to(context.out(), "{}", text.c_str());
+    auto out = context.out();
+    for (const char c : to_text(value, options)) *out++ = c;
+    return out;
   }
 };
 

@@ -25,6 +25,7 @@ inline constexpr PrintOptions kPythonText{.marks = false, .one_tuple_commas = tr
 
 namespace detail {
 
+GANTRY_CALLS_ANY
 template <class Sink>
 GANTRY_HD constexpr void print_fault(Sink& out, const Fault& fault) {
   out.append('<');
@@ -34,6 +35,7 @@ GANTRY_HD constexpr void print_fault(Sink& out, const Fault& fault) {
 
 }  // namespace detail
 
+GANTRY_CALLS_ANY
 template <class Sink>
 GANTRY_HD constexpr void print(Sink& out, const Int& v, const PrintOptions& options = {}) {
   if (v.rule() != Rule::none) return detail::print_fault(out, v.fault());
@@ -51,6 +53,7 @@ GANTRY_HD constexpr void print(Sink& out, const Int& v, const PrintOptions& opti
   }
 }
 
+GANTRY_CALLS_ANY
 template <class Sink>
 GANTRY_HD constexpr void print(Sink& out, TupleView t, const PrintOptions& options = {}) {
   if (!t.ok()) return detail::print_fault(out, t.fault());
@@ -65,6 +68,7 @@ GANTRY_HD constexpr void print(Sink& out, TupleView t, const PrintOptions& optio
   out.append(')');
 }
 
+GANTRY_CALLS_ANY
 template <class Sink>
 GANTRY_HD constexpr void print(Sink& out, const Layout& l, const PrintOptions& options = {}) {
   print(out, TupleView(l.shape()), options);
@@ -73,6 +77,7 @@ GANTRY_HD constexpr void print(Sink& out, const Layout& l, const PrintOptions& o
   print(out, TupleView(l.stride()), options);
 }
 
+GANTRY_CALLS_ANY
 template <class Sink>
 GANTRY_HD constexpr void print(Sink& out, const Swizzle& sw) {
   if (!sw.ok()) return detail::print_fault(out, sw.fault());
@@ -86,6 +91,7 @@ GANTRY_HD constexpr void print(Sink& out, const Swizzle& sw) {
 }
 
 // A layout that nothing was composed with prints as the plain layout that it is.
+GANTRY_CALLS_ANY
 template <class Sink>
 GANTRY_HD constexpr void print(Sink& out, const ComposedLayout& l, const PrintOptions& options = {}) {
   const bool at_start = l.offset().is_fixed(0);

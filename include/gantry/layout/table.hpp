@@ -74,6 +74,7 @@ class TablePrinter {
     width_ = widest + 2;
   }
 
+  GANTRY_CALLS_ANY
   GANTRY_HD constexpr void table() {
     heads();
     rule();
@@ -88,14 +89,17 @@ class TablePrinter {
   GANTRY_HD constexpr Cell offset_text(std::int64_t i, std::int64_t j) const {
     return cell_text(layout_.at(i + j * rows_.count));
   }
+  GANTRY_CALLS_ANY
   GANTRY_HD constexpr void fill(char c, int n) {
     for (int i = 0; i < n; ++i) out_.append(c);
   }
+  GANTRY_CALLS_ANY
   GANTRY_HD constexpr void right(const Cell& cell, int width) {
     fill(' ', width - cell.size());
     out_.append(cell.c_str());
   }
 
+  GANTRY_CALLS_ANY
   GANTRY_HD constexpr void heads() {
     fill(' ', margin_ + 1);
     for (std::int64_t j = 0; j < columns_.shown; ++j) {
@@ -104,6 +108,7 @@ class TablePrinter {
     }
     out_.append('\n');
   }
+  GANTRY_CALLS_ANY
   GANTRY_HD constexpr void rule() {
     fill(' ', margin_);
     out_.append('+');
@@ -113,6 +118,7 @@ class TablePrinter {
     }
     out_.append('\n');
   }
+  GANTRY_CALLS_ANY
   GANTRY_HD constexpr void row(std::int64_t i) {
     right(cell_text(i), margin_ - 1);
     out_.append(" |");
@@ -122,6 +128,7 @@ class TablePrinter {
     }
     out_.append('\n');
   }
+  GANTRY_CALLS_ANY
   GANTRY_HD constexpr void what_is_shown() {
     out_.append('(');
     out_.append(rows_.shown);
@@ -146,6 +153,7 @@ class TablePrinter {
 
 // Prints a Layout or a ComposedLayout. Requires that its extents are known; otherwise the reason is printed, and given
 // back.
+GANTRY_CALLS_ANY
 template <class Sink, class L>
 GANTRY_HD constexpr Fault print_table(Sink& out, const L& layout, const TableOptions& options = {}) {
   const Fault fault = !layout.ok()                          ? layout.fault()
