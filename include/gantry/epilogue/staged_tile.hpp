@@ -1,0 +1,170 @@
+// A ring of subtiles in shared memory: its layout, its TMA copies from and to a matrix in global memory, and the copies
+// between it and the registers that hold accumulators. C, D and every auxiliary tensor of an epilogue is one.
+//
+// `Shape` has the tile (Subtiles), the element, the major and the number of buffers, and fixes everything else:
+// the swizzle is the widest whose row divides the subtile's contiguous extent, 16-bit elements go through ldmatrix and
+// stmatrix, others through the widest accesses that the layout allows.
+//
+// Example at namespace scope:
+//     struct OutputShape {
+//       static constexpr gantry::Subtiles tile{.m = 128, .n = 128, .epi_m = 64, .epi_n = 64, .warpgroups = 1};
+//       static constexpr gantry::ElementType element = gantry::ElementType::bf16;
+//       static constexpr bool row_major = true;
+//       static constexpr int stages = 2;
+//     };
+//     using Output = gantry::StagedTile<OutputShape>;
+//     static_assert(Output::kBytes == 2 * 64 * 64 * 2 && Output::kAlignment == 1024);
+#pragma once
+
+#include <gantry/atom.hpp>
+#include <gantry/epilogue/subtiles.hpp>
+#include <gantry/tma.hpp>
+
+namespace gantry {
+
+// The layout of `stages` subtiles, (M, N, stage).
+GANTRY_HD constexpr ComposedLayout staged_layout(ElementType element, bool row_major, int epi_m, int epi_n,
+                                                 int stages) {
+  const int bits = element_bits(element);
+  const int contiguous = (row_major ? epi_n : epi_m) * bits / 8;
+  const SwizzleMode mode = contiguous % 128 == 0  ? SwizzleMode::b128
+                           : contiguous % 64 == 0 ? SwizzleMode::b64
+                           : contiguous % 32 == 0 ? SwizzleMode::b32
+                                                  : SwizzleMode::none;
+  return tile_to_shape(smem_atom(row_major ? Major::K : Major::MN, mode, bits),
+                       make_shape(Int::fixed(epi_m), Int::fixed(epi_n), Int::fixed(stages)));
+}
+
+// A batch of matrices (M, N, L) whose sizes and remaining strides come at run time.
+GANTRY_HD constexpr Layout batched_matrix(bool row_major) {
+  const Int u = Int::unknown();
+  return make_layout(make_shape(u, u, u), row_major ? make_stride(u, _1, u) : make_stride(_1, u, u));
+}
+
+namespace detail {
+
+// What moves elements between registers and shared memory: rows of 16 bytes where elements have 16 bits.
+template <int bits, bool row_major, bool pairs_of_8>
+struct RegisterCopies {
+  using Read = AutoVectorizingCopy;
+  using Write = AutoVectorizingCopy;
+};
+template <>
+struct RegisterCopies<16, true, true> {
+  using Read = SM75_U32x4_LDSM_N;
+  using Write = SM90_U32x4_STSM_N;
+};
+template <>
+struct RegisterCopies<16, true, false> {
+  using Read = SM75_U32x2_LDSM_N;
+  using Write = SM90_U32x2_STSM_N;
+};
+template <>
+struct RegisterCopies<16, false, true> {
+  using Read = SM75_U16x8_LDSM_T;
+  using Write = SM90_U16x8_STSM_T;
+};
+template <>
+struct RegisterCopies<16, false, false> {
+  using Read = SM75_U16x4_LDSM_T;
+  using Write = SM90_U16x4_STSM_T;
+};
+
+// The fragment of 16 (or 8) columns of accumulators, for all warpgroups of a tile.
+template <int n, int warpgroups>
+struct FragmentMma {
+  using Operation = SM90_GMMA<n, float, bf16, bf16>;
+  static constexpr TiledMmaLayout value =
+      make_tiled_mma(MMA_Atom<Operation>::value, make_layout(make_shape(Int::fixed(warpgroups), _1, _1)));
+};
+
+}  // namespace detail
+
+template <class Shape>
+struct StagedTile {
+  static constexpr Subtiles tile = Shape::tile;
+  static constexpr bool row_major = Shape::row_major;
+  static constexpr int stages = Shape::stages;
+  using Element = element_t<Shape::element>;
+
+  struct SharedLayout {
+    static constexpr ComposedLayout value = staged_layout(Shape::element, row_major, tile.epi_m, tile.epi_n, stages);
+  };
+  GANTRY_STATIC_CHECK(SharedLayout::value);
+  static constexpr int kStageBytes = tile.epi_m * tile.epi_n * element_bits(Shape::element) / 8;
+  static constexpr int kBytes = stages * kStageBytes;
+  static constexpr int kAlignment = static_cast<int>(smem_alignment(SharedLayout::value));
+
+  // ---- Global memory
+
+  template <TmaOp kOp>
+  struct Plan {
+    static constexpr TmaPlan value =
+        plan_structure({.op = kOp,
+                        .gtensor = {.element = Shape::element, .layout = batched_matrix(row_major)},
+                        .smem = SharedLayout::value(_, _, 0),
+                        .cta_tiler = make_tile(Int::fixed(tile.epi_m), Int::fixed(tile.epi_n)),
+                        .tma_element = Shape::element == ElementType::cf32 ? ElementType::f64 : ElementType::void_});
+  };
+
+  // Subtile (em, en) of a CTA's tile into a buffer; kStageBytes are credited to the barrier.
+  GANTRY_INLINE static void load(const TmaDescriptor* map, Element* buffers, int stage, std::uint64_t* full,
+                                 const TileCoordinate& at, int em, int en, Site site = Site::here()) {
+    const TmaCopy<Plan<TmaOp::load>> tma{map};
+    const auto parts = partition(tma, buffers, at);
+    copy(tma.with(full), parts.gmem(_, at.m * tile.along_m() + em, at.n * tile.along_n() + en), parts.smem(_, stage),
+         site);
+  }
+  // A buffer to subtile (em, en), in the calling thread's bulk group.
+  GANTRY_INLINE static void store(const TmaDescriptor* map, Element* buffers, int stage, const TileCoordinate& at,
+                                  int em, int en, Site site = Site::here()) {
+    const TmaCopy<Plan<TmaOp::store>> tma{map};
+    const auto parts = partition(tma, buffers, at);
+    copy(tma, parts.smem(_, stage), parts.gmem(_, at.m * tile.along_m() + em, at.n * tile.along_n() + en), site);
+  }
+
+  // ---- Registers
+
+  // A thread's values of a subtile, in the order of Subtiles.
+  GANTRY_INLINE static auto make_registers() { return make_tensor<Element>(RegisterLayout{}); }
+
+  template <class Registers>
+  GANTRY_INLINE static void read(Element* buffers, int stage, int thread, Registers& registers,
+                                 Site site = Site::here()) {
+    const auto tiled = make_tiled_copy_C(Copy_Atom<typename Copies::Read, Element>{}, TiledMma<Mma>{});
+    const auto mine = tiled.get_slice(thread);
+    const auto parts = mine.partition_S(as_position_independent_swizzle_tensor(shared(buffers)));
+    copy(tiled, parts(_, _, _, stage), registers, site);
+  }
+  template <class Registers>
+  GANTRY_INLINE static void write(const Registers& registers, Element* buffers, int stage, int thread,
+                                  Site site = Site::here()) {
+    const auto tiled = make_tiled_copy_C(Copy_Atom<typename Copies::Write, Element>{}, TiledMma<Mma>{});
+    const auto mine = tiled.get_slice(thread);
+    const auto parts = mine.partition_D(as_position_independent_swizzle_tensor(shared(buffers)));
+    copy(tiled, registers, parts(_, _, _, stage), site);
+  }
+
+ private:
+  static constexpr int kColumns = tile.epi_n % 16 == 0 ? 16 : 8;  // that the threads hold side by side
+  using Copies = detail::RegisterCopies<element_bits(Shape::element), row_major, kColumns == 16>;
+  using Mma = detail::FragmentMma<kColumns, tile.warpgroups>;
+
+  struct RegisterLayout {
+    static constexpr Layout value =
+        make_layout(make_shape(Int::fixed(kColumns / 2), Int::fixed(tile.blocks()), Int::fixed(tile.epi_n / kColumns)),
+                    make_stride(_1, Int::fixed(tile.values_of_block()), Int::fixed(kColumns / 2)));
+  };
+
+  GANTRY_INLINE static auto shared(Element* buffers) { return make_tensor(make_smem_ptr(buffers), SharedLayout{}); }
+
+  template <class Tma>
+  GANTRY_INLINE static auto partition(const Tma& tma, Element* buffers, const TileCoordinate& at) {
+    // Extents do not enter coordinates: the tensor map clips.
+    const auto matrix = tma.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, at.l);
+    const auto tiles = local_tile(matrix, Tile<tile.epi_m, tile.epi_n>{}, coord(_, _));
+    return tma_partition(tma, 0, group_modes<0, 2>(shared(buffers)), group_modes<0, 2>(tiles));
+  }
+};
+
+}  // namespace gantry

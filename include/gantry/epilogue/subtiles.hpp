@@ -1,0 +1,57 @@
+// How an epilogue cuts a CTA's tile: into subtiles, and each subtile into the values of a thread.
+//
+// Accumulators of wgmma lie in registers in runs of four for each 8 columns: two neighbouring columns of one row, the
+// same two of the row eight below. Warps of a warpgroup take 16 rows each, warpgroups 64. A thread's values of a
+// subtile are counted in the order of its registers: along N first, then along M.
+//
+// Example:
+//     using namespace gantry;
+//     constexpr Subtiles tile{.m = 128, .n = 256, .epi_m = 128, .epi_n = 64, .warpgroups = 2};
+//     static_assert(tile.count() == 4 && tile.values() == 32 && tile.threads() == 256);
+//     static_assert(tile.row(33, 2) == 16 + 0 + 8 && tile.column(33, 2) == 2);  // lane 1 of warp 1, third register
+#pragma once
+
+#include <gantry/config.hpp>
+
+namespace gantry {
+
+struct Subtiles {
+  int m = 128, n = 128;        // of the CTA
+  int epi_m = 64, epi_n = 32;  // of a subtile
+  int warpgroups = 1;          // that hold the tile's accumulators, one above the other
+
+  // Rows that the warpgroups hold in one wgmma each.
+  GANTRY_HD constexpr int mma_m() const { return 64 * warpgroups; }
+  GANTRY_HD constexpr int threads() const { return 128 * warpgroups; }
+
+  GANTRY_HD constexpr int along_m() const { return m / epi_m; }
+  GANTRY_HD constexpr int along_n() const { return n / epi_n; }
+  GANTRY_HD constexpr int count() const { return along_m() * along_n(); }
+
+  // Values of a thread in a subtile: blocks of rows that lie mma_m() apart, each with its columns.
+  GANTRY_HD constexpr int blocks() const { return epi_m / mma_m(); }
+  GANTRY_HD constexpr int values_of_block() const { return epi_n / 2; }
+  GANTRY_HD constexpr int values() const { return blocks() * values_of_block(); }
+
+  // The accumulator that value i of subtile (em, en) is.
+  GANTRY_HD constexpr int register_of(int em, int en, int i) const {
+    return (em * blocks() + i / values_of_block()) * (n / 2) + en * values_of_block() + i % values_of_block();
+  }
+
+  // Where value i of a thread lies in its subtile: the thread's part, and the value's part, which is a constant.
+  GANTRY_HD constexpr int row_of_thread(int thread) const {
+    return thread / 128 * 64 + thread / 32 % 4 * 16 + thread % 32 / 4;
+  }
+  GANTRY_HD constexpr int column_of_thread(int thread) const { return thread % 4 * 2; }
+  GANTRY_HD constexpr int row_of_value(int i) const { return i / values_of_block() * mma_m() + i / 2 % 2 * 8; }
+  GANTRY_HD constexpr int column_of_value(int i) const { return i % values_of_block() / 4 * 8 + i % 2; }
+  GANTRY_HD constexpr int row(int thread, int i) const { return row_of_thread(thread) + row_of_value(i); }
+  GANTRY_HD constexpr int column(int thread, int i) const { return column_of_thread(thread) + column_of_value(i); }
+};
+
+// A CTA's tile of the problem, counted in tiles.
+struct TileCoordinate {
+  int m = 0, n = 0, l = 0;
+};
+
+}  // namespace gantry
