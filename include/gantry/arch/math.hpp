@@ -73,4 +73,26 @@ GANTRY_INLINE float rsqrt_approx(float x) {
 #endif
 }
 
+// The larger and the smaller of two. NaN if either is NaN; +0 is larger than -0. Exact.
+GANTRY_INLINE float max_nan(float a, float b) {
+#if GANTRY_ON_DEVICE
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+#else
+  if (std::isnan(a) || std::isnan(b)) return NAN;
+  return a > b || (a == b && !std::signbit(a)) ? a : b;
+#endif
+}
+GANTRY_INLINE float min_nan(float a, float b) {
+#if GANTRY_ON_DEVICE
+  float y;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+#else
+  if (std::isnan(a) || std::isnan(b)) return NAN;
+  return a < b || (a == b && std::signbit(a)) ? a : b;
+#endif
+}
+
 }  // namespace gantry::arch

@@ -1,0 +1,84 @@
+// Where a graph's arguments live in a kernel: which tensor map an auxiliary tensor has, and where in shared memory its
+// buffers, the row vectors and the partial results of reductions lie.
+//
+// Example:
+//     using namespace gantry;
+//     using namespace gantry::fusion;
+//     constexpr Graph graph = [] {
+//       Graph g;
+//       g.add_argument({.name = "bias", .kind = ArgumentKind::row});
+//       g.add_argument({.name = "x", .kind = ArgumentKind::aux_out, .element = ElementType::bf16});
+//       return g;
+//     }();
+//     constexpr Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
+//     constexpr Slots slots = make_slots(graph, tile, {.loads = 0, .stores = 2});
+//     static_assert(slots.offset[1] == 0 && slots.offset[0] == 2 * 64 * 32 * 2 && slots.maps == 1);
+#pragma once
+
+#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/staged_tile.hpp>
+
+namespace gantry::fusion {
+
+// Buffers of a ring: filled by loads, emptied by stores.
+struct Rings {
+  int loads = 0, stores = 0;
+};
+
+struct Slots {
+  int offset[kMaxArguments] = {};  // in bytes, of what the argument keeps in shared memory
+  int map[kMaxArguments] = {};     // which of the tensor maps is its own; -1 for none
+  int maps = 0;
+  int bytes = 0;
+  int alignment = 1;
+  int load_bytes = 0;  // that one subtile of all auxiliary inputs brings
+};
+
+GANTRY_HD constexpr bool is_auxiliary(const Argument& a) {
+  return a.kind == ArgumentKind::aux_in || a.kind == ArgumentKind::aux_out;
+}
+GANTRY_HD constexpr bool is_mask(const Argument& a) { return is_auxiliary(a) && a.element == ElementType::u1; }
+// Travels through shared memory by TMA.
+GANTRY_HD constexpr bool is_staged(const Argument& a) { return is_auxiliary(a) && !is_mask(a); }
+
+// Whether several warps hold parts of one result, which then meet in shared memory.
+GANTRY_HD constexpr bool meets_in_shared_memory(const Argument& a) {
+  return a.kind == ArgumentKind::reduction && a.extent != Extent::column;
+}
+
+GANTRY_HD constexpr Slots make_slots(const Graph& graph, const Subtiles& tile, const Rings& rings,
+                                     int value_bytes = 4) {
+  Slots out;
+  // Rings first: they have the strictest alignments.
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const Argument& a = graph.arguments[i];
+    out.map[i] = is_staged(a) ? out.maps++ : -1;
+    if (!is_staged(a)) continue;
+    const int stages = a.kind == ArgumentKind::aux_in ? rings.loads : rings.stores;
+    const ComposedLayout layout = staged_layout(a.element, a.row_major, tile.epi_m, tile.epi_n, 1);
+    const int alignment = static_cast<int>(smem_alignment(layout));
+    const int subtile = tile.epi_m * tile.epi_n * element_bits(a.element) / 8;
+    out.alignment = alignment > out.alignment ? alignment : out.alignment;
+    out.bytes = (out.bytes + alignment - 1) / alignment * alignment;
+    out.offset[i] = out.bytes;
+    out.bytes += stages * subtile;
+    if (a.kind == ArgumentKind::aux_in) out.load_bytes += subtile;
+  }
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const Argument& a = graph.arguments[i];
+    int bytes = 0;
+    if (a.kind == ArgumentKind::row) bytes = tile.n * value_bytes;
+    // Two sets of partial results, so that one is summed while the next is written.
+    if (meets_in_shared_memory(a)) {
+      bytes = 2 * tile.threads() / 32 * (a.extent == Extent::row ? tile.epi_n : 1) * value_bytes;
+    }
+    if (bytes == 0) continue;
+    out.alignment = out.alignment < 16 ? 16 : out.alignment;
+    out.bytes = (out.bytes + 15) / 16 * 16;
+    out.offset[i] = out.bytes;
+    out.bytes += bytes;
+  }
+  return out;
+}
+
+}  // namespace gantry::fusion
