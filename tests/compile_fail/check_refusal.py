@@ -6,6 +6,8 @@ CASE is a source file that must not compile. It says in comments what the reader
     // EXPECT-REGEX: the same, as a regular expression
     // MAX_LINES: 40      the most lines the output may have; 40 unless said
 
+The output may have at most MAX_CHARACTERS, however long its lines are.
+
 Spaces and line breaks count as one space, so that a compiler may fold a sentence where it likes.
 """
 
@@ -15,6 +17,7 @@ import sys
 from pathlib import Path
 
 DEFAULT_MAX_LINES = 40
+MAX_CHARACTERS = 8000
 
 
 def expectations(text):
@@ -40,6 +43,8 @@ def problems(text, status, output):
     lines = len(output.splitlines())
     if lines > max_lines:
         yield f"the refusal takes {lines} lines and may take {max_lines}."
+    if len(output) > MAX_CHARACTERS:
+        yield f"the refusal takes {len(output)} characters and may take {MAX_CHARACTERS}."
 
 
 def main(case, dash, *command):

@@ -1,6 +1,6 @@
 // A layout that meets itself has no complement.
-// EXPECT: complement: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below
-// it EXPECT-REGEX: Refused.*2.*4
+// EXPECT: complement: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below it
+// EXPECT-REGEX: Refused.*2.*4
 #include <gantry/layout.hpp>
 
 using namespace gantry;

@@ -37,6 +37,11 @@ class Refusals(unittest.TestCase):
         self.assertIn("takes 41 lines and may take 40", problems(said * 41)[0])
         self.assertIn("takes 6 lines and may take 5", problems(said * 6, CASE + "// MAX_LINES: 5\n")[0])
 
+    def test_a_refusal_of_few_but_endless_lines_fails(self):
+        said = "the tile has 3 modes, rank 4 "
+        self.assertEqual(problems(said + "x" * 7000), [])
+        self.assertIn("takes 9029 characters and may take 8000", problems(said + "x" * 9000)[0])
+
     def test_a_case_without_expectations_fails(self):
         self.assertIn("expects no words", problems("error", "int main() {}\n")[0])
 

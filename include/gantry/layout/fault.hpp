@@ -1,5 +1,5 @@
-// Why a layout could not be computed. Every rule of the layout layer stands once, in the table below; the same sentence
-// is shown by the command line, thrown by accessors at run time and printed by the compiler.
+// Why a layout could not be computed. Every rule of the layout layer stands once, in detail/rule_table.hpp; the same
+// sentence is shown by the command line, thrown by accessors at run time and printed by the compiler.
 //
 // A tuple or layout that could not be computed carries its Fault instead of a value, and every function given such a
 // value returns it unchanged, as arithmetic does with NaN: check once, at the end of a computation.
@@ -15,98 +15,11 @@
 #include <exception>
 #endif
 
-// X(id, sentence). {actual} and {wanted} stand for the two values of the Fault.
-#define GANTRY_LAYOUT_RULES(X)                                                                                         \
-  X(none, "no fault")                                                                                                  \
-  X(capacity, "a tuple needs {actual} nodes (leaves and parentheses): a tuple holds at most {wanted}")                 \
-  X(basis_depth, "a basis element names {actual} nested modes: at most {wanted} are possible")                         \
-  X(basis_index, "a basis element names mode {actual}: mode indices go from 0 to 31")                                  \
-  X(overflow, "an integer result does not fit in 64 bits")                                                             \
-  X(layout_overflow, "the size or the span of a layout does not fit in 64 bits")                                       \
-  X(number_overflow, "a number does not fit in 64 bits: the largest is 9223372036854775807")                           \
-  X(denominator_range, "a denominator is {actual}: denominators go from 1 to {wanted}")                                \
-  X(division_by_zero, "a division by zero was asked for")                                                              \
-  X(extent_below_one, "an extent is {actual}: extents must be at least {wanted}")                                      \
-  X(not_an_integer, "an integer was expected where a tuple or '_' stands")                                             \
-  X(not_an_extent, "an extent must be a plain integer, without '_' alone and without a basis '@'")                     \
-  X(not_congruent,                                                                                                     \
-    "shape and stride have different profiles: the shape's leaves number {wanted}, the stride's {actual}")             \
-  X(coordinate_profile, "a coordinate has rank {actual}: the shape that it indexes has rank {wanted}")                 \
-  X(coordinate_deeper, "a coordinate is nested more deeply than the shape that it indexes")                            \
-  X(mode_out_of_range, "mode {actual} was asked for: modes 0 to {wanted} exist")                                       \
-  X(range_empty, "a range of modes starts at {actual} and ends before it, at {wanted}")                                \
-  X(rank_mismatch, "two tuples have ranks {actual} and {wanted}: they must have the same rank")                        \
-  X(rank_above, "rank {wanted} was asked for: the rank is {actual} already")                                           \
-  X(leaf_count, "the leaves number {actual}: the profile that they go on has places for {wanted}")                     \
-  X(profiles_differ, "two tuples have different profiles: they must be nested in the same way")                        \
-  X(basis_in_offset, "a layout whose strides are basis elements gives coordinates, not offsets: use at()")             \
-  X(value_unknown, "a run-time value is needed that is not known at compile time: bind it first")                      \
-  X(mixed_basis, "an integer and a basis element cannot be added")                                                     \
-  X(basis_product, "two basis elements cannot be multiplied")                                                          \
-  X(shape_div_not_divisible, "shape_div: {actual} and {wanted} must divide one another")                               \
-  X(composition_stride,                                                                                                \
-    "composition: stride {actual} of the right layout and extent {wanted} of a left mode must divide one another")     \
-  X(composition_shape,                                                                                                 \
-    "composition: extent {actual} of the right layout must be divisible by {wanted}, the part of a left mode that it " \
-    "spans")                                                                                                           \
-  X(composition_carry,                                                                                                 \
-    "composition: modes of the right layout add up to index {actual} in a left mode of {wanted} elements: their sum "  \
-    "must not carry into the next mode")                                                                               \
-  X(composition_sign,                                                                                                  \
-    "composition: over a left layout of several modes the strides of the right layout must have one sign, and some "   \
-    "are negative")                                                                                                    \
-  X(composition_basis, "composition: the right layout names mode {actual}, and the left layout has {wanted} modes")    \
-  X(composition_rank,                                                                                                  \
-    "composition: a tiler of rank {actual} needs a layout of at least that rank, and it has rank {wanted}")            \
-  X(complement_overlap,                                                                                                \
-    "complement: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below "   \
-    "it")                                                                                                              \
-  X(complement_dynamic, "complement: only a rank-1 layout may have a stride that is not known at compile time")        \
-  X(complement_negative, "complement: strides must not be negative, and one is {actual}")                              \
-  X(recast_width, "recast: {actual} bits and {wanted} bits must divide one another")                                   \
-  X(recast_bits, "recast: elements of {actual} bits were asked for: widths must be at least {wanted} bit")             \
-  X(recast_too_wide, "recast: elements {actual} times as wide would have more than {wanted} bits")                     \
-  X(recast_parts, "recast: elements of {actual} bits cannot be split into {wanted} equal parts")                       \
-  X(recast_stride, "recast: stride {actual} must be divisible by {wanted}, or be 1 in a mode that is")                 \
-  X(recast_shape, "recast: extent {actual} of the contiguous mode must be divisible by {wanted}")                      \
-  X(swizzle_bits, "a swizzle of {actual} bits was asked for: bits go from 0 to {wanted}")                              \
-  X(swizzle_base, "a swizzle base of {actual} was asked for: the base must be at least {wanted}")                      \
-  X(swizzle_reach, "base and shift of a swizzle reach bit {actual}: bits up to {wanted} can be swizzled")              \
-  X(swizzle_shift, "a swizzle shift of {actual} overlaps its own bits: its magnitude must be at least {wanted}")       \
-  X(swizzle_recast, "a swizzle with base {actual} cannot be expressed for elements {wanted} times as wide")            \
-  X(swizzle_product, "the composition of these two swizzles is not a swizzle: shifts {actual} and {wanted}")           \
-  X(swizzle_through_layout,                                                                                            \
-    "a swizzle cannot be carried through a layout that does not move each of its bits to one bit: bit {actual} goes "  \
-    "to {wanted}")                                                                                                     \
-  X(swizzle_offset, "the inverse of a swizzled layout needs offset {wanted}, and it is {actual}")                      \
-  X(swizzle_alignment, "a swizzled buffer starts {actual} bytes past a multiple of {wanted}, its swizzle's period")    \
-  X(smem_atom_width, "elements of {actual} bits have no shared-memory atom: the width must divide {wanted} bits")      \
-  X(order_profile, "an order has rank {actual}: the shape that it orders has rank {wanted}")                           \
-  X(product_rank, "a product by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")              \
-  X(profile_rank, "a profile of rank {actual} needs a layout of at least that rank, and it has rank {wanted}")         \
-  X(zip_pair,                                                                                                          \
-    "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has '_', and that mode has rank "          \
-    "{actual}: write the mode's extent instead of '_'")                                                                \
-  X(divide_rank, "a divide by mode needs a tiler of rank at most {wanted}: this one has rank {actual}")                \
-  X(complement_basis, "complement: strides must be integers, not basis elements")                                      \
-  X(inverse_basis, "inverse: strides must be integers, not basis elements")                                            \
-  X(inverse_dynamic, "left_inverse: every stride must be known at compile time")                                       \
-  X(inverse_negative, "left_inverse: strides must not be negative, and one is {actual}")                               \
-  X(inverse_stride, "left_inverse: stride {actual} must be divisible by {wanted}, the next smaller stride")            \
-  X(recast_basis, "recast: strides must be integers, not basis elements")                                              \
-  X(recast_factor, "recast: elements {actual} times as wide were asked for: the factor must be at least {wanted}")     \
-  X(downcast_contiguous,                                                                                               \
-    "downcast: no mode has the fixed stride 1, so the parts of an element have no mode to lie along")                  \
-  X(target_rank, "tile_to_shape: a block of rank {actual} does not fit in a target shape of rank {wanted}")            \
-  X(target_shape, "tile_to_shape: extent {actual} of the target must be divisible by {wanted}, the block's extent")    \
-  X(parse, "the text could not be read")
-
 namespace gantry {
 
 enum class Rule : std::uint8_t {
 #define GANTRY_X(id, sentence) id,
-  GANTRY_LAYOUT_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/layout/detail/rule_table.hpp>
 };
 
 struct Fault {
@@ -127,8 +40,7 @@ GANTRY_HD constexpr const char* sentence_of(Rule rule) {
 #define GANTRY_X(id, sentence) \
   case Rule::id:               \
     return sentence;
-    GANTRY_LAYOUT_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/layout/detail/rule_table.hpp>
   }
   return "";
 }
@@ -180,8 +92,7 @@ namespace misuse {
 // One function per rule, and none of them constexpr: where a constant expression stops, compilers print the name.
 #define GANTRY_X(id, sentence) \
   [[noreturn]] GANTRY_HD inline void id(std::int64_t actual, std::int64_t wanted) { stop({Rule::id, actual, wanted}); }
-GANTRY_LAYOUT_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/layout/detail/rule_table.hpp>
 
 using Stop = void (*)(std::int64_t actual, std::int64_t wanted);
 
@@ -190,8 +101,7 @@ GANTRY_HD constexpr Stop named(Rule rule) {
 #define GANTRY_X(id, sentence) \
   case Rule::id:               \
     return &misuse::id;
-    GANTRY_LAYOUT_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/layout/detail/rule_table.hpp>
   }
   return nullptr;
 }
@@ -222,8 +132,7 @@ struct Refused;
     static constexpr bool ok = Rule::id == Rule::none || (actual != actual);               \
     static_assert(ok, "gantry: " sentence "  (values: see Refused<..., actual, wanted>)"); \
   };
-GANTRY_LAYOUT_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/layout/detail/rule_table.hpp>
 
 }  // namespace gantry
 

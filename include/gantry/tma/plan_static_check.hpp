@@ -24,8 +24,7 @@ struct TmaPlanRefused;
   struct TmaPlanRefused<TmaPlanRule::id, actual, nearest, first, second> {                                          \
     static_assert(actual != actual, "gantry: " text " (see TmaPlanRefused<rule, actual, nearest, first, second>)"); \
   };
-GANTRY_TMA_PLAN_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/tma/detail/plan_rule_table.hpp>
 
 template <bool has_reason, TmaPlanRule rule, std::int64_t... values>
 struct TmaPlanStaticCheck : TmaPlanRefused<rule, values...> {};
