@@ -22,17 +22,16 @@
     "the CTA tile has extent {actual} along {mode}: extents are at least 1 and at most {first}; the nearest value "    \
     "that works is {nearest}")                                                                                         \
   X(mma_rows, refused,                                                                                                 \
-    "the CTA tile has {actual} row{s} and {first} warp groups that share it: each holds whole MMAs of 64 rows, so "    \
-    "the rows are a multiple of {second}; the nearest value that works is {nearest}")                                  \
+    "the CTA tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warp group that shares it, so its "     \
+    "rows are a multiple of {first}; the nearest value that works is {nearest}")                                       \
   X(warp_groups, refused,                                                                                              \
     "{actual} warp group{s} share a CTA tile: there are 1 to {first}; the nearest number that works is {nearest}")     \
   X(epi_tile_rows, refused,                                                                                            \
     "the epilogue tile has {actual} row{s}: under {schedule} it has {first}; the nearest value that works is "         \
     "{nearest}")                                                                                                       \
   X(epi_tile_mma_rows, refused,                                                                                        \
-    "the epilogue tile has {actual} row{s}: each of the {first} warp groups brings whole MMAs of 64 rows, so the "     \
-    "rows "                                                                                                            \
-    "are a multiple of {second}; the nearest value that works is {nearest}")                                           \
+    "the epilogue tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warp group that shares it, so "    \
+    "its rows are a multiple of {first}; the nearest value that works is {nearest}")                                   \
   X(epi_tile_columns, refused,                                                                                         \
     "the epilogue tile has {actual} column{s}: a tile that is chosen has a multiple of {first}; the nearest value "    \
     "that works is {nearest}")                                                                                         \
