@@ -1,4 +1,4 @@
-// Barriers without memory: named ones, the cluster's, and lanes that meet.
+// Barriers without memory: the named ones of a CTA, and the cluster's.
 #include <algorithm>
 #include <utility>
 
@@ -35,6 +35,7 @@ void complete_if_all(Cta& cta, std::size_t id) {
   if (barrier.arrived == 0 || barrier.arrived < barrier.expected) return;
   check_whole_warps(cta, barrier, id);
   barrier.joined.reset();
+  barrier.places.fill(0);
   Published done(barrier.clock.freeze());
   barrier.result = barrier.any;
   barrier.any = false;
@@ -44,6 +45,25 @@ void complete_if_all(Cta& cta, std::size_t id) {
     grid().wake(*thread);
   }
   grid().changed();
+}
+
+// The barriers are `.aligned`: the lanes of a warp come at the same place. `place` is where the first of them came, 0
+// if none has; it is set, or what is wrong is said.
+std::string said_of_place(SiteId& place, SiteId site) {
+  if (place == 0) place = site;
+  if (place == site) return {};
+  return " at another place than the lanes of its warp that came at " + grid().sites.text(place) +
+         ": all lanes of a warp come together.";
+}
+
+// Arriving at, or waiting for, a round of the cluster barrier.
+void check_cluster_place(std::vector<ClusterPlace>& places, std::uint32_t round, SiteId site) {
+  ClusterPlace& place = places[2 * (self().rank / 32) + round % 2];
+  if (place.round != round) place = {.round = round};
+  const std::string said = said_of_place(place.site, site);
+  if (said.empty()) return;
+  complain("cluster-barrier-divergent", site,
+           grid().checker.describe(self().view.self) + " came to the cluster barrier" + said);
 }
 
 // Counts the running thread in; the barrier it joined, or null where the call makes no sense.
@@ -68,6 +88,11 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
     complain("named-barrier-reuse", site,
              grid().checker.describe(thread.view.self) + " joined barrier " + std::to_string(id) +
                  " again before it was complete: two groups, or two turns, use the same barrier.");
+  }
+  const std::string said = said_of_place(barrier.places[thread.rank / 32], site);
+  if (!said.empty()) {
+    complain("named-barrier-divergent", site,
+             grid().checker.describe(thread.view.self) + " joined barrier " + std::to_string(id) + said);
   }
   barrier.joined.set(thread.rank);
   if (barrier.arrived == 0) barrier.first_site = site;
@@ -135,6 +160,7 @@ void cluster_arrive(Semantics semantics, Site site) {
     return;
   }
   thread.cluster_round = cluster.round + 1;
+  check_cluster_place(thread.cta->cluster_arrivals, thread.cluster_round, call.site);
   ++cluster.arrived;
   if (semantics == Semantics::release) {
     release_into(cluster.clock, thread);
@@ -153,6 +179,7 @@ void cluster_wait(Semantics semantics, Site site) {
              grid().checker.describe(thread.view.self) + " waited at the cluster barrier without having arrived.");
     return;
   }
+  check_cluster_place(thread.cta->cluster_waits, thread.cluster_round, call.site);
   while (cluster.round < thread.cluster_round) {
     cluster.waiting.push_back(&thread);
     grid().block({.site = call.site});
@@ -166,47 +193,6 @@ void thread_left_barriers(Thread& thread) {
     if (thread.cta->barriers[id].whole_cta) complete_if_all(*thread.cta, id);
   }
   complete_cluster_if_all(*thread.cta->cluster);
-}
-
-void warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site site) {
-  const Call call = enter_call(site, exchange.ordered ? Operation::syncwarp : Operation::warp_exchange);
-  if (call.dropped()) return;
-  Thread& thread = self();
-  const std::uint32_t lane = thread.rank % 32;
-  const std::uint32_t bit = 1u << lane;
-  if ((exchange.mask & bit) == 0) {
-    complain("warp-mask", call.site,
-             grid().checker.describe(thread.view.self) + " called " + exchange.operation +
-                 " with a mask that does not contain its own lane.");
-    return;
-  }
-  auto& meetings = thread.cta->meetings[thread.rank / 32];
-  auto found = std::find_if(meetings.begin(), meetings.end(),
-                            [&](const auto& m) { return m->mask == exchange.mask && (m->arrived & bit) == 0; });
-  if (found == meetings.end()) {
-    meetings.push_back(std::make_shared<Meeting>());
-    found = std::prev(meetings.end());
-    (*found)->mask = exchange.mask;
-  }
-  const std::shared_ptr<Meeting> meeting = *found;
-  meeting->arrived |= bit;
-  meeting->values[lane] = exchange.value;
-  if (exchange.ordered) {
-    release_into(meeting->clock, thread);
-  }
-  if (meeting->arrived == meeting->mask) {
-    meetings.erase(found);
-    meeting->complete = true;
-    if (exchange.ordered) meeting->done = Published(meeting->clock.freeze());
-    for (Thread* waiting : meeting->waiting) grid().wake(*waiting);
-    grid().changed();
-    grid().yield();
-  } else {
-    meeting->waiting.push_back(&thread);
-    grid().block({.site = call.site, .mask = exchange.mask & ~meeting->arrived});
-  }
-  if (exchange.ordered) meeting->done.acquire(thread.view);
-  std::copy(meeting->values.begin(), meeting->values.end(), values);
 }
 
 }  // namespace gantry::sim

@@ -149,6 +149,10 @@ void Grid::start_cluster(std::uint32_t index, std::uint32_t place) {
     std::memset(cta->window, 0xCD, kSharedBase + config_.shared_bytes);
     cta->threads = std::vector<Thread>(threads_per_cta_);
     cta->meetings.resize((threads_per_cta_ + 31) / 32);
+    cta->lanes.resize(cta->meetings.size());
+    cta->cluster_arrivals.resize(2 * cta->meetings.size());
+    cta->cluster_waits.resize(2 * cta->meetings.size());
+    for (std::uint32_t t = 0; t < threads_per_cta_; ++t) cta->lanes[t / 32] |= 1u << t % 32;
     cta->warpgroups.resize((threads_per_cta_ + 127) / 128);
     if (options_.checker) cta->cells = std::vector<Cell>((kSharedBase + config_.shared_bytes) / kChunk + 1);
     cta->alive = threads_per_cta_;
@@ -207,6 +211,7 @@ void Grid::thread_exit(Thread& thread) {
     }
   }
   if (cta.alive == 0) cta_exit(cta);
+  thread_left_warp(thread);
   thread_left_barriers(thread);
 }
 

@@ -87,11 +87,13 @@ struct Thread {
 // Lanes that meet to exchange values.
 struct Meeting {
   std::uint32_t mask = 0, arrived = 0;
+  const char* operation = "";
+  SiteId site = 0;  // of the lane that came first
+  bool aligned = false, ordered = false, without_returned = false;
   std::array<std::uint64_t, 32> values{};
-  std::vector<Thread*> waiting;
-  ClockBuilder clock;
-  Published done;
-  bool complete = false;
+  std::vector<Thread*> waiting{};
+  ClockBuilder clock{};
+  Published done{};
 };
 
 struct NamedBarrier {
@@ -102,7 +104,8 @@ struct NamedBarrier {
   std::vector<Thread*> waiting;
   ClockBuilder clock;
   SiteId first_site = 0;
-  std::bitset<1024> joined;  // threads that have arrived, by rank
+  std::bitset<1024> joined;         // threads that have arrived, by rank
+  std::array<SiteId, 32> places{};  // where the first lane of each warp joined
 };
 
 struct Mbarrier {
@@ -124,6 +127,12 @@ struct Mbarrier {
   Epoch init_epoch = 0;
 };
 
+// Where the first lane of a warp came to a round of the cluster barrier.
+struct ClusterPlace {
+  std::uint32_t round = 0;
+  SiteId site = 0;
+};
+
 struct Cta {
   std::uint32_t index = 0;  // in the grid
   std::uint32_t place = 0;  // which shared window
@@ -133,6 +142,8 @@ struct Cta {
   std::uint32_t shared_bytes = 0;
   std::vector<Thread> threads;
   std::vector<std::vector<std::shared_ptr<Meeting>>> meetings;  // by warp
+  std::vector<std::uint32_t> lanes;                             // by warp: those that have not returned
+  std::vector<ClusterPlace> cluster_arrivals, cluster_waits;    // by warp and parity of the round
   std::vector<Warpgroup> warpgroups;
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<std::uint32_t, Mbarrier> mbarriers;  // by shared address
@@ -261,6 +272,16 @@ inline void release_into(ClockBuilder& clock, Thread& thread) {
 
 // A thread has returned: barriers of the whole CTA and of the cluster no longer wait for it.
 void thread_left_barriers(Thread& thread);
+
+// The same for the lanes of its warp that wait for it.
+void thread_left_warp(Thread& thread);
+
+// The whole warp executes an `.aligned` instruction together.
+void aligned(const char* operation, Site site);
+
+// What a lane waits for at a meeting of `mask`, and the findings of a warp whose lanes never meet.
+std::string missing_lanes(const Cta& cta, std::uint32_t warp, std::uint32_t mask);
+void report_diverged(const Cta& cta);
 
 // Whether the running thread may issue a copy with this map, if the launch has edited it.
 void check_map_use(const void* map, SiteId site);

@@ -261,7 +261,8 @@ namespace {
 
 // Row addresses of the lanes, exchanged.
 void rows_of(const void* row, const char* operation, std::uint64_t (&rows)[32], Site site) {
-  warp_exchange({.mask = ~0u, .value = reinterpret_cast<std::uint64_t>(row), .operation = operation}, rows, site);
+  warp_exchange({.mask = ~0u, .value = reinterpret_cast<std::uint64_t>(row), .operation = operation, .aligned = true},
+                rows, site);
 }
 
 bool rows_legal(const std::uint64_t (&rows)[32], int matrices, SiteId site) {

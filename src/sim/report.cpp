@@ -47,7 +47,7 @@ std::string waits_for(Grid& g, const Thread& thread) {
     return "named barrier " + std::to_string(w.barrier_id) + ": " + std::to_string(barrier.arrived) + " of " +
            std::to_string(barrier.expected) + " threads have come";
   }
-  if (w.mask != 0) return "the lanes of mask " + std::to_string(w.mask) + " that have not come";
+  if (w.mask != 0) return missing_lanes(*thread.cta, thread.rank / 32, w.mask);
   if (g.sites.operation(w.site) == Operation::cluster_wait) {
     const Cluster& cluster = *thread.cta->cluster;
     return "the cluster barrier: " + std::to_string(cluster.arrived) + " of " + std::to_string(cluster.alive) +
@@ -80,10 +80,11 @@ void Grid::report_deadlock() {
       }
     }
   }
-  // A barrier with every arrival and the wrong bytes explains the rest.
+  // Lanes that went different ways, or a barrier with every arrival and the wrong bytes, explain the rest.
   for (auto& cluster : resident_) {
     if (!cluster) continue;
     for (auto& cta : cluster->ctas) {
+      report_diverged(*cta);
       for (const auto& [offset, barrier] : cta->mbarriers) {
         if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
         checker.find("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,

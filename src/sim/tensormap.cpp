@@ -15,7 +15,7 @@ void complain(const char* rule, SiteId site, const std::string& text) {
   grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
 }
 
-bool aligned(const void* map, std::size_t to, SiteId site) {
+bool placed_on(const void* map, std::size_t to, SiteId site) {
   if (reinterpret_cast<std::uintptr_t>(map) % to == 0) return true;
   complain("tensor-map-alignment", site, "A tensor map is not aligned to " + std::to_string(to) + " bytes.");
   return false;
@@ -35,7 +35,7 @@ void note_in_flight(const void* map, SiteId site) {
 
 void tensormap_replace(void* map, MapField field, int ordinal, std::uint64_t value, Site site) {
   const Call call = enter_call(site, Operation::tensormap_replace);
-  if (call.dropped() || !aligned(map, 128, call.site)) return;
+  if (call.dropped() || !placed_on(map, 128, call.site)) return;
   Thread& thread = self();
   if (grid().checking()) {
     grid().checker.thread_access(thread, map, sizeof(TmaDescriptor), true, false, call.site);
@@ -63,19 +63,25 @@ void tensormap_prefetch(const void* map, Site site) {
   }
 }
 
+// The warp moves the map together, each lane its four bytes: what another lane edited must have been ordered before.
 void tensormap_copy_release(void* global_map, const void* shared_map, Scope, Site site) {
   const Call call = enter_call(site, Operation::tensormap_copy);
-  std::uint64_t values[32] = {};
-  warp_exchange({.mask = ~0u, .ordered = true, .operation = "tensormap.cp_fenceproxy"}, values, site);
-  if (!aligned(global_map, 128, call.site) || !aligned(shared_map, 128, call.site)) return;
+  aligned("tensormap.cp_fenceproxy", site);
+  if (!placed_on(global_map, 128, call.site) || !placed_on(shared_map, 128, call.site)) return;
   Thread& thread = self();
-  if (thread.rank % 32 != 0) return;
-  note_in_flight(global_map, call.site);
+  const std::uint32_t lane = thread.rank % 32;
+  if (lane == 0) note_in_flight(global_map, call.site);
+  auto* to = static_cast<std::byte*>(global_map) + 4 * lane;
+  const auto* from = static_cast<const std::byte*>(shared_map) + 4 * lane;
   if (grid().checking()) {
-    grid().checker.thread_access(thread, shared_map, sizeof(TmaDescriptor), false, false, call.site);
-    grid().checker.thread_access(thread, global_map, sizeof(TmaDescriptor), true, true, call.site);
+    grid().checker.thread_access(thread, from, 4, false, false, call.site);
+    grid().checker.thread_access(thread, to, 4, true, true, call.site);
   }
-  std::memcpy(global_map, shared_map, sizeof(TmaDescriptor));
+  std::memcpy(to, from, 4);
+  // Once it returns, every lane has read its part.
+  std::uint64_t values[32];
+  warp_exchange({.mask = ~0u, .ordered = true, .operation = "tensormap.cp_fenceproxy", .aligned = true}, values, site);
+  if (lane != 0) return;
   Grid::EditedMap& map = grid().edited_maps[key(global_map)];
   ++map.version;
   map.released = true;

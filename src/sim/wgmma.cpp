@@ -306,6 +306,7 @@ void take_accumulators(Thread& thread, Product& product, const Wgmma& mma, std::
 
 void wgmma(const Wgmma& mma, Site site) {
   const Call call = enter_call(site, Operation::wgmma);
+  aligned("wgmma.mma_async", site);
   Thread& thread = self();
   Cta& cta = *thread.cta;
   if (thread.rank / kWarpgroupThreads * kWarpgroupThreads + kWarpgroupThreads > cta.threads.size()) {
@@ -353,12 +354,15 @@ void wgmma(const Wgmma& mma, Site site) {
 
 void wgmma_fence(Site site) {
   const Call call = enter_call(site, Operation::wgmma_fence);
-  if (!call.dropped()) self().wgmma.fenced = true;
+  if (call.dropped()) return;
+  aligned("wgmma.fence", site);
+  self().wgmma.fenced = true;
 }
 
 void wgmma_commit_group(Site site) {
   const Call call = enter_call(site, Operation::wgmma_commit_group);
   if (call.dropped()) return;
+  aligned("wgmma.commit_group", site);
   WgmmaThread& wgmma = self().wgmma;
   ++wgmma.committed;
   wgmma.group_end.push_back(wgmma.issued);
@@ -367,6 +371,7 @@ void wgmma_commit_group(Site site) {
 void wgmma_wait_group(int allowed, Site site) {
   const Call call = enter_call(site, Operation::wgmma_wait_group);
   if (call.dropped()) return;
+  aligned("wgmma.wait_group", site);
   Thread& thread = self();
   WgmmaThread& own = thread.wgmma;
   Warpgroup& group = thread.cta->warpgroups[thread.rank / kWarpgroupThreads];

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include <gantry/arch/site.hpp>
 #include <gantry/config.hpp>
 
 #if !GANTRY_ON_DEVICE
@@ -65,20 +66,22 @@ GANTRY_INLINE std::uint32_t thread_rank() {
 
 GANTRY_INLINE std::uint32_t lane_rank() { return thread_rank() % 32; }
 
-// The same value in all lanes, and known to be so by the compiler: a branch on it does not diverge. Requires a
-// converged warp.
-GANTRY_INLINE std::uint32_t warp_rank() {
+// The same value in all lanes, and known to be so by the compiler: a branch on it does not diverge. It is a shuffle:
+// every lane of the warp must come here.
+GANTRY_INLINE std::uint32_t warp_rank([[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   return __shfl_sync(0xffffffffu, thread_rank() / 32, 0);
 #else
+  std::uint64_t values[32];
+  sim::warp_exchange({.mask = 0xffffffffu, .operation = "warp_rank", .without_returned = true}, values, site);
   return thread_rank() / 32;
 #endif
 }
 
-GANTRY_INLINE std::uint32_t warpgroup_rank() { return warp_rank() / 4; }
+GANTRY_INLINE std::uint32_t warpgroup_rank(Site site = Site::here()) { return warp_rank(site) / 4; }
 
 // True in one lane of `mask`, the same one each time: the lowest. Every lane of the mask must come here.
-GANTRY_INLINE bool elect_sync(std::uint32_t mask = 0xffffffffu) {
+GANTRY_INLINE bool elect_sync(std::uint32_t mask = 0xffffffffu, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   std::uint32_t elected;
   asm volatile(
@@ -91,7 +94,9 @@ GANTRY_INLINE bool elect_sync(std::uint32_t mask = 0xffffffffu) {
       : "r"(mask));
   return elected != 0;
 #else
-  return lane_rank() == static_cast<std::uint32_t>(__builtin_ctz(mask));
+  std::uint64_t values[32];
+  const std::uint32_t came = sim::warp_exchange({.mask = mask, .operation = "elect.sync"}, values, site);
+  return lane_rank() == static_cast<std::uint32_t>(__builtin_ctz(came));
 #endif
 }
 

@@ -40,23 +40,31 @@ namespace detail {
 struct Gathered {
   std::uint64_t values[32] = {};
   std::uint32_t lane;
+  std::uint32_t came;  // lanes of the mask that took part
 
   Gathered(std::uint32_t mask, std::uint64_t value, const char* operation, Site site)
       : lane(sim::identity().thread_rank % 32) {
     values[lane] = value;
-    sim::warp_exchange({.mask = mask, .value = value, .operation = operation}, values, site);
+    came = sim::warp_exchange({.mask = mask, .value = value, .operation = operation, .without_returned = true}, values,
+                              site);
   }
 };
 
-// The value that lane `source` brought, or the own one where there is no such lane in the mask.
+enum class Shuffle : std::uint8_t { index, exclusive_or, down, up };
+inline constexpr const char* kShuffleNames[] = {"shfl.sync.idx", "shfl.sync.bfly", "shfl.sync.down", "shfl.sync.up"};
+
+// The value that the chosen lane brought, or the own one where that lane did not come.
 template <class T>
-T shuffled(std::uint32_t mask, T value, int offset, bool up, bool absolute, bool exclusive, Site site) {
+T shuffled(Shuffle how, std::uint32_t mask, T value, int offset, Site site) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
-  const Gathered all(mask, bits, "shfl.sync", site);
+  const Gathered all(mask, bits, kShuffleNames[static_cast<int>(how)], site);
   const int lane = static_cast<int>(all.lane);
-  int source = absolute ? offset & 31 : exclusive ? lane ^ offset : up ? lane - offset : lane + offset;
-  if (source < 0 || source > 31 || (mask >> source & 1) == 0) source = lane;
+  int source = how == Shuffle::index          ? offset & 31
+               : how == Shuffle::exclusive_or ? lane ^ offset
+               : how == Shuffle::up           ? lane - offset
+                                              : lane + offset;
+  if (source < 0 || source > 31 || (all.came >> source & 1) == 0) source = lane;
   std::memcpy(&value, &all.values[source], sizeof value);
   return value;
 }
@@ -76,7 +84,7 @@ GANTRY_INLINE T shfl_sync(std::uint32_t mask, T value, int source, [[maybe_unuse
 #if GANTRY_ON_DEVICE
   return __shfl_sync(mask, value, source);
 #else
-  return detail::shuffled(mask, value, source, false, true, false, site);
+  return detail::shuffled(detail::Shuffle::index, mask, value, source, site);
 #endif
 }
 
@@ -87,7 +95,7 @@ GANTRY_INLINE T shfl_xor_sync(std::uint32_t mask, T value, int bits, [[maybe_unu
 #if GANTRY_ON_DEVICE
   return __shfl_xor_sync(mask, value, bits);
 #else
-  return detail::shuffled(mask, value, bits, false, false, true, site);
+  return detail::shuffled(detail::Shuffle::exclusive_or, mask, value, bits, site);
 #endif
 }
 
@@ -98,7 +106,7 @@ GANTRY_INLINE T shfl_down_sync(std::uint32_t mask, T value, int delta, [[maybe_u
 #if GANTRY_ON_DEVICE
   return __shfl_down_sync(mask, value, static_cast<unsigned>(delta));
 #else
-  return detail::shuffled(mask, value, delta, false, false, false, site);
+  return detail::shuffled(detail::Shuffle::down, mask, value, delta, site);
 #endif
 }
 
@@ -109,7 +117,7 @@ GANTRY_INLINE T shfl_up_sync(std::uint32_t mask, T value, int delta, [[maybe_unu
 #if GANTRY_ON_DEVICE
   return __shfl_up_sync(mask, value, static_cast<unsigned>(delta));
 #else
-  return detail::shuffled(mask, value, delta, true, false, false, site);
+  return detail::shuffled(detail::Shuffle::up, mask, value, delta, site);
 #endif
 }
 
@@ -121,7 +129,7 @@ GANTRY_INLINE std::uint32_t ballot_sync(std::uint32_t mask, bool value, [[maybe_
   const detail::Gathered all(mask, value, "vote.sync", site);
   std::uint32_t bits = 0;
   for (int i = 0; i < 32; ++i) {
-    if (mask >> i & 1) bits |= static_cast<std::uint32_t>(all.values[i]) << i;
+    if (all.came >> i & 1) bits |= static_cast<std::uint32_t>(all.values[i]) << i;
   }
   return bits;
 #endif
@@ -151,7 +159,7 @@ GANTRY_INLINE T redux_sync(OpTag<Op>, std::uint32_t mask, T value, [[maybe_unuse
   const detail::Gathered all(mask, static_cast<std::uint32_t>(value), "redux.sync", site);
   T result = value;
   for (std::uint32_t i = 0; i < 32; ++i) {
-    if ((mask >> i & 1) == 0 || i == all.lane) continue;
+    if ((all.came >> i & 1) == 0 || i == all.lane) continue;
     const T other = static_cast<T>(static_cast<std::uint32_t>(all.values[i]));
     if constexpr (Op == ReduceOp::add) {
       result = static_cast<T>(static_cast<std::uint32_t>(result) + static_cast<std::uint32_t>(other));

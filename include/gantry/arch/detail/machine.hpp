@@ -83,14 +83,18 @@ bool barrier_reduce_or(std::uint32_t id, std::uint32_t threads, bool value, Site
 void cluster_arrive(Semantics semantics, Site site);
 void cluster_wait(Semantics semantics, Site site);
 
-// Gives every lane of `mask` the values that all of them brought; `ordered` also orders their memory accesses.
+// Gives every lane of `mask` the values that all of them brought, and the lanes that took part: those of the mask that
+// have not returned. `ordered` also orders their memory accesses; `aligned` lanes come from the same place of the
+// source.
 struct Exchange {
   std::uint32_t mask;
   std::uint64_t value = 0;
   bool ordered = false;
   const char* operation = "";
+  bool aligned = false;
+  bool without_returned = false;
 };
-void warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site site);
+std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site site);
 
 enum class Fence : std::uint8_t { mbarrier_init, proxy_async, proxy_async_shared, proxy_async_global, thread };
 void fence(Fence kind, Semantics semantics, Scope scope, Site site);
