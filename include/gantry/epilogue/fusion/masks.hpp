@@ -22,10 +22,10 @@ namespace gantry::fusion {
 
 // A subtile of a 1-bit matrix.
 struct Mask {
-  std::uint8_t* bytes;   // of the batch
-  std::int64_t stride;   // bits from one row to the next (one column to the next where columns are contiguous)
-  int row, column;       // of the subtile's corner, multiples of 8
-  int rows, columns;     // of the matrix; the contiguous one is a multiple of 8
+  std::uint8_t* bytes;  // of the batch
+  std::int64_t stride;  // bits from one row to the next (one column to the next where columns are contiguous)
+  int row, column;      // of the subtile's corner, multiples of 8
+  int rows, columns;    // of the matrix; the contiguous one is a multiple of 8
 };
 
 template <class Geometry>

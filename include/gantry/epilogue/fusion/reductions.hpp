@@ -65,8 +65,8 @@ GANTRY_INLINE void combine_in_memory(float* result, float x) {
 
 // What one reduction of one tile knows about where its result goes.
 struct ReductionTarget {
-  float* result;            // of this tile's first element
-  float* partials;          // null: atomics
+  float* result;    // of this tile's first element
+  float* partials;  // null: atomics
   std::uint32_t* arrived;
   std::int64_t part_stride;  // between the parts of neighbouring tiles
   std::int64_t part;         // this tile's number among those that are combined

@@ -1,0 +1,333 @@
+// The warp-specialised TMA epilogue: one thread loads C and auxiliary inputs subtile by subtile, the math warps combine
+// them with accumulators as the graph says and write D and auxiliary outputs to shared memory, one of their threads
+// stores those.
+//
+// `Config` has `policy` (EpiloguePolicy), `graph` (fusion::Graph) and `Functions` (fusion::UserFunctions<...>).
+// A kernel calls load and load_tail from its load thread, store and store_tail from all math threads, and carries the
+// states from tile to tile. What happens in which order, and why, is said where it happens.
+//
+// Invariant: a buffer is written only after what it held has been read, and read only after its writers have fenced and
+// met. Loads wait for releases, stores for bulk groups.
+#pragma once
+
+#include <gantry/arch/fence.hpp>
+#include <gantry/epilogue/fusion/callbacks.hpp>
+#include <gantry/epilogue/policy.hpp>
+#include <gantry/pipeline/tma_store.hpp>
+#include <gantry/pipeline/transaction_async.hpp>
+
+namespace gantry {
+
+namespace detail {
+
+template <int bytes, int alignment>
+struct alignas(alignment) SharedBytes {
+  unsigned char bytes_[bytes];
+  GANTRY_INLINE unsigned char* data() { return bytes_; }
+};
+template <int alignment>
+struct SharedBytes<0, alignment> {
+  GANTRY_INLINE unsigned char* data() { return nullptr; }
+};
+
+// All math threads meet at a named barrier.
+struct MathSync {
+  std::uint32_t barrier;
+  std::uint32_t threads;
+  GANTRY_INLINE void operator()(Site site = Site::here()) const { arch::barrier_sync(barrier, threads, site); }
+};
+
+}  // namespace detail
+
+template <class Config>
+class CollectiveEpilogue {
+ public:
+  static constexpr bool kHasC = Config::policy.c.exists();
+  static constexpr bool kHasD = Config::policy.d.exists();
+  static constexpr bool kReuse = Config::policy.reuse_smem_c;
+  static constexpr bool kDelay = Config::policy.delay_tma_store;
+  static constexpr int kStagesC = Config::policy.stages_c;
+  static constexpr int kStoreStages = Config::policy.store_stages();
+  static constexpr int kUnacquired = Config::policy.store_unacquired_stages();
+  static constexpr Subtiles tile = {.m = Config::policy.cta_tile.m,
+                                    .n = Config::policy.cta_tile.n,
+                                    .epi_m = Config::policy.epi_tile.m,
+                                    .epi_n = Config::policy.epi_tile.n,
+                                    .warpgroups = Config::policy.warp_groups};
+  static_assert(tile.epi_m % tile.mma_m() == 0,
+                "gantry: a subtile has 64 rows for each warpgroup that shares the tile, or a multiple of that");
+  static constexpr int kMathThreads = tile.threads();
+
+  struct FusionConfig {
+    static constexpr fusion::Graph graph = Config::graph;
+    using Functions = typename Config::Functions;
+    static constexpr Subtiles tile = CollectiveEpilogue::tile;
+    static constexpr fusion::Rings rings = {.loads = kStagesC, .stores = kStoreStages};
+    using Value = element_t<Config::policy.element_compute>;
+  };
+  using Fusion = fusion::FusionCallbacks<FusionConfig>;
+  using Value = typename Fusion::Value;
+  static_assert(kHasC || !Config::graph.uses_source(), "gantry: the expression uses C, and the policy has none");
+
+  struct ShapeC {
+    static constexpr Subtiles tile = CollectiveEpilogue::tile;
+    static constexpr ElementType element = Config::policy.c.smem_element;
+    static constexpr bool row_major = !Config::policy.c.m_major();
+    static constexpr int stages = kStagesC;
+  };
+  struct ShapeD {
+    static constexpr Subtiles tile = CollectiveEpilogue::tile;
+    static constexpr ElementType element = Config::policy.d.smem_element;
+    static constexpr bool row_major = !Config::policy.d.m_major();
+    static constexpr int stages = kStoreStages;
+  };
+  using TileC = StagedTile<ShapeC>;
+  using TileD = StagedTile<ShapeD>;
+
+  // Whether a load thread is needed at all, as far as can be known before the kernel runs.
+  static constexpr bool kMayLoad = Config::graph.uses_source() || Fusion::kLoads;
+
+  using LoadPipeline = PipelineTransactionAsync<kStagesC>;
+  using StorePipeline = PipelineTmaStore<kStoreStages, kUnacquired>;
+  using LoadState = typename LoadPipeline::State;
+  using StoreState = typename StorePipeline::State;
+
+  // ---- Storage
+
+  struct TensorStorage {
+    static constexpr int kAlignment = kReuse && TileC::kAlignment > TileD::kAlignment ? TileC::kAlignment
+                                                                                       : TileD::kAlignment;
+    [[no_unique_address]] detail::SharedBytes<kHasC && !kReuse ? TileC::kBytes : 0, TileC::kAlignment> c;
+    [[no_unique_address]] detail::SharedBytes<kHasD ? TileD::kBytes : 0, kAlignment> d;
+    [[no_unique_address]] detail::SharedBytes<Fusion::kSlots.bytes, Fusion::kSlots.alignment> fusion;
+
+    GANTRY_INLINE auto* buffers_c() {
+      return reinterpret_cast<typename TileC::Element*>(kReuse ? d.data() : c.data());
+    }
+    GANTRY_INLINE auto* buffers_d() { return reinterpret_cast<typename TileD::Element*>(d.data()); }
+  };
+  using PipelineStorage = typename LoadPipeline::SharedStorage;
+  struct SharedStorage {
+    TensorStorage tensors;
+    PipelineStorage pipeline;
+  };
+
+  struct Params {
+    TmaDescriptor c, d;
+    typename Fusion::Params fusion;
+    int m, n, l;
+  };
+
+  // Bytes that a full load stage has brought.
+  GANTRY_INLINE static std::uint32_t transaction_bytes(bool c_needed) {
+    return static_cast<std::uint32_t>((c_needed ? TileC::kStageBytes : 0) + Fusion::kSlots.load_bytes);
+  }
+  GANTRY_HD static constexpr int get_load_pipe_increment() { return tile.count(); }
+  GANTRY_HD static constexpr int get_store_pipe_increment() { return tile.count(); }
+
+  // One thread commits a stage; one lane of each math warp releases it.
+  GANTRY_HD static constexpr typename LoadPipeline::Params pipeline_params(PipelineRole role = PipelineRole::both) {
+    return {.role = role, .producer_arrivals = 1, .consumer_arrivals = kMathThreads / 32};
+  }
+  GANTRY_INLINE static void init(PipelineStorage& storage, const char* name = "epilogue load") {
+    LoadPipeline::init(storage, pipeline_params(), name);
+  }
+
+  GANTRY_INLINE static void prefetch_tma_descriptors(const Params& params) {
+    if constexpr (kHasC) arch::prefetch_tensormap(&params.c);
+    if constexpr (kHasD) arch::prefetch_tensormap(&params.d);
+    Fusion::prefetch_descriptors(params.fusion);
+  }
+
+  GANTRY_INLINE static bool is_source_needed(const Params& params, int batch) {
+    if constexpr (kHasC) {
+      return Fusion::is_C_load_needed(params.fusion, batch);
+    } else {
+      return false;
+    }
+  }
+  GANTRY_INLINE static bool is_producer_load_needed(const Params& params, int batch) {
+    return Fusion::kLoads || is_source_needed(params, batch);
+  }
+
+  // ---- Load side, by one thread
+
+  GANTRY_INLINE static LoadState load(const Params& params, TensorStorage& storage, LoadPipeline& pipeline,
+                                      LoadState state, const TileCoordinate& at, int subtile_idx = -1) {
+    const bool c_needed = is_source_needed(params, at.l);
+    if (!Fusion::kLoads && !c_needed) return state;
+    GANTRY_NO_UNROLL
+    for (int en = 0; en < tile.along_n(); ++en) {
+      GANTRY_NO_UNROLL
+      for (int em = 0; em < tile.along_m(); ++em) {
+        if (subtile_idx >= 0 && subtile_idx != en * tile.along_m() + em) continue;
+        std::uint64_t* full = pipeline.producer_get_barrier(state);
+        pipeline.producer_acquire(state);
+        pipeline.producer_commit(state, transaction_bytes(c_needed));
+        Fusion::step(params.fusion, storage.fusion.data(), state.index(), full, at, em, en);
+        if constexpr (kHasC) {
+          if (c_needed) TileC::load(&params.c, storage.buffers_c(), state.index(), full, at, em, en);
+        }
+        ++state;
+      }
+    }
+    return state;
+  }
+
+  // Waits for every release, so that no CTA leaves while its barriers may still be signalled.
+  GANTRY_INLINE static void load_tail(LoadPipeline& pipeline, const LoadState& state) { pipeline.producer_tail(state); }
+
+  // ---- Store side, by all math threads
+
+  // What is carried from tile to tile.
+  struct StoreStates {
+    LoadState load{};                                            // the next stage to wait for and release
+    StoreState store = make_producer_start_state<kStoreStages>();  // the next buffer to write
+    int issued = 0;                                              // stores since the last tail
+  };
+
+  // `accumulators` are in the order of wgmma's registers. `thread` counts the math threads of the tile, `barrier` is a
+  // named barrier that is theirs.
+  template <class Accumulators>
+  GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, LoadPipeline& load_pipeline,
+                                  StoreStates& states, const TileCoordinate& at, const Accumulators& accumulators,
+                                  int thread, std::uint32_t barrier, int subtile_idx = -1) {
+    const bool c_needed = is_source_needed(params, at.l);
+    const bool loads = Fusion::kLoads || c_needed;
+    const detail::MathSync sync{barrier, kMathThreads};
+    StorePipeline store_pipeline({.issues = thread == 0});
+    typename Fusion::Store fusion(params.fusion, storage.fusion.data(),
+                                  {.at = at,
+                                   .m = params.m,
+                                   .n = params.n,
+                                   .tiles_m = (params.m + tile.m - 1) / tile.m,
+                                   .tiles_n = (params.n + tile.n - 1) / tile.n,
+                                   .thread = thread});
+    // With reuse, buffers are released later than they are read: what is waited for runs ahead of what is released.
+    LoadState wait = states.load;
+    if constexpr (kReuse) wait = LoadState(states.store.index(), states.store.phase() ^ 1, states.store.count());
+
+    const auto release = [&] {
+      arch::syncwarp();
+      if (thread % 32 == 0) load_pipeline.consumer_release(states.load);
+      ++states.load;
+    };
+    const auto issue_store = [&](int em, int en) {
+      arch::fence_proxy_async(arch::space_shared);
+      sync();
+      if (store_pipeline.issues()) {
+        if constexpr (kHasD) TileD::store(&params.d, storage.buffers_d(), states.store.index(), at, em, en);
+        fusion.tma_store(states.store.index(), em, en);
+      }
+      store_pipeline.producer_commit(states.store);
+      ++states.store;
+      ++states.issued;
+      if constexpr (kReuse) {
+        store_pipeline.producer_acquire(states.store);
+        sync();
+        // The oldest store that is not among the unread has left its buffer.
+        if (loads && states.issued > kUnacquired) release();
+      }
+    };
+
+    fusion.begin(sync);
+    int previous_m = -1, previous_n = 0;
+    GANTRY_UNROLL
+    for (int en = 0; en < tile.along_n(); ++en) {
+      GANTRY_UNROLL
+      for (int em = 0; em < tile.along_m(); ++em) {
+        const int subtile = en * tile.along_m() + em;
+        if (subtile_idx >= 0 && subtile_idx != subtile) continue;
+        auto c = TileC::make_registers();
+        if (loads) {
+          load_pipeline.consumer_wait(wait);
+          if constexpr (kHasC) {
+            if (c_needed) TileC::read(storage.buffers_c(), wait.index(), thread, c);
+          }
+          // D takes the place of C: nobody overwrites what another has still to read.
+          if constexpr (kReuse) sync();
+        }
+        fusion.previsit(wait.index(), em, en);
+        if constexpr (!kReuse) {
+          if (loads) {
+            arch::fence_proxy_async(arch::space_shared);  // TMA will write where these threads have read
+            release();
+          }
+        }
+        if (loads || kReuse) ++wait;
+
+        auto d = TileD::make_registers();
+        visit(fusion, accumulators, c, c_needed, d, em, en);
+
+        // The latest moment for the previous subtile's store: its buffer's turn is over.
+        if constexpr (kDelay) {
+          if (previous_m >= 0) issue_store(previous_m, previous_n);
+        }
+        // As late as this, so that the visit runs beside the stores in flight.
+        if constexpr (!kReuse) {
+          store_pipeline.producer_acquire(states.store);
+          sync();
+        }
+        fusion.reduce(subtile, em, en, sync);
+        if constexpr (kHasD) TileD::write(d, storage.buffers_d(), states.store.index(), thread);
+        fusion.write(states.store.index(), em, en);
+        if constexpr (kDelay) {
+          previous_m = em;
+          previous_n = en;
+        } else {
+          issue_store(em, en);
+        }
+      }
+    }
+    if constexpr (kDelay) {
+      if (previous_m >= 0) issue_store(previous_m, previous_n);
+    }
+    fusion.end(sync);
+  }
+
+  // Waits until every store has been read out of shared memory, and releases what is still held.
+  GANTRY_INLINE static void store_tail(const Params& params, LoadPipeline& load_pipeline, StoreStates& states,
+                                       int thread, std::uint32_t barrier, int batch = 0) {
+    StorePipeline store_pipeline({.issues = thread == 0});
+    store_pipeline.producer_tail(states.store);
+    if constexpr (kReuse) {
+      const detail::MathSync sync{barrier, kMathThreads};
+      sync();
+      if (is_producer_load_needed(params, batch)) {
+        const int held = states.issued < kUnacquired ? states.issued : kUnacquired;
+        for (int i = 0; i < held; ++i) {
+          if (thread % 32 == 0) load_pipeline.consumer_release(states.load);
+          ++states.load;
+        }
+      }
+    }
+    states.issued = 0;
+  }
+
+ private:
+  static constexpr int kFragment =
+      tile.values() % Config::policy.fragment_size == 0 && Config::policy.fragment_size % 4 == 0
+          ? Config::policy.fragment_size
+          : 4;
+
+  template <class Accumulators, class C, class D>
+  GANTRY_INLINE static void visit(typename Fusion::Store& fusion, const Accumulators& accumulators, const C& c,
+                                  bool c_needed, D& d, int em, int en) {
+    GANTRY_UNROLL
+    for (int first = 0; first < tile.values(); first += kFragment) {
+      Value acc[kFragment], source[kFragment], result[kFragment];
+      GANTRY_UNROLL
+      for (int k = 0; k < kFragment; ++k) {
+        acc[k] = convert<Value>(accumulators.data()[tile.register_of(em, en, first + k)]);
+        source[k] = Value(0);
+        if constexpr (kHasC) {
+          if (c_needed) source[k] = convert<Value>(static_cast<typename TileC::Element>(c.data()[first + k]));
+        }
+      }
+      fusion.visit(acc, source, result, first, em, en);
+      if constexpr (kHasD) fusion::store_values<typename TileD::Element>(d, first, result);
+    }
+  }
+};
+
+}  // namespace gantry

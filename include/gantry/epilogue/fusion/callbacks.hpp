@@ -1,0 +1,662 @@
+// What a graph does at each point of the epilogue's load side and store side: the callback contract, walked with
+// constant indices so that every value stays in a register.
+//
+// `Config` has the graph, the user functions that it names, the tile (Subtiles), the rings of buffers, and Value, the
+// type that is computed in. Load side: step. Store side, in this order for a tile: begin, then for each subtile
+// previsit, visit (fragment by fragment), reduce, write, tma_store, then end. A tile's rows are read where its problem
+// ends: nothing outside M x N is read or written.
+//
+// Example at namespace scope:
+//     struct BiasConfig {
+//       static constexpr gantry::fusion::Graph graph = [] {
+//         using namespace gantry::fusion;
+//         Graph g;
+//         g.add_argument({.name = "bias", .kind = ArgumentKind::row});
+//         const int acc = g.add({.kind = NodeKind::accumulator});
+//         g.d = g.compute(Function::add, acc, g.add({.kind = NodeKind::row, .argument = 0}));
+//         return g;
+//       }();
+//       using Functions = gantry::fusion::UserFunctions<>;
+//       static constexpr gantry::Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
+//       static constexpr gantry::fusion::Rings rings{.loads = 2, .stores = 2};
+//       using Value = float;
+//     };
+//     using Callbacks = gantry::fusion::FusionCallbacks<BiasConfig>;
+//     static_assert(Callbacks::kSlots.bytes == 64 * 4 && Callbacks::Store::kBeginSyncNeeded);
+#pragma once
+
+#include <gantry/arch/barrier.hpp>
+#include <gantry/arch/tensormap.hpp>
+#include <gantry/atom/convert.hpp>
+#include <gantry/epilogue/fusion/functions.hpp>
+#include <gantry/epilogue/fusion/masks.hpp>
+#include <gantry/epilogue/fusion/params.hpp>
+#include <gantry/epilogue/fusion/reductions.hpp>
+#include <gantry/epilogue/fusion/slots.hpp>
+
+namespace gantry::fusion {
+
+// Where a tile lies in the problem, and who asks.
+struct TileContext {
+  TileCoordinate at;
+  int m, n;              // of the problem
+  int tiles_m, tiles_n;  // that the problem has
+  int thread;            // of the math threads
+};
+
+namespace detail {
+
+template <class Value, class Element>
+GANTRY_INLINE Value load_value(const void* pointer, std::int64_t i) {
+  return convert<Value>(
+      arch::ld(arch::space_global, static_cast<const Element*>(pointer) + i, arch::cache_no_allocate));
+}
+
+}  // namespace detail
+
+// Values as elements of a register tensor, from element `first` on; two at a time where the hardware converts pairs.
+template <class Element, class Registers, class Value, int F>
+GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&values)[F]) {
+  if constexpr (gantry::detail::kConvertsPairs<Value, Element>) {
+    GANTRY_UNROLL
+    for (int k = 0; k < F; k += 2) {
+      const auto pair = gantry::detail::PairOf<Element>::from(values[k], values[k + 1]);
+      using Bits = decltype(Element::bits);
+      registers.data()[first + k] = Element::from_bits(static_cast<Bits>(pair));
+      registers.data()[first + k + 1] = Element::from_bits(static_cast<Bits>(pair >> sizeof_bits_v<Element>));
+    }
+  } else {
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) registers.data()[first + k] = convert<Element>(values[k]);
+  }
+}
+
+namespace detail {
+
+// The ring of an auxiliary tensor.
+template <class Config, int argument>
+struct AuxiliaryShape {
+  static constexpr Subtiles tile = Config::tile;
+  static constexpr ElementType element = Config::graph.arguments[argument].element;
+  static constexpr bool row_major = Config::graph.arguments[argument].row_major;
+  static constexpr int stages =
+      Config::graph.arguments[argument].kind == ArgumentKind::aux_in ? Config::rings.loads : Config::rings.stores;
+};
+template <class Config, int argument>
+using Auxiliary = StagedTile<AuxiliaryShape<Config, argument>>;
+
+// What a thread keeps of one argument while it works on a tile. Nothing, unless said otherwise below.
+enum class Kept : std::uint8_t { nothing, scalar, column, tensor, bits, running_column, running_scalar };
+
+GANTRY_HD constexpr Kept kept(const Argument& a) {
+  switch (a.kind) {
+    case ArgumentKind::scalar:
+      return Kept::scalar;
+    case ArgumentKind::column:
+      return Kept::column;
+    case ArgumentKind::aux_in:
+    case ArgumentKind::aux_out:
+      return is_mask(a) ? Kept::bits : Kept::tensor;
+    case ArgumentKind::reduction:
+      return a.extent == Extent::column ? Kept::running_column : Kept::running_scalar;
+    case ArgumentKind::row:
+      break;
+  }
+  return Kept::nothing;
+}
+
+template <class Config, int argument, Kept kind = kept(Config::graph.arguments[argument])>
+struct KeptValue {};
+template <class Config, int argument>
+struct KeptValue<Config, argument, Kept::scalar> {
+  typename Config::Value value;
+};
+// Rows of a thread: two for each row of wgmmas.
+template <class Config, int argument>
+struct KeptValue<Config, argument, Kept::column> {
+  typename Config::Value value[Config::tile.m / Config::tile.mma_m() * 2];
+};
+template <class Config, int argument>
+struct KeptValue<Config, argument, Kept::tensor> {
+  decltype(Auxiliary<Config, argument>::make_registers()) value;
+};
+template <class Config, int argument>
+struct KeptValue<Config, argument, Kept::bits> {
+  Bits<Config> value;
+};
+template <class Config, int argument>
+struct KeptValue<Config, argument, Kept::running_column> {
+  float value[Config::tile.m / Config::tile.mma_m() * 2];
+};
+// A row's part of a subtile, by pairs of neighbouring columns, or one number for the tile.
+template <class Config, int argument>
+struct KeptValue<Config, argument, Kept::running_scalar> {
+  float value[Config::graph.arguments[argument].extent == Extent::row ? Config::tile.epi_n / 4 : 1];
+};
+
+// KeptValue of every argument; get<i>(kept) is that of argument i.
+template <class Config, int argument>
+struct KeptOf {
+  KeptValue<Config, argument> of;
+};
+template <class Config, class Indices>
+struct KeptValues;
+template <class Config, int... is>
+struct KeptValues<Config, Sequence<is...>> : KeptOf<Config, is>... {};
+
+template <int argument, class Config>
+GANTRY_INLINE auto& get(KeptOf<Config, argument>& kept) {
+  return kept.of.value;
+}
+
+// The reduction that an argument is the result of.
+GANTRY_HD constexpr Reduction reduction_of(const Graph& graph, int argument) {
+  for (int i = 0; i < graph.node_count; ++i) {
+    if (graph.nodes[i].kind == NodeKind::reduce && graph.nodes[i].argument == argument) return graph.nodes[i].reduction;
+  }
+  return Reduction::add;
+}
+
+GANTRY_HD constexpr bool has_rows(const Graph& graph) { return graph.count(ArgumentKind::row) > 0; }
+
+// The scalar that C is multiplied by wherever it is used, or -1.
+GANTRY_HD constexpr int scale_of_source(const Graph& graph) {
+  int scale = -1;
+  for (int i = 0; i < graph.node_count; ++i) {
+    const Node& node = graph.nodes[i];
+    for (int k = 0; k < 3; ++k) {
+      const int input = node.inputs[k];
+      if (input < 0 || graph.nodes[input].kind != NodeKind::source) continue;
+      const bool product = node.kind == NodeKind::compute && k < 2 &&
+                           (node.function == Function::multiply || node.function == Function::multiply_add);
+      const int other = product ? node.inputs[1 - k] : -1;
+      if (other < 0 || graph.nodes[other].kind != NodeKind::scalar) return -1;
+      const int argument = graph.nodes[other].argument;
+      if (scale >= 0 && scale != argument) return -1;
+      scale = argument;
+    }
+  }
+  return graph.d >= 0 && graph.nodes[graph.d].kind == NodeKind::source ? -1 : scale;
+}
+
+}  // namespace detail
+
+template <class Config>
+struct FusionCallbacks {
+  static constexpr Graph graph = Config::graph;
+  static constexpr Subtiles tile = Config::tile;
+  using Value = typename Config::Value;
+  static constexpr Slots kSlots = make_slots(Config::graph, Config::tile, Config::rings, sizeof(Value));
+  static constexpr int kArguments = graph.argument_count;
+  using Params = fusion::Params<kArguments, kSlots.maps>;
+
+  // Calls f(Constant<i>) for every argument for which `chosen` holds.
+  template <class Chosen, class F>
+  GANTRY_INLINE static void for_arguments(const Chosen&, const F& f) {
+    for_each_index<kArguments>([&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      if constexpr (Chosen{}(Config::graph.arguments[argument])) f(Constant<argument>{});
+    });
+  }
+  struct IsLoaded {
+    GANTRY_HD constexpr bool operator()(const Argument& a) const {
+      return is_staged(a) && a.kind == ArgumentKind::aux_in;
+    }
+  };
+  struct IsStored {
+    GANTRY_HD constexpr bool operator()(const Argument& a) const {
+      return is_staged(a) && a.kind == ArgumentKind::aux_out;
+    }
+  };
+
+  static constexpr bool kLoads = kSlots.load_bytes > 0;
+
+  // Whether C has to be there: the graph uses it, and not only in a product with a scalar that is 0.
+  GANTRY_INLINE static bool is_C_load_needed(const Params& params, int batch) {
+    constexpr int scale = detail::scale_of_source(Config::graph);
+    if constexpr (!Config::graph.uses_source()) {
+      return false;
+    } else if constexpr (scale < 0) {
+      return true;
+    } else {
+      return !(read_scalar<scale>(params, batch) == Value(0));
+    }
+  }
+
+  template <int argument>
+  GANTRY_INLINE static Value read_scalar(const Params& params, int batch) {
+    using Element = element_t<Config::graph.arguments[argument].element>;
+    const Operand& operand = params.operands[argument];
+    if (operand.pointer == nullptr) return Value(operand.value);
+    return detail::load_value<Value, Element>(operand.pointer, batch * operand.batch_stride);
+  }
+
+  template <int argument>
+  GANTRY_INLINE static auto* buffers(unsigned char* shared) {
+    using Element = typename detail::Auxiliary<Config, argument>::Element;
+    return reinterpret_cast<Element*>(shared + kSlots.offset[argument]);
+  }
+
+  GANTRY_INLINE static void prefetch_descriptors(const Params& params) {
+    for_each_index<kSlots.maps>([&](auto i) { arch::prefetch_tensormap(&params.maps[i]); });
+  }
+
+  // ---- Load side
+
+  // Issues the auxiliary inputs of subtile (em, en) into `stage`; kSlots.load_bytes arrive on `full`.
+  GANTRY_INLINE static void step(const Params& params, unsigned char* shared, int stage, std::uint64_t* full,
+                                 const TileCoordinate& at, int em, int en) {
+    for_arguments(IsLoaded{}, [&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      detail::Auxiliary<Config, argument>::load(&params.maps[kSlots.map[argument]], buffers<argument>(shared), stage,
+                                                full, at, em, en);
+    });
+  }
+
+  // ---- Store side
+
+  class Store {
+   public:
+    static constexpr bool kBeginSyncNeeded = detail::has_rows(Config::graph);
+
+    GANTRY_INLINE Store(const Params& params, unsigned char* shared, const TileContext& context)
+        : params_(params), shared_(shared), context_(context) {}
+
+    // Reads what a tile needs once. `sync` waits for all math threads.
+    template <class Sync>
+    GANTRY_INLINE void begin(const Sync& sync) {
+      if constexpr (kBeginSyncNeeded) sync();  // the rows of the previous tile have been read
+      for_each_index<kArguments>([&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        constexpr Argument a = Config::graph.arguments[argument];
+        if constexpr (a.kind == ArgumentKind::scalar) {
+          detail::get<argument>(kept_) = read_scalar<argument>(params_, context_.at.l);
+        } else if constexpr (a.kind == ArgumentKind::row) {
+          begin_row<argument>();
+        } else if constexpr (a.kind == ArgumentKind::column) {
+          begin_column<argument>();
+        } else if constexpr (a.kind == ArgumentKind::reduction) {
+          for (float& x : detail::get<argument>(kept_)) x = identity<detail::reduction_of(Config::graph, argument)>();
+        }
+      });
+      if constexpr (kBeginSyncNeeded) sync();
+    }
+
+    // Auxiliary inputs of a subtile from shared memory (stage) and from global memory (masks) into registers.
+    GANTRY_INLINE void previsit(int stage, int em, int en) {
+      for_each_index<kArguments>([&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        constexpr Argument a = Config::graph.arguments[argument];
+        if constexpr (a.kind == ArgumentKind::aux_in) {
+          if constexpr (is_mask(a)) {
+            detail::get<argument>(kept_) = read_mask<Config, a.row_major>(mask<argument>(em, en), context_.thread);
+          } else {
+            detail::Auxiliary<Config, argument>::read(buffers<argument>(shared_), stage, context_.thread,
+                                                      detail::get<argument>(kept_));
+          }
+        } else if constexpr (a.kind == ArgumentKind::aux_out && is_mask(a)) {
+          detail::get<argument>(kept_) = {};
+        }
+      });
+    }
+
+    // Values first, first + 1, ... of subtile (em, en): `acc` and `c` of each, the value of D into `d`.
+    template <int F>
+    GANTRY_INLINE void visit(const Value (&acc)[F], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
+      static_assert(F % 4 == 0, "gantry: a fragment holds whole runs of four accumulators");
+      constexpr int kNodes = graph.node_count == 0 ? 1 : graph.node_count;
+      Value values[kNodes][F];
+      for_each_index<graph.node_count>([&](auto i) {
+        constexpr int number = decltype(i)::value;
+        visit_node<number, F>(values, acc, c, first, em, en);
+      });
+      if constexpr (graph.d >= 0) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) d[k] = values[graph.d][k];
+      }
+    }
+
+    // Combines what the threads have of a subtile, where that must not wait for the end of the tile.
+    template <class Sync>
+    GANTRY_INLINE void reduce(int subtile, int em, int en, const Sync& sync) {
+      for_each_index<kArguments>([&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        constexpr Argument a = Config::graph.arguments[argument];
+        if constexpr (a.kind == ArgumentKind::reduction && a.extent == Extent::row) {
+          reduce_rows<argument>(subtile, em, en, sync);
+        }
+      });
+    }
+
+    // Auxiliary outputs of a subtile into shared memory, masks into global memory.
+    GANTRY_INLINE void write(int stage, int em, int en) {
+      for_each_index<kArguments>([&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        constexpr Argument a = Config::graph.arguments[argument];
+        if constexpr (a.kind == ArgumentKind::aux_out) {
+          if constexpr (is_mask(a)) {
+            write_mask<Config, a.row_major>(mask<argument>(em, en), context_.thread, detail::get<argument>(kept_));
+          } else {
+            detail::Auxiliary<Config, argument>::write(detail::get<argument>(kept_), buffers<argument>(shared_), stage,
+                                                       context_.thread);
+          }
+        }
+      });
+    }
+
+    // By the issuing thread: auxiliary outputs join the bulk group of D.
+    GANTRY_INLINE void tma_store(int stage, int em, int en) {
+      for_arguments(IsStored{}, [&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        detail::Auxiliary<Config, argument>::store(&params_.maps[kSlots.map[argument]], buffers<argument>(shared_),
+                                                   stage, context_.at, em, en);
+      });
+    }
+
+    // Reductions that span the tile.
+    template <class Sync>
+    GANTRY_INLINE void end(const Sync& sync) {
+      for_each_index<kArguments>([&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        constexpr Argument a = Config::graph.arguments[argument];
+        if constexpr (a.kind == ArgumentKind::reduction) {
+          if constexpr (a.extent == Extent::column) end_column<argument>(sync);
+          if constexpr (a.extent == Extent::scalar) end_scalar<argument>(sync);
+          if constexpr (a.extent == Extent::row && a.deterministic) end_row<argument>(sync);
+        }
+      });
+    }
+
+   private:
+    GANTRY_INLINE int row_of_tile() const { return context_.at.m * tile.m; }
+    GANTRY_INLINE int column_of_tile() const { return context_.at.n * tile.n; }
+
+    template <int argument>
+    GANTRY_INLINE Mask mask(int em, int en) const {
+      const Operand& operand = params_.operands[argument];
+      return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.l * (operand.batch_stride / 8),
+              operand.stride,
+              row_of_tile() + em * tile.epi_m,
+              column_of_tile() + en * tile.epi_n,
+              context_.m,
+              context_.n};
+    }
+
+    // ---- Broadcasts
+
+    template <int argument>
+    GANTRY_INLINE Value* row_buffer() const {
+      return reinterpret_cast<Value*>(shared_ + kSlots.offset[argument]);
+    }
+
+    template <int argument>
+    GANTRY_INLINE void begin_row() {
+      using Element = element_t<Config::graph.arguments[argument].element>;
+      const Operand& operand = params_.operands[argument];
+      for (int i = context_.thread; i < tile.n; i += tile.threads()) {
+        const int n = column_of_tile() + i;
+        Value x = Value(operand.value);
+        if (operand.pointer != nullptr && n < context_.n) {
+          x = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + n);
+        }
+        arch::st(arch::space_shared, row_buffer<argument>() + i, x);
+      }
+    }
+
+    template <int argument>
+    GANTRY_INLINE void begin_column() {
+      using Element = element_t<Config::graph.arguments[argument].element>;
+      const Operand& operand = params_.operands[argument];
+      auto& values = detail::get<argument>(kept_);
+      GANTRY_UNROLL
+      for (int i = 0; i < tile.m / tile.mma_m() * 2; ++i) {
+        const int m = row_of_tile() + i / 2 * tile.mma_m() + i % 2 * 8 + tile.row_of_thread(context_.thread);
+        values[i] = Value(operand.value);
+        if (operand.pointer != nullptr && m < context_.m) {
+          values[i] = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + m);
+        }
+      }
+    }
+
+    // Which of a thread's rows of the tile value i of subtile row em is in.
+    GANTRY_HD static constexpr int row_slot(int em, int i) {
+      return (em * tile.blocks() + i / tile.values_of_block()) * 2 + i / 2 % 2;
+    }
+
+    // ---- Nodes
+
+    template <int number, int F, int N>
+    GANTRY_INLINE void visit_node(Value (&values)[N][F], const Value (&acc)[F], const Value (&c)[F], int first, int em,
+                                  int en) {
+      constexpr Node node = Config::graph.nodes[number];
+      constexpr int argument = node.argument;
+      Value(&out)[F] = values[number];
+      if constexpr (node.kind == NodeKind::accumulator) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = acc[k];
+      } else if constexpr (node.kind == NodeKind::source) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = c[k];
+      } else if constexpr (node.kind == NodeKind::constant) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = Value(node.constant);
+      } else if constexpr (node.kind == NodeKind::scalar) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = detail::get<argument>(kept_);
+      } else if constexpr (node.kind == NodeKind::row) {
+        visit_row<argument>(out, first, en);
+      } else if constexpr (node.kind == NodeKind::column) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = detail::get<argument>(kept_)[row_slot(em, first + k)];
+      } else if constexpr (node.kind == NodeKind::aux_load) {
+        visit_auxiliary<argument>(out, first);
+      } else if constexpr (node.kind == NodeKind::compute) {
+        visit_compute<number>(values);
+      } else if constexpr (node.kind == NodeKind::aux_store) {
+        visit_store<argument>(values[node.inputs[0]], first);
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
+      } else {
+        visit_reduction<number>(values[node.inputs[0]], first, em, en);
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
+      }
+    }
+
+    // Neighbouring columns lie side by side; rows of one run share them.
+    template <int argument, int F>
+    GANTRY_INLINE void visit_row(Value (&out)[F], int first, int en) const {
+      struct alignas(2 * sizeof(Value)) Pair {
+        Value x, y;
+      };
+      const Value* at = row_buffer<argument>() + en * tile.epi_n + tile.column_of_thread(context_.thread);
+      GANTRY_UNROLL
+      for (int k = 0; k < F; k += 4) {
+        const Pair pair =
+            arch::ld(arch::space_shared, reinterpret_cast<const Pair*>(at + tile.column_of_value(first + k)));
+        out[k] = out[k + 2] = pair.x;
+        out[k + 1] = out[k + 3] = pair.y;
+      }
+    }
+
+    template <int argument, int F>
+    GANTRY_INLINE void visit_auxiliary(Value (&out)[F], int first) {
+      constexpr Argument a = Config::graph.arguments[argument];
+      auto& kept = detail::get<argument>(kept_);
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) {
+        if constexpr (is_mask(a)) {
+          out[k] = Value(kept[first + k] ? 1.0f : 0.0f);
+        } else {
+          out[k] = convert<Value>(static_cast<element_t<a.element>>(kept.data()[first + k]));
+        }
+      }
+    }
+
+    template <int number, int F, int N>
+    GANTRY_INLINE static void visit_compute(Value (&values)[N][F]) {
+      constexpr Node node = Config::graph.nodes[number];
+      constexpr int a = node.inputs[0] < 0 ? number : node.inputs[0];
+      constexpr int b = node.inputs[1] < 0 ? number : node.inputs[1];
+      constexpr int c = node.inputs[2] < 0 ? number : node.inputs[2];
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) {
+        const Value x = values[a][k];
+        const Value y = b == number ? Value(0) : values[b][k];
+        const Value z = c == number ? Value(0) : values[c][k];
+        if constexpr (node.function == Function::user) {
+          values[number][k] = apply_user<node.user, typename Config::Functions>(x, y, z);
+        } else if constexpr (node.function == Function::round) {
+          values[number][k] = round_to<node.element>(x);
+        } else {
+          values[number][k] = apply<node.function>(x, y, z);
+        }
+      }
+    }
+
+    template <int argument, int F>
+    GANTRY_INLINE void visit_store(const Value (&in)[F], int first) {
+      constexpr Argument a = Config::graph.arguments[argument];
+      auto& kept = detail::get<argument>(kept_);
+      if constexpr (is_mask(a)) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) kept.set(first + k, !(in[k] == Value(0)));
+      } else {
+        store_values<element_t<a.element>>(kept, first, in);
+      }
+    }
+
+    // ---- Reductions
+
+    template <int number, int F>
+    GANTRY_INLINE void visit_reduction(const Value (&in)[F], int first, int em, int en) {
+      constexpr Node node = Config::graph.nodes[number];
+      constexpr Extent extent = Config::graph.arguments[node.argument].extent;
+      auto& kept = detail::get<node.argument>(kept_);
+      const int row0 = row_of_tile() + em * tile.epi_m + tile.row_of_thread(context_.thread);
+      const int column0 = column_of_tile() + en * tile.epi_n + tile.column_of_thread(context_.thread);
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) {
+        const int i = first + k;
+        if (row0 + tile.row_of_value(i) >= context_.m || column0 + tile.column_of_value(i) >= context_.n) continue;
+        int slot = 0;
+        if constexpr (extent == Extent::column) slot = row_slot(em, i);
+        if constexpr (extent == Extent::row) slot = i % tile.values_of_block() / 4 * 2 + i % 2;
+        kept[slot] = combine<node.reduction>(kept[slot], in[k]);
+      }
+    }
+
+    template <int argument>
+    GANTRY_INLINE ReductionTarget target(std::int64_t length, std::int64_t first, int part, int parts) const {
+      const Operand& operand = params_.operands[argument];
+      float* result = static_cast<float*>(operand.pointer) + context_.at.l * operand.batch_stride + first;
+      float* partials = nullptr;
+      if (operand.partials != nullptr) partials = operand.partials + (context_.at.l * parts) * length + first;
+      return {result, partials, operand.arrived, length, part, parts};
+    }
+
+    // Runs `last` in the tile that arrives last of `parts`.
+    template <class Sync, class Last>
+    GANTRY_INLINE void when_last(std::uint32_t* arrived, int parts, const Sync& sync, const Last& last) const {
+      sync();
+      bool is_last = false;
+      if (context_.thread == 0) {
+        is_last = arch::atom(arch::op_add, arch::sem_acq_rel, arch::scope_gpu, arch::space_global, arrived, 1u) + 1 ==
+                  static_cast<std::uint32_t>(parts);
+      }
+      if (arch::barrier_reduce_or(sync.barrier, static_cast<std::uint32_t>(tile.threads()), is_last)) last();
+    }
+
+    // Of one subtile: every warp leaves its rows' part, then each column is combined over warps by one thread.
+    template <int argument, class Sync>
+    GANTRY_INLINE void reduce_rows(int subtile, int em, int en, const Sync& sync) {
+      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
+      constexpr int kWarps = tile.threads() / 32;
+      auto& kept = detail::get<argument>(kept_);
+      float* parts = reinterpret_cast<float*>(shared_ + kSlots.offset[argument]) + subtile % 2 * kWarps * tile.epi_n;
+      const int warp = context_.thread / 32;
+      GANTRY_UNROLL
+      for (int i = 0; i < tile.epi_n / 4; ++i) {
+        const float x = combine_lanes<op, 16 + 8 + 4>(kept[i]);
+        if (context_.thread % 32 < 4) {
+          arch::st(arch::space_shared,
+                   parts + warp * tile.epi_n + i / 2 * 8 + i % 2 + tile.column_of_thread(context_.thread), x);
+        }
+        kept[i] = identity<op>();
+      }
+      sync();
+      const ReductionTarget to =
+          target<argument>(context_.n, column_of_tile() + en * tile.epi_n, context_.at.m * tile.along_m() + em,
+                           context_.tiles_m * tile.along_m());
+      for (int i = context_.thread; i < tile.epi_n; i += tile.threads()) {
+        if (column_of_tile() + en * tile.epi_n + i >= context_.n) continue;
+        float x = identity<op>();
+        GANTRY_UNROLL
+        for (int w = 0; w < kWarps; ++w) x = combine<op>(x, arch::ld(arch::space_shared, parts + w * tile.epi_n + i));
+        leave<op>(to, i, x);
+      }
+    }
+
+    template <int argument, class Sync>
+    GANTRY_INLINE void end_row(const Sync& sync) {
+      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
+      const ReductionTarget to = target<argument>(context_.n, column_of_tile(), 0, context_.tiles_m * tile.along_m());
+      when_last(to.arrived + context_.at.l * context_.tiles_n + context_.at.n, context_.tiles_m, sync, [&] {
+        for (int i = context_.thread; i < tile.n; i += tile.threads()) {
+          if (column_of_tile() + i < context_.n) finish<op>(to, i);
+        }
+      });
+    }
+
+    template <int argument, class Sync>
+    GANTRY_INLINE void end_column(const Sync& sync) {
+      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
+      auto& kept = detail::get<argument>(kept_);
+      const ReductionTarget to = target<argument>(context_.m, row_of_tile(), context_.at.n, context_.tiles_n);
+      GANTRY_UNROLL
+      for (int i = 0; i < tile.m / tile.mma_m() * 2; ++i) {
+        const float x = combine_lanes<op, 1 + 2>(kept[i]);
+        const int row = i / 2 * tile.mma_m() + i % 2 * 8 + tile.row_of_thread(context_.thread);
+        if (context_.thread % 4 == 0 && row_of_tile() + row < context_.m) leave<op>(to, row, x);
+      }
+      if constexpr (Config::graph.arguments[argument].deterministic) {
+        when_last(to.arrived + context_.at.l * context_.tiles_m + context_.at.m, context_.tiles_n, sync, [&] {
+          for (int i = context_.thread; i < tile.m; i += tile.threads()) {
+            if (row_of_tile() + i < context_.m) finish<op>(to, i);
+          }
+        });
+      }
+    }
+
+    template <int argument, class Sync>
+    GANTRY_INLINE void end_scalar(const Sync& sync) {
+      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
+      constexpr int kWarps = tile.threads() / 32;
+      const int tiles = context_.tiles_m * context_.tiles_n;
+      const ReductionTarget to = target<argument>(1, 0, context_.at.n * context_.tiles_m + context_.at.m, tiles);
+      const float x = combine_lanes<op, 31>(detail::get<argument>(kept_)[0]);
+      float* parts = reinterpret_cast<float*>(shared_ + kSlots.offset[argument]);
+      sync();  // the previous tile's have been read
+      if (context_.thread % 32 == 0) arch::st(arch::space_shared, parts + context_.thread / 32, x);
+      sync();
+      if (context_.thread == 0) {
+        float all = identity<op>();
+        GANTRY_UNROLL
+        for (int w = 0; w < kWarps; ++w) all = combine<op>(all, arch::ld(arch::space_shared, parts + w));
+        leave<op>(to, 0, all);
+      }
+      if constexpr (Config::graph.arguments[argument].deterministic) {
+        when_last(to.arrived + context_.at.l, tiles, sync, [&] {
+          if (context_.thread == 0) finish<op>(to, 0);
+        });
+      }
+    }
+
+    const Params& params_;
+    unsigned char* shared_;
+    TileContext context_;
+    detail::KeptValues<Config, decltype(make_sequence<kArguments>{})> kept_;
+  };
+};
+
+}  // namespace gantry::fusion

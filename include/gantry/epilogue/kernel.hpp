@@ -1,0 +1,104 @@
+// EpilogueKernel: the whole load and store path of an epilogue without a main loop, persistent over tiles. Accumulators
+// come from a cheap function of (m, n, l), or from a row-major matrix in global memory.
+//
+// `Config` is the collective's; it may have `accumulator(m, n, l)`.
+#pragma once
+
+#include <gantry/arch/control.hpp>
+#include <gantry/arch/fence.hpp>
+#include <gantry/arch/kernel.hpp>
+#include <gantry/arch/thread.hpp>
+#include <gantry/epilogue/collective.hpp>
+
+namespace gantry {
+
+template <class Config>
+struct EpilogueKernel {
+  using Collective = CollectiveEpilogue<Config>;
+  using Accumulator = element_t<Config::policy.element_acc>;
+  static constexpr Subtiles tile = Collective::tile;
+  static constexpr int kThreads = 128 + Collective::kMathThreads;
+  static constexpr std::uint32_t kBarrier = 1;
+
+  struct Params {
+    typename Collective::Params epilogue;
+    const Accumulator* accumulators;  // (M, N, L), N fastest; null: Config::accumulator
+  };
+
+  using Storage = typename Collective::SharedStorage;
+
+  GANTRY_HD static constexpr int tiles(const Params& p) { return tiles_m(p) * tiles_n(p) * p.epilogue.l; }
+
+  GANTRY_HD static void run(const Params& params, SharedMemory shared) {
+    Storage& s = shared.as<Storage>();
+    const auto thread = static_cast<int>(arch::thread_rank());
+    if (thread == 0) {
+      Collective::init(s.pipeline);
+      arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
+      Collective::prefetch_tma_descriptors(params.epilogue);
+    }
+    arch::syncthreads();
+    if (thread < 128) {
+      arch::name_role("load");
+      if (arch::warp_rank() == 0 && arch::elect_sync()) load(params, s);
+    } else {
+      arch::name_role("math");
+      store(params, s, thread - 128);
+    }
+  }
+
+ private:
+  GANTRY_HD static constexpr int tiles_m(const Params& p) { return (p.epilogue.m + tile.m - 1) / tile.m; }
+  GANTRY_HD static constexpr int tiles_n(const Params& p) { return (p.epilogue.n + tile.n - 1) / tile.n; }
+
+  // Neighbouring CTAs take neighbouring columns of tiles.
+  GANTRY_INLINE static TileCoordinate tile_at(const Params& p, int i) {
+    return {i / tiles_n(p) % tiles_m(p), i % tiles_n(p), i / tiles_n(p) / tiles_m(p)};
+  }
+
+  GANTRY_INLINE static void load(const Params& params, Storage& s) {
+    typename Collective::LoadPipeline pipeline(s.pipeline, Collective::pipeline_params(PipelineRole::producer));
+    auto state = make_producer_start_state<Collective::kStagesC>();
+    bool used = false;
+    for (int i = static_cast<int>(arch::block_index().x); i < tiles(params);
+         i += static_cast<int>(arch::grid_dim().x)) {
+      state = Collective::load(params.epilogue, s.tensors, pipeline, state, tile_at(params, i));
+      used = true;
+    }
+    if (used && Collective::is_producer_load_needed(params.epilogue, 0)) Collective::load_tail(pipeline, state);
+  }
+
+  GANTRY_INLINE static void store(const Params& params, Storage& s, int thread) {
+    typename Collective::LoadPipeline pipeline(s.pipeline, Collective::pipeline_params(PipelineRole::consumer));
+    typename Collective::StoreStates states;
+    for (int i = static_cast<int>(arch::block_index().x); i < tiles(params);
+         i += static_cast<int>(arch::grid_dim().x)) {
+      const TileCoordinate at = tile_at(params, i);
+      RegisterArray<Accumulator, tile.m / tile.mma_m() * tile.n / 2> accumulators;
+      fill(params, at, thread, accumulators);
+      Collective::store(params.epilogue, s.tensors, pipeline, states, at, accumulators, thread, kBarrier);
+    }
+    Collective::store_tail(params.epilogue, pipeline, states, thread, kBarrier);
+  }
+
+  template <class Accumulators>
+  GANTRY_INLINE static void fill(const Params& params, const TileCoordinate& at, int thread,
+                                 Accumulators& accumulators) {
+    GANTRY_UNROLL
+    for (int i = 0; i < tile.m / tile.mma_m() * tile.n / 2; ++i) {
+      const int m = at.m * tile.m + i / (tile.n / 2) * tile.mma_m() + i / 2 % 2 * 8 + tile.row_of_thread(thread);
+      const int n = at.n * tile.n + i % (tile.n / 2) / 4 * 8 + i % 2 + tile.column_of_thread(thread);
+      if constexpr (requires { Config::accumulator(m, n, at.l); }) {
+        accumulators.data()[i] = Config::accumulator(m, n, at.l);
+      } else {
+        accumulators.data()[i] = Accumulator(0);
+        if (m < params.epilogue.m && n < params.epilogue.n) {
+          const std::int64_t row = static_cast<std::int64_t>(at.l) * params.epilogue.m + m;
+          accumulators.data()[i] = arch::ld(arch::space_global, params.accumulators + row * params.epilogue.n + n);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace gantry
