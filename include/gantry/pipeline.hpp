@@ -2,6 +2,7 @@
 // layer.
 #pragma once
 
+#include <gantry/pipeline/cluster_spread.hpp>
 #include <gantry/pipeline/role.hpp>
 #include <gantry/pipeline/state.hpp>
 #include <gantry/pipeline/tma_async.hpp>

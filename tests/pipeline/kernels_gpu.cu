@@ -2,6 +2,7 @@
 #include <gantry/arch/launch.hpp>
 
 #include "store_kernel.hpp"
+#include "tma_async_kernel.hpp"
 #include "transaction_kernel.hpp"
 
 namespace gantry::detail {
@@ -13,5 +14,8 @@ GANTRY_TRANSLATE(test::TransactionKernel<1>);
 GANTRY_TRANSLATE(test::TransactionKernel<4>);
 GANTRY_TRANSLATE(test::StoreKernel<1>);
 GANTRY_TRANSLATE(test::StoreKernel<4, 2>);
+GANTRY_TRANSLATE(test::MulticastKernel<4, 1, 1>);
+GANTRY_TRANSLATE(test::MulticastKernel<4, 2, 2, 64>);
+GANTRY_TRANSLATE(test::MulticastKernel<4, 2, 1, 256>);
 
 }  // namespace gantry::detail
