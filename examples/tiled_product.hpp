@@ -244,7 +244,7 @@ struct TiledProduct {
     for_each_index<kTileN / kSlabN>([&](auto slab) {
       const int buffer = (stored + slab) % kStoreBuffers;
       const auto target = buffers(_, _, _, buffer);
-      auto values = make_tensor<bf16>(Tile<8, size<1>(target), size<2>(target)>{});
+      auto values = make_tensor<bf16>(Tile<8, size_v<decltype(target), 1>, size_v<decltype(target), 2>>{});
       if (thread == 0) arch::cp_async_bulk_wait_group_read(arch::n32<kStoreBuffers - 1>);
       arch::barrier_sync(barrier, 128);
       convert(local_tile(ordered, Tile<size_v<decltype(values)>>{}, coord(slab)), values);

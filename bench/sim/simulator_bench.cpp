@@ -97,9 +97,9 @@ BENCHMARK(tile_copy)->ArgName("checker")->Arg(0)->Arg(1)->Unit(benchmark::kMilli
 void product(benchmark::State& state) {
   using Kernel = TileProduct<>;
   constexpr int kSize = 256;
-  std::vector<std::uint16_t> a(kSize * kSize, 0x3F80), b(a), d(a);
-  const auto map = [](const std::vector<std::uint16_t>& v, int rows) {
-    return pack(matrix_map(TmaDataType::bf16, address(v.data()), kSize, kSize, rows, 64, TmaSwizzle::bytes_128));
+  std::vector<std::uint16_t> a(kSize * kSize, 0x3F80), b(kSize * kSize, 0x3F80), d(kSize * kSize);
+  const auto map = [](const std::vector<std::uint16_t>& v, int box_rows) {
+    return pack(matrix_map(TmaDataType::bf16, address(v.data()), kSize, kSize, box_rows, 64, TmaSwizzle::bytes_128));
   };
   const typename Kernel::Params params{map(a, Kernel::kTileM), map(b, Kernel::kLoadedRowsB), map(d, 64), 2, 1, 4};
   for (auto _ : state) {

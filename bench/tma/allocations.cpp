@@ -10,6 +10,7 @@ std::atomic<std::int64_t> count{0};
 
 std::int64_t allocations() { return count; }
 
+// NOLINTBEGIN(cppcoreguidelines-no-malloc): what operator new is made of.
 void* operator new(std::size_t n) {
   ++count;
   if (void* p = std::malloc(n)) return p;
@@ -17,3 +18,4 @@ void* operator new(std::size_t n) {
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+// NOLINTEND(cppcoreguidelines-no-malloc)

@@ -40,7 +40,7 @@ class Parts {
   Parts(std::size_t pieces, Random& random) {
     const std::size_t parts = std::min(pieces, 1 + std::size_t{random.below(kMaxParts)});
     for (std::size_t i = 0; i < parts; ++i) {
-      ranges_.push_back({pieces * i / parts, pieces * (i + 1) / parts});
+      ranges_.emplace_back(pieces * i / parts, pieces * (i + 1) / parts);
     }
     for (std::size_t i = parts; i > 1; --i) {
       std::swap(ranges_[i - 1], ranges_[random.below(static_cast<std::uint32_t>(i))]);
@@ -157,7 +157,7 @@ class StoreAgent final : public Agent {
       reduce_element(*job_.transform.reduce, job_.transform.element, to + i, data + i);
     }
   }
-  void signal() {
+  void signal() const {
     if (job_.thread->bulk->blocked) grid().wake(*job_.thread);
     grid().changed();
   }

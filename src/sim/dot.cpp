@@ -34,10 +34,10 @@ Format format_of(MmaType type) {
 Term decode(std::uint32_t bits, const Format& f) {
   const std::uint32_t fraction = bits & ((1u << f.fraction_bits) - 1);
   const std::uint32_t exponent = bits >> f.fraction_bits & ((1u << f.exponent_bits) - 1);
-  const bool negative = bits >> (f.fraction_bits + f.exponent_bits) & 1;
+  const bool negative = (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0;
   const std::uint32_t top = (1u << f.exponent_bits) - 1;
   if (exponent == top && f.has_infinity) {
-    return {.significand = negative ? -1 : 1, .kind = fraction ? Term::Kind::nan : Term::Kind::infinite};
+    return {.significand = negative ? -1 : 1, .kind = fraction != 0 ? Term::Kind::nan : Term::Kind::infinite};
   }
   if (exponent == top && fraction == (1u << f.fraction_bits) - 1 && !f.has_infinity) {
     return {.kind = Term::Kind::nan};

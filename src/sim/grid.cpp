@@ -39,18 +39,20 @@ std::unique_ptr<Policy> make_policy(const SimulatorOptions& options, std::uint32
   return make_round_robin();
 }
 
+[[noreturn]] void refuse_outside_of_a_kernel() {
+  throw std::logic_error(
+      "a hardware operation was called outside of a simulated kernel: kernels run through "
+      "gantry::launch or gantry::Simulator::run");
+}
+
 }  // namespace
 
 Thread& self() {
-  if (!current_thread) {
-    throw std::logic_error(
-        "a hardware operation was called outside of a simulated kernel: kernels run through "
-        "gantry::launch or gantry::Simulator::run");
-  }
+  if (!current_thread) refuse_outside_of_a_kernel();
   return *current_thread;
 }
 Grid& grid() {
-  if (!current_grid) self();
+  if (!current_grid) refuse_outside_of_a_kernel();
   return *current_grid;
 }
 Thread* running_thread() { return current_thread; }

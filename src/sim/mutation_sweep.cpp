@@ -65,7 +65,7 @@ SweepReport mutation_sweep(const SimulatorOptions& options, int seeds,
 
 int SweepReport::detected() const {
   int count = 0;
-  for (const SweepEntry& entry : entries) count += entry.detected();
+  for (const SweepEntry& entry : entries) count += entry.detected() ? 1 : 0;
   return count;
 }
 

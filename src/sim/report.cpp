@@ -61,24 +61,30 @@ std::string waits_for(Grid& g, const Thread& thread) {
   return "something that does not come";
 }
 
+// Threads that wait at the same place for the same thing, by CTA and by what is said of them.
+struct WaitingGroups {
+  std::map<std::pair<std::uint32_t, std::string>, std::vector<std::uint32_t>> ranks;
+  SiteId first = 0;
+
+  void add(Grid& grid, const Cta& cta) {
+    for (const Thread& thread : cta.threads) {
+      if (thread.state != Thread::State::blocked && thread.state != Thread::State::polling) continue;
+      if (first == 0) first = thread.waiting.site;
+      std::string text = std::string(" at ") + grid.sites.text(thread.waiting.site) + " (" +
+                         to_text(grid.sites.operation(thread.waiting.site)) + ") for " + waits_for(grid, thread) + ".";
+      if (*thread.role != '\0') text.insert(0, std::string(" as ") + thread.role);
+      ranks[{cta.index, text}].push_back(thread.rank);
+    }
+  }
+};
+
 }  // namespace
 
 void Grid::report_deadlock() {
-  // One line for each group of threads that wait at the same place for the same thing.
-  std::map<std::pair<std::uint32_t, std::string>, std::vector<std::uint32_t>> groups;
-  SiteId first = 0;
+  WaitingGroups waiting;
   for (auto& cluster : resident_) {
     if (!cluster) continue;
-    for (auto& cta : cluster->ctas) {
-      for (Thread& thread : cta->threads) {
-        if (thread.state != Thread::State::blocked && thread.state != Thread::State::polling) continue;
-        if (!first) first = thread.waiting.site;
-        std::string text = std::string(" at ") + sites.text(thread.waiting.site) + " (" +
-                           to_text(sites.operation(thread.waiting.site)) + ") for " + waits_for(*this, thread) + ".";
-        if (*thread.role) text = std::string(" as ") + thread.role + text;
-        groups[{cta->index, text}].push_back(thread.rank);
-      }
-    }
+    for (auto& cta : cluster->ctas) waiting.add(*this, *cta);
   }
   // Lanes that went different ways, or a barrier with every arrival and the wrong bytes, explain the rest.
   for (auto& cluster : resident_) {
@@ -98,15 +104,15 @@ void Grid::report_deadlock() {
   std::string text = pollers_.empty() ? "No thread can go on and no operation is in flight."
                                       : "Threads poll for something that does not come, and nothing else can go on.";
   int lines = 0;
-  for (const auto& [key, ranks] : groups) {
+  for (const auto& [key, ranks] : waiting.ranks) {
     if (++lines > 8) {
-      text += "\n  ... and " + std::to_string(groups.size() - 8) + " more groups of threads.";
+      text += "\n  ... and " + std::to_string(waiting.ranks.size() - 8) + " more groups of threads.";
       break;
     }
     text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) + (ranks.size() == 1 ? " waits" : " wait") +
             key.second;
   }
-  checker.find(pollers_.empty() ? "deadlock" : "livelock", first, 0, text);
+  checker.find(pollers_.empty() ? "deadlock" : "livelock", waiting.first, 0, text);
 }
 
 }  // namespace sim

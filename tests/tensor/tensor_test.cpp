@@ -36,6 +36,7 @@ TYPED_TEST(EveryLayout, PutsElementsWhereTheLayoutSays) {
   std::vector<float> memory = counting(64);
   const auto t = make_tensor(make_gmem_ptr(memory.data()), TypeParam{});
   static_assert(size_v<decltype(t)> == 24);
+  static_assert(size_v<decltype(t), 0> * size_v<decltype(t), 1> == 24);
   for (int i = 0; i < 24; ++i) EXPECT_EQ(t(i), static_cast<float>(TypeParam::value(i)));
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 2; ++j) {

@@ -101,7 +101,8 @@ class Accumulator {
   using Register = typename detail::AccumulatorRegister<Op::kD>::type;
   static constexpr int kRegisters = Op::kRegisters;
 
-  GANTRY_INLINE Accumulator() {}
+  // Not defaulted: `Accumulator{}` would set every register to zero.
+  GANTRY_INLINE Accumulator() {}  // NOLINT(modernize-use-equals-default)
   Accumulator(const Accumulator&) = delete;
   Accumulator& operator=(const Accumulator&) = delete;
 

@@ -98,7 +98,8 @@ class AccumulatorArray {
   static constexpr int axes = 1;
   static constexpr int kBlocks = n;
 
-  GANTRY_INLINE AccumulatorArray() {}
+  // Not defaulted: `AccumulatorArray{}` would set every register to zero.
+  GANTRY_INLINE AccumulatorArray() {}  // NOLINT(modernize-use-equals-default)
 
   GANTRY_INLINE constexpr auto data() { return AccumulatorPointer<Op>(blocks_); }
   GANTRY_INLINE constexpr auto data() const {

@@ -94,9 +94,9 @@ struct OffsetTerm {
 struct OffsetTerms {
   int count = 0;
   OffsetTerm term[IntTuple::kCapacity] = {};
-  Fault fault_ = {};
+  Fault problem = {};
 
-  GANTRY_HD constexpr Fault fault() const { return fault_; }
+  GANTRY_HD constexpr Fault fault() const { return problem; }
 };
 
 GANTRY_HD constexpr int axis_of(const Int& step) { return step.is_basis() ? step.path()[0] : 0; }
@@ -115,8 +115,8 @@ GANTRY_HD constexpr OffsetTerms offset_terms(const Layout& l, int node) {
     const Int& extent = s.node_leaf(i);
     const Int& step = d.node_leaf(i);
     if (extent.is_fixed(1) && i != node) continue;
-    if (!bounded || !step.is_known()) out.fault_ = {Rule::value_unknown};
-    if (step.path().depth() > 1) out.fault_ = {Rule::basis_in_offset};
+    if (!bounded || !step.is_known()) out.problem = {Rule::value_unknown};
+    if (step.path().depth() > 1) out.problem = {Rule::basis_in_offset};
     bounded = extent.is_known();
     const std::int64_t n = bounded ? extent.value() : 0;
     OffsetTerm* last = out.count > 0 ? &out.term[out.count - 1] : nullptr;

@@ -344,9 +344,9 @@ GANTRY_INLINE constexpr auto size(const Tensor<E, L>& t) {
   return product;
 }
 
-// The size of a tensor type whose extents are all known.
-template <class T>
-inline constexpr int size_v = static_cast<int>(gantry::size(T::LayoutType::value));
+// The size of a tensor type whose extents are all known, and of a mode of it: size_v<T>, size_v<T, 1>.
+template <class T, int... path>
+inline constexpr int size_v = static_cast<int>(gantry::size(detail::ModeAt<typename T::LayoutType, path...>::value));
 
 // ---- Making tensors
 
