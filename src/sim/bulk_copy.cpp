@@ -92,7 +92,7 @@ void load(const BulkCopy& copy, SiteId site) {
               std::to_string(ctas.size()) + ".");
   }
   for (auto& cta : ctas) {
-    if (copy.mask >> cta->rank & 1) {
+    if ((copy.mask >> cta->rank & 1) != 0) {
       send(
           {.pieces = pieces, .to = cta.get(), .barrier = &barrier_in(*cta, copy.barrier, site), .transform = transform},
           site);

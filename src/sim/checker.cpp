@@ -34,6 +34,23 @@ Checker::Verdict Checker::judge(const Record& earlier, const Accessor& accessor,
   return Verdict::ordered;
 }
 
+namespace {
+
+// Adds an access to those that a cell holds, where it has not been before.
+void remember(Cell& cell, const Record& now, std::uint16_t mask) {
+  for (Record& r : cell) {
+    if (r.same_access(now)) {
+      r.mask = static_cast<std::uint16_t>(r.mask | mask);
+      return;
+    }
+  }
+  Record record = now;
+  record.mask = mask;
+  cell.add(record);
+}
+
+}  // namespace
+
 void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space,
                     std::uint64_t address) {
   const Record& now = accessor.record;
@@ -87,16 +104,7 @@ void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
          describe(now.actor()) + " read " + describe_bytes(address, kChunk) + " at " + grid_.sites.text(now.site) +
              ", which nothing has written.");
   }
-  if (merged) return;
-  for (Record& r : cell) {
-    if (r.same_access(now)) {
-      r.mask = static_cast<std::uint16_t>(r.mask | mask);
-      return;
-    }
-  }
-  Record record = now;
-  record.mask = mask;
-  cell.add(record);
+  if (!merged) remember(cell, now, mask);
 }
 
 void Checker::shared(Cta& cta, std::uint32_t address, std::uint32_t bytes, const Accessor& accessor) {
@@ -159,7 +167,7 @@ void Checker::find(const char* rule, SiteId site, SiteId other, const std::strin
 
 std::string Checker::describe(Actor actor) const {
   const Thread* thread = grid_.find_thread(actor);
-  const std::string role = thread && *thread->role ? std::string(thread->role) + " " : "";
+  const std::string role = thread && *thread->role != '\0' ? std::string(thread->role) + " " : "";
   return role + "thread " + std::to_string(actor.local) + " of CTA " + std::to_string(actor.cta);
 }
 

@@ -1,4 +1,5 @@
 // Ordinary accesses: loads, stores, atomics, and the matrix moves, which are loads and stores of a whole warp.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -158,7 +159,7 @@ void update(AtomicOp op, std::byte* target, const void* value, const void* compa
   std::memcpy(&operand, value, sizeof operand);
   T result = operand;
   if (op == AtomicOp::compare_exchange) {
-    if (std::memcmp(&old, compare, sizeof old) != 0) result = old;
+    if (!std::equal(target, target + sizeof old, static_cast<const std::byte*>(compare))) result = old;
   } else if (op != AtomicOp::exchange) {
     result = combine(op, old, operand);
   }

@@ -1,4 +1,5 @@
 // Bulk tensor copies at their issue: what the hardware would fault on, which bytes are meant, and who is told.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -207,7 +208,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
   };
   if (copy.multicast) {
     for (auto& cta : ctas) {
-      if (copy.mask >> cta->rank & 1) send(*cta, *cta);
+      if ((copy.mask >> cta->rank & 1) != 0) send(*cta, *cta);
     }
   } else {
     send(*own, *barrier_cta);
@@ -217,7 +218,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
 
 // Stores and reductions write whole chunks of 16 bytes, also where the tensor ends inside one: seen on an H200.
 TmaDescriptorParams in_whole_chunks(TmaDescriptorParams map) {
-  const auto unit = static_cast<std::uint64_t>(16 / element_bytes(map.data_type));
+  const auto unit = static_cast<std::uint64_t>(16 / std::max(1, element_bytes(map.data_type)));
   map.dims[0] = (map.dims[0] + unit - 1) / unit * unit;
   return map;
 }

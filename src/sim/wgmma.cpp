@@ -33,12 +33,13 @@ int element_bits(MmaType type) {
 class Operand {
  public:
   Operand(std::uint64_t descriptor, MmaType type, bool transposed)
-      : element_(static_cast<std::uint32_t>(element_bits(type)) / 8), transposed_(transposed) {
+      : element_(static_cast<std::uint32_t>(element_bits(type)) / 8),
+        base_offset_(static_cast<std::uint32_t>(descriptor >> 49 & 7)),
+        transposed_(transposed) {
     const auto field = [&](int bit) { return static_cast<std::uint32_t>(descriptor >> bit & 0x3FFF) << 4; };
     start_ = field(0);
     leading_ = field(16);
     stride_ = field(32);
-    base_offset_ = static_cast<std::uint32_t>(descriptor >> 49 & 7);
     constexpr std::uint32_t kSpans[] = {16, 128, 64, 32};
     constexpr std::uint32_t kMasks[] = {0, 7, 3, 1};
     span_ = kSpans[descriptor >> 62];
@@ -79,7 +80,7 @@ class Operand {
   std::uint32_t element() const { return element_; }
 
  private:
-  std::uint32_t element_, start_ = 0, leading_ = 0, stride_ = 0, base_offset_ = 0, span_ = 0, mask_ = 0;
+  std::uint32_t element_, start_ = 0, leading_ = 0, stride_ = 0, base_offset_, span_ = 0, mask_ = 0;
   bool transposed_;
 };
 
@@ -291,7 +292,7 @@ void take_accumulators(Thread& thread, Product& product, const Wgmma& mma, std::
     } else {
       product.accumulators = std::make_shared<Accumulators>();
       product.accumulators->registers = mma.registers;
-      product.accumulators->values.resize(static_cast<std::size_t>(kWarpgroupThreads * mma.registers));
+      product.accumulators->values.resize(static_cast<std::size_t>(kWarpgroupThreads) * static_cast<std::size_t>(mma.registers));
     }
   }
   product.accumulators->last = std::max(product.accumulators->last, number);
