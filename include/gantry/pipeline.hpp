@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gantry/pipeline/cluster_spread.hpp>
+#include <gantry/pipeline/ordered_sequence.hpp>
 #include <gantry/pipeline/role.hpp>
 #include <gantry/pipeline/state.hpp>
 #include <gantry/pipeline/tma_async.hpp>

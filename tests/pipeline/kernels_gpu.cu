@@ -1,6 +1,7 @@
 // The kernels of this folder, translated for the GPU: none spills or keeps a stack.
 #include <gantry/arch/launch.hpp>
 
+#include "ordered_kernel.hpp"
 #include "store_kernel.hpp"
 #include "tma_async_kernel.hpp"
 #include "transaction_kernel.hpp"
@@ -17,5 +18,6 @@ GANTRY_TRANSLATE(test::StoreKernel<4, 2>);
 GANTRY_TRANSLATE(test::MulticastKernel<4, 1, 1>);
 GANTRY_TRANSLATE(test::MulticastKernel<4, 2, 2, 64>);
 GANTRY_TRANSLATE(test::MulticastKernel<4, 2, 1, 256>);
+GANTRY_TRANSLATE(test::OrderedKernel<2, 2>);
 
 }  // namespace gantry::detail
