@@ -17,6 +17,7 @@
 #pragma once
 
 #include <gantry/epilogue/atoms.hpp>
+#include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/storage.hpp>
 
 namespace gantry {
@@ -57,28 +58,6 @@ struct CollectiveBuilder {
 };
 
 namespace detail {
-
-// The multiple of `step` that is nearest to `value`, at least one.
-GANTRY_HD constexpr int nearest_multiple(int value, int step) noexcept {
-  const int rounded = value > 0 ? (value + step / 2) / step * step : 0;
-  return rounded < step ? step : rounded;
-}
-
-// The multiple of `step` that divides `whole` and is nearest to `value`; `whole` where there is none.
-GANTRY_HD constexpr int nearest_divisor(int value, int whole, int step) noexcept {
-  int best = whole;
-  for (int candidate = step; candidate <= whole; candidate += step) {
-    if (whole % candidate != 0) continue;
-    const int apart = candidate < value ? value - candidate : candidate - value;
-    const int best_apart = best < value ? value - best : best - value;
-    if (apart < best_apart) best = candidate;
-  }
-  return best;
-}
-
-GANTRY_HD constexpr int clamped(int value, int low, int high) noexcept {
-  return value < low ? low : (value > high ? high : value);
-}
 
 // What the copy engine moves for an element: itself, or what has a name in tensor maps of Hopper.
 GANTRY_HD constexpr ElementType tma_element_of(ElementType element) noexcept {
@@ -212,7 +191,9 @@ class PolicyMaker {
     const bool m = check_extent(TileMode::m, in_.tile.m);
     const bool n = check_extent(TileMode::n, in_.tile.n);
     if (!m || !n || !p_.uses_tma()) return m && n;
-    const int step = compatible() ? kMmaRows : kMmaRows * p_.warp_groups;
+    // CUTLASS lets two warp groups share 64 rows.
+    const int all = kMmaRows * p_.warp_groups;
+    const int step = compatible() && in_.tile.m < all ? kMmaRows : all;
     if (in_.tile.m % step == 0) return true;
     p_.reasons.add({.rule = EpilogueRule::mma_rows,
                     .actual = in_.tile.m,

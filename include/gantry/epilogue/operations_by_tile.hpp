@@ -2,7 +2,7 @@
 //
 // 16-bit elements move as 8x8 matrices: four at once where the tile has a multiple of 16 columns, two where it has a
 // multiple of 8, transposed where rows are contiguous. All others move with the widest accesses their layouts allow.
-// Operations are values here; `epilogue/operation_types.hpp` gives their types.
+// An operation is a value here, named after the type in atom/ that does it.
 //
 // Example:
 //     using namespace gantry;

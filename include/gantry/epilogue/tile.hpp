@@ -1,7 +1,8 @@
 // Epilogue tiles: the part of a CTA tile that one pass of the epilogue loads, computes and stores.
 //
 // A tile that nobody chose has 64 rows for each warp group that shares the CTA tile, and as many columns as divide the
-// CTA tile: up to 32 as CUTLASS takes them (64 where one warp group stores bytes), or up to a row of 128 bytes.
+// CTA tile: up to 32 as CUTLASS takes them (64 where one warp group stores bytes of a tile that is a multiple of it),
+// or up to a row of 128 bytes.
 //
 // Example:
 //     using namespace gantry;
@@ -43,7 +44,9 @@ struct EpiTileQuestion {
 // The columns that a tile is given where the CTA tile has enough.
 GANTRY_HD constexpr int preferred_columns(const EpiTileQuestion& q) noexcept {
   constexpr int kWidest = 64;  // wider ones keep too many registers alive
-  if (q.flavour == PolicyFlavour::cutlass_compatible) return q.d_bits == 8 && q.warp_groups == 1 ? 64 : 32;
+  if (q.flavour == PolicyFlavour::cutlass_compatible) {
+    return q.d_bits == 8 && q.warp_groups == 1 && q.cta_tile.n % 64 == 0 ? 64 : 32;
+  }
   const int row = q.d_bits > 0 ? 1024 / q.d_bits : kWidest;
   return row < kWidest ? row : kWidest;
 }

@@ -5,7 +5,7 @@
 namespace gantry::tool {
 
 std::span<const EvalKind> eval_kinds() {
-  static const EvalKind kinds[] = {layout_algebra_kind, tma_plan_kind, tma_partition_kind};
+  static const EvalKind kinds[] = {layout_algebra_kind, tma_plan_kind, tma_partition_kind, epilogue_policy_kind};
   return kinds;
 }
 

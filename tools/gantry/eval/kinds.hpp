@@ -23,6 +23,7 @@ const EvalKind* find_eval_kind(std::string_view name);
 extern const EvalKind layout_algebra_kind;
 extern const EvalKind tma_plan_kind;
 extern const EvalKind tma_partition_kind;
+extern const EvalKind epilogue_policy_kind;
 
 // Fields that every kind may write: what is wrong with a line, and where.
 inline constexpr std::string_view kError = "error";

@@ -1,0 +1,30 @@
+// The values that refusals name: the nearest ones that work.
+#pragma once
+
+#include <gantry/config.hpp>
+
+namespace gantry::detail {
+
+// The multiple of `step` that is nearest to `value`, at least one.
+GANTRY_HD constexpr int nearest_multiple(int value, int step) noexcept {
+  const int rounded = value > 0 ? (value + step / 2) / step * step : 0;
+  return rounded < step ? step : rounded;
+}
+
+// The multiple of `step` that divides `whole` and is nearest to `value`; `whole` where there is none.
+GANTRY_HD constexpr int nearest_divisor(int value, int whole, int step) noexcept {
+  int best = whole;
+  for (int candidate = step; candidate <= whole; candidate += step) {
+    if (whole % candidate != 0) continue;
+    const int apart = candidate < value ? value - candidate : candidate - value;
+    const int best_apart = best < value ? value - best : best - value;
+    if (apart < best_apart) best = candidate;
+  }
+  return best;
+}
+
+GANTRY_HD constexpr int clamped(int value, int low, int high) noexcept {
+  return value < low ? low : (value > high ? high : value);
+}
+
+}  // namespace gantry::detail
