@@ -1,0 +1,117 @@
+// Stores a tile of D behind the main loop of the next one.
+//
+// take() converts the accumulators to bf16, in registers, and so frees them for the next tile at once. step() moves a
+// slab of 64 columns to shared memory with stmatrix and on to global memory by TMA; the kernel calls it while products
+// of the next tile run. tail() stores what is left and waits until shared memory has been read.
+//
+// Invariant: a slab's buffer is written only after a barrier that follows the wait for its last store.
+//
+// Example at namespace scope:
+//     using Store = gantry::DeferredStore<gantry::CooperativeConfig>;
+//     template <class Acc>
+//     GANTRY_HD void store_one(const Store::Params& params, Store::Storage& storage, Acc& acc, const gantry::Work& work) {
+//       Store::Consumer store(params, storage, 0);
+//       store.take(acc, work);
+//       store.tail();
+//     }
+#pragma once
+
+#include <gantry/arch.hpp>
+#include <gantry/atom.hpp>
+#include <gantry/gemm/mainloop.hpp>
+
+namespace gantry {
+
+template <class Config>
+struct DeferredStore : GemmShape<Config> {
+  using Shape = GemmShape<Config>;
+  using Shape::kMathWarpgroups;
+  using Shape::kTileM, Shape::kTileN;
+  using Loop = Mainloop<Config>;
+  using Mma = typename Loop::Mma;
+  static constexpr int kSlabM = 64, kSlabN = 64;
+  static constexpr int kSteps = kTileN / kSlabN;
+  static constexpr int kBuffers = Config::kStoreBuffers;
+  static_assert(kBuffers >= 2 && kSteps % kBuffers == 0,
+                "a tile fills its store buffers a whole number of times, two at least: one is written while another is "
+                "being read; kTileN is a multiple of 64 kStoreBuffers");
+
+  struct SharedD {
+    static constexpr ComposedLayout value =
+        tile_to_shape(Shape::kAtom, make_shape(Int::fixed(kTileM), Int::fixed(kSlabN), Int::fixed(kBuffers)));
+  };
+  struct StoreD {
+    static constexpr TmaPlan value =
+        plan_structure({.op = TmaOp::store,
+                        .gtensor = {.element = ElementType::bf16, .layout = Shape::kMatrix},
+                        .smem = tile_to_shape(Shape::kAtom, make_shape(Int::fixed(kSlabM), Int::fixed(kSlabN)))});
+  };
+
+  struct Params {
+    TmaDescriptor d;
+    int m, n;
+  };
+  struct Storage {
+    alignas(1024) bf16 d[cosize(SharedD::value)];
+  };
+
+  // A warpgroup.
+  class Consumer {
+   public:
+    GANTRY_INLINE Consumer(const Params& params, Storage& storage, int warpgroup)
+        : p_(params), s_(storage), warpgroup_(warpgroup), thread_(static_cast<int>(arch::thread_rank()) % 128) {}
+
+    // The accumulators are free afterwards. Requires that every step of the tile before has been made.
+    template <class Acc>
+    GANTRY_INLINE void take(Acc& acc, const Work& work) {
+      const auto place = Loop::Place::mine();
+      m_ = (work.m * Shape::kClusterM + place.m) * kMathWarpgroups + warpgroup_;
+      n_ = (work.n * Shape::kClusterN + place.n) * kSteps;
+      convert(coalesce(to_shared().retile_S(acc)), values_);
+      pending_ = true;
+    }
+
+    template <int i>
+    GANTRY_INLINE void step(Constant<i> slab) {
+      if (!pending_) return;
+      constexpr int buffer = i % kBuffers;
+      if (thread_ == 0) arch::cp_async_bulk_wait_group_read(arch::n32<kBuffers - 2>);
+      const auto buffers =
+          to_shared().partition_D(as_position_independent_swizzle_tensor(shared()));  // (8, M, N, buffer)
+      copy(TiledStore{}, local_tile(values_, Tile<kValues>{}, coord(slab)), buffers(_, _, _, Constant<buffer>{}));
+      arch::fence_proxy_async(arch::space_shared);
+      arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup_), 128);
+      if (thread_ == 0) {
+        const TmaCopy<StoreD> store{&p_.d};
+        const auto slabs = local_tile(store.get_tma_tensor(p_.m, p_.n), Tile<kSlabM, kSlabN>{}, coord(m_, _));
+        const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(warpgroup_, 0));
+        const auto parts = tma_partition(store, 0, group_modes<0, 2>(half), group_modes<0, 2>(slabs));
+        copy(store, parts.smem(_, buffer), parts.gmem(_, n_ + slab));
+        arch::cp_async_bulk_commit_group();
+      }
+      if constexpr (i == kSteps - 1) pending_ = false;
+    }
+
+    GANTRY_INLINE void tail() {
+      for_each_index<kSteps>([&](auto i) { step(i); });
+      if (thread_ == 0) arch::cp_async_bulk_wait_group_read(arch::n32<0>);
+    }
+
+   private:
+    static constexpr int kValues = kSlabN / 2;  // of a slab, in a thread
+    using TiledStore =
+        decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, bf16>{}, TiledMma<Mma>{}));
+
+    GANTRY_INLINE auto to_shared() const { return TiledStore{}.get_slice(warpgroup_ * 128 + thread_); }
+    GANTRY_INLINE auto shared() const { return make_tensor(make_smem_ptr(s_.d), SharedD{}); }
+
+    const Params& p_;
+    Storage& s_;
+    int warpgroup_, thread_;
+    int m_ = 0, n_ = 0;  // in slabs
+    bool pending_ = false;
+    decltype(make_tensor<bf16>(Tile<kValues * kSteps>{})) values_;
+  };
+};
+
+}  // namespace gantry

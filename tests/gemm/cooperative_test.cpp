@@ -1,0 +1,159 @@
+// The cooperative product on the simulated machine: exact for every schedule and seed, and without findings.
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/arch/launch.hpp>
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/tma/encode.hpp>
+
+namespace gantry {
+namespace {
+
+struct Alone : CooperativeConfig {
+  static constexpr int kTileN = 128, kStages = 2;
+  static constexpr int kClusterM = 1, kClusterN = 1;
+};
+struct PairAlongM : CooperativeConfig {
+  static constexpr int kTileN = 128, kStages = 3;
+};
+struct PairAlongN : CooperativeConfig {
+  static constexpr int kTileN = 128, kStages = 3;
+  static constexpr int kClusterM = 1, kClusterN = 2;
+};
+struct Four : CooperativeConfig {
+  static constexpr int kTileN = 128, kStages = 2;
+  static constexpr int kClusterM = 2, kClusterN = 2;
+};
+
+struct Size {
+  int m, n, k;
+};
+
+template <class Config>
+class Product {
+ public:
+  using Kernel = CooperativeGemm<Config>;
+
+  Product(Size size, int ctas, bool splits = true, Raster raster = Raster::along_m)
+      : size_(size),
+        ctas_(ctas),
+        a_(count(size.m, size.k)),
+        b_(count(size.n, size.k)),
+        d_(count(size.m, size.n)),
+        workspace_(Kernel::Sums::workspace_bytes(ctas) / sizeof(arch::f32x4)) {
+    std::mt19937 random(1);
+    std::uniform_int_distribution<int> value(-8, 8);
+    for (bf16& x : a_) x = bf16(value(random));
+    for (bf16& x : b_) x = bf16(value(random));
+    params_ = Kernel::make_params({.a = a_.data(),
+                                   .b = b_.data(),
+                                   .d = d_.data(),
+                                   .m = size.m,
+                                   .n = size.n,
+                                   .k = size.k,
+                                   .workspace = splits ? reinterpret_cast<unsigned char*>(workspace_.data()) : nullptr,
+                                   .group = 2,
+                                   .raster = raster},
+                                  ctas, [](const TmaDescriptorParams& p) { return encode_packed(p).map; });
+  }
+
+  const TileSchedule& schedule() const { return params_.schedule; }
+
+  LaunchResult run(SimulatorOptions options) {
+    for (bf16& x : d_) x = bf16(-1e30f);
+    options.resident_clusters = ctas_ / Kernel::kCluster;
+    return launch(Simulator(std::move(options)),
+                  {.grid = {static_cast<std::uint32_t>(ctas_)},
+                   .cluster = {Kernel::kCluster},
+                   .block = {Kernel::kThreads},
+                   .shared_bytes = sizeof(typename Kernel::Storage),
+                   .name = "cooperative_gemm"},
+                  Kernel{}, params_);
+  }
+
+  // Sums of small integers are exact on the way; only the last rounding to bf16 is not.
+  int wrong() const {
+    int wrong = 0;
+    for (int i = 0; i < size_.m; ++i) {
+      for (int j = 0; j < size_.n; ++j) {
+        float sum = 0;
+        for (int k = 0; k < size_.k; ++k) sum += float(a_[at(i, k, size_.k)]) * float(b_[at(j, k, size_.k)]);
+        wrong += d_[at(i, j, size_.n)].bits != bf16(sum).bits;
+      }
+    }
+    return wrong;
+  }
+
+ private:
+  static std::size_t count(int rows, int columns) { return static_cast<std::size_t>(rows) * columns; }
+  static std::size_t at(int i, int j, int columns) { return static_cast<std::size_t>(i) * columns + j; }
+
+  Size size_;
+  int ctas_;
+  std::vector<bf16> a_, b_, d_;
+  std::vector<arch::f32x4> workspace_;
+  typename Kernel::Params params_{};
+};
+
+// Ten seeds, or 500 where GANTRY_LONG_TESTS is set in the environment; schedules and latencies take turns.
+template <class Config>
+void expect_exact(Product<Config>& product) {
+  constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
+  const std::uint64_t seeds = std::getenv("GANTRY_LONG_TESTS") ? 500 : 10;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const LaunchResult result = product.run({.seed = seed,
+                                             .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct,
+                                             .latency = kLatencies[seed / 2 % 4]});
+    ASSERT_TRUE(result) << result.problem;
+    ASSERT_EQ(product.wrong(), 0);
+  }
+}
+
+TEST(CooperativeGemm, IsExactWhereTilesOverhangTheMatrix) {
+  Product<Alone> product({136, 136, 136}, 1);
+  expect_exact(product);
+}
+
+TEST(CooperativeGemm, StoresATileBehindTheNext) {
+  Product<PairAlongM> product({512, 256, 320}, 2);  // four tiles, one after the other, five K steps each
+  expect_exact(product);
+}
+
+TEST(CooperativeGemm, StoresATileBeforeTheNextWhereThereAreFewKSteps) {
+  Product<PairAlongM> product({256, 384, 64}, 2);
+  expect_exact(product);
+}
+
+TEST(CooperativeGemm, SharesTilesOfAInAClusterAlongN) {
+  Product<PairAlongN> product({256, 512, 192}, 4, true, Raster::along_n);
+  expect_exact(product);
+}
+
+TEST(CooperativeGemm, SharesTilesOfBothInAClusterOfFour) {
+  Product<Four> product({300, 296, 200}, 4);
+  expect_exact(product);
+}
+
+TEST(CooperativeGemm, SplitsTilesThatWouldLeaveClustersIdle) {
+  Product<Alone> product({384, 64, 1024}, 2);  // three tiles for two clusters
+  ASSERT_EQ(product.schedule().split_tiles, 3);
+  expect_exact(product);
+}
+
+TEST(CooperativeGemm, SplitsTilesOfClusters) {
+  Product<PairAlongM> product({256, 640, 1024}, 6);  // five tiles for three clusters
+  ASSERT_EQ(product.schedule().split_tiles, 5);
+  expect_exact(product);
+}
+
+TEST(CooperativeGemm, LeavesTilesWholeWithoutAWorkspace) {
+  Product<Alone> product({384, 64, 1024}, 2, false);
+  ASSERT_EQ(product.schedule().split_tiles, 0);
+  expect_exact(product);
+}
+
+}  // namespace
+}  // namespace gantry
