@@ -47,14 +47,14 @@ Mbarrier& barrier_in(Cta& cta, const void* pointer, SiteId site) {
   const auto found = cta.mbarriers.find(offset);
   if (found == cta.mbarriers.end() || !found->second.live) {
     fault("mbarrier-uninitialised", site,
-          "A copy is to be credited to a barrier of CTA " + std::to_string(cta.index) + " that was never initialised.");
+          "A copy is to be credited to a barrier of " + grid().cta_text(cta.index) + " that was never initialised.");
   }
   return found->second;
 }
 
 void send(LoadJob job, SiteId site) {
   if (job.to->alive == 0) {
-    fault("cluster-peer-gone", site, "A copy goes to CTA " + std::to_string(job.to->index) + ", which has ended.");
+    fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(job.to->index) + ", which has ended.");
   }
   job.site = site;
   job.load = grid().checker.add_load(job.barrier->actor, self().view.self, site);

@@ -168,7 +168,7 @@ void Checker::find(const char* rule, SiteId site, SiteId other, const std::strin
 std::string Checker::describe(Actor actor) const {
   const Thread* thread = grid_.find_thread(actor);
   const std::string role = thread && *thread->role != '\0' ? std::string(thread->role) + " " : "";
-  return role + "thread " + std::to_string(actor.local) + " of CTA " + std::to_string(actor.cta);
+  return role + "thread " + std::to_string(actor.local) + " of " + grid_.cta_text(actor.cta);
 }
 
 std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) const {
@@ -184,14 +184,14 @@ std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) 
         const std::uint64_t offset = address - start;
         text += " bytes " + std::to_string(offset) + ".." + std::to_string(offset + bytes - 1);
       }
-      if (cta) text += " of CTA " + std::to_string(cta->index);
+      if (cta) text += " of " + grid_.cta_text(cta->index);
       return text;
     }
   }
   if (cta) {
     const auto offset = static_cast<std::uint64_t>(pointer - cta->window);
-    return "shared memory of CTA " + std::to_string(cta->index) + ", bytes " + std::to_string(offset - kSharedBase) +
-           ".." + std::to_string(offset - kSharedBase + bytes - 1);
+    return "shared memory of " + grid_.cta_text(cta->index) + ", bytes " + std::to_string(offset - kSharedBase) + ".." +
+           std::to_string(offset - kSharedBase + bytes - 1);
   }
   return "global memory at " + std::to_string(address) + " (" + std::to_string(bytes) + " bytes)";
 }

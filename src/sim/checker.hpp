@@ -17,6 +17,7 @@ namespace gantry::sim {
 
 class Grid;
 struct Cta;
+struct Launch;
 struct Thread;
 
 // A load that was issued: which barrier it will be credited to, and once it has landed, in which phase.
@@ -59,6 +60,7 @@ class Checker {
   enum class Verdict : std::uint8_t { ordered, unordered, unfenced };
   enum class MemorySpace : std::uint8_t { shared, global };
 
+  const Launch* launch_of(const Record& record) const;
   Verdict judge(const Record& earlier, const Accessor& accessor, MemorySpace space) const;
   void touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space, std::uint64_t address);
   void object(Verdict verdict, const Record& earlier, const Accessor& accessor, MemorySpace space,

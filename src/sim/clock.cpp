@@ -1,6 +1,7 @@
 #include "clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gantry::sim {
 namespace {
@@ -43,14 +44,16 @@ ClockRef joined(const ClockRef& a, const ClockRef& b) {
       ++x, ++y;
     }
   }
-  if (out == a->segments_) return a;
-  if (out == b->segments_) return b;
+  result->finished_ = std::max(a->finished_, b->finished_);
+  if (out == a->segments_ && result->finished_ == a->finished_) return a;
+  if (out == b->segments_ && result->finished_ == b->finished_) return b;
   return result;
 }
 
 ClockRef fenced(const ClockRef& clock, bool shared, bool global) {
   if (!clock) return clock;
   auto result = std::make_shared<Clock>();
+  result->finished_ = clock->finished_;
   bool changed = false;
   for (const auto& [cta, segment] : clock->segments_) {
     auto copy = std::make_shared<Segment>(*segment);
@@ -71,6 +74,7 @@ ClockRef fenced(const ClockRef& clock, bool shared, bool global) {
 void ClockBuilder::join(const ClockRef& clock) {
   if (!clock || clock == last_) return;
   last_ = clock;
+  finish(clock->finished_);
   for (const auto& [cta, segment] : clock->segments_) {
     auto it = std::find_if(segments_.begin(), segments_.end(), [cta = cta](const auto& s) { return s.first == cta; });
     if (it == segments_.end()) {
@@ -94,9 +98,10 @@ void ClockBuilder::raise(Actor actor, Entry entry) {
 
 ClockRef ClockBuilder::freeze() {
   last_.reset();
-  if (segments_.empty()) return {};
+  if (segments_.empty() && finished_ == 0) return {};
   std::sort(segments_.begin(), segments_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   auto result = std::make_shared<Clock>();
+  result->finished_ = std::exchange(finished_, 0);
   for (auto& [cta, segment] : segments_) result->segments_.emplace_back(cta, std::move(segment));
   segments_.clear();
   return result;

@@ -5,6 +5,9 @@
 // have come; it is immutable and holds one segment for each CTA it knows anything about, so that threads which met at a
 // barrier share one clock, and a CTA that never meets another costs nothing to it.
 //
+// CTAs are numbered over all launches of a run. Those of launches that are known to have ended are known as a whole: a
+// clock only counts them.
+//
 // Beside what has been seen, an entry says up to which epoch a thread's ordinary accesses have been fenced towards the
 // async proxy, in shared and in global memory.
 #pragma once
@@ -36,12 +39,15 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
+inline constexpr Entry kEverything{~Epoch{0}, ~Epoch{0}, ~Epoch{0}};
+
 using Segment = std::vector<Entry>;
 using SegmentRef = std::shared_ptr<const Segment>;
 
 class Clock {
  public:
   Entry at(Actor actor) const {
+    if (actor.cta < finished_) return kEverything;
     for (const auto& [cta, segment] : segments_) {
       if (cta == actor.cta) return actor.local < segment->size() ? (*segment)[actor.local] : Entry{};
     }
@@ -53,6 +59,7 @@ class Clock {
   friend std::shared_ptr<const Clock> fenced(const std::shared_ptr<const Clock>&, bool, bool);
   friend std::shared_ptr<const Clock> joined(const std::shared_ptr<const Clock>&, const std::shared_ptr<const Clock>&);
   std::vector<std::pair<std::uint32_t, SegmentRef>> segments_;  // by CTA, ascending
+  std::uint32_t finished_ = 0;
 };
 using ClockRef = std::shared_ptr<const Clock>;  // null: knows nothing
 
@@ -82,10 +89,14 @@ class ClockBuilder {
     raise(view.self, view.own);
   }
   void raise(Actor actor, Entry entry);
+  void finish(std::uint32_t ctas) {
+    finished_ = ctas > finished_ ? ctas : finished_;
+  }                   // all below are known to have ended
   ClockRef freeze();  // and starts anew
 
  private:
   std::vector<std::pair<std::uint32_t, std::shared_ptr<Segment>>> segments_;
+  std::uint32_t finished_ = 0;
   ClockRef last_;  // joined already
 };
 

@@ -1,5 +1,5 @@
-// The state of a simulated launch: threads, warps, warpgroups, CTAs and clusters that are resident, and what they
-// share.
+// The state of a simulated run: its launches, their threads, warps, warpgroups, CTAs and clusters that are resident,
+// and what they share.
 //
 // One `Grid` exists for each run; `self()` is the thread that is running on it now.
 #pragma once
@@ -30,6 +30,7 @@ namespace gantry::sim {
 
 struct Cta;
 struct Cluster;
+struct Launch;
 class Grid;
 
 // The shared window of a CTA: addresses below kSharedBase belong to the system, as on the hardware.
@@ -81,6 +82,7 @@ struct Thread {
   std::uint32_t cluster_round = 0;                                 // cluster barriers arrived at
   std::uint32_t cluster_waited = 0;                                // and waited for
   std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // version by address
+  std::size_t register_changes = 0;                                // setmaxnreg executed
   std::uint64_t polled_at = ~std::uint64_t{0};                     // changes that its last look had seen
 };
 
@@ -133,10 +135,29 @@ struct ClusterPlace {
   SiteId site = 0;
 };
 
+// One `setmaxnreg` of a warp: what it asked for, where, and how far its first lane had come.
+struct RegisterChange {
+  std::uint32_t registers = 0;
+  bool grow = false;
+  SiteId site = 0;
+  Actor actor;
+  Epoch epoch = 0;
+
+  bool same(const RegisterChange& other) const { return registers == other.registers && grow == other.grow; }
+};
+
+struct WarpRegisters {
+  std::uint32_t held = 0;  // a thread
+  std::vector<RegisterChange> changes;
+  std::size_t done = 0;  // changes that have taken effect; the last one may still wait for registers
+};
+
 struct Cta {
-  std::uint32_t index = 0;  // in the grid
-  std::uint32_t place = 0;  // which shared window
-  std::uint32_t rank = 0;   // in the cluster
+  std::uint32_t index = 0;  // among all CTAs of the run
+  Launch* launch = nullptr;
+  bool lets_next_start = false;  // griddepcontrol.launch_dependents, or ended
+  std::uint32_t place = 0;       // which shared window
+  std::uint32_t rank = 0;        // in the cluster
   Cluster* cluster = nullptr;
   std::byte* window = nullptr;
   std::uint32_t shared_bytes = 0;
@@ -144,6 +165,9 @@ struct Cta {
   std::vector<std::vector<std::shared_ptr<Meeting>>> meetings;  // by warp
   std::vector<std::uint32_t> lanes;                             // by warp: those that have not returned
   std::vector<ClusterPlace> cluster_arrivals, cluster_waits;    // by warp and parity of the round
+  std::vector<WarpRegisters> registers;                         // by warp
+  std::uint32_t free_registers = 0;                             // of the pool that the CTA was launched with
+  std::vector<Thread*> wants_registers;
   std::vector<Warpgroup> warpgroups;
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<std::uint32_t, Mbarrier> mbarriers;  // by shared address
@@ -159,6 +183,8 @@ struct Cta {
 };
 
 struct Cluster {
+  Launch* launch = nullptr;
+  std::uint32_t place = 0;
   std::vector<std::unique_ptr<Cta>> ctas;
   std::uint32_t arrived = 0, alive = 0, round = 0;
   std::vector<Thread*> waiting;
@@ -166,9 +192,26 @@ struct Cluster {
   Published done;
 };
 
+// A kernel of the run. Launches start in order; CTAs, shared windows and slots of the scheduler are numbered through.
+struct Launch {
+  const Simulator::Call* call = nullptr;
+  std::uint32_t number = 0;
+  std::uint32_t threads_per_cta = 0, ctas_per_cluster = 0, clusters = 0;
+  std::uint32_t first_cta = 0, first_window = 0, first_slot = 0;
+  std::uint32_t next_cluster = 0, finished_clusters = 0;
+  std::uint32_t ctas_passed = 0;                   // that have ended or let the next launch start
+  std::uint32_t known_finished = 0;                // CTAs that its threads know to have ended when they start
+  std::vector<std::unique_ptr<Cluster>> resident;  // by place
+  std::vector<Thread*> waiting;                    // threads of later launches, until this one has finished
+
+  const LaunchConfig& config() const { return call->config; }
+  std::uint32_t ctas() const { return clusters * ctas_per_cluster; }
+  bool finished() const { return finished_clusters == clusters; }
+};
+
 class Grid {
  public:
-  Grid(const LaunchConfig& config, const SimulatorOptions& options, Simulator::Entry entry, const void* params);
+  Grid(const std::vector<Simulator::Call>& calls, const SimulatorOptions& options);
   ~Grid();
 
   Report run();
@@ -186,10 +229,16 @@ class Grid {
   bool aborting() const { return aborting_; }
   std::uint64_t step() const { return step_; }
   const SimulatorOptions& options() const { return options_; }
-  const LaunchConfig& config() const { return config_; }
+  std::deque<Launch>& launches() { return launches_; }
   bool checking() const { return options_.checker; }
 
   Thread* find_thread(Actor actor);  // null once its CTA has ended, or where the actor is no thread
+
+  const Launch& launch_of(std::uint32_t cta) const;
+  std::string cta_text(std::uint32_t cta) const;  // "CTA 3", with its kernel where there are several
+
+  // The CTA has ended, or no longer holds back the launch after its own.
+  void let_next_start(Cta& cta);
 
   // Null where `pointer` is not in shared memory.
   Cta* shared_owner(const void* pointer);
@@ -218,8 +267,10 @@ class Grid {
 
  private:
   void start_clusters();
-  void start_cluster(std::uint32_t index, std::uint32_t place);
-  void finish_cluster(std::uint32_t place);
+  bool may_start(const Launch& launch) const;
+  void start_cluster(Launch& launch, std::uint32_t index, std::uint32_t place);
+  void start_cta(Cta& cta, const Identity& id);
+  void finish_cluster(Cluster& cluster);
   void run_thread(std::uint32_t slot);
   bool idle();
   void wake_pollers();
@@ -227,17 +278,24 @@ class Grid {
   void cta_exit(Cta& cta);
   static void enter(void* thread);
   void report_deadlock();
-  Thread& thread_at(std::uint32_t slot);
 
-  const LaunchConfig& config_;
+  template <class F>
+  void each_cta(F f) {
+    for (Launch& launch : launches_) {
+      for (auto& cluster : launch.resident) {
+        if (!cluster) continue;
+        for (auto& cta : cluster->ctas) f(*cta);
+      }
+    }
+  }
+
   const SimulatorOptions& options_;
-  Simulator::Entry entry_;
-  const void* params_;
-  std::uint32_t threads_per_cta_, ctas_per_cluster_, clusters_, next_cluster_ = 0;
+  std::deque<Launch> launches_;
   std::byte* windows_ = nullptr;
   std::size_t window_bytes_ = 0;
   StackPool stacks_;
-  std::vector<std::unique_ptr<Cluster>> resident_;  // by place
+  std::vector<Cta*> cta_at_;        // by shared window; null: empty
+  std::vector<Thread*> thread_at_;  // by slot
   std::unique_ptr<Policy> policy_;
   std::uint64_t step_ = 0, changes_ = 0, polled_at_ = 0;
   static constexpr int kIdlePolls = 64;
@@ -272,6 +330,10 @@ inline void release_into(ClockBuilder& clock, Thread& thread) {
 
 // A thread has returned: barriers of the whole CTA and of the cluster no longer wait for it.
 void thread_left_barriers(Thread& thread);
+
+// What a CTA's last change of registers left behind: warps of a warpgroup that took no part.
+void check_registers_at_end(const Cta& cta);
+std::string waits_for_registers(const Thread& thread);
 
 // The same for the lanes of its warp that wait for it.
 void thread_left_warp(Thread& thread);

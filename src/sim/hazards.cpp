@@ -47,11 +47,21 @@ const char* verb(const Record& record) {
 
 }  // namespace
 
+const Launch* Checker::launch_of(const Record& record) const {
+  return &grid_.launch_of(record.kind == AccessKind::load ? loads_[record.who].issuer.cta : record.actor().cta);
+}
+
 void Checker::object(Verdict verdict, const Record& earlier, const Accessor& accessor, MemorySpace space,
                      std::uint64_t address, std::uint16_t mask) {
   const Record& now = accessor.record;
   const bool global = space == MemorySpace::global;
   Told told = unordered_rule(earlier, now, global);
+  if (launch_of(earlier) != launch_of(now)) {
+    told = Told{
+        "grid-dependency-early",
+        "the dependent kernel calls griddepcontrol_wait, and orders its threads after that, before it touches what "
+        "the kernel before it reads or writes"};
+  }
   if (verdict == Verdict::unfenced) {
     told = earlier.write
                ? Told{"proxy-fence-missing",
@@ -67,7 +77,7 @@ void Checker::object(Verdict verdict, const Record& earlier, const Accessor& acc
       case AccessKind::load:
         return std::string("a ") + operation + " by " + describe(loads_[r.who].issuer);
       default:
-        return std::string("a ") + operation + " of CTA " + std::to_string(r.actor().cta);
+        return std::string("a ") + operation + " of " + grid_.cta_text(r.actor().cta);
     }
   };
   const int first = std::countr_zero(mask);

@@ -36,7 +36,7 @@ Mbarrier* usable(const void* pointer, SiteId site) {
   const Thread& thread = self();
   if (barrier->cta->alive == 0) {
     complain("cluster-peer-gone", site,
-             barrier_name(pointer) + " belongs to CTA " + std::to_string(barrier->cta->index) +
+             barrier_name(pointer) + " belongs to " + grid().cta_text(barrier->cta->index) +
                  " of the cluster, whose threads have all returned.");
   }
   if (grid().checking() && !knows_init(thread, *barrier)) {

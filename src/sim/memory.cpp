@@ -48,7 +48,7 @@ bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
     }
     if (cta->alive == 0) {
       complain("cluster-peer-gone", site,
-               "CTA " + std::to_string(cta->index) + " of the cluster has ended; its shared memory is gone.");
+               grid().cta_text(cta->index) + " of the cluster has ended; its shared memory is gone.");
       return false;
     }
   }

@@ -58,6 +58,8 @@ std::string waits_for(Grid& g, const Thread& thread) {
     const int brought = group.products.empty() ? 0 : group.products.front().brought;
     return "a wgmma that " + std::to_string(brought) + " of 128 threads have issued";
   }
+  if (g.sites.operation(w.site) == Operation::setmaxnreg) return waits_for_registers(thread);
+  if (g.sites.operation(w.site) == Operation::griddepcontrol_wait) return "the launch before it to finish";
   return "something that does not come";
 }
 
@@ -82,25 +84,19 @@ struct WaitingGroups {
 
 void Grid::report_deadlock() {
   WaitingGroups waiting;
-  for (auto& cluster : resident_) {
-    if (!cluster) continue;
-    for (auto& cta : cluster->ctas) waiting.add(*this, *cta);
-  }
+  each_cta([&](Cta& cta) { waiting.add(*this, cta); });
   // Lanes that went different ways, or a barrier with every arrival and the wrong bytes, explain the rest.
-  for (auto& cluster : resident_) {
-    if (!cluster) continue;
-    for (auto& cta : cluster->ctas) {
-      report_diverged(*cta);
-      for (const auto& [offset, barrier] : cta->mbarriers) {
-        if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
-        checker.find("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,
-                     checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta->window) + offset, 8) +
-                         " has all its arrivals, but " + std::to_string(barrier.expected_bytes) +
-                         " bytes were expected in this phase and " + std::to_string(barrier.received_bytes) +
-                         " came: the byte count given to expect_tx must be the sum of the boxes.");
-      }
+  each_cta([&](Cta& cta) {
+    report_diverged(cta);
+    for (const auto& [offset, barrier] : cta.mbarriers) {
+      if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
+      checker.find("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,
+                   checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta.window) + offset, 8) +
+                       " has all its arrivals, but " + std::to_string(barrier.expected_bytes) +
+                       " bytes were expected in this phase and " + std::to_string(barrier.received_bytes) +
+                       " came: the byte count given to expect_tx must be the sum of the boxes.");
     }
-  }
+  });
   std::string text = pollers_.empty() ? "No thread can go on and no operation is in flight."
                                       : "Threads poll for something that does not come, and nothing else can go on.";
   int lines = 0;
@@ -109,8 +105,7 @@ void Grid::report_deadlock() {
       text += "\n  ... and " + std::to_string(waiting.ranks.size() - 8) + " more groups of threads.";
       break;
     }
-    text += "\n  CTA " + std::to_string(key.first) + ", " + ranges(ranks) + (ranks.size() == 1 ? " waits" : " wait") +
-            key.second;
+    text += "\n  " + cta_text(key.first) + ", " + ranges(ranks) + (ranks.size() == 1 ? " waits" : " wait") + key.second;
   }
   checker.find(pollers_.empty() ? "deadlock" : "livelock", waiting.first, 0, text);
 }
@@ -187,21 +182,31 @@ std::string Report::json() const {
   return out.dump(2);
 }
 
-Report Simulator::run(const LaunchConfig& config, Entry entry, const void* params) const {
-  std::vector<std::string> refused = problems(config);
-  if (config.grid.count() >= sim::kMaxCtas) {
-    refused.push_back(std::string(config.name) + ": the simulated machine follows up to " +
-                      std::to_string(sim::kMaxCtas) + " CTAs; " + std::to_string(config.grid.count()) +
-                      " were asked for.");
+Report Simulator::run_in_order(const std::vector<Call>& calls) const {
+  std::vector<std::string> refused;
+  std::uint64_t ctas = 0;
+  for (const Call& call : calls) {
+    for (std::string& problem : problems(call.config)) refused.push_back(std::move(problem));
+    ctas += call.config.grid.count();
+  }
+  if (calls.empty()) refused.emplace_back("no kernel was given to run.");
+  if (ctas >= sim::kMaxCtas) {
+    refused.push_back(std::string(calls.back().config.name) + ": the simulated machine follows up to " +
+                      std::to_string(sim::kMaxCtas) + " CTAs; " + std::to_string(ctas) + " were asked for.");
   }
   if (!refused.empty()) {
     Report report;
-    report.kernel = config.name;
-    for (std::string& text : refused)
+    if (!calls.empty()) report.kernel = calls.front().config.name;
+    for (std::string& text : refused) {
       report.findings.push_back({.rule = "launch-refused", .text = std::move(text), .file = {}});
+    }
     return report;
   }
-  return sim::Grid(config, options_, entry, params).run();
+  return sim::Grid(calls, options_).run();
+}
+
+Report Simulator::run(const LaunchConfig& config, Entry entry, const void* params) const {
+  return run_in_order({{config, entry, params}});
 }
 
 }  // namespace gantry

@@ -94,8 +94,10 @@ const char* to_text(Operation operation) {
       return "wgmma.wait_group";
     case Operation::setmaxnreg:
       return "setmaxnreg";
-    case Operation::griddepcontrol:
-      return "griddepcontrol";
+    case Operation::griddepcontrol_wait:
+      return "griddepcontrol.wait";
+    case Operation::griddepcontrol_launch_dependents:
+      return "griddepcontrol.launch_dependents";
     case Operation::address:
       return "address";
     case Operation::pause:
@@ -127,6 +129,7 @@ bool can_drop(Operation operation) {
     case Operation::wgmma_fence:
     case Operation::wgmma_commit_group:
     case Operation::wgmma_wait_group:
+    case Operation::griddepcontrol_wait:
       return true;
     default:
       return false;

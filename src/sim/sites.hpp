@@ -55,7 +55,8 @@ enum class Operation : std::uint8_t {
   wgmma_commit_group,
   wgmma_wait_group,
   setmaxnreg,
-  griddepcontrol,
+  griddepcontrol_wait,
+  griddepcontrol_launch_dependents,
   address,
   pause
 };

@@ -106,7 +106,7 @@ void check_range(const Box& box, const Cta& cta, SiteId site) {
     if (piece.shared < kSharedBase || piece.shared + piece.bytes > kSharedBase + cta.shared_bytes) {
       fault("shared-out-of-range", site,
             "A copy of " + std::to_string(box.bytes) + " bytes runs past the " + std::to_string(cta.shared_bytes) +
-                " bytes of shared memory of CTA " + std::to_string(cta.index) + ".");
+                " bytes of shared memory of " + grid().cta_text(cta.index) + ".");
     }
   }
 }
@@ -176,12 +176,12 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
     const auto found = with_barrier.mbarriers.find(barrier_offset);
     if (found == with_barrier.mbarriers.end() || !found->second.live) {
       fault("mbarrier-uninitialised", site,
-            "A copy is to be credited to a barrier of CTA " + std::to_string(with_barrier.index) +
+            "A copy is to be credited to a barrier of " + grid().cta_text(with_barrier.index) +
                 " that was never initialised.");
     }
     Mbarrier& barrier = found->second;
     if (to.alive == 0) {
-      fault("cluster-peer-gone", site, "A copy goes to CTA " + std::to_string(to.index) + ", which has ended.");
+      fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(to.index) + ", which has ended.");
     }
     if (grid().checking()) {
       if (!knows_init(thread, barrier)) {

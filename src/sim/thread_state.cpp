@@ -42,10 +42,6 @@ void name_object(const void* pointer, const ObjectName& name) {
 
 void name_role(const char* role) { self().role = role; }
 
-void setmaxnreg(std::uint32_t, bool, Site site) { enter_call(site, Operation::setmaxnreg); }
-void grid_dependency_wait(Site site) { enter_call(site, Operation::griddepcontrol); }
-void grid_launch_dependents(Site site) { enter_call(site, Operation::griddepcontrol); }
-
 void pause(Site site) {
   const Call call = enter_call(site, Operation::pause);
   grid().poll({.site = call.site});

@@ -136,8 +136,8 @@ void report_diverged(const Cta& cta) {
       g.checker.find(
           "warp-divergent", meeting->site, returned ? 0 : one.waiting.site,
           std::string(meeting->operation) + " at " + g.sites.text(meeting->site) + " was reached by " +
-              lanes_text(meeting->arrived) + " of warp " + std::to_string(warp) + " of CTA " +
-              std::to_string(cta.index) + ", and not by " + lanes_text(absent) + " of its mask: " +
+              lanes_text(meeting->arrived) + " of warp " + std::to_string(warp) + " of " + grid().cta_text(cta.index) +
+              ", and not by " + lanes_text(absent) + " of its mask: " +
               (returned ? "thread " + std::to_string(one.rank) + " has returned"
                         : "thread " + std::to_string(one.rank) + " waits at " + g.sites.text(one.waiting.site)) +
               ". Every lane of the mask must come.");

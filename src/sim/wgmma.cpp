@@ -243,7 +243,7 @@ bool check_operand(Cta& cta, const Operand& operand, std::uint32_t rows, std::ui
   });
   if (!inside) {
     complain("wgmma-descriptor", site,
-             "A wgmma descriptor reaches outside of the shared memory of CTA " + std::to_string(cta.index) + ".");
+             "A wgmma descriptor reaches outside of the shared memory of " + grid().cta_text(cta.index) + ".");
   }
   return inside;
 }
@@ -292,7 +292,8 @@ void take_accumulators(Thread& thread, Product& product, const Wgmma& mma, std::
     } else {
       product.accumulators = std::make_shared<Accumulators>();
       product.accumulators->registers = mma.registers;
-      product.accumulators->values.resize(static_cast<std::size_t>(kWarpgroupThreads) * static_cast<std::size_t>(mma.registers));
+      product.accumulators->values.resize(static_cast<std::size_t>(kWarpgroupThreads) *
+                                          static_cast<std::size_t>(mma.registers));
     }
   }
   product.accumulators->last = std::max(product.accumulators->last, number);

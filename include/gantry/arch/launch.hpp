@@ -56,6 +56,23 @@ LaunchResult launch(const Simulator& machine, const LaunchConfig& config, Kernel
   return result;
 }
 
+// A kernel with what it is launched with, as `launch_in_order` takes it.
+template <class Kernel>
+struct KernelLaunch {
+  LaunchConfig config{};
+  typename Kernel::Params params{};
+};
+
+// Kernels one after the other, as in a stream; those that are `dependent` may start before the one before has finished.
+template <class... Kernels>
+LaunchResult launch_in_order(const Simulator& machine, const KernelLaunch<Kernels>&... launches) {
+  LaunchResult result{(detail::joined_problems(launches.config) + ...), {}};
+  if (!result) return result;
+  result.report = machine.run_in_order({Simulator::call_of<Kernels>(launches.config, launches.params)...});
+  if (!result.report.clean()) result.problem = result.report.text();
+  return result;
+}
+
 #if defined(__CUDACC__)
 
 struct Gpu {
@@ -124,6 +141,18 @@ LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel, cons
                      std::to_string(config.cluster.count()) + ", block " + std::to_string(config.block.count()) +
                      " threads, " + std::to_string(config.shared_bytes) + " bytes of shared memory).\n";
   }
+  return result;
+}
+
+// Stops at the first launch that is refused.
+template <class... Kernels>
+LaunchResult launch_in_order(const Gpu& machine, const KernelLaunch<Kernels>&... launches) {
+  LaunchResult result;
+  const auto go_on = [&](const auto& one, auto kernel) {
+    result = launch(machine, one.config, kernel, one.params);
+    return static_cast<bool>(result);
+  };
+  (go_on(launches, Kernels{}) && ...);
   return result;
 }
 

@@ -6,6 +6,7 @@
 //     }
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,16 @@ inline constexpr std::uint32_t kMaxSharedBytesPerBlock = 232448;
 inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
 inline constexpr std::uint32_t kMaxPortableCluster = 8;
 inline constexpr std::uint32_t kMaxCluster = 16;
+
+inline constexpr std::uint32_t kRegistersPerBlock = 65536;
+inline constexpr std::uint32_t kMaxRegistersPerThread = 256;
+
+// The registers that each thread of the launch starts with.
+constexpr std::uint32_t registers_at_launch(const LaunchConfig& config) {
+  if (config.registers_per_thread != 0) return config.registers_per_thread;
+  const auto share = static_cast<std::uint32_t>(kRegistersPerBlock / config.block.count()) / 8 * 8;
+  return share < kMaxRegistersPerThread ? share : kMaxRegistersPerThread;
+}
 
 inline std::vector<std::string> problems(const LaunchConfig& config) {
   std::vector<std::string> out;
@@ -43,6 +54,15 @@ inline std::vector<std::string> problems(const LaunchConfig& config) {
     say("a cluster of " + number(config.cluster.count()) +
         " blocks was asked for; it has at most 8, or 16 where the "
         "device allows it.");
+  }
+  const std::uint32_t registers = config.registers_per_thread;
+  if (registers > kMaxRegistersPerThread || registers % 8 != 0) {
+    say(number(registers) + " registers a thread were asked for; there are multiples of 8 up to 256, and " +
+        number(std::min(registers / 8 * 8 + 8, kMaxRegistersPerThread)) + " is the nearest that works.");
+  } else if (registers * config.block.count() > kRegistersPerBlock) {
+    say(number(registers) + " registers were asked for each of " + number(config.block.count()) +
+        " threads; a block has 65536, which is " + number(kRegistersPerBlock / config.block.count() / 8 * 8) +
+        " for each.");
   }
   const auto divides = [&](const char* axis, std::uint32_t grid, std::uint32_t cluster) {
     if (grid % cluster == 0) return;

@@ -24,6 +24,9 @@ struct LaunchConfig {
   std::uint32_t shared_bytes = 0;
   const char* name = "kernel";  // in reports and error sentences
   bool dependent = false;       // may start before the previous kernel of the stream has finished
+  // What each thread has before `setmaxnreg` moves registers; 0: as many as a block of this size can have. On a GPU the
+  // compiler decides, and with launch bounds of one block it decides the same.
+  std::uint32_t registers_per_thread = 0;
 };
 
 }  // namespace gantry

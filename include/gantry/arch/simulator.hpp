@@ -89,18 +89,34 @@ class Simulator {
  public:
   using Entry = void (*)(const void* params, SharedMemory shared);
 
+  // A kernel and what it is launched with.
+  struct Call {
+    LaunchConfig config{};
+    Entry entry = nullptr;
+    const void* params = nullptr;
+  };
+
   explicit Simulator(SimulatorOptions options = {}) : options_(std::move(options)) {}
 
   Report run(const LaunchConfig& config, Entry entry, const void* params) const;
 
+  // Kernels as launched into one stream. One that is `dependent` starts as soon as every CTA of the kernel before it
+  // has ended or executed `griddepcontrol_launch_dependents`, and then both run together.
+  Report run_in_order(const std::vector<Call>& calls) const;
+
+  // The call of a kernel type. Requires: `params` lives until the run.
+  template <class Kernel>
+  static Call call_of(const LaunchConfig& config, const typename Kernel::Params& params) {
+    return {config,
+            [](const void* p, SharedMemory shared) {
+              Kernel::run(*static_cast<const typename Kernel::Params*>(p), shared);
+            },
+            &params};
+  }
+
   template <class Kernel>
   Report run(const LaunchConfig& config, const typename Kernel::Params& params) const {
-    return run(
-        config,
-        [](const void* p, SharedMemory shared) {
-          Kernel::run(*static_cast<const typename Kernel::Params*>(p), shared);
-        },
-        &params);
+    return run_in_order({call_of<Kernel>(config, params)});
   }
 
   const SimulatorOptions& options() const { return options_; }

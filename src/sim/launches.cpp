@@ -1,0 +1,207 @@
+// The launches of a run: when their clusters start, and what is looked at when threads, CTAs and clusters end.
+//
+// A launch starts when all before it have finished, or, where it is dependent, when every CTA of the one before it has
+// ended or executed `griddepcontrol.launch_dependents`.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <gantry/arch/launch_check.hpp>
+
+#include "grid.hpp"
+
+namespace gantry::sim {
+namespace {
+
+void spread(std::uint32_t linear, const Extent3& extent, std::uint32_t (&out)[3]) {
+  out[0] = linear % extent.x;
+  out[1] = linear / extent.x % extent.y;
+  out[2] = linear / extent.x / extent.y;
+}
+
+void set3(const Extent3& extent, std::uint32_t (&out)[3]) { out[0] = extent.x, out[1] = extent.y, out[2] = extent.z; }
+
+}  // namespace
+
+const Launch& Grid::launch_of(std::uint32_t cta) const {
+  const auto after =
+      std::find_if(launches_.begin(), launches_.end(), [&](const Launch& l) { return l.first_cta > cta; });
+  return *std::prev(after);
+}
+
+std::string Grid::cta_text(std::uint32_t cta) const {
+  const Launch& launch = launch_of(cta);
+  const std::string text = "CTA " + std::to_string(cta - launch.first_cta);
+  return launches_.size() == 1 ? text : text + " of " + launch.config().name;
+}
+
+bool Grid::may_start(const Launch& launch) const {
+  if (launch.number == 0) return true;
+  const Launch& before = launches_[launch.number - 1];
+  if (launch.config().dependent) return before.ctas_passed == before.ctas();
+  return std::all_of(launches_.begin(), launches_.begin() + launch.number,
+                     [](const Launch& l) { return l.finished(); });
+}
+
+void Grid::start_clusters() {
+  for (Launch& launch : launches_) {
+    if (!may_start(launch)) return;
+    for (std::uint32_t place = 0; place < launch.resident.size(); ++place) {
+      if (!launch.resident[place] && launch.next_cluster < launch.clusters) {
+        start_cluster(launch, launch.next_cluster++, place);
+      }
+    }
+  }
+}
+
+void Grid::start_cluster(Launch& launch, std::uint32_t index, std::uint32_t place) {
+  launch.resident[place] = std::make_unique<Cluster>();
+  Cluster& cluster = *launch.resident[place];
+  cluster.launch = &launch;
+  cluster.place = place;
+  const LaunchConfig& config = launch.config();
+  const Extent3 clusters{config.grid.x / config.cluster.x, config.grid.y / config.cluster.y,
+                         config.grid.z / config.cluster.z};
+  for (std::uint32_t rank = 0; rank < launch.ctas_per_cluster; ++rank) {
+    Identity id{};
+    spread(rank, config.cluster, id.cluster_ctaid);
+    spread(index, clusters, id.clusterid);
+    set3(config.cluster, id.cluster_nctaid);
+    set3(clusters, id.nclusterid);
+    set3(config.grid, id.nctaid);
+    set3(config.block, id.ntid);
+    for (int i = 0; i < 3; ++i) id.ctaid[i] = id.clusterid[i] * id.cluster_nctaid[i] + id.cluster_ctaid[i];
+    id.cluster_ctarank = rank;
+    id.cluster_nctarank = launch.ctas_per_cluster;
+    id.shared_bytes = config.shared_bytes;
+    cluster.ctas.push_back(std::make_unique<Cta>());
+    Cta& cta = *cluster.ctas.back();
+    cta.index = launch.first_cta + id.ctaid[0] + config.grid.x * (id.ctaid[1] + config.grid.y * id.ctaid[2]);
+    cta.launch = &launch;
+    cta.place = launch.first_window + place * launch.ctas_per_cluster + rank;
+    cta.rank = rank;
+    cta.cluster = &cluster;
+    start_cta(cta, id);
+    cluster.alive += launch.threads_per_cta;
+  }
+  for (auto& cta : cluster.ctas) {
+    for (Thread& thread : cta->threads) policy_->ready(thread.slot);
+  }
+}
+
+void Grid::start_cta(Cta& cta, const Identity& id) {
+  const LaunchConfig& config = cta.launch->config();
+  const std::uint32_t threads = cta.launch->threads_per_cta, warps = (threads + 31) / 32;
+  cta.window = windows_ + std::size_t{cta.place} * kSharedWindow;
+  cta.shared_bytes = config.shared_bytes;
+  cta_at_[cta.place] = &cta;
+  std::memset(cta.window, 0xCD, kSharedBase + config.shared_bytes);
+  cta.threads = std::vector<Thread>(threads);
+  cta.meetings.resize(warps);
+  cta.lanes.resize(warps);
+  for (std::uint32_t t = 0; t < threads; ++t) cta.lanes[t / 32] |= 1u << t % 32;
+  cta.cluster_arrivals.resize(std::size_t{2} * warps);
+  cta.cluster_waits.resize(std::size_t{2} * warps);
+  cta.warpgroups.resize((threads + 127) / 128);
+  cta.registers.resize(warps);
+  for (WarpRegisters& warp : cta.registers) warp.held = registers_at_launch(config);
+  if (options_.checker) cta.cells = std::vector<Cell>((kSharedBase + config.shared_bytes) / kChunk + 1);
+  cta.alive = threads;
+  ClockBuilder known;
+  known.finish(cta.launch->known_finished);
+  const ClockRef at_start = known.freeze();
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    Thread& thread = cta.threads[t];
+    thread.id = id;
+    spread(t, config.block, thread.id.tid);
+    thread.id.thread_rank = t;
+    thread.cta = &cta;
+    thread.rank = t;
+    // Windows of a launch are consecutive, and so are the slots of their threads.
+    thread.slot = cta.launch->first_slot + (cta.place - cta.launch->first_window) * threads + t;
+    thread_at_[thread.slot] = &thread;
+    thread.view.base = at_start;
+    thread.view.self = {cta.index, t};
+    thread.fiber = std::make_unique<Fiber>(stacks_, &Grid::enter, &thread);
+  }
+  if (!trace) return;
+  for (std::uint32_t warp = 0; warp < warps; ++warp) {
+    trace->name_track(cta.index, warp, "warp " + std::to_string(warp));
+  }
+  trace->name_track(cta.index, Trace::kCopies, "copies");
+  trace->name_track(cta.index, Trace::kBarriers, "barriers");
+}
+
+void Grid::let_next_start(Cta& cta) {
+  if (std::exchange(cta.lets_next_start, true)) return;
+  if (++cta.launch->ctas_passed == cta.launch->ctas()) start_clusters();
+}
+
+void Grid::thread_exit(Thread& thread) {
+  thread.state = Thread::State::exited;
+  Cta& cta = *thread.cta;
+  --cta.alive;
+  --cta.cluster->alive;
+  changed();
+  if (aborting_) return;
+  if (thread.bulk) {
+    for (Epoch number = thread.bulk->first; number < thread.bulk->first + thread.bulk->groups.size(); ++number) {
+      const BulkGroups::Group& group = thread.bulk->group(number);
+      if (group.unread > 0) {
+        checker.find("exit-with-copies-in-flight", group.site, 0,
+                     checker.describe(thread.view.self) + " returned while the store that it issued at " +
+                         sites.text(group.site) +
+                         " had not been read out of shared memory: end with cp.async.bulk.wait_group.read 0 in the "
+                         "issuing thread.");
+        break;
+      }
+    }
+  }
+  if (cta.alive == 0) cta_exit(cta);
+  thread_left_warp(thread);
+  thread_left_barriers(thread);
+}
+
+// The shared memory of the CTA may go to another one from now on.
+void Grid::cta_exit(Cta& cta) {
+  bool unseen = cta.loads_in_flight > 0;
+  for (const auto& [offset, barrier] : cta.mbarriers) {
+    unseen = unseen || (barrier.live && barrier.last_credit > barrier.last_wait);
+  }
+  if (unseen) {
+    checker.find("exit-with-copies-in-flight", 0, 0,
+                 cta_text(cta.index) +
+                     " ended without having waited for a copy into its shared memory: the copy may arrive when that "
+                     "memory belongs to another CTA.");
+  }
+  check_registers_at_end(cta);
+  let_next_start(cta);
+}
+
+void Grid::finish_cluster(Cluster& cluster) {
+  // The operations hold addresses of the CTA: let them finish before its memory goes to another.
+  while (!agents.empty() &&
+         std::any_of(cluster.ctas.begin(), cluster.ctas.end(), [](auto& c) { return c->in_flight > 0; })) {
+    agents.run_one(step_);
+  }
+  for (auto& cta : cluster.ctas) {
+    for (const auto& [offset, barrier] : cta->mbarriers) {
+      if (!barrier.live || barrier.tx == 0) continue;
+      checker.find("mbarrier-byte-count", 0, 0,
+                   checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta->window) + offset, 8) + " ended with " +
+                       std::to_string(std::abs(barrier.tx)) + " bytes " +
+                       (barrier.tx < 0 ? "more than were expected." : "expected that never came."));
+    }
+    cta_at_[cta->place] = nullptr;
+  }
+  Launch& launch = *cluster.launch;
+  launch.resident[cluster.place].reset();
+  if (++launch.finished_clusters == launch.clusters) {
+    for (Thread* thread : std::exchange(launch.waiting, {})) wake(*thread);
+    changed();
+  }
+  start_clusters();
+}
+
+}  // namespace gantry::sim
