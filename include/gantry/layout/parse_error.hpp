@@ -60,25 +60,31 @@ GANTRY_HD constexpr Sentence describe(const ParseError& error) {
   return out.append(" at column ").append(error.position + 1);
 }
 
-// The text, a caret under the character, and the sentence. A long text is shown from and up to some way around it.
-GANTRY_HD constexpr Text<512> explain(Chars text, const ParseError& error) {
+// The text with a caret under one of its characters, each on a line. A long text is shown from and up to some way
+// around it.
+GANTRY_HD constexpr Text<512> point_at(Chars text, int position) {
   constexpr int kShown = 48;
   Text<512> out;
-  if (!error) return out;
-  const int first = error.position > kShown ? error.position - kShown : 0;
-  const int last = text.size() - error.position > kShown ? error.position + kShown : text.size();
+  const int first = position > kShown ? position - kShown : 0;
+  const int last = text.size() - position > kShown ? position + kShown : text.size();
   int columns = 0;
   if (first > 0) out.append("...");
   for (int i = first; i < last; ++i) {
     // Bytes outside of printable ASCII would move the caret away from its column.
     const char c = text[i] >= ' ' && text[i] <= '~' ? text[i] : text[i] == '\t' || text[i] == '\n' ? ' ' : '?';
     out.append(c);
-    if (i < error.position) ++columns;
+    if (i < position) ++columns;
   }
   if (last < text.size()) out.append("...");
   out.append('\n');
   for (int i = first > 0 ? -3 : 0; i < columns; ++i) out.append(' ');
-  return out.append("^\n").append(describe(error));
+  return out.append("^\n");
+}
+
+// The text, a caret under the character, and the sentence.
+GANTRY_HD constexpr Text<512> explain(Chars text, const ParseError& error) {
+  if (!error) return {};
+  return point_at(text, error.position).append(describe(error));
 }
 
 template <class T>

@@ -184,7 +184,7 @@ GANTRY_HD constexpr int scale_of_source(const Graph& graph) {
 template <class Config>
 struct FusionCallbacks {
   static constexpr Graph graph = Config::graph;
-  static constexpr Subtiles tile = Config::tile;
+  static constexpr Subtiles kTile = Config::tile;
   using Value = typename Config::Value;
   static constexpr Slots kSlots = make_slots(Config::graph, Config::tile, Config::rings, sizeof(Value));
   static constexpr int kArguments = graph.argument_count;
@@ -208,6 +208,9 @@ struct FusionCallbacks {
       return is_staged(a) && a.kind == ArgumentKind::aux_out;
     }
   };
+
+  // The tile where its functions are called with run-time values.
+  GANTRY_HD static constexpr Subtiles tile() { return Config::tile; }
 
   static constexpr bool kLoads = kSlots.load_bytes > 0;
 
@@ -234,7 +237,12 @@ struct FusionCallbacks {
   template <int argument>
   GANTRY_INLINE static auto* buffers(unsigned char* shared) {
     using Element = typename detail::Auxiliary<Config, argument>::Element;
-    return reinterpret_cast<Element*>(shared + kSlots.offset[argument]);
+    return reinterpret_cast<Element*>(shared + Constant<kSlots.offset[argument]>::value);
+  }
+
+  template <int argument>
+  GANTRY_INLINE static const TmaDescriptor* map(const Params& params) {
+    return &params.maps[Constant<kSlots.map[argument]>::value];
   }
 
   GANTRY_INLINE static void prefetch_descriptors(const Params& params) {
@@ -248,8 +256,8 @@ struct FusionCallbacks {
                                  const TileCoordinate& at, int em, int en) {
     for_arguments(IsLoaded{}, [&](auto i) {
       constexpr int argument = decltype(i)::value;
-      detail::Auxiliary<Config, argument>::load(&params.maps[kSlots.map[argument]], buffers<argument>(shared), stage,
-                                                full, at, em, en);
+      detail::Auxiliary<Config, argument>::load(map<argument>(params), buffers<argument>(shared), stage, full, at, em,
+                                                en);
     });
   }
 
@@ -316,7 +324,7 @@ struct FusionCallbacks {
       }
     }
 
-    // Combines what the threads have of a subtile, where that must not wait for the end of the tile.
+    // Combines what the threads have of a subtile, where that must not wait for the end of the kTile.
     template <class Sync>
     GANTRY_INLINE void reduce(int subtile, int em, int en, const Sync& sync) {
       for_each_index<kArguments>([&](auto i) {
@@ -348,12 +356,12 @@ struct FusionCallbacks {
     GANTRY_INLINE void tma_store(int stage, int em, int en) {
       for_arguments(IsStored{}, [&](auto i) {
         constexpr int argument = decltype(i)::value;
-        detail::Auxiliary<Config, argument>::store(&params_.maps[kSlots.map[argument]], buffers<argument>(shared_),
-                                                   stage, context_.at, em, en);
+        detail::Auxiliary<Config, argument>::store(map<argument>(params_), buffers<argument>(shared_), stage,
+                                                   context_.at, em, en);
       });
     }
 
-    // Reductions that span the tile.
+    // Reductions that span the kTile.
     template <class Sync>
     GANTRY_INLINE void end(const Sync& sync) {
       for_each_index<kArguments>([&](auto i) {
@@ -368,16 +376,16 @@ struct FusionCallbacks {
     }
 
    private:
-    GANTRY_INLINE int row_of_tile() const { return context_.at.m * tile.m; }
-    GANTRY_INLINE int column_of_tile() const { return context_.at.n * tile.n; }
+    GANTRY_INLINE int row_of_tile() const { return context_.at.m * kTile.m; }
+    GANTRY_INLINE int column_of_tile() const { return context_.at.n * kTile.n; }
 
     template <int argument>
     GANTRY_INLINE Mask mask(int em, int en) const {
       const Operand& operand = params_.operands[argument];
       return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.l * (operand.batch_stride / 8),
               operand.stride,
-              row_of_tile() + em * tile.epi_m,
-              column_of_tile() + en * tile.epi_n,
+              row_of_tile() + em * kTile.epi_m,
+              column_of_tile() + en * kTile.epi_n,
               context_.m,
               context_.n};
     }
@@ -386,14 +394,14 @@ struct FusionCallbacks {
 
     template <int argument>
     GANTRY_INLINE Value* row_buffer() const {
-      return reinterpret_cast<Value*>(shared_ + kSlots.offset[argument]);
+      return reinterpret_cast<Value*>(shared_ + Constant<kSlots.offset[argument]>::value);
     }
 
     template <int argument>
     GANTRY_INLINE void begin_row() {
       using Element = element_t<Config::graph.arguments[argument].element>;
       const Operand& operand = params_.operands[argument];
-      for (int i = context_.thread; i < tile.n; i += tile.threads()) {
+      for (int i = context_.thread; i < kTile.n; i += kTile.threads()) {
         const int n = column_of_tile() + i;
         Value x = Value(operand.value);
         if (operand.pointer != nullptr && n < context_.n) {
@@ -409,8 +417,8 @@ struct FusionCallbacks {
       const Operand& operand = params_.operands[argument];
       auto& values = detail::get<argument>(kept_);
       GANTRY_UNROLL
-      for (int i = 0; i < tile.m / tile.mma_m() * 2; ++i) {
-        const int m = row_of_tile() + i / 2 * tile.mma_m() + i % 2 * 8 + tile.row_of_thread(context_.thread);
+      for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
+        const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + tile().row_of_thread(context_.thread);
         values[i] = Value(operand.value);
         if (operand.pointer != nullptr && m < context_.m) {
           values[i] = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + m);
@@ -420,7 +428,7 @@ struct FusionCallbacks {
 
     // Which of a thread's rows of the tile value i of subtile row em is in.
     GANTRY_HD static constexpr int row_slot(int em, int i) {
-      return (em * tile.blocks() + i / tile.values_of_block()) * 2 + i / 2 % 2;
+      return (em * kTile.blocks() + i / kTile.values_of_block()) * 2 + i / 2 % 2;
     }
 
     // ---- Nodes
@@ -469,11 +477,11 @@ struct FusionCallbacks {
       struct alignas(2 * sizeof(Value)) Pair {
         Value x, y;
       };
-      const Value* at = row_buffer<argument>() + en * tile.epi_n + tile.column_of_thread(context_.thread);
+      const Value* at = row_buffer<argument>() + en * kTile.epi_n + tile().column_of_thread(context_.thread);
       GANTRY_UNROLL
       for (int k = 0; k < F; k += 4) {
         const Pair pair =
-            arch::ld(arch::space_shared, reinterpret_cast<const Pair*>(at + tile.column_of_value(first + k)));
+            arch::ld(arch::space_shared, reinterpret_cast<const Pair*>(at + tile().column_of_value(first + k)));
         out[k] = out[k + 2] = pair.x;
         out[k + 1] = out[k + 3] = pair.y;
       }
@@ -533,15 +541,15 @@ struct FusionCallbacks {
       constexpr Node node = Config::graph.nodes[number];
       constexpr Extent extent = Config::graph.arguments[node.argument].extent;
       auto& kept = detail::get<node.argument>(kept_);
-      const int row0 = row_of_tile() + em * tile.epi_m + tile.row_of_thread(context_.thread);
-      const int column0 = column_of_tile() + en * tile.epi_n + tile.column_of_thread(context_.thread);
+      const int row0 = row_of_tile() + em * kTile.epi_m + tile().row_of_thread(context_.thread);
+      const int column0 = column_of_tile() + en * kTile.epi_n + tile().column_of_thread(context_.thread);
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) {
         const int i = first + k;
-        if (row0 + tile.row_of_value(i) >= context_.m || column0 + tile.column_of_value(i) >= context_.n) continue;
+        if (row0 + tile().row_of_value(i) >= context_.m || column0 + tile().column_of_value(i) >= context_.n) continue;
         int slot = 0;
         if constexpr (extent == Extent::column) slot = row_slot(em, i);
-        if constexpr (extent == Extent::row) slot = i % tile.values_of_block() / 4 * 2 + i % 2;
+        if constexpr (extent == Extent::row) slot = i % kTile.values_of_block() / 4 * 2 + i % 2;
         kept[slot] = combine<node.reduction>(kept[slot], in[k]);
       }
     }
@@ -564,35 +572,36 @@ struct FusionCallbacks {
         is_last = arch::atom(arch::op_add, arch::sem_acq_rel, arch::scope_gpu, arch::space_global, arrived, 1u) + 1 ==
                   static_cast<std::uint32_t>(parts);
       }
-      if (arch::barrier_reduce_or(sync.barrier, static_cast<std::uint32_t>(tile.threads()), is_last)) last();
+      if (arch::barrier_reduce_or(sync.barrier, static_cast<std::uint32_t>(kTile.threads()), is_last)) last();
     }
 
     // Of one subtile: every warp leaves its rows' part, then each column is combined over warps by one thread.
     template <int argument, class Sync>
     GANTRY_INLINE void reduce_rows(int subtile, int em, int en, const Sync& sync) {
       constexpr Reduction op = detail::reduction_of(Config::graph, argument);
-      constexpr int kWarps = tile.threads() / 32;
+      constexpr int kWarps = kTile.threads() / 32;
       auto& kept = detail::get<argument>(kept_);
-      float* parts = reinterpret_cast<float*>(shared_ + kSlots.offset[argument]) + subtile % 2 * kWarps * tile.epi_n;
+      float* parts = reinterpret_cast<float*>(shared_ + Constant<kSlots.offset[argument]>::value) +
+                     subtile % 2 * kWarps * kTile.epi_n;
       const int warp = context_.thread / 32;
       GANTRY_UNROLL
-      for (int i = 0; i < tile.epi_n / 4; ++i) {
+      for (int i = 0; i < kTile.epi_n / 4; ++i) {
         const float x = combine_lanes<op, 16 + 8 + 4>(kept[i]);
         if (context_.thread % 32 < 4) {
           arch::st(arch::space_shared,
-                   parts + warp * tile.epi_n + i / 2 * 8 + i % 2 + tile.column_of_thread(context_.thread), x);
+                   parts + warp * kTile.epi_n + i / 2 * 8 + i % 2 + tile().column_of_thread(context_.thread), x);
         }
         kept[i] = identity<op>();
       }
       sync();
       const ReductionTarget to =
-          target<argument>(context_.n, column_of_tile() + en * tile.epi_n, context_.at.m * tile.along_m() + em,
-                           context_.tiles_m * tile.along_m());
-      for (int i = context_.thread; i < tile.epi_n; i += tile.threads()) {
-        if (column_of_tile() + en * tile.epi_n + i >= context_.n) continue;
+          target<argument>(context_.n, column_of_tile() + en * kTile.epi_n, context_.at.m * kTile.along_m() + em,
+                           context_.tiles_m * kTile.along_m());
+      for (int i = context_.thread; i < kTile.epi_n; i += kTile.threads()) {
+        if (column_of_tile() + en * kTile.epi_n + i >= context_.n) continue;
         float x = identity<op>();
         GANTRY_UNROLL
-        for (int w = 0; w < kWarps; ++w) x = combine<op>(x, arch::ld(arch::space_shared, parts + w * tile.epi_n + i));
+        for (int w = 0; w < kWarps; ++w) x = combine<op>(x, arch::ld(arch::space_shared, parts + w * kTile.epi_n + i));
         leave<op>(to, i, x);
       }
     }
@@ -600,9 +609,9 @@ struct FusionCallbacks {
     template <int argument, class Sync>
     GANTRY_INLINE void end_row(const Sync& sync) {
       constexpr Reduction op = detail::reduction_of(Config::graph, argument);
-      const ReductionTarget to = target<argument>(context_.n, column_of_tile(), 0, context_.tiles_m * tile.along_m());
+      const ReductionTarget to = target<argument>(context_.n, column_of_tile(), 0, context_.tiles_m * kTile.along_m());
       when_last(to.arrived + context_.at.l * context_.tiles_n + context_.at.n, context_.tiles_m, sync, [&] {
-        for (int i = context_.thread; i < tile.n; i += tile.threads()) {
+        for (int i = context_.thread; i < kTile.n; i += kTile.threads()) {
           if (column_of_tile() + i < context_.n) finish<op>(to, i);
         }
       });
@@ -614,14 +623,14 @@ struct FusionCallbacks {
       auto& kept = detail::get<argument>(kept_);
       const ReductionTarget to = target<argument>(context_.m, row_of_tile(), context_.at.n, context_.tiles_n);
       GANTRY_UNROLL
-      for (int i = 0; i < tile.m / tile.mma_m() * 2; ++i) {
+      for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
         const float x = combine_lanes<op, 1 + 2>(kept[i]);
-        const int row = i / 2 * tile.mma_m() + i % 2 * 8 + tile.row_of_thread(context_.thread);
+        const int row = i / 2 * kTile.mma_m() + i % 2 * 8 + tile().row_of_thread(context_.thread);
         if (context_.thread % 4 == 0 && row_of_tile() + row < context_.m) leave<op>(to, row, x);
       }
       if constexpr (Config::graph.arguments[argument].deterministic) {
         when_last(to.arrived + context_.at.l * context_.tiles_m + context_.at.m, context_.tiles_n, sync, [&] {
-          for (int i = context_.thread; i < tile.m; i += tile.threads()) {
+          for (int i = context_.thread; i < kTile.m; i += kTile.threads()) {
             if (row_of_tile() + i < context_.m) finish<op>(to, i);
           }
         });
@@ -631,11 +640,11 @@ struct FusionCallbacks {
     template <int argument, class Sync>
     GANTRY_INLINE void end_scalar(const Sync& sync) {
       constexpr Reduction op = detail::reduction_of(Config::graph, argument);
-      constexpr int kWarps = tile.threads() / 32;
+      constexpr int kWarps = kTile.threads() / 32;
       const int tiles = context_.tiles_m * context_.tiles_n;
       const ReductionTarget to = target<argument>(1, 0, context_.at.n * context_.tiles_m + context_.at.m, tiles);
       const float x = combine_lanes<op, 31>(detail::get<argument>(kept_)[0]);
-      float* parts = reinterpret_cast<float*>(shared_ + kSlots.offset[argument]);
+      float* parts = reinterpret_cast<float*>(shared_ + Constant<kSlots.offset[argument]>::value);
       sync();  // the previous tile's have been read
       if (context_.thread % 32 == 0) arch::st(arch::space_shared, parts + context_.thread / 32, x);
       sync();

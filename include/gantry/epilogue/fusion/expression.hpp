@@ -1,0 +1,282 @@
+// Fusion graphs from C++ operators, as constant expressions.
+//
+//   values     acc, c, alpha, beta, literals; scalar("s"), row("v"), col("v"), load("x"), each with ArgumentOptions
+//   operators  + - * / > <, and the functions by the names that text uses: gelu(x), max(a, b), fma(a, b, c) ...
+//   outputs    d = x;  store("x", {.element = ...}) = x;  reduction("r") = reduce_row_add(x);  aux and amax by name
+// row("v") is v[n] for every m, col("v") is v[m] for every n. A value that is used twice is computed once, however it
+// was written. The result is in canonical form; one that is malformed stops the build.
+//
+// Example:
+//     using namespace gantry::fusion;
+//     using namespace gantry::fusion::names;
+//     constexpr auto z = alpha * acc + beta * c + row("bias", {.element = gantry::ElementType::bf16});
+//     constexpr Graph graph = expression(d = gelu(z), aux = z, amax = reduce_max(abs(z)));
+//     static_assert(check(graph).ok() && graph.argument_count == 5);
+//     static_assert(graph == expression(d = gelu(z), aux = alpha * acc + beta * c + row("bias", {.element =
+//                       gantry::ElementType::bf16}), amax = reduce_max(abs(z))));
+#pragma once
+
+#include <gantry/epilogue/fusion/check.hpp>
+
+namespace gantry::fusion {
+
+// What an argument is in memory, and what stands in for it when it is left out.
+struct ArgumentOptions {
+  ElementType element = ElementType::f32;
+  bool row_major = true;       // of an auxiliary tensor
+  bool has_default = false;    // may be left out, or be a null pointer; an output is then not written
+  float value = 0;             // then
+  bool deterministic = false;  // of a reduction: the same bits on every run
+};
+
+// A value without inputs: light, so that names can stand in a header.
+struct Leaf {
+  Node node{};
+  Argument argument{};
+};
+
+// A value of the graph under construction.
+class Expr {
+ public:
+  constexpr Expr(const Leaf& leaf) {  // NOLINT(google-explicit-constructor): operands are written as they are
+    Node node = leaf.node;
+    if (has_argument(node.kind)) node.argument = static_cast<std::int8_t>(graph_.add_argument(leaf.argument));
+    root_ = graph_.add(node);
+  }
+  template <class T>
+  requires(Integer<T> || __is_same(T, float) || __is_same(T, double))
+      // NOLINTNEXTLINE(google-explicit-constructor): literals are written as they are
+      constexpr Expr(T literal)
+      : Expr(Leaf{.node = {.kind = NodeKind::constant, .constant = static_cast<float>(literal)}}) {}
+
+  // A function of one to three values. Their graphs grow together.
+  constexpr Expr(const Node& node, const Expr& a) : graph_(a.graph_) { finish(node, a.root_); }
+  constexpr Expr(const Node& node, const Expr& a, const Expr& b) : graph_(a.graph_) {
+    finish(node, a.root_, import(b));
+  }
+  constexpr Expr(const Node& node, const Expr& a, const Expr& b, const Expr& third) : graph_(a.graph_) {
+    const int second = import(b);
+    finish(node, a.root_, second, import(third));
+  }
+
+  constexpr const Graph& graph() const { return graph_; }
+  constexpr int root() const { return root_; }
+
+ private:
+  constexpr int import(const Expr& other) {
+    graph_.overflow = graph_.overflow || other.graph_.overflow;
+    return detail::Importer(other.graph_, graph_).import(other.root_);
+  }
+  constexpr void finish(Node node, int a, int b = -1, int third = -1) {
+    node.inputs[0] = static_cast<std::int8_t>(a);
+    node.inputs[1] = static_cast<std::int8_t>(b);
+    node.inputs[2] = static_cast<std::int8_t>(third);
+    root_ = intern(graph_, node);
+  }
+
+  Graph graph_;
+  int root_ = -1;
+};
+
+namespace detail {
+
+constexpr Argument make_argument(const char* name, ArgumentKind kind, const ArgumentOptions& options) {
+  Argument argument{.name = name, .kind = kind, .element = options.element};
+  argument.row_major = options.row_major;
+  argument.has_default = options.has_default;
+  argument.deterministic = options.deterministic;
+  argument.value = options.value;
+  return used_fields(argument);
+}
+
+constexpr Leaf make_leaf(NodeKind kind, const char* name, const ArgumentOptions& options) {
+  return {.node = {.kind = kind}, .argument = make_argument(name, argument_kind(kind), options)};
+}
+
+constexpr Node function_node(Function f) { return {.kind = NodeKind::compute, .function = f}; }
+
+}  // namespace detail
+
+constexpr Leaf scalar(const char* name, const ArgumentOptions& options = {}) {
+  return detail::make_leaf(NodeKind::scalar, name, options);
+}
+constexpr Leaf row(const char* name, const ArgumentOptions& options = {}) {
+  return detail::make_leaf(NodeKind::row, name, options);
+}
+constexpr Leaf col(const char* name, const ArgumentOptions& options = {}) {
+  return detail::make_leaf(NodeKind::column, name, options);
+}
+constexpr Leaf load(const char* name, const ArgumentOptions& options = {}) {
+  return detail::make_leaf(NodeKind::aux_load, name, options);
+}
+
+// x as the element type would hold it.
+constexpr Expr round(const Expr& x, ElementType element) {
+  return {{.kind = NodeKind::compute, .function = Function::round, .element = element}, x};
+}
+
+// The user function at position i of the pack that comes with the graph.
+constexpr Expr user(int i, const Expr& a) {
+  return {{.kind = NodeKind::compute, .function = Function::user, .user = static_cast<std::int8_t>(i)}, a};
+}
+constexpr Expr user(int i, const Expr& a, const Expr& b) {
+  return {{.kind = NodeKind::compute, .function = Function::user, .user = static_cast<std::int8_t>(i)}, a, b};
+}
+constexpr Expr user(int i, const Expr& a, const Expr& b, const Expr& third) {
+  return {{.kind = NodeKind::compute, .function = Function::user, .user = static_cast<std::int8_t>(i)}, a, b, third};
+}
+
+#define GANTRY_UNARY(name, f) \
+  constexpr Expr name(const Expr& a) { return {detail::function_node(Function::f), a}; }
+#define GANTRY_BINARY(name, f) \
+  constexpr Expr name(const Expr& a, const Expr& b) { return {detail::function_node(Function::f), a, b}; }
+#define GANTRY_TERNARY(name, f)                                      \
+  constexpr Expr name(const Expr& a, const Expr& b, const Expr& e) { \
+    return {detail::function_node(Function::f), a, b, e};            \
+  }
+
+GANTRY_UNARY(operator-, negate)
+GANTRY_UNARY(abs, absolute)
+GANTRY_UNARY(square, square)
+GANTRY_UNARY(sqrt, square_root)
+GANTRY_UNARY(rcp, reciprocal)
+GANTRY_UNARY(exp, exponential)
+GANTRY_UNARY(log, logarithm)
+GANTRY_UNARY(relu, relu)
+GANTRY_UNARY(sigmoid, sigmoid)
+GANTRY_UNARY(silu, silu)
+GANTRY_UNARY(tanh, tanh)
+GANTRY_UNARY(gelu, gelu)
+GANTRY_UNARY(gelu_tanh, gelu_tanh)
+GANTRY_UNARY(hardswish, hardswish)
+GANTRY_BINARY(operator+, add)
+GANTRY_BINARY(operator-, subtract)
+GANTRY_BINARY(operator*, multiply)
+GANTRY_BINARY(operator/, divide)
+GANTRY_BINARY(operator>, greater)
+GANTRY_BINARY(min, minimum)
+GANTRY_BINARY(max, maximum)
+GANTRY_BINARY(leaky_relu, leaky_relu)
+GANTRY_BINARY(d_relu, d_relu)
+GANTRY_BINARY(d_sigmoid, d_sigmoid)
+GANTRY_BINARY(d_silu, d_silu)
+GANTRY_BINARY(d_tanh, d_tanh)
+GANTRY_BINARY(d_gelu, d_gelu)
+GANTRY_BINARY(d_gelu_tanh, d_gelu_tanh)
+GANTRY_BINARY(d_hardswish, d_hardswish)
+GANTRY_TERNARY(fma, multiply_add)
+GANTRY_TERNARY(select, select)
+GANTRY_TERNARY(clamp, clamp)
+GANTRY_TERNARY(d_leaky_relu, d_leaky_relu)
+#undef GANTRY_UNARY
+#undef GANTRY_BINARY
+#undef GANTRY_TERNARY
+
+constexpr Expr operator<(const Expr& a, const Expr& b) { return b > a; }
+
+// A value on its way into one number, a row vector or a column vector. It can only be assigned.
+struct Reduced {
+  Expr value;
+  Reduction reduction;
+  Extent extent;
+};
+
+#define GANTRY_REDUCE(name, f, over) \
+  constexpr Reduced name(const Expr& x) { return {x, Reduction::f, Extent::over}; }
+GANTRY_REDUCE(reduce_add, add, scalar)
+GANTRY_REDUCE(reduce_max, max, scalar)
+GANTRY_REDUCE(reduce_amax, amax, scalar)
+GANTRY_REDUCE(reduce_row_add, add, row)
+GANTRY_REDUCE(reduce_row_max, max, row)
+GANTRY_REDUCE(reduce_row_amax, amax, row)
+GANTRY_REDUCE(reduce_col_add, add, column)
+GANTRY_REDUCE(reduce_col_max, max, column)
+GANTRY_REDUCE(reduce_col_amax, amax, column)
+#undef GANTRY_REDUCE
+
+// An output and what goes into it.
+struct Assignment {
+  Expr value;
+  Node node{.kind = NodeKind::aux_store};
+  Argument argument{};
+};
+struct AssignmentToD {
+  Expr value;
+};
+
+struct DOutput {
+  constexpr AssignmentToD operator=(const Expr& x) const { return {x}; }
+};
+
+// A tensor, or the result of a reduction: what is assigned decides.
+struct Output {
+  const char* name;
+  ArgumentOptions options;
+
+  constexpr Assignment operator=(const Expr& x) const {
+    return {.value = x, .argument = detail::make_argument(name, ArgumentKind::aux_out, options)};
+  }
+  constexpr Assignment operator=(const Reduced& x) const {
+    Argument argument = detail::make_argument(name, ArgumentKind::reduction, options);
+    argument.extent = x.extent;
+    return {.value = x.value, .node = {.kind = NodeKind::reduce, .reduction = x.reduction}, .argument = argument};
+  }
+};
+
+constexpr Output store(const char* name, const ArgumentOptions& options = {}) { return {name, options}; }
+constexpr Output reduction(const char* name, const ArgumentOptions& options = {}) { return {name, options}; }
+
+// What a graph is without its outputs' order: the names that most graphs use. Bring them in with a using-directive.
+namespace names {
+
+inline constexpr Leaf acc{.node = {.kind = NodeKind::accumulator}};
+inline constexpr Leaf c{.node = {.kind = NodeKind::source}};
+inline constexpr Leaf alpha{.node = {.kind = NodeKind::scalar}, .argument = kAlpha};
+inline constexpr Leaf beta{.node = {.kind = NodeKind::scalar}, .argument = kBeta};
+inline constexpr DOutput d{};
+inline constexpr Output aux{"aux", {}};
+inline constexpr Output amax{"amax", {}};
+
+}  // namespace names
+
+namespace detail {
+
+constexpr int import(Graph& graph, const Expr& value) {
+  graph.overflow = graph.overflow || value.graph().overflow;
+  return Importer(value.graph(), graph).import(value.root());
+}
+constexpr void assign(Graph& graph, const AssignmentToD& assignment) { graph.d = import(graph, assignment.value); }
+constexpr void assign(Graph& graph, const Assignment& assignment) {
+  Node node = assignment.node;
+  node.inputs[0] = static_cast<std::int8_t>(import(graph, assignment.value));
+  node.argument = static_cast<std::int8_t>(graph.add_argument(assignment.argument));
+  graph.add(node);
+}
+
+// What expression() and the builders of operations have in common: any number of assignments.
+template <int kUserFunctions, class... As>
+constexpr Graph expression_with(const As&... assignments) {
+  static_assert(((__is_same(As, Assignment) || __is_same(As, AssignmentToD)) && ...),
+                "gantry: expression takes assignments, such as expression(d = gelu(acc), aux = acc)");
+  static_assert((0 + ... + (__is_same(As, AssignmentToD) ? 1 : 0)) <= 1, "gantry: an expression assigns d once");
+  Graph graph;
+  (assign(graph, assignments), ...);
+  const Graph out = canonical(graph);
+  if (gantry::is_constant_evaluated()) stop_if_malformed(out, kUserFunctions);
+  return out;
+}
+
+}  // namespace detail
+
+template <class... As>
+constexpr Graph expression(const As&... assignments) {
+  return detail::expression_with<0>(assignments...);
+}
+
+// With user functions, which the expression calls by user(i, ...).
+template <class Users, class... As>
+constexpr Graph expression(Users /*functions*/, const As&... assignments) requires(Users::kCount >= 0) {
+  return detail::expression_with<Users::kCount>(assignments...);
+}
+
+}  // namespace gantry::fusion

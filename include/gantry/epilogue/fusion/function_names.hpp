@@ -1,0 +1,96 @@
+// What functions, reductions and values are called in the text of a fusion graph, and the nearest such name.
+//
+// Example:
+//     using namespace gantry::fusion;
+//     static_assert(text_of(Function::square_root)[0] == 's' && find_function("sqrt") == Function::square_root);
+//     static_assert(find_function("gleu") == Function::user);  // no function of ours
+//     static_assert(nearest_function("gleu") == Name("gelu"));
+#pragma once
+
+#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/numeric/element_name.hpp>
+
+namespace gantry::fusion {
+
+// In the order of Function. Those of arithmetic are written as operators, but have a name too.
+inline constexpr const char* kFunctionTexts[] = {
+    "add",          "subtract",   "multiply", "divide", "fma",    "min",         "max",         "neg",       "abs",
+    "square",       "sqrt",       "rcp",      "exp",    "log",    "greater",     "select",      "round",     "relu",
+    "clamp",        "leaky_relu", "sigmoid",  "silu",   "tanh",   "gelu",        "gelu_tanh",   "hardswish", "d_relu",
+    "d_leaky_relu", "d_sigmoid",  "d_silu",   "d_tanh", "d_gelu", "d_gelu_tanh", "d_hardswish", "user"};
+inline constexpr int kFunctionCount = static_cast<int>(Function::user) + 1;
+static_assert(sizeof(kFunctionTexts) / sizeof(kFunctionTexts[0]) == kFunctionCount, "one name for each function");
+
+constexpr const char* text_of(Function f) { return kFunctionTexts[static_cast<int>(f)]; }
+
+// Function::user when no function of ours has this name.
+constexpr Function find_function(const char* text) {
+  for (int i = 0; i < kFunctionCount - 1; ++i) {
+    if (gantry::detail::same_text(text, kFunctionTexts[i])) return static_cast<Function>(i);
+  }
+  return Function::user;
+}
+
+struct ReductionName {
+  const char* text;
+  Reduction reduction;
+  Extent extent;
+};
+// reduce_row_... gives a row vector, one result for each n; reduce_col_... a column vector.
+inline constexpr ReductionName kReductionNames[] = {
+    {"reduce_add", Reduction::add, Extent::scalar},      {"reduce_max", Reduction::max, Extent::scalar},
+    {"reduce_amax", Reduction::amax, Extent::scalar},    {"reduce_row_add", Reduction::add, Extent::row},
+    {"reduce_row_max", Reduction::max, Extent::row},     {"reduce_row_amax", Reduction::amax, Extent::row},
+    {"reduce_col_add", Reduction::add, Extent::column},  {"reduce_col_max", Reduction::max, Extent::column},
+    {"reduce_col_amax", Reduction::amax, Extent::column}};
+
+constexpr const char* text_of(Reduction reduction, Extent extent) {
+  for (const ReductionName& name : kReductionNames) {
+    if (name.reduction == reduction && name.extent == extent) return name.text;
+  }
+  return "";
+}
+
+// Keeps the nearest of the names it is shown to one that nobody knows.
+class Nearest {
+ public:
+  constexpr explicit Nearest(const char* wanted) : wanted_(cut(wanted)) {}
+
+  constexpr void consider(const char* name) {
+    const int distance = gantry::detail::edit_distance(wanted_.text, name);
+    if (distance < smallest_) {
+      smallest_ = distance;
+      name_ = name;
+    }
+  }
+  // Empty where not even half of the letters agree.
+  constexpr const Name& name() const { return name_; }
+
+ private:
+  static constexpr int half_of(const Name& name) {
+    int length = 0;
+    while (length < kMaxName && name.text[length] != '\0') ++length;
+    return length / 2 + 1;
+  }
+  static constexpr Name cut(const char* text) {
+    Name name(text);
+    name.text[kMaxName] = '\0';
+    return name;
+  }
+
+  Name wanted_;
+  Name name_;
+  int smallest_ = half_of(wanted_) + 1;
+};
+
+// The nearest function or reduction, or an empty name.
+constexpr Name nearest_function(const char* text) {
+  Nearest nearest(text);
+  for (int i = 0; i < kFunctionCount - 1; ++i) nearest.consider(kFunctionTexts[i]);
+  for (const ReductionName& name : kReductionNames) nearest.consider(name.text);
+  constexpr const char* kLoads[] = {"scalar", "row", "col", "load"};
+  for (const char* name : kLoads) nearest.consider(name);
+  return nearest.name();
+}
+
+}  // namespace gantry::fusion

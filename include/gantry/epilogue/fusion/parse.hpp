@@ -1,0 +1,68 @@
+// Fusion graphs from text. Constant expressions, no allocation; any text whatever ends in a graph or in a sentence that
+// points at a character.
+//
+//   let z = alpha * acc + beta * c + row(bias:bf16);   a value to use below
+//   d = gelu(z);                                       what goes to D
+//   pre:bf16 col = z;                                  an auxiliary output, here column-major (row-major is the
+//   default) top = reduce_max(abs(z));                          one number; reduce_row_... a row vector, reduce_col_...
+//   a column vector
+//
+//   values      acc, c, alpha, beta, inf, numbers; scalar(s), row(v), col(v), load(x:bf16 col); names of statements
+//   above arguments   name, `:type` where it is not f32, `= number` for what stands in when it is left out operators +
+//   - * / > < and parentheses; functions as in docs/fusion.md; round(x:bf16) outputs     after the type: `row` or
+//   `col`; `optional` where it may be left out; `deterministic` for a reduction
+// parse_graph tells what is wrong; graph() gives the graph alone, and stops the build in a constant expression.
+//
+// Example:
+//     #include <gantry/epilogue/fusion/expression.hpp>
+//     using namespace gantry::fusion;
+//     using namespace gantry::fusion::names;
+//     static_assert(graph("d = gelu(alpha * acc + row(bias))") == expression(d = gelu(alpha * acc + row("bias"))));
+//     constexpr ParsedGraph wrong = parse_graph("d = gleu(acc)");
+//     static_assert(wrong.position == 4 && wrong.problem == "there is no function gleu; did you mean gelu?");
+#pragma once
+
+#include <gantry/epilogue/fusion/detail/graph_reader.hpp>
+
+namespace gantry::fusion {
+
+struct ParsedGraph {
+  Graph graph;           // empty where the text cannot be read
+  int position = -1;     // of the character to blame; negative when all is well
+  ParseProblem problem;  // the reason
+
+  constexpr bool ok() const { return position < 0; }
+};
+
+// `users`: the functions that come with the graph, UserFunctions<...>{} (functions.hpp).
+template <class Users = detail::NoUsers>
+constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
+  detail::GraphReader reader(text, detail::UserNames::of<Users>());
+  reader.read();
+  ParsedGraph out;
+  out.position = reader.position();
+  out.problem = reader.problem();
+  if (!reader.ok()) return out;
+  out.graph = canonical(reader.graph());
+  const GraphProblems problems = check(out.graph, Users::kCount);
+  if (problems.ok()) return out;
+  out.problem = describe(out.graph, problems[0]);
+  out.position = 0;
+  out.graph = Graph();
+  return out;
+}
+
+template <class Users = detail::NoUsers>
+constexpr Graph graph(const char* text, Users users = {}) {
+  const ParsedGraph parsed = parse_graph(text, users);
+  if (gantry::is_constant_evaluated() && !parsed.ok()) detail::the_text_has_an_error_at_column(parsed.position + 1);
+  return parsed.graph;
+}
+
+// The text, a caret under the character, and the sentence.
+constexpr Text<512> explain(Chars text, const ParsedGraph& parsed) {
+  if (parsed.ok()) return {};
+  return point_at(text, parsed.position).append(parsed.problem);
+}
+
+}  // namespace gantry::fusion
