@@ -2,6 +2,7 @@
 // layer.
 #pragma once
 
+#include <gantry/pipeline/async.hpp>
 #include <gantry/pipeline/cluster_spread.hpp>
 #include <gantry/pipeline/ordered_sequence.hpp>
 #include <gantry/pipeline/role.hpp>

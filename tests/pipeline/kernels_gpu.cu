@@ -1,6 +1,7 @@
 // The kernels of this folder, translated for the GPU: none spills or keeps a stack.
 #include <gantry/arch/launch.hpp>
 
+#include "async_kernel.hpp"
 #include "ordered_kernel.hpp"
 #include "store_kernel.hpp"
 #include "tma_async_kernel.hpp"
@@ -11,6 +12,7 @@ namespace gantry::detail {
 #define GANTRY_TRANSLATE(...) \
   template __global__ void kernel_entry<__VA_ARGS__>(const __grid_constant__ typename __VA_ARGS__::Params)
 
+GANTRY_TRANSLATE(test::AsyncKernel<3>);
 GANTRY_TRANSLATE(test::TransactionKernel<1>);
 GANTRY_TRANSLATE(test::TransactionKernel<4>);
 GANTRY_TRANSLATE(test::StoreKernel<1>);

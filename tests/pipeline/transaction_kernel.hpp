@@ -9,7 +9,7 @@ namespace gantry::test {
 
 enum class LoadFlaw : std::uint8_t { none, bytes_too_many, bytes_too_few, never_releases, releases_unread, no_tail };
 
-template <int Stages, LoadFlaw flaw = LoadFlaw::none, bool every_lane_commits = false>
+template <int Stages, LoadFlaw flaw = LoadFlaw::none, bool EveryLaneCommits = false>
 struct TransactionKernel {
   using Params = MoveParams;
   using Pipeline = PipelineTransactionAsync<Stages>;
@@ -43,13 +43,13 @@ struct TransactionKernel {
   GANTRY_INLINE static typename Pipeline::Params pipeline_params(PipelineRole role) {
     return {.role = role,
             .transaction_bytes = kBytes,
-            .producer_arrivals = every_lane_commits ? 32 : 1,
+            .producer_arrivals = EveryLaneCommits ? 32 : 1,
             .consumer_arrivals = kWords};
   }
 
   GANTRY_INLINE static void produce(const Params& p, Storage& s, bool elected) {
     Pipeline pipeline(s.pipeline,
-                      pipeline_params(every_lane_commits || elected ? PipelineRole::producer : PipelineRole::none));
+                      pipeline_params(EveryLaneCommits || elected ? PipelineRole::producer : PipelineRole::none));
     State write = make_producer_start_state<Stages>();
     GANTRY_NO_UNROLL
     for (int i = 0; i < p.tiles; ++i, ++write) {
@@ -63,9 +63,13 @@ struct TransactionKernel {
         load(tile + kWords / 2, from + kWords / 2, kBytes / 2, full);
         pipeline.producer_expect_transaction(write, kBytes / 2);
         pipeline.producer_expect_transaction(write, kBytes / 2 + kSurplus);
-      } else if (elected && i % 3 == 1) {
+      } else if (elected && i % 6 == 1) {
         load(tile, from, kBytes, full);
         pipeline.producer_expect_transaction(write);
+      } else if (elected && i % 6 == 4) {
+        load(tile, from, kBytes, full);
+        pipeline.producer_commit(write, kBytes);
+        continue;
       }
       pipeline.producer_commit(write);
     }

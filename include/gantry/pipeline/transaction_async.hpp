@@ -24,18 +24,18 @@
 
 #include <cstdint>
 
-#include <gantry/pipeline/detail/full_empty_ring.hpp>
+#include <gantry/pipeline/async.hpp>
 
 namespace gantry {
 
 template <int Stages>
-class PipelineTransactionAsync : public detail::FullEmptyRing<Stages> {
-  using Ring = detail::FullEmptyRing<Stages>;
+class PipelineTransactionAsync : public PipelineAsync<Stages> {
+  using Base = PipelineAsync<Stages>;
 
  public:
-  using typename Ring::Role;
-  using typename Ring::SharedStorage;
-  using typename Ring::State;
+  using typename Base::Role;
+  using typename Base::SharedStorage;
+  using typename Base::State;
 
   struct Params {
     Role role = Role::both;               // of this thread
@@ -45,20 +45,12 @@ class PipelineTransactionAsync : public detail::FullEmptyRing<Stages> {
   };
 
   GANTRY_INLINE PipelineTransactionAsync(SharedStorage& storage, const Params& params)
-      : Ring(storage, params.role), transaction_bytes_(params.transaction_bytes) {}
+      : Base(storage, arrivals(params)), transaction_bytes_(params.transaction_bytes) {}
 
-  // One thread of the CTA initialises the barriers; `fence_mbarrier_init` and a barrier of the CTA follow. Reports call
-  // them `name`.full and `name`.empty.
+  // As `PipelineAsync::init`.
   GANTRY_INLINE static void init(SharedStorage& storage, const Params& params, const char* name = "pipeline",
                                  Site site = Site::here()) {
-    Ring::init_barriers(storage, {.full = params.producer_arrivals, .empty = params.consumer_arrivals}, name, site);
-  }
-
-  // Waits until consumers have released the stage.
-  GANTRY_INLINE void producer_acquire(const State& state, Site site = Site::here()) { this->wait_empty(state, site); }
-
-  GANTRY_INLINE void producer_acquire(const State& state, ProducerToken token, Site site = Site::here()) {
-    if (!token.acquired) producer_acquire(state, site);
+    Base::init(storage, arrivals(params), name, site);
   }
 
   // The stage will not be full before `bytes` more have come. The same thread commits it afterwards.
@@ -71,9 +63,7 @@ class PipelineTransactionAsync : public detail::FullEmptyRing<Stages> {
     producer_expect_transaction(state, transaction_bytes_, site);
   }
 
-  GANTRY_INLINE void producer_commit(const State& state, Site site = Site::here()) {
-    if (this->is_producer()) arch::mbarrier_arrive(this->full(state), site);
-  }
+  using Base::producer_commit;
 
   // Expects `bytes` and commits, as one instruction.
   GANTRY_INLINE void producer_commit(const State& state, std::uint32_t bytes, Site site = Site::here()) {
@@ -82,11 +72,13 @@ class PipelineTransactionAsync : public detail::FullEmptyRing<Stages> {
                                     site);
   }
 
-  GANTRY_INLINE void consumer_release(const State& state, Site site = Site::here()) {
-    if (this->is_consumer()) arch::mbarrier_arrive(this->empty(state), site);
+ private:
+  GANTRY_HD static constexpr typename Base::Params arrivals(const Params& params) noexcept {
+    return {.role = params.role,
+            .producer_arrivals = params.producer_arrivals,
+            .consumer_arrivals = params.consumer_arrivals};
   }
 
- private:
   std::uint32_t transaction_bytes_;
 };
 
