@@ -7,7 +7,7 @@
 namespace gantry::test {
 namespace {
 
-constexpr int kTiles = 14;
+constexpr int kTiles = 29;
 
 std::vector<std::uint32_t> numbered_tiles() {
   std::vector<std::uint32_t> expected = Memory(kTiles).from;

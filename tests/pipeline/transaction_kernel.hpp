@@ -7,14 +7,28 @@
 
 namespace gantry::test {
 
-enum class LoadFlaw : std::uint8_t { none, bytes_too_many, bytes_too_few, never_releases, releases_unread, no_tail };
+enum class LoadFlaw : std::uint8_t {
+  none,
+  bytes_too_many,
+  bytes_too_few,
+  never_releases,
+  releases_unread,
+  counts_too_few,
+  no_tail
+};
 
-template <int Stages, LoadFlaw flaw = LoadFlaw::none, bool EveryLaneCommits = false>
+// Who signals: the elected lane commits and every consumer releases, or every lane commits and one lane of each warp
+// releases for it.
+enum class Signals : std::uint8_t { elected_producer_all_consumers, all_producers_one_consumer_a_warp };
+
+template <int Stages, LoadFlaw flaw = LoadFlaw::none, Signals signals = Signals::elected_producer_all_consumers>
 struct TransactionKernel {
   using Params = MoveParams;
   using Pipeline = PipelineTransactionAsync<Stages>;
   using State = typename Pipeline::State;
   static constexpr int kThreads = 32 + kWords;
+  static constexpr bool kEveryLaneCommits = signals == Signals::all_producers_one_consumer_a_warp;
+  static constexpr bool kWarpsRelease = signals == Signals::all_producers_one_consumer_a_warp;
 
   struct Storage {
     alignas(128) std::uint32_t tile[Stages][kWords];
@@ -43,13 +57,13 @@ struct TransactionKernel {
   GANTRY_INLINE static typename Pipeline::Params pipeline_params(PipelineRole role) {
     return {.role = role,
             .transaction_bytes = kBytes,
-            .producer_arrivals = EveryLaneCommits ? 32 : 1,
-            .consumer_arrivals = kWords};
+            .producer_arrivals = kEveryLaneCommits ? 32 : 1,
+            .consumer_arrivals = (kWarpsRelease ? kWords / 32 : kWords) - (flaw == LoadFlaw::counts_too_few)};
   }
 
   GANTRY_INLINE static void produce(const Params& p, Storage& s, bool elected) {
     Pipeline pipeline(s.pipeline,
-                      pipeline_params(EveryLaneCommits || elected ? PipelineRole::producer : PipelineRole::none));
+                      pipeline_params(kEveryLaneCommits || elected ? PipelineRole::producer : PipelineRole::none));
     State write = make_producer_start_state<Stages>();
     GANTRY_NO_UNROLL
     for (int i = 0; i < p.tiles; ++i, ++write) {
@@ -85,7 +99,8 @@ struct TransactionKernel {
   }
 
   GANTRY_INLINE static void consume(const Params& p, Storage& s) {
-    Pipeline pipeline(s.pipeline, pipeline_params(PipelineRole::consumer));
+    const bool releases = !kWarpsRelease || arch::lane_rank() == 0;
+    Pipeline pipeline(s.pipeline, pipeline_params(releases ? PipelineRole::consumer : PipelineRole::none));
     State read = make_consumer_start_state<Stages>();
     const std::uint32_t word = arch::thread_rank() - 32;
     GANTRY_NO_UNROLL
@@ -96,6 +111,7 @@ struct TransactionKernel {
       if (flaw == LoadFlaw::releases_unread) pipeline.consumer_release(read);
       const std::uint32_t value = i % 3 == 2 ? 0 : arch::ld(arch::space_shared, &s.tile[read.index()][word]);
       arch::fence_proxy_async(arch::space_shared);
+      if constexpr (kWarpsRelease) arch::syncwarp();
       if (flaw != LoadFlaw::releases_unread && (flaw != LoadFlaw::never_releases || word != 5)) {
         pipeline.consumer_release(read);
       }

@@ -28,7 +28,7 @@ class PipelineTmaStore {
  public:
   static_assert(Stages >= 1, "a pipeline has at least one stage");
   static_assert(UnacquiredStages >= 0 && UnacquiredStages < Stages,
-                "a buffer that is written while its own store is unread would be torn: UnacquiredStages < Stages");
+                "a buffer may be written again when its own store has been read: UnacquiredStages is less than Stages");
 
   using State = PipelineState<Stages>;
 
