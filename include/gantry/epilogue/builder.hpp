@@ -75,12 +75,11 @@ class PolicyMaker {
     take_over();
     choose_schedule();
     check_layouts();
-    if (check_cta_tile()) {
-      if (p_.uses_tma()) {
-        make_tma();
-      } else {
-        finish_without_smem();
-      }
+    const bool tile = check_cta_tile();
+    if (p_.uses_tma()) {
+      make_tma(tile);
+    } else {
+      finish_without_smem();
     }
     return p_;
   }
@@ -330,9 +329,9 @@ class PolicyMaker {
     return taken;
   }
 
-  GANTRY_HD constexpr void choose_stages() {
+  // `tiles`: the subtiles of a CTA tile; many where their number is not known, so that what is refused was asked for.
+  GANTRY_HD constexpr void choose_stages(int tiles) {
     const auto least = [](int a, int b) { return a < b ? a : b; };
-    const int tiles = p_.subtiles();
     p_.stages_d = take_stages(EpilogueSide::d, in_.stages_d, least(tiles, 2));
     // With loads a delayed store is slower, and it complicates the maps of pointer arrays.
     const bool delay_by_rule = !p_.c.exists() && !p_.pointer_array();
@@ -385,8 +384,8 @@ class PolicyMaker {
       p_.reasons.add(
           {.rule = EpilogueRule::reuse_stages, .actual = p_.stages_d, .nearest = p_.stages_c, .first = p_.stages_c});
     }
-    if (p_.c.stage_bytes != p_.d.stage_bytes) {
-      p_.reasons.add({.rule = EpilogueRule::reuse_space, .actual = p_.d.stage_bytes, .first = p_.c.stage_bytes});
+    if (p_.c.exists() && p_.d.exists() && c_bits() != d_bits()) {
+      p_.reasons.add({.rule = EpilogueRule::reuse_space, .actual = d_bits(), .first = c_bits()});
     }
     if (!p_.delay_tma_store || p_.stages_c > p_.stages_d) return;
     if (in_.deadlock == DeadlockCheck::bypassed_for_demonstration) {
@@ -474,15 +473,16 @@ class PolicyMaker {
                     .first = static_cast<std::int64_t>(kSharedBytesPerBlock)});
   }
 
-  GANTRY_HD constexpr void make_tma() {
+  GANTRY_HD constexpr void make_tma(bool tile) {
     const bool operands = check_operands();
-    if (!choose_epi_tile() || !operands || !check_smem_rows()) return;
-    choose_stages();
+    const bool epi_tile = tile && choose_epi_tile();
+    choose_stages(epi_tile ? p_.subtiles() : kMostStages);
+    check_reuse();
+    if (!epi_tile || !operands || !check_smem_rows()) return;
     choose_fragment();
     lay_out(p_.c, p_.stages_c);
     lay_out(p_.d, p_.store_stages());
     p_.transaction_bytes = p_.c.stage_bytes;
-    check_reuse();
     choose_operations();
     plan_copies();
     if (!p_.refused()) lay_out_storage();

@@ -12,6 +12,8 @@ namespace gantry::tool {
 
 void add_eval_command(CLI::App& app, int& status);
 void add_explain_command(CLI::App& app, int& status);
+// One of those of `explain`.
+void add_explain_epilogue(CLI::App& explain_command, int& status);
 void add_layout_command(CLI::App& app, int& status);
 void add_tour_command(CLI::App& app, int& status);
 

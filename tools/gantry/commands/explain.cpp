@@ -1,4 +1,4 @@
-// gantry explain tma | im2col: what a TMA copy does, or why it cannot be.
+// gantry explain tma | im2col | epilogue: what a TMA copy or an epilogue does, or why it cannot be.
 #include <cstdio>
 #include <fstream>
 
@@ -45,6 +45,7 @@ int answer(const Explanation& e, const Outputs& outputs) {
   } else {
     fmt::print("{}", report(e));
   }
+  if (!outputs.html.empty() && write_page(outputs.html, to_json(e)) != 0) return 1;
   return status;
 }
 
@@ -78,9 +79,7 @@ void add_tma(CLI::App& explain_command, int& status) {
   command->callback([texts, outputs, &status] {
     const TmaQuestion question = read_question(*texts);
     if (!question.ok()) refuse_options(question.problems);
-    const TmaExplanation e = explain(make_tma_copy(question.request), {.tile = question.tile});
-    status = answer(e, *outputs);
-    if (!outputs->html.empty() && write_page(outputs->html, to_json(e)) != 0) status = 1;
+    status = answer(explain(make_tma_copy(question.request), {.tile = question.tile}), *outputs);
   });
 }
 
@@ -88,28 +87,30 @@ void add_im2col(CLI::App& explain_command, int& status) {
   CLI::App* command = explain_command.add_subcommand("im2col", "A convolution's input, loaded as columns of a matrix");
   const auto texts = std::make_shared<Im2colTexts>();
   const auto outputs = std::make_shared<Outputs>();
-  command->add_option("--activation", texts->activation, "extents of the input, such as 8x56x56x64")
+  command->add_option("--op", texts->op, "load, load_multicast, store or prefetch; default load")->option_text("NAME");
+  command->add_option("--activation", texts->activation, "extents of the input, or of what a store writes")
       ->option_text("EXTENTS")
       ->required();
   command->add_option("--layout", texts->layout, "NWC, NHWC or NDHWC; default by the number of extents")
       ->option_text("NAME");
   command->add_option("--elem", texts->elem, "element type, such as f16")->option_text("TYPE")->required();
-  command->add_option("--filter", texts->filter, "extents of the filter, such as 3x3, in the order of the layout")
-      ->option_text("EXTENTS")
-      ->required();
+  command->add_option("--filter", texts->filter, "extents of the filter, such as 3x3; default 1, as a store needs it")
+      ->option_text("EXTENTS");
   command->add_option("--pad", texts->pad, "padding on both sides, such as 1x1; default 0")->option_text("EXTENTS");
   command->add_option("--pad-upper", texts->pad_upper, "padding on the upper sides, where it is another")
       ->option_text("EXTENTS");
   command->add_option("--stride", texts->stride, "of the convolution, such as 2x2; default 1")->option_text("EXTENTS");
   command->add_option("--dilation", texts->dilation, "of the filter; default 1")->option_text("EXTENTS");
-  command->add_option("--tile", texts->tile, "pixels x channels of one instruction; default 128x64")
-      ->option_text("EXTENTS");
+  command->add_option("--tile", texts->tile, "pixels x channels of one tile; default 128x64")->option_text("EXTENTS");
   command->add_option("--swizzle", texts->swizzle, "none, 32, 64 or 128; default as wide as a row, where there is one")
       ->option_text("BYTES");
+  command->add_option("--cluster", texts->cluster, "CTAs that share a tile, such as 2x1: a load becomes a multicast")
+      ->option_text("EXTENTS");
   command->add_option("--at", texts->at, "which tile of pixels the instructions are listed for; default 0")
       ->option_text("TILE");
   command->add_option("--address", texts->address, "of the input")->option_text("NUMBER");
   command->add_flag("--json", outputs->json, "the explanation as JSON");
+  command->add_option("--html", outputs->html, "also write a page with pictures")->option_text("FILE");
   command->footer(
       "Example: gantry explain im2col --activation 8x56x56x64 --layout NHWC --elem f16 --filter 3x3 --pad 1x1 \\\n"
       "             --tile 128x64\n"
@@ -117,7 +118,8 @@ void add_im2col(CLI::App& explain_command, int& status) {
   command->callback([texts, outputs, &status] {
     const Im2colQuestion question = read_question(*texts);
     if (!question.ok()) refuse_options(question.problems);
-    status = answer(explain(plan_im2col(question.conv, question.tile), {.pixel_tile = question.pixel_tile}), *outputs);
+    status = answer(
+        explain(plan_im2col(question.conv, question.tile, question.op), {.pixel_tile = question.pixel_tile}), *outputs);
   });
 }
 
@@ -125,11 +127,12 @@ void add_im2col(CLI::App& explain_command, int& status) {
 
 void add_explain_command(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("explain", "Explains TMA copies: boxes, tensor maps, instructions, banks, refusals");
+      app.add_subcommand("explain", "Explains TMA copies and epilogues: boxes, tensor maps, tiles, stages, refusals");
   command->require_subcommand(1);
   command->get_formatter()->column_width(30);
   add_tma(*command, status);
   add_im2col(*command, status);
+  add_explain_epilogue(*command, status);
 }
 
 }  // namespace gantry::tool

@@ -62,10 +62,9 @@ GANTRY_X(reuse_needs_both, refused,
 GANTRY_X(reuse_stages, refused,
          "D is to reuse the {first} buffers of C for {actual} stage{s} of its own: StagesD is at most StagesC; the "
          "nearest StagesD that works is {nearest}")
-GANTRY_X(
-    reuse_space, refused,
-    "D is to reuse the buffers of C, and one stage of D takes {actual} byte{s} and one of C {first}: they must take "
-    "the same space; without reuse this works")
+GANTRY_X(reuse_space, refused,
+         "D is to reuse the buffers of C, and elements of D have {actual} bits and those of C {first}: a tile of each "
+         "must take the same space; without reuse this works")
 GANTRY_X(
     deadlock, refused,
     "stores are delayed and D reuses the buffers of C, with StagesC = {actual} and StagesD = {first}: the load warp "
@@ -85,8 +84,9 @@ GANTRY_X(
     "the fusion asks for {actual} byte{s} of shared memory aligned to {first}: sizes are not negative and alignments "
     "are powers of two; the nearest alignment that works is {nearest}")
 GANTRY_X(tma_plan, refused, "{operand} cannot be copied by TMA: {tma}")
-GANTRY_X(shared_memory, hopper,
-         "the epilogue takes {actual} bytes of shared memory: a block has at most {first}; fewer stages or a smaller "
-         "epilogue tile would fit, {nearest} stages of C and D together at this size")
+GANTRY_X(
+    shared_memory, hopper,
+    "the epilogue takes {actual} bytes of shared memory: a block has at most {first}, which is room for {nearest} of "
+    "its buffers; fewer stages or a smaller epilogue tile fit")
 
 #undef GANTRY_X

@@ -1,0 +1,55 @@
+// gantry explain epilogue: every decision about an epilogue, or why it cannot be built.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "explain/epilogue_options.hpp"
+
+namespace gantry::tool {
+
+void add_explain_epilogue(CLI::App& explain_command, int& status) {
+  CLI::App* command = explain_command.add_subcommand("epilogue", "Tiles, stages, buffers and copies of an epilogue");
+  const auto texts = std::make_shared<EpilogueTexts>();
+  const auto json = std::make_shared<bool>(false);
+  const auto option = [command](const char* name, std::string& text, const char* what, const char* form) {
+    return command->add_option(name, text, what)->option_text(form);
+  };
+  option("--tile", texts->tile, "CTA tile, such as 128x256x64", "EXTENTS")->required();
+  option("--c", texts->c, "element of C; default void, no source", "TYPE");
+  option("--d", texts->d, "element of D; void: the fusion stores, and --aux stands in", "TYPE")->required();
+  option("--aux", texts->aux, "element of the auxiliary output, where D is void", "TYPE");
+  option("--c-layout", texts->c_layout, "row, column, NWC, NHWC, NDHWC; '*': strides of each group", "NAME");
+  option("--d-layout", texts->d_layout, "the same of D; both default to row", "NAME");
+  option("--acc", texts->acc, "element of the accumulators; default f32", "TYPE");
+  option("--compute", texts->compute, "element that values are computed in; default f32", "TYPE");
+  option("--schedule", texts->schedule, "auto, tma, cooperative, no_smem or a name of CUTLASS's", "NAME");
+  option("--policy", texts->policy, "whose rules decide: gantry (default) or cutlass", "NAME");
+  option("--epi-tile", texts->epi_tile, "epilogue tile, such as 64x32; default by the rules", "EXTENTS");
+  option("--c-align", texts->c_align, "elements that pointer and strides of C are multiples of", "NUMBER");
+  option("--d-align", texts->d_align, "the same of D; both default to 16 bytes", "NUMBER");
+  option("--warp-groups", texts->warp_groups, "warp groups that share a CTA tile", "NUMBER");
+  option("--stages-c", texts->stages_c, "buffers of C", "NUMBER");
+  option("--stages-d", texts->stages_d, "buffers of D", "NUMBER");
+  option("--fragment", texts->fragment, "values that a visit computes at once", "NUMBER");
+  option("--reuse", texts->reuse, "whether D reuses the buffers of C", "yes|no");
+  option("--delay", texts->delay, "whether stores are issued one subtile late", "yes|no");
+  command->add_flag("--json", *json, "the decisions as JSON");
+  command->footer(
+      "Example: gantry explain epilogue --tile 128x256x64 --c bf16 --d bf16 --schedule cooperative\n"
+      "The exit status is 1 where the epilogue cannot be built; the report then gives every reason.");
+  command->callback([texts, json, &status] {
+    const EpilogueQuestion question = read_question(*texts);
+    if (!question.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(question.problems, "\n")), 2);
+    const EpilogueExplanation e = explain(question.builder);
+    if (*json) {
+      fmt::print("{}\n", to_json(e).dump(2));
+    } else {
+      fmt::print("{}", report(e));
+    }
+    status = e.ok() ? 0 : 1;
+  });
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,138 @@
+#include "explain/epilogue_options.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <gantry/numeric/element_name.hpp>
+
+#include "eval/epilogue_json.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+// Text from a user, fit to be quoted: printable, and not longer than a line.
+std::string quoted(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
+  return '"' + out + (text.size() > 48 ? "...\"" : "\"");
+}
+
+bool read_number(std::string_view text, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Reads options that were given into the builder's fields, and collects what is wrong with them.
+class Reader {
+ public:
+  explicit Reader(std::vector<std::string>& problems) : problems_(problems) {}
+
+  void element(const char* option, const std::string& text, ElementType& out) {
+    if (text.empty()) return;
+    const ParsedElementType parsed = parse_element_type(text.c_str());
+    if (!parsed.ok) problems_.push_back(fmt::format("{}: {}", option, parsed.problem.c_str()));
+    out = parsed.type;
+  }
+
+  void layout(const char* option, const std::string& text, LayoutTag& out) {
+    if (text.empty()) return;
+    const ParsedLayoutTag parsed = parse_layout_tag(text.c_str());
+    if (!parsed.ok) wrong(option, "row, column, NWC, NHWC or NDHWC, with '*' for strides of each group", text);
+    out = parsed.tag;
+  }
+
+  void schedule(const char* option, const std::string& text, EpilogueSchedule& out) {
+    if (text.empty()) return;
+    const ParsedSchedule parsed = parse_epilogue_schedule(text.c_str());
+    if (!parsed.ok) wrong(option, "a schedule: auto, tma, cooperative, no_smem or a name of CUTLASS's", text);
+    out = parsed.schedule;
+  }
+
+  void flavour(const char* option, const std::string& text, PolicyFlavour& out) {
+    if (text.empty() || text == "gantry") return;
+    if (text != "cutlass") wrong(option, "gantry or cutlass", text);
+    out = PolicyFlavour::cutlass_compatible;
+  }
+
+  void number(const char* option, const std::string& text, int& out) {
+    if (text.empty()) return;
+    if (!read_number(text, out) || out == 0) wrong(option, "a number other than 0", text);
+  }
+
+  void choice(const char* option, const std::string& text, Choice& out) {
+    if (text.empty() || text == "auto") return;
+    if (text != "yes" && text != "no") wrong(option, "yes, no or auto", text);
+    out = text == "yes" ? Choice::yes : Choice::no;
+  }
+
+  // `128x256x64`: at least `least` extents, at most as many as there are places.
+  void extents(const char* option, std::string_view text, int least, std::vector<int*> places) {
+    if (text.empty() || text == "auto") return;
+    const std::string_view all = text;
+    std::size_t count = 0;
+    while (true) {
+      const std::size_t x = text.find('x');
+      if (count == places.size() || !read_number(text.substr(0, x), *places[count])) break;
+      ++count;
+      if (x == std::string_view::npos) {
+        if (count >= static_cast<std::size_t>(least)) return;
+        break;
+      }
+      text.remove_prefix(x + 1);
+    }
+    wrong(option, places.size() == 3 ? "extents such as 128x256x64" : "extents such as 64x32", all);
+  }
+
+ private:
+  void wrong(const char* option, std::string_view takes, std::string_view text) {
+    problems_.push_back(fmt::format("{} takes {}, and not {}", option, takes, quoted(text)));
+  }
+
+  std::vector<std::string>& problems_;
+};
+
+}  // namespace
+
+EpilogueQuestion read_question(const EpilogueTexts& texts) {
+  EpilogueQuestion q;
+  Reader read(q.problems);
+  CollectiveBuilder& b = q.builder;
+  read.flavour("--policy", texts.policy, b.flavour);
+  read.schedule("--schedule", texts.schedule, b.schedule);
+  read.extents("--tile", texts.tile, 2, {&b.tile.m, &b.tile.n, &b.tile.k});
+  read.extents("--epi-tile", texts.epi_tile, 2, {&b.epi_tile.m, &b.epi_tile.n});
+  read.element("--c", texts.c, b.c);
+  read.element("--d", texts.d, b.d);
+  read.element("--aux", texts.aux, b.aux);
+  read.layout("--c-layout", texts.c_layout, b.layout_c);
+  read.layout("--d-layout", texts.d_layout, b.layout_d);
+  read.element("--acc", texts.acc, b.acc);
+  read.element("--compute", texts.compute, b.compute);
+  read.number("--c-align", texts.c_align, b.align_c);
+  read.number("--d-align", texts.d_align, b.align_d);
+  read.number("--warp-groups", texts.warp_groups, b.warp_groups);
+  read.number("--stages-c", texts.stages_c, b.stages_c);
+  read.number("--stages-d", texts.stages_d, b.stages_d);
+  read.number("--fragment", texts.fragment, b.fragment_size);
+  read.choice("--reuse", texts.reuse, b.reuse_smem_c);
+  read.choice("--delay", texts.delay, b.delay_tma_store);
+  return q;
+}
+
+nlohmann::ordered_json to_json(const EpilogueExplanation& e) {
+  nlohmann::ordered_json out;
+  out["ok"] = e.ok();
+  out["refused"] = e.refused;
+  out["not_on_hopper"] = e.not_on_hopper;
+  out["decisions"] = nlohmann::ordered_json::array();
+  for (const EpilogueDecision& d : e.decisions) {
+    out["decisions"].push_back({{"section", d.section}, {"name", d.name}, {"value", d.value}, {"why", d.why}});
+  }
+  if (!e.policy.refused()) out["policy"] = policy_json(e.policy);
+  return out;
+}
+
+}  // namespace gantry::tool

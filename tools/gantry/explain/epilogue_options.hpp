@@ -1,0 +1,48 @@
+// What `gantry explain epilogue` is asked, from the texts of its options to a builder; or every sentence that says what
+// is wrong with them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <gantry/epilogue/policy_print.hpp>
+
+namespace gantry::tool {
+
+// Empty: as the builder's default.
+struct EpilogueTexts {
+  std::string policy = {};
+  std::string schedule = {};
+  std::string tile = {};
+  std::string epi_tile = {};
+  std::string c = {};
+  std::string d = {};
+  std::string aux = {};
+  std::string c_layout = {};
+  std::string d_layout = {};
+  std::string acc = {};
+  std::string compute = {};
+  std::string c_align = {};
+  std::string d_align = {};
+  std::string warp_groups = {};
+  std::string stages_c = {};
+  std::string stages_d = {};
+  std::string fragment = {};
+  std::string reuse = {};
+  std::string delay = {};
+};
+
+struct EpilogueQuestion {
+  CollectiveBuilder builder;
+  std::vector<std::string> problems;  // with these there is no builder
+
+  bool ok() const { return problems.empty(); }
+};
+
+EpilogueQuestion read_question(const EpilogueTexts& texts);
+
+nlohmann::ordered_json to_json(const EpilogueExplanation& e);
+
+}  // namespace gantry::tool
