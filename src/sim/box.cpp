@@ -14,7 +14,8 @@ struct Row {
   std::uint64_t global = 0;  // address of element 0 of dimension 0
 };
 
-void add_row(Box& box, const TmaDescriptorParams& map, const Row& row) {
+// Cuts a run where the tensor begins and ends, and into chunks where it is swizzled.
+void add_run(Box& box, const TmaDescriptorParams& map, const Row& row) {
   const auto element = static_cast<std::uint32_t>(element_bytes(map.data_type));
   const auto extent = static_cast<std::int64_t>(map.dims[0]);
   std::int64_t low = std::clamp<std::int64_t>(-row.first, 0, row.elements);
@@ -23,11 +24,11 @@ void add_row(Box& box, const TmaDescriptorParams& map, const Row& row) {
   const std::uint32_t bytes = row.elements * element;
   const std::uint32_t cuts[] = {static_cast<std::uint32_t>(low) * element, static_cast<std::uint32_t>(high) * element,
                                 bytes};
-  const std::uint32_t grain = map.swizzle == TmaSwizzle::none ? bytes : 16;
+  const std::uint32_t grain = map.swizzle == TmaSwizzle::none ? bytes : 16 - row.shared % 16;
   std::uint32_t at = 0;
   for (int part = 0; part < 3; ++part) {
     while (at < cuts[part]) {
-      const std::uint32_t next = std::min(cuts[part], (at / grain + 1) * grain);
+      const std::uint32_t next = std::min(cuts[part], at < grain ? grain : grain + ((at - grain) / 16 + 1) * 16);
       Piece piece{.shared = swizzled(row.shared + at, map.swizzle), .bytes = next - at};
       if (part == 1) {
         piece.global = row.global + static_cast<std::uint64_t>(row.first * element + at);
@@ -39,8 +40,22 @@ void add_row(Box& box, const TmaDescriptorParams& map, const Row& row) {
   box.bytes += bytes;
 }
 
-// Rows narrower than the swizzle's span are spaced by the span.
+// The positions of a box along dimension 0. Only interleaved maps step over elements there: then each is a run.
+void add_row(Box& box, const TmaDescriptorParams& map, const Row& row, std::uint32_t step) {
+  if (step == 1) return add_run(box, map, row);
+  const auto element = static_cast<std::uint32_t>(element_bytes(map.data_type));
+  for (std::uint32_t i = 0; i < row.elements; ++i) {
+    Row one = row;
+    one.shared += i * element;
+    one.first += std::int64_t{i} * step;
+    one.elements = 1;
+    add_run(box, map, one);
+  }
+}
+
+// Rows narrower than the swizzle's span are spaced by the span, unless they are interleaved.
 std::uint32_t row_pitch(const TmaDescriptorParams& map, std::uint32_t bytes) {
+  if (map.interleave != TmaInterleave::none) return bytes;
   return std::max(bytes, static_cast<std::uint32_t>(swizzle_span_bytes(map.swizzle)));
 }
 
@@ -52,6 +67,7 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
   const auto element = static_cast<std::uint32_t>(element_bytes(map.data_type));
   const auto inner = static_cast<std::uint32_t>(box_positions(map, 0));
   const std::uint32_t pitch = row_pitch(map, inner * element);
+  const std::uint32_t step = map.interleave == TmaInterleave::none ? 1 : map.element_strides[0];
   std::uint64_t rows = 1;
   for (int i = 1; i < rank; ++i) rows *= box_positions(map, i);
   box.pieces.reserve(rows * (map.swizzle == TmaSwizzle::none ? 1 : (inner * element + 15) / 16));
@@ -69,7 +85,7 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
       row.inside = row.inside && at >= 0 && at < static_cast<std::int64_t>(map.dims[i]);
       row.global += static_cast<std::uint64_t>(at) * map.strides[i - 1];
     }
-    add_row(box, map, row);
+    add_row(box, map, row, step);
   }
   return box;
 }
@@ -94,7 +110,7 @@ Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, 
       row.inside = row.inside && position >= 0 && position < static_cast<std::int64_t>(map.dims[i]);
       row.global += static_cast<std::uint64_t>(position) * map.strides[i - 1];
     }
-    add_row(box, map, row);
+    add_run(box, map, row);
     // W fastest; past the right edge of the bounding box it returns to the left one and the next axis steps.
     for (int i = 1; i <= spatial; ++i) {
       at[i] += map.element_strides[i];

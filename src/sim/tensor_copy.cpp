@@ -54,16 +54,16 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
     fault("tensor-map-mismatch", site,
           copy.im2col ? "An im2col copy was given a tiled map." : "A tiled copy was given an im2col map.");
   }
-  if (map->interleave != TmaInterleave::none) {
+  if (map->interleave != TmaInterleave::none && copy.im2col) {
     fault("tensor-map-not-modelled", site,
-          "The shared image of interleaved maps is not known well enough to be simulated.");
+          "The shared image of interleaved im2col maps is not known well enough to be simulated.");
   }
   return *map;
 }
 
 void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
   const std::int64_t inner = std::int64_t{copy.coordinates[0]} * element_bytes(map.data_type);
-  if (inner % 16 != 0) {
+  if (inner % 16 != 0 && map.interleave == TmaInterleave::none) {
     fault("tensor-coordinate-alignment", site,
           "A copy starts at coordinate " + std::to_string(copy.coordinates[0]) + " of dimension 0, which is byte " +
               std::to_string(inner) + ": it must be a multiple of 16 bytes.");

@@ -73,13 +73,16 @@ std::vector<std::byte> expected_image(const TmaDescriptorParams& map, const std:
   const auto rank = static_cast<int>(map.rank);
   const auto size = static_cast<std::uint32_t>(element_bytes(map.data_type));
   std::uint32_t n[5] = {1, 1, 1, 1, 1}, total = 1;
+  // Dimension 0 is stepped, and rows narrower than the span are packed, only where the map is interleaved.
+  const bool interleaved = map.interleave != TmaInterleave::none;
+  std::uint32_t step[5] = {1, 1, 1, 1, 1};
   for (int i = 0; i < rank; ++i) {
-    const std::uint32_t step = i == 0 ? 1 : map.element_strides[i];
-    n[i] = (map.box[i] + step - 1) / step;
+    if (i > 0 || interleaved) step[i] = map.element_strides[i];
+    n[i] = (map.box[i] + step[i] - 1) / step[i];
     total *= n[i];
   }
   const std::uint32_t span = static_cast<std::uint32_t>(swizzle_span_bytes(map.swizzle));
-  const std::uint32_t pitch = std::max(n[0] * size, span);
+  const std::uint32_t pitch = interleaved ? n[0] * size : std::max(n[0] * size, span);
   for (std::uint32_t e = 0; e < total; ++e) {
     std::uint32_t rest = e;
     bool inside = true;
@@ -87,7 +90,7 @@ std::vector<std::byte> expected_image(const TmaDescriptorParams& map, const std:
     for (int i = 0; i < rank; ++i) {
       const auto b = static_cast<std::int64_t>(rest % n[i]);
       rest /= n[i];
-      const std::int64_t g = at[i] + b * (i == 0 ? 1 : map.element_strides[i]);
+      const std::int64_t g = at[i] + b * step[i];
       inside = inside && g >= 0 && g < static_cast<std::int64_t>(map.dims[i]);
       address += g * static_cast<std::int64_t>(i == 0 ? size : map.strides[i - 1]);
     }
@@ -170,6 +173,36 @@ const Case kCases[] = {
       .strides = {32, 160, 480, 1440},
       .box = {2, 3, 2, 2, 2}},
      {2, 1, 1, 1, 2}},
+    {"16-byte interleave, slices wider than the swizzle's span",
+     {.data_type = TmaDataType::f16,
+      .rank = 3,
+      .dims = {96, 12, 5},
+      .strides = {192, 2304},
+      .box = {72, 4, 2},
+      .interleave = TmaInterleave::bytes_16,
+      .swizzle = TmaSwizzle::bytes_64},
+     {40, 10, 3}},
+    {"32-byte interleave, slices narrower than the swizzle's span",
+     {.data_type = TmaDataType::bf16,
+      .rank = 4,
+      .dims = {16, 9, 4, 3},
+      .strides = {32, 288, 1152},
+      .box = {16, 5, 3, 2},
+      .element_strides = {1, 2, 1, 1},
+      .interleave = TmaInterleave::bytes_32,
+      .swizzle = TmaSwizzle::bytes_32,
+      .fill = TmaFill::nan},
+     {0, -2, 2, 1}},
+    {"16-byte interleave, every third element from an odd one",
+     {.data_type = TmaDataType::u16,
+      .rank = 3,
+      .dims = {64, 10, 4},
+      .strides = {128, 1280},
+      .box = {48, 4, 2},
+      .element_strides = {3, 1, 1},
+      .interleave = TmaInterleave::bytes_16,
+      .swizzle = TmaSwizzle::bytes_128},
+     {25, 8, 1}},
     {"overlapping rows",
      {.data_type = TmaDataType::u8, .rank = 2, .dims = {64, 20}, .strides = {16}, .box = {32, 8}},
      {16, 4}},
@@ -482,20 +515,23 @@ TEST(TensorFaults, AreNamed) {
   EXPECT_TRUE(issue(&deeper, 0, 0, 0, false).has("tensor-map-mismatch"));
 }
 
-TEST(TensorFaults, AnInterleavedMapIsRefusedRatherThanGuessed) {
+TEST(TensorFaults, AnInterleavedIm2colMapIsRefusedRatherThanGuessed) {
   alignas(128) static std::uint32_t memory[4096];
-  const TmaDescriptor map = pack({.data_type = TmaDataType::u32,
+  const TmaDescriptor map = pack({.mode = TmaMode::im2col,
+                                  .data_type = TmaDataType::u32,
                                   .rank = 3,
                                   .address = reinterpret_cast<std::uint64_t>(memory),
                                   .dims = {64, 8, 8, 1, 1},
                                   .strides = {256, 2048},
-                                  .box = {8, 4, 1, 1, 1},
-                                  .interleave = TmaInterleave::bytes_16});
+                                  .interleave = TmaInterleave::bytes_16,
+                                  .channels_per_pixel = 8,
+                                  .pixels_per_column = 4});
   const std::int32_t at[3] = {0, 0, 0};
+  const std::uint16_t offsets[1] = {0};
   const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
     if (thread_rank() != 0) return;
-    cp_async_bulk_tensor(space_cluster, space_global, shared.as<Storage>().tile, &map, at,
-                         &shared.as<Storage>().barrier);
+    cp_async_bulk_tensor_im2col(space_cluster, space_global, shared.as<Storage>().tile, &map, at,
+                                &shared.as<Storage>().barrier, offsets);
   });
   EXPECT_TRUE(report.has("tensor-map-not-modelled")) << report.text();
 }
