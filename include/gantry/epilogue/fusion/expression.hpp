@@ -17,6 +17,7 @@
 #pragma once
 
 #include <gantry/epilogue/fusion/check.hpp>
+#include <gantry/epilogue/fusion/detail/numbers.hpp>
 
 namespace gantry::fusion {
 

@@ -77,10 +77,10 @@ GANTRY_HD constexpr int arity_of_user() {
   }
 }
 
+template <int i, class... Fs>
+struct NthFunction;
 template <int i, class F, class... Rest>
-struct NthFunction {
-  using type = typename NthFunction<i - 1, Rest...>::type;
-};
+struct NthFunction<i, F, Rest...> : NthFunction<i - 1, Rest...> {};
 template <class F, class... Rest>
 struct NthFunction<0, F, Rest...> {
   using type = F;

@@ -1,0 +1,265 @@
+// The arguments of a fusion, by name, on the host.
+//
+//   args["alpha"] = 2.0f;                     a scalar by value
+//   args["alpha"] = pointer;                  in device memory; with .batched(pointer, 1) another one for each batch
+//   args["bias"] = pointer;                   a vector; .batched(pointer, n) one for each batch
+//   args["aux"] = pointer;                    a dense tensor; .tensor(pointer, stride, batch_stride) any other
+//   args["amax"] = pointer;                   a reduction; .batched(...) one for each batch, else one for all batches
+// Strides count elements. Nothing is refused at once: problems() has a sentence for every unknown name, wrong type,
+// wrong alignment and missing argument. ArgumentsFor<F> knows the graph F::graph at compile time, where
+// set<"bias">(pointer) does not compile with a wrong name or type.
+//
+// Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     using namespace gantry::fusion;
+//     const Graph g = graph("d = relu(alpha * acc + row(bias))");
+//     float bias[64] = {};
+//     FusionArguments args(g);
+//     args["bias"] = bias;
+//     args["bais"] = bias;
+//     const auto problems = args.problems({.m = 128, .n = 64});
+//     // problems[0]: there is no argument bais; did you mean bias? The arguments are alpha, bias
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gantry/epilogue/fusion/function_names.hpp>
+#include <gantry/epilogue/fusion/print.hpp>
+
+namespace gantry::fusion {
+
+// What the host gave for one argument.
+struct ArgumentValue {
+  static constexpr std::int64_t kDense = -1;
+
+  bool given = false;
+  float value = 0;                     // of a scalar without a pointer
+  void* pointer = nullptr;             // where it is in memory; null: the value, or the default
+  std::int64_t stride = kDense;        // of a tensor: from one row (or column) to the next
+  std::int64_t batch_stride = kDense;  // from one batch to the next; 0: all share one. kDense is 0 but for tensors
+};
+
+struct ProblemShape {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t l = 1;
+};
+
+// The values as a kernel needs them: defaults in place, dense strides as numbers.
+struct ResolvedArguments {
+  ArgumentValue values[kMaxArguments];
+};
+
+class FusionArguments {
+ public:
+  explicit FusionArguments(const Graph& graph) : graph_(graph) {}
+
+  // One argument, to be given. Holds on to the FusionArguments.
+  class Slot {
+   public:
+    Slot(FusionArguments& owner, int index) : owner_(owner), index_(index) {}
+
+    void operator=(float value) { owner_.set_value(index_, value); }  // NOLINT(misc-unconventional-assign-operator)
+    template <class T>
+    void operator=(T* pointer) {  // NOLINT(misc-unconventional-assign-operator)
+      owner_.set_pointer(index_, pointer, ArgumentValue::kDense, ArgumentValue::kDense);
+    }
+    void operator=(std::nullptr_t) {
+      owner_.set_value(index_, 0, true);
+    }  // NOLINT(misc-unconventional-assign-operator)
+
+    template <class T>
+    void batched(T* pointer, std::int64_t batch_stride) {
+      owner_.set_pointer(index_, pointer, ArgumentValue::kDense, batch_stride);
+    }
+    template <class T>
+    void tensor(T* pointer, std::int64_t stride, std::int64_t batch_stride = ArgumentValue::kDense) {
+      owner_.set_pointer(index_, pointer, stride, batch_stride);
+    }
+
+   private:
+    FusionArguments& owner_;
+    int index_;
+  };
+
+  Slot operator[](const char* name) { return {*this, find(name)}; }
+
+  const Graph& graph() const { return graph_; }
+  const ArgumentValue& value(int i) const { return values_[i]; }
+
+  // Every reason why the fusion cannot run on a problem of this shape with what was given.
+  std::vector<std::string> problems(const ProblemShape& shape) const {
+    std::vector<std::string> out = refusals_;
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      if (!refused_[i]) check(i, shape, out);
+    }
+    return out;
+  }
+
+  // Requires that there are no problems.
+  ResolvedArguments resolved(const ProblemShape& shape) const {
+    ResolvedArguments out;
+    for (int i = 0; i < graph_.argument_count; ++i) out.values[i] = resolve(i, shape);
+    return out;
+  }
+
+ private:
+  static std::string name_of(const Argument& argument) { return argument.name.text; }
+
+  int find(const char* name) {
+    const Name wanted(name);
+    Nearest nearest(name);
+    std::string known;
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      const Argument& argument = graph_.arguments[i];
+      if (argument.name == wanted) return i;
+      nearest.consider(argument.name.text);
+      known += (i > 0 ? ", " : "") + name_of(argument);
+    }
+    std::string problem = std::string("there is no argument ") + name;
+    if (nearest.name().text[0] != '\0') problem += std::string("; did you mean ") + nearest.name().text + "?";
+    refusals_.push_back(problem + (known.empty() ? " The fusion has none" : " The arguments are " + known));
+    return -1;
+  }
+
+  void refuse(int i, const std::string& reason) {
+    refused_[i] = true;
+    refusals_.push_back(name_of(graph_.arguments[i]) + " " + reason);
+  }
+
+  void set_value(int i, float value, bool is_null = false) {
+    if (i < 0) return;
+    const Argument& argument = graph_.arguments[i];
+    if (!is_null && argument.kind != ArgumentKind::scalar) {
+      return refuse(i, "is " + std::string(kind_of(argument)) + ", which is given by its address, not by a number");
+    }
+    values_[i] = {.given = !is_null, .value = value};
+  }
+
+  template <class T>
+  void set_pointer(int i, T* pointer, std::int64_t stride, std::int64_t batch_stride) {
+    if (i < 0) return;
+    const Argument& argument = graph_.arguments[i];
+    using Element = std::remove_const_t<T>;
+    if constexpr (!__is_same(Element, void)) {
+      const bool bytes = info(argument.element).bits < 8 && __is_same(Element, std::uint8_t);
+      if (element_type_v<Element> != argument.element && !bytes) {
+        return refuse(i, "is " + std::string(kind_of(argument)) + " of " + info(argument.element).name +
+                             ", and was given the address of " + info(element_type_v<Element>).name);
+      }
+    }
+    if (is_output(argument.kind) && std::is_const_v<T>) return refuse(i, "is written, and was given a const address");
+    values_[i] = {.given = pointer != nullptr, .pointer = const_cast<Element*>(pointer)};  // NOLINT: inputs stay inputs
+    values_[i].stride = stride;
+    values_[i].batch_stride = batch_stride;
+  }
+
+  static const char* kind_of(const Argument& argument) {
+    constexpr const char* kKinds[] = {"a scalar",        "a row vector",     "a column vector",
+                                      "an input tensor", "an output tensor", "a reduction"};
+    return kKinds[static_cast<int>(argument.kind)];
+  }
+
+  ArgumentValue resolve(int i, const ProblemShape& shape) const {
+    const Argument& argument = graph_.arguments[i];
+    ArgumentValue out = values_[i];
+    if (!out.given) out.value = argument.value;
+    const bool tensor = is_tensor(argument.kind);
+    if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? shape.n : shape.m) : 0;
+    if (out.batch_stride == ArgumentValue::kDense) {
+      out.batch_stride = tensor ? out.stride * (argument.row_major ? shape.m : shape.n) : 0;
+    }
+    return out;
+  }
+
+  void check(int i, const ProblemShape& shape, std::vector<std::string>& out) const {
+    const Argument& argument = graph_.arguments[i];
+    const ArgumentValue value = resolve(i, shape);
+    const auto refuse = [&](const std::string& reason) { out.push_back(name_of(argument) + " " + reason); };
+    if (!value.given) {
+      if (!argument.has_default)
+        refuse("was not given: it is " + std::string(kind_of(argument)) + " and has no default");
+      return;
+    }
+    if (value.pointer == nullptr) return;
+    const int bits = info(argument.element).bits;
+    const std::int64_t step = bits < 8 ? 1 : bits / 8;
+    const auto address = reinterpret_cast<std::uintptr_t>(value.pointer);
+    if (address % static_cast<std::uintptr_t>(step) != 0) {
+      refuse("must be aligned to its element, " + std::to_string(step) + " bytes, and begins at " +
+             std::to_string(address) + ", " + std::to_string(address % static_cast<std::uintptr_t>(step)) + " beyond");
+    }
+    if (!is_tensor(argument.kind)) return check_vector(argument, value, shape, refuse);
+    const std::int64_t extent = argument.row_major ? shape.n : shape.m;
+    if (value.stride < extent) {
+      refuse("has a stride of " + std::to_string(value.stride) + ", less than its " +
+             (argument.row_major ? "rows are long: " : "columns are long: ") + std::to_string(extent));
+    }
+    if (argument.kind == ArgumentKind::aux_out && shape.l > 1 && value.batch_stride == 0) {
+      refuse("is written by every batch to the same place: its batch stride is 0");
+    }
+  }
+
+  template <class Refuse>
+  static void check_vector(const Argument& argument, const ArgumentValue& value, const ProblemShape& shape,
+                           const Refuse& refuse) {
+    std::int64_t extent = 1;
+    if (argument.kind == ArgumentKind::row || argument.extent == Extent::row) extent = shape.n;
+    if (argument.kind == ArgumentKind::column || argument.extent == Extent::column) extent = shape.m;
+    if (argument.kind == ArgumentKind::reduction && value.batch_stride != 0 && value.batch_stride < extent &&
+        shape.l > 1) {
+      refuse("has results that overlap: its batch stride is " + std::to_string(value.batch_stride) +
+             ", and each batch has " + std::to_string(extent));
+    }
+  }
+
+  Graph graph_;
+  ArgumentValue values_[kMaxArguments];
+  bool refused_[kMaxArguments] = {};
+  std::vector<std::string> refusals_;
+};
+
+// With a graph that is known at compile time: F has a `static constexpr Graph graph`.
+template <class F>
+class ArgumentsFor : public FusionArguments {
+ public:
+  ArgumentsFor() : FusionArguments(F::graph) {}
+
+  // args.set<"bias">(pointer), args.set<"alpha">(2.0f): the name and the type are checked by the compiler.
+  template <Name name>
+  void set(float value) {
+    constexpr int i = index<name>();
+    static_assert(F::graph.arguments[i].kind == ArgumentKind::scalar,
+                  "gantry: only a scalar is given by value; vectors and tensors by their address");
+    (*this)[name.text] = value;
+  }
+  template <Name name, class T>
+  void set(T* pointer, std::int64_t batch_stride = ArgumentValue::kDense) {
+    constexpr Argument argument = F::graph.arguments[index<name>()];
+    using Element = std::remove_const_t<T>;
+    if constexpr (!__is_same(Element, void)) {
+      static_assert(element_type_v<Element> == argument.element || info(argument.element).bits < 8,
+                    "gantry: this address is of another element type than the argument of this name");
+    }
+    static_assert(!is_output(argument.kind) || !std::is_const_v<T>, "gantry: this argument is written");
+    (*this)[name.text].batched(pointer, batch_stride);
+  }
+
+ private:
+  template <Name name>
+  static constexpr int index() {
+    constexpr int found = [] {
+      for (int i = 0; i < F::graph.argument_count; ++i) {
+        if (F::graph.arguments[i].name == name) return i;
+      }
+      return -1;
+    }();
+    static_assert(found >= 0, "gantry: the fusion has no argument of this name");
+    return found < 0 ? 0 : found;
+  }
+};
+
+}  // namespace gantry::fusion
