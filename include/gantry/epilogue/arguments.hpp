@@ -65,8 +65,10 @@ typename CollectiveEpilogue<Config>::Params to_underlying_arguments(const Epilog
                                       element_type_v<typename Tile::Element>, Tile::row_major, matrix, problem)
                       .descriptor);
   };
-  if constexpr (Collective::kHasC) out.c = map(typename Collective::TileC{}, detail::TmaOpTag<TmaOp::load>{}, arguments.c);
-  if constexpr (Collective::kHasD) out.d = map(typename Collective::TileD{}, detail::TmaOpTag<TmaOp::store>{}, arguments.d);
+  if constexpr (Collective::kHasC)
+    out.c = map(typename Collective::TileC{}, detail::TmaOpTag<TmaOp::load>{}, arguments.c);
+  if constexpr (Collective::kHasD)
+    out.d = map(typename Collective::TileD{}, detail::TmaOpTag<TmaOp::store>{}, arguments.d);
   for_each_index<Config::graph.argument_count>([&](auto i) {
     constexpr int argument = decltype(i)::value;
     constexpr fusion::Argument a = Config::graph.arguments[argument];
@@ -76,9 +78,11 @@ typename CollectiveEpilogue<Config>::Params to_underlying_arguments(const Epilog
       const fusion::Operand& o = arguments.fusion[argument];
       const EpilogueMatrix matrix{o.pointer, o.stride, o.batch_stride};
       if constexpr (a.kind == fusion::ArgumentKind::aux_in) {
-        out.fusion.maps[Collective::Fusion::kSlots.map[argument]] = map(Tile{}, detail::TmaOpTag<TmaOp::load>{}, matrix);
+        out.fusion.maps[Collective::Fusion::kSlots.map[argument]] =
+            map(Tile{}, detail::TmaOpTag<TmaOp::load>{}, matrix);
       } else {
-        out.fusion.maps[Collective::Fusion::kSlots.map[argument]] = map(Tile{}, detail::TmaOpTag<TmaOp::store>{}, matrix);
+        out.fusion.maps[Collective::Fusion::kSlots.map[argument]] =
+            map(Tile{}, detail::TmaOpTag<TmaOp::store>{}, matrix);
       }
     }
   });

@@ -4,7 +4,7 @@
 //
 // `Config` has `policy` (EpiloguePolicy), `graph` (fusion::Graph) and `Functions` (fusion::UserFunctions<...>).
 // A kernel calls load and load_tail from its load thread, store and store_tail from all math threads, and carries the
-// states from tile to tile. What happens in which order, and why, is said where it happens.
+// states from tile to kTile. What happens in which order, and why, is said where it happens.
 //
 // Invariant: a buffer is written only after what it held has been read, and read only after its writers have fenced and
 // met. Loads wait for releases, stores for bulk groups.
@@ -49,19 +49,19 @@ class CollectiveEpilogue {
   static constexpr int kStagesC = Config::policy.stages_c;
   static constexpr int kStoreStages = Config::policy.store_stages();
   static constexpr int kUnacquired = Config::policy.store_unacquired_stages();
-  static constexpr Subtiles tile = {.m = Config::policy.cta_tile.m,
-                                    .n = Config::policy.cta_tile.n,
-                                    .epi_m = Config::policy.epi_tile.m,
-                                    .epi_n = Config::policy.epi_tile.n,
-                                    .warpgroups = Config::policy.warp_groups};
-  static_assert(tile.epi_m % tile.mma_m() == 0,
+  static constexpr Subtiles kTile = {.m = Config::policy.cta_tile.m,
+                                     .n = Config::policy.cta_tile.n,
+                                     .epi_m = Config::policy.epi_tile.m,
+                                     .epi_n = Config::policy.epi_tile.n,
+                                     .warpgroups = Config::policy.warp_groups};
+  static_assert(kTile.epi_m % kTile.mma_m() == 0,
                 "gantry: a subtile has 64 rows for each warpgroup that shares the tile, or a multiple of that");
-  static constexpr int kMathThreads = tile.threads();
+  static constexpr int kMathThreads = kTile.threads();
 
   struct FusionConfig {
     static constexpr fusion::Graph graph = Config::graph;
     using Functions = typename Config::Functions;
-    static constexpr Subtiles tile = CollectiveEpilogue::tile;
+    static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = kStagesC, .stores = kStoreStages};
     using Value = element_t<Config::policy.element_compute>;
   };
@@ -70,13 +70,13 @@ class CollectiveEpilogue {
   static_assert(kHasC || !Config::graph.uses_source(), "gantry: the expression uses C, and the policy has none");
 
   struct ShapeC {
-    static constexpr Subtiles tile = CollectiveEpilogue::tile;
+    static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr ElementType element = Config::policy.c.smem_element;
     static constexpr bool row_major = !Config::policy.c.m_major();
     static constexpr int stages = kStagesC;
   };
   struct ShapeD {
-    static constexpr Subtiles tile = CollectiveEpilogue::tile;
+    static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr ElementType element = Config::policy.d.smem_element;
     static constexpr bool row_major = !Config::policy.d.m_major();
     static constexpr int stages = kStoreStages;
@@ -95,15 +95,13 @@ class CollectiveEpilogue {
   // ---- Storage
 
   struct TensorStorage {
-    static constexpr int kAlignment = kReuse && TileC::kAlignment > TileD::kAlignment ? TileC::kAlignment
-                                                                                       : TileD::kAlignment;
+    static constexpr int kAlignment =
+        kReuse && TileC::kAlignment > TileD::kAlignment ? TileC::kAlignment : TileD::kAlignment;
     [[no_unique_address]] detail::SharedBytes<kHasC && !kReuse ? TileC::kBytes : 0, TileC::kAlignment> c;
     [[no_unique_address]] detail::SharedBytes<kHasD ? TileD::kBytes : 0, kAlignment> d;
     [[no_unique_address]] detail::SharedBytes<Fusion::kSlots.bytes, Fusion::kSlots.alignment> fusion;
 
-    GANTRY_INLINE auto* buffers_c() {
-      return reinterpret_cast<typename TileC::Element*>(kReuse ? d.data() : c.data());
-    }
+    GANTRY_INLINE auto* buffers_c() { return reinterpret_cast<typename TileC::Element*>(kReuse ? d.data() : c.data()); }
     GANTRY_INLINE auto* buffers_d() { return reinterpret_cast<typename TileD::Element*>(d.data()); }
   };
   using PipelineStorage = typename LoadPipeline::SharedStorage;
@@ -122,8 +120,8 @@ class CollectiveEpilogue {
   GANTRY_INLINE static std::uint32_t transaction_bytes(bool c_needed) {
     return static_cast<std::uint32_t>((c_needed ? TileC::kStageBytes : 0) + Fusion::kSlots.load_bytes);
   }
-  GANTRY_HD static constexpr int get_load_pipe_increment() { return tile.count(); }
-  GANTRY_HD static constexpr int get_store_pipe_increment() { return tile.count(); }
+  GANTRY_HD static constexpr int get_load_pipe_increment() { return kTile.count(); }
+  GANTRY_HD static constexpr int get_store_pipe_increment() { return kTile.count(); }
 
   // One thread commits a stage; one lane of each math warp releases it.
   GANTRY_HD static constexpr typename LoadPipeline::Params pipeline_params(PipelineRole role = PipelineRole::both) {
@@ -157,10 +155,10 @@ class CollectiveEpilogue {
     const bool c_needed = is_source_needed(params, at.l);
     if (!Fusion::kLoads && !c_needed) return state;
     GANTRY_NO_UNROLL
-    for (int en = 0; en < tile.along_n(); ++en) {
+    for (int en = 0; en < kTile.along_n(); ++en) {
       GANTRY_NO_UNROLL
-      for (int em = 0; em < tile.along_m(); ++em) {
-        if (subtile_idx >= 0 && subtile_idx != en * tile.along_m() + em) continue;
+      for (int em = 0; em < kTile.along_m(); ++em) {
+        if (subtile_idx >= 0 && subtile_idx != en * kTile.along_m() + em) continue;
         std::uint64_t* full = pipeline.producer_get_barrier(state);
         pipeline.producer_acquire(state);
         pipeline.producer_commit(state, transaction_bytes(c_needed));
@@ -179,11 +177,11 @@ class CollectiveEpilogue {
 
   // ---- Store side, by all math threads
 
-  // What is carried from tile to tile.
+  // What is carried from tile to kTile.
   struct StoreStates {
-    LoadState load{};                                            // the next stage to wait for and release
+    LoadState load{};                                              // the next stage to wait for and release
     StoreState store = make_producer_start_state<kStoreStages>();  // the next buffer to write
-    int issued = 0;                                              // stores since the last tail
+    int issued = 0;                                                // stores since the last tail
   };
 
   // `accumulators` are in the order of wgmma's registers. `thread` counts the math threads of the tile, `barrier` is a
@@ -200,8 +198,8 @@ class CollectiveEpilogue {
                                   {.at = at,
                                    .m = params.m,
                                    .n = params.n,
-                                   .tiles_m = (params.m + tile.m - 1) / tile.m,
-                                   .tiles_n = (params.n + tile.n - 1) / tile.n,
+                                   .tiles_m = (params.m + kTile.m - 1) / kTile.m,
+                                   .tiles_n = (params.n + kTile.n - 1) / kTile.n,
                                    .thread = thread});
     // With reuse, buffers are released later than they are read: what is waited for runs ahead of what is released.
     LoadState wait = states.load;
@@ -233,10 +231,10 @@ class CollectiveEpilogue {
     fusion.begin(sync);
     int previous_m = -1, previous_n = 0;
     GANTRY_UNROLL
-    for (int en = 0; en < tile.along_n(); ++en) {
+    for (int en = 0; en < kTile.along_n(); ++en) {
       GANTRY_UNROLL
-      for (int em = 0; em < tile.along_m(); ++em) {
-        const int subtile = en * tile.along_m() + em;
+      for (int em = 0; em < kTile.along_m(); ++em) {
+        const int subtile = en * kTile.along_m() + em;
         if (subtile_idx >= 0 && subtile_idx != subtile) continue;
         auto c = TileC::make_registers();
         if (loads) {
@@ -306,15 +304,16 @@ class CollectiveEpilogue {
 
  private:
   static constexpr int kFragment =
-      tile.values() % Config::policy.fragment_size == 0 && Config::policy.fragment_size % 4 == 0
+      kTile.values() % Config::policy.fragment_size == 0 && Config::policy.fragment_size % 4 == 0
           ? Config::policy.fragment_size
           : 4;
 
   template <class Accumulators, class C, class D>
   GANTRY_INLINE static void visit(typename Fusion::Store& fusion, const Accumulators& accumulators, const C& c,
                                   bool c_needed, D& d, int em, int en) {
+    constexpr Subtiles tile = kTile;
     GANTRY_UNROLL
-    for (int first = 0; first < tile.values(); first += kFragment) {
+    for (int first = 0; first < kTile.values(); first += kFragment) {
       Value acc[kFragment], source[kFragment], result[kFragment];
       GANTRY_UNROLL
       for (int k = 0; k < kFragment; ++k) {

@@ -1,7 +1,8 @@
 // EpilogueKernel: the whole load and store path of an epilogue without a main loop, persistent over tiles. Accumulators
 // come from a cheap function of (m, n, l), or from a row-major matrix in global memory.
 //
-// `Config` is the collective's; it may have `accumulator(m, n, l)`.
+// `Config` is the collective's; it may have `Accumulators`, a type whose static `at(m, n, l)` gives them. (A type of its
+// own: where device code calls a function of a class template, nvcc wants that class's constants on the device too.)
 #pragma once
 
 #include <gantry/arch/control.hpp>
@@ -15,14 +16,15 @@ namespace gantry {
 template <class Config>
 struct EpilogueKernel {
   using Collective = CollectiveEpilogue<Config>;
-  using Accumulator = element_t<Config::policy.element_acc>;
-  static constexpr Subtiles tile = Collective::tile;
+  static constexpr ElementType kAccumulator = Config::policy.element_acc;
+  using Accumulator = element_t<kAccumulator>;
+  static constexpr Subtiles kTile = Collective::kTile;
   static constexpr int kThreads = 128 + Collective::kMathThreads;
   static constexpr std::uint32_t kBarrier = 1;
 
   struct Params {
     typename Collective::Params epilogue;
-    const Accumulator* accumulators;  // (M, N, L), N fastest; null: Config::accumulator
+    const Accumulator* accumulators;  // (M, N, L), N fastest; null: Config::Accumulators
   };
 
   using Storage = typename Collective::SharedStorage;
@@ -48,8 +50,8 @@ struct EpilogueKernel {
   }
 
  private:
-  GANTRY_HD static constexpr int tiles_m(const Params& p) { return (p.epilogue.m + tile.m - 1) / tile.m; }
-  GANTRY_HD static constexpr int tiles_n(const Params& p) { return (p.epilogue.n + tile.n - 1) / tile.n; }
+  GANTRY_HD static constexpr int tiles_m(const Params& p) { return (p.epilogue.m + kTile.m - 1) / kTile.m; }
+  GANTRY_HD static constexpr int tiles_n(const Params& p) { return (p.epilogue.n + kTile.n - 1) / kTile.n; }
 
   // Neighbouring CTAs take neighbouring columns of tiles.
   GANTRY_INLINE static TileCoordinate tile_at(const Params& p, int i) {
@@ -74,7 +76,7 @@ struct EpilogueKernel {
     for (int i = static_cast<int>(arch::block_index().x); i < tiles(params);
          i += static_cast<int>(arch::grid_dim().x)) {
       const TileCoordinate at = tile_at(params, i);
-      RegisterArray<Accumulator, tile.m / tile.mma_m() * tile.n / 2> accumulators;
+      RegisterArray<Accumulator, kTile.m / kTile.mma_m() * kTile.n / 2> accumulators;
       fill(params, at, thread, accumulators);
       Collective::store(params.epilogue, s.tensors, pipeline, states, at, accumulators, thread, kBarrier);
     }
@@ -84,12 +86,13 @@ struct EpilogueKernel {
   template <class Accumulators>
   GANTRY_INLINE static void fill(const Params& params, const TileCoordinate& at, int thread,
                                  Accumulators& accumulators) {
+    constexpr Subtiles tile = kTile;
     GANTRY_UNROLL
-    for (int i = 0; i < tile.m / tile.mma_m() * tile.n / 2; ++i) {
-      const int m = at.m * tile.m + i / (tile.n / 2) * tile.mma_m() + i / 2 % 2 * 8 + tile.row_of_thread(thread);
-      const int n = at.n * tile.n + i % (tile.n / 2) / 4 * 8 + i % 2 + tile.column_of_thread(thread);
-      if constexpr (requires { Config::accumulator(m, n, at.l); }) {
-        accumulators.data()[i] = Config::accumulator(m, n, at.l);
+    for (int i = 0; i < kTile.m / kTile.mma_m() * kTile.n / 2; ++i) {
+      const int m = at.m * kTile.m + i / (kTile.n / 2) * kTile.mma_m() + i / 2 % 2 * 8 + tile.row_of_thread(thread);
+      const int n = at.n * kTile.n + i % (kTile.n / 2) / 4 * 8 + i % 2 + tile.column_of_thread(thread);
+      if constexpr (requires { Config::Accumulators::at(m, n, at.l); }) {
+        accumulators.data()[i] = Config::Accumulators::at(m, n, at.l);
       } else {
         accumulators.data()[i] = Accumulator(0);
         if (m < params.epilogue.m && n < params.epilogue.n) {

@@ -38,7 +38,8 @@ GANTRY_HD constexpr ComposedLayout staged_layout(ElementType element, bool row_m
 // A batch of matrices (M, N, L) whose sizes and remaining strides come at run time.
 GANTRY_HD constexpr Layout batched_matrix(bool row_major) {
   const Int u = Int::unknown();
-  return make_layout(make_shape(u, u, u), row_major ? make_stride(u, _1, u) : make_stride(_1, u, u));
+  const Int one = Int::fixed(1);
+  return make_layout(make_shape(u, u, u), row_major ? make_stride(u, one, u) : make_stride(one, u, u));
 }
 
 namespace detail {
