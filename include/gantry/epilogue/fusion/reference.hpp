@@ -1,0 +1,295 @@
+// What a fused epilogue should give, for a whole problem: every output element with the interval in which a kernel's
+// result must lie (range.hpp). Host only, in double, one element after the other.
+//
+// Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     using namespace gantry;
+//     using namespace gantry::fusion;
+//     const Graph g = graph("d = relu(acc + row(bias)); top = reduce_max(acc)");
+//     const float acc[2][3] = {{1, 2, 3}, {-4, -5, -6}}, bias[3] = {10, 0, -10};
+//     float top = 0;
+//     FusionArguments args(g);
+//     args["bias"] = bias;
+//     args["top"] = &top;
+//     const ReferenceProblem problem{
+//         .shape = {.m = 2, .n = 3}, .accumulators = {ElementType::f32, acc, 3, 1}, .d_element = ElementType::bf16};
+//     const ReferenceResult expected = reference(g, problem, args);
+//     const bool right = expected.d[0].holds(11) && expected.output("top")[0].holds(3);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gantry/epilogue/fusion/arguments.hpp>
+#include <gantry/epilogue/fusion/range.hpp>
+
+namespace gantry::fusion {
+
+// A matrix for each batch, in host memory. Strides count elements. Without data, every element is 0.
+struct ReferenceTensor {
+  ElementType element = ElementType::f32;
+  const void* data = nullptr;
+  std::int64_t stride_m = 0;
+  std::int64_t stride_n = 0;
+  std::int64_t stride_l = 0;
+
+  std::int64_t index(std::int64_t m, std::int64_t n, std::int64_t l) const {
+    return m * stride_m + n * stride_n + l * stride_l;
+  }
+};
+
+struct ReferenceProblem {
+  ProblemShape shape;
+  ReferenceTensor accumulators{};
+  ReferenceTensor source{};
+  ElementType d_element = ElementType::f32;
+};
+
+struct ReferenceResult {
+  Graph graph;
+  ProblemShape shape;
+  std::vector<Range> d;  // element (m, n, l) is d[index(m, n, l)]; empty where there is no D
+  std::vector<Range>
+      outputs[kMaxArguments];  // by argument. A tensor as d; a reduction with its results of batch 0 first
+
+  std::size_t index(std::int64_t m, std::int64_t n, std::int64_t l = 0) const {
+    return static_cast<std::size_t>((l * shape.m + m) * shape.n + n);
+  }
+  // Empty where no output has this name.
+  const std::vector<Range>& output(const char* name) const {
+    static const std::vector<Range> kNone;
+    for (int i = 0; i < graph.argument_count; ++i) {
+      if (graph.arguments[i].name == Name(name)) return outputs[i];
+    }
+    return kNone;
+  }
+};
+
+namespace detail {
+
+// The image of a user function: within its Lipschitz constant (kLipschitz, else 1) of its value in the middle, which is
+// `define` where the type has one, else `call`, with the error kError, else 2^-20 of the value.
+template <class F>
+Range user_range(const Range* x) {
+  const auto error = [] {
+    if constexpr (requires { F::kError; }) {
+      return ErrorBound(F::kError);
+    } else {
+      return ErrorBound{.relative = 0x1p-20, .absolute = kSmallestStep};
+    }
+  }();
+  const double lipschitz = [] {
+    if constexpr (requires { F::kLipschitz; }) {
+      return static_cast<double>(F::kLipschitz);
+    } else {
+      return 1.0;
+    }
+  }();
+  const auto define = [](auto... at) {
+    if constexpr (requires { F::define(at...); }) {
+      return F::define(at...);
+    } else {
+      return static_cast<double>(F::call(static_cast<float>(at)...));
+    }
+  };
+  constexpr int n = arity_of_user<F>();
+  double value = 0;
+  if constexpr (n == 1) value = define(x[0].value);
+  if constexpr (n == 2) value = define(x[0].value, x[1].value);
+  if constexpr (n == 3) value = define(x[0].value, x[1].value, x[2].value);
+  double spread = 0;
+  for (int k = 0; k < n; ++k) spread += std::fmax(x[k].upper - x[k].value, x[k].value - x[k].lower);
+  return with_error(error, {value, value - lipschitz * spread, value + lipschitz * spread});
+}
+template <class Users, int k = 0>
+Range user_range(int i, const Range* x) {
+  if constexpr (k < Users::kCount) {
+    return i == k ? user_range<typename Users::template At<k>>(x) : user_range<Users, k + 1>(i, x);
+  } else {
+    return anything(x[0].value);
+  }
+}
+
+// The values that go into one result of a reduction, in any order.
+class ReducedRange {
+ public:
+  void add(Reduction reduction, const Range& x) {
+    reduction_ = reduction;
+    const Range y = reduction == Reduction::amax ? apply(Function::absolute, x) : x;
+    if (reduction == Reduction::add) {
+      total_.value += y.value;
+      total_.lower += y.lower;
+      total_.upper += y.upper;
+      magnitude_ += largest(y);
+      ++count_;
+      whole_ = whole_ && y.is_point() && y.value == std::rint(y.value);
+      return;
+    }
+    if (std::isnan(y.value) || y.unbounded()) unknown_ = true;
+    total_ = count_++ == 0 ? y : apply(Function::maximum, total_, y);
+  }
+
+  // A sum of n floats in any order is off by at most n - 1 roundings of the sum of magnitudes. Sums of small integers
+  // are exact. Nothing reduced gives 0, or -infinity for max.
+  Range range() const {
+    if (count_ == 0) return exactly(reduction_ == Reduction::max ? -HUGE_VAL : 0);
+    if (unknown_ || std::isnan(total_.value)) return anything(total_.value);
+    Range out = total_;
+    if (reduction_ == Reduction::add && !(whole_ && magnitude_ <= 0x1p24)) {
+      const double slack = static_cast<double>(count_) * kHalfUlp * magnitude_ * (1 + 0x1p-10);
+      out.lower -= slack;
+      out.upper += slack;
+    }
+    return out;
+  }
+
+ private:
+  Reduction reduction_ = Reduction::add;
+  Range total_{};
+  double magnitude_ = 0;
+  std::int64_t count_ = 0;
+  bool whole_ = true;
+  bool unknown_ = false;
+};
+
+template <class Users>
+class Reference {
+ public:
+  Reference(const Graph& graph, const ReferenceProblem& problem, const FusionArguments& arguments)
+      : graph_(graph), problem_(problem), arguments_(arguments.resolved(problem.shape)) {}
+
+  ReferenceResult run() {
+    const ProblemShape& shape = problem_.shape;
+    ReferenceResult out;
+    out.graph = graph_;
+    out.shape = shape;
+    const auto elements = static_cast<std::size_t>(shape.m * shape.n * shape.l);
+    if (graph_.d >= 0) out.d.resize(elements);
+    std::vector<ReducedRange> sums[kMaxArguments];
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      if (graph_.arguments[i].kind == ArgumentKind::aux_out) out.outputs[i].resize(elements);
+      if (graph_.arguments[i].kind == ArgumentKind::reduction) sums[i].resize(results(i));
+    }
+    for (std::int64_t l = 0; l < shape.l; ++l) {
+      for (std::int64_t m = 0; m < shape.m; ++m) {
+        for (std::int64_t n = 0; n < shape.n; ++n) element(m, n, l, out, sums);
+      }
+    }
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      for (const ReducedRange& sum : sums[i]) {
+        out.outputs[i].push_back(as_element(graph_.arguments[i].element, sum.range()));
+      }
+    }
+    return out;
+  }
+
+ private:
+  // How many results each batch has, and all of them together.
+  std::int64_t extent(int i) const {
+    const Extent over = graph_.arguments[i].extent;
+    return over == Extent::row ? problem_.shape.n : over == Extent::column ? problem_.shape.m : 1;
+  }
+  bool by_batch(int i) const { return arguments_.values[i].batch_stride != 0; }
+  std::size_t results(int i) const {
+    return static_cast<std::size_t>(extent(i) * (by_batch(i) ? problem_.shape.l : 1));
+  }
+
+  Range read(const ReferenceTensor& tensor, std::int64_t m, std::int64_t n, std::int64_t l) const {
+    return tensor.data == nullptr ? exactly(0) : from_memory(tensor.element, tensor.data, tensor.index(m, n, l));
+  }
+  Range read(int i, std::int64_t m, std::int64_t n, std::int64_t l) const {
+    const Argument& argument = graph_.arguments[i];
+    const ArgumentValue& value = arguments_.values[i];
+    if (value.pointer == nullptr) return exactly(static_cast<double>(value.value));
+    std::int64_t index = l * value.batch_stride;
+    if (argument.kind == ArgumentKind::row) index += n;
+    if (argument.kind == ArgumentKind::column) index += m;
+    if (argument.kind == ArgumentKind::aux_in) {
+      index += argument.row_major ? m * value.stride + n : n * value.stride + m;
+    }
+    return from_memory(argument.element, value.pointer, index);
+  }
+
+  Range compute(const Node& node, const Range* x) const {
+    if (node.function == Function::user) return user_range<Users>(node.user, x);
+    if (node.function != Function::round) return apply(node.function, x[0], x[1], x[2]);
+    if (node.element == ElementType::u1) return apply(Function::clamp, rounded_whole(x[0]), exactly(0), exactly(1));
+    Range out = as_element(node.element, x[0]);
+    if (!out.unbounded()) out = {as_element(node.element, exactly(x[0].value)).lower, out.lower, out.upper};
+    return out;
+  }
+  static Range rounded_whole(const Range& x) { return {std::rint(x.value), std::rint(x.lower), std::rint(x.upper)}; }
+
+  void element(std::int64_t m, std::int64_t n, std::int64_t l, ReferenceResult& out,
+               std::vector<ReducedRange>* sums) const {
+    Range values[kMaxNodes];
+    for (int i = 0; i < graph_.node_count; ++i) {
+      const Node& node = graph_.nodes[i];
+      Range x[3];
+      for (int k = 0; k < 3; ++k) {
+        if (node.inputs[k] >= 0) x[k] = values[node.inputs[k]];
+      }
+      switch (node.kind) {
+        case NodeKind::accumulator:
+          values[i] = read(problem_.accumulators, m, n, l);
+          break;
+        case NodeKind::source:
+          values[i] = read(problem_.source, m, n, l);
+          break;
+        case NodeKind::constant:
+          values[i] = exactly(static_cast<double>(node.constant));
+          break;
+        case NodeKind::compute:
+          values[i] = compute(node, x);
+          break;
+        case NodeKind::aux_store:
+          values[i] = x[0];
+          out.outputs[node.argument][out.index(m, n, l)] = as_element(graph_.arguments[node.argument].element, x[0]);
+          break;
+        case NodeKind::reduce: {
+          values[i] = x[0];
+          const Extent over = graph_.arguments[node.argument].extent;
+          const std::int64_t at = over == Extent::row ? n : over == Extent::column ? m : 0;
+          const std::int64_t first = by_batch(node.argument) ? l * extent(node.argument) : 0;
+          sums[node.argument][static_cast<std::size_t>(first + at)].add(node.reduction, x[0]);
+          break;
+        }
+        default:
+          values[i] = read(node.argument, m, n, l);
+      }
+    }
+    if (graph_.d >= 0) out.d[out.index(m, n, l)] = as_element(problem_.d_element, values[graph_.d]);
+  }
+
+  const Graph& graph_;
+  const ReferenceProblem& problem_;
+  ResolvedArguments arguments_;
+};
+
+}  // namespace detail
+
+// Requires a graph that `check` accepts, arguments without problems, in host memory, and real element types.
+template <class Users = UserFunctions<>>
+ReferenceResult reference(const Graph& graph, const ReferenceProblem& problem, const FusionArguments& arguments) {
+  return detail::Reference<Users>(graph, problem, arguments).run();
+}
+
+// The first element of a tensor that lies outside of what is expected, in a sentence; empty where there is none.
+inline std::string first_mismatch(const std::vector<Range>& expected, const ReferenceTensor& actual,
+                                  const ProblemShape& shape) {
+  for (std::int64_t l = 0; l < shape.l; ++l) {
+    for (std::int64_t m = 0; m < shape.m; ++m) {
+      for (std::int64_t n = 0; n < shape.n; ++n) {
+        const Range& range = expected[static_cast<std::size_t>((l * shape.m + m) * shape.n + n)];
+        const double x = load_as_double(actual.element, actual.data, actual.index(m, n, l));
+        if (range.holds(x)) continue;
+        return "element (" + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(l) + ") is " +
+               std::to_string(x) + ", and should be " + std::to_string(range.value) + ", in [" +
+               std::to_string(range.lower) + ", " + std::to_string(range.upper) + "]";
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace gantry::fusion
