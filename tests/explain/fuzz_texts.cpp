@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const std::uint8_t* data, std::size_t size) {
       out.back() += static_cast<char>(data[i]);
     }
   }
-  out.resize(12);
+  out.resize(14);
   return out;
 }
 
@@ -64,7 +64,11 @@ void ask_tma(const std::vector<std::string>& l) {
 }
 
 void ask_im2col(const std::vector<std::string>& l) {
-  gantry::tool::Im2colTexts texts{.activation = l[1], .layout = l[2], .elem = l[3], .filter = l[4]};
+  gantry::tool::Im2colTexts texts;
+  texts.activation = l[1];
+  texts.layout = l[2];
+  texts.elem = l[3];
+  texts.filter = l[4];
   texts.pad = l[5];
   texts.pad_upper = l[6];
   texts.stride = l[7];
@@ -72,9 +76,11 @@ void ask_im2col(const std::vector<std::string>& l) {
   texts.tile = l[9];
   texts.swizzle = l[10];
   texts.at = l[11];
+  if (!l[12].empty()) texts.op = l[12];
+  if (!l[13].empty()) texts.cluster = l[13];
   const gantry::tool::Im2colQuestion q = gantry::tool::read_question(texts);
   require_sentences(q.problems);
-  if (q.ok()) require_answer(gantry::explain(gantry::plan_im2col(q.conv, q.tile), {.pixel_tile = q.pixel_tile}));
+  if (q.ok()) require_answer(gantry::explain(gantry::plan_im2col(q.conv, q.tile, q.op), {.pixel_tile = q.pixel_tile}));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <gantry/tma/explain_im2col.hpp>
+#include <gantry/tma/explain_chunks.hpp>
 
 namespace gantry {
 namespace {
@@ -98,6 +98,77 @@ TEST(ExplainIm2col, PixelsPastTheLastImageAreMentioned) {
   const Im2colTile exact{.channels = 64, .pixels = 140, .swizzle = TmaSwizzle::bytes_128};
   EXPECT_THAT(explain(plan_im2col(resnet_layer(), exact)).advice,
               testing::Not(Contains(Field(&TmaAdvice::name, "edge_pixels"))));
+}
+
+TEST(ExplainIm2col, CtasThatShareATileAreBesideEachOther) {
+  Im2colTile tile = kTile;
+  tile.ctas = 3;
+  const Im2colExplanation e =
+      explain(plan_im2col(resnet_layer(), tile, TmaOp::load_im2col_multicast), {.pixel_tile = 2});
+  ASSERT_TRUE(e.ok());
+  EXPECT_EQ(e.shared_bytes, 48 * 128);
+  EXPECT_EQ(e.instruction_count, 6 * 3);
+  EXPECT_THAT(e.ptx, HasSubstr(".im2col.mbarrier::complete_tx::bytes.multicast::cluster"));
+  ASSERT_EQ(e.instructions.size(), 18u);
+  for (int i = 0; i < 18; ++i) {
+    const Im2colInstructionText& at = e.instructions[static_cast<std::size_t>(i)];
+    EXPECT_EQ(at.cta, i % 3);
+    EXPECT_EQ(at.shared_offset, i % 3 * 16 * 128);
+    EXPECT_EQ(at.bytes, 16 * 128);
+    EXPECT_EQ(at.cta_mask, 0b111);
+    // Output pixels are 14 wide and 10 high, and the first starts one to the left of the tensor.
+    const int pixel = 2 * 48 + i % 3 * 16;
+    EXPECT_EQ(at.coordinates[1], pixel % 14 - 1);
+    EXPECT_EQ(at.coordinates[2], pixel / 14 % 10);
+  }
+}
+
+TEST(ExplainIm2col, AStoreHasNoOffsetsAndAPrefetchNoSharedMemory) {
+  Convolution plain = resnet_layer();
+  for (int axis = 0; axis < 2; ++axis) plain.filter[axis] = 1, plain.pad_lower[axis] = plain.pad_upper[axis] = 0;
+  const Im2colExplanation store = explain(plan_im2col(plain, kTile, TmaOp::store_im2col));
+  ASSERT_TRUE(store.ok());
+  EXPECT_THAT(store.ptx, HasSubstr(".im2col_no_offs"));
+  EXPECT_EQ(store.instruction_count, 1);
+  EXPECT_EQ(step(store, "tap_offsets"), "no such step");
+  const Im2colExplanation prefetch = explain(plan_im2col(resnet_layer(), kTile, TmaOp::prefetch_im2col));
+  ASSERT_TRUE(prefetch.ok());
+  EXPECT_THAT(prefetch.ptx, HasSubstr("cp.async.bulk.prefetch.tensor.4d"));
+  EXPECT_THAT(shared_chunks(prefetch), IsEmpty());
+}
+
+TEST(ExplainIm2col, AStoreThatEndsInsideAChunkIsWarnedOf) {
+  Convolution odd = resnet_layer();
+  odd.channels = 60;
+  for (int axis = 0; axis < 2; ++axis) odd.filter[axis] = 1, odd.pad_lower[axis] = odd.pad_upper[axis] = 0;
+  for (int axis = 0; axis < 3; ++axis)
+    odd.byte_strides[axis] = static_cast<std::uint64_t>(axis == 0 ? 128 : axis == 1 ? 128 * 14 : 128 * 140);
+  const auto warned = Contains(AllOf(Field(&TmaAdvice::name, "store_ends_inside_chunk"),
+                                     Field(&TmaAdvice::why, HasSubstr("ends 8 bytes into one"))));
+  EXPECT_THAT(explain(plan_im2col(odd, kTile, TmaOp::store_im2col)).advice, warned);
+  EXPECT_THAT(explain(plan_im2col(odd, kTile)).advice, testing::Not(warned));
+}
+
+// By the definitions of the swizzle and of the convolution.
+TEST(ExplainIm2col, ChunksOfTheSharedTileSayWhichPixelTheyCameFrom) {
+  Im2colTile tile = kTile;
+  tile.ctas = 2;
+  const Im2colExplanation e =
+      explain(plan_im2col(resnet_layer(), tile, TmaOp::load_im2col_multicast), {.pixel_tile = 5});
+  ASSERT_TRUE(e.ok());
+  const std::vector<SharedChunk> chunks = shared_chunks(e);
+  ASSERT_EQ(chunks.size(), 48u * 8);
+  for (std::int64_t i = 0; i < 48 * 8; ++i) {
+    const SharedChunk& chunk = chunks[static_cast<std::size_t>(i)];
+    const std::int64_t row = i / 8, column = i % 8 ^ row % 8, pixel = 5 * 48 + row;
+    const std::int64_t w = pixel % 14 - 1, h = pixel / 14 % 10, n = pixel / 140;
+    EXPECT_EQ(chunk.row, row);
+    EXPECT_EQ(chunk.column, column);
+    EXPECT_EQ(chunk.instruction, row / 24);
+    EXPECT_THAT(chunk.global, testing::ElementsAre(column * 8, w, h, n));
+    EXPECT_EQ(chunk.global_byte, (((n * 10 + h) * 14 + w) * 64 + column * 8) * 2);
+    EXPECT_EQ(chunk.inside, w >= 0 && n < 2) << pixel;
+  }
 }
 
 TEST(ExplainIm2col, ARefusedConvolutionListsEveryReason) {

@@ -148,6 +148,28 @@ TEST(Im2colOptions, TheSwizzleIsAsWideAsTheRowUnlessAsked) {
   EXPECT_EQ(read_question(texts).tile.swizzle, TmaSwizzle::bytes_32);
 }
 
+TEST(Im2colOptions, OperationsMayBeNamedWithoutIm2colAndAClusterMakesAMulticast) {
+  Im2colTexts texts = layer_texts();
+  texts.tile = "128x64";
+  texts.cluster = "2x2";
+  Im2colQuestion q = read_question(texts);
+  ASSERT_TRUE(q.ok()) << q.problems[0];
+  EXPECT_EQ(q.op, TmaOp::load_im2col_multicast);
+  EXPECT_EQ(q.tile.ctas, 4u);
+  texts.cluster = "1";
+  for (const auto& [name, op] :
+       {std::pair{"load", TmaOp::load_im2col}, std::pair{"prefetch", TmaOp::prefetch_im2col},
+        std::pair{"store_im2col", TmaOp::store_im2col}, std::pair{"load_multicast", TmaOp::load_im2col_multicast},
+        std::pair{"SM90_TMA_STORE_IM2COL", TmaOp::store_im2col}}) {
+    texts.op = name;
+    EXPECT_EQ(read_question(texts).op, op) << name;
+  }
+  texts.op = "reduce_add";
+  EXPECT_THAT(read_question(texts).problems, ElementsAre(HasSubstr("ask 'gantry explain tma'")));
+  texts.op = "lod";
+  EXPECT_THAT(read_question(texts).problems, ElementsAre(HasSubstr("there are load_im2col, load_im2col_multicast, ")));
+}
+
 TEST(Im2colOptions, EveryBadValueGetsASentence) {
   Im2colTexts texts = layer_texts();
   texts.layout = "NCHW";

@@ -209,6 +209,39 @@ TEST(Im2col, AStorePutsEachTileWhereTheOutputTensorHasItsPixels) {
   EXPECT_GT(stored, 1000);
 }
 
+// Each CTA's part delivers its share of the tile, at its place: together they are the tile of one CTA alone.
+TEST(Im2col, CtasThatShareATileLoadItsPixelsInParts) {
+  ConvolutionGenerator random(13);
+  int shared = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Convolution conv = random.convolution();
+    Im2colTile tile = random.tile(conv);
+    tile.ctas = static_cast<std::uint32_t>(random.between(2, 16));
+    tile.pixels = static_cast<std::uint32_t>(random.between(1, 8)) * 8 * tile.ctas;
+    const Im2colPlan plan = plan_im2col(conv, tile, TmaOp::load_im2col_multicast);
+    if (!plan.ok()) continue;
+    const Definition definition{conv};
+    Im2colTileIndex index{.pixel_tile = random.between(0, static_cast<std::int32_t>(plan.pixel_tiles()) - 1)};
+    index.tap[0] = random.between(0, plan.filter[0] - 1);
+    const std::int64_t first = index.pixel_tile * tile.pixels;
+    for (index.cta = 0; index.cta < plan.ctas; ++index.cta) {
+      const TmaIssue issue = im2col_load(plan, index);
+      EXPECT_EQ(issue.op, TmaOp::load_im2col_multicast);
+      ASSERT_TRUE(check_issue(issue, plan.map).empty()) << all(check_issue(issue, plan.map));
+      const std::int64_t row = static_cast<std::int64_t>(issue.shared_address / shared_row_pitch(plan.map));
+      EXPECT_EQ(row, index.cta * static_cast<std::int64_t>(tile.pixels / tile.ctas));
+      const std::vector<std::int64_t> loaded = execute_im2col(plan.map, issue);
+      for (std::size_t k = 0; k < loaded.size(); ++k) {
+        const auto pixel = static_cast<std::int64_t>(k / tile.channels),
+                   channel = static_cast<std::int64_t>(k % tile.channels);
+        ASSERT_EQ(loaded[k], definition.element(first + row + pixel, index.tap, channel)) << i << " CTA " << index.cta;
+      }
+    }
+    ++shared;
+  }
+  EXPECT_GT(shared, 500);
+}
+
 constexpr Convolution kResNet{.data_type = TmaDataType::f16,
                               .spatial_rank = 2,
                               .images = 8,
@@ -325,6 +358,52 @@ TEST(Im2col, EachRuleAboutConvolutionsIsReportedAloneInTheConvolutionsWords) {
     apply_nearest(conv, plan.violations[0]);
     EXPECT_TRUE(plan_im2col(conv, kTile).violations.empty()) << entry_of(spoilt.rule).name;
   }
+}
+
+TEST(Im2col, RulesOfOperationsNameWhatTheyAreAbout) {
+  struct Case {
+    TmaRule rule;
+    TmaField field;
+    std::int64_t nearest;
+    TmaOp op;
+    Im2colTile tile;
+  };
+  const Im2colTile rows{.channels = 8, .pixels = 128}, shared{.channels = 64, .pixels = 128, .ctas = 2};
+  const Case cases[] = {
+      {TmaRule::shared_by_ctas, TmaField::ctas, 16, TmaOp::load_im2col_multicast, {.pixels = 128, .ctas = 17}},
+      {TmaRule::shared_by_ctas, TmaField::ctas, 1, TmaOp::load_im2col, {.ctas = 0}},
+      {TmaRule::shared_without_multicast, TmaField::ctas, 1, TmaOp::load_im2col, shared},
+      {TmaRule::shared_without_multicast, TmaField::ctas, 1, TmaOp::prefetch_im2col, shared},
+      {TmaRule::shared_pixels_uneven, TmaField::pixels, 126, TmaOp::load_im2col_multicast, {.pixels = 127, .ctas = 3}},
+      // Rows of 16 bytes: eight of them are what a part must be a multiple of.
+      {TmaRule::shared_pixels_uneven,
+       TmaField::pixels,
+       32,
+       TmaOp::load_im2col_multicast,
+       {.channels = 8, .pixels = 36, .ctas = 2}},
+      {TmaRule::shared_pixels_uneven,
+       TmaField::pixels,
+       32,
+       TmaOp::load_im2col_multicast,
+       {.channels = 8, .pixels = 3, .ctas = 4}},
+      {TmaRule::map_kind_mismatch, TmaField::mode, 0, TmaOp::load, rows},
+  };
+  for (const Case& c : cases) {
+    const Im2colPlan plan = plan_im2col(kResNet, c.tile, c.op);
+    ASSERT_EQ(plan.violations.size(), 1) << entry_of(c.rule).name << all(plan.violations);
+    EXPECT_EQ(plan.violations[0].rule, c.rule) << all(plan.violations);
+    EXPECT_EQ(plan.violations[0].field, c.field) << all(plan.violations);
+    EXPECT_EQ(static_cast<std::int64_t>(plan.violations[0].nearest), c.nearest) << all(plan.violations);
+    EXPECT_FALSE(plan.ok());
+  }
+}
+
+TEST(Im2col, AStoreHasOneTapAndNoPadding) {
+  const Im2colPlan plan = plan_im2col(kResNet, kTile, TmaOp::store_im2col);
+  EXPECT_TRUE(plan.violations.has(TmaRule::store_taps)) << all(plan.violations);
+  EXPECT_TRUE(plan.violations.has(TmaRule::store_padding)) << all(plan.violations);
+  const Im2colPlan load = plan_im2col(kResNet, kTile);
+  EXPECT_TRUE(plan_im2col(output_tensor(load, {.channels = 128}), kTile, TmaOp::store_im2col).violations.empty());
 }
 
 TEST(Im2col, ProblemsOfTheConvolutionAndOfItsMapAreReportedTogether) {

@@ -76,6 +76,7 @@ TEST(TmaOperations, ReductionsTakeTheElementTypesOfThePtxTable) {
         const auto type = static_cast<TmaDataType>(t);
         TmaDescriptorParams map;
         map.data_type = type;
+        map.dims[0] = 16;
         EXPECT_EQ(reduce_allows(op, type), types.count(type) == 1) << to_text(op) << " " << to_text(type);
         const TmaViolations found = check_operation(op, map);
         EXPECT_EQ(found.empty(), types.count(type) == 1) << to_text(op) << " " << to_text(type);
@@ -125,6 +126,23 @@ TEST(TmaOperations, AStoreOfSeveralElementsToOneAddressIsRefusedButALoadAndARedu
   EXPECT_TRUE(check_operation(TmaOp::reduce_add, map).empty());
   map.box[1] = 1;
   EXPECT_TRUE(check_operation(TmaOp::store, map).empty());
+}
+
+// docs/hardware.md: with 5 columns of f32 a store also writes columns 5 to 7.
+TEST(TmaOperations, AStoreThatEndsInsideAChunkIsWarnedOf) {
+  for (const TmaOp op : {TmaOp::store, TmaOp::reduce_add, TmaOp::load, TmaOp::prefetch}) {
+    const TmaDescriptorParams map =
+        canonical({.data_type = f32, .rank = 2, .dims = {5, 64}, .strides = {32}, .box = {4, 8}});
+    const TmaViolations found = check_operation(op, map);
+    EXPECT_TRUE(found.ok());
+    ASSERT_EQ(found.has(TmaRule::store_ends_inside_chunk), writes_global(op)) << to_text(op);
+    if (!writes_global(op)) continue;
+    EXPECT_STREQ(
+        describe(found[0]).c_str(),
+        "dims[0] is 5: stores and reductions write whole chunks of 16 bytes: the innermost extent ends 4 bytes "
+        "into one, and the rest of it is written too; the nearest value that works is 8");
+  }
+  EXPECT_TRUE(check_operation(TmaOp::store, kMatrix).empty());
 }
 
 TEST(TmaIssue, NegativeStartsAreLoadsOnly) {

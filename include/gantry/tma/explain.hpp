@@ -65,6 +65,7 @@ inline std::vector<TmaObjection> objections_of(const TmaPlan& plan) {
   for (const TmaReason& r : plan.reasons) {
     out.push_back({entry_of(r.rule).name, verdict_of(r) == TmaVerdict::not_on_hopper, describe(r).c_str()});
   }
+  if (plan.reasons.left_out() > 0) out.push_back({"more_reasons", false, describe_left_out(plan.reasons).c_str()});
   for (const TmaViolation& v : check_map(plan)) {
     const TmaVerdict verdict = verdict_of(v);
     if (verdict == TmaVerdict::legal) continue;

@@ -181,7 +181,9 @@ class Advisor {
   }
 
   void pitfalls() {
-    for (const TmaViolation& v : validate(in_.map)) {
+    TmaViolations found = validate(in_.map);
+    found.add(check_operation(in_.op, in_.map));
+    for (const TmaViolation& v : found) {
       if (!in_.bound || v.severity() != TmaSeverity::pitfall) continue;
       if (v.rule == TmaRule::inner_box_narrower_than_swizzle_span) continue;
       const std::string sentence = describe(v).c_str();

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <gantry/tma/explain.hpp>
+#include <gantry/tma/explain_im2col.hpp>
 
 namespace gantry {
 
@@ -137,5 +138,37 @@ class ChunkLister {
 // Empty where there is nothing to list: no box, no shared memory, a tensor that is not bound, a
 // tile larger than shared memory.
 inline std::vector<SharedChunk> shared_chunks(const TmaExplanation& e) { return tma_detail::ChunkLister(e).run(); }
+
+// The tile of the first tap and the first channels. Rows are pixels, `global` is C, W, H, D, N as the instruction names
+// them; another tap adds its offsets to the pixels and another tile of channels its first to C.
+inline std::vector<SharedChunk> shared_chunks(const Im2colExplanation& e) {
+  const Im2colPlan& plan = e.plan;
+  const auto bytes = static_cast<std::int64_t>(element_bytes(plan.map.data_type));
+  const auto pitch = static_cast<std::int64_t>(plan.ok() ? shared_row_pitch(plan.map) : 0);
+  const Swizzle swizzle(static_cast<int>(plan.map.swizzle), 4, 3);
+  const std::int64_t count =
+      (e.shared_bytes + swizzle.period() - 1) / swizzle.period() * swizzle.period() / kSharedChunkBytes;
+  if (!plan.ok() || is_prefetch(plan.op) || count > kMostSharedChunks) return {};
+  std::vector<SharedChunk> out(static_cast<std::size_t>(count));
+  const int rank = clamped_rank(plan.map);
+  for (std::int64_t row = 0; row < plan.tile_pixels(); ++row) {
+    const Im2colStart at = im2col_start(plan, e.pixel_tile * plan.tile_pixels() + row);
+    for (std::int64_t column = 0; column * kSharedChunkBytes < inner_bytes(plan.map); ++column) {
+      SharedChunk& chunk =
+          out[static_cast<std::size_t>(swizzle(row * pitch + column * kSharedChunkBytes) / kSharedChunkBytes)];
+      chunk.instruction = static_cast<std::int32_t>(row / plan.map.pixels_per_column);
+      chunk.tile_index = row + column * kSharedChunkBytes / bytes * plan.tile_pixels();
+      chunk.row = row;
+      chunk.column = column;
+      for (int i = 0; i < rank; ++i) {
+        const std::int64_t c = i == 0 ? column * kSharedChunkBytes / bytes : at.coordinates[i];
+        chunk.global.push_back(c);
+        chunk.global_byte += c * (i == 0 ? bytes : static_cast<std::int64_t>(plan.map.strides[i - 1]));
+        chunk.inside = chunk.inside && c >= 0 && c < static_cast<std::int64_t>(plan.map.dims[i]);
+      }
+    }
+  }
+  return out;
+}
 
 }  // namespace gantry

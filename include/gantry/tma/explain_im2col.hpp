@@ -21,14 +21,17 @@
 
 namespace gantry {
 
-// The load of one tap and one tile of channels.
+// What one CTA moves of one tap and one tile of channels.
 struct Im2colInstructionText {
+  int cta = 0;
   std::int32_t tap[kTmaMaxSpatialRank] = {0, 0, 0};  // W, H, D
   std::int64_t channel_tile = 0;
   std::int32_t coordinates[kTmaMaxRank] = {0, 0, 0, 0, 0};  // C, W, H, D, N
   std::uint16_t offsets[kTmaMaxSpatialRank] = {0, 0, 0};    // W, H, D
+  std::int64_t shared_offset = 0;                           // bytes into the shared tile
   std::int64_t bytes = 0;
   std::int64_t pixels_inside = 0;  // of the column; the others are padding or past the last image
+  std::uint16_t cta_mask = 0;      // who receives it; 0 for one CTA alone
 };
 
 struct Im2colExplainOptions {
@@ -77,15 +80,20 @@ inline std::vector<TmaStepText> steps_of(const Im2colPlan& plan) {
     if (plan.filter[axis] > 8) taps += " ... " + number((plan.filter[axis] - 1) * plan.dilation[axis]);
   }
   const auto channels = static_cast<std::int64_t>(plan.map.dims[0]);
-  return {
+  std::vector<TmaStepText> out{
       {"output", "output pixels along W, H, D of each image", list_of(plan.output, axes)},
       {"matrix", "rows are output pixels, columns are taps x channels",
        number(plan.pixels()) + " x " + number(plan.taps() * channels)},
       {"pixel_box", "where the first tap walks over the tensor, padding included", box},
-      {"tap_offsets", "how far each tap is from the first, given with every instruction", taps},
-      {"tiles", "tiles of pixels, taps, tiles of channels: one instruction each",
-       number(plan.pixel_tiles()) + " x " + number(plan.taps()) + " x " + number(plan.channel_tiles())},
   };
+  if (!is_store(plan.op)) {
+    out.push_back({"tap_offsets", "how far each tap is from the first, given with every instruction", taps});
+  }
+  out.push_back({"tiles",
+                 plan.ctas > 1 ? "tiles of pixels, taps, tiles of channels: one instruction of each CTA"
+                               : "tiles of pixels, taps, tiles of channels: one instruction each",
+                 number(plan.pixel_tiles()) + " x " + number(plan.taps()) + " x " + number(plan.channel_tiles())});
+  return out;
 }
 
 // Pixels of the tile's column that lie in the tensor under one tap.
@@ -105,44 +113,54 @@ inline std::int64_t pixels_inside(const Im2colPlan& plan, std::int64_t first, co
   return inside;
 }
 
+// The CTAs of a tile beside each other, then tiles of channels, then taps.
 inline void list_instructions(const Im2colExplainOptions& options, Im2colExplanation& out) {
   const Im2colPlan& plan = out.plan;
-  out.instruction_count = plan.taps() * plan.channel_tiles();
+  out.instruction_count = plan.taps() * plan.channel_tiles() * plan.ctas;
+  const auto everyone = static_cast<std::uint16_t>((1U << plan.ctas) - 1);
   for (std::int64_t i = 0; i < out.instruction_count && i < options.most_instructions; ++i) {
-    Im2colTileIndex index{.pixel_tile = out.pixel_tile, .channel_tile = i % plan.channel_tiles()};
-    std::int64_t rest = i / plan.channel_tiles();
+    Im2colTileIndex index{.pixel_tile = out.pixel_tile,
+                          .channel_tile = i / plan.ctas % plan.channel_tiles(),
+                          .cta = static_cast<std::int32_t>(i % plan.ctas)};
+    std::int64_t rest = i / plan.ctas / plan.channel_tiles();
     for (int axis = 0; axis < spatial_rank(plan.map); ++axis) {
       index.tap[axis] = static_cast<std::int32_t>(rest % plan.filter[axis]);
       rest /= plan.filter[axis];
     }
-    const TmaIssue issue = im2col_load(plan, index);
-    Im2colInstructionText text{.channel_tile = index.channel_tile};
+    const TmaIssue issue = is_store(plan.op) ? im2col_store(plan, index) : im2col_load(plan, index);
+    Im2colInstructionText text{.cta = index.cta, .channel_tile = index.channel_tile};
     for (int k = 0; k < kTmaMaxRank; ++k) text.coordinates[k] = issue.coordinates[k];
     for (int k = 0; k < kTmaMaxSpatialRank; ++k) {
       text.tap[k] = index.tap[k];
       text.offsets[k] = issue.offsets[k];
     }
+    text.shared_offset = static_cast<std::int64_t>(issue.shared_address);
     text.bytes = static_cast<std::int64_t>(transaction_bytes(plan.map));
-    text.pixels_inside = pixels_inside(plan, out.pixel_tile * plan.map.pixels_per_column, text.offsets);
+    const std::int64_t first = out.pixel_tile * plan.tile_pixels() + index.cta * plan.map.pixels_per_column;
+    text.pixels_inside = pixels_inside(plan, first, text.offsets);
+    text.cta_mask = is_multicast(plan.op) ? everyone : std::uint16_t{0};
     out.instructions.push_back(text);
   }
 }
 
 inline void advise_tiles(const Im2colPlan& plan, std::vector<TmaAdvice>& out) {
+  const bool stores = is_store(plan.op);
   const auto channels = static_cast<std::int64_t>(plan.map.dims[0]);
   const std::int64_t per_tile = plan.map.channels_per_pixel;
   if (channels % per_tile != 0) {
     out.push_back(
         {"edge_channels", channels < per_tile ? TmaAdviceLevel::warning : TmaAdviceLevel::note,
          "tiles of " + number(per_tile) + " channels do not divide the " + number(channels) + " of the tensor",
-         "the last tile of channels is filled beyond them, for every tap",
+         stores ? "the last tile of channels holds some that are not stored"
+                : "the last tile of channels is filled beyond them, for every tap",
          "choose channels per pixel that divide " + number(channels)});
   }
-  if (plan.pixels() % plan.map.pixels_per_column != 0) {
+  if (plan.pixels() % plan.tile_pixels() != 0) {
     out.push_back({"edge_pixels", TmaAdviceLevel::note,
-                   "tiles of " + number(plan.map.pixels_per_column) + " pixels do not divide the " +
-                       number(plan.pixels()) + " of the output",
-                   "the last tile goes on past the last image and is filled there",
+                   "tiles of " + number(plan.tile_pixels()) + " pixels do not divide the " + number(plan.pixels()) +
+                       " of the output",
+                   stores ? "the last tile goes on past the last image, and nothing is stored there"
+                          : "the last tile goes on past the last image and is filled there",
                    "nothing needs to change for correctness"});
   }
 }
@@ -150,10 +168,11 @@ inline void advise_tiles(const Im2colPlan& plan, std::vector<TmaAdvice>& out) {
 }  // namespace tma_detail
 
 // How a tile lies in shared memory: a row for each pixel, spaced by the swizzle's span where that is wider.
-inline ComposedLayout im2col_shared_layout(const TmaDescriptorParams& map) {
+inline ComposedLayout im2col_shared_layout(const Im2colPlan& plan) {
+  const TmaDescriptorParams& map = plan.map;
   const auto bytes = static_cast<std::int64_t>(element_bytes(map.data_type));
   const Int pitch = Int::fixed(bytes > 0 ? static_cast<std::int64_t>(shared_row_pitch(map)) / bytes : 1);
-  const Layout rows = make_layout(make_shape(Int::fixed(map.pixels_per_column), Int::fixed(map.channels_per_pixel)),
+  const Layout rows = make_layout(make_shape(Int::fixed(plan.tile_pixels()), Int::fixed(map.channels_per_pixel)),
                                   make_stride(pitch, Int::fixed(1)));
   return ComposedLayout(Swizzle(static_cast<int>(map.swizzle), 4, 3), Int::fixed(0), rows, element_bits(map.data_type));
 }
@@ -167,16 +186,15 @@ inline Im2colExplanation explain(const Im2colPlan& plan, const Im2colExplainOpti
   if (!plan.ok()) return out;
 
   out.steps = tma_detail::steps_of(plan);
-  out.ptx = ptx_name(TmaOp::load_im2col, clamped_rank(plan.map));
+  out.ptx = ptx_name(plan.op, clamped_rank(plan.map));
   out.pixel_tile = options.pixel_tile;
-  out.shared_bytes = static_cast<std::int64_t>(shared_row_pitch(plan.map)) * plan.map.pixels_per_column;
+  out.shared_bytes = static_cast<std::int64_t>(shared_row_pitch(plan.map)) * plan.tile_pixels();
   out.alignment = shared_alignment(plan.map.swizzle);
   tma_detail::list_instructions(options, out);
-  const ComposedLayout smem = im2col_shared_layout(plan.map);
+  const ComposedLayout smem = im2col_shared_layout(plan);
   out.shared = make_shared_tile(smem, smem.shape());
   out.reads = shared_reads(out.shared);
-  out.advice =
-      advise({.op = TmaOp::load_im2col, .map = plan.map, .tile = out.shared, .shared_bytes = out.shared_bytes});
+  out.advice = advise({.op = plan.op, .map = plan.map, .tile = out.shared, .shared_bytes = out.shared_bytes});
   tma_detail::advise_tiles(plan, out.advice);
   return out;
 }

@@ -100,7 +100,9 @@ class ReportWriter {
 // "multicast load", "reduction by add".
 inline std::string plain_name(TmaOp op) {
   if (op == TmaOp::load_multicast) return "multicast load";
+  if (op == TmaOp::load_im2col_multicast) return "im2col multicast load";
   const std::string name = to_text(op);
+  if (is_im2col(op)) return "im2col " + name.substr(0, name.find('_'));
   return is_reduce(op) ? "reduction by " + name.substr(name.find('_') + 1) : name;
 }
 
@@ -113,10 +115,10 @@ inline std::string mask_text(std::uint16_t mask) {
   return out.empty() ? "-" : "0b" + out;
 }
 
-inline std::string sharing_text(const TmaPlan& plan) {
-  if (plan.num_multicast < 2)
-    return is_multicast(plan.op) ? "one CTA, named by a mask of its own" : "one CTA, no multicast";
-  return number(plan.num_multicast) + " CTAs share the tile: each issues its part of every box, and all receive it";
+// `part`: what each of the CTAs issues its own of.
+inline std::string sharing_text(TmaOp op, std::int64_t ctas, const char* part) {
+  if (ctas < 2) return is_multicast(op) ? "one CTA, named by a mask of its own" : "one CTA, no multicast";
+  return number(ctas) + " CTAs share the tile: each issues its part of every " + part + ", and all receive it";
 }
 
 inline std::string summary(const TmaExplanation& e) {
@@ -144,20 +146,24 @@ inline TextTable instruction_table(const TmaExplanation& e, std::size_t most) {
 }
 
 inline TextTable instruction_table(const Im2colExplanation& e, std::size_t most) {
-  TextTable table({{"#", true},
+  const bool stores = is_store(e.plan.op);
+  TextTable table({{"CTA", true},
+                   {"#", true},
                    {"tap"},
-                   {"channels", true},
                    {"coordinates"},
                    {"offsets"},
+                   {"shared", true},
                    {"bytes", true},
-                   {"pixels filled", true}});
+                   {stores ? "pixels left out" : "pixels filled", true},
+                   {"mask"}});
   const int axes = spatial_rank(e.plan.map);
   for (std::size_t i = 0; i < e.instructions.size() && i < most; ++i) {
     const Im2colInstructionText& at = e.instructions[i];
     std::int32_t offsets[kTmaMaxSpatialRank] = {at.offsets[0], at.offsets[1], at.offsets[2]};
-    table.add({number(static_cast<std::int64_t>(i)), list_of(at.tap, axes), number(at.coordinates[0]),
-               list_of(at.coordinates, axes + 2), list_of(offsets, axes), number(at.bytes),
-               number(std::int64_t{e.plan.map.pixels_per_column} - at.pixels_inside)});
+    table.add({number(at.cta), number(static_cast<std::int64_t>(i) / e.plan.ctas), list_of(at.tap, axes),
+               list_of(at.coordinates, axes + 2), stores ? "-" : list_of(offsets, axes),
+               is_prefetch(e.plan.op) ? "-" : '+' + number(at.shared_offset), number(at.bytes),
+               number(std::int64_t{e.plan.map.pixels_per_column} - at.pixels_inside), mask_text(at.cta_mask)});
   }
   return table;
 }
@@ -175,7 +181,7 @@ inline std::string report(const TmaExplanation& e, const ReportOptions& options 
   out.named("global", text_of(plan.gmem));
   out.named("shared", text_of(plan.smem));
   out.named("tile", text_of(plan.cta_tiler));
-  out.named("cluster", tma_detail::sharing_text(plan));
+  out.named("cluster", tma_detail::sharing_text(plan.op, static_cast<std::int64_t>(plan.num_multicast), "box"));
   if (e.ok() && !e.instructions.empty()) {
     out.named("moves", tma_detail::summary(e));
     if (!is_prefetch(plan.op))
@@ -202,14 +208,20 @@ inline std::string report(const Im2colExplanation& e, const ReportOptions& optio
   using tma_detail::number;
   tma_detail::ReportWriter out(options);
   const TmaDescriptorParams& map = e.plan.map;
-  out.line(std::string("TMA im2col load of ") + to_text(map.data_type) + (e.ok() ? ": runs" : ": does not run"));
-  out.named("activation", list_of(map.dims, clamped_rank(map)) + ", channels first, images last");
+  out.line("TMA " + tma_detail::plain_name(e.plan.op) + " of " + to_text(map.data_type) +
+           (e.ok() ? ": runs" : ": does not run"));
+  out.named(is_store(e.plan.op) ? "output" : "activation",
+            list_of(map.dims, clamped_rank(map)) + ", channels first, images last");
   out.named("filter", list_of(e.plan.filter, spatial_rank(map)) + " along W, H, D");
-  out.named("tile", number(map.pixels_per_column) + " pixels x " + number(map.channels_per_pixel) + " channels");
+  out.named("tile", number(e.plan.tile_pixels()) + " pixels x " + number(map.channels_per_pixel) + " channels");
+  out.named("cluster", tma_detail::sharing_text(e.plan.op, e.plan.ctas, "column"));
   if (e.ok()) {
-    out.named("moves", tma_detail::counted(e.instruction_count, "instruction") + " of " +
-                           number(transaction_bytes(map)) + " bytes for each tile of pixels");
-    out.named("shared memory", number(e.shared_bytes) + " bytes, aligned to " + number(e.alignment));
+    out.named("moves", tma_detail::counted(e.instruction_count / e.plan.ctas, "instruction") + " of " +
+                           number(transaction_bytes(map)) + " bytes" +
+                           (e.plan.ctas > 1 ? " in each of " + number(e.plan.ctas) + " CTAs" : std::string()) +
+                           " for each tile of pixels");
+    if (!is_prefetch(e.plan.op))
+      out.named("shared memory", number(e.shared_bytes) + " bytes, aligned to " + number(e.alignment));
   }
   out.objections(e.objections);
   out.steps(e.steps);
@@ -218,7 +230,7 @@ inline std::string report(const Im2colExplanation& e, const ReportOptions& optio
     const auto shown = static_cast<std::int64_t>(std::min(e.instructions.size(), out.most_instructions()));
     out.heading("Instructions of pixel tile " + number(e.pixel_tile) + ", " + e.ptx);
     out.instructions(tma_detail::instruction_table(e, out.most_instructions()), shown, e.instruction_count);
-    out.reads(e.reads);
+    if (!is_prefetch(e.plan.op)) out.reads(e.reads);
   }
   out.advice(e.advice);
   return std::move(out.text);

@@ -22,7 +22,7 @@
 #pragma once
 
 #include <gantry/tma/issue.hpp>
-#include <gantry/tma/rules.hpp>
+#include <gantry/tma/multicast.hpp>
 
 namespace gantry {
 
@@ -49,12 +49,15 @@ struct Convolution {
 struct Im2colTile {
   std::uint32_t channels = 64;
   std::uint32_t pixels = 128;
+  std::uint32_t ctas = 1;  // that share the pixels of a multicast: each loads its part, and all receive the tile
   TmaSwizzle swizzle = TmaSwizzle::none;
   TmaL2Promotion l2_promotion = TmaL2Promotion::bytes_128;
   TmaFill fill = TmaFill::zero;
 };
 
 struct Im2colPlan {
+  TmaOp op = TmaOp::load_im2col;
+  std::int64_t ctas = 1;
   TmaDescriptorParams map{};
   TmaViolations violations{};
   std::int64_t output[kTmaMaxSpatialRank] = {1, 1, 1};  // output pixels along W, H, D
@@ -66,8 +69,10 @@ struct Im2colPlan {
     return static_cast<std::int64_t>(map.dims[clamped_rank(map) - 1]);
   }
   GANTRY_HD constexpr std::int64_t pixels() const noexcept { return images() * output[0] * output[1] * output[2]; }
+  // Pixels of a tile: of one instruction of each CTA that shares it.
+  GANTRY_HD constexpr std::int64_t tile_pixels() const noexcept { return map.pixels_per_column * ctas; }
   GANTRY_HD constexpr std::int64_t pixel_tiles() const noexcept {
-    return (pixels() + map.pixels_per_column - 1) / map.pixels_per_column;
+    return (pixels() + tile_pixels() - 1) / tile_pixels();
   }
   GANTRY_HD constexpr std::int64_t channel_tiles() const noexcept {
     return (static_cast<std::int64_t>(map.dims[0]) + map.channels_per_pixel - 1) / map.channels_per_pixel;
@@ -80,6 +85,7 @@ struct Im2colTileIndex {
   std::int64_t pixel_tile = 0;
   std::int64_t channel_tile = 0;
   std::int32_t tap[kTmaMaxSpatialRank] = {0, 0, 0};  // W, H, D
+  std::int32_t cta = 0;                              // of those that share the tile
 };
 
 // Pixels from the first tap to the last along an axis.
@@ -97,8 +103,10 @@ GANTRY_HD constexpr std::int64_t clamp_signed(std::int64_t value, std::int64_t l
 // problems are found at once.
 class Im2colPlanning {
  public:
-  GANTRY_HD constexpr Im2colPlanning(const Convolution& conv, const Im2colTile& tile) noexcept
-      : conv_(conv), tile_(tile) {}
+  GANTRY_HD constexpr Im2colPlanning(const Convolution& conv, const Im2colTile& tile, TmaOp op) noexcept
+      : conv_(conv), tile_(tile) {
+    plan_.op = op;
+  }
 
   GANTRY_HD constexpr Im2colPlan run() noexcept {
     conv_.spatial_rank = static_cast<std::int32_t>(
@@ -111,9 +119,11 @@ class Im2colPlanning {
       plan_axis(axis);
     }
     describe_tensor();
+    share_pixels();
     for (const TmaViolation& violation : validate(plan_.map)) {
       if (!violation_of_convolution(violation)) plan_.violations.add(violation);
     }
+    plan_.violations.add(check_operation(plan_.op, plan_.map));
     return plan_;
   }
 
@@ -142,6 +152,10 @@ class Im2colPlanning {
     c.dilation[axis] = keep_int(TmaRule::filter_dilation, TmaField::dilation, axis, c.dilation[axis], {1, kAny});
     c.stride[axis] = keep_int(TmaRule::convolution_stride, TmaField::stride, axis, c.stride[axis],
                               {1, static_cast<std::int64_t>(kTmaMaxElementStride)});
+    if (is_store(plan_.op)) {
+      c.filter[axis] = keep_int(TmaRule::store_taps, TmaField::filter, axis, c.filter[axis], {1, 1});
+      c.pad_lower[axis] = keep_int(TmaRule::store_padding, TmaField::pad_lower, axis, c.pad_lower[axis], {-kAny, 0});
+    }
     keep_reach(axis, offset_limit(rank));
     const std::int64_t reach = filter_reach(c, axis);
     const std::int64_t high = corner_limit(rank), low = -high - 1;
@@ -199,6 +213,27 @@ class Im2colPlanning {
     map.fill = tile_.fill;
   }
 
+  // One CTA's part of the tile becomes the column of the map.
+  GANTRY_HD constexpr void share_pixels() noexcept {
+    plan_.ctas = keep(TmaRule::shared_by_ctas, TmaField::ctas, -1, tile_.ctas, {1, kMaxClusterCtas});
+    if (plan_.ctas > 1 && !is_multicast(plan_.op)) {
+      plan_.violations.add(signed_violation(TmaRule::shared_without_multicast, TmaField::ctas, -1, {plan_.ctas, 1}));
+      plan_.ctas = 1;
+    }
+    if (plan_.ctas == 1) return;
+    const auto pitch = static_cast<std::int64_t>(shared_row_pitch(plan_.map));
+    constexpr auto kAlignment = static_cast<std::int64_t>(kTmaSharedAlignment);
+    const std::int64_t rows = kAlignment / detail::gcd_magnitude(kAlignment, pitch);
+    const std::int64_t unit = plan_.ctas * rows;
+    const std::int64_t below = tile_.pixels / unit * unit;
+    const std::int64_t nearest = below == 0 || 2 * (tile_.pixels - below) > unit ? below + unit : below;
+    if (below != tile_.pixels) {
+      plan_.violations.add(
+          signed_violation(TmaRule::shared_pixels_uneven, TmaField::pixels, -1, {tile_.pixels, nearest, plan_.ctas}));
+    }
+    plan_.map.pixels_per_column = static_cast<std::uint32_t>((below == tile_.pixels ? below : nearest) / plan_.ctas);
+  }
+
   // Stops at the first stride that the map's own rule refuses. Requires 1 <= b.
   GANTRY_HD static constexpr std::uint64_t saturated_product(std::uint64_t a, std::uint64_t b) noexcept {
     return a > kTmaStrideLimit / b ? kTmaStrideLimit : a * b;
@@ -218,12 +253,15 @@ class Im2colPlanning {
 
 }  // namespace tma_detail
 
-// The one checked way to a plan: all problems of the convolution and of its map together.
-GANTRY_HD constexpr Im2colPlan plan_im2col(const Convolution& conv, const Im2colTile& tile) noexcept {
-  return tma_detail::Im2colPlanning{conv, tile}.run();
+// The one checked way to a plan: all problems of the convolution, of its map and of the operation together. A store has
+// the tensor that it writes in place of the activation: one tap and no padding, such as `output_tensor` has.
+GANTRY_HD constexpr Im2colPlan plan_im2col(const Convolution& conv, const Im2colTile& tile,
+                                           TmaOp op = TmaOp::load_im2col) noexcept {
+  return tma_detail::Im2colPlanning{conv, tile, op}.run();
 }
 
-// Coordinates of output pixel `pixel`: where a copy of a tile starts. Requires 0 <= pixel < plan.pixels().
+// Coordinates of output pixel `pixel`: where a copy of a tile starts. Requires 0 <= pixel; past the last one the image
+// is one that the tensor does not have, and all is filled.
 struct Im2colStart {
   std::int32_t coordinates[kTmaMaxRank];  // C, W, H, D, N
 };
@@ -241,10 +279,12 @@ GANTRY_HD constexpr Im2colStart im2col_start(const Im2colPlan& plan, std::int64_
   return start;
 }
 
-// The load of one tile. Requires a plan that is ok and an index inside it.
+// The load or prefetch of one tile, or of one CTA's part of it. Requires a plan that is ok and an index inside it.
 GANTRY_HD constexpr TmaIssue im2col_load(const Im2colPlan& plan, const Im2colTileIndex& index) noexcept {
-  TmaIssue issue{.op = TmaOp::load_im2col, .rank = clamped_rank(plan.map)};
-  const Im2colStart start = im2col_start(plan, index.pixel_tile * plan.map.pixels_per_column);
+  TmaIssue issue{.op = plan.op, .rank = clamped_rank(plan.map)};
+  const std::int64_t part = std::int64_t{index.cta} * plan.map.pixels_per_column;
+  const Im2colStart start = im2col_start(plan, index.pixel_tile * plan.tile_pixels() + part);
+  issue.shared_address = static_cast<std::uint64_t>(part) * shared_row_pitch(plan.map);
   for (int i = 1; i < issue.rank; ++i) issue.coordinates[i] = start.coordinates[i];
   issue.coordinates[0] = static_cast<std::int32_t>(index.channel_tile * plan.map.channels_per_pixel);
   for (int axis = 0; axis < spatial_rank(plan.map); ++axis) {

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <gantry/tma/operations.hpp>
-#include <gantry/tma/rules.hpp>
 
 namespace gantry {
 

@@ -10,7 +10,7 @@
 //                   "the nearest value that works is 6 (f16)");
 #pragma once
 
-#include <gantry/tma/violation.hpp>
+#include <gantry/tma/rules.hpp>
 
 // X(id, CuTe's name). The names of reductions other than add, and of prefetches, follow CuTe's pattern.
 #define GANTRY_TMA_OPERATIONS(X)                             \
@@ -171,6 +171,19 @@ GANTRY_HD constexpr TmaViolations check_operation(TmaOp op, const TmaDescriptorP
                .field = TmaField::data_type,
                .actual = static_cast<std::uint64_t>(params.data_type),
                .nearest = static_cast<std::uint64_t>(tma_detail::nearest_type(params.data_type, types.mask))});
+  }
+  if (writes_global(op)) {
+    const std::uint64_t bytes = params.dims[0] * static_cast<std::uint64_t>(element_bytes(params.data_type));
+    const std::uint64_t past = bytes % kTmaChunkBytes;
+    if (past != 0) {
+      found.add(
+          {.rule = TmaRule::store_ends_inside_chunk,
+           .field = TmaField::dims,
+           .index = 0,
+           .actual = params.dims[0],
+           .nearest = (bytes - past + kTmaChunkBytes) / static_cast<std::uint64_t>(element_bytes(params.data_type)),
+           .first = static_cast<std::int64_t>(past)});
+    }
   }
   if (!is_store(op) || params.mode != TmaMode::tiled) return found;
   for (int i = 1; i < clamped_rank(params); ++i) {

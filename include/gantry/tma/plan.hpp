@@ -26,10 +26,6 @@ namespace gantry {
 
 namespace detail {
 
-GANTRY_HD constexpr void add_all(TmaReasons& to, const TmaReasons& from) {
-  for (const TmaReason& r : from) to.add(r);
-}
-
 GANTRY_HD constexpr void judge(TmaPlan& plan) {
   const auto weigh = [&plan](TmaVerdict verdict) {
     plan.refused = plan.refused || verdict == TmaVerdict::refused;
@@ -55,7 +51,7 @@ GANTRY_HD constexpr void complete(TmaPlan& plan, const TmaGmodes& gmodes, const 
   plan.tma_tensor_stride = desc.tma_tensor_stride;
   plan.bound = desc.bound;
   plan.tile_reproduced = desc.tile_reproduced;
-  add_all(plan.reasons, desc.reasons);
+  plan.reasons.add(desc.reasons);
   if (!plan.bound) return;
   check_modes_without_coordinate(plan, gmodes, plan.reasons);
   check_shared_dimensions(plan, gmodes, plan.reasons);
@@ -97,7 +93,7 @@ GANTRY_HD constexpr TmaPlan plan_structure(const TmaCopyRequest& request, TmaPla
     const TmaGbasis gbasis =
         construct_tma_gbasis(gmodes, plan.smem.layout(), plan.cta_v_map, steps != nullptr ? &steps->gbasis : nullptr);
     plan.tma_gbasis = gbasis.layout;
-    detail::add_all(plan.reasons, gbasis.reasons);
+    plan.reasons.add(gbasis.reasons);
     if (plan.tma_gbasis.ok()) {
       plan.num_bits_per_tma = detail::bits_of(size(plan.tma_gbasis), element_bits(plan.tma_element));
       const TmaCopyDescOperands operands = detail::desc_operands(plan, request.gtensor);

@@ -61,10 +61,24 @@ class TmaReasons {
   static constexpr int kCapacity = 16;
 
   GANTRY_HD constexpr void add(const TmaReason& reason) noexcept {
-    if (size_ < kCapacity) entries_[size_++] = reason;
+    if (size_ < kCapacity) {
+      entries_[size_++] = reason;
+    } else {
+      ++left_out_;
+    }
+  }
+  GANTRY_HD constexpr void add(const TmaReasons& others) noexcept {
+    for (const TmaReason& r : others) add(r);
+    left_out_ += others.left_out_;
   }
   // Forgets all but the first n.
-  GANTRY_HD constexpr void truncate(int n) noexcept { size_ = n < size_ ? n : size_; }
+  GANTRY_HD constexpr void truncate(int n) noexcept {
+    if (n >= size_) return;
+    size_ = n;
+    left_out_ = 0;
+  }
+  // Reasons that were found beyond the first kCapacity.
+  GANTRY_HD constexpr int left_out() const noexcept { return left_out_; }
   GANTRY_HD constexpr int size() const noexcept { return size_; }
   GANTRY_HD constexpr bool empty() const noexcept { return size_ == 0; }
   GANTRY_HD constexpr const TmaReason& operator[](int i) const noexcept { return entries_[i]; }
@@ -86,6 +100,7 @@ class TmaReasons {
  private:
   TmaReason entries_[kCapacity];
   int size_ = 0;
+  int left_out_ = 0;
 };
 
 using TmaPlanSentence = Text<512>;
@@ -139,6 +154,15 @@ GANTRY_HD constexpr TmaPlanSentence describe(const TmaReason& reason) {
     detail::append_placeholder(out, s + 1, reason);
     while (*s != '}') ++s;
   }
+  return out;
+}
+
+// Of reasons that were left out of a list; empty where there are none.
+GANTRY_HD constexpr TmaPlanSentence describe_left_out(const TmaReasons& reasons) {
+  TmaPlanSentence out;
+  if (reasons.left_out() == 0) return out;
+  out.append("there are ").append(reasons.left_out()).append(" reasons more than the ");
+  out.append(TmaReasons::kCapacity).append(" that a plan keeps: change what these name, and the others are shown");
   return out;
 }
 

@@ -177,6 +177,9 @@ std::vector<std::string> sentences(const TmaPlan& plan, TmaVerdict verdict) {
   for (const TmaReason& r : plan.reasons) {
     if (verdict_of(r) == verdict) out.emplace_back(describe(r).c_str());
   }
+  if (verdict == TmaVerdict::refused && plan.reasons.left_out() > 0) {
+    out.emplace_back(describe_left_out(plan.reasons).c_str());
+  }
   for (const TmaViolation& v : check_map(plan)) {
     if (verdict_of(v) == verdict) out.emplace_back(describe(v).c_str());
   }

@@ -131,12 +131,15 @@ Json instructions_json(const Im2colExplanation& e) {
   Json out = Json::array();
   const int axes = spatial_rank(e.plan.map);
   for (const Im2colInstructionText& i : e.instructions) {
-    out.push_back({{"tap", array_of(i.tap, axes)},
+    out.push_back({{"cta", i.cta},
+                   {"tap", array_of(i.tap, axes)},
                    {"channel_tile", i.channel_tile},
                    {"coordinates", array_of(i.coordinates, axes + 2)},
-                   {"offsets", array_of(i.offsets, axes)},
+                   {"offsets", is_store(e.plan.op) ? Json() : array_of(i.offsets, axes)},
+                   {"shared_offset", is_prefetch(e.plan.op) ? Json() : Json(i.shared_offset)},
                    {"bytes", i.bytes},
-                   {"pixels_inside", i.pixels_inside}});
+                   {"pixels_inside", i.pixels_inside},
+                   {"cta_mask", i.cta_mask == 0 ? Json() : Json(i.cta_mask)}});
   }
   return out;
 }
@@ -182,8 +185,10 @@ Json to_json(const TmaExplanation& e) {
 Json to_json(const Im2colExplanation& e) {
   Json out{{"kind", "im2col"},
            {"ok", e.ok()},
-           {"op", to_text(TmaOp::load_im2col)},
+           {"op", to_text(e.plan.op)},
            {"element", to_text(e.plan.map.data_type)},
+           {"element_bits", element_bits(e.plan.map.data_type)},
+           {"ctas", e.plan.ctas},
            {"refused", objections_json(e.objections)},
            {"steps", steps_json(e.steps)},
            {"descriptor", descriptor_json(e.plan.map, true)},
@@ -194,13 +199,18 @@ Json to_json(const Im2colExplanation& e) {
   out["output"] = array_of(e.plan.output, axes);
   out["filter"] = array_of(e.plan.filter, axes);
   out["dilation"] = array_of(e.plan.dilation, axes);
+  out["pixels"] = e.plan.pixels();
   out["pixel_tile"] = e.pixel_tile;
+  out["tile_pixels"] = e.plan.tile_pixels();
   out["pixel_tiles"] = e.plan.pixel_tiles();
   out["channel_tiles"] = e.plan.channel_tiles();
   out["instructions"] = instructions_json(e);
   out["instruction_count"] = e.instruction_count;
-  out["shared"] = shared_json(e.shared, e.shared_bytes, e.alignment);
-  out["reads"] = reads_json(e.reads);
+  if (!is_prefetch(e.plan.op)) {
+    out["shared"] = shared_json(e.shared, e.shared_bytes, e.alignment);
+    out["shared"]["chunks"] = chunks_json(shared_chunks(e));
+    out["reads"] = reads_json(e.reads);
+  }
   out["advice"] = advice_json(e.advice);
   return out;
 }

@@ -93,15 +93,22 @@ class Reader {
 
 // ---- Tiles of tensors
 
-TmaOp read_operation(Reader& reader, const std::string& text) {
-  TmaOp op = TmaOp::load;
-  if (!parse_tma_op(text.c_str(), op) || text.find('\0') != std::string::npos) {
-    std::vector<std::string_view> names(kTmaOpCount);
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_text(static_cast<TmaOp>(i));
+// An operation on tiles, or one on columns of pixels, whose name may leave out "_im2col".
+TmaOp read_operation(Reader& reader, const std::string& text, bool im2col) {
+  TmaOp op = im2col ? TmaOp::load_im2col : TmaOp::load;
+  const bool short_name =
+      im2col && (text == "load" || text == "load_multicast" || text == "store" || text == "prefetch");
+  const std::string name = !short_name ? text : text == "load_multicast" ? "load_im2col_multicast" : text + "_im2col";
+  if (!parse_tma_op(name.c_str(), op) || text.find('\0') != std::string::npos) {
+    std::vector<std::string_view> names;
+    for (int i = 0; i < kTmaOpCount; ++i) {
+      if (is_im2col(static_cast<TmaOp>(i)) == im2col) names.push_back(to_text(static_cast<TmaOp>(i)));
+    }
     reader.problem(fmt::format("--op takes the name of an operation, and {} is none; there are {}", quoted(text),
                                fmt::join(names, ", ")));
-  } else if (is_im2col(op)) {
-    reader.problem(fmt::format("--op {} is an im2col operation: ask 'gantry explain im2col'", text));
+  } else if (is_im2col(op) != im2col) {
+    reader.problem(im2col ? fmt::format("--op {} moves tiles of a tensor: ask 'gantry explain tma'", text)
+                          : fmt::format("--op {} is an im2col operation: ask 'gantry explain im2col'", text));
   }
   return op;
 }
@@ -204,7 +211,7 @@ TmaQuestion read_question(const TmaTexts& texts) {
   TmaQuestion out;
   Reader reader(out.problems);
   TmaCopyRequest& r = out.request;
-  r.op = read_operation(reader, texts.op);
+  r.op = read_operation(reader, texts.op, false);
   r.gtensor.element = reader.element("--elem", texts.elem);
   r.gtensor.address = reader.address(texts.address);
   r.gtensor.layout =
@@ -333,7 +340,6 @@ Im2colQuestion read_question(const Im2colTexts& texts) {
   conv.data_type = format.type;
   conv.address = reader.address(texts.address);
   const int axes = conv.spatial_rank;
-  if (texts.filter.empty()) reader.problem("--filter takes the extents of the filter, such as 3x3");
   read_axis_values(reader, "--filter", texts.filter, axes, conv.filter);
   read_axis_values(reader, "--pad", texts.pad, axes, conv.pad_lower);
   for (int axis = 0; axis < axes; ++axis) conv.pad_upper[axis] = conv.pad_lower[axis];
@@ -341,12 +347,15 @@ Im2colQuestion read_question(const Im2colTexts& texts) {
   read_axis_values(reader, "--stride", texts.stride, axes, conv.stride);
   read_axis_values(reader, "--dilation", texts.dilation, axes, conv.dilation);
   read_im2col_tile(reader, texts, element_bytes(conv.data_type), out.tile);
+  out.op = read_operation(reader, texts.op, true);
+  out.tile.ctas = read_cluster(reader, texts.cluster);
+  if (out.tile.ctas > 1 && out.op == TmaOp::load_im2col) out.op = TmaOp::load_im2col_multicast;
   if (!read_number(texts.at, out.pixel_tile) || out.pixel_tile < 0) {
     reader.problem(
         fmt::format("--at takes the number of a tile of pixels, 0 or more, and {} is none", quoted(texts.at)));
   }
   if (!out.ok()) return out;
-  const Im2colPlan plan = plan_im2col(conv, out.tile);
+  const Im2colPlan plan = plan_im2col(conv, out.tile, out.op);
   if (plan.ok() && out.pixel_tile >= plan.pixel_tiles()) {
     reader.problem(
         fmt::format("--at {}: there is no such tile of pixels, the last is {}", texts.at, plan.pixel_tiles() - 1));

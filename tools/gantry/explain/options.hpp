@@ -38,6 +38,7 @@ struct TmaQuestion {
 TmaQuestion read_question(const TmaTexts& texts);
 
 struct Im2colTexts {
+  std::string op = "load";
   std::string activation;   // extents in the order of the layout
   std::string layout = {};  // NWC, NHWC or NDHWC; empty: by the number of extents
   std::string elem;
@@ -48,6 +49,7 @@ struct Im2colTexts {
   std::string dilation = {};    // empty: 1
   std::string tile = "128x64";  // pixels x channels
   std::string swizzle = {};     // none, 32, 64, 128; empty: the one as wide as a row
+  std::string cluster = "1";    // the CTAs that share a tile
   std::string at = "0";         // which tile of pixels
   std::string address = "0";
 };
@@ -55,12 +57,15 @@ struct Im2colTexts {
 struct Im2colQuestion {
   Convolution conv;
   Im2colTile tile;
+  TmaOp op = TmaOp::load_im2col;
   std::int64_t pixel_tile = 0;
   std::vector<std::string> problems;
 
   bool ok() const { return problems.empty(); }
 };
 
+// Operations may be named without "_im2col". A load that several CTAs share becomes a multicast load, and a filter that
+// is not given has one tap.
 Im2colQuestion read_question(const Im2colTexts& texts);
 
 }  // namespace gantry::tool

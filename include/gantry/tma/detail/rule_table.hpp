@@ -116,6 +116,9 @@ GANTRY_X(reduce_bitwise_type, documented,
 GANTRY_X(store_overlaps_itself, documented,
          "with stride 0 several elements of one box are stored to the same address, in no order",
          "PTX ISA, cp.async.bulk.tensor: accesses are weak and unordered")
+GANTRY_X(store_ends_inside_chunk, pitfall,
+         "stores and reductions write whole chunks of 16 bytes: the innermost extent ends {first} bytes into one, and the rest of it is written too",
+         "observed")
 GANTRY_X(instruction_rank_mismatch, device_faults,
          "the instruction and the map have the same rank",
          "observed: error 715")
@@ -161,6 +164,21 @@ GANTRY_X(upper_padding, driver_rejects,
 GANTRY_X(output_empty, driver_rejects,
          "the padded input has {first} pixels on this axis and the filter needs {second}, so there is no output",
          "driver API, pixelBoxLowerCorner and pixelBoxUpperCorner; observed")
+GANTRY_X(store_taps, documented,
+         "an im2col store has no offsets, so that its filter has one tap along each axis",
+         "PTX ISA, cp.async.bulk.tensor .im2col_no_offs")
+GANTRY_X(store_padding, device_faults,
+         "a store never starts below 0, and lower padding is where its first pixel starts",
+         "PTX ISA; observed: error 715")
+GANTRY_X(shared_by_ctas, documented,
+         "a multicast names 1 to {first} CTAs, one bit of its mask each",
+         "PTX ISA, cp.async.bulk.tensor .multicast::cluster")
+GANTRY_X(shared_without_multicast, documented,
+         "only a multicast load is shared by several CTAs",
+         "PTX ISA, cp.async.bulk.tensor .multicast::cluster")
+GANTRY_X(shared_pixels_uneven, device_faults,
+         "{first} CTAs share the pixels of a tile, each the same number and each from a multiple of 128 bytes of shared memory on",
+         "definition of a multicast tile; observed: error 716")
 // clang-format on
 
 #undef GANTRY_X
