@@ -1,7 +1,7 @@
 // Properties of PipelineState.
 #include <gtest/gtest.h>
 
-#include <gantry/pipeline/state.hpp>
+#include <gantry/pipeline.hpp>
 
 namespace gantry {
 namespace {
@@ -37,6 +37,13 @@ TEST(PipelineState, FollowsTheStepsOfARing) {
     EXPECT_EQ(write.index(), read.index());
     EXPECT_NE(write.phase(), read.phase());
   }
+}
+
+TEST(PipelineState, StartsWhereAPipelineOfItsStagesDoes) {
+  static_assert(make_producer_start_state<PipelineTmaAsync<4>>() == make_producer_start_state<4>());
+  static_assert(make_consumer_start_state<PipelineTransactionAsync<3>>() == make_consumer_start_state<3>());
+  static_assert(make_producer_start_state<PipelineTmaStore<2>>() == make_producer_start_state<2>());
+  static_assert(make_consumer_start_state<PipelineAsync<1>>() == make_consumer_start_state<1>());
 }
 
 }  // namespace

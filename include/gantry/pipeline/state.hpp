@@ -65,4 +65,15 @@ GANTRY_HD constexpr PipelineState<Stages> make_producer_start_state() noexcept {
   return {0, 1, 0};
 }
 
+// The same for a pipeline with the member type `State`.
+template <class Pipeline>
+GANTRY_HD constexpr typename Pipeline::State make_consumer_start_state() noexcept {
+  return make_consumer_start_state<Pipeline::kStages>();
+}
+
+template <class Pipeline>
+GANTRY_HD constexpr typename Pipeline::State make_producer_start_state() noexcept {
+  return make_producer_start_state<Pipeline::kStages>();
+}
+
 }  // namespace gantry
