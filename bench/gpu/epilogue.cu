@@ -1,11 +1,11 @@
 // EpilogueKernel against the tile copy with the same boxes and against cudaMemcpyAsync, in the same process.
 //
-//   epilogue_bench
+//   epilogue_bench [ROWS]
 //
-// Four jobs over a 32768 x 16384 matrix of bf16: D alone, C to D, C to D and an auxiliary output, and C to D through
-// GELU (tanh form). Every configuration is checked element by element first; then it, the tile copy and cudaMemcpyAsync
-// take turns, kRounds times, and medians are compared. Rates count bytes read and written. Exits with 77 where there is
-// no GPU.
+// Four jobs over a matrix of 32768 (or ROWS) x 16384 of bf16: D alone, C to D, C to D and an auxiliary output, and C to
+// D through GELU (tanh form). Every configuration is checked element by element first; then it, the tile copy and
+// cudaMemcpyAsync take turns, kRounds times, and medians are compared. Rates count bytes read and written. Exits with
+// 77 where there is no GPU.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +25,7 @@ namespace {
 
 using namespace gantry;
 
-constexpr int kM = 32768, kN = 16384;
-constexpr std::size_t kElements = std::size_t{kM} * kN;
+constexpr int kN = 16384;
 constexpr int kRounds = 7, kRunsPerRound = 4;
 
 enum class Job { d, c_to_d, c_to_d_aux, gelu };
@@ -93,8 +92,8 @@ void check(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-__global__ void fill(bf16* data) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < kElements;
+__global__ void fill(bf16* data, std::size_t elements) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < elements;
        i += std::size_t{gridDim.x} * blockDim.x) {
     const auto x = static_cast<unsigned>(i * 2654435761u) >> 16;
     data[i] = bf16(static_cast<float>(x % 2048) / 512 - 2);
@@ -102,9 +101,10 @@ __global__ void fill(bf16* data) {
 }
 
 template <Job kJob>
-__global__ void count_wrong(const bf16* c, const bf16* d, const bf16* aux, unsigned long long* wrong) {
+__global__ void count_wrong(const bf16* c, const bf16* d, const bf16* aux, std::size_t elements,
+                            unsigned long long* wrong) {
   unsigned long long mine = 0;
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < kElements;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < elements;
        i += std::size_t{gridDim.x} * blockDim.x) {
     const float acc = some_number(static_cast<int>(i / kN), static_cast<int>(i % kN));
     float x = kJob == Job::d ? acc : acc + static_cast<float>(c[i]);
@@ -119,6 +119,8 @@ __global__ void count_wrong(const bf16* c, const bf16* d, const bf16* aux, unsig
 }
 
 struct Setting {
+  int m;
+  std::size_t elements;
   bf16 *c, *d, *aux;
   unsigned long long* wrong;
   int processors, shared_per_processor;
@@ -161,13 +163,13 @@ auto tile_copy(const Setting& s) {
   const auto entry = detail::kernel_entry<Kernel>;
   check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), "asking for shared memory");
   typename Kernel::Params params{};
-  const auto map = [](const bf16* data) {
-    return encode(examples::matrix_map(TmaDataType::u8, reinterpret_cast<std::uint64_t>(data), kM, kN * 2, Rows, 128,
+  const auto map = [&s](const bf16* data) {
+    return encode(examples::matrix_map(TmaDataType::u8, reinterpret_cast<std::uint64_t>(data), s.m, kN * 2, Rows, 128,
                                        TmaSwizzle::bytes_128));
   };
   params.from = map(s.c);
   params.to = map(s.d);
-  params.row_tiles = kM / Rows;
+  params.row_tiles = s.m / Rows;
   params.column_tiles = kN * 2 / (CopyShape<Rows>::kBoxes * 128);
   const int ctas = 2 * s.processors;
   return [=] { entry<<<ctas, Kernel::kThreads, kShared>>>(params); };
@@ -186,7 +188,7 @@ void measure(const Setting& s, Best& best) {
   arguments.c = {s.c, kN, 0};
   arguments.d = {s.d, kN, 0};
   arguments.fusion[0] = {.pointer = s.aux, .stride = kN};
-  const typename Kernel::Params params{to_underlying_arguments<C>({kM, kN, 1}, arguments, encode), nullptr};
+  const typename Kernel::Params params{to_underlying_arguments<C>({s.m, kN, 1}, arguments, encode), nullptr};
   const auto entry = detail::kernel_entry<Kernel>;
   check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), "asking for shared memory");
   int resident = 0;
@@ -194,12 +196,12 @@ void measure(const Setting& s, Best& best) {
   const int ctas = resident * s.processors;
   const auto run = [&] { entry<<<ctas, Kernel::kThreads, kShared>>>(params); };
 
-  check(cudaMemset(s.d, 0, kElements * 2), "clearing");
-  check(cudaMemset(s.aux, 0, kElements * 2), "clearing");
+  check(cudaMemset(s.d, 0, s.elements * 2), "clearing");
+  check(cudaMemset(s.aux, 0, s.elements * 2), "clearing");
   check(cudaMemset(s.wrong, 0, sizeof *s.wrong), "clearing");
   run();
   check(cudaGetLastError(), "launching");
-  count_wrong<kJob><<<1024, 256>>>(s.c, s.d, s.aux, s.wrong);
+  count_wrong<kJob><<<1024, 256>>>(s.c, s.d, s.aux, s.elements, s.wrong);
   unsigned long long wrong = 0;
   check(cudaMemcpy(&wrong, s.wrong, sizeof wrong, cudaMemcpyDeviceToHost), "running");
   if (wrong) {
@@ -210,7 +212,7 @@ void measure(const Setting& s, Best& best) {
   constexpr int kTensors = kJob == Job::d ? 1 : kJob == Job::c_to_d_aux ? 3 : 2;
   const auto copy = tile_copy<64 * T::kWarpgroups>(s);
   const auto vendor = [&] {
-    check(cudaMemcpyAsync(s.d, s.c, kElements * 2, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(s.d, s.c, s.elements * 2, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
   };
   std::vector<double> ours, copies, theirs;
   for (int i = 0; i < kRounds; ++i) {
@@ -218,7 +220,7 @@ void measure(const Setting& s, Best& best) {
     copies.push_back(seconds(s, copy));
     ours.push_back(seconds(s, run));
   }
-  const double bytes = static_cast<double>(kElements) * 2 / 1e12;
+  const double bytes = static_cast<double>(s.elements) * 2 / 1e12;
   const double rate = kTensors * bytes / median(ours);
   const double copy_rate = 2 * bytes / median(copies), vendor_rate = 2 * bytes / median(theirs);
   std::printf("%-10s %4dx%-4d %4dx%-3d C%d D%d %s %s %d CTAs/SM %7.3f %7.3f %7.3f   %6.3f %6.3f\n",
@@ -241,23 +243,30 @@ Best best_of(const Setting& s) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::printf("skipped: no GPU\n");
     return 77;
   }
+  const int rows = argc > 1 ? std::atoi(argv[1]) : 32768;
+  if (rows < 128 || rows % 128 != 0) {
+    std::fprintf(stderr, "ROWS is a positive multiple of 128; %s was given\n", argv[1]);
+    return 2;
+  }
   Setting s{};
+  s.m = rows;
+  s.elements = std::size_t{kN} * static_cast<std::size_t>(rows);
   check(cudaDeviceGetAttribute(&s.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
-  check(cudaMalloc(&s.c, kElements * 2), "cudaMalloc");
-  check(cudaMalloc(&s.d, kElements * 2), "cudaMalloc");
-  check(cudaMalloc(&s.aux, kElements * 2), "cudaMalloc");
+  check(cudaMalloc(&s.c, s.elements * 2), "cudaMalloc");
+  check(cudaMalloc(&s.d, s.elements * 2), "cudaMalloc");
+  check(cudaMalloc(&s.aux, s.elements * 2), "cudaMalloc");
   check(cudaMalloc(&s.wrong, sizeof *s.wrong), "cudaMalloc");
   check(cudaEventCreate(&s.start), "event");
   check(cudaEventCreate(&s.stop), "event");
-  fill<<<1024, 256>>>(s.c);
+  fill<<<1024, 256>>>(s.c, s.elements);
   check(cudaDeviceSynchronize(), "filling");
-  std::printf("%d x %d, bf16, TB/s read and written: ours, tile copy, cudaMemcpyAsync, ratios\n", kM, kN);
+  std::printf("%d x %d, bf16, TB/s read and written: ours, tile copy, cudaMemcpyAsync, ratios\n", s.m, kN);
 
   using A = Tuning<128, 128, 64, 2, 4, 2, true, false>;
   using B = Tuning<64, 128, 64, 1, 4, 2, true, false>;

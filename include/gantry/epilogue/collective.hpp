@@ -20,16 +20,6 @@ namespace gantry {
 
 namespace detail {
 
-template <int bytes, int alignment>
-struct alignas(alignment) SharedBytes {
-  unsigned char bytes_[bytes];
-  GANTRY_INLINE unsigned char* data() { return bytes_; }
-};
-template <int alignment>
-struct SharedBytes<0, alignment> {
-  GANTRY_INLINE unsigned char* data() { return nullptr; }
-};
-
 // All math threads meet at a named barrier.
 struct MathSync {
   std::uint32_t barrier;
@@ -41,6 +31,9 @@ struct MathSync {
 
 template <class Config>
 class CollectiveEpilogue {
+  GANTRY_HD static constexpr int round_up(int bytes, int step) { return (bytes + step - 1) / step * step; }
+  GANTRY_HD static constexpr int largest(int a, int b, int c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
+
  public:
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
@@ -94,15 +87,23 @@ class CollectiveEpilogue {
 
   // ---- Storage
 
-  struct TensorStorage {
-    static constexpr int kAlignment =
-        kReuse && TileC::kAlignment > TileD::kAlignment ? TileC::kAlignment : TileD::kAlignment;
-    [[no_unique_address]] detail::SharedBytes<kHasC && !kReuse ? TileC::kBytes : 0, TileC::kAlignment> c;
-    [[no_unique_address]] detail::SharedBytes<kHasD ? TileD::kBytes : 0, kAlignment> d;
-    [[no_unique_address]] detail::SharedBytes<Fusion::kSlots.bytes, Fusion::kSlots.alignment> fusion;
+  // Buffers of C and D, or of D in the place of C; then what the fusion keeps. Bytes with offsets of our own: compilers
+  // lay out empty members differently.
+  static constexpr int kAlignmentD =
+      kReuse && TileC::kAlignment > TileD::kAlignment ? TileC::kAlignment : TileD::kAlignment;
+  static constexpr int kOffsetD = round_up(kHasC && !kReuse ? TileC::kBytes : 0, kAlignmentD);
+  static constexpr int kOffsetFusion = round_up(kOffsetD + (kHasD ? TileD::kBytes : 0), Fusion::kSlots.alignment);
+  static constexpr int kTensorBytes = kOffsetFusion + Fusion::kSlots.bytes;
+  static constexpr int kAlignment = largest(kHasC ? TileC::kAlignment : 1, kAlignmentD, Fusion::kSlots.alignment);
 
-    GANTRY_INLINE auto* buffers_c() { return reinterpret_cast<typename TileC::Element*>(kReuse ? d.data() : c.data()); }
-    GANTRY_INLINE auto* buffers_d() { return reinterpret_cast<typename TileD::Element*>(d.data()); }
+  struct TensorStorage {
+    alignas(kAlignment) unsigned char bytes[kTensorBytes == 0 ? 1 : kTensorBytes];
+
+    GANTRY_INLINE auto* buffers_c() {
+      return reinterpret_cast<typename TileC::Element*>(bytes + (kReuse ? kOffsetD : 0));
+    }
+    GANTRY_INLINE auto* buffers_d() { return reinterpret_cast<typename TileD::Element*>(bytes + kOffsetD); }
+    GANTRY_INLINE unsigned char* fusion() { return bytes + kOffsetFusion; }
   };
   using PipelineStorage = typename LoadPipeline::SharedStorage;
   struct SharedStorage {
@@ -162,7 +163,7 @@ class CollectiveEpilogue {
         std::uint64_t* full = pipeline.producer_get_barrier(state);
         pipeline.producer_acquire(state);
         pipeline.producer_commit(state, transaction_bytes(c_needed));
-        Fusion::step(params.fusion, storage.fusion.data(), state.index(), full, at, em, en);
+        Fusion::step(params.fusion, storage.fusion(), state.index(), full, at, em, en);
         if constexpr (kHasC) {
           if (c_needed) TileC::load(&params.c, storage.buffers_c(), state.index(), full, at, em, en);
         }
@@ -194,7 +195,7 @@ class CollectiveEpilogue {
     const bool loads = Fusion::kLoads || c_needed;
     const detail::MathSync sync{barrier, kMathThreads};
     StorePipeline store_pipeline({.issues = thread == 0});
-    typename Fusion::Store fusion(params.fusion, storage.fusion.data(),
+    typename Fusion::Store fusion(params.fusion, storage.fusion(),
                                   {.at = at,
                                    .m = params.m,
                                    .n = params.n,

@@ -61,9 +61,7 @@ GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&v
     GANTRY_UNROLL
     for (int k = 0; k < F; k += 2) {
       const auto pair = gantry::detail::PairOf<Element>::from(values[k], values[k + 1]);
-      using Bits = decltype(Element::bits);
-      registers.data()[first + k] = Element::from_bits(static_cast<Bits>(pair));
-      registers.data()[first + k + 1] = Element::from_bits(static_cast<Bits>(pair >> sizeof_bits_v<Element>));
+      __builtin_memcpy(static_cast<void*>((registers.data() + (first + k)).get()), &pair, sizeof(pair));
     }
   } else {
     GANTRY_UNROLL
