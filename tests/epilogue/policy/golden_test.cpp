@@ -90,7 +90,7 @@ json changed(const json& change) {
 }
 
 TEST(EvalEpiloguePolicy, TakesDecisionsThatTheConfigurationMakes) {
-  EXPECT_EQ(changed({})["result"]["dispatch_policy"], "Sm90TmaWarpSpecialized<4, 2, 16, true, false>");
+  EXPECT_EQ(changed(json::object())["result"]["dispatch_policy"], "Sm90TmaWarpSpecialized<4, 2, 16, true, false>");
   EXPECT_EQ(changed({{"stages_c", 3}, {"stages_d", 1}, {"delay_tma_store", true}})["result"]["dispatch_policy"],
             "Sm90TmaWarpSpecialized<3, 1, 16, true, true>");
   EXPECT_EQ(changed({{"reuse_smem_c", false}})["result"]["store_pipeline"], "PipelineTmaStore<2, 1>");
@@ -116,7 +116,7 @@ TEST(EvalEpiloguePolicy, AnswersBadLinesWithASentence) {
        {"{}", R"({"config":3})", R"({"config":"auto"})", R"({"config":{}})", R"({"config":[1]})", "[]"}) {
     EXPECT_GT(answer(text).value("error", "").size(), 20U) << text;
   }
-  for (const json& change : {json{{"schedule", "Tma"}}, json{{"tile_mnk", {64, 128}}},
+  for (const json& change : {json{{"schedule", "TmaTma"}}, json{{"tile_mnk", {64, 128}}},
                              json{{"tile_mnk", {64, 128, 1e30}}}, json{{"epi_tile", {64}}}, json{{"elem_c", "half"}},
                              json{{"layout_c", "Row"}, {"align_c", "8"}}, json{{"layout_d", "Diagonal"}},
                              json{{"align_d", nullptr}}, json{{"reuse_smem_c", 1}}, json{{"stages_c", 5000000000}}}) {

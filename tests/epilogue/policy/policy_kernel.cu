@@ -1,5 +1,6 @@
 // A kernel that reads its policy: every decision must be a constant, with nothing on the stack.
 #include <gantry/epilogue/policy_static_check.hpp>
+#include <gantry/tensor/index.hpp>
 
 namespace {
 
@@ -14,28 +15,20 @@ struct Config {
 };
 GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
 
-// The place of one row's elements in the first buffer of D, as constants.
-template <class C>
-struct RowOfD {
-  static constexpr int kElements = C::policy.epi_tile.n;
-  struct Offsets {
-    int of[kElements];
-  };
-  static constexpr Offsets offsets = [] {
-    Offsets out{};
-    for (int n = 0; n < kElements; ++n) out.of[n] = static_cast<int>(C::policy.d.smem_layout(0, n, 0));
-    return out;
-  }();
+// Where element (0, n) of the first buffer of D lies.
+template <int n>
+struct PlaceInD {
+  static constexpr int value = static_cast<int>(Config::policy.d.smem_layout(0, n, 0));
 };
+
+template <int... n>
+__device__ void write(int* out, gantry::Sequence<n...>) {
+  ((out[n] = PlaceInD<n>::value + static_cast<int>(threadIdx.x) * Config::policy.stages_c), ...);
+}
 
 }  // namespace
 
 __global__ void write_row(int* out) {
-  constexpr int kStages = Config::policy.stages_c;
-  constexpr int kBytes = Config::policy.storage.bytes;
-  static_assert(kStages == 4 && kBytes <= 232448);
-#pragma unroll
-  for (int n = 0; n < RowOfD<Config>::kElements; ++n) {
-    out[n] = RowOfD<Config>::offsets.of[n] + static_cast<int>(threadIdx.x) * kStages;
-  }
+  static_assert(Config::policy.storage.bytes <= 232448);
+  write(out, gantry::make_sequence<Config::policy.epi_tile.n>{});
 }
