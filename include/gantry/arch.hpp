@@ -7,6 +7,7 @@
 #include <gantry/arch/bulk.hpp>
 #include <gantry/arch/bulk_group.hpp>
 #include <gantry/arch/bulk_tensor.hpp>
+#include <gantry/arch/bulk_tensor_im2col.hpp>
 #include <gantry/arch/control.hpp>
 #include <gantry/arch/convert.hpp>
 #include <gantry/arch/fence.hpp>

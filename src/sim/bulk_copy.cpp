@@ -86,6 +86,7 @@ void load(const BulkCopy& copy, SiteId site) {
     send({.pieces = pieces, .to = to, .barrier = &barrier_in(*to, copy.barrier, site), .transform = transform}, site);
     return;
   }
+  if (copy.mask == 0) fault("multicast-mask", site, "A multicast names no CTA: its mask is 0.");
   if (copy.mask >> ctas.size() != 0) {
     fault("multicast-mask", site,
           "A multicast names CTA " + std::to_string(std::bit_width(copy.mask) - 1) + " of a cluster of " +

@@ -164,6 +164,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
                               : tiled_box(map, copy.coordinates, address);
   check_range(box, *own, site);
   auto& ctas = thread.cta->cluster->ctas;
+  if (copy.multicast && copy.mask == 0) fault("multicast-mask", site, "A multicast names no CTA: its mask is 0.");
   if (copy.multicast && copy.mask >> ctas.size() != 0) {
     fault("multicast-mask", site,
           "A multicast names CTA " + std::to_string(std::bit_width(copy.mask) - 1) + " of a cluster of " +

@@ -72,11 +72,22 @@ __device__ void tensor_copies(const TmaDescriptor& map, Shared& s) {
   cp_reduce_async_bulk_tensor(space_global, space_shared, op_and_op, &map, at, tile);
   cp_reduce_async_bulk_tensor(space_global, space_shared, op_or_op, &map, at, tile);
   cp_reduce_async_bulk_tensor(space_global, space_shared, op_xor_op, &map, at, tile);
+  cp_reduce_async_bulk_tensor(space_global, space_shared, op_add, &map, at, tile, kEvictFirst);
+  cp_reduce_async_bulk_tensor(space_global, space_shared, op_max, &map, at, tile, kEvictFirst);
   cp_async_bulk_prefetch_tensor(space_global, &map, at);
+  cp_async_bulk_prefetch_tensor(space_global, &map, at, kEvictLast);
   if constexpr (Rank >= 3) {
     std::uint16_t offsets[Rank - 2] = {};
     cp_async_bulk_tensor_im2col(space_cluster, space_global, tile, &map, at, &s.barrier, offsets);
     cp_async_bulk_tensor_im2col(space_cluster, space_global, tile, &map, at, &s.barrier, offsets, std::uint16_t{3});
+    cp_async_bulk_tensor_im2col(space_cluster, space_global, tile, &map, at, &s.barrier, offsets, kEvictFirst);
+    cp_async_bulk_tensor_im2col(space_cluster, space_global, tile, &map, at, &s.barrier, offsets, std::uint16_t{3},
+                                kEvictLast);
+    cp_async_bulk_tensor_im2col(space_global, space_shared, &map, at, tile);
+    cp_async_bulk_tensor_im2col(space_global, space_shared, &map, at, tile, kEvictNormal);
+    cp_reduce_async_bulk_tensor_im2col(space_global, space_shared, op_add, &map, at, tile);
+    cp_reduce_async_bulk_tensor_im2col(space_global, space_shared, op_xor_op, &map, at, tile);
+    cp_async_bulk_prefetch_tensor_im2col(space_global, &map, at, offsets);
   }
 }
 

@@ -48,7 +48,8 @@ TmaDescriptor map_of(const std::vector<float>& data, int rows, int columns) {
 constexpr int kM = 100, kN = 128;
 
 template <TmaOp load, TmaOp store, int ctas>
-void expect_tile_to_arrive(float before, float (*expected)(float before, float value)) {
+void expect_tile_to_arrive(float before, float (*expected)(float before, float value),
+                           TmaCacheHint hint = TmaCacheHint::none) {
   std::vector<float> from(kM * kN), to(kM * kN, before);
   std::iota(from.begin(), from.end(), 1.0f);
   using Load = Plan<load, ctas>;
@@ -74,16 +75,16 @@ void expect_tile_to_arrive(float before, float (*expected)(float before, float v
         const auto tiles = local_tile(in.get_tma_tensor(kM, kN), Tile<64, 64>{}, coord(1, _));
         const auto parts = tma_partition(in, rank, group_modes<0, 2>(tile), group_modes<0, 2>(tiles));
         if constexpr (ctas == 1) prefetch(in, parts.gmem(_, 1));
-        copy(in.with(&s.barrier, (1 << ctas) - 1), parts.gmem(_, 1), parts.smem);
+        copy(in.with(&s.barrier, (1 << ctas) - 1, hint), parts.gmem(_, 1), parts.smem);
         arch::wait(&s.barrier, 0);
         if (rank == ctas - 1) {
           const TmaCopy<Store> out{&target};
           const auto places = local_tile(out.get_tma_tensor(kM, kN), Tile<64, 64>{}, coord(1, 1));
           const auto back = tma_partition(out, 0, group_modes<0, 2>(tile), group_modes<0, 2>(places));
-          if constexpr (ctas > 1) {
-            copy(out.with(TmaCacheHint::evict_first), back.smem, back.gmem);
-          } else {
+          if (hint == TmaCacheHint::none) {
             copy(out, back.smem, back.gmem);
+          } else {
+            copy(out.with(hint), back.smem, back.gmem);
           }
           arch::cp_async_bulk_commit_group();
           arch::cp_async_bulk_wait_group(arch::n32<0>);
@@ -105,6 +106,32 @@ TEST(TmaCopies, ShareATileBetweenTheCtasOfACluster) {
 }
 TEST(TmaCopies, AddATileToMemory) {
   expect_tile_to_arrive<TmaOp::load, TmaOp::reduce_add, 1>(5, [](float before, float value) { return before + value; });
+}
+
+TEST(TmaCopies, TakeACacheHintWhateverTheyDo) {
+  constexpr auto copied = [](float, float value) { return value; };
+  constexpr auto added = [](float before, float value) { return before + value; };
+  expect_tile_to_arrive<TmaOp::load, TmaOp::store, 1>(-1, copied, TmaCacheHint::evict_first);
+  expect_tile_to_arrive<TmaOp::load_multicast, TmaOp::store, 2>(-1, copied, TmaCacheHint::evict_last);
+  expect_tile_to_arrive<TmaOp::load, TmaOp::reduce_add, 1>(5, added, TmaCacheHint::evict_normal);
+}
+
+TEST(TmaCopies, AMulticastToNobodyIsReported) {
+  std::vector<float> from(kM * kN);
+  using Load = Plan<TmaOp::load_multicast, 2>;
+  const TmaDescriptor source = map_of<Load>(from, kM, kN);
+  const Report report =
+      simulate({.grid = {2}, .cluster = {2}, .block = {1}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
+        Storage& s = shared.as<Storage>();
+        arch::mbarrier_init(&s.barrier, 1);
+        arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
+        const auto tile = make_tensor(make_smem_ptr(s.tile), Tile64{});
+        const TmaCopy<Load> in{&source};
+        const auto tiles = local_tile(in.get_tma_tensor(kM, kN), Tile<64, 64>{}, coord(0, 0));
+        const auto parts = tma_partition(in, 0, group_modes<0, 2>(tile), group_modes<0, 2>(tiles));
+        copy(in.with(&s.barrier), parts.gmem, parts.smem);  // the mask was forgotten
+      });
+  EXPECT_TRUE(report.has("multicast-mask")) << report.text();
 }
 
 TEST(TmaCopies, HaveTheCoordinatesOfThePlansWalk) {

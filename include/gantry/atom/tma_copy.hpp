@@ -67,21 +67,11 @@ static_assert(reduce_op(TmaOp::reduce_xor) == arch::ReduceOp::xor_ &&
 
 }  // namespace detail
 
-// A load ready to be issued.
+// Calls of a plan's instructions: a load with its barrier, a store or a reduction with its hint.
 template <class Plan>
-struct TmaLoad {
-  const TmaDescriptor* map;
-  std::uint64_t* barrier;
-  std::uint16_t cta_mask;
-  TmaCacheHint hint;
-};
-
-// A store with a cache hint, ready to be issued.
+struct TmaLoad : TmaCopyCall {};
 template <class Plan>
-struct TmaStore {
-  const TmaDescriptor* map;
-  TmaCacheHint hint;
-};
+struct TmaStore : TmaCopyCall {};
 
 template <class Plan>
 struct TmaCopy {
@@ -96,11 +86,12 @@ struct TmaCopy {
   GANTRY_INLINE TmaLoad<Plan> with(std::uint64_t* barrier, std::uint16_t cta_mask = 0,
                                    TmaCacheHint hint = TmaCacheHint::none) const {
     static_assert(is_load(op), "gantry: only a TMA load signals a barrier; a store or a reduction is copied as it is");
-    return {map, barrier, cta_mask, hint};
+    return {TmaCopyAtom{op, map}.with(barrier, cta_mask, hint)};
   }
   GANTRY_INLINE TmaStore<Plan> with(TmaCacheHint hint) const {
-    static_assert(is_store(op), "gantry: a hint alone makes a TMA store; a load also needs its barrier");
-    return {map, hint};
+    static_assert(writes_global(op),
+                  "gantry: a hint alone makes a TMA store or reduction; a load also needs its barrier");
+    return {TmaCopyAtom{op, map}.with(hint)};
   }
 
   // The global tensor as TMA coordinates; the run-time values of its unknown extents.
@@ -185,53 +176,61 @@ GANTRY_INLINE void for_each_box(const G& gmem, const S& smem, const F& f) {
 
 // ---- copy
 
+namespace detail {
+
+// Issues with the hint of the call as the last operand, or without one.
+template <class F>
+GANTRY_INLINE void with_hint(TmaCacheHint hint, const F& issue) {
+  if (hint == TmaCacheHint::none) {
+    issue();
+  } else {
+    issue(arch::CachePolicy{static_cast<std::uint64_t>(hint)});
+  }
+}
+
+}  // namespace detail
+
 template <class Plan, StaticTensor G, StaticTensor S>
 GANTRY_INLINE void copy(const TmaLoad<Plan>& load, const G& from, const S& to, Site site = Site::here()) {
-  const arch::CachePolicy policy{static_cast<std::uint64_t>(load.hint)};
-  const bool hinted = load.hint != TmaCacheHint::none;
   detail::for_each_box<Plan>(from, to, [&](const auto& at, auto* shared) {
-    constexpr auto cluster = arch::space_cluster;
-    constexpr auto global = arch::space_global;
-    if constexpr (is_multicast(Plan::value.op)) {
-      if (hinted) {
-        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, load.cta_mask, policy, site);
+    detail::with_hint(load.hint, [&](auto... policy) {
+      constexpr auto cluster = arch::space_cluster;
+      constexpr auto global = arch::space_global;
+      if constexpr (is_multicast(Plan::value.op)) {
+        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, load.cta_mask, policy..., site);
       } else {
-        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, load.cta_mask, site);
+        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, policy..., site);
       }
-    } else {
-      if (hinted) {
-        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, policy, site);
-      } else {
-        arch::cp_async_bulk_tensor(cluster, global, shared, load.map, at, load.barrier, site);
-      }
-    }
+    });
   });
 }
 
 // A store or a reduction.
 template <class Plan, StaticTensor S, StaticTensor G>
-GANTRY_INLINE void copy(const TmaCopy<Plan>& tma, const S& from, const G& to, Site site = Site::here()) {
-  static_assert(writes_global(TmaCopy<Plan>::op), "gantry: a TMA load needs its barrier: copy(tma.with(barrier), ...)");
+GANTRY_INLINE void copy(const TmaStore<Plan>& store, const S& from, const G& to, Site site = Site::here()) {
   detail::for_each_box<Plan>(to, from, [&](const auto& at, const auto* shared) {
-    if constexpr (is_reduce(TmaCopy<Plan>::op)) {
-      arch::cp_reduce_async_bulk_tensor(arch::space_global, arch::space_shared,
-                                        arch::OpTag<detail::reduce_op(TmaCopy<Plan>::op)>{}, tma.map, at, shared, site);
-    } else {
-      arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, tma.map, at, shared, site);
-    }
+    detail::with_hint(store.hint, [&](auto... policy) {
+      constexpr auto global = arch::space_global;
+      constexpr auto cta = arch::space_shared;
+      if constexpr (is_reduce(TmaCopy<Plan>::op)) {
+        constexpr arch::OpTag<detail::reduce_op(TmaCopy<Plan>::op)> op{};
+        arch::cp_reduce_async_bulk_tensor(global, cta, op, store.map, at, shared, policy..., site);
+      } else {
+        arch::cp_async_bulk_tensor(global, cta, store.map, at, shared, policy..., site);
+      }
+    });
   });
 }
 template <class Plan, StaticTensor S, StaticTensor G>
-GANTRY_INLINE void copy(const TmaStore<Plan>& store, const S& from, const G& to, Site site = Site::here()) {
-  const arch::CachePolicy policy{static_cast<std::uint64_t>(store.hint)};
-  detail::for_each_box<Plan>(to, from, [&](const auto& at, const auto* shared) {
-    arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, store.map, at, shared, policy, site);
-  });
+GANTRY_INLINE void copy(const TmaCopy<Plan>& tma, const S& from, const G& to, Site site = Site::here()) {
+  static_assert(writes_global(TmaCopy<Plan>::op), "gantry: a TMA load needs its barrier: copy(tma.with(barrier), ...)");
+  copy(tma.with(TmaCacheHint::none), from, to, site);
 }
 
 // The boxes of a load into L2 only. `gmem` is a part of tma_partition.
 template <class Plan, StaticTensor G>
 GANTRY_INLINE void prefetch(const TmaCopy<Plan>& tma, const G& gmem, Site site = Site::here()) {
+  static_assert(is_load(TmaCopy<Plan>::op), "gantry: what is prefetched is the boxes of a load");
   constexpr int rank = TmaCopy<Plan>::rank;
   for_each_index<detail::tma_instructions<Plan, G, G>()>([&](auto i) {
     std::int32_t at[rank];

@@ -269,7 +269,8 @@ struct Im2colStart {
 GANTRY_HD constexpr Im2colStart im2col_start(const Im2colPlan& plan, std::int64_t pixel) noexcept {
   Im2colStart start{};
   const int axes = spatial_rank(plan.map);
-  for (int axis = 0; axis < axes; ++axis) {
+  for (int axis = 0; axis < kTmaMaxSpatialRank; ++axis) {  // a constant bound keeps the arrays in registers
+    if (axis >= axes) break;
     const std::int64_t position = pixel % plan.output[axis];
     pixel /= plan.output[axis];
     start.coordinates[axis + 1] =
@@ -285,9 +286,9 @@ GANTRY_HD constexpr TmaIssue im2col_load(const Im2colPlan& plan, const Im2colTil
   const std::int64_t part = std::int64_t{index.cta} * plan.map.pixels_per_column;
   const Im2colStart start = im2col_start(plan, index.pixel_tile * plan.tile_pixels() + part);
   issue.shared_address = static_cast<std::uint64_t>(part) * shared_row_pitch(plan.map);
-  for (int i = 1; i < issue.rank; ++i) issue.coordinates[i] = start.coordinates[i];
+  for (int i = 1; i < kTmaMaxRank; ++i) issue.coordinates[i] = start.coordinates[i];
   issue.coordinates[0] = static_cast<std::int32_t>(index.channel_tile * plan.map.channels_per_pixel);
-  for (int axis = 0; axis < spatial_rank(plan.map); ++axis) {
+  for (int axis = 0; axis < kTmaMaxSpatialRank; ++axis) {
     issue.offsets[axis] = static_cast<std::uint16_t>(index.tap[axis] * plan.dilation[axis]);
   }
   return issue;

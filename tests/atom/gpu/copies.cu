@@ -89,3 +89,44 @@ __global__ void tiles_by_tma(const __grid_constant__ TmaDescriptor in, const __g
     arch::cp_async_bulk_wait_group_read(arch::n32<1>);
   }
 }
+
+namespace {
+
+struct Gather {
+  static constexpr Im2colPlan value = plan_im2col(
+      {.channels = 64, .extent = {56, 56}, .filter = {3, 3}, .pad_lower = {1, 1}, .pad_upper = {1, 1}},
+      {.channels = 64, .pixels = 128, .ctas = 2, .swizzle = TmaSwizzle::bytes_128}, TmaOp::load_im2col_multicast);
+};
+struct Scatter {
+  static constexpr Im2colPlan value =
+      plan_im2col(output_tensor(Gather::value, {.channels = 64}),
+                  {.channels = 64, .pixels = 128, .swizzle = TmaSwizzle::bytes_128}, TmaOp::store_im2col);
+};
+struct Column {
+  static constexpr ComposedLayout value =
+      tile_to_shape(smem_atom(Major::K, SwizzleMode::b128, 16), make_shape(_128, _64));
+};
+struct Plans {
+  Im2colPlan in, out;
+};
+
+}  // namespace
+
+__global__ void columns_of_a_convolution(const __grid_constant__ TmaDescriptor in,
+                                         const __grid_constant__ TmaDescriptor out,
+                                         const __grid_constant__ Plans plans) {
+  const auto tile = make_tensor(make_smem_ptr<f16>(static_cast<void*>(memory)), Column{});
+  auto* barrier = reinterpret_cast<std::uint64_t*>(memory + 2 * 8192);
+  if (arch::thread_rank() != 0) return;
+  const Im2colCopy<Gather> load{&in, &plans.in};
+  const Im2colCopy<Scatter> store{&out, &plans.out};
+  const auto cta = static_cast<std::int32_t>(arch::cluster_block_rank());
+  for (int i = 0; i < 9; ++i) {
+    const Im2colTileIndex at{.pixel_tile = arch::cluster_index().x, .tap = {i % 3, i / 3}, .cta = cta};
+    copy(load.with(barrier, 3, TmaCacheHint::evict_last), at, tile);
+    arch::wait(barrier, static_cast<std::uint32_t>(i & 1));
+  }
+  copy(store, tile, {.pixel_tile = arch::cluster_index().x});
+  arch::cp_async_bulk_commit_group();
+  arch::cp_async_bulk_wait_group_read(arch::n32<0>);
+}
