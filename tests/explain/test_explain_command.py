@@ -135,6 +135,35 @@ class ExplainIm2col(Cli):
         self.assertEqual(e["instructions"][2]["offsets"], [1, 0])
         self.assertEqual(e["pixel_tiles"], 196)
 
+    def test_ctas_share_a_tile(self):
+        e = json.loads(self.text("explain", "im2col", *options(LAYER, cluster="2x1"), "--json"))
+        self.assertEqual((e["op"], e["ctas"], e["tile_pixels"]), ("load_im2col_multicast", 2, 128))
+        self.assertEqual(e["descriptor"]["pixels_per_column"], 64)
+        self.assertEqual([i["shared_offset"] for i in e["instructions"][:4]], [0, 8192, 0, 8192])
+        self.assertEqual([i["cta_mask"] for i in e["instructions"][:2]], [3, 3])
+        # Output pixel 64 of rows of 56: the second row, 8 from its start.
+        self.assertEqual(e["instructions"][1]["coordinates"], [0, 7, 0, 0])
+        self.assertIn("2 CTAs share the tile", self.text("explain", "im2col", *options(LAYER, cluster="2x1")))
+
+    def test_stores_and_prefetches(self):
+        store = options(LAYER, filter=None, pad=None, op="store")
+        e = json.loads(self.text("explain", "im2col", *store, "--json"))
+        self.assertEqual(e["op"], "store_im2col")
+        self.assertIn(".im2col_no_offs", e["ptx"])
+        self.assertIsNone(e["instructions"][0]["offsets"])
+        out, _ = self.gantry("explain", "im2col", *options(LAYER, op="store"), status=1)
+        for rule in ("store_taps", "store_padding"):
+            self.assertIn(rule, out.decode())
+        self.assertIn("im2col prefetch of f16: runs", self.text("explain", "im2col", *options(LAYER, op="prefetch")))
+        self.assertIn("ask 'gantry explain tma'", self.refused("explain", "im2col", *options(LAYER, op="reduce_add"), status=2))
+
+    def test_a_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            self.text("explain", "im2col", *options(LAYER), "--html", str(path))
+            data = path.read_text(encoding="utf-8").split('id="explanation">')[1].split("</script>")[0]
+        self.assertEqual(json.loads(data), json.loads(self.text("explain", "im2col", *options(LAYER), "--json")))
+
     def test_a_rejected_convolution_exits_1_with_every_reason(self):
         out, _ = self.gantry("explain", "im2col", *options(LAYER, stride="9", pad="200", tile="2000x64"), status=1)
         for rule in ("convolution_stride", "lower_padding", "upper_padding", "pixels_out_of_range"):

@@ -1,4 +1,4 @@
-"""The page of `gantry explain tma --html` in Chromium: what it draws, what the pointer says, light and dark, wide and narrow."""
+"""The page of `gantry explain ... --html` in Chromium: what it draws, what the pointer says, light and dark, wide and narrow."""
 
 import json
 import re
@@ -22,6 +22,7 @@ SLABS = ("--elem", "f16", "--gmem", "(1000,4096):(4096,1)", "--smem", "Sw<3,4,3>
 ROWS = ("--elem", "bf16", "--gmem", "(4096,8192):(8192,_1)", "--smem", "Sw<3,4,3> o (128,64):(64,1)", "--tile", "128x64")
 SOLID = ("--op", "store", "--elem", "f32", "--gmem", "(512,512,16):(512,_1,262144)", "--smem", "(16,(8,2),4):(8,(1,512),128)", "--at", "1x2x3")
 PREFETCH = ("--op", "prefetch", *ROWS)
+LAYER = ("--activation", "2x10x14x64", "--elem", "f16", "--filter", "2x3", "--pad", "0x1", "--tile", "48x64", "--cluster", "3", "--at", "2")
 REFUSED = ("--elem", "bf16", "--gmem", "(4096,8192):(8192,_1)", "--smem", "(512,64):(64,1)")
 
 
@@ -65,10 +66,10 @@ class Page(Cli):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def page(self, *options, status=0, script=""):
+    def page(self, *options, status=0, script="", kind="tma"):
         """The page for options, with a script of the test's at its end."""
         path = self.folder / "page.html"
-        self.gantry("explain", "tma", *options, "--html", str(path), status=status)
+        self.gantry("explain", kind, *options, "--html", str(path), status=status)
         if script:
             path.write_text(path.read_text(encoding="utf-8").replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
         return path
@@ -79,16 +80,16 @@ class Page(Cli):
         self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
         return done.stdout.decode("utf-8")
 
-    def dom(self, *options, status=0, script=""):
-        return self.browse(self.page(*options, status=status, script=script), "--dump-dom")
+    def dom(self, *options, **more):
+        return self.browse(self.page(*options, **more), "--dump-dom")
 
-    def self_check(self, *options):
-        return json.loads(re.search(r'id="self-check"[^>]*>([^<]*)<', self.dom(*options)).group(1).replace("&amp;", "&"))
+    def self_check(self, *options, **more):
+        return json.loads(re.search(r'id="self-check"[^>]*>([^<]*)<', self.dom(*options, **more)).group(1).replace("&amp;", "&"))
 
-    def answer(self, *options, script):
+    def answer(self, *options, script, **more):
         """What a script leaves in the text of an element named 'answer'."""
         wrapped = f"const answer = document.createElement('pre'); answer.id = 'answer'; {script}; document.body.append(answer);"
-        return re.search(r'<pre id="answer">(.*?)</pre>', self.dom(*options, script=wrapped), re.DOTALL).group(1)
+        return re.search(r'<pre id="answer">(.*?)</pre>', self.dom(*options, script=wrapped, **more), re.DOTALL).group(1)
 
     def screenshot(self, path, width, height, scheme):
         file = self.folder / "shot.png"
@@ -102,7 +103,37 @@ class Page(Cli):
     def test_a_prefetch_has_no_shared_picture(self):
         self.assertEqual(self.self_check(*PREFETCH), {"cells": 0, "boxes": 1, "rows": 1, "problems": []})
 
+    def test_the_pixels_of_an_im2col_tile_are_where_the_hardware_walks(self):
+        # 6 taps by 3 CTAs; 16 pixels of 128 bytes in each part.
+        self.assertEqual(self.self_check(*LAYER, kind="im2col"), {"cells": 384, "boxes": 18, "rows": 18, "problems": []})
+        self.assertEqual(self.self_check(*LAYER[:-4], "--op", "prefetch", kind="im2col"), {"cells": 0, "boxes": 6, "rows": 6, "problems": []})
+        solid = ("--activation", "2x6x7x9x48", "--elem", "bf16", "--filter", "3", "--stride", "2x1x2", "--pad", "1", "--tile", "96x32")
+        self.assertEqual(self.self_check(*solid, kind="im2col"), {"cells": 96 * 4, "boxes": 54, "rows": 54, "problems": []})
+
+    def test_another_tap_shows_other_pixels(self):
+        first, chunk, fifth, shown, later = self.answer(*LAYER, kind="im2col", script="""
+            const said = [document.querySelectorAll('#tensor rect.box').length];
+            const hover = () => {
+              const at = canvas.getBoundingClientRect();
+              canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: at.left + CELL.left + 1.5 * CELL.width, clientY: at.top + CELL.top + 1.5 * CELL.height}));
+              return document.getElementById('here').textContent;
+            };
+            said.push(hover());
+            boxRects[4 * 3].dispatchEvent(new Event('click'));
+            said.push(document.getElementById('issued-text').textContent, document.getElementById('tensor-hint').textContent, hover());
+            answer.textContent = said.join('|')""").split("|")
+        # Tile 2 starts at output pixel 96, and its second pixel is 97: W 97 % 14 - 1, H 97 // 14.
+        self.assertEqual(first, "48")
+        self.assertIn("shared +0x0090 (144), banks 4–7 ↔ (C, W, H…, N) = (0, 12, 6, 0)", chunk)
+        self.assertIn(f"byte +{((6 * 14 + 12) * 64) * 2} of the tensor", chunk)
+        self.assertEqual(fifth, "15 of 18")
+        self.assertIn("under tap (1, 1)", shown)
+        self.assertIn("(0, 13, 7, 0)", later)
+
     def test_a_refused_plan_shows_its_reasons(self):
+        refused = self.dom(*LAYER, "--stride", "9", kind="im2col", status=1)
+        self.assertIn("Does not run", refused)
+        self.assertIn("convolution_stride", refused)
         dom = self.dom(*REFUSED, status=1)
         self.assertIn("Does not run: 1 reason", dom)
         self.assertIn("box_extent_out_of_range", dom)

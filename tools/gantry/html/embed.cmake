@@ -1,6 +1,6 @@
 # cmake -DOUT=page_text.hpp -DFOLDER=... -P embed.cmake: the files of the page as string literals.
 set(_text "// Written by the build from tools/gantry/html.\n#pragma once\n\n#include <string_view>\n\nnamespace gantry::tool {\n\n")
-foreach(_part Html:page.html Style:page.css Script:text.js+tensor.js+shared.js+page.js)
+foreach(_part Html:page.html Style:page.css Script:text.js+tensor.js+im2col.js+shared.js+page.js)
   string(REGEX MATCH "(.*):(.*)" _ "${_part}")
   set(_name kPage${CMAKE_MATCH_1})
   string(REPLACE "+" ";" _files "${CMAKE_MATCH_2}")

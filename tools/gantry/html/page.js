@@ -1,5 +1,7 @@
 // The pointer, the controls, what the page finds out about itself, and the start.
 
+const view = isIm2col ? im2colView : tiledView;
+
 function say(text) {
   $("here").hidden = false;
   $("here").textContent = text;
@@ -18,8 +20,8 @@ function select(chunk, instruction) {
   boxRects.forEach((box, i) => box.classList.toggle("here", i === instruction));
   document.querySelectorAll("#instructions tr.here").forEach((row) => row.classList.remove("here"));
   if (instruction >= 0) $(`i${instruction}`).classList.add("here");
-  for (const m of marks) m.mark.setAttribute("visibility", "hidden");
-  if (chunk >= 0) markChunk(chunk);
+  view.unmark();
+  if (chunk >= 0) view.mark(chunk);
   drawShared();
 }
 
@@ -53,23 +55,17 @@ function markChunk(chunk) {
 function describeChunk(i) {
   const bank = bankGroup(i) * 4;
   const place = `shared +${hex(i * CHUNK)} (${i * CHUNK}), banks ${bank}–${bank + 3}`;
-  if (chunks.instruction[i] < 0) return `${place}: not part of the tile`;
-  const at = instructions[chunks.instruction[i]];
-  const first = chunks.global[i];
-  const source = chunks.inside[i] ? `global byte +${chunks.global_byte[i]}` : "outside of the tensor";
-  return `${place} ↔ global ${list(first)}, ${chunkValues} elements from there, ${source} · tile row ${chunks.row[i]}, 16-byte column ${chunks.column[i]} · instruction ${at.index} of CTA ${at.cta}`;
+  return chunks.instruction[i] < 0 ? `${place}: not part of the tile` : `${place} ↔ ${view.describe(i)}`;
 }
 
 function hoverChunk(i) {
-  select(i, chunks.instruction[i]);
+  select(i, instructionOf(i));
   say(describeChunk(i));
 }
 
 function hoverInstruction(i) {
-  const at = instructions[i];
   select(-1, i);
-  const to = at.shared_offset === null ? "L2" : `shared +${hex(at.shared_offset)}`;
-  say(`CTA ${at.cta}, instruction ${at.index}: box ${list(map.box)} at ${list(at.coordinates)} ↔ ${to}, ${at.bytes} bytes`);
+  say(view.describeInstruction(instructions[i]));
 }
 
 function hoverElement(c, members) {
@@ -100,6 +96,7 @@ function showIssued() {
   const n = instructions.length;
   $("issued-text").textContent = state.issued === n ? `all ${n}` : `${state.issued} of ${n}`;
   boxRects.forEach((box, i) => box.classList.toggle("waiting", i >= state.issued));
+  view.issued();
   drawShared();
 }
 
@@ -141,12 +138,12 @@ function selfCheck() {
     if (instruction < 0) return;
     moved[instruction] += CHUNK;
     seen.add(`${chunks.row[i]},${chunks.column[i]}`);
-    const byte = globalByte(mapCoordinate(i));
-    if (byte !== chunks.global_byte[i]) problems.push(`chunk ${i}: byte ${byte} by the tensor map, ${chunks.global_byte[i]} by the layout`);
+    const problem = view.problemOf(i);
+    if (problem !== "") problems.push(problem);
   });
   const used = chunks ? chunks.instruction.filter((i) => i >= 0).length : 0;
   if (seen.size !== used) problems.push(`${used} chunks in ${seen.size} places of the tile`);
-  if (used > 0) instructions.forEach((at, i) => at.bytes !== moved[i] && problems.push(`instruction ${i}: ${moved[i]} of ${at.bytes} bytes drawn`));
+  if (used > 0) instructions.slice(0, isIm2col ? e.ctas : instructions.length).forEach((at, i) => at.bytes !== moved[i] && problems.push(`instruction ${i}: ${moved[i]} of ${at.bytes} bytes drawn`));
   const summary = { cells: cellsDrawn, boxes: boxRects.filter(Boolean).length, rows: document.querySelectorAll("#instructions tr[id]").length, problems: problems.slice(0, 8) };
   $("self-check").textContent = JSON.stringify(summary);
 }
@@ -155,15 +152,15 @@ showText();
 if (instructions.length > 0) {
   $("pictures").hidden = false;
   $("shared-section").hidden = !hasShared;
-  if (hasShared) chunks.instruction.forEach((k, i) => k >= 0 && chunkAtCoordinate.set(mapCoordinate(i).join(), i));
+  if (hasShared && !isIm2col) chunks.instruction.forEach((k, i) => k >= 0 && chunkAtCoordinate.set(mapCoordinate(i).join(), i));
   showInstructions();
-  drawTensor();
-  drawBoxes();
+  view.draw();
   if (hasShared) showBanks();
   listen();
 }
 setTheme("system");
-if (instructions.length > 0) setIssued(instructions.length);
+// Each tap fills a buffer of its own, and the first is shown.
+if (instructions.length > 0) setIssued(isIm2col ? e.ctas : instructions.length);
 const THEMES = ["system", "light", "dark"];
 $("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf($("theme").dataset.choice) + 1) % 3]));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme($("theme").dataset.choice));

@@ -40,11 +40,11 @@ const bankGroup = (i) => i % 8;
 function cellColour(i, look) {
   if (chunks.instruction[i] < 0) return look.empty;
   const lightness = (step) => `${look.light + (step % 8 - 3.5) * look.spread}%`;
-  const fade = chunks.instruction[i] < state.issued ? 1 : 0.12;
+  const fade = instructionOf(i) < state.issued ? 1 : 0.12;
   if (state.colour === "bank") return `hsl(${hue(bankGroup(i))} ${look.chroma} ${look.light}% / ${fade})`;
   if (state.colour === "instruction") {
-    const at = instructions[chunks.instruction[i]];
-    return `hsl(${(hue(at.cta) + at.index * 47) % 360} ${look.chroma} ${look.light}% / ${fade})`;
+    const at = instructions[instructionOf(i)];
+    return `hsl(${(hue(at.cta) + (at.index || 0) * 47) % 360} ${look.chroma} ${look.light}% / ${fade})`;
   }
   return `hsl(${hue(chunks.row[i])} ${look.chroma} ${lightness(chunks.column[i])} / ${fade})`;
 }
@@ -74,7 +74,7 @@ function drawShared() {
     g.fillRect(p.x, p.y, CELL.width - 1, CELL.height - 1);
     ++cellsDrawn;
     if (chunks.instruction[i] < 0) continue;
-    g.globalAlpha = chunks.instruction[i] < state.issued ? 1 : 0.4;
+    g.globalAlpha = instructionOf(i) < state.issued ? 1 : 0.4;
     g.fillStyle = ink;
     g.font = "9px ui-monospace, 'DejaVu Sans Mono', monospace";
     g.fillText(String(state.arrange === "memory" ? chunks.column[i] : bankGroup(i)), p.x + (CELL.width - 1) / 2, p.y + CELL.height / 2);
@@ -100,7 +100,8 @@ function outline(g) {
   const accent = theme("--accent");
   g.lineWidth = 2;
   g.strokeStyle = accent;
-  chunks.instruction.forEach((instruction, i) => {
+  chunks.instruction.forEach((_, i) => {
+    const instruction = instructionOf(i);
     const here = i === state.chunk || (state.chunk < 0 && state.instruction >= 0 && instruction === state.instruction);
     if (!here || (state.arrange === "tile" && instruction < 0)) return;
     const p = positionOf(cellOf(i));

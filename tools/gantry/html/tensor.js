@@ -139,3 +139,31 @@ function drawFacet(x, y, outer, members, alone) {
   if (ranges.length > 0) figure.append(element("p", { class: "hint" }, ranges.map((r, i) => `dim ${i + 2}: ${r}`).join(", ")));
   return figure;
 }
+
+const tiledView = {
+  draw() {
+    drawTensor();
+    drawBoxes();
+  },
+  issued() {},
+  mark: (chunk) => markChunk(chunk),
+  unmark() {
+    for (const m of marks) m.mark.setAttribute("visibility", "hidden");
+  },
+  describe(chunk) {
+    const at = instructions[chunks.instruction[chunk]];
+    const source = chunks.inside[chunk] ? `global byte +${chunks.global_byte[chunk]}` : "outside of the tensor";
+    return `global ${list(chunks.global[chunk])}, ${chunkValues} elements from there, ${source} · tile row ${chunks.row[chunk]}, 16-byte column ${chunks.column[chunk]} · instruction ${at.index} of CTA ${at.cta}`;
+  },
+  describeInstruction(at) {
+    const to = at.shared_offset === null ? "L2" : `shared +${hex(at.shared_offset)}`;
+    return `CTA ${at.cta}, instruction ${at.index}: box ${list(map.box)} at ${list(at.coordinates)} ↔ ${to}, ${at.bytes} bytes`;
+  },
+  problemOf(chunk) {
+    const byte = globalByte(mapCoordinate(chunk));
+    return byte === chunks.global_byte[chunk] ? "" : `chunk ${chunk}: byte ${byte} by the tensor map, ${chunks.global_byte[chunk]} by the layout`;
+  },
+  columns: ["CTA", "#", "coordinates", "shared", "bytes", "outside", "CTA mask"],
+  cells: (at) => [at.index, list(at.coordinates), at.shared_offset === null ? "–" : "+" + at.shared_offset, at.bytes, at.bytes - at.bytes_inside, binary(at.cta_mask)],
+  asked: () => [["global", e.gmem], ["shared", e.smem], ["tile", e.tiler]],
+};

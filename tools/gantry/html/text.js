@@ -4,7 +4,10 @@ const e = JSON.parse(document.getElementById("explanation").textContent);
 const $ = (id) => document.getElementById(id);
 const CHUNK = 16, BANK_ROW = 128, PANEL_ROWS = 32;
 const CELL = { width: 17, height: 13, left: 46, top: 18, gap: 14 };
-const OP_WORDS = { load: "load", load_multicast: "multicast load", store: "store", prefetch: "prefetch" };
+const OP_WORDS = {
+  load: "load", load_multicast: "multicast load", store: "store", prefetch: "prefetch",
+  load_im2col: "im2col load", load_im2col_multicast: "im2col multicast load", store_im2col: "im2col store", prefetch_im2col: "im2col prefetch",
+};
 
 const instructions = e.instructions || [];
 const chunks = e.shared && e.shared.chunks;
@@ -36,10 +39,10 @@ function showText() {
   const verdict = $("verdict");
   verdict.className = e.ok ? "good" : "bad";
   verdict.textContent = e.ok
-    ? `Runs: ${count(instructions.length, "instruction")}, ${count(e.tile.bytes, "byte")} ${hasShared ? "of shared memory" : "into L2"}`
+    ? `Runs: ${count(e.instruction_count, "instruction")}, ${e.tile ? count(e.tile.bytes, "byte") : `each ${count(map.bytes, "byte")}`} ${e.shared ? "of shared memory" : "into L2"}`
     : `Does not run: ${count(e.refused.length, "reason")}`;
   const shared = e.ctas > 1 ? `${e.ctas} CTAs share the tile: each issues its part of every box, all receive it` : "one CTA";
-  for (const [name, value] of [["global", e.gmem], ["shared", e.smem], ["tile", e.tiler], ["cluster", shared]]) {
+  for (const [name, value] of [...(e.ok || e.kind === "tma" ? view.asked() : []), ["cluster", shared]]) {
     $("asked").append(element("dt", {}, name), element("dd", {}, value));
   }
   for (const o of e.refused) {
@@ -66,24 +69,19 @@ function showText() {
   }
 }
 
+const RIGHT = ["shared", "bytes", "outside", "pixels outside"];
+
 function showInstructions() {
   $("ptx").textContent = e.ptx;
   const table = $("instructions");
+  const right = (h) => (RIGHT.includes(h) ? { class: "right" } : {});
   const heading = element("tr", {});
-  for (const h of ["CTA", "#"]) heading.append(element("th", {}, h));
-  heading.append(element("th", {}, "coordinates"));
-  for (const h of ["shared", "bytes", "outside"]) heading.append(element("th", { class: "right" }, h));
-  heading.append(element("th", {}, "CTA mask"));
+  for (const h of view.columns) heading.append(element("th", right(h), h));
   table.append(heading);
   instructions.forEach((at, i) => {
     const swatch = element("span", { class: "swatch", style: `background:hsl(${hue(at.cta)} 55% 55%)` });
-    const row = element("tr", { id: `i${i}` }, element("td", {}, swatch, String(at.cta)), element("td", {}, String(at.index)));
-    row.append(element("td", {}, list(at.coordinates)));
-    const offset = at.shared_offset === null ? "–" : "+" + at.shared_offset;
-    for (const value of [offset, at.bytes, at.bytes - at.bytes_inside]) {
-      row.append(element("td", { class: "right" }, String(value)));
-    }
-    row.append(element("td", {}, binary(at.cta_mask)));
+    const row = element("tr", { id: `i${i}` }, element("td", {}, swatch, String(at.cta)));
+    view.cells(at, i).forEach((value, k) => row.append(element("td", right(view.columns[k + 1]), String(value))));
     row.addEventListener("pointerenter", () => hoverInstruction(i));
     row.addEventListener("pointerleave", leave);
     table.append(row);
