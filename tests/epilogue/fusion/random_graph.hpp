@@ -20,7 +20,7 @@ struct RandomGraphOptions {
   bool aux_stores = true;
   bool masks = true;  // auxiliary tensors of one bit
   bool reductions = true;
-  bool void_d = true;  // sometimes no D
+  bool void_d = true;      // sometimes no D
   int user_functions = 0;  // of one input each
 };
 

@@ -1,4 +1,5 @@
-// Properties of thousands of random graphs: their text reads back, and what the float walk gives lies where the reference says.
+// Properties of thousands of random graphs: their text reads back, and what the float walk gives lies where the
+// reference says.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -44,7 +45,9 @@ TEST(RandomGraphs, ReadBackFromTheirTextAsTheSameGraph) {
     const GraphText text = print(g, Users{});
     const ParsedGraph back = parse_graph(text.c_str(), Users{});
     ASSERT_TRUE(back.ok()) << "seed " << seed << "\n" << explain(text.c_str(), back).c_str();
-    ASSERT_TRUE(back.graph == g) << "seed " << seed << "\n" << text.c_str() << "\n" << print(back.graph, Users{}).c_str();
+    ASSERT_TRUE(back.graph == g) << "seed " << seed << "\n"
+                                 << text.c_str() << "\n"
+                                 << print(back.graph, Users{}).c_str();
   }
 }
 
@@ -99,10 +102,13 @@ void walk_element(const RandomProblem& p, const ReferenceResult& expected, std::
     if (!is_sink(node.kind)) continue;
     const Argument& argument = p.graph.arguments[node.argument];
     if (node.kind == NodeKind::aux_store) {
-      compare(expected.outputs[node.argument][expected.index(m, n, l)], argument.element, values[i], argument.name.text);
+      compare(expected.outputs[node.argument][expected.index(m, n, l)], argument.element, values[i],
+              argument.name.text);
       continue;
     }
-    const std::int64_t extent = argument.extent == Extent::row ? p.problem.shape.n : argument.extent == Extent::column ? p.problem.shape.m : 1;
+    const std::int64_t extent = argument.extent == Extent::row      ? p.problem.shape.n
+                                : argument.extent == Extent::column ? p.problem.shape.m
+                                                                    : 1;
     const std::int64_t at = argument.extent == Extent::row ? n : argument.extent == Extent::column ? m : 0;
     const bool by_batch = p.arguments->resolved(p.problem.shape).values[node.argument].batch_stride != 0;
     auto& sums = walked.sums[node.argument];

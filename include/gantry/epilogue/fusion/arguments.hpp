@@ -120,8 +120,10 @@ class FusionArguments {
       known += (i > 0 ? ", " : "") + name_of(argument);
     }
     std::string problem = std::string("there is no argument ") + name;
-    if (nearest.name().text[0] != '\0') problem += std::string("; did you mean ") + nearest.name().text + "?";
-    refusals_.push_back(problem + (known.empty() ? " The fusion has none" : " The arguments are " + known));
+    const bool has_nearest = nearest.name().text[0] != '\0';
+    if (has_nearest) problem += std::string("; did you mean ") + nearest.name().text + "? The ";
+    if (!has_nearest) problem += "; the ";
+    refusals_.push_back(problem + (known.empty() ? "fusion has none" : "arguments are " + known));
     return -1;
   }
 

@@ -39,8 +39,8 @@ namespace gantry::fusion {
 // Where a tile lies in the problem, and who asks.
 struct TileContext {
   TileCoordinate at;
-  int m, n;              // of the problem
-  int tiles_m, tiles_n;  // that the problem has
+  int m, n, l;           // of the problem
+  int tiles_m, tiles_n;  // that the problem has, for each batch
   int thread;            // of the math threads
 };
 
@@ -210,7 +210,30 @@ struct FusionCallbacks {
   // The tile where its functions are called with run-time values.
   GANTRY_HD static constexpr Subtiles tile() { return Config::tile; }
 
-  static constexpr bool kLoads = kSlots.load_bytes > 0;
+  // Whether there is an auxiliary tensor to load; those that have a default may be left out.
+  static constexpr bool kMayLoad = kSlots.load_bytes > 0;
+  static constexpr bool kUsesSource = graph.uses_source();
+  static constexpr bool kGivesD = graph.d >= 0;
+
+  // Whether an argument was handed over.
+  template <int argument>
+  GANTRY_INLINE static bool is_given(const Params& params) {
+    if constexpr (Config::graph.arguments[argument].has_default) {
+      return params.operands[argument].pointer != nullptr;
+    } else {
+      return true;
+    }
+  }
+
+  // What the auxiliary inputs of one subtile bring.
+  GANTRY_INLINE static int load_bytes(const Params& params) {
+    int bytes = 0;
+    for_arguments(IsLoaded{}, [&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      if (is_given<argument>(params)) bytes += detail::Auxiliary<Config, argument>::kStageBytes;
+    });
+    return bytes;
+  }
 
   // Whether C has to be there: the graph uses it, and not only in a product with a scalar that is 0.
   GANTRY_INLINE static bool is_C_load_needed(const Params& params, int batch) {
@@ -220,7 +243,16 @@ struct FusionCallbacks {
     } else if constexpr (scale < 0) {
       return true;
     } else {
-      return !(read_scalar<scale>(params, batch) == Value(0));
+      return !(read_scalar<scale>(params, batch) == Value{});
+    }
+  }
+  // Whether one batch may need C and another not.
+  GANTRY_INLINE static bool is_C_load_by_batch(const Params& params) {
+    constexpr int scale = detail::scale_of_source(Config::graph);
+    if constexpr (scale < 0) {
+      return false;
+    } else {
+      return params.operands[scale].pointer != nullptr && params.operands[scale].batch_stride != 0;
     }
   }
 
@@ -228,7 +260,7 @@ struct FusionCallbacks {
   GANTRY_INLINE static Value read_scalar(const Params& params, int batch) {
     using Element = element_t<Config::graph.arguments[argument].element>;
     const Operand& operand = params.operands[argument];
-    if (operand.pointer == nullptr) return Value(operand.value);
+    if (operand.pointer == nullptr) return convert<Value>(operand.value);
     return detail::load_value<Value, Element>(operand.pointer, batch * operand.batch_stride);
   }
 
@@ -249,11 +281,12 @@ struct FusionCallbacks {
 
   // ---- Load side
 
-  // Issues the auxiliary inputs of subtile (em, en) into `stage`; kSlots.load_bytes arrive on `full`.
+  // Issues the auxiliary inputs of subtile (em, en) into `stage`; load_bytes(params) arrive on `full`.
   GANTRY_INLINE static void step(const Params& params, unsigned char* shared, int stage, std::uint64_t* full,
                                  const TileCoordinate& at, int em, int en) {
     for_arguments(IsLoaded{}, [&](auto i) {
       constexpr int argument = decltype(i)::value;
+      if (!is_given<argument>(params)) return;
       detail::Auxiliary<Config, argument>::load(map<argument>(params), buffers<argument>(shared), stage, full, at, em,
                                                 en);
     });
@@ -294,6 +327,7 @@ struct FusionCallbacks {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::aux_in) {
+          if (!is_given<argument>(params_)) return;
           if constexpr (is_mask(a)) {
             detail::get<argument>(kept_) = read_mask<Config, a.row_major>(mask<argument>(em, en), context_.thread);
           } else {
@@ -329,6 +363,7 @@ struct FusionCallbacks {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::reduction && a.extent == Extent::row) {
+          if (!is_given<argument>(params_)) return;
           reduce_rows<argument>(subtile, em, en, sync);
         }
       });
@@ -340,6 +375,7 @@ struct FusionCallbacks {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::aux_out) {
+          if (!is_given<argument>(params_)) return;
           if constexpr (is_mask(a)) {
             write_mask<Config, a.row_major>(mask<argument>(em, en), context_.thread, detail::get<argument>(kept_));
           } else {
@@ -354,6 +390,7 @@ struct FusionCallbacks {
     GANTRY_INLINE void tma_store(int stage, int em, int en) {
       for_arguments(IsStored{}, [&](auto i) {
         constexpr int argument = decltype(i)::value;
+        if (!is_given<argument>(params_)) return;
         detail::Auxiliary<Config, argument>::store(map<argument>(params_), buffers<argument>(shared_), stage,
                                                    context_.at, em, en);
       });
@@ -366,6 +403,7 @@ struct FusionCallbacks {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::reduction) {
+          if (!is_given<argument>(params_)) return;
           if constexpr (a.extent == Extent::column) end_column<argument>(sync);
           if constexpr (a.extent == Extent::scalar) end_scalar<argument>(sync);
           if constexpr (a.extent == Extent::row && a.deterministic) end_row<argument>(sync);
@@ -401,7 +439,7 @@ struct FusionCallbacks {
       const Operand& operand = params_.operands[argument];
       for (int i = context_.thread; i < kTile.n; i += kTile.threads()) {
         const int n = column_of_tile() + i;
-        Value x = Value(operand.value);
+        Value x = convert<Value>(operand.value);
         if (operand.pointer != nullptr && n < context_.n) {
           x = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + n);
         }
@@ -417,7 +455,7 @@ struct FusionCallbacks {
       GANTRY_UNROLL
       for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
         const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + tile().row_of_thread(context_.thread);
-        values[i] = Value(operand.value);
+        values[i] = convert<Value>(operand.value);
         if (operand.pointer != nullptr && m < context_.m) {
           values[i] = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + m);
         }
@@ -445,7 +483,7 @@ struct FusionCallbacks {
         for (int k = 0; k < F; ++k) out[k] = c[k];
       } else if constexpr (node.kind == NodeKind::constant) {
         GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = Value(node.constant);
+        for (int k = 0; k < F; ++k) out[k] = convert<Value>(node.constant);
       } else if constexpr (node.kind == NodeKind::scalar) {
         GANTRY_UNROLL
         for (int k = 0; k < F; ++k) out[k] = detail::get<argument>(kept_);
@@ -489,10 +527,15 @@ struct FusionCallbacks {
     GANTRY_INLINE void visit_auxiliary(Value (&out)[F], int first) {
       constexpr Argument a = Config::graph.arguments[argument];
       auto& kept = detail::get<argument>(kept_);
+      if (!is_given<argument>(params_)) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) out[k] = convert<Value>(params_.operands[argument].value);
+        return;
+      }
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) {
         if constexpr (is_mask(a)) {
-          out[k] = Value(kept[first + k] ? 1.0f : 0.0f);
+          out[k] = convert<Value>(kept[first + k] ? 1.0f : 0.0f);
         } else {
           out[k] = convert<Value>(static_cast<element_t<a.element>>(kept.data()[first + k]));
         }
@@ -508,8 +551,8 @@ struct FusionCallbacks {
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) {
         const Value x = values[a][k];
-        const Value y = b == number ? Value(0) : values[b][k];
-        const Value z = c == number ? Value(0) : values[c][k];
+        const Value y = b == number ? Value{} : values[b][k];
+        const Value z = c == number ? Value{} : values[c][k];
         if constexpr (node.function == Function::user) {
           values[number][k] = apply_user<node.user, typename Config::Functions>(x, y, z);
         } else if constexpr (node.function == Function::round) {
@@ -526,7 +569,7 @@ struct FusionCallbacks {
       auto& kept = detail::get<argument>(kept_);
       if constexpr (is_mask(a)) {
         GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) kept.set(first + k, !(in[k] == Value(0)));
+        for (int k = 0; k < F; ++k) kept.set(first + k, !(in[k] == Value{}));
       } else {
         store_values<element_t<a.element>>(kept, first, in);
       }
@@ -538,6 +581,8 @@ struct FusionCallbacks {
     GANTRY_INLINE void visit_reduction(const Value (&in)[F], int first, int em, int en) {
       constexpr Node node = Config::graph.nodes[number];
       constexpr Extent extent = Config::graph.arguments[node.argument].extent;
+      static_assert(__is_same(Value, float),
+                    "gantry: a reduction needs real values, and this epilogue has complex ones");
       auto& kept = detail::get<node.argument>(kept_);
       const int row0 = row_of_tile() + em * kTile.epi_m + tile().row_of_thread(context_.thread);
       const int column0 = column_of_tile() + en * kTile.epi_n + tile().column_of_thread(context_.thread);
@@ -554,16 +599,17 @@ struct FusionCallbacks {
 
     template <int argument>
     GANTRY_INLINE ReductionTarget target(std::int64_t length, std::int64_t first, int part, int parts) const {
-      const Operand& operand = params_.operands[argument];
-      float* result = static_cast<float*>(operand.pointer) + context_.at.l * operand.batch_stride + first;
-      float* partials = nullptr;
-      if (operand.partials != nullptr) partials = operand.partials + (context_.at.l * parts) * length + first;
-      return {result, partials, operand.arrived, length, part, parts};
+      return reduction_target(params_.operands[argument], context_.at.l, context_.l,
+                              {.length = length, .first = first, .part = part, .parts = parts});
     }
 
-    // Runs `last` in the tile that arrives last of `parts`.
-    template <class Sync, class Last>
-    GANTRY_INLINE void when_last(std::uint32_t* arrived, int parts, const Sync& sync, const Last& last) const {
+    // Runs `last` in the tile that arrives last of those that share a result: `tiles` in each batch, `groups` results.
+    template <int argument, class Sync, class Last>
+    GANTRY_INLINE void when_last(int group, int groups, int tiles, const Sync& sync, const Last& last) const {
+      const Operand& operand = params_.operands[argument];
+      const bool by_batch = operand.batch_stride != 0;
+      std::uint32_t* arrived = operand.arrived + (by_batch ? context_.at.l * groups : 0) + group;
+      const int parts = by_batch ? tiles : tiles * context_.l;
       sync();
       bool is_last = false;
       if (context_.thread == 0) {
@@ -608,7 +654,7 @@ struct FusionCallbacks {
     GANTRY_INLINE void end_row(const Sync& sync) {
       constexpr Reduction op = detail::reduction_of(Config::graph, argument);
       const ReductionTarget to = target<argument>(context_.n, column_of_tile(), 0, context_.tiles_m * kTile.along_m());
-      when_last(to.arrived + context_.at.l * context_.tiles_n + context_.at.n, context_.tiles_m, sync, [&] {
+      when_last<argument>(context_.at.n, context_.tiles_n, context_.tiles_m, sync, [&] {
         for (int i = context_.thread; i < kTile.n; i += kTile.threads()) {
           if (column_of_tile() + i < context_.n) finish<op>(to, i);
         }
@@ -627,7 +673,7 @@ struct FusionCallbacks {
         if (context_.thread % 4 == 0 && row_of_tile() + row < context_.m) leave<op>(to, row, x);
       }
       if constexpr (Config::graph.arguments[argument].deterministic) {
-        when_last(to.arrived + context_.at.l * context_.tiles_m + context_.at.m, context_.tiles_n, sync, [&] {
+        when_last<argument>(context_.at.m, context_.tiles_m, context_.tiles_n, sync, [&] {
           for (int i = context_.thread; i < kTile.m; i += kTile.threads()) {
             if (row_of_tile() + i < context_.m) finish<op>(to, i);
           }
@@ -653,7 +699,7 @@ struct FusionCallbacks {
         leave<op>(to, 0, all);
       }
       if constexpr (Config::graph.arguments[argument].deterministic) {
-        when_last(to.arrived + context_.at.l, tiles, sync, [&] {
+        when_last<argument>(0, 1, tiles, sync, [&] {
           if (context_.thread == 0) finish<op>(to, 0);
         });
       }

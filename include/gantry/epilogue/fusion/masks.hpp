@@ -1,5 +1,6 @@
 // 1-bit tensors in global memory, read and written by the threads that hold the values: bit n of row m, or bit m of
-// column n, eight to a byte. They need no shared memory: lanes that share a byte meet by shuffles.
+// column n, eight to a byte. They need no shared memory: lanes that share a byte meet by shuffles. Rows (columns) begin
+// at bytes; bits between the matrix's edge and the end of its last byte are written as 0.
 //
 // A thread's bits of a subtile are kept in words, bit i for value i of Subtiles.
 //
@@ -25,7 +26,7 @@ struct Mask {
   std::uint8_t* bytes;  // of the batch
   std::int64_t stride;  // bits from one row to the next (one column to the next where columns are contiguous)
   int row, column;      // of the subtile's corner, multiples of 8
-  int rows, columns;    // of the matrix; the contiguous one is a multiple of 8
+  int rows, columns;    // of the matrix
 };
 
 template <class Geometry>
@@ -47,6 +48,11 @@ GANTRY_HD constexpr std::uint32_t every_fourth(std::uint32_t x) {
   return (x | x >> 12) & 0xFFu;
 }
 static_assert(every_fourth(0x11111111u) == 0xFF && every_fourth(0x00100010u) == 0x22);
+
+// The bits of a byte that lie before the edge, `left` bits on.
+GANTRY_HD constexpr std::uint8_t cut_byte(std::uint32_t byte, int left) {
+  return static_cast<std::uint8_t>(left < 8 ? byte & ((1u << left) - 1) : byte);
+}
 
 }  // namespace detail
 
@@ -86,7 +92,8 @@ GANTRY_INLINE void write_mask(const Mask& mask, int thread, const Bits<Geometry>
       const int row = row0 + tile.row_of_value(i);
       const int column = mask.column + tile.column_of_value(i);
       if (thread % 4 == 0 && row < mask.rows && column < mask.columns) {
-        arch::st(arch::space_global, mask.bytes + (row * mask.stride + column) / 8, static_cast<std::uint8_t>(byte));
+        arch::st(arch::space_global, mask.bytes + (row * mask.stride + column) / 8,
+                 detail::cut_byte(byte, mask.columns - column));
       }
     }
   } else {
@@ -99,7 +106,8 @@ GANTRY_INLINE void write_mask(const Mask& mask, int thread, const Bits<Geometry>
       const int row = row0 + tile.row_of_value(i);
       const int column = column0 + tile.column_of_value(i);
       if (thread % 32 < 4 && row < mask.rows && column < mask.columns) {
-        arch::st(arch::space_global, mask.bytes + (column * mask.stride + row) / 8, static_cast<std::uint8_t>(byte));
+        arch::st(arch::space_global, mask.bytes + (column * mask.stride + row) / 8,
+                 detail::cut_byte(byte, mask.rows - row));
       }
     }
   }

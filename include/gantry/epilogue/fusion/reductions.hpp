@@ -65,13 +65,32 @@ GANTRY_INLINE void combine_in_memory(float* result, float x) {
 
 // What one reduction of one tile knows about where its result goes.
 struct ReductionTarget {
-  float* result;    // of this tile's first element
-  float* partials;  // null: atomics
-  std::uint32_t* arrived;
+  float* result;             // of this tile's first element
+  float* partials;           // null: atomics
   std::int64_t part_stride;  // between the parts of neighbouring tiles
   std::int64_t part;         // this tile's number among those that are combined
   std::int64_t parts;
 };
+
+// How the results of a reduction lie in memory: `length` of them, of which a tile has those from `first` on; and which
+// of the `parts` of one batch the tile brings.
+struct ReductionPart {
+  std::int64_t length, first, part, parts;
+};
+
+// Of batch l of `batches`. Without a batch stride all batches share one result, and their parts follow each other.
+GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int l, int batches, const ReductionPart& of) {
+  const bool by_batch = operand.batch_stride != 0;
+  const std::int64_t before = l * of.parts;
+  ReductionTarget to{static_cast<float*>(operand.pointer) + l * operand.batch_stride + of.first, operand.partials,
+                     of.length, of.part, of.parts};
+  if (to.partials != nullptr) to.partials += (by_batch ? before * of.length : 0) + of.first;
+  if (!by_batch) {
+    to.part += before;
+    to.parts *= batches;
+  }
+  return to;
+}
 
 // One result of a tile.
 template <Reduction op>

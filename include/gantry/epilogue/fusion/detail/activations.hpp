@@ -114,7 +114,7 @@ struct FunctionBody<Function::tanh> {
 // x · Phi(x) = x / 2 · (1 + erf(x / sqrt 2)), with all its digits in the negative tail; NaN at -infinity.
 template <>
 struct FunctionBody<Function::gelu> {
-  static constexpr ErrorBound kError{.relative = 0x1p-20, .absolute = 0x1p-140, .input = 0x1p-23};
+  static constexpr ErrorBound kError{.relative = 0x1.8p-20, .absolute = 0x1p-140, .input = 0x1p-23};
   GANTRY_INLINE static float call(float x) {
     const float tail = detail::normal_tail(::fabsf(x)).tail;
     return x * (x > 0 ? 1.0f - tail : tail);

@@ -1,0 +1,155 @@
+// The reference against sums done by hand, and the width of what it allows.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/definitions.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/epilogue/fusion/reference.hpp>
+
+namespace {
+
+using namespace gantry;
+using namespace gantry::fusion;
+
+constexpr float kAcc[2][3] = {{1, 2, 3}, {-4, -5, -6}};
+
+ReferenceProblem two_by_three(ElementType d = ElementType::f32) {
+  return {.shape = {.m = 2, .n = 3}, .accumulators = {ElementType::f32, kAcc, 3, 1}, .source = {}, .d_element = d};
+}
+
+void expect_exactly(const std::vector<Range>& ranges, const std::vector<double>& values) {
+  ASSERT_EQ(ranges.size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(ranges[i].lower, values[i]) << i;
+    EXPECT_EQ(ranges[i].upper, values[i]) << i;
+  }
+}
+
+TEST(FusionReference, BroadcastsRowsOverMAndColumnsOverN) {
+  const Graph g = graph("d = acc + row(r) + col(k)");
+  const float r[3] = {10, 20, 30}, k[2] = {100, 200};
+  FusionArguments args(g);
+  args["r"] = r;
+  args["k"] = k;
+  expect_exactly(reference(g, two_by_three(), args).d, {111, 122, 133, 206, 215, 224});
+}
+
+TEST(FusionReference, ReducesIntoScalarsRowsAndColumns) {
+  const Graph g = graph(
+      "s = reduce_add(acc); r = reduce_row_add(acc); k = reduce_col_add(acc); top = reduce_max(acc);"
+      "big = reduce_amax(acc); rtop = reduce_row_max(acc); kbig = reduce_col_amax(acc)");
+  float s[1], r[3], k[2], top[1], big[1], rtop[3], kbig[2];
+  FusionArguments args(g);
+  args["s"] = s;
+  args["r"] = r;
+  args["k"] = k;
+  args["top"] = top;
+  args["big"] = big;
+  args["rtop"] = rtop;
+  args["kbig"] = kbig;
+  const ReferenceResult result = reference(g, two_by_three(), args);
+  expect_exactly(result.output("s"), {-9});
+  expect_exactly(result.output("r"), {-3, -3, -3});
+  expect_exactly(result.output("k"), {6, -15});
+  expect_exactly(result.output("top"), {3});
+  expect_exactly(result.output("big"), {6});
+  expect_exactly(result.output("rtop"), {1, 2, 3});
+  expect_exactly(result.output("kbig"), {3, 6});
+  EXPECT_TRUE(result.d.empty());
+}
+
+TEST(FusionReference, KeepsBatchesApartOrTogetherAsStridesSay) {
+  const float acc[2][2] = {{1, 2}, {3, 4}};
+  const float alpha[2] = {10, 100};
+  float sum[2];
+  const Graph g = graph("d = alpha * acc; sum = reduce_add(acc)");
+  const ReferenceProblem problem{.shape = {.m = 1, .n = 2, .l = 2},
+                                 .accumulators = {ElementType::f32, acc, 2, 1, 2},
+                                 .source = {},
+                                 .d_element = ElementType::f32};
+  FusionArguments args(g);
+  args["alpha"].batched(alpha, 1);
+  args["sum"].batched(sum, 1);
+  expect_exactly(reference(g, problem, args).d, {10, 20, 300, 400});
+  expect_exactly(reference(g, problem, args).output("sum"), {3, 7});
+  args["sum"] = sum;
+  expect_exactly(reference(g, problem, args).output("sum"), {10});
+}
+
+TEST(FusionReference, ReadsTensorsByTheirMajorAndStoresMasks) {
+  const Graph g = graph("d = load(x:bf16 col) * load(m:u1); mask:u1 = acc > 0");
+  bf16 x[3 * 4] = {};
+  for (int n = 0; n < 3; ++n) {
+    for (int m = 0; m < 2; ++m) x[n * 4 + m] = bf16(static_cast<float>(10 * m + n + 1));
+  }
+  std::uint8_t mask_in[2] = {0b101, 0b010};
+  std::uint8_t mask_out[2] = {};
+  FusionArguments args(g);
+  args["x"].tensor(x, 4);
+  args["m"].tensor(mask_in, 8);
+  args["mask"].tensor(mask_out, 8);
+  ASSERT_TRUE(args.problems({.m = 2, .n = 3}).empty());
+  const ReferenceResult result = reference(g, two_by_three(), args);
+  expect_exactly(result.d, {1, 0, 3, 0, 12, 0});
+  expect_exactly(result.output("mask"), {1, 1, 1, 0, 0, 0});
+}
+
+TEST(FusionReference, RoundsToTheTypeOfTheOutput) {
+  const Graph g = graph("d = acc + 0.001; y:s8 = acc * 100");
+  std::int8_t y[6];
+  FusionArguments args(g);
+  args["y"] = y;
+  const ReferenceResult result = reference(g, two_by_three(ElementType::bf16), args);
+  expect_exactly(result.d, {1, 2, 3, -4, -5, -6});
+  expect_exactly(result.output("y"), {100, 127, 127, -128, -128, -128});
+  EXPECT_NEAR(result.d[0].value, 1.001, 1e-9) << "the value itself stays as it is";
+}
+
+TEST(FusionReference, TakesWideAccumulatorsAsTheFloatsTheyBecome) {
+  const std::int32_t acc[1] = {16777217};
+  const Graph g = graph("d = acc");
+  const ReferenceProblem problem{.shape = {.m = 1, .n = 1},
+                                 .accumulators = {ElementType::s32, acc, 1, 1},
+                                 .source = {},
+                                 .d_element = ElementType::f32};
+  expect_exactly(reference(g, problem, FusionArguments(g)).d, {16777216});
+}
+
+TEST(FusionReference, AllowsLittleMoreThanTheFunctionsDo) {
+  const Graph g = graph("d = gelu(alpha * acc + 0.3)");
+  const ReferenceResult result = reference(g, two_by_three(), FusionArguments(g));
+  for (const Range& r : result.d) {
+    EXPECT_GT(r.upper, r.lower);
+    EXPECT_LT(r.upper - r.lower, 1e-5 * std::fabs(r.value) + 1e-12);
+    EXPECT_TRUE(r.holds(r.value));
+  }
+}
+
+TEST(FusionReference, SaysNothingAboutWhatDependsOnADivisionByZero) {
+  const Graph g = graph("d = 1 / (acc - acc)");
+  EXPECT_TRUE(reference(g, two_by_three(), FusionArguments(g)).d[0].unbounded());
+}
+
+TEST(FusionReference, NamesTheFirstElementThatIsWrong) {
+  const Graph g = graph("d = acc * 2");
+  const ReferenceResult result = reference(g, two_by_three(), FusionArguments(g));
+  float d[6] = {2, 4, 6, -8, -10, -12};
+  const ReferenceTensor actual{ElementType::f32, d, 3, 1};
+  EXPECT_EQ(first_mismatch(result.d, actual, result.shape), "");
+  d[4] = -11;
+  EXPECT_EQ(first_mismatch(result.d, actual, result.shape),
+            "element (1, 1, 0) is -11.000000, and should be -10.000000, in [-10.000000, -10.000000]");
+}
+
+TEST(FusionDefinitions, AreThoseOfTheFunctions) {
+  EXPECT_DOUBLE_EQ(define(Function::sigmoid, 0), 0.5);
+  EXPECT_DOUBLE_EQ(define(Function::multiply_add, 2, 3, 4), 10);
+  EXPECT_TRUE(std::isnan(define(Function::user, 1)));
+  static_assert(error_of(Function::tanh).relative == 0x1p-11);
+  static_assert(error_of(Function::relu).relative == 0);
+}
+
+}  // namespace
