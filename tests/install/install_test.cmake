@@ -1,4 +1,4 @@
-# Run by ctest with: source, build, consumer, work, version, generator, compiler.
+# Run by ctest with: source, build, consumer, work, version, generator, compiler, sanitize.
 #
 # The consumer's source is the C++ example of README.md, so that what the first page shows is what a user can build.
 
@@ -20,7 +20,12 @@ if(NOT readme MATCHES "```cpp\n([^`]*)```")
 endif()
 file(WRITE "${work}/consumer/main.cpp" "${CMAKE_MATCH_1}\nint main() {}\n")
 
+set(flags "")
+if(sanitize)
+  set(flags "-DCMAKE_CXX_FLAGS=-fsanitize=${sanitize}")
+endif()
 run(${CMAKE_COMMAND} -S "${work}/consumer" -B "${work}/build" -G "${generator}" "-DCMAKE_CXX_COMPILER=${compiler}"
-    "-DCMAKE_PREFIX_PATH=${work}/prefix" "-DGANTRY_VERSION_WANTED=${version}")
+    "-DCMAKE_PREFIX_PATH=${work}/prefix" "-DGANTRY_VERSION_WANTED=${version}" ${flags})
 run(${CMAKE_COMMAND} --build "${work}/build")
 run("${work}/build/consumer")
+run("${work}/build/simulate")

@@ -301,7 +301,12 @@ namespace detail {
 
 GANTRY_HD constexpr void shape_div_into(IntTuple& out, TupleView a, Int& divisor) {
   if (a.is_leaf()) {
-    out.push(shape_div(a.leaf(), divisor));
+    const Int q = shape_div(a.leaf(), divisor);
+    // A tuple has room for both numbers, however large they are.
+    if (q.rule() == Rule::shape_div_not_divisible) {
+      return out.fail({q.rule(), a.leaf().value(), divisor.value()});
+    }
+    out.push(q);
     divisor = shape_div(divisor, a.leaf());
     return;
   }
