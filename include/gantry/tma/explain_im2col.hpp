@@ -136,7 +136,8 @@ inline void list_instructions(const Im2colExplainOptions& options, Im2colExplana
     }
     text.shared_offset = static_cast<std::int64_t>(issue.shared_address);
     text.bytes = static_cast<std::int64_t>(transaction_bytes(plan.map));
-    const std::int64_t first = out.pixel_tile * plan.tile_pixels() + index.cta * plan.map.pixels_per_column;
+    const std::int64_t first =
+        out.pixel_tile * plan.tile_pixels() + std::int64_t{index.cta} * plan.map.pixels_per_column;
     text.pixels_inside = pixels_inside(plan, first, text.offsets);
     text.cta_mask = is_multicast(plan.op) ? everyone : std::uint16_t{0};
     out.instructions.push_back(text);
