@@ -187,7 +187,7 @@ void measure(const Setting& s, Best& best) {
   EpilogueArguments<C> arguments;
   arguments.c = {s.c, kN, 0};
   arguments.d = {s.d, kN, 0};
-  arguments.fusion[0] = {.pointer = s.aux, .stride = kN};
+  if constexpr (kJob == Job::c_to_d_aux) arguments.fusion["aux"] = s.aux;
   const typename Kernel::Params params{to_underlying_arguments<C>({s.m, kN, 1}, arguments, encode), nullptr};
   const auto entry = detail::kernel_entry<Kernel>;
   check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), "asking for shared memory");

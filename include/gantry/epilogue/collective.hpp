@@ -2,9 +2,10 @@
 // them with accumulators as the graph says and write D and auxiliary outputs to shared memory, one of their threads
 // stores those.
 //
-// `Config` has `policy` (EpiloguePolicy), `graph` (fusion::Graph) and `Functions` (fusion::UserFunctions<...>).
-// A kernel calls load and load_tail from its load thread, store and store_tail from all math threads, and carries the
-// states from tile to kTile. What happens in which order, and why, is said where it happens.
+// `Config` has `policy` (EpiloguePolicy), `graph` (fusion::Graph) and `Functions` (fusion::UserFunctions<...>); or,
+// with callbacks of its own, a template `Callbacks<FusionConfig>` with the interface of fusion::FusionCallbacks. A
+// kernel calls load and load_tail from its load thread, store and store_tail from all math threads, and carries the
+// states from tile to tile. What happens in which order, and why, is said where it happens.
 //
 // Invariant: a buffer is written only after what it held has been read, and read only after its writers have fenced and
 // met. Loads wait for releases, stores for bulk groups.
@@ -25,6 +26,16 @@ struct MathSync {
   std::uint32_t barrier;
   std::uint32_t threads;
   GANTRY_INLINE void operator()(Site site = Site::here()) const { arch::barrier_sync(barrier, threads, site); }
+};
+
+template <class Config, class FusionConfig>
+struct CallbacksOf {
+  using type = fusion::FusionCallbacks<FusionConfig>;
+};
+template <class Config, class FusionConfig>
+requires requires { typename Config::template Callbacks<FusionConfig>; }
+struct CallbacksOf<Config, FusionConfig> {
+  using type = typename Config::template Callbacks<FusionConfig>;
 };
 
 }  // namespace detail
@@ -58,9 +69,11 @@ class CollectiveEpilogue {
     static constexpr fusion::Rings rings = {.loads = kStagesC, .stores = kStoreStages};
     using Value = element_t<Config::policy.element_compute>;
   };
-  using Fusion = fusion::FusionCallbacks<FusionConfig>;
+  using Fusion = typename detail::CallbacksOf<Config, FusionConfig>::type;
   using Value = typename Fusion::Value;
-  static_assert(kHasC || !Config::graph.uses_source(), "gantry: the expression uses C, and the policy has none");
+  static_assert(kHasC || !Fusion::kUsesSource, "gantry: the expression uses C, and the policy has none");
+  static_assert(kHasD || !Fusion::kGivesD, "gantry: the expression gives D, and the policy has none");
+  static_assert(!kHasD || Fusion::kGivesD, "gantry: the policy has D, and the expression gives none");
 
   struct ShapeC {
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
@@ -78,7 +91,7 @@ class CollectiveEpilogue {
   using TileD = StagedTile<ShapeD>;
 
   // Whether a load thread is needed at all, as far as can be known before the kernel runs.
-  static constexpr bool kMayLoad = Config::graph.uses_source() || Fusion::kLoads;
+  static constexpr bool kMayLoad = Fusion::kUsesSource || Fusion::kMayLoad;
 
   using LoadPipeline = PipelineTransactionAsync<kStagesC>;
   using StorePipeline = PipelineTmaStore<kStoreStages, kUnacquired>;
@@ -92,9 +105,9 @@ class CollectiveEpilogue {
   static constexpr int kAlignmentD =
       kReuse && TileC::kAlignment > TileD::kAlignment ? TileC::kAlignment : TileD::kAlignment;
   static constexpr int kOffsetD = round_up(kHasC && !kReuse ? TileC::kBytes : 0, kAlignmentD);
-  static constexpr int kOffsetFusion = round_up(kOffsetD + (kHasD ? TileD::kBytes : 0), Fusion::kSlots.alignment);
-  static constexpr int kTensorBytes = kOffsetFusion + Fusion::kSlots.bytes;
-  static constexpr int kAlignment = largest(kHasC ? TileC::kAlignment : 1, kAlignmentD, Fusion::kSlots.alignment);
+  static constexpr int kOffsetFusion = round_up(kOffsetD + (kHasD ? TileD::kBytes : 0), Fusion::kSharedAlignment);
+  static constexpr int kTensorBytes = kOffsetFusion + Fusion::kSharedBytes;
+  static constexpr int kAlignment = largest(kHasC ? TileC::kAlignment : 1, kAlignmentD, Fusion::kSharedAlignment);
 
   struct TensorStorage {
     alignas(kAlignment) unsigned char bytes[kTensorBytes == 0 ? 1 : kTensorBytes];
@@ -118,8 +131,8 @@ class CollectiveEpilogue {
   };
 
   // Bytes that a full load stage has brought.
-  GANTRY_INLINE static std::uint32_t transaction_bytes(bool c_needed) {
-    return static_cast<std::uint32_t>((c_needed ? TileC::kStageBytes : 0) + Fusion::kSlots.load_bytes);
+  GANTRY_INLINE static std::uint32_t transaction_bytes(const Params& params, bool c_needed) {
+    return static_cast<std::uint32_t>((c_needed ? TileC::kStageBytes : 0) + Fusion::load_bytes(params.fusion));
   }
   GANTRY_HD static constexpr int get_load_pipe_increment() { return kTile.count(); }
   GANTRY_HD static constexpr int get_store_pipe_increment() { return kTile.count(); }
@@ -145,8 +158,10 @@ class CollectiveEpilogue {
       return false;
     }
   }
-  GANTRY_INLINE static bool is_producer_load_needed(const Params& params, int batch) {
-    return Fusion::kLoads || is_source_needed(params, batch);
+  // For every batch alike: where one needs C and another does not, the other's stages bring nothing, so that the
+  // buffers of C and D keep step.
+  GANTRY_INLINE static bool is_producer_load_needed(const Params& params) {
+    return loads(params, is_source_needed(params, 0));
   }
 
   // ---- Load side, by one thread
@@ -154,7 +169,8 @@ class CollectiveEpilogue {
   GANTRY_INLINE static LoadState load(const Params& params, TensorStorage& storage, LoadPipeline& pipeline,
                                       LoadState state, const TileCoordinate& at, int subtile_idx = -1) {
     const bool c_needed = is_source_needed(params, at.l);
-    if (!Fusion::kLoads && !c_needed) return state;
+    if (!loads(params, c_needed)) return state;
+    const std::uint32_t bytes = transaction_bytes(params, c_needed);
     GANTRY_NO_UNROLL
     for (int en = 0; en < kTile.along_n(); ++en) {
       GANTRY_NO_UNROLL
@@ -162,7 +178,7 @@ class CollectiveEpilogue {
         if (subtile_idx >= 0 && subtile_idx != en * kTile.along_m() + em) continue;
         std::uint64_t* full = pipeline.producer_get_barrier(state);
         pipeline.producer_acquire(state);
-        pipeline.producer_commit(state, transaction_bytes(c_needed));
+        pipeline.producer_commit(state, bytes);
         Fusion::step(params.fusion, storage.fusion(), state.index(), full, at, em, en);
         if constexpr (kHasC) {
           if (c_needed) TileC::load(&params.c, storage.buffers_c(), state.index(), full, at, em, en);
@@ -178,7 +194,7 @@ class CollectiveEpilogue {
 
   // ---- Store side, by all math threads
 
-  // What is carried from tile to kTile.
+  // What is carried from tile to tile.
   struct StoreStates {
     LoadState load{};                                              // the next stage to wait for and release
     StoreState store = make_producer_start_state<kStoreStages>();  // the next buffer to write
@@ -192,13 +208,14 @@ class CollectiveEpilogue {
                                   StoreStates& states, const TileCoordinate& at, const Accumulators& accumulators,
                                   int thread, std::uint32_t barrier, int subtile_idx = -1) {
     const bool c_needed = is_source_needed(params, at.l);
-    const bool loads = Fusion::kLoads || c_needed;
+    const bool loaded = loads(params, c_needed);
     const detail::MathSync sync{barrier, kMathThreads};
     StorePipeline store_pipeline({.issues = thread == 0});
     typename Fusion::Store fusion(params.fusion, storage.fusion(),
                                   {.at = at,
                                    .m = params.m,
                                    .n = params.n,
+                                   .l = params.l,
                                    .tiles_m = (params.m + kTile.m - 1) / kTile.m,
                                    .tiles_n = (params.n + kTile.n - 1) / kTile.n,
                                    .thread = thread});
@@ -225,7 +242,7 @@ class CollectiveEpilogue {
         store_pipeline.producer_acquire(states.store);
         sync();
         // The oldest store that is not among the unread has left its buffer.
-        if (loads && states.issued > kUnacquired) release();
+        if (loaded && states.issued > kUnacquired) release();
       }
     };
 
@@ -238,7 +255,7 @@ class CollectiveEpilogue {
         const int subtile = en * kTile.along_m() + em;
         if (subtile_idx >= 0 && subtile_idx != subtile) continue;
         auto c = TileC::make_registers();
-        if (loads) {
+        if (loaded) {
           load_pipeline.consumer_wait(wait);
           if constexpr (kHasC) {
             if (c_needed) TileC::read(storage.buffers_c(), wait.index(), thread, c);
@@ -248,12 +265,12 @@ class CollectiveEpilogue {
         }
         fusion.previsit(wait.index(), em, en);
         if constexpr (!kReuse) {
-          if (loads) {
+          if (loaded) {
             arch::fence_proxy_async(arch::space_shared);  // TMA will write where these threads have read
             release();
           }
         }
-        if (loads || kReuse) ++wait;
+        if (loaded || kReuse) ++wait;
 
         auto d = TileD::make_registers();
         visit(fusion, accumulators, c, c_needed, d, em, en);
@@ -286,13 +303,13 @@ class CollectiveEpilogue {
 
   // Waits until every store has been read out of shared memory, and releases what is still held.
   GANTRY_INLINE static void store_tail(const Params& params, LoadPipeline& load_pipeline, StoreStates& states,
-                                       int thread, std::uint32_t barrier, int batch = 0) {
+                                       int thread, std::uint32_t barrier) {
     StorePipeline store_pipeline({.issues = thread == 0});
     store_pipeline.producer_tail(states.store);
     if constexpr (kReuse) {
       const detail::MathSync sync{barrier, kMathThreads};
       sync();
-      if (is_producer_load_needed(params, batch)) {
+      if (is_producer_load_needed(params)) {
         const int held = states.issued < kUnacquired ? states.issued : kUnacquired;
         for (int i = 0; i < held; ++i) {
           if (thread % 32 == 0) load_pipeline.consumer_release(states.load);
@@ -304,6 +321,14 @@ class CollectiveEpilogue {
   }
 
  private:
+  GANTRY_INLINE static bool loads(const Params& params, bool c_needed) {
+    if constexpr (!kMayLoad) {
+      return false;
+    } else {
+      return c_needed || Fusion::is_C_load_by_batch(params.fusion) || Fusion::load_bytes(params.fusion) > 0;
+    }
+  }
+
   static constexpr int kFragment =
       kTile.values() % Config::policy.fragment_size == 0 && Config::policy.fragment_size % 4 == 0
           ? Config::policy.fragment_size
@@ -319,7 +344,7 @@ class CollectiveEpilogue {
       GANTRY_UNROLL
       for (int k = 0; k < kFragment; ++k) {
         acc[k] = convert<Value>(accumulators.data()[tile.register_of(em, en, first + k)]);
-        source[k] = Value(0);
+        source[k] = Value{};
         if constexpr (kHasC) {
           if (c_needed) source[k] = convert<Value>(static_cast<typename TileC::Element>(c.data()[first + k]));
         }

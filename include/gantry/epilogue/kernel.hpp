@@ -1,8 +1,9 @@
 // EpilogueKernel: the whole load and store path of an epilogue without a main loop, persistent over tiles. Accumulators
 // come from a cheap function of (m, n, l), or from a row-major matrix in global memory.
 //
-// `Config` is the collective's; it may have `Accumulators`, a type whose static `at(m, n, l)` gives them. (A type of its
-// own: where device code calls a function of a class template, nvcc wants that class's constants on the device too.)
+// `Config` is the collective's; it may have `Accumulators`, a type whose static `at(m, n, l)` gives them. (A type of
+// its own: where device code calls a function of a class template, nvcc wants that class's constants on the device
+// too.)
 #pragma once
 
 #include <gantry/arch/control.hpp>
@@ -67,7 +68,7 @@ struct EpilogueKernel {
       state = Collective::load(params.epilogue, s.tensors, pipeline, state, tile_at(params, i));
       used = true;
     }
-    if (used && Collective::is_producer_load_needed(params.epilogue, 0)) Collective::load_tail(pipeline, state);
+    if (used && Collective::is_producer_load_needed(params.epilogue)) Collective::load_tail(pipeline, state);
   }
 
   GANTRY_INLINE static void store(const Params& params, Storage& s, int thread) {
@@ -94,7 +95,7 @@ struct EpilogueKernel {
       if constexpr (requires { Config::Accumulators::at(m, n, at.l); }) {
         accumulators.data()[i] = Config::Accumulators::at(m, n, at.l);
       } else {
-        accumulators.data()[i] = Accumulator(0);
+        accumulators.data()[i] = Accumulator{};
         if (m < params.epilogue.m && n < params.epilogue.n) {
           const std::int64_t row = static_cast<std::int64_t>(at.l) * params.epilogue.m + m;
           accumulators.data()[i] = arch::ld(arch::space_global, params.accumulators + row * params.epilogue.n + n);

@@ -185,6 +185,8 @@ struct FusionCallbacks {
   static constexpr Subtiles kTile = Config::tile;
   using Value = typename Config::Value;
   static constexpr Slots kSlots = make_slots(Config::graph, Config::tile, Config::rings, sizeof(Value));
+  static constexpr int kSharedBytes = kSlots.bytes;
+  static constexpr int kSharedAlignment = kSlots.alignment;
   static constexpr int kArguments = graph.argument_count;
   using Params = fusion::Params<kArguments, kSlots.maps>;
 
@@ -206,6 +208,17 @@ struct FusionCallbacks {
       return is_staged(a) && a.kind == ArgumentKind::aux_out;
     }
   };
+
+  // Calls f(i, map, StagedTile<...>{}) for every argument i that travels by TMA; `map` is the number of its tensor map.
+  template <class F>
+  static void for_staged(const Graph& /*the same as the compiled one*/, const F& f) {
+    for_each_index<kArguments>([&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      if constexpr (is_staged(Config::graph.arguments[argument])) {
+        f(argument, kSlots.map[argument], detail::Auxiliary<Config, argument>{});
+      }
+    });
+  }
 
   // The tile where its functions are called with run-time values.
   GANTRY_HD static constexpr Subtiles tile() { return Config::tile; }

@@ -1,0 +1,100 @@
+// What an epilogue needs in global memory beside its tensors, and what has to stand there before it runs: the partial
+// results and counters of deterministic reductions, and the identities that atomics start from.
+//
+// Counters come first and are zero; partial results follow and need no initialisation. FillWords writes words on either
+// machine.
+//
+// Example:
+//     using namespace gantry;
+//     fusion::Graph g;
+//     g.add_argument({.name = "sums", .kind = fusion::ArgumentKind::reduction, .extent = fusion::Extent::row,
+//                     .deterministic = true});
+//     constexpr Subtiles tile{.m = 128, .n = 128, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
+//     const WorkspaceLayout layout = workspace_layout(g, tile, {.m = 256, .n = 100});
+//     // one counter, padded to 16 bytes; 2 tiles of 2 subtiles, each with 100 sums: layout.bytes == 16 + 4 * 100 * 4
+#pragma once
+
+#include <gantry/arch/kernel.hpp>
+#include <gantry/arch/memory.hpp>
+#include <gantry/arch/thread.hpp>
+#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/subtiles.hpp>
+
+namespace gantry {
+
+// (M, N, K) or (M, N, K, L), as a product has it. An epilogue does not look at K.
+struct EpilogueProblem {
+  int m = 0, n = 0, k = 0, l = 1;
+};
+
+// Offsets in bytes, by argument.
+struct WorkspaceLayout {
+  std::int64_t counters[fusion::kMaxArguments] = {};
+  std::int64_t partials[fusion::kMaxArguments] = {};
+  std::int64_t counter_bytes = 0;
+  std::int64_t bytes = 0;
+};
+
+inline bool needs_workspace(const fusion::Argument& a) {
+  return a.kind == fusion::ArgumentKind::reduction && a.deterministic;
+}
+
+inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtiles& tile, const EpilogueProblem& p) {
+  using fusion::Extent;
+  const std::int64_t tiles_m = (p.m + tile.m - 1) / tile.m;
+  const std::int64_t tiles_n = (p.n + tile.n - 1) / tile.n;
+  const auto round_up = [](std::int64_t bytes) { return (bytes + 15) / 16 * 16; };
+  WorkspaceLayout out;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    if (!needs_workspace(a)) continue;
+    const std::int64_t results = a.extent == Extent::row ? tiles_n : a.extent == Extent::column ? tiles_m : 1;
+    out.counters[i] = out.counter_bytes;
+    out.counter_bytes = round_up(out.counter_bytes + results * p.l * 4);
+  }
+  out.bytes = out.counter_bytes;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    if (!needs_workspace(a)) continue;
+    const std::int64_t floats = a.extent == Extent::row      ? tiles_m * tile.along_m() * p.n
+                                : a.extent == Extent::column ? tiles_n * p.m
+                                                             : tiles_m * tiles_n;
+    out.partials[i] = out.bytes;
+    out.bytes = round_up(out.bytes + floats * p.l * 4);
+  }
+  return out;
+}
+
+// Writes words: `rows` runs of `count`, `stride` words apart.
+struct FillWords {
+  static constexpr int kThreads = 256;
+  struct Fill {
+    std::uint32_t* words = nullptr;
+    std::int64_t count = 0, rows = 1, stride = 0;
+    std::uint32_t value = 0;
+  };
+  struct Params {
+    Fill fills[fusion::kMaxArguments + 1] = {};
+    int fill_count = 0;
+
+    void add(const Fill& fill) { fills[fill_count++] = fill; }
+    std::int64_t most_words() const {
+      std::int64_t most = 0;
+      for (const Fill& fill : fills) most = fill.count * fill.rows > most ? fill.count * fill.rows : most;
+      return most;
+    }
+  };
+
+  GANTRY_HD static void run(const Params& params, SharedMemory /*shared*/) {
+    const std::int64_t first = std::int64_t{arch::block_index().x} * kThreads + arch::thread_rank();
+    const std::int64_t step = std::int64_t{arch::grid_dim().x} * kThreads;
+    for (int f = 0; f < params.fill_count; ++f) {
+      const Fill& fill = params.fills[f];
+      for (std::int64_t i = first; i < fill.count * fill.rows; i += step) {
+        arch::st(arch::space_global, fill.words + i / fill.count * fill.stride + i % fill.count, fill.value);
+      }
+    }
+  }
+};
+
+}  // namespace gantry

@@ -1,0 +1,124 @@
+// Runs a configuration of EpilogueKernel on the simulated machine under several schedules: the report is clean, every
+// output is within the bound of the reference, and nothing else was written.
+//
+// A configuration is what EpilogueKernel takes; `Plain` has what most of them share.
+#pragma once
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/arguments.hpp>
+#include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/epilogue/kernel.hpp>
+
+#include "problem.hpp"
+
+namespace gantry::test {
+
+struct Plain {
+  using Functions = fusion::UserFunctions<>;
+};
+
+inline bool long_tests() { return std::getenv("GANTRY_LONG_TESTS") != nullptr; }
+
+// Both policies and every latency; in the short form each of them once.
+inline std::vector<SimulatorOptions> schedules(std::uint64_t first_seed = 0) {
+  constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
+  std::vector<SimulatorOptions> out;
+  const std::uint64_t seeds = long_tests() ? 100 : 4;
+  for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+    out.push_back({.seed = seed,
+                   .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct,
+                   .latency = kLatencies[seed % 4],
+                   .max_steps = 20'000'000});
+  }
+  return out;
+}
+
+inline TmaDescriptor pack_map(const TmaDescriptorParams& params) { return pack(params); }
+
+// The problem that a configuration's policy asks for.
+template <class Config>
+ProblemOptions options_for(ProblemOptions options) {
+  constexpr const EpiloguePolicy& p = Config::policy;
+  options.accumulator = p.element_acc;
+  options.c = {p.c.element, !p.c.m_major()};
+  options.d = {p.d.element, !p.d.m_major()};
+  return options;
+}
+
+template <class Config, class K = EpilogueKernel<Config>>
+class Run {
+ public:
+  using Kernel = K;
+
+  Run(Problem& problem, int ctas) : problem_(problem), arguments_(make_arguments(problem)), ctas_(ctas) {
+    const fusion::ProblemShape& shape = problem.options().shape;
+    shape_ = {static_cast<int>(shape.m), static_cast<int>(shape.n), 64, static_cast<int>(shape.l)};
+    arguments_.c = matrix(problem.c());
+    arguments_.d = matrix(problem.d());
+    static_cast<fusion::FusionArguments&>(arguments_.fusion) = problem.fusion();
+    workspace_.resize(get_workspace_size<Config>(shape_, arguments_) / 8);
+  }
+
+  EpilogueArguments<Config>& arguments() { return arguments_; }
+  std::vector<std::string> reasons() { return can_implement<Config>(shape_, arguments_, workspace()); }
+
+  // Everything that is written is poisoned first.
+  Report operator()(const SimulatorOptions& options) {
+    problem_.clear_outputs();
+    std::fill(workspace_.begin(), workspace_.end(), 0xA5A5A5A5A5A5A5A5u);
+    const LaunchResult initialised = initialize_workspace<Config>(Simulator(), shape_, arguments_, workspace());
+    EXPECT_TRUE(initialised) << initialised.problem;
+    const typename Kernel::Params params{
+        to_underlying_arguments<Config>(shape_, arguments_, pack_map, workspace()),
+        static_cast<const typename Kernel::Accumulator*>(problem_.accumulators().data())};
+    return Simulator(options).run<Kernel>({.grid = {static_cast<std::uint32_t>(ctas_)},
+                                           .block = {Kernel::kThreads},
+                                           .shared_bytes = sizeof(typename Kernel::Storage),
+                                           .name = "epilogue"},
+                                          params);
+  }
+
+ private:
+  static EpilogueArguments<Config> make_arguments(const Problem& problem) {
+    if constexpr (requires { EpilogueArguments<Config>(problem.graph()); }) {
+      return EpilogueArguments<Config>(problem.graph());
+    } else {
+      return {};
+    }
+  }
+  static EpilogueMatrix matrix(Buffer& b) { return {b.bytes.empty() ? nullptr : b.data(), b.stride, b.batch_stride}; }
+  void* workspace() { return workspace_.empty() ? nullptr : workspace_.data(); }
+
+  Problem& problem_;
+  EpilogueArguments<Config> arguments_;
+  int ctas_;
+  EpilogueProblem shape_;
+  std::vector<std::uint64_t> workspace_;
+};
+
+// Runs until the first schedule that fails a check.
+template <class Config, class K = EpilogueKernel<Config>>
+void expect_agreement(Problem& problem, const fusion::ReferenceResult& expected, int ctas = 3) {
+  Run<Config, K> run(problem, ctas);
+  for (const std::string& reason : run.reasons()) FAIL() << reason;
+  for (const SimulatorOptions& options : schedules(problem.options().seed)) {
+    const Report report = run(options);
+    ASSERT_TRUE(report.clean()) << report.text();
+    const std::string wrong = problem.wrong(expected);
+    ASSERT_TRUE(wrong.empty()) << wrong << " (seed " << options.seed << ")";
+  }
+}
+
+template <class Config, class K = EpilogueKernel<Config>>
+void expect_agreement(const ProblemOptions& options, int ctas = 3) {
+  Problem problem(Config::graph, options_for<Config>(options));
+  const fusion::ReferenceResult expected =
+      fusion::reference<typename Config::Functions>(problem.graph(), problem.reference(), problem.fusion());
+  expect_agreement<Config, K>(problem, expected, ctas);
+}
+
+}  // namespace gantry::test
