@@ -51,6 +51,7 @@ Thread* running_thread() { return current_thread; }
 
 Call enter_call(Site site, Operation operation) {
   Grid& g = grid();
+  g.tick();
   const SiteId id = g.sites.intern(site, operation);
   g.sites.count(id);
   self().last_site = id;
@@ -103,6 +104,7 @@ Grid::Grid(const std::vector<Simulator::Call>& calls, const SimulatorOptions& op
   report.seed = options.seed;
   report.schedule = options.schedule;
   report.latency = options.latency;
+  report.command = options.command;
 }
 
 Grid::~Grid() {
@@ -136,6 +138,7 @@ void Grid::run_thread(std::uint32_t slot) {
   Thread& thread = *thread_at_[slot];
   running_ = current_thread = &thread;
   thread.state = Thread::State::running;
+  turn_ = 0;
   if (options_.record) report.choices.push_back(slot);
   thread.fiber->resume();
   running_ = current_thread = nullptr;

@@ -224,6 +224,12 @@ class Grid {
   void wake(Thread& thread);
   void resume_later();  // woken by its own arrival: goes on when chosen again
   void changed() { ++changes_; }
+  // Every operation: a thread that calls one after the other, and none that lets others run, is interrupted.
+  void tick() {
+    if (++turn_ < kLongestTurn) return;
+    step_ += kLongestTurn;
+    yield();
+  }
   [[noreturn]] void stop();  // the launch cannot go on, as after a fault on the hardware
 
   bool aborting() const { return aborting_; }
@@ -298,6 +304,8 @@ class Grid {
   std::vector<Thread*> thread_at_;  // by slot
   std::unique_ptr<Policy> policy_;
   std::uint64_t step_ = 0, changes_ = 0, polled_at_ = 0;
+  static constexpr std::uint64_t kLongestTurn = 4096;
+  std::uint64_t turn_ = 0;  // operations since a thread was chosen
   static constexpr int kIdlePolls = 64;
   std::vector<Thread*> pollers_;
   int idle_polls_ = 0;

@@ -160,7 +160,7 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
     if (call.mutation == MutationKind::fewer_bytes) bytes -= std::min(bytes, 16u);
     expect(*barrier, bytes, call.site);
   }
-  if (arrive.semantics != Semantics::relaxed) {
+  if (arrive.semantics != Semantics::relaxed && call.mutation != MutationKind::relax) {
     release_into(barrier->clock, thread);
   }
   if (barrier->pending < arrive.count) {
@@ -232,7 +232,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
     }
   }
   barrier->last_wait = std::max(barrier->last_wait, barrier->phase);
-  if (wait.semantics == Semantics::acquire) barrier->done.acquire(thread.view);
+  if (wait.semantics == Semantics::acquire && call.mutation != MutationKind::relax) barrier->done.acquire(thread.view);
   return true;
 }
 

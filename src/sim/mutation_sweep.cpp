@@ -13,6 +13,7 @@ std::vector<MutationKind> kinds_for(const SiteUse& site) {
     kinds.push_back(MutationKind::fewer_bytes);
   }
   if (site.operation == "mbarrier wait") kinds.push_back(MutationKind::flip_parity);
+  if (site.operation == "mbarrier wait" || site.operation == "mbarrier.arrive") kinds.push_back(MutationKind::relax);
   return kinds;
 }
 
@@ -28,6 +29,8 @@ const char* to_text(MutationKind kind) {
       return "16 bytes fewer";
     case MutationKind::flip_parity:
       return "parity flipped";
+    case MutationKind::relax:
+      return "without its ordering";
   }
   return "changed";
 }

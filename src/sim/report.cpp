@@ -148,6 +148,15 @@ bool Report::has(const std::string& rule) const {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.rule == rule; });
 }
 
+std::string Report::replay() const {
+  if (command.empty()) {
+    return ".seed = " + std::to_string(seed) + ", .schedule = Schedule::" + to_text(schedule) +
+           ", .latency = Latency::" + to_text(latency);
+  }
+  return command + " --seed " + std::to_string(seed) + " --schedule " + to_text(schedule) + " --latency " +
+         to_text(latency);
+}
+
 std::string Report::text() const {
   std::string out;
   for (const Finding& finding : findings) {
@@ -163,15 +172,18 @@ std::string Report::text() const {
   } else {
     out += std::to_string(findings.size()) + (findings.size() == 1 ? " finding" : " findings");
   }
-  out += std::string("; replay with .seed = ") + std::to_string(seed) + ", .schedule = Schedule::" + to_text(schedule) +
-         ", .latency = Latency::" + to_text(latency) + ".\n";
-  return out;
+  return out + "; replay with " + replay() + ".\n";
 }
 
 std::string Report::json() const {
-  nlohmann::json out = {
-      {"kernel", kernel},       {"seed", seed},   {"schedule", to_text(schedule)},      {"latency", to_text(latency)},
-      {"completed", completed}, {"steps", steps}, {"findings", nlohmann::json::array()}};
+  nlohmann::json out = {{"kernel", kernel},
+                        {"seed", seed},
+                        {"schedule", to_text(schedule)},
+                        {"latency", to_text(latency)},
+                        {"completed", completed},
+                        {"steps", steps},
+                        {"replay", replay()},
+                        {"findings", nlohmann::json::array()}};
   for (const Finding& finding : findings) {
     out["findings"].push_back({{"rule", finding.rule},
                                {"text", finding.text},

@@ -79,6 +79,10 @@ class Operand {
 
   std::uint32_t element() const { return element_; }
 
+  // Where the swizzle's pattern begins, unless the descriptor says otherwise: the address bits that it reads are zero.
+  bool on_pattern() const { return base_offset_ != 0 || ((start_ >> 7) & mask_) == 0; }
+  std::uint32_t pattern_bytes() const { return 128 * (mask_ + 1); }
+
  private:
   std::uint32_t element_, start_ = 0, leading_ = 0, stride_ = 0, base_offset_, span_ = 0, mask_ = 0;
   bool transposed_;
@@ -241,6 +245,13 @@ bool check_operand(Cta& cta, const Operand& operand, std::uint32_t rows, std::ui
   operand.each_chunk(rows, depth, [&](std::uint32_t address) {
     inside = inside && address >= kSharedBase && address + kChunk <= kSharedBase + cta.shared_bytes;
   });
+  if (!operand.on_pattern()) {
+    complain(
+        "wgmma-descriptor", site,
+        "A wgmma descriptor without a base offset starts inside of its swizzle's pattern: the tile lies on a multiple "
+        "of " +
+            std::to_string(operand.pattern_bytes()) + " bytes.");
+  }
   if (!inside) {
     complain("wgmma-descriptor", site,
              "A wgmma descriptor reaches outside of the shared memory of " + grid().cta_text(cta.index) + ".");

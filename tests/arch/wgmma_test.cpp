@@ -291,6 +291,31 @@ TEST(Wgmma, EveryStepOfTheProtocolIsNeeded) {
   EXPECT_TRUE(product_without(Omit::proxy_fence).has("proxy-fence-missing"));
 }
 
+TEST(Wgmma, ADescriptorThatStartsInsideOfItsPatternIsReported) {
+  for (const std::uint32_t bytes : {128u, 64u, 32u}) {
+    for (const bool broken : {false, true}) {
+      const Report report = simulate({.block = {128}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
+        Storage& s = shared.as<Storage>();
+        for (std::uint32_t i = thread_rank(); i < sizeof s.a; i += 128) st(space_shared, s.a + i, std::byte{0});
+        fence_proxy_async(space_shared);
+        syncthreads();
+        // A step of 32 bytes along K stays in the pattern's first row; 128 bytes are its second.
+        const std::uint64_t tile =
+            wgmma_descriptor(s.a + (broken        ? 128
+                                    : bytes == 32 ? 0
+                                                  : 32),
+                             {.stride_bytes = 8 * bytes, .swizzle_bytes = static_cast<int>(bytes)});
+        Accumulator<Small> acc;
+        wgmma_fence();
+        wgmma_mma_async<Small>(acc, tile, tile, false);
+        wgmma_commit_group();
+        wgmma_wait_group(n32<0>);
+      });
+      EXPECT_EQ(report.has("wgmma-descriptor"), broken) << bytes << ": " << report.text();
+    }
+  }
+}
+
 TEST(Wgmma, ADescriptorThatLeavesSharedMemoryIsReported) {
   const Report report = simulate({.block = {128}, .shared_bytes = 4096}, [](SharedMemory shared) {
     const std::uint64_t tile = wgmma_descriptor(&shared.as<std::byte>(), {.stride_bytes = 1024});

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "gantry/arch/simulator.hpp"
+#include "tests/kernels/schedules.hpp"
 
 namespace gantry {
 namespace {
@@ -96,12 +97,12 @@ TEST(TiledProduct, IsExactInAClusterThatMulticasts) {
 }
 
 TEST(TiledProduct, IsExactUnderManySchedules) {
-  Problem<SmallConfig> problem(128, 128, 192);
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
-    const Report report = problem.run({.seed = seed, .schedule = seed % 2 == 0 ? Schedule::pct : Schedule::random}, 1);
+  Problem<SmallConfig> problem(128, 64, 192);
+  test::under_many_schedules([&](const SimulatorOptions& options) {
+    const Report report = problem.run(options, 1);
     ASSERT_TRUE(report.clean()) << report.text();
-    ASSERT_EQ(problem.wrong(), 0) << "seed " << seed;
-  }
+    ASSERT_EQ(problem.wrong(), 0);
+  });
 }
 
 }  // namespace

@@ -91,6 +91,22 @@ TEST(Scheduler, ARunThatNeverEndsIsStopped) {
   EXPECT_TRUE(report.has("livelock")) << report.text();
 }
 
+TEST(Scheduler, AThreadThatSpinsOnAnOrdinaryLoadDoesNotHangTheRun) {
+  for (const Schedule schedule : {Schedule::round_robin, Schedule::random, Schedule::pct}) {
+    const Report report = simulate({.block = {32}, .shared_bytes = 64},
+                                   [&](SharedMemory shared) {
+                                     auto& flag = shared.as<std::uint32_t>();
+                                     if (thread_rank() == 0) st(space_shared, &flag, 0u);
+                                     syncthreads();
+                                     while (ld(space_shared, &flag) == 0) {
+                                     }
+                                   },
+                                   {.schedule = schedule, .max_steps = 100'000});
+    EXPECT_FALSE(report.completed);
+    EXPECT_TRUE(report.has("livelock")) << report.text();
+  }
+}
+
 TEST(Reports, AreJsonToo) {
   const Report report = simulate({.block = {32}, .shared_bytes = 64, .name = "reader"},
                                  [](SharedMemory shared) { ld(space_shared, &shared.as<std::uint32_t>()); });
@@ -101,6 +117,13 @@ TEST(Reports, AreJsonToo) {
   EXPECT_EQ(json["findings"][0]["rule"], "uninitialised-shared-read");
   EXPECT_EQ(json["findings"][0]["file"], "scheduler_test.cpp");
   EXPECT_GT(json["findings"][0]["line"], 0);
+}
+
+TEST(Reports, NameTheCommandThatReplaysTheRun) {
+  const Report report = simulate({.block = {32}, .name = "nothing"}, [](SharedMemory) {},
+                                 {.seed = 9, .schedule = Schedule::pct, .latency = Latency::late, .command = "run it"});
+  EXPECT_NE(report.text().find("replay with run it --seed 9 --schedule pct --latency late."), std::string::npos)
+      << report.text();
 }
 
 TEST(Reports, SayThatACleanRunIsNoProof) {

@@ -27,7 +27,7 @@ enum class Schedule : std::uint8_t { round_robin, random, pct, replay };
 enum class Latency : std::uint8_t { eager, random, late, mixed };
 
 // What to do to one call site, to see whether the checker objects.
-enum class MutationKind : std::uint8_t { none, drop, more_bytes, fewer_bytes, flip_parity };
+enum class MutationKind : std::uint8_t { none, drop, more_bytes, fewer_bytes, flip_parity, relax };
 struct Mutation {
   MutationKind kind = MutationKind::none;
   std::string file;
@@ -49,6 +49,7 @@ struct SimulatorOptions {
   std::vector<std::uint32_t> choices{};  // to replay
   Mutation mutation{};
   std::string trace_file{};  // a Chrome trace of the run, if not empty
+  std::string command{};     // what runs this kernel, for reports: they add the options that replay the run
 };
 
 // One violated rule. `rule` names a page of docs/hazards.
@@ -73,6 +74,7 @@ struct Report {
   std::uint64_t seed = 0;
   Schedule schedule = Schedule::random;
   Latency latency = Latency::mixed;
+  std::string command{};   // of the options
   bool completed = false;  // every thread returned
   std::uint64_t steps = 0;
   std::vector<Finding> findings;
@@ -81,6 +83,7 @@ struct Report {
 
   bool clean() const { return completed && findings.empty(); }
   bool has(const std::string& rule) const;
+  std::string replay() const;  // the options, or the command, that give the same run
   std::string text() const;
   std::string json() const;
 };

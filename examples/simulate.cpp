@@ -1,0 +1,70 @@
+// Runs an example kernel, or one with a bug, on the simulated machine and prints what the checker says:
+//
+//   simulate tile_product --seeds 100 --schedule pct
+//   simulate missing_proxy_fence --seed 7 --json
+//   simulate broadcast --trace trace.json           open it with Perfetto or chrome://tracing
+//   simulate transpose --sweep                      leaves out one synchronising call after another
+//
+// Exits with 0 where every run was clean (of a sweep: where every change was detected), with 1 otherwise.
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <gantry/arch/mutation_sweep.hpp>
+
+#include "all.hpp"
+#include "bugs/all.hpp"
+
+namespace {
+
+using namespace gantry;
+using Run = Report (*)(const SimulatorOptions&);
+
+std::map<std::string, Run> kernels() {
+  std::map<std::string, Run> found;
+  for (const examples::Example& example : examples::all()) found[example.name] = example.run;
+  for (const examples::bugs::Bug& bug : examples::bugs::all()) found[bug.name] = bug.run;
+  return found;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::map<std::string, Run> known = kernels();
+  const std::map<std::string, Schedule> schedules{
+      {"round_robin", Schedule::round_robin}, {"random", Schedule::random}, {"pct", Schedule::pct}};
+  const std::map<std::string, Latency> latencies{
+      {"eager", Latency::eager}, {"random", Latency::random}, {"late", Latency::late}, {"mixed", Latency::mixed}};
+  SimulatorOptions options;
+  std::string kernel;
+  int seeds = 1;
+  bool json = false, sweep = false, unchecked = false;
+  CLI::App app("Runs an example kernel on the simulated machine.");
+  app.add_option("kernel", kernel, "its name")->required()->check(CLI::IsMember(known));
+  app.add_option("--seed", options.seed, "the first seed");
+  app.add_option("--seeds", seeds, "how many, until one has findings")->check(CLI::PositiveNumber);
+  app.add_option("--schedule", options.schedule)->transform(CLI::CheckedTransformer(schedules));
+  app.add_option("--latency", options.latency)->transform(CLI::CheckedTransformer(latencies));
+  app.add_option("--trace", options.trace_file, "a Chrome trace of the last run");
+  app.add_flag("--json", json, "the report as JSON");
+  app.add_flag("--sweep", sweep, "leave out one synchronising call after another, with --seeds seeds each");
+  app.add_flag("--unchecked", unchecked, "without the checker");
+  CLI11_PARSE(app, count, words);
+  options.command = "simulate " + kernel;
+  options.checker = !unchecked;
+  const Run run = known.at(kernel);
+  if (sweep) {
+    const SweepReport report = mutation_sweep(options, seeds, run);
+    std::fputs(report.text().c_str(), stdout);
+    return report.detected() == static_cast<int>(report.entries.size()) ? 0 : 1;
+  }
+  Report report;
+  for (int i = 0; i < seeds; ++i, ++options.seed) {
+    report = run(options);
+    if (!report.clean()) break;
+  }
+  std::fputs((json ? report.json() + "\n" : report.text()).c_str(), stdout);
+  return report.clean() ? 0 : 1;
+}
