@@ -17,6 +17,7 @@
 #pragma once
 
 #include <gantry/atom.hpp>
+#include <gantry/epilogue/atoms.hpp>
 #include <gantry/epilogue/subtiles.hpp>
 #include <gantry/tma.hpp>
 
@@ -25,14 +26,8 @@ namespace gantry {
 // The layout of `stages` subtiles, (M, N, stage).
 GANTRY_HD constexpr ComposedLayout staged_layout(ElementType element, bool row_major, int epi_m, int epi_n,
                                                  int stages) {
-  const int bits = element_bits(element);
-  const int contiguous = (row_major ? epi_n : epi_m) * bits / 8;
-  const SwizzleMode mode = contiguous % 128 == 0  ? SwizzleMode::b128
-                           : contiguous % 64 == 0 ? SwizzleMode::b64
-                           : contiguous % 32 == 0 ? SwizzleMode::b32
-                                                  : SwizzleMode::none;
-  return tile_to_shape(smem_atom(row_major ? Major::K : Major::MN, mode, bits),
-                       make_shape(Int::fixed(epi_m), Int::fixed(epi_n), Int::fixed(stages)));
+  const TileMN tile{epi_m, epi_n};
+  return epilogue_smem_layout(epilogue_smem_atom(element_bits(element), !row_major, tile), !row_major, tile, stages);
 }
 
 // A batch of matrices (M, N, L) whose sizes and remaining strides come at run time.
