@@ -12,8 +12,9 @@ namespace gantry::tool {
 
 void add_eval_command(CLI::App& app, int& status);
 void add_explain_command(CLI::App& app, int& status);
-// One of those of `explain`.
+// Those of `explain` that have a file of their own.
 void add_explain_epilogue(CLI::App& explain_command, int& status);
+void add_explain_fusion(CLI::App& explain_command, int& status);
 void add_layout_command(CLI::App& app, int& status);
 void add_tour_command(CLI::App& app, int& status);
 

@@ -133,6 +133,7 @@ void add_explain_command(CLI::App& app, int& status) {
   add_tma(*command, status);
   add_im2col(*command, status);
   add_explain_epilogue(*command, status);
+  add_explain_fusion(*command, status);
 }
 
 }  // namespace gantry::tool

@@ -242,17 +242,28 @@ constexpr Text<256> describe(const Graph& graph, const GraphProblem& problem) {
   return out;
 }
 
+// Not for constant expressions. A compiler that meets one there names it, and so the rule.
+namespace the_graph_is_malformed {
+#define GANTRY_X(id, subject, text) \
+  inline void id() {}
+GANTRY_FUSION_RULES(GANTRY_X)
+#undef GANTRY_X
+}  // namespace the_graph_is_malformed
+
 namespace detail {
 
-// Not for constant expressions. A compiler that meets it there names it, with the sentence that led there.
-inline void the_graph_is_malformed() {}
-constexpr void stop_the_build(const char* reason) {
-  if (reason != nullptr) the_graph_is_malformed();
-}
 // Requires a constant expression; elsewhere the graph goes on, and `check` says what is wrong with it.
 constexpr void stop_if_malformed(const Graph& graph, int user_functions) {
   const GraphProblems problems = check(graph, user_functions);
-  if (!problems.ok()) stop_the_build(kRuleTexts[static_cast<int>(problems[0].rule)].text);
+  if (problems.ok()) return;
+  switch (problems[0].rule) {
+#define GANTRY_X(id, subject, text) \
+  case GraphRule::id:               \
+    the_graph_is_malformed::id();   \
+    break;
+    GANTRY_FUSION_RULES(GANTRY_X)
+#undef GANTRY_X
+  }
 }
 
 }  // namespace detail

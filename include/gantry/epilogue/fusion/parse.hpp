@@ -27,9 +27,10 @@
 namespace gantry::fusion {
 
 struct ParsedGraph {
-  Graph graph;           // empty where the text cannot be read
-  int position = -1;     // of the character to blame; negative when all is well
-  ParseProblem problem;  // the reason
+  Graph graph;        // empty where the text cannot be read
+  int position = -1;  // of the character to blame; negative when all is well
+  TextRule rule{};    // the reason
+  ParseProblem problem;
 
   constexpr bool ok() const { return position < 0; }
 };
@@ -41,6 +42,7 @@ constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
   reader.read();
   ParsedGraph out;
   out.position = reader.position();
+  out.rule = reader.rule();
   out.problem = reader.problem();
   if (!reader.ok()) return out;
   out.graph = canonical(reader.graph());
@@ -55,7 +57,7 @@ constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
 template <class Users = detail::NoUsers>
 constexpr Graph graph(const char* text, Users users = {}) {
   const ParsedGraph parsed = parse_graph(text, users);
-  if (gantry::is_constant_evaluated() && !parsed.ok()) detail::the_text_has_an_error_at_column(parsed.position + 1);
+  if (gantry::is_constant_evaluated() && !parsed.ok()) detail::stop_the_build(parsed.rule);
   return parsed.graph;
 }
 

@@ -2,19 +2,9 @@
 #pragma once
 
 #include <gantry/epilogue/fusion/check.hpp>
-#include <gantry/epilogue/fusion/detail/numbers.hpp>
+#include <gantry/epilogue/fusion/detail/text_reader.hpp>
 
-namespace gantry::fusion {
-
-using ParseProblem = Text<256>;
-
-namespace detail {
-
-// Not for constant expressions. A compiler that meets it there names it, with the column.
-inline void the_text_could_not_be_read() {}
-constexpr void the_text_has_an_error_at_column(int column) {
-  if (column > 0) the_text_could_not_be_read();
-}
+namespace gantry::fusion::detail {
 
 struct NoUsers {
   static constexpr int kCount = 0;
@@ -42,13 +32,10 @@ struct UserNames {
   }
 };
 
-class GraphReader {
+class GraphReader : public TextReader {
  public:
-  constexpr GraphReader(Chars text, const UserNames& users) : text_(text), users_(users) {}
+  constexpr GraphReader(Chars text, const UserNames& users) : TextReader(text), users_(users) {}
 
-  constexpr bool ok() const { return position_ < 0; }
-  constexpr int position() const { return position_; }
-  constexpr const ParseProblem& problem() const { return problem_; }
   constexpr const Graph& graph() const { return graph_; }
 
   // statement (';' statement)* [';']
@@ -60,7 +47,9 @@ class GraphReader {
     if (ok() && peek() != '\0') expected("';' or an operator");
     for (int i = 0; ok() && i < value_count_; ++i) {
       if (values_[i].is_let && !values_[i].used) {
-        refuse(values_[i].position).append(values_[i].name.text).append(" is used by nothing below");
+        refuse(values_[i].position, TextRule::a_value_is_used_by_nothing)
+            .append(values_[i].name.text)
+            .append(" is used by nothing below");
       }
     }
   }
@@ -69,10 +58,6 @@ class GraphReader {
   static constexpr int kMostValues = kMaxNodes;
   static constexpr int kMostDepth = 100;
 
-  struct Word {
-    Name name;
-    int position = 0;
-  };
   struct NamedValue {
     Name name;
     int node = 0;
@@ -82,106 +67,12 @@ class GraphReader {
     bool is_reduction = false;
   };
 
-  // Errors. The first one stays.
-  constexpr ParseProblem& refuse(int position) {
-    if (!ok()) return ignored_;
-    position_ = position;
-    return problem_;
-  }
-  constexpr void expected(const char* what) {
-    const int at = skip();
-    ParseProblem& out = refuse(at);
-    out.append("expected ").append(what).append(", found ");
-    if (at >= text_.size()) {
-      out.append("the end");
-    } else if (text_[at] >= ' ' && text_[at] <= '~') {
-      out.append('\'').append(text_[at]).append('\'');
-    } else {
-      out.append("the byte ").append(static_cast<unsigned char>(text_[at]));
-    }
-  }
-  constexpr void unknown(const Word& word, const char* what, const Name& nearest) {
-    ParseProblem& out = refuse(word.position);
-    out.append("there is no ").append(what).append(' ').append(word.name.text);
-    if (nearest.text[0] != '\0') out.append("; did you mean ").append(nearest.text).append('?');
-  }
-
-  // Characters.
-  constexpr int skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
-      ++at_;
-    return at_;
-  }
-  constexpr char peek() {
-    const int at = skip();
-    return at < text_.size() ? text_[at] : '\0';
-  }
-  constexpr bool accept(char c) {
-    if (c == '\0' || peek() != c) return false;
-    ++at_;
-    return true;
-  }
-  constexpr void expect(char c, const char* what) {
-    if (ok() && !accept(c)) expected(what);
-  }
-  static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-  constexpr Word word(const char* what) {
-    Word out;
-    out.position = skip();
-    if (!is_letter(peek())) {
-      expected(what);
-      return out;
-    }
-    int length = 0;
-    for (; at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_])); ++at_, ++length) {
-      if (length < kMaxName) out.name.text[length] = text_[at_];
-    }
-    if (length > kMaxName)
-      refuse(out.position).append("a name has at most 23 characters, and this has ").append(length);
-    return out;
-  }
-  // A word that may be there: read only if it is this one.
-  constexpr bool accept_word(const char* wanted) {
-    const int start = skip();
-    if (!is_letter(peek())) return false;
-    int at = start;
-    for (; *wanted != '\0'; ++wanted, ++at) {
-      if (at >= text_.size() || text_[at] != *wanted) return false;
-    }
-    if (at < text_.size() && (is_letter(text_[at]) || is_digit(text_[at]))) return false;
-    at_ = at;
-    return true;
-  }
-  constexpr float number() {
-    const bool negative = accept('-');
-    const int start = skip();
-    float value = 0;
-    if (accept_word("inf")) {
-      value = kInfinity;
-    } else {
-      const ReadNumber read = read_number(text_, start);
-      if (!read.ok && read.end == 0) expected("a number");
-      if (!read.ok && read.end > 0)
-        refuse(start).append("this number is larger than every float: the largest is 3.4e38");
-      value = read.value;
-      at_ = read.ok ? read.end : at_;
-    }
-    return negative ? -value : value;
-  }
-  constexpr ElementType element() {
-    const Word type = word("an element type, such as bf16");
-    if (!ok()) return ElementType::f32;
-    const ParsedElementType parsed = parse_element_type(type.name.text);
-    if (!parsed.ok || parsed.type == ElementType::void_) unknown(type, "element type", Name(info(parsed.type).name));
-    return parsed.type;
-  }
-
   // Nodes.
   constexpr int add(const Node& node, int position) {
     const int out = intern(graph_, node);
-    if (graph_.overflow) refuse(position).append("a graph has at most 48 nodes, and this would be one more");
+    if (graph_.overflow)
+      refuse(position, TextRule::the_graph_is_too_large)
+          .append("a graph has at most 48 nodes, and this would be one more");
     return out;
   }
   constexpr int compute(Function f, int position, int a, int b = -1, int third = -1) {
@@ -195,11 +86,15 @@ class GraphReader {
     for (int i = 0; i < graph_.argument_count; ++i) {
       if (graph_.arguments[i] == wanted) return i;
       if (graph_.arguments[i].name != wanted.name) continue;
-      refuse(position).append(wanted.name.text).append(" stands above for another argument: one name, one argument");
+      refuse(position, TextRule::a_name_stands_for_two_arguments)
+          .append(wanted.name.text)
+          .append(" stands above for another argument: one name, one argument");
       return 0;
     }
     const int out = graph_.add_argument(wanted);
-    if (graph_.overflow) refuse(position).append("a graph has at most 20 arguments, and this would be one more");
+    if (graph_.overflow)
+      refuse(position, TextRule::the_graph_is_too_large)
+          .append("a graph has at most 20 arguments, and this would be one more");
     return out;
   }
   constexpr int leaf(NodeKind kind, const Argument& wanted, int position) {
@@ -236,8 +131,9 @@ class GraphReader {
     if (called == Name("load")) return loaded(NodeKind::aux_load);
     for (const ReductionName& reduction : kReductionNames) {
       if (called != Name(reduction.text)) continue;
-      refuse(name.position).append("a reduction is no value of an element: it is assigned, as in x = ");
-      problem_.append(called.text).append("(...)");
+      refuse(name.position, TextRule::a_reduction_is_no_value)
+          .append("a reduction is no value of an element: it is assigned, as in x = ");
+      more().append(called.text).append("(...)");
       return 0;
     }
     const Function f = find_function(called.text);
@@ -246,7 +142,7 @@ class GraphReader {
       if (called == Name(users_.names[i])) user = i;
     }
     if (f == Function::user && user < 0) {
-      unknown(name, "function", nearest(called));
+      unknown(name, TextRule::there_is_no_such_function, "function", nearest(called));
       return 0;
     }
     return inputs(name, f, user);
@@ -264,7 +160,12 @@ class GraphReader {
     const int wanted = user >= 0 ? users_.arities[user] : arity(f);
     for (int i = 0; i < wanted && ok(); ++i) {
       if (i > 0 && !accept(',')) {
-        refuse(skip()).append(name.name.text).append(" takes ").append(wanted).append(" inputs, and has ").append(i);
+        refuse(skip(), TextRule::a_function_has_too_few_inputs)
+            .append(name.name.text)
+            .append(" takes ")
+            .append(wanted)
+            .append(" inputs, and has ")
+            .append(i);
         return 0;
       }
       node.inputs[i] = static_cast<std::int8_t>(expression());
@@ -274,8 +175,8 @@ class GraphReader {
       if (ok()) node.element = element();
     }
     if (ok() && peek() == ',') {
-      refuse(skip()).append(name.name.text).append(" takes ").append(wanted);
-      problem_.append(wanted == 1 ? " input, and there are more" : " inputs, and there are more");
+      refuse(skip(), TextRule::a_function_has_too_many_inputs).append(name.name.text).append(" takes ").append(wanted);
+      more().append(wanted == 1 ? " input, and there are more" : " inputs, and there are more");
     }
     expect(')', "an operator or ')'");
     return ok() ? add(node, name.position) : 0;
@@ -285,7 +186,7 @@ class GraphReader {
     for (int i = 0; i < value_count_; ++i) {
       if (values_[i].name != name.name) continue;
       if (values_[i].is_reduction) {
-        refuse(name.position)
+        refuse(name.position, TextRule::a_reduction_is_no_value)
             .append(name.name.text)
             .append(" is a reduction: whole, it is known only when the kernel ends");
       }
@@ -301,9 +202,9 @@ class GraphReader {
     constexpr const char* kKnown[] = {"acc", "c", "alpha", "beta"};
     for (const char* known : kKnown) nearest.consider(known);
     for (int i = 0; i < value_count_; ++i) nearest.consider(values_[i].name.text);
-    unknown(name, "value", nearest.name());
+    unknown(name, TextRule::there_is_no_such_value, "value", nearest.name());
     if (nearest.name().text[0] == '\0') {
-      problem_.append("; arguments are scalar(").append(name.name.text).append("), row(...), col(...) or load(...)");
+      more().append("; arguments are scalar(").append(name.name.text).append("), row(...), col(...) or load(...)");
     }
     return 0;
   }
@@ -328,15 +229,14 @@ class GraphReader {
   // A minus sign right before a number belongs to it.
   constexpr int unary() {
     const int start = skip();
-    if (!ok() || peek() != '-') return primary();
-    ++at_;
+    if (!ok() || !accept('-')) return primary();
     const char next = peek();
-    const int inside = at_;
+    const int inside = skip();
     if (is_digit(next) || next == '.' || accept_word("inf")) {
-      at_ = start;
+      rewind(start);
       return add({.kind = NodeKind::constant, .constant = number()}, start);
     }
-    at_ = inside;
+    rewind(inside);
     if (++depth_ > kMostDepth) return too_deep(start);
     const int out = unary();
     --depth_;
@@ -346,43 +246,48 @@ class GraphReader {
   constexpr int product() {
     int out = unary();
     while (ok() && (peek() == '*' || peek() == '/')) {
-      const int at = at_++;
+      const int at = skip();
+      const Function f = accept('*') ? Function::multiply : Function::divide;
+      if (f == Function::divide) accept('/');
       const int right = unary();
-      if (ok()) out = compute(text_[at] == '*' ? Function::multiply : Function::divide, at, out, right);
+      if (ok()) out = compute(f, at, out, right);
     }
     return out;
   }
   constexpr int sum() {
     int out = product();
     while (ok() && (peek() == '+' || peek() == '-')) {
-      const int at = at_++;
+      const int at = skip();
+      const Function f = accept('+') ? Function::add : Function::subtract;
+      if (f == Function::subtract) accept('-');
       const int right = product();
-      if (ok()) out = compute(text_[at] == '+' ? Function::add : Function::subtract, at, out, right);
+      if (ok()) out = compute(f, at, out, right);
     }
     return out;
   }
   constexpr int expression() {
     if (++depth_ > kMostDepth) return too_deep(skip());
     int out = sum();
-    if (ok() && (peek() == '>' || peek() == '<')) {
-      const int at = at_++;
+    const int at = skip();
+    if (ok() && accept('>')) {
       const int right = sum();
-      if (ok())
-        out =
-            text_[at] == '>' ? compute(Function::greater, at, out, right) : compute(Function::greater, at, right, out);
+      if (ok()) out = compute(Function::greater, at, out, right);
+    } else if (ok() && accept('<')) {
+      const int right = sum();
+      if (ok()) out = compute(Function::greater, at, right, out);
     }
     --depth_;
     return out;
   }
   constexpr int too_deep(int position) {
-    refuse(position).append("parentheses are nested at most 100 deep");
+    refuse(position, TextRule::parentheses_are_nested_too_deep).append("parentheses are nested at most 100 deep");
     return 0;
   }
 
   // Statements.
   constexpr void remember(const Word& name, int node, bool is_let, bool is_reduction = false) {
     if (value_count_ == kMostValues) {
-      refuse(name.position).append("a text has at most 48 statements");
+      refuse(name.position, TextRule::the_graph_is_too_large).append("a text has at most 48 statements");
       return;
     }
     values_[value_count_++] = {name.name, node, name.position, is_let, false, is_reduction};
@@ -399,12 +304,16 @@ class GraphReader {
     ++statements_;
     const bool is_let = accept_word("let");
     const Word name = word(is_let ? "a name" : "a statement such as d = acc");
-    if (ok() && is_known(name.name)) refuse(name.position).append(name.name.text).append(" has a meaning already");
+    if (ok() && is_known(name.name))
+      refuse(name.position, TextRule::a_name_has_a_meaning_already)
+          .append(name.name.text)
+          .append(" has a meaning already");
     if (!ok()) return;
     const bool is_d = !is_let && name.name == Name("d");
     if (is_let || is_d) {
       if (is_d && peek() == ':') {
-        refuse(skip()).append("the element type and the major of D belong to the kernel, not to the fusion");
+        refuse(skip(), TextRule::d_has_no_type_here)
+            .append("the element type and the major of D belong to the kernel, not to the fusion");
       }
       expect('=', "'='");
       const int node = ok() ? expression() : 0;
@@ -421,8 +330,8 @@ class GraphReader {
     if (accept(':')) wanted.element = element();
     if (!ok()) return;
     const int major_at = skip();
-    const bool has_major = is_letter(peek()) && (accept_word("row") || accept_word("col"));
-    if (has_major) wanted.row_major = text_[major_at] == 'r';
+    wanted.row_major = !accept_word("col");
+    const bool has_major = !wanted.row_major || accept_word("row");
     wanted.has_default = accept_word("optional");
     const int deterministic_at = skip();
     wanted.deterministic = accept_word("deterministic");
@@ -430,9 +339,11 @@ class GraphReader {
     if (!ok()) return;
     Node node{.kind = NodeKind::aux_store};
     if (reduction(node, wanted)) {
-      if (has_major) refuse(major_at).append("a reduction has no major");
+      if (has_major) refuse(major_at, TextRule::a_reduction_has_no_major).append("a reduction has no major");
     } else {
-      if (wanted.deterministic) refuse(deterministic_at).append("only a reduction is deterministic or not");
+      if (wanted.deterministic)
+        refuse(deterministic_at, TextRule::only_a_reduction_is_deterministic)
+            .append("only a reduction is deterministic or not");
       node.inputs[0] = static_cast<std::int8_t>(expression());
     }
     if (!ok()) return;
@@ -455,23 +366,16 @@ class GraphReader {
       expect(')', "an operator or ')'");
       return true;
     }
-    at_ = start;
+    rewind(start);
     return false;
   }
 
-  Chars text_;
   UserNames users_;
   Graph graph_;
-  int at_ = 0;
   int depth_ = 0;
   int statements_ = 0;
   NamedValue values_[kMostValues] = {};
   int value_count_ = 0;
-  int position_ = -1;
-  ParseProblem problem_;
-  ParseProblem ignored_;
 };
 
-}  // namespace detail
-
-}  // namespace gantry::fusion
+}  // namespace gantry::fusion::detail

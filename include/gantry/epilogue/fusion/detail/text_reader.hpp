@@ -1,0 +1,181 @@
+// Reads words, numbers and marks of the text of a fusion graph, and remembers the first thing that is wrong with it.
+#pragma once
+
+#include <gantry/epilogue/fusion/detail/numbers.hpp>
+#include <gantry/epilogue/fusion/function_names.hpp>
+
+namespace gantry::fusion {
+
+using ParseProblem = Text<256>;
+
+// What is wrong with a text, without its names and numbers.
+#define GANTRY_FUSION_TEXT_RULES(X)                                                                       \
+  X(something_else_is_expected)                                                                           \
+  X(there_is_no_such_function)                                                                            \
+  X(there_is_no_such_value)                                                                               \
+  X(there_is_no_such_element_type) X(a_function_has_too_few_inputs) X(a_function_has_too_many_inputs)     \
+      X(a_number_is_too_large) X(a_name_is_too_long) X(a_name_has_a_meaning_already)                      \
+          X(a_name_stands_for_two_arguments) X(a_value_is_used_by_nothing) X(d_has_no_type_here)          \
+              X(a_reduction_is_no_value) X(a_reduction_has_no_major) X(only_a_reduction_is_deterministic) \
+                  X(the_graph_is_too_large) X(parentheses_are_nested_too_deep)
+
+enum class TextRule : std::uint8_t {
+#define GANTRY_X(id) id,
+  GANTRY_FUSION_TEXT_RULES(GANTRY_X)
+#undef GANTRY_X
+};
+
+// Not for constant expressions. A compiler that meets one there names it, and so the rule.
+namespace the_text_is_no_fusion {
+#define GANTRY_X(id) \
+  inline void id() {}
+GANTRY_FUSION_TEXT_RULES(GANTRY_X)
+#undef GANTRY_X
+}  // namespace the_text_is_no_fusion
+
+namespace detail {
+
+// Requires a constant expression.
+constexpr void stop_the_build(TextRule rule) {
+  switch (rule) {
+#define GANTRY_X(id)             \
+  case TextRule::id:             \
+    the_text_is_no_fusion::id(); \
+    break;
+    GANTRY_FUSION_TEXT_RULES(GANTRY_X)
+#undef GANTRY_X
+  }
+}
+
+class TextReader {
+ public:
+  constexpr explicit TextReader(Chars text) : text_(text) {}
+
+  constexpr bool ok() const { return position_ < 0; }
+  constexpr int position() const { return position_; }
+  constexpr TextRule rule() const { return rule_; }
+  constexpr const ParseProblem& problem() const { return problem_; }
+
+ protected:
+  struct Word {
+    Name name;
+    int position = 0;
+  };
+
+  // Errors. The first one stays.
+  constexpr ParseProblem& refuse(int position, TextRule rule) {
+    if (!ok()) return ignored_;
+    position_ = position;
+    rule_ = rule;
+    return problem_;
+  }
+  constexpr void expected(const char* what) {
+    const int at = skip();
+    ParseProblem& out = refuse(at, TextRule::something_else_is_expected);
+    out.append("expected ").append(what).append(", found ");
+    if (at >= text_.size()) {
+      out.append("the end");
+    } else if (text_[at] >= ' ' && text_[at] <= '~') {
+      out.append('\'').append(text_[at]).append('\'');
+    } else {
+      out.append("the byte ").append(static_cast<unsigned char>(text_[at]));
+    }
+  }
+  constexpr void unknown(const Word& word, TextRule rule, const char* what, const Name& nearest) {
+    ParseProblem& out = refuse(word.position, rule);
+    out.append("there is no ").append(what).append(' ').append(word.name.text);
+    if (nearest.text[0] != '\0') out.append("; did you mean ").append(nearest.text).append('?');
+  }
+
+  // Characters.
+  constexpr int skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
+    return at_;
+  }
+  constexpr char peek() {
+    const int at = skip();
+    return at < text_.size() ? text_[at] : '\0';
+  }
+  constexpr bool accept(char c) {
+    if (c == '\0' || peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  constexpr void expect(char c, const char* what) {
+    if (ok() && !accept(c)) expected(what);
+  }
+  static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  constexpr Word word(const char* what) {
+    Word out;
+    out.position = skip();
+    if (!is_letter(peek())) {
+      expected(what);
+      return out;
+    }
+    int length = 0;
+    for (; at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_])); ++at_, ++length) {
+      if (length < kMaxName) out.name.text[length] = text_[at_];
+    }
+    if (length > kMaxName)
+      refuse(out.position, TextRule::a_name_is_too_long)
+          .append("a name has at most 23 characters, and this has ")
+          .append(length);
+    return out;
+  }
+  // A word that may be there: read only if it is this one.
+  constexpr bool accept_word(const char* wanted) {
+    const int start = skip();
+    if (!is_letter(peek())) return false;
+    int at = start;
+    for (; *wanted != '\0'; ++wanted, ++at) {
+      if (at >= text_.size() || text_[at] != *wanted) return false;
+    }
+    if (at < text_.size() && (is_letter(text_[at]) || is_digit(text_[at]))) return false;
+    at_ = at;
+    return true;
+  }
+  constexpr float number() {
+    const bool negative = accept('-');
+    const int start = skip();
+    float value = 0;
+    if (accept_word("inf")) {
+      value = kInfinity;
+    } else {
+      const ReadNumber read = read_number(text_, start);
+      if (!read.ok && read.end == 0) expected("a number");
+      if (!read.ok && read.end > 0)
+        refuse(start, TextRule::a_number_is_too_large)
+            .append("this number is larger than every float: the largest is 3.4e38");
+      value = read.value;
+      at_ = read.ok ? read.end : at_;
+    }
+    return negative ? -value : value;
+  }
+  constexpr ElementType element() {
+    const Word type = word("an element type, such as bf16");
+    if (!ok()) return ElementType::f32;
+    const ParsedElementType parsed = parse_element_type(type.name.text);
+    if (!parsed.ok || parsed.type == ElementType::void_)
+      unknown(type, TextRule::there_is_no_such_element_type, "element type", Name(info(parsed.type).name));
+    return parsed.type;
+  }
+
+  constexpr void rewind(int position) { at_ = position; }
+  // The sentence so far, to go on with.
+  constexpr ParseProblem& more() { return problem_; }
+
+ private:
+  Chars text_;
+  int at_ = 0;
+  int position_ = -1;
+  TextRule rule_ = TextRule::something_else_is_expected;
+  ParseProblem problem_;
+  ParseProblem ignored_;
+};
+
+}  // namespace detail
+
+}  // namespace gantry::fusion

@@ -1,0 +1,67 @@
+"""gantry explain fusion"""
+
+import unittest
+
+from cli import Cli
+
+TEXT = "let z = alpha * acc + beta * c + row(bias:bf16); d = gelu(z); aux:bf16 col = z; top = reduce_max(abs(z))"
+
+
+class ExplainFusion(Cli):
+    def explain(self, text):
+        return self.text("explain", "fusion", text)
+
+    def test_begins_with_the_text_in_its_canonical_form(self):
+        first = self.explain(TEXT).splitlines()[0]
+        self.assertEqual(
+            first,
+            "let t0 = alpha * acc + beta * c + row(bias:bf16); d = gelu(t0); aux:bf16 col = t0; top = reduce_max(abs(t0))",
+        )
+        self.assertEqual(self.explain(first), self.explain(TEXT))
+
+    def test_lists_every_value_once_and_what_goes_to_d(self):
+        said = self.explain(TEXT)
+        self.assertIn("   8  add(6, 7)\n   9  gelu(8)  -> D\n  10  store(8) into aux\n", said)
+        self.assertIn("  12  reduce_max(11) into top\n", said)
+
+    def test_says_how_arguments_are_given(self):
+        lines = self.explain(TEXT).splitlines()
+        words = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[lines.index("arguments") + 1 : lines.index("memory") - 1]}
+        self.assertEqual(
+            words,
+            {
+                "alpha": "f32 scalar 1 where left out",
+                "beta": "f32 scalar 0 where left out",
+                "bias": "bf16 row vector, [n] must be given",
+                "aux": "bf16 output, [m, n] column-major must be given",
+                "top": "f32 reduction, one number must be given",
+            },
+        )
+
+    def test_says_what_is_loaded_and_stored(self):
+        said = self.explain(TEXT)
+        self.assertIn("  loaded  C (not where beta is 0), alpha, beta, bias\n  stored  D, aux, top\n", said)
+        self.assertIn("  loaded  C\n", self.explain("d = acc + c"))
+        self.assertIn("  loaded  nothing\n  stored  D\n", self.explain("d = acc"))
+
+    def test_knows_the_operations_by_name(self):
+        self.assertTrue(self.explain("LinearCombination").startswith("d = alpha * acc + beta * c\n"))
+        self.assertIn("dbias", self.explain("LinCombDeEltActDePerRowBias"))
+
+    def test_points_at_what_is_wrong(self):
+        self.assertEqual(
+            self.refused("explain", "fusion", "d = gleu(acc)"),
+            "d = gleu(acc)\n    ^\nthere is no function gleu; did you mean gelu?\n",
+        )
+
+    def test_lists_the_functions_with_their_errors(self):
+        said = self.text("explain", "fusion", "--functions")
+        self.assertIn("relu           1       exact\n", said)
+        self.assertIn("tanh           1       0.00049 |result|\n", said)
+
+    def test_needs_a_text(self):
+        self.assertIn("the text of a fusion is required", self.refused("explain", "fusion", status=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
