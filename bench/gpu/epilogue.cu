@@ -18,6 +18,7 @@
 #include <gantry/arch/launch.hpp>
 #include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/epilogue/kernel.hpp>
 #include <gantry/tma/encode.hpp>
 
@@ -41,23 +42,8 @@ struct SomeNumbers {
   GANTRY_HD static float at(int m, int n, int) { return some_number(m, n); }
 };
 
-constexpr fusion::Graph graph_of(Job job) {
-  using namespace fusion;
-  Graph g;
-  const int acc = g.add({.kind = NodeKind::accumulator});
-  if (job == Job::d) {
-    g.d = acc;
-    return g;
-  }
-  int x = g.compute(Function::add, acc, g.add({.kind = NodeKind::source}));
-  if (job == Job::c_to_d_aux) {
-    g.add_argument({.name = "aux", .kind = ArgumentKind::aux_out, .element = ElementType::bf16});
-    x = g.add({.kind = NodeKind::aux_store, .inputs = {static_cast<std::int8_t>(x), -1, -1}, .argument = 0});
-    x = g.compute(Function::negate, x);
-  }
-  g.d = job == Job::gelu ? g.compute(Function::gelu_tanh, x) : x;
-  return g;
-}
+constexpr const char* kExpressions[] = {"d = acc", "d = acc + c", "x = acc + c; aux:bf16 = x; d = -x",
+                                        "d = gelu_tanh(acc + c)"};
 
 template <int TileM, int TileN, int EpiN, int Warpgroups, int StagesC, int StagesD, bool Reuse, bool Delay>
 struct Tuning {
@@ -81,7 +67,7 @@ struct Config {
                         .delay_tma_store = T::kDelay ? Choice::yes : Choice::no}
           .policy();
   static_assert(policy.ok());
-  static constexpr fusion::Graph graph = graph_of(kJob);
+  static constexpr fusion::Graph graph = fusion::graph(kExpressions[static_cast<int>(kJob)]);
   using Functions = fusion::UserFunctions<>;
   using Accumulators = SomeNumbers;
 };
@@ -184,11 +170,12 @@ void measure(const Setting& s, Best& best) {
   using C = Config<T, kJob>;
   using Kernel = EpilogueKernel<C>;
   constexpr int kShared = sizeof(typename Kernel::Storage);
+  const EpilogueProblem problem{.m = s.m, .n = kN, .k = 64, .l = 1};
   EpilogueArguments<C> arguments;
   arguments.c = {s.c, kN, 0};
   arguments.d = {s.d, kN, 0};
   if constexpr (kJob == Job::c_to_d_aux) arguments.fusion["aux"] = s.aux;
-  const typename Kernel::Params params{to_underlying_arguments<C>({s.m, kN, 1}, arguments, encode), nullptr};
+  const typename Kernel::Params params{to_underlying_arguments<C>(problem, arguments, encode), nullptr};
   const auto entry = detail::kernel_entry<Kernel>;
   check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), "asking for shared memory");
   int resident = 0;

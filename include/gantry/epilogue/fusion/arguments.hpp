@@ -228,7 +228,7 @@ class FusionArguments {
 template <class F>
 class ArgumentsFor : public FusionArguments {
  public:
-  ArgumentsFor() : FusionArguments(F::graph) {}
+  ArgumentsFor() : FusionArguments(TheGraph::value) {}
 
   // args.set<"bias">(pointer), args.set<"alpha">(2.0f): the name and the type are checked by the compiler.
   template <Name name>
@@ -251,6 +251,11 @@ class ArgumentsFor : public FusionArguments {
   }
 
  private:
+  // F::graph itself is not to be referred to: nvcc would then want everything that F has on the device as well.
+  struct TheGraph {
+    static constexpr Graph value = F::graph;
+  };
+
   template <Name name>
   static constexpr int index() {
     constexpr int found = [] {
