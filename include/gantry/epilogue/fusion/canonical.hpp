@@ -16,7 +16,7 @@
 #pragma once
 
 #include <gantry/epilogue/fusion/graph.hpp>
-#include <gantry/numeric/float_format.hpp>
+#include <gantry/numeric/float_types.hpp>
 
 namespace gantry::fusion {
 

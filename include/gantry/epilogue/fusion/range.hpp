@@ -99,7 +99,7 @@ Range image_of_corners(const Range& a, const Range& b = {}, const Range& c = {})
 // Where a function turns: between these it is monotone. At a jump both sides stand.
 template <Function f>
 struct Turns {
-  static constexpr double kAt[] = {0};
+  static constexpr double kAt[1] = {0};
 };
 template <>
 struct Turns<Function::silu> {

@@ -3,7 +3,7 @@
 
 #include <gantry/layout/parse_error.hpp>
 #include <gantry/layout/text.hpp>
-#include <gantry/numeric/float_format.hpp>
+#include <gantry/numeric/float_types.hpp>
 
 namespace gantry::fusion::detail {
 
