@@ -154,7 +154,9 @@ class FusionArguments {
       }
     }
     if (is_output(argument.kind) && std::is_const_v<T>) return refuse(i, "is written, and was given a const address");
-    values_[i] = {.given = pointer != nullptr, .pointer = const_cast<Element*>(pointer)};  // NOLINT: inputs stay inputs
+    values_[i] = {};  // member by member: in a template nvcc 13 loses designators that leave members out
+    values_[i].given = pointer != nullptr;
+    values_[i].pointer = const_cast<Element*>(pointer);  // NOLINT: inputs stay inputs
     values_[i].stride = stride;
     values_[i].batch_stride = batch_stride;
   }
