@@ -26,15 +26,25 @@ struct ElementInputs {
   T arguments[kMaxArguments] = {};
 };
 
-// apply<f>, with f known at run time. Rounding and user functions need more than f.
+namespace detail {
+
+template <Function f>
+float apply_as(float a, float b, float c) {
+  if constexpr (f == Function::round || f == Function::user) {
+    return a;
+  } else {
+    return apply<f>(a, b, c);
+  }
+}
+
+}  // namespace detail
+
+// apply<f>, with f known at run time. Rounding and user functions need more than f: they hand on their first input.
 inline float apply(Function f, float a, float b = 0, float c = 0) {
   switch (f) {
-#define GANTRY_X(id, arity)                                                            \
-  case Function::id:                                                                   \
-    if constexpr (Function::id != Function::round && Function::id != Function::user) { \
-      return apply<Function::id>(a, b, c);                                             \
-    }                                                                                  \
-    return a;
+#define GANTRY_X(id, arity) \
+  case Function::id:        \
+    return detail::apply_as<Function::id>(a, b, c);
     GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
   }

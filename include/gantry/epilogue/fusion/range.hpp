@@ -201,7 +201,18 @@ Range branch(bool may_hold, bool may_fail, double value, IfTrue if_true, IfFalse
 
 // The function of the ranges. Rounding and user functions have their own.
 inline Range apply(Function f, const Range& a, const Range& b = {}, const Range& c = {}) {
-  using namespace detail;
+  using detail::anything;
+  using detail::approximated;
+  using detail::branch;
+  using detail::derivative;
+  using detail::holds_zero;
+  using detail::Hull;
+  using detail::image_of_corners;
+  using detail::image_with_turns;
+  using detail::perhaps_rounded;
+  using detail::product;
+  using detail::rounded;
+  using detail::with_error;
   switch (f) {
     case Function::add:
       return rounded(image_of_corners<Function::add>(a, b));

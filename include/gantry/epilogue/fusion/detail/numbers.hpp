@@ -33,16 +33,18 @@ constexpr int digit_of(char c, int base) {
   return digit < base ? digit : -1;
 }
 
-// An unsigned number at `start`: 3, 0.25, 1e-3, 0x1.8p-4. The first 17 digits (15 of a hexadecimal one) count. Not ok
-// where there is none, or where it is larger than every float.
-constexpr ReadNumber read_number(Chars text, int start) {
-  const bool hex = start + 1 < text.size() && text[start] == '0' && (text[start + 1] == 'x' || text[start + 1] == 'X');
-  const int base = hex ? 16 : 10;
-  const int most_digits = hex ? 15 : 17;
-  int at = hex ? start + 2 : start;
-  double mantissa = 0;
-  int digits = 0, dropped = 0, after_point = 0;
-  bool any = false, point = false;
+// The digits of a number, as a whole one and a power of its base to multiply with.
+struct Mantissa {
+  bool any = false;
+  double whole = 0;
+  int places = 0;
+  int end = 0;
+};
+constexpr Mantissa read_mantissa(Chars text, int start, int base, int most_digits) {
+  Mantissa out;
+  int digits = 0;
+  bool point = false;
+  int at = start;
   for (; at < text.size(); ++at) {
     if (text[at] == '.' && !point) {
       point = true;
@@ -50,40 +52,55 @@ constexpr ReadNumber read_number(Chars text, int start) {
     }
     const int digit = digit_of(text[at], base);
     if (digit < 0) break;
-    any = true;
+    out.any = true;
     if (digits == most_digits) {
-      dropped += point ? 0 : 1;
+      out.places += point ? 0 : 1;
       continue;
     }
-    mantissa = mantissa * base + digit;
-    digits += mantissa > 0 ? 1 : 0;
-    after_point += point ? 1 : 0;
+    out.whole = out.whole * base + digit;
+    digits += out.whole > 0 ? 1 : 0;
+    out.places -= point ? 1 : 0;
   }
-  if (!any) return {};
-  int exponent = 0;
-  const char mark = hex ? 'p' : 'e';
-  if (at < text.size() && (text[at] == mark || text[at] == mark - 'a' + 'A')) {
-    int i = at + 1;
-    const bool negative = i < text.size() && text[i] == '-';
-    if (i < text.size() && (text[i] == '-' || text[i] == '+')) ++i;
-    if (i < text.size() && digit_of(text[i], 10) >= 0) {
-      for (; i < text.size() && digit_of(text[i], 10) >= 0; ++i) {
-        if (exponent < 1000) exponent = exponent * 10 + digit_of(text[i], 10);
-      }
-      if (negative) exponent = -exponent;
-      at = i;
-    }
+  out.end = at;
+  return out;
+}
+
+// e-3 or p-3 at `start`; nothing there is an exponent of 0. Beyond a thousand, more does not matter.
+struct Exponent {
+  int value = 0;
+  int end = 0;
+};
+constexpr Exponent read_exponent(Chars text, int start, char mark) {
+  Exponent out{.end = start};
+  if (start >= text.size() || (text[start] != mark && text[start] != mark - 'a' + 'A')) return out;
+  int at = start + 1;
+  const bool negative = at < text.size() && text[at] == '-';
+  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+  for (; at < text.size() && digit_of(text[at], 10) >= 0; ++at) {
+    if (out.value < 1000) out.value = out.value * 10 + digit_of(text[at], 10);
+    out.end = at + 1;
   }
-  const int places = dropped - after_point;
+  if (negative) out.value = -out.value;
+  return out;
+}
+
+// An unsigned number at `start`: 3, 0.25, 1e-3, 0x1.8p-4. The first 17 digits (15 of a hexadecimal one) count. Not ok
+// where there is none, or where it is larger than every float.
+constexpr ReadNumber read_number(Chars text, int start) {
+  const bool hex = start + 1 < text.size() && text[start] == '0' && (text[start + 1] == 'x' || text[start + 1] == 'X');
+  const Mantissa mantissa = hex ? read_mantissa(text, start + 2, 16, 15) : read_mantissa(text, start, 10, 17);
+  if (!mantissa.any) return {};
+  const Exponent exponent = read_exponent(text, mantissa.end, hex ? 'p' : 'e');
   // One division or product by an exact power keeps the value of what people write right to the last bit.
   const int limit = hex ? 300 : 100;
-  int power_of_base = hex ? exponent + 4 * places : exponent + places;
+  int power_of_base = exponent.value + (hex ? 4 : 1) * mantissa.places;
   if (power_of_base > limit) power_of_base = limit;
   if (power_of_base < -limit) power_of_base = -limit;
-  const double value = scaled(mantissa, hex ? 2 : 10, power_of_base);
+  const double value = scaled(mantissa.whole, hex ? 2 : 10, power_of_base);
   // Half a step above the largest float rounds to it, what is above that to infinity.
-  if (value >= 0x1.ffffffp127) return {.end = at};
-  return {.ok = true, .value = static_cast<float>(value > kLargestFloat ? kLargestFloat : value), .end = at};
+  if (value >= 0x1.ffffffp127) return {.ok = false, .value = 0, .end = exponent.end};
+  const double bounded = value > kLargestFloat ? kLargestFloat : value;
+  return {.ok = true, .value = static_cast<float>(bounded), .end = exponent.end};
 }
 
 template <int N>
@@ -111,7 +128,7 @@ constexpr void append_number(Text<N>& out, float x) {
   for (int places = 0; places <= 9; ++places) {
     const double whole = static_cast<double>(x) * power(10, places);
     if (whole > 999999999.0) break;
-    auto digits = static_cast<std::int64_t>(whole + 0.5);
+    auto digits = static_cast<std::int64_t>(whole + 0.5);  // NOLINT(bugprone-incorrect-roundings): positive, and small
     if (static_cast<float>(scaled(static_cast<double>(digits), 10, -places)) != x) continue;
     const auto divisor = static_cast<std::int64_t>(power(10, places));
     out.append(digits / divisor);
