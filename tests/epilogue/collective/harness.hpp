@@ -50,11 +50,11 @@ ProblemOptions options_for(ProblemOptions options) {
 }
 
 template <class Config, class K = EpilogueKernel<Config>>
-class Run {
+class KernelRun {
  public:
   using Kernel = K;
 
-  Run(Problem& problem, int ctas) : problem_(problem), arguments_(make_arguments(problem)), ctas_(ctas) {
+  KernelRun(Problem& problem, int ctas) : problem_(problem), arguments_(make_arguments(problem)), ctas_(ctas) {
     const fusion::ProblemShape& shape = problem.options().shape;
     shape_ = {static_cast<int>(shape.m), static_cast<int>(shape.n), 64, static_cast<int>(shape.l)};
     arguments_.c = matrix(problem.c());
@@ -103,7 +103,7 @@ class Run {
 // Runs until the first schedule that fails a check.
 template <class Config, class K = EpilogueKernel<Config>>
 void expect_agreement(Problem& problem, const fusion::ReferenceResult& expected, int ctas = 3) {
-  Run<Config, K> run(problem, ctas);
+  KernelRun<Config, K> run(problem, ctas);
   for (const std::string& reason : run.reasons()) FAIL() << reason;
   for (const SimulatorOptions& options : schedules(problem.options().seed)) {
     const Report report = run(options);

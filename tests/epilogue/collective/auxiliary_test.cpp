@@ -1,0 +1,124 @@
+// Broadcasts, auxiliary tensors, masks and user functions.
+#include "harness.hpp"
+
+namespace gantry::test {
+namespace {
+
+using E = ElementType;
+using S = EpilogueSchedule;
+
+constexpr fusion::ProblemShape kResidue{.m = 88, .n = 80, .l = 1};
+constexpr fusion::ProblemShape kBatches{.m = 72, .n = 40, .l = 3};
+
+constexpr EpiloguePolicy bf16_policy(E c = E::bf16, E d = E::bf16, Choice reuse = Choice::automatic,
+                                     Choice delay = Choice::automatic, E aux = E::void_) {
+  return CollectiveBuilder{.schedule = S::tma_warp_specialized,
+                           .tile = {64, 64, 64},
+                           .epi_tile = {64, 32},
+                           .c = c,
+                           .d = d,
+                           .aux = aux,
+                           .stages_c = 3,
+                           .stages_d = 2,
+                           .reuse_smem_c = reuse,
+                           .delay_tma_store = delay}
+      .policy();
+}
+
+struct Broadcasts : Plain {
+  static constexpr EpiloguePolicy policy = bf16_policy();
+  static constexpr fusion::Graph graph =
+      fusion::graph("d = scalar(s = 2) * acc + row(r:bf16 = 0.5) * c + col(k:f16 = -1) + row(q) * col(w:bf16)");
+};
+TEST(EpilogueBroadcasts, FromMemory) { expect_agreement<Broadcasts>({.shape = kResidue, .scalar_by_value = false}); }
+TEST(EpilogueBroadcasts, LeftOutTheyAreTheirDefaults) {
+  expect_agreement<Broadcasts>({.shape = kResidue, .seed = 1, .leave_out = true});
+}
+TEST(EpilogueBroadcasts, OneForEachBatch) {
+  expect_agreement<Broadcasts>({.shape = kBatches, .seed = 2, .by_batch = true, .scalar_by_value = false});
+}
+TEST(EpilogueBroadcasts, OneForAllBatches) { expect_agreement<Broadcasts>({.shape = kBatches, .seed = 3}); }
+
+template <Choice reuse, Choice delay>
+struct TensorsInAndOut : Plain {
+  static constexpr EpiloguePolicy policy = bf16_policy(E::bf16, E::bf16, reuse, delay);
+  static constexpr fusion::Graph graph =
+      fusion::graph("let z = acc + c * load(x:f32 col); d = relu(z) + load(y:e4m3); pre:f16 col = z; post = z + z");
+};
+TEST(EpilogueTensors, InAndOut) { expect_agreement<TensorsInAndOut<Choice::no, Choice::no>>({.shape = kResidue}); }
+TEST(EpilogueTensors, InAndOutOfBatches) {
+  expect_agreement<TensorsInAndOut<Choice::no, Choice::yes>>({.shape = kBatches, .seed = 1});
+}
+TEST(EpilogueTensors, InAndOutWithReuse) {
+  expect_agreement<TensorsInAndOut<Choice::yes, Choice::no>>({.shape = kResidue, .seed = 2});
+}
+TEST(EpilogueTensors, InAndOutWithReuseAndDelay) {
+  expect_agreement<TensorsInAndOut<Choice::yes, Choice::yes>>({.shape = kResidue, .seed = 3});
+}
+
+struct Optional : Plain {
+  static constexpr EpiloguePolicy policy = bf16_policy();
+  static constexpr fusion::Graph graph = fusion::graph(
+      "d = acc + beta * c + load(x:bf16 = 1.5) + load(b:u1 = 1); y:bf16 optional = acc; m:u1 optional = acc > 0; "
+      "s optional = reduce_add(acc); t optional deterministic = reduce_row_max(acc)");
+};
+TEST(EpilogueTensors, WhatIsOptionalMayBeLeftOut) {
+  expect_agreement<Optional>({.shape = kResidue, .seed = 4});
+  expect_agreement<Optional>({.shape = kResidue, .seed = 5, .leave_out = true});
+}
+
+struct OnlyLoads : Plain {  // no C, and yet a load thread
+  static constexpr EpiloguePolicy policy = bf16_policy(E::void_);
+  static constexpr fusion::Graph graph = fusion::graph("d = acc * load(x:bf16)");
+};
+TEST(EpilogueTensors, AnAuxiliaryInputWithoutC) { expect_agreement<OnlyLoads>({.shape = kResidue, .seed = 6}); }
+
+struct OnlyAuxiliary : Plain {
+  static constexpr EpiloguePolicy policy = bf16_policy(E::bf16, E::void_, Choice::automatic, Choice::automatic, E::f16);
+  static constexpr fusion::Graph graph = fusion::graph("y:f16 = acc - c; z col = acc + c");
+};
+TEST(EpilogueTensors, NoDButAuxiliaryOutputs) { expect_agreement<OnlyAuxiliary>({.shape = kBatches, .seed = 7}); }
+
+template <bool rows, int kEpiM, int kEpiN>
+struct Masks : Plain {
+  static constexpr EpiloguePolicy policy = CollectiveBuilder{.schedule = S::tma_warp_specialized,
+                                                             .tile = {128, 64, 64},
+                                                             .epi_tile = {kEpiM, kEpiN},
+                                                             .c = E::void_,
+                                                             .d = E::bf16,
+                                                             .layout_d = rows ? kColumnMajor : kRowMajor}
+                                               .policy();
+  static constexpr fusion::Graph graph = rows ? fusion::graph("d = acc * load(in:u1); out:u1 = acc > 0.5")
+                                              : fusion::graph("d = acc * load(in:u1 col); out:u1 col = acc > 0.5");
+};
+TEST(EpilogueMasks, RowMajor) {
+  expect_agreement<Masks<true, 64, 32>>({.shape = {.m = 88, .n = 77}});
+  expect_agreement<Masks<true, 128, 16>>({.shape = {.m = 152, .n = 128}, .seed = 1});
+  expect_agreement<Masks<true, 64, 32>>({.shape = kBatches, .seed = 2});
+}
+TEST(EpilogueMasks, ColumnMajor) {
+  expect_agreement<Masks<false, 64, 32>>({.shape = {.m = 77, .n = 80}});
+  expect_agreement<Masks<false, 128, 64>>({.shape = {.m = 152, .n = 128}, .seed = 1});
+  expect_agreement<Masks<false, 64, 32>>({.shape = kBatches, .seed = 2});
+}
+
+struct Softsign {
+  static constexpr const char* name = "softsign";
+  static constexpr double kLipschitz = 1;
+  static float call(float x) { return x / (1.0f + ::fabsf(x)); }
+};
+struct Blend {
+  static constexpr const char* name = "blend";
+  static constexpr double kLipschitz = 20;
+  static float call(float a, float b, float c) { return a + 0.25f * b * c; }
+};
+struct UserFunctionsOfAGraph {
+  using Functions = fusion::UserFunctions<Softsign, Blend>;
+  static constexpr EpiloguePolicy policy = bf16_policy();
+  static constexpr fusion::Graph graph =
+      fusion::graph("d = blend(softsign(acc), c, row(r))", fusion::UserFunctions<Softsign, Blend>{});
+};
+TEST(EpilogueFunctions, UserFunctionsAreCalled) { expect_agreement<UserFunctionsOfAGraph>({.shape = kResidue}); }
+
+}  // namespace
+}  // namespace gantry::test

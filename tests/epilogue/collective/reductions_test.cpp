@@ -1,0 +1,99 @@
+// Reductions of an epilogue: extents, operations, atomics and workspace, one result for each batch and one for all.
+#include <cmath>
+
+#include "harness.hpp"
+
+namespace gantry::test {
+namespace {
+
+using E = ElementType;
+using S = EpilogueSchedule;
+
+constexpr fusion::ProblemShape kResidue{.m = 200, .n = 88, .l = 1};
+constexpr fusion::ProblemShape kBatches{.m = 70, .n = 40, .l = 3};
+
+constexpr EpiloguePolicy policy_of(E d, int warpgroups = 1, int epi_m = 64) {
+  return CollectiveBuilder{.schedule = warpgroups == 2 ? S::tma_warp_specialized_cooperative : S::tma_warp_specialized,
+                           .tile = {128, 64, 64},
+                           .epi_tile = {epi_m, 32},
+                           .d = d,
+                           .aux = E::bf16}
+      .policy();
+}
+
+struct Atomics : Plain {
+  static constexpr EpiloguePolicy policy = policy_of(E::bf16);
+  static constexpr fusion::Graph graph = fusion::graph(
+      "d = acc; a = reduce_add(acc); b = reduce_max(acc); e = reduce_amax(acc);"
+      "ra = reduce_row_add(acc); rb = reduce_row_max(acc - 9); ca = reduce_col_add(acc); cb = reduce_col_amax(acc)");
+};
+TEST(EpilogueReductions, ByAtomics) {
+  expect_agreement<Atomics>({.shape = kResidue});
+  expect_agreement<Atomics>({.shape = kBatches, .seed = 1});
+  expect_agreement<Atomics>({.shape = kBatches, .seed = 2, .by_batch = true});
+}
+
+template <int kWarpgroups, int kEpiM>
+struct Deterministic : Plain {
+  static constexpr EpiloguePolicy policy = policy_of(E::bf16, kWarpgroups, kEpiM);
+  static constexpr fusion::Graph graph = fusion::graph(
+      "d = acc; a deterministic = reduce_add(acc); b deterministic = reduce_max(acc - 9);"
+      "ra deterministic = reduce_row_add(acc); rb deterministic = reduce_row_amax(acc);"
+      "ca deterministic = reduce_col_add(acc); cb deterministic = reduce_col_max(acc - 9)");
+};
+TEST(EpilogueReductions, ThroughWorkspace) {
+  expect_agreement<Deterministic<1, 64>>({.shape = kResidue});
+  expect_agreement<Deterministic<1, 128>>({.shape = kBatches, .seed = 1});
+  expect_agreement<Deterministic<2, 128>>({.shape = kBatches, .seed = 2, .by_batch = true});
+}
+
+// The same bits, whatever the schedule and however the tiles are dealt out.
+TEST(EpilogueReductions, ThroughWorkspaceGiveTheSameBitsOnEveryRun) {
+  using Config = Deterministic<1, 64>;
+  Problem problem(Config::graph, options_for<Config>({.shape = kResidue, .seed = 1}));
+  std::vector<std::vector<std::uint8_t>> first;
+  for (const SimulatorOptions& options : schedules()) {
+    for (const int ctas : {1, 3, 8}) {
+      const Report report = KernelRun<Config>(problem, ctas)(options);
+      ASSERT_TRUE(report.clean()) << report.text();
+      std::vector<std::vector<std::uint8_t>> now;
+      for (int i = 0; i < problem.graph().argument_count; ++i) now.push_back(problem.argument(i).bytes);
+      if (first.empty()) first = now;
+      ASSERT_EQ(first, now) << ctas << " CTAs, seed " << options.seed;
+    }
+  }
+}
+
+struct NoD : Plain {
+  static constexpr EpiloguePolicy policy = policy_of(E::void_);
+  static constexpr fusion::Graph graph = fusion::graph("s = reduce_row_add(acc); t = reduce_amax(acc)");
+};
+TEST(EpilogueReductions, WithoutD) { expect_agreement<NoD>({.shape = kResidue, .seed = 3}); }
+
+// A NaN anywhere is the result of max and amax, and of no neighbour.
+template <class Config>
+void expect_nan_kept(const std::vector<const char*>& rows, const std::vector<const char*>& columns,
+                     const std::vector<const char*>& scalars) {
+  Problem problem(Config::graph, options_for<Config>({.shape = kResidue, .seed = 4}));
+  constexpr int kRow = 131, kColumn = 70;
+  auto* acc = static_cast<float*>(problem.accumulators().data());
+  acc[kRow * kResidue.n + kColumn] = std::copysign(std::nanf(""), -1.0f);
+  for (const SimulatorOptions& options : schedules()) {
+    const Report report = KernelRun<Config>(problem, 3)(options);
+    ASSERT_TRUE(report.clean()) << report.text();
+    const auto check = [&](const char* name, std::int64_t extent, std::int64_t at) {
+      const auto* results = static_cast<const float*>(problem.argument(name).data());
+      for (std::int64_t i = 0; i < extent; ++i) EXPECT_EQ(std::isnan(results[i]), i == at) << name << " " << i;
+    };
+    for (const char* name : rows) check(name, kResidue.n, kColumn);
+    for (const char* name : columns) check(name, kResidue.m, kRow);
+    for (const char* name : scalars) check(name, 1, 0);
+  }
+}
+TEST(EpilogueReductions, ANanIsTheLargestOfAll) {
+  expect_nan_kept<Atomics>({"rb"}, {"cb"}, {"b", "e"});
+  expect_nan_kept<Deterministic<1, 64>>({"rb"}, {"cb"}, {"b"});
+}
+
+}  // namespace
+}  // namespace gantry::test
