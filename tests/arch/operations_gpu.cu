@@ -51,6 +51,8 @@ __global__ void identity_and_barriers(std::uint32_t* out) {
   fence(sem_sc, scope_gpu), fence(sem_sc, scope_sys);
   fence_proxy_async(), fence_proxy_async(space_shared), fence_proxy_async(space_cluster);
   fence_proxy_async(space_global);
+  fence_proxy_async_generic_sync_restrict(sem_release, space_shared, scope_cluster);
+  fence_proxy_async_generic_sync_restrict(sem_acquire, space_cluster, scope_cluster);
   griddepcontrol_wait(), griddepcontrol_launch_dependents();
 }
 

@@ -50,6 +50,26 @@ GANTRY_INLINE void fence_proxy_async(space_global_t, [[maybe_unused]] Site site 
 #endif
 }
 
+// One way each, for shared memory alone: what this thread wrote to its CTA's before the release, and what it does to
+// the cluster's after the acquire.
+GANTRY_INLINE void fence_proxy_async_generic_sync_restrict(sem_release_t, space_shared_t, scope_cluster_t,
+                                                           [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;" ::: "memory");
+#else
+  sim::fence(sim::Fence::proxy_async_shared, Semantics::release, Scope::cluster, site);
+#endif
+}
+
+GANTRY_INLINE void fence_proxy_async_generic_sync_restrict(sem_acquire_t, space_cluster_t, scope_cluster_t,
+                                                           [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+#else
+  sim::fence(sim::Fence::proxy_async_shared, Semantics::acquire, Scope::cluster, site);
+#endif
+}
+
 // Orders this thread's ordinary accesses; says nothing about the async proxy.
 template <Scope S>
 GANTRY_INLINE void fence(sem_acq_rel_t, ScopeTag<S>, [[maybe_unused]] Site site = Site::here()) {
