@@ -2,6 +2,7 @@
 // beyond it; and the policy as a constant.
 #include <gtest/gtest.h>
 
+#include <gantry/epilogue/dispatch_policy.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
 
 namespace gantry {
@@ -12,7 +13,7 @@ constexpr CollectiveBuilder kBase{.schedule = EpilogueSchedule::tma_warp_special
                                   .c = ElementType::bf16,
                                   .d = ElementType::bf16};
 
-constexpr CollectiveBuilder with(void (*change)(CollectiveBuilder&)) {
+constexpr CollectiveBuilder changed(void (*change)(CollectiveBuilder&)) {
   CollectiveBuilder b = kBase;
   change(b);
   return b;
@@ -70,7 +71,7 @@ TEST(EpiloguePolicy, AutoTakesTmaWhereRowsAreAlignedAndRegistersWhereTheyAreNot)
 }
 
 TEST(EpiloguePolicy, WhatIsSetIsKept) {
-  constexpr EpiloguePolicy p = with([](CollectiveBuilder& b) {
+  constexpr EpiloguePolicy p = changed([](CollectiveBuilder& b) {
                                  b.epi_tile = {128, 32};
                                  b.stages_c = 6;
                                  b.stages_d = 3;
@@ -92,13 +93,13 @@ TEST(EpiloguePolicy, WhatIsSetIsKept) {
 }
 
 TEST(EpiloguePolicy, ReuseThatNobodyAskedForGivesWayToTheStages) {
-  const EpiloguePolicy p = with([](CollectiveBuilder& b) {
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) {
                              b.stages_c = 1;
                              b.stages_d = 2;
                            }).policy();
   EXPECT_TRUE(p.ok());
   EXPECT_FALSE(p.reuse_smem_c);
-  const EpiloguePolicy delayed = with([](CollectiveBuilder& b) {
+  const EpiloguePolicy delayed = changed([](CollectiveBuilder& b) {
                                    b.stages_c = 2;
                                    b.stages_d = 2;
                                    b.delay_tma_store = Choice::yes;
@@ -119,7 +120,7 @@ TEST(EpiloguePolicy, AnEpilogueTileMayHoldSeveralMmas) {
 }
 
 TEST(EpiloguePolicy, ThreeWarpGroupsMayShareATile) {
-  const EpiloguePolicy p = with([](CollectiveBuilder& b) {
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) {
                              b.tile = {192, 128, 64};
                              b.warp_groups = 3;
                            }).policy();
@@ -129,7 +130,7 @@ TEST(EpiloguePolicy, ThreeWarpGroupsMayShareATile) {
 }
 
 TEST(EpiloguePolicy, ComplexNumbersTravelAs64BitElements) {
-  const EpiloguePolicy p = with([](CollectiveBuilder& b) { b.c = b.d = ElementType::cf32; }).policy();
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) { b.c = b.d = ElementType::cf32; }).policy();
   ASSERT_TRUE(p.ok()) << describe(p.reasons[0]).c_str();
   EXPECT_EQ(p.c.plan.tma_element, ElementType::u64);
   EXPECT_EQ(element_bits(p.d.plan.tma_element), 64);
@@ -146,7 +147,7 @@ TEST(EpiloguePolicy, PackedElementsTravelAsBytes) {
 }
 
 TEST(EpiloguePolicy, WithoutDTheAuxiliaryOutputStandsInAndItsBuffersAreKeptForReductions) {
-  CollectiveBuilder b = with([](CollectiveBuilder& x) {
+  CollectiveBuilder b = changed([](CollectiveBuilder& x) {
     x.d = ElementType::void_;
     x.aux = ElementType::f32;
   });
@@ -163,7 +164,7 @@ TEST(EpiloguePolicy, WithoutDTheAuxiliaryOutputStandsInAndItsBuffersAreKeptForRe
 }
 
 TEST(EpiloguePolicy, TheTensorsOfAConvolutionAreCopiedInIm2colMode) {
-  const EpiloguePolicy p = with([](CollectiveBuilder& b) {
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) {
                              b.layout_c = kTensorNHWC;
                              b.layout_d = kTensorNDHWC;
                            }).policy();
@@ -176,7 +177,7 @@ TEST(EpiloguePolicy, TheTensorsOfAConvolutionAreCopiedInIm2colMode) {
 }
 
 TEST(EpiloguePolicy, PointerArraysWithStridesOfTheirOwnHaveNoBatchMode) {
-  const EpiloguePolicy p = with([](CollectiveBuilder& b) {
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) {
                              b.schedule = EpilogueSchedule::ptr_array_tma_warp_specialized_cooperative;
                              b.layout_c = per_group(kColumnMajor);
                              b.layout_d = per_group(kRowMajor);
@@ -189,11 +190,24 @@ TEST(EpiloguePolicy, PointerArraysWithStridesOfTheirOwnHaveNoBatchMode) {
 }
 
 TEST(EpiloguePolicy, TheFusionsStorageIsPlacedAndAligned) {
-  const EpiloguePolicy p = with([](CollectiveBuilder& b) { b.fusion = {.bytes = 100, .alignment = 2048}; }).policy();
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) { b.fusion = {.bytes = 100, .alignment = 2048}; }).policy();
   ASSERT_TRUE(p.ok());
   EXPECT_EQ(p.storage.fusion_offset % 2048, 0);
   EXPECT_EQ(p.storage.alignment, 2048);
   EXPECT_EQ(p.storage.pipeline_offset, p.storage.fusion_offset + 104);
+}
+
+TEST(DispatchPolicy, GoesIntoABuilderAndComesOutOfItsPolicy) {
+  constexpr Sm90TmaWarpSpecialized kWanted{
+      .stages_c = 3, .stages_d = 1, .fragment_size = 8, .reuse_smem_c = true, .delay_tma_store = true};
+  constexpr EpiloguePolicy p = with(kBase, kWanted).policy();
+  static_assert(p.ok());
+  EXPECT_EQ(dispatch_policy(p), kWanted);
+  EXPECT_EQ(to_text(ptr_array_dispatch_policy(p)), "Sm90PtrArrayTmaWarpSpecialized<3, 1, 8, true, true, 1>");
+  EXPECT_TRUE(
+      with(kBase, {.stages_c = 2, .stages_d = 2, .fragment_size = 8, .reuse_smem_c = true, .delay_tma_store = true})
+          .policy()
+          .reasons.has(EpilogueRule::deadlock));
 }
 
 TEST(EpilogueTags, AreReadByEitherName) {

@@ -116,10 +116,12 @@ TEST(EvalEpiloguePolicy, AnswersBadLinesWithASentence) {
        {"{}", R"({"config":3})", R"({"config":"auto"})", R"({"config":{}})", R"({"config":[1]})", "[]"}) {
     EXPECT_GT(answer(text).value("error", "").size(), 20U) << text;
   }
-  for (const json& change : {json{{"schedule", "TmaTma"}}, json{{"tile_mnk", {64, 128}}},
-                             json{{"tile_mnk", {64, 128, 1e30}}}, json{{"epi_tile", {64}}}, json{{"elem_c", "half"}},
-                             json{{"layout_c", "Row"}, {"align_c", "8"}}, json{{"layout_d", "Diagonal"}},
-                             json{{"align_d", nullptr}}, json{{"reuse_smem_c", 1}}, json{{"stages_c", 5000000000}}}) {
+  for (const json& change :
+       {json{{"schedule", "TmaTma"}}, json{{"tile_mnk", {64, 128}}}, json{{"tile_mnk", {64, 128, 1e30}}},
+        json{{"epi_tile", {64}}}, json{{"elem_c", "half"}}, json{{"layout_c", "Row"}, {"align_c", "8"}},
+        json{{"layout_d", "Diagonal"}}, json{{"align_d", nullptr}}, json{{"reuse_smem_c", 1}},
+        json{{"stages_c", 5000000000}}, json{{"stages_c", 18446744073709551615U}},
+        json{{"elem_c", std::string("half_t\0x", 8)}}}) {
     const json said = changed(change);
     EXPECT_GT(said.value("error", "").size(), 20U) << change;
     EXPECT_FALSE(said.contains("result")) << change;

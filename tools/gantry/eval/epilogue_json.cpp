@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <gantry/epilogue/dispatch_policy.hpp>
 #include <gantry/layout/print.hpp>
 
 namespace gantry::tool {
@@ -53,13 +54,6 @@ std::string_view type_name(ElementType element) {
     default:
       return gantry::info(element).cute_name;
   }
-}
-
-std::string dispatch_policy(const EpiloguePolicy& p) {
-  const std::string numbers =
-      fmt::format("{}, {}, {}, {}, {}", p.stages_c, p.stages_d, p.fragment_size, p.reuse_smem_c, p.delay_tma_store);
-  return p.pointer_array() ? fmt::format("Sm90PtrArrayTmaWarpSpecialized<{}, {}>", numbers, p.map_warp_groups)
-                           : fmt::format("Sm90TmaWarpSpecialized<{}>", numbers);
 }
 
 // The second argument is left out where a compiler leaves it out.
@@ -171,7 +165,7 @@ std::vector<std::string> sentences(const EpiloguePolicy& policy, EpilogueWeight 
 Json policy_json(const EpiloguePolicy& p) {
   if (!p.uses_tma()) return no_smem_json(p);
   Json out;
-  out["dispatch_policy"] = dispatch_policy(p);
+  out["dispatch_policy"] = p.pointer_array() ? text_of(ptr_array_dispatch_policy(p)) : text_of(dispatch_policy(p));
   out["StagesC"] = p.stages_c;
   out["StagesD"] = p.stages_d;
   out["FragmentSize"] = p.fragment_size;

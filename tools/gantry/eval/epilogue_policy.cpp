@@ -80,13 +80,14 @@ class Config {
 
  private:
   static bool fits(const json& value) {
-    return value.is_number_integer() && value.get<std::int64_t>() >= INT32_MIN &&
-           value.get<std::int64_t>() <= INT32_MAX;
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= INT32_MAX;
+    return value.is_number_integer() && value.get<std::int64_t>() >= INT32_MIN;
   }
 
   std::string word(const char* key) {
     const json value = fields_.value(key, json());
-    if (!value.is_string()) {
+    // Names are read up to their first 0.
+    if (!value.is_string() || value.get_ref<const std::string&>().find('\0') != std::string::npos) {
       wrong(key, "a name");
       return {};
     }
