@@ -72,6 +72,7 @@ class AccumulatorPointer {
       return reinterpret_cast<value_type&>(block[element]);
     }
   }
+  GANTRY_INLINE decltype(auto) operator[](int i) const { return at({i}); }
   GANTRY_INLINE constexpr AccumulatorPointer moved(At offset) const {
     return AccumulatorPointer(blocks_, index_ + offset.along[0]);
   }

@@ -1,0 +1,151 @@
+// The fused epilogue of a cooperative product: every math warpgroup runs the collective on its own 64 rows of the tile,
+// with buffers, barriers and bulk groups of its own, so that warpgroups need not wait for each other; one thread loads
+// C and auxiliary inputs for both.
+//
+// `Fusion` has `graph`, `Functions`, and the elements and majors of C and D (FusedElements); what it leaves open is
+// Gantry's policy.
+//
+// Example at namespace scope:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct BiasGelu : gantry::FusedElements {
+//       static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
+//       using Functions = gantry::fusion::UserFunctions<>;
+//     };
+//     using Epilogue = gantry::FusedEpilogue<gantry::CooperativeConfig, BiasGelu>;
+//     static_assert(sizeof(Epilogue::Storage) <= 48 * 1024);
+#pragma once
+
+#include <gantry/epilogue/arguments.hpp>
+#include <gantry/epilogue/builder.hpp>
+#include <gantry/gemm/mainloop.hpp>
+
+namespace gantry {
+
+// What a fusion says about C and D besides its graph.
+struct FusedElements {
+  static constexpr ElementType kC = ElementType::void_;
+  static constexpr ElementType kD = ElementType::bf16;
+  static constexpr LayoutTag kLayoutC = kRowMajor, kLayoutD = kRowMajor;
+  static constexpr int kEpiN = 64;                  // columns of a subtile
+  static constexpr int kStagesC = 2, kStagesD = 2;  // buffers of a warpgroup
+  static constexpr bool kReuse = false;             // D takes the place of C
+};
+
+template <class Config, class F>
+struct FusedEpilogue {
+  using Shape = GemmShape<Config>;
+  static constexpr int kWarpgroups = Shape::kMathWarpgroups;
+  static_assert(Shape::kTileM == 64 * kWarpgroups, "gantry: a warpgroup of a fused epilogue has 64 rows of the tile");
+
+  // A warpgroup's part of the tile.
+  struct Part {
+    static constexpr EpiloguePolicy policy = CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
+                                                               .tile = {64, Shape::kTileN, Shape::kTileK},
+                                                               .epi_tile = {64, F::kEpiN},
+                                                               .c = F::kC,
+                                                               .d = F::kD,
+                                                               .layout_c = F::kLayoutC,
+                                                               .layout_d = F::kLayoutD,
+                                                               .stages_c = F::kStagesC,
+                                                               .stages_d = F::kStagesD,
+                                                               .reuse_smem_c = F::kReuse ? Choice::yes : Choice::no,
+                                                               .delay_tma_store = Choice::no}
+                                                 .policy();
+    static_assert(policy.ok(), "gantry: there is no epilogue of these elements and this tile");
+    static constexpr fusion::Graph graph = F::graph;
+    using Functions = typename F::Functions;
+  };
+  using Collective = CollectiveEpilogue<Part>;
+  using Params = typename Collective::Params;
+  using Arguments = EpilogueArguments<Part>;
+
+  static constexpr bool kLoads = Collective::kMayLoad;
+  static constexpr int kSteps = 0;  // all work is done while the accumulators are held
+
+  struct Storage {
+    typename Collective::TensorStorage tensors[kWarpgroups];
+    typename Collective::PipelineStorage pipelines[kWarpgroups];
+  };
+
+  // One thread of the CTA, before a barrier.
+  GANTRY_INLINE static void init(Storage& s) {
+    if constexpr (kLoads) {
+      for (int g = 0; g < kWarpgroups; ++g) Collective::init(s.pipelines[g]);
+    }
+  }
+
+  // The warpgroup's tile, counted in its own 64 rows.
+  GANTRY_INLINE static TileCoordinate coordinate(const Work& work, int warpgroup) {
+    const auto place = Mainloop<Config>::Place::mine();
+    return {(work.m * Shape::kClusterM + place.m) * kWarpgroups + warpgroup, work.n * Shape::kClusterN + place.n, 0};
+  }
+
+  // One thread: C and auxiliary inputs of both warpgroups, subtile by subtile in turns.
+  class Loader {
+   public:
+    GANTRY_INLINE Loader(const Params& params, Storage& storage) : p_(params), s_(storage) {}
+
+    GANTRY_INLINE void load(const Work& work) {
+      GANTRY_NO_UNROLL
+      for (int subtile = 0; subtile < Collective::kTile.count(); ++subtile) {
+        GANTRY_UNROLL
+        for (int g = 0; g < kWarpgroups; ++g) {
+          typename Collective::LoadPipeline pipeline(s_.pipelines[g],
+                                                     Collective::pipeline_params(PipelineRole::producer));
+          states_[g] = Collective::load(p_, s_.tensors[g], pipeline, states_[g], coordinate(work, g), subtile);
+        }
+      }
+    }
+
+    GANTRY_INLINE void tail() {
+      if (!Collective::is_producer_load_needed(p_)) return;
+      GANTRY_UNROLL
+      for (int g = 0; g < kWarpgroups; ++g) {
+        typename Collective::LoadPipeline pipeline(s_.pipelines[g],
+                                                   Collective::pipeline_params(PipelineRole::producer));
+        Collective::load_tail(pipeline, states_[g]);
+      }
+    }
+
+   private:
+    using State = typename Collective::LoadState;
+    const Params& p_;
+    Storage& s_;
+    State states_[kWarpgroups] = {make_producer_start_state<Collective::kStagesC>(),
+                                  make_producer_start_state<Collective::kStagesC>()};
+  };
+
+  // A math warpgroup.
+  class Consumer {
+   public:
+    GANTRY_INLINE Consumer(const Params& params, Storage& storage) : p_(params), s_(storage) {}
+
+    template <class Acc>
+    GANTRY_INLINE void take(Acc& acc, const Work& work) {
+      const int g = warpgroup();
+      typename Collective::LoadPipeline pipeline(s_.pipelines[g], Collective::pipeline_params(PipelineRole::consumer));
+      Collective::store(p_, s_.tensors[g], pipeline, states_, coordinate(work, g), acc, thread(), barrier());
+    }
+
+    template <int i>
+    GANTRY_INLINE void step(Constant<i>) {}
+
+    GANTRY_INLINE void tail() {
+      typename Collective::LoadPipeline pipeline(s_.pipelines[warpgroup()],
+                                                 Collective::pipeline_params(PipelineRole::consumer));
+      Collective::store_tail(p_, pipeline, states_, thread());
+    }
+
+   private:
+    GANTRY_INLINE static int math_thread() { return static_cast<int>(arch::thread_rank()) - 128; }
+    GANTRY_INLINE static int warpgroup() { return math_thread() / 128; }
+    GANTRY_INLINE static int thread() { return math_thread() % 128; }
+    GANTRY_INLINE static std::uint32_t barrier() { return static_cast<std::uint32_t>(1 + warpgroup()); }
+
+    const Params& p_;
+    Storage& s_;
+    typename Collective::StoreStates states_;
+  };
+};
+
+}  // namespace gantry
