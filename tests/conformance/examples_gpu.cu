@@ -1,9 +1,14 @@
-// The example kernels in the conformance suite, translated for a GPU.
+// The example kernels, and those about registers and dependent launches, in the conformance suite, translated for a
+// GPU.
+#include "control_cases.hpp"
 #include "example_cases.hpp"
 #include "gpu_machine.cuh"
 
 namespace gantry::conformance {
 
-void add_examples_on_gpu(Cases<GpuMachine>& cases) { add_examples(cases); }
+void add_examples_on_gpu(Cases<GpuMachine>& cases) {
+  add_examples(cases);
+  add_control(cases);
+}
 
 }  // namespace gantry::conformance

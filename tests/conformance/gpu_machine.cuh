@@ -52,6 +52,12 @@ class GpuMachine {
     if (!result) throw std::runtime_error(result.problem);
   }
 
+  template <class First, class Second>
+  void launch_in_order(const KernelLaunch<First>& first, const KernelLaunch<Second>& second) {
+    const LaunchResult result = gantry::launch_in_order(Gpu{}, first, second);
+    if (!result) throw std::runtime_error(result.problem);
+  }
+
   void result(const std::uint8_t* from, std::size_t bytes) {
     check(cudaDeviceSynchronize());
     const std::size_t at = bytes_.size();

@@ -5,6 +5,7 @@
 // A case fails where the simulator finds what the case does not say, or does not find what it says.
 #include <cstdio>
 
+#include "control_cases.hpp"
 #include "copy_cases.hpp"
 #include "example_cases.hpp"
 #include "matrix_cases.hpp"
@@ -29,6 +30,7 @@ Cases<Machine> all_cases() {
   add_products(cases);
   add_products_of_every_width(cases);
   add_examples(cases);
+  add_control(cases);
   add_missing_reductions(cases);
   add_faults(cases);
   return cases;

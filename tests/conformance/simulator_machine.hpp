@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include <gantry/arch/simulator.hpp>
+#include <gantry/arch/launch.hpp>
 #include <gantry/tma/encode.hpp>
 
 #include "suite.hpp"
@@ -29,12 +29,11 @@ class SimulatorMachine {
 
   template <class Kernel>
   void launch(const LaunchConfig& config, const typename Kernel::Params& params) {
-    const Report report = Simulator(SimulatorOptions{.seed = 1}).run<Kernel>(config, params);
-    for (const Finding& finding : report.findings) {
-      if (broken_.empty()) broken_ = finding.rule;
-      findings_ += finding.text + "\n";
-    }
-    completed_ = completed_ && report.completed;
+    take(Simulator(SimulatorOptions{.seed = 1}).run<Kernel>(config, params));
+  }
+  template <class First, class Second>
+  void launch_in_order(const KernelLaunch<First>& first, const KernelLaunch<Second>& second) {
+    take(gantry::launch_in_order(Simulator(SimulatorOptions{.seed = 1}), first, second).report);
   }
 
   void result(const std::uint8_t* from, std::size_t bytes) {
@@ -47,6 +46,14 @@ class SimulatorMachine {
   const Bytes& bytes() const { return bytes_; }
 
  private:
+  void take(const Report& report) {
+    for (const Finding& finding : report.findings) {
+      if (broken_.empty()) broken_ = finding.rule;
+      findings_ += finding.text + "\n";
+    }
+    completed_ = completed_ && report.completed;
+  }
+
   std::vector<std::unique_ptr<std::uint8_t, void (*)(void*)>> memory_;
   std::string problem_, broken_, findings_;
   Bytes bytes_;

@@ -5,6 +5,8 @@
 //   std::uint8_t* buffer(const Bytes& initial);         global memory, aligned to 1024 bytes
 //   TmaDescriptor map(const TmaDescriptorParams& p);
 //   template <class Kernel> void launch(const LaunchConfig& config, const typename Kernel::Params& params);
+//   template <class First, class Second>
+//   void launch_in_order(const KernelLaunch<First>& first, const KernelLaunch<Second>& second);
 //   void result(const std::uint8_t* from, std::size_t bytes);
 #pragma once
 
