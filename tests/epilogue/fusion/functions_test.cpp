@@ -233,6 +233,8 @@ struct Minus {
 
 TEST(FusionFunctions, CallTheUsersOwnByTheirPosition) {
   using Users = UserFunctions<Twice, Minus>;
+  EXPECT_STREQ(Users::name(0), Twice::name);
+  EXPECT_STREQ(Users::name(1), Minus::name);
   static_assert(Users::kCount == 2 && Users::arity(0) == 1 && Users::arity(1) == 2);
   EXPECT_EQ((apply_user<0, Users>(3.0f)), 6);
   EXPECT_EQ((apply_user<1, Users>(3.0f, 1.0f)), 2);

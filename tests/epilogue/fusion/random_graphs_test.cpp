@@ -1,6 +1,7 @@
 // Properties of thousands of random graphs: their text reads back, and what the float walk gives lies where the
 // reference says.
 #include <cmath>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,6 +71,10 @@ float in_memory(const RandomProblem& p, int i, std::int64_t m, std::int64_t n, s
   return static_cast<float>(load_as_double(argument.element, value.pointer, at));
 }
 
+float start_of(Reduction reduction) {
+  return reduction == Reduction::max ? -std::numeric_limits<float>::infinity() : 0.0f;
+}
+
 struct Walked {
   std::vector<float> sums[kMaxArguments];
   std::size_t compared = 0;
@@ -112,9 +117,7 @@ void walk_element(const RandomProblem& p, const ReferenceResult& expected, std::
     const std::int64_t at = argument.extent == Extent::row ? n : argument.extent == Extent::column ? m : 0;
     const bool by_batch = p.arguments->resolved(p.problem.shape).values[node.argument].batch_stride != 0;
     auto& sums = walked.sums[node.argument];
-    if (sums.empty()) {
-      sums.resize(expected.outputs[node.argument].size(), node.reduction == Reduction::max ? -INFINITY : 0.0f);
-    }
+    if (sums.empty()) sums.resize(expected.outputs[node.argument].size(), start_of(node.reduction));
     float& sum = sums[static_cast<std::size_t>((by_batch ? l * extent : 0) + at)];
     if (node.reduction == Reduction::add) sum += values[i];
     if (node.reduction == Reduction::max) sum = std::fmax(sum, values[i]);

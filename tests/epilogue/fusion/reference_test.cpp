@@ -1,11 +1,13 @@
 // The reference against sums done by hand, and the width of what it allows.
 #include <cmath>
+#include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/definitions.hpp>
+#include <gantry/epilogue/fusion/evaluate.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/epilogue/fusion/reference.hpp>
 
@@ -142,6 +144,54 @@ TEST(FusionReference, NamesTheFirstElementThatIsWrong) {
   d[4] = -11;
   EXPECT_EQ(first_mismatch(result.d, actual, result.shape),
             "element (1, 1, 0) is -11.000000, and should be -10.000000, in [-10.000000, -10.000000]");
+}
+
+TEST(FusionReference, ComputesWithComplexNumbersPartByPart) {
+  const cf32 acc[2] = {{1, 2}, {-3, 0.5f}}, c[2] = {{0, 1}, {2, 2}};
+  const cf32 i{0, 1};
+  const Graph g = graph("d = alpha * acc + scalar(i:cf32) * c; sum:cf32 = reduce_add(acc); f:cf32 = fma(acc, c, -acc)");
+  cf32 sum{}, f[2];
+  FusionArguments args(g);
+  args["alpha"] = 2.0f;
+  args["i"] = &i;
+  args["sum"] = &sum;
+  args["f"] = f;
+  const ReferenceProblem problem{.shape = {.m = 1, .n = 2},
+                                 .accumulators = {ElementType::cf32, acc, 2, 1},
+                                 .source = {ElementType::cf32, c, 2, 1},
+                                 .d_element = ElementType::cf32};
+  const ComplexReferenceResult result = complex_reference(g, problem, args);
+  const cf32 d[2] = {{1, 4}, {-8, 3}};
+  EXPECT_EQ(first_mismatch(result.d, {ElementType::cf32, d, 2, 1}, result.shape), "");
+  EXPECT_TRUE(result.output("sum")[0].holds({-2, 2.5}));
+  EXPECT_FALSE(result.output("sum")[0].holds({-2, 2.25}));
+  EXPECT_TRUE(result.output("f")[0].holds({-3, -1}));
+  const cf32 wrong[2] = {{1, 4}, {-8, 3.5f}};
+  EXPECT_EQ(first_mismatch(result.d, {ElementType::cf32, wrong, 2, 1}, result.shape),
+            "element (0, 1, 0) is -8.000000 + 3.500000i, and should be -8.000000, in [-8.000000, -8.000000] and, "
+            "imaginary, 3.000000, in [3.000000, 3.000000]");
+}
+
+TEST(FusionReference, HoldsWhatComplexArithmeticGives) {
+  std::mt19937 random(4);
+  const auto part = [&] { return static_cast<float>(static_cast<int>(random() % 20001) - 10000) * 0.00137f; };
+  const auto any = [&] {
+    const float real = part();
+    return cf32{real, part()};
+  };
+  const auto range = [](cf32 z) { return exactly(convert<cf64>(z)); };
+  for (int i = 0; i < 5000; ++i) {
+    const cf32 a = any(), b = any(), c = any();
+    const auto expect = [&](Function f) {
+      EXPECT_TRUE(apply(f, range(a), range(b), range(c)).holds(convert<cf64>(apply(f, a, b, c))))
+          << static_cast<int>(f);
+    };
+    expect(Function::add);
+    expect(Function::subtract);
+    expect(Function::multiply);
+    expect(Function::multiply_add);
+    expect(Function::negate);
+  }
 }
 
 TEST(FusionDefinitions, AreThoseOfTheFunctions) {

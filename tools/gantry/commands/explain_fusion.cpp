@@ -14,17 +14,15 @@
 
 #include "commands/commands.hpp"
 
-namespace gantry::tool {
+namespace gantry::fusion {
 
 namespace {
-
-using namespace gantry::fusion;
 
 std::string value_of(const Graph& graph, const Node& node) {
   std::string out = text_of(node);
   if (node.kind == NodeKind::constant) {
     Text<32> number;
-    fusion::detail::append_number(number, node.constant);
+    detail::append_number(number, node.constant);
     return number.c_str();
   }
   if (has_argument(node.kind)) {
@@ -81,7 +79,7 @@ std::string source_condition(const Graph& graph) {
 void append(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
 
 void print_report(const Graph& graph) {
-  fmt::print("{}\n\nvalues\n", fusion::print(graph).c_str());
+  fmt::print("{}\n\nvalues\n", print(graph).c_str());
   for (int i = 0; i < graph.node_count; ++i) {
     fmt::print("  {:2}  {}{}\n", i, value_of(graph, graph.nodes[i]), i == graph.d ? "  -> D" : "");
   }
@@ -114,7 +112,7 @@ int explain_graph(const std::string& text) {
     print_report(parsed.graph);
     return 0;
   }
-  fmt::print(stderr, "{}\n", fusion::explain(text, parsed).c_str());
+  fmt::print(stderr, "{}\n", explain(text, parsed).c_str());
   return 1;
 }
 
@@ -148,6 +146,10 @@ void print_functions() {
 
 }  // namespace
 
+}  // namespace gantry::fusion
+
+namespace gantry::tool {
+
 void add_explain_fusion(CLI::App& explain_command, int& status) {
   CLI::App* command = explain_command.add_subcommand("fusion", "What a fused epilogue computes, loads and stores");
   const auto text = std::make_shared<std::string>();
@@ -158,9 +160,9 @@ void add_explain_fusion(CLI::App& explain_command, int& status) {
       "Example: gantry explain fusion \"let z = alpha * acc + beta * c + row(bias:bf16); d = gelu(z); aux:bf16 = z\"\n"
       "The exit status is 1 where the text is wrong; a caret shows where.");
   command->callback([text, functions, &status] {
-    if (*functions) return print_functions();
+    if (*functions) return fusion::print_functions();
     if (text->empty()) throw CLI::RequiredError("the text of a fusion");
-    status = explain_graph(*text);
+    status = fusion::explain_graph(*text);
   });
 }
 

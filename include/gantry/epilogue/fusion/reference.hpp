@@ -21,7 +21,7 @@
 #include <vector>
 
 #include <gantry/epilogue/fusion/arguments.hpp>
-#include <gantry/epilogue/fusion/range.hpp>
+#include <gantry/epilogue/fusion/complex_range.hpp>
 
 namespace gantry::fusion {
 
@@ -45,25 +45,31 @@ struct ReferenceProblem {
   ElementType d_element = ElementType::f32;
 };
 
-struct ReferenceResult {
+// V is Range, or ComplexRange where the values are complex.
+template <class V>
+struct ReferenceResultOf {
   Graph graph;
   ProblemShape shape;
-  std::vector<Range> d;  // element (m, n, l) is d[index(m, n, l)]; empty where there is no D
-  std::vector<Range>
-      outputs[kMaxArguments];  // by argument. A tensor as d; a reduction with its results of batch 0 first
+  // Element (m, n, l) is d[index(m, n, l)]. Empty where there is no D.
+  std::vector<V> d;
+  // By argument: a tensor as d, a reduction with its results of batch 0 first.
+  std::vector<V> outputs[kMaxArguments];
 
   std::size_t index(std::int64_t m, std::int64_t n, std::int64_t l = 0) const {
     return static_cast<std::size_t>((l * shape.m + m) * shape.n + n);
   }
   // Empty where no output has this name.
-  const std::vector<Range>& output(const char* name) const {
-    static const std::vector<Range> kNone;
+  const std::vector<V>& output(const char* name) const {
+    static const std::vector<V> kNone;
     for (int i = 0; i < graph.argument_count; ++i) {
       if (graph.arguments[i].name == Name(name)) return outputs[i];
     }
     return kNone;
   }
 };
+
+using ReferenceResult = ReferenceResultOf<Range>;
+using ComplexReferenceResult = ReferenceResultOf<ComplexRange>;
 
 namespace detail {
 
@@ -152,20 +158,66 @@ class ReducedRange {
   bool unknown_ = false;
 };
 
-template <class Users>
+// What the walk below needs to know of the two sorts of values.
+inline void read_into(Range& out, ElementType element, const void* data, std::int64_t index) {
+  out = from_memory(element, data, index);
+}
+inline void read_into(ComplexRange& out, ElementType element, const void* data, std::int64_t index) {
+  out = complex_from_memory(element, data, index);
+}
+inline void real_into(Range& out, double x) { out = exactly(x); }
+inline void real_into(ComplexRange& out, double x) { out = {exactly(x), exactly(0)}; }
+
+inline Range rounded_to(ElementType element, const Range& x) {
+  if (element == ElementType::u1) {
+    const Range whole{std::rint(x.value), std::rint(x.lower), std::rint(x.upper)};
+    return apply(Function::clamp, whole, exactly(0), exactly(1));
+  }
+  Range out = as_element(element, x);
+  if (!out.unbounded()) out.value = as_element(element, exactly(x.value)).lower;
+  return out;
+}
+inline ComplexRange rounded_to(ElementType element, const ComplexRange& x) {
+  return {rounded_to(element, x.real), rounded_to(element, x.imag)};
+}
+
+// Complex values are summed part by part; they have no maximum.
+class ReducedComplexRange {
+ public:
+  void add(Reduction reduction, const ComplexRange& x) {
+    real_.add(reduction, reduction == Reduction::add ? x.real : anything(x.real.value));
+    imag_.add(reduction, reduction == Reduction::add ? x.imag : anything(x.imag.value));
+  }
+  ComplexRange range() const { return {real_.range(), imag_.range()}; }
+
+ private:
+  ReducedRange real_;
+  ReducedRange imag_;
+};
+
+template <class V>
+struct SumOf {
+  using type = ReducedRange;
+};
+template <>
+struct SumOf<ComplexRange> {
+  using type = ReducedComplexRange;
+};
+
+template <class Users, class V>
 class Reference {
  public:
   Reference(const Graph& graph, const ReferenceProblem& problem, const FusionArguments& arguments)
       : graph_(graph), problem_(problem), arguments_(arguments.resolved(problem.shape)) {}
 
-  ReferenceResult run() {
+  ReferenceResultOf<V> run() {
     const ProblemShape& shape = problem_.shape;
-    ReferenceResult out;
+    ReferenceResultOf<V> out;
     out.graph = graph_;
     out.shape = shape;
     const auto elements = static_cast<std::size_t>(shape.m * shape.n * shape.l);
     if (graph_.d >= 0) out.d.resize(elements);
-    std::vector<ReducedRange> sums[kMaxArguments];
+    std::vector<Sum> sums[kMaxArguments];
     for (int i = 0; i < graph_.argument_count; ++i) {
       if (graph_.arguments[i].kind == ArgumentKind::aux_out) out.outputs[i].resize(elements);
       if (graph_.arguments[i].kind == ArgumentKind::reduction) sums[i].resize(results(i));
@@ -176,7 +228,7 @@ class Reference {
       }
     }
     for (int i = 0; i < graph_.argument_count; ++i) {
-      for (const ReducedRange& sum : sums[i]) {
+      for (const Sum& sum : sums[i]) {
         out.outputs[i].push_back(as_element(graph_.arguments[i].element, sum.range()));
       }
     }
@@ -184,6 +236,8 @@ class Reference {
   }
 
  private:
+  using Sum = typename SumOf<V>::type;
+
   // How many results each batch has, and all of them together.
   std::int64_t extent(int i) const {
     const Extent over = graph_.arguments[i].extent;
@@ -194,38 +248,43 @@ class Reference {
     return static_cast<std::size_t>(extent(i) * (by_batch(i) ? problem_.shape.l : 1));
   }
 
-  Range read(const ReferenceTensor& tensor, std::int64_t m, std::int64_t n, std::int64_t l) const {
-    return tensor.data == nullptr ? exactly(0) : from_memory(tensor.element, tensor.data, tensor.index(m, n, l));
+  V read(const ReferenceTensor& tensor, std::int64_t m, std::int64_t n, std::int64_t l) const {
+    V out{};
+    if (tensor.data != nullptr) read_into(out, tensor.element, tensor.data, tensor.index(m, n, l));
+    return out;
   }
-  Range read(int i, std::int64_t m, std::int64_t n, std::int64_t l) const {
+  V read(int i, std::int64_t m, std::int64_t n, std::int64_t l) const {
     const Argument& argument = graph_.arguments[i];
     const ArgumentValue& value = arguments_.values[i];
-    if (value.pointer == nullptr) return exactly(static_cast<double>(value.value));
+    V out{};
+    if (value.pointer == nullptr) {
+      real_into(out, static_cast<double>(value.value));
+      return out;
+    }
     std::int64_t index = l * value.batch_stride;
     if (argument.kind == ArgumentKind::row) index += n;
     if (argument.kind == ArgumentKind::column) index += m;
     if (argument.kind == ArgumentKind::aux_in) {
       index += argument.row_major ? m * value.stride + n : n * value.stride + m;
     }
-    return from_memory(argument.element, value.pointer, index);
-  }
-
-  Range compute(const Node& node, const Range* x) const {
-    if (node.function == Function::user) return user_range<Users>(node.user, x);
-    if (node.function != Function::round) return apply(node.function, x[0], x[1], x[2]);
-    if (node.element == ElementType::u1) return apply(Function::clamp, rounded_whole(x[0]), exactly(0), exactly(1));
-    Range out = as_element(node.element, x[0]);
-    if (!out.unbounded()) out = {as_element(node.element, exactly(x[0].value)).lower, out.lower, out.upper};
+    read_into(out, argument.element, value.pointer, index);
     return out;
   }
-  static Range rounded_whole(const Range& x) { return {std::rint(x.value), std::rint(x.lower), std::rint(x.upper)}; }
 
-  void element(std::int64_t m, std::int64_t n, std::int64_t l, ReferenceResult& out,
-               std::vector<ReducedRange>* sums) const {
-    Range values[kMaxNodes];
+  V compute(const Node& node, const V* x) const {
+    if (node.function == Function::round) return rounded_to(node.element, x[0]);
+    if constexpr (__is_same(V, Range)) {
+      if (node.function == Function::user) return user_range<Users>(node.user, x);
+    }
+    return apply(node.function, x[0], x[1], x[2]);
+  }
+
+  void element(std::int64_t m, std::int64_t n, std::int64_t l, ReferenceResultOf<V>& out,
+               std::vector<Sum>* sums) const {
+    V values[kMaxNodes];
     for (int i = 0; i < graph_.node_count; ++i) {
       const Node& node = graph_.nodes[i];
-      Range x[3];
+      V x[3];
       for (int k = 0; k < 3; ++k) {
         if (node.inputs[k] >= 0) x[k] = values[node.inputs[k]];
       }
@@ -237,7 +296,7 @@ class Reference {
           values[i] = read(problem_.source, m, n, l);
           break;
         case NodeKind::constant:
-          values[i] = exactly(static_cast<double>(node.constant));
+          real_into(values[i], static_cast<double>(node.constant));
           break;
         case NodeKind::compute:
           values[i] = compute(node, x);
@@ -268,24 +327,44 @@ class Reference {
 
 }  // namespace detail
 
-// Requires a graph that `check` accepts, arguments without problems, in host memory, and real element types.
+// Requires a graph that `check` accepts, and arguments without problems, in host memory.
 template <class Users = UserFunctions<>>
 ReferenceResult reference(const Graph& graph, const ReferenceProblem& problem, const FusionArguments& arguments) {
-  return detail::Reference<Users>(graph, problem, arguments).run();
+  return detail::Reference<Users, Range>(graph, problem, arguments).run();
+}
+// The same for complex values; real arguments have an imaginary part of 0.
+inline ComplexReferenceResult complex_reference(const Graph& graph, const ReferenceProblem& problem,
+                                                const FusionArguments& arguments) {
+  return detail::Reference<UserFunctions<>, ComplexRange>(graph, problem, arguments).run();
 }
 
+namespace detail {
+
+inline std::string text_of(const Range& range) {
+  return std::to_string(range.value) + ", in [" + std::to_string(range.lower) + ", " + std::to_string(range.upper) +
+         "]";
+}
+inline std::string text_of(const ComplexRange& range) {
+  return text_of(range.real) + " and, imaginary, " + text_of(range.imag);
+}
+inline bool holds(const Range& range, cf64 x) { return range.holds(x.real); }
+inline bool holds(const ComplexRange& range, cf64 x) { return range.holds(x); }
+
+}  // namespace detail
+
 // The first element of a tensor that lies outside of what is expected, in a sentence; empty where there is none.
-inline std::string first_mismatch(const std::vector<Range>& expected, const ReferenceTensor& actual,
-                                  const ProblemShape& shape) {
+template <class V>
+std::string first_mismatch(const std::vector<V>& expected, const ReferenceTensor& actual, const ProblemShape& shape) {
   for (std::int64_t l = 0; l < shape.l; ++l) {
     for (std::int64_t m = 0; m < shape.m; ++m) {
       for (std::int64_t n = 0; n < shape.n; ++n) {
-        const Range& range = expected[static_cast<std::size_t>((l * shape.m + m) * shape.n + n)];
-        const double x = load_as_double(actual.element, actual.data, actual.index(m, n, l));
-        if (range.holds(x)) continue;
-        return "element (" + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(l) + ") is " +
-               std::to_string(x) + ", and should be " + std::to_string(range.value) + ", in [" +
-               std::to_string(range.lower) + ", " + std::to_string(range.upper) + "]";
+        const V& range = expected[static_cast<std::size_t>((l * shape.m + m) * shape.n + n)];
+        const cf64 x = load_as_complex(actual.element, actual.data, actual.index(m, n, l));
+        if (detail::holds(range, x)) continue;
+        std::string out =
+            "element (" + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(l) + ") is ";
+        out += std::to_string(x.real) + (x.imag != 0 ? " + " + std::to_string(x.imag) + "i" : "");
+        return out + ", and should be " + detail::text_of(range);
       }
     }
   }
