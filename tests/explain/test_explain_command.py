@@ -111,6 +111,7 @@ class ExplainTma(Cli):
     def test_a_page_that_cannot_be_written_is_said(self):
         out, err = self.gantry("explain", "tma", *options(ROWS), "--html", "/nowhere/page.html", status=1)
         self.assertIn(b"could not be written to /nowhere/page.html", err)
+        self.assertIn("--html takes the name of a file", self.refused("explain", "tma", *options(ROWS), "--html", "", status=2))
 
     def test_a_tensor_that_is_not_known_yet_has_a_structure(self):
         e = self.tma_json(gmem="(?,?):(?,_1)")

@@ -18,6 +18,10 @@ class Usage(Cli):
     def test_no_command_is_refused(self):
         self.assertIn("subcommand is required", self.refused(status=2))
 
+    def test_an_unknown_command_is_named(self):
+        self.assertIn("'frobnicate' is no command", self.refused("frobnicate", status=2))
+        self.assertIn("'' is no command", self.refused("", status=2))
+
     def test_an_unknown_option_is_refused(self):
         self.assertIn("--colour", self.refused("layout", "4", "--colour", status=2))
 

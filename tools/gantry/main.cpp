@@ -32,6 +32,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
+    const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
+      fmt::print(stderr, "gantry: '{}' is no command.\nRun 'gantry --help' for those there are.\n", argv[1]);
+      return kUsageError;
+    }
     fmt::print(stderr, "gantry: {}\nRun 'gantry --help' for what can be asked.\n", e.what());
     return kUsageError;
   }

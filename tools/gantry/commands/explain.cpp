@@ -71,7 +71,9 @@ void add_tma(CLI::App& explain_command, int& status) {
       ->option_text("TYPE");
   command->add_option("--address", texts->address, "of the global tensor")->option_text("NUMBER");
   command->add_flag("--json", outputs->json, "the explanation as JSON");
-  command->add_option("--html", outputs->html, "also write a page with pictures")->option_text("FILE");
+  command->add_option("--html", outputs->html, "also write a page with pictures")
+      ->option_text("FILE")
+      ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });
   command->footer(
       "Example: gantry explain tma --op load --elem bf16 --gmem \"(4096,8192):(8192,_1)\" \\\n"
       "             --smem \"Sw<3,4,3> o (128,64):(64,1)\" --tile 128x64 --cluster 2x1\n"
@@ -110,7 +112,9 @@ void add_im2col(CLI::App& explain_command, int& status) {
       ->option_text("TILE");
   command->add_option("--address", texts->address, "of the input")->option_text("NUMBER");
   command->add_flag("--json", outputs->json, "the explanation as JSON");
-  command->add_option("--html", outputs->html, "also write a page with pictures")->option_text("FILE");
+  command->add_option("--html", outputs->html, "also write a page with pictures")
+      ->option_text("FILE")
+      ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });
   command->footer(
       "Example: gantry explain im2col --activation 8x56x56x64 --layout NHWC --elem f16 --filter 3x3 --pad 1x1 \\\n"
       "             --tile 128x64\n"
