@@ -148,8 +148,10 @@ TEST(FusionArguments, OfAGraphKnownAtCompileTimeAreCheckedThere) {
   args.set<"bias">(memory.bias.data());
   args.set<"x">(memory.x.data());
   args.set<"top">(memory.top.data(), 64);
+  args.set_tensor<"y">(memory.y.data(), 128, 128 * 64);
   EXPECT_THAT(args.problems(kShape), IsEmpty());
   EXPECT_EQ(args.value(0).value, 2);
+  EXPECT_EQ(args.value(3).stride, 128);
   EXPECT_EQ(args.value(4).batch_stride, 64);
 }
 

@@ -217,8 +217,10 @@ inline RandomProblem random_problem(std::uint64_t seed, const Graph& graph, cons
     auto& buffer = out.buffers[static_cast<std::size_t>(i)];
     auto slot = (*out.arguments)[argument.name.text];
     if (is_tensor(argument.kind)) {
-      // Rows of whole bytes, whatever the element.
-      const std::int64_t stride = ((argument.row_major ? shape.n : shape.m) + 15) / 8 * 8;
+      // Whole units of 16 bytes, as TMA needs them, and sometimes one more.
+      const std::int64_t unit = 128 / info(argument.element).bits;
+      const std::int64_t extent = argument.row_major ? shape.n : shape.m;
+      const std::int64_t stride = (extent + unit - 1 + static_cast<std::int64_t>(random() % 2) * unit) / unit * unit;
       const std::int64_t batch = stride * (argument.row_major ? shape.m : shape.n);
       buffer = random_elements(random, argument.element, batch * shape.l);
       slot.tensor(static_cast<void*>(buffer.data()), stride, batch);

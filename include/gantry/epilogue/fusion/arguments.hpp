@@ -242,17 +242,29 @@ class ArgumentsFor : public FusionArguments {
   }
   template <Name name, class T>
   void set(T* pointer, std::int64_t batch_stride = ArgumentValue::kDense) {
-    constexpr Argument argument = F::graph.arguments[index<name>()];
-    using Element = std::remove_const_t<T>;
-    if constexpr (!__is_same(Element, void)) {
-      static_assert(element_type_v<Element> == argument.element || info(argument.element).bits < 8,
-                    "gantry: this address is of another element type than the argument of this name");
-    }
-    static_assert(!is_output(argument.kind) || !std::is_const_v<T>, "gantry: this argument is written");
+    expect_element<name, T>();
     (*this)[name.text].batched(pointer, batch_stride);
+  }
+  template <Name name, class T>
+  void set_tensor(T* pointer, std::int64_t stride, std::int64_t batch_stride = ArgumentValue::kDense) {
+    expect_element<name, T>();
+    static_assert(is_tensor(F::graph.arguments[index<name>()].kind), "gantry: only a tensor has a stride");
+    (*this)[name.text].tensor(pointer, stride, batch_stride);
   }
 
  private:
+  template <Name name, class T>
+  static constexpr void expect_element() {
+    constexpr Argument argument = F::graph.arguments[index<name>()];
+    using Element = std::remove_const_t<T>;
+    if constexpr (!__is_same(Element, void)) {
+      constexpr bool kBytes = info(argument.element).bits < 8 && __is_same(Element, std::uint8_t);
+      static_assert(element_type_v<Element> == argument.element || kBytes,
+                    "gantry: this address is of another element type than the argument of this name");
+    }
+    static_assert(!is_output(argument.kind) || !std::is_const_v<T>, "gantry: this argument is written");
+  }
+
   // F::graph itself is not to be referred to: nvcc would then want everything that F has on the device as well.
   struct TheGraph {
     static constexpr Graph value = F::graph;
