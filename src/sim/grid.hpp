@@ -91,7 +91,7 @@ struct Meeting {
   std::uint32_t mask = 0, arrived = 0;
   const char* operation = "";
   SiteId site = 0;  // of the lane that came first
-  bool aligned = false, ordered = false, without_returned = false;
+  bool aligned = false, ordered = false;
   std::array<std::uint64_t, 32> values{};
   std::vector<Thread*> waiting{};
   ClockBuilder clock{};

@@ -16,7 +16,7 @@ namespace {
 // Lanes of the mask that are still to come. A last warp that is not full has only the lanes it was launched with.
 std::uint32_t missing(const Cta& cta, std::uint32_t warp, const Meeting& meeting) {
   const std::size_t launched = std::min<std::size_t>(32, cta.threads.size() - std::size_t{warp} * 32);
-  const std::uint32_t there = meeting.without_returned ? cta.lanes[warp] : ~0u >> (32 - launched);
+  const std::uint32_t there = meeting.aligned ? ~0u >> (32 - launched) : cta.lanes[warp];
   return meeting.mask & there & ~meeting.arrived;
 }
 
@@ -77,8 +77,7 @@ std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32
                .operation = exchange.operation,
                .site = call.site,
                .aligned = exchange.aligned,
-               .ordered = exchange.ordered,
-               .without_returned = exchange.without_returned};
+               .ordered = exchange.ordered};
   }
   const std::shared_ptr<Meeting> meeting = *found;
   check_same(*meeting, exchange, call.site);

@@ -87,6 +87,7 @@ TEST(Warp, AMaskWithoutTheOwnLaneIsReported) {
 TEST(Warp, ALaneThatNeverComesIsADeadlock) {
   const Report report = simulate(kOneWarp, [&](SharedMemory) {
     if (lane_rank() != 7) syncwarp();
+    syncthreads();
   });
   EXPECT_TRUE(report.has("deadlock")) << report.text();
   EXPECT_FALSE(report.completed);

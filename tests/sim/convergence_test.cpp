@@ -1,4 +1,5 @@
 // Instructions that a whole warp executes: each is clean where every lane comes, and named where one does not.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -199,14 +200,29 @@ TEST(Convergence, BarriersAreJoinedByAWarpAtOnePlace) {
   EXPECT_TRUE(waits.has("cluster-barrier-divergent")) << waits.text();
 }
 
-TEST(Convergence, LanesThatReturnedOrWereNeverLaunchedAreNotWaitedForByShuffles) {
+TEST(Convergence, LanesThatReturnedOrWereNeverLaunchedAreNotWaitedFor) {
   std::vector<std::uint32_t> lowest(48, 99);
+  std::vector<int> elected;
   const Report report = run(48, [&](Storage&) {
     if (lane_rank() < 3) return;
     lowest[thread_rank()] = redux_sync(op_min, kFullWarp, lane_rank());
+    if (elect_sync()) elected.push_back(static_cast<int>(thread_rank()));
+    syncwarp();
+    warp_rank();
   });
   EXPECT_TRUE(report.clean()) << report.text();
   for (std::uint32_t t = 0; t < 48; ++t) EXPECT_EQ(lowest[t], t % 32 < 3 ? 99u : 3u);
+  std::sort(elected.begin(), elected.end());
+  EXPECT_EQ(elected, (std::vector<int>{3, 35}));
+}
+
+TEST(Convergence, AnAlignedInstructionNeedsTheLanesThatReturned) {
+  const Report report = run(32, [](Storage& s) {
+    if (lane_rank() == 7) return;
+    write_matrices(s);
+  });
+  EXPECT_TRUE(report.has("warp-divergent")) << report.text();
+  EXPECT_NE(report.text().find("thread 7 has returned"), std::string::npos) << report.text();
 }
 
 TEST(Convergence, AnEditThatTheOtherLanesDoNotKnowOfIsARaceWithTheCopyOfTheMap) {

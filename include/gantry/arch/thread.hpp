@@ -73,14 +73,15 @@ GANTRY_INLINE std::uint32_t warp_rank([[maybe_unused]] Site site = Site::here())
   return __shfl_sync(0xffffffffu, thread_rank() / 32, 0);
 #else
   std::uint64_t values[32];
-  sim::warp_exchange({.mask = 0xffffffffu, .operation = "warp_rank", .without_returned = true}, values, site);
+  sim::warp_exchange({.mask = 0xffffffffu, .operation = "warp_rank"}, values, site);
   return thread_rank() / 32;
 #endif
 }
 
 GANTRY_INLINE std::uint32_t warpgroup_rank(Site site = Site::here()) { return warp_rank(site) / 4; }
 
-// True in one lane of `mask`, the same one each time: the lowest. Every lane of the mask must come here.
+// True in one lane of `mask`, the same one each time: the lowest. Every lane of the mask that has not returned must
+// come here.
 GANTRY_INLINE bool elect_sync(std::uint32_t mask = 0xffffffffu, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   std::uint32_t elected;

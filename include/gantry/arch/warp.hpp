@@ -45,8 +45,7 @@ struct Gathered {
   Gathered(std::uint32_t mask, std::uint64_t value, const char* operation, Site site)
       : lane(sim::identity().thread_rank % 32) {
     values[lane] = value;
-    came = sim::warp_exchange({.mask = mask, .value = value, .operation = operation, .without_returned = true}, values,
-                              site);
+    came = sim::warp_exchange({.mask = mask, .value = value, .operation = operation}, values, site);
   }
 };
 

@@ -83,16 +83,15 @@ bool barrier_reduce_or(std::uint32_t id, std::uint32_t threads, bool value, Site
 void cluster_arrive(Semantics semantics, Site site);
 void cluster_wait(Semantics semantics, Site site);
 
-// Gives every lane of `mask` the values that all of them brought, and the lanes that took part: those of the mask that
-// have not returned. `ordered` also orders their memory accesses; `aligned` lanes come from the same place of the
-// source.
+// Gives every lane of `mask` the values that all of them brought, and says which lanes took part: those of the mask
+// that have not returned. `ordered` also orders their memory accesses. `aligned` lanes come from the same place of the
+// source, and none of the warp may have returned.
 struct Exchange {
   std::uint32_t mask;
   std::uint64_t value = 0;
   bool ordered = false;
   const char* operation = "";
   bool aligned = false;
-  bool without_returned = false;
 };
 std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site site);
 
