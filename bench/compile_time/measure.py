@@ -1,6 +1,6 @@
 """Measures what Gantry's headers cost to compile, with every compiler on this machine, and prints a table.
 
-  measure.py INCLUDE_DIR [--repeat N] [--nvcc PATH] [compiler...]     compilers: g++ clang++ nvcc; all found, unless named
+  measure.py INCLUDE_DIR [--kernels] [--repeat N] [--nvcc PATH] [compiler...]     compilers: g++ clang++ nvcc; all found, unless named
 
 Each figure is processor seconds, the best of N runs, so that a busy machine shows nearly the same. "alone" is what the whole
 file takes; "added" is what the row adds to the row it builds on: the header to an empty file, layouts to the header, and
@@ -88,6 +88,44 @@ def rows():
     ]
 
 
+# Whole kernels, as they are shipped. The epilogue's graph has five nodes: acc, bias, +, gelu, and what goes to D.
+EPILOGUE_KERNEL = """
+#include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/epilogue/kernel.hpp>
+struct Config {
+  static constexpr gantry::EpiloguePolicy policy =
+      gantry::CollectiveBuilder{.schedule = gantry::EpilogueSchedule::tma_warp_specialized_cooperative,
+                                .tile = {128, 128, 64},
+                                .c = gantry::ElementType::bf16,
+                                .d = gantry::ElementType::bf16}
+          .policy();
+  static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + c + row(bias))");
+  using Functions = gantry::fusion::UserFunctions<>;
+};
+const void* kernel() { return reinterpret_cast<const void*>(gantry::detail::kernel_entry<gantry::EpilogueKernel<Config>>); }
+"""
+FUSED_PRODUCT = """
+#include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+struct BiasGelu : gantry::FusedElements {
+  static constexpr int kEpiN = 32;
+  static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
+  using Functions = gantry::fusion::UserFunctions<>;
+};
+using Epilogue = gantry::FusedEpilogue<gantry::CooperativeConfig, BiasGelu>;
+using Kernel = gantry::CooperativeGemm<gantry::CooperativeConfig, Epilogue>;
+const void* kernel() { return reinterpret_cast<const void*>(gantry::detail::kernel_entry<Kernel>); }
+"""
+KERNELS = [
+    Row("EpilogueKernel, C + bias + gelu", EPILOGUE_KERNEL, ""),
+    Row("product with bias + gelu", FUSED_PRODUCT, ""),
+]
+
+
 def commands(include_dir, nvcc, wanted):
     flags = ["-std=c++20", f"-I{include_dir}"]
     known = {
@@ -126,17 +164,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("include_dir")
     parser.add_argument("compilers", nargs="*", metavar="compiler", help="g++, clang++ or nvcc")
+    parser.add_argument("--kernels", action="store_true", help="only the kernels, with nvcc")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--nvcc", default="nvcc")
     arguments = parser.parse_args()
 
-    print(f"{'compiler':<22} {'what':<30} {'alone':>8} {'added':>8}")
-    for title, command in commands(arguments.include_dir, arguments.nvcc, arguments.compilers):
+    print(f"{'compiler':<22} {'what':<32} {'alone':>8} {'added':>8}")
+    headers = [] if arguments.kernels else commands(arguments.include_dir, arguments.nvcc, arguments.compilers)
+    for title, command in headers:
         alone = {}
         for row in rows():
             alone[row.title] = seconds(command, row.source, arguments.repeat)
             added = f"{alone[row.title] - alone[row.added_to]:6.2f} s" if row.added_to else ""
-            print(f"{title:<22} {row.title:<30} {alone[row.title]:6.2f} s {added:>8}", flush=True)
+            print(f"{title:<22} {row.title:<32} {alone[row.title]:6.2f} s {added:>8}", flush=True)
+    if shutil.which(arguments.nvcc) and (not arguments.compilers or "nvcc" in arguments.compilers):
+        command = [arguments.nvcc, "-O3", "-c", "-x", "cu", "-gencode", "arch=compute_90a,code=sm_90a"]
+        command += ["-std=c++20", f"-I{arguments.include_dir}"]
+        for row in KERNELS:
+            print(f"{'nvcc -O3 -c':<22} {row.title:<32} {seconds(command, row.source, arguments.repeat):6.2f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 //
 //   CublasLt vendor({.m = 4096, .n = 4096, .k = 4096}, a, b, d);
 //   vendor.run(stream);
+//
+// With a Fusion the epilogue is part of it: D = gelu(A B^T + C + bias), and the argument of gelu as a further output.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -24,7 +27,16 @@ class CublasLt {
     int m, n, k;
   };
 
-  CublasLt(Size size, const void* a, const void* b, void* d) : a_(a), b_(b), d_(d) {
+  // Null: left out. The auxiliary output needs the bias, which is in bf16.
+  struct Fusion {
+    const void* c = nullptr;
+    const void* bias = nullptr;  // and gelu, in its tanh form
+    void* aux = nullptr;
+  };
+
+  CublasLt(Size size, const void* a, const void* b, void* d) : CublasLt(size, a, b, d, {}) {}
+  CublasLt(Size size, const void* a, const void* b, void* d, const Fusion& fusion)
+      : a_(a), b_(b), c_(fusion.c ? fusion.c : d), d_(d), beta_(fusion.c ? 1.0f : 0.0f) {
     check(cublasLtCreate(&handle_), "cublasLtCreate");
     check(cudaMalloc(&workspace_, kWorkspaceBytes), "allocating cuBLASLt's workspace");
     // cuBLASLt thinks in columns: its first operand is B, its second A, and its result D transposed.
@@ -35,6 +47,7 @@ class CublasLt {
     check(cublasLtMatrixLayoutCreate(&first_, CUDA_R_16BF, size.k, size.n, size.k), "describing B");
     check(cublasLtMatrixLayoutCreate(&second_, CUDA_R_16BF, size.k, size.m, size.k), "describing A");
     check(cublasLtMatrixLayoutCreate(&result_, CUDA_R_16BF, size.n, size.m, size.n), "describing D");
+    if (fusion.bias) fuse(fusion, size.n);
     choose();
   }
   CublasLt(const CublasLt&) = delete;
@@ -63,9 +76,22 @@ class CublasLt {
   static void check(cudaError_t error, const char* what) { bench::check(error, what); }
 
   cublasStatus_t matmul(const cublasLtMatmulAlgo_t& algorithm, cudaStream_t stream) const {
-    const float one = 1, zero = 0;
-    return cublasLtMatmul(handle_, product_, &one, b_, first_, a_, second_, &zero, d_, result_, d_, result_, &algorithm,
-                          workspace_, kWorkspaceBytes, stream);
+    const float one = 1;
+    return cublasLtMatmul(handle_, product_, &one, b_, first_, a_, second_, &beta_, c_, result_, d_, result_,
+                          &algorithm, workspace_, kWorkspaceBytes, stream);
+  }
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
+    check(cublasLtMatmulDescSetAttribute(product_, attribute, &value, sizeof value), "describing the epilogue");
+  }
+  void fuse(const Fusion& fusion, std::int64_t n) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, fusion.aux ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS);
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, fusion.bias);
+    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
+    if (!fusion.aux) return;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, fusion.aux);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, n);
   }
 
   // The fastest of the candidates, each timed twice, the better time counting.
@@ -99,8 +125,9 @@ class CublasLt {
     cudaEventDestroy(stop);
   }
 
-  const void *a_, *b_;
+  const void *a_, *b_, *c_;
   void* d_;
+  float beta_;
   cublasLtHandle_t handle_ = nullptr;
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;

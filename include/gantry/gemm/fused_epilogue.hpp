@@ -31,6 +31,19 @@ struct FusedElements {
   static constexpr bool kReuse = false;             // D takes the place of C
 };
 
+namespace detail {
+
+template <bool first, class A, class B>
+struct ChosenStorage {
+  using type = A;
+};
+template <class A, class B>
+struct ChosenStorage<false, A, B> {
+  using type = B;
+};
+
+}  // namespace detail
+
 template <class Config, class F>
 struct FusedEpilogue {
   using Shape = GemmShape<Config>;
@@ -62,15 +75,24 @@ struct FusedEpilogue {
   static constexpr bool kLoads = Collective::kMayLoad;
   static constexpr int kSteps = 0;  // all work is done while the accumulators are held
 
-  struct Storage {
+  // Barriers where there is something to load; tiles take whole multiples of 1024 bytes, and room is scarce.
+  struct Tensors {
+    typename Collective::TensorStorage tensors[kWarpgroups];
+    GANTRY_INLINE typename Collective::PipelineStorage& pipeline(int) {
+      return reinterpret_cast<typename Collective::PipelineStorage&>(tensors[0]);  // never used
+    }
+  };
+  struct TensorsAndBarriers {
     typename Collective::TensorStorage tensors[kWarpgroups];
     typename Collective::PipelineStorage pipelines[kWarpgroups];
+    GANTRY_INLINE typename Collective::PipelineStorage& pipeline(int warpgroup) { return pipelines[warpgroup]; }
   };
+  using Storage = typename detail::ChosenStorage<kLoads, TensorsAndBarriers, Tensors>::type;
 
   // One thread of the CTA, before a barrier.
   GANTRY_INLINE static void init(Storage& s) {
     if constexpr (kLoads) {
-      for (int g = 0; g < kWarpgroups; ++g) Collective::init(s.pipelines[g]);
+      for (int g = 0; g < kWarpgroups; ++g) Collective::init(s.pipeline(g));
     }
   }
 
@@ -90,7 +112,7 @@ struct FusedEpilogue {
       for (int subtile = 0; subtile < Collective::kTile.count(); ++subtile) {
         GANTRY_UNROLL
         for (int g = 0; g < kWarpgroups; ++g) {
-          typename Collective::LoadPipeline pipeline(s_.pipelines[g],
+          typename Collective::LoadPipeline pipeline(s_.pipeline(g),
                                                      Collective::pipeline_params(PipelineRole::producer));
           states_[g] = Collective::load(p_, s_.tensors[g], pipeline, states_[g], coordinate(work, g), subtile);
         }
@@ -101,8 +123,7 @@ struct FusedEpilogue {
       if (!Collective::is_producer_load_needed(p_)) return;
       GANTRY_UNROLL
       for (int g = 0; g < kWarpgroups; ++g) {
-        typename Collective::LoadPipeline pipeline(s_.pipelines[g],
-                                                   Collective::pipeline_params(PipelineRole::producer));
+        typename Collective::LoadPipeline pipeline(s_.pipeline(g), Collective::pipeline_params(PipelineRole::producer));
         Collective::load_tail(pipeline, states_[g]);
       }
     }
@@ -123,7 +144,7 @@ struct FusedEpilogue {
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
       const int g = warpgroup();
-      typename Collective::LoadPipeline pipeline(s_.pipelines[g], Collective::pipeline_params(PipelineRole::consumer));
+      typename Collective::LoadPipeline pipeline(s_.pipeline(g), Collective::pipeline_params(PipelineRole::consumer));
       Collective::store(p_, s_.tensors[g], pipeline, states_, coordinate(work, g), acc, thread(), barrier());
     }
 
@@ -131,7 +152,7 @@ struct FusedEpilogue {
     GANTRY_INLINE void step(Constant<i>) {}
 
     GANTRY_INLINE void tail() {
-      typename Collective::LoadPipeline pipeline(s_.pipelines[warpgroup()],
+      typename Collective::LoadPipeline pipeline(s_.pipeline(warpgroup()),
                                                  Collective::pipeline_params(PipelineRole::consumer));
       Collective::store_tail(p_, pipeline, states_, thread());
     }
