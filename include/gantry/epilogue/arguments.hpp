@@ -166,6 +166,9 @@ std::vector<std::string> can_implement(const EpilogueProblem& problem, const Epi
                                : "the policy has D, and the expression gives none");
   }
 
+  if constexpr (requires { Collective::Fusion::problems(graph); }) {
+    for (const std::string& p : Collective::Fusion::problems(graph)) out.push_back(p);
+  }
   for (const std::string& p : arguments.fusion.problems(detail::shape_of(problem))) out.push_back(p);
   const fusion::ResolvedArguments values = arguments.fusion.resolved(detail::shape_of(problem));
   const detail::MatrixReasons matrices(out, problem);
@@ -262,7 +265,7 @@ typename CollectiveEpilogue<Config>::Params to_underlying_arguments(const Epilog
   out.m = problem.m;
   out.n = problem.n;
   out.l = problem.l;
-  if constexpr (requires { out.fusion.graph; }) out.fusion.graph = graph;
+  if constexpr (requires { out.fusion.bind(graph); }) out.fusion.bind(graph);
   if constexpr (Collective::kHasC) {
     if (arguments.c.pointer != nullptr) {
       out.c = encode(detail::bind_matrix<typename Collective::TileC, TmaOp::load>(arguments.c, problem).descriptor);

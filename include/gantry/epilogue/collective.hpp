@@ -9,11 +9,26 @@
 //
 // Invariant: a buffer is written only after what it held has been read, and read only after its writers have fenced and
 // met. Loads wait for releases, stores for bulk groups.
+//
+// Example at namespace scope:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Residual {  // D = relu(A B + C)
+//       static constexpr gantry::EpiloguePolicy policy =
+//           gantry::CollectiveBuilder{.schedule = gantry::EpilogueSchedule::tma_warp_specialized_cooperative,
+//                                     .tile = {128, 128, 64},
+//                                     .c = gantry::ElementType::bf16,
+//                                     .d = gantry::ElementType::bf16}
+//               .policy();
+//       static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = relu(acc + c)");
+//       using Functions = gantry::fusion::UserFunctions<>;
+//     };
+//     using Epilogue = gantry::CollectiveEpilogue<Residual>;
+//     static_assert(Epilogue::kHasC && Epilogue::get_load_pipe_increment() == 2);
 #pragma once
 
 #include <gantry/arch/fence.hpp>
 #include <gantry/epilogue/fusion/callbacks.hpp>
-#include <gantry/epilogue/policy.hpp>
+#include <gantry/epilogue/policy_static_check.hpp>
 #include <gantry/pipeline/tma_store.hpp>
 #include <gantry/pipeline/transaction_async.hpp>
 
@@ -46,6 +61,7 @@ class CollectiveEpilogue {
   GANTRY_HD static constexpr int largest(int a, int b, int c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
 
  public:
+  GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
   static constexpr bool kReuse = Config::policy.reuse_smem_c;
@@ -224,7 +240,7 @@ class CollectiveEpilogue {
     if constexpr (kReuse) wait = LoadState(states.store.index(), states.store.phase() ^ 1, states.store.count());
 
     const auto release = [&] {
-      arch::syncwarp();
+      if constexpr (!kReuse) arch::syncwarp();  // with reuse, all threads have met since they read
       if (thread % 32 == 0) load_pipeline.consumer_release(states.load);
       ++states.load;
     };
@@ -240,8 +256,10 @@ class CollectiveEpilogue {
       ++states.issued;
       if constexpr (kReuse) {
         store_pipeline.producer_acquire(states.store);
-        sync();
-        // The oldest store that is not among the unread has left its buffer.
+        // The oldest store that is not among the unread has left its buffer. Where C is loaded, the next that write
+        // there wait for the load, and that waits for this release of the issuing thread; where a buffer is left over,
+        // they have met since the issuing thread waited for it.
+        if (kUnacquired == kStoreStages - 1 && !loaded) sync();
         if (loaded && states.issued > kUnacquired) release();
       }
     };
@@ -261,7 +279,7 @@ class CollectiveEpilogue {
             if (c_needed) TileC::read(storage.buffers_c(), wait.index(), thread, c);
           }
           // D takes the place of C: nobody overwrites what another has still to read.
-          if constexpr (kReuse) sync();
+          if constexpr (kReuse && TileC::row_major != TileD::row_major) sync();
         }
         fusion.previsit(wait.index(), em, en);
         if constexpr (!kReuse) {
@@ -284,7 +302,7 @@ class CollectiveEpilogue {
           store_pipeline.producer_acquire(states.store);
           sync();
         }
-        fusion.reduce(subtile, em, en, sync);
+        fusion.reduce(em, en, sync);
         if constexpr (kHasD) TileD::write(d, storage.buffers_d(), states.store.index(), thread);
         fusion.write(states.store.index(), em, en);
         if constexpr (kDelay) {
@@ -303,12 +321,10 @@ class CollectiveEpilogue {
 
   // Waits until every store has been read out of shared memory, and releases what is still held.
   GANTRY_INLINE static void store_tail(const Params& params, LoadPipeline& load_pipeline, StoreStates& states,
-                                       int thread, std::uint32_t barrier) {
+                                       int thread) {
     StorePipeline store_pipeline({.issues = thread == 0});
     store_pipeline.producer_tail(states.store);
     if constexpr (kReuse) {
-      const detail::MathSync sync{barrier, kMathThreads};
-      sync();
       if (is_producer_load_needed(params)) {
         const int held = states.issued < kUnacquired ? states.issued : kUnacquired;
         for (int i = 0; i < held; ++i) {

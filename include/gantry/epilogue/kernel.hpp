@@ -4,6 +4,21 @@
 // `Config` is the collective's; it may have `Accumulators`, a type whose static `at(m, n, l)` gives them. (A type of
 // its own: where device code calls a function of a class template, nvcc wants that class's constants on the device
 // too.)
+//
+// Example at namespace scope:
+//     #include <gantry/epilogue/builder.hpp>
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Bias {
+//       static constexpr gantry::EpiloguePolicy policy =
+//           gantry::CollectiveBuilder{.schedule = gantry::EpilogueSchedule::tma_warp_specialized,
+//                                     .tile = {64, 128, 64},
+//                                     .d = gantry::ElementType::bf16}
+//               .policy();
+//       static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = acc + row(bias)");
+//       using Functions = gantry::fusion::UserFunctions<>;
+//     };
+//     using Kernel = gantry::EpilogueKernel<Bias>;  // accumulators come from memory
+//     static_assert(Kernel::kThreads == 256);
 #pragma once
 
 #include <gantry/arch/control.hpp>
@@ -81,7 +96,7 @@ struct EpilogueKernel {
       fill(params, at, thread, accumulators);
       Collective::store(params.epilogue, s.tensors, pipeline, states, at, accumulators, thread, kBarrier);
     }
-    Collective::store_tail(params.epilogue, pipeline, states, thread, kBarrier);
+    Collective::store_tail(params.epilogue, pipeline, states, thread);
   }
 
   template <class Accumulators>

@@ -101,7 +101,7 @@ struct OneSubtileAtATime {
     for (int i = 0; i < kTile.count(); ++i) {
       Collective::store(params.epilogue, s.tensors, pipeline, states, at, accumulators, thread, 1, i);
     }
-    Collective::store_tail(params.epilogue, pipeline, states, thread, 1);
+    Collective::store_tail(params.epilogue, pipeline, states, thread);
   }
 };
 

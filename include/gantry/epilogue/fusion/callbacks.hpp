@@ -28,21 +28,11 @@
 #include <gantry/arch/barrier.hpp>
 #include <gantry/arch/tensormap.hpp>
 #include <gantry/atom/convert.hpp>
+#include <gantry/epilogue/fusion/detail/kept_values.hpp>
 #include <gantry/epilogue/fusion/functions.hpp>
-#include <gantry/epilogue/fusion/masks.hpp>
-#include <gantry/epilogue/fusion/params.hpp>
-#include <gantry/epilogue/fusion/reductions.hpp>
-#include <gantry/epilogue/fusion/slots.hpp>
+#include <gantry/epilogue/fusion/tile_reductions.hpp>
 
 namespace gantry::fusion {
-
-// Where a tile lies in the problem, and who asks.
-struct TileContext {
-  TileCoordinate at;
-  int m, n, l;           // of the problem
-  int tiles_m, tiles_n;  // that the problem has, for each batch
-  int thread;            // of the math threads
-};
 
 namespace detail {
 
@@ -70,90 +60,6 @@ GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&v
 }
 
 namespace detail {
-
-// The ring of an auxiliary tensor.
-template <class Config, int argument>
-struct AuxiliaryShape {
-  static constexpr Subtiles tile = Config::tile;
-  static constexpr ElementType element = Config::graph.arguments[argument].element;
-  static constexpr bool row_major = Config::graph.arguments[argument].row_major;
-  static constexpr int stages =
-      Config::graph.arguments[argument].kind == ArgumentKind::aux_in ? Config::rings.loads : Config::rings.stores;
-};
-template <class Config, int argument>
-using Auxiliary = StagedTile<AuxiliaryShape<Config, argument>>;
-
-// What a thread keeps of one argument while it works on a tile. Nothing, unless said otherwise below.
-enum class Kept : std::uint8_t { nothing, scalar, column, tensor, bits, running_column, running_scalar };
-
-GANTRY_HD constexpr Kept kept(const Argument& a) {
-  switch (a.kind) {
-    case ArgumentKind::scalar:
-      return Kept::scalar;
-    case ArgumentKind::column:
-      return Kept::column;
-    case ArgumentKind::aux_in:
-    case ArgumentKind::aux_out:
-      return is_mask(a) ? Kept::bits : Kept::tensor;
-    case ArgumentKind::reduction:
-      return a.extent == Extent::column ? Kept::running_column : Kept::running_scalar;
-    case ArgumentKind::row:
-      break;
-  }
-  return Kept::nothing;
-}
-
-template <class Config, int argument, Kept kind = kept(Config::graph.arguments[argument])>
-struct KeptValue {};
-template <class Config, int argument>
-struct KeptValue<Config, argument, Kept::scalar> {
-  typename Config::Value value;
-};
-// Rows of a thread: two for each row of wgmmas.
-template <class Config, int argument>
-struct KeptValue<Config, argument, Kept::column> {
-  typename Config::Value value[Config::tile.m / Config::tile.mma_m() * 2];
-};
-template <class Config, int argument>
-struct KeptValue<Config, argument, Kept::tensor> {
-  decltype(Auxiliary<Config, argument>::make_registers()) value;
-};
-template <class Config, int argument>
-struct KeptValue<Config, argument, Kept::bits> {
-  Bits<Config> value;
-};
-template <class Config, int argument>
-struct KeptValue<Config, argument, Kept::running_column> {
-  float value[Config::tile.m / Config::tile.mma_m() * 2];
-};
-// A row's part of a subtile, by pairs of neighbouring columns, or one number for the tile.
-template <class Config, int argument>
-struct KeptValue<Config, argument, Kept::running_scalar> {
-  float value[Config::graph.arguments[argument].extent == Extent::row ? Config::tile.epi_n / 4 : 1];
-};
-
-// KeptValue of every argument; get<i>(kept) is that of argument i.
-template <class Config, int argument>
-struct KeptOf {
-  KeptValue<Config, argument> of;
-};
-template <class Config, class Indices>
-struct KeptValues;
-template <class Config, int... is>
-struct KeptValues<Config, Sequence<is...>> : KeptOf<Config, is>... {};
-
-template <int argument, class Config>
-GANTRY_INLINE auto& get(KeptOf<Config, argument>& kept) {
-  return kept.of.value;
-}
-
-// The reduction that an argument is the result of.
-GANTRY_HD constexpr Reduction reduction_of(const Graph& graph, int argument) {
-  for (int i = 0; i < graph.node_count; ++i) {
-    if (graph.nodes[i].kind == NodeKind::reduce && graph.nodes[i].argument == argument) return graph.nodes[i].reduction;
-  }
-  return Reduction::add;
-}
 
 GANTRY_HD constexpr bool has_rows(const Graph& graph) { return graph.count(ArgumentKind::row) > 0; }
 
@@ -314,10 +220,10 @@ struct FusionCallbacks {
     GANTRY_INLINE Store(const Params& params, unsigned char* shared, const TileContext& context)
         : params_(params), shared_(shared), context_(context) {}
 
-    // Reads what a tile needs once. `sync` waits for all math threads.
+    // Reads what a tile needs once. `sync` waits for all math threads. Requires that they have met since the last visit
+    // and the last reduction of the previous tile, whose rows and partial results lay in the same place.
     template <class Sync>
     GANTRY_INLINE void begin(const Sync& sync) {
-      if constexpr (kBeginSyncNeeded) sync();  // the rows of the previous tile have been read
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
@@ -369,15 +275,16 @@ struct FusionCallbacks {
       }
     }
 
-    // Combines what the threads have of a subtile, where that must not wait for the end of the kTile.
+    // Combines what the threads have of a subtile, where that must not wait for the end of the tile.
     template <class Sync>
-    GANTRY_INLINE void reduce(int subtile, int em, int en, const Sync& sync) {
+    GANTRY_INLINE void reduce(int em, int en, const Sync& sync) {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::reduction && a.extent == Extent::row) {
           if (!is_given<argument>(params_)) return;
-          reduce_rows<argument>(subtile, em, en, sync);
+          Reducer<argument>::reduce_rows(context_, params_.operands[argument], detail::get<argument>(kept_),
+                                         parts<argument>(), em, en, sync);
         }
       });
     }
@@ -409,17 +316,14 @@ struct FusionCallbacks {
       });
     }
 
-    // Reductions that span the kTile.
+    // Reductions that span the tile.
     template <class Sync>
     GANTRY_INLINE void end(const Sync& sync) {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::reduction) {
-          if (!is_given<argument>(params_)) return;
-          if constexpr (a.extent == Extent::column) end_column<argument>(sync);
-          if constexpr (a.extent == Extent::scalar) end_scalar<argument>(sync);
-          if constexpr (a.extent == Extent::row && a.deterministic) end_row<argument>(sync);
+          if (is_given<argument>(params_)) end_reduction<argument>(sync);
         }
       });
     }
@@ -475,11 +379,6 @@ struct FusionCallbacks {
       }
     }
 
-    // Which of a thread's rows of the tile value i of subtile row em is in.
-    GANTRY_HD static constexpr int row_slot(int em, int i) {
-      return (em * kTile.blocks() + i / kTile.values_of_block()) * 2 + i / 2 % 2;
-    }
-
     // ---- Nodes
 
     template <int number, int F, int N>
@@ -504,7 +403,7 @@ struct FusionCallbacks {
         visit_row<argument>(out, first, en);
       } else if constexpr (node.kind == NodeKind::column) {
         GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = detail::get<argument>(kept_)[row_slot(em, first + k)];
+        for (int k = 0; k < F; ++k) out[k] = detail::get<argument>(kept_)[row_slot(tile(), em, first + k)];
       } else if constexpr (node.kind == NodeKind::aux_load) {
         visit_auxiliary<argument>(out, first);
       } else if constexpr (node.kind == NodeKind::compute) {
@@ -514,7 +413,7 @@ struct FusionCallbacks {
         GANTRY_UNROLL
         for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
       } else {
-        visit_reduction<number>(values[node.inputs[0]], first, em, en);
+        visit_reduction<argument>(values[node.inputs[0]], first, em, en);
         GANTRY_UNROLL
         for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
       }
@@ -590,131 +489,33 @@ struct FusionCallbacks {
 
     // ---- Reductions
 
-    template <int number, int F>
+    template <int argument>
+    using Reducer = TileReduction<Config, detail::reduction_of(Config::graph, argument)>;
+    template <int argument>
+    GANTRY_INLINE float* parts() const {
+      return reinterpret_cast<float*>(shared_ + Constant<kSlots.offset[argument]>::value);
+    }
+
+    template <int argument, int F>
     GANTRY_INLINE void visit_reduction(const Value (&in)[F], int first, int em, int en) {
-      constexpr Node node = Config::graph.nodes[number];
-      constexpr Extent extent = Config::graph.arguments[node.argument].extent;
       static_assert(__is_same(Value, float),
                     "gantry: a reduction needs real values, and this epilogue has complex ones");
-      auto& kept = detail::get<node.argument>(kept_);
-      const int row0 = row_of_tile() + em * kTile.epi_m + tile().row_of_thread(context_.thread);
-      const int column0 = column_of_tile() + en * kTile.epi_n + tile().column_of_thread(context_.thread);
-      GANTRY_UNROLL
-      for (int k = 0; k < F; ++k) {
-        const int i = first + k;
-        if (row0 + tile().row_of_value(i) >= context_.m || column0 + tile().column_of_value(i) >= context_.n) continue;
-        int slot = 0;
-        if constexpr (extent == Extent::column) slot = row_slot(em, i);
-        if constexpr (extent == Extent::row) slot = i % kTile.values_of_block() / 4 * 2 + i % 2;
-        kept[slot] = combine<node.reduction>(kept[slot], in[k]);
-      }
+      constexpr Extent extent = Config::graph.arguments[argument].extent;
+      Reducer<argument>::template add<extent>(context_, detail::get<argument>(kept_), in, first, em, en);
     }
 
-    template <int argument>
-    GANTRY_INLINE ReductionTarget target(std::int64_t length, std::int64_t first, int part, int parts) const {
-      return reduction_target(params_.operands[argument], context_.at.l, context_.l,
-                              {.length = length, .first = first, .part = part, .parts = parts});
-    }
-
-    // Runs `last` in the tile that arrives last of those that share a result: `tiles` in each batch, `groups` results.
-    template <int argument, class Sync, class Last>
-    GANTRY_INLINE void when_last(int group, int groups, int tiles, const Sync& sync, const Last& last) const {
+    template <int argument, class Sync>
+    GANTRY_INLINE void end_reduction(const Sync& sync) {
+      constexpr Argument a = Config::graph.arguments[argument];
+      using Of = Reducer<argument>;
       const Operand& operand = params_.operands[argument];
-      const bool by_batch = operand.batch_stride != 0;
-      std::uint32_t* arrived = operand.arrived + (by_batch ? context_.at.l * groups : 0) + group;
-      const int parts = by_batch ? tiles : tiles * context_.l;
-      sync();
-      bool is_last = false;
-      if (context_.thread == 0) {
-        is_last = arch::atom(arch::op_add, arch::sem_acq_rel, arch::scope_gpu, arch::space_global, arrived, 1u) + 1 ==
-                  static_cast<std::uint32_t>(parts);
-      }
-      if (arch::barrier_reduce_or(sync.barrier, static_cast<std::uint32_t>(kTile.threads()), is_last)) last();
-    }
-
-    // Of one subtile: every warp leaves its rows' part, then each column is combined over warps by one thread.
-    template <int argument, class Sync>
-    GANTRY_INLINE void reduce_rows(int subtile, int em, int en, const Sync& sync) {
-      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
-      constexpr int kWarps = kTile.threads() / 32;
       auto& kept = detail::get<argument>(kept_);
-      float* parts = reinterpret_cast<float*>(shared_ + Constant<kSlots.offset[argument]>::value) +
-                     subtile % 2 * kWarps * kTile.epi_n;
-      const int warp = context_.thread / 32;
-      GANTRY_UNROLL
-      for (int i = 0; i < kTile.epi_n / 4; ++i) {
-        const float x = combine_lanes<op, 16 + 8 + 4>(kept[i]);
-        if (context_.thread % 32 < 4) {
-          arch::st(arch::space_shared,
-                   parts + warp * kTile.epi_n + i / 2 * 8 + i % 2 + tile().column_of_thread(context_.thread), x);
-        }
-        kept[i] = identity<op>();
-      }
-      sync();
-      const ReductionTarget to =
-          target<argument>(context_.n, column_of_tile() + en * kTile.epi_n, context_.at.m * kTile.along_m() + em,
-                           context_.tiles_m * kTile.along_m());
-      for (int i = context_.thread; i < kTile.epi_n; i += kTile.threads()) {
-        if (column_of_tile() + en * kTile.epi_n + i >= context_.n) continue;
-        float x = identity<op>();
-        GANTRY_UNROLL
-        for (int w = 0; w < kWarps; ++w) x = combine<op>(x, arch::ld(arch::space_shared, parts + w * kTile.epi_n + i));
-        leave<op>(to, i, x);
-      }
-    }
-
-    template <int argument, class Sync>
-    GANTRY_INLINE void end_row(const Sync& sync) {
-      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
-      const ReductionTarget to = target<argument>(context_.n, column_of_tile(), 0, context_.tiles_m * kTile.along_m());
-      when_last<argument>(context_.at.n, context_.tiles_n, context_.tiles_m, sync, [&] {
-        for (int i = context_.thread; i < kTile.n; i += kTile.threads()) {
-          if (column_of_tile() + i < context_.n) finish<op>(to, i);
-        }
-      });
-    }
-
-    template <int argument, class Sync>
-    GANTRY_INLINE void end_column(const Sync& sync) {
-      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
-      auto& kept = detail::get<argument>(kept_);
-      const ReductionTarget to = target<argument>(context_.m, row_of_tile(), context_.at.n, context_.tiles_n);
-      GANTRY_UNROLL
-      for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
-        const float x = combine_lanes<op, 1 + 2>(kept[i]);
-        const int row = i / 2 * kTile.mma_m() + i % 2 * 8 + tile().row_of_thread(context_.thread);
-        if (context_.thread % 4 == 0 && row_of_tile() + row < context_.m) leave<op>(to, row, x);
-      }
-      if constexpr (Config::graph.arguments[argument].deterministic) {
-        when_last<argument>(context_.at.m, context_.tiles_m, context_.tiles_n, sync, [&] {
-          for (int i = context_.thread; i < kTile.m; i += kTile.threads()) {
-            if (row_of_tile() + i < context_.m) finish<op>(to, i);
-          }
-        });
-      }
-    }
-
-    template <int argument, class Sync>
-    GANTRY_INLINE void end_scalar(const Sync& sync) {
-      constexpr Reduction op = detail::reduction_of(Config::graph, argument);
-      constexpr int kWarps = kTile.threads() / 32;
-      const int tiles = context_.tiles_m * context_.tiles_n;
-      const ReductionTarget to = target<argument>(1, 0, context_.at.n * context_.tiles_m + context_.at.m, tiles);
-      const float x = combine_lanes<op, 31>(detail::get<argument>(kept_)[0]);
-      float* parts = reinterpret_cast<float*>(shared_ + Constant<kSlots.offset[argument]>::value);
-      sync();  // the previous tile's have been read
-      if (context_.thread % 32 == 0) arch::st(arch::space_shared, parts + context_.thread / 32, x);
-      sync();
-      if (context_.thread == 0) {
-        float all = identity<op>();
-        GANTRY_UNROLL
-        for (int w = 0; w < kWarps; ++w) all = combine<op>(all, arch::ld(arch::space_shared, parts + w));
-        leave<op>(to, 0, all);
-      }
-      if constexpr (Config::graph.arguments[argument].deterministic) {
-        when_last<argument>(0, 1, tiles, sync, [&] {
-          if (context_.thread == 0) finish<op>(to, 0);
-        });
+      if constexpr (a.extent == Extent::column) {
+        Of::template end_column<a.deterministic>(context_, operand, kept, sync);
+      } else if constexpr (a.extent == Extent::scalar) {
+        Of::template end_scalar<a.deterministic>(context_, operand, kept[0], parts<argument>(), sync);
+      } else if constexpr (a.deterministic) {
+        Of::end_row(context_, operand, sync);
       }
     }
 

@@ -1,0 +1,181 @@
+// The reductions of one tile: threads hand in values fragment by fragment, then lanes, warps and tiles meet.
+//
+// Row vectors (over m) are combined subtile by subtile, column vectors and scalars at the end of the tile. `so_far` is
+// what a thread has: kept(extent) floats that begin as the identity. `parts` is shared memory for the
+// partial results of warps. Requires that all threads have met since the previous tile's last reduction.
+//
+// Example at namespace scope:
+//     struct Geometry {
+//       static constexpr gantry::Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
+//     };
+//     using Largest = gantry::fusion::TileReduction<Geometry, gantry::fusion::Reduction::max>;
+//     static_assert(Largest::kept(gantry::fusion::Extent::row) == 8 && Largest::kept(gantry::fusion::Extent::scalar) == 1);
+#pragma once
+
+#include <gantry/arch/barrier.hpp>
+#include <gantry/arch/memory.hpp>
+#include <gantry/epilogue/fusion/reductions.hpp>
+#include <gantry/epilogue/subtiles.hpp>
+
+namespace gantry::fusion {
+
+// Where a tile lies in the problem, and who asks.
+struct TileContext {
+  TileCoordinate at;
+  int m, n, l;           // of the problem
+  int tiles_m, tiles_n;  // that the problem has, for each batch
+  int thread;            // of the math threads
+};
+
+// Which of a thread's rows of the tile value i of subtile row em is in; there are two for each row of wgmmas.
+GANTRY_HD constexpr int row_slot(const Subtiles& tile, int em, int i) {
+  return (em * tile.blocks() + i / tile.values_of_block()) * 2 + i / 2 % 2;
+}
+GANTRY_HD constexpr int row_slots(const Subtiles& tile) { return tile.m / tile.mma_m() * 2; }
+
+template <class Config, Reduction op>
+struct TileReduction {
+  static constexpr Subtiles kTile = Config::tile;
+  static constexpr int kWarps = kTile.threads() / 32;
+  static constexpr float kIdentity = identity<op>();
+
+  // Floats that a thread keeps, and that warps leave in shared memory.
+  GANTRY_HD static constexpr int kept(Extent extent) {
+    return extent == Extent::column ? row_slots(Config::tile) : extent == Extent::row ? Config::tile.epi_n / 4 : 1;
+  }
+
+  // Values first, first + 1, ... of subtile (em, en), where they lie in the problem.
+  template <Extent extent, int F>
+  GANTRY_INLINE static void add(const TileContext& context, float* so_far, const float (&in)[F], int first, int em,
+                                int en) {
+    constexpr Subtiles tile = Config::tile;
+    const int row0 = context.at.m * kTile.m + em * kTile.epi_m + tile.row_of_thread(context.thread);
+    const int column0 = context.at.n * kTile.n + en * kTile.epi_n + tile.column_of_thread(context.thread);
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) {
+      const int i = first + k;
+      if (row0 + tile.row_of_value(i) >= context.m || column0 + tile.column_of_value(i) >= context.n) continue;
+      int slot = 0;
+      if constexpr (extent == Extent::column) slot = row_slot(tile, em, i);
+      if constexpr (extent == Extent::row) slot = i % kTile.values_of_block() / 4 * 2 + i % 2;
+      so_far[slot] = combine<op>(so_far[slot], in[k]);
+    }
+  }
+
+  // Of one subtile: every warp leaves its rows' part, then each column is combined over warps by one thread.
+  template <class Sync>
+  GANTRY_INLINE static void reduce_rows(const TileContext& context, const Operand& operand, float* so_far, float* parts,
+                                        int em, int en, const Sync& sync) {
+    constexpr Subtiles tile = Config::tile;
+    // Two sets of partial results, so that one is combined while the next is written.
+    parts += (en * kTile.along_m() + em) % 2 * kWarps * kTile.epi_n;
+    const int warp = context.thread / 32;
+    GANTRY_UNROLL
+    for (int i = 0; i < kTile.epi_n / 4; ++i) {
+      const float x = combine_lanes<op, 16 + 8 + 4>(so_far[i]);
+      if (context.thread % 32 < 4) {
+        arch::st(arch::space_shared,
+                 parts + warp * kTile.epi_n + i / 2 * 8 + i % 2 + tile.column_of_thread(context.thread), x);
+      }
+      so_far[i] = identity<op>();
+    }
+    sync();
+    const int column0 = context.at.n * kTile.n + en * kTile.epi_n;
+    const ReductionTarget to = reduction_target(operand, context.at.l, context.l,
+                                                {.length = context.n,
+                                                 .first = column0,
+                                                 .part = context.at.m * kTile.along_m() + em,
+                                                 .parts = context.tiles_m * kTile.along_m()});
+    for (int i = context.thread; i < kTile.epi_n; i += kTile.threads()) {
+      if (column0 + i >= context.n) continue;
+      float x = identity<op>();
+      GANTRY_UNROLL
+      for (int w = 0; w < kWarps; ++w) x = combine<op>(x, arch::ld(arch::space_shared, parts + w * kTile.epi_n + i));
+      leave<op>(to, i, x);
+    }
+  }
+
+  // Row vectors through workspace.
+  template <class Sync>
+  GANTRY_INLINE static void end_row(const TileContext& context, const Operand& operand, const Sync& sync) {
+    const int column0 = context.at.n * kTile.n;
+    const ReductionTarget to = reduction_target(
+        operand, context.at.l, context.l,
+        {.length = context.n, .first = column0, .part = 0, .parts = context.tiles_m * kTile.along_m()});
+    when_last(context, operand, {context.at.n, context.tiles_n, context.tiles_m}, sync, [&] {
+      for (int i = context.thread; i < kTile.n; i += kTile.threads()) {
+        if (column0 + i < context.n) finish<op>(to, i);
+      }
+    });
+  }
+
+  template <bool deterministic, class Sync>
+  GANTRY_INLINE static void end_column(const TileContext& context, const Operand& operand, float* so_far,
+                                       const Sync& sync) {
+    constexpr Subtiles tile = Config::tile;
+    const int row0 = context.at.m * kTile.m;
+    const ReductionTarget to =
+        reduction_target(operand, context.at.l, context.l,
+                         {.length = context.m, .first = row0, .part = context.at.n, .parts = context.tiles_n});
+    GANTRY_UNROLL
+    for (int i = 0; i < row_slots(tile); ++i) {
+      const float x = combine_lanes<op, 1 + 2>(so_far[i]);
+      const int row = i / 2 * kTile.mma_m() + i % 2 * 8 + tile.row_of_thread(context.thread);
+      if (context.thread % 4 == 0 && row0 + row < context.m) leave<op>(to, row, x);
+    }
+    if constexpr (deterministic) {
+      when_last(context, operand, {context.at.m, context.tiles_m, context.tiles_n}, sync, [&] {
+        for (int i = context.thread; i < kTile.m; i += kTile.threads()) {
+          if (row0 + i < context.m) finish<op>(to, i);
+        }
+      });
+    }
+  }
+
+  template <bool deterministic, class Sync>
+  GANTRY_INLINE static void end_scalar(const TileContext& context, const Operand& operand, float so_far, float* parts,
+                                       const Sync& sync) {
+    const int tiles = context.tiles_m * context.tiles_n;
+    const ReductionTarget to = reduction_target(
+        operand, context.at.l, context.l,
+        {.length = 1, .first = 0, .part = context.at.n * context.tiles_m + context.at.m, .parts = tiles});
+    const float x = combine_lanes<op, 31>(so_far);
+    if (context.thread % 32 == 0) arch::st(arch::space_shared, parts + context.thread / 32, x);
+    sync();
+    if (context.thread == 0) {
+      float all = identity<op>();
+      GANTRY_UNROLL
+      for (int w = 0; w < kWarps; ++w) all = combine<op>(all, arch::ld(arch::space_shared, parts + w));
+      leave<op>(to, 0, all);
+    }
+    if constexpr (deterministic) {
+      when_last(context, operand, {0, 1, tiles}, sync, [&] {
+        if (context.thread == 0) finish<op>(to, 0);
+      });
+    }
+  }
+
+ private:
+  // Which of the results of a batch this is, how many there are, and how many tiles bring a part of it.
+  struct Group {
+    int number, count, tiles;
+  };
+
+  // Runs `last` in the tile that arrives last of those that share a result.
+  template <class Sync, class Last>
+  GANTRY_INLINE static void when_last(const TileContext& context, const Operand& operand, const Group& group,
+                                      const Sync& sync, const Last& last) {
+    const bool by_batch = operand.batch_stride != 0;
+    std::uint32_t* arrived = operand.arrived + (by_batch ? context.at.l * group.count : 0) + group.number;
+    const int parts = by_batch ? group.tiles : group.tiles * context.l;
+    sync();
+    bool is_last = false;
+    if (context.thread == 0) {
+      is_last = arch::atom(arch::op_add, arch::sem_acq_rel, arch::scope_gpu, arch::space_global, arrived, 1u) + 1 ==
+                static_cast<std::uint32_t>(parts);
+    }
+    if (arch::barrier_reduce_or(sync.barrier, static_cast<std::uint32_t>(kTile.threads()), is_last)) last();
+  }
+};
+
+}  // namespace gantry::fusion
