@@ -56,7 +56,8 @@ void check_same(const Meeting& meeting, const Exchange& exchange, SiteId site) {
 }  // namespace
 
 std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site site) {
-  const Call call = enter_call(site, exchange.ordered ? Operation::syncwarp : Operation::warp_exchange);
+  const bool is_syncwarp = exchange.ordered && !exchange.aligned;
+  const Call call = enter_call(site, is_syncwarp ? Operation::syncwarp : Operation::warp_exchange);
   if (call.dropped()) return exchange.mask;
   Thread& thread = self();
   Cta& cta = *thread.cta;

@@ -91,6 +91,7 @@ GANTRY_DEVICE inline std::uint64_t word_of(std::uint32_t barrier) {
 struct State {
   std::uint64_t word;
   std::uint32_t parity;  // of the phase that is not complete
+  bool counts;           // whether the word shows what the barrier counts
   std::uint32_t arrivals;
   std::int32_t bytes;
 };
@@ -111,7 +112,9 @@ GANTRY_DEVICE inline State look_into(std::uint32_t barrier) {
   state.word = word_of(barrier);
   asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(state.arrivals) : "l"(state.word));
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-  state.bytes = pending_bytes(state.word, word_of(barrier));
+  const std::uint64_t raised = word_of(barrier);
+  state.counts = raised != state.word;
+  state.bytes = pending_bytes(state.word, raised);
   asm volatile("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], 1;" ::"r"(barrier) : "memory");
   return state;
 }
@@ -128,11 +131,17 @@ GANTRY_DEVICE inline void print(std::uint32_t barrier, std::uint32_t parity, con
     for (int rest = name.index, at = digits; at > 0; --at, rest /= 10) index[at] = static_cast<char>('0' + rest % 10);
   }
   printf(
-      "gantry watchdog: %s%sthread %u of CTA (%u, %u, %u) waited at %s:%d for parity %u of %s%s%s: its phase of parity "
-      "%u still waits for %u arrivals and %d bytes (mbarrier at shared address %u, word %016llx).\n",
+      "gantry watchdog: %s%sthread %u of CTA (%u, %u, %u) waited at %s:%d for parity %u of %s%s%s, which is in a phase "
+      "of "
+      "parity %u (mbarrier at shared address %u, word %016llx)",
       role ? role : "", role ? " " : "", thread(), blockIdx.x, blockIdx.y, blockIdx.z, site.file, site.line, parity,
       name.text ? name.text : "a barrier without a name", name.text && name.part ? name.part : "", index, state.parity,
-      state.arrivals, state.bytes, barrier, static_cast<unsigned long long>(state.word));
+      barrier, static_cast<unsigned long long>(state.word));
+  if (state.counts) {
+    printf(": it still waits for %u arrivals and %d bytes.\n", state.arrivals, state.bytes);
+  } else {
+    printf(": its word does not show what it waits for.\n");
+  }
 }
 
 // Prints what is known of the barrier, gives others the time to do so as well, and ends the launch with an error.
