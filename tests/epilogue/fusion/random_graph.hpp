@@ -34,7 +34,7 @@ class RandomGraph {
     if (options_.source && chance(60)) values_.push_back(add({.kind = NodeKind::source}));
     const int functions = 1 + below(options_.most_functions);
     for (int i = 0; i < functions && graph_.node_count < kMaxNodes - 12; ++i) {
-      if (chance(30)) leaf();
+      if (chance(50)) leaf();
       function();
     }
     outputs();
@@ -49,6 +49,14 @@ class RandomGraph {
   int any() { return values_[static_cast<std::size_t>(below(static_cast<int>(values_.size())))]; }
   // The last values more often, so that graphs grow deep.
   int recent() { return chance(60) ? values_.back() : any(); }
+  // Another one, where there is another one.
+  int other_than(int x) {
+    int y = any();
+    for (int tries = 0; tries < 4 && y == x; ++tries) y = any();
+    return y;
+  }
+  // A leaf is there to be read, and is not what the next function goes on from.
+  void offer(int leaf) { values_.insert(values_.begin(), leaf); }
   int constant(float x) { return add({.kind = NodeKind::constant, .constant = x}); }
   int compute(Function f, int a, int b = -1, int c = -1) {
     Node node{.kind = NodeKind::compute, .function = f};
@@ -83,7 +91,7 @@ class RandomGraph {
     if (graph_.argument_count >= kMaxArguments - 6) return;
     if (kind == 0) {
       constexpr float kConstants[] = {0, 1, -1, 0.5f, 2, -0.0f, 0.1f, 1e-3f, 3};
-      values_.push_back(constant(kConstants[below(9)]));
+      offer(constant(kConstants[below(9)]));
     } else if (kind == 1 && options_.scalars) {
       load("s", NodeKind::scalar, ArgumentKind::scalar);
     } else if (kind == 2 && options_.vectors) {
@@ -95,7 +103,7 @@ class RandomGraph {
     }
   }
   void load(const char* stem, NodeKind node, ArgumentKind kind) {
-    values_.push_back(add({.kind = node, .argument = static_cast<std::int8_t>(argument(stem, kind))}));
+    offer(add({.kind = node, .argument = static_cast<std::int8_t>(argument(stem, kind))}));
   }
 
   // A function of values that are there, kept inside its domain.
@@ -136,8 +144,10 @@ class RandomGraph {
         out = add(node);
         break;
       }
-      default:
-        out = compute(f, x, arity(f) > 1 ? any() : -1, arity(f) > 2 ? any() : -1);
+      default: {
+        const int y = arity(f) > 1 ? other_than(x) : -1;
+        out = compute(f, x, y, arity(f) > 2 ? other_than(y) : -1);
+      }
     }
     values_.push_back(out);
   }

@@ -103,8 +103,14 @@ Range user_range(const Range* x) {
   if constexpr (n == 1) value = define(x[0].value);
   if constexpr (n == 2) value = define(x[0].value, x[1].value);
   if constexpr (n == 3) value = define(x[0].value, x[1].value, x[2].value);
-  double spread = 0;
-  for (int k = 0; k < n; ++k) spread += std::fmax(x[k].upper - x[k].value, x[k].value - x[k].lower);
+  // Where `call` stands in for the definition, it took its inputs as floats, and its value has an error too.
+  constexpr bool kCalled = !requires { F::define(0.0); }
+  &&!requires { F::define(0.0, 0.0); }
+  &&!requires { F::define(0.0, 0.0, 0.0); };
+  double spread = kCalled ? (error.relative * std::fabs(value) + error.absolute) / std::fmax(lipschitz, 0x1p-100) : 0;
+  for (int k = 0; k < n; ++k) {
+    spread += std::fmax(x[k].upper - x[k].value, x[k].value - x[k].lower) + (kCalled ? kHalfUlp * largest(x[k]) : 0);
+  }
   return with_error(error, {value, value - lipschitz * spread, value + lipschitz * spread});
 }
 template <class Users, int k = 0>
@@ -139,7 +145,9 @@ class ReducedRange {
   // are exact. Nothing reduced gives 0, or -infinity for max.
   Range range() const {
     if (count_ == 0) return exactly(reduction_ == Reduction::max ? -HUGE_VAL : 0);
-    if (unknown_ || std::isnan(total_.value)) return anything(total_.value);
+    // Partial sums may be infinite where the sum is not, and of both signs.
+    const bool overflows = !(magnitude_ <= static_cast<double>(std::numeric_limits<float>::max()));
+    if (unknown_ || overflows || std::isnan(total_.value)) return anything(total_.value);
     Range out = total_;
     if (reduction_ == Reduction::add && !(whole_ && magnitude_ <= 0x1p24)) {
       const double slack = static_cast<double>(count_) * kHalfUlp * magnitude_ * (1 + 0x1p-10);
