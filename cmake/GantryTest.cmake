@@ -6,6 +6,12 @@
 include(GoogleTest)
 find_package(GTest REQUIRED)
 
+# What every test reads first, compiled once.
+add_library(gantry_test_first OBJECT "${PROJECT_SOURCE_DIR}/cmake/test_first.cpp")
+target_link_libraries(gantry_test_first PRIVATE gantry::gantry gantry_options GTest::gmock GTest::gtest_main)
+target_compile_definitions(gantry_test_first PRIVATE GANTRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_precompile_headers(gantry_test_first PRIVATE <gtest/gtest.h> <random> <string> <vector>)
+
 function(gantry_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
@@ -15,6 +21,7 @@ function(gantry_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE gantry::gantry gantry_options GTest::gmock GTest::gtest_main ${arg_LIBS})
   target_compile_definitions(${name} PRIVATE GANTRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_precompile_headers(${name} REUSE_FROM gantry_test_first)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   if(arg_LABELS)
     # gtest_discover_tests of CMake 3.25 loses a list of labels; ctest sets them when it has read the tests.
