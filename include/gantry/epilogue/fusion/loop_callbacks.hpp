@@ -1,0 +1,400 @@
+// The callbacks of an epilogue for a graph that is known only at run time, walked in a loop: for the simulated machine,
+// where a thousand graphs then need no thousand instantiations. Results are those of FusionCallbacks, bit for bit.
+//
+// A configuration inherits GraphAtRunTime<...>, which says whether its graphs may use C and give D;
+// EpilogueArguments takes the graph. Host only. Every value of a thread is read before a subtile is visited, row
+// vectors straight from global memory; auxiliary tensors travel by TMA as ever.
+//
+// Example at namespace scope:
+//     #include <gantry/epilogue/builder.hpp>
+//     struct AnyGraph : gantry::fusion::GraphAtRunTime<false, true> {
+//       static constexpr gantry::EpiloguePolicy policy =
+//           gantry::CollectiveBuilder{.tile = {64, 64, 64}, .d = gantry::ElementType::bf16}.policy();
+//     };
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gantry/epilogue/fusion/callbacks.hpp>
+#include <gantry/epilogue/fusion/canonical.hpp>
+#include <gantry/epilogue/fusion/evaluate.hpp>
+
+namespace gantry::fusion {
+
+namespace detail {
+
+template <class Config, ElementType kElement, bool kRows, bool kLoads>
+struct LoopShape {
+  static constexpr Subtiles tile = Config::tile;
+  static constexpr ElementType element = kElement;
+  static constexpr bool row_major = kRows;
+  static constexpr int stages = kLoads ? Config::rings.loads : Config::rings.stores;
+};
+
+// f(StagedTile<...>{}) of an auxiliary tensor, or false where its element type is not among those compiled.
+template <class Config, class F>
+bool with_staged_tile(const Argument& a, const F& f) {
+  const auto by_ring = [&](auto element, auto rows) {
+    constexpr ElementType e = decltype(element)::value;
+    constexpr bool r = decltype(rows)::value;
+    if (a.kind == ArgumentKind::aux_in) {
+      f(StagedTile<LoopShape<Config, e, r, true>>{});
+    } else {
+      f(StagedTile<LoopShape<Config, e, r, false>>{});
+    }
+    return true;
+  };
+  const auto by_major = [&](auto element) {
+    return a.row_major ? by_ring(element, std::true_type{}) : by_ring(element, std::false_type{});
+  };
+  switch (a.element) {
+    case ElementType::f32:
+      return by_major(std::integral_constant<ElementType, ElementType::f32>{});
+    case ElementType::f16:
+      return by_major(std::integral_constant<ElementType, ElementType::f16>{});
+    case ElementType::bf16:
+      return by_major(std::integral_constant<ElementType, ElementType::bf16>{});
+    case ElementType::e4m3:
+      return by_major(std::integral_constant<ElementType, ElementType::e4m3>{});
+    case ElementType::e5m2:
+      return by_major(std::integral_constant<ElementType, ElementType::e5m2>{});
+    case ElementType::s8:
+      return by_major(std::integral_constant<ElementType, ElementType::s8>{});
+    default:
+      return false;
+  }
+}
+
+// f(TileReduction<...>{}) of a reduction known at run time.
+template <class Config, class F>
+void with_reduction(Reduction op, const F& f) {
+  switch (op) {
+    case Reduction::add:
+      return f(TileReduction<Config, Reduction::add>{});
+    case Reduction::max:
+      return f(TileReduction<Config, Reduction::max>{});
+    case Reduction::amax:
+      return f(TileReduction<Config, Reduction::amax>{});
+  }
+}
+
+template <class Value>
+Value load_value(ElementType element, const void* pointer, std::int64_t i) {
+  return visit_element_type(element, [&](auto tag) -> Value {
+    using Element = typename decltype(tag)::type;
+    if constexpr (__is_same(Element, void) || Complex<Element>) {
+      return Value{};
+    } else {
+      return load_value<Value, Element>(pointer, i);
+    }
+  });
+}
+
+}  // namespace detail
+
+template <class Config>
+struct LoopCallbacks {
+  using Value = typename Config::Value;
+  static_assert(__is_same(Value, float), "gantry: graphs at run time have real values");
+  static constexpr Subtiles kTile = Config::tile;
+  static constexpr int kSharedBytes = 128 * 1024;
+  static constexpr int kSharedAlignment = 1024;
+  static constexpr bool kMayLoad = true;
+  static constexpr bool kUsesSource = Config::graph.uses_source();
+  static constexpr bool kGivesD = Config::graph.d >= 0;
+
+  struct Params : fusion::Params<kMaxArguments, kMaxArguments> {
+    Graph graph;
+    Slots slots;
+    int scale_of_source;
+
+    void bind(const Graph& g) {
+      graph = g;
+      slots = make_slots(g, Config::tile, Config::rings);
+      scale_of_source = detail::scale_of_source(g);
+    }
+    bool is_given(int i) const { return this->operands[i].pointer != nullptr; }
+  };
+
+  // Why a graph cannot be walked in this way.
+  static std::vector<std::string> problems(const Graph& graph) {
+    std::vector<std::string> out;
+    for (int i = 0; i < graph.argument_count; ++i) {
+      const Argument& a = graph.arguments[i];
+      if (is_staged(a) && !detail::with_staged_tile<Config>(a, [](auto) {})) {
+        out.push_back(std::string(a.name.text) + ": an auxiliary tensor of a graph at run time has elements of f32, " +
+                      "f16, bf16, e4m3, e5m2, s8 or u1, not of " + info(a.element).name);
+      }
+    }
+    const int bytes = make_slots(graph, Config::tile, Config::rings).bytes;
+    if (bytes > kSharedBytes) {
+      out.push_back("the graph takes " + std::to_string(bytes) + " bytes of shared memory, and there are " +
+                    std::to_string(kSharedBytes));
+    }
+    return out;
+  }
+
+  template <class F>
+  static void for_staged(const Graph& graph, const F& f) {
+    const Slots slots = make_slots(graph, Config::tile, Config::rings);
+    for (int i = 0; i < graph.argument_count; ++i) {
+      if (!is_staged(graph.arguments[i])) continue;
+      detail::with_staged_tile<Config>(graph.arguments[i], [&](auto tile) { f(i, slots.map[i], tile); });
+    }
+  }
+
+  static int load_bytes(const Params& params) {
+    int bytes = 0;
+    for_loaded(params, [&](int, auto tile) { bytes += decltype(tile)::kStageBytes; });
+    return bytes;
+  }
+  static bool is_C_load_needed(const Params& params, int batch) {
+    if (!params.graph.uses_source()) return false;
+    return params.scale_of_source < 0 || !(read_scalar(params, params.scale_of_source, batch) == 0);
+  }
+  static bool is_C_load_by_batch(const Params& params) {
+    const int scale = params.scale_of_source;
+    return scale >= 0 && params.is_given(scale) && params.operands[scale].batch_stride != 0;
+  }
+  static void prefetch_descriptors(const Params& params) {
+    for (int i = 0; i < params.slots.maps; ++i) arch::prefetch_tensormap(&params.maps[i]);
+  }
+
+  static void step(const Params& params, unsigned char* shared, int stage, std::uint64_t* full,
+                   const TileCoordinate& at, int em, int en) {
+    for_loaded(params, [&](int i, auto tile) {
+      using Tile = decltype(tile);
+      Tile::load(&params.maps[params.slots.map[i]], buffers<Tile>(params, shared, i), stage, full, at, em, en);
+    });
+  }
+
+  class Store {
+   public:
+    static constexpr bool kBeginSyncNeeded = false;
+
+    Store(const Params& params, unsigned char* shared, const TileContext& context)
+        : params_(params), shared_(shared), context_(context) {}
+
+    template <class Sync>
+    void begin(const Sync&) {
+      for_reductions([&](int i, auto reduction) {
+        for (float& x : so_far_[i]) x = decltype(reduction)::kIdentity;
+      });
+    }
+
+    void previsit(int stage, int em, int en) {
+      for (int i = 0; i < params_.graph.argument_count; ++i) {
+        const Argument& a = params_.graph.arguments[i];
+        if (is_output(a.kind)) continue;
+        if (!params_.is_given(i)) {
+          for (Value& x : values_[i]) x = params_.operands[i].value;
+        } else if (is_mask(a)) {
+          const Bits<Config> bits = a.row_major ? read_mask<Config, true>(mask(i, em, en), context_.thread)
+                                                : read_mask<Config, false>(mask(i, em, en), context_.thread);
+          for (int k = 0; k < kTile.values(); ++k) values_[i][k] = bits[k] ? 1.0f : 0.0f;
+        } else if (is_staged(a)) {
+          read_staged(i, stage);
+        } else {
+          read_broadcast(i, em, en);
+        }
+      }
+    }
+
+    template <int F>
+    void visit(const Value (&acc)[F], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
+      const Graph& graph = params_.graph;
+      Value results[kMaxNodes][F];
+      for (int k = 0; k < F; ++k) {
+        ElementInputs<Value> in{.accumulator = acc[k], .source = c[k]};
+        for (int i = 0; i < graph.argument_count; ++i) in.arguments[i] = values_[i][first + k];
+        Value nodes[kMaxNodes];
+        evaluate<typename Config::Functions>(graph, in, nodes);
+        for (int i = 0; i < graph.node_count; ++i) results[i][k] = nodes[i];
+        if constexpr (kGivesD) d[k] = nodes[graph.d];
+      }
+      for (int i = 0; i < graph.node_count; ++i) {
+        const Node& node = graph.nodes[i];
+        if (node.kind == NodeKind::aux_store) {
+          for (int k = 0; k < F; ++k) values_[node.argument][first + k] = results[i][k];
+        } else if (node.kind == NodeKind::reduce) {
+          add(node, results[i], first, em, en);
+        }
+      }
+    }
+
+    template <class Sync>
+    void reduce(int em, int en, const Sync& sync) {
+      for_reductions([&](int i, auto reduction) {
+        if (params_.graph.arguments[i].extent != Extent::row || !params_.is_given(i)) return;
+        decltype(reduction)::reduce_rows(context_, params_.operands[i], so_far_[i], parts(i), em, en, sync);
+      });
+    }
+
+    void write(int stage, int em, int en) {
+      for (int i = 0; i < params_.graph.argument_count; ++i) {
+        const Argument& a = params_.graph.arguments[i];
+        if (a.kind != ArgumentKind::aux_out || !params_.is_given(i)) continue;
+        if (is_mask(a)) {
+          Bits<Config> bits;
+          for (int k = 0; k < kTile.values(); ++k) bits.set(k, !(values_[i][k] == 0));
+          a.row_major ? write_mask<Config, true>(mask(i, em, en), context_.thread, bits)
+                      : write_mask<Config, false>(mask(i, em, en), context_.thread, bits);
+        } else {
+          write_staged(i, stage);
+        }
+      }
+    }
+
+    void tma_store(int stage, int em, int en) {
+      for (int i = 0; i < params_.graph.argument_count; ++i) {
+        const Argument& a = params_.graph.arguments[i];
+        if (a.kind != ArgumentKind::aux_out || is_mask(a) || !params_.is_given(i)) continue;
+        detail::with_staged_tile<Config>(a, [&](auto tile) {
+          using Tile = decltype(tile);
+          Tile::store(&params_.maps[params_.slots.map[i]], buffers<Tile>(params_, shared_, i), stage, context_.at, em,
+                      en);
+        });
+      }
+    }
+
+    template <class Sync>
+    void end(const Sync& sync) {
+      for_reductions([&](int i, auto reduction) {
+        using Of = decltype(reduction);
+        const Argument& a = params_.graph.arguments[i];
+        const Operand& operand = params_.operands[i];
+        if (!params_.is_given(i)) return;
+        if (a.extent == Extent::column) {
+          a.deterministic ? Of::template end_column<true>(context_, operand, so_far_[i], sync)
+                          : Of::template end_column<false>(context_, operand, so_far_[i], sync);
+        } else if (a.extent == Extent::scalar) {
+          a.deterministic ? Of::template end_scalar<true>(context_, operand, so_far_[i][0], parts(i), sync)
+                          : Of::template end_scalar<false>(context_, operand, so_far_[i][0], parts(i), sync);
+        } else if (a.deterministic) {
+          Of::end_row(context_, operand, sync);
+        }
+      });
+    }
+
+   private:
+    template <class F>
+    void for_reductions(const F& f) {
+      for (int i = 0; i < params_.graph.node_count; ++i) {
+        const Node& node = params_.graph.nodes[i];
+        if (node.kind != NodeKind::reduce) continue;
+        detail::with_reduction<Config>(node.reduction, [&](auto reduction) { f(node.argument, reduction); });
+      }
+    }
+
+    template <int F>
+    void add(const Node& node, const Value (&in)[F], int first, int em, int en) {
+      detail::with_reduction<Config>(node.reduction, [&](auto reduction) {
+        using Of = decltype(reduction);
+        float* so_far = so_far_[node.argument];
+        switch (params_.graph.arguments[node.argument].extent) {
+          case Extent::scalar:
+            return Of::template add<Extent::scalar>(context_, so_far, in, first, em, en);
+          case Extent::row:
+            return Of::template add<Extent::row>(context_, so_far, in, first, em, en);
+          case Extent::column:
+            return Of::template add<Extent::column>(context_, so_far, in, first, em, en);
+        }
+      });
+    }
+
+    // A scalar, or a vector's value for each of the thread's.
+    void read_broadcast(int i, int em, int en) {
+      const Argument& a = params_.graph.arguments[i];
+      const Operand& operand = params_.operands[i];
+      for (int k = 0; k < kTile.values(); ++k) {
+        const int m = context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, k);
+        const int n = context_.at.n * kTile.n + en * kTile.epi_n + kTile.column(context_.thread, k);
+        const int at = a.kind == ArgumentKind::row ? n : a.kind == ArgumentKind::column ? m : 0;
+        const bool inside =
+            a.kind == ArgumentKind::row ? n < context_.n : a.kind != ArgumentKind::column || m < context_.m;
+        values_[i][k] = operand.value;
+        if (inside) {
+          values_[i][k] =
+              detail::load_value<Value>(a.element, operand.pointer, context_.at.l * operand.batch_stride + at);
+        }
+      }
+    }
+
+    void read_staged(int i, int stage) {
+      detail::with_staged_tile<Config>(params_.graph.arguments[i], [&](auto tile) {
+        using Tile = decltype(tile);
+        auto registers = Tile::make_registers();
+        Tile::read(buffers<Tile>(params_, shared_, i), stage, context_.thread, registers);
+        for (int k = 0; k < kTile.values(); ++k) {
+          values_[i][k] = convert<Value>(static_cast<typename Tile::Element>(registers.data()[k]));
+        }
+      });
+    }
+    void write_staged(int i, int stage) {
+      detail::with_staged_tile<Config>(params_.graph.arguments[i], [&](auto tile) {
+        using Tile = decltype(tile);
+        auto registers = Tile::make_registers();
+        store_values<typename Tile::Element>(registers, 0, values_[i]);
+        Tile::write(registers, buffers<Tile>(params_, shared_, i), stage, context_.thread);
+      });
+    }
+
+    Mask mask(int i, int em, int en) const {
+      const Operand& operand = params_.operands[i];
+      return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.l * (operand.batch_stride / 8),
+              operand.stride,
+              context_.at.m * kTile.m + em * kTile.epi_m,
+              context_.at.n * kTile.n + en * kTile.epi_n,
+              context_.m,
+              context_.n};
+    }
+    float* parts(int i) const { return reinterpret_cast<float*>(shared_ + params_.slots.offset[i]); }
+
+    static constexpr int most(int a, int b) { return a > b ? a : b; }
+    static constexpr int kKept = most(row_slots(Config::tile), most(Config::tile.epi_n / 4, 1));
+
+    const Params& params_;
+    unsigned char* shared_;
+    TileContext context_;
+    Value values_[kMaxArguments][Config::tile.values()] = {};
+    float so_far_[kMaxArguments][kKept] = {};
+  };
+
+ private:
+  template <class F>
+  static void for_loaded(const Params& params, const F& f) {
+    for (int i = 0; i < params.graph.argument_count; ++i) {
+      const Argument& a = params.graph.arguments[i];
+      if (a.kind != ArgumentKind::aux_in || is_mask(a) || !params.is_given(i)) continue;
+      detail::with_staged_tile<Config>(a, [&](auto tile) { f(i, tile); });
+    }
+  }
+  static Value read_scalar(const Params& params, int i, int batch) {
+    const Operand& operand = params.operands[i];
+    if (operand.pointer == nullptr) return operand.value;
+    return detail::load_value<Value>(params.graph.arguments[i].element, operand.pointer, batch * operand.batch_stride);
+  }
+  template <class Tile>
+  static auto* buffers(const Params& params, unsigned char* shared, int i) {
+    return reinterpret_cast<typename Tile::Element*>(shared + params.slots.offset[i]);
+  }
+};
+
+// What a configuration has in the place of a graph.
+template <bool kUsesC, bool kGivesD>
+struct GraphAtRunTime {
+  static constexpr bool kGraphAtRunTime = true;
+  static constexpr Graph graph = [] {
+    Graph g;
+    if (kUsesC) g.add({.kind = NodeKind::source});
+    if (kGivesD) g.d = g.add({.kind = NodeKind::accumulator});
+    return g;
+  }();
+  using Functions = UserFunctions<>;
+  template <class FusionConfig>
+  using Callbacks = LoopCallbacks<FusionConfig>;
+};
+
+}  // namespace gantry::fusion
