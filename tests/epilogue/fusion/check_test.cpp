@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/check.hpp>
+#include <gantry/epilogue/fusion/functions.hpp>
 
 namespace {
 
@@ -83,6 +84,25 @@ TEST(FusionCheck, RefusesUserFunctionsThatDoNotComeWithTheGraph) {
   EXPECT_THAT(reasons(g, 1), ElementsAre("node 3 (user) calls user function 1, and the functions that come with the "
                                          "graph have none there"));
   EXPECT_THAT(reasons(g, 2), IsEmpty());
+}
+
+struct Sum {
+  static constexpr const char* name = "sum";
+  static float call(float a, float b) { return a + b; }
+};
+
+TEST(FusionCheck, RefusesUserFunctionsThatAreGivenOtherThanTheyTake) {
+  Graph g = sound();
+  Node node{.kind = NodeKind::compute, .function = Function::user, .user = 0};
+  node.inputs[0] = 2;
+  g.d = g.add(node);
+  const GraphProblems problems = check(g, UserFunctions<Sum>{});
+  ASSERT_EQ(problems.count(), 1);
+  EXPECT_STREQ(describe(g, problems[0]).c_str(),
+               "node 3 (user) has other than the 2 inputs that its user function takes");
+  g.nodes[3].inputs[1] = 0;
+  EXPECT_TRUE(check(g, UserFunctions<Sum>{}).ok());
+  EXPECT_STREQ(UserFunctions<Sum>::name(0), Sum::name);
 }
 
 TEST(FusionCheck, RefusesRoundingToNothingAndConstantsThatAreNoNumbers) {

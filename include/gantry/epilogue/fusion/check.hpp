@@ -28,6 +28,7 @@ namespace gantry::fusion {
   X(input_unwanted, node, "has an input # that its kind does not read")                                          \
   X(input_not_before, node, "reads node #; a node reads nodes before it")                                        \
   X(no_such_function, node, "calls user function #, and the functions that come with the graph have none there") \
+  X(user_inputs_differ, node, "has other than the # inputs that its user function takes")                        \
   X(no_such_element, node, "rounds to void; round needs an element type")                                        \
   X(constant_is_nan, node, "is not a number: a constant that is NaN equals nothing, not even itself")            \
   X(second_of_its_kind, node, "is there twice: node # is it already")                                            \
@@ -77,6 +78,11 @@ class GraphProblems {
 };
 
 namespace detail {
+
+// Of a graph that comes with no functions of the user's.
+struct NoUsers {
+  static constexpr int kCount = 0;
+};
 
 enum class Subject : std::uint8_t { graph, node, argument };
 
@@ -210,6 +216,22 @@ constexpr GraphProblems check(const Graph& graph, int user_functions = 0) {
   return problems;
 }
 
+// With the user functions that come with the graph, UserFunctions<...>{}: also, whether they are given what they take.
+template <class Users>
+requires(Users::kCount >= 0) constexpr GraphProblems check(const Graph& graph, Users /*users*/) {
+  GraphProblems problems = check(graph, Users::kCount);
+  if constexpr (Users::kCount > 0) {
+    for (int i = 0; i < graph.node_count; ++i) {
+      const Node& node = graph.nodes[i];
+      const bool is_user = node.kind == NodeKind::compute && node.function == Function::user;
+      if (!is_user || node.user < 0 || node.user >= Users::kCount) continue;
+      const int wanted = Users::arity(node.user);
+      if (detail::inputs_of(node) != wanted) problems.add(GraphRule::user_inputs_differ, i, wanted);
+    }
+  }
+  return problems;
+}
+
 // What a node does, in a word: `acc`, `gelu`, `row`.
 constexpr const char* text_of(const Node& node) {
   constexpr const char* kKinds[] = {"acc", "c",    "constant", "scalar", "row",
@@ -253,8 +275,7 @@ GANTRY_FUSION_RULES(GANTRY_X)
 namespace detail {
 
 // Requires a constant expression; elsewhere the graph goes on, and `check` says what is wrong with it.
-constexpr void stop_if_malformed(const Graph& graph, int user_functions) {
-  const GraphProblems problems = check(graph, user_functions);
+constexpr void stop_if_malformed(const GraphProblems& problems) {
   if (problems.ok()) return;
   switch (problems[0].rule) {
 #define GANTRY_X(id, subject, text) \

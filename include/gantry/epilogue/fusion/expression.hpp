@@ -255,7 +255,7 @@ constexpr void assign(Graph& graph, const Assignment& assignment) {
 }
 
 // What expression() and the builders of operations have in common: any number of assignments.
-template <int kUserFunctions, class... As>
+template <class Users, class... As>
 constexpr Graph expression_with(const As&... assignments) {
   static_assert(((__is_same(As, Assignment) || __is_same(As, AssignmentToD)) && ...),
                 "gantry: expression takes assignments, such as expression(d = gelu(acc), aux = acc)");
@@ -263,7 +263,7 @@ constexpr Graph expression_with(const As&... assignments) {
   Graph graph;
   (assign(graph, assignments), ...);
   const Graph out = canonical(graph);
-  if (gantry::is_constant_evaluated()) stop_if_malformed(out, kUserFunctions);
+  if (gantry::is_constant_evaluated()) stop_if_malformed(check(out, Users{}));
   return out;
 }
 
@@ -271,13 +271,13 @@ constexpr Graph expression_with(const As&... assignments) {
 
 template <class... As>
 constexpr Graph expression(const As&... assignments) {
-  return detail::expression_with<0>(assignments...);
+  return detail::expression_with<detail::NoUsers>(assignments...);
 }
 
 // With user functions, which the expression calls by user(i, ...).
 template <class Users, class... As>
 constexpr Graph expression(Users /*functions*/, const As&... assignments) requires(Users::kCount >= 0) {
-  return detail::expression_with<Users::kCount>(assignments...);
+  return detail::expression_with<Users>(assignments...);
 }
 
 }  // namespace gantry::fusion

@@ -46,7 +46,7 @@ constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
   out.problem = reader.problem();
   if (!reader.ok()) return out;
   out.graph = canonical(reader.graph());
-  const GraphProblems problems = check(out.graph, Users::kCount);
+  const GraphProblems problems = check(out.graph, Users{});
   if (problems.ok()) return out;
   out.problem = describe(out.graph, problems[0]);
   out.position = 0;

@@ -6,10 +6,6 @@
 
 namespace gantry::fusion::detail {
 
-struct NoUsers {
-  static constexpr int kCount = 0;
-};
-
 // The user functions of a pack, as values.
 struct UserNames {
   static constexpr int kMost = 8;
