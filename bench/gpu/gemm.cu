@@ -1,11 +1,12 @@
 // The product against cuBLASLt (the best of its heuristic's candidates), in one process, taking turns.
 //
-//   gemm_bench [--sweep] [--sustained SECONDS] [--json FILE] [M N K]...
+//   gemm_bench [--sweep] [--sustained SECONDS] [--zeros] [--json FILE] [M N K]...
 //
-// Results are compared with cuBLASLt's first. Then bursts: every contestant runs for some 15 ms, then rests; the
-// medians of several rounds are compared. With --sustained every contestant also runs for so many seconds without a
-// rest. Inputs are uniform in [-1, 1). --sweep tries other settings beside the default. Exits with 77 where there is no
-// GPU, with 1 where a result is wrong.
+// Results are compared with cuBLASLt's first. Then bursts: every contestant runs for some 15 ms, then rests; medians of
+// several rounds are compared. With --sustained every contestant also runs for so many seconds, in slices of half a
+// second that take turns without a rest. Inputs are uniform in [-1, 1); --zeros times zeros instead, which cost the
+// chip less power. --sweep adds schedules beside the planned one; --once stops after the comparison. Exits with 77
+// where there is no GPU, with 1 where a result is wrong.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -84,22 +85,13 @@ TmaDescriptor encode(const TmaDescriptorParams& params) {
   std::exit(1);
 }
 
-struct Setting {
-  const char* name;
-  int group = 8;
-  Raster raster = Raster::along_m;
-  bool split = true;
-  bool dependent = true;
-  int ctas = 1000;  // at most
-  TmaL2Promotion promotion = TmaL2Promotion::bytes_128;
-};
-
 struct Contestant {
   std::string name;
   std::function<void()> run;
   std::vector<double> burst;  // seconds a call
-  double sustained = 0;
-  PowerMeter::Reading reading;
+  std::vector<double> burst_clock;
+  std::vector<double> slices;  // the same, sustained
+  std::vector<PowerMeter::Reading> readings;
 };
 
 struct Problem {
@@ -134,63 +126,74 @@ int resident_ctas() {
   return clusters * Kernel::kCluster;
 }
 
+// As planned, tiles are split where that pays; `always` splits tiles wherever there is more than a wave of them.
+enum class Split { never, as_planned, always };
+
 template <class Config>
-Contestant ours(const Problem& p, const Setting& s) {
+Contestant ours(const Problem& p, const char* name, Split split) {
   using Kernel = CooperativeGemm<Config>;
-  const int tiles = Kernel::clusters_along_m(p.size.m) * Kernel::clusters_along_n(p.size.n);
-  const int ctas = std::min({resident_ctas<Kernel>(), tiles * Kernel::kCluster, s.ctas});
-  const auto params = Kernel::make_params({.a = p.a.typed(),
-                                           .b = p.b.typed(),
-                                           .d = p.d.typed(),
-                                           .m = p.size.m,
-                                           .n = p.size.n,
-                                           .k = p.size.k,
-                                           .workspace = s.split ? p.workspace : nullptr,
-                                           .group = s.group,
-                                           .raster = s.raster},
-                                          ctas, [&s](TmaDescriptorParams map) {
-                                            map.l2_promotion = s.promotion;
-                                            return encode(map);
-                                          });
-  const LaunchConfig config{.grid = {static_cast<std::uint32_t>(ctas)},
-                            .cluster = {Kernel::kCluster},
-                            .block = {Kernel::kThreads},
-                            .shared_bytes = sizeof(typename Kernel::Storage),
-                            .name = "gemm",
-                            .dependent = s.dependent};
-  return {.name = std::string(s.name) + " " + std::to_string(ctas),
-          .run = [params, config] {
-            const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
+  const int ctas = resident_ctas<Kernel>();
+  auto params = Kernel::make_params({.a = p.a.typed(),
+                                     .b = p.b.typed(),
+                                     .d = p.d.typed(),
+                                     .m = p.size.m,
+                                     .n = p.size.n,
+                                     .k = p.size.k,
+                                     .workspace = split == Split::never ? nullptr : p.workspace},
+                                    ctas, encode);
+  const int clusters = ctas / Kernel::kCluster;
+  if (split == Split::always && params.schedule.tiles() > clusters) {
+    params.schedule = with_split_tiles(params.schedule, clusters);
+  }
+  return {.name = std::string(name) + ", " + std::to_string(params.schedule.clusters * Kernel::kCluster) + " CTAs" +
+                  (params.schedule.split_tiles > 0 ? ", split" : ""),
+          .run = [params] {
+            const LaunchResult result = launch(Gpu{}, Kernel::launch_config(params), Kernel{}, params);
             if (result) return;
             std::fprintf(stderr, "%s", result.problem.c_str());
             std::exit(1);
           }};
 }
 
-struct Four : CooperativeConfig {
-  static constexpr int kClusterM = 2, kClusterN = 2;
-};
-struct Column : CooperativeConfig {
-  static constexpr int kClusterM = 4, kClusterN = 1;
-};
-
 std::vector<Contestant> contestants(const Problem& p, bool sweep) {
   std::vector<Contestant> all;
-  all.push_back(ours<CooperativeConfig>(p, {.name = "2x1 g8 split pdl"}));
+  all.push_back(ours<CooperativeConfig>(p, "ours", Split::as_planned));
   if (!sweep) return all;
-  all.push_back(ours<CooperativeConfig>(p, {.name = "2x1 g8", .split = false, .dependent = false}));
-  all.push_back(ours<CooperativeConfig>(p, {.name = "2x1 g8 pdl", .split = false}));
-  all.push_back(ours<CooperativeConfig>(p, {.name = "2x1 g8 pdl", .split = false, .ctas = 128}));
-  all.push_back(ours<CooperativeConfig>(p, {.name = "2x1 g4 split pdl", .group = 4}));
-  all.push_back(ours<CooperativeConfig>(p, {.name = "2x1 g16 split pdl", .group = 16}));
-  all.push_back(ours<CooperativeConfig>(p, {.name = "2x1 g8n split pdl", .raster = Raster::along_n}));
-  all.push_back(
-      ours<CooperativeConfig>(p, {.name = "2x1 g8 split pdl l2=256", .promotion = TmaL2Promotion::bytes_256}));
-  all.push_back(ours<Four>(p, {.name = "2x2 g8 split pdl"}));
-  all.push_back(ours<Four>(p, {.name = "2x2 g4 pdl", .group = 4, .split = false}));
-  all.push_back(ours<Column>(p, {.name = "4x1 g4 pdl", .group = 4, .split = false}));
+  all.push_back(ours<CooperativeConfig>(p, "whole", Split::never));
+  all.push_back(ours<CooperativeConfig>(p, "split", Split::always));
   return all;
 }
+
+// How fast the SMs tick: the cycles and the time that one of them notes before and after.
+struct Tick {
+  long long cycles, nanoseconds;
+};
+__global__ void note(Tick* of_processor) {
+  unsigned processor;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(processor));
+  long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  of_processor[processor] = {clock64(), now};
+}
+
+class Clock {
+ public:
+  Clock() { check(cudaMalloc(&ticks_, 2 * kProcessors * sizeof(Tick)), "cudaMalloc"); }
+  ~Clock() { cudaFree(ticks_); }
+  void start() { note<<<kProcessors, 32>>>(ticks_); }
+  // Between the last two calls; start must have been called.
+  double megahertz() {
+    note<<<kProcessors, 32>>>(ticks_ + kProcessors);
+    Tick ticks[2 * kProcessors];
+    check(cudaMemcpy(ticks, ticks_, sizeof ticks, cudaMemcpyDeviceToHost), "reading the clocks");
+    const Tick &from = ticks[7], &to = ticks[kProcessors + 7];
+    return 1e3 * static_cast<double>(to.cycles - from.cycles) / static_cast<double>(to.nanoseconds - from.nanoseconds);
+  }
+
+ private:
+  static constexpr int kProcessors = 256;
+  Tick* ticks_ = nullptr;
+};
 
 double seconds(const std::function<void()>& run, int calls) {
   static cudaEvent_t start = nullptr, stop = nullptr;
@@ -229,59 +232,82 @@ bool is_right(const Problem& p, const Contestant& c) {
 
 void race(std::vector<Contestant>& all, double sustained) {
   PowerMeter meter;
+  Clock clock;
   for (int round = 0; round < kRounds; ++round) {
     for (Contestant& c : all) {
       const double once = seconds(c.run, 2);
       std::this_thread::sleep_for(std::chrono::milliseconds(15));
+      clock.start();
       c.burst.push_back(seconds(c.run, std::max(2, static_cast<int>(kBurst / once))));
+      c.burst_clock.push_back(clock.megahertz());
     }
   }
   if (sustained == 0) return;
-  for (Contestant& c : all) {
-    const int calls = std::max(2, static_cast<int>(0.05 / median(c.burst)));
-    std::vector<double> times;
-    seconds(c.run, 10 * calls);  // until the clock has settled
-    meter.start();
-    for (double spent = 0; spent < sustained; spent += times.back() * calls) times.push_back(seconds(c.run, calls));
-    c.reading = meter.stop();
-    c.sustained = median(times);
+  // Slices of half a second take turns, so that all see the same temperatures.
+  constexpr double kSlice = 0.5, kSettle = 0.15;
+  for (double spent = 0; spent < sustained; spent += kSlice) {
+    for (Contestant& c : all) {
+      const double once = median(c.burst);
+      seconds(c.run, static_cast<int>(kSettle / once) + 1);
+      meter.start();
+      clock.start();
+      c.slices.push_back(seconds(c.run, static_cast<int>((kSlice - kSettle) / once) + 1));
+      c.readings.push_back(meter.stop());
+      c.readings.back().megahertz = clock.megahertz();
+    }
   }
+}
+
+double ratio(const std::vector<double>& theirs, const std::vector<double>& ours) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(theirs[i] / ours[i]);
+  return median(ratios);
 }
 
 void print(const Problem& p, const std::vector<Contestant>& all, std::FILE* json) {
   const Contestant& vendor = all.front();
   std::printf("%d %d %d\n", p.size.m, p.size.n, p.size.k);
   for (const Contestant& c : all) {
-    std::vector<double> ratios;
-    for (int i = 0; i < kRounds; ++i) ratios.push_back(vendor.burst[i] / c.burst[i]);
     const double burst = median(c.burst);
-    std::printf("  %-28s burst %7.1f us %6.1f TFLOP/s %.3f", c.name.c_str(), burst * 1e6, p.flops() / burst / 1e12,
-                median(ratios));
-    if (c.sustained > 0) {
-      std::printf("   sustained %6.1f TFLOP/s %.3f at %.0f MHz, %.0f W", p.flops() / c.sustained / 1e12,
-                  vendor.sustained / c.sustained, c.reading.megahertz, c.reading.watts);
+    const double burst_clock = median(c.burst_clock);
+    std::printf("  %-20s burst %7.1f us %6.1f TFLOP/s %.3f at %.0f MHz, %.0f Kcycles", c.name.c_str(), burst * 1e6,
+                p.flops() / burst / 1e12, ratio(vendor.burst, c.burst), burst_clock, burst * burst_clock * 1e3);
+    double sustained = 0, sustained_ratio = 0, megahertz = 0, watts = 0;
+    if (!c.slices.empty()) {
+      sustained = median(c.slices);
+      sustained_ratio = ratio(vendor.slices, c.slices);
+      for (const PowerMeter::Reading& r : c.readings) {
+        megahertz += r.megahertz / static_cast<double>(c.readings.size());
+        watts += r.watts / static_cast<double>(c.readings.size());
+      }
+      std::printf("   sustained %6.1f TFLOP/s %.3f at %.0f MHz, %.0f W", p.flops() / sustained / 1e12, sustained_ratio,
+                  megahertz, watts);
     }
     std::printf("\n");
-    if (json) {
-      std::fprintf(json,
-                   "{\"m\": %d, \"n\": %d, \"k\": %d, \"name\": \"%s\", \"burst_us\": %.2f, \"burst_ratio\": %.4f, "
-                   "\"sustained_us\": %.2f, \"sustained_ratio\": %.4f, \"mhz\": %.0f, \"watts\": %.0f}\n",
-                   p.size.m, p.size.n, p.size.k, c.name.c_str(), burst * 1e6, median(ratios), c.sustained * 1e6,
-                   c.sustained > 0 ? vendor.sustained / c.sustained : 0.0, c.reading.megahertz, c.reading.watts);
-    }
+    std::fflush(stdout);
+    if (!json) continue;
+    std::fprintf(json,
+                 "{\"m\": %d, \"n\": %d, \"k\": %d, \"name\": \"%s\", \"burst_us\": %.2f, \"burst_ratio\": %.4f, "
+                 "\"sustained_us\": %.2f, \"sustained_ratio\": %.4f, \"mhz\": %.0f, \"watts\": %.0f}\n",
+                 p.size.m, p.size.n, p.size.k, c.name.c_str(), burst * 1e6, ratio(vendor.burst, c.burst),
+                 sustained * 1e6, sustained_ratio, megahertz, watts);
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool sweep = false;
+  bool sweep = false, zeros = false, once = false;
   double sustained = 0;
   const char* json_file = nullptr;
   std::vector<int> numbers;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--sweep")) {
       sweep = true;
+    } else if (!std::strcmp(argv[i], "--zeros")) {
+      zeros = true;
+    } else if (!std::strcmp(argv[i], "--once")) {
+      once = true;
     } else if (!std::strcmp(argv[i], "--sustained") && i + 1 < argc) {
       sustained = std::atof(argv[++i]);
     } else if (!std::strcmp(argv[i], "--json") && i + 1 < argc) {
@@ -316,6 +342,11 @@ int main(int argc, char** argv) {
     for (Contestant& c : contestants(problem, sweep)) all.push_back(std::move(c));
     for (const Contestant& c : all) right = is_right(problem, c) && right;
     if (!right) break;
+    if (once) continue;
+    if (zeros) {
+      check(cudaMemset(problem.a.data, 0, problem.a.count * 2), "clearing A");
+      check(cudaMemset(problem.b.data, 0, problem.b.count * 2), "clearing B");
+    }
     race(all, sustained);
     print(problem, all, json);
   }

@@ -1,7 +1,8 @@
 // The tile scheduler by its definition: every K step of every tile is done exactly once, and in time.
+#include <algorithm>
 #include <map>
 #include <random>
-#include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -12,21 +13,21 @@ namespace {
 
 struct Piece {
   int cluster;
-  int begin, end;    // K steps
+  Work work;
   int start, finish;  // when its cluster does it, in K steps since the launch
 };
 
 using Pieces = std::map<std::pair<int, int>, std::vector<Piece>>;
 
-Pieces pieces_of(const TileSchedule& schedule, int clusters) {
+Pieces pieces_of(const TileSchedule& schedule) {
   Pieces pieces;
-  for (int c = 0; c < clusters; ++c) {
-    PersistentScheduler scheduler(schedule, c, clusters);
+  for (int c = 0; c < schedule.clusters; ++c) {
+    PersistentScheduler scheduler(schedule, c);
     int now = 0;
     for (Work work; scheduler.next(work);) {
-      const int steps = work.k_end - work.k_begin;
-      pieces[{work.m, work.n}].push_back({c, work.k_begin, work.k_end, now, now + steps});
-      now += steps;
+      scheduler.place(work);
+      pieces[{work.m, work.n}].push_back({c, work, now, now + work.steps});
+      now += work.steps;
     }
   }
   return pieces;
@@ -48,75 +49,133 @@ class RandomSchedules : public testing::Test {
     const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
     for (int i = 0; i < 2000 && !HasFailure(); ++i) {
       const int clusters = draw(1, 70);
-      const TileSchedule s = make_tile_schedule({.m = draw(1, 20),
-                                                 .n = draw(1, 20),
-                                                 .k_steps = draw(1, 60),
-                                                 .group = draw(1, 9),
-                                                 .raster = draw(0, 1) ? Raster::along_m : Raster::along_n},
-                                                clusters);
-      SCOPED_TRACE(testing::Message() << clusters << " clusters, " << s.m << " x " << s.n << " tiles of " << s.k_steps
+      const TileSchedule asked{.m = draw(1, 20), .n = draw(1, 20), .k_steps = draw(1, 60), .group = draw(1, 9)};
+      const TileSchedule s = draw(0, 1) == 1 && asked.tiles() > clusters ? with_split_tiles(asked, clusters)
+                                                                         : make_tile_schedule(asked, clusters);
+      SCOPED_TRACE(testing::Message() << s.clusters << " clusters, " << s.m << " x " << s.n << " tiles of " << s.k_steps
                                       << " steps, groups of " << s.group << ", " << s.split_tiles << " split");
-      check(s, clusters);
+      check(s);
     }
   }
 };
 
 TEST_F(RandomSchedules, CoverEveryKStepOfEveryTileOnce) {
-  for_each_schedule([](const TileSchedule& s, int clusters) {
-    const Pieces pieces = pieces_of(s, clusters);
+  for_each_schedule([](const TileSchedule& s) {
+    const Pieces pieces = pieces_of(s);
     ASSERT_EQ(pieces.size(), static_cast<std::size_t>(s.tiles()));
     for (const auto& [tile, list] : pieces) {
       ASSERT_TRUE(tile.first < s.m && tile.second < s.n);
       std::vector<int> done(static_cast<std::size_t>(s.k_steps), 0);
       for (const Piece& p : list) {
-        for (int k = p.begin; k < p.end; ++k) ++done[static_cast<std::size_t>(k)];
+        for (int i = 0; i < p.work.steps; ++i)
+          ++done.at(static_cast<std::size_t>((p.work.k_begin + i * p.work.k_step) % s.k_steps));
       }
       ASSERT_EQ(done, std::vector<int>(static_cast<std::size_t>(s.k_steps), 1));
     }
   });
 }
 
-TEST_F(RandomSchedules, GiveTheTailOfATileToTheNextClusterWhichIsDoneFirst) {
-  for_each_schedule([](const TileSchedule& s, int clusters) {
-    for (const auto& [tile, list] : pieces_of(s, clusters)) {
+TEST_F(RandomSchedules, GiveTheFirstPartOfATileToTheNextClusterWhichIsDoneInTime) {
+  for_each_schedule([](const TileSchedule& s) {
+    for (const auto& [tile, list] : pieces_of(s)) {
       ASSERT_LE(list.size(), 2u);
-      if (list.size() < 2) continue;
-      const Piece& head = list[0].begin == 0 ? list[0] : list[1];
-      const Piece& tail = list[0].begin == 0 ? list[1] : list[0];
-      ASSERT_EQ(tail.cluster, head.cluster + 1);
-      ASSERT_EQ(tail.start, 0) << "a cluster leaves sums at most once";
-      ASSERT_LE(tail.finish, head.finish);
+      if (list.size() < 2) {
+        ASSERT_EQ(list[0].work.part, Work::Part::whole);
+        continue;
+      }
+      const bool in_order = list[0].work.part == Work::Part::first;
+      const Piece& first = in_order ? list[0] : list[1];
+      const Piece& last = in_order ? list[1] : list[0];
+      ASSERT_EQ(first.work.part, Work::Part::first);
+      ASSERT_EQ(last.work.part, Work::Part::last);
+      ASSERT_EQ(first.cluster, last.cluster + 1);
+      ASSERT_EQ(first.start, 0) << "a cluster leaves sums at most once";
+      ASSERT_LE(first.finish, last.finish);
+    }
+  });
+}
+
+// At any time of the split phase: the K steps of first parts agree, and so do those of all other pieces, but for the
+// rounding of a cluster's share to whole steps.
+TEST_F(RandomSchedules, KeepClustersAtTwoPlacesInK) {
+  for_each_schedule([](const TileSchedule& s) {
+    if (s.split_tiles == 0) return;
+    const int end = (s.split_tiles * s.k_steps + s.clusters - 1) / s.clusters;
+    for (const auto& [tile, list] : pieces_of(s)) {
+      for (const Piece& p : list) {
+        if (p.finish > end) continue;
+        if (p.work.part == Work::Part::first) {
+          ASSERT_EQ(p.work.k_begin, p.start);
+        } else {
+          const int off = ((p.work.k_begin - (p.start - end)) % s.k_steps + s.k_steps) % s.k_steps;
+          ASSERT_LE(off, 1);
+        }
+      }
     }
   });
 }
 
 TEST_F(RandomSchedules, NeverTakeLongerThanWholeTiles) {
-  for_each_schedule([](const TileSchedule& s, int clusters) {
-    TileSchedule whole = s;
-    whole.split_tiles = 0;
-    ASSERT_LE(last_step(pieces_of(s, clusters)), last_step(pieces_of(whole, clusters)));
+  for_each_schedule([](const TileSchedule& s) {
+    const int waves = (s.tiles() + s.clusters - 1) / s.clusters;
+    ASSERT_LE(last_step(pieces_of(s)), waves * s.k_steps);
   });
 }
 
-TEST(TileSchedule, FillsTheLastWaveBySplittingTiles) {
+TEST_F(RandomSchedules, SendWavesOfWholeTilesThroughKForthAndBack) {
+  for_each_schedule([](const TileSchedule& s) {
+    for (int c = 0; c < s.clusters; ++c) {
+      PersistentScheduler scheduler(s, c);
+      std::vector<Work> works;
+      for (Work work; scheduler.next(work);) works.push_back(work);
+      const int whole = (s.tiles() - s.split_tiles - c + s.clusters - 1) / s.clusters;
+      int expected = s.split_tiles > 0 ? -1 : 1;  // splitting ends at the end of K
+      for (std::size_t i = works.size() - static_cast<std::size_t>(whole); i < works.size();
+           ++i, expected = -expected) {
+        ASSERT_EQ(works[i].k_step, expected);
+        ASSERT_EQ(works[i].k_begin, expected > 0 ? 0 : s.k_steps - 1);
+      }
+    }
+  });
+}
+
+TEST(TileSchedule, UsesNoMoreClustersThanTheWavesNeed) {
+  const TileSchedule s = make_tile_schedule({.m = 16, .n = 56, .k_steps = 64}, 66);  // 14 waves of 66 or of 64
+  EXPECT_EQ(s.clusters, 64);
+  EXPECT_EQ(s.split_tiles, 0);
+  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 8, .k_steps = 64}, 66).clusters, 32);
+}
+
+TEST(TileSchedule, SplitsTilesWhereThatSavesEnough) {
   const TileSchedule s = make_tile_schedule({.m = 32, .n = 32, .k_steps = 128}, 66);
+  EXPECT_EQ(s.clusters, 66);
   EXPECT_EQ(s.split_tiles, 100);
-  EXPECT_EQ(last_step(pieces_of(s, 66)), 14 * 128 + 194);  // 1024 x 128 / 66 = 1985.9
+  EXPECT_EQ(last_step(pieces_of(s)), 14 * 128 + 194);  // 1024 x 128 / 66 = 1985.9
+  EXPECT_EQ(make_tile_schedule({.m = 32, .n = 32, .k_steps = 64}, 66).split_tiles, 0);
+  EXPECT_EQ(make_tile_schedule({.m = 32, .n = 32, .k_steps = 128}, 66, false).split_tiles, 0);
 }
 
-TEST(TileSchedule, SplitsNothingWhereTilesFillTheWavesOrDoNotReachOne) {
-  EXPECT_EQ(make_tile_schedule({.m = 8, .n = 8, .k_steps = 128}, 64).split_tiles, 0);
-  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 8, .k_steps = 128}, 64).split_tiles, 0);
-  EXPECT_EQ(make_tile_schedule({.m = 13, .n = 5, .k_steps = 4}, 66).split_tiles, 0);
+TEST(TileSchedule, GroupsTilesAlongTheShorterSide) {
+  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 9}, 66).raster, Raster::along_m);
+  EXPECT_EQ(make_tile_schedule({.m = 9, .n = 4}, 66).raster, Raster::along_n);
 }
 
-TEST(PersistentScheduler, RunsDownAGroupBeforeItGoesOn) {
-  const TileSchedule schedule{.m = 3, .n = 2, .k_steps = 1, .group = 2};
-  PersistentScheduler one(schedule, 0, 1);
+TEST(PersistentScheduler, RunsDownAGroupBeforeItGoesOnAndComesBackInTheNext) {
+  const TileSchedule schedule{.m = 3, .n = 2, .group = 2};
+  PersistentScheduler one(schedule, 0);
   std::vector<std::pair<int, int>> order;
-  for (Work work; one.next(work);) order.emplace_back(work.m, work.n);
-  const std::vector<std::pair<int, int>> expected{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {2, 1}};
+  for (Work work; one.next(work);) {
+    one.place(work);
+    order.emplace_back(work.m, work.n);
+  }
+  const std::vector<std::pair<int, int>> expected{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 1}, {2, 0}};
   EXPECT_EQ(order, expected);
+}
+
+TEST(PersistentScheduler, HasNothingForClustersBeyondTheSchedule) {
+  const TileSchedule schedule{.m = 3, .n = 2, .clusters = 2};
+  Work work;
+  EXPECT_FALSE(PersistentScheduler(schedule, 2).next(work));
 }
 
 }  // namespace

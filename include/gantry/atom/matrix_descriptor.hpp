@@ -144,7 +144,8 @@ GANTRY_MATRIX_RULES(GANTRY_X)
 
 // ---- In a kernel
 
-// Counts descriptors: the element at an offset is the descriptor that many times 16 bytes further on.
+// Counts descriptors: the element at an offset is the descriptor that many times 16 bytes further on. Offsets never
+// carry out of the address, so the upper half, which holds strides and swizzle, stays the constant that it is.
 class DescriptorIterator {
  public:
   using value_type = std::uint64_t;
@@ -157,7 +158,8 @@ class DescriptorIterator {
   GANTRY_INLINE constexpr explicit DescriptorIterator(std::uint64_t first) : first_(first) {}
 
   GANTRY_INLINE constexpr std::uint64_t at(At offset) const {
-    return first_ + static_cast<std::uint64_t>(static_cast<std::int64_t>(offset.along[0]));
+    const auto address = static_cast<std::uint32_t>(first_) + static_cast<std::uint32_t>(offset.along[0]);
+    return (first_ >> 32 << 32) | address;
   }
   GANTRY_INLINE constexpr DescriptorIterator moved(At offset) const { return DescriptorIterator(at(offset)); }
 

@@ -5,7 +5,8 @@
 //
 // An epilogue is a type with Params, Storage and Consumer: take(accumulators, work) frees the accumulators, step(i) for
 // i < kSteps is called behind the products of the next tile, tail() finishes. One that does all its work in take() has
-// kSteps = 0.
+// kSteps = 0. One that reads tensors has kLoads, init(storage) for its barriers, and Loader, which a further thread of
+// the producer's warpgroup runs.
 //
 // Example at namespace scope:
 //     using Gemm = gantry::CooperativeGemm<gantry::CooperativeConfig>;
@@ -29,8 +30,6 @@ struct GemmProblem {
   bf16* d = nullptr;        // M x N
   int m = 0, n = 0, k = 0;
   unsigned char* workspace = nullptr;  // zeros, workspace_bytes of them; without it no tile is split
-  int group = 8;
-  Raster raster = Raster::along_m;
 };
 
 template <class Config, class Epilogue = DeferredStore<Config>>
@@ -39,6 +38,13 @@ struct CooperativeGemm : GemmShape<Config> {
   using Loop = Mainloop<Config>;
   using Sums = Handover<Config>;
   using Shape::kCluster, Shape::kThreads;
+  static constexpr bool kEpilogueLoads = [] {
+    if constexpr (requires { Epilogue::kLoads; }) {
+      return Epilogue::kLoads;
+    } else {
+      return false;
+    }
+  }();
 
   struct Params {
     typename Loop::Params loop;
@@ -51,33 +57,46 @@ struct CooperativeGemm : GemmShape<Config> {
     typename Epilogue::Storage epilogue;
   };
 
-  // For a launch of `ctas` CTAs, a multiple of the cluster's. `encode` makes a tensor map from TmaDescriptorParams.
+  // For a GPU that holds `ctas` CTAs at once, a multiple of the cluster's. `encode` makes a tensor map from
+  // TmaDescriptorParams.
   template <class Encode>
   static Params make_params(const GemmProblem& p, int ctas, Encode encode) {
+    return make_params(p, Epilogue::make_params(p, encode), ctas, encode);
+  }
+  template <class Encode>
+  static Params make_params(const GemmProblem& p, const typename Epilogue::Params& epilogue, int ctas, Encode encode) {
     const auto map = [&encode](const TmaPlan& plan, const bf16* data, int rows, int columns) {
       GlobalTensor matrix{.address = reinterpret_cast<std::uint64_t>(data), .element = ElementType::bf16, .layout = {}};
       matrix.layout = make_layout(make_shape(rows, columns), make_stride(columns, _1));
       return encode(bind(plan, matrix).descriptor);
     };
-    TileSchedule schedule{.m = Shape::clusters_along_m(p.m),
-                          .n = Shape::clusters_along_n(p.n),
-                          .k_steps = Shape::k_steps(p.k),
-                          .group = p.group,
-                          .raster = p.raster};
-    if (p.workspace) schedule = make_tile_schedule(schedule, ctas / kCluster);
+    const TileSchedule schedule = make_tile_schedule(
+        {.m = Shape::clusters_along_m(p.m), .n = Shape::clusters_along_n(p.n), .k_steps = Shape::k_steps(p.k)},
+        ctas / kCluster, p.workspace != nullptr);
     return {.loop = {map(Loop::LoadA::value, p.a, p.m, p.k), map(Loop::LoadB::value, p.b, p.n, p.k), p.m, p.n, p.k},
-            .epilogue = {map(Epilogue::StoreD::value, p.d, p.m, p.n), p.m, p.n},
+            .epilogue = epilogue,
             .schedule = schedule,
             .workspace = p.workspace};
+  }
+
+  static LaunchConfig launch_config(const Params& params) {
+    return {.grid = {static_cast<std::uint32_t>(params.schedule.clusters * kCluster)},
+            .cluster = {kCluster},
+            .block = {kThreads},
+            .shared_bytes = sizeof(Storage),
+            .name = "cooperative_gemm"};
   }
 
   GANTRY_HD static void run(const Params& params, SharedMemory shared) {
     Storage& s = shared.as<Storage>();
     const int warpgroup = static_cast<int>(arch::warpgroup_rank());
     const int warp = static_cast<int>(arch::warp_rank());
-    if (arch::thread_rank() == 0) Loop::init(s.loop);
+    if (arch::thread_rank() == 0) {
+      if constexpr (kEpilogueLoads) Epilogue::init(s.epilogue);
+      Loop::init(params.loop, s.loop);
+    }
     if constexpr (kCluster > 1) {
-      arch::barrier_cluster_arrive();
+      arch::barrier_cluster_arrive(arch::sem_relaxed);  // the fence of init() has released the barriers
       arch::barrier_cluster_wait();
     } else {
       arch::syncthreads();
@@ -86,6 +105,9 @@ struct CooperativeGemm : GemmShape<Config> {
       arch::setmaxnreg_dec<40>();
       arch::name_role("producer");
       if (warp == 0 && arch::elect_sync()) produce(params, s);
+      if constexpr (kEpilogueLoads) {
+        if (warp == 1 && arch::elect_sync()) load_epilogue(params, s);
+      }
     } else {
       arch::setmaxnreg_inc<232>();
       arch::name_role("math");
@@ -95,29 +117,44 @@ struct CooperativeGemm : GemmShape<Config> {
 
  private:
   GANTRY_INLINE static int cta() { return static_cast<int>(arch::block_index().x); }
-  GANTRY_INLINE static int ctas() { return static_cast<int>(arch::grid_dim().x); }
 
   GANTRY_INLINE static void produce(const Params& p, Storage& s) {
     typename Loop::Producer producer(p.loop, s.loop);
-    PersistentScheduler scheduler(p.schedule, cta() / kCluster, ctas() / kCluster);
+    PersistentScheduler scheduler(p.schedule, cta() / kCluster);
     arch::griddepcontrol_wait();
     arch::griddepcontrol_launch_dependents();
-    for (Work work; scheduler.next(work);) producer.load(work);
+    for (Work work; scheduler.next(work);) {
+      scheduler.place(work);
+      producer.load(work);
+    }
     producer.tail();
+  }
+
+  GANTRY_INLINE static void load_epilogue(const Params& p, Storage& s) {
+    typename Epilogue::Loader loader(p.epilogue, s.epilogue);
+    PersistentScheduler scheduler(p.schedule, cta() / kCluster);
+    arch::griddepcontrol_wait();
+    for (Work work; scheduler.next(work);) {
+      if (work.part == Work::Part::first) continue;
+      scheduler.place(work);
+      loader.load(work);
+    }
+    loader.tail();
   }
 
   GANTRY_INLINE static void consume(const Params& p, Storage& s, int warpgroup) {
     typename Loop::Consumer loop(s.loop, warpgroup);
-    typename Epilogue::Consumer epilogue(p.epilogue, s.epilogue, warpgroup);
-    PersistentScheduler scheduler(p.schedule, cta() / kCluster, ctas() / kCluster);
+    typename Epilogue::Consumer epilogue(p.epilogue, s.epilogue);
+    PersistentScheduler scheduler(p.schedule, cta() / kCluster);
     auto acc = Loop::Consumer::make_accumulators();
     for (Work work; scheduler.next(work);) {
       loop.template multiply<Epilogue::kSteps>(work, acc, [&](auto i) { epilogue.step(i); });
-      if (work.is_tail()) {
-        typename Sums::Slot(p.workspace, ctas(), cta(), warpgroup).leave(acc);
+      if (work.part == Work::Part::first) {
+        typename Sums::Slot(p.workspace, cta()).leave(acc);
         continue;
       }
-      if (work.is_head()) typename Sums::Slot(p.workspace, ctas(), cta() + kCluster, warpgroup).add_to(acc);
+      if (work.part == Work::Part::last) typename Sums::Slot(p.workspace, cta() + kCluster).add_to(acc);
+      scheduler.place(work);
       epilogue.take(acc, work);
     }
     epilogue.tail();

@@ -10,7 +10,7 @@
 //     using Store = gantry::DeferredStore<gantry::CooperativeConfig>;
 //     template <class Acc>
 //     GANTRY_HD void store_one(const Store::Params& params, Store::Storage& storage, Acc& acc, const gantry::Work& work) {
-//       Store::Consumer store(params, storage, 0);
+//       Store::Consumer store(params, storage);
 //       store.take(acc, work);
 //       store.tail();
 //     }
@@ -51,6 +51,15 @@ struct DeferredStore : GemmShape<Config> {
     TmaDescriptor d;
     int m, n;
   };
+  // `problem` has d, m and n.
+  template <class Problem, class Encode>
+  static Params make_params(const Problem& problem, Encode encode) {
+    GlobalTensor matrix{
+        .address = reinterpret_cast<std::uint64_t>(problem.d), .element = ElementType::bf16, .layout = {}};
+    matrix.layout = make_layout(make_shape(problem.m, problem.n), make_stride(problem.n, _1));
+    return {encode(bind(StoreD::value, matrix).descriptor), problem.m, problem.n};
+  }
+
   struct Storage {
     alignas(1024) bf16 d[cosize(SharedD::value)];
   };
@@ -58,58 +67,57 @@ struct DeferredStore : GemmShape<Config> {
   // A warpgroup.
   class Consumer {
    public:
-    GANTRY_INLINE Consumer(const Params& params, Storage& storage, int warpgroup)
-        : p_(params), s_(storage), warpgroup_(warpgroup), thread_(static_cast<int>(arch::thread_rank()) % 128) {}
+    GANTRY_INLINE Consumer(const Params& params, Storage& storage) : p_(params), s_(storage) {}
 
     // The accumulators are free afterwards. Requires that every step of the tile before has been made.
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
       const auto place = Loop::Place::mine();
-      m_ = (work.m * Shape::kClusterM + place.m) * kMathWarpgroups + warpgroup_;
+      m_ = (work.m * Shape::kClusterM + place.m) * kMathWarpgroups + warpgroup();
       n_ = (work.n * Shape::kClusterN + place.n) * kSteps;
       convert(coalesce(to_shared().retile_S(acc)), values_);
-      pending_ = true;
     }
 
     template <int i>
     GANTRY_INLINE void step(Constant<i> slab) {
-      if (!pending_) return;
+      if (m_ < 0) return;
       constexpr int buffer = i % kBuffers;
-      if (thread_ == 0) arch::cp_async_bulk_wait_group_read(arch::n32<kBuffers - 2>);
+      if (issues()) arch::cp_async_bulk_wait_group_read(arch::n32<kBuffers - 2>);
       const auto buffers =
           to_shared().partition_D(as_position_independent_swizzle_tensor(shared()));  // (8, M, N, buffer)
       copy(TiledStore{}, local_tile(values_, Tile<kValues>{}, coord(slab)), buffers(_, _, _, Constant<buffer>{}));
       arch::fence_proxy_async(arch::space_shared);
-      arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup_), 128);
-      if (thread_ == 0) {
+      arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128);
+      if (issues()) {
         const TmaCopy<StoreD> store{&p_.d};
         const auto slabs = local_tile(store.get_tma_tensor(p_.m, p_.n), Tile<kSlabM, kSlabN>{}, coord(m_, _));
-        const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(warpgroup_, 0));
+        const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(warpgroup(), 0));
         const auto parts = tma_partition(store, 0, group_modes<0, 2>(half), group_modes<0, 2>(slabs));
         copy(store, parts.smem(_, buffer), parts.gmem(_, n_ + slab));
         arch::cp_async_bulk_commit_group();
       }
-      if constexpr (i == kSteps - 1) pending_ = false;
+      if constexpr (i == kSteps - 1) m_ = -1;
     }
 
     GANTRY_INLINE void tail() {
       for_each_index<kSteps>([&](auto i) { step(i); });
-      if (thread_ == 0) arch::cp_async_bulk_wait_group_read(arch::n32<0>);
+      if (issues()) arch::cp_async_bulk_wait_group_read(arch::n32<0>);
     }
 
    private:
     static constexpr int kValues = kSlabN / 2;  // of a slab, in a thread
-    using TiledStore =
-        decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, bf16>{}, TiledMma<Mma>{}));
+    using TiledStore = decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, bf16>{}, TiledMma<Mma>{}));
 
-    GANTRY_INLINE auto to_shared() const { return TiledStore{}.get_slice(warpgroup_ * 128 + thread_); }
+    // Asked for anew each time: registers are scarce while two tiles are in them.
+    GANTRY_INLINE static int math_thread() { return static_cast<int>(arch::thread_rank()) - 128; }
+    GANTRY_INLINE static int warpgroup() { return math_thread() / 128; }
+    GANTRY_INLINE static bool issues() { return math_thread() % 128 == 0; }
+    GANTRY_INLINE auto to_shared() const { return TiledStore{}.get_slice(math_thread()); }
     GANTRY_INLINE auto shared() const { return make_tensor(make_smem_ptr(s_.d), SharedD{}); }
 
     const Params& p_;
     Storage& s_;
-    int warpgroup_, thread_;
-    int m_ = 0, n_ = 0;  // in slabs
-    bool pending_ = false;
+    int m_ = -1, n_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
     decltype(make_tensor<bf16>(Tile<kValues * kSteps>{})) values_;
   };
 };

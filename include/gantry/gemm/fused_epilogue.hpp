@@ -1,6 +1,6 @@
-// The fused epilogue of a cooperative product: every math warpgroup runs the collective on its own 64 rows of the tile,
-// with buffers, barriers and bulk groups of its own, so that warpgroups need not wait for each other; one thread loads
-// C and auxiliary inputs for both.
+// The fused epilogue of a product: every math warpgroup runs the collective on its own 64 rows (of a tile that two
+// share, or of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait
+// for each other; one thread loads C and auxiliary inputs for both.
 //
 // `Fusion` has `graph`, `Functions`, and the elements and majors of C and D (FusedElements); what it leaves open is
 // Gantry's policy.
@@ -47,8 +47,8 @@ struct ChosenStorage<false, A, B> {
 template <class Config, class F>
 struct FusedEpilogue {
   using Shape = GemmShape<Config>;
-  static constexpr int kWarpgroups = Shape::kMathWarpgroups;
-  static_assert(Shape::kTileM == 64 * kWarpgroups, "gantry: a warpgroup of a fused epilogue has 64 rows of the tile");
+  static constexpr int kWarpgroups = 2;
+  static constexpr bool kShared = Shape::kMathWarpgroups == kWarpgroups;  // both have a part of every tile
 
   // A warpgroup's part of the tile.
   struct Part {
@@ -99,7 +99,8 @@ struct FusedEpilogue {
   // The warpgroup's tile, counted in its own 64 rows.
   GANTRY_INLINE static TileCoordinate coordinate(const Work& work, int warpgroup) {
     const auto place = Mainloop<Config>::Place::mine();
-    return {(work.m * Shape::kClusterM + place.m) * kWarpgroups + warpgroup, work.n * Shape::kClusterN + place.n, 0};
+    const int tile_m = work.m * Shape::kClusterM + place.m;
+    return {kShared ? tile_m * kWarpgroups + warpgroup : tile_m, work.n * Shape::kClusterN + place.n, 0};
   }
 
   // One thread: C and auxiliary inputs of both warpgroups, subtile by subtile in turns.
@@ -107,11 +108,14 @@ struct FusedEpilogue {
    public:
     GANTRY_INLINE Loader(const Params& params, Storage& storage) : p_(params), s_(storage) {}
 
-    GANTRY_INLINE void load(const Work& work) {
+    GANTRY_INLINE void load(const Work& work) { load(work, 0, kWarpgroups); }
+    // For warpgroup `first` and those after it, before `last`.
+    GANTRY_INLINE void load(const Work& work, int first, int last) {
       GANTRY_NO_UNROLL
       for (int subtile = 0; subtile < Collective::kTile.count(); ++subtile) {
         GANTRY_UNROLL
         for (int g = 0; g < kWarpgroups; ++g) {
+          if (g < first || g >= last) continue;
           typename Collective::LoadPipeline pipeline(s_.pipeline(g),
                                                      Collective::pipeline_params(PipelineRole::producer));
           states_[g] = Collective::load(p_, s_.tensors[g], pipeline, states_[g], coordinate(work, g), subtile);

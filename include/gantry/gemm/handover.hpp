@@ -1,8 +1,9 @@
 // Sums of a tile that two clusters share, handed over through global memory.
 //
-// The CTA that computes the tail of a tile leaves its accumulators in its own slot and raises the slot's flag; the CTA
-// of the cluster before it, which computes the head, waits for the flag, adds the sums and lowers the flag, so that the
-// next launch finds it as this one did. Which sums are added in which order is fixed by the schedule: results repeat.
+// The CTA that computes the first part of a tile leaves its accumulators in its own slot and raises the slot's flag;
+// the CTA of the cluster before it, which computes the last part, waits for the flag, adds the sums and lowers the
+// flag, so that the next launch finds it as this one did. Which sums are added in which order is fixed by the schedule:
+// results repeat.
 //
 // Invariant: a slot is written at most once in a launch. The workspace starts as zeros and is used by one launch at a
 // time.
@@ -15,8 +16,8 @@
 #include <cstddef>
 
 #include <gantry/arch.hpp>
+#include <gantry/atom/accumulator.hpp>
 #include <gantry/gemm/config.hpp>
-#include <gantry/tensor/fragment.hpp>
 
 namespace gantry {
 
@@ -27,21 +28,18 @@ struct Handover : GemmShape<Config> {
   static constexpr int kVectors = Shape::kTileN / 8;  // of four sums, in a thread
 
   // Flags first, then the sums of slot after slot.
-  GANTRY_HD static constexpr std::size_t flag_bytes(int ctas) {
-    return (static_cast<std::size_t>(ctas) * kMathWarpgroups * sizeof(std::uint32_t) + 127) / 128 * 128;
-  }
+  static constexpr std::size_t kFlagBytes = 8192;
   GANTRY_HD static constexpr std::size_t workspace_bytes(int ctas) {
-    return flag_bytes(ctas) + static_cast<std::size_t>(ctas) * kMathWarpgroups * kVectors * 128 * sizeof(arch::f32x4);
+    return kFlagBytes + static_cast<std::size_t>(ctas) * kMathWarpgroups * kVectors * 128 * sizeof(arch::f32x4);
   }
 
-  // A warpgroup of CTA `cta`.
+  // A math warpgroup's slot in CTA `cta`.
   class Slot {
    public:
-    GANTRY_INLINE Slot(unsigned char* workspace, int ctas, int cta, int warpgroup)
-        : barrier_(static_cast<std::uint32_t>(1 + warpgroup)), thread_(static_cast<int>(arch::thread_rank()) % 128) {
-      const int slot = cta * kMathWarpgroups + warpgroup;
+    GANTRY_INLINE Slot(unsigned char* workspace, int cta) {
+      const int slot = cta * kMathWarpgroups + warpgroup();
       flag_ = reinterpret_cast<std::uint32_t*>(workspace) + slot;
-      sums_ = reinterpret_cast<arch::f32x4*>(workspace + flag_bytes(ctas)) + slot * kVectors * 128 + thread_;
+      sums_ = reinterpret_cast<arch::f32x4*>(workspace + kFlagBytes) + slot * kVectors * 128 + thread();
     }
 
     template <class Acc>
@@ -51,18 +49,19 @@ struct Handover : GemmShape<Config> {
                                acc(Constant<4 * i + 3>{})};
         arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global);
       });
-      arch::barrier_sync(barrier_, 128);
-      if (thread_ == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
+      meet();
+      if (thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
     }
 
     template <class Acc>
     GANTRY_INLINE void add_to(Acc& acc) {
-      if (thread_ == 0) {
+      if (thread() == 0) {
         while (arch::ld(arch::sem_acquire, arch::scope_gpu, arch::space_global, flag_) == 0) arch::pause();
         arch::st(arch::sem_relaxed, arch::scope_gpu, arch::space_global, flag_, 0u);
       }
-      arch::barrier_sync(barrier_, 128);
+      meet();
       for_each_index<kVectors>([&](auto i) {
+        if constexpr (i % 8 == 0) warpgroup_fence_operand(acc);  // or all are loaded at once, and registers run out
         const arch::f32x4 sums = arch::ld(arch::space_global, sums_ + i * 128, arch::cache_global);
         acc(Constant<4 * i>{}) += sums.x;
         acc(Constant<4 * i + 1>{}) += sums.y;
@@ -72,8 +71,10 @@ struct Handover : GemmShape<Config> {
     }
 
    private:
-    std::uint32_t barrier_;
-    int thread_;
+    GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
+    GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
+    GANTRY_INLINE static void meet() { arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128); }
+
     std::uint32_t* flag_;
     arch::f32x4* sums_;
   };

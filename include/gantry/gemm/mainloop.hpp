@@ -2,8 +2,11 @@
 // multiply them.
 //
 // In a cluster, CTAs in one column share their tile of B and CTAs in one row their tile of A: each loads a part and
-// multicasts it. A stage is released to every CTA that fills it. One group of products is always in flight: a stage is
-// released when the products of the next one have been issued.
+// multicasts it, and a stage is released to every CTA that fills it.
+//
+// The tensor cores wait for whatever a warpgroup does between two products, so that is kept to a few instructions:
+// stages are constants in the loop (a piece of work starts at stage 0), which leaves nothing of the descriptors to be
+// computed; a stage is released behind the first product of the next one, and there the stage after that is looked at.
 //
 // Example at namespace scope:
 //     using Loop = gantry::Mainloop<gantry::CooperativeConfig>;
@@ -71,6 +74,13 @@ struct Mainloop : GemmShape<Config> {
   };
   static constexpr std::uint32_t kStageBytes = (sizeof(Storage::a) + sizeof(Storage::b)) / kStages;
 
+  GANTRY_HD static constexpr typename Pipeline::Params pipeline_params(PipelineRole role) {
+    return {.role = role,
+            .transaction_bytes = kStageBytes,
+            .consumers = 128 * kMathWarpgroups,
+            .cluster = {kClusterM, kClusterN}};
+  }
+
   // Where a CTA is in its cluster, M fastest.
   struct Place {
     int m, n;
@@ -88,9 +98,23 @@ struct Mainloop : GemmShape<Config> {
     }
   };
 
+  // The phase of each stage. Every piece of work starts at stage 0, so stages are not used equally often.
+  class Phases {
+   public:
+    GANTRY_INLINE explicit Phases(std::uint32_t first) : bits_(first) {}
+
+    GANTRY_INLINE State state(int stage) const { return State(stage, bits_ >> stage & 1, 0); }
+    GANTRY_INLINE void use(int stage) { bits_ ^= 1u << stage; }
+
+   private:
+    std::uint32_t bits_;
+  };
+
   // One thread of the CTA, before a barrier of the cluster.
-  GANTRY_INLINE static void init(Storage& s) {
-    Pipeline::init(s.pipeline, kMathWarpgroups * (kClusterM + kClusterN - 1), "stage");
+  GANTRY_INLINE static void init(const Params& params, Storage& s) {
+    arch::prefetch_tensormap(&params.a);
+    arch::prefetch_tensormap(&params.b);
+    Pipeline::init(s.pipeline, pipeline_params(PipelineRole::both), "stage");
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
   }
 
@@ -101,9 +125,13 @@ struct Mainloop : GemmShape<Config> {
   class Producer {
    public:
     GANTRY_INLINE Producer(const Params& params, Storage& storage)
-        : p_(params), s_(storage), pipeline_(storage.pipeline), place_(Place::mine()) {}
+        : p_(params),
+          s_(storage),
+          pipeline_(storage.pipeline, pipeline_params(PipelineRole::producer)),
+          place_(Place::mine()) {}
 
     GANTRY_INLINE void load(const Work& work) {
+      const int k_steps = Shape::k_steps(p_.k);
       const TmaCopy<LoadA> load_a{&p_.a};
       const TmaCopy<LoadB> load_b{&p_.b};
       const auto a_tiles = local_tile(load_a.get_tma_tensor(p_.m, p_.k), Tile<kTileM, kTileK>{},
@@ -112,23 +140,35 @@ struct Mainloop : GemmShape<Config> {
                                       coord(work.n * kClusterN + place_.n, _));
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
       const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), group_modes<0, 2>(b_tiles));
+      int k = work.k_begin;
+      int stage = 0;
       GANTRY_NO_UNROLL
-      for (int k = work.k_begin; k < work.k_end; ++k, ++write_) {
-        pipeline_.producer_acquire(write_, kStageBytes);
-        std::uint64_t* full = pipeline_.producer_get_barrier(write_);
-        copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
-        copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+      for (int left = work.steps; left > 0; --left) {
+        const State write = phases_.state(stage);
+        pipeline_.producer_acquire(write);
+        std::uint64_t* full = pipeline_.producer_get_barrier(write);
+        copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, stage));
+        copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, stage));
+        phases_.use(stage);
+        stage = stage + 1 < kStages ? stage + 1 : 0;
+        k += work.k_step;
+        if (k == k_steps) k = 0;
       }
     }
 
-    GANTRY_INLINE void tail() { pipeline_.producer_tail(write_); }
+    // Waits until every stage has been released, so that no CTA leaves while others may still signal it.
+    GANTRY_INLINE void tail() {
+      for (int stage = 0; stage < kStages; ++stage) {
+        arch::wait(&s_.pipeline.empty[stage], phases_.state(stage).phase());
+      }
+    }
 
    private:
     const Params& p_;
     Storage& s_;
     Pipeline pipeline_;
     Place place_;
-    State write_ = make_producer_start_state<kStages>();
+    Phases phases_{(1u << kStages) - 1};
   };
 
   // A warpgroup.
@@ -136,9 +176,14 @@ struct Mainloop : GemmShape<Config> {
    public:
     GANTRY_INLINE Consumer(Storage& storage, int warpgroup)
         : s_(storage),
-          pipeline_(storage.pipeline),
+          pipeline_(storage.pipeline, pipeline_params(PipelineRole::consumer)),
           warpgroup_(warpgroup),
-          thread_(static_cast<int>(arch::thread_rank()) % 128) {}
+          empty_(storage.pipeline.empty) {
+      const Signal signal = signal_of_thread(arch::thread_rank() % 128, kCluster > 1 ? arch::cluster_block_rank() : 0,
+                                             {kClusterM, kClusterN}, 128);
+      signals_ = signal.sent;
+      if constexpr (kCluster > 1) empty_ = arch::mapa(arch::space_cluster, empty_, signals_ ? signal.rank : 0);
+    }
 
     GANTRY_INLINE static auto make_accumulators() {
       return partition_fragment_C(TiledMma<Mma>{}, Tile<kTileM, kTileN>{});
@@ -148,65 +193,94 @@ struct Mainloop : GemmShape<Config> {
     // step i run, or, where there are fewer steps than that, before the first.
     template <int count, class Acc, class Behind>
     GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind) {
-      int left = work.k_end - work.k_begin;
-      State last = read_;
+      multiply<count>(work, acc, behind, [] {});
+    }
+    // issued() is called when every product has been issued, before they are waited for.
+    template <int count, class Acc, class Behind, class Issued>
+    GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind, Issued issued) {
+      int left = work.steps;
+      int stage = 0;  // the last one that was multiplied
+      ready_ = {};
       if (left < count || count == 0) {
         for_each_index<count>(behind);
-        step(acc, false, last);
+        step<false>(acc, Constant<0>{});
         --left;
       } else {
         for_each_index<count>([&](auto i) {
-          step(acc, i > 0, last);
+          step<(i > 0)>(acc, uniform(i % kStages));
           behind(i);
         });
-        left -= count;
+        GANTRY_NO_UNROLL
+        for (left -= count; left >= kStages; left -= kStages) {
+          for_each_index<kStages>([&](auto i) { step<true>(acc, Constant<(count + i) % kStages>{}); });
+        }
+        stage = (count + kStages - 1) % kStages;
       }
       GANTRY_NO_UNROLL
-      for (; left > 0; --left) step(acc, true, last);
+      for (; left > 0; --left) {
+        stage = uniform(stage + 1 < kStages ? stage + 1 : 0);
+        step<true>(acc, stage);
+      }
+      issued();
       arch::wgmma_wait_group(arch::n32<0>);
       warpgroup_fence_operand(acc);
-      release(last);
+      release(stage);
+    }
+
+    // Work that another warpgroup does: its stages go by.
+    GANTRY_INLINE void skip(const Work& work) {
+      for (int stage = 0; stage < kStages; ++stage) {
+        if ((work.steps - stage + kStages - 1) / kStages % 2 != 0) phases_.use(stage);
+      }
     }
 
    private:
-    // Issues the products of a stage and releases the stage before it.
-    template <class Acc>
-    GANTRY_INLINE void step(Acc& acc, bool accumulate, State& last) {
+    // Issues the products of a stage, a constant or a number that is uniform.
+    template <bool accumulate, class Acc, class Stage>
+    GANTRY_INLINE void step(Acc& acc, Stage stage) {
       const TiledMma<Mma> mma;
       const auto mine = mma.get_slice(warpgroup_ * 128);
       const auto a = mine.partition_fragment_A(shared_a(s_));  // (1, M, K, stage)
       const auto b = mine.partition_fragment_B(shared_b(s_));
-      pipeline_.consumer_wait(read_);
+      constexpr int blocks = size<2>(a);
+      const auto issue = [&](auto k) { gemm(mma, a(_, _, k, stage), b(_, _, k, stage), acc, accumulate || k > 0); };
+      pipeline_.consumer_wait(phases_.state(stage), ready_);
       warpgroup_fence_operand(acc);
       arch::wgmma_fence();
-      gemm(mma, a(_, _, _, read_.index()), b(_, _, _, read_.index()), acc, accumulate);
+      issue(Constant<0>{});
+      arch::wgmma_commit_group();
+      if constexpr (accumulate) {
+        arch::wgmma_wait_group(arch::n32<1>);
+        release(stage > 0 ? stage - 1 : kStages - 1);
+      }
+      phases_.use(stage);
+      ready_ = pipeline_.consumer_try_wait(phases_.state(stage + 1 < kStages ? stage + 1 : 0));
+      arch::wgmma_fence();
+      for_each_index<blocks - 1>([&](auto k) { issue(Constant<k + 1>{}); });
       arch::wgmma_commit_group();
       warpgroup_fence_operand(acc);
-      if (accumulate) {
-        arch::wgmma_wait_group(arch::n32<1>);
-        release(last);
-      }
-      last = read_;
-      ++read_;
     }
 
-    // One thread signals each CTA that fills this stage.
-    GANTRY_INLINE void release(const State& state) {
-      if constexpr (kCluster == 1) {
-        if (thread_ == 0) pipeline_.consumer_release(state);
+    // The same in all lanes, and in a register that says so: matrix descriptors are made of such.
+    GANTRY_INLINE static int uniform(int x) { return arch::redux_sync(arch::op_or_op, arch::kFullWarp, x); }
+
+    // A stage in each CTA that fills it: one thread signals one of them.
+    GANTRY_INLINE void release(int stage) {
+      if (!signals_) return;
+      if constexpr (kCluster > 1) {
+        arch::mbarrier_arrive(arch::sem_release, arch::scope_cta, arch::space_cluster, empty_ + stage);
       } else {
-        const Place mine = Place::mine();
-        const Place other(thread_);
-        if (thread_ < kCluster && (other.m == mine.m || other.n == mine.n)) {
-          pipeline_.consumer_release(state, static_cast<std::uint32_t>(thread_));
-        }
+        arch::mbarrier_arrive(empty_ + stage);
       }
     }
 
     Storage& s_;
     Pipeline pipeline_;
-    int warpgroup_, thread_;
-    State read_ = make_consumer_start_state<kStages>();
+    int warpgroup_;
+    bool signals_;
+    std::uint64_t* empty_;  // barriers of the CTA that this thread signals
+    Phases phases_{0};
+    ConsumerToken ready_{};  // of the stage that is read next
   };
 };
 

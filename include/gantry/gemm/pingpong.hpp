@@ -1,0 +1,142 @@
+// The pingpong kernel: two warpgroups take tiles in turn, one multiplies while the other computes and stores its
+// epilogue; a third warpgroup loads for both. Persistent.
+//
+// Read run() first. A tile has 64 rows, so that a warpgroup holds all of its accumulators. Stages pass in the order of
+// the tiles: a warpgroup waits for its turn before it looks at them, and hands the turn on when it has issued its last
+// product. (A barrier's phase is one bit: who looked earlier could take another tile's stage for its own.)
+//
+// The epilogue is that of cooperative.hpp, with all of its work in take().
+//
+// Example at namespace scope:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     #include <gantry/gemm/fused_epilogue.hpp>
+//     struct BiasGelu : gantry::FusedElements {
+//       static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
+//       using Functions = gantry::fusion::UserFunctions<>;
+//     };
+//     using Epilogue = gantry::FusedEpilogue<gantry::PingpongConfig, BiasGelu>;
+//     using Gemm = gantry::PingpongGemm<gantry::PingpongConfig, Epilogue>;
+//     static_assert(sizeof(Gemm::Storage) <= 232448);
+#pragma once
+
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/pipeline/ordered_sequence.hpp>
+
+namespace gantry {
+
+// Four CTAs along M share a tile of B, so that they read no more than a 256 x 256 tile needs.
+struct PingpongConfig {
+  static constexpr int kTileM = 64, kTileN = 256, kTileK = 64;
+  static constexpr int kStages = 4;
+  static constexpr int kClusterM = 4, kClusterN = 1;
+};
+
+template <class Config, class Epilogue>
+struct PingpongGemm : GemmShape<Config> {
+  using Shape = GemmShape<Config>;
+  using Loop = Mainloop<Config>;
+  using Shape::kCluster;
+  using Order = OrderedSequenceBarrier<1, 2>;
+  static constexpr int kWarpgroups = 2;
+  static constexpr int kThreads = 128 * (1 + kWarpgroups);
+  static_assert(Shape::kMathWarpgroups == 1, "gantry: a tile of the pingpong kernel has 64 rows");
+
+  struct Params {
+    typename Loop::Params loop;
+    typename Epilogue::Params epilogue;
+    TileSchedule schedule;
+  };
+  struct Storage {
+    typename Loop::Storage loop;
+    typename Epilogue::Storage epilogue;
+    typename Order::SharedStorage order;
+  };
+
+  // For a launch of `ctas` CTAs, a multiple of the cluster's. `encode` makes a tensor map from TmaDescriptorParams.
+  template <class Encode>
+  static Params make_params(const GemmProblem& p, const typename Epilogue::Params& epilogue, int ctas, Encode encode) {
+    const TileSchedule schedule = make_tile_schedule(
+        {.m = Shape::clusters_along_m(p.m), .n = Shape::clusters_along_n(p.n), .k_steps = Shape::k_steps(p.k)},
+        ctas / kCluster, false);
+    return {make_loop_params<Loop>(p, encode), epilogue, schedule};
+  }
+
+  GANTRY_HD static void run(const Params& params, SharedMemory shared) {
+    Storage& s = shared.as<Storage>();
+    const int warpgroup = static_cast<int>(arch::warpgroup_rank());
+    const int warp = static_cast<int>(arch::warp_rank());
+    if (arch::thread_rank() == 0) {
+      if constexpr (Epilogue::kLoads) Epilogue::init(s.epilogue);
+      Order::init(s.order, {}, "turn");
+      Loop::init(params.loop, s.loop);
+    }
+    if constexpr (kCluster > 1) {
+      arch::barrier_cluster_arrive(arch::sem_relaxed);  // the fence of init() has released the barriers
+      arch::barrier_cluster_wait();
+    } else {
+      arch::syncthreads();
+    }
+    if (warpgroup == 0) {
+      arch::setmaxnreg_dec<40>();
+      arch::name_role("producer");
+      if (warp == 0 && arch::elect_sync()) produce(params, s);
+      if constexpr (Epilogue::kLoads) {
+        if (warp == 1 && arch::elect_sync()) load_epilogue(params, s);
+      }
+    } else {
+      arch::setmaxnreg_inc<232>();
+      arch::name_role(warpgroup == 1 ? "math, even tiles" : "math, odd tiles");
+      consume(params, s, warpgroup - 1);
+    }
+  }
+
+ private:
+  GANTRY_INLINE static int cta() { return static_cast<int>(arch::block_index().x); }
+
+  GANTRY_INLINE static void produce(const Params& p, Storage& s) {
+    typename Loop::Producer producer(p.loop, s.loop);
+    PersistentScheduler scheduler(p.schedule, cta() / kCluster);
+    arch::griddepcontrol_wait();
+    arch::griddepcontrol_launch_dependents();
+    for (Work work; scheduler.next(work);) {
+      scheduler.place(work);
+      producer.load(work);
+    }
+    producer.tail();
+  }
+
+  GANTRY_INLINE static void load_epilogue(const Params& p, Storage& s) {
+    typename Epilogue::Loader loader(p.epilogue, s.epilogue);
+    PersistentScheduler scheduler(p.schedule, cta() / kCluster);
+    arch::griddepcontrol_wait();
+    int turn = 0;
+    for (Work work; scheduler.next(work); turn ^= 1) {
+      scheduler.place(work);
+      loader.load(work, turn, turn + 1);
+    }
+    loader.tail();
+  }
+
+  GANTRY_INLINE static void consume(const Params& p, Storage& s, int warpgroup) {
+    typename Loop::Consumer loop(s.loop, 0);
+    typename Epilogue::Consumer epilogue(p.epilogue, s.epilogue);
+    PersistentScheduler scheduler(p.schedule, cta() / kCluster);
+    Order order(s.order, {.group = static_cast<std::uint32_t>(warpgroup)});
+    auto acc = Loop::Consumer::make_accumulators();
+    int turn = 0;
+    for (Work work; scheduler.next(work); turn ^= 1) {
+      if (turn != warpgroup) {
+        loop.skip(work);
+        continue;
+      }
+      order.wait();
+      loop.template multiply<0>(
+          work, acc, [](auto) {}, [&] { order.arrive(); });
+      scheduler.place(work);
+      epilogue.take(acc, work);
+    }
+    epilogue.tail();
+  }
+};
+
+}  // namespace gantry
