@@ -9,6 +9,7 @@ namespace gantry::conformance {
 
 void add_copies_on_gpu(Cases<GpuMachine>& cases) {
   add_random_copies(cases);
+  add_im2col_stores(cases);
   add_multicasts(cases);
   add_reductions(cases);
   add_statements(cases);

@@ -213,6 +213,36 @@ void add_random_copies(Cases<Machine>& cases) {
   }
 }
 
+// Columns of pixels that start inside of the tensor and may run past its last image. No padding and no steps: an im2col
+// store takes no offsets, and may not start before the tensor.
+template <class Machine>
+void add_im2col_stores(Cases<Machine>& cases) {
+  Dice dice(5);
+  for (int i = 0; i < 24; ++i) {
+    const bool adds = i % 4 == 3;
+    Copy copy = random_im2col(dice, 3 + i % 3);
+    while (adds && copy.map.data_type != TmaDataType::u32 && copy.map.data_type != TmaDataType::s32) {
+      copy = random_im2col(dice, 3 + i % 3);
+    }
+    for (std::uint32_t axis = 1; axis + 1 < copy.map.rank; ++axis) {
+      copy.map.lower_corner[axis - 1] = copy.map.upper_corner[axis - 1] = 0;
+      copy.map.element_strides[axis] = 1;
+      copy.at[axis] = dice.between(0, static_cast<int>(copy.map.dims[axis]) - 1);
+    }
+    const Bytes before = dice.bytes(copy.bytes), tile = dice.bytes(image_bytes(copy.map));
+    const auto body = [=](Machine& m) {
+      with_rank<3, 5>(static_cast<int>(copy.map.rank), [&]<int Rank>() {
+        if (adds) {
+          store_and_show<StoreBox<Rank, Im2colAdds>>(m, copy, before, tile);
+        } else {
+          store_and_show<StoreBox<Rank, Im2colStores>>(m, copy, before, tile);
+        }
+      });
+    };
+    cases.push_back({text_of(copy, adds ? "im2col add" : "im2col store", i), body});
+  }
+}
+
 template <class Machine>
 void add_multicasts(Cases<Machine>& cases) {
   struct Shape {

@@ -117,6 +117,19 @@ struct Reduce {
     arch::cp_reduce_async_bulk_tensor(arch::space_global, arch::space_shared, arch::OpTag<Op>{}, map, at, from);
   }
 };
+// The same through an im2col map.
+struct Im2colStores {
+  template <int Rank>
+  GANTRY_INLINE static void issue(const TmaDescriptor* map, const std::int32_t (&at)[Rank], const void* from) {
+    arch::cp_async_bulk_tensor_im2col(arch::space_global, arch::space_shared, map, at, from);
+  }
+};
+struct Im2colAdds {
+  template <int Rank>
+  GANTRY_INLINE static void issue(const TmaDescriptor* map, const std::int32_t (&at)[Rank], const void* from) {
+    arch::cp_reduce_async_bulk_tensor_im2col(arch::space_global, arch::space_shared, arch::op_add, map, at, from);
+  }
+};
 
 // One store of what `source` holds, as it lies in shared memory.
 template <int Rank, class Operation = PlainStore>

@@ -23,6 +23,7 @@ using Machine = SimulatorMachine;
 Cases<Machine> all_cases() {
   Cases<Machine> cases;
   add_random_copies(cases);
+  add_im2col_stores(cases);
   add_multicasts(cases);
   add_reductions(cases);
   add_statements(cases);
