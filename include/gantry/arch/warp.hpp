@@ -125,10 +125,10 @@ GANTRY_INLINE std::uint32_t ballot_sync(std::uint32_t mask, bool value, [[maybe_
 #if GANTRY_ON_DEVICE
   return __ballot_sync(mask, value);
 #else
-  const detail::Gathered all(mask, value, "vote.sync", site);
+  const detail::Gathered all(mask, value ? 1 : 0, "vote.sync", site);
   std::uint32_t bits = 0;
   for (int i = 0; i < 32; ++i) {
-    if (all.came >> i & 1) bits |= static_cast<std::uint32_t>(all.values[i]) << i;
+    if ((all.came >> i & 1) != 0) bits |= static_cast<std::uint32_t>(all.values[i]) << i;
   }
   return bits;
 #endif

@@ -33,7 +33,7 @@ GANTRY_HD constexpr std::int32_t pending_bytes(std::uint64_t before, std::uint64
   int shift = 0;
   while (shift < 63 && ((before ^ after) >> shift & 1) == 0) ++shift;
   const std::uint64_t old = before >> shift & kField, raised = after >> shift & kField;
-  const auto value = static_cast<std::int32_t>(old & kSign ? old | ~kField : old);
+  const auto value = static_cast<std::int32_t>((old & kSign) != 0 ? old | ~kField : old);
   return raised == ((old + 1) & kField) ? value : -value;
 }
 

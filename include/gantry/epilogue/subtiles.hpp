@@ -39,10 +39,10 @@ struct Subtiles {
   }
 
   // Where value i of a thread lies in its subtile: the thread's part, and the value's part, which is a constant.
-  GANTRY_HD constexpr int row_of_thread(int thread) const {
+  GANTRY_HD static constexpr int row_of_thread(int thread) {
     return thread / 128 * 64 + thread / 32 % 4 * 16 + thread % 32 / 4;
   }
-  GANTRY_HD constexpr int column_of_thread(int thread) const { return thread % 4 * 2; }
+  GANTRY_HD static constexpr int column_of_thread(int thread) { return thread % 4 * 2; }
   GANTRY_HD constexpr int row_of_value(int i) const { return i / values_of_block() * mma_m() + i / 2 % 2 * 8; }
   GANTRY_HD constexpr int column_of_value(int i) const { return i % values_of_block() / 4 * 8 + i % 2; }
   GANTRY_HD constexpr int row(int thread, int i) const { return row_of_thread(thread) + row_of_value(i); }

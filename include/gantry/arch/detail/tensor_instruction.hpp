@@ -3,16 +3,14 @@
 
 #include <gantry/arch/tags.hpp>
 
-namespace gantry::arch {
+namespace gantry::arch::detail {
 
-namespace detail {
 template <int Rank>
 inline constexpr bool kTensorRank = Rank >= 1 && Rank <= 5;
 template <int Rank, int Offsets>
 inline constexpr bool kIm2colRank = Rank >= 3 && Rank <= 5 && Offsets == Rank - 2;
-}  // namespace detail
 
-}  // namespace gantry::arch
+}  // namespace gantry::arch::detail
 
 #if GANTRY_ON_DEVICE
 
