@@ -3,7 +3,6 @@
 #include "compiled_graphs.hpp"
 
 #include <cmath>
-#include <cstring>
 
 #include <gtest/gtest.h>
 
@@ -70,7 +69,7 @@ void compare() {
     evaluate(F::graph, in, looped);
     for (int i = 0; i < F::graph.node_count; ++i) {
       const bool both_nan = std::isnan(compiled[i]) && std::isnan(looped[i]);
-      ASSERT_TRUE(both_nan || std::memcmp(&compiled[i], &looped[i], sizeof(float)) == 0)
+      ASSERT_TRUE(both_nan || bits_of(compiled[i]) == bits_of(looped[i]))
           << kCompiledGraphs[k] << ": node " << i << " is " << compiled[i] << " and " << looped[i];
     }
   }
