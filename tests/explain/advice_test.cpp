@@ -137,18 +137,23 @@ TEST(Advice, SeveralInstructionsAreExplainedAndManyWarnedOf) {
               HasSubstr("note: a tile takes 2"));
   EXPECT_THAT(advice({.smem = "Sw<3,4,3> o (_32,(_64,_16)):(_64,(_1,_2048))"}, "several_instructions"),
               HasSubstr("warning: a tile takes 16"));
+  EXPECT_THAT(advice({.smem = "Sw<3,4,3> o (_32,(_64,_8)):(_64,(_1,_2048))"}, "several_instructions"),
+              HasSubstr("note: a tile takes 8"));
   EXPECT_EQ(advice({}, "several_instructions"), "");
 }
 
 TEST(Advice, BoxesThatAreMovedAgainAndAgain) {
   const Asked broadcast{.gmem = "(128,_32):(_1,_0)", .smem = "(_64,_32):(_1,_0)"};
   EXPECT_THAT(advice(broadcast, "repeated_instructions"), HasSubstr("moved 32 times"));
+  const Asked twice{.gmem = "(128,_4,_8):(_1,_0,_0)", .smem = "(_64,_4,_8):(_1,_0,_0)"};
+  EXPECT_THAT(advice(twice, "repeated_instructions"), HasSubstr("moved 32 times"));
   EXPECT_EQ(advice({}, "repeated_instructions"), "");
 }
 
 TEST(Advice, SlicesOfAMulticast) {
   EXPECT_THAT(advice({.smem = "(_8,_8):(_8,_1)", .ctas = 2}, "multicast_slice_small"), HasSubstr("64 bytes"));
   EXPECT_EQ(advice({.ctas = 2}, "multicast_slice_small"), "");
+  EXPECT_EQ(advice({.smem = "(_16,_8):(_8,_1)", .ctas = 2}, "multicast_slice_small"), "");
   EXPECT_THAT(advice({.smem = "(_2,_128):(_128,_1)", .ctas = 4}, "multicast_cuts_rows"),
               HasSubstr("rows of 128 elements into parts of 64"));
   EXPECT_EQ(advice({.ctas = 4}, "multicast_cuts_rows"), "");
@@ -160,6 +165,7 @@ TEST(Advice, TilesAtTheEdge) {
   EXPECT_THAT(advice({.op = TmaOp::store, .gmem = "(1000,8192):(8192,_1)"}, "edge_tiles"), HasSubstr("is not written"));
   EXPECT_EQ(advice({}, "edge_tiles"), "");
   EXPECT_EQ(advice({}, "tile_exceeds_extent"), "");
+  EXPECT_EQ(advice({.gmem = "(128,64):(64,_1)"}, "tile_exceeds_extent"), "");
 }
 
 TEST(Advice, ModesThatShareTheLastDimension) {
@@ -174,6 +180,14 @@ TEST(Advice, PitfallsOfTheTensorMapAreWarnings) {
   EXPECT_THAT(advice({.address = 0x7f0000000010}, "swizzled_address_misaligned"),
               HasSubstr("warning: address is 0x7f0000000010"));
   EXPECT_EQ(advice({.address = 0x7f0000000080}, "swizzled_address_misaligned"), "");
+}
+
+TEST(Advice, StoresThatEndInsideAChunk) {
+  const Asked odd{.op = TmaOp::store, .gmem = "(4096,8196):(8200,_1)"};
+  EXPECT_THAT(advice(odd, "store_ends_inside_chunk"), HasSubstr("warning: dims[0] is 8196"));
+  EXPECT_THAT(advice(odd, "store_ends_inside_chunk"), HasSubstr("ends 8 bytes into one"));
+  EXPECT_EQ(advice({.gmem = "(4096,8196):(8200,_1)"}, "store_ends_inside_chunk"), "");
+  EXPECT_EQ(advice({.op = TmaOp::store}, "store_ends_inside_chunk"), "");
 }
 
 TEST(Advice, APrefetchHasNoSharedMemoryToSpeakOf) {

@@ -87,6 +87,7 @@ TEST(Explain, AMulticastGivesEveryCtaItsPartAndAMaskOfAll) {
   request.num_multicast = 4;
   const TmaExplanation e = explain(make_tma_copy(request));
   ASSERT_EQ(e.instructions.size(), 4u);
+  EXPECT_EQ(e.instruction_count, 4);
   for (int cta = 0; cta < 4; ++cta) {
     const TmaInstructionText& at = e.instructions[static_cast<std::size_t>(cta)];
     EXPECT_EQ(at.cta, cta);

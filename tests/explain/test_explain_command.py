@@ -36,7 +36,7 @@ class ExplainTma(Cli):
     def test_a_report(self):
         said = self.tma()
         self.assertTrue(said.startswith("TMA multicast load of bf16: runs\n"), said)
-        for part in ("2 CTAs share the tile", "(_64,_128):(_1@1,_1@0)", "CU_TENSOR_MAP_SWIZZLE_128B", "(0, 64)", "+8192", "0b11"):
+        for part in ("2 CTAs share the tile", "(_64,_128):(_1@1,_1@0)", "CU_TENSOR_MAP_SWIZZLE_128B", "16384 bytes by 1 instruction of 8192 in each of 2 CTAs", "(0, 64)", "+8192", "0b11"):
             self.assertIn(part, said)
 
     def test_json_holds_everything(self):
@@ -144,7 +144,9 @@ class ExplainIm2col(Cli):
         self.assertEqual([i["cta_mask"] for i in e["instructions"][:2]], [3, 3])
         # Output pixel 64 of rows of 56: the second row, 8 from its start.
         self.assertEqual(e["instructions"][1]["coordinates"], [0, 7, 0, 0])
-        self.assertIn("2 CTAs share the tile", self.text("explain", "im2col", *options(LAYER, cluster="2x1")))
+        said = self.text("explain", "im2col", *options(LAYER, cluster="2x1"))
+        self.assertIn("2 CTAs share the tile", said)
+        self.assertIn("9 instructions of 8192 bytes in each of 2 CTAs", said)
 
     def test_stores_and_prefetches(self):
         store = options(LAYER, filter=None, pad=None, op="store")

@@ -111,15 +111,14 @@ inline std::vector<TmaStepText> steps_of(const TmaPlan& plan, const TmaGbasisSte
   return out;
 }
 
-// Bytes of the box at these coordinates that lie in the tensor.
+// Bytes of the box at these coordinates, which are not negative, that lie in the tensor.
 inline std::int64_t bytes_inside(const TmaDescriptorParams& map, const std::int64_t* at) {
   std::int64_t elements = 1;
   for (int i = 0; i < clamped_rank(map); ++i) {
-    const std::int64_t first = at[i] < 0 ? 0 : at[i];
     const std::int64_t end = at[i] + std::int64_t{map.box[i]};
     const auto dim = static_cast<std::int64_t>(map.dims[i]);
     const std::int64_t last = end < dim ? end : dim;
-    elements *= last > first ? last - first : 0;
+    elements *= last > at[i] ? last - at[i] : 0;
   }
   return elements * element_bits(map.data_type) / 8;
 }
