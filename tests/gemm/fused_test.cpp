@@ -1,0 +1,152 @@
+// Fused products on the simulated machine: the reference's values, and no findings, for both kernels, clusters,
+// residues and graphs with every kind of operand.
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/pingpong.hpp>
+
+namespace gantry {
+namespace {
+
+template <int M, int N, int Stages>
+struct Together : CooperativeConfig {
+  static constexpr int kTileN = 128, kStages = Stages, kClusterM = M, kClusterN = N;
+};
+template <int M, int N, int Stages>
+struct InTurn : PingpongConfig {
+  static constexpr int kTileN = 128, kStages = Stages, kClusterM = M, kClusterN = N;
+};
+
+struct Everything : FusedElements {
+  static constexpr ElementType kC = ElementType::bf16;
+  static constexpr fusion::Graph graph =
+      fusion::graph("aux:bf16 = alpha * acc + beta * c + row(bias) + col(shift); d = relu(aux)");
+  using Functions = fusion::UserFunctions<>;
+};
+struct Plain : FusedElements {
+  static constexpr fusion::Graph graph = fusion::graph("d = acc");
+  using Functions = fusion::UserFunctions<>;
+};
+
+// Small integers, so that sums are exact and only the last rounding is not.
+struct Matrices {
+  int m, n, k;
+  std::vector<bf16> a, b, c, d, aux;
+  std::vector<float> bias, shift;
+
+  Matrices(int rows, int columns, int depth) : m(rows), n(columns), k(depth) {
+    std::mt19937 random(7);
+    std::uniform_int_distribution<int> value(-4, 4);
+    const auto fill = [&](std::vector<bf16>& v, int count) {
+      v.resize(static_cast<std::size_t>(count));
+      for (bf16& x : v) x = bf16(static_cast<float>(value(random)));
+    };
+    fill(a, m * k);
+    fill(b, n * k);
+    fill(c, m * n);
+    d.resize(c.size());
+    aux.resize(c.size());
+    for (int i = 0; i < n; ++i) bias.push_back(static_cast<float>(value(random)));
+    for (int i = 0; i < m; ++i) shift.push_back(static_cast<float>(value(random)));
+  }
+
+  float sum(int i, int j) const {
+    float x = 0;
+    for (int l = 0; l < k; ++l) {
+      x += static_cast<float>(a[static_cast<std::size_t>(i * k + l)]) *
+           static_cast<float>(b[static_cast<std::size_t>(j * k + l)]);
+    }
+    return x;
+  }
+  std::size_t at(int i, int j) const { return static_cast<std::size_t>(i * n + j); }
+};
+
+template <class Kernel, class Epilogue, class Arguments>
+Report run(const Matrices& x, const Arguments& arguments, const SimulatorOptions& options, int ctas) {
+  const auto encode = [](const TmaDescriptorParams& params) { return pack(params); };
+  const EpilogueProblem shape{x.m, x.n, x.k, 1};
+  EXPECT_EQ(can_implement<typename Epilogue::Part>(shape, arguments), std::vector<std::string>{});
+  const auto epilogue = to_underlying_arguments<typename Epilogue::Part>(shape, arguments, encode);
+  GemmProblem problem;
+  problem.a = x.a.data();
+  problem.b = x.b.data();
+  problem.m = x.m;
+  problem.n = x.n;
+  problem.k = x.k;
+  const auto params = Kernel::make_params(problem, epilogue, ctas, encode);
+  return Simulator(options).run<Kernel>(Kernel::launch_config(params), params);
+}
+
+template <template <class, class> class Gemm, class Config>
+void check_everything(int m, int n, int k, int ctas, int seeds) {
+  using Epilogue = FusedEpilogue<Config, Everything>;
+  Matrices x(m, n, k);
+  typename Epilogue::Arguments arguments;
+  arguments.c = {x.c.data(), n, 0};
+  arguments.d = {x.d.data(), n, 0};
+  arguments.fusion["alpha"] = 0.5f;
+  arguments.fusion["beta"] = 2.0f;
+  arguments.fusion["bias"] = x.bias.data();
+  arguments.fusion["shift"] = x.shift.data();
+  arguments.fusion["aux"] = x.aux.data();
+  for (int seed = 0; seed < seeds; ++seed) {
+    for (bf16& y : x.d) y = bf16(-1e30f);
+    const Report report = run<Gemm<Config, Epilogue>, Epilogue>(
+        x, arguments,
+        {.seed = static_cast<std::uint64_t>(seed), .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct}, ctas);
+    ASSERT_TRUE(report.clean()) << report.text();
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        const float z = 0.5f * x.sum(i, j) + 2.0f * static_cast<float>(x.c[x.at(i, j)]) +
+                        x.bias[static_cast<std::size_t>(j)] + x.shift[static_cast<std::size_t>(i)];
+        ASSERT_EQ(x.aux[x.at(i, j)].bits, bf16(z).bits) << i << ", " << j << ", seed " << seed;
+        ASSERT_EQ(static_cast<float>(x.d[x.at(i, j)]), std::fmax(static_cast<float>(bf16(z)), 0.0f))
+            << i << ", " << j << ", seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(FusedProduct, CooperativeIsExactWhereTilesOverhang) {
+  check_everything<CooperativeGemm, Together<1, 1, 2>>(200, 264, 136, 2, 4);
+}
+TEST(FusedProduct, CooperativeIsExactInClustersAlongM) {
+  check_everything<CooperativeGemm, Together<2, 1, 3>>(300, 136, 200, 4, 3);
+}
+TEST(FusedProduct, CooperativeIsExactInClustersAlongN) {
+  check_everything<CooperativeGemm, Together<1, 2, 2>>(136, 272, 72, 2, 3);
+}
+TEST(FusedProduct, CooperativeIsExactInSquareClusters) {
+  check_everything<CooperativeGemm, Together<2, 2, 2>>(264, 264, 136, 4, 3);
+}
+TEST(FusedProduct, PingpongIsExactWhereTilesOverhang) {
+  check_everything<PingpongGemm, InTurn<1, 1, 2>>(200, 264, 136, 2, 4);
+}
+TEST(FusedProduct, PingpongIsExactInClusters) { check_everything<PingpongGemm, InTurn<2, 1, 3>>(300, 136, 200, 4, 3); }
+TEST(FusedProduct, PingpongIsExactInSquareClusters) {
+  check_everything<PingpongGemm, InTurn<2, 2, 2>>(264, 264, 136, 4, 3);
+}
+
+// One warpgroup has nothing to do.
+TEST(FusedProduct, PingpongTakesASingleTile) {
+  using Config = InTurn<1, 1, 2>;
+  using Epilogue = FusedEpilogue<Config, Plain>;
+  Matrices x(40, 48, 24);
+  typename Epilogue::Arguments arguments;
+  arguments.d = {x.d.data(), x.n, 0};
+  const Report report = run<PingpongGemm<Config, Epilogue>, Epilogue>(x, arguments, {.seed = 5}, 1);
+  ASSERT_TRUE(report.clean()) << report.text();
+  for (int i = 0; i < x.m; ++i) {
+    for (int j = 0; j < x.n; ++j) ASSERT_EQ(x.d[x.at(i, j)].bits, bf16(x.sum(i, j)).bits) << i << ", " << j;
+  }
+}
+
+}  // namespace
+}  // namespace gantry
