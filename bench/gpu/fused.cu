@@ -17,6 +17,7 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/pingpong.hpp>
 #include <gantry/tma/encode.hpp>
 
 #include "cublaslt.hpp"
@@ -37,6 +38,11 @@ constexpr const char* kExpressions[] = {"d = acc", "d = acc + c", "d = gelu_tanh
 
 template <int TileN, int Stages, int Cluster>
 struct Config : CooperativeConfig {
+  static constexpr int kTileN = TileN, kStages = Stages, kClusterM = Cluster;
+};
+
+template <int TileN, int Stages, int Cluster>
+struct Alternating : PingpongConfig {
   static constexpr int kTileN = TileN, kStages = Stages, kClusterM = Cluster;
 };
 
@@ -108,10 +114,10 @@ struct Result {
   std::string name;
 };
 
-template <Job kJob, class C, class F>
+template <Job kJob, template <class, class> class Gemm, class C, class F>
 void measure(const Problem& p, const CublasLt& vendor, const char* name, Result& best) {
   using Epilogue = FusedEpilogue<C, F>;
-  using Kernel = CooperativeGemm<C, Epilogue>;
+  using Kernel = Gemm<C, Epilogue>;
   constexpr int kShared = sizeof(typename Kernel::Storage);
   static_assert(kShared <= 232448);
   typename Epilogue::Arguments arguments;
@@ -129,11 +135,7 @@ void measure(const Problem& p, const CublasLt& vendor, const char* name, Result&
   problem.k = p.k;
   const int ctas = p.processors / C::kClusterM * C::kClusterM;
   const auto params = Kernel::make_params(problem, epilogue, ctas, encode);
-  LaunchConfig launch_config;
-  launch_config.grid = {static_cast<std::uint32_t>(ctas)};
-  launch_config.cluster = {C::kClusterM};
-  launch_config.block = {Kernel::kThreads};
-  launch_config.shared_bytes = kShared;
+  const LaunchConfig launch_config = Kernel::launch_config(params);
   const auto run = [&] {
     const LaunchResult result = launch(Gpu{}, launch_config, Kernel{}, params);
     if (!result) std::fprintf(stderr, "%s", result.problem.c_str()), std::exit(1);
@@ -173,14 +175,11 @@ void race(const Problem& p) {
                          .aux = kJob == Job::bias_gelu_aux ? p.their_aux : nullptr});
   vendor.run(nullptr);
   Result best;
-  measure<kJob, Config<256, 4, 2>, Fusion<kJob, 32, 1, 2>>(p, vendor, "128x256 4 stages", best);
-  if constexpr (kJob == Job::plain || kJob == Job::bias_gelu) {
-    measure<kJob, Config<256, 3, 2>, Fusion<kJob, 64, 2, 3>>(p, vendor, "128x256 3 stages", best);
-  } else {
-    measure<kJob, Config<256, 3, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "128x256 3 stages", best);
-  }
-  measure<kJob, Config<128, 4, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "128x128 4 stages", best);
-  measure<kJob, Config<192, 3, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "128x192 3 stages", best);
+  measure<kJob, CooperativeGemm, Config<256, 4, 2>, Fusion<kJob, 32, 1, 2>>(p, vendor, "128x256 4 stages", best);
+  measure<kJob, CooperativeGemm, Config<256, 3, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "128x256 3 stages", best);
+  measure<kJob, PingpongGemm, Alternating<256, 3, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "64x256 alternating c2", best);
+  measure<kJob, PingpongGemm, Alternating<192, 4, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "64x192 alternating c2", best);
+  measure<kJob, PingpongGemm, Alternating<128, 4, 2>, Fusion<kJob, 64, 3, 3>>(p, vendor, "64x128 alternating c2", best);
   std::printf("%6d %6d %6d  %-14s %9.4f ms  %7.3f of cuBLASLt's rate  (%s)\n", p.m, p.n, p.k,
               kJobs[static_cast<int>(kJob)], best.ours * 1e3, best.ratio, best.name.c_str());
 }

@@ -1,0 +1,34 @@
+// Fused products as they are shipped: ptxas must report no spills, no stack and no serialised wgmma.
+#include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/pingpong.hpp>
+
+namespace gantry_test {
+
+using namespace gantry;
+
+struct BiasGelu : FusedElements {
+  static constexpr int kEpiN = 32;
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias:bf16))");
+  using Functions = fusion::UserFunctions<>;
+};
+struct ResidualAux : FusedElements {
+  static constexpr ElementType kC = ElementType::bf16;
+  static constexpr fusion::Graph graph = fusion::graph("aux:bf16 = acc + c + row(bias:bf16); d = gelu_tanh(aux)");
+  using Functions = fusion::UserFunctions<>;
+};
+
+template <class Config, class Fusion>
+using Cooperative = CooperativeGemm<Config, FusedEpilogue<Config, Fusion>>;
+template <class Config, class Fusion>
+using Pingpong = PingpongGemm<Config, FusedEpilogue<Config, Fusion>>;
+
+const void* kernels[] = {
+    reinterpret_cast<const void*>(detail::kernel_entry<Cooperative<CooperativeConfig, BiasGelu>>),
+    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, BiasGelu>>),
+    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, ResidualAux>>),
+};
+
+}  // namespace gantry_test
