@@ -26,8 +26,8 @@
 #include <vector>
 
 #include <gantry/arch/launch.hpp>
-#include <gantry/epilogue/collective.hpp>
 #include <gantry/epilogue/fusion/arguments.hpp>
+#include <gantry/epilogue/no_smem.hpp>
 #include <gantry/epilogue/workspace.hpp>
 
 namespace gantry {
@@ -85,20 +85,10 @@ class MatrixReasons {
  public:
   MatrixReasons(std::vector<std::string>& out, const EpilogueProblem& p) : out_(out), problem_(p) {}
 
+  // What TMA moves.
   template <class Tile, TmaOp op>
   void check(const std::string& name, const EpilogueMatrix& matrix) const {
-    const int extent = Tile::row_major ? problem_.n : problem_.m;
-    if (matrix.stride < extent) {
-      out_.push_back(name + ": its " + (Tile::row_major ? "rows" : "columns") + " have " + std::to_string(extent) +
-                     " elements and lie " + std::to_string(matrix.stride) + " apart; the stride is " +
-                     std::to_string(extent) + " or more");
-      return;
-    }
-    if (op == TmaOp::store && problem_.l > 1 && matrix.batch_stride == 0) {
-      out_.push_back(name + ": " + std::to_string(problem_.l) +
-                     " batches are written to the same place; the batch stride is not 0");
-      return;
-    }
+    if (!check_strides(name, matrix, Tile::row_major, op == TmaOp::store)) return;
     const TmaPlan plan = bind_matrix<Tile, op>(matrix, problem_);
     for (const TmaReason& r : plan.reasons) {
       if (verdict_of(r) != TmaVerdict::legal) out_.push_back(name + ": " + describe(r).c_str());
@@ -110,7 +100,34 @@ class MatrixReasons {
     }
   }
 
+  // What threads read and write element by element.
+  template <class Element>
+  void check_elements(const std::string& name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
+    check_strides(name, matrix, row_major, written);
+    const auto past = reinterpret_cast<std::uintptr_t>(matrix.pointer) % alignof(Element);
+    if (past != 0) {
+      out_.push_back(name + ": it begins " + std::to_string(past) + " bytes beyond a multiple of " +
+                     std::to_string(alignof(Element)) + ", the size of its elements");
+    }
+  }
+
  private:
+  bool check_strides(const std::string& name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
+    const int extent = row_major ? problem_.n : problem_.m;
+    if (matrix.stride < extent) {
+      out_.push_back(name + ": its " + (row_major ? "rows" : "columns") + " have " + std::to_string(extent) +
+                     " elements and lie " + std::to_string(matrix.stride) + " apart; the stride is " +
+                     std::to_string(extent) + " or more");
+      return false;
+    }
+    if (written && problem_.l > 1 && matrix.batch_stride == 0) {
+      out_.push_back(name + ": " + std::to_string(problem_.l) +
+                     " batches are written to the same place; the batch stride is not 0");
+      return false;
+    }
+    return true;
+  }
+
   std::vector<std::string>& out_;
   EpilogueProblem problem_;
 };
@@ -144,15 +161,14 @@ inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v
 // Bytes of workspace, 0 where no reduction is deterministic. The memory begins at a multiple of 16.
 template <class Config>
 std::size_t get_workspace_size(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments) {
-  return static_cast<std::size_t>(
-      workspace_layout(arguments.fusion.graph(), CollectiveEpilogue<Config>::kTile, problem).bytes);
+  return static_cast<std::size_t>(workspace_layout(arguments.fusion.graph(), EpilogueOf<Config>::kTile, problem).bytes);
 }
 
 // Every reason why the epilogue cannot run on this problem with these arguments; none: it can.
 template <class Config>
 std::vector<std::string> can_implement(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments,
                                        const void* workspace = nullptr) {
-  using Collective = CollectiveEpilogue<Config>;
+  using Collective = EpilogueOf<Config>;
   const fusion::Graph& graph = arguments.fusion.graph();
   std::vector<std::string> out;
   detail::check_problem(problem, out);
@@ -179,12 +195,18 @@ std::vector<std::string> can_implement(const EpilogueProblem& problem, const Epi
     if (surely && arguments.c.pointer == nullptr) {
       out.push_back("C was not given: the expression uses it, and no factor is 0");
     } else if (arguments.c.pointer != nullptr) {
-      matrices.template check<typename Collective::TileC, TmaOp::load>("C", arguments.c);
+      if constexpr (Collective::kUsesTma) {
+        matrices.template check<typename Collective::TileC, TmaOp::load>("C", arguments.c);
+      } else {
+        matrices.template check_elements<typename Collective::ElementC>("C", arguments.c, Collective::kRowsC, false);
+      }
     }
   }
   if constexpr (Collective::kHasD) {
     if (arguments.d.pointer == nullptr) {
       out.push_back("D was not given");
+    } else if constexpr (!Collective::kUsesTma) {
+      matrices.template check_elements<typename Collective::ElementD>("D", arguments.d, Collective::kRowsD, true);
     } else {
       matrices.template check<typename Collective::TileD, TmaOp::store>("D", arguments.d);
     }
@@ -194,7 +216,10 @@ std::vector<std::string> can_implement(const EpilogueProblem& problem, const Epi
     const fusion::ArgumentValue& v = values.values[i];
     const EpilogueMatrix matrix{v.pointer, v.stride, v.batch_stride};
     const std::string name = graph.arguments[i].name.text;
-    if (v.pointer == nullptr) return;
+    const bool told =
+        v.stride < (Tile::row_major ? problem.n : problem.m) ||
+        (graph.arguments[i].kind == fusion::ArgumentKind::aux_out && problem.l > 1 && v.batch_stride == 0);
+    if (v.pointer == nullptr || told) return;
     if (graph.arguments[i].kind == fusion::ArgumentKind::aux_in) {
       matrices.template check<Tile, TmaOp::load>(name, matrix);
     } else {
@@ -225,7 +250,7 @@ LaunchResult initialize_workspace(const Machine& machine, const EpilogueProblem&
                                   const EpilogueArguments<Config>& arguments, void* workspace) {
   const fusion::Graph& graph = arguments.fusion.graph();
   const fusion::ResolvedArguments values = arguments.fusion.resolved(detail::shape_of(problem));
-  const WorkspaceLayout layout = workspace_layout(graph, CollectiveEpilogue<Config>::kTile, problem);
+  const WorkspaceLayout layout = workspace_layout(graph, EpilogueOf<Config>::kTile, problem);
   FillWords::Params params;
   if (layout.counter_bytes > 0) {
     params.add({.words = static_cast<std::uint32_t*>(workspace), .count = layout.counter_bytes / 4});
@@ -256,22 +281,26 @@ LaunchResult initialize_workspace(const Machine& machine, const EpilogueProblem&
 
 // `encode` makes a tensor map of its parameters: tma/encode.hpp on a GPU, `pack` for the simulated machine.
 template <class Config, class Encode>
-typename CollectiveEpilogue<Config>::Params to_underlying_arguments(const EpilogueProblem& problem,
-                                                                    const EpilogueArguments<Config>& arguments,
-                                                                    const Encode& encode, void* workspace = nullptr) {
-  using Collective = CollectiveEpilogue<Config>;
+typename EpilogueOf<Config>::Params to_underlying_arguments(const EpilogueProblem& problem,
+                                                            const EpilogueArguments<Config>& arguments,
+                                                            const Encode& encode, void* workspace = nullptr) {
+  using Collective = EpilogueOf<Config>;
   const fusion::Graph& graph = arguments.fusion.graph();
   typename Collective::Params out{};
   out.m = problem.m;
   out.n = problem.n;
   out.l = problem.l;
   if constexpr (requires { out.fusion.bind(graph); }) out.fusion.bind(graph);
-  if constexpr (Collective::kHasC) {
+  if constexpr (!Collective::kUsesTma) {
+    const EpilogueMatrix &c = arguments.c, &d = arguments.d;
+    out.c = {static_cast<const typename Collective::ElementC*>(c.pointer), c.stride, c.batch_stride};
+    out.d = {static_cast<typename Collective::ElementD*>(d.pointer), d.stride, d.batch_stride};
+  } else if constexpr (Collective::kHasC) {
     if (arguments.c.pointer != nullptr) {
       out.c = encode(detail::bind_matrix<typename Collective::TileC, TmaOp::load>(arguments.c, problem).descriptor);
     }
   }
-  if constexpr (Collective::kHasD) {
+  if constexpr (Collective::kUsesTma && Collective::kHasD) {
     out.d = encode(detail::bind_matrix<typename Collective::TileD, TmaOp::store>(arguments.d, problem).descriptor);
   }
   const fusion::ResolvedArguments values = arguments.fusion.resolved(detail::shape_of(problem));

@@ -62,6 +62,7 @@ class CollectiveEpilogue {
 
  public:
   GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
+  static constexpr bool kUsesTma = true;
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
   static constexpr bool kReuse = Config::policy.reuse_smem_c;

@@ -25,13 +25,13 @@
 #include <gantry/arch/fence.hpp>
 #include <gantry/arch/kernel.hpp>
 #include <gantry/arch/thread.hpp>
-#include <gantry/epilogue/collective.hpp>
+#include <gantry/epilogue/no_smem.hpp>
 
 namespace gantry {
 
 template <class Config>
 struct EpilogueKernel {
-  using Collective = CollectiveEpilogue<Config>;
+  using Collective = EpilogueOf<Config>;
   static constexpr ElementType kAccumulator = Config::policy.element_acc;
   using Accumulator = element_t<kAccumulator>;
   static constexpr Subtiles kTile = Collective::kTile;

@@ -41,6 +41,13 @@ GANTRY_HD constexpr bool is_mask(const Argument& a) { return is_auxiliary(a) && 
 // Travels through shared memory by TMA.
 GANTRY_HD constexpr bool is_staged(const Argument& a) { return is_auxiliary(a) && !is_mask(a); }
 
+GANTRY_HD constexpr bool has_staged(const Graph& graph) {
+  for (int i = 0; i < graph.argument_count; ++i) {
+    if (is_staged(graph.arguments[i])) return true;
+  }
+  return false;
+}
+
 // Whether several warps hold parts of one result, which then meet in shared memory.
 GANTRY_HD constexpr bool meets_in_shared_memory(const Argument& a) {
   return a.kind == ArgumentKind::reduction && a.extent != Extent::column;

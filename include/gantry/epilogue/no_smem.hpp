@@ -1,0 +1,230 @@
+// The epilogue that needs no TMA: each thread combines its accumulators with C, read from global memory, and writes D
+// there, element by element, where they lie in the problem. The fallback for pointers and strides that TMA cannot
+// align.
+//
+// Called as CollectiveEpilogue is; nothing is loaded ahead, so load does nothing and no load thread is needed. Graphs
+// may have everything but auxiliary tensors that travel through shared memory: scalars, vectors, 1-bit masks,
+// reductions. EpilogueOf<Config> is whichever of the two a policy asks for.
+//
+// Example at namespace scope:
+//     #include <gantry/epilogue/builder.hpp>
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Odd {  // rows that begin anywhere
+//       static constexpr gantry::EpiloguePolicy policy =
+//           gantry::CollectiveBuilder{.tile = {64, 64, 64}, .d = gantry::ElementType::bf16, .align_d = 1}.policy();
+//       static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = relu(acc + row(bias))");
+//       using Functions = gantry::fusion::UserFunctions<>;
+//     };
+//     static_assert(!gantry::EpilogueOf<Odd>::kUsesTma);
+#pragma once
+
+#include <gantry/epilogue/collective.hpp>
+
+namespace gantry {
+
+template <class Config>
+class NoSmemEpilogue {
+  GANTRY_HD static constexpr int widest_subtile(int n) { return n % 32 == 0 ? 32 : n % 16 == 0 ? 16 : 8; }
+
+ public:
+  GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
+  static constexpr bool kUsesTma = false;
+  static constexpr bool kHasC = Config::policy.c.exists();
+  static constexpr bool kHasD = Config::policy.d.exists();
+  // Values that a thread visits before it goes on.
+  static constexpr Subtiles kTile = {.m = Config::policy.cta_tile.m,
+                                     .n = Config::policy.cta_tile.n,
+                                     .epi_m = 64 * Config::policy.warp_groups,
+                                     .epi_n = widest_subtile(Config::policy.cta_tile.n),
+                                     .warpgroups = Config::policy.warp_groups};
+  static_assert(kTile.m % kTile.mma_m() == 0, "gantry: a tile has 64 rows for each warpgroup that shares it");
+  static constexpr int kMathThreads = kTile.threads();
+
+  struct FusionConfig {
+    static constexpr fusion::Graph graph = Config::graph;
+    using Functions = typename Config::Functions;
+    static constexpr Subtiles tile = NoSmemEpilogue::kTile;
+    static constexpr fusion::Rings rings = {.loads = 0, .stores = 0};
+    using Value = element_t<Config::policy.element_compute>;
+  };
+  using Fusion = typename detail::CallbacksOf<Config, FusionConfig>::type;
+  using Value = typename Fusion::Value;
+  static_assert(kHasC || !Fusion::kUsesSource, "gantry: the expression uses C, and the policy has none");
+  static_assert(kHasD && Fusion::kGivesD, "gantry: an epilogue without shared memory stores D");
+  static_assert(!fusion::has_staged(Config::graph),
+                "gantry: an epilogue without shared memory has no auxiliary tensors but masks of one bit; "
+                "a TMA schedule has them");
+
+  using ElementC = element_t<Config::policy.c.smem_element>;
+  using ElementD = element_t<Config::policy.d.smem_element>;
+  static constexpr bool kRowsC = !Config::policy.c.m_major();
+  static constexpr bool kRowsD = !Config::policy.d.m_major();
+
+  template <class Element>
+  struct Matrix {
+    Element* data;
+    std::int64_t stride;  // from one row (column) to the next
+    std::int64_t batch_stride;
+
+    template <bool rows>
+    GANTRY_INLINE Element* at(int m, int n) const {
+      return data + (rows ? m * stride + n : n * stride + m);
+    }
+  };
+  struct Params {
+    Matrix<const ElementC> c;
+    Matrix<ElementD> d;
+    typename Fusion::Params fusion;
+    int m, n, l;
+  };
+
+  // ---- What a kernel keeps for the collective
+
+  static constexpr int kStagesC = 1;
+  using LoadState = PipelineState<1>;
+  struct LoadPipeline {
+    struct SharedStorage {};
+    struct Params {};
+    GANTRY_INLINE LoadPipeline(SharedStorage&, const Params&) {}
+  };
+  using PipelineStorage = typename LoadPipeline::SharedStorage;
+  struct TensorStorage {
+    alignas(Fusion::kSharedAlignment) unsigned char bytes[Fusion::kSharedBytes == 0 ? 1 : Fusion::kSharedBytes];
+  };
+  struct SharedStorage {
+    TensorStorage tensors;
+    PipelineStorage pipeline;
+  };
+  struct StoreStates {};
+
+  GANTRY_HD static constexpr typename LoadPipeline::Params pipeline_params(PipelineRole = PipelineRole::both) {
+    return {};
+  }
+  GANTRY_INLINE static void init(PipelineStorage&, const char* = "") {}
+  GANTRY_INLINE static void prefetch_tma_descriptors(const Params&) {}
+  GANTRY_HD static constexpr int get_load_pipe_increment() { return 1; }
+  GANTRY_HD static constexpr int get_store_pipe_increment() { return 1; }
+  GANTRY_INLINE static bool is_producer_load_needed(const Params&) { return false; }
+
+  // ---- Load side: there is nothing to do
+
+  GANTRY_INLINE static LoadState load(const Params&, TensorStorage&, LoadPipeline&, const LoadState& state,
+                                      const TileCoordinate&, int = -1) {
+    return state;
+  }
+  GANTRY_INLINE static void load_tail(LoadPipeline&, const LoadState&) {}
+
+  // ---- Store side, by all math threads
+
+  template <class Accumulators>
+  GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, LoadPipeline&, StoreStates&,
+                                  const TileCoordinate& at, const Accumulators& accumulators, int thread,
+                                  std::uint32_t barrier, int subtile_idx = -1) {
+    const detail::MathSync sync{barrier, kMathThreads};
+    typename Fusion::Store fusion(params.fusion, storage.bytes,
+                                  {.at = at,
+                                   .m = params.m,
+                                   .n = params.n,
+                                   .l = params.l,
+                                   .tiles_m = (params.m + kTile.m - 1) / kTile.m,
+                                   .tiles_n = (params.n + kTile.n - 1) / kTile.n,
+                                   .thread = thread});
+    const Corner corner = corner_of(params, at, thread);
+    fusion.begin(sync);
+    GANTRY_UNROLL
+    for (int en = 0; en < kTile.along_n(); ++en) {
+      GANTRY_UNROLL
+      for (int em = 0; em < kTile.along_m(); ++em) {
+        if (subtile_idx >= 0 && subtile_idx != en * kTile.along_m() + em) continue;
+        fusion.previsit(0, em, en);
+        visit(params, corner, fusion, accumulators, em, en);
+        fusion.reduce(em, en, sync);
+        fusion.write(0, em, en);
+      }
+    }
+    fusion.end(sync);
+    // The next tile writes where this one's rows and partial results lie.
+    if constexpr (Fusion::kSharedBytes > 0) sync();
+  }
+  GANTRY_INLINE static void store_tail(const Params&, LoadPipeline&, StoreStates&, int) {}
+
+ private:
+  static constexpr int kFragment = 4;
+
+  // The thread's first element of a tile, and what it needs to reach the others.
+  struct Corner {
+    Matrix<const ElementC> c;
+    Matrix<ElementD> d;
+    int row, column;
+    bool c_needed;
+  };
+
+  GANTRY_INLINE static Corner corner_of(const Params& params, const TileCoordinate& at, int thread) {
+    constexpr Subtiles tile = kTile;
+    Corner out{params.c, params.d, at.m * kTile.m + tile.row_of_thread(thread),
+               at.n * kTile.n + tile.column_of_thread(thread), false};
+    out.d.data += at.l * params.d.batch_stride;
+    if constexpr (kHasC) {
+      out.c_needed = Fusion::is_C_load_needed(params.fusion, at.l);
+      if (out.c_needed) out.c.data += at.l * params.c.batch_stride;
+    }
+    return out;
+  }
+
+  template <class Accumulators>
+  GANTRY_INLINE static void visit(const Params& params, const Corner& corner, typename Fusion::Store& fusion,
+                                  const Accumulators& accumulators, int em, int en) {
+    constexpr Subtiles tile = kTile;
+    GANTRY_UNROLL
+    for (int first = 0; first < kTile.values(); first += kFragment) {
+      Value acc[kFragment], source[kFragment], result[kFragment];
+      bool inside[kFragment];
+      GANTRY_UNROLL
+      for (int k = 0; k < kFragment; ++k) {
+        const int m = corner.row + em * kTile.epi_m + tile.row_of_value(first + k);
+        const int n = corner.column + en * kTile.epi_n + tile.column_of_value(first + k);
+        inside[k] = m < params.m && n < params.n;
+        acc[k] = convert<Value>(accumulators.data()[tile.register_of(em, en, first + k)]);
+        source[k] = Value{};
+        if constexpr (kHasC) {
+          if (corner.c_needed && inside[k]) {
+            source[k] = convert<Value>(arch::ld(arch::space_global, corner.c.template at<kRowsC>(m, n)));
+          }
+        }
+      }
+      fusion.visit(acc, source, result, first, em, en);
+      auto converted = make_tensor<ElementD>(FragmentLayout{});
+      fusion::store_values<ElementD>(converted, 0, result);
+      GANTRY_UNROLL
+      for (int k = 0; k < kFragment; ++k) {
+        if (!inside[k]) continue;
+        const int m = corner.row + em * kTile.epi_m + tile.row_of_value(first + k);
+        const int n = corner.column + en * kTile.epi_n + tile.column_of_value(first + k);
+        arch::st(arch::space_global, corner.d.template at<kRowsD>(m, n), static_cast<ElementD>(converted.data()[k]));
+      }
+    }
+  }
+
+  struct FragmentLayout {
+    static constexpr Layout value = make_layout(make_shape(Int::fixed(kFragment)));
+  };
+};
+
+namespace detail {
+
+template <class Config, bool tma = Config::policy.uses_tma()>
+struct ChooseEpilogue {
+  using type = CollectiveEpilogue<Config>;
+};
+template <class Config>
+struct ChooseEpilogue<Config, false> {
+  using type = NoSmemEpilogue<Config>;
+};
+
+}  // namespace detail
+
+// The collective that the policy asks for.
+template <class Config>
+using EpilogueOf = typename detail::ChooseEpilogue<Config>::type;
+
+}  // namespace gantry
