@@ -27,7 +27,8 @@ class PowerMeter {
     const auto handle = reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
     clock_ = reinterpret_cast<Query2>(dlsym(library, "nvmlDeviceGetClockInfo"));
     power_ = reinterpret_cast<Query>(dlsym(library, "nvmlDeviceGetPowerUsage"));
-    there_ = init && handle && clock_ && power_ && init() == 0 && handle(0, &device_) == 0;
+    there_ = init != nullptr && handle != nullptr && clock_ != nullptr && power_ != nullptr && init() == 0 &&
+             handle(0, &device_) == 0;
   }
   PowerMeter(const PowerMeter&) = delete;
   PowerMeter& operator=(const PowerMeter&) = delete;
