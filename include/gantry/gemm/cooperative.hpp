@@ -65,15 +65,10 @@ struct CooperativeGemm : GemmShape<Config> {
   }
   template <class Encode>
   static Params make_params(const GemmProblem& p, const typename Epilogue::Params& epilogue, int ctas, Encode encode) {
-    const auto map = [&encode](const TmaPlan& plan, const bf16* data, int rows, int columns) {
-      GlobalTensor matrix{.address = reinterpret_cast<std::uint64_t>(data), .element = ElementType::bf16, .layout = {}};
-      matrix.layout = make_layout(make_shape(rows, columns), make_stride(columns, _1));
-      return encode(bind(plan, matrix).descriptor);
-    };
     const TileSchedule schedule = make_tile_schedule(
         {.m = Shape::clusters_along_m(p.m), .n = Shape::clusters_along_n(p.n), .k_steps = Shape::k_steps(p.k)},
         ctas / kCluster, p.workspace != nullptr);
-    return {.loop = {map(Loop::LoadA::value, p.a, p.m, p.k), map(Loop::LoadB::value, p.b, p.n, p.k), p.m, p.n, p.k},
+    return {.loop = Loop::make_params(p, encode),
             .epilogue = epilogue,
             .schedule = schedule,
             .workspace = p.workspace};

@@ -81,6 +81,18 @@ struct Mainloop : GemmShape<Config> {
             .cluster = {kClusterM, kClusterN}};
   }
 
+  // `problem` has a, b, m, n and k.
+  template <class Problem, class Encode>
+  static Params make_params(const Problem& problem, Encode encode) {
+    const auto map = [&encode](const TmaPlan& plan, const bf16* data, int rows, int columns) {
+      GlobalTensor matrix{.address = reinterpret_cast<std::uint64_t>(data), .element = ElementType::bf16, .layout = {}};
+      matrix.layout = make_layout(make_shape(rows, columns), make_stride(columns, _1));
+      return encode(bind(plan, matrix).descriptor);
+    };
+    return {map(LoadA::value, problem.a, problem.m, problem.k), map(LoadB::value, problem.b, problem.n, problem.k),
+            problem.m, problem.n, problem.k};
+  }
+
   // Where a CTA is in its cluster, M fastest.
   struct Place {
     int m, n;
