@@ -33,14 +33,32 @@ struct Four : CooperativeConfig {
   static constexpr int kClusterM = 2, kClusterN = 2;
 };
 
+// Stores while it holds the accumulators.
+template <class Config>
+struct StoreAtOnce : DeferredStore<Config> {
+  using Deferred = DeferredStore<Config>;
+  static constexpr int kSteps = 0;
+
+  class Consumer : public Deferred::Consumer {
+   public:
+    using Deferred::Consumer::Consumer;
+
+    template <class Acc>
+    void take(Acc& acc, const Work& work) {
+      Deferred::Consumer::take(acc, work);
+      for_each_index<Deferred::kSteps>([this](auto i) { this->step(i); });
+    }
+  };
+};
+
 struct Size {
   int m, n, k;
 };
 
-template <class Config>
+template <class Config, class Epilogue = DeferredStore<Config>>
 class Product {
  public:
-  using Kernel = CooperativeGemm<Config>;
+  using Kernel = CooperativeGemm<Config, Epilogue>;
 
   Product(Size size, int ctas, bool split = false)
       : size_(size),
@@ -97,8 +115,8 @@ class Product {
 };
 
 // Four seeds, or 500 where GANTRY_LONG_TESTS is set in the environment; schedules and latencies take turns.
-template <class Config>
-void expect_exact(Product<Config>& product) {
+template <class Config, class Epilogue>
+void expect_exact(Product<Config, Epilogue>& product) {
   constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
   const std::uint64_t seeds = std::getenv("GANTRY_LONG_TESTS") ? 500 : 4;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -123,6 +141,13 @@ TEST(CooperativeGemm, StoresATileBehindTheNext) {
 TEST(CooperativeGemm, StoresATileBeforeTheNextWhereThereAreFewKSteps) {
   Product<PairAlongM> product({256, 384, 64}, 2);
   expect_exact(product);
+}
+
+TEST(CooperativeGemm, TakesAnEpilogueThatStoresAtOnce) {
+  for (const int k : {64, 448, 576}) {  // one K step, and more than two rounds of three stages
+    Product<PairAlongM, StoreAtOnce<PairAlongM>> product({256, 256, k}, 2);
+    expect_exact(product);
+  }
 }
 
 TEST(CooperativeGemm, SharesTilesOfAInAClusterAlongN) {

@@ -210,23 +210,24 @@ struct Mainloop : GemmShape<Config> {
     // issued() is called when every product has been issued, before they are waited for.
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind, Issued issued) {
+      constexpr int first = count > 0 ? count : 1;  // steps before the loop
       int left = work.steps;
       int stage = 0;  // the last one that was multiplied
       ready_ = {};
-      if (left < count || count == 0) {
+      if (left < first) {
         for_each_index<count>(behind);
         step<false>(acc, Constant<0>{});
         --left;
       } else {
-        for_each_index<count>([&](auto i) {
+        for_each_index<first>([&](auto i) {
           step<(i > 0)>(acc, uniform(i % kStages));
-          behind(i);
+          if constexpr (i < count) behind(i);
         });
         GANTRY_NO_UNROLL
-        for (left -= count; left >= kStages; left -= kStages) {
-          for_each_index<kStages>([&](auto i) { step<true>(acc, Constant<(count + i) % kStages>{}); });
+        for (left -= first; left >= kStages; left -= kStages) {
+          for_each_index<kStages>([&](auto i) { step<true>(acc, Constant<(first + i) % kStages>{}); });
         }
-        stage = (count + kStages - 1) % kStages;
+        stage = (first + kStages - 1) % kStages;
       }
       GANTRY_NO_UNROLL
       for (; left > 0; --left) {
