@@ -30,7 +30,7 @@ struct GemmShape {
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
   static constexpr int kClusterM = Config::kClusterM, kClusterN = Config::kClusterN;
   static constexpr int kCluster = kClusterM * kClusterN;
-  static constexpr int kMathWarpgroups = kTileM / 64;  // on one tile
+  static constexpr int kMathWarpgroups = kTileM / 64;           // on one tile
   static constexpr int kThreads = 128 * (1 + kMathWarpgroups);  // warpgroup 0 loads
 
   static_assert(kTileM == 64 || kTileM == 128, "one or two warpgroups of 64 rows each make a tile");
