@@ -6,14 +6,16 @@
 namespace gantry {
 namespace {
 
-std::vector<MutationKind> kinds_for(const SiteUse& site) {
+std::vector<MutationKind> kinds_for(const SiteUse& site, bool orderings) {
   std::vector<MutationKind> kinds{MutationKind::drop};
   if (site.operation.find("expect_tx") != std::string::npos) {
     kinds.push_back(MutationKind::more_bytes);
     kinds.push_back(MutationKind::fewer_bytes);
   }
   if (site.operation == "mbarrier wait") kinds.push_back(MutationKind::flip_parity);
-  if (site.operation == "mbarrier wait" || site.operation == "mbarrier.arrive") kinds.push_back(MutationKind::relax);
+  if (orderings && (site.operation == "mbarrier wait" || site.operation == "mbarrier.arrive")) {
+    kinds.push_back(MutationKind::relax);
+  }
   return kinds;
 }
 
@@ -38,14 +40,14 @@ const char* to_text(MutationKind kind) {
 }  // namespace
 
 SweepReport mutation_sweep(const SimulatorOptions& options, int seeds,
-                           const std::function<Report(const SimulatorOptions&)>& run) {
+                           const std::function<Report(const SimulatorOptions&)>& run, bool orderings) {
   SweepReport sweep;
   SimulatorOptions unchanged = options;
   unchanged.mutation = {};
   const Report original = run(unchanged);
   sweep.original_clean = original.clean();
   for (const SiteUse& site : original.sites) {
-    for (const MutationKind kind : kinds_for(site)) {
+    for (const MutationKind kind : kinds_for(site, orderings)) {
       SweepEntry entry{.site = site, .kind = kind};
       for (int seed = 0; seed < seeds && entry.rule.empty(); ++seed) {
         SimulatorOptions mutated = options;

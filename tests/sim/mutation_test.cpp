@@ -10,7 +10,7 @@ namespace {
 TEST(MutationSweep, EveryChangeToTheExampleKernelsIsDetected) {
   int changes = 0, without_ordering = 0;
   for (const Example& example : all()) {
-    const SweepReport report = mutation_sweep({.max_steps = 500'000}, 8, example.run);
+    const SweepReport report = mutation_sweep({.max_steps = 500'000}, 8, example.run, true);
     EXPECT_TRUE(report.original_clean) << example.name;
     for (const SweepEntry& entry : report.entries) {
       // A syncwarp may be there only to bring lanes together again before an aligned instruction, which waits for them

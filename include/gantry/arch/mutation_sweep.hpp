@@ -36,8 +36,10 @@ struct SweepReport {
   std::string text() const;
 };
 
-// `run` runs the kernel with the given options; up to `seeds` seeds are tried for each change.
+// `run` runs the kernel with the given options; up to `seeds` seeds are tried for each change. With `orderings`,
+// arrivals and waits at mbarriers are also made to count without ordering memory: where one is there for its count
+// alone, a right kernel does not need that.
 SweepReport mutation_sweep(const SimulatorOptions& options, int seeds,
-                           const std::function<Report(const SimulatorOptions&)>& run);
+                           const std::function<Report(const SimulatorOptions&)>& run, bool orderings = false);
 
 }  // namespace gantry
