@@ -282,7 +282,7 @@ class Grid {
   void wake_pollers();
   void thread_exit(Thread& thread);
   void cta_exit(Cta& cta);
-  static void enter(void* thread);
+  static void enter(void* argument);
   void report_deadlock();
 
   template <class F>

@@ -17,7 +17,7 @@ namespace {
 constexpr ParseOptions kAllFixed{.all_fixed = true};
 
 // Text from a user, fit to be quoted: printable, and not longer than a line.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
   return '"' + out + (text.size() > 48 ? "...\"" : "\"");
@@ -51,7 +51,7 @@ std::vector<std::int64_t> read_extents(std::string_view text) {
 
 std::string cannot_read(std::string_view option, std::string_view takes, std::string_view text,
                         const ParseError& error) {
-  return fmt::format("{} takes {}, and {} cannot be read:\n{}", option, takes, quoted(text),
+  return fmt::format("{} takes {}, and {} cannot be read:\n{}", option, takes, in_quotes(text),
                      explain(Chars(text.data(), static_cast<int>(text.size())), error).c_str());
 }
 
@@ -71,7 +71,7 @@ class Reader {
   ElementType element(std::string_view option, const std::string& text) {
     const ParsedElementType parsed = parse_element_type(text.c_str());
     if (!parsed.ok || text.find('\0') != std::string::npos) {
-      problem(parsed.ok ? fmt::format("{} takes the name of an element type, and {} is none", option, quoted(text))
+      problem(parsed.ok ? fmt::format("{} takes the name of an element type, and {} is none", option, in_quotes(text))
                         : fmt::format("{}: {}", option, parsed.problem.c_str()));
     } else if (parsed.type == ElementType::void_) {
       problem(fmt::format("{} is void: a tensor has elements, such as bf16", option));
@@ -82,7 +82,7 @@ class Reader {
   std::uint64_t address(const std::string& text) {
     std::uint64_t out = 0;
     if (!read_number(text, out)) {
-      problem(fmt::format("--address takes a number such as 0x7f0000000000, and {} is none", quoted(text)));
+      problem(fmt::format("--address takes a number such as 0x7f0000000000, and {} is none", in_quotes(text)));
     }
     return out;
   }
@@ -104,7 +104,7 @@ TmaOp read_operation(Reader& reader, const std::string& text, bool im2col) {
     for (int i = 0; i < kTmaOpCount; ++i) {
       if (is_im2col(static_cast<TmaOp>(i)) == im2col) names.push_back(to_text(static_cast<TmaOp>(i)));
     }
-    reader.problem(fmt::format("--op takes the name of an operation, and {} is none; there are {}", quoted(text),
+    reader.problem(fmt::format("--op takes the name of an operation, and {} is none; there are {}", in_quotes(text),
                                fmt::join(names, ", ")));
   } else if (is_im2col(op) != im2col) {
     reader.problem(im2col ? fmt::format("--op {} moves tiles of a tensor: ask 'gantry explain tma'", text)
@@ -146,7 +146,7 @@ Tiler read_tile(Reader& reader, const std::string& text) {
 std::uint32_t read_cluster(Reader& reader, const std::string& text) {
   const std::vector<std::int64_t> extents = read_extents(text);
   if (extents.empty() || extents.size() > 3) {
-    reader.problem(fmt::format("--cluster takes extents such as 2x1, and {} is none", quoted(text)));
+    reader.problem(fmt::format("--cluster takes extents such as 2x1, and {} is none", in_quotes(text)));
     return 1;
   }
   std::int64_t ctas = 1;
@@ -185,7 +185,7 @@ void check_tile_coordinate(Reader& reader, const std::string& text, const TmaQue
   if (!plan.cta_v_map.ok() || plan.reasons.has(TmaPlanRule::tiler_rank) || plan.num_bits_per_tma == 0) return;
   if (rank(q.tile) > rank(gmem)) {
     return reader.problem(fmt::format("--at {} has {} entries, and the global tensor {} modes: at most one for each",
-                                      quoted(text), rank(q.tile), rank(gmem)));
+                                      in_quotes(text), rank(q.tile), rank(gmem)));
   }
   const Layout tiles = zipped_divide(make_identity_layout(gmem.shape()), plan.cta_tiler);
   if (!tiles.ok()) return;
@@ -195,11 +195,11 @@ void check_tile_coordinate(Reader& reader, const std::string& text, const TmaQue
     const Int extent = mode < rank(rest) ? product(rest[mode].shape()) : Int::fixed(1);
     if (!c.is_leaf() || !c.leaf().is_plain() || !c.leaf().is_known() || c.leaf().value() < 0) {
       return reader.problem(
-          fmt::format("--at {}: entry {} must be the number of a tile, 0 or more", quoted(text), mode));
+          fmt::format("--at {}: entry {} must be the number of a tile, 0 or more", in_quotes(text), mode));
     }
     if (extent.is_known() && c.leaf().value() >= extent.value()) {
       return reader.problem(fmt::format("--at {}: there is no tile {} along global mode {}, the last is {}",
-                                        quoted(text), c.leaf().value(), mode, extent.value() - 1));
+                                        in_quotes(text), c.leaf().value(), mode, extent.value() - 1));
     }
     ++mode;
   }
@@ -245,7 +245,7 @@ const Axes* read_axes(Reader& reader, const std::string& text, std::size_t exten
   if (text.empty()) {
     reader.problem(fmt::format("--activation has {} extents: NWC has 3, NHWC 4 and NDHWC 5", extents));
   } else {
-    reader.problem(fmt::format("--layout takes NWC, NHWC or NDHWC, and {} is none of them", quoted(text)));
+    reader.problem(fmt::format("--layout takes NWC, NHWC or NDHWC, and {} is none of them", in_quotes(text)));
   }
   return nullptr;
 }
@@ -260,7 +260,7 @@ void read_axis_values(Reader& reader, std::string_view option, const std::string
                                       axes == 1   ? "3"
                                       : axes == 2 ? "3x3"
                                                   : "3x3x3",
-                                      quoted(text)));
+                                      in_quotes(text)));
   }
   for (int axis = 0; axis < axes; ++axis) {
     const std::int64_t v = values.size() == 1 ? values[0] : values[static_cast<std::size_t>(axes - 1 - axis)];
@@ -276,7 +276,7 @@ void read_activation(Reader& reader, const Im2colTexts& texts, Convolution& conv
   const std::vector<std::int64_t> extents = read_extents(texts.activation);
   if (extents.empty()) {
     return reader.problem(
-        fmt::format("--activation takes extents such as 8x56x56x64, and {} is none", quoted(texts.activation)));
+        fmt::format("--activation takes extents such as 8x56x56x64, and {} is none", in_quotes(texts.activation)));
   }
   const Axes* axes = read_axes(reader, texts.layout, extents.size());
   if (axes == nullptr) return;
@@ -309,7 +309,7 @@ TmaSwizzle read_swizzle(Reader& reader, const std::string& text, std::int64_t ro
   if (text == "32") return TmaSwizzle::bytes_32;
   if (text == "64") return TmaSwizzle::bytes_64;
   if (text == "128") return TmaSwizzle::bytes_128;
-  reader.problem(fmt::format("--swizzle takes none, 32, 64 or 128, and {} is none of them", quoted(text)));
+  reader.problem(fmt::format("--swizzle takes none, 32, 64 or 128, and {} is none of them", in_quotes(text)));
   return TmaSwizzle::none;
 }
 
@@ -317,7 +317,7 @@ void read_im2col_tile(Reader& reader, const Im2colTexts& texts, int bytes, Im2co
   const std::vector<std::int64_t> extents = read_extents(texts.tile);
   if (extents.size() != 2 || extents[0] > 0x7fffffff || extents[1] > 0x7fffffff) {
     return reader.problem(
-        fmt::format("--tile takes pixels x channels such as 128x64, and {} is not that", quoted(texts.tile)));
+        fmt::format("--tile takes pixels x channels such as 128x64, and {} is not that", in_quotes(texts.tile)));
   }
   tile.pixels = static_cast<std::uint32_t>(extents[0]);
   tile.channels = static_cast<std::uint32_t>(extents[1]);
@@ -352,7 +352,7 @@ Im2colQuestion read_question(const Im2colTexts& texts) {
   if (out.tile.ctas > 1 && out.op == TmaOp::load_im2col) out.op = TmaOp::load_im2col_multicast;
   if (!read_number(texts.at, out.pixel_tile) || out.pixel_tile < 0) {
     reader.problem(
-        fmt::format("--at takes the number of a tile of pixels, 0 or more, and {} is none", quoted(texts.at)));
+        fmt::format("--at takes the number of a tile of pixels, 0 or more, and {} is none", in_quotes(texts.at)));
   }
   if (!out.ok()) return out;
   const Im2colPlan plan = plan_im2col(conv, out.tile, out.op);
