@@ -7,6 +7,7 @@
 //
 // Exits with 0 where every run was clean (of a sweep: where every change was detected), with 1 otherwise.
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <string>
 
@@ -19,19 +20,20 @@
 
 namespace {
 
-using namespace gantry;
+using gantry::Latency;
+using gantry::Report;
+using gantry::Schedule;
+using gantry::SimulatorOptions;
 using Run = Report (*)(const SimulatorOptions&);
 
 std::map<std::string, Run> kernels() {
   std::map<std::string, Run> found;
-  for (const examples::Example& example : examples::all()) found[example.name] = example.run;
-  for (const examples::bugs::Bug& bug : examples::bugs::all()) found[bug.name] = bug.run;
+  for (const gantry::examples::Example& example : gantry::examples::all()) found[example.name] = example.run;
+  for (const gantry::examples::bugs::Bug& bug : gantry::examples::bugs::all()) found[bug.name] = bug.run;
   return found;
 }
 
-}  // namespace
-
-int main(int count, char** words) {
+int run_as_asked(int count, char** words) {
   const std::map<std::string, Run> known = kernels();
   const std::map<std::string, Schedule> schedules{
       {"round_robin", Schedule::round_robin}, {"random", Schedule::random}, {"pct", Schedule::pct}};
@@ -56,7 +58,7 @@ int main(int count, char** words) {
   options.checker = !unchecked;
   const Run run = known.at(kernel);
   if (sweep) {
-    const SweepReport report = mutation_sweep(options, seeds, run);
+    const gantry::SweepReport report = mutation_sweep(options, seeds, run);
     std::fputs(report.text().c_str(), stdout);
     return report.detected() == static_cast<int>(report.entries.size()) ? 0 : 1;
   }
@@ -67,4 +69,15 @@ int main(int count, char** words) {
   }
   std::fputs((json ? report.json() + "\n" : report.text()).c_str(), stdout);
   return report.clean() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    return run_as_asked(count, words);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "simulate: %s\n", problem.what());
+    return 2;
+  }
 }

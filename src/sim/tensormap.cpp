@@ -106,8 +106,8 @@ void fence_tensormap_acquire(const void* map, Scope, Site site) {
   if (found != grid().edited_maps.end()) self().acquired_maps[key(map)] = found->second.version;
 }
 
-void check_map_use(const void* pointer, SiteId site) {
-  const auto found = grid().edited_maps.find(key(pointer));
+void check_map_use(const void* map, SiteId site) {
+  const auto found = grid().edited_maps.find(key(map));
   if (found == grid().edited_maps.end()) return;
   if (!found->second.released) {
     complain("tensor-map-unreleased", site,
@@ -115,7 +115,7 @@ void check_map_use(const void* pointer, SiteId site) {
     return;
   }
   const auto& acquired = self().acquired_maps;
-  const auto own = acquired.find(key(pointer));
+  const auto own = acquired.find(key(map));
   if (own == acquired.end() || own->second != found->second.version) {
     complain("tensor-map-unacquired", site,
              "A copy uses a tensor map that was edited in this kernel, and the issuing thread has not acquired it "
