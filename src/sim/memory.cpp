@@ -27,7 +27,7 @@ bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
   Cta* cta = grid().shared_owner(pointer);
   if (space == Space::global) {
     if (cta) complain("wrong-space", site, "A global access was given an address in shared memory.");
-    return !cta;
+    return cta == nullptr;
   }
   if (!cta) {
     complain("wrong-space", site, "A shared access was given an address outside of shared memory.");

@@ -57,11 +57,11 @@ struct Arrive {
   Semantics semantics = Semantics::release;
   Space space = Space::shared;
 };
-void mbarrier_init(std::uint64_t* barrier, std::uint32_t count, Site site);
-void mbarrier_inval(std::uint64_t* barrier, Site site);
+void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site);
+void mbarrier_inval(std::uint64_t* pointer, Site site);
 std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site);
-void mbarrier_expect_tx(std::uint64_t* barrier, std::uint32_t bytes, Space space, Site site);
-void mbarrier_complete_tx(std::uint64_t* barrier, std::uint32_t bytes, Site site);
+void mbarrier_expect_tx(std::uint64_t* pointer, std::uint32_t bytes, Space space, Site site);
+void mbarrier_complete_tx(std::uint64_t* pointer, std::uint32_t bytes, Site site);
 std::uint32_t mbarrier_pending_count(std::uint64_t state);
 
 // A wait names a phase by its parity, or by the state that an arrive returned. `test` looks once, `attempt` may give
@@ -182,7 +182,7 @@ struct Atomic {
   const void* compare = nullptr;
   void* old = nullptr;  // null: a reduction that returns nothing
 };
-void atomic(const Atomic& atomic, Access access, Site site);
+void atomic(const Atomic& what, Access access, Site site);
 
 // One 8x8 matrix of 16-bit elements per register; lane 8 j + r brings the address of row r of matrix j.
 void ldmatrix(std::uint32_t* registers, const void* row, int matrices, bool transposed, Site site);
