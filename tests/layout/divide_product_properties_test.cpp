@@ -1,4 +1,6 @@
 // Divides and products against their definitions, coordinate by coordinate.
+#include <numeric>
+
 #include "random_layouts.hpp"
 
 namespace {
@@ -203,8 +205,8 @@ TEST(ProductProperties, TileToShapeFillsTheShapeWithTheBlock) {
     const int n = random.between(rank(block), 4);
     IntTuple target;
     IntTuple order;
-    std::vector<int> ranks;
-    for (int i = 0; i < n; ++i) ranks.push_back(i);
+    std::vector<int> ranks(static_cast<std::size_t>(n));
+    std::iota(ranks.begin(), ranks.end(), 0);
     random.shuffle(ranks);
     for (int i = 0; i < n; ++i) {
       const std::int64_t extent = i < rank(block) ? size(block, i) : 1;
