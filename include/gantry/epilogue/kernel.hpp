@@ -44,6 +44,9 @@ struct EpilogueKernel {
   };
 
   using Storage = typename Collective::SharedStorage;
+  static_assert(sizeof(Storage) <= kSharedBytesPerBlock,
+                "gantry: the epilogue's buffers and what its graph keeps take more shared memory than a block may ask "
+                "for, 232448 bytes; fewer stages or a smaller epilogue tile take less");
 
   GANTRY_HD static constexpr int tiles(const Params& p) { return tiles_m(p) * tiles_n(p) * p.epilogue.l; }
 

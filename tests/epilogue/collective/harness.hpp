@@ -1,25 +1,14 @@
 // Runs a configuration of EpilogueKernel on the simulated machine under several schedules: the report is clean, every
 // output is within the bound of the reference, and nothing else was written.
-//
-// A configuration is what EpilogueKernel takes; `Plain` has what most of them share.
 #pragma once
 
 #include <cstdlib>
 
 #include <gtest/gtest.h>
 
-#include <gantry/epilogue/arguments.hpp>
-#include <gantry/epilogue/builder.hpp>
-#include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/epilogue/kernel.hpp>
-
-#include "problem.hpp"
+#include "config.hpp"
 
 namespace gantry::test {
-
-struct Plain {
-  using Functions = fusion::UserFunctions<>;
-};
 
 inline bool long_tests() { return std::getenv("GANTRY_LONG_TESTS") != nullptr; }
 
@@ -38,16 +27,6 @@ inline std::vector<SimulatorOptions> schedules(std::uint64_t first_seed = 0) {
 }
 
 inline TmaDescriptor pack_map(const TmaDescriptorParams& params) { return pack(params); }
-
-// The problem that a configuration's policy asks for.
-template <class Config>
-ProblemOptions options_for(ProblemOptions options) {
-  constexpr const EpiloguePolicy& p = Config::policy;
-  options.accumulator = p.element_acc;
-  options.c = {p.c.element, !p.c.m_major()};
-  options.d = {p.d.element, !p.d.m_major()};
-  return options;
-}
 
 template <class Config, class K = EpilogueKernel<Config>>
 class KernelRun {

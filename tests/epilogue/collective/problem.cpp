@@ -113,6 +113,8 @@ fusion::ReferenceProblem Problem::reference() const {
   return out;
 }
 
+fusion::ReferenceResult Problem::expected() const { return fusion::reference(graph_, reference(), *fusion_); }
+
 std::string Problem::wrong_tensor(const std::string& name, const std::vector<fusion::Range>& expected,
                                   const Buffer& buffer) const {
   const std::string first = fusion::first_mismatch(expected, buffer.tensor(), options_.shape);

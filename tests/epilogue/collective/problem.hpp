@@ -58,6 +58,8 @@ class Problem {
   void clear_outputs();
 
   fusion::ReferenceProblem reference() const;
+  // By the reference, of a graph without user functions.
+  fusion::ReferenceResult expected() const;
 
   // What is wrong with the outputs, in a sentence; empty: every element is in its interval, and nothing else was
   // written.
