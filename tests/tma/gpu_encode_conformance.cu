@@ -47,14 +47,30 @@ void print_params(const TmaDescriptorParams& p) {
   std::printf("    channels %u pixels %u\n", p.channels_per_pixel, p.pixels_per_column);
 }
 
+// Whether every broken rule is one that some drivers keep and others do not. Driver 580.159 counts the elements of a
+// box with steps downwards, so that it takes boxes that no shared memory holds, and takes im2col maps of 2^31 pixels in
+// a row; an earlier one refused both. The rules stay with the earlier one.
+bool drivers_differ(const TmaDescriptorParams& params) {
+  bool any = false;
+  for (const TmaViolation& violation : validate(params)) {
+    if (violation.severity() != TmaSeverity::driver_rejects) continue;
+    if (violation.rule != TmaRule::box_bytes_too_large && violation.rule != TmaRule::spatial_extent_too_large) {
+      return false;
+    }
+    any = true;
+  }
+  return any;
+}
+
 void check_recorded(Tally& tally) {
   for (const testing::EncodeCase& c : testing::kEncodeCases) {
     const TmaDescriptorParams params = c.params();
     const bool driver = driver_takes(params);
     const bool recorded = c.verdict == testing::Verdict::accepts;
     const bool ours = driver_accepts(params);
-    tally.count(driver == recorded && driver == ours);
-    if (driver == recorded && driver == ours) continue;
+    const bool good = (driver == recorded && driver == ours) || (recorded == ours && drivers_differ(params));
+    tally.count(good);
+    if (good) continue;
     std::printf("%s: the driver %s, the record %s, the rules %s\n", c.name, verdict(driver), verdict(recorded),
                 verdict(ours));
     print_violations(params);
@@ -81,8 +97,9 @@ void check_random(Tally& tally) {
     // The driver refuses some wide pixels of interleaved im2col maps; by which rule is not known.
     if (params.mode == TmaMode::im2col && params.interleave != TmaInterleave::none) continue;
     const bool driver = driver_takes(params), ours = driver_accepts(params);
-    tally.count(driver == ours);
-    if (driver == ours || ++shown > 10) continue;
+    const bool good = driver == ours || drivers_differ(params);
+    tally.count(good);
+    if (good || ++shown > 10) continue;
     std::printf("random %d: the driver %s, the rules %s\n", i, verdict(driver), verdict(ours));
     print_params(params);
     print_violations(params);

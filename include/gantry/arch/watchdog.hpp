@@ -8,9 +8,9 @@
 //
 // Example:
 //     static_assert(GANTRY_WATCHDOG_NANOSECONDS == 2'000'000'000);  // unless it was defined before
-//     // An mbarrier counts bytes in a field of its word; where the field lies is learnt by expecting one byte more.
-//     constexpr std::uint64_t before = std::uint64_t{4096} << 21, after = std::uint64_t{4097} << 21;
-//     static_assert(gantry::arch::watchdog::pending_bytes(before, after) == 4096);
+//     // What an H200 wrote for a barrier of 3 arrivals that expects 100 bytes.
+//     constexpr gantry::arch::watchdog::BarrierWord word(0x7fffebfff39ffffa);
+//     static_assert(word.parity() == 0 && word.arrivals() == 3 && word.bytes() == 100);
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,25 @@
 
 namespace gantry::arch::watchdog {
 
-// The bytes that a phase still waits for, negative where more came than were expected: from the word of an mbarrier and
-// the word after one byte more was expected. The PTX ISA does not say where the word counts bytes, but that the count
-// goes from -(2^20 - 1) to 2^20 - 1: a step of one changes the lowest bit of a field of 21 bits.
-// Requires: the two differ in that count only.
-GANTRY_HD constexpr std::int32_t pending_bytes(std::uint64_t before, std::uint64_t after) {
-  constexpr std::uint64_t kField = (1u << 21) - 1, kSign = 1u << 20;
-  int shift = 0;
-  while (shift < 63 && ((before ^ after) >> shift & 1) == 0) ++shift;
-  const std::uint64_t old = before >> shift & kField, raised = after >> shift & kField;
-  const auto value = static_cast<std::int32_t>((old & kSign) != 0 ? old | ~kField : old);
-  return raised == ((old + 1) & kField) ? value : -value;
-}
+// An mbarrier as it lies in shared memory. The PTX ISA keeps it opaque; this is what an H200 was seen to write
+// (docs/hardware.md): the parity of the phase that is not complete, and counts as negative numbers.
+class BarrierWord {
+ public:
+  GANTRY_HD constexpr explicit BarrierWord(std::uint64_t bits) : bits_(bits) {}
+
+  GANTRY_HD constexpr std::uint32_t parity() const { return static_cast<std::uint32_t>(bits_ >> 63); }
+  GANTRY_HD constexpr std::int32_t arrivals() const { return negated(43, 20); }  // that are still to come
+  GANTRY_HD constexpr std::int32_t bytes() const { return negated(21, 21); }     // likewise; negative: more came
+  GANTRY_HD constexpr std::uint64_t bits() const { return bits_; }
+
+ private:
+  GANTRY_HD constexpr std::int32_t negated(int from, int width) const {
+    const auto top = static_cast<std::int64_t>(bits_ << (64 - from - width));
+    return static_cast<std::int32_t>(-(top >> (64 - width)));
+  }
+
+  std::uint64_t bits_;
+};
 
 }  // namespace gantry::arch::watchdog
 
@@ -81,46 +88,17 @@ class Timer {
   std::uint64_t start_;
 };
 
-GANTRY_DEVICE inline std::uint64_t word_of(std::uint32_t barrier) {
+// The barrier's state is kept beside shared memory; invalidating it writes it there, and it goes on counting from
+// there.
+GANTRY_DEVICE inline BarrierWord look_into(std::uint32_t barrier) {
   std::uint64_t word;
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
   asm volatile("ld.volatile.shared.b64 %0, [%1];" : "=l"(word) : "r"(barrier) : "memory");
-  return word;
-}
-
-// What can be learnt of a barrier that nobody moves any more. It is left as it was.
-struct State {
-  std::uint64_t word;
-  std::uint32_t parity;  // of the phase that is not complete
-  bool counts;           // whether the word shows what the barrier counts
-  std::uint32_t arrivals;
-  std::int32_t bytes;
-};
-
-GANTRY_DEVICE inline State look_into(std::uint32_t barrier) {
-  State state;
-  std::uint32_t one_is_complete;
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], 1;\n"
-      "selp.u32 %0, 1, 0, p;\n"
-      "}\n"
-      : "=r"(one_is_complete)
-      : "r"(barrier)
-      : "memory");
-  state.parity = one_is_complete != 0 ? 0 : 1;
-  state.word = word_of(barrier);
-  asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(state.arrivals) : "l"(state.word));
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-  const std::uint64_t raised = word_of(barrier);
-  state.counts = raised != state.word;
-  state.bytes = pending_bytes(state.word, raised);
-  asm volatile("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], 1;" ::"r"(barrier) : "memory");
-  return state;
+  return BarrierWord(word);
 }
 
 GANTRY_DEVICE inline void print(std::uint32_t barrier, std::uint32_t parity, const Site& site) {
-  const State state = look_into(barrier);
+  const BarrierWord word = look_into(barrier);
   const Name& name = names[slot_of(barrier)];
   const char* role = roles[thread() / 32];
   char index[16] = "";
@@ -133,15 +111,10 @@ GANTRY_DEVICE inline void print(std::uint32_t barrier, std::uint32_t parity, con
   printf(
       "gantry watchdog: %s%sthread %u of CTA (%u, %u, %u) waited at %s:%d for parity %u of %s%s%s, which is in a phase "
       "of "
-      "parity %u (mbarrier at shared address %u, word %016llx)",
+      "parity %u and still waits for %d arrivals and %d bytes (mbarrier at shared address %u, word %016llx).\n",
       role ? role : "", role ? " " : "", thread(), blockIdx.x, blockIdx.y, blockIdx.z, site.file, site.line, parity,
-      name.text ? name.text : "a barrier without a name", name.text && name.part ? name.part : "", index, state.parity,
-      barrier, static_cast<unsigned long long>(state.word));
-  if (state.counts) {
-    printf(": it still waits for %u arrivals and %d bytes.\n", state.arrivals, state.bytes);
-  } else {
-    printf(": its word does not show what it waits for.\n");
-  }
+      name.text ? name.text : "a barrier without a name", name.text && name.part ? name.part : "", index, word.parity(),
+      word.arrivals(), word.bytes(), barrier, static_cast<unsigned long long>(word.bits()));
 }
 
 // Prints what is known of the barrier, gives others the time to do so as well, and ends the launch with an error.
