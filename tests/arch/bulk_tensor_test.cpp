@@ -403,78 +403,6 @@ TEST(TensorMulticast, ReachesEveryCtaOfTheMaskAtTheSameOffset) {
   EXPECT_EQ(right, (std::vector<int>{1, 1, 0, 1}));
 }
 
-TEST(TensorIm2col, GathersPixelsThroughTheBoundingBox) {
-  // N = 2 images of 5 x 6 pixels with 16 channels; a 3 x 3 filter with a halo of one, step 1.
-  constexpr int kC = 16, kW = 6, kH = 5, kN = 2, kPixels = 20, kChannels = 8;
-  std::vector<std::uint16_t> memory(kC * kW * kH * kN);
-  std::iota(memory.begin(), memory.end(), std::uint16_t{1});
-  const TmaDescriptorParams params{.mode = TmaMode::im2col,
-                                   .data_type = TmaDataType::u16,
-                                   .rank = 4,
-                                   .address = reinterpret_cast<std::uint64_t>(memory.data()),
-                                   .dims = {kC, kW, kH, kN},
-                                   .strides = {kC * 2, kC * kW * 2, kC * kW * kH * 2},
-                                   .lower_corner = {-1, -1},
-                                   .upper_corner = {-1, -1},
-                                   .channels_per_pixel = kChannels,
-                                   .pixels_per_column = kPixels};
-  const TmaDescriptor map = pack(params);
-  const std::int32_t at[4] = {8, 2, 3, 0};
-  const std::uint16_t tap[2] = {2, 1};
-  std::vector<std::uint16_t> got(kPixels * kChannels);
-  const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
-    Storage& s = shared.as<Storage>();
-    if (thread_rank() != 0) return;
-    mbarrier_init(&s.barrier, 1);
-    fence_mbarrier_init(sem_release, scope_cluster);
-    mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, kPixels * kChannels * 2);
-    cp_async_bulk_tensor_im2col(space_cluster, space_global, s.tile, &map, at, &s.barrier, tap);
-    wait(&s.barrier, 0);
-    for (std::size_t i = 0; i < got.size(); ++i)
-      got[i] = ld(space_shared, reinterpret_cast<std::uint16_t*>(s.tile) + i);
-  });
-  EXPECT_TRUE(report.clean()) << report.text();
-  // Output positions run from -1 to extent - 2 on each axis, W fastest; the tap moves the read.
-  int w = at[1], h = at[2], n = at[3];
-  for (int p = 0; p < kPixels; ++p) {
-    const int x = w + tap[0], y = h + tap[1];
-    for (int c = 0; c < kChannels; ++c) {
-      const bool inside = x >= 0 && x < kW && y >= 0 && y < kH && n < kN;
-      const int expected = inside ? 1 + at[0] + c + kC * (x + kW * (y + kH * n)) : 0;
-      EXPECT_EQ(got[static_cast<std::size_t>(p * kChannels + c)], expected) << "pixel " << p << " channel " << c;
-    }
-    if (++w > kW - 2) {
-      w = -1;
-      if (++h > kH - 2) h = -1, ++n;
-    }
-  }
-}
-
-TEST(TensorIm2col, AStartOutsideOfThePixelBoxIsReported) {
-  const TmaDescriptor map = pack({.mode = TmaMode::im2col,
-                                  .data_type = TmaDataType::u16,
-                                  .rank = 3,
-                                  .address = 1 << 20,
-                                  .dims = {8, 6, 2},
-                                  .strides = {16, 96},
-                                  .lower_corner = {-1},
-                                  .upper_corner = {-1},
-                                  .channels_per_pixel = 8,
-                                  .pixels_per_column = 8});
-  for (const std::int32_t start : {-2, 5}) {
-    const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
-      Storage& s = shared.as<Storage>();
-      if (thread_rank() != 0) return;
-      mbarrier_init(&s.barrier, 1);
-      fence_mbarrier_init(sem_release, scope_cluster);
-      const std::int32_t at[3] = {0, start, 0};
-      const std::uint16_t tap[1] = {0};
-      cp_async_bulk_tensor_im2col(space_cluster, space_global, s.tile, &map, at, &s.barrier, tap);
-    });
-    EXPECT_TRUE(report.has("tensor-im2col-start")) << report.text();
-  }
-}
-
 // What an H200 answers with an error, as a sentence.
 TEST(TensorFaults, AreNamed) {
   alignas(128) static std::uint32_t memory[4096];
@@ -513,27 +441,6 @@ TEST(TensorFaults, AreNamed) {
   EXPECT_TRUE(issue(&map, 0, 0, sizeof(Storage) - 128, false).has("shared-out-of-range"));
   EXPECT_TRUE(issue(&nothing, 0, 0, 0, false).has("tensor-map-invalid"));
   EXPECT_TRUE(issue(&deeper, 0, 0, 0, false).has("tensor-map-mismatch"));
-}
-
-TEST(TensorFaults, AnInterleavedIm2colMapIsRefusedRatherThanGuessed) {
-  alignas(128) static std::uint32_t memory[4096];
-  const TmaDescriptor map = pack({.mode = TmaMode::im2col,
-                                  .data_type = TmaDataType::u32,
-                                  .rank = 3,
-                                  .address = reinterpret_cast<std::uint64_t>(memory),
-                                  .dims = {64, 8, 8, 1, 1},
-                                  .strides = {256, 2048},
-                                  .interleave = TmaInterleave::bytes_16,
-                                  .channels_per_pixel = 8,
-                                  .pixels_per_column = 4});
-  const std::int32_t at[3] = {0, 0, 0};
-  const std::uint16_t offsets[1] = {0};
-  const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
-    if (thread_rank() != 0) return;
-    cp_async_bulk_tensor_im2col(space_cluster, space_global, shared.as<Storage>().tile, &map, at,
-                                &shared.as<Storage>().barrier, offsets);
-  });
-  EXPECT_TRUE(report.has("tensor-map-not-modelled")) << report.text();
 }
 
 TEST(TensorFaults, TheSharedSideIsInSharedMemory) {
