@@ -65,7 +65,8 @@ struct RunOnGpu {
 
   template <class Config>
   void run(const MachineCase& c) {
-    Problem problem(Config::graph, options_for<Config>(c.options));
+    constexpr fusion::Graph graph = Config::graph;  // a reference to the member would put its class on the device
+    Problem problem(graph, options_for<Config>(c.options));
     const fusion::ReferenceResult expected = problem.expected();
     const std::string trouble = launch_and_fetch<Config>(problem);
     std::string text = trouble.empty() ? problem.wrong(expected) : trouble;
