@@ -133,6 +133,8 @@ void report_diverged(const Cta& cta) {
       const std::uint32_t absent = missing(cta, warp, *meeting);
       const Thread& one = cta.threads[warp * 32 + static_cast<std::uint32_t>(std::countr_zero(absent))];
       const bool returned = one.state == Thread::State::exited;
+      // A lane that is held up by an mbarrier, or looks for something, may be on its way here.
+      if (!returned && (one.waiting.object != nullptr || one.state == Thread::State::polling)) continue;
       g.checker.find(
           "warp-divergent", meeting->site, returned ? 0 : one.waiting.site,
           std::string(meeting->operation) + " at " + g.sites.text(meeting->site) + " was reached by " +

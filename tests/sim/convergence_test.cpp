@@ -216,6 +216,19 @@ TEST(Convergence, LanesThatReturnedOrWereNeverLaunchedAreNotWaitedFor) {
   EXPECT_EQ(elected, (std::vector<int>{3, 35}));
 }
 
+TEST(Convergence, ALaneThatIsHeldUpByAnMbarrierHasNotDiverged) {
+  const Report report = run(32, [](Storage& s) {
+    auto* barrier = reinterpret_cast<std::uint64_t*>(s.tile);
+    if (elect_sync()) {
+      mbarrier_init(barrier, 1);
+      wait(barrier, 0);
+    }
+    syncwarp();
+  });
+  EXPECT_TRUE(report.has("deadlock")) << report.text();
+  EXPECT_FALSE(report.has("warp-divergent")) << report.text();
+}
+
 TEST(Convergence, AnAlignedInstructionNeedsTheLanesThatReturned) {
   const Report report = run(32, [](Storage& s) {
     if (lane_rank() == 7) return;
