@@ -7,6 +7,7 @@
 
 #include "accumulator_early.hpp"
 #include "another_thread_waits.hpp"
+#include "asks_in_a_branch.hpp"
 #include "early_release.hpp"
 #include "elements_for_bytes.hpp"
 #include "expects_too_much.hpp"
@@ -61,7 +62,7 @@ std::vector<Bug> table() {
 inline std::vector<Bug> all() {
   return detail::table<MissingProxyFence, WaitWithoutBarrier, AnotherThreadWaits, LeavesBeforeRead, InitWithoutFence,
                        ElementsForBytes, ExpectsTooMuch, OneArrivalForAll, PhaseNotFlipped, ProducerParity,
-                       EarlyRelease, AccumulatorEarly, ReloadedUnderProduct, PeerLeaves>();
+                       EarlyRelease, AccumulatorEarly, ReloadedUnderProduct, PeerLeaves, AsksInABranch>();
 }
 
 }  // namespace gantry::examples::bugs

@@ -35,5 +35,6 @@ GANTRY_TRANSLATE(examples::bugs::EarlyRelease);
 GANTRY_TRANSLATE(examples::bugs::AccumulatorEarly);
 GANTRY_TRANSLATE(examples::bugs::ReloadedUnderProduct);
 GANTRY_TRANSLATE(examples::bugs::PeerLeaves);
+GANTRY_TRANSLATE(examples::bugs::AsksInABranch);
 
 }  // namespace gantry::detail
