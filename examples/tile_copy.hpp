@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <gantry/arch.hpp>
+#include <gantry/tma/copy.hpp>
 #include <gantry/tma/descriptor.hpp>
 
 namespace gantry::examples {
@@ -19,6 +20,8 @@ struct TileCopyConfig {
   static constexpr int kBoxes = 8;       // along a row
   static constexpr int kBoxBytes = 128;  // of a row of a box
   static constexpr int kRows = 16;
+  static constexpr int kElementBytes = 1;                    // of the maps; a box has up to 256 elements along a row
+  static constexpr TmaCacheHint kHint = TmaCacheHint::none;  // how long the bytes shall stay in L2
 };
 
 template <class Config = TileCopyConfig>
@@ -29,7 +32,7 @@ struct TileCopy {
   static_assert(kUnread >= 0 && kUnread < kStages, "a stage is loaded while others are stored");
 
   struct Params {
-    TmaDescriptor from, to;  // of bytes, box kBoxBytes x kRows
+    TmaDescriptor from, to;  // box kBoxBytes x kRows
     int row_tiles, column_tiles;
   };
 
@@ -71,15 +74,22 @@ struct TileCopy {
   }
 
  private:
+  GANTRY_INLINE static arch::CachePolicy policy() { return {static_cast<std::uint64_t>(Config::kHint)}; }
+
   GANTRY_INLINE static void load(const Params& p, Storage& s, int tile, int stage) {
     arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, &s.full[stage],
                                     kBoxes * kBoxSize);
     const int column = tile % p.column_tiles * kBoxes, row = tile / p.column_tiles;
     GANTRY_UNROLL
     for (int b = 0; b < kBoxes; ++b) {
-      const std::int32_t at[2] = {(column + b) * Config::kBoxBytes, row * Config::kRows};
-      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile[stage][b], &p.from, at,
-                                 &s.full[stage]);
+      const std::int32_t at[2] = {(column + b) * (Config::kBoxBytes / Config::kElementBytes), row * Config::kRows};
+      if constexpr (Config::kHint == TmaCacheHint::none) {
+        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile[stage][b], &p.from, at,
+                                   &s.full[stage]);
+      } else {
+        arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.tile[stage][b], &p.from, at,
+                                   &s.full[stage], policy());
+      }
     }
   }
 
@@ -87,8 +97,12 @@ struct TileCopy {
     const int column = tile % p.column_tiles * kBoxes, row = tile / p.column_tiles;
     GANTRY_UNROLL
     for (int b = 0; b < kBoxes; ++b) {
-      const std::int32_t at[2] = {(column + b) * Config::kBoxBytes, row * Config::kRows};
-      arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, &p.to, at, s.tile[stage][b]);
+      const std::int32_t at[2] = {(column + b) * (Config::kBoxBytes / Config::kElementBytes), row * Config::kRows};
+      if constexpr (Config::kHint == TmaCacheHint::none) {
+        arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, &p.to, at, s.tile[stage][b]);
+      } else {
+        arch::cp_async_bulk_tensor(arch::space_global, arch::space_shared, &p.to, at, s.tile[stage][b], policy());
+      }
     }
     arch::cp_async_bulk_commit_group();
   }

@@ -139,6 +139,8 @@ TmaDescriptor encode(const TmaDescriptorParams& params) {
 template <int Rows>
 struct CopyShape {
   static constexpr int kStages = 4, kUnread = 1, kBoxes = Rows == 128 ? 1 : 2, kBoxBytes = 128, kRows = Rows;
+  static constexpr int kElementBytes = 1;
+  static constexpr TmaCacheHint kHint = TmaCacheHint::none;
 };
 
 // The tile copy of C to D with boxes of 128 bytes and `Rows` rows.

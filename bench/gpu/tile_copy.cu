@@ -20,7 +20,6 @@ namespace {
 
 using namespace gantry;
 
-constexpr int kColumns = 65536;  // bytes of a row of the matrix
 constexpr int kRounds = 7, kCopiesPerRound = 4;
 
 void check(cudaError_t error, const char* what) {
@@ -70,19 +69,25 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-TmaDescriptor map_of(const Setting& s, unsigned char* data, int box_rows, int box_bytes, TmaSwizzle swizzle) {
+template <class Config>
+TmaDescriptor map_of(const Setting& s, unsigned char* data, TmaSwizzle swizzle) {
+  constexpr int kColumns = Config::kColumns, element_bytes = Config::kElementBytes;
+  const TmaDataType type = element_bytes == 8 ? TmaDataType::u64 : TmaDataType::u8;
   const TmaDescriptorParams params =
-      examples::matrix_map(TmaDataType::u8, reinterpret_cast<std::uint64_t>(data), static_cast<int>(s.bytes / kColumns),
-                           kColumns, box_rows, box_bytes, swizzle);
+      examples::matrix_map(type, reinterpret_cast<std::uint64_t>(data), static_cast<int>(s.bytes / kColumns),
+                           kColumns / element_bytes, Config::kRows, Config::kBoxBytes / element_bytes, swizzle);
   const EncodedTmaDescriptor encoded = encode_with_driver(params);
   if (encoded.ok()) return encoded.map;
   std::fprintf(stderr, "%s\n", describe(encoded).c_str());
   std::exit(1);
 }
 
-template <int BoxBytes, int Rows, int Boxes, int Stages, int Unread>
+template <int BoxBytes, int Rows, int Boxes, int Stages, int Unread, int Columns = 65536, bool Hint = false>
 struct Shape {
+  static constexpr int kColumns = Columns;  // bytes of a row of the matrix
+  static constexpr TmaCacheHint kHint = Hint ? TmaCacheHint::evict_first : TmaCacheHint::none;
   static constexpr int kStages = Stages, kUnread = Unread, kBoxes = Boxes, kBoxBytes = BoxBytes, kRows = Rows;
+  static constexpr int kElementBytes = BoxBytes > 256 ? 8 : 1;
 };
 
 // The best ratio to cudaMemcpyAsync, over CTAs per processor.
@@ -94,10 +99,10 @@ double measure(const Setting& s) {
   const auto entry = detail::kernel_entry<Kernel>;
   check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), "asking for shared memory");
   typename Kernel::Params params{};
-  params.from = map_of(s, s.from, Config::kRows, Config::kBoxBytes, kSwizzle);
-  params.to = map_of(s, s.to, Config::kRows, Config::kBoxBytes, kSwizzle);
-  params.row_tiles = static_cast<int>(s.bytes / kColumns / Config::kRows);
-  params.column_tiles = kColumns / (Config::kBoxes * Config::kBoxBytes);
+  params.from = map_of<Config>(s, s.from, kSwizzle);
+  params.to = map_of<Config>(s, s.to, kSwizzle);
+  params.row_tiles = static_cast<int>(s.bytes / Config::kColumns / Config::kRows);
+  params.column_tiles = Config::kColumns / (Config::kBoxes * Config::kBoxBytes);
   double best = 0;
   for (int per_processor = 1; per_processor <= 4 && per_processor * (kShared + 1024) <= s.shared_per_processor;
        ++per_processor) {
@@ -127,8 +132,9 @@ double measure(const Setting& s) {
     }
     const double rate = 2.0 * static_cast<double>(s.bytes) / median(ours) / 1e12;
     const double vendor_rate = 2.0 * static_cast<double>(s.bytes) / median(theirs) / 1e12;
-    std::printf("%5d %5d %6d %7d %7d %6d %9.3f %11.3f %7.3f\n", Config::kBoxBytes, Config::kRows, Config::kBoxes,
-                Config::kStages, Config::kUnread, ctas, rate, vendor_rate, rate / vendor_rate);
+    std::printf("%7d %5d %5d %6d %7d %7d %6d %9.3f %11.3f %7.3f%s\n", Config::kColumns, Config::kBoxBytes,
+                Config::kRows, Config::kBoxes, Config::kStages, Config::kUnread, ctas, rate, vendor_rate,
+                rate / vendor_rate, Config::kHint == TmaCacheHint::none ? "" : "  evict first");
     std::fflush(stdout);
     best = std::max(best, rate / vendor_rate);
   }
@@ -167,10 +173,14 @@ int main(int argc, char** argv) {
   fill<<<1024, 256>>>(reinterpret_cast<uint4*>(s.from), s.bytes / 16);
   check(cudaDeviceSynchronize(), "filling");
   std::printf("%d GiB, TB/s read and written\n", gib);
-  std::printf("%5s %5s %6s %7s %7s %6s %9s %11s %7s\n", "bytes", "rows", "boxes", "stages", "unread", "CTAs",
-              "tile copy", "cudaMemcpy", "ratio");
+  std::printf("%7s %5s %5s %6s %7s %7s %6s %9s %11s %7s\n", "columns", "bytes", "rows", "boxes", "stages", "unread",
+              "CTAs", "tile copy", "cudaMemcpy", "ratio");
   const double wide =
-      best_of<Shape<256, 16, 4, 4, 1>, Shape<256, 16, 4, 3, 1>, Shape<256, 16, 2, 6, 1>, Shape<256, 8, 4, 6, 1>,
+      best_of<Shape<2048, 8, 1, 4, 1>, Shape<1024, 16, 1, 4, 1>, Shape<1024, 16, 1, 4, 1, 16384>,
+              Shape<1024, 16, 1, 4, 1, 32768>, Shape<1024, 16, 1, 4, 1, 131072>, Shape<1024, 16, 1, 4, 1, 262144>,
+              Shape<1024, 16, 1, 4, 1, 1048576>, Shape<1024, 32, 1, 4, 1, 131072>, Shape<1024, 16, 1, 8, 4, 131072>,
+              Shape<1024, 8, 1, 12, 1, 131072>, Shape<1024, 8, 1, 8, 1, 262144>, Shape<2048, 8, 1, 4, 1, 2048>,
+              Shape<256, 16, 4, 4, 1>, Shape<256, 16, 4, 3, 1>, Shape<256, 16, 2, 6, 1>, Shape<256, 8, 4, 6, 1>,
               Shape<256, 8, 8, 4, 1>, Shape<256, 32, 2, 4, 1>, Shape<256, 32, 4, 4, 1>, Shape<256, 32, 1, 8, 2>,
               Shape<256, 64, 1, 4, 1>, Shape<256, 64, 1, 8, 2>>(s);
   const double swizzled =
