@@ -78,7 +78,21 @@ TEST(ExplainIm2col, EveryTapAndTileOfChannelsIsAnInstruction) {
   EXPECT_EQ(e.instructions[4].channel_tile, 1);
   EXPECT_EQ(e.instructions[4].coordinates[0], 64);
   EXPECT_EQ(e.instructions[4].tap[0], 1);
-  EXPECT_THAT(e.advice, Contains(Field(&TmaAdvice::name, "edge_channels")));
+  EXPECT_EQ(e.instructions[4].cta_mask, 0);
+}
+
+TEST(ExplainIm2col, ChannelsThatTilesDoNotDivideAreMentionedAndFewerThanATileWarnedOf) {
+  const auto edge = [](std::int64_t channels) {
+    Convolution conv = resnet_layer();
+    conv.channels = channels;
+    for (const TmaAdvice& a : explain(plan_im2col(conv, kTile)).advice) {
+      if (a.name == "edge_channels") return std::string(to_text(a.level));
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(edge(160), "note");
+  EXPECT_EQ(edge(128), "none");
+  EXPECT_EQ(edge(32), "warning");
 }
 
 TEST(ExplainIm2col, RowsNarrowerThanTheSwizzleTakeTheRoomOfTheSwizzle) {

@@ -30,6 +30,16 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
+TEST(Report, TheTableSaysHowManyBytesLieOutside) {
+  TmaPlan plan =
+      make_tma_copy(TmaCopyRequest{.op = TmaOp::load,
+                                   .gtensor = {.element = ElementType::bf16, .layout = layout("(200,96):(96,_1)")},
+                                   .smem = ComposedLayout(Swizzle(3, 4, 3), _0, layout("(_128,_64):(_64,_1)"), 16)});
+  const std::string text = report(explain(plan, {.tile = make_coord(1, 1)}));
+  // 72 rows of 32 elements lie inside.
+  EXPECT_THAT(text, testing::ContainsRegex("\\(64, 128\\) +\\+0 +16384 +" + std::to_string(16384 - 72 * 32 * 2)));
+}
+
 TEST(Report, HoldsItsPartsInOrder) {
   const std::string text = report(explain(rows_plan(TmaOp::load_multicast, "(_128,_64):(_64,_1)", 2)));
   std::size_t at = 0;
