@@ -12,6 +12,10 @@ using E = ElementType;
 
 constexpr int kOperationCount = static_cast<int>(std::size(fusion::kOperations));
 
+constexpr fusion::Function kActivations[] = {fusion::Function::relu,    fusion::Function::gelu,
+                                             fusion::Function::silu,    fusion::Function::gelu_tanh,
+                                             fusion::Function::sigmoid, fusion::Function::tanh};
+
 // Tiles, elements, majors, activations and buffers differ from one operation to the next.
 template <int k>
 struct Named : Plain {
@@ -30,9 +34,6 @@ struct Named : Plain {
                         .layout_d = k % 5 == 4 ? kColumnMajor : kRowMajor}
           .policy();
   static_assert(policy.ok());
-  static constexpr fusion::Function kActivations[] = {fusion::Function::relu,    fusion::Function::gelu,
-                                                      fusion::Function::silu,    fusion::Function::gelu_tanh,
-                                                      fusion::Function::sigmoid, fusion::Function::tanh};
   static constexpr fusion::Graph graph = fusion::kOperations[k].build({.activation = kActivations[k % 6],
                                                                        .bias = k % 2 == 0 ? E::f32 : E::bf16,
                                                                        .aux = k % 6 == 0   ? E::u1

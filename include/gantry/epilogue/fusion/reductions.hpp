@@ -10,6 +10,7 @@
 #pragma once
 
 #include <gantry/arch/atomic.hpp>
+#include <gantry/arch/memory.hpp>
 #include <gantry/arch/warp.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/epilogue/fusion/params.hpp>
