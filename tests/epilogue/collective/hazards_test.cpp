@@ -89,7 +89,7 @@ void expect_every_change_detected(const SweepCase& of = {}) {
   KernelRun<Config> run(problem, of.ctas);
   const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, long_tests() ? 64 : 12, std::ref(run));
   EXPECT_TRUE(report.original_clean);
-  EXPECT_GE(report.entries.size(), of.c_unread ? 7u : 22u);
+  EXPECT_GE(report.entries.size(), of.c_unread ? 7u : 15u);
   for (const SweepEntry& entry : report.entries) {
     if (entry.detected() || of.harmless(entry)) continue;
     ADD_FAILURE() << entry.site.file << ":" << entry.site.line << " " << entry.site.operation << ", "
