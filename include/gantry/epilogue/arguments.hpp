@@ -164,68 +164,105 @@ std::size_t get_workspace_size(const EpilogueProblem& problem, const EpilogueArg
   return static_cast<std::size_t>(workspace_layout(arguments.fusion.graph(), EpilogueOf<Config>::kTile, problem).bytes);
 }
 
-// Every reason why the epilogue cannot run on this problem with these arguments; none: it can.
-template <class Config>
-std::vector<std::string> can_implement(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments,
-                                       const void* workspace = nullptr) {
-  using Collective = EpilogueOf<Config>;
-  const fusion::Graph& graph = arguments.fusion.graph();
-  std::vector<std::string> out;
-  detail::check_problem(problem, out);
-  for (const fusion::GraphProblem& p : fusion::check(graph, Config::Functions::kCount)) {
-    out.push_back(fusion::describe(graph, p).c_str());
-  }
-  if (!out.empty()) return out;
-  if (graph.uses_source() && !Collective::kHasC) out.push_back("the expression uses C, and the policy has none");
-  if ((graph.d >= 0) != Collective::kHasD) {
-    out.push_back(graph.d >= 0 ? "the expression gives D, and the policy has none"
-                               : "the policy has D, and the expression gives none");
-  }
+namespace detail {
 
+// What the graph and the policy say of each other.
+template <class Config>
+void check_graph(const fusion::Graph& graph, std::vector<std::string>& out) {
+  using Collective = EpilogueOf<Config>;
+  if (graph.uses_source() && !Collective::kHasC) out.emplace_back("the expression uses C, and the policy has none");
+  if ((graph.d >= 0) != Collective::kHasD) {
+    out.emplace_back(graph.d >= 0 ? "the expression gives D, and the policy has none"
+                                  : "the policy has D, and the expression gives none");
+  }
   if constexpr (requires { Collective::Fusion::problems(graph); }) {
     for (const std::string& p : Collective::Fusion::problems(graph)) out.push_back(p);
   }
-  for (const std::string& p : arguments.fusion.problems(detail::shape_of(problem))) out.push_back(p);
-  const fusion::ResolvedArguments values = arguments.fusion.resolved(detail::shape_of(problem));
-  const detail::MatrixReasons matrices(out, problem);
+}
+
+template <class Config>
+void check_source(const EpilogueMatrix& c, const fusion::Graph& graph, const fusion::ResolvedArguments& values,
+                  const MatrixReasons& matrices, std::vector<std::string>& out) {
+  using Collective = EpilogueOf<Config>;
   if constexpr (Collective::kHasC) {
     const int scale = fusion::detail::scale_of_source(graph);
     const bool surely = graph.uses_source() &&
                         (scale < 0 || (values.values[scale].pointer == nullptr && values.values[scale].value != 0));
-    if (surely && arguments.c.pointer == nullptr) {
-      out.push_back("C was not given: the expression uses it, and no factor is 0");
-    } else if (arguments.c.pointer != nullptr) {
-      if constexpr (Collective::kUsesTma) {
-        matrices.template check<typename Collective::TileC, TmaOp::load>("C", arguments.c);
-      } else {
-        matrices.template check_elements<typename Collective::ElementC>("C", arguments.c, Collective::kRowsC, false);
-      }
+    if (c.pointer == nullptr) {
+      if (surely) out.emplace_back("C was not given: the expression uses it, and no factor is 0");
+    } else if constexpr (Collective::kUsesTma) {
+      matrices.template check<typename Collective::TileC, TmaOp::load>("C", c);
+    } else {
+      matrices.template check_elements<typename Collective::ElementC>("C", c, Collective::kRowsC, false);
     }
   }
+}
+
+template <class Config>
+void check_destination(const EpilogueMatrix& d, const MatrixReasons& matrices, std::vector<std::string>& out) {
+  using Collective = EpilogueOf<Config>;
   if constexpr (Collective::kHasD) {
-    if (arguments.d.pointer == nullptr) {
-      out.push_back("D was not given");
-    } else if constexpr (!Collective::kUsesTma) {
-      matrices.template check_elements<typename Collective::ElementD>("D", arguments.d, Collective::kRowsD, true);
+    if (d.pointer == nullptr) {
+      out.emplace_back("D was not given");
+    } else if constexpr (Collective::kUsesTma) {
+      matrices.template check<typename Collective::TileD, TmaOp::store>("D", d);
     } else {
-      matrices.template check<typename Collective::TileD, TmaOp::store>("D", arguments.d);
+      matrices.template check_elements<typename Collective::ElementD>("D", d, Collective::kRowsD, true);
     }
   }
-  Collective::Fusion::for_staged(graph, [&](int i, int, auto tile) {
+}
+
+// Auxiliary tensors that travel by TMA. What their strides alone say has been said already.
+template <class Config>
+void check_staged(const fusion::Graph& graph, const fusion::ResolvedArguments& values, const EpilogueProblem& problem,
+                  const MatrixReasons& matrices) {
+  EpilogueOf<Config>::Fusion::for_staged(graph, [&](int i, int, auto tile) {
     using Tile = decltype(tile);
+    const fusion::Argument& a = graph.arguments[i];
     const fusion::ArgumentValue& v = values.values[i];
-    const EpilogueMatrix matrix{v.pointer, v.stride, v.batch_stride};
-    const std::string name = graph.arguments[i].name.text;
+    const bool stored = a.kind == fusion::ArgumentKind::aux_out;
     const bool told =
-        v.stride < (Tile::row_major ? problem.n : problem.m) ||
-        (graph.arguments[i].kind == fusion::ArgumentKind::aux_out && problem.l > 1 && v.batch_stride == 0);
+        v.stride < (Tile::row_major ? problem.n : problem.m) || (stored && problem.l > 1 && v.batch_stride == 0);
     if (v.pointer == nullptr || told) return;
-    if (graph.arguments[i].kind == fusion::ArgumentKind::aux_in) {
-      matrices.template check<Tile, TmaOp::load>(name, matrix);
+    const EpilogueMatrix matrix{v.pointer, v.stride, v.batch_stride};
+    if (stored) {
+      matrices.template check<Tile, TmaOp::store>(a.name.text, matrix);
     } else {
-      matrices.template check<Tile, TmaOp::store>(name, matrix);
+      matrices.template check<Tile, TmaOp::load>(a.name.text, matrix);
     }
   });
+}
+
+inline void check_workspace(std::size_t bytes, const void* workspace, std::vector<std::string>& out) {
+  const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(workspace) % 16;
+  if (bytes > 0 && workspace == nullptr) {
+    out.push_back("deterministic reductions need " + std::to_string(bytes) + " bytes of workspace, and none was given");
+  } else if (bytes > 0 && beyond != 0) {
+    out.push_back("the workspace begins at a multiple of 16 bytes, and the one given " + std::to_string(beyond) +
+                  " beyond");
+  }
+}
+
+}  // namespace detail
+
+// Every reason why the epilogue cannot run on this problem with these arguments; none: it can.
+template <class Config>
+std::vector<std::string> can_implement(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments,
+                                       const void* workspace = nullptr) {
+  const fusion::Graph& graph = arguments.fusion.graph();
+  std::vector<std::string> out;
+  detail::check_problem(problem, out);
+  for (const fusion::GraphProblem& p : fusion::check(graph, Config::Functions::kCount)) {
+    out.emplace_back(fusion::describe(graph, p).c_str());
+  }
+  if (!out.empty()) return out;
+  detail::check_graph<Config>(graph, out);
+  for (const std::string& p : arguments.fusion.problems(detail::shape_of(problem))) out.push_back(p);
+  const fusion::ResolvedArguments values = arguments.fusion.resolved(detail::shape_of(problem));
+  const detail::MatrixReasons matrices(out, problem);
+  detail::check_source<Config>(arguments.c, graph, values, matrices, out);
+  detail::check_destination<Config>(arguments.d, matrices, out);
+  detail::check_staged<Config>(graph, values, problem, matrices);
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const fusion::ArgumentValue& v = values.values[i];
@@ -234,13 +271,7 @@ std::vector<std::string> can_implement(const EpilogueProblem& problem, const Epi
       out.push_back(std::string(a.name.text) + ": a reduction has results of f32, not of " + info(a.element).name);
     }
   }
-  const std::size_t bytes = get_workspace_size<Config>(problem, arguments);
-  if (bytes > 0 && workspace == nullptr) {
-    out.push_back("deterministic reductions need " + std::to_string(bytes) + " bytes of workspace, and none was given");
-  } else if (bytes > 0 && reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0) {
-    out.push_back("the workspace begins at a multiple of 16 bytes, and the one given " +
-                  std::to_string(reinterpret_cast<std::uintptr_t>(workspace) % 16) + " beyond");
-  }
+  detail::check_workspace(get_workspace_size<Config>(problem, arguments), workspace, out);
   return out;
 }
 

@@ -232,7 +232,7 @@ class PolicyMaker {
 
   GANTRY_HD constexpr void check_chosen_tile() {
     const TileMN t = p_.epi_tile;
-    const int rows = kMmaRows * p_.warp_groups;
+    const int rows = kMmaRows * (p_.warp_groups > 0 ? p_.warp_groups : 1);
     const int columns = compatible() ? 16 : 8;
     if (compatible() && t.m != rows) {
       p_.reasons.add({.rule = EpilogueRule::epi_tile_rows,

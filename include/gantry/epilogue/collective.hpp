@@ -221,6 +221,7 @@ class CollectiveEpilogue {
   // `accumulators` are in the order of wgmma's registers. `thread` counts the math threads of the tile, `barrier` is a
   // named barrier that is theirs.
   template <class Accumulators>
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): the steps of the contract, in their order
   GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, LoadPipeline& load_pipeline,
                                   StoreStates& states, const TileCoordinate& at, const Accumulators& accumulators,
                                   int thread, std::uint32_t barrier, int subtile_idx = -1) {
