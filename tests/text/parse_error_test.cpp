@@ -112,7 +112,9 @@ TEST(Explain, PutsTheCaretBehindATextThatEndsTooEarly) {
 }
 
 TEST(Explain, ShowsALongTextAroundTheCharacter) {
-  const std::string text = std::string(60, ' ') + "(4!" + std::string(60, ' ');
+  std::string text(60, ' ');
+  text += "(4!";
+  text.append(60, ' ');
   EXPECT_EQ(std::string(explain(text, parse_layout(text).error).c_str()),
             "..." + std::string(46, ' ') + "(4!" + std::string(47, ' ') + "...\n" +  //
                 std::string(51, ' ') + "^\n" +                                       //
