@@ -1,4 +1,5 @@
-// Printing from the host side of a .cu file. {fmt} 9 does not compile under nvcc, so that including it is no part of it.
+// Printing from the host side of a .cu file. {fmt} 9 does not compile under nvcc, so that including it is no part of
+// it.
 #include <iostream>
 
 #include <gantry/layout/format.hpp>

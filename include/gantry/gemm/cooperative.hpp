@@ -68,10 +68,7 @@ struct CooperativeGemm : GemmShape<Config> {
     const TileSchedule schedule = make_tile_schedule(
         {.m = Shape::clusters_along_m(p.m), .n = Shape::clusters_along_n(p.n), .k_steps = Shape::k_steps(p.k)},
         ctas / kCluster, p.workspace != nullptr);
-    return {.loop = Loop::make_params(p, encode),
-            .epilogue = epilogue,
-            .schedule = schedule,
-            .workspace = p.workspace};
+    return {.loop = Loop::make_params(p, encode), .epilogue = epilogue, .schedule = schedule, .workspace = p.workspace};
   }
 
   static LaunchConfig launch_config(const Params& params) {
