@@ -9,15 +9,15 @@ namespace gantry::fusion {
 using ParseProblem = Text<256>;
 
 // What is wrong with a text, without its names and numbers.
-#define GANTRY_FUSION_TEXT_RULES(X)                                                                                 \
-  X(something_else_is_expected)                                                                                     \
-  X(there_is_no_such_function)                                                                                      \
-  X(there_is_no_such_value)                                                                                         \
-  X(there_is_no_such_element_type)                                                                                  \
-  X(a_function_has_too_few_inputs) X(a_function_has_too_many_inputs) X(a_number_is_too_large) X(a_name_is_too_long) \
-      X(a_name_has_a_meaning_already) X(a_name_stands_for_two_arguments) X(a_value_is_used_by_nothing)              \
-          X(d_has_no_type_here) X(a_reduction_is_no_value) X(a_reduction_has_no_major)                              \
-              X(only_a_reduction_is_deterministic) X(the_graph_is_too_large) X(parentheses_are_nested_too_deep)
+// clang-format off
+#define GANTRY_FUSION_TEXT_RULES(X)                                                                       \
+  X(something_else_is_expected) X(there_is_no_such_function) X(there_is_no_such_value)                    \
+  X(there_is_no_such_element_type) X(a_function_has_too_few_inputs) X(a_function_has_too_many_inputs)     \
+  X(a_number_is_too_large) X(a_name_is_too_long) X(a_name_has_a_meaning_already)                          \
+  X(a_name_stands_for_two_arguments) X(a_value_is_used_by_nothing) X(d_has_no_type_here)                  \
+  X(a_reduction_is_no_value) X(a_reduction_has_no_major) X(only_a_reduction_is_deterministic)             \
+  X(the_graph_is_too_large) X(parentheses_are_nested_too_deep)
+// clang-format on
 
 enum class TextRule : std::uint8_t {
 #define GANTRY_X(id) id,
