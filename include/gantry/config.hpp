@@ -14,9 +14,19 @@
 #define GANTRY_GLOBAL
 #endif
 
-// Force-inlined functions that run on both machines: what a kernel calls in its inner loop.
+// Force-inlined functions that run on both machines: what a kernel calls in its inner loop. Under sanitizers they are
+// ordinary functions: checks at every access make whole kernels too large to compile.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GANTRY_SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define GANTRY_SANITIZED 1
+#endif
 #if defined(__CUDACC__)
 #define GANTRY_INLINE __host__ __device__ __forceinline__
+#elif defined(GANTRY_SANITIZED)
+#define GANTRY_INLINE inline
 #else
 #define GANTRY_INLINE inline __attribute__((always_inline))
 #endif

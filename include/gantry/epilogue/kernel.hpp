@@ -108,8 +108,9 @@ struct EpilogueKernel {
     constexpr Subtiles tile = kTile;
     GANTRY_UNROLL
     for (int i = 0; i < kTile.m / kTile.mma_m() * kTile.n / 2; ++i) {
-      const int m = at.m * kTile.m + i / (kTile.n / 2) * kTile.mma_m() + i / 2 % 2 * 8 + tile.row_of_thread(thread);
-      const int n = at.n * kTile.n + i % (kTile.n / 2) / 4 * 8 + i % 2 + tile.column_of_thread(thread);
+      const int m =
+          at.m * kTile.m + i / (kTile.n / 2) * kTile.mma_m() + i / 2 % 2 * 8 + Subtiles::row_of_thread(thread);
+      const int n = at.n * kTile.n + i % (kTile.n / 2) / 4 * 8 + i % 2 + Subtiles::column_of_thread(thread);
       if constexpr (requires { Config::Accumulators::at(m, n, at.l); }) {
         accumulators.data()[i] = Config::Accumulators::at(m, n, at.l);
       } else {

@@ -371,7 +371,7 @@ struct FusionCallbacks {
       auto& values = detail::get<argument>(kept_);
       GANTRY_UNROLL
       for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
-        const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + tile().row_of_thread(context_.thread);
+        const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context_.thread);
         values[i] = convert<Value>(operand.value);
         if (operand.pointer != nullptr && m < context_.m) {
           values[i] = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + m);
@@ -425,7 +425,7 @@ struct FusionCallbacks {
       struct alignas(2 * sizeof(Value)) Pair {
         Value x, y;
       };
-      const Value* at = row_buffer<argument>() + en * kTile.epi_n + tile().column_of_thread(context_.thread);
+      const Value* at = row_buffer<argument>() + en * kTile.epi_n + Subtiles::column_of_thread(context_.thread);
       GANTRY_UNROLL
       for (int k = 0; k < F; k += 4) {
         const Pair pair =

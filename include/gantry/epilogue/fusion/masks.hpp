@@ -60,8 +60,8 @@ template <class Geometry, bool row_major>
 GANTRY_INLINE Bits<Geometry> read_mask(const Mask& mask, int thread) {
   constexpr Subtiles tile = Geometry::tile;
   Bits<Geometry> bits;
-  const int row0 = mask.row + tile.row_of_thread(thread);
-  const int column0 = mask.column + tile.column_of_thread(thread);
+  const int row0 = mask.row + Subtiles::row_of_thread(thread);
+  const int column0 = mask.column + Subtiles::column_of_thread(thread);
   GANTRY_UNROLL
   for (int i = 0; i < tile.values(); i += row_major ? 2 : 1) {
     const int row = row0 + tile.row_of_value(i);
@@ -80,13 +80,13 @@ GANTRY_INLINE Bits<Geometry> read_mask(const Mask& mask, int thread) {
 template <class Geometry, bool row_major>
 GANTRY_INLINE void write_mask(const Mask& mask, int thread, const Bits<Geometry>& bits) {
   constexpr Subtiles tile = Geometry::tile;
-  const int row0 = mask.row + tile.row_of_thread(thread);
+  const int row0 = mask.row + Subtiles::row_of_thread(thread);
   if constexpr (row_major) {
     // Four lanes hold the eight columns of a byte, two each.
     GANTRY_UNROLL
     for (int i = 0; i < tile.values(); i += 2) {
       std::uint32_t byte = (static_cast<std::uint32_t>(bits[i]) | static_cast<std::uint32_t>(bits[i + 1]) << 1)
-                           << tile.column_of_thread(thread);
+                           << Subtiles::column_of_thread(thread);
       byte |= arch::shfl_xor_sync(arch::kFullWarp, byte, 1);
       byte |= arch::shfl_xor_sync(arch::kFullWarp, byte, 2);
       const int row = row0 + tile.row_of_value(i);
@@ -98,7 +98,7 @@ GANTRY_INLINE void write_mask(const Mask& mask, int thread, const Bits<Geometry>
     }
   } else {
     // Eight lanes hold the eight rows of a byte.
-    const int column0 = mask.column + tile.column_of_thread(thread);
+    const int column0 = mask.column + Subtiles::column_of_thread(thread);
     GANTRY_UNROLL
     for (int i = 0; i < tile.values(); ++i) {
       const std::uint32_t all = arch::ballot_sync(arch::kFullWarp, bits[i]);

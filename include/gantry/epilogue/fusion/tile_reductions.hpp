@@ -49,8 +49,8 @@ struct TileReduction {
   GANTRY_INLINE static void add(const TileContext& context, float* so_far, const float (&in)[F], int first, int em,
                                 int en) {
     constexpr Subtiles tile = Config::tile;
-    const int row0 = context.at.m * kTile.m + em * kTile.epi_m + tile.row_of_thread(context.thread);
-    const int column0 = context.at.n * kTile.n + en * kTile.epi_n + tile.column_of_thread(context.thread);
+    const int row0 = context.at.m * kTile.m + em * kTile.epi_m + Subtiles::row_of_thread(context.thread);
+    const int column0 = context.at.n * kTile.n + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
     GANTRY_UNROLL
     for (int k = 0; k < F; ++k) {
       const int i = first + k;
@@ -75,7 +75,7 @@ struct TileReduction {
       const float x = combine_lanes<op, 16 + 8 + 4>(so_far[i]);
       if (context.thread % 32 < 4) {
         arch::st(arch::space_shared,
-                 parts + warp * kTile.epi_n + i / 2 * 8 + i % 2 + tile.column_of_thread(context.thread), x);
+                 parts + warp * kTile.epi_n + i / 2 * 8 + i % 2 + Subtiles::column_of_thread(context.thread), x);
       }
       so_far[i] = identity<op>();
     }
@@ -120,7 +120,7 @@ struct TileReduction {
     GANTRY_UNROLL
     for (int i = 0; i < row_slots(tile); ++i) {
       const float x = combine_lanes<op, 1 + 2>(so_far[i]);
-      const int row = i / 2 * kTile.mma_m() + i % 2 * 8 + tile.row_of_thread(context.thread);
+      const int row = i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context.thread);
       if (context.thread % 4 == 0 && row0 + row < context.m) leave<op>(to, row, x);
     }
     if constexpr (deterministic) {
