@@ -105,7 +105,6 @@ struct EpilogueKernel {
   template <class Accumulators>
   GANTRY_INLINE static void fill(const Params& params, const TileCoordinate& at, int thread,
                                  Accumulators& accumulators) {
-    constexpr Subtiles tile = kTile;
     GANTRY_UNROLL
     for (int i = 0; i < kTile.m / kTile.mma_m() * kTile.n / 2; ++i) {
       const int m =

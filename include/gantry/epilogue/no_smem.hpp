@@ -160,7 +160,6 @@ class NoSmemEpilogue {
   };
 
   GANTRY_INLINE static Corner corner_of(const Params& params, const TileCoordinate& at, int thread) {
-    constexpr Subtiles tile = kTile;
     Corner out{params.c, params.d, at.m * kTile.m + Subtiles::row_of_thread(thread),
                at.n * kTile.n + Subtiles::column_of_thread(thread), false};
     out.d.data += at.l * params.d.batch_stride;

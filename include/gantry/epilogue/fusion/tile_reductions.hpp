@@ -66,7 +66,6 @@ struct TileReduction {
   template <class Sync>
   GANTRY_INLINE static void reduce_rows(const TileContext& context, const Operand& operand, float* so_far, float* parts,
                                         int em, int en, const Sync& sync) {
-    constexpr Subtiles tile = Config::tile;
     // Two sets of partial results, so that one is combined while the next is written.
     parts += (en * kTile.along_m() + em) % 2 * kWarps * kTile.epi_n;
     const int warp = context.thread / 32;
