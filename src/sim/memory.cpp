@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include <gantry/numeric/float_types.hpp>
 #include <gantry/tensor/access.hpp>
@@ -119,8 +120,10 @@ template <class T>
 T combine(AtomicOp op, T old, T value) {
   if constexpr (std::is_integral_v<T>) {
     switch (op) {
-      case AtomicOp::add:
-        return static_cast<T>(old + value);
+      case AtomicOp::add: {
+        using Wraps = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<Wraps>(old) + static_cast<Wraps>(value));
+      }
       case AtomicOp::min:
         return std::min(old, value);
       case AtomicOp::max:

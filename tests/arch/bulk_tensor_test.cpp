@@ -419,10 +419,12 @@ TEST(TensorFaults, AreNamed) {
       mbarrier_init(&s.barrier, 1);
       fence_mbarrier_init(sem_release, scope_cluster);
       const std::int32_t at[2] = {x, y};
+      // Past the end of the tile for some: an address, not an element.
+      auto* tile = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(s.tile) + offset);
       if (store) {
-        cp_async_bulk_tensor(space_global, space_shared, map, at, s.tile + offset);
+        cp_async_bulk_tensor(space_global, space_shared, map, at, tile);
       } else {
-        cp_async_bulk_tensor(space_cluster, space_global, s.tile + offset, map, at, &s.barrier);
+        cp_async_bulk_tensor(space_cluster, space_global, tile, map, at, &s.barrier);
       }
     });
   };
