@@ -87,9 +87,9 @@ void expect_every_change_detected(const SweepCase& of = {}) {
   Problem problem(Config::graph, options_for<Config>({.shape = of.shape}));
   if (of.c_unread) problem.fusion()["beta"] = 0.0f;
   KernelRun<Config> run(problem, of.ctas);
-  const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, long_tests() ? 64 : 12, std::ref(run));
+  const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, long_tests() ? 64 : 12, std::ref(run), true);
   EXPECT_TRUE(report.original_clean);
-  EXPECT_GE(report.entries.size(), of.c_unread ? 7u : 15u);
+  EXPECT_GE(report.entries.size(), of.c_unread ? 7u : 22u);
   for (const SweepEntry& entry : report.entries) {
     if (entry.detected() || of.harmless(entry)) continue;
     ADD_FAILURE() << entry.site.file << ":" << entry.site.line << " " << entry.site.operation << ", "

@@ -45,10 +45,19 @@ class RandomConfigurations {
     b.delay_tma_store = one_of({Choice::automatic, Choice::automatic, Choice::no, Choice::yes});
     b.fusion = {.bytes = one_of({0, 0, 1, 100, 4096}), .alignment = one_of({1, 16, 128, 1024})};
     b.d_workspace = below(2) == 0;
+    if (below(2) == 0) leave_open(b);
     return b;
   }
 
  private:
+  // Most wishes that are often refused are left to the rules, so that enough is built.
+  void leave_open(CollectiveBuilder& b) {
+    b.schedule = one_of({EpilogueSchedule::tma_warp_specialized, EpilogueSchedule::tma_warp_specialized_cooperative});
+    b.epi_tile = {};
+    b.align_c = b.align_d = b.warp_groups = b.fragment_size = 0;
+    b.reuse_smem_c = b.delay_tma_store = Choice::automatic;
+  }
+
   int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
   template <class T>
   T one_of(std::initializer_list<T> values) {
@@ -90,7 +99,7 @@ void for_each_built(const F& f) {
     ++built;
     f(asked, p);
   });
-  EXPECT_GT(built, kCases / 6);
+  EXPECT_GT(built, kCases / 4);
 }
 
 TEST(RandomEpilogues, WhatIsRefusedSaysWhyInWholeSentences) {
