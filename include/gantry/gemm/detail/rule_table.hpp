@@ -1,0 +1,73 @@
+// Every rule of a product's options: GANTRY_X(id, sentence). Included with GANTRY_X defined, once for each use; a file
+// rather than a macro, so that a compiler that quotes the line of a rule quotes no more than that.
+//
+// {actual}, {nearest} and {first} are the numbers of a reason, {operand} is the letter of a matrix or of an extent,
+// {element} and {other} are element types, and {s} the plural's, of {actual}.
+#ifndef GANTRY_X
+#define GANTRY_X(id, text)
+#endif
+
+GANTRY_X(
+    element,
+    "{operand} has elements of {element}: products are made of f16, bf16, tf32, e4m3, e5m2, s8 and u8; the nearest "
+    "type that works is bf16")
+GANTRY_X(
+    element_pair,
+    "A has elements of {element} and B of {other}: both are of one type, or any mixture of e4m3 and e5m2, or of s8 "
+    "and u8; the nearest B that works is {element}")
+GANTRY_X(major,
+         "{operand} has elements of {element} and is contiguous along {operand}'s other side than K: only f16 and bf16 "
+         "can be, others are contiguous along K; Major::K works")
+GANTRY_X(layout,
+         "{operand} is the tensor of a convolution or of a pointer array: a product has matrices, row-major or "
+         "column-major; RowMajor works")
+GANTRY_X(tile_rows,
+         "the tile has {actual} row{s}: a tile of one warpgroup has 64 or 128, one that two share has 128 or 256; the "
+         "nearest value that works is {nearest}")
+GANTRY_X(cooperative_rows,
+         "the tile has {actual} row{s}: one that two warpgroups share has 128 or 256; the nearest value that works is "
+         "{nearest}")
+GANTRY_X(
+    pingpong_rows,
+    "the tile has {actual} row{s}: one of a warpgroup that takes turns has 64 or 128; the nearest value that works "
+    "is {nearest}")
+GANTRY_X(tile_columns,
+         "the tile has {actual} column{s}: there are multiples of {first} up to 256; the nearest value that works is "
+         "{nearest}")
+GANTRY_X(
+    sums,
+    "the tile has {actual} column{s} for {first} rows of a warpgroup: its registers hold sums of 64 x 256 or 128 x "
+    "192, and half of that where sums are promoted; the nearest value that works is {nearest}")
+GANTRY_X(tile_depth,
+         "the tile is {actual} element{s} of {element} deep: a step of K is 128 bytes, the width of the swizzle; the "
+         "value that works is {nearest}")
+GANTRY_X(cluster,
+         "the cluster has {actual} CTA{s} along {operand}: there are 1 or 2 that share their tiles; the nearest value "
+         "that works is {nearest}")
+GANTRY_X(
+    stages,
+    "the main loop has {actual} stage{s}: there are 2 to 32, one is loaded while another is multiplied; the nearest "
+    "value that works is {nearest}")
+GANTRY_X(subtile,
+         "a subtile of the epilogue has {actual} column{s}: columns are a multiple of 8 that divides the tile's "
+         "{first}; the nearest value that works is {nearest}")
+GANTRY_X(buffers,
+         "{operand} has {actual} buffer{s} in the epilogue: there are 1 to {first}; the nearest value that works is "
+         "{nearest}")
+GANTRY_X(reuse,
+         "D is to take the place of C, and C has elements of {element} and D of {other}: both exist and are equally "
+         "wide; without reuse this works")
+GANTRY_X(promote,
+         "sums are to be promoted, and A has elements of {element} and B of {other}: only sums of 8-bit floats lose "
+         "bits; without promotion this works")
+GANTRY_X(reduce_add,
+         "sums are to be added into D by TMA, and D has elements of {element}: only sums of f32 are exact enough; f32 "
+         "works")
+GANTRY_X(shared_memory,
+         "the product takes {actual} bytes of shared memory with its {first} stages: a block has at most 232448; with "
+         "{nearest} stages it fits")
+GANTRY_X(no_room,
+         "the epilogue takes {actual} bytes of shared memory: beside it a block has no room for two stages of {first} "
+         "bytes; a smaller tile, narrower subtiles or fewer buffers fit")
+
+#undef GANTRY_X

@@ -1,0 +1,315 @@
+// What a product is asked to be: elements, majors, tile, cluster, schedule, and how its epilogue is staged.
+//
+// D = f(A B, C, ...): A is M x K, B is K x N. Major::K says that elements along K lie next to each other: a row-major
+// A, and a B that is given transposed. What is left at 0 or automatic is chosen (resolve.hpp); what is set is kept, or
+// refused with a reason: problems() has every one.
+//
+// Example:
+//     using namespace gantry;
+//     constexpr GemmOptions options{.d = ElementType::f32, .tile = {.m = 128, .n = 192}, .cluster = {2, 1}};
+//     static_assert(problems(options).empty());
+//     constexpr GemmOptions wrong{.tile = {.m = 96}};
+//     static_assert(describe(problems(wrong)[0]) == "the tile has 96 rows: a tile of one warpgroup has 64 or 128, one that "
+//                                                   "two share has 128 or 256; the nearest value that works is 64");
+#pragma once
+
+#include <gantry/epilogue/detail/nearest.hpp>
+#include <gantry/epilogue/tile.hpp>
+#include <gantry/layout/smem_atoms.hpp>
+#include <gantry/tma/plan_rules.hpp>
+
+namespace gantry {
+
+// cooperative: two warpgroups on one tile. pingpong: warpgroups take tiles in turn, so that one multiplies while the
+// other stores.
+enum class GemmSchedule : std::uint8_t { automatic, cooperative, pingpong };
+
+// automatic: tiles are split along K where that pays and there is a workspace, and sums are added in a fixed order.
+// reduce_add: by TMA into D, in any order, without a workspace; D is f32.
+enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
+
+struct GemmTile {
+  int m = 0, n = 0, k = 0;
+  GANTRY_HD friend constexpr bool operator==(const GemmTile&, const GemmTile&) = default;
+};
+struct GemmCluster {
+  int m = 0, n = 0;
+  GANTRY_HD friend constexpr bool operator==(const GemmCluster&, const GemmCluster&) = default;
+};
+
+// Of each warpgroup's part of the epilogue.
+struct GemmEpilogueOptions {
+  int epi_n = 0;  // columns of a subtile
+  int stages_c = 0, stages_d = 0;
+  Choice reuse = Choice::automatic;  // D takes the place of C
+  GANTRY_HD friend constexpr bool operator==(const GemmEpilogueOptions&, const GemmEpilogueOptions&) = default;
+};
+
+struct GemmOptions {
+  ElementType a = ElementType::bf16, b = ElementType::bf16;
+  ElementType c = ElementType::void_;  // void: there is no C
+  ElementType d = ElementType::bf16;
+  Major major_a = Major::K, major_b = Major::K;
+  LayoutTag layout_c = kRowMajor, layout_d = kRowMajor;
+  GemmTile tile{};
+  GemmCluster cluster{};
+  int stages = 0;  // of the main loop; 0: as many as fit beside the epilogue
+  GemmSchedule schedule = GemmSchedule::automatic;
+  GemmEpilogueOptions epilogue{};
+  bool promote = false;  // of 8-bit floats: sums are moved to full f32 every 128 of K
+  SplitMode split = SplitMode::automatic;
+
+  GANTRY_HD friend constexpr bool operator==(const GemmOptions&, const GemmOptions&) = default;
+};
+
+GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
+  switch (schedule) {
+    case GemmSchedule::automatic:
+      return "automatic";
+    case GemmSchedule::cooperative:
+      return "cooperative";
+    case GemmSchedule::pingpong:
+      return "pingpong";
+  }
+  return "unknown";
+}
+
+using GemmName = Text<96>;
+
+// In short: "128x256x64 cooperative 2x1 bf16"; where elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D.
+GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
+  GemmName out;
+  out.append(o.tile.m).append('x').append(o.tile.n).append('x').append(o.tile.k).append(' ');
+  out.append(to_text(o.schedule)).append(' ').append(o.cluster.m).append('x').append(o.cluster.n);
+  out.append(' ').append(to_text(o.a));
+  const bool has_c = o.c != ElementType::void_;
+  if (o.b != o.a || o.d != o.a || (has_c && o.c != o.a)) {
+    out.append(' ').append(to_text(o.b));
+    if (has_c) out.append(' ').append(to_text(o.c));
+    out.append(' ').append(to_text(o.d));
+  }
+  if (o.major_a != Major::K) out.append(" A^MN");
+  if (o.major_b != Major::K) out.append(" B^MN");
+  if (o.promote) out.append(" promoted");
+  return out;
+}
+
+// ---- What can be wrong with options
+
+enum class GemmRule : std::uint8_t {
+#define GANTRY_X(id, text) id,
+#include <gantry/gemm/detail/rule_table.hpp>
+};
+
+GANTRY_HD constexpr const char* text_of(GemmRule rule) noexcept {
+  switch (rule) {
+#define GANTRY_X(id, text) \
+  case GemmRule::id:       \
+    return text;
+#include <gantry/gemm/detail/rule_table.hpp>
+  }
+  return "unknown rule";
+}
+
+struct GemmReason {
+  GemmRule rule = GemmRule::element;
+  char operand = 'A';
+  ElementType element = ElementType::void_, other = ElementType::void_;
+  std::int64_t actual = 0;
+  std::int64_t nearest = 0;
+  std::int64_t first = 0;
+};
+
+class GemmReasons {
+ public:
+  static constexpr int kCapacity = 16;
+
+  GANTRY_HD constexpr void add(const GemmReason& reason) noexcept {
+    if (size_ < kCapacity) entries_[size_++] = reason;
+  }
+  GANTRY_HD constexpr int size() const noexcept { return size_; }
+  GANTRY_HD constexpr bool empty() const noexcept { return size_ == 0; }
+  GANTRY_HD constexpr const GemmReason& operator[](int i) const noexcept { return entries_[i]; }
+  GANTRY_HD constexpr const GemmReason* begin() const noexcept { return entries_; }
+  GANTRY_HD constexpr const GemmReason* end() const noexcept { return entries_ + size_; }
+
+ private:
+  GemmReason entries_[kCapacity] = {};
+  int size_ = 0;
+};
+
+using GemmSentence = Text<320>;
+
+GANTRY_HD constexpr GemmSentence describe(const GemmReason& r) {
+  GemmSentence out;
+  for (const char* s = text_of(r.rule); *s != '\0'; ++s) {
+    if (*s != '{') {
+      out.append(*s);
+      continue;
+    }
+    ++s;
+    if (detail::starts_with(s, "actual"))
+      out.append(r.actual);
+    else if (detail::starts_with(s, "nearest"))
+      out.append(r.nearest);
+    else if (detail::starts_with(s, "first"))
+      out.append(r.first);
+    else if (detail::starts_with(s, "operand"))
+      out.append(r.operand);
+    else if (detail::starts_with(s, "element"))
+      out.append(to_text(r.element));
+    else if (detail::starts_with(s, "other"))
+      out.append(to_text(r.other));
+    else
+      out.append(r.actual == 1 ? "" : "s");  // {s}
+    while (*s != '}') ++s;
+  }
+  return out;
+}
+
+namespace detail {
+
+// What wgmma multiplies: both of one kind, 8-bit floats and 8-bit integers in any mixture.
+enum class GemmKind : std::uint8_t { none, f16, bf16, tf32, fp8, int8 };
+GANTRY_HD constexpr GemmKind gemm_kind(ElementType e) noexcept {
+  switch (e) {
+    case ElementType::f16:
+      return GemmKind::f16;
+    case ElementType::bf16:
+      return GemmKind::bf16;
+    case ElementType::tf32:
+      return GemmKind::tf32;
+    case ElementType::e4m3:
+    case ElementType::e5m2:
+      return GemmKind::fp8;
+    case ElementType::s8:
+    case ElementType::u8:
+      return GemmKind::int8;
+    default:
+      return GemmKind::none;
+  }
+}
+
+// Checks what is set of one product's options.
+class GemmOptionsCheck {
+ public:
+  GANTRY_HD constexpr explicit GemmOptionsCheck(const GemmOptions& options) : o_(options) {}
+
+  GANTRY_HD constexpr const GemmReasons& check() {
+    elements();
+    majors();
+    tile();
+    pipeline();
+    sums();
+    return out_;
+  }
+
+ private:
+  GANTRY_HD constexpr void elements() {
+    const GemmKind a = gemm_kind(o_.a), b = gemm_kind(o_.b);
+    if (a == GemmKind::none) out_.add({.rule = GemmRule::element, .operand = 'A', .element = o_.a});
+    if (b == GemmKind::none) out_.add({.rule = GemmRule::element, .operand = 'B', .element = o_.b});
+    if (a != GemmKind::none && b != GemmKind::none && a != b) {
+      out_.add({.rule = GemmRule::element_pair, .element = o_.a, .other = o_.b});
+    }
+  }
+
+  GANTRY_HD constexpr void majors() {
+    const auto check = [&](char operand, Major major, ElementType element) {
+      if (major == Major::K || element_bits(element) == 16) return;
+      out_.add({.rule = GemmRule::major, .operand = operand, .element = element});
+    };
+    check('A', o_.major_a, o_.a);
+    check('B', o_.major_b, o_.b);
+    const auto matrix = [&](char operand, LayoutTag tag, ElementType element) {
+      if (element == ElementType::void_ || (!is_im2col(tag) && !tag.per_group)) return;
+      out_.add({.rule = GemmRule::layout, .operand = operand});
+    };
+    matrix('C', o_.layout_c, o_.c);
+    matrix('D', o_.layout_d, o_.d);
+  }
+
+  GANTRY_HD constexpr void tile() {
+    const GemmTile t = o_.tile;
+    const bool shared = o_.schedule == GemmSchedule::cooperative, alone = o_.schedule == GemmSchedule::pingpong;
+    const int least = shared ? 128 : 64, most = alone ? 128 : 256;
+    const int nearest_rows = t.m <= least || t.m < 97 ? least : t.m < 193 || most == 128 ? 128 : 256;
+    if (t.m != 0 && t.m != nearest_rows) {
+      const GemmRule rule = shared ? GemmRule::cooperative_rows : alone ? GemmRule::pingpong_rows : GemmRule::tile_rows;
+      out_.add({.rule = rule, .actual = t.m, .nearest = nearest_rows});
+    }
+    if (t.n != 0 && (t.n < kColumnStep || t.n % kColumnStep != 0 || t.n > kMostColumns)) {
+      const int nearest = clamped(nearest_multiple(t.n, kColumnStep), kColumnStep, kMostColumns);
+      out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = kColumnStep});
+    } else if (t.m > 0 && t.n > 0) {
+      // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
+      const int rows = alone || t.m == 64 ? t.m : t.m / 2;
+      const int columns = (o_.promote ? kMostSums / 2 : kMostSums) / rows;
+      if (t.n > columns) {
+        out_.add(
+            {.rule = GemmRule::sums, .actual = t.n, .nearest = columns / kColumnStep * kColumnStep, .first = rows});
+      }
+    }
+    const int row = gemm_kind(o_.a) == GemmKind::none ? 64 : 1024 / element_bits(o_.a);
+    if (t.k != 0 && t.k != row) {
+      out_.add({.rule = GemmRule::tile_depth, .element = o_.a, .actual = t.k, .nearest = row});
+    }
+    const GemmCluster c = o_.cluster;
+    const auto one_or_two = [](int x) { return x == 0 || x == 1 || x == 2; };
+    if (!one_or_two(c.m))
+      out_.add({.rule = GemmRule::cluster, .operand = 'M', .actual = c.m, .nearest = c.m < 2 ? 1 : 2});
+    if (!one_or_two(c.n))
+      out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
+  }
+
+  GANTRY_HD constexpr void pipeline() {
+    if (o_.stages < 0 || o_.stages == 1 || o_.stages > kMostStages) {
+      out_.add({.rule = GemmRule::stages, .actual = o_.stages, .nearest = clamped(o_.stages, 2, kMostStages)});
+    }
+    const GemmEpilogueOptions& e = o_.epilogue;
+    if (e.epi_n != 0 && (e.epi_n < 8 || e.epi_n % 8 != 0 || (o_.tile.n > 0 && o_.tile.n % e.epi_n != 0))) {
+      const int whole = o_.tile.n > 0 ? o_.tile.n : 256;
+      out_.add({.rule = GemmRule::subtile,
+                .actual = e.epi_n,
+                .nearest = nearest_divisor(e.epi_n, whole, 8),
+                .first = o_.tile.n});
+    }
+    const auto buffers = [&](char operand, int count) {
+      if (count >= 0 && count <= kMostBuffers) return;
+      out_.add({.rule = GemmRule::buffers,
+                .operand = operand,
+                .actual = count,
+                .nearest = clamped(count, 1, kMostBuffers),
+                .first = kMostBuffers});
+    };
+    buffers('C', e.stages_c);
+    buffers('D', e.stages_d);
+    if (e.reuse == Choice::yes && (o_.c == ElementType::void_ || element_bits(o_.c) != element_bits(o_.d))) {
+      out_.add({.rule = GemmRule::reuse, .element = o_.c, .other = o_.d});
+    }
+  }
+
+  GANTRY_HD constexpr void sums() {
+    const bool fp8 = gemm_kind(o_.a) == GemmKind::fp8 && gemm_kind(o_.b) == GemmKind::fp8;
+    if (o_.promote && !fp8) out_.add({.rule = GemmRule::promote, .element = o_.a, .other = o_.b});
+    if (o_.split == SplitMode::reduce_add && o_.d != ElementType::f32) {
+      out_.add({.rule = GemmRule::reduce_add, .element = o_.d});
+    }
+  }
+
+  static constexpr int kColumnStep = 8, kMostColumns = 256;
+  static constexpr int kMostSums = 128 * 192;  // that the registers of a warpgroup hold
+  static constexpr int kMostStages = 32, kMostBuffers = 8;
+
+  const GemmOptions& o_;
+  GemmReasons out_{};
+};
+
+}  // namespace detail
+
+// Every reason why there is no product of these options, as far as what is set says; resolve() says the rest.
+GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
+  return detail::GemmOptionsCheck(options).check();
+}
+
+}  // namespace gantry
