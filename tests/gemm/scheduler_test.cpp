@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ struct Piece {
   int start, finish;  // when its cluster does it, in K steps since the launch
 };
 
-using Pieces = std::map<std::pair<int, int>, std::vector<Piece>>;
+using Pieces = std::map<std::tuple<int, int, int>, std::vector<Piece>>;  // of a tile, by cluster
 
 Pieces pieces_of(const TileSchedule& schedule) {
   Pieces pieces;
@@ -26,7 +27,7 @@ Pieces pieces_of(const TileSchedule& schedule) {
     int now = 0;
     for (Work work; scheduler.next(work);) {
       scheduler.place(work);
-      pieces[{work.m, work.n}].push_back({c, work, now, now + work.steps});
+      pieces[{work.m, work.n, work.l}].push_back({c, work, now, now + work.steps});
       now += work.steps;
     }
   }
@@ -49,11 +50,17 @@ class RandomSchedules : public testing::Test {
     const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
     for (int i = 0; i < 2000 && !HasFailure(); ++i) {
       const int clusters = draw(1, 70);
-      const TileSchedule asked{.m = draw(1, 20), .n = draw(1, 20), .k_steps = draw(1, 60), .group = draw(1, 9)};
-      const TileSchedule s = draw(0, 1) == 1 && asked.tiles() > clusters ? with_split_tiles(asked, clusters)
-                                                                         : make_tile_schedule(asked, clusters);
-      SCOPED_TRACE(testing::Message() << s.clusters << " clusters, " << s.m << " x " << s.n << " tiles of " << s.k_steps
-                                      << " steps, groups of " << s.group << ", " << s.split_tiles << " split");
+      TileSchedule asked{.m = draw(1, 20), .n = draw(1, 20), .k_steps = draw(1, 60), .group = draw(1, 9)};
+      if (draw(0, 3) == 0) asked = {.m = draw(1, 3), .n = draw(1, 3), .k_steps = draw(1, 200), .l = draw(1, 3)};
+      const int how = draw(0, 2);
+      const int most = std::min(asked.k_steps, std::max(1, 70 / asked.tiles()));
+      const TileSchedule s = how == 0 ? with_parts(asked, draw(1, most))
+                             : how == 1 && asked.tiles() * asked.k_steps >= clusters
+                                 ? with_split_tiles(asked, clusters)
+                                 : make_tile_schedule(asked, clusters);
+      SCOPED_TRACE(testing::Message() << s.clusters << " clusters, " << s.m << " x " << s.n << " x " << s.l
+                                      << " tiles of " << s.k_steps << " steps, groups of " << s.group << ", "
+                                      << s.split_tiles << " split, in " << s.parts << " parts");
       check(s);
     }
   }
@@ -64,7 +71,8 @@ TEST_F(RandomSchedules, CoverEveryKStepOfEveryTileOnce) {
     const Pieces pieces = pieces_of(s);
     ASSERT_EQ(pieces.size(), static_cast<std::size_t>(s.tiles()));
     for (const auto& [tile, list] : pieces) {
-      ASSERT_TRUE(tile.first < s.m && tile.second < s.n);
+      const auto [m, n, l] = tile;
+      ASSERT_TRUE(m < s.m && n < s.n && l < s.l);
       std::vector<int> done(static_cast<std::size_t>(s.k_steps), 0);
       for (const Piece& p : list) {
         for (int i = 0; i < p.work.steps; ++i)
@@ -75,31 +83,57 @@ TEST_F(RandomSchedules, CoverEveryKStepOfEveryTileOnce) {
   });
 }
 
-TEST_F(RandomSchedules, GiveTheFirstPartOfATileToTheNextClusterWhichIsDoneInTime) {
+TEST_F(RandomSchedules, HaveSumsLeftByTheClustersAfterTheOwnerBeforeItLooksForThem) {
   for_each_schedule([](const TileSchedule& s) {
     for (const auto& [tile, list] : pieces_of(s)) {
-      ASSERT_LE(list.size(), 2u);
-      if (list.size() < 2) {
-        ASSERT_EQ(list[0].work.part, Work::Part::whole);
-        continue;
+      const Piece& owner = list.front();
+      ASSERT_EQ(owner.work.part, list.size() == 1 ? Work::Part::whole : Work::Part::last);
+      if (list.size() == 1) continue;
+      const PersistentScheduler scheduler(s, owner.cluster);
+      for (std::size_t i = 1; i < list.size(); ++i) {
+        const Piece& helper = list[i];
+        ASSERT_EQ(helper.work.part, Work::Part::first);
+        ASSERT_EQ(helper.cluster, owner.cluster + static_cast<int>(i));
+        ASSERT_TRUE(scheduler.helps(helper.cluster, owner.work));
+        ASSERT_EQ(helper.start, 0) << "a cluster leaves sums at most once, and waits for nobody before";
+        ASSERT_LE(helper.finish, owner.finish);
       }
-      const bool in_order = list[0].work.part == Work::Part::first;
-      const Piece& first = in_order ? list[0] : list[1];
-      const Piece& last = in_order ? list[1] : list[0];
-      ASSERT_EQ(first.work.part, Work::Part::first);
-      ASSERT_EQ(last.work.part, Work::Part::last);
-      ASSERT_EQ(first.cluster, last.cluster + 1);
-      ASSERT_EQ(first.start, 0) << "a cluster leaves sums at most once";
-      ASSERT_LE(first.finish, last.finish);
+      ASSERT_FALSE(scheduler.helps(owner.cluster + static_cast<int>(list.size()), owner.work));
     }
   });
 }
 
-// At any time of the split phase: the K steps of first parts agree, and so do those of all other pieces, but for the
-// rounding of a cluster's share to whole steps.
-TEST_F(RandomSchedules, KeepClustersAtTwoPlacesInK) {
+TEST_F(RandomSchedules, KeepSplitTilesBalancedToAStep) {
   for_each_schedule([](const TileSchedule& s) {
     if (s.split_tiles == 0) return;
+    std::vector<int> busy(static_cast<std::size_t>(s.clusters), 0);
+    for (const auto& [tile, list] : pieces_of(s)) {
+      for (const Piece& p : list) {
+        if (p.work.tile < s.split_tiles) busy[static_cast<std::size_t>(p.cluster)] += p.work.steps;
+      }
+    }
+    const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
+    ASSERT_LE(*most - *least, 1);
+  });
+}
+
+TEST_F(RandomSchedules, ShareATileEvenlyWhereTheyAreAskedTo) {
+  for_each_schedule([](const TileSchedule& s) {
+    if (s.parts == 1) return;
+    for (const auto& [tile, list] : pieces_of(s)) {
+      ASSERT_EQ(list.size(), static_cast<std::size_t>(s.parts));
+      for (std::size_t i = 1; i < list.size(); ++i) {
+        ASSERT_EQ(list[i].work.k_begin, list[i - 1].work.k_begin + list[i - 1].work.steps);
+      }
+    }
+  });
+}
+
+// At any time of the split phase, where runs are a tile or longer: the K steps of first parts agree, and so do those of
+// all other pieces, but for the rounding of a cluster's share to whole steps.
+TEST_F(RandomSchedules, KeepClustersAtTwoPlacesInK) {
+  for_each_schedule([](const TileSchedule& s) {
+    if (s.split_tiles < s.clusters) return;  // whole tiles, or runs shorter than one
     const int end = (s.split_tiles * s.k_steps + s.clusters - 1) / s.clusters;
     for (const auto& [tile, list] : pieces_of(s)) {
       for (const Piece& p : list) {
@@ -143,7 +177,7 @@ TEST(TileSchedule, UsesNoMoreClustersThanTheWavesNeed) {
   const TileSchedule s = make_tile_schedule({.m = 16, .n = 56, .k_steps = 64}, 66);  // 14 waves of 66 or of 64
   EXPECT_EQ(s.clusters, 64);
   EXPECT_EQ(s.split_tiles, 0);
-  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 8, .k_steps = 64}, 66).clusters, 32);
+  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 8, .k_steps = 16}, 66).clusters, 32);
 }
 
 TEST(TileSchedule, SplitsTilesWhereThatSavesEnough) {
@@ -153,6 +187,24 @@ TEST(TileSchedule, SplitsTilesWhereThatSavesEnough) {
   EXPECT_EQ(last_step(pieces_of(s)), 14 * 128 + 194);  // 1024 x 128 / 66 = 1985.9
   EXPECT_EQ(make_tile_schedule({.m = 32, .n = 32, .k_steps = 64}, 66).split_tiles, 0);
   EXPECT_EQ(make_tile_schedule({.m = 32, .n = 32, .k_steps = 128}, 66, false).split_tiles, 0);
+}
+
+TEST(TileSchedule, LetsSeveralClustersShareFewTilesOfALongK) {
+  const TileSchedule s = make_tile_schedule({.m = 1, .n = 16, .k_steps = 64}, 66);
+  EXPECT_EQ(s.parts, 4);  // 16 steps, 5 to leave sums, 9 to add three parts: 30, against 33 for three and 64 for one
+  EXPECT_EQ(s.clusters, 64);
+  EXPECT_EQ(last_step(pieces_of(s)), 16);
+  EXPECT_EQ(make_tile_schedule({.m = 1, .n = 1, .k_steps = 256}, 66).parts, 8);  // 32 + 5 + 21, as nine have
+  EXPECT_EQ(make_tile_schedule({.m = 1, .n = 16, .k_steps = 16}, 66).parts, 1);  // 8 + 5 + 3: nothing gained
+  EXPECT_EQ(make_tile_schedule({.m = 1, .n = 16, .k_steps = 64}, 66, false).parts, 1);
+  EXPECT_EQ(make_tile_schedule({.m = 2, .n = 2, .k_steps = 64, .l = 4}, 66).parts, 4);
+}
+
+TEST(TileSchedule, DealsOutOneWaveByKStepsWhereNoTwoClustersFitATile) {
+  const TileSchedule s = make_tile_schedule({.m = 5, .n = 8, .k_steps = 256}, 66);
+  EXPECT_EQ(s.parts, 1);
+  EXPECT_EQ(s.split_tiles, 40);
+  EXPECT_EQ(last_step(pieces_of(s)), 156);  // 40 x 256 / 66 = 155.2
 }
 
 TEST(TileSchedule, GroupsTilesAlongTheShorterSide) {
@@ -169,6 +221,18 @@ TEST(PersistentScheduler, RunsDownAGroupBeforeItGoesOnAndComesBackInTheNext) {
     order.emplace_back(work.m, work.n);
   }
   const std::vector<std::pair<int, int>> expected{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 1}, {2, 0}};
+  EXPECT_EQ(order, expected);
+}
+
+TEST(PersistentScheduler, GoesThroughTheMatricesOfABatchInTurn) {
+  const TileSchedule schedule{.m = 1, .n = 2, .l = 2};
+  PersistentScheduler one(schedule, 0);
+  std::vector<std::tuple<int, int, int>> order;
+  for (Work work; one.next(work);) {
+    one.place(work);
+    order.emplace_back(work.m, work.n, work.l);
+  }
+  const std::vector<std::tuple<int, int, int>> expected{{0, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 1}};
   EXPECT_EQ(order, expected);
 }
 

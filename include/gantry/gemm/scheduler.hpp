@@ -1,21 +1,28 @@
 // Who computes which tile: a persistent, static schedule over the clusters of a launch.
 //
 // Tiles are numbered so that clusters that run at the same time touch few rows and columns: numbers run down a group of
-// `group` tiles along one side, then on to the next column of the other, there and back (`Raster`). Whole tiles are
-// dealt out in turn, and waves of them go through K forth and back, so that each finds the end of the one before in L2.
+// `group` tiles along one side, then on to the next column of the other, there and back (`Raster`), matrix after matrix
+// of a batch. Whole tiles are dealt out in turn, and waves of them go through K forth and back, so that each finds the
+// end of the one before in L2.
 //
-// Where whole tiles would leave many clusters idle at the end, the first tiles are split: every cluster gets an equal
-// run of K steps, at least a tile long, so at most two clusters share a tile. The later one starts with its part, from
-// k = 0 on, and leaves its sums behind; the earlier one ends with its part, which reaches to the end of K, adds those
-// sums and stores. Whole tiles between the two start inside K and wrap around, so that at any time all clusters are at
-// one of two places in K.
+// Where whole tiles would leave many clusters idle, the first tiles (or all, where there are fewer than two waves) are
+// split: every cluster gets an equal run of K steps. The cluster whose run reaches the start of a tile owns it: that
+// piece is the last of its run (`Part::last`). Clusters after it help: their pieces are the first of their runs
+// (`Part::first`), they leave their sums behind, and the owner adds them, in the order of the clusters, and stores.
+//   - Runs of a tile or more: at most two clusters share a tile. The helper starts at k = 0, the owner ends at the end
+//     of K, and whole tiles between the two start inside K and wrap around, so that at any time all clusters are at one
+//     of two places in K.
+//   - Shorter runs, for few tiles and a long K: several clusters share a tile, from k = 0 on in their order.
 //
-// Invariant: over all clusters, every K step of every tile is done once, and sums are left before they are looked for.
+// Invariant: over all clusters, every K step of every tile is done once; a cluster leaves sums at most once, and before
+// it waits for any. So a launch comes to its end where an owner and its helpers are resident at the same time; a
+// schedule for no more clusters than the GPU holds at once is enough.
 //
 // Example:
 //     using namespace gantry;
 //     constexpr TileSchedule schedule = make_tile_schedule({.m = 16, .n = 16, .k_steps = 64}, 66);
 //     static_assert(schedule.clusters == 64);  // as few as need the same number of waves
+//     static_assert(make_tile_schedule({.m = 1, .n = 16, .k_steps = 64}, 66).parts == 4);  // clusters that share a tile
 //     PersistentScheduler mine(schedule, 3);
 //     for (Work work; mine.next(work);) {
 //       mine.place(work);  // tile (work.m, work.n): work.steps K steps from work.k_begin on
@@ -33,46 +40,80 @@ enum class Raster : std::uint8_t { along_m, along_n };
 struct TileSchedule {
   int m = 1, n = 1;  // tiles, each of a whole cluster
   int k_steps = 1;
+  int l = 1;      // matrices of the batch
   int group = 8;  // tiles along the raster's side that run at about the same time
   Raster raster = Raster::along_m;
   int clusters = 1;
   int split_tiles = 0;  // tiles that are dealt out by K steps
+  int parts = 1;        // clusters that share each of them evenly; 1: as equal runs of K steps fall
 
-  GANTRY_HD constexpr int tiles() const { return m * n; }
+  GANTRY_HD constexpr int tiles() const { return m * n * l; }
 };
 
 // A piece of work: a tile and its K steps, from `k_begin` on, up and around the end of K, or down.
 struct Work {
   enum class Part : std::uint8_t { whole, first, last };  // the first part leaves its sums for the last
 
-  int tile = 0;      // its number
-  int m = 0, n = 0;  // where it is, once it has been placed
+  int tile = 0;             // its number
+  int m = 0, n = 0, l = 0;  // where it is, once it has been placed
   int k_begin = 0, steps = 0;
   int k_step = 1;  // or -1
   Part part = Part::whole;
 };
 
-// With tiles split so that `clusters` of them are busy to the end. Requires more tiles than clusters.
+// With tiles split so that `clusters` of them are busy to the end. Requires at least one K step for each.
 GANTRY_HD constexpr TileSchedule with_split_tiles(TileSchedule s, int clusters) {
   const int waves = (s.tiles() + clusters - 1) / clusters;
   s.clusters = clusters;
-  s.split_tiles = s.tiles() % clusters == 0 ? 0 : s.tiles() - (waves - 2) * clusters;
+  s.parts = 1;
+  s.split_tiles = s.tiles() % clusters == 0 ? 0 : waves <= 2 ? s.tiles() : s.tiles() - (waves - 2) * clusters;
   return s;
 }
 
-// K steps that splitting must save each cluster before it pays: handing over sums and reading at two places in K cost
-// about as much (docs/performance.md).
+// With every tile shared evenly by `parts` clusters, at most one for each K step.
+GANTRY_HD constexpr TileSchedule with_parts(TileSchedule s, int parts) {
+  s.clusters = parts * s.tiles();
+  s.split_tiles = parts > 1 ? s.tiles() : 0;
+  s.parts = parts;
+  return s;
+}
+
+// K steps that uneven splitting must save each cluster before it pays: handing over sums and reading at several places
+// in K cost about as much (docs/performance.md).
 inline constexpr int kSplitPays = 48;
+
+// What sharing a tile evenly costs, in the time of K steps: to leave sums and find them, and to add one part of them. A
+// tile's sums and its K steps both grow with its columns, so that one figure serves all tiles.
+inline constexpr int kLeaveSteps = 5, kAddSteps = 3;
+
+// In how many parts few tiles are best computed, by `available` clusters.
+GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
+  int best = 1;
+  int best_steps = s.k_steps;
+  for (int parts = 2; parts * s.tiles() <= available && parts <= s.k_steps; ++parts) {
+    const int steps = (s.k_steps + parts - 1) / parts + kLeaveSteps + (parts - 1) * kAddSteps;
+    if (steps >= best_steps) continue;
+    best = parts;
+    best_steps = steps;
+  }
+  return best;
+}
 
 // For at most `available` clusters. Groups lie along the shorter side, so that the operand that they share stays in L2
 // while the other passes by. Unless tiles are split, there are as few clusters as need the same number of waves.
+// Requires a tile at least.
 GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true) {
   const int waves = (s.tiles() + available - 1) / available;
   const std::int64_t idle = std::int64_t{waves} * available - s.tiles();
   s.raster = s.m <= s.n ? Raster::along_m : Raster::along_n;
-  if (may_split && waves > 1 && idle * s.k_steps / available >= kSplitPays) return with_split_tiles(s, available);
+  if (may_split) {
+    const int parts = waves == 1 ? best_parts(s, available) : 1;
+    if (parts > 1) return with_parts(s, parts);
+    if (idle * s.k_steps / available >= kSplitPays) return with_split_tiles(s, available);
+  }
   s.clusters = (s.tiles() + waves - 1) / waves;
   s.split_tiles = 0;
+  s.parts = 1;
   return s;
 }
 
@@ -109,32 +150,48 @@ class PersistentScheduler {
   // Finds where the tile of `work` is.
   GANTRY_INLINE constexpr void place(Work& work) const {
     const bool along_m = s_.raster == Raster::along_m;
+    const int tile = work.tile % (s_.m * s_.n);
     const int rows = along_m ? s_.m : s_.n;
     const int columns = along_m ? s_.n : s_.m;
-    const int first = work.tile / (s_.group * columns) * s_.group;
-    const int within = work.tile % (s_.group * columns);
+    const int first = tile / (s_.group * columns) * s_.group;
+    const int within = tile % (s_.group * columns);
     const int height = rows - first < s_.group ? rows - first : s_.group;
     const int row = first + within % height;
     const int across = within / height;
     const int column = first / s_.group % 2 == 0 ? across : columns - 1 - across;
     work.m = along_m ? row : column;
     work.n = along_m ? column : row;
+    work.l = work.tile / (s_.m * s_.n);
+  }
+
+  // Whether `cluster`, one after the owner of `work`, leaves sums for it: those that do follow one another.
+  GANTRY_INLINE constexpr bool helps(int cluster, const Work& work) const {
+    return first_step(cluster) < (work.tile + 1) * s_.k_steps;
   }
 
  private:
+  // Where the run of K steps of a cluster starts.
   GANTRY_INLINE constexpr int first_step(int cluster) const {
-    const int steps = s_.split_tiles * s_.k_steps;
-    const int one_more = steps % s_.clusters;  // clusters that get a step more than others
-    return cluster * (steps / s_.clusters) + (cluster < one_more ? cluster : one_more);
+    if (s_.parts > 1) return cluster / s_.parts * s_.k_steps + share(s_.k_steps, s_.parts, cluster % s_.parts);
+    return share(s_.split_tiles * s_.k_steps, s_.clusters, cluster);
+  }
+  // Where part i of `parts` equal ones starts: the first get a step more than others.
+  GANTRY_INLINE static constexpr int share(int steps, int parts, int i) {
+    const int one_more = steps % parts;
+    return i * (steps / parts) + (i < one_more ? i : one_more);
   }
 
   // From this cluster's run of K steps.
   GANTRY_INLINE constexpr void split(Work& work) {
     work.tile = step_ / s_.k_steps;
-    const int done = step_ % s_.k_steps;  // by the cluster before: only in our first tile
+    const int done = step_ % s_.k_steps;  // by clusters before: only in our first tile
     const int left = last_step_ - step_;
     work.steps = s_.k_steps - done < left ? s_.k_steps - done : left;
-    work.k_begin = done > 0 ? 0 : (s_.k_steps - last_step_ % s_.k_steps) % s_.k_steps;
+    if (s_.split_tiles < s_.clusters) {
+      work.k_begin = done;
+    } else {
+      work.k_begin = done > 0 ? 0 : (s_.k_steps - last_step_ % s_.k_steps) % s_.k_steps;
+    }
     if (work.steps < s_.k_steps) work.part = done > 0 ? Work::Part::first : Work::Part::last;
     step_ += work.steps;
   }
