@@ -5,8 +5,8 @@
 //
 // An epilogue is a type with Params, Storage and Consumer: take(accumulators, work) frees the accumulators, step(i) for
 // i < kSteps is called behind the products of the next tile, tail() finishes. One that does all its work in take() has
-// kSteps = 0. One that reads tensors has kLoads, init(storage) for its barriers, and Loader, which a further thread of
-// the producer's warpgroup runs.
+// kSteps = 0. One that adds to D (kAdds) gets the parts of shared tiles one by one. One that reads tensors has kLoads,
+// init(storage) for its barriers, and Loader, which a further thread of the producer's warpgroup runs.
 //
 // Example at namespace scope:
 //     using Gemm = gantry::CooperativeGemm<gantry::CooperativeConfig>;
@@ -19,18 +19,10 @@
 #include <gantry/gemm/deferred_store.hpp>
 #include <gantry/gemm/handover.hpp>
 #include <gantry/gemm/mainloop.hpp>
+#include <gantry/gemm/problem.hpp>
 #include <gantry/gemm/scheduler.hpp>
 
 namespace gantry {
-
-// D = A B^T, all row-major.
-struct GemmProblem {
-  const bf16* a = nullptr;  // M x K
-  const bf16* b = nullptr;  // N x K
-  bf16* d = nullptr;        // M x N
-  int m = 0, n = 0, k = 0;
-  unsigned char* workspace = nullptr;  // zeros, workspace_bytes of them; without it no tile is split
-};
 
 template <class Config, class Epilogue = DeferredStore<Config>>
 struct CooperativeGemm : GemmShape<Config> {
@@ -41,6 +33,15 @@ struct CooperativeGemm : GemmShape<Config> {
   static constexpr bool kEpilogueLoads = [] {
     if constexpr (requires { Epilogue::kLoads; }) {
       return Epilogue::kLoads;
+    } else {
+      return false;
+    }
+  }();
+
+  // The epilogue adds every part of a tile to D, so that no sums are handed over.
+  static constexpr bool kAdds = [] {
+    if constexpr (requires { Epilogue::kAdds; }) {
+      return Epilogue::kAdds;
     } else {
       return false;
     }
@@ -65,9 +66,11 @@ struct CooperativeGemm : GemmShape<Config> {
   }
   template <class Encode>
   static Params make_params(const GemmProblem& p, const typename Epilogue::Params& epilogue, int ctas, Encode encode) {
-    const TileSchedule schedule = make_tile_schedule(
-        {.m = Shape::clusters_along_m(p.m), .n = Shape::clusters_along_n(p.n), .k_steps = Shape::k_steps(p.k)},
-        ctas / kCluster, p.workspace != nullptr);
+    const TileSchedule schedule = make_tile_schedule({.m = Shape::clusters_along_m(p.m),
+                                                      .n = Shape::clusters_along_n(p.n),
+                                                      .k_steps = Shape::k_steps(p.k),
+                                                      .l = p.l},
+                                                     ctas / kCluster, kAdds || p.workspace != nullptr);
     return {.loop = Loop::make_params(p, encode), .epilogue = epilogue, .schedule = schedule, .workspace = p.workspace};
   }
 
@@ -129,7 +132,7 @@ struct CooperativeGemm : GemmShape<Config> {
     for (Work work; scheduler.next(work);) {
       if (work.part == Work::Part::first) continue;
       scheduler.place(work);
-      loader.load(work);
+      loader.load(work, 0, Shape::kMathWarpgroups);
     }
     loader.tail();
   }
@@ -141,15 +144,27 @@ struct CooperativeGemm : GemmShape<Config> {
     auto acc = Loop::Consumer::make_accumulators();
     for (Work work; scheduler.next(work);) {
       loop.template multiply<Epilogue::kSteps>(work, acc, [&](auto i) { epilogue.step(i); });
-      if (work.part == Work::Part::first) {
-        typename Sums::Slot(p.workspace, cta()).leave(acc);
-        continue;
+      if constexpr (!kAdds) {
+        if (work.part == Work::Part::first) {
+          typename Sums::Slot(p.workspace, cta()).leave(acc);
+          continue;
+        }
+        if (work.part == Work::Part::last) add_sums_of_helpers(p, scheduler, work, acc);
       }
-      if (work.part == Work::Part::last) typename Sums::Slot(p.workspace, cta() + kCluster).add_to(acc);
       scheduler.place(work);
       epilogue.take(acc, work);
     }
     epilogue.tail();
+  }
+
+  template <class Acc>
+  GANTRY_INLINE static void add_sums_of_helpers(const Params& p, const PersistentScheduler& scheduler, const Work& work,
+                                                Acc& acc) {
+    const int mine = cta() / kCluster;
+    GANTRY_NO_UNROLL
+    for (int i = 1; scheduler.helps(mine + i, work); ++i) {
+      typename Sums::Slot(p.workspace, cta() + i * kCluster).add_to(acc);
+    }
   }
 };
 

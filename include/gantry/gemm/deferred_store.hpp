@@ -32,32 +32,37 @@ struct DeferredStore : GemmShape<Config> {
   static constexpr int kSlabM = 64, kSlabN = 64;
   static constexpr int kSteps = kTileN / kSlabN;
   static constexpr int kBuffers = Config::kStoreBuffers;
+  static_assert(kTileM == kSlabM * kMathWarpgroups, "a warpgroup stores slabs of its own 64 rows");
+  static_assert(kTileN % kSlabN == 0, "D is stored in slabs of 64 columns");
   static_assert(kBuffers >= 2 && kSteps % kBuffers == 0,
                 "a tile fills its store buffers a whole number of times, two at least: one is written while another is "
                 "being read; kTileN is a multiple of 64 kStoreBuffers");
 
+  static constexpr ComposedLayout kAtom = smem_atom(Major::K, SwizzleMode::b128, 16);
   struct SharedD {
     static constexpr ComposedLayout value =
-        tile_to_shape(Shape::kAtom, make_shape(Int::fixed(kTileM), Int::fixed(kSlabN), Int::fixed(kBuffers)));
+        tile_to_shape(kAtom, make_shape(Int::fixed(kTileM), Int::fixed(kSlabN), Int::fixed(kBuffers)));
   };
   struct StoreD {
     static constexpr TmaPlan value =
         plan_structure({.op = TmaOp::store,
-                        .gtensor = {.element = ElementType::bf16, .layout = Shape::kMatrix},
-                        .smem = tile_to_shape(Shape::kAtom, make_shape(Int::fixed(kSlabM), Int::fixed(kSlabN)))});
+                        .gtensor = {.element = ElementType::bf16, .layout = Shape::matrices(Major::K)},
+                        .smem = tile_to_shape(kAtom, make_shape(Int::fixed(kSlabM), Int::fixed(kSlabN)))});
   };
 
   struct Params {
     TmaDescriptor d;
-    int m, n;
   };
-  // `problem` has d, m and n.
-  template <class Problem, class Encode>
-  static Params make_params(const Problem& problem, Encode encode) {
-    GlobalTensor matrix{
-        .address = reinterpret_cast<std::uint64_t>(problem.d), .element = ElementType::bf16, .layout = {}};
-    matrix.layout = make_layout(make_shape(problem.m, problem.n), make_stride(problem.n, _1));
-    return {encode(bind(StoreD::value, matrix).descriptor), problem.m, problem.n};
+  // The copy of a problem's result, or why it cannot be.
+  static TmaPlan bind_d(const GemmProblem& p) {
+    const GemmMatrix<void> d = p.d.with_strides(p.n, p.m);
+    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(d.data), .element = ElementType::bf16, .layout = {}};
+    tensor.layout = make_layout(make_shape(p.m, p.n, p.l), make_stride(Int(d.stride), _1, Int(d.batch_stride)));
+    return bind(StoreD::value, tensor);
+  }
+  template <class Encode>
+  static Params make_params(const GemmProblem& p, Encode encode) {
+    return {encode(bind_d(p).descriptor)};
   }
 
   struct Storage {
@@ -75,6 +80,7 @@ struct DeferredStore : GemmShape<Config> {
       const auto place = Loop::Place::mine();
       m_ = (work.m * Shape::kClusterM + place.m) * kMathWarpgroups + warpgroup();
       n_ = (work.n * Shape::kClusterN + place.n) * kSteps;
+      l_ = work.l;
       convert(coalesce(to_shared().retile_S(acc)), values_);
     }
 
@@ -90,7 +96,9 @@ struct DeferredStore : GemmShape<Config> {
       arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128);
       if (issues()) {
         const TmaCopy<StoreD> store{&p_.d};
-        const auto slabs = local_tile(store.get_tma_tensor(p_.m, p_.n), Tile<kSlabM, kSlabN>{}, coord(m_, _));
+        // Extents do not enter coordinates: the tensor map clips.
+        const auto matrix = store.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, l_);
+        const auto slabs = local_tile(matrix, Tile<kSlabM, kSlabN>{}, coord(m_, _));
         const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(warpgroup(), 0));
         const auto parts = tma_partition(store, 0, group_modes<0, 2>(half), group_modes<0, 2>(slabs));
         copy(store, parts.smem(_, buffer), parts.gmem(_, n_ + slab));
@@ -117,7 +125,7 @@ struct DeferredStore : GemmShape<Config> {
 
     const Params& p_;
     Storage& s_;
-    int m_ = -1, n_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
+    int m_ = -1, n_ = 0, l_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
     decltype(make_tensor<bf16>(Tile<kValues * kSteps>{})) values_;
   };
 };

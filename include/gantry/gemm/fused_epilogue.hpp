@@ -1,5 +1,5 @@
-// The fused epilogue of a product: every math warpgroup runs the collective on its own 64 rows (of a tile that two
-// share, or of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait
+// The fused epilogue of a product: every math warpgroup runs the collective on its own rows (of a tile that two share,
+// or of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait
 // for each other; one thread loads C and auxiliary inputs for both.
 //
 // `Fusion` has `graph`, `Functions`, and the elements and majors of C and D (FusedElements); what it leaves open is
@@ -52,18 +52,20 @@ struct FusedEpilogue {
 
   // A warpgroup's part of the tile.
   struct Part {
-    static constexpr EpiloguePolicy policy = CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
-                                                               .tile = {64, Shape::kTileN, Shape::kTileK},
-                                                               .epi_tile = {64, F::kEpiN},
-                                                               .c = F::kC,
-                                                               .d = F::kD,
-                                                               .layout_c = F::kLayoutC,
-                                                               .layout_d = F::kLayoutD,
-                                                               .stages_c = F::kStagesC,
-                                                               .stages_d = F::kStagesD,
-                                                               .reuse_smem_c = F::kReuse ? Choice::yes : Choice::no,
-                                                               .delay_tma_store = Choice::no}
-                                                 .policy();
+    static constexpr EpiloguePolicy policy =
+        CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
+                          .tile = {Shape::kWarpgroupM, Shape::kTileN, Shape::kTileK},
+                          .epi_tile = {64, F::kEpiN},
+                          .c = F::kC,
+                          .d = F::kD,
+                          .layout_c = F::kLayoutC,
+                          .layout_d = F::kLayoutD,
+                          .acc = Shape::kAccumulator,
+                          .stages_c = F::kStagesC,
+                          .stages_d = F::kStagesD,
+                          .reuse_smem_c = F::kReuse ? Choice::yes : Choice::no,
+                          .delay_tma_store = Choice::no}
+            .policy();
     static_assert(policy.ok(), "gantry: there is no epilogue of these elements and this tile");
     static constexpr fusion::Graph graph = F::graph;
     using Functions = typename F::Functions;
@@ -96,11 +98,11 @@ struct FusedEpilogue {
     }
   }
 
-  // The warpgroup's tile, counted in its own 64 rows.
+  // The warpgroup's tile, counted in its own rows.
   GANTRY_INLINE static TileCoordinate coordinate(const Work& work, int warpgroup) {
     const auto place = Mainloop<Config>::Place::mine();
     const int tile_m = work.m * Shape::kClusterM + place.m;
-    return {kShared ? tile_m * kWarpgroups + warpgroup : tile_m, work.n * Shape::kClusterN + place.n, 0};
+    return {kShared ? tile_m * kWarpgroups + warpgroup : tile_m, work.n * Shape::kClusterN + place.n, work.l};
   }
 
   // One thread: C and auxiliary inputs of both warpgroups, subtile by subtile in turns.

@@ -1,9 +1,9 @@
-// Sums of a tile that two clusters share, handed over through global memory.
+// Sums of a tile that several clusters share, handed over through global memory.
 //
-// The CTA that computes the first part of a tile leaves its accumulators in its own slot and raises the slot's flag;
-// the CTA of the cluster before it, which computes the last part, waits for the flag, adds the sums and lowers the
-// flag, so that the next launch finds it as this one did. Which sums are added in which order is fixed by the schedule:
-// results repeat.
+// A CTA that helps with a tile leaves its accumulators in its own slot and raises the slot's flag; the CTA in the same
+// place of the cluster that owns the tile waits for the flag, adds the sums and lowers the flag, so that the next
+// launch finds it as this one did. The owner takes the slots of its helpers in the order of their clusters: which sums
+// are added in which order is fixed by the schedule, and results repeat.
 //
 // Invariant: a slot is written at most once in a launch. The workspace starts as zeros and is used by one launch at a
 // time.
@@ -25,12 +25,16 @@ template <class Config>
 struct Handover : GemmShape<Config> {
   using Shape = GemmShape<Config>;
   static constexpr int kMathWarpgroups = Shape::kMathWarpgroups;
-  static constexpr int kVectors = Shape::kTileN / 8;  // of four sums, in a thread
+  static constexpr int kVectors = Shape::kWarpgroupM * Shape::kTileN / 512;  // of four sums, in a thread
+
+  struct alignas(16) Vector {
+    element_t<Shape::kAccumulator> x, y, z, w;
+  };
 
   // Flags first, then the sums of slot after slot.
   static constexpr std::size_t kFlagBytes = 8192;
   GANTRY_HD static constexpr std::size_t workspace_bytes(int ctas) {
-    return kFlagBytes + static_cast<std::size_t>(ctas) * kMathWarpgroups * kVectors * 128 * sizeof(arch::f32x4);
+    return kFlagBytes + static_cast<std::size_t>(ctas) * kMathWarpgroups * kVectors * 128 * sizeof(Vector);
   }
 
   // A math warpgroup's slot in CTA `cta`.
@@ -39,14 +43,14 @@ struct Handover : GemmShape<Config> {
     GANTRY_INLINE Slot(unsigned char* workspace, int cta) {
       const int slot = cta * kMathWarpgroups + warpgroup();
       flag_ = reinterpret_cast<std::uint32_t*>(workspace) + slot;
-      sums_ = reinterpret_cast<arch::f32x4*>(workspace + kFlagBytes) + slot * kVectors * 128 + thread();
+      sums_ = reinterpret_cast<Vector*>(workspace + kFlagBytes) + slot * kVectors * 128 + thread();
     }
 
     template <class Acc>
     GANTRY_INLINE void leave(const Acc& acc) {
       for_each_index<kVectors>([&](auto i) {
-        const arch::f32x4 sums{acc(Constant<4 * i>{}), acc(Constant<4 * i + 1>{}), acc(Constant<4 * i + 2>{}),
-                               acc(Constant<4 * i + 3>{})};
+        const Vector sums{acc(Constant<4 * i>{}), acc(Constant<4 * i + 1>{}), acc(Constant<4 * i + 2>{}),
+                          acc(Constant<4 * i + 3>{})};
         arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global);
       });
       meet();
@@ -62,7 +66,7 @@ struct Handover : GemmShape<Config> {
       meet();
       for_each_index<kVectors>([&](auto i) {
         if constexpr (i % 8 == 0) warpgroup_fence_operand(acc);  // or all are loaded at once, and registers run out
-        const arch::f32x4 sums = arch::ld(arch::space_global, sums_ + i * 128, arch::cache_global);
+        const Vector sums = arch::ld(arch::space_global, sums_ + i * 128, arch::cache_global);
         acc(Constant<4 * i>{}) += sums.x;
         acc(Constant<4 * i + 1>{}) += sums.y;
         acc(Constant<4 * i + 2>{}) += sums.z;
@@ -76,7 +80,7 @@ struct Handover : GemmShape<Config> {
     GANTRY_INLINE static void meet() { arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128); }
 
     std::uint32_t* flag_;
-    arch::f32x4* sums_;
+    Vector* sums_;
   };
 };
 

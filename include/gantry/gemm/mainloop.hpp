@@ -20,6 +20,7 @@
 #include <gantry/arch.hpp>
 #include <gantry/atom.hpp>
 #include <gantry/gemm/config.hpp>
+#include <gantry/gemm/problem.hpp>
 #include <gantry/gemm/scheduler.hpp>
 #include <gantry/pipeline/tma_async.hpp>
 
@@ -33,30 +34,33 @@ struct Mainloop : GemmShape<Config> {
   using Shape::kTileM, Shape::kTileN, Shape::kTileK;
   static constexpr int kStages = Config::kStages;
 
+  using ElementA = element_t<Shape::kA>;
+  using ElementB = element_t<Shape::kB>;
+
   struct SharedA {
-    static constexpr ComposedLayout value =
-        tile_to_shape(Shape::kAtom, make_shape(Int::fixed(kTileM), Int::fixed(kTileK), Int::fixed(kStages)));
+    static constexpr ComposedLayout value = Shape::shared_stages(Shape::kMajorA, kTileM, kStages);
   };
   struct SharedB {
-    static constexpr ComposedLayout value =
-        tile_to_shape(Shape::kAtom, make_shape(Int::fixed(kTileN), Int::fixed(kTileK), Int::fixed(kStages)));
+    static constexpr ComposedLayout value = Shape::shared_stages(Shape::kMajorB, kTileN, kStages);
   };
 
   // `sharers` CTAs load a part each and multicast it.
-  GANTRY_HD static constexpr TmaPlan load_plan(const ComposedLayout& stage, int sharers) {
+  GANTRY_HD static constexpr TmaPlan load_plan(ElementType element, Major major, const ComposedLayout& stage,
+                                               int sharers) {
     return plan_structure({.op = sharers > 1 ? TmaOp::load_multicast : TmaOp::load,
-                           .gtensor = {.element = ElementType::bf16, .layout = Shape::kMatrix},
+                           .gtensor = {.element = element, .layout = Shape::matrices(major)},
                            .smem = stage,
                            .num_multicast = sharers});
   }
   struct LoadA {
-    static constexpr TmaPlan value = load_plan(SharedA::value(_, _, 0), kClusterN);
+    static constexpr TmaPlan value = load_plan(Shape::kA, Shape::kMajorA, SharedA::value(_, _, 0), kClusterN);
   };
   struct LoadB {
-    static constexpr TmaPlan value = load_plan(SharedB::value(_, _, 0), kClusterM);
+    static constexpr TmaPlan value = load_plan(Shape::kB, Shape::kMajorB, SharedB::value(_, _, 0), kClusterM);
   };
   struct Mma {
-    using Operation = ss_op_selector<bf16, bf16, float, Tile<kTileM, kTileN, kTileK>>;
+    using Operation = ss_op_selector<ElementA, ElementB, element_t<Shape::kAccumulator>, Tile<kTileM, kTileN, kTileK>,
+                                     Shape::kMajorA, Shape::kMajorB>;
     static constexpr TiledMmaLayout value =
         make_tiled_mma(MMA_Atom<Operation>::value, make_layout(make_shape(Int::fixed(kMathWarpgroups), _1, _1)));
   };
@@ -65,11 +69,11 @@ struct Mainloop : GemmShape<Config> {
 
   struct Params {
     TmaDescriptor a, b;
-    int m, n, k;
+    int k_steps;
   };
   struct Storage {
-    alignas(1024) bf16 a[cosize(SharedA::value)];
-    alignas(1024) bf16 b[cosize(SharedB::value)];
+    alignas(1024) ElementA a[cosize(SharedA::value)];
+    alignas(1024) ElementB b[cosize(SharedB::value)];
     typename Pipeline::SharedStorage pipeline;
   };
   static constexpr std::uint32_t kStageBytes = (sizeof(Storage::a) + sizeof(Storage::b)) / kStages;
@@ -81,16 +85,19 @@ struct Mainloop : GemmShape<Config> {
             .cluster = {kClusterM, kClusterN}};
   }
 
-  // `problem` has a, b, m, n and k.
-  template <class Problem, class Encode>
-  static Params make_params(const Problem& problem, Encode encode) {
-    const auto map = [&encode](const TmaPlan& plan, const bf16* data, int rows, int columns) {
-      GlobalTensor matrix{.address = reinterpret_cast<std::uint64_t>(data), .element = ElementType::bf16, .layout = {}};
-      matrix.layout = make_layout(make_shape(rows, columns), make_stride(columns, _1));
-      return encode(bind(plan, matrix).descriptor);
-    };
-    return {map(LoadA::value, problem.a, problem.m, problem.k), map(LoadB::value, problem.b, problem.n, problem.k),
-            problem.m, problem.n, problem.k};
+  // The copies of a problem's operands, or why they cannot be.
+  static TmaPlan bind_a(const GemmProblem& p) { return bind_operand(LoadA::value, Shape::kMajorA, p.a, p.m, p); }
+  static TmaPlan bind_b(const GemmProblem& p) { return bind_operand(LoadB::value, Shape::kMajorB, p.b, p.n, p); }
+
+  // Where K is 0 there is nothing to load, and nothing to describe.
+  template <class Encode>
+  static Params make_params(const GemmProblem& p, Encode encode) {
+    Params out{};
+    out.k_steps = Shape::k_steps(p.k);
+    if (p.k == 0) return out;
+    out.a = encode(bind_a(p).descriptor);
+    out.b = encode(bind_b(p).descriptor);
+    return out;
   }
 
   // Where a CTA is in its cluster, M fastest.
@@ -124,8 +131,10 @@ struct Mainloop : GemmShape<Config> {
 
   // One thread of the CTA, before a barrier of the cluster.
   GANTRY_INLINE static void init(const Params& params, Storage& s) {
-    arch::prefetch_tensormap(&params.a);
-    arch::prefetch_tensormap(&params.b);
+    if (params.k_steps > 0) {
+      arch::prefetch_tensormap(&params.a);
+      arch::prefetch_tensormap(&params.b);
+    }
     Pipeline::init(s.pipeline, pipeline_params(PipelineRole::both), "stage");
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
   }
@@ -143,13 +152,12 @@ struct Mainloop : GemmShape<Config> {
           place_(Place::mine()) {}
 
     GANTRY_INLINE void load(const Work& work) {
-      const int k_steps = Shape::k_steps(p_.k);
       const TmaCopy<LoadA> load_a{&p_.a};
       const TmaCopy<LoadB> load_b{&p_.b};
-      const auto a_tiles = local_tile(load_a.get_tma_tensor(p_.m, p_.k), Tile<kTileM, kTileK>{},
-                                      coord(work.m * kClusterM + place_.m, _));
-      const auto b_tiles = local_tile(load_b.get_tma_tensor(p_.n, p_.k), Tile<kTileN, kTileK>{},
-                                      coord(work.n * kClusterN + place_.n, _));
+      const auto a_tiles =
+          local_tile(matrix(load_a, work.l), Tile<kTileM, kTileK>{}, coord(work.m * kClusterM + place_.m, _));
+      const auto b_tiles =
+          local_tile(matrix(load_b, work.l), Tile<kTileN, kTileK>{}, coord(work.n * kClusterN + place_.n, _));
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
       const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), group_modes<0, 2>(b_tiles));
       int k = work.k_begin;
@@ -164,7 +172,7 @@ struct Mainloop : GemmShape<Config> {
         phases_.use(stage);
         stage = stage + 1 < kStages ? stage + 1 : 0;
         k += work.k_step;
-        if (k == k_steps) k = 0;
+        if (k == p_.k_steps) k = 0;
       }
     }
 
@@ -176,6 +184,12 @@ struct Mainloop : GemmShape<Config> {
     }
 
    private:
+    // A matrix of the batch, as coordinates. Extents do not enter them: the tensor map clips.
+    template <class Copy>
+    GANTRY_INLINE static auto matrix(const Copy& load, int batch) {
+      return load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, batch);
+    }
+
     const Params& p_;
     Storage& s_;
     Pipeline pipeline_;
@@ -210,6 +224,27 @@ struct Mainloop : GemmShape<Config> {
     // issued() is called when every product has been issued, before they are waited for.
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind, Issued issued) {
+      if constexpr (Shape::kPromote) {
+        multiply_promoted<count>(work, acc, behind, issued);
+      } else if (work.steps > 0) {
+        multiply_some<count>(work, acc, behind, issued);
+      } else {
+        for_each_index<count>(behind);
+        clear(acc);
+        issued();
+      }
+    }
+
+    // Work that another warpgroup does: its stages go by.
+    GANTRY_INLINE void skip(const Work& work) {
+      for (int stage = 0; stage < kStages; ++stage) {
+        if ((work.steps - stage + kStages - 1) / kStages % 2 != 0) phases_.use(stage);
+      }
+    }
+
+   private:
+    template <int count, class Acc, class Behind, class Issued>
+    GANTRY_INLINE void multiply_some(const Work& work, Acc& acc, Behind behind, Issued issued) {
       constexpr int first = count > 0 ? count : 1;  // steps before the loop
       int left = work.steps;
       int stage = 0;  // the last one that was multiplied
@@ -240,14 +275,43 @@ struct Mainloop : GemmShape<Config> {
       release(stage);
     }
 
-    // Work that another warpgroup does: its stages go by.
-    GANTRY_INLINE void skip(const Work& work) {
-      for (int stage = 0; stage < kStages; ++stage) {
-        if ((work.steps - stage + kStages - 1) / kStages % 2 != 0) phases_.use(stage);
+    // Sums of a step, in as many bits as the tensor core has for 8-bit floats, are added to `acc` in f32.
+    template <int count, class Acc, class Behind, class Issued>
+    GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Behind behind, Issued issued) {
+      auto part = make_accumulators();
+      clear(acc);
+      ready_ = {};
+      int left = work.steps;
+      int stage = 0;
+      const auto promote = [&](auto during) {
+        step<false>(part, stage);
+        during();
+        if (--left == 0) issued();
+        arch::wgmma_wait_group(arch::n32<0>);
+        warpgroup_fence_operand(part);
+        release(stage);
+        for_each_element([&](auto i) { acc(i) += part(i); });
+        stage = uniform(stage + 1 < kStages ? stage + 1 : 0);
+      };
+      if (left < count || left == 0) {
+        for_each_index<count>(behind);
+        if (left == 0) issued();
+      } else {
+        for_each_index<count>([&](auto i) { promote([&] { behind(i); }); });
       }
+      GANTRY_NO_UNROLL
+      while (left > 0) promote([] {});
     }
 
-   private:
+    template <class F>
+    GANTRY_INLINE static void for_each_element(const F& f) {
+      for_each_index<Shape::kWarpgroupM * kTileN / 128>(f);
+    }
+    template <class Acc>
+    GANTRY_INLINE static void clear(Acc& acc) {
+      for_each_element([&](auto i) { acc(i) = 0; });
+    }
+
     // Issues the products of a stage, a constant or a number that is uniform.
     template <bool accumulate, class Acc, class Stage>
     GANTRY_INLINE void step(Acc& acc, Stage stage) {
@@ -295,6 +359,18 @@ struct Mainloop : GemmShape<Config> {
     Phases phases_{0};
     ConsumerToken ready_{};  // of the stage that is read next
   };
+
+ private:
+  static TmaPlan bind_operand(const TmaPlan& plan, Major major, const GemmMatrix<const void>& operand, int rows,
+                              const GemmProblem& p) {
+    const bool k_major = major == Major::K;
+    const GemmMatrix<const void> x = operand.with_strides(k_major ? p.k : rows, k_major ? rows : p.k);
+    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(x.data), .element = plan.element, .layout = {}};
+    const Int stride(x.stride), batch(x.batch_stride);
+    tensor.layout = make_layout(make_shape(rows, p.k, p.l),
+                                k_major ? make_stride(stride, _1, batch) : make_stride(_1, stride, batch));
+    return bind(plan, tensor);
+  }
 };
 
 }  // namespace gantry

@@ -1,9 +1,10 @@
 // The pingpong kernel: two warpgroups take tiles in turn, one multiplies while the other computes and stores its
 // epilogue; a third warpgroup loads for both. Persistent.
 //
-// Read run() first. A tile has 64 rows, so that a warpgroup holds all of its accumulators. Stages pass in the order of
-// the tiles: a warpgroup waits for its turn before it looks at them, and hands the turn on when it has issued its last
-// product. (A barrier's phase is one bit: who looked earlier could take another tile's stage for its own.)
+// Read run() first. A warpgroup holds all accumulators of its tile: 128 rows and up to 192 columns, or 64 rows and up
+// to 256. Stages pass in the order of the tiles: a warpgroup waits for its turn before it looks at them, and hands the
+// turn on when it has issued its last product. (A barrier's phase is one bit: who looked earlier could take another
+// tile's stage for its own.)
 //
 // The epilogue is that of cooperative.hpp, with all of its work in take().
 //
@@ -25,8 +26,9 @@
 namespace gantry {
 
 // Two CTAs along M share a tile of B. (Four of them were measured at half the speed: docs/performance.md.)
-struct PingpongConfig {
-  static constexpr int kTileM = 64, kTileN = 192, kTileK = 64;
+struct PingpongConfig : GemmElements {
+  static constexpr int kTileM = 128, kTileN = 192;
+  static constexpr int kTileWarpgroups = 1;
   static constexpr int kStages = 4;
   static constexpr int kClusterM = 2, kClusterN = 1;
 };
@@ -39,7 +41,7 @@ struct PingpongGemm : GemmShape<Config> {
   using Order = OrderedSequenceBarrier<1, 2>;
   static constexpr int kWarpgroups = 2;
   static constexpr int kThreads = 128 * (1 + kWarpgroups);
-  static_assert(Shape::kMathWarpgroups == 1, "gantry: a tile of the pingpong kernel has 64 rows");
+  static_assert(Shape::kMathWarpgroups == 1, "gantry: a tile of the pingpong kernel belongs to one warpgroup");
 
   struct Params {
     typename Loop::Params loop;
@@ -55,9 +57,11 @@ struct PingpongGemm : GemmShape<Config> {
   // For a launch of `ctas` CTAs, a multiple of the cluster's. `encode` makes a tensor map from TmaDescriptorParams.
   template <class Encode>
   static Params make_params(const GemmProblem& p, const typename Epilogue::Params& epilogue, int ctas, Encode encode) {
-    const TileSchedule schedule = make_tile_schedule(
-        {.m = Shape::clusters_along_m(p.m), .n = Shape::clusters_along_n(p.n), .k_steps = Shape::k_steps(p.k)},
-        ctas / kCluster, false);
+    const TileSchedule schedule = make_tile_schedule({.m = Shape::clusters_along_m(p.m),
+                                                      .n = Shape::clusters_along_n(p.n),
+                                                      .k_steps = Shape::k_steps(p.k),
+                                                      .l = p.l},
+                                                     ctas / kCluster, false);
     return {Loop::make_params(p, encode), epilogue, schedule};
   }
 

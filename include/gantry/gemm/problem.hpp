@@ -1,0 +1,47 @@
+// What a product is asked for at run time: where the matrices are, how large, how many.
+//
+// D = A B^T for each of `l` batches: A is M x K, B is N x K, D is M x N. Which of its two modes is contiguous is a
+// matter of the configuration; a stride counts elements from one row of a matrix (or column, where columns are
+// contiguous) to the next.
+//
+// Example:
+//     using namespace gantry;
+//     const bf16 a[16 * 64] = {}, b[24 * 64] = {};
+//     bf16 d[16 * 32];
+//     const GemmProblem problem{.a = a, .b = b, .d = {d, 32}, .m = 16, .n = 24, .k = 64};  // rows of D have room for 32
+#pragma once
+
+#include <cstdint>
+
+#include <gantry/config.hpp>
+
+namespace gantry {
+
+// A stride that follows from the extents: no room between rows, or between matrices.
+inline constexpr std::int64_t kPacked = -1;
+
+// Elements are what the configuration says. Batches may share a matrix that is read: a batch stride of 0.
+template <class Void>
+struct GemmMatrix {
+  Void* data;
+  std::int64_t stride, batch_stride;
+
+  constexpr GemmMatrix(Void* first = nullptr, std::int64_t row = kPacked, std::int64_t batch = kPacked)
+      : data(first), stride(row), batch_stride(batch) {}
+
+  // With strides in place of kPacked: `contiguous` elements to a row, `rows` of them.
+  constexpr GemmMatrix with_strides(std::int64_t contiguous, std::int64_t rows) const {
+    const std::int64_t row = stride == kPacked ? contiguous : stride;
+    return {data, row, batch_stride == kPacked ? row * rows : batch_stride};
+  }
+};
+
+struct GemmProblem {
+  GemmMatrix<const void> a, b;
+  GemmMatrix<void> d;  // for an epilogue that has no arguments of its own
+  int m = 0, n = 0, k = 0;
+  int l = 1;
+  unsigned char* workspace = nullptr;  // zeros, workspace_bytes of them; without it no tile is split
+};
+
+}  // namespace gantry
