@@ -1,11 +1,12 @@
-# The installed package: headers, the simulator, targets, and what find_package(gantry) reads. gantry::gantry is headers
-# alone and needs nothing else; gantry::sim is there where the package was built with it and Boost.Context is found.
+# The installed package: headers, the libraries, targets, and what find_package(gantry) reads. gantry::gantry is headers
+# alone, gantry::runtime compiles and loads kernels at run time, and both need nothing else; gantry::sim is there where the
+# package was built with it and Boost.Context is found.
 
 include(CMakePackageConfigHelpers)
 
 set(_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gantry")
 
-install(TARGETS gantry_headers EXPORT gantryTargets)
+install(TARGETS gantry_headers gantry_runtime EXPORT gantryTargets)
 if(TARGET gantry_sim)
   install(TARGETS gantry_sim EXPORT gantrySimTargets)
   install(EXPORT gantrySimTargets NAMESPACE gantry:: DESTINATION "${_config_dir}")

@@ -1,0 +1,8 @@
+// Kernels compiled, kept and loaded at run time, and the GPU reached without linking CUDA. Includes the whole layer;
+// what it declares is in the library gantry::runtime.
+#pragma once
+
+#include <gantry/runtime/cache.hpp>
+#include <gantry/runtime/compiler.hpp>
+#include <gantry/runtime/device.hpp>
+#include <gantry/runtime/module.hpp>

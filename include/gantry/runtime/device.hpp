@@ -1,0 +1,100 @@
+// The GPU of this machine through its driver, which is looked up at run time: programs that use this build and run
+// where there is neither a GPU nor CUDA.
+//
+// Memory, copies, streams and events belong to the device's primary context, which kernels compiled by nvcc use too.
+// Device 0, or the one that CUDA_VISIBLE_DEVICES puts first.
+//
+// Example:
+//     using namespace gantry::runtime;
+//     const Device device = Device::open();
+//     if (!device) throw device.problem();  // "there is no GPU: ..."
+//     DeviceBuffer buffer(device, 1024);
+//     if (!buffer.write(std::string(1024, 'x').data(), 1024)) throw device.problem();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gantry::runtime {
+
+struct DeviceFacts {
+  std::string name;
+  int driver_version = 0;  // CUDA version that the driver supports, 13000 for 13.0
+  int major = 0, minor = 0;
+  int processors = 0;
+  int shared_per_block = 0;  // bytes, when asked for
+  int shared_per_processor = 0;
+  bool clusters = false;
+  int clock_khz = 0;         // highest
+  int memory_clock_khz = 0;  // highest
+  int memory_bits = 0;       // width of the memory's bus
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t l2_bytes = 0;
+};
+
+class Device {
+ public:
+  static Device open();
+
+  explicit operator bool() const { return state_ != nullptr && problem_.empty(); }
+  // Why there is none, or what the last operation that failed said.
+  const std::string& problem() const { return problem_; }
+  // Kernels of Gantry run on it: compute capability 9.0.
+  bool is_hopper() const { return facts_.major == 9 && facts_.minor == 0; }
+  const DeviceFacts& facts() const { return facts_; }
+
+  bool synchronize() const;
+  std::string why_not() const;  // what the driver said last
+
+  struct State;
+  const std::shared_ptr<State>& shared_state() const { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+  std::string problem_;
+  DeviceFacts facts_;
+};
+
+// Memory of the device. What fails leaves a sentence in device.why_not().
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(const Device& device, std::size_t bytes);
+  DeviceBuffer(DeviceBuffer&& other) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+  ~DeviceBuffer();
+
+  explicit operator bool() const { return address_ != 0; }
+  void* data() const { return reinterpret_cast<void*>(address_); }
+  std::size_t bytes() const { return bytes_; }
+
+  bool write(const void* from, std::size_t count);
+  bool read(void* to, std::size_t count) const;
+  bool fill(unsigned char value);
+
+ private:
+  std::shared_ptr<Device::State> state_;
+  std::uintptr_t address_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+// Time between two points of the default stream.
+class DeviceTimer {
+ public:
+  explicit DeviceTimer(const Device& device);
+  DeviceTimer(const DeviceTimer&) = delete;
+  DeviceTimer& operator=(const DeviceTimer&) = delete;
+  ~DeviceTimer();
+
+  void start();
+  // Seconds since start, after everything that was launched between has ended; negative where something failed.
+  double stop();
+
+ private:
+  std::shared_ptr<Device::State> state_;
+  void* events_[2] = {};
+};
+
+}  // namespace gantry::runtime

@@ -1,0 +1,79 @@
+// The compiler is found where the environment says, or a sentence says what is missing.
+#include <gtest/gtest.h>
+
+#include <gantry/runtime/module.hpp>
+
+#include "stand_in.hpp"
+
+namespace gantry::runtime::test {
+namespace {
+
+CompilerSearch nowhere() { return {.nvcc = {}, .cuda_home = {}, .path = {}, .otherwise = "/nowhere"}; }
+
+TEST(Compiler, ThatIsNowhereIsMissedInASentence) {
+  const Compiler compiler = Compiler::find(nowhere());
+  EXPECT_FALSE(compiler);
+  EXPECT_EQ(compiler.problem(),
+            "there is no nvcc: neither on the PATH nor in /nowhere/bin; install the CUDA toolkit 12.4 or newer, or set "
+            "GANTRY_NVCC or CUDA_HOME");
+}
+
+TEST(Compiler, IsFoundByEachWayAndTellsItsVersion) {
+  const StandIn stand_in("12.8.93");
+  const std::string bin = stand_in.home() + "/bin";
+  std::vector<CompilerSearch> ways(4, nowhere());
+  ways[0].nvcc = stand_in.program();
+  ways[1].cuda_home = stand_in.home();
+  ways[2].path = "/nowhere::/also/nowhere:" + bin;
+  ways[3].otherwise = stand_in.home();
+  for (const CompilerSearch& way : ways) {
+    const Compiler compiler = Compiler::find(way);
+    ASSERT_TRUE(compiler) << compiler.problem();
+    EXPECT_EQ(compiler.path(), stand_in.program());
+    EXPECT_EQ(compiler.version(), "12.8.93");
+  }
+}
+
+TEST(Compiler, ThatTheEnvironmentNamesIsNotPassedOver) {
+  const StandIn stand_in;
+  CompilerSearch search = nowhere();
+  search.path = stand_in.home() + "/bin";
+  search.cuda_home = "/old/cuda";
+  EXPECT_EQ(Compiler::find(search).problem(), "CUDA_HOME is /old/cuda, and there is no /old/cuda/bin/nvcc");
+  search.nvcc = "/my/nvcc";
+  EXPECT_EQ(Compiler::find(search).problem(), "GANTRY_NVCC names /my/nvcc, which is no program that can be run");
+}
+
+TEST(Compiler, ThatIsTooOldOrNoCompilerIsRefused) {
+  const StandIn old("12.3.107"), mute("");
+  EXPECT_EQ(old.compiler().problem(), old.program() + " is version 12.3.107; kernels for Hopper need 12.4 or newer");
+  EXPECT_EQ(mute.compiler().problem(),
+            mute.program() + " does not tell its version when asked with --version, so it is not taken for nvcc");
+  EXPECT_TRUE(StandIn("12.4.0").compiler());
+}
+
+TEST(Compiler, ThatFailsSaysWhyAndLeavesNoOutput) {
+  const StandIn stand_in;
+  const Folder folder;
+  write(folder / "a.cu", "#error\n");
+  const Compilation done =
+      stand_in.compiler().compile({.source = folder / "a.cu", .output = folder / "a.so", .flags = {"-O3"}});
+  EXPECT_EQ(done.problem,
+            "nvcc ended with status 2 and said:\n" + (folder / "a.cu") + "(1): error: refused on purpose\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.so"));
+}
+
+TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
+  const Module maths("libm.so.6");
+  ASSERT_TRUE(maths) << maths.problem();
+  const auto cosine = maths.function<double(double)>("cos");
+  ASSERT_NE(cosine, nullptr);
+  EXPECT_EQ(cosine(0), 1);
+  EXPECT_EQ(maths.function<void()>("no_such_function"), nullptr);
+  const Module missing("/nowhere/kernel.so");
+  EXPECT_FALSE(missing);
+  EXPECT_EQ(missing.problem().rfind("/nowhere/kernel.so could not be loaded: ", 0), 0u) << missing.problem();
+}
+
+}  // namespace
+}  // namespace gantry::runtime::test
