@@ -5,3 +5,4 @@
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/pingpong.hpp>
+#include <gantry/gemm/reduce_store.hpp>

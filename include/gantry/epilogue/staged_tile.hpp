@@ -18,6 +18,7 @@
 
 #include <gantry/atom.hpp>
 #include <gantry/epilogue/atoms.hpp>
+#include <gantry/epilogue/operations_by_tile.hpp>
 #include <gantry/epilogue/subtiles.hpp>
 #include <gantry/tma.hpp>
 
@@ -39,32 +40,25 @@ GANTRY_HD constexpr Layout batched_matrix(bool row_major) {
 
 namespace detail {
 
-// What moves elements between registers and shared memory: rows of 16 bytes where elements have 16 bits.
-template <int bits, bool row_major, bool pairs_of_8>
-struct RegisterCopies {
-  using Read = AutoVectorizingCopy;
-  using Write = AutoVectorizingCopy;
+// The type in atom/ that a copy operation names.
+template <CopyOp op>
+struct CopyOperation {
+  using type = AutoVectorizingCopy;
 };
-template <>
-struct RegisterCopies<16, true, true> {
-  using Read = SM75_U32x4_LDSM_N;
-  using Write = SM90_U32x4_STSM_N;
-};
-template <>
-struct RegisterCopies<16, true, false> {
-  using Read = SM75_U32x2_LDSM_N;
-  using Write = SM90_U32x2_STSM_N;
-};
-template <>
-struct RegisterCopies<16, false, true> {
-  using Read = SM75_U16x8_LDSM_T;
-  using Write = SM90_U16x8_STSM_T;
-};
-template <>
-struct RegisterCopies<16, false, false> {
-  using Read = SM75_U16x4_LDSM_T;
-  using Write = SM90_U16x4_STSM_T;
-};
+#define GANTRY_X(name)                 \
+  template <>                          \
+  struct CopyOperation<CopyOp::name> { \
+    using type = name;                 \
+  };
+GANTRY_X(SM75_U32x2_LDSM_N)
+GANTRY_X(SM75_U32x4_LDSM_N)
+GANTRY_X(SM75_U16x4_LDSM_T)
+GANTRY_X(SM75_U16x8_LDSM_T)
+GANTRY_X(SM90_U32x2_STSM_N)
+GANTRY_X(SM90_U32x4_STSM_N)
+GANTRY_X(SM90_U16x4_STSM_T)
+GANTRY_X(SM90_U16x8_STSM_T)
+#undef GANTRY_X
 
 // The fragment of 16 (or 8) columns of accumulators, for all warpgroups of a tile.
 template <int n, int warpgroups>
@@ -111,10 +105,11 @@ struct StagedTile {
     copy(tma.with(full), parts.gmem(_, at.m * tile.along_m() + em, at.n * tile.along_n() + en), parts.smem(_, stage),
          site);
   }
-  // A buffer to subtile (em, en), in the calling thread's bulk group.
+  // A buffer to subtile (em, en), or added to it, in the calling thread's bulk group.
+  template <TmaOp kOp = TmaOp::store>
   GANTRY_INLINE static void store(const TmaDescriptor* map, Element* buffers, int stage, const TileCoordinate& at,
                                   int em, int en, Site site = Site::here()) {
-    const TmaCopy<Plan<TmaOp::store>> tma{map};
+    const TmaCopy<Plan<kOp>> tma{map};
     const auto parts = partition(tma, buffers, at);
     copy(tma, parts.smem(_, stage), parts.gmem(_, at.m * tile.along_m() + em, at.n * tile.along_n() + en), site);
   }
@@ -127,7 +122,7 @@ struct StagedTile {
   template <class Registers>
   GANTRY_INLINE static void read(Element* buffers, int stage, int thread, Registers& registers,
                                  Site site = Site::here()) {
-    const auto tiled = make_tiled_copy_C(Copy_Atom<typename Copies::Read, Element>{}, TiledMma<Mma>{});
+    const auto tiled = make_tiled_copy_C(Copy_Atom<Read, Element>{}, TiledMma<Mma>{});
     const auto mine = tiled.get_slice(thread);
     const auto parts = mine.partition_S(as_position_independent_swizzle_tensor(shared(buffers)));
     copy(tiled, parts(_, _, _, stage), registers, site);
@@ -135,7 +130,7 @@ struct StagedTile {
   template <class Registers>
   GANTRY_INLINE static void write(const Registers& registers, Element* buffers, int stage, int thread,
                                   Site site = Site::here()) {
-    const auto tiled = make_tiled_copy_C(Copy_Atom<typename Copies::Write, Element>{}, TiledMma<Mma>{});
+    const auto tiled = make_tiled_copy_C(Copy_Atom<Write, Element>{}, TiledMma<Mma>{});
     const auto mine = tiled.get_slice(thread);
     const auto parts = mine.partition_D(as_position_independent_swizzle_tensor(shared(buffers)));
     copy(tiled, registers, parts(_, _, _, stage), site);
@@ -143,7 +138,9 @@ struct StagedTile {
 
  private:
   static constexpr int kColumns = tile.epi_n % 16 == 0 ? 16 : 8;  // that the threads hold side by side
-  using Copies = detail::RegisterCopies<element_bits(Shape::element), row_major, kColumns == 16>;
+  static constexpr int kBits = element_bits(Shape::element);
+  using Read = typename detail::CopyOperation<smem_load_operation(kBits, !row_major, tile.epi_n)>::type;
+  using Write = typename detail::CopyOperation<smem_store_operation(kBits, !row_major, tile.epi_n)>::type;
   using Mma = detail::FragmentMma<kColumns, tile.warpgroups>;
 
   struct RegisterLayout {

@@ -1,4 +1,5 @@
-// The cooperative kernel: two warpgroups on the two halves of a tile, a third loads for them. Persistent.
+// The cooperative kernel: two warpgroups on the two halves of a tile (or one on a tile of 64 rows), a further one loads
+// for them. Persistent.
 //
 // Read run() first. The producer goes through the cluster's work and loads; a math warpgroup goes through the same work
 // and multiplies, and hands its accumulators to the epilogue, which stores them while the next tile is multiplied.
@@ -46,6 +47,9 @@ struct CooperativeGemm : GemmShape<Config> {
       return false;
     }
   }();
+
+  // From the warpgroup that loads to those that multiply: where there is one of each, both have all that they can use.
+  static constexpr bool kMovesRegisters = Shape::kMathWarpgroups > 1;
 
   struct Params {
     typename Loop::Params loop;
@@ -97,14 +101,14 @@ struct CooperativeGemm : GemmShape<Config> {
       arch::syncthreads();
     }
     if (warpgroup == 0) {
-      arch::setmaxnreg_dec<40>();
+      if constexpr (kMovesRegisters) arch::setmaxnreg_dec<40>();
       arch::name_role("producer");
       if (warp == 0 && arch::elect_sync()) produce(params, s);
       if constexpr (kEpilogueLoads) {
         if (warp == 1 && arch::elect_sync()) load_epilogue(params, s);
       }
     } else {
-      arch::setmaxnreg_inc<232>();
+      if constexpr (kMovesRegisters) arch::setmaxnreg_inc<232>();
       arch::name_role("math");
       consume(params, s, warpgroup - 1);
     }

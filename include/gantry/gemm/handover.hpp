@@ -77,7 +77,9 @@ struct Handover : GemmShape<Config> {
    private:
     GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
     GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
-    GANTRY_INLINE static void meet() { arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128); }
+    GANTRY_INLINE static void meet(Site site = Site::here()) {
+      arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128, site);
+    }
 
     std::uint32_t* flag_;
     Vector* sums_;

@@ -15,8 +15,8 @@
 //   - Shorter runs, for few tiles and a long K: several clusters share a tile, from k = 0 on in their order.
 //
 // Invariant: over all clusters, every K step of every tile is done once; a cluster leaves sums at most once, and before
-// it waits for any. So a launch comes to its end where an owner and its helpers are resident at the same time; a
-// schedule for no more clusters than the GPU holds at once is enough.
+// it waits for any. So a launch comes to its end as long as two clusters are resident, started in their order; no order
+// is needed where all of them are, as with a schedule for no more clusters than the GPU holds at once.
 //
 // Example:
 //     using namespace gantry;

@@ -1,0 +1,287 @@
+// Tiles that several clusters share, on the simulated machine: exact for every cluster shape, residue and number of
+// parts, the same bits under every seed, flags left as they were found, and nothing that is not needed.
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/reduce_store.hpp>
+#include <gantry/tma/encode.hpp>
+
+namespace gantry {
+namespace {
+
+// One warpgroup and 64 rows, for speed.
+template <int M, int N>
+struct Small : CooperativeConfig {
+  static constexpr int kTileM = 64, kTileN = 128, kTileWarpgroups = 1, kStages = 2;
+  static constexpr int kClusterM = M, kClusterN = N;
+};
+struct Shared : CooperativeConfig {
+  static constexpr int kTileN = 32, kStages = 3;
+  static constexpr int kClusterM = 1, kClusterN = 2;
+};
+
+struct WithSource : FusedElements {
+  static constexpr ElementType kC = ElementType::bf16, kD = ElementType::f32;
+  static constexpr int kEpiN = 32;
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + c + row(bias)");
+  using Functions = fusion::UserFunctions<>;
+};
+
+struct Size {
+  int m, n, k;
+};
+
+constexpr auto kEncode = [](const TmaDescriptorParams& p) { return encode_packed(p).map; };
+
+// Operands, small integers so that sums are exact, or not; the kernel's parameters; launches.
+template <class Kernel, class D>
+class Product {
+ public:
+  using Shape = typename Kernel::Shape;
+
+  // make_epilogue(*this) are the parameters of the epilogue.
+  template <class MakeEpilogue>
+  Product(Size size, const MakeEpilogue& make_epilogue, bool exact = true)
+      : m(size.m), n(size.n), k(size.k), a(count(m, k)), b(count(n, k)), c(count(m, n)), d(count(m, n)) {
+    std::mt19937 random(3);
+    std::uniform_int_distribution<int> integer(-4, 4);
+    std::uniform_real_distribution<float> real(-1, 1);
+    const auto value = [&] { return exact ? static_cast<float>(integer(random)) : real(random); };
+    for (bf16& x : a) x = bf16(value());
+    for (bf16& x : b) x = bf16(value());
+    for (bf16& x : c) x = bf16(value());
+    for (int i = 0; i < n; ++i) bias.push_back(value());
+    GemmProblem problem;
+    problem.a = a.data();
+    problem.b = b.data();
+    problem.d = d.data();
+    problem.m = m;
+    problem.n = n;
+    problem.k = k;
+    params = Kernel::make_params(problem, make_epilogue(*this, problem), 1 << 20, kEncode);
+    set_schedule(params.schedule);
+  }
+
+  void set_schedule(const TileSchedule& schedule) {
+    params.schedule = schedule;
+    const int ctas = schedule.clusters * Kernel::kCluster;
+    workspace.assign(Kernel::Sums::workspace_bytes(ctas) / sizeof(arch::f32x4), {});
+    params.workspace = reinterpret_cast<unsigned char*>(workspace.data());
+  }
+  void set_parts(int parts) { set_schedule(with_parts(params.schedule, parts)); }
+
+  LaunchResult run(SimulatorOptions options, float initial = -1e30f) {
+    for (D& x : d) x = static_cast<D>(initial);
+    const LaunchConfig config = Kernel::launch_config(params);
+    if (options.resident_clusters == 0) options.resident_clusters = params.schedule.clusters;
+    return launch(Simulator(std::move(options)), config, Kernel{}, params);
+  }
+
+  bool flags_are_down() const {
+    const auto* flags = reinterpret_cast<const std::uint32_t*>(workspace.data());
+    return std::all_of(flags, flags + Kernel::Sums::kFlagBytes / sizeof *flags, [](auto flag) { return flag == 0; });
+  }
+
+  // Elements of D that are not f(sum, i, j).
+  template <class F>
+  int wrong(F f) const {
+    int wrong = 0;
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int l = 0; l < k; ++l) sum += float(a[at(i, l, k)]) * float(b[at(j, l, k)]);
+        wrong += static_cast<float>(d[at(i, j, n)]) != static_cast<float>(static_cast<D>(f(sum, i, j)));
+      }
+    }
+    return wrong;
+  }
+  int wrong() const {
+    return wrong([](float sum, int, int) { return sum; });
+  }
+
+  static std::size_t count(int rows, int columns) { return static_cast<std::size_t>(rows * columns); }
+  static std::size_t at(int i, int j, int columns) { return static_cast<std::size_t>(i * columns + j); }
+
+  int m, n, k;
+  std::vector<bf16> a, b, c;
+  std::vector<D> d;
+  std::vector<float> bias;
+  std::vector<arch::f32x4> workspace;
+  typename Kernel::Params params{};
+};
+
+template <class Epilogue>
+constexpr auto kPlain = [](const auto&, const GemmProblem& problem) { return Epilogue::make_params(problem, kEncode); };
+
+template <class Epilogue>
+constexpr auto kFused = [](auto& x, const GemmProblem&) {
+  typename Epilogue::Arguments arguments;
+  arguments.c = {x.c.data(), x.n, 0};
+  arguments.d = {x.d.data(), x.n, 0};
+  arguments.fusion["bias"] = x.bias.data();
+  return to_underlying_arguments<typename Epilogue::Part>({x.m, x.n, x.k, 1}, arguments, kEncode);
+};
+
+bool long_form() { return std::getenv("GANTRY_LONG_TESTS") != nullptr; }
+
+SimulatorOptions options_of(std::uint64_t seed) {
+  constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
+  return {.seed = seed,
+          .schedule = seed % 3 == 0 ? Schedule::random : Schedule::pct,
+          .latency = kLatencies[seed % 4],
+          .resident_clusters = 0};
+}
+
+// Two to eight parts, one launch after the other on one workspace each.
+template <class Config>
+void expect_exact_in_parts(Size size) {
+  using Kernel = CooperativeGemm<Config>;
+  Product<Kernel, bf16> product(size, kPlain<DeferredStore<Config>>);
+  for (int parts = 2; parts <= 8; ++parts) {
+    SCOPED_TRACE(testing::Message() << parts << " parts");
+    product.set_parts(parts);
+    const std::uint64_t launches = long_form() ? 100 : 1 + static_cast<std::uint64_t>(parts == 3);
+    for (std::uint64_t launch = 0; launch < launches; ++launch) {
+      const LaunchResult result = product.run(options_of(static_cast<std::uint64_t>(parts) + launch));
+      ASSERT_TRUE(result) << result.problem;
+      ASSERT_EQ(product.wrong(), 0);
+      ASSERT_TRUE(product.flags_are_down());
+    }
+  }
+}
+
+TEST(SplitProduct, IsExactWithoutClusters) { expect_exact_in_parts<Small<1, 1>>({72, 136, 488}); }
+TEST(SplitProduct, IsExactInClustersAlongM) { expect_exact_in_parts<Small<2, 1>>({72, 64, 488}); }
+TEST(SplitProduct, IsExactInClustersAlongN) { expect_exact_in_parts<Small<1, 2>>({40, 136, 512}); }
+TEST(SplitProduct, IsExactInSquareClusters) { expect_exact_in_parts<Small<2, 2>>({72, 136, 520}); }
+
+TEST(SplitProduct, IsExactWhereRunsFallAcrossTiles) {
+  using Kernel = CooperativeGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({128, 384, 192}, kPlain<DeferredStore<Small<1, 1>>>);  // six tiles of three steps
+  for (const int clusters : {4, 5, 7, 8, 10, 13, 18}) {
+    SCOPED_TRACE(testing::Message() << clusters << " clusters");
+    product.set_schedule(with_split_tiles(product.params.schedule, clusters));
+    const LaunchResult result = product.run(options_of(static_cast<std::uint64_t>(clusters)));
+    ASSERT_TRUE(result) << result.problem;
+    ASSERT_EQ(product.wrong(), 0);
+    ASSERT_TRUE(product.flags_are_down());
+  }
+}
+
+using FusedShared = CooperativeGemm<Shared, FusedEpilogue<Shared, WithSource>>;
+
+TEST(SplitProduct, RunsAFusedEpilogueOnceForEachTile) {
+  Product<FusedShared, float> product({136, 40, 328}, kFused<FusedEpilogue<Shared, WithSource>>);
+  for (const int parts : {2, 6}) {
+    product.set_parts(parts);
+    for (std::uint64_t seed = 0; seed < (long_form() ? 100u : 2u); ++seed) {
+      const LaunchResult result = product.run(options_of(seed));
+      ASSERT_TRUE(result) << result.problem;
+      ASSERT_EQ(product.wrong([&](float sum, int i, int j) {
+        return sum + static_cast<float>(product.c[product.at(i, j, product.n)]) +
+               product.bias[static_cast<std::size_t>(j)];
+      }),
+                0);
+      ASSERT_TRUE(product.flags_are_down());
+    }
+  }
+}
+
+// Inexact sums: another order of additions would show.
+TEST(SplitProduct, RepeatsBitForBit) {
+  Product<FusedShared, float> product({64, 64, 512}, kFused<FusedEpilogue<Shared, WithSource>>, false);
+  product.set_parts(4);
+  std::vector<float> first;
+  for (std::uint64_t seed = 0; seed < (long_form() ? 200u : 6u); ++seed) {
+    const LaunchResult result = product.run(options_of(seed));
+    ASSERT_TRUE(result) << result.problem;
+    if (first.empty()) first = product.d;
+    ASSERT_EQ(product.d, first);
+  }
+  product.set_parts(1);
+  ASSERT_TRUE(product.run(options_of(0)));
+  EXPECT_NE(product.d, first) << "the order of additions shows";
+}
+
+// An owner waits for helpers that come after it; they wait for nobody.
+TEST(SplitProduct, EndsWhereTwoClustersAreResident) {
+  using Kernel = CooperativeGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 384, 192}, kPlain<DeferredStore<Small<1, 1>>>);  // three tiles
+  for (const int clusters : {5, 8, 9}) {
+    product.set_schedule(clusters == 9 ? with_parts(product.params.schedule, 3)
+                                       : with_split_tiles(product.params.schedule, clusters));
+    const LaunchResult result = product.run({.seed = 1, .resident_clusters = 2});
+    ASSERT_TRUE(result) << result.problem;
+    EXPECT_EQ(product.wrong(), 0);
+  }
+  EXPECT_FALSE(product.run({.seed = 1, .resident_clusters = 1, .max_steps = 100'000}));
+}
+
+// A workspace that does not start as zeros: sums are taken before they are there.
+TEST(SplitProduct, IsFoundOutWhereAFlagIsUpBeforeTheLaunch) {
+  using Kernel = CooperativeGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 128, 192}, kPlain<DeferredStore<Small<1, 1>>>);
+  product.set_parts(3);
+  reinterpret_cast<std::uint32_t*>(product.workspace.data())[1] = 1;  // of the first helper
+  const LaunchResult result = product.run({.seed = 1, .resident_clusters = 3});
+  EXPECT_TRUE(result.report.has("global-race")) << result.report.text();
+}
+
+template <class Config, class D, ElementType element>
+void expect_added(Size size) {
+  using Epilogue = ReduceStore<Config, element>;
+  using Kernel = CooperativeGemm<Config, Epilogue>;
+  Product<Kernel, D> product(size, kPlain<Epilogue>);
+  for (const int parts : {1, 2, 5}) {
+    SCOPED_TRACE(testing::Message() << parts << " parts");
+    product.set_parts(parts);
+    product.params.workspace = nullptr;
+    for (std::uint64_t seed = 0; seed < (long_form() ? 100u : 2u); ++seed) {
+      SimulatorOptions options = options_of(seed);
+      options.resident_clusters = 2;  // nobody waits for anybody
+      const float initial = seed % 2 == 0 ? 0.0f : 3.0f;
+      const LaunchResult result = product.run(options, initial);
+      ASSERT_TRUE(result) << result.problem;
+      ASSERT_EQ(product.wrong([&](float sum, int, int) { return sum + initial; }), 0);
+    }
+  }
+}
+
+TEST(SplitProduct, AddsItsPartsToDByTma) { expect_added<Shared, float, ElementType::f32>({136, 72, 328}); }
+// Sums of up to 5 x 64 x 16 would not be exact in bf16: a short K.
+TEST(SplitProduct, AddsItsPartsToA16BitDByTma) { expect_added<Small<1, 1>, f16, ElementType::f16>({72, 136, 296}); }
+
+// (The rest of the kernel: the test of whole tiles.)
+TEST(SplitProduct, NeedsEveryBarrierOfTheHandover) {
+  using Kernel = CooperativeGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 128, 192}, kPlain<DeferredStore<Small<1, 1>>>);
+  product.set_parts(3);
+  int barriers = 0;
+  for (const SiteUse& site : product.run(options_of(0)).report.sites) {
+    if (site.file.find("handover.hpp") == std::string::npos) continue;
+    ++barriers;
+    bool detected = false;
+    for (std::uint64_t seed = 0; seed < 12 && !detected; ++seed) {
+      product.set_parts(3);
+      SimulatorOptions options = options_of(seed);
+      options.max_steps = 300'000;
+      options.mutation = {MutationKind::drop, site.file, site.line, site.operation};
+      detected = !product.run(options);
+    }
+    EXPECT_TRUE(detected) << site.operation << ", line " << site.line;
+  }
+  EXPECT_EQ(barriers, 2);
+}
+
+}  // namespace
+}  // namespace gantry
