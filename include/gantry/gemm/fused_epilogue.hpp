@@ -42,6 +42,21 @@ struct ChosenStorage<false, A, B> {
   using type = B;
 };
 
+// What the collective reads of a fusion; on the simulated machine its graph may come at run time.
+template <class F>
+struct FusedGraph {
+  static constexpr fusion::Graph graph = F::graph;
+  using Functions = typename F::Functions;
+};
+template <class F>
+requires(F::kGraphAtRunTime) struct FusedGraph<F> {
+  static constexpr bool kGraphAtRunTime = true;
+  static constexpr fusion::Graph graph = F::graph;
+  using Functions = typename F::Functions;
+  template <class FusionConfig>
+  using Callbacks = typename F::template Callbacks<FusionConfig>;
+};
+
 }  // namespace detail
 
 template <class Config, class F>
@@ -51,7 +66,7 @@ struct FusedEpilogue {
   static constexpr bool kShared = Shape::kMathWarpgroups == kWarpgroups;  // both have a part of every tile
 
   // A warpgroup's part of the tile.
-  struct Part {
+  struct Part : detail::FusedGraph<F> {
     static constexpr EpiloguePolicy policy =
         CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
                           .tile = {Shape::kWarpgroupM, Shape::kTileN, Shape::kTileK},
@@ -67,8 +82,6 @@ struct FusedEpilogue {
                           .delay_tma_store = Choice::no}
             .policy();
     static_assert(policy.ok(), "gantry: there is no epilogue of these elements and this tile");
-    static constexpr fusion::Graph graph = F::graph;
-    using Functions = typename F::Functions;
   };
   using Collective = CollectiveEpilogue<Part>;
   using Params = typename Collective::Params;
