@@ -221,6 +221,7 @@ class GemmOptionsCheck {
     };
     check('A', o_.major_a, o_.a);
     check('B', o_.major_b, o_.b);
+    if (o_.d == ElementType::void_) out_.add({.rule = GemmRule::no_d});
     const auto matrix = [&](char operand, LayoutTag tag, ElementType element) {
       if (element == ElementType::void_ || (!is_im2col(tag) && !tag.per_group)) return;
       out_.add({.rule = GemmRule::layout, .operand = operand});
@@ -244,7 +245,7 @@ class GemmOptionsCheck {
     } else if (t.m > 0 && t.n > 0) {
       // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
       const int rows = alone || t.m == 64 ? t.m : t.m / 2;
-      const int columns = (o_.promote ? kMostSums / 2 : kMostSums) / rows;
+      const int columns = (o_.promote ? kMostPromotedSums : kMostSums) / rows;
       if (t.n > columns) {
         out_.add(
             {.rule = GemmRule::sums, .actual = t.n, .nearest = columns / kColumnStep * kColumnStep, .first = rows});
@@ -298,7 +299,8 @@ class GemmOptionsCheck {
   }
 
   static constexpr int kColumnStep = 8, kMostColumns = 256;
-  static constexpr int kMostSums = 128 * 192;  // that the registers of a warpgroup hold
+  // That the registers of a warpgroup hold.
+  static constexpr int kMostSums = 128 * 192, kMostPromotedSums = 64 * 160;
   static constexpr int kMostStages = 32, kMostBuffers = 8;
 
   const GemmOptions& o_;

@@ -18,6 +18,7 @@ GANTRY_X(
 GANTRY_X(major,
          "{operand} has elements of {element} and is contiguous along {operand}'s other side than K: only f16 and bf16 "
          "can be, others are contiguous along K; Major::K works")
+GANTRY_X(no_d, "D has no element type: a product stores D; the nearest type that works is bf16")
 GANTRY_X(layout,
          "{operand} is the tensor of a convolution or of a pointer array: a product has matrices, row-major or "
          "column-major; RowMajor works")

@@ -1,0 +1,255 @@
+// What the host hands to a product, and everything that can be wrong with it.
+//
+// D = f(A B, C, ...) for each of `batch` matrices: A is M x K, B is K x N. A matrix is a pointer, a stride (elements
+// from one row to the next, or column where columns are contiguous; left out: packed) and a batch stride (left out:
+// matrix after matrix; 0: all share one that is read). Operands of the graph have their names: args.fusion["bias"] =
+// pointer.
+//
+// Defined: with M, N or batch 0 nothing is computed; with K = 0 the sums are 0, and A and B are not looked at.
+//
+// Example at namespace scope:
+//     struct Product {};
+//     inline std::vector<std::string> reasons(const gantry::bf16* a, const gantry::bf16* b, gantry::bf16* d) {
+//       gantry::GemmArguments<Product> args({.m = 256, .n = 512, .k = 100});
+//       args.a = {a, 104};  // rows of 100 elements, 208 bytes apart
+//       args.b = b;         // packed rows of 200 bytes: no multiple of 16, and the answer says so
+//       args.d = d;
+//       return gantry::can_implement(args);
+//     }
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gantry/gemm/types.hpp>
+
+namespace gantry {
+
+struct GemmExtents {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t batch = 1;
+
+  constexpr bool nothing_to_do() const { return m == 0 || n == 0 || batch == 0; }
+};
+
+template <class Spec>
+struct GemmArguments {
+  using Types = GemmTypes<Spec>;
+  using A = element_t<Types::kChosen.a>;
+  using B = element_t<Types::kChosen.b>;
+  using C = element_t<Types::kChosen.c>;
+  using D = element_t<Types::kChosen.d>;
+
+  GemmArguments(const GemmExtents& size = {}) : extents(size) {}  // NOLINT(google-explicit-constructor)
+
+  GemmExtents extents;
+  GemmMatrix<const A> a;
+  GemmMatrix<const B> b;
+  GemmMatrix<const C> c;
+  GemmMatrix<D> d;
+  fusion::ArgumentsFor<typename Types::Fusion> fusion{};
+};
+
+namespace detail {
+
+// One matrix of a product, as far as refusals need to know it.
+struct MatrixFacts {
+  const char* name;
+  ElementType element;
+  const void* data;
+  bool rows;                       // are contiguous, not columns
+  std::int64_t contiguous, lines;  // elements of each, and how many there are
+  std::int64_t stride, batch_stride, batches;
+
+  std::int64_t bytes(std::int64_t elements) const { return elements * element_bits(element) / 8; }
+  std::int64_t chunk() const { return 128 / element_bits(element); }  // elements of 16 bytes
+  std::int64_t rounded(std::int64_t elements) const { return (elements + chunk() - 1) / chunk() * chunk(); }
+};
+
+// The copy engine reads and writes lines that begin at multiples of 16 bytes. A stride that no line uses may be any.
+template <class Void>
+GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType element, std::int64_t contiguous,
+                              std::int64_t lines, std::int64_t batches) {
+  const std::int64_t chunk = 128 / element_bits(element);
+  const auto up = [chunk](std::int64_t elements) { return (elements + chunk - 1) / chunk * chunk; };
+  GemmMatrix<Void> out = matrix.with_strides(contiguous, lines);
+  if (lines <= 1) out.stride = up(contiguous);
+  if (batches <= 1) out.batch_stride = up(out.stride * lines);
+  return out;
+}
+
+inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
+  const auto number = [](std::int64_t n) { return std::to_string(n); };
+  const std::string name(x.name), lines = x.rows ? "rows" : "columns", element = info(x.element).name;
+  if (x.data == nullptr) {
+    out.push_back(name + " was not given");
+    return;
+  }
+  const auto beyond = reinterpret_cast<std::uintptr_t>(x.data) % 16;
+  if (beyond != 0) {
+    out.push_back(name + " begins " + number(static_cast<std::int64_t>(beyond)) +
+                  " bytes beyond a multiple of 16: the copy engine begins at multiples of 16; the next address that "
+                  "works is " +
+                  number(static_cast<std::int64_t>(16 - beyond)) + " bytes further");
+  }
+  if (x.stride < x.contiguous) {
+    out.push_back(name + " has " + lines + " of " + number(x.contiguous) + " elements that lie " + number(x.stride) +
+                  " apart: they overlap; the nearest stride that works is " + number(x.rounded(x.contiguous)));
+  } else if (x.stride % x.chunk() != 0) {
+    out.push_back(name + " has " + lines + " that lie " + number(x.stride) + " elements of " + element +
+                  " apart, which is " + number(x.bytes(x.stride)) +
+                  " bytes: each begins at a multiple of 16 bytes; the nearest stride that works is " +
+                  number(x.rounded(x.stride)));
+  }
+  if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
+    out.push_back(name + " has matrices that lie " + number(x.batch_stride) + " elements of " + element +
+                  " apart: each begins at a multiple of 16 bytes; the nearest batch stride that works is " +
+                  number(x.batch_stride < 0 ? 0 : x.rounded(x.batch_stride)));
+  }
+}
+
+inline void check_extent(const char* name, std::int64_t extent, std::vector<std::string>& out) {
+  constexpr std::int64_t kMost = 0x7fffff00;  // coordinates of the copy engine, with room for a tile that overhangs
+  if (extent < 0) {
+    out.push_back(std::string(name) + " is " + std::to_string(extent) +
+                  ": sizes are not negative; the nearest value that works is 0, which computes nothing");
+  } else if (extent > kMost) {
+    out.push_back(std::string(name) + " is " + std::to_string(extent) +
+                  ": coordinates have 32 bits; the nearest value " + "that works is " + std::to_string(kMost));
+  }
+}
+
+// What the plan of a copy says of the tensor that it was bound to, where the checks above found nothing.
+inline void check_copy(const char* name, const TmaPlan& plan, bool stored, std::vector<std::string>& out) {
+  for (const TmaReason& r : plan.reasons) {
+    if (verdict_of(r) != TmaVerdict::legal) out.push_back(std::string(name) + ": " + describe(r).c_str());
+  }
+  for (const TmaViolation& v : check_map(plan)) {
+    const bool writes_beyond = stored && v.rule == TmaRule::store_ends_inside_chunk;
+    if (writes_beyond || verdict_of(v) != TmaVerdict::legal) {
+      out.push_back(std::string(name) + ": " + describe(v).c_str());
+    }
+  }
+}
+
+// The problem as kernels take it. Requires extents that fit into int.
+template <class Spec>
+GemmProblem problem_of(const GemmArguments<Spec>& args) {
+  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  const GemmExtents& e = args.extents;
+  const auto strides = [&e](const auto& x, ElementType element, bool along_k, std::int64_t side) {
+    return with_strides(x, element, along_k ? e.k : side, along_k ? side : e.k, e.batch);
+  };
+  const auto a = strides(args.a, o.a, o.major_a == Major::K, e.m);
+  const auto b = strides(args.b, o.b, o.major_b == Major::K, e.n);
+  const auto d =
+      with_strides(args.d, o.d, is_m_major(o.layout_d) ? e.m : e.n, is_m_major(o.layout_d) ? e.n : e.m, e.batch);
+  GemmProblem out;
+  out.a = {a.data, a.stride, a.batch_stride};
+  out.b = {b.data, b.stride, b.batch_stride};
+  out.d = {d.data, d.stride, d.batch_stride};
+  out.m = static_cast<int>(e.m);
+  out.n = static_cast<int>(e.n);
+  out.k = static_cast<int>(e.k);
+  out.l = static_cast<int>(e.batch);
+  return out;
+}
+
+template <class Spec>
+EpilogueProblem epilogue_problem_of(const GemmArguments<Spec>& args) {
+  const GemmExtents& e = args.extents;
+  return {static_cast<int>(e.m), static_cast<int>(e.n), static_cast<int>(e.k), static_cast<int>(e.batch)};
+}
+
+// The arguments as the collective takes them.
+template <class Spec>
+typename GemmTypes<Spec>::Epilogue::Arguments epilogue_arguments_of(const GemmArguments<Spec>& args) {
+  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  const GemmExtents& e = args.extents;
+  const auto matrix = [&e](const auto& x, ElementType element, LayoutTag layout) {
+    const bool columns = is_m_major(layout);
+    const auto y = with_strides(x, element, columns ? e.m : e.n, columns ? e.n : e.m, e.batch);
+    return EpilogueMatrix{const_cast<void*>(static_cast<const void*>(y.data)), y.stride, y.batch_stride};  // NOLINT
+  };
+  typename GemmTypes<Spec>::Epilogue::Arguments out;
+  if constexpr (o.c != ElementType::void_) out.c = matrix(args.c, o.c, o.layout_c);
+  out.d = matrix(args.d, o.d, o.layout_d);
+  static_cast<fusion::FusionArguments&>(out.fusion) = args.fusion;
+  return out;
+}
+
+template <class Spec>
+void check_operands(const GemmArguments<Spec>& args, std::vector<std::string>& out) {
+  using Loop = typename GemmTypes<Spec>::Kernel::Loop;
+  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  const GemmExtents& e = args.extents;
+  if (e.k == 0) return;
+  const GemmProblem p = problem_of(args);
+  const auto check = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows,
+                         std::int64_t contiguous, std::int64_t lines) {
+    const std::size_t before = out.size();
+    check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, out);
+    return out.size() == before;
+  };
+  const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
+  if (check("A", p.a, o.a, a_along_k, a_along_k ? e.k : e.m, a_along_k ? e.m : e.k)) {
+    check_copy("A", Loop::bind_a(p), false, out);
+  }
+  if (check("B", p.b, o.b, !b_along_k, b_along_k ? e.k : e.n, b_along_k ? e.n : e.k)) {
+    check_copy("B", Loop::bind_b(p), false, out);
+  }
+}
+
+template <class Spec>
+void check_result(const GemmArguments<Spec>& args, const void* workspace, std::vector<std::string>& out) {
+  using Types = GemmTypes<Spec>;
+  if constexpr (Types::kDeferred) {
+    const GemmProblem p = problem_of(args);
+    const GemmExtents& e = args.extents;
+    for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .l = e.batch})) out.push_back(problem);
+    const std::size_t before = out.size();
+    check_matrix({"D", Types::kChosen.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, out);
+    if (e.batch > 1 && p.d.batch_stride == 0) {
+      out.push_back("D: " + std::to_string(e.batch) + " batches are written to the same place; the batch stride is " +
+                    std::to_string(p.d.stride * e.m) + " or more");
+    }
+    if (out.size() == before) check_copy("D", Types::Epilogue::bind_d(p), true, out);
+  } else {
+    using Part = typename Types::Epilogue::Part;
+    for (const std::string& reason :
+         can_implement<Part>(epilogue_problem_of(args), epilogue_arguments_of(args), workspace)) {
+      out.push_back(reason);
+    }
+  }
+}
+
+}  // namespace detail
+
+// Every reason why the product cannot run with these arguments; none: it can. Workspace is a matter of the plan.
+template <class Spec>
+std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
+  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  const GemmExtents& e = args.extents;
+  std::vector<std::string> out;
+  detail::check_extent("M", e.m, out);
+  detail::check_extent("N", e.n, out);
+  detail::check_extent("K", e.k, out);
+  detail::check_extent("the batch", e.batch, out);
+  if (!out.empty() || e.nothing_to_do()) return out;
+  // Steps of all tiles are counted in 32 bits.
+  const auto count = [](std::int64_t extent, int tile) { return static_cast<double>((extent + tile - 1) / tile); };
+  const double steps =
+      count(e.m, o.tile.m) * count(e.n, o.tile.n) * (count(e.k, o.tile.k) + 1) * static_cast<double>(e.batch);
+  if (steps > 0x1p30) {
+    out.push_back("the product has " + std::to_string(steps) +
+                  " steps of tiles: they are counted in 30 bits; a batch of " +
+                  std::to_string(static_cast<std::int64_t>(static_cast<double>(e.batch) * 0x1p30 / steps)) +
+                  ", or that share of the rows, works");
+  }
+  detail::check_operands(args, out);
+  alignas(16) const char any_workspace[16] = {};  // what the epilogue needs of it is a matter of the plan
+  detail::check_result(args, any_workspace, out);
+  return out;
+}
+
+}  // namespace gantry

@@ -1,0 +1,192 @@
+// The machine that a product is planned for, and memory on it.
+//
+// The same source serves both machines: where nvcc compiles it, ThisMachine is the GPU, elsewhere the simulated one. A
+// Buffer is seen by the machine and by the host, so that small programs need no copies; on a GPU it is managed memory,
+// and the host waits (wait_for) before it looks.
+//
+// Example:
+//     using namespace gantry;
+//     Buffer<float> x(256);
+//     x[0] = 1.0f;
+//     const std::string problem = wait_for(ThisMachine());
+//     const bool right = problem.empty() && x.size() == 256 && x[1] == 0;
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <gantry/arch/launch.hpp>
+
+namespace gantry {
+
+struct GemmDevice {
+  bool simulated = true;
+  int multiprocessors = 8;  // CTAs that run at the same time
+  std::string problem{};    // why there is none
+};
+
+inline GemmDevice device_of(const Simulator&, int multiprocessors = 8) {
+  return {.simulated = true, .multiprocessors = multiprocessors};
+}
+
+#if defined(__CUDACC__)
+
+using ThisMachine = Gpu;
+
+// The current device of this thread.
+inline GemmDevice device_of(const Gpu&) {
+  GemmDevice out;
+  out.simulated = false;
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&out.multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) {
+    cudaGetLastError();
+    out.problem = "there is no GPU here; gantry::Simulator runs products without one";
+  }
+  return out;
+}
+
+namespace detail {
+
+// Clusters of a kernel that the current device holds at the same time: fewer than its processors would make, where
+// clusters do not fill the groups that processors come in. 0 where it cannot be told.
+template <class Kernel>
+int resident_clusters() {
+  const auto entry = kernel_entry<Kernel>;
+  constexpr int kShared = sizeof(typename Kernel::Storage);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {Kernel::kCluster, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(Kernel::kCluster);
+  config.blockDim = dim3(Kernel::kThreads);
+  config.dynamicSmemBytes = kShared;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int clusters = 0;
+  if (cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared) != cudaSuccess ||
+      cudaOccupancyMaxActiveClusters(&clusters, entry, &config) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return clusters;
+}
+
+}  // namespace detail
+
+#else
+
+using ThisMachine = Simulator;
+
+#endif
+
+namespace detail {
+
+enum class MemoryKind : std::uint8_t { host, device, managed };
+
+// Null where there is not enough.
+class MachineMemory {
+ public:
+  MachineMemory() = default;
+  MachineMemory(std::size_t bytes, MemoryKind kind) : bytes_(bytes), kind_(kind) {
+    if (bytes == 0) return;
+#if defined(__CUDACC__)
+    if (kind != MemoryKind::host) {
+      const cudaError_t error =
+          kind == MemoryKind::device ? cudaMalloc(&data_, bytes) : cudaMallocManaged(&data_, bytes);
+      if (error == cudaSuccess) return;
+      cudaGetLastError();
+      data_ = nullptr;
+      return;
+    }
+#endif
+    data_ = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
+  }
+  MachineMemory(MachineMemory&& other) noexcept { swap(other); }
+  MachineMemory& operator=(MachineMemory&& other) noexcept {
+    MachineMemory(std::move(other)).swap(*this);
+    return *this;
+  }
+  MachineMemory(const MachineMemory&) = delete;
+  MachineMemory& operator=(const MachineMemory&) = delete;
+  ~MachineMemory() {
+#if defined(__CUDACC__)
+    if (kind_ != MemoryKind::host) {
+      cudaFree(data_);
+      return;
+    }
+#endif
+    ::operator delete (data_, std::align_val_t{kAlignment});
+  }
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t kAlignment = 256;
+
+  void swap(MachineMemory& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(kind_, other.kind_);
+  }
+
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  MemoryKind kind_ = MemoryKind::host;
+};
+
+// Zeros, for every stream: when this returns they are there. Empty, or what went wrong.
+inline std::string clear_memory(void* data, std::size_t bytes, bool simulated) {
+  if (bytes == 0) return {};
+#if defined(__CUDACC__)
+  if (!simulated) {
+    cudaError_t error = cudaMemset(data, 0, bytes);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamLegacy);
+    return error == cudaSuccess ? "" : std::string("the workspace could not be cleared: ") + cudaGetErrorString(error);
+  }
+#endif
+  (void)simulated;
+  std::memset(data, 0, bytes);
+  return {};
+}
+
+}  // namespace detail
+
+// Until all work of the machine's stream is done. Empty, or what went wrong.
+inline std::string wait_for(const Simulator&) { return {}; }
+#if defined(__CUDACC__)
+inline std::string wait_for(const Gpu& machine) {
+  const cudaError_t error = cudaStreamSynchronize(machine.stream);
+  return error == cudaSuccess ? "" : std::string("the GPU stopped: ") + cudaGetErrorString(error);
+}
+#endif
+
+// `size` zeros of a type without constructors that ThisMachine and the host see. Empty where memory has run out.
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(std::size_t size) : memory_(size * sizeof(T), kKind), size_(memory_.data() == nullptr ? 0 : size) {
+    if (size_ > 0) std::memset(memory_.data(), 0, size * sizeof(T));
+  }
+
+  T* data() const { return static_cast<T*>(memory_.data()); }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) const { return data()[i]; }
+  T* begin() const { return data(); }
+  T* end() const { return data() + size_; }
+
+ private:
+#if defined(__CUDACC__)
+  static constexpr detail::MemoryKind kKind = detail::MemoryKind::managed;
+#else
+  static constexpr detail::MemoryKind kKind = detail::MemoryKind::host;
+#endif
+  detail::MachineMemory memory_;
+  std::size_t size_;
+};
+
+}  // namespace gantry

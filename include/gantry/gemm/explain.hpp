@@ -1,0 +1,152 @@
+// What a planned product will do, in sentences: the choice, shared memory, how tiles are dealt out, bytes and
+// operations.
+//
+// Example:
+//     using namespace gantry;
+//     detail::GemmFacts facts;
+//     facts.options = {.tile = {128, 256, 64}, .cluster = {2, 1}, .stages = 4, .schedule = GemmSchedule::cooperative};
+//     facts.m = facts.n = facts.k = 4096;
+//     const std::string text = detail::explain_gemm(facts);  // "D = A B of 4096 x 4096 x 4096 ..."
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <gantry/epilogue/fusion/arguments.hpp>
+#include <gantry/gemm/resolve.hpp>
+#include <gantry/gemm/scheduler.hpp>
+
+namespace gantry::detail {
+
+struct GemmFacts {
+  GemmOptions options{};
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  std::string expression{};
+  const fusion::Graph* graph = nullptr;
+  bool deferred = false;  // D is stored behind the next tile
+  int shared_bytes = 0, epilogue_bytes = 0;
+  TileSchedule schedule{};
+  int ctas = 0;
+  std::size_t workspace_bytes = 0;
+  bool simulated = false;
+};
+
+inline std::string joined(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  return out;
+}
+
+// Bytes that cross the edge of the chip if each is read and written once.
+struct GemmTraffic {
+  double read = 0, written = 0;
+};
+
+inline GemmTraffic traffic_of(const GemmFacts& f) {
+  const auto bytes = [](ElementType element, double count) { return count * element_bits(element) / 8; };
+  const auto m = static_cast<double>(f.m), n = static_cast<double>(f.n), k = static_cast<double>(f.k);
+  const auto batch = static_cast<double>(f.batch);
+  GemmTraffic out;
+  out.read = batch * (bytes(f.options.a, m * k) + bytes(f.options.b, n * k));
+  out.written = batch * bytes(f.options.d, m * n);
+  if (f.graph == nullptr) return out;
+  if (f.graph->uses_source()) out.read += batch * bytes(f.options.c, m * n);
+  for (int i = 0; i < f.graph->argument_count; ++i) {
+    const fusion::Argument& a = f.graph->arguments[i];
+    if (a.kind == fusion::ArgumentKind::aux_in) out.read += batch * bytes(a.element, m * n);
+    if (a.kind == fusion::ArgumentKind::aux_out) out.written += batch * bytes(a.element, m * n);
+    if (a.kind == fusion::ArgumentKind::row) out.read += bytes(a.element, n);
+    if (a.kind == fusion::ArgumentKind::column) out.read += bytes(a.element, m);
+  }
+  return out;
+}
+
+// "17.2 G" of something: three digits and the prefix of a power of 1000.
+inline std::string with_prefix(double x) {
+  const char* const prefixes[] = {"", "k", "M", "G", "T", "P"};
+  int i = 0;
+  for (; x >= 1000 && i < 5; ++i) x /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %s", x, prefixes[i]);
+  return text;
+}
+
+inline std::string explain_kernel(const GemmFacts& f) {
+  const GemmOptions& o = f.options;
+  std::string out = "Kernel: ";
+  out += to_text(o).c_str();
+  out += o.schedule == GemmSchedule::pingpong
+             ? ". Two warpgroups take tiles in turn: one multiplies while the other computes and stores its epilogue"
+             : ". Two warpgroups share a tile, half of its rows each";
+  if (o.cluster.m * o.cluster.n > 1) {
+    out += "; the " + std::to_string(o.cluster.m * o.cluster.n) + " CTAs of a cluster load tiles of ";
+    out += o.cluster.m == 1 ? "A" : o.cluster.n == 1 ? "B" : "A and B";
+    out += " for each other";
+  }
+  return out + (o.promote ? "; sums are moved to full f32 every 128 of K.\n" : ".\n");
+}
+
+inline std::string explain_memory(const GemmFacts& f) {
+  const GemmOptions& o = f.options;
+  std::string out = "Shared memory: " + std::to_string(f.shared_bytes) + " of " + std::to_string(kSharedBytesPerBlock) +
+                    " bytes: " + std::to_string(o.stages) + " stages of " + std::to_string(stage_bytes(o)) + ", and " +
+                    std::to_string(f.epilogue_bytes) + " for the epilogue, which ";
+  if (f.deferred) return out + "stores a tile behind the products of the next one.\n";
+  out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
+         std::to_string(o.epilogue.stages_d) + " buffers of D for each warpgroup";
+  if (o.c != ElementType::void_) {
+    out += o.epilogue.reuse == Choice::yes ? ", in the place of C"
+                                           : ", and " + std::to_string(o.epilogue.stages_c) + " of C";
+  }
+  return out + ".\n";
+}
+
+inline std::string explain_schedule(const GemmFacts& f) {
+  const TileSchedule& s = f.schedule;
+  const int cluster = f.options.cluster.m * f.options.cluster.n;
+  const int waves = s.clusters > 0 ? (s.tiles() + s.clusters - 1) / s.clusters : 0;
+  const auto tiles = [&](int count) { return std::to_string(count) + (count == 1 ? " tile" : " tiles"); };
+  std::string out = "Schedule: " + tiles(s.tiles()) + " of " + std::to_string(f.options.tile.m * f.options.cluster.m) +
+                    " x " + std::to_string(f.options.tile.n * f.options.cluster.n) + " for a cluster, " +
+                    std::to_string(s.k_steps) + (s.k_steps == 1 ? " step" : " steps") + " of K each, over " +
+                    std::to_string(s.clusters) + (s.clusters == 1 ? " cluster" : " clusters") + " of " +
+                    std::to_string(cluster) + (cluster == 1 ? " CTA" : " CTAs") + " (the machine holds " +
+                    std::to_string(f.ctas / cluster) + ")";
+  if (s.split_tiles > 0) {
+    out += s.parts > 1 ? "; each tile is shared by " + std::to_string(s.parts) + " clusters along K"
+                       : "; " + tiles(s.split_tiles) + " dealt out by steps of K, so that all end together";
+    return out + ", which add their sums in a fixed order.\n";
+  }
+  char busy[16];
+  std::snprintf(busy, sizeof busy, "%.0f", 100.0 * s.tiles() / (static_cast<double>(waves) * s.clusters));
+  return out + ": " + std::to_string(waves) + (waves == 1 ? " wave, " : " waves, ") + busy + " % of them full.\n";
+}
+
+inline std::string explain_work(const GemmFacts& f) {
+  const GemmTraffic t = traffic_of(f);
+  const double operations = 2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k) *
+                            static_cast<double>(f.batch);
+  // What an H200 does in the time of a byte: 989 T operations of 16 bits a second, 4.8 TB.
+  const double balance = 989.0 / 4.8 * 16 / element_bits(f.options.a);
+  const double intensity = operations / (t.read + t.written);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", intensity);
+  return "Work: " + with_prefix(operations) + "FLOP; at least " + with_prefix(t.read) + "B read and " +
+         with_prefix(t.written) + "B written, " + text + " FLOP for each byte: on an H200 bound by " +
+         (intensity >= balance ? "arithmetic.\n" : "memory.\n");
+}
+
+inline std::string explain_gemm(const GemmFacts& f) {
+  std::string out = "D = A B of " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k);
+  if (f.batch != 1) out += ", " + std::to_string(f.batch) + " of them";
+  if (!f.expression.empty()) out += ": " + f.expression;
+  out += "\n" + explain_kernel(f);
+  if (f.m == 0 || f.n == 0 || f.batch == 0) return out + "There is nothing to compute, and nothing will be launched.\n";
+  if (f.k == 0) out += "K is 0: all sums are 0, and A and B are not read.\n";
+  out += explain_memory(f) + explain_schedule(f) + explain_work(f);
+  out += f.workspace_bytes > 0 ? "Workspace: " + std::to_string(f.workspace_bytes) + " bytes.\n" : "Workspace: none.\n";
+  return out;
+}
+
+}  // namespace gantry::detail

@@ -1,0 +1,139 @@
+// From the specification of a product to its kernel.
+//
+// A `Spec` is a type of the user's with
+//   static constexpr GemmOptions options         left out: bf16, everything chosen
+//   static constexpr fusion::Graph graph         left out: D = A B
+//   using Functions = fusion::UserFunctions<...>  left out: none
+// The plain product has the epilogue that stores a tile behind the next one where it can; every other the collective.
+//
+// Invariant: the kernel fits into shared memory; options that do not exist stop the build with their sentence.
+//
+// Example at namespace scope:
+//     struct Product {
+//       static constexpr gantry::GemmOptions options{.tile = {.m = 128, .n = 128}};
+//     };
+//     static_assert(gantry::GemmTypes<Product>::kOptions.stages == 6);
+#pragma once
+
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/pingpong.hpp>
+#include <gantry/gemm/resolve.hpp>
+
+namespace gantry {
+
+namespace detail {
+
+template <class Spec>
+GANTRY_HD constexpr GemmOptions options_of() {
+  if constexpr (requires { Spec::options; }) {
+    return Spec::options;
+  } else {
+    return {};
+  }
+}
+
+template <class Spec>
+GANTRY_HD constexpr fusion::Graph graph_of() {
+  if constexpr (requires { Spec::graph; }) {
+    return Spec::graph;
+  } else {
+    fusion::Graph plain;
+    plain.d = plain.add({.kind = fusion::NodeKind::accumulator});
+    return plain;
+  }
+}
+
+template <class Spec>
+struct FunctionsOf {
+  using type = fusion::UserFunctions<>;
+};
+template <class Spec>
+requires requires { typename Spec::Functions; }
+struct FunctionsOf<Spec> {
+  using type = typename Spec::Functions;
+};
+
+// One static assertion per rule, so that every compiler prints the sentence itself; the values are the template
+// arguments.
+template <GemmRule rule, std::int64_t actual, std::int64_t nearest, std::int64_t first>
+struct GemmRefused;
+#define GANTRY_X(id, text)                                                                               \
+  template <std::int64_t actual, std::int64_t nearest, std::int64_t first>                               \
+  struct GemmRefused<GemmRule::id, actual, nearest, first> {                                             \
+    static_assert(actual != actual, "gantry: " text " (see GemmRefused<rule, actual, nearest, first>)"); \
+    static constexpr bool ok = false;                                                                    \
+  };
+#include <gantry/gemm/detail/rule_table.hpp>
+struct GemmAccepted {
+  static constexpr bool ok = true;
+};
+
+GANTRY_HD constexpr GemmReason first_reason(const GemmReasons& reasons) {
+  return reasons.empty() ? GemmReason{} : reasons[0];
+}
+
+template <bool accepted, GemmRule rule, std::int64_t... values>
+struct GemmStaticCheck : GemmAccepted {};
+template <GemmRule rule, std::int64_t... values>
+struct GemmStaticCheck<false, rule, values...> : GemmRefused<rule, values...> {};
+
+}  // namespace detail
+
+template <class Spec>
+struct GemmTypes {
+  static constexpr GemmReason kFirstReason = detail::first_reason(problems(detail::options_of<Spec>()));
+  static_assert(detail::GemmStaticCheck<problems(detail::options_of<Spec>()).empty(), kFirstReason.rule,
+                                        kFirstReason.actual, kFirstReason.nearest, kFirstReason.first>::ok);
+
+  static constexpr GemmOptions kChosen = resolve(detail::options_of<Spec>(), detail::graph_of<Spec>());
+  static constexpr bool kPingpong = kChosen.schedule == GemmSchedule::pingpong;
+  static constexpr bool kPlain = is_plain(detail::graph_of<Spec>());
+
+  // All that an epilogue looks at; the number of stages is not.
+  struct Shape : detail::ChosenStorage<kPingpong, PingpongConfig, CooperativeConfig>::type {
+    static constexpr ElementType kA = kChosen.a, kB = kChosen.b;
+    static constexpr Major kMajorA = kChosen.major_a, kMajorB = kChosen.major_b;
+    static constexpr bool kPromote = kChosen.promote;
+    static constexpr int kTileM = kChosen.tile.m, kTileN = kChosen.tile.n;
+    static constexpr int kClusterM = kChosen.cluster.m, kClusterN = kChosen.cluster.n;
+    static constexpr int kStages = 2;
+  };
+  struct Fusion : FusedElements {
+    static constexpr ElementType kC = kChosen.c, kD = kChosen.d;
+    static constexpr LayoutTag kLayoutC = kChosen.layout_c, kLayoutD = kChosen.layout_d;
+    static constexpr int kEpiN = kChosen.epilogue.epi_n;
+    static constexpr int kStagesC = kChosen.epilogue.stages_c, kStagesD = kChosen.epilogue.stages_d;
+    static constexpr bool kReuse = kChosen.epilogue.reuse == Choice::yes;
+    static constexpr fusion::Graph graph = detail::graph_of<Spec>();
+    using Functions = typename detail::FunctionsOf<Spec>::type;
+  };
+
+  static constexpr bool kDeferred = kPlain && !kPingpong && kChosen.d == ElementType::bf16 &&
+                                    kChosen.layout_d == kRowMajor && kChosen.tile.m == 128 &&
+                                    kChosen.tile.n % 128 == 0 && GemmShape<Shape>::kAccumulator == ElementType::f32;
+  using Epilogue = typename detail::ChosenStorage<kDeferred, DeferredStore<Shape>, FusedEpilogue<Shape, Fusion>>::type;
+
+  static constexpr int kEpilogueBytes = sizeof(typename Epilogue::Storage);
+  static constexpr int kStagesThatFit = stages_beside(kChosen, kEpilogueBytes);
+  static_assert(
+      detail::GemmStaticCheck<(kStagesThatFit > 0), GemmRule::no_room, kEpilogueBytes, 0, stage_bytes(kChosen)>::ok);
+
+  struct Config : Shape {
+    static constexpr int kStages = kChosen.stages > 0 ? kChosen.stages : kStagesThatFit;
+  };
+  using Kernel = typename detail::ChosenStorage<kPingpong, PingpongGemm<Config, Epilogue>,
+                                                CooperativeGemm<Config, Epilogue>>::type;
+  static constexpr int kSharedBytes = sizeof(typename Kernel::Storage);
+  static_assert(detail::GemmStaticCheck<(kSharedBytes <= static_cast<int>(kSharedBytesPerBlock)),
+                                        GemmRule::shared_memory, kSharedBytes, kStagesThatFit, Config::kStages>::ok);
+
+  // With nothing left open.
+  static constexpr GemmOptions kOptions = [] {
+    GemmOptions o = kChosen;
+    o.stages = Config::kStages;
+    return o;
+  }();
+};
+
+}  // namespace gantry
