@@ -61,8 +61,13 @@ struct Mainloop : GemmShape<Config> {
   struct Mma {
     using Operation = ss_op_selector<ElementA, ElementB, element_t<Shape::kAccumulator>, Tile<kTileM, kTileN, kTileK>,
                                      Shape::kMajorA, Shape::kMajorB>;
+    // A warpgroup's rows are next to each other, however many instructions they take.
+    static constexpr Layout kRows =
+        make_layout(make_shape(_64, Int::fixed(kMathWarpgroups), Int::fixed(Shape::kWarpgroupM / 64)),
+                    make_stride(_1, Int::fixed(Shape::kWarpgroupM), _64));
     static constexpr TiledMmaLayout value =
-        make_tiled_mma(MMA_Atom<Operation>::value, make_layout(make_shape(Int::fixed(kMathWarpgroups), _1, _1)));
+        make_tiled_mma(MMA_Atom<Operation>::value, make_layout(make_shape(Int::fixed(kMathWarpgroups), _1, _1)),
+                       Shape::kWarpgroupM == 64 ? make_tile(_, _, _) : make_tile(kRows, _, _));
   };
   using Pipeline = PipelineTmaAsync<kStages>;
   using State = PipelineState<kStages>;

@@ -1,0 +1,92 @@
+// Products of every element type and major, as the kernels' own sums: an epilogue that writes accumulators as they are,
+// and configurations made from a description. For the simulated machine and a GPU.
+#pragma once
+
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/pingpong.hpp>
+
+namespace gantry_test {
+
+using namespace gantry;
+
+enum class Kernel : std::uint8_t { cooperative, pingpong };
+
+// A product to be compiled.
+struct Kind {
+  ElementType a = ElementType::bf16, b = ElementType::bf16;
+  Major major_a = Major::K, major_b = Major::K;
+  bool promote = false;
+  Kernel kernel = Kernel::cooperative;
+  int cluster_m = 1, cluster_n = 1;
+  int tile_m = 128, tile_n = 64, stages = 2;
+};
+
+template <Kind kind>
+struct ConfigOf {
+  static constexpr ElementType kA = kind.a, kB = kind.b;
+  static constexpr Major kMajorA = kind.major_a, kMajorB = kind.major_b;
+  static constexpr bool kPromote = kind.promote;
+  static constexpr int kTileM = kind.tile_m, kTileN = kind.tile_n;
+  static constexpr int kTileWarpgroups = kind.kernel == Kernel::cooperative ? 2 : 1;
+  static constexpr int kStages = kind.stages;
+  static constexpr int kClusterM = kind.cluster_m, kClusterN = kind.cluster_n;
+};
+
+// Row-major, packed.
+template <class Config>
+struct StoreSums {
+  using Shape = GemmShape<Config>;
+  using Loop = Mainloop<Config>;
+  using Sum = element_t<Shape::kAccumulator>;
+  static constexpr bool kLoads = false;
+  static constexpr int kSteps = 0;
+
+  struct Params {
+    Sum* d;
+    int m, n;
+  };
+  struct Storage {};
+
+  class Consumer {
+   public:
+    GANTRY_INLINE Consumer(const Params& params, Storage&) : p_(params) {}
+
+    template <class Acc>
+    GANTRY_INLINE void take(Acc& acc, const Work& work) {
+      constexpr int kWide = Loop::Mma::Operation::kN;  // columns of an instruction
+      constexpr int kHigh = Shape::kWarpgroupM / 64;
+      const int thread = static_cast<int>(arch::thread_rank()) - 128;
+      const auto place = Loop::Place::mine();
+      const int part = Shape::kMathWarpgroups == 1 ? 0 : thread / 128;
+      const int row = (work.m * Shape::kClusterM + place.m) * Shape::kTileM + part * Shape::kWarpgroupM +
+                      thread / 32 % 4 * 16 + thread % 32 / 4;
+      const int column = (work.n * Shape::kClusterN + place.n) * Shape::kTileN + thread % 4 * 2;
+      for_each_index<Shape::kWarpgroupM * Shape::kTileN / 128>([&](auto i) {
+        constexpr int value = i % (kWide / 2), block = i / (kWide / 2);
+        const int r = row + block % kHigh * 64 + value / 2 % 2 * 8;
+        const int c = column + block / kHigh * kWide + value / 4 * 8 + value % 2;
+        if (r >= p_.m || c >= p_.n) return;
+        arch::st(arch::space_global, p_.d + (static_cast<std::int64_t>(work.l) * p_.m + r) * p_.n + c, Sum{acc(i)});
+      });
+    }
+    template <int i>
+    GANTRY_INLINE void step(Constant<i>) {}
+    GANTRY_INLINE void tail() {}
+
+   private:
+    const Params& p_;
+  };
+};
+
+template <class Config, Kernel kernel>
+struct KernelOf {
+  using type = CooperativeGemm<Config, StoreSums<Config>>;
+};
+template <class Config>
+struct KernelOf<Config, Kernel::pingpong> {
+  using type = PingpongGemm<Config, StoreSums<Config>>;
+};
+template <Kind kind>
+using SumsOf = typename KernelOf<ConfigOf<kind>, kind.kernel>::type;
+
+}  // namespace gantry_test

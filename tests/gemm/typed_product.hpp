@@ -1,0 +1,193 @@
+// A product of a Kind on the simulated machine, with its operands and what it must give.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/arch/launch.hpp>
+#include <gantry/tma/encode.hpp>
+
+#include "sums_of_types.hpp"
+
+namespace gantry_test {
+
+inline bool long_form() { return std::getenv("GANTRY_LONG_TESTS") != nullptr; }
+
+struct Extents {
+  int m, n, k;
+  int l = 1;
+  int ctas = 4;           // that run at the same time
+  bool padded = false;    // there is room between rows and between matrices
+  bool shared_b = false;  // by all batches
+  bool split = false;     // tiles that several clusters share
+};
+
+// rows x K elements for each batch, either contiguous. What lies between rows shows where it is read.
+template <ElementType element>
+class Operand {
+ public:
+  using T = element_t<element>;
+  // Of an element in batch l.
+  using Value = std::function<double(int row, int k, int l)>;
+
+  Operand(Major major, int rows, int k, int l, bool padded) : k_major_(major == Major::K) {
+    constexpr int chunk = 16 / sizeof(T);
+    const int contiguous = k_major_ ? k : rows;
+    stride_ = (contiguous + chunk - 1) / chunk * chunk + (padded ? chunk : 0);
+    batch_stride_ = stride_ * (k_major_ ? rows : k) + (padded ? 3 * chunk : 0);
+    values_.assign(static_cast<std::size_t>(batch_stride_ * l + chunk), poison());
+  }
+
+  void set(int row, int k, int l, double x) { values_[at(row, k, l)] = make(x); }
+  double get(int row, int k, int l) const { return static_cast<double>(values_[at(row, k, l)]); }
+  T& raw(int row, int k) { return values_[at(row, k, 0)]; }
+
+  GemmMatrix<const void> matrix(bool shared) const { return {values_.data(), stride_, shared ? 0 : batch_stride_}; }
+
+ private:
+  static T make(double x) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(x);
+    } else {
+      return T(x);
+    }
+  }
+  static T poison() { return make(std::is_integral_v<T> ? 77 : std::numeric_limits<double>::quiet_NaN()); }
+  std::size_t at(int row, int k, int l) const {
+    return static_cast<std::size_t>(l * batch_stride_ + (k_major_ ? row * stride_ + k : k * stride_ + row));
+  }
+
+  bool k_major_;
+  std::int64_t stride_, batch_stride_;
+  std::vector<T> values_;
+};
+
+template <Kind kind>
+class TypedProduct {
+ public:
+  using Gemm = SumsOf<kind>;
+  using Sum = element_t<Gemm::kAccumulator>;
+
+  explicit TypedProduct(const Extents& extents)
+      : a(kind.major_a, extents.m, extents.k, extents.l, extents.padded),
+        b(kind.major_b, extents.n, extents.k, extents.shared_b ? 1 : extents.l, extents.padded),
+        e_(extents),
+        d_(static_cast<std::size_t>(extents.l * extents.m * extents.n)) {}
+
+  // Integers whose products add up exactly in 14 bits.
+  TypedProduct& fill(unsigned seed) {
+    std::mt19937 random(seed);
+    constexpr int kLeast = kind.a == ElementType::u8 || kind.b == ElementType::u8 ? 0 : -3;
+    std::uniform_int_distribution<int> value(kLeast, 3);
+    each([&](auto& x, int row, int k, int l) { x.set(row, k, l, value(random)); });
+    return *this;
+  }
+  // f(operand, row, k, l) for every element.
+  template <class F>
+  void each(F f) {
+    for (int l = 0; l < e_.l; ++l) {
+      for (int k = 0; k < e_.k; ++k) {
+        for (int i = 0; i < e_.m; ++i) f(a, i, k, l);
+        for (int j = 0; j < e_.n && l < batches_of_b(); ++j) f(b, j, k, l);
+      }
+    }
+  }
+
+  LaunchResult run(std::uint64_t seed) {
+    constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
+    std::fill(d_.begin(), d_.end(), static_cast<Sum>(-1234567));
+    GemmProblem problem;
+    problem.a = a.matrix(false);
+    problem.b = b.matrix(e_.shared_b);
+    problem.m = e_.m;
+    problem.n = e_.n;
+    problem.k = e_.k;
+    problem.l = e_.l;
+    const auto encode = [](const TmaDescriptorParams& p) { return encode_packed(p).map; };
+    auto params = Gemm::make_params(problem, {d_.data(), e_.m, e_.n}, e_.ctas, encode);
+    if constexpr (kind.kernel == Kernel::cooperative) {
+      workspace_.assign(Gemm::Sums::workspace_bytes(e_.ctas) / sizeof(Vector), {});
+      params.workspace = reinterpret_cast<unsigned char*>(workspace_.data());
+      if (e_.split) params.schedule = with_split_tiles(params.schedule, e_.ctas / Gemm::kCluster);
+    }
+    const LaunchConfig config = Gemm::launch_config(params);
+    SimulatorOptions options;
+    options.seed = seed;
+    options.schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct;
+    options.latency = kLatencies[seed % 4];
+    options.resident_clusters = static_cast<int>(config.grid.x) / Gemm::kCluster;
+    return launch(Simulator(options), config, Gemm{}, params);
+  }
+
+  Sum result(int i, int j, int l = 0) const { return d_[static_cast<std::size_t>((l * e_.m + i) * e_.n + j)]; }
+
+  // Of exact products, added up exactly.
+  Sum expected(int i, int j, int l = 0) const {
+    double sum = 0;
+    for (int k = 0; k < e_.k; ++k) sum += a.get(i, k, l) * b.get(j, k, e_.shared_b ? 0 : l);
+    return static_cast<Sum>(sum);
+  }
+
+  // Runs under a few schedules, and compares bits; a NaN is like any other.
+  void expect_exact(std::uint64_t first_seed = 0, std::uint64_t seeds = long_form() ? 8 : 1) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+      const LaunchResult ran = run(seed);
+      ASSERT_TRUE(ran) << ran.problem;
+      for (int l = 0; l < e_.l; ++l) {
+        for (int i = 0; i < e_.m; ++i) {
+          for (int j = 0; j < e_.n; ++j) {
+            const Sum x = result(i, j, l), y = expected(i, j, l);
+            const bool same = bit_cast<std::uint32_t>(x) == bit_cast<std::uint32_t>(y) || (x != x && y != y);
+            ASSERT_TRUE(same) << "D(" << i << ", " << j << ") of batch " << l << " is " << x << ", not " << y << "; M "
+                              << e_.m << ", N " << e_.n << ", K " << e_.k << ", seed " << seed;
+          }
+        }
+      }
+    }
+  }
+
+  Operand<kind.a> a;
+  Operand<kind.b> b;
+
+ private:
+  struct alignas(16) Vector {
+    float values[4];
+  };
+  int batches_of_b() const { return e_.shared_b ? 1 : e_.l; }
+
+  Extents e_;
+  std::vector<Sum> d_;
+  std::vector<Vector> workspace_;
+};
+
+// Every residue of M, N and K that is different: less than a tile, a tile and a bit, whole tiles and K steps; batches,
+// with and without room between them; tiles that several clusters share.
+template <Kind kind>
+void expect_exact_for_all_residues() {
+  using Shape = GemmShape<ConfigOf<kind>>;
+  constexpr int M = Shape::kTileM * Shape::kClusterM, N = Shape::kTileN * Shape::kClusterN, K = Shape::kTileK;
+  constexpr int ctas = 2 * Shape::kCluster;
+  const Extents all[] = {
+      {.m = M + 1, .n = N, .k = 2 * K + 1, .l = 2, .ctas = ctas, .padded = true, .shared_b = true},
+      {.m = 3, .n = 2 * N - 5, .k = K - 1, .ctas = ctas},
+      {.m = M - 8, .n = N + 8, .k = 5 * K, .ctas = ctas, .split = kind.kernel == Kernel::cooperative},
+      {.m = M, .n = 1, .k = 1, .l = 3, .ctas = ctas, .padded = true},
+      {.m = 2 * M + 17, .n = 9, .k = 3 * K - 8, .ctas = ctas},
+  };
+  unsigned seed = 0;
+  for (const Extents& extents : all) {
+    if (seed >= 2 && !long_form()) break;
+    TypedProduct<kind>(extents).fill(seed).expect_exact(seed);
+    ++seed;
+  }
+}
+
+}  // namespace gantry_test
