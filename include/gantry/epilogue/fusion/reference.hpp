@@ -41,6 +41,8 @@ struct ReferenceTensor {
 struct ReferenceProblem {
   ProblemShape shape;
   ReferenceTensor accumulators{};
+  // In their place, where they are known up to rounding (real values only): element (m, n, l) at (l * M + m) * N + n.
+  const Range* accumulator_ranges = nullptr;
   ReferenceTensor source{};
   ElementType d_element = ElementType::f32;
 };
@@ -279,6 +281,15 @@ class Reference {
     return out;
   }
 
+  V accumulator(std::int64_t m, std::int64_t n, std::int64_t l) const {
+    if constexpr (__is_same(V, Range)) {
+      const ProblemShape& shape = problem_.shape;
+      const Range* ranges = problem_.accumulator_ranges;
+      if (ranges != nullptr) return ranges[(l * shape.m + m) * shape.n + n];
+    }
+    return read(problem_.accumulators, m, n, l);
+  }
+
   V compute(const Node& node, const V* x) const {
     if (node.function == Function::round) return rounded_to(node.element, x[0]);
     if constexpr (__is_same(V, Range)) {
@@ -298,7 +309,7 @@ class Reference {
       }
       switch (node.kind) {
         case NodeKind::accumulator:
-          values[i] = read(problem_.accumulators, m, n, l);
+          values[i] = accumulator(m, n, l);
           break;
         case NodeKind::source:
           values[i] = read(problem_.source, m, n, l);

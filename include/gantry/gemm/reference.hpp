@@ -1,0 +1,203 @@
+// What a product should give: every element of every output with the interval in which a kernel's result must lie. Host
+// only, in double.
+//
+// Sums are taken in any order. With elements of 16 bits and more each addition may lose 2^-24 of the largest partial
+// sum, which Cauchy and Schwarz bound; 8-bit floats lose 2^-14 in the tensor core, promoted or not, and integers
+// nothing. Where every product is a multiple of one power of two and the sums fit into 24 bits, sums are exact, so
+// small integers compare equal. The graph's own errors follow (epilogue/fusion/range.hpp).
+//
+// Example at namespace scope:
+//     struct Product {};
+//     // After a run: empty, or "D: element (3, 5, 0) is 7, and should be 8, in [8, 8]".
+//     inline std::string verify(const gantry::GemmArguments<Product>& args) { return gantry::first_mismatch(args); }
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gantry/epilogue/fusion/reference.hpp>
+#include <gantry/gemm/arguments.hpp>
+
+namespace gantry {
+
+// A(m, k, l) and B(n, k, l) in host memory.
+struct GemmReferenceProblem {
+  fusion::ProblemShape shape{};
+  std::int64_t k = 0;
+  fusion::ReferenceTensor a{}, b{}, source{};
+  ElementType d_element = ElementType::f32;
+  bool promote = false;
+};
+
+namespace detail {
+
+// The rows of an operand in one batch, contiguous and in double, and what bounds of sums need to know of each.
+struct OperandRows {
+  std::vector<double> values;
+  std::vector<double> norms;  // of Euclid
+  std::vector<double> steps;  // the largest power of two that divides every element; 0 where all are 0
+
+  OperandRows(const fusion::ReferenceTensor& x, std::int64_t rows, std::int64_t k, std::int64_t l)
+      : values(static_cast<std::size_t>(rows * k)),
+        norms(static_cast<std::size_t>(rows)),
+        steps(static_cast<std::size_t>(rows)) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      double squares = 0, step = 0;
+      for (std::int64_t i = 0; i < k; ++i) {
+        const double value = load_as_double(x.element, x.data, x.index(row, i, l));
+        values[static_cast<std::size_t>(row * k + i)] = value;
+        squares += value * value;
+        step = common_step(step, value);
+      }
+      norms[static_cast<std::size_t>(row)] = std::sqrt(squares);
+      steps[static_cast<std::size_t>(row)] = step;
+    }
+  }
+
+ private:
+  static double common_step(double step, double value) {
+    if (value == 0 || !std::isfinite(value)) return step;
+    if (step != 0 && std::fmod(value, step) == 0) return step;
+    int exponent = 0;
+    const double mantissa = std::frexp(std::fabs(value), &exponent);
+    auto bits = static_cast<std::uint64_t>(std::ldexp(mantissa, 53));
+    int low = exponent - 53;
+    for (; bits % 2 == 0; bits /= 2) ++low;
+    const double own = std::ldexp(1.0, low);
+    return step == 0 || own < step ? own : step;
+  }
+};
+
+// What a sum of K products may be off by, as a part of the sum of their magnitudes.
+inline double sum_error(ElementType element, std::int64_t k, bool promote) {
+  const auto terms = static_cast<double>(k);
+  constexpr double kOfFloat = 0x1p-24, kOfTensorCore = 0x1p-14;
+  if (gemm_kind(element) == GemmKind::int8) return kOfFloat;  // once, when the sum becomes a float
+  if (gemm_kind(element) != GemmKind::fp8) return (terms + 16) * kOfFloat;
+  return promote ? 160 * kOfTensorCore + terms / 128 * kOfFloat : (terms + 32) * kOfTensorCore;
+}
+
+// Four columns at a time, so that additions need not wait for each other.
+inline void dot_products(const double* a, const double* b, std::int64_t k, std::int64_t columns, double* out) {
+  for (std::int64_t j = 0; j < columns; j += 4) {
+    double sums[4] = {};
+    const std::int64_t count = columns - j < 4 ? columns - j : 4;
+    const double* rows[4];
+    for (std::int64_t c = 0; c < 4; ++c) rows[c] = b + (j + (c < count ? c : 0)) * k;
+    for (std::int64_t i = 0; i < k; ++i) {
+      for (int c = 0; c < 4; ++c) sums[c] += a[i] * rows[c][i];
+    }
+    for (std::int64_t c = 0; c < count; ++c) out[j + c] = sums[c];
+  }
+}
+
+}  // namespace detail
+
+// Every sum, (l * M + m) * N + n, with the interval in which a kernel's lies.
+inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
+  const auto [m, n, batch] = p.shape;
+  std::vector<fusion::Range> out;
+  out.reserve(static_cast<std::size_t>(m * n * batch));
+  std::vector<double> sums(static_cast<std::size_t>(n));
+  const double error = detail::sum_error(p.a.element, p.k, p.promote);
+  for (std::int64_t l = 0; l < batch; ++l) {
+    const detail::OperandRows a(p.a, m, p.k, l), b(p.b, n, p.k, l);
+    for (std::int64_t i = 0; i < m; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      detail::dot_products(a.values.data() + i * p.k, b.values.data(), p.k, n, sums.data());
+      for (std::size_t j = 0; j < sums.size(); ++j) {
+        const double magnitude = a.norms[row] * b.norms[j];
+        const bool exact = magnitude <= 0x1p24 * a.steps[row] * b.steps[j];
+        const double slack = exact ? 0 : error * magnitude;
+        out.push_back(std::isfinite(slack) && std::isfinite(sums[j])
+                          ? fusion::Range{sums[j], sums[j] - slack, sums[j] + slack}
+                          : fusion::detail::anything(sums[j]));
+      }
+    }
+  }
+  return out;
+}
+
+// Requires a graph that `check` accepts, and arguments without problems, all in host memory.
+template <class Users = fusion::UserFunctions<>>
+fusion::ReferenceResult gemm_reference(const fusion::Graph& graph, const GemmReferenceProblem& p,
+                                       const fusion::FusionArguments& arguments) {
+  const std::vector<fusion::Range> sums = sum_ranges(p);
+  fusion::ReferenceProblem epilogue;
+  epilogue.shape = p.shape;
+  epilogue.accumulator_ranges = sums.data();
+  epilogue.source = p.source;
+  epilogue.d_element = p.d_element;
+  return fusion::reference<Users>(graph, epilogue, arguments);
+}
+
+namespace detail {
+
+template <class Void>
+fusion::ReferenceTensor reference_tensor(const GemmMatrix<Void>& x, ElementType element, bool rows,
+                                         const fusion::ProblemShape& shape) {
+  const GemmMatrix<Void> y = with_strides(x, element, rows ? shape.n : shape.m, rows ? shape.m : shape.n, shape.l);
+  return {element, y.data, rows ? y.stride : 1, rows ? 1 : y.stride, y.batch_stride};
+}
+
+// What was written for argument i of the graph, as the matrix that the reference's results are.
+inline fusion::ReferenceTensor output_tensor(const fusion::Graph& graph, const fusion::ResolvedArguments& values,
+                                             int i) {
+  const fusion::Argument& a = graph.arguments[i];
+  const fusion::ArgumentValue& v = values.values[i];
+  if (a.kind == fusion::ArgumentKind::reduction) return {a.element, v.pointer, 0, 1, v.batch_stride};
+  return {a.element, v.pointer, a.row_major ? v.stride : 1, a.row_major ? 1 : v.stride, v.batch_stride};
+}
+inline fusion::ProblemShape output_shape(const fusion::Graph& graph, const fusion::ResolvedArguments& values, int i,
+                                         const fusion::ProblemShape& shape) {
+  const fusion::Argument& a = graph.arguments[i];
+  if (a.kind != fusion::ArgumentKind::reduction) return shape;
+  const std::int64_t results = a.extent == fusion::Extent::row      ? shape.n
+                               : a.extent == fusion::Extent::column ? shape.m
+                                                                    : 1;
+  return {.m = 1, .n = results, .l = values.values[i].batch_stride != 0 ? shape.l : 1};
+}
+
+}  // namespace detail
+
+// The same for the arguments of a product, all in memory that the host sees.
+template <class Spec>
+fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
+  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  const GemmExtents& e = args.extents;
+  GemmReferenceProblem p;
+  p.shape = {.m = e.m, .n = e.n, .l = e.batch};
+  p.k = e.k;
+  p.a = detail::reference_tensor(args.a, o.a, o.major_a == Major::K, {.m = e.m, .n = e.k, .l = e.batch});
+  p.b = detail::reference_tensor(args.b, o.b, o.major_b == Major::K, {.m = e.n, .n = e.k, .l = e.batch});
+  if constexpr (o.c != ElementType::void_) {
+    p.source = detail::reference_tensor(args.c, o.c, !is_m_major(o.layout_c), p.shape);
+  }
+  p.d_element = o.d;
+  p.promote = o.promote;
+  return gemm_reference<typename GemmTypes<Spec>::Fusion::Functions>(args.fusion.graph(), p, args.fusion);
+}
+
+// After a run: the first element of D or of another output that is not what it should be, in a sentence; empty where
+// there is none.
+template <class Spec>
+std::string first_mismatch(const GemmArguments<Spec>& args) {
+  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  const fusion::ReferenceResult expected = reference(args);
+  const fusion::ProblemShape& shape = expected.shape;
+  const fusion::Graph& graph = expected.graph;
+  const fusion::ResolvedArguments values = args.fusion.resolved(shape);
+  const std::string d =
+      fusion::first_mismatch(expected.d, detail::reference_tensor(args.d, o.d, !is_m_major(o.layout_d), shape), shape);
+  if (!d.empty()) return "D: " + d;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    if (!fusion::is_output(graph.arguments[i].kind) || values.values[i].pointer == nullptr) continue;
+    const std::string wrong = fusion::first_mismatch(expected.outputs[i], detail::output_tensor(graph, values, i),
+                                                     detail::output_shape(graph, values, i, shape));
+    if (!wrong.empty()) return std::string(graph.arguments[i].name.text) + ": " + wrong;
+  }
+  return {};
+}
+
+}  // namespace gantry
