@@ -7,10 +7,6 @@
 namespace gantry::sim {
 namespace {
 
-void complain(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-}
-
 // A warp takes part as a whole, except for lanes that have returned.
 void check_whole_warps(const Cta& cta, const NamedBarrier& barrier, std::size_t id) {
   for (std::size_t first = 0; first < cta.threads.size(); first += 32) {

@@ -41,7 +41,8 @@ void add_run(Box& box, const TmaDescriptorParams& map, const Row& row) {
 }
 
 // The positions of a box along dimension 0. Only interleaved maps step over elements there: then each is a run.
-void add_row(Box& box, const TmaDescriptorParams& map, const Row& row, std::uint32_t step) {
+void add_row(Box& box, const TmaDescriptorParams& map, const Row& row) {
+  const std::uint32_t step = map.interleave == TmaInterleave::none ? 1 : map.element_strides[0];
   if (step == 1) return add_run(box, map, row);
   const auto element = static_cast<std::uint32_t>(element_bytes(map.data_type));
   for (std::uint32_t i = 0; i < row.elements; ++i) {
@@ -67,7 +68,6 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
   const auto element = static_cast<std::uint32_t>(element_bytes(map.data_type));
   const auto inner = static_cast<std::uint32_t>(box_positions(map, 0));
   const std::uint32_t pitch = row_pitch(map, inner * element);
-  const std::uint32_t step = map.interleave == TmaInterleave::none ? 1 : map.element_strides[0];
   std::uint64_t rows = 1;
   for (int i = 1; i < rank; ++i) rows *= box_positions(map, i);
   box.pieces.reserve(rows * (map.swizzle == TmaSwizzle::none ? 1 : (inner * element + 15) / 16));
@@ -85,7 +85,7 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
       row.inside = row.inside && at >= 0 && at < static_cast<std::int64_t>(map.dims[i]);
       row.global += static_cast<std::uint64_t>(at) * map.strides[i - 1];
     }
-    add_row(box, map, row, step);
+    add_row(box, map, row);
   }
   return box;
 }
@@ -110,7 +110,7 @@ Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, 
       row.inside = row.inside && position >= 0 && position < static_cast<std::int64_t>(map.dims[i]);
       row.global += static_cast<std::uint64_t>(position) * map.strides[i - 1];
     }
-    add_run(box, map, row);
+    add_row(box, map, row);
     // W fastest; past the right edge of the bounding box it returns to the left one and the next axis steps.
     for (int i = 1; i <= spatial; ++i) {
       at[i] += map.element_strides[i];

@@ -1,16 +1,11 @@
 // Copies of plain byte ranges, and values that travel with their credit.
-#include <bit>
 #include <cstring>
 
 #include "copies.hpp"
+#include "issue.hpp"
 
 namespace gantry::sim {
 namespace {
-
-[[noreturn]] void fault(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-  grid().stop();
-}
 
 Operation operation_of(CopyKind kind) {
   switch (kind) {
@@ -39,29 +34,6 @@ std::uint32_t shared_range(const void* pointer, std::uint32_t bytes, Cta*& owner
   return address;
 }
 
-// The barrier at the same offset as `pointer` in `cta`.
-Mbarrier& barrier_in(Cta& cta, const void* pointer, SiteId site) {
-  Cta* owner = grid().shared_owner(pointer);
-  if (!owner) fault("mbarrier-placement", site, "The barrier of a copy is not in shared memory.");
-  const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->window);
-  const auto found = cta.mbarriers.find(offset);
-  if (found == cta.mbarriers.end() || !found->second.live) {
-    fault("mbarrier-uninitialised", site,
-          "A copy is to be credited to a barrier of " + grid().cta_text(cta.index) + " that was never initialised.");
-  }
-  return found->second;
-}
-
-void send(LoadJob job, SiteId site) {
-  if (job.to->alive == 0) {
-    fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(job.to->index) + ", which has ended.");
-  }
-  job.site = site;
-  job.load = grid().checker.add_load(job.barrier->actor, self().view.self, site);
-  if (grid().checking()) check_load(job, site);
-  start_load(std::move(job));
-}
-
 void load(const BulkCopy& copy, SiteId site) {
   Thread& thread = self();
   Cta* to = nullptr;
@@ -81,23 +53,17 @@ void load(const BulkCopy& copy, SiteId site) {
   }
   const std::vector<Piece> pieces{
       {.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.source), .bytes = copy.bytes}};
-  auto& ctas = thread.cta->cluster->ctas;
-  if (!copy.multicast) {
-    send({.pieces = pieces, .to = to, .barrier = &barrier_in(*to, copy.barrier, site), .transform = transform}, site);
-    return;
-  }
-  if (copy.mask == 0) fault("multicast-mask", site, "A multicast names no CTA: its mask is 0.");
-  if (copy.mask >> ctas.size() != 0) {
-    fault("multicast-mask", site,
-          "A multicast names CTA " + std::to_string(std::bit_width(copy.mask) - 1) + " of a cluster of " +
-              std::to_string(ctas.size()) + ".");
-  }
-  for (auto& cta : ctas) {
-    if ((copy.mask >> cta->rank & 1) != 0) {
-      send(
-          {.pieces = pieces, .to = cta.get(), .barrier = &barrier_in(*cta, copy.barrier, site), .transform = transform},
-          site);
-    }
+  const auto send = [&](Cta& cta) {
+    start_load({.pieces = pieces,
+                .to = &cta,
+                .barrier = &credited_barrier(cta, cta, copy.barrier, site),
+                .transform = transform,
+                .site = site});
+  };
+  if (copy.multicast) {
+    for (Cta* cta : receivers(copy.mask, site)) send(*cta);
+  } else {
+    send(*to);
   }
 }
 
@@ -115,7 +81,6 @@ void store(const BulkCopy& copy, SiteId site) {
     job.transform.reduce = copy.op;
     job.transform.element = copy.element;
   }
-  if (grid().checking()) check_store(job, site);
   start_store(std::move(job));
 }
 
@@ -187,8 +152,9 @@ void remote_store(const RemoteStore& store, Site site) {
   if (grid().shared_owner(store.barrier) != to) {
     fault("bulk-address", call.site, "The value of a remote store and its barrier are in different CTAs.");
   }
-  Mbarrier& barrier = barrier_in(*to, store.barrier, call.site);
-  const std::uint32_t number = grid().checker.add_load(barrier.actor, thread.view.self, call.site);
+  Mbarrier& barrier = credited_barrier(*to, *to, store.barrier, call.site);
+  const std::uint32_t number = grid().checker.add_load(
+      {.barrier = barrier.actor, .issuer = thread.view.self, .site = call.site, .to = to->index});
   if (grid().checking()) {
     const View* view = &thread.view;
     grid().checker.shared(

@@ -1,14 +1,26 @@
 #include "checker.hpp"
 
 #include <algorithm>
+#include <sstream>
+#include <string_view>
 
 #include "grid.hpp"
 
 namespace gantry::sim {
 namespace {
 
+std::string with_capital(std::string text) {
+  if (text.starts_with("thread ")) text[0] = 'T';
+  if (text.starts_with("a ")) text[0] = 'A';
+  return text;
+}
+
 std::uint16_t mask_of(std::uint64_t first, std::uint64_t last) {
   return static_cast<std::uint16_t>(((1u << (last - first)) - 1) << first);
+}
+
+std::string byte_range(std::uint64_t first, std::uint64_t count) {
+  return "bytes " + std::to_string(first) + ".." + std::to_string(first + count - 1);
 }
 
 }  // namespace
@@ -145,12 +157,17 @@ void Checker::thread_access(Thread& thread, const void* pointer, std::uint32_t b
   }
 }
 
-std::uint32_t Checker::add_load(Actor barrier, Actor issuer, SiteId site) {
-  loads_.push_back({barrier, 0, issuer, site});
+std::uint32_t Checker::add_load(const LoadOp& load) {
+  loads_.push_back(load);
   return static_cast<std::uint32_t>(loads_.size() - 1);
 }
 
-void Checker::find(const char* rule, SiteId site, SiteId other, const std::string& text) {
+const LoadOp& Checker::last_load_to(const Cta& cta) const {
+  return *std::find_if(loads_.rbegin(), loads_.rend(), [&](const LoadOp& l) { return l.to == cta.index; });
+}
+
+void Checker::find(const char* rule, SiteId site, SiteId other, const std::string& said) {
+  const std::string text = with_capital(said);
   auto& findings = grid_.report.findings;
   if (!known_.emplace(rule, site, other).second) {
     for (Finding& finding : findings) {
@@ -167,8 +184,8 @@ void Checker::find(const char* rule, SiteId site, SiteId other, const std::strin
 
 std::string Checker::describe(Actor actor) const {
   const Thread* thread = grid_.find_thread(actor);
-  const std::string role = thread && *thread->role != '\0' ? std::string(thread->role) + " " : "";
-  return role + "thread " + std::to_string(actor.local) + " of " + grid_.cta_text(actor.cta);
+  const std::string role = thread && *thread->role != '\0' ? std::string(" (") + thread->role + ")" : "";
+  return "thread " + std::to_string(actor.local) + " of " + grid_.cta_text(actor.cta) + role;
 }
 
 std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) const {
@@ -178,22 +195,27 @@ std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) 
   if (after != grid_.names.begin()) {
     const auto& [start, name] = *std::prev(after);
     if (address < start + name.bytes) {
-      std::string text = name.text;
+      std::string text = "'" + name.text;
       if (name.index >= 0) text += "[" + std::to_string(name.index) + "]";
-      if (bytes < name.bytes) {
-        const std::uint64_t offset = address - start;
-        text += " bytes " + std::to_string(offset) + ".." + std::to_string(offset + bytes - 1);
-      }
-      if (cta) text += " of " + grid_.cta_text(cta->index);
+      text += "'";
+      const bool part = bytes < name.bytes;
+      if (part) text.insert(0, byte_range(address - start, bytes) + " of ");
+      if (cta) text += (part ? " in " : " of ") + grid_.cta_text(cta->index);
       return text;
     }
   }
   if (cta) {
     const auto offset = static_cast<std::uint64_t>(pointer - cta->window);
-    return "shared memory of " + grid_.cta_text(cta->index) + ", bytes " + std::to_string(offset - kSharedBase) + ".." +
-           std::to_string(offset - kSharedBase + bytes - 1);
+    return byte_range(offset - kSharedBase, bytes) + " of the shared memory of " + grid_.cta_text(cta->index);
   }
-  return "global memory at " + std::to_string(address) + " (" + std::to_string(bytes) + " bytes)";
+  std::ostringstream text;
+  text << bytes << " bytes of global memory at 0x" << std::hex << address;
+  return text.str();
+}
+
+void complain(const char* rule, SiteId site, const std::string& sentence) {
+  const std::string_view body(sentence.data(), sentence.size() - (sentence.ends_with('.') ? 1 : 0));
+  grid().checker.find(rule, site, 0, std::string(body) + " (" + grid().sites.text(site) + ").");
 }
 
 }  // namespace gantry::sim

@@ -26,6 +26,7 @@ struct LoadOp {
   Epoch epoch = 0;  // 0: in flight
   Actor issuer;
   SiteId site = 0;
+  std::uint32_t to = 0;  // the CTA that receives it
 };
 
 // Who makes an access, and what it may rely on: every one of the views must be ordered after what is found.
@@ -47,13 +48,16 @@ class Checker {
   // An ordinary access by a thread.
   void thread_access(Thread& thread, const void* pointer, std::uint32_t bytes, bool write, bool atomic, SiteId site);
 
-  std::uint32_t add_load(Actor barrier, Actor issuer, SiteId site);
+  std::uint32_t add_load(const LoadOp& load);  // its number
   void landed(std::uint32_t load, Epoch epoch) { loads_[load].epoch = epoch; }
+  const LoadOp& last_load_to(const Cta& cta) const;  // Requires: there has been one.
 
-  // Records a finding, once for each rule and pair of places.
-  void find(const char* rule, SiteId site, SiteId other, const std::string& text);
+  // Records a finding, once for each rule and pair of places. A text that opens with a thread or an article gets its
+  // capital letter.
+  void find(const char* rule, SiteId site, SiteId other, const std::string& said);
 
-  std::string describe(Actor actor) const;  // "math thread 130 of CTA 2"
+  std::string describe(Actor actor) const;  // "thread 130 of CTA 2 (math)"
+  // "'full[2]' of CTA 0", "bytes 16..31 of 'tile' in CTA 0"
   std::string describe_bytes(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
@@ -71,5 +75,8 @@ class Checker {
   GlobalShadow global_;
   std::set<std::tuple<std::string, SiteId, SiteId>> known_;
 };
+
+// Records a finding with its place added at the end of the sentence.
+void complain(const char* rule, SiteId site, const std::string& sentence);
 
 }  // namespace gantry::sim

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::uint32_t kWarps = 4;  // of a warpgroup
 
-void complain(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-}
-
 const char* name_of(const RegisterChange& change) { return change.grow ? "setmaxnreg.inc " : "setmaxnreg.dec "; }
 
 std::string text_of(const RegisterChange& change) { return name_of(change) + std::to_string(change.registers); }

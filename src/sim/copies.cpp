@@ -197,39 +197,9 @@ class StoreAgent final : public Agent {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> runs_;
 };
 
-}  // namespace
-
-BulkGroups& bulk_groups(Thread& thread) {
-  if (!thread.bulk) {
-    thread.bulk = std::make_unique<BulkGroups>();
-    thread.bulk->read_actor = thread.cta->add_actor(thread.rank);
-    thread.bulk->write_actor = thread.cta->add_actor(thread.rank);
-  }
-  return *thread.bulk;
-}
-
-void start_load(LoadJob job) {
-  job.issued = grid().step();
-  count_map_use(job.map, 1);
-  ++job.to->in_flight;
-  ++job.to->loads_in_flight;
-  grid().agents.start(std::make_unique<LoadAgent>(std::move(job)), grid().step());
-}
-
-void start_store(StoreJob job) {
-  job.issued = grid().step();
-  count_map_use(job.map, 1);
-  ++job.from->in_flight;
-  auto& group = job.thread->bulk->group(job.group);
-  group.site = job.site;
-  ++group.unread;
-  ++group.unwritten;
-  grid().agents.start(std::make_unique<StoreAgent>(std::move(job)), grid().step());
-}
-
-void check_load(const LoadJob& job, SiteId site) {
+void check_load(const LoadJob& job) {
   const View* view = &self().view;
-  Accessor to{.record = {.who = job.load, .site = site, .kind = AccessKind::load, .write = true},
+  Accessor to{.record = {.who = job.load, .site = job.site, .kind = AccessKind::load, .write = true},
               .views = &view,
               .view_count = 1,
               .async = true};
@@ -249,17 +219,17 @@ void check_load(const LoadJob& job, SiteId site) {
   }
 }
 
-void check_store(const StoreJob& job, SiteId site) {
+void check_store(const StoreJob& job) {
   const View* view = &self().view;
   const BulkGroups& groups = *job.thread->bulk;
   const Accessor from{
-      .record = {.who = packed(groups.read_actor), .epoch = job.group, .site = site, .kind = AccessKind::bulk_read},
+      .record = {.who = packed(groups.read_actor), .epoch = job.group, .site = job.site, .kind = AccessKind::bulk_read},
       .views = &view,
       .view_count = 1,
       .async = true};
   const Accessor to{.record = {.who = packed(groups.write_actor),
                                .epoch = job.group,
-                               .site = site,
+                               .site = job.site,
                                .kind = AccessKind::bulk_write,
                                .write = true,
                                .atomic = job.transform.reduce.has_value()},
@@ -271,6 +241,40 @@ void check_store(const StoreJob& job, SiteId site) {
     checker.shared(*job.from, piece.shared, piece.bytes, from);
     if (piece.global != 0) checker.global(piece.global, piece.bytes, to);
   }
+}
+
+}  // namespace
+
+BulkGroups& bulk_groups(Thread& thread) {
+  if (!thread.bulk) {
+    thread.bulk = std::make_unique<BulkGroups>();
+    thread.bulk->read_actor = thread.cta->add_actor(thread.rank);
+    thread.bulk->write_actor = thread.cta->add_actor(thread.rank);
+  }
+  return *thread.bulk;
+}
+
+void start_load(LoadJob job) {
+  job.issued = grid().step();
+  job.load = grid().checker.add_load(
+      {.barrier = job.barrier->actor, .issuer = self().view.self, .site = job.site, .to = job.to->index});
+  if (grid().checking()) check_load(job);
+  count_map_use(job.map, 1);
+  ++job.to->in_flight;
+  ++job.to->loads_in_flight;
+  grid().agents.start(std::make_unique<LoadAgent>(std::move(job)), grid().step());
+}
+
+void start_store(StoreJob job) {
+  job.issued = grid().step();
+  if (grid().checking()) check_store(job);
+  count_map_use(job.map, 1);
+  ++job.from->in_flight;
+  auto& group = job.thread->bulk->group(job.group);
+  group.site = job.site;
+  ++group.unread;
+  ++group.unwritten;
+  grid().agents.start(std::make_unique<StoreAgent>(std::move(job)), grid().step());
 }
 
 void bulk_commit_group(Site site) {

@@ -26,11 +26,11 @@ struct LoadJob {
   std::vector<Piece> pieces;  // shared addresses in the window of `to`
   Cta* to = nullptr;
   Mbarrier* barrier = nullptr;
-  std::uint32_t load = 0;  // number in the checker
   Transform transform{};
   const void* map = nullptr;  // that the copy reads until it is done
   SiteId site = 0;
-  std::uint64_t issued = 0;
+  std::uint32_t load = 0;    // number in the checker, and
+  std::uint64_t issued = 0;  // step of the issue: set when it starts
 };
 
 // Shared to global, in group `group` of `thread`.
@@ -42,18 +42,15 @@ struct StoreJob {
   Transform transform{};
   const void* map = nullptr;
   SiteId site = 0;
-  std::uint64_t issued = 0;
+  std::uint64_t issued = 0;  // set when it starts
 };
 
+// Issued by the running thread: both sides are checked on its behalf, and an agent moves the bytes.
 void start_load(LoadJob job);
 void start_store(StoreJob job);
 
 // The thread's groups, made on first use.
 BulkGroups& bulk_groups(Thread& thread);
-
-// Checks both sides of a copy at its issue, on behalf of the running thread.
-void check_load(const LoadJob& job, SiteId site);
-void check_store(const StoreJob& job, SiteId site);
 
 // op(old, value) in the element's arithmetic, written over old.
 void reduce_element(ReduceOp op, Element element, std::byte* old, const std::byte* value);

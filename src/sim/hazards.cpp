@@ -35,14 +35,15 @@ Told unordered_rule(const Record& earlier, const Record& later, bool global) {
     return {"slot-reloaded-early", "the threads that use the slot must release it before it is loaded again"};
   }
   if (later.kind != thread) {
-    return {"unsynchronised-async-access", "a barrier must order the two before the operation is issued"};
+    return {"unsynchronised-async-access", "a barrier must come after the access and before the operation is issued"};
   }
   return {global ? "global-race" : "shared-race", "a barrier or an acquire must order the two"};
 }
 
+// Threads have made their accesses; asynchronous operations may be making them still.
 const char* verb(const Record& record) {
-  if (record.atomic) return "updated";
-  return record.write ? "wrote" : "read";
+  if (record.kind != AccessKind::thread) return record.atomic ? "updates" : record.write ? "writes" : "reads";
+  return record.atomic ? "updated" : record.write ? "wrote" : "read";
 }
 
 }  // namespace
@@ -69,24 +70,25 @@ void Checker::object(Verdict verdict, const Record& earlier, const Accessor& acc
                : Told{"proxy-fence-missing-after-read",
                       "every reader executes fence.proxy.async before it releases the slot"};
   }
-  const auto who = [&](const Record& r) {
-    const char* operation = to_text(grid_.sites.operation(r.site));
-    switch (r.kind) {
-      case AccessKind::thread:
-        return describe(r.actor()) + " (" + operation + ")";
-      case AccessKind::load:
-        return std::string("a ") + operation + " by " + describe(loads_[r.who].issuer);
-      default:
-        return std::string("a ") + operation + " of " + grid_.cta_text(r.actor().cta);
+  const auto access = [&](const Record& r, const std::string& bytes) {
+    const Operation operation = grid_.sites.operation(r.site);
+    const std::string place = " at " + grid_.sites.text(r.site);
+    if (r.kind == AccessKind::thread) {
+      // Ordinary loads and stores are told by the verb.
+      const bool plain = operation == Operation::load || operation == Operation::store;
+      return describe(r.actor()) + " " + verb(r) + " " + bytes + place +
+             (plain ? "" : std::string(" (") + to_text(operation) + ")");
     }
+    const std::string issuer =
+        r.kind == AccessKind::load ? "by " + describe(loads_[r.who].issuer) : "in " + grid_.cta_text(r.actor().cta);
+    return std::string("a ") + to_text(operation) + " issued " + issuer + place + " " + verb(r) + " " + bytes;
   };
-  const int first = std::countr_zero(mask);
-  const int bytes = std::popcount(mask);
-  std::string text = who(now) + " " + verb(now) + " " +
-                     describe_bytes(address + static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(bytes)) +
-                     " at " + grid_.sites.text(now.site) + "; " + who(earlier) + " " + verb(earlier) + " them at " +
-                     grid_.sites.text(earlier.site) + ", and nothing ";
-  text += verdict == Verdict::unfenced ? "fenced that towards the async proxy: " : "orders the two: ";
+  const auto first = static_cast<std::uint64_t>(std::countr_zero(mask));
+  const auto count = static_cast<std::uint64_t>(std::popcount(mask));
+  std::string text = access(now, describe_bytes(address + first, count)) + ", and " + access(earlier, "them") + "; ";
+  text += verdict == Verdict::unordered ? "nothing orders the two: "
+          : earlier.write               ? "nothing fenced the write towards the async proxy: "
+                                        : "nothing fenced the read towards the async proxy: ";
   text += std::string(told.advice) + ".";
   find(told.rule, now.site, earlier.site, text);
 }

@@ -170,10 +170,12 @@ void Grid::cta_exit(Cta& cta) {
     unseen = unseen || (barrier.live && barrier.last_credit > barrier.last_wait);
   }
   if (unseen) {
-    checker.find("exit-with-copies-in-flight", 0, 0,
-                 cta_text(cta.index) +
-                     " ended without having waited for a copy into its shared memory: the copy may arrive when that "
-                     "memory belongs to another CTA.");
+    const LoadOp& load = checker.last_load_to(cta);
+    checker.find("exit-with-copies-in-flight", load.site, 0,
+                 cta_text(cta.index) + " ended, and none of its threads had waited for the " +
+                     to_text(sites.operation(load.site)) + " into its shared memory that " +
+                     checker.describe(load.issuer) + " issued at " + sites.text(load.site) +
+                     ": the bytes may arrive when that memory belongs to another CTA.");
   }
   check_registers_at_end(cta);
   let_next_start(cta);

@@ -13,10 +13,6 @@ std::string barrier_name(const void* barrier) {
   return grid().checker.describe_bytes(reinterpret_cast<std::uint64_t>(barrier), 8);
 }
 
-void complain(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-}
-
 bool well_placed(const void* barrier, SiteId site) {
   Cta* cta = grid().shared_owner(barrier);
   if (cta && reinterpret_cast<std::uintptr_t>(barrier) % 8 == 0) return true;

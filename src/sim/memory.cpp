@@ -14,10 +14,6 @@
 namespace gantry::sim {
 namespace {
 
-void complain(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-}
-
 // False, and a finding, where the access is not possible.
 bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);

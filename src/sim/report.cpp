@@ -33,9 +33,11 @@ std::string waits_for(Grid& g, const Thread& thread) {
     std::string text = g.checker.describe_bytes(reinterpret_cast<std::uint64_t>(w.object), 8);
     const Mbarrier* barrier = find_mbarrier(w.object);
     if (!barrier || !barrier->live) return text + ", which is not an initialised mbarrier";
-    text += " to leave phase " + std::to_string(barrier->phase) + " (it waits for parity " + std::to_string(w.parity) +
-            "): " + std::to_string(barrier->pending) + " of " + std::to_string(barrier->expected) +
-            " arrivals are missing";
+    text += " to complete the phase of parity " + std::to_string(w.parity) + ": it is in phase " +
+            std::to_string(barrier->phase) + " and ";
+    text += barrier->pending == 0 ? "has all its arrivals"
+                                  : "lacks " + std::to_string(barrier->pending) + " of " +
+                                        std::to_string(barrier->expected) + " arrivals";
     if (barrier->tx != 0 || barrier->expected_bytes != 0) {
       text += ", " + std::to_string(barrier->expected_bytes) + " bytes were expected and " +
               std::to_string(barrier->received_bytes) + " came";

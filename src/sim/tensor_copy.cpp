@@ -1,19 +1,14 @@
 // Bulk tensor copies at their issue: what the hardware would fault on, which bytes are meant, and who is told.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include <gantry/tma/issue.hpp>
 
 #include "copies.hpp"
+#include "issue.hpp"
 
 namespace gantry::sim {
 namespace {
-
-[[noreturn]] void fault(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-  grid().stop();
-}
 
 Operation operation_of(CopyKind kind) {
   switch (kind) {
@@ -53,10 +48,6 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
   if ((map->mode == TmaMode::im2col) != copy.im2col) {
     fault("tensor-map-mismatch", site,
           copy.im2col ? "An im2col copy was given a tiled map." : "A tiled copy was given an im2col map.");
-  }
-  if (map->interleave != TmaInterleave::none && copy.im2col) {
-    fault("tensor-map-not-modelled", site,
-          "The shared image of interleaved im2col maps is not known well enough to be simulated.");
   }
   return *map;
 }
@@ -156,63 +147,24 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
   Thread& thread = self();
   Cta* own = nullptr;
   const std::uint32_t address = shared_side(copy, own, site);
-  Cta* barrier_cta = grid().shared_owner(copy.barrier);
-  if (!barrier_cta) fault("mbarrier-placement", site, "The barrier of a copy is not in shared memory.");
-  const auto barrier_offset =
-      static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(copy.barrier) - barrier_cta->window);
   const Box box = copy.im2col ? im2col_box(map, copy.coordinates, copy.offsets, address)
                               : tiled_box(map, copy.coordinates, address);
   check_range(box, *own, site);
-  auto& ctas = thread.cta->cluster->ctas;
-  if (copy.multicast && copy.mask == 0) fault("multicast-mask", site, "A multicast names no CTA: its mask is 0.");
-  if (copy.multicast && copy.mask >> ctas.size() != 0) {
-    fault("multicast-mask", site,
-          "A multicast names CTA " + std::to_string(std::bit_width(copy.mask) - 1) + " of a cluster of " +
-              std::to_string(ctas.size()) + ".");
-  }
   const Transform transform{
       .rounds_to_tf32 = map.data_type == TmaDataType::tf32 || map.data_type == TmaDataType::tf32_ftz,
       .fill = static_cast<std::uint16_t>(map.fill == TmaFill::nan ? 0x7FF7 : 0)};
   const auto send = [&](Cta& to, Cta& with_barrier) {
-    const auto found = with_barrier.mbarriers.find(barrier_offset);
-    if (found == with_barrier.mbarriers.end() || !found->second.live) {
-      fault("mbarrier-uninitialised", site,
-            "A copy is to be credited to a barrier of " + grid().cta_text(with_barrier.index) +
-                " that was never initialised.");
-    }
-    Mbarrier& barrier = found->second;
-    if (to.alive == 0) {
-      fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(to.index) + ", which has ended.");
-    }
-    if (grid().checking()) {
-      if (!knows_init(thread, barrier)) {
-        grid().checker.find("mbarrier-init-race", site, 0,
-                            "A copy was issued on a barrier, and nothing orders that after its mbarrier.init (" +
-                                grid().sites.text(site) + ").");
-      }
-      if (!barrier.published) {
-        grid().checker.find("mbarrier-init-unfenced", site, 0,
-                            "A copy was issued on a barrier whose mbarrier.init was not followed by "
-                            "fence.mbarrier_init (" +
-                                grid().sites.text(site) + ").");
-      }
-    }
-    LoadJob job{.pieces = box.pieces,
+    start_load({.pieces = box.pieces,
                 .to = &to,
-                .barrier = &barrier,
-                .load = grid().checker.add_load(barrier.actor, thread.view.self, site),
+                .barrier = &credited_barrier(to, with_barrier, copy.barrier, site),
                 .transform = transform,
                 .map = copy.map,
-                .site = site};
-    if (grid().checking()) check_load(job, site);
-    start_load(std::move(job));
+                .site = site});
   };
   if (copy.multicast) {
-    for (auto& cta : ctas) {
-      if ((copy.mask >> cta->rank & 1) != 0) send(*cta, *cta);
-    }
+    for (Cta* cta : receivers(copy.mask, site)) send(*cta, *cta);
   } else {
-    send(*own, *barrier_cta);
+    send(*own, owner_of_barrier(copy.barrier, site));
   }
   advance(thread.view);
 }
@@ -250,7 +202,6 @@ void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) 
     job.transform.reduce = copy.op;
     job.transform.element = element_of(map.data_type);
   }
-  if (grid().checking()) check_store(job, site);
   start_store(std::move(job));
   advance(thread.view);
 }

@@ -11,10 +11,6 @@
 namespace gantry::sim {
 namespace {
 
-void complain(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-}
-
 bool placed_on(const void* map, std::size_t to, SiteId site) {
   if (reinterpret_cast<std::uintptr_t>(map) % to == 0) return true;
   complain("tensor-map-alignment", site, "A tensor map is not aligned to " + std::to_string(to) + " bytes.");

@@ -9,9 +9,7 @@ std::uint32_t shared_address(const void* pointer, Site site) {
   Cta* cta = grid().shared_owner(pointer);
   if (!cta) {
     const SiteId id = grid().sites.intern(site, Operation::address);
-    grid().checker.find(
-        "wrong-space", id, 0,
-        "The shared address of an object outside of shared memory was asked for (" + grid().sites.text(id) + ").");
+    complain("wrong-space", id, "The shared address of an object outside of shared memory was asked for.");
     grid().stop();
   }
   return static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
@@ -22,9 +20,8 @@ void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site) {
   auto& ctas = self().cta->cluster->ctas;
   if (rank >= ctas.size()) {
     const SiteId id = grid().sites.intern(site, Operation::address);
-    grid().checker.find("cluster-rank", id, 0,
-                        "mapa was given rank " + std::to_string(rank) + " in a cluster of " +
-                            std::to_string(ctas.size()) + " (" + grid().sites.text(id) + ").");
+    complain("cluster-rank", id,
+             "mapa was given rank " + std::to_string(rank) + " in a cluster of " + std::to_string(ctas.size()) + ".");
     grid().stop();
   }
   return ctas[rank]->window + offset;

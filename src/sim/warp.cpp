@@ -64,9 +64,9 @@ std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32
   const std::uint32_t warp = thread.rank / 32, lane = thread.rank % 32;
   const std::uint32_t bit = 1u << lane;
   if ((exchange.mask & bit) == 0) {
-    grid().checker.find("warp-mask", call.site, 0,
-                        grid().checker.describe(thread.view.self) + " called " + exchange.operation +
-                            " with a mask that does not contain its own lane (" + grid().sites.text(call.site) + ").");
+    complain("warp-mask", call.site,
+             grid().checker.describe(thread.view.self) + " called " + exchange.operation +
+                 " with a mask that does not contain its own lane.");
     return bit;
   }
   auto& meetings = cta.meetings[warp];

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::uint32_t kPoison = 0x7FBADBAD;  // a NaN that no product delivers
 
-void complain(const char* rule, SiteId site, const std::string& text) {
-  grid().checker.find(rule, site, 0, text + " (" + grid().sites.text(site) + ")");
-}
-
 int element_bits(MmaType type) {
   switch (type) {
     case MmaType::f16:
@@ -418,7 +414,7 @@ void wgmma_touch(const void* accumulators, Site) {
       grid().checker.find("wgmma-accumulator-early", thread.last_site, 0,
                           grid().checker.describe(thread.view.self) +
                               " used accumulators that a wgmma in flight still owns, after its last operation at " +
-                              grid().sites.text(thread.last_site) + ": wgmma.wait_group comes first.");
+                              grid().sites.text(thread.last_site) + ": wgmma.wait_group must come first.");
       return;
     }
   }

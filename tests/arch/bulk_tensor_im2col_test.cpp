@@ -136,25 +136,70 @@ TEST(TensorIm2col, StoresAndAddsAColumnOfPixels) {
   }
 }
 
-TEST(TensorIm2col, AnInterleavedMapIsRefusedRatherThanGuessed) {
-  alignas(128) static std::uint32_t memory[4096];
-  const TmaDescriptor map = pack({.mode = TmaMode::im2col,
-                                  .data_type = TmaDataType::u32,
-                                  .rank = 3,
-                                  .address = reinterpret_cast<std::uint64_t>(memory),
-                                  .dims = {64, 8, 8, 1, 1},
-                                  .strides = {256, 2048},
-                                  .interleave = TmaInterleave::bytes_16,
-                                  .channels_per_pixel = 8,
-                                  .pixels_per_column = 4});
-  const std::int32_t at[3] = {0, 0, 0};
-  const std::uint16_t offsets[1] = {0};
-  const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
-    if (thread_rank() != 0) return;
-    cp_async_bulk_tensor_im2col(space_cluster, space_global, shared.as<Storage>().tile, &map, at,
-                                &shared.as<Storage>().barrier, offsets);
-  });
-  EXPECT_TRUE(report.has("tensor-map-not-modelled")) << report.text();
+// Slices of channels as in NC/8HWC8: pixels lie one after another however wide the swizzle's span is, and channels may
+// be stepped over.
+TEST(TensorIm2col, PixelsOfInterleavedMapsLieDensely) {
+  constexpr int kW = 6, kH = 5, kN = 2, kPixels = 20, kChannels = 8;
+  struct Case {
+    TmaInterleave interleave;
+    TmaSwizzle swizzle;
+    int channels;  // that a pixel has in memory
+    int first, step;
+  };
+  for (const Case c : {Case{TmaInterleave::bytes_16, TmaSwizzle::none, 8, 0, 1},
+                       Case{TmaInterleave::bytes_16, TmaSwizzle::bytes_128, 8, 0, 1},
+                       Case{TmaInterleave::bytes_32, TmaSwizzle::bytes_32, 16, 0, 2},
+                       Case{TmaInterleave::bytes_32, TmaSwizzle::bytes_32, 16, 12, 1}}) {
+    std::vector<std::uint16_t> room(static_cast<std::size_t>(c.channels) * kW * kH * kN + 16);
+    auto* memory = reinterpret_cast<std::uint16_t*>((reinterpret_cast<std::uintptr_t>(room.data()) + 31) / 32 * 32);
+    std::iota(memory, memory + c.channels * kW * kH * kN, std::uint16_t{1});
+    const auto pixel_bytes = static_cast<std::uint64_t>(c.channels) * 2;
+    const TmaDescriptor map = pack({.mode = TmaMode::im2col,
+                                    .data_type = TmaDataType::u16,
+                                    .rank = 4,
+                                    .address = reinterpret_cast<std::uint64_t>(memory),
+                                    .dims = {static_cast<std::uint64_t>(c.channels), kW, kH, kN},
+                                    .strides = {pixel_bytes, pixel_bytes * kW, pixel_bytes * kW * kH},
+                                    .element_strides = {static_cast<std::uint32_t>(c.step), 1, 1, 1},
+                                    .interleave = c.interleave,
+                                    .swizzle = c.swizzle,
+                                    .lower_corner = {-1, -1},
+                                    .upper_corner = {-1, -1},
+                                    .channels_per_pixel = kChannels,
+                                    .pixels_per_column = kPixels});
+    const std::int32_t at[4] = {c.first, 2, 3, 0};
+    const std::uint16_t tap[2] = {2, 1};
+    std::vector<std::uint16_t> got(kPixels * kChannels);
+    const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
+      Storage& s = shared.as<Storage>();
+      if (thread_rank() != 0) return;
+      mbarrier_init(&s.barrier, 1);
+      fence_mbarrier_init(sem_release, scope_cluster);
+      mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, kPixels * kChannels * 2);
+      cp_async_bulk_tensor_im2col(space_cluster, space_global, s.tile, &map, at, &s.barrier, tap);
+      wait(&s.barrier, 0);
+      const std::uint32_t mask = c.swizzle == TmaSwizzle::bytes_128 ? 7 : c.swizzle == TmaSwizzle::bytes_32 ? 1 : 0;
+      for (std::uint32_t i = 0; i < got.size(); ++i) {
+        const std::uint32_t byte = i * 2 ^ (i * 2 >> 7 & mask) << 4;
+        got[i] = ld(space_shared, reinterpret_cast<std::uint16_t*>(s.tile + byte));
+      }
+    });
+    EXPECT_TRUE(report.clean()) << report.text();
+    int w = at[1], h = at[2], n = at[3];
+    for (int p = 0; p < kPixels; ++p) {
+      const int x = w + tap[0], y = h + tap[1];
+      for (int i = 0; i < kChannels; ++i) {
+        const int channel = c.first + i * c.step;
+        const bool inside = channel < c.channels && x < kW && y < kH && n < kN;
+        const int expected = inside ? 1 + channel + c.channels * (x + kW * (y + kH * n)) : 0;
+        EXPECT_EQ(got[static_cast<std::size_t>(p * kChannels + i)], expected) << "pixel " << p << " channel " << i;
+      }
+      if (++w > kW - 2) {
+        w = -1;
+        if (++h > kH - 2) h = -1, ++n;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(PipelineTransactionAsync, AStageReleasedBeforeItIsReadIsReloadedEarly) {
 
 TEST(PipelineTransactionAsync, ACountOfFewerReleasesThanThereAreLetsTheStageBeReloadedEarly) {
   const std::string text = finding<TransactionKernel<2, LoadFlaw::counts_too_few>>("slot-reloaded-early", kTiles);
-  EXPECT_NE(text.find("consumer thread"), std::string::npos) << text;
+  EXPECT_NE(text.find("(consumer)"), std::string::npos) << text;
 }
 
 // But for the tail: consumers signal their own CTA alone, and it does not end before they do. The checker asks for the

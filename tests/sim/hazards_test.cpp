@@ -363,19 +363,56 @@ TEST(Hazards, MbarrierInitRace) {
   }
 }
 
-TEST(Hazards, MbarrierInitUnfenced) {
-  for (const bool broken : {false, true}) {
-    const Report report = simulate({.block = {32}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
-      Storage& s = shared.as<Storage>();
-      if (thread_rank() == 0) {
-        mbarrier_init(&s.full, 1);
-        if (!broken) fence_mbarrier_init(sem_release, scope_cluster);
-        expect_tile(&s.full);
-        load_tile(s);
-        wait(&s.full, 0);
-      }
-    });
-    EXPECT_EQ(report.has("mbarrier-init-unfenced"), broken) << report.text();
+TEST(Hazards, MbarrierInitUnfencedBeforeACopyOfEitherKind) {
+  for (const bool tensor : {true, false}) {
+    for (const bool broken : {false, true}) {
+      const Report report = simulate({.block = {32}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
+        Storage& s = shared.as<Storage>();
+        if (thread_rank() == 0) {
+          mbarrier_init(&s.full, 1);
+          if (!broken) fence_mbarrier_init(sem_release, scope_cluster);
+          expect_tile(&s.full);
+          if (tensor) {
+            load_tile(s);
+          } else {
+            cp_async_bulk(space_cluster, space_global, s.tile, source, kTileBytes, &s.full);
+          }
+          wait(&s.full, 0);
+        }
+      });
+      EXPECT_EQ(report.has("mbarrier-init-unfenced"), broken) << report.text();
+      EXPECT_EQ(report.clean(), !broken) << report.text();
+    }
+  }
+}
+
+TEST(Hazards, MbarrierInitRaceOfACopyOfEitherKind) {
+  for (const bool tensor : {true, false}) {
+    for (const bool broken : {false, true}) {
+      const Report report =
+          simulate({.block = {64}, .shared_bytes = sizeof(Storage)},
+                   [=](SharedMemory shared) {
+                     Storage& s = shared.as<Storage>();
+                     if (thread_rank() == 0) {
+                       mbarrier_init(&s.full, 1);
+                       fence_mbarrier_init(sem_release, scope_cluster);
+                       expect_tile(&s.full);
+                     }
+                     if (!broken) syncthreads();
+                     if (thread_rank() == 32) {
+                       if (tensor) {
+                         load_tile(s);
+                       } else {
+                         cp_async_bulk(space_cluster, space_global, s.tile, source, kTileBytes, &s.full);
+                       }
+                     }
+                     syncthreads();
+                     wait(&s.full, 0);
+                   },
+                   {.schedule = Schedule::round_robin});
+      EXPECT_EQ(report.has("mbarrier-init-race"), broken) << report.text();
+      EXPECT_EQ(report.clean(), !broken) << report.text();
+    }
   }
 }
 

@@ -162,7 +162,7 @@ TEST(Reports, ATraceShowsWarpsCopiesAndBarriers) {
   };
   EXPECT_TRUE(has("bulk load scheduler_test.cpp"));
   EXPECT_TRUE(has("mbarrier wait scheduler_test.cpp"));
-  EXPECT_TRUE(has("full of CTA 0 completes phase 0"));
+  EXPECT_TRUE(has("'full' of CTA 0 completes phase 0"));
 }
 
 TEST(Operations, OutsideOfAKernelAreRefusedWithASentence) {

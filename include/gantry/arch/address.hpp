@@ -54,9 +54,8 @@ GANTRY_INLINE std::uint32_t getctarank(space_cluster_t, const void* pointer,
 #endif
 }
 
-// Gives an object a name in reports, with an index where it is one of several: "tile.full[2]" for the text "tile", the
-// part
-// ".full" and the index 2. On the device only the watchdog build keeps it.
+// Gives an object a name in reports, with an index where it is one of several: 'tile.full[2]' for the text "tile", the
+// part ".full" and the index 2. On the device only the watchdog build keeps it.
 GANTRY_INLINE void name([[maybe_unused]] const void* object, [[maybe_unused]] std::uint32_t bytes,
                         [[maybe_unused]] const char* text, [[maybe_unused]] int index = -1,
                         [[maybe_unused]] const char* part = "") {

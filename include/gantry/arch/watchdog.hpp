@@ -109,12 +109,14 @@ GANTRY_DEVICE inline void print(std::uint32_t barrier, std::uint32_t parity, con
     for (int rest = name.index, at = digits; at > 0; --at, rest /= 10) index[at] = static_cast<char>('0' + rest % 10);
   }
   printf(
-      "gantry watchdog: %s%sthread %u of CTA (%u, %u, %u) waited at %s:%d for parity %u of %s%s%s, which is in a phase "
-      "of "
-      "parity %u and still waits for %d arrivals and %d bytes (mbarrier at shared address %u, word %016llx).\n",
-      role ? role : "", role ? " " : "", thread(), blockIdx.x, blockIdx.y, blockIdx.z, site.file, site.line, parity,
-      name.text ? name.text : "a barrier without a name", name.text && name.part ? name.part : "", index, word.parity(),
-      word.arrivals(), word.bytes(), barrier, static_cast<unsigned long long>(word.bits()));
+      "gantry watchdog: Thread %u of CTA (%u, %u, %u)%s%s%s waited at %s:%d for %s%s%s%s%s to complete the phase of "
+      "parity "
+      "%u: it is in a phase of parity %u and lacks %d arrivals and %d bytes (mbarrier at shared address %u, word "
+      "%016llx).\n",
+      thread(), blockIdx.x, blockIdx.y, blockIdx.z, role ? " (" : "", role ? role : "", role ? ")" : "", site.file,
+      site.line, name.text ? "'" : "a barrier without a name", name.text ? name.text : "",
+      name.text && name.part ? name.part : "", index, name.text ? "'" : "", parity, word.parity(), word.arrivals(),
+      word.bytes(), barrier, static_cast<unsigned long long>(word.bits()));
 }
 
 // Prints what is known of the barrier, gives others the time to do so as well, and ends the launch with an error.

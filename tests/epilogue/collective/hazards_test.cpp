@@ -42,9 +42,9 @@ TEST(EpilogueHazards, DelayedStoresInThePlaceOfCWithTooFewBuffersStopForEver) {
   ASSERT_TRUE(report.has("deadlock")) << report.text();
   // The load thread waits for a release, the math threads for the load.
   EXPECT_THAT(report.text(), testing::HasSubstr("thread 0 waits as load"));
-  EXPECT_THAT(report.text(), testing::HasSubstr("for epilogue load.empty[0] of CTA 0"));
+  EXPECT_THAT(report.text(), testing::HasSubstr("for 'epilogue load.empty[0]' of CTA 0"));
   EXPECT_THAT(report.text(), testing::HasSubstr("threads 128..255 wait as math"));
-  EXPECT_THAT(report.text(), testing::HasSubstr("for epilogue load.full[0] of CTA 0"));
+  EXPECT_THAT(report.text(), testing::HasSubstr("for 'epilogue load.full[0]' of CTA 0"));
 }
 
 TEST(EpilogueHazards, OneBufferMoreIsEnough) {

@@ -1,0 +1,62 @@
+#include "issue.hpp"
+
+#include <bit>
+
+namespace gantry::sim {
+
+void fault(const char* rule, SiteId site, const std::string& text) {
+  complain(rule, site, text);
+  grid().stop();
+}
+
+Cta& owner_of_barrier(const void* barrier, SiteId site) {
+  Cta* owner = grid().shared_owner(barrier);
+  if (!owner) fault("mbarrier-placement", site, "The barrier of a copy is not in shared memory.");
+  return *owner;
+}
+
+Mbarrier& credited_barrier(const Cta& to, Cta& cta, const void* pointer, SiteId site) {
+  const auto offset =
+      static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner_of_barrier(pointer, site).window);
+  const auto name = [&] {
+    return grid().checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta.window) + offset, sizeof(std::uint64_t));
+  };
+  const auto found = cta.mbarriers.find(offset);
+  if (found == cta.mbarriers.end() || !found->second.live) {
+    fault("mbarrier-uninitialised", site,
+          "A copy is to be credited to " + name() + ", which was not initialised as an mbarrier.");
+  }
+  if (to.alive == 0) {
+    fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(to.index) + ", which has ended.");
+  }
+  Mbarrier& barrier = found->second;
+  if (!grid().checking()) return barrier;
+  const auto issued = [&] {
+    return grid().checker.describe(self().view.self) + " issued a copy that is credited to " + name();
+  };
+  if (!knows_init(self(), barrier)) {
+    complain("mbarrier-init-race", site, issued() + ", and no barrier orders that after its mbarrier.init.");
+  }
+  if (!barrier.published) {
+    complain("mbarrier-init-unfenced", site,
+             issued() + ", whose mbarrier.init was not followed by fence.mbarrier_init.");
+  }
+  return barrier;
+}
+
+std::vector<Cta*> receivers(std::uint16_t mask, SiteId site) {
+  const auto& ctas = self().cta->cluster->ctas;
+  if (mask == 0) fault("multicast-mask", site, "A multicast names no CTA: its mask is 0.");
+  if (mask >> ctas.size() != 0) {
+    fault("multicast-mask", site,
+          "A multicast names CTA " + std::to_string(std::bit_width(mask) - 1) + " of a cluster of " +
+              std::to_string(ctas.size()) + ".");
+  }
+  std::vector<Cta*> named;
+  for (const auto& cta : ctas) {
+    if ((mask >> cta->rank & 1) != 0) named.push_back(cta.get());
+  }
+  return named;
+}
+
+}  // namespace gantry::sim
