@@ -176,7 +176,7 @@ TEST(Mbarrier, ADeadlockSaysWhatIsMissing) {
   ASSERT_TRUE(report.has("deadlock")) << report.text();
   const std::string text = report.text();
   EXPECT_NE(text.find("full[3]"), std::string::npos) << text;
-  EXPECT_NE(text.find("1 of 2 arrivals are missing"), std::string::npos) << text;
+  EXPECT_NE(text.find("lacks 1 of 2 arrivals"), std::string::npos) << text;
   EXPECT_NE(text.find("100 bytes were expected and 40 came"), std::string::npos) << text;
   EXPECT_NE(text.find("mbarrier_test.cpp"), std::string::npos) << text;
 }
