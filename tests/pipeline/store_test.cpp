@@ -42,7 +42,7 @@ TEST(PipelineTmaStore, ABufferWrittenWithoutAcquireIsReported) {
 
 TEST(PipelineTmaStore, ATailLeftOutIsReported) {
   const std::string text = finding<StoreKernel<2, 1, StoreFlaw::no_tail>>("exit-with-copies-in-flight", kTiles);
-  EXPECT_NE(text.find("thread 32 of CTA 0"), std::string::npos) << text;  // the one that issues
+  EXPECT_NE(text.find("Thread 32 of CTA 0"), std::string::npos) << text;  // the one that issues
 }
 
 TEST(PipelineTmaStore, EveryCallIsNeeded) {
