@@ -32,6 +32,20 @@ struct GemmExtents {
   constexpr bool nothing_to_do() const { return m == 0 || n == 0 || batch == 0; }
 };
 
+namespace detail {
+
+template <class Spec>
+struct FusionArgumentsOf {
+  using type = fusion::ArgumentsFor<typename GemmTypes<Spec>::Fusion>;
+};
+template <class Spec>
+requires kRunTimeGraph<Spec>
+struct FusionArgumentsOf<Spec> {
+  using type = fusion::FusionArguments;
+};
+
+}  // namespace detail
+
 template <class Spec>
 struct GemmArguments {
   using Types = GemmTypes<Spec>;
@@ -40,14 +54,16 @@ struct GemmArguments {
   using C = element_t<Types::kChosen.c>;
   using D = element_t<Types::kChosen.d>;
 
-  GemmArguments(const GemmExtents& size = {}) : extents(size) {}  // NOLINT(google-explicit-constructor)
+  GemmArguments(const GemmExtents& size = {}) : extents(size), fusion() {}  // NOLINT(google-explicit-constructor)
+  // Of a specification whose graph comes at run time.
+  GemmArguments(const GemmExtents& size, const fusion::Graph& graph) : extents(size), fusion(graph) {}
 
   GemmExtents extents;
   GemmMatrix<const A> a;
   GemmMatrix<const B> b;
   GemmMatrix<const C> c;
   GemmMatrix<D> d;
-  fusion::ArgumentsFor<typename Types::Fusion> fusion{};
+  typename detail::FusionArgumentsOf<Spec>::type fusion;
 };
 
 namespace detail {
@@ -171,7 +187,14 @@ typename GemmTypes<Spec>::Epilogue::Arguments epilogue_arguments_of(const GemmAr
     const auto y = with_strides(x, element, columns ? e.m : e.n, columns ? e.n : e.m, e.batch);
     return EpilogueMatrix{const_cast<void*>(static_cast<const void*>(y.data)), y.stride, y.batch_stride};  // NOLINT
   };
-  typename GemmTypes<Spec>::Epilogue::Arguments out;
+  using Arguments = typename GemmTypes<Spec>::Epilogue::Arguments;
+  Arguments out = [&] {
+    if constexpr (kRunTimeGraph<Spec>) {
+      return Arguments(args.fusion.graph());
+    } else {
+      return Arguments();
+    }
+  }();
   if constexpr (o.c != ElementType::void_) out.c = matrix(args.c, o.c, o.layout_c);
   out.d = matrix(args.d, o.d, o.layout_d);
   static_cast<fusion::FusionArguments&>(out.fusion) = args.fusion;
@@ -203,7 +226,7 @@ void check_operands(const GemmArguments<Spec>& args, std::vector<std::string>& o
 template <class Spec>
 void check_result(const GemmArguments<Spec>& args, const void* workspace, std::vector<std::string>& out) {
   using Types = GemmTypes<Spec>;
-  if constexpr (Types::kDeferred) {
+  if constexpr (!Types::kFused) {
     const GemmProblem p = problem_of(args);
     const GemmExtents& e = args.extents;
     for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .l = e.batch})) out.push_back(problem);

@@ -100,7 +100,9 @@ class MachineMemory {
       if (error == cudaSuccess) return;
       cudaGetLastError();
       data_ = nullptr;
-      return;
+      // Without a GPU the host's will do: the program lives to read that there is none.
+      if (error != cudaErrorNoDevice && error != cudaErrorInsufficientDriver) return;
+      kind_ = MemoryKind::host;
     }
 #endif
     data_ = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);

@@ -25,6 +25,7 @@ struct GemmFacts {
   std::string expression{};
   const fusion::Graph* graph = nullptr;
   bool deferred = false;  // D is stored behind the next tile
+  bool adds = false;      // or added to
   int shared_bytes = 0, epilogue_bytes = 0;
   TileSchedule schedule{};
   int ctas = 0;
@@ -78,7 +79,8 @@ inline std::string explain_kernel(const GemmFacts& f) {
   out += to_text(o).c_str();
   out += o.schedule == GemmSchedule::pingpong
              ? ". Two warpgroups take tiles in turn: one multiplies while the other computes and stores its epilogue"
-             : ". Two warpgroups share a tile, half of its rows each";
+         : o.tile.m == 64 ? ". One warpgroup computes a tile"
+                          : ". Two warpgroups share a tile, half of its rows each";
   if (o.cluster.m * o.cluster.n > 1) {
     out += "; the " + std::to_string(o.cluster.m * o.cluster.n) + " CTAs of a cluster load tiles of ";
     out += o.cluster.m == 1 ? "A" : o.cluster.n == 1 ? "B" : "A and B";
@@ -93,6 +95,7 @@ inline std::string explain_memory(const GemmFacts& f) {
                     " bytes: " + std::to_string(o.stages) + " stages of " + std::to_string(stage_bytes(o)) + ", and " +
                     std::to_string(f.epilogue_bytes) + " for the epilogue, which ";
   if (f.deferred) return out + "stores a tile behind the products of the next one.\n";
+  if (f.adds) return out + "adds sums to what D holds, in any order.\n";
   out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
          std::to_string(o.epilogue.stages_d) + " buffers of D for each warpgroup";
   if (o.c != ElementType::void_) {
@@ -116,7 +119,7 @@ inline std::string explain_schedule(const GemmFacts& f) {
   if (s.split_tiles > 0) {
     out += s.parts > 1 ? "; each tile is shared by " + std::to_string(s.parts) + " clusters along K"
                        : "; " + tiles(s.split_tiles) + " dealt out by steps of K, so that all end together";
-    return out + ", which add their sums in a fixed order.\n";
+    return out + (f.adds ? ".\n" : ", which add their sums in a fixed order.\n");
   }
   char busy[16];
   std::snprintf(busy, sizeof busy, "%.0f", 100.0 * s.tiles() / (static_cast<double>(waves) * s.clusters));

@@ -24,8 +24,8 @@ namespace gantry {
 // other stores.
 enum class GemmSchedule : std::uint8_t { automatic, cooperative, pingpong };
 
-// automatic: tiles are split along K where that pays and there is a workspace, and sums are added in a fixed order.
-// reduce_add: by TMA into D, in any order, without a workspace; D is f32.
+// automatic: tiles are split along K where that pays, and sums are added through a workspace, in a fixed order.
+// reduce_add: D += A B, by TMA, in any order and without a workspace; D begins as zeros, or as what is added to.
 enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
 
 struct GemmTile {
@@ -232,12 +232,11 @@ class GemmOptionsCheck {
 
   GANTRY_HD constexpr void tile() {
     const GemmTile t = o_.tile;
-    const bool shared = o_.schedule == GemmSchedule::cooperative, alone = o_.schedule == GemmSchedule::pingpong;
-    const int least = shared ? 128 : 64, most = alone ? 128 : 256;
-    const int nearest_rows = t.m <= least || t.m < 97 ? least : t.m < 193 || most == 128 ? 128 : 256;
+    const bool alone = o_.schedule == GemmSchedule::pingpong;
+    const int most = alone ? 128 : 256;
+    const int nearest_rows = t.m < 97 ? 64 : t.m < 193 || most == 128 ? 128 : 256;
     if (t.m != 0 && t.m != nearest_rows) {
-      const GemmRule rule = shared ? GemmRule::cooperative_rows : alone ? GemmRule::pingpong_rows : GemmRule::tile_rows;
-      out_.add({.rule = rule, .actual = t.m, .nearest = nearest_rows});
+      out_.add({.rule = alone ? GemmRule::pingpong_rows : GemmRule::tile_rows, .actual = t.m, .nearest = nearest_rows});
     }
     if (t.n != 0 && (t.n < kColumnStep || t.n % kColumnStep != 0 || t.n > kMostColumns)) {
       const int nearest = clamped(nearest_multiple(t.n, kColumnStep), kColumnStep, kMostColumns);
@@ -293,8 +292,15 @@ class GemmOptionsCheck {
   GANTRY_HD constexpr void sums() {
     const bool fp8 = gemm_kind(o_.a) == GemmKind::fp8 && gemm_kind(o_.b) == GemmKind::fp8;
     if (o_.promote && !fp8) out_.add({.rule = GemmRule::promote, .element = o_.a, .other = o_.b});
-    if (o_.split == SplitMode::reduce_add && o_.d != ElementType::f32) {
-      out_.add({.rule = GemmRule::reduce_add, .element = o_.d});
+    if (o_.split != SplitMode::reduce_add) return;
+    const bool integers = gemm_kind(o_.a) == GemmKind::int8;
+    const bool adds = integers ? o_.d == ElementType::s32
+                               : o_.d == ElementType::f32 || o_.d == ElementType::bf16 || o_.d == ElementType::f16;
+    if (!adds)
+      out_.add(
+          {.rule = GemmRule::reduce_add, .element = o_.d, .other = integers ? ElementType::s32 : ElementType::f32});
+    if (o_.schedule == GemmSchedule::pingpong || o_.c != ElementType::void_ || is_m_major(o_.layout_d)) {
+      out_.add({.rule = GemmRule::reduce_add_plain});
     }
   }
 

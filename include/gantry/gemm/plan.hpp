@@ -144,11 +144,11 @@ class GemmPlan {
   static Needs needs(const Arguments& args, int ctas) {
     Needs out;
     if constexpr (requires { typename Kernel::Sums; }) {
-      if (Types::kChosen.split != SplitMode::none && schedule_of(args, ctas).split_tiles > 0) {
+      if (Types::kChosen.split == SplitMode::automatic && schedule_of(args, ctas).split_tiles > 0) {
         out.sums = Kernel::Sums::workspace_bytes(ctas);
       }
     }
-    if constexpr (!Types::kDeferred) {
+    if constexpr (Types::kFused) {
       out.reductions = get_workspace_size<typename Types::Epilogue::Part>(detail::epilogue_problem_of(args),
                                                                           detail::epilogue_arguments_of(args));
     }
@@ -191,7 +191,7 @@ class GemmPlan {
     const detail::MapEncoder encode(simulated_, problem);
     GemmProblem p = detail::problem_of(args_);
     if (needs_.sums > 0) p.workspace = static_cast<unsigned char*>(workspace_);
-    if constexpr (Types::kDeferred) {
+    if constexpr (!Types::kFused) {
       params_ = Kernel::make_params(p, ctas_, encode);
     } else {
       const auto epilogue = to_underlying_arguments<typename Types::Epilogue::Part>(
@@ -208,7 +208,7 @@ class GemmPlan {
 
   template <class Machine>
   LaunchResult clear_reductions(const Machine& machine) const {
-    if constexpr (Types::Fusion::graph.count(fusion::ArgumentKind::reduction) == 0) {
+    if constexpr (!detail::kRunTimeGraph<Spec> && Types::Fusion::graph.count(fusion::ArgumentKind::reduction) == 0) {
       return {};
     } else {
       return initialize_workspace<typename Types::Epilogue::Part>(machine, detail::epilogue_problem_of(args_),
@@ -235,6 +235,7 @@ class GemmPlan {
     f.batch = args_.extents.batch;
     f.expression = fusion::print(args_.fusion.graph(), typename Types::Fusion::Functions{}).c_str();
     f.deferred = Types::kDeferred;
+    f.adds = Types::kAdds;
     f.shared_bytes = Types::kSharedBytes;
     f.epilogue_bytes = Types::kEpilogueBytes;
     f.schedule = params_.schedule;

@@ -4,7 +4,9 @@
 //   static constexpr GemmOptions options         left out: bf16, everything chosen
 //   static constexpr fusion::Graph graph         left out: D = A B
 //   using Functions = fusion::UserFunctions<...>  left out: none
-// The plain product has the epilogue that stores a tile behind the next one where it can; every other the collective.
+// or, for the simulated machine, fusion::GraphAtRunTime<...> as a base in the place of graph and functions.
+// The plain product has the epilogue that stores a tile behind the next one where it can, or the one that adds to D
+// where that is asked for; every other the collective.
 //
 // Invariant: the kernel fits into shared memory; options that do not exist stop the build with their sentence.
 //
@@ -18,6 +20,7 @@
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/pingpong.hpp>
+#include <gantry/gemm/reduce_store.hpp>
 #include <gantry/gemm/resolve.hpp>
 
 namespace gantry {
@@ -54,6 +57,19 @@ struct FunctionsOf<Spec> {
   using type = typename Spec::Functions;
 };
 
+// Of a graph that comes at run time (fusion/loop_callbacks.hpp): the simulated machine walks it in a loop.
+template <class Spec>
+inline constexpr bool kRunTimeGraph = requires { requires Spec::kGraphAtRunTime; };
+template <class Spec>
+struct RunTimeGraphOf {};
+template <class Spec>
+requires kRunTimeGraph<Spec>
+struct RunTimeGraphOf<Spec> {
+  static constexpr bool kGraphAtRunTime = true;
+  template <class FusionConfig>
+  using Callbacks = typename Spec::template Callbacks<FusionConfig>;
+};
+
 // One static assertion per rule, so that every compiler prints the sentence itself; the values are the template
 // arguments.
 template <GemmRule rule, std::int64_t actual, std::int64_t nearest, std::int64_t first>
@@ -88,7 +104,7 @@ struct GemmTypes {
 
   static constexpr GemmOptions kChosen = resolve(detail::options_of<Spec>(), detail::graph_of<Spec>());
   static constexpr bool kPingpong = kChosen.schedule == GemmSchedule::pingpong;
-  static constexpr bool kPlain = is_plain(detail::graph_of<Spec>());
+  static constexpr bool kPlain = !detail::kRunTimeGraph<Spec> && is_plain(detail::graph_of<Spec>());
 
   // All that an epilogue looks at; the number of stages is not.
   struct Shape : detail::ChosenStorage<kPingpong, PingpongConfig, CooperativeConfig>::type {
@@ -96,10 +112,11 @@ struct GemmTypes {
     static constexpr Major kMajorA = kChosen.major_a, kMajorB = kChosen.major_b;
     static constexpr bool kPromote = kChosen.promote;
     static constexpr int kTileM = kChosen.tile.m, kTileN = kChosen.tile.n;
+    static constexpr int kTileWarpgroups = kPingpong || kTileM == 64 ? 1 : 2;
     static constexpr int kClusterM = kChosen.cluster.m, kClusterN = kChosen.cluster.n;
     static constexpr int kStages = 2;
   };
-  struct Fusion : FusedElements {
+  struct Fusion : FusedElements, detail::RunTimeGraphOf<Spec> {
     static constexpr ElementType kC = kChosen.c, kD = kChosen.d;
     static constexpr LayoutTag kLayoutC = kChosen.layout_c, kLayoutD = kChosen.layout_d;
     static constexpr int kEpiN = kChosen.epilogue.epi_n;
@@ -109,10 +126,17 @@ struct GemmTypes {
     using Functions = typename detail::FunctionsOf<Spec>::type;
   };
 
-  static constexpr bool kDeferred = kPlain && !kPingpong && kChosen.d == ElementType::bf16 &&
-                                    kChosen.layout_d == kRowMajor && kChosen.tile.m == 128 &&
+  static constexpr bool kAdds = kChosen.split == SplitMode::reduce_add;
+  static_assert(detail::GemmStaticCheck < !kAdds || kPlain, GemmRule::reduce_add_plain, 0, 0, 0 > ::ok);
+  static constexpr bool kDeferred = kPlain && !kAdds && !kPingpong && kChosen.d == ElementType::bf16 &&
+                                    kChosen.layout_d == kRowMajor && kChosen.tile.m <= 128 &&
                                     kChosen.tile.n % 128 == 0 && GemmShape<Shape>::kAccumulator == ElementType::f32;
-  using Epilogue = typename detail::ChosenStorage<kDeferred, DeferredStore<Shape>, FusedEpilogue<Shape, Fusion>>::type;
+  static_assert(detail::GemmStaticCheck < kPingpong || Shape::kTileWarpgroups == 2 || kAdds || kDeferred,
+                GemmRule::one_warpgroup, kChosen.tile.m, 128, 0 > ::ok);
+  static constexpr bool kFused = !kAdds && !kDeferred;  // the collective has arguments of its own
+  using Epilogue = typename detail::ChosenStorage<
+      kFused, FusedEpilogue<Shape, Fusion>,
+      typename detail::ChosenStorage<kAdds, ReduceStore<Shape, kChosen.d>, DeferredStore<Shape>>::type>::type;
 
   static constexpr int kEpilogueBytes = sizeof(typename Epilogue::Storage);
   static constexpr int kStagesThatFit = stages_beside(kChosen, kEpilogueBytes);

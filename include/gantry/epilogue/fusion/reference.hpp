@@ -75,6 +75,16 @@ using ComplexReferenceResult = ReferenceResultOf<ComplexRange>;
 
 namespace detail {
 
+// Its definition, where it has one. (Not a lambda in the function below: nvcc 13 would look for `define` all the same.)
+template <class F, class... X>
+double user_value(X... at) {
+  if constexpr (requires { F::define(at...); }) {
+    return F::define(at...);
+  } else {
+    return static_cast<double>(F::call(static_cast<float>(at)...));
+  }
+}
+
 // The image of a user function: within its Lipschitz constant (kLipschitz, else 1) of its value in the middle, which is
 // `define` where the type has one, else `call`, with the error kError, else 2^-20 of the value.
 template <class F>
@@ -93,18 +103,11 @@ Range user_range(const Range* x) {
       return 1.0;
     }
   }();
-  const auto define = [](auto... at) {
-    if constexpr (requires { F::define(at...); }) {
-      return F::define(at...);
-    } else {
-      return static_cast<double>(F::call(static_cast<float>(at)...));
-    }
-  };
   constexpr int n = arity_of_user<F>();
   double value = 0;
-  if constexpr (n == 1) value = define(x[0].value);
-  if constexpr (n == 2) value = define(x[0].value, x[1].value);
-  if constexpr (n == 3) value = define(x[0].value, x[1].value, x[2].value);
+  if constexpr (n == 1) value = user_value<F>(x[0].value);
+  if constexpr (n == 2) value = user_value<F>(x[0].value, x[1].value);
+  if constexpr (n == 3) value = user_value<F>(x[0].value, x[1].value, x[2].value);
   // Where `call` stands in for the definition, it took its inputs as floats, and its value has an error too.
   constexpr bool kCalled = !requires { F::define(0.0); }
   &&!requires { F::define(0.0, 0.0); }

@@ -15,9 +15,10 @@ GANTRY_X(
     element_pair,
     "A has elements of {element} and B of {other}: both are of one type, or any mixture of e4m3 and e5m2, or of s8 "
     "and u8; the nearest B that works is {element}")
-GANTRY_X(major,
-         "{operand} has elements of {element} and is contiguous along {operand}'s other side than K: only f16 and bf16 "
-         "can be, others are contiguous along K; Major::K works")
+GANTRY_X(
+    major,
+    "{operand} has elements of {element} and is not contiguous along K: only elements of 16 bits may lie otherwise; "
+    "Major::K works")
 GANTRY_X(no_d, "D has no element type: a product stores D; the nearest type that works is bf16")
 GANTRY_X(layout,
          "{operand} is the tensor of a convolution or of a pointer array: a product has matrices, row-major or "
@@ -25,9 +26,6 @@ GANTRY_X(layout,
 GANTRY_X(tile_rows,
          "the tile has {actual} row{s}: a tile of one warpgroup has 64 or 128, one that two share has 128 or 256; the "
          "nearest value that works is {nearest}")
-GANTRY_X(cooperative_rows,
-         "the tile has {actual} row{s}: one that two warpgroups share has 128 or 256; the nearest value that works is "
-         "{nearest}")
 GANTRY_X(
     pingpong_rows,
     "the tile has {actual} row{s}: one of a warpgroup that takes turns has 64 or 128; the nearest value that works "
@@ -38,7 +36,7 @@ GANTRY_X(tile_columns,
 GANTRY_X(
     sums,
     "the tile has {actual} column{s} for {first} rows of a warpgroup: its registers hold sums of 64 x 256 or 128 x "
-    "192, and half of that where sums are promoted; the nearest value that works is {nearest}")
+    "192, where they are promoted of 64 x 160; the nearest value that works is {nearest}")
 GANTRY_X(tile_depth,
          "the tile is {actual} element{s} of {element} deep: a step of K is 128 bytes, the width of the swizzle; the "
          "value that works is {nearest}")
@@ -49,9 +47,10 @@ GANTRY_X(
     stages,
     "the main loop has {actual} stage{s}: there are 2 to 32, one is loaded while another is multiplied; the nearest "
     "value that works is {nearest}")
-GANTRY_X(subtile,
-         "a subtile of the epilogue has {actual} column{s}: columns are a multiple of 8 that divides the tile's "
-         "{first}; the nearest value that works is {nearest}")
+GANTRY_X(
+    subtile,
+    "a subtile of the epilogue has {actual} column{s}: columns are a multiple of 8 that divides the tile's {first}; "
+    "the nearest value that works is {nearest}")
 GANTRY_X(buffers,
          "{operand} has {actual} buffer{s} in the epilogue: there are 1 to {first}; the nearest value that works is "
          "{nearest}")
@@ -62,8 +61,16 @@ GANTRY_X(promote,
          "sums are to be promoted, and A has elements of {element} and B of {other}: only sums of 8-bit floats lose "
          "bits; without promotion this works")
 GANTRY_X(reduce_add,
-         "sums are to be added into D by TMA, and D has elements of {element}: only sums of f32 are exact enough; f32 "
-         "works")
+         "sums are to be added into D by TMA, and D has elements of {element}: it adds f32, bf16 and f16, and s32 for "
+         "integers; the nearest type that works is {other}")
+GANTRY_X(
+    reduce_add_plain,
+    "sums are to be added into D by TMA, and there is more to the product: only the cooperative schedule's D += A B "
+    "with a row-major D is added; with the automatic split this works")
+GANTRY_X(one_warpgroup,
+         "the tile has {actual} rows under the cooperative schedule, so that one warpgroup computes all of it: its "
+         "epilogue is D = A B, with a row-major D of bf16 and columns in multiples of 128; with the pingpong schedule "
+         "this works")
 GANTRY_X(shared_memory,
          "the product takes {actual} bytes of shared memory with its {first} stages: a block has at most 232448; with "
          "{nearest} stages it fits")
