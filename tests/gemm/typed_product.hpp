@@ -56,6 +56,8 @@ class Operand {
   static T make(double x) {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(x);
+    } else if (std::isinf(x) && std::numeric_limits<T>::has_infinity) {  // a conversion may saturate
+      return x < 0 ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
     } else {
       return T(x);
     }

@@ -46,5 +46,98 @@ TEST(SumsOfTypes, UseTheWholeRangeOfIntegers) {
   EXPECT_EQ(product.result(0, 0), -128 * 255 * 300);
 }
 
+// ---- 8-bit floats
+
+// The tensor core aligns products and sum to the largest and keeps 13 bits below it (docs/hardware.md): beside 2^16,
+// ones are lost. Promoted, only those of the same 128 of K are.
+template <Kind kind>
+float sum_of_large_and_ones() {
+  TypedProduct<kind> product({.m = 1, .n = 1, .k = 384});
+  product.each([](auto& x, int row, int k, int l) { x.set(row, k, l, k == 0 ? 256 : 1); });
+  const LaunchResult ran = product.run(3);
+  EXPECT_TRUE(ran) << ran.problem;
+  EXPECT_EQ(product.expected(0, 0), 65536 + 383);
+  return product.result(0, 0);
+}
+
+TEST(SumsOfFp8, LoseSmallTermsBesideLargeOnes) {
+  EXPECT_EQ((sum_of_large_and_ones<Kind{.a = E::e4m3, .b = E::e5m2, .cluster_n = 2}>()), 65536);
+}
+TEST(SumsOfFp8, LoseThemOnlyWithinAStepWhenPromoted) {
+  EXPECT_EQ((sum_of_large_and_ones<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .cluster_m = 2}>()), 65536 + 256);
+  EXPECT_EQ((sum_of_large_and_ones<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .kernel = Kernel::pingpong}>()),
+            65536 + 256);
+}
+TEST(SumsOfFp8, AreExactWhenPromoted) {
+  expect_exact_for_all_residues<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .cluster_m = 2}>();
+  expect_exact_for_all_residues<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .kernel = Kernel::pingpong}>();
+}
+
+// ---- Special values
+
+// Rows of A with one special value each, in the first or in the last K step, times columns of ones, zeros and minus
+// ones, and one with a NaN.
+template <Kind kind>
+void expect_special_values() {
+  using T = element_t<kind.a>;
+  using L = std::numeric_limits<double>;
+  const double largest = static_cast<double>(std::numeric_limits<T>::max());
+  const double smallest = static_cast<double>(std::numeric_limits<T>::denorm_min());
+  const double infinity = std::numeric_limits<T>::has_infinity ? L::infinity() : largest;
+  const double rows[][2] = {{L::quiet_NaN(), 0}, {infinity, 0}, {-infinity, 1},      {infinity, -infinity},
+                            {-0.0, -0.0},        {smallest, 0}, {smallest, largest}, {-smallest, smallest}};
+  TypedProduct<kind> product({.m = 16, .n = 4, .k = 3 * GemmShape<ConfigOf<kind>>::kTileK - 2});
+  const int last = 3 * GemmShape<ConfigOf<kind>>::kTileK - 3;
+  product.each([](auto& x, int row, int k, int l) { x.set(row, k, l, 0); });
+  for (int k = 0; k <= last; ++k) {
+    product.b.set(0, k, 0, 1);
+    product.b.set(1, k, 0, -1);
+    product.b.set(2, k, 0, k == 1 ? L::quiet_NaN() : 1);
+  }
+  for (int i = 0; i < 8; ++i) {
+    product.a.set(i, 0, 0, rows[i][0]);
+    product.a.set(i, last, 0, rows[i][1]);
+    product.a.set(8 + i, last, 0, rows[i][0]);
+    product.a.set(8 + i, last - 1, 0, rows[i][1]);
+  }
+  product.expect_exact();
+  EXPECT_TRUE(std::isnan(product.result(0, 0)) && std::isnan(product.result(0, 3)) && std::isnan(product.result(7, 2)));
+}
+
+TEST(SpecialValues, PassThroughF16) { expect_special_values<Kind{.a = E::f16, .b = E::f16, .cluster_m = 2}>(); }
+TEST(SpecialValues, PassThroughTf32) {
+  expect_special_values<Kind{.a = E::tf32, .b = E::tf32, .kernel = Kernel::pingpong, .cluster_n = 2}>();
+}
+TEST(SpecialValues, PassThroughE4m3) {
+  expect_special_values<Kind{.a = E::e4m3, .b = E::e4m3, .cluster_m = 2, .cluster_n = 2}>();
+}
+TEST(SpecialValues, PassThroughE5m2) {
+  expect_special_values<Kind{.a = E::e5m2, .b = E::e5m2, .kernel = Kernel::pingpong, .tile_m = 64}>();
+}
+
+// f32 in memory; TMA rounds to nearest, ties to even, on the way to shared memory.
+TEST(Tf32, IsRoundedToNearestWhenItIsLoaded) {
+  TypedProduct<Kind{.a = E::tf32, .b = E::tf32, .kernel = Kernel::pingpong, .cluster_n = 2}> product(
+      {.m = 4, .n = 1, .k = 4});
+  product.each([](auto& x, int row, int k, int l) { x.set(row, k, l, k == 0 ? 1 : 0); });
+  constexpr float kUnit = 0x1p-10f;
+  const float given[] = {1 + kUnit / 2, 1 + 1.5f * kUnit, 1 + 0.75f * kUnit, 1 + 0.25f * kUnit};
+  const float rounded[] = {1, 1 + 2 * kUnit, 1 + kUnit, 1};
+  for (int i = 0; i < 4; ++i) product.a.raw(i, 0) = bit_cast<tf32>(given[i]);
+  const LaunchResult ran = product.run(0);
+  ASSERT_TRUE(ran) << ran.problem;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(product.result(i, 0), rounded[i]) << i;
+}
+
+// ---- No K
+
+TEST(SumsOverNothing, AreZero) {
+  TypedProduct<Kind{.a = E::f16, .b = E::f16, .cluster_m = 2}>({.m = 300, .n = 70, .k = 0, .l = 2}).expect_exact();
+  TypedProduct<Kind{.a = E::u8, .b = E::s8, .kernel = Kernel::pingpong}>({.m = 300, .n = 70, .k = 0}).expect_exact();
+  TypedProduct<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .kernel = Kernel::pingpong}>(
+      {.m = 300, .n = 70, .k = 0})
+      .expect_exact();
+}
+
 }  // namespace
 }  // namespace gantry_test
