@@ -53,17 +53,12 @@ void load(const BulkCopy& copy, SiteId site) {
   }
   const std::vector<Piece> pieces{
       {.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.source), .bytes = copy.bytes}};
-  const auto send = [&](Cta& cta) {
+  for (Cta* cta : receivers(mask_of(copy), *to, copy.barrier, site)) {
     start_load({.pieces = pieces,
-                .to = &cta,
-                .barrier = &credited_barrier(cta, cta, copy.barrier, site),
+                .to = cta,
+                .barrier = &credited_barrier(*cta, copy.barrier, site),
                 .transform = transform,
                 .site = site});
-  };
-  if (copy.multicast) {
-    for (Cta* cta : receivers(copy.mask, site)) send(*cta);
-  } else {
-    send(*to);
   }
 }
 
@@ -149,10 +144,8 @@ void remote_store(const RemoteStore& store, Site site) {
   Thread& thread = self();
   Cta* to = nullptr;
   const std::uint32_t address = shared_range(store.destination, store.bytes, to, call.site);
-  if (grid().shared_owner(store.barrier) != to) {
-    fault("bulk-address", call.site, "The value of a remote store and its barrier are in different CTAs.");
-  }
-  Mbarrier& barrier = credited_barrier(*to, *to, store.barrier, call.site);
+  receivers({}, *to, store.barrier, call.site);
+  Mbarrier& barrier = credited_barrier(*to, store.barrier, call.site);
   const std::uint32_t number = grid().checker.add_load(
       {.barrier = barrier.actor, .issuer = thread.view.self, .site = call.site, .to = to->index});
   if (grid().checking()) {

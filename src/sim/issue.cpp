@@ -9,13 +9,41 @@ void fault(const char* rule, SiteId site, const std::string& text) {
   grid().stop();
 }
 
+namespace {
+
 Cta& owner_of_barrier(const void* barrier, SiteId site) {
   Cta* owner = grid().shared_owner(barrier);
   if (!owner) fault("mbarrier-placement", site, "The barrier of a copy is not in shared memory.");
   return *owner;
 }
 
-Mbarrier& credited_barrier(const Cta& to, Cta& cta, const void* pointer, SiteId site) {
+}  // namespace
+
+std::vector<Cta*> receivers(std::optional<std::uint16_t> mask, Cta& to, const void* barrier, SiteId site) {
+  if (!mask) {
+    const Cta& owner = owner_of_barrier(barrier, site);
+    if (&owner != &to) {
+      fault("mbarrier-placement", site,
+            "A copy goes to " + grid().cta_text(to.index) + " and is to be credited to a barrier of " +
+                grid().cta_text(owner.index) + "; the barrier lies where the bytes go.");
+    }
+    return {&to};
+  }
+  const auto& ctas = self().cta->cluster->ctas;
+  if (*mask == 0) fault("multicast-mask", site, "A multicast names no CTA: its mask is 0.");
+  if (*mask >> ctas.size() != 0) {
+    fault("multicast-mask", site,
+          "A multicast names CTA " + std::to_string(std::bit_width(*mask) - 1) + " of a cluster of " +
+              std::to_string(ctas.size()) + ".");
+  }
+  std::vector<Cta*> named;
+  for (const auto& cta : ctas) {
+    if ((*mask >> cta->rank & 1) != 0) named.push_back(cta.get());
+  }
+  return named;
+}
+
+Mbarrier& credited_barrier(Cta& cta, const void* pointer, SiteId site) {
   const auto offset =
       static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner_of_barrier(pointer, site).window);
   const auto name = [&] {
@@ -26,8 +54,8 @@ Mbarrier& credited_barrier(const Cta& to, Cta& cta, const void* pointer, SiteId 
     fault("mbarrier-uninitialised", site,
           "A copy is to be credited to " + name() + ", which was not initialised as an mbarrier.");
   }
-  if (to.alive == 0) {
-    fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(to.index) + ", which has ended.");
+  if (cta.alive == 0) {
+    fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(cta.index) + ", which has ended.");
   }
   Mbarrier& barrier = found->second;
   if (!grid().checking()) return barrier;
@@ -42,21 +70,6 @@ Mbarrier& credited_barrier(const Cta& to, Cta& cta, const void* pointer, SiteId 
              issued() + ", whose mbarrier.init was not followed by fence.mbarrier_init.");
   }
   return barrier;
-}
-
-std::vector<Cta*> receivers(std::uint16_t mask, SiteId site) {
-  const auto& ctas = self().cta->cluster->ctas;
-  if (mask == 0) fault("multicast-mask", site, "A multicast names no CTA: its mask is 0.");
-  if (mask >> ctas.size() != 0) {
-    fault("multicast-mask", site,
-          "A multicast names CTA " + std::to_string(std::bit_width(mask) - 1) + " of a cluster of " +
-              std::to_string(ctas.size()) + ".");
-  }
-  std::vector<Cta*> named;
-  for (const auto& cta : ctas) {
-    if ((mask >> cta->rank & 1) != 0) named.push_back(cta.get());
-  }
-  return named;
 }
 
 }  // namespace gantry::sim

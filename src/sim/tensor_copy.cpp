@@ -153,18 +153,13 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
   const Transform transform{
       .rounds_to_tf32 = map.data_type == TmaDataType::tf32 || map.data_type == TmaDataType::tf32_ftz,
       .fill = static_cast<std::uint16_t>(map.fill == TmaFill::nan ? 0x7FF7 : 0)};
-  const auto send = [&](Cta& to, Cta& with_barrier) {
+  for (Cta* to : receivers(mask_of(copy), *own, copy.barrier, site)) {
     start_load({.pieces = box.pieces,
-                .to = &to,
-                .barrier = &credited_barrier(to, with_barrier, copy.barrier, site),
+                .to = to,
+                .barrier = &credited_barrier(*to, copy.barrier, site),
                 .transform = transform,
                 .map = copy.map,
                 .site = site});
-  };
-  if (copy.multicast) {
-    for (Cta* cta : receivers(copy.mask, site)) send(*cta, *cta);
-  } else {
-    send(*own, owner_of_barrier(copy.barrier, site));
   }
   advance(thread.view);
 }

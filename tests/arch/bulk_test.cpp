@@ -112,6 +112,41 @@ TEST(Bulk, ACopyBetweenSharedMemoriesGoesToAnotherCta) {
   EXPECT_TRUE(report.has("bulk-address")) << report.text();
 }
 
+// Nothing else is known to work: the barrier lies where the bytes go.
+TEST(Bulk, ACopyIsCreditedToABarrierOfTheCtaItGoesTo) {
+  alignas(16) static std::uint32_t memory[64];
+  for (const bool remote_store : {false, true}) {
+    for (const bool wrong : {false, true}) {
+      const Report report = simulate(
+          {.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
+            Storage& s = shared.as<Storage>();
+            const bool sender = cluster_block_rank() == 1;
+            if (thread_rank() == 0) {
+              mbarrier_init(&s.barrier, 1);
+              fence_mbarrier_init(sem_release, scope_cluster);
+              if (!sender) {
+                mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, remote_store ? 4 : 64);
+              }
+            }
+            barrier_cluster_arrive(), barrier_cluster_wait();
+            if (sender && thread_rank() == 0) {
+              std::uint32_t* to = mapa(space_cluster, &s.values[0], 0);
+              std::uint64_t* barrier = wrong ? &s.barrier : mapa(space_cluster, &s.barrier, 0);
+              if (remote_store) {
+                st_async(to, 7u, barrier);
+              } else {
+                cp_async_bulk(space_cluster, space_global, to, memory, 64, barrier);
+              }
+            }
+            if (!sender) wait(&s.barrier, 0);
+            barrier_cluster_arrive(), barrier_cluster_wait();
+          });
+      EXPECT_EQ(report.has("mbarrier-placement"), wrong) << report.text();
+      EXPECT_EQ(report.clean(), !wrong) << report.text();
+    }
+  }
+}
+
 TEST(Bulk, AddressesAndSizesOffSixteenAreReported) {
   alignas(16) static std::uint32_t memory[64];
   const Report report = simulate(kOneThread, [&](SharedMemory shared) {
