@@ -32,7 +32,7 @@ inline std::uint32_t image_bytes(const TmaDescriptorParams& map, std::uint32_t o
   const std::uint64_t rows = transaction_bytes(map) / inner;
   const std::uint64_t pitch =
       std::max<std::uint64_t>(inner, static_cast<std::uint64_t>(swizzle_span_bytes(map.swizzle)));
-  return up(offset + rows * pitch, 128) + 128;
+  return up(offset + std::max(rows * pitch, transaction_bytes(map)), 128) + 128;
 }
 
 inline bool legal(const TmaDescriptorParams& map) { return validate(map).ok() && image_bytes(map, 1024) <= kTileBytes; }

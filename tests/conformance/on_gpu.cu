@@ -1,11 +1,11 @@
 // Runs the conformance suite on the GPU and holds its bytes against the simulator's.
 //
-//   conformance_on_gpu FILE [--in-process] [--only TEXT]
+//   conformance_on_gpu FILE [--in-process] [--only TEXT] [--show COUNT]
 //
 // FILE is what `conformance_simulate` wrote. Cases run in a worker process: one that kills its launch, as some are
 // meant to, or that hangs costs the worker and not the suite. `--in-process` leaves out the cases that end the launch
-// and starts no worker, for compute-sanitizer; `--only` takes the cases whose names contain TEXT. Exits with 77 where
-// there is no GPU.
+// and starts no worker, for compute-sanitizer; `--only` takes the cases whose names contain TEXT; `--show` says how
+// many differences of a case are printed (6 unless given). Exits with 77 where there is no GPU.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -28,9 +28,11 @@ namespace {
 using GpuCase = Case<GpuMachine>;
 
 struct Options {
-  std::string file, only;
+  std::string file, only, show = "6";
   bool in_process = false;
   std::optional<std::size_t> worker_from;  // this process is a worker
+
+  std::size_t shown() const { return std::strtoul(show.c_str(), nullptr, 10); }
 };
 
 struct Comparison {
@@ -60,14 +62,13 @@ double number(Agreement::Kind kind, const std::uint8_t* at) {
   return value;
 }
 
-Comparison compare(const Agreement& agreement, const Bytes& gpu, const Bytes& simulated) {
+Comparison compare(const Agreement& agreement, const Bytes& gpu, const Bytes& simulated, std::size_t show) {
   Comparison out;
   if (gpu.size() != simulated.size()) {
     return {false, false, std::to_string(gpu.size()) + " bytes, the simulator has " + std::to_string(simulated.size())};
   }
   const bool exact = agreement.kind == Agreement::Kind::exact;
   const std::size_t grain = exact ? 4 : agreement.kind == Agreement::Kind::f16_within ? 2 : 4;
-  constexpr std::size_t kShown = 6;
   std::size_t wrong = 0, different = 0;
   std::string shown;
   double worst = 0;
@@ -80,7 +81,7 @@ Comparison compare(const Agreement& agreement, const Bytes& gpu, const Bytes& si
       bad = !(std::fabs(a - b) <= agreement.bound) && !(std::isnan(a) && std::isnan(b));
       worst = std::fmax(worst, std::fabs(a - b));
     }
-    if (bad && wrong++ < kShown) {
+    if (bad && wrong++ < show) {
       shown += "; byte " + std::to_string(i) + " is " + hex(&gpu[i], grain) + " on the GPU, " +
                hex(&simulated[i], grain) + " in the simulator";
     }
@@ -103,7 +104,7 @@ struct Verdict {
   std::string word, text;
 };
 
-Verdict run_case(const GpuCase& c, const Answers& answers) {
+Verdict run_case(const GpuCase& c, const Answers& answers, std::size_t show) {
   GpuMachine machine;
   int error = 0;
   try {
@@ -121,7 +122,7 @@ Verdict run_case(const GpuCase& c, const Answers& answers) {
   if (error != 0) return {"pass", ""};
   const auto answer = answers.find(c.name);
   if (answer == answers.end()) return {"fail", "the simulator's file does not have this case"};
-  const Comparison comparison = compare(c.agreement, machine.bytes(), answer->second.bytes);
+  const Comparison comparison = compare(c.agreement, machine.bytes(), answer->second.bytes, show);
   return {!comparison.agrees ? "fail" : comparison.same_bits ? "pass" : "near", comparison.text};
 }
 
@@ -152,11 +153,11 @@ class Tally {
 
 // A worker says on its output which case it begins, then its verdict, one line each; it stops after a case that ended
 // its launch, because nothing runs in its context any more.
-int work(const Cases<GpuMachine>& cases, const Answers& answers, std::size_t from) {
-  for (std::size_t i = from; i < cases.size(); ++i) {
+int work(const Options& options, const Cases<GpuMachine>& cases, const Answers& answers) {
+  for (std::size_t i = *options.worker_from; i < cases.size(); ++i) {
     std::printf("begin\n");
     std::fflush(stdout);
-    const Verdict verdict = run_case(cases[i], answers);
+    const Verdict verdict = run_case(cases[i], answers, options.shown());
     std::string text = verdict.text;
     for (char& c : text) c = c == '\n' ? ' ' : c;
     std::printf("%s %s\n", verdict.word.c_str(), text.c_str());
@@ -177,8 +178,8 @@ class Worker {
       dup2(ends[1], 1);
       close(ends[0]);
       const std::string first = std::to_string(from);
-      execl("/proc/self/exe", "conformance_on_gpu", options.file.c_str(), "--only", options.only.c_str(), "--worker",
-            first.c_str(), static_cast<char*>(nullptr));
+      execl("/proc/self/exe", "conformance_on_gpu", options.file.c_str(), "--only", options.only.c_str(), "--show",
+            options.show.c_str(), "--worker", first.c_str(), static_cast<char*>(nullptr));
       _exit(2);
     }
     close(ends[1]);
@@ -246,11 +247,11 @@ int supervise(const Options& options, const Cases<GpuMachine>& cases) {
   return tally.finish();
 }
 
-int run_here(const Cases<GpuMachine>& cases, const Answers& answers) {
+int run_here(const Options& options, const Cases<GpuMachine>& cases, const Answers& answers) {
   Tally tally;
   for (const GpuCase& c : cases) {
     if (c.breaks.gpu_error != 0) continue;
-    const Verdict verdict = run_case(c, answers);
+    const Verdict verdict = run_case(c, answers, options.shown());
     tally.add(c, verdict.word, verdict.text);
   }
   return tally.finish();
@@ -278,6 +279,8 @@ std::optional<Options> parse(int argc, char** argv) {
       options.in_process = true;
     else if (word == "--only" && has_value)
       options.only = argv[++i];
+    else if (word == "--show" && has_value)
+      options.show = argv[++i];
     else if (word == "--worker" && has_value)
       options.worker_from = std::strtoul(argv[++i], nullptr, 10);
     else if (options.file.empty())
@@ -294,7 +297,7 @@ std::optional<Options> parse(int argc, char** argv) {
 int run(int argc, char** argv) {
   const std::optional<Options> options = parse(argc, argv);
   if (!options) {
-    std::fprintf(stderr, "usage: conformance_on_gpu FILE [--in-process] [--only TEXT]\n");
+    std::fprintf(stderr, "usage: conformance_on_gpu FILE [--in-process] [--only TEXT] [--show COUNT]\n");
     return 2;
   }
   int devices = 0;
@@ -308,8 +311,8 @@ int run(int argc, char** argv) {
     return 2;
   }
   const Cases<GpuMachine> cases = chosen_cases(options->only);
-  if (options->worker_from) return work(cases, answers, *options->worker_from);
-  return options->in_process ? run_here(cases, answers) : supervise(*options, cases);
+  if (options->worker_from) return work(*options, cases, answers);
+  return options->in_process ? run_here(*options, cases, answers) : supervise(*options, cases);
 }
 
 }  // namespace gantry::conformance

@@ -8,6 +8,7 @@
 #include "control_cases.hpp"
 #include "copy_cases.hpp"
 #include "example_cases.hpp"
+#include "interleave_cases.hpp"
 #include "matrix_cases.hpp"
 #include "record.hpp"
 #include "reduce_cases.hpp"
@@ -25,6 +26,7 @@ Cases<Machine> all_cases() {
   add_random_copies(cases);
   add_im2col_stores(cases);
   add_multicasts(cases);
+  add_interleaved_copies(cases);
   add_reductions(cases);
   add_statements(cases);
   add_matrices(cases);

@@ -37,6 +37,8 @@ class Statements {
     types();
     stores();
     barriers();
+    groups();
+    proxies();
   }
 
   void add_faults() {
@@ -182,6 +184,38 @@ class Statements {
                       }});
   }
 
+  void groups() {
+    cases_.push_back({"11: wait_group.read returns at once in a thread that did not commit", [](Machine& m) {
+                        AnotherThreadWaits::Params params{};
+                        params.to = m.buffer(Bytes(AnotherThreadWaits::kRounds * AnotherThreadWaits::kBytes));
+                        params.out = reinterpret_cast<std::uint32_t*>(m.buffer(Bytes(4)));
+                        m.template launch<AnotherThreadWaits>(one_cta<AnotherThreadWaits>("another_thread_waits"),
+                                                              params);
+                        m.result(reinterpret_cast<const std::uint8_t*>(params.out), 4);
+                      }});
+  }
+
+  // The simulator reports what the hardware was not seen to show.
+  void proxies() {
+    cases_.push_back({"11: a fence missing between writes and a copy may not show",
+                      [](Machine& m) { leave_out<LeavesOutTheFence<Unfenced::written>>(m); },
+                      {},
+                      {"proxy-fence-missing"}});
+    cases_.push_back({"11: a fence missing between reads and a copy may not show",
+                      [](Machine& m) { leave_out<LeavesOutTheFence<Unfenced::read>>(m); },
+                      {},
+                      {"proxy-fence-missing-after-read"}});
+  }
+  template <class Kernel>
+  static void leave_out(Machine& m) {
+    constexpr std::size_t kBytes = Kernel::kBytes + 4 * Kernel::kThreads;  // the tile, and a sum of each thread
+    typename Kernel::Params params{};
+    params.from = m.buffer(data(Kernel::kBytes));
+    params.to = m.buffer(Bytes(kBytes));
+    m.template launch<Kernel>(one_cta<Kernel>("leaves_out_the_fence"), params);
+    m.result(params.to, kBytes);
+  }
+
   void coordinate_faults() {
     const auto at = [](std::int32_t x, std::int32_t y) {
       Copy copy = matrix_copy(TmaDataType::u16);
@@ -191,6 +225,7 @@ class Statements {
     constexpr Breaks kAlignment{"tensor-coordinate-alignment", kIllegalInstruction};
     load("a load may not start at byte 2", at(1, 0), 0, kAlignment);
     load("a load may not start at byte -8", at(-4, 0), 0, kAlignment);
+    load("a load may not start at INT_MAX along the row", at(INT_MAX, 0), 0, kAlignment);
     store("a store may not start at byte 8", at(4, 0), kAlignment);
     constexpr Breaks kNegative{"tensor-store-negative", kIllegalInstruction};
     store("a store may not start before the tensor along the row", at(-8, 0), kNegative);
@@ -208,6 +243,8 @@ class Statements {
     im2col.bytes = 960;
     im2col.at[1] = -2;
     load("an im2col load may not start left of its box", im2col, 0, {"tensor-im2col-start", kIllegalInstruction});
+    im2col.at[1] = 5;
+    load("an im2col load may not start right of its box", im2col, 0, {"tensor-im2col-start", kIllegalInstruction});
   }
 
   // Bytes that are no map, and maps of another kind than the instruction's.
