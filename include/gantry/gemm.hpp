@@ -1,5 +1,6 @@
 // Matrix products: Gemm for the host, and below it the main loop, schedules, the cooperative and the pingpong kernel,
-// and the epilogues that go with them. Includes the whole layer, and what fusions are written in.
+// and the epilogues that go with them. Includes the layer, and what fusions are written in;
+// choice.hpp, for programs that hold several configurations, is apart.
 #pragma once
 
 #include <gantry/epilogue/fusion/parse.hpp>

@@ -106,7 +106,7 @@ class TuningLine {
  public:
   explicit TuningLine(const std::string& line) {
     std::vector<std::string> fields;
-    std::istringstream stream(line);
+    std::istringstream stream(line + "|");  // an empty last field is one, too
     for (std::string field; std::getline(stream, field, '|');) fields.push_back(trimmed(field));
     if (fields.size() != 5 && fields.size() != 6) {
       problem_ =

@@ -1,0 +1,96 @@
+// Configurations that are worth having for a product, and what its epilogue costs: what a choice is made from.
+//
+// Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     using namespace gantry;
+//     const fusion::Graph graph = fusion::graph("d = gelu(acc + c)");
+//     const GemmEpilogueCost cost = epilogue_cost(graph, ElementType::bf16);  // heavy, 2 bytes of C
+//     const std::vector<GemmOptions> candidates = gemm_candidates({});
+#pragma once
+
+#include <vector>
+
+#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/gemm/cost_model.hpp>
+
+namespace gantry {
+
+namespace detail {
+
+constexpr bool is_heavy(const fusion::Node& node) {
+  using fusion::Function;
+  if (node.kind != fusion::NodeKind::compute) return false;
+  switch (node.function) {
+    case Function::divide:
+    case Function::square_root:
+    case Function::reciprocal:
+    case Function::exponential:
+    case Function::logarithm:
+    case Function::sigmoid:
+    case Function::silu:
+    case Function::tanh:
+    case Function::gelu:
+    case Function::gelu_tanh:
+    case Function::d_sigmoid:
+    case Function::d_silu:
+    case Function::d_tanh:
+    case Function::d_gelu:
+    case Function::d_gelu_tanh:
+    case Function::user:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace detail
+
+// From the graph and the element of C.
+inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c) {
+  GemmEpilogueCost cost;
+  cost.plain = graph.argument_count == 0 && graph.d >= 0 && graph.nodes[graph.d].kind == fusion::NodeKind::accumulator;
+  if (graph.uses_source()) cost.bytes += element_bits(c) / 8.0;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& argument = graph.arguments[i];
+    const bool matrix = argument.kind == fusion::ArgumentKind::aux_in || argument.kind == fusion::ArgumentKind::aux_out;
+    if (matrix) cost.bytes += element_bits(argument.element) / 8.0;
+  }
+  for (int i = 0; i < graph.node_count; ++i) cost.heavy = cost.heavy || detail::is_heavy(graph.nodes[i]);
+  return cost;
+}
+
+// Large tiles where arithmetic binds, with widths that fill the last wave at different sizes; alternating warpgroups
+// for epilogues that would show; small tiles, and tiles that clusters share, for few rows. Whatever the sizes are: a
+// choice is made later.
+inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
+  struct Shape {
+    int m, n;
+    GemmCluster cluster;
+    GemmSchedule schedule;
+  };
+  constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
+  constexpr Shape kShapes[] = {
+      {128, 256, {2, 1}, kTogether}, {128, 128, {2, 1}, kTogether}, {128, 128, {1, 1}, kTogether},
+      {128, 64, {1, 2}, kTogether},  {128, 64, {2, 1}, kTogether},  {128, 192, {2, 1}, kInTurn},
+      {128, 176, {2, 1}, kInTurn},   {128, 160, {2, 1}, kInTurn},   {128, 128, {2, 1}, kInTurn},
+      {64, 256, {2, 1}, kInTurn},    {64, 192, {2, 1}, kInTurn},    {64, 128, {1, 1}, kInTurn},
+      {64, 64, {1, 2}, kInTurn},
+  };
+  std::vector<GemmOptions> candidates;
+  for (const Shape& shape : kShapes) {
+    GemmOptions o;
+    o.a = w.a;
+    o.b = w.b;
+    o.c = w.c;
+    o.d = w.d;
+    o.major_a = w.major_a;
+    o.major_b = w.major_b;
+    o.tile = {shape.m, shape.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
+    o.cluster = shape.cluster;
+    o.schedule = shape.schedule;
+    if (problems(o).empty()) candidates.push_back(o);
+  }
+  return candidates;
+}
+
+}  // namespace gantry

@@ -1,0 +1,226 @@
+// Which configuration computes a product: among those that are there, the one that is asked for, that a tuning file
+// names, or that the cost model finds fastest; and why, in sentences.
+//
+// Pure functions of the host: no GPU is asked for anything. Guarantees: a choice or a sentence that says why there is
+// none, never another configuration than the one that was asked for.
+//
+// Example:
+//     using namespace gantry;
+//     GemmQuestion question;
+//     question.workload.m = question.workload.n = question.workload.k = 4096;
+//     const GemmChoice choice = choose(question, gemm_candidates(question.workload));
+//     const std::string why = choice.explanation();  // "The model chooses 128x256x64 cooperative 2x1 bf16 ..."
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <gantry/gemm/candidates.hpp>
+
+namespace gantry {
+
+struct GemmQuestion {
+  GemmWorkload workload{};
+  GemmEpilogueCost epilogue{};
+  GemmDeviceModel device{};
+  std::string device_name{};           // as the tuning file has it
+  bool workspace = true;               // tiles may be shared by clusters
+  const TuningFile* tuning = nullptr;  // none: the model alone
+  std::string asked{};                 // a configuration's name; empty: whichever is best
+};
+
+struct GemmChoice {
+  int index = -1;   // among the candidates; -1: there is none
+  GemmCost cost{};  // as the model has it
+  int next = -1;    // the best of the others
+  std::vector<std::string> why{};
+
+  bool ok() const { return index >= 0; }
+  std::string explanation() const {
+    std::string text;
+    for (const std::string& sentence : why) text += text.empty() ? sentence : "\n" + sentence;
+    return text;
+  }
+};
+
+namespace detail {
+
+// A few digits that say enough.
+inline std::string number(double value, const char* unit) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3g %s", value, unit);
+  return text;
+}
+inline std::string rounded(double value) { return std::to_string(std::llround(value)); }
+inline std::string percent(double part) { return rounded(100 * part) + " %"; }
+inline std::string count(long long n, const char* one) { return std::to_string(n) + " " + one + (n == 1 ? "" : "s"); }
+
+inline std::string name_of(const GemmOptions& options) { return to_text(options).c_str(); }
+
+inline std::string sizes_of(const GemmWorkload& w) {
+  std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
+  return w.l == 1 ? text : text + ", " + std::to_string(w.l) + " times";
+}
+
+inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int clusters) {
+  const TileSchedule& s = c.schedule;
+  const std::string tiles = count(s.tiles(), "tile") + " of " + std::to_string(o.tile.m * o.cluster.m) + " x " +
+                            std::to_string(o.tile.n * o.cluster.n) + " for " + count(clusters, "cluster") + " of " +
+                            count(o.cluster.m * o.cluster.n, "CTA");
+  const std::string cost = "handing over sums costs " + rounded(c.handover) + " cycles";
+  if (s.parts > 1) {
+    return tiles + ": each is shared by " + std::to_string(s.parts) + " clusters, which keeps " + percent(c.last_wave) +
+           " of the chip busy; " + cost + ".";
+  }
+  if (s.split_tiles > 0) {
+    return tiles + ": " + std::to_string(s.split_tiles) +
+           " of them are dealt out by K steps, so that all end together; " + cost + ".";
+  }
+  if (c.waves == 1) return tiles + ": one wave, which keeps " + percent(c.last_wave) + " of the chip busy.";
+  return tiles + ": " + std::to_string(c.waves) + " waves, the last of them " + percent(c.last_wave) + " full.";
+}
+
+inline std::string step_sentence(const GemmOptions& o, const GemmCost& c) {
+  const char* const who[] = {"the tensor cores bind it", "shared memory binds it", "loads from L2 bind it"};
+  return "A step of " + std::to_string(o.tile.k) + " along K takes " + rounded(c.step) + " cycles; " +
+         who[static_cast<int>(c.bound)] + ".";
+}
+
+inline std::string epilogue_sentence(const GemmOptions& o, const GemmCost& c) {
+  if (c.shown > 0) return "Of the epilogue " + rounded(c.shown) + " cycles show after each tile.";
+  return o.schedule == GemmSchedule::pingpong ? "The epilogue is hidden behind the other warpgroup's products."
+                                              : "The epilogue is hidden behind the products of the next tile.";
+}
+
+inline std::string memory_sentence(const GemmCost& c, const GemmDeviceModel& d) {
+  const std::string time = number(c.memory / d.clock * 1e3, "ms");
+  return c.memory_binds() ? "Memory binds it: the bytes alone take " + time + "."
+                          : "Memory does not bind it: the bytes alone take " + time + ".";
+}
+
+inline bool computes(const GemmOptions& o, const GemmWorkload& w) {
+  return o.a == w.a && o.b == w.b && o.c == w.c && o.d == w.d && o.major_a == w.major_a && o.major_b == w.major_b;
+}
+
+class Choosing {
+ public:
+  Choosing(const GemmQuestion& question, const std::vector<GemmOptions>& candidates)
+      : q_(question), candidates_(candidates) {}
+
+  GemmChoice choose() {
+    const GemmWorkload& w = q_.workload;
+    if (w.m <= 0 || w.n <= 0 || w.l <= 0 || w.k < 0)
+      return refused("There is nothing to choose for " + sizes_of(w) + ".");
+    rank();
+    if (order_.empty()) return refused(no_candidate());
+    if (!q_.asked.empty()) {
+      const int asked = find(q_.asked);
+      if (asked < 0)
+        return refused("There is no configuration \"" + q_.asked + "\" for this product; there are " + names() + ".");
+      return made(asked, name(asked) + " was asked for " + sizes_of(w) + ": about " + time(asked) + ".");
+    }
+    std::string note;
+    if (const TuningEntry* entry = q_.tuning == nullptr ? nullptr : q_.tuning->find(w, q_.device_name)) {
+      const int tuned = find(entry->configuration);
+      if (tuned >= 0) {
+        const std::string measured =
+            entry->milliseconds > 0 ? ": " + number(entry->milliseconds, "ms") + " were measured" : std::string();
+        return made(tuned, "The tuning file has " + name(tuned) + " for " + sizes_of(w) + " on " + q_.device_name +
+                               measured + "; the model expects " + time(tuned) + ".");
+      }
+      note = "The tuning file names \"" + entry->configuration + "\", which is not among the candidates.";
+    }
+    const int best = order_[0];
+    GemmChoice choice =
+        made(best, "The model chooses " + name(best) + " for " + sizes_of(w) + ": about " + time(best) + ".");
+    if (!note.empty()) choice.why.push_back(note);
+    return choice;
+  }
+
+ private:
+  // Those that compute this product, the fastest first; of equals the one that is named first.
+  void rank() {
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      costs_.emplace_back();
+      if (!computes(candidates_[i], q_.workload)) continue;
+      costs_[i] = estimate(q_.workload, candidates_[i], q_.epilogue, q_.device, q_.workspace);
+      auto at = order_.begin();
+      while (at != order_.end() && cost(*at).cycles <= costs_[i].cycles) ++at;
+      order_.insert(at, static_cast<int>(i));
+    }
+  }
+
+  const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)]; }
+  const GemmCost& cost(int i) const { return costs_[static_cast<std::size_t>(i)]; }
+  std::string name(int i) const { return name_of(options(i)); }
+  std::string time(int i) const { return number(cost(i).milliseconds, "ms"); }
+  int find(const std::string& wanted) const {
+    for (const int i : order_) {
+      if (name(i) == wanted) return i;
+    }
+    return -1;
+  }
+  std::string names() const {
+    std::string text;
+    for (const int i : order_) text += (text.empty() ? "\"" : ", \"") + name(i) + "\"";
+    return text;
+  }
+
+  GemmChoice refused(const std::string& sentence) const {
+    GemmChoice none;
+    none.why.push_back(sentence);
+    return none;
+  }
+
+  std::string no_candidate() const {
+    const GemmWorkload& w = q_.workload;
+    const auto operand = [](ElementType element, Major major) {
+      return std::string(to_text(element)) + (major == Major::K ? " (K-major)" : " (MN-major)");
+    };
+    return "None of " + count(static_cast<long long>(candidates_.size()), "configuration") + " multiplies " +
+           operand(w.a, w.major_a) + " by " + operand(w.b, w.major_b) + " into " + to_text(w.d) +
+           (w.c == ElementType::void_ ? "" : std::string(" with a C of ") + to_text(w.c)) + ".";
+  }
+
+  GemmChoice made(int index, const std::string& first) const {
+    GemmChoice choice;
+    choice.index = index;
+    choice.cost = cost(index);
+    for (const int i : order_) {
+      if (i == index) continue;
+      choice.next = i;
+      break;
+    }
+    const int size = options(index).cluster.m * options(index).cluster.n;
+    choice.why = {first, tiles_sentence(options(index), cost(index), resident_clusters(q_.device, size)),
+                  step_sentence(options(index), cost(index)), epilogue_sentence(options(index), cost(index)),
+                  memory_sentence(cost(index), q_.device)};
+    if (choice.next >= 0) choice.why.push_back(comparison(choice));
+    return choice;
+  }
+
+  std::string comparison(const GemmChoice& choice) const {
+    const double ratio = cost(choice.next).milliseconds / choice.cost.milliseconds;
+    const std::string other = name(choice.next) + ": about " + time(choice.next) + ", ";
+    char difference[32];
+    std::snprintf(difference, sizeof difference, "%.1f %%", 100 * std::fabs(ratio - 1));
+    if (ratio < 1) return "The model would choose " + other + difference + " less.";
+    return "The next best is " + other + difference + " more.";
+  }
+
+  const GemmQuestion& q_;
+  const std::vector<GemmOptions>& candidates_;
+  std::vector<GemmCost> costs_;
+  std::vector<int> order_;
+};
+
+}  // namespace detail
+
+// Candidates have tile, cluster and schedule set.
+inline GemmChoice choose(const GemmQuestion& question, const std::vector<GemmOptions>& candidates) {
+  return detail::Choosing(question, candidates).choose();
+}
+
+}  // namespace gantry

@@ -1,0 +1,192 @@
+// What a product costs with a configuration, in plain terms: waves of tiles, the cycles of a K step and what binds
+// them, an epilogue that is hidden or not, sums handed over, bytes of memory. An estimate, made to rank configurations;
+// docs/performance.md has what its figures come from.
+//
+//   cycles = start + max(work, memory) + a tenth of the smaller
+//   work   = waves x (K steps x cycles of a step + epilogue that shows) + what handing sums over costs
+//
+// Example:
+//     using namespace gantry;
+//     GemmWorkload product;
+//     product.m = product.n = product.k = 8192;
+//     const GemmOptions pair{.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative};
+//     const GemmCost cost = estimate(product, pair, {}, {});
+//     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
+#pragma once
+
+#include <gantry/gemm/scheduler.hpp>
+#include <gantry/gemm/tuning.hpp>
+
+namespace gantry {
+
+// The defaults are an H200's.
+struct GemmDeviceModel {
+  int multiprocessors = 132;
+  double clock = 1.65e9;             // of a chip that multiplies
+  double memory_rate = 4.2e12;       // bytes a second, as copies reach
+  double l2_rate = 48;               // bytes a cycle for each processor, where all of them load
+  double most_l2_rate = 64;          // that one processor takes
+  double shared_rate = 128;          // bytes a cycle of a processor
+  double products_per_cycle = 2048;  // of 16-bit elements, of a processor
+};
+
+// What an epilogue does besides storing D.
+struct GemmEpilogueCost {
+  double bytes = 0;    // read and written for each element of D: C, auxiliary tensors
+  bool plain = true;   // D is A B: a cooperative kernel stores it behind the next tile
+  bool heavy = false;  // functions such as gelu or exp
+};
+
+enum class GemmBound : std::uint8_t { tensor_cores, shared_memory, l2 };
+
+struct GemmCost {
+  TileSchedule schedule{};
+  int waves = 0;
+  double last_wave = 1;  // the part of the clusters that the last wave keeps busy
+  double step = 0;       // cycles
+  GemmBound bound = GemmBound::tensor_cores;
+  double epilogue = 0;          // cycles of a tile's
+  double shown = 0;             // of those, not hidden behind products
+  double handover = 0;          // cycles, for tiles that are shared
+  double work = 0, memory = 0;  // cycles in all
+  double cycles = 0, milliseconds = 0;
+
+  bool memory_binds() const { return memory > work; }
+};
+
+// Clusters of so many CTAs that the chip holds at the same time. Processors come in groups, which clusters of four do
+// not fill: an H200 holds 120 CTAs of such.
+constexpr int resident_clusters(const GemmDeviceModel& device, int size) {
+  const int usable = size > 2 ? device.multiprocessors * 10 / 11 : device.multiprocessors;
+  return usable / size > 0 ? usable / size : 1;
+}
+
+namespace detail {
+
+// Figures of docs/performance.md, in cycles of an SM.
+inline constexpr double kLaunchCycles = 10'800;      // start, first loads, last store
+inline constexpr double kTileCycles = 900;           // between two tiles
+inline constexpr double kTurnCycles = 300;           // the same, where warpgroups alternate
+inline constexpr double kStepCycles = 7;             // between two K steps
+inline constexpr double kElementsPerCycle = 4;       // that a warpgroup's epilogue takes
+inline constexpr double kHeavy = 1.5;                // times as long, with functions
+inline constexpr double kEpilogueByteCycles = 0.06;  // for each further byte of an element, of a warpgroup
+inline constexpr double kEnergy = 0.001;             // of the clock, for a byte that a processor loads a cycle
+inline constexpr double kHandoverLatency = 2'000;
+inline constexpr double kHandoverRate = 40;      // bytes a cycle that leave or arrive
+inline constexpr double kUnevenSplitSteps = 40;  // that reading at several places in K costs
+
+class GemmEstimate {
+ public:
+  GemmEstimate(const GemmWorkload& workload, const GemmOptions& options, const GemmEpilogueCost& epilogue,
+               const GemmDeviceModel& device)
+      : w_(workload), o_(options), e_(epilogue), d_(device) {}
+
+  GemmCost cost(bool may_split) {
+    const bool pingpong = o_.schedule == GemmSchedule::pingpong;
+    TileSchedule tiles;
+    tiles.m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
+    tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
+    tiles.k_steps = ceil_div(w_.k, o_.tile.k);
+    tiles.l = static_cast<int>(w_.l);
+    const int available = resident_clusters(d_, o_.cluster.m * o_.cluster.n);
+    set_epilogue(pingpong);
+    set_memory();
+    return with(make_tile_schedule(tiles, available, may_split && !pingpong), available);
+  }
+
+ private:
+  static int ceil_div(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
+  static double bytes(ElementType element) { return element_bits(element) / 8.0; }
+
+  // Whether DeferredStore has this tile.
+  bool stores_behind() const { return o_.tile.m == 128 && o_.tile.n % 128 == 0 && o_.d == ElementType::bf16; }
+
+  void set_epilogue(bool pingpong) {
+    const double warpgroups = pingpong || o_.tile.m == 64 ? 1 : 2;
+    const double elements = double(o_.tile.m) * o_.tile.n / warpgroups;
+    c_.epilogue = elements * ((e_.heavy ? kHeavy : 1) / kElementsPerCycle + e_.bytes * kEpilogueByteCycles);
+  }
+
+  void set_memory() {
+    const double m = double(w_.m), n = double(w_.n), k = double(w_.k), l = double(w_.l);
+    const double moved = l * (m * k * bytes(w_.a) + n * k * bytes(w_.b) + m * n * (bytes(w_.d) + e_.bytes));
+    c_.memory = moved / d_.memory_rate * d_.clock;
+  }
+
+  // With `busy` processors.
+  void set_step(int busy) {
+    const double m = o_.tile.m, n = o_.tile.n;
+    const double row = o_.tile.k * bytes(o_.a);
+    const double products = m * n * o_.tile.k / (d_.products_per_cycle * 2 / bytes(o_.a));
+    // Each 64 rows read their A and all of B; reads come at twice the rate of writes.
+    const double shared = ((m / 64 * (64 + n)) / 2 + m + n) * row / d_.shared_rate;
+    const double rate = d_.l2_rate * d_.multiprocessors / busy;
+    const double loaded = (m / o_.cluster.n + n / o_.cluster.m) * row;
+    const double l2 = loaded / (rate < d_.most_l2_rate ? rate : d_.most_l2_rate);
+    c_.bound = GemmBound::tensor_cores;
+    c_.step = products;
+    if (shared > c_.step) {
+      c_.bound = GemmBound::shared_memory;
+      c_.step = shared;
+    }
+    if (l2 > c_.step) {
+      c_.bound = GemmBound::l2;
+      c_.step = l2;
+    }
+    c_.step += kStepCycles;
+    c_.step *= 1 + kEnergy * loaded / c_.step;
+  }
+
+  GemmCost with(const TileSchedule& schedule, int available) {
+    const int tiles = schedule.tiles();
+    const bool pingpong = o_.schedule == GemmSchedule::pingpong;
+    c_.schedule = schedule;
+    c_.waves = (tiles + schedule.clusters - 1) / schedule.clusters;
+    c_.last_wave = double(tiles - (c_.waves - 1) * schedule.clusters) / available;
+    if (schedule.split_tiles > 0) c_.last_wave = double(schedule.clusters) / available;
+    set_step(schedule.clusters * o_.cluster.m * o_.cluster.n);
+
+    // Alternating warpgroups multiply and store side by side; a plain epilogue is stored behind the next tile; any
+    // other shows, and that of the last tile does in any case. (Storing a plain one is part of the launch.)
+    const double tile = schedule.k_steps * c_.step;
+    const double gap = pingpong ? kTurnCycles : kTileCycles;
+    const double both = (c_.epilogue - tile) / 2;
+    const bool behind = e_.plain && !pingpong && stores_behind();
+    c_.shown = pingpong ? (both > gap ? both - gap : 0) : behind ? 0 : c_.epilogue;
+    const double last = e_.plain || !pingpong ? 0 : c_.epilogue;
+    const double between = gap + c_.shown;
+    c_.handover = 0;
+    if (schedule.split_tiles == 0) {
+      c_.work = c_.waves * (tile + between) + last;
+    } else {
+      const double sums = 4.0 * o_.tile.m * o_.tile.n;
+      const int parts = schedule.parts > 1 ? schedule.parts : 2;
+      c_.handover = kHandoverLatency + parts * sums / kHandoverRate;
+      if (schedule.parts == 1) c_.handover += kUnevenSplitSteps * c_.step;
+      const double steps = double(tiles) * schedule.k_steps / schedule.clusters;
+      c_.work = std::int64_t(steps + 0.999) * c_.step + c_.waves * between + last + c_.handover;
+    }
+    const double larger = c_.work > c_.memory ? c_.work : c_.memory;
+    const double smaller = c_.work > c_.memory ? c_.memory : c_.work;
+    c_.cycles = kLaunchCycles + larger + 0.1 * smaller;
+    c_.milliseconds = c_.cycles / d_.clock * 1e3;
+    return c_;
+  }
+
+  const GemmWorkload& w_;
+  const GemmOptions& o_;
+  const GemmEpilogueCost& e_;
+  const GemmDeviceModel& d_;
+  GemmCost c_;
+};
+
+}  // namespace detail
+
+// Requires a workload that is not empty and options with tile, cluster and schedule. `may_split`: there is a workspace.
+inline GemmCost estimate(const GemmWorkload& workload, const GemmOptions& options, const GemmEpilogueCost& epilogue,
+                         const GemmDeviceModel& device, bool may_split = true) {
+  return detail::GemmEstimate(workload, options, epilogue, device).cost(may_split);
+}
+
+}  // namespace gantry

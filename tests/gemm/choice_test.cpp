@@ -1,0 +1,410 @@
+// The cost model by what must hold of any, and against recorded times; choices and their sentences; the tuning file.
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/choice.hpp>
+
+namespace gantry {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+GemmWorkload product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmWorkload w;
+  w.m = m;
+  w.n = n;
+  w.k = k;
+  return w;
+}
+
+constexpr GemmOptions kPair{.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative};
+constexpr GemmOptions kInTurn{.tile = {128, 192, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::pingpong};
+
+// ---- The model
+
+class RandomProducts : public testing::Test {
+ protected:
+  // check(workload, options, epilogue, splits)
+  template <class Check>
+  static void for_each(Check check) {
+    std::mt19937 random(11);
+    const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    const std::vector<GemmOptions> candidates = gemm_candidates({});
+    for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+      const GemmWorkload w = product(draw(1, 1 << draw(3, 14)), draw(1, 1 << draw(3, 14)), draw(1, 1 << draw(3, 14)));
+      const GemmOptions& o = candidates[static_cast<std::size_t>(draw(0, static_cast<int>(candidates.size()) - 1))];
+      const GemmEpilogueCost e{.bytes = 2.0 * draw(0, 2), .plain = draw(0, 1) == 1, .heavy = draw(0, 1) == 1};
+      SCOPED_TRACE(detail::sizes_of(w) + ", " + detail::name_of(o));
+      check(w, o, e);
+    }
+  }
+};
+
+double cycles(const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e, const GemmDeviceModel& d = {},
+              bool may_split = false) {
+  return estimate(w, o, e, d, may_split).cycles;
+}
+
+TEST_F(RandomProducts, TakeNoLessTimeWhereTheyAreLarger) {
+  for_each([](const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e) {
+    GemmWorkload larger = w;
+    larger.k += 64;
+    ASSERT_GE(cycles(larger, o, e), cycles(w, o, e));
+    larger = w;
+    larger.m += 256;
+    // More processors that load at the same time are slower each, but never faster in all.
+    ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.999);
+    larger = w;
+    larger.l = 2;
+    ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.999);
+  });
+}
+
+TEST_F(RandomProducts, TakeNoLessTimeOnASmallerOrSlowerChip) {
+  for_each([](const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e) {
+    GemmDeviceModel slow_memory;
+    slow_memory.memory_rate /= 2;
+    ASSERT_GE(cycles(w, o, e, slow_memory), cycles(w, o, e));
+    GemmDeviceModel slow_tensor_cores;
+    slow_tensor_cores.products_per_cycle /= 2;
+    ASSERT_GE(cycles(w, o, e, slow_tensor_cores), cycles(w, o, e));
+    GemmDeviceModel half;
+    half.multiprocessors /= 2;
+    half.l2_rate = half.most_l2_rate;  // fewer share it
+    GemmDeviceModel whole;
+    whole.l2_rate = whole.most_l2_rate;
+    ASSERT_GE(cycles(w, o, e, half), cycles(w, o, e, whole));
+  });
+}
+
+TEST_F(RandomProducts, TakeNoLessTimeWithALargerEpilogue) {
+  for_each([](const GemmWorkload& w, const GemmOptions& o, GemmEpilogueCost e) {
+    e.heavy = false;
+    const double light = cycles(w, o, e);
+    e.heavy = true;
+    ASSERT_GE(cycles(w, o, e), light);
+    const double fewer = cycles(w, o, e);
+    e.bytes += 2;
+    ASSERT_GE(cycles(w, o, e), fewer);
+  });
+}
+
+TEST_F(RandomProducts, NeverBeatTheTensorCoresOrTheMemory) {
+  for_each([](const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e) {
+    const GemmDeviceModel d;
+    const double products = double(w.m) * double(w.n) * double(w.k) / (d.multiprocessors * d.products_per_cycle);
+    ASSERT_GE(cycles(w, o, e, d, true), products);
+    ASSERT_GE(cycles(w, o, e, d, true), estimate(w, o, e, d).memory);
+  });
+}
+
+TEST(CostModel, AgreesWithRecordedTimes) {
+  struct Recorded {
+    GemmWorkload workload;
+    double milliseconds;
+  };
+  // docs/performance.md, the cooperative product in bursts.
+  const Recorded recorded[] = {{product(8192, 8192, 8192), 1.304},
+                               {product(4096, 4096, 4096), 0.1674},
+                               {product(16384, 4096, 4096), 0.664},
+                               {product(4096, 14336, 4096), 0.581},
+                               {product(4096, 4096, 14336), 0.574}};
+  for (const Recorded& r : recorded) {
+    EXPECT_NEAR(estimate(r.workload, kPair, {}, {}).milliseconds / r.milliseconds, 1.0, 0.06)
+        << detail::sizes_of(r.workload);
+  }
+}
+
+TEST(CostModel, NamesWhatBindsAStep) {
+  const GemmWorkload w = product(4096, 4096, 4096);
+  EXPECT_EQ(estimate(w, kPair, {}, {}).bound, GemmBound::tensor_cores);
+  GemmOptions alone = kPair;
+  alone.tile = {128, 128, 64};
+  alone.cluster = {1, 1};
+  EXPECT_EQ(estimate(w, alone, {}, {}).bound, GemmBound::l2);
+  GemmOptions narrow = kPair;
+  narrow.tile = {128, 64, 64};
+  EXPECT_EQ(estimate(product(256, 256, 16384), narrow, {}, {}, false).bound, GemmBound::shared_memory);
+  EXPECT_TRUE(estimate(product(8192, 8192, 64), kPair, {}, {}).memory_binds());
+}
+
+TEST(CostModel, HidesAnEpilogueBehindTheOtherWarpgroupOrTheNextTile) {
+  const GemmWorkload w = product(8192, 8192, 1024);
+  const GemmEpilogueCost gelu{.bytes = 0, .plain = false, .heavy = true};
+  EXPECT_GT(estimate(w, kPair, gelu, {}).shown, 0);
+  EXPECT_EQ(estimate(w, kPair, {}, {}).shown, 0);
+  EXPECT_EQ(estimate(w, kInTurn, gelu, {}).shown, 0);
+  EXPECT_GT(estimate(product(8192, 8192, 64), kInTurn, gelu, {}).shown, 0);
+}
+
+TEST(CostModel, CountsElementsOfHalfTheWidthAsTwiceAsFast) {
+  const GemmWorkload w = product(8192, 8192, 8192);
+  GemmOptions bytes = kPair;
+  bytes.a = bytes.b = ElementType::e4m3;
+  bytes.tile.k = 128;
+  const double ratio = estimate(w, kPair, {}, {}, false).work / estimate(w, bytes, {}, {}, false).work;
+  EXPECT_NEAR(ratio, 2.0, 0.05);
+}
+
+// ---- What an epilogue costs
+
+TEST(EpilogueCost, ComesFromTheGraph) {
+  const GemmEpilogueCost plain = epilogue_cost(fusion::graph("d = acc"), ElementType::void_);
+  EXPECT_TRUE(plain.plain && !plain.heavy && plain.bytes == 0);
+  const GemmEpilogueCost with_c = epilogue_cost(fusion::graph("d = acc + c"), ElementType::f32);
+  EXPECT_TRUE(!with_c.plain && !with_c.heavy && with_c.bytes == 4);
+  const GemmEpilogueCost all =
+      epilogue_cost(fusion::graph("aux:bf16 = acc + c + row(bias); d = gelu(aux)"), ElementType::bf16);
+  EXPECT_TRUE(!all.plain && all.heavy && all.bytes == 4);
+}
+
+// ---- The choice
+
+std::string chosen(const GemmWorkload& w, const GemmEpilogueCost& e = {}) {
+  GemmQuestion q;
+  q.workload = w;
+  q.epilogue = e;
+  const std::vector<GemmOptions> candidates = gemm_candidates(w);
+  const GemmChoice choice = choose(q, candidates);
+  return choice.ok() ? detail::name_of(candidates[static_cast<std::size_t>(choice.index)]) : choice.explanation();
+}
+
+// What was measured as the best, or what cuBLASLt takes for the shape.
+TEST(Choice, TakesWhatIsKnownToBeBest) {
+  EXPECT_EQ(chosen(product(4096, 4096, 4096)), "128x256x64 cooperative 2x1 bf16");
+  EXPECT_EQ(chosen(product(2048, 2048, 2048)), "128x256x64 cooperative 2x1 bf16");
+  EXPECT_EQ(chosen(product(16384, 4096, 4096)), "128x256x64 cooperative 2x1 bf16");
+  EXPECT_EQ(chosen(product(4096, 4096, 14336)), "128x256x64 cooperative 2x1 bf16");
+  EXPECT_EQ(chosen(product(4096, 14336, 4096)), "128x176x64 pingpong 2x1 bf16");
+  EXPECT_EQ(chosen(product(8192, 8192, 64)), "128x256x64 cooperative 2x1 bf16");
+  const GemmEpilogueCost gelu{.bytes = 0, .plain = false, .heavy = true};
+  for (const std::int64_t k : {64, 128, 256, 512, 1024, 8192}) {
+    EXPECT_THAT(chosen(product(8192, 8192, k), gelu), HasSubstr("pingpong")) << k;
+  }
+}
+
+TEST(Choice, SharesTilesWhereThereAreFewRowsAndKIsLong) {
+  for (const GemmWorkload& w : {product(128, 4096, 4096), product(256, 256, 16384)}) {
+    GemmQuestion q;
+    q.workload = w;
+    const GemmChoice choice = choose(q, gemm_candidates(w));
+    ASSERT_TRUE(choice.ok());
+    EXPECT_GT(choice.cost.schedule.parts, 1);
+    q.workspace = false;
+    EXPECT_EQ(choose(q, gemm_candidates(w)).cost.schedule.parts, 1);
+    EXPECT_GE(choose(q, gemm_candidates(w)).cost.cycles, choice.cost.cycles);
+  }
+}
+
+TEST(Choice, HasCandidatesForEveryElementAndMajor) {
+  for (const ElementType e : {ElementType::f16, ElementType::bf16, ElementType::tf32, ElementType::e4m3,
+                              ElementType::e5m2, ElementType::s8}) {
+    GemmWorkload w = product(1000, 1000, 1000);
+    w.a = w.b = e;
+    EXPECT_THAT(chosen(w), HasSubstr(to_text(e)));
+  }
+  GemmWorkload w = product(1000, 1000, 1000);
+  w.major_a = w.major_b = Major::MN;
+  EXPECT_THAT(chosen(w), HasSubstr("A^MN B^MN"));
+}
+
+TEST(Choice, ExplainsWholeTiles) {
+  GemmQuestion q;
+  q.workload = product(4096, 4096, 4096);
+  EXPECT_THAT(
+      choose(q, {kPair, kInTurn}).why,
+      ElementsAre(
+          testing::MatchesRegex(
+              "The model chooses 128x256x64 cooperative 2x1 bf16 for 4096 x 4096 x 4096: about 0\\.1[0-9]+ ms\\."),
+          "256 tiles of 256 x 256 for 66 clusters of 2 CTAs: 4 waves, the last of them 97 % full.",
+          testing::MatchesRegex("A step of 64 along K takes 10[0-9][0-9] cycles; the tensor cores bind it\\."),
+          "The epilogue is hidden behind the products of the next tile.",
+          "Memory does not bind it: the bytes alone take 0.024 ms.",
+          testing::MatchesRegex(
+              "The next best is 128x192x64 pingpong 2x1 bf16: about 0\\.[0-9]+ ms, [0-9.]+ % more\\.")));
+}
+
+TEST(Choice, ExplainsSharedTilesAndEpiloguesThatShow) {
+  GemmQuestion q;
+  q.workload = product(128, 4096, 4096);
+  q.workload.l = 1;
+  q.epilogue = {.bytes = 0, .plain = false, .heavy = true};
+  const GemmOptions narrow{.tile = {128, 64, 64}, .cluster = {1, 2}, .schedule = GemmSchedule::cooperative};
+  const GemmChoice choice = choose(q, {narrow});
+  ASSERT_EQ(choice.why.size(), 5u) << "there is no next best";
+  EXPECT_THAT(choice.why[1],
+              testing::MatchesRegex("32 tiles of 128 x 128 for 66 clusters of 2 CTAs: each is shared by 2 clusters, "
+                                    "which keeps 97 % of the chip busy; handing over sums costs [0-9]+ cycles\\."));
+  EXPECT_THAT(choice.why[2], HasSubstr("loads from L2 bind it"));
+  EXPECT_THAT(choice.why[3], testing::MatchesRegex("Of the epilogue [0-9]+ cycles show after each tile\\."));
+}
+
+TEST(Choice, ExplainsTilesDealtOutByKStepsAndOneWave) {
+  GemmQuestion q;
+  q.workload = product(8192, 8192, 8192);
+  EXPECT_THAT(choose(q, {kPair}).why[1],
+              testing::MatchesRegex("1024 tiles of 256 x 256 for 66 clusters of 2 CTAs: 100 of them are dealt out by K "
+                                    "steps, so that all end together; handing over sums costs [0-9]+ cycles\\."));
+  q.workload = product(256, 512, 64);
+  q.workload.l = 3;
+  const GemmChoice one = choose(q, {kPair});
+  EXPECT_THAT(one.why[0], HasSubstr("256 x 512 x 64, 3 times"));
+  EXPECT_EQ(one.why[1], "6 tiles of 256 x 256 for 66 clusters of 2 CTAs: one wave, which keeps 9 % of the chip busy.");
+}
+
+TEST(Choice, ExplainsThatMemoryBindsAndWhatAlternatesHides) {
+  GemmQuestion q;
+  q.workload = product(8192, 8192, 64);
+  EXPECT_THAT(choose(q, {kPair}).why[4], testing::StartsWith("Memory binds it: the bytes alone take 0.03"));
+  q.workload = product(8192, 8192, 8192);
+  EXPECT_EQ(choose(q, {kInTurn}).why[3], "The epilogue is hidden behind the other warpgroup's products.");
+}
+
+TEST(Choice, TakesWhatIsAskedForAndSaysWhatItCosts) {
+  GemmQuestion q;
+  q.workload = product(4096, 4096, 4096);
+  q.asked = "128x192x64 pingpong 2x1 bf16";
+  const GemmChoice choice = choose(q, {kPair, kInTurn});
+  EXPECT_EQ(choice.index, 1);
+  EXPECT_THAT(choice.why.front(),
+              testing::StartsWith("128x192x64 pingpong 2x1 bf16 was asked for 4096 x 4096 x 4096: about 0."));
+  EXPECT_THAT(choice.why.back(),
+              testing::MatchesRegex("The model would choose 128x256x64 cooperative 2x1 bf16: about .* % less\\."));
+}
+
+TEST(Choice, RefusesWhatIsNotThere) {
+  GemmQuestion q;
+  q.workload = product(4096, 4096, 4096);
+  q.asked = "256x256x64 cooperative 2x1 bf16";
+  EXPECT_FALSE(choose(q, {kPair}).ok());
+  EXPECT_EQ(choose(q, {kPair}).explanation(),
+            "There is no configuration \"256x256x64 cooperative 2x1 bf16\" for this product; there are "
+            "\"128x256x64 cooperative 2x1 bf16\".");
+  q.asked.clear();
+  q.workload.a = q.workload.b = ElementType::e4m3;
+  q.workload.c = ElementType::f32;
+  EXPECT_EQ(choose(q, {kPair}).explanation(),
+            "None of 1 configuration multiplies e4m3 (K-major) by e4m3 (K-major) into bf16 with a C of f32.");
+  q.workload.m = 0;
+  EXPECT_EQ(choose(q, {kPair}).explanation(), "There is nothing to choose for 0 x 4096 x 4096.");
+}
+
+// ---- The tuning file
+
+TEST(Tuning, DecidesWhereItHasTheProductOnThisGpu) {
+  TuningFile tuning;
+  GemmQuestion q;
+  q.workload = product(4096, 4096, 4096);
+  q.device_name = "NVIDIA H200";
+  q.tuning = &tuning;
+  tuning.set({q.workload, "NVIDIA H200", "128x192x64 pingpong 2x1 bf16", 0.1712});
+  const GemmChoice choice = choose(q, {kPair, kInTurn});
+  EXPECT_EQ(choice.index, 1);
+  EXPECT_THAT(choice.why.front(),
+              testing::MatchesRegex("The tuning file has 128x192x64 pingpong 2x1 bf16 for 4096 x 4096 x 4096 on NVIDIA "
+                                    "H200: 0\\.171 ms were measured; the model expects 0\\.[0-9]+ ms\\."));
+  q.device_name = "NVIDIA H100";
+  EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
+  q.device_name = "NVIDIA H200";
+  q.workload.epilogue = "d = relu(acc)";
+  EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
+}
+
+TEST(Tuning, IsLeftAsideWithASentenceWhereItNamesWhatIsNotThere) {
+  TuningFile tuning;
+  GemmQuestion q;
+  q.workload = product(4096, 4096, 4096);
+  q.tuning = &tuning;
+  tuning.set({q.workload, "", "the fast one", 0});
+  const GemmChoice choice = choose(q, {kPair, kInTurn});
+  EXPECT_EQ(choice.index, 0);
+  EXPECT_EQ(choice.why.back(), "The tuning file names \"the fast one\", which is not among the candidates.");
+}
+
+TEST(Tuning, ReadsWhatItWrote) {
+  TuningFile tuning;
+  GemmWorkload w = product(128, 4096, 64);
+  w.l = 7;
+  w.a = ElementType::e4m3;
+  w.b = ElementType::e5m2;
+  w.c = ElementType::f16;
+  w.d = ElementType::f32;
+  w.major_b = Major::MN;
+  w.epilogue = "d = gelu(acc + row(bias))";
+  tuning.set({w, "NVIDIA H200", "first", 1});
+  tuning.set({w, "NVIDIA H200", "second", 0.25});
+  tuning.set({product(1, 2, 3), "another GPU", "third", 0});
+  EXPECT_EQ(tuning.text(),
+            "# gantry tuning 1\n"
+            "128 4096 64 7 | e4m3 K e5m2 MN f16 f32 | d = gelu(acc + row(bias)) | NVIDIA H200 | second | 0.2500 ms\n"
+            "1 2 3 1 | bf16 K bf16 K void bf16 | d = acc | another GPU | third\n");
+  const TuningFile again = TuningFile::parse(tuning.text());
+  EXPECT_THAT(again.problems(), IsEmpty());
+  EXPECT_EQ(again.text(), tuning.text());
+  EXPECT_EQ(again.find(w, "NVIDIA H200")->configuration, "second");
+}
+
+TEST(Tuning, SkipsLinesThatCannotBeReadAndSaysWhich) {
+  const TuningFile tuning = TuningFile::parse(
+      "# gantry tuning 1\n"
+      "\n"
+      "nonsense\n"
+      "8192 8192 0 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n"
+      "8192 8192 x 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n"
+      "1 1 1 1 | bf16 K bf16 | d = acc | GPU | name\n"
+      "1 1 1 1 | bf61 K bf16 K void bf16 | d = acc | GPU | name\n"
+      "1 1 1 1 | bf16 N bf16 K void bf16 | d = acc | GPU | name\n"
+      "1 1 1 1 | bf16 K bf16 K void bf16 | d = acc | GPU | \n"
+      "1 1 1 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name | soon\r\n");
+  EXPECT_EQ(tuning.entries().size(), 1u);
+  EXPECT_THAT(
+      tuning.problems(),
+      ElementsAre(
+          "line 3: there are 1 fields between bars, and a product has 5 or 6: M N K L | elements | epilogue | "
+          "GPU | configuration | time; the line is skipped",
+          "line 4: sizes are four positive numbers, M N K L, and here is \"8192 8192 0 1\"; the line is skipped",
+          "line 5: sizes are four positive numbers, M N K L, and here is \"8192 8192 x 1\"; the line is skipped",
+          "line 6: elements are those of A and its major, of B and its major, of C and of D, as \"bf16 K bf16 K "
+          "void bf16\", and here is \"bf16 K bf16\"; the line is skipped",
+          testing::StartsWith("line 7: \"bf61\" is not an element type; the nearest name is \"bf16\"."),
+          "line 8: a major is K or MN, and here is \"N\"; the line is skipped",
+          "line 9: the configuration has no name; the line is skipped"));
+}
+
+TEST(Tuning, LeavesAnotherVersionAside) {
+  const TuningFile tuning =
+      TuningFile::parse("# gantry tuning 2\n1 1 1 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n");
+  EXPECT_THAT(tuning.entries(), IsEmpty());
+  EXPECT_THAT(tuning.problems(), ElementsAre("line 1: \"# gantry tuning 2\" is another version than \"# gantry tuning "
+                                             "1\", which is all that is read here; the file is left aside"));
+}
+
+TEST(Tuning, IsEmptyWhereThereIsNoFile) {
+  const TuningFile tuning = TuningFile::read("/there/is/no/such/file");
+  EXPECT_THAT(tuning.entries(), IsEmpty());
+  EXPECT_THAT(tuning.problems(), IsEmpty());
+}
+
+TEST(Tuning, ReadsAnyTextWithoutHarm) {
+  std::mt19937 random(5);
+  const std::string line = "8192 8192 64 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name | 0.5 ms\n";
+  for (int i = 0; i < 2000; ++i) {
+    std::string text = line + line;
+    for (int changes = 0; changes < 8; ++changes) {
+      text[random() % text.size()] = static_cast<char>(random() % 256);
+    }
+    const TuningFile tuning = TuningFile::parse(text);
+    ASSERT_EQ(TuningFile::parse(tuning.text()).text(), tuning.text());
+  }
+}
+
+}  // namespace
+}  // namespace gantry
