@@ -114,8 +114,14 @@ TEST(TensorIm2col, StoresAndAddsAColumnOfPixels) {
         if (thread_rank() != 0) return;
         for (std::uint32_t i = 0; i < kPixels * kC; ++i) st(space_shared, tile + i, i);
         fence_proxy_async(space_shared);
-        cp_async_bulk_prefetch_tensor_im2col(space_global, &map, at, tap);
-        if (adds) {
+        if (hinted) {
+          cp_async_bulk_prefetch_tensor_im2col(space_global, &map, at, tap, kEvictLast);
+        } else {
+          cp_async_bulk_prefetch_tensor_im2col(space_global, &map, at, tap);
+        }
+        if (adds && hinted) {
+          cp_reduce_async_bulk_tensor_im2col(space_global, space_shared, op_add, &map, at, tile, kEvictFirst);
+        } else if (adds) {
           cp_reduce_async_bulk_tensor_im2col(space_global, space_shared, op_add, &map, at, tile);
         } else if (hinted) {
           cp_async_bulk_tensor_im2col(space_global, space_shared, &map, at, tile, kEvictFirst);

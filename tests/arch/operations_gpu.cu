@@ -89,7 +89,9 @@ __device__ void tensor_copies(const TmaDescriptor& map, Shared& s) {
     cp_async_bulk_tensor_im2col(space_global, space_shared, &map, at, tile, kEvictNormal);
     cp_reduce_async_bulk_tensor_im2col(space_global, space_shared, op_add, &map, at, tile);
     cp_reduce_async_bulk_tensor_im2col(space_global, space_shared, op_xor_op, &map, at, tile);
+    cp_reduce_async_bulk_tensor_im2col(space_global, space_shared, op_add, &map, at, tile, kEvictFirst);
     cp_async_bulk_prefetch_tensor_im2col(space_global, &map, at, offsets);
+    cp_async_bulk_prefetch_tensor_im2col(space_global, &map, at, offsets, kEvictLast);
   }
 }
 

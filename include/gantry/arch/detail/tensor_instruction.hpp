@@ -1,55 +1,51 @@
 // The text of bulk tensor instructions: one for each rank, with the operands that a mode has.
 #pragma once
 
-#include <gantry/arch/tags.hpp>
-
-namespace gantry::arch::detail {
-
-template <int Rank>
-inline constexpr bool kTensorRank = Rank >= 1 && Rank <= 5;
-template <int Rank, int Offsets>
-inline constexpr bool kIm2colRank = Rank >= 3 && Rank <= 5 && Offsets == Rank - 2;
-
-}  // namespace gantry::arch::detail
+#include <gantry/config.hpp>
 
 #if GANTRY_ON_DEVICE
 
-// One instruction at each rank. `before` and `after` surround the coordinates, which are operands 4 and up; the
-// operands that the text names come first, always four, so that their numbers do not depend on the rank.
-#define GANTRY_TENSOR_TILED(name, before, after, a, b, c, d)                                                           \
-  if constexpr (Rank == 1) {                                                                                           \
-    asm volatile(name ".1d" before "{%4}" after ::a, b, c, d, "r"(coordinates[0]) : "memory");                         \
-  } else if constexpr (Rank == 2) {                                                                                    \
-    asm volatile(name ".2d" before "{%4,%5}" after ::a, b, c, d, "r"(coordinates[0]), "r"(coordinates[1]) : "memory"); \
-  } else if constexpr (Rank == 3) {                                                                                    \
-    asm volatile(name ".3d" before "{%4,%5,%6}" after ::a, b, c, d, "r"(coordinates[0]), "r"(coordinates[1]),          \
-                 "r"(coordinates[2])                                                                                   \
-                 : "memory");                                                                                          \
-  } else if constexpr (Rank == 4) {                                                                                    \
-    asm volatile(name ".4d" before "{%4,%5,%6,%7}" after ::a, b, c, d, "r"(coordinates[0]), "r"(coordinates[1]),       \
-                 "r"(coordinates[2]), "r"(coordinates[3])                                                              \
-                 : "memory");                                                                                          \
-  } else {                                                                                                             \
-    asm volatile(name ".5d" before "{%4,%5,%6,%7,%8}" after ::a, b, c, d, "r"(coordinates[0]), "r"(coordinates[1]),    \
-                 "r"(coordinates[2]), "r"(coordinates[3]), "r"(coordinates[4])                                         \
-                 : "memory");                                                                                          \
+// One instruction at each rank, for a copy that starts at `start`. `before` and `after` surround the coordinates, which
+// are operands 4 and up; the operands that the text names come first, always four, so that their numbers do not depend
+// on the rank.
+#define GANTRY_TENSOR_TILED(name, before, after, a, b, c, d)                                                          \
+  if constexpr (Rank == 1) {                                                                                          \
+    asm volatile(name ".1d" before "{%4}" after ::a, b, c, d, "r"(start.coordinates[0]) : "memory");                  \
+  } else if constexpr (Rank == 2) {                                                                                   \
+    asm volatile(name ".2d" before "{%4,%5}" after ::a, b, c, d, "r"(start.coordinates[0]), "r"(start.coordinates[1]) \
+                 : "memory");                                                                                         \
+  } else if constexpr (Rank == 3) {                                                                                   \
+    asm volatile(name ".3d" before "{%4,%5,%6}" after ::a, b, c, d, "r"(start.coordinates[0]),                        \
+                 "r"(start.coordinates[1]), "r"(start.coordinates[2])                                                 \
+                 : "memory");                                                                                         \
+  } else if constexpr (Rank == 4) {                                                                                   \
+    asm volatile(name ".4d" before "{%4,%5,%6,%7}" after ::a, b, c, d, "r"(start.coordinates[0]),                     \
+                 "r"(start.coordinates[1]), "r"(start.coordinates[2]), "r"(start.coordinates[3])                      \
+                 : "memory");                                                                                         \
+  } else {                                                                                                            \
+    asm volatile(name ".5d" before "{%4,%5,%6,%7,%8}" after ::a, b, c, d, "r"(start.coordinates[0]),                  \
+                 "r"(start.coordinates[1]), "r"(start.coordinates[2]), "r"(start.coordinates[3]),                     \
+                 "r"(start.coordinates[4])                                                                            \
+                 : "memory");                                                                                         \
   }
 
 // The same for im2col loads, which exist at ranks 3 to 5 and take rank - 2 offsets after the barrier.
-#define GANTRY_TENSOR_IM2COL(name, before, middle, after, a, b, c, d)                                                 \
-  if constexpr (Rank == 3) {                                                                                          \
-    asm volatile(name ".3d" before "{%4,%5,%6}" middle "{%7}" after ::a, b, c, d, "r"(coordinates[0]),                \
-                 "r"(coordinates[1]), "r"(coordinates[2]), "h"(offsets[0])                                            \
-                 : "memory");                                                                                         \
-  } else if constexpr (Rank == 4) {                                                                                   \
-    asm volatile(name ".4d" before "{%4,%5,%6,%7}" middle "{%8,%9}" after ::a, b, c, d, "r"(coordinates[0]),          \
-                 "r"(coordinates[1]), "r"(coordinates[2]), "r"(coordinates[3]), "h"(offsets[0]), "h"(offsets[1])      \
-                 : "memory");                                                                                         \
-  } else {                                                                                                            \
-    asm volatile(name ".5d" before "{%4,%5,%6,%7,%8}" middle "{%9,%10,%11}" after ::a, b, c, d, "r"(coordinates[0]),  \
-                 "r"(coordinates[1]), "r"(coordinates[2]), "r"(coordinates[3]), "r"(coordinates[4]), "h"(offsets[0]), \
-                 "h"(offsets[1]), "h"(offsets[2])                                                                     \
-                 : "memory");                                                                                         \
+#define GANTRY_TENSOR_IM2COL(name, before, middle, after, a, b, c, d)                                                \
+  if constexpr (Rank == 3) {                                                                                         \
+    asm volatile(name ".3d" before "{%4,%5,%6}" middle "{%7}" after ::a, b, c, d, "r"(start.coordinates[0]),         \
+                 "r"(start.coordinates[1]), "r"(start.coordinates[2]), "h"(start.offsets[0])                         \
+                 : "memory");                                                                                        \
+  } else if constexpr (Rank == 4) {                                                                                  \
+    asm volatile(name ".4d" before "{%4,%5,%6,%7}" middle "{%8,%9}" after ::a, b, c, d, "r"(start.coordinates[0]),   \
+                 "r"(start.coordinates[1]), "r"(start.coordinates[2]), "r"(start.coordinates[3]),                    \
+                 "h"(start.offsets[0]), "h"(start.offsets[1])                                                        \
+                 : "memory");                                                                                        \
+  } else {                                                                                                           \
+    asm volatile(name ".5d" before "{%4,%5,%6,%7,%8}" middle "{%9,%10,%11}" after ::a, b, c, d,                      \
+                 "r"(start.coordinates[0]), "r"(start.coordinates[1]), "r"(start.coordinates[2]),                    \
+                 "r"(start.coordinates[3]), "r"(start.coordinates[4]), "h"(start.offsets[0]), "h"(start.offsets[1]), \
+                 "h"(start.offsets[2])                                                                               \
+                 : "memory");                                                                                        \
   }
 
 #define GANTRY_LOAD_QUALIFIERS(mode) ".shared::cluster.global." mode ".mbarrier::complete_tx::bytes"
