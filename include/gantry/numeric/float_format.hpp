@@ -176,7 +176,7 @@ GANTRY_HD constexpr Wide decode(FloatFormat f, std::uint64_t pattern) {
   const Bits sign = bits >> (f.exponent_bits + f.fraction_bits) << (w.bits() - 1);
   const Bits magnitude = bits & static_cast<Bits>(f.all_ones());
   const int widening = w.fraction_bits - f.fraction_bits;
-  if (f.exponent_bits == w.exponent_bits) return bit_cast<Wide>(sign | magnitude << widening);
+  if (f.exponent_bits == w.exponent_bits) return bit_cast<Wide>(bits << widening);
 
   if (magnitude > f.max_finite()) {
     const bool is_infinity = f.specials == Specials::ieee && magnitude == f.infinity();
