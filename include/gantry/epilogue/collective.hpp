@@ -2,10 +2,11 @@
 // them with accumulators as the graph says and write D and auxiliary outputs to shared memory, one of their threads
 // stores those.
 //
-// `Config` has `policy` (EpiloguePolicy), `graph` (fusion::Graph) and `Functions` (fusion::UserFunctions<...>); or,
-// with callbacks of its own, a template `Callbacks<FusionConfig>` with the interface of fusion::FusionCallbacks. A
-// kernel calls load and load_tail from its load thread, store and store_tail from all math threads, and carries the
-// states from tile to tile. What happens in which order, and why, is said where it happens.
+// `Config` has `policy` (EpiloguePolicy) and what is fused, as fusion::CallbacksBuilder takes it: a graph, an operation
+// by name, or ready callbacks. It may have `CopyOpR2R`, whose static copy(values, thread) rearranges a subtile's values
+// in registers before they are converted to D. A kernel calls load and load_tail from its load thread, store and
+// store_tail from all math threads, and carries the states from tile to tile. What happens in which order, and why, is
+// said where it happens.
 //
 // Invariant: a buffer is written only after what it held has been read, and read only after its writers have fenced and
 // met. Loads wait for releases, stores for bulk groups.
@@ -27,12 +28,16 @@
 #pragma once
 
 #include <gantry/arch/fence.hpp>
-#include <gantry/epilogue/fusion/callbacks.hpp>
+#include <gantry/epilogue/fusion/callbacks_builder.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
+#include <gantry/epilogue/staged_im2col_tile.hpp>
 #include <gantry/pipeline/tma_store.hpp>
 #include <gantry/pipeline/transaction_async.hpp>
 
 namespace gantry {
+
+// Which subtiles of a tile a call loads or stores: all of them, or one, by its number (all, where that is negative).
+struct AllSubtiles {};
 
 namespace detail {
 
@@ -43,14 +48,25 @@ struct MathSync {
   GANTRY_INLINE void operator()(Site site = Site::here()) const { arch::barrier_sync(barrier, threads, site); }
 };
 
-template <class Config, class FusionConfig>
-struct CallbacksOf {
-  using type = fusion::FusionCallbacks<FusionConfig>;
+template <bool first, class A, class B>
+struct ChosenType {
+  using type = A;
 };
-template <class Config, class FusionConfig>
-requires requires { typename Config::template Callbacks<FusionConfig>; }
-struct CallbacksOf<Config, FusionConfig> {
-  using type = typename Config::template Callbacks<FusionConfig>;
+template <class A, class B>
+struct ChosenType<false, A, B> {
+  using type = B;
+};
+
+template <class Shape>
+struct TileOf : ChosenType<(Shape::spatial_rank > 0), StagedIm2colTile<Shape>, StagedTile<Shape>> {};
+
+// Whether a call takes subtile i of `count`, and whether it is its last one.
+struct SubtileChoice {
+  int count;
+  GANTRY_HD static constexpr bool takes(AllSubtiles, int) { return true; }
+  GANTRY_HD static constexpr bool takes(int chosen, int i) { return chosen < 0 || chosen == i; }
+  GANTRY_HD constexpr bool is_last(AllSubtiles, int i) const { return i == count - 1; }
+  GANTRY_HD constexpr bool is_last(int chosen, int i) const { return chosen == i || i == count - 1; }
 };
 
 }  // namespace detail
@@ -62,6 +78,8 @@ class CollectiveEpilogue {
 
  public:
   GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
+  static_assert(!Config::policy.pointer_array(),
+                "gantry: this collective has one tensor for C and one for D, and the policy one for every group");
   static constexpr bool kUsesTma = true;
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
@@ -80,13 +98,13 @@ class CollectiveEpilogue {
   static constexpr int kMathThreads = kTile.threads();
 
   struct FusionConfig {
-    static constexpr fusion::Graph graph = Config::graph;
-    using Functions = typename Config::Functions;
+    static constexpr fusion::Graph graph = fusion::CallbacksBuilder<Config>::graph;
+    using Functions = typename fusion::CallbacksBuilder<Config>::Functions;
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = kStagesC, .stores = kStoreStages};
     using Value = element_t<Config::policy.element_compute>;
   };
-  using Fusion = typename detail::CallbacksOf<Config, FusionConfig>::type;
+  using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
   using Value = typename Fusion::Value;
   static_assert(kHasC || !Fusion::kUsesSource, "gantry: the expression uses C, and the policy has none");
   static_assert(kHasD || !Fusion::kGivesD, "gantry: the expression gives D, and the policy has none");
@@ -97,15 +115,17 @@ class CollectiveEpilogue {
     static constexpr ElementType element = Config::policy.c.smem_element;
     static constexpr bool row_major = !Config::policy.c.m_major();
     static constexpr int stages = kStagesC;
+    static constexpr int spatial_rank = gantry::spatial_rank(Config::policy.c.layout);
   };
   struct ShapeD {
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr ElementType element = Config::policy.d.smem_element;
     static constexpr bool row_major = !Config::policy.d.m_major();
     static constexpr int stages = kStoreStages;
+    static constexpr int spatial_rank = gantry::spatial_rank(Config::policy.d.layout);
   };
-  using TileC = StagedTile<ShapeC>;
-  using TileD = StagedTile<ShapeD>;
+  using TileC = typename detail::TileOf<ShapeC>::type;
+  using TileD = typename detail::TileOf<ShapeD>::type;
 
   // Whether a load thread is needed at all, as far as can be known before the kernel runs.
   static constexpr bool kMayLoad = Fusion::kUsesSource || Fusion::kMayLoad;
@@ -142,7 +162,8 @@ class CollectiveEpilogue {
   };
 
   struct Params {
-    TmaDescriptor c, d;
+    typename TileC::Map c;
+    typename TileD::Map d;
     typename Fusion::Params fusion;
     int m, n, l;
   };
@@ -163,8 +184,8 @@ class CollectiveEpilogue {
   }
 
   GANTRY_INLINE static void prefetch_tma_descriptors(const Params& params) {
-    if constexpr (kHasC) arch::prefetch_tensormap(&params.c);
-    if constexpr (kHasD) arch::prefetch_tensormap(&params.d);
+    if constexpr (kHasC) arch::prefetch_tensormap(TileC::descriptor(params.c));
+    if constexpr (kHasD) arch::prefetch_tensormap(TileD::descriptor(params.d));
     Fusion::prefetch_descriptors(params.fusion);
   }
 
@@ -183,26 +204,30 @@ class CollectiveEpilogue {
 
   // ---- Load side, by one thread
 
+  template <class Which = AllSubtiles>
   GANTRY_INLINE static LoadState load(const Params& params, TensorStorage& storage, LoadPipeline& pipeline,
-                                      LoadState state, const TileCoordinate& at, int subtile_idx = -1) {
+                                      LoadState state, const TileCoordinate& at, Which which = {}) {
     const bool c_needed = is_source_needed(params, at.l);
     if (!loads(params, c_needed)) return state;
     const std::uint32_t bytes = transaction_bytes(params, c_needed);
+    typename Fusion::Load fusion(params.fusion, storage.fusion(), at);
+    fusion.begin();
     GANTRY_NO_UNROLL
     for (int en = 0; en < kTile.along_n(); ++en) {
       GANTRY_NO_UNROLL
       for (int em = 0; em < kTile.along_m(); ++em) {
-        if (subtile_idx >= 0 && subtile_idx != en * kTile.along_m() + em) continue;
+        if (!detail::SubtileChoice::takes(which, en * kTile.along_m() + em)) continue;
         std::uint64_t* full = pipeline.producer_get_barrier(state);
         pipeline.producer_acquire(state);
         pipeline.producer_commit(state, bytes);
-        Fusion::step(params.fusion, storage.fusion(), state.index(), full, at, em, en);
+        fusion.step(state.index(), full, em, en);
         if constexpr (kHasC) {
           if (c_needed) TileC::load(&params.c, storage.buffers_c(), state.index(), full, at, em, en);
         }
         ++state;
       }
     }
+    fusion.end();
     return state;
   }
 
@@ -220,11 +245,16 @@ class CollectiveEpilogue {
 
   // `accumulators` are in the order of wgmma's registers. `thread` counts the math threads of the tile, `barrier` is a
   // named barrier that is theirs.
-  template <class Accumulators>
+  template <class Accumulators, class Which = AllSubtiles>
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): the steps of the contract, in their order
   GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, LoadPipeline& load_pipeline,
                                   StoreStates& states, const TileCoordinate& at, const Accumulators& accumulators,
-                                  int thread, std::uint32_t barrier, int subtile_idx = -1) {
+                                  int thread, std::uint32_t barrier, Which which = {}) {
+    static_assert(
+        !Fusion::kWholeTiles || __is_same(Which, AllSubtiles),
+        "gantry: one subtile is stored by itself, and a deterministic reduction counts whole tiles: store all "
+        "subtiles in one call, or leave out `deterministic`");
+    constexpr detail::SubtileChoice choice{kTile.count()};
     const bool c_needed = is_source_needed(params, at.l);
     const bool loaded = loads(params, c_needed);
     const detail::MathSync sync{barrier, kMathThreads};
@@ -266,14 +296,16 @@ class CollectiveEpilogue {
       }
     };
 
-    fusion.begin(sync);
+    fusion.begin();
+    if constexpr (Fusion::Store::begin_sync_needed()) sync();
     int previous_m = -1, previous_n = 0;
     GANTRY_UNROLL
     for (int en = 0; en < kTile.along_n(); ++en) {
       GANTRY_UNROLL
       for (int em = 0; em < kTile.along_m(); ++em) {
         const int subtile = en * kTile.along_m() + em;
-        if (subtile_idx >= 0 && subtile_idx != subtile) continue;
+        if (!choice.takes(which, subtile)) continue;
+        fusion.begin_loop(em, en);
         auto c = TileC::make_registers();
         if (loaded) {
           load_pipeline.consumer_wait(wait);
@@ -292,7 +324,7 @@ class CollectiveEpilogue {
         }
         if (loaded || kReuse) ++wait;
 
-        auto d = TileD::make_registers();
+        Results d;
         visit(fusion, accumulators, c, c_needed, d, em, en);
 
         // The latest moment for the previous subtile's store: its buffer's turn is over.
@@ -304,15 +336,16 @@ class CollectiveEpilogue {
           store_pipeline.producer_acquire(states.store);
           sync();
         }
-        fusion.reduce(em, en, sync);
-        if constexpr (kHasD) TileD::write(d, storage.buffers_d(), states.store.index(), thread);
-        fusion.write(states.store.index(), em, en);
+        fusion.reduce(em, en, choice.is_last(which, subtile), sync);
+        if constexpr (kHasD) d.write(storage.buffers_d(), states.store.index(), thread);
+        fusion.postreduce(states.store.index(), em, en);
         if constexpr (kDelay) {
           previous_m = em;
           previous_n = en;
         } else {
           issue_store(em, en);
         }
+        fusion.end_loop(em, en);
       }
     }
     if constexpr (kDelay) {
@@ -343,7 +376,7 @@ class CollectiveEpilogue {
     if constexpr (!kMayLoad) {
       return false;
     } else {
-      return c_needed || Fusion::is_C_load_by_batch(params.fusion) || Fusion::load_bytes(params.fusion) > 0;
+      return c_needed || Fusion::is_C_load_by_batch(params.fusion) || Fusion::is_producer_load_needed(params.fusion);
     }
   }
 
@@ -352,9 +385,39 @@ class CollectiveEpilogue {
           ? Config::policy.fragment_size
           : 4;
 
-  template <class Accumulators, class C, class D>
+  // A thread's results of a subtile: elements of D at once; or values until they have been rearranged, which needs all.
+  struct ElementResults {
+    decltype(TileD::make_registers()) elements;
+
+    template <int F>
+    GANTRY_INLINE void take(int first, const Value (&values)[F]) {
+      fusion::store_values<typename TileD::Element>(elements, first, values);
+    }
+    GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
+      TileD::write(elements, buffers, stage, thread);
+    }
+  };
+  struct ValueResults {
+    Value values[kTile.values()];
+
+    template <int F>
+    GANTRY_INLINE void take(int first, const Value (&from)[F]) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) values[first + k] = from[k];
+    }
+    GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
+      Config::CopyOpR2R::copy(values, thread);
+      auto elements = TileD::make_registers();
+      fusion::store_values<typename TileD::Element>(elements, 0, values);
+      TileD::write(elements, buffers, stage, thread);
+    }
+  };
+  using Results = typename detail::ChosenType < requires { typename Config::CopyOpR2R; }
+  , ValueResults, ElementResults > ::type;
+
+  template <class Accumulators, class C>
   GANTRY_INLINE static void visit(typename Fusion::Store& fusion, const Accumulators& accumulators, const C& c,
-                                  bool c_needed, D& d, int em, int en) {
+                                  bool c_needed, Results& d, int em, int en) {
     constexpr Subtiles tile = kTile;
     GANTRY_UNROLL
     for (int first = 0; first < kTile.values(); first += kFragment) {
@@ -368,7 +431,7 @@ class CollectiveEpilogue {
         }
       }
       fusion.visit(acc, source, result, first, em, en);
-      if constexpr (kHasD) fusion::store_values<typename TileD::Element>(d, first, result);
+      if constexpr (kHasD) d.take(first, result);
     }
   }
 };

@@ -28,6 +28,8 @@ class NoSmemEpilogue {
 
  public:
   GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
+  static_assert(!Config::policy.pointer_array(),
+                "gantry: this collective has one tensor for C and one for D, and the policy one for every group");
   static constexpr bool kUsesTma = false;
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
@@ -41,17 +43,22 @@ class NoSmemEpilogue {
   static constexpr int kMathThreads = kTile.threads();
 
   struct FusionConfig {
-    static constexpr fusion::Graph graph = Config::graph;
-    using Functions = typename Config::Functions;
+    static constexpr fusion::Graph graph = fusion::CallbacksBuilder<Config>::graph;
+    using Functions = typename fusion::CallbacksBuilder<Config>::Functions;
     static constexpr Subtiles tile = NoSmemEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = 0, .stores = 0};
     using Value = element_t<Config::policy.element_compute>;
   };
-  using Fusion = typename detail::CallbacksOf<Config, FusionConfig>::type;
+  using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
   using Value = typename Fusion::Value;
+  static_assert(
+      !requires { typename Config::CopyOpR2R; },
+      "gantry: an epilogue without shared memory writes values where their threads are, and CopyOpR2R moves "
+      "them; a TMA schedule has that step");
   static_assert(kHasC || !Fusion::kUsesSource, "gantry: the expression uses C, and the policy has none");
   static_assert(kHasD && Fusion::kGivesD, "gantry: an epilogue without shared memory stores D");
-  static_assert(!fusion::has_staged(Config::graph),
+  static_assert(!Fusion::kMayLoad, "gantry: an epilogue without shared memory has nobody who loads ahead");
+  static_assert(!fusion::has_staged(FusionConfig::graph),
                 "gantry: an epilogue without shared memory has no auxiliary tensors but masks of one bit; "
                 "a TMA schedule has them");
 
@@ -108,18 +115,24 @@ class NoSmemEpilogue {
 
   // ---- Load side: there is nothing to do
 
+  template <class Which = AllSubtiles>
   GANTRY_INLINE static LoadState load(const Params&, TensorStorage&, LoadPipeline&, const LoadState& state,
-                                      const TileCoordinate&, int = -1) {
+                                      const TileCoordinate&, Which = {}) {
     return state;
   }
   GANTRY_INLINE static void load_tail(LoadPipeline&, const LoadState&) {}
 
   // ---- Store side, by all math threads
 
-  template <class Accumulators>
+  template <class Accumulators, class Which = AllSubtiles>
   GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, LoadPipeline&, StoreStates&,
                                   const TileCoordinate& at, const Accumulators& accumulators, int thread,
-                                  std::uint32_t barrier, int subtile_idx = -1) {
+                                  std::uint32_t barrier, Which which = {}) {
+    static_assert(
+        !Fusion::kWholeTiles || __is_same(Which, AllSubtiles),
+        "gantry: one subtile is stored by itself, and a deterministic reduction counts whole tiles: store all "
+        "subtiles in one call, or leave out `deterministic`");
+    constexpr detail::SubtileChoice choice{kTile.count()};
     const detail::MathSync sync{barrier, kMathThreads};
     typename Fusion::Store fusion(params.fusion, storage.bytes,
                                   {.at = at,
@@ -130,16 +143,20 @@ class NoSmemEpilogue {
                                    .tiles_n = (params.n + kTile.n - 1) / kTile.n,
                                    .thread = thread});
     const Corner corner = corner_of(params, at, thread);
-    fusion.begin(sync);
+    fusion.begin();
+    if constexpr (Fusion::Store::begin_sync_needed()) sync();
     GANTRY_UNROLL
     for (int en = 0; en < kTile.along_n(); ++en) {
       GANTRY_UNROLL
       for (int em = 0; em < kTile.along_m(); ++em) {
-        if (subtile_idx >= 0 && subtile_idx != en * kTile.along_m() + em) continue;
+        const int subtile = en * kTile.along_m() + em;
+        if (!choice.takes(which, subtile)) continue;
+        fusion.begin_loop(em, en);
         fusion.previsit(0, em, en);
         visit(params, corner, fusion, accumulators, em, en);
-        fusion.reduce(em, en, sync);
-        fusion.write(0, em, en);
+        fusion.reduce(em, en, choice.is_last(which, subtile), sync);
+        fusion.postreduce(0, em, en);
+        fusion.end_loop(em, en);
       }
     }
     fusion.end(sync);

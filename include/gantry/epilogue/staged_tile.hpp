@@ -87,6 +87,9 @@ struct StagedTile {
 
   // ---- Global memory
 
+  using Map = TmaDescriptor;
+  GANTRY_INLINE static const TmaDescriptor* descriptor(const Map& map) { return &map; }
+
   template <TmaOp kOp>
   struct Plan {
     static constexpr TmaPlan value =

@@ -93,6 +93,11 @@ GANTRY_HD constexpr LayoutTag per_group(LayoutTag tag) noexcept { return {tag.ki
 GANTRY_HD constexpr bool is_m_major(LayoutTag tag) noexcept { return tag.kind == LayoutKind::column_major; }
 GANTRY_HD constexpr bool is_im2col(LayoutTag tag) noexcept { return tag.kind >= LayoutKind::tensor_nwc; }
 
+// W; W and H; W, H and D. 0 for a matrix.
+GANTRY_HD constexpr int spatial_rank(LayoutTag tag) noexcept {
+  return is_im2col(tag) ? 1 + static_cast<int>(tag.kind) - static_cast<int>(LayoutKind::tensor_nwc) : 0;
+}
+
 GANTRY_HD constexpr const char* to_text(LayoutKind kind) noexcept {
   switch (kind) {
     case LayoutKind::row_major:

@@ -27,4 +27,38 @@ ProblemOptions options_for(ProblemOptions options) {
   return options;
 }
 
+// A buffer as the operand that a configuration takes for it, at `pointer`. As a tensor, rows are the pixels of images
+// of 5, 5 x 4 or 5 x 4 x 2, so that tiles begin anywhere in an image.
+template <int kAxes>
+EpilogueMatrix operand_of(const Buffer& buffer, void* pointer, const fusion::ProblemShape&, const EpilogueMatrix&) {
+  return {pointer, buffer.stride, buffer.batch_stride};
+}
+template <int kAxes>
+EpilogueTensor operand_of(const Buffer& buffer, void* pointer, const fusion::ProblemShape& shape,
+                          const EpilogueTensor&) {
+  EpilogueTensor out;
+  out.pointer = pointer;
+  constexpr int kExtents[] = {5, 4, 2};
+  std::int64_t pixels = 1;
+  for (int i = 0; i < kAxes; ++i) {
+    out.extent[i] = kExtents[i];
+    out.strides[i] = pixels * buffer.stride;
+    pixels *= kExtents[i];
+  }
+  out.images = shape.m / pixels;
+  out.strides[kAxes] = pixels * buffer.stride;
+  return out;
+}
+
+template <class Config, class Operand>
+void hand_over_c(Operand& to, const Buffer& buffer, void* pointer, const fusion::ProblemShape& shape) {
+  constexpr int kAxes = spatial_rank(Config::policy.c.layout);
+  to = operand_of<kAxes>(buffer, pointer, shape, to);
+}
+template <class Config, class Operand>
+void hand_over_d(Operand& to, const Buffer& buffer, void* pointer, const fusion::ProblemShape& shape) {
+  constexpr int kAxes = spatial_rank(Config::policy.d.layout);
+  to = operand_of<kAxes>(buffer, pointer, shape, to);
+}
+
 }  // namespace gantry::test

@@ -132,6 +132,27 @@ TEST(EpilogueElements, CIsNotReadWhereBetaIsZero) {
   expect_c_unread<ZeroBeta<Choice::yes>>(false, true);
 }
 
+// Any factor will do: one of several, or a vector that is left out.
+struct OneOfTwoFactors : Plain {
+  static constexpr EpiloguePolicy policy = ZeroBeta<Choice::yes>::policy;
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + scalar(s) * beta * c");
+};
+struct VectorLeftOut : Plain {
+  static constexpr EpiloguePolicy policy = ZeroBeta<Choice::no>::policy;
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + row(b = 0) * c");
+};
+TEST(EpilogueElements, CIsNotReadWhereAnyFactorIsZero) {
+  Problem two(OneOfTwoFactors::graph, options_for<OneOfTwoFactors>({.shape = kResidue}));
+  two.fusion()["s"] = 0.0f;
+  const auto expected = two.expected();
+  two.c().bytes.clear();
+  expect_agreement<OneOfTwoFactors>(two, expected);
+  Problem vector(VectorLeftOut::graph, options_for<VectorLeftOut>({.shape = kResidue, .leave_out = true}));
+  const auto without = vector.expected();
+  vector.c().bytes.clear();
+  expect_agreement<VectorLeftOut>(vector, without);
+}
+
 // One batch reads C, the next does not, and the buffers keep step.
 template <class Config>
 void expect_c_read_by_batch() {

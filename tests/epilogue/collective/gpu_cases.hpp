@@ -3,6 +3,9 @@
 // bound of the reference.
 #pragma once
 
+#include <gantry/arch/warp.hpp>
+#include <gantry/epilogue/fusion/operations.hpp>
+
 #include "config.hpp"
 
 namespace gantry::test {
@@ -115,6 +118,69 @@ struct Direct : Plain {
       fusion::graph("let z = acc + c + row(r); d = z; s deterministic = reduce_col_add(z); m:u1 = z > 0");
 };
 
+// Rows are pixels of images (config.hpp); a subtile of f32 takes two instructions.
+template <ElementType kElement>
+struct Images : Plain {
+  static constexpr LayoutTag kLayout = kElement == E::f32 ? kTensorNDHWC : kTensorNHWC;
+  static constexpr EpiloguePolicy policy = CollectiveBuilder{.schedule = S::tma_warp_specialized_cooperative,
+                                                             .tile = {128, 128, 64},
+                                                             .epi_tile = {128, 64},
+                                                             .c = kElement,
+                                                             .d = kElement,
+                                                             .layout_c = kLayout,
+                                                             .layout_d = kLayout}
+                                               .policy();
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + c");
+};
+
+struct ByName {
+  static constexpr EpiloguePolicy policy = BiasGeluAux::policy;
+  static constexpr fusion::NamedOperation operation{.name = "LinCombPerColBiasEltActAux",
+                                                    .options = {.activation = fusion::Function::silu, .aux = E::bf16}};
+};
+
+// Callbacks of their own; the graph is what they compute, for the reference.
+template <class Config>
+struct LargerOfBoth : fusion::EmptyCallbacks {
+  static constexpr bool kUsesSource = true;
+  static constexpr int kSharedBytes = Config::tile.threads() * 4, kSharedAlignment = 4;
+  struct Store : fusion::EmptyCallbacks::Store {
+    float* own;
+    template <class P>
+    GANTRY_INLINE Store(const P& p, unsigned char* shared, const fusion::TileContext& c)
+        : EmptyCallbacks::Store(p, shared, c), own(reinterpret_cast<float*>(shared) + c.thread) {}
+    GANTRY_INLINE void begin() { arch::st(arch::space_shared, own, 0.0f); }
+    template <int F>
+    GANTRY_INLINE void visit(const float (&acc)[F], const float (&c)[F], float (&d)[F], int, int, int) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) d[k] = (acc[k] > c[k] ? acc[k] : c[k]) + arch::ld(arch::space_shared, own);
+    }
+  };
+};
+struct OwnCallbacks {
+  static constexpr EpiloguePolicy policy = BiasGeluAux::policy;
+  static constexpr fusion::Graph graph = fusion::graph("d = max(acc, c)");
+  template <class FusionConfig>
+  using Callbacks = LargerOfBoth<FusionConfig>;
+};
+
+// Values go to the neighbouring lane and back.
+struct ThereAndBack {
+  template <class Value, int N>
+  GANTRY_INLINE static void copy(Value (&values)[N], int /*thread*/) {
+    GANTRY_UNROLL
+    for (int i = 0; i < N; ++i) {
+      values[i] = arch::shfl_xor_sync(arch::kFullWarp, arch::shfl_xor_sync(arch::kFullWarp, values[i], 1), 1);
+    }
+  }
+};
+struct BetweenRegisters : Plain {
+  static constexpr EpiloguePolicy policy = BiasGeluAux::policy;
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + c");
+  using CopyOpR2R = ThereAndBack;
+};
+
+inline constexpr fusion::ProblemShape kImages{.m = 400, .n = 344, .l = 1};
 inline constexpr fusion::ProblemShape kResidue{.m = 400, .n = 336, .l = 2};
 
 }  // namespace machine_cases
@@ -132,6 +198,10 @@ void visit_cases_of_copies(Visitor& visitor) {
       {"C to D with delay, C in columns, D in rows", {.shape = {.m = 131, .n = 520}, .seed = 4}, true});
   visitor.template run<Widths<E::f32, E::f32>>({"f32", {.shape = kResidue, .seed = 5}, true});
   visitor.template run<Widths<E::e4m3, E::e5m2>>({"fp8", {.shape = kResidue, .seed = 6}, true});
+  visitor.template run<Images<E::bf16>>({"images of two dimensions", {.shape = kImages, .seed = 20}, true});
+  visitor.template run<Images<E::f32>>({"images of three dimensions", {.shape = kImages, .seed = 21}, true});
+  visitor.template run<OwnCallbacks>({"callbacks of their own", {.shape = kResidue, .seed = 22}, true});
+  visitor.template run<BetweenRegisters>({"a step between registers", {.shape = kResidue, .seed = 23}, true});
   visitor.template run<Direct>({"without TMA", {.shape = {.m = 131, .n = 77, .l = 2}, .seed = 7}, true});
 }
 
@@ -141,6 +211,7 @@ void visit_cases_of_fusion(Visitor& visitor) {
   visitor.template run<BiasGeluAux>({"bias, GELU and an auxiliary output", {.shape = kResidue, .seed = 8}});
   visitor.template run<BiasGeluAux>({"vectors of each batch, scalars from memory",
                                      {.shape = kResidue, .seed = 9, .by_batch = true, .scalar_by_value = false}});
+  visitor.template run<ByName>({"an operation by its name", {.shape = kResidue, .seed = 24}});
   visitor.template run<AuxiliaryInputs>({"auxiliary inputs", {.shape = kResidue, .seed = 10}, true});
   visitor.template run<AuxiliaryInputs>(
       {"an auxiliary output left out", {.shape = kResidue, .seed = 11, .leave_out = true}, true});

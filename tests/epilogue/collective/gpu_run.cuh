@@ -65,7 +65,8 @@ struct RunOnGpu {
 
   template <class Config>
   void run(const MachineCase& c) {
-    constexpr fusion::Graph graph = Config::graph;  // a reference to the member would put its class on the device
+    constexpr fusion::Graph graph =
+        fusion::CallbacksBuilder<Config>::graph;  // a reference to the member would put its class on the device
     Problem problem(graph, options_for<Config>(c.options));
     const fusion::ReferenceResult expected = problem.expected();
     const std::string trouble = launch_and_fetch<Config>(problem);
@@ -93,13 +94,15 @@ struct RunOnGpu {
     const EpilogueProblem shape{static_cast<int>(s.m), static_cast<int>(s.n), 64, static_cast<int>(s.l)};
     DeviceCopies copies;
     EpilogueArguments<Config> arguments;
-    arguments.c = {copies.of(problem.c().bytes), problem.c().stride, problem.c().batch_stride};
-    arguments.d = {copies.of(problem.d().bytes), problem.d().stride, problem.d().batch_stride};
-    static_cast<fusion::FusionArguments&>(arguments.fusion) = problem.fusion();
-    for (int i = 0; i < Config::graph.argument_count; ++i) {
-      Buffer& b = problem.argument(i);
-      if (b.bytes.empty()) continue;
-      arguments.fusion[problem.graph().arguments[i].name.text].tensor(copies.of(b.bytes), b.stride, b.batch_stride);
+    hand_over_c<Config>(arguments.c, problem.c(), copies.of(problem.c().bytes), s);
+    hand_over_d<Config>(arguments.d, problem.d(), copies.of(problem.d().bytes), s);
+    if constexpr (requires { arguments.fusion.graph(); }) {
+      static_cast<fusion::FusionArguments&>(arguments.fusion) = problem.fusion();
+      for (int i = 0; i < problem.graph().argument_count; ++i) {
+        Buffer& b = problem.argument(i);
+        if (b.bytes.empty()) continue;
+        arguments.fusion[problem.graph().arguments[i].name.text].tensor(copies.of(b.bytes), b.stride, b.batch_stride);
+      }
     }
     std::vector<std::uint8_t> scratch(get_workspace_size<Config>(shape, arguments), std::uint8_t{0xA5});
     void* workspace = copies.of(scratch);

@@ -36,9 +36,11 @@ class KernelRun {
   KernelRun(Problem& problem, int ctas) : problem_(problem), arguments_(make_arguments(problem)), ctas_(ctas) {
     const fusion::ProblemShape& shape = problem.options().shape;
     shape_ = {static_cast<int>(shape.m), static_cast<int>(shape.n), 64, static_cast<int>(shape.l)};
-    arguments_.c = matrix(problem.c());
-    arguments_.d = matrix(problem.d());
-    static_cast<fusion::FusionArguments&>(arguments_.fusion) = problem.fusion();
+    hand_over_c<Config>(arguments_.c, problem.c(), address(problem.c()), shape);
+    hand_over_d<Config>(arguments_.d, problem.d(), address(problem.d()), shape);
+    if constexpr (requires { arguments_.fusion.graph(); }) {
+      static_cast<fusion::FusionArguments&>(arguments_.fusion) = problem.fusion();
+    }
     workspace_.resize(get_workspace_size<Config>(shape_, arguments_) / 8);
   }
 
@@ -69,7 +71,7 @@ class KernelRun {
       return {};
     }
   }
-  static EpilogueMatrix matrix(Buffer& b) { return {b.bytes.empty() ? nullptr : b.data(), b.stride, b.batch_stride}; }
+  static void* address(Buffer& b) { return b.bytes.empty() ? nullptr : b.data(); }
   void* workspace() { return workspace_.empty() ? nullptr : workspace_.data(); }
 
   Problem& problem_;

@@ -19,7 +19,7 @@ struct Simulate {
 
   template <class Config>
   void run(const MachineCase& c) {
-    Problem problem(Config::graph, options_for<Config>(c.options));
+    Problem problem(fusion::CallbacksBuilder<Config>::graph, options_for<Config>(c.options));
     KernelRun<Config> kernel(problem, 4);
     std::string problems;
     for (const std::string& reason : kernel.reasons()) problems += reason + "\n";

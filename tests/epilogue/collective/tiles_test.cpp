@@ -105,13 +105,26 @@ struct OneSubtileAtATime {
   }
 };
 
-TEST(EpilogueTiles, OneSubtileAtATimeGivesTheWhole) {
-  using Config = Tiles<Geometry{.m = 128, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1}>;
+template <class Config>
+void expect_the_whole_of_subtiles() {
   Problem problem(Config::graph, options_for<Config>({.shape = {.m = 128, .n = 128}}));
   std::fill(problem.accumulators().bytes.begin(), problem.accumulators().bytes.end(), std::uint8_t{0});
   const auto expected = fusion::reference(problem.graph(), problem.reference(), problem.fusion());
   expect_agreement<Config, OneSubtileAtATime<Config>>(problem, expected, 2);
 }
+
+using FourSubtiles = Tiles<Geometry{.m = 128, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1}>;
+TEST(EpilogueTiles, OneSubtileAtATimeGivesTheWhole) { expect_the_whole_of_subtiles<FourSubtiles>(); }
+
+// By atomics, each subtile brings its part whenever it comes. Deterministic reductions count whole tiles, and one
+// subtile of them does not compile.
+struct ReducedSubtiles : Plain {
+  static constexpr EpiloguePolicy policy = FourSubtiles::policy;
+  static constexpr fusion::Graph graph = fusion::graph(
+      "let z = acc + beta * c + row(r) + col(k); d = z; y:f16 = z; bits:u1 = z > 0; a = reduce_row_add(z);"
+      "b = reduce_col_add(z); e = reduce_amax(z)");
+};
+TEST(EpilogueTiles, OneSubtileAtATimeReducesTheWhole) { expect_the_whole_of_subtiles<ReducedSubtiles>(); }
 
 TEST(EpilogueTiles, PipesMoveByTheNumberOfSubtiles) {
   using Collective = CollectiveEpilogue<Tiles<Geometry{.m = 128, .n = 64, .epi_m = 64, .epi_n = 32}>>;

@@ -1,10 +1,8 @@
-// What a graph does at each point of the epilogue's load side and store side: the callback contract, walked with
-// constant indices so that every value stays in a register.
+// The callbacks of a graph: what it does at each point of the contract (callback_contract.hpp), with constant indices
+// so that every value stays in a register.
 //
 // `Config` has the graph, the user functions that it names, the tile (Subtiles), the rings of buffers, and Value, the
-// type that is computed in. Load side: step. Store side, in this order for a tile: begin, then for each subtile
-// previsit, visit (fragment by fragment), reduce, write, tma_store, then end. A tile's rows are read where its problem
-// ends: nothing outside M x N is read or written.
+// type that is computed in. Nothing outside M x N is read or written.
 //
 // Example at namespace scope:
 //     struct BiasConfig {
@@ -22,65 +20,23 @@
 //       using Value = float;
 //     };
 //     using Callbacks = gantry::fusion::FusionCallbacks<BiasConfig>;
-//     static_assert(Callbacks::kSlots.bytes == 64 * 4 && Callbacks::Store::kBeginSyncNeeded);
+//     static_assert(Callbacks::kSlots.bytes == 64 * 4 && Callbacks::Store::begin_sync_needed());
 #pragma once
 
 #include <gantry/arch/barrier.hpp>
 #include <gantry/arch/tensormap.hpp>
-#include <gantry/atom/convert.hpp>
-#include <gantry/epilogue/fusion/detail/kept_values.hpp>
-#include <gantry/epilogue/fusion/functions.hpp>
-#include <gantry/epilogue/fusion/tile_reductions.hpp>
+#include <gantry/epilogue/fusion/detail/node_visits.hpp>
+#include <gantry/epilogue/fusion/source.hpp>
 
 namespace gantry::fusion {
 
 namespace detail {
 
-template <class Value, class Element>
-GANTRY_INLINE Value load_value(const void* pointer, std::int64_t i) {
-  return convert<Value>(
-      arch::ld(arch::space_global, static_cast<const Element*>(pointer) + i, arch::cache_no_allocate));
-}
-
-}  // namespace detail
-
-// Values as elements of a register tensor, from element `first` on; two at a time where the hardware converts pairs.
-template <class Element, class Registers, class Value, int F>
-GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&values)[F]) {
-  if constexpr (gantry::detail::kConvertsPairs<Value, Element>) {
-    GANTRY_UNROLL
-    for (int k = 0; k < F; k += 2) {
-      const auto pair = gantry::detail::PairOf<Element>::from(values[k], values[k + 1]);
-      __builtin_memcpy(static_cast<void*>((registers.data() + (first + k)).get()), &pair, sizeof(pair));
-    }
-  } else {
-    GANTRY_UNROLL
-    for (int k = 0; k < F; ++k) registers.data()[first + k] = convert<Element>(values[k]);
+GANTRY_HD constexpr bool has_deterministic(const Graph& graph) {
+  for (int i = 0; i < graph.argument_count; ++i) {
+    if (graph.arguments[i].deterministic) return true;
   }
-}
-
-namespace detail {
-
-GANTRY_HD constexpr bool has_rows(const Graph& graph) { return graph.count(ArgumentKind::row) > 0; }
-
-// The scalar that C is multiplied by wherever it is used, or -1.
-GANTRY_HD constexpr int scale_of_source(const Graph& graph) {
-  int scale = -1;
-  for (int i = 0; i < graph.node_count; ++i) {
-    const Node& node = graph.nodes[i];
-    for (int k = 0; k < 3; ++k) {
-      const int input = node.inputs[k];
-      if (input < 0 || graph.nodes[input].kind != NodeKind::source) continue;
-      const bool product = node.kind == NodeKind::compute && k < 2 &&
-                           (node.function == Function::multiply || node.function == Function::multiply_add);
-      const int other = product ? node.inputs[1 - k] : -1;
-      if (other < 0 || graph.nodes[other].kind != NodeKind::scalar) return -1;
-      const int argument = graph.nodes[other].argument;
-      if (scale >= 0 && scale != argument) return -1;
-      scale = argument;
-    }
-  }
-  return graph.d >= 0 && graph.nodes[graph.d].kind == NodeKind::source ? -1 : scale;
+  return false;
 }
 
 }  // namespace detail
@@ -90,11 +46,13 @@ struct FusionCallbacks {
   static constexpr Graph graph = Config::graph;
   static constexpr Subtiles kTile = Config::tile;
   using Value = typename Config::Value;
-  static constexpr Slots kSlots = make_slots(Config::graph, Config::tile, Config::rings, sizeof(Value));
+  using Params = detail::ParamsOf<Config>;
+  static constexpr Slots kSlots = detail::GraphSlots<Config>::kSlots;
+  static constexpr int kArguments = graph.argument_count;
   static constexpr int kSharedBytes = kSlots.bytes;
   static constexpr int kSharedAlignment = kSlots.alignment;
-  static constexpr int kArguments = graph.argument_count;
-  using Params = fusion::Params<kArguments, kSlots.maps>;
+  // Tiles are counted as they arrive.
+  static constexpr bool kWholeTiles = detail::has_deterministic(Config::graph);
 
   // Calls f(Constant<i>) for every argument for which `chosen` holds.
   template <class Chosen, class F>
@@ -102,6 +60,14 @@ struct FusionCallbacks {
     for_each_index<kArguments>([&](auto i) {
       constexpr int argument = decltype(i)::value;
       if constexpr (Chosen{}(Config::graph.arguments[argument])) f(Constant<argument>{});
+    });
+  }
+  // Calls f(Constant<i>) for every argument that multiplies C wherever it is used.
+  template <class F>
+  GANTRY_INLINE static void for_factors(const F& f) {
+    for_each_index<kArguments>([&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      if constexpr ((source_factors(Config::graph) >> argument & 1) != 0) f(Constant<argument>{});
     });
   }
   struct IsLoaded {
@@ -126,61 +92,47 @@ struct FusionCallbacks {
     });
   }
 
-  // The tile where its functions are called with run-time values.
-  GANTRY_HD static constexpr Subtiles tile() { return Config::tile; }
-
   // Whether there is an auxiliary tensor to load; those that have a default may be left out.
   static constexpr bool kMayLoad = kSlots.load_bytes > 0;
   static constexpr bool kUsesSource = graph.uses_source();
   static constexpr bool kGivesD = graph.d >= 0;
-
-  // Whether an argument was handed over.
-  template <int argument>
-  GANTRY_INLINE static bool is_given(const Params& params) {
-    if constexpr (Config::graph.arguments[argument].has_default) {
-      return params.operands[argument].pointer != nullptr;
-    } else {
-      return true;
-    }
-  }
 
   // What the auxiliary inputs of one subtile bring.
   GANTRY_INLINE static int load_bytes(const Params& params) {
     int bytes = 0;
     for_arguments(IsLoaded{}, [&](auto i) {
       constexpr int argument = decltype(i)::value;
-      if (is_given<argument>(params)) bytes += detail::Auxiliary<Config, argument>::kStageBytes;
+      if (detail::is_given<Config, argument>(params)) bytes += detail::Auxiliary<Config, argument>::kStageBytes;
     });
     return bytes;
   }
 
-  // Whether C has to be there: the graph uses it, and not only in a product with a scalar that is 0.
+  GANTRY_INLINE static bool is_producer_load_needed(const Params& params) { return load_bytes(params) > 0; }
+
+  // Whether C has to be there: the graph uses it, and not only in products with a factor that is 0.
   GANTRY_INLINE static bool is_C_load_needed(const Params& params, int batch) {
-    constexpr int scale = detail::scale_of_source(Config::graph);
-    if constexpr (!Config::graph.uses_source()) {
-      return false;
-    } else if constexpr (scale < 0) {
-      return true;
-    } else {
-      return !(read_scalar<scale>(params, batch) == Value{});
-    }
+    bool needed = kUsesSource;
+    for_factors([&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      if constexpr (Config::graph.arguments[argument].kind == ArgumentKind::scalar) {
+        needed = needed && !(detail::read_scalar<Config, argument>(params, batch) == Value{});
+      } else {
+        needed = needed && (params.operands[argument].pointer != nullptr || !(params.operands[argument].value == 0));
+      }
+    });
+    return needed;
   }
   // Whether one batch may need C and another not.
   GANTRY_INLINE static bool is_C_load_by_batch(const Params& params) {
-    constexpr int scale = detail::scale_of_source(Config::graph);
-    if constexpr (scale < 0) {
-      return false;
-    } else {
-      return params.operands[scale].pointer != nullptr && params.operands[scale].batch_stride != 0;
-    }
-  }
-
-  template <int argument>
-  GANTRY_INLINE static Value read_scalar(const Params& params, int batch) {
-    using Element = element_t<Config::graph.arguments[argument].element>;
-    const Operand& operand = params.operands[argument];
-    if (operand.pointer == nullptr) return convert<Value>(operand.value);
-    return detail::load_value<Value, Element>(operand.pointer, batch * operand.batch_stride);
+    bool by_batch = false;
+    for_factors([&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      if constexpr (Config::graph.arguments[argument].kind == ArgumentKind::scalar) {
+        const Operand& operand = params.operands[argument];
+        by_batch = by_batch || (operand.pointer != nullptr && operand.batch_stride != 0);
+      }
+    });
+    return by_batch;
   }
 
   template <int argument>
@@ -200,45 +152,58 @@ struct FusionCallbacks {
 
   // ---- Load side
 
-  // Issues the auxiliary inputs of subtile (em, en) into `stage`; load_bytes(params) arrive on `full`.
-  GANTRY_INLINE static void step(const Params& params, unsigned char* shared, int stage, std::uint64_t* full,
-                                 const TileCoordinate& at, int em, int en) {
-    for_arguments(IsLoaded{}, [&](auto i) {
-      constexpr int argument = decltype(i)::value;
-      if (!is_given<argument>(params)) return;
-      detail::Auxiliary<Config, argument>::load(map<argument>(params), buffers<argument>(shared), stage, full, at, em,
-                                                en);
-    });
-  }
+  class Load {
+   public:
+    GANTRY_INLINE Load(const Params& params, unsigned char* shared, const TileCoordinate& at)
+        : params_(params), shared_(shared), at_(at) {}
+
+    GANTRY_INLINE void begin() {}
+    GANTRY_INLINE void step(int stage, std::uint64_t* full, int em, int en) {
+      for_arguments(IsLoaded{}, [&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        if (!detail::is_given<Config, argument>(params_)) return;
+        detail::Auxiliary<Config, argument>::load(map<argument>(params_), buffers<argument>(shared_), stage, full, at_,
+                                                  em, en);
+      });
+    }
+    GANTRY_INLINE void end() {}
+
+   private:
+    const Params& params_;
+    unsigned char* shared_;
+    TileCoordinate at_;
+  };
 
   // ---- Store side
 
   class Store {
+    using Visits = detail::NodeVisits<Config>;
+
    public:
-    static constexpr bool kBeginSyncNeeded = detail::has_rows(Config::graph);
-
     GANTRY_INLINE Store(const Params& params, unsigned char* shared, const TileContext& context)
-        : params_(params), shared_(shared), context_(context) {}
+        : v_(params, shared, context) {}
 
-    // Reads what a tile needs once. `sync` waits for all math threads. Requires that they have met since the last visit
-    // and the last reduction of the previous tile, whose rows and partial results lay in the same place.
-    template <class Sync>
-    GANTRY_INLINE void begin(const Sync& sync) {
+    GANTRY_HD static constexpr bool begin_sync_needed() { return Config::graph.count(ArgumentKind::row) > 0; }
+
+    // Reads what a tile needs once. Requires that all threads have met since the last visit and the last reduction of
+    // the previous tile, whose rows and partial results lay in the same place.
+    GANTRY_INLINE void begin() {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::scalar) {
-          detail::get<argument>(kept_) = read_scalar<argument>(params_, context_.at.l);
+          detail::get<argument>(v_.kept) = detail::read_scalar<Config, argument>(v_.params, v_.context.at.l);
         } else if constexpr (a.kind == ArgumentKind::row) {
-          begin_row<argument>();
+          v_.template begin_row<argument>();
         } else if constexpr (a.kind == ArgumentKind::column) {
-          begin_column<argument>();
+          v_.template begin_column<argument>();
         } else if constexpr (a.kind == ArgumentKind::reduction) {
-          for (float& x : detail::get<argument>(kept_)) x = identity<detail::reduction_of(Config::graph, argument)>();
+          for (float& x : detail::get<argument>(v_.kept)) x = identity<detail::reduction_of(Config::graph, argument)>();
         }
       });
-      if constexpr (kBeginSyncNeeded) sync();
     }
+
+    GANTRY_INLINE void begin_loop(int /*em*/, int /*en*/) {}
 
     // Auxiliary inputs of a subtile from shared memory (stage) and from global memory (masks) into registers.
     GANTRY_INLINE void previsit(int stage, int em, int en) {
@@ -246,15 +211,15 @@ struct FusionCallbacks {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::aux_in) {
-          if (!is_given<argument>(params_)) return;
+          if (!detail::is_given<Config, argument>(v_.params)) return;
           if constexpr (is_mask(a)) {
-            detail::get<argument>(kept_) = read_mask<Config, a.row_major>(mask<argument>(em, en), context_.thread);
+            detail::get<argument>(v_.kept) = read_mask<Config, a.row_major>(mask<argument>(em, en), v_.context.thread);
           } else {
-            detail::Auxiliary<Config, argument>::read(buffers<argument>(shared_), stage, context_.thread,
-                                                      detail::get<argument>(kept_));
+            detail::Auxiliary<Config, argument>::read(buffers<argument>(v_.shared), stage, v_.context.thread,
+                                                      detail::get<argument>(v_.kept));
           }
         } else if constexpr (a.kind == ArgumentKind::aux_out && is_mask(a)) {
-          detail::get<argument>(kept_) = {};
+          detail::get<argument>(v_.kept) = {};
         }
       });
     }
@@ -262,45 +227,36 @@ struct FusionCallbacks {
     // Values first, first + 1, ... of subtile (em, en): `acc` and `c` of each, the value of D into `d`.
     template <int F>
     GANTRY_INLINE void visit(const Value (&acc)[F], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
-      static_assert(F % 4 == 0, "gantry: a fragment holds whole runs of four accumulators");
-      constexpr int kNodes = graph.node_count == 0 ? 1 : graph.node_count;
-      Value values[kNodes][F];
-      for_each_index<graph.node_count>([&](auto i) {
-        constexpr int number = decltype(i)::value;
-        visit_node<number, F>(values, acc, c, first, em, en);
-      });
-      if constexpr (graph.d >= 0) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) d[k] = values[graph.d][k];
-      }
+      v_.visit(acc, c, d, first, em, en);
     }
 
     // Combines what the threads have of a subtile, where that must not wait for the end of the tile.
     template <class Sync>
-    GANTRY_INLINE void reduce(int em, int en, const Sync& sync) {
+    GANTRY_INLINE void reduce(int em, int en, bool /*is_last*/, const Sync& sync) {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::reduction && a.extent == Extent::row) {
-          if (!is_given<argument>(params_)) return;
-          Reducer<argument>::reduce_rows(context_, params_.operands[argument], detail::get<argument>(kept_),
-                                         parts<argument>(), em, en, sync);
+          if (!detail::is_given<Config, argument>(v_.params)) return;
+          Visits::template Reducer<argument>::reduce_rows(v_.context, v_.params.operands[argument],
+                                                          detail::get<argument>(v_.kept), v_.template parts<argument>(),
+                                                          em, en, sync);
         }
       });
     }
 
     // Auxiliary outputs of a subtile into shared memory, masks into global memory.
-    GANTRY_INLINE void write(int stage, int em, int en) {
+    GANTRY_INLINE void postreduce(int stage, int em, int en) {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::aux_out) {
-          if (!is_given<argument>(params_)) return;
+          if (!detail::is_given<Config, argument>(v_.params)) return;
           if constexpr (is_mask(a)) {
-            write_mask<Config, a.row_major>(mask<argument>(em, en), context_.thread, detail::get<argument>(kept_));
+            write_mask<Config, a.row_major>(mask<argument>(em, en), v_.context.thread, detail::get<argument>(v_.kept));
           } else {
-            detail::Auxiliary<Config, argument>::write(detail::get<argument>(kept_), buffers<argument>(shared_), stage,
-                                                       context_.thread);
+            detail::Auxiliary<Config, argument>::write(detail::get<argument>(v_.kept), buffers<argument>(v_.shared),
+                                                       stage, v_.context.thread);
           }
         }
       });
@@ -310,11 +266,13 @@ struct FusionCallbacks {
     GANTRY_INLINE void tma_store(int stage, int em, int en) {
       for_arguments(IsStored{}, [&](auto i) {
         constexpr int argument = decltype(i)::value;
-        if (!is_given<argument>(params_)) return;
-        detail::Auxiliary<Config, argument>::store(map<argument>(params_), buffers<argument>(shared_), stage,
-                                                   context_.at, em, en);
+        if (!detail::is_given<Config, argument>(v_.params)) return;
+        detail::Auxiliary<Config, argument>::store(map<argument>(v_.params), buffers<argument>(v_.shared), stage,
+                                                   v_.context.at, em, en);
       });
     }
+
+    GANTRY_INLINE void end_loop(int /*em*/, int /*en*/) {}
 
     // Reductions that span the tile.
     template <class Sync>
@@ -323,206 +281,39 @@ struct FusionCallbacks {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::reduction) {
-          if (is_given<argument>(params_)) end_reduction<argument>(sync);
+          if (detail::is_given<Config, argument>(v_.params)) end_reduction<argument>(sync);
         }
       });
     }
 
    private:
-    GANTRY_INLINE int row_of_tile() const { return context_.at.m * kTile.m; }
-    GANTRY_INLINE int column_of_tile() const { return context_.at.n * kTile.n; }
-
     template <int argument>
     GANTRY_INLINE Mask mask(int em, int en) const {
-      const Operand& operand = params_.operands[argument];
-      return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.l * (operand.batch_stride / 8),
+      const Operand& operand = v_.params.operands[argument];
+      return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.l * (operand.batch_stride / 8),
               operand.stride,
-              row_of_tile() + em * kTile.epi_m,
-              column_of_tile() + en * kTile.epi_n,
-              context_.m,
-              context_.n};
-    }
-
-    // ---- Broadcasts
-
-    template <int argument>
-    GANTRY_INLINE Value* row_buffer() const {
-      return reinterpret_cast<Value*>(shared_ + Constant<kSlots.offset[argument]>::value);
-    }
-
-    template <int argument>
-    GANTRY_INLINE void begin_row() {
-      using Element = element_t<Config::graph.arguments[argument].element>;
-      const Operand& operand = params_.operands[argument];
-      for (int i = context_.thread; i < kTile.n; i += kTile.threads()) {
-        const int n = column_of_tile() + i;
-        Value x = convert<Value>(operand.value);
-        if (operand.pointer != nullptr && n < context_.n) {
-          x = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + n);
-        }
-        arch::st(arch::space_shared, row_buffer<argument>() + i, x);
-      }
-    }
-
-    template <int argument>
-    GANTRY_INLINE void begin_column() {
-      using Element = element_t<Config::graph.arguments[argument].element>;
-      const Operand& operand = params_.operands[argument];
-      auto& values = detail::get<argument>(kept_);
-      GANTRY_UNROLL
-      for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
-        const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context_.thread);
-        values[i] = convert<Value>(operand.value);
-        if (operand.pointer != nullptr && m < context_.m) {
-          values[i] = detail::load_value<Value, Element>(operand.pointer, context_.at.l * operand.batch_stride + m);
-        }
-      }
-    }
-
-    // ---- Nodes
-
-    template <int number, int F, int N>
-    GANTRY_INLINE void visit_node(Value (&values)[N][F], const Value (&acc)[F], const Value (&c)[F], int first, int em,
-                                  int en) {
-      constexpr Node node = Config::graph.nodes[number];
-      constexpr int argument = node.argument;
-      Value(&out)[F] = values[number];
-      if constexpr (node.kind == NodeKind::accumulator) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = acc[k];
-      } else if constexpr (node.kind == NodeKind::source) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = c[k];
-      } else if constexpr (node.kind == NodeKind::constant) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = convert<Value>(node.constant);
-      } else if constexpr (node.kind == NodeKind::scalar) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = detail::get<argument>(kept_);
-      } else if constexpr (node.kind == NodeKind::row) {
-        visit_row<argument>(out, first, en);
-      } else if constexpr (node.kind == NodeKind::column) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = detail::get<argument>(kept_)[row_slot(tile(), em, first + k)];
-      } else if constexpr (node.kind == NodeKind::aux_load) {
-        visit_auxiliary<argument>(out, first);
-      } else if constexpr (node.kind == NodeKind::compute) {
-        visit_compute<number>(values);
-      } else if constexpr (node.kind == NodeKind::aux_store) {
-        visit_store<argument>(values[node.inputs[0]], first);
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
-      } else {
-        visit_reduction<argument>(values[node.inputs[0]], first, em, en);
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
-      }
-    }
-
-    // Neighbouring columns lie side by side; rows of one run share them.
-    template <int argument, int F>
-    GANTRY_INLINE void visit_row(Value (&out)[F], int first, int en) const {
-      struct alignas(2 * sizeof(Value)) Pair {
-        Value x, y;
-      };
-      const Value* at = row_buffer<argument>() + en * kTile.epi_n + Subtiles::column_of_thread(context_.thread);
-      GANTRY_UNROLL
-      for (int k = 0; k < F; k += 4) {
-        const Pair pair =
-            arch::ld(arch::space_shared, reinterpret_cast<const Pair*>(at + tile().column_of_value(first + k)));
-        out[k] = out[k + 2] = pair.x;
-        out[k + 1] = out[k + 3] = pair.y;
-      }
-    }
-
-    template <int argument, int F>
-    GANTRY_INLINE void visit_auxiliary(Value (&out)[F], int first) {
-      constexpr Argument a = Config::graph.arguments[argument];
-      auto& kept = detail::get<argument>(kept_);
-      if (!is_given<argument>(params_)) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) out[k] = convert<Value>(params_.operands[argument].value);
-        return;
-      }
-      GANTRY_UNROLL
-      for (int k = 0; k < F; ++k) {
-        if constexpr (is_mask(a)) {
-          out[k] = convert<Value>(kept[first + k] ? 1.0f : 0.0f);
-        } else {
-          out[k] = convert<Value>(static_cast<element_t<a.element>>(kept.data()[first + k]));
-        }
-      }
-    }
-
-    template <int number, int F, int N>
-    GANTRY_INLINE static void visit_compute(Value (&values)[N][F]) {
-      constexpr Node node = Config::graph.nodes[number];
-      constexpr int a = node.inputs[0] < 0 ? number : node.inputs[0];
-      constexpr int b = node.inputs[1] < 0 ? number : node.inputs[1];
-      constexpr int c = node.inputs[2] < 0 ? number : node.inputs[2];
-      GANTRY_UNROLL
-      for (int k = 0; k < F; ++k) {
-        const Value x = values[a][k];
-        const Value y = b == number ? Value{} : values[b][k];
-        const Value z = c == number ? Value{} : values[c][k];
-        if constexpr (node.function == Function::user) {
-          values[number][k] = apply_user<node.user, typename Config::Functions>(x, y, z);
-        } else if constexpr (node.function == Function::round) {
-          values[number][k] = round_to<node.element>(x);
-        } else {
-          values[number][k] = apply<node.function>(x, y, z);
-        }
-      }
-    }
-
-    template <int argument, int F>
-    GANTRY_INLINE void visit_store(const Value (&in)[F], int first) {
-      constexpr Argument a = Config::graph.arguments[argument];
-      auto& kept = detail::get<argument>(kept_);
-      if constexpr (is_mask(a)) {
-        GANTRY_UNROLL
-        for (int k = 0; k < F; ++k) kept.set(first + k, !(in[k] == Value{}));
-      } else {
-        store_values<element_t<a.element>>(kept, first, in);
-      }
-    }
-
-    // ---- Reductions
-
-    template <int argument>
-    using Reducer = TileReduction<Config, detail::reduction_of(Config::graph, argument)>;
-    template <int argument>
-    GANTRY_INLINE float* parts() const {
-      return reinterpret_cast<float*>(shared_ + Constant<kSlots.offset[argument]>::value);
-    }
-
-    template <int argument, int F>
-    GANTRY_INLINE void visit_reduction(const Value (&in)[F], int first, int em, int en) {
-      static_assert(__is_same(Value, float),
-                    "gantry: a reduction needs real values, and this epilogue has complex ones");
-      constexpr Extent extent = Config::graph.arguments[argument].extent;
-      Reducer<argument>::template add<extent>(context_, detail::get<argument>(kept_), in, first, em, en);
+              v_.row_of_tile() + em * kTile.epi_m,
+              v_.column_of_tile() + en * kTile.epi_n,
+              v_.context.m,
+              v_.context.n};
     }
 
     template <int argument, class Sync>
     GANTRY_INLINE void end_reduction(const Sync& sync) {
       constexpr Argument a = Config::graph.arguments[argument];
-      using Of = Reducer<argument>;
-      const Operand& operand = params_.operands[argument];
-      auto& kept = detail::get<argument>(kept_);
+      using Of = typename Visits::template Reducer<argument>;
+      const Operand& operand = v_.params.operands[argument];
+      auto& kept = detail::get<argument>(v_.kept);
       if constexpr (a.extent == Extent::column) {
-        Of::template end_column<a.deterministic>(context_, operand, kept, sync);
+        Of::template end_column<a.deterministic>(v_.context, operand, kept, sync);
       } else if constexpr (a.extent == Extent::scalar) {
-        Of::template end_scalar<a.deterministic>(context_, operand, kept[0], parts<argument>(), sync);
+        Of::template end_scalar<a.deterministic>(v_.context, operand, kept[0], v_.template parts<argument>(), sync);
       } else if constexpr (a.deterministic) {
-        Of::end_row(context_, operand, sync);
+        Of::end_row(v_.context, operand, sync);
       }
     }
 
-    const Params& params_;
-    unsigned char* shared_;
-    TileContext context_;
-    detail::KeptValues<Config, decltype(make_sequence<kArguments>{})> kept_;
+    Visits v_;
   };
 };
 

@@ -23,6 +23,15 @@
 
 namespace gantry::fusion {
 
+// Element types as a set.
+template <class... Types>
+constexpr std::uint32_t element_set(Types... types) {
+  return (0u | ... | (1u << static_cast<int>(types)));
+}
+// Those that the loop has code for.
+inline constexpr std::uint32_t kLoopElements = element_set(ElementType::f32, ElementType::f16, ElementType::bf16,
+                                                           ElementType::e4m3, ElementType::e5m2, ElementType::s8);
+
 namespace detail {
 
 template <class Config, ElementType kElement, bool kRows, bool kLoads>
@@ -34,7 +43,7 @@ struct LoopShape {
 };
 
 // f(StagedTile<...>{}) of an auxiliary tensor, or false where its element type is not among those compiled.
-template <class Config, class F>
+template <class Config, std::uint32_t kElements, class F>
 bool with_staged_tile(const Argument& a, const F& f) {
   const auto by_ring = [&](auto element, auto rows) {
     constexpr ElementType e = decltype(element)::value;
@@ -47,7 +56,11 @@ bool with_staged_tile(const Argument& a, const F& f) {
     return true;
   };
   const auto by_major = [&](auto element) {
-    return a.row_major ? by_ring(element, std::true_type{}) : by_ring(element, std::false_type{});
+    if constexpr ((kElements >> static_cast<int>(decltype(element)::value) & 1) == 0) {
+      return false;
+    } else {
+      return a.row_major ? by_ring(element, std::true_type{}) : by_ring(element, std::false_type{});
+    }
   };
   switch (a.element) {
     case ElementType::f32:
@@ -94,26 +107,27 @@ Value load_value(ElementType element, const void* pointer, std::int64_t i) {
 
 }  // namespace detail
 
-template <class Config>
+template <class Config, int kBytes = 128 * 1024, std::uint32_t kElements = kLoopElements>
 struct LoopCallbacks {
   using Value = typename Config::Value;
   static_assert(__is_same(Value, float), "gantry: graphs at run time have real values");
   static constexpr Subtiles kTile = Config::tile;
-  static constexpr int kSharedBytes = 128 * 1024;
+  static constexpr int kSharedBytes = kBytes;
   static constexpr int kSharedAlignment = 1024;
   static constexpr bool kMayLoad = true;
+  static constexpr bool kWholeTiles = true;  // a graph may have deterministic reductions
   static constexpr bool kUsesSource = Config::graph.uses_source();
   static constexpr bool kGivesD = Config::graph.d >= 0;
 
   struct Params : fusion::Params<kMaxArguments, kMaxArguments> {
     Graph graph;
     Slots slots;
-    int scale_of_source;
+    std::uint32_t factors;
 
     void bind(const Graph& g) {
       graph = g;
       slots = make_slots(g, Config::tile, Config::rings);
-      scale_of_source = detail::scale_of_source(g);
+      factors = source_factors(g);
     }
     bool is_given(int i) const { return this->operands[i].pointer != nullptr; }
   };
@@ -123,9 +137,13 @@ struct LoopCallbacks {
     std::vector<std::string> out;
     for (int i = 0; i < graph.argument_count; ++i) {
       const Argument& a = graph.arguments[i];
-      if (is_staged(a) && !detail::with_staged_tile<Config>(a, [](auto) {})) {
-        out.push_back(std::string(a.name.text) + ": an auxiliary tensor of a graph at run time has elements of f32, " +
-                      "f16, bf16, e4m3, e5m2, s8 or u1, not of " + info(a.element).name);
+      if (is_staged(a) && !detail::with_staged_tile<Config, kElements>(a, [](auto) {})) {
+        std::string known;
+        for (const ElementInfo& e : kElementTypes) {
+          if ((kElements & kLoopElements) >> static_cast<int>(e.type) & 1) known += std::string(e.name) + ", ";
+        }
+        out.push_back(std::string(a.name.text) + ": an auxiliary tensor of this graph at run time has elements of " +
+                      known + "or u1, not of " + info(a.element).name);
       }
     }
     const int bytes = make_slots(graph, Config::tile, Config::rings).bytes;
@@ -141,7 +159,7 @@ struct LoopCallbacks {
     const Slots slots = make_slots(graph, Config::tile, Config::rings);
     for (int i = 0; i < graph.argument_count; ++i) {
       if (!is_staged(graph.arguments[i])) continue;
-      detail::with_staged_tile<Config>(graph.arguments[i], [&](auto tile) { f(i, slots.map[i], tile); });
+      detail::with_staged_tile<Config, kElements>(graph.arguments[i], [&](auto tile) { f(i, slots.map[i], tile); });
     }
   }
 
@@ -151,38 +169,60 @@ struct LoopCallbacks {
     return bytes;
   }
   static bool is_C_load_needed(const Params& params, int batch) {
-    if (!params.graph.uses_source()) return false;
-    return params.scale_of_source < 0 || !(read_scalar(params, params.scale_of_source, batch) == 0);
+    bool needed = params.graph.uses_source();
+    for_factors(params, [&](int i) {
+      const bool vector = params.graph.arguments[i].kind != ArgumentKind::scalar && params.is_given(i);
+      needed = needed && (vector || !(read_scalar(params, i, batch) == 0));
+    });
+    return needed;
   }
   static bool is_C_load_by_batch(const Params& params) {
-    const int scale = params.scale_of_source;
-    return scale >= 0 && params.is_given(scale) && params.operands[scale].batch_stride != 0;
+    bool by_batch = false;
+    for_factors(params, [&](int i) {
+      by_batch = by_batch || (params.graph.arguments[i].kind == ArgumentKind::scalar && params.is_given(i) &&
+                              params.operands[i].batch_stride != 0);
+    });
+    return by_batch;
   }
+  static bool is_producer_load_needed(const Params& params) { return load_bytes(params) > 0; }
   static void prefetch_descriptors(const Params& params) {
     for (int i = 0; i < params.slots.maps; ++i) arch::prefetch_tensormap(&params.maps[i]);
   }
 
-  static void step(const Params& params, unsigned char* shared, int stage, std::uint64_t* full,
-                   const TileCoordinate& at, int em, int en) {
-    for_loaded(params, [&](int i, auto tile) {
-      using Tile = decltype(tile);
-      Tile::load(&params.maps[params.slots.map[i]], buffers<Tile>(params, shared, i), stage, full, at, em, en);
-    });
-  }
+  class Load {
+   public:
+    Load(const Params& params, unsigned char* shared, const TileCoordinate& at)
+        : params_(params), shared_(shared), at_(at) {}
+
+    void begin() {}
+    void step(int stage, std::uint64_t* full, int em, int en) {
+      for_loaded(params_, [&](int i, auto tile) {
+        using Tile = decltype(tile);
+        Tile::load(&params_.maps[params_.slots.map[i]], buffers<Tile>(params_, shared_, i), stage, full, at_, em, en);
+      });
+    }
+    void end() {}
+
+   private:
+    const Params& params_;
+    unsigned char* shared_;
+    TileCoordinate at_;
+  };
 
   class Store {
    public:
-    static constexpr bool kBeginSyncNeeded = false;
-
     Store(const Params& params, unsigned char* shared, const TileContext& context)
         : params_(params), shared_(shared), context_(context) {}
 
-    template <class Sync>
-    void begin(const Sync&) {
+    static constexpr bool begin_sync_needed() { return false; }
+
+    void begin() {
       for_reductions([&](int i, auto reduction) {
         for (float& x : so_far_[i]) x = decltype(reduction)::kIdentity;
       });
     }
+
+    void begin_loop(int /*em*/, int /*en*/) {}
 
     void previsit(int stage, int em, int en) {
       for (int i = 0; i < params_.graph.argument_count; ++i) {
@@ -225,14 +265,14 @@ struct LoopCallbacks {
     }
 
     template <class Sync>
-    void reduce(int em, int en, const Sync& sync) {
+    void reduce(int em, int en, bool /*is_last*/, const Sync& sync) {
       for_reductions([&](int i, auto reduction) {
         if (params_.graph.arguments[i].extent != Extent::row || !params_.is_given(i)) return;
         decltype(reduction)::reduce_rows(context_, params_.operands[i], so_far_[i], parts(i), em, en, sync);
       });
     }
 
-    void write(int stage, int em, int en) {
+    void postreduce(int stage, int em, int en) {
       for (int i = 0; i < params_.graph.argument_count; ++i) {
         const Argument& a = params_.graph.arguments[i];
         if (a.kind != ArgumentKind::aux_out || !params_.is_given(i)) continue;
@@ -251,13 +291,15 @@ struct LoopCallbacks {
       for (int i = 0; i < params_.graph.argument_count; ++i) {
         const Argument& a = params_.graph.arguments[i];
         if (a.kind != ArgumentKind::aux_out || is_mask(a) || !params_.is_given(i)) continue;
-        detail::with_staged_tile<Config>(a, [&](auto tile) {
+        detail::with_staged_tile<Config, kElements>(a, [&](auto tile) {
           using Tile = decltype(tile);
           Tile::store(&params_.maps[params_.slots.map[i]], buffers<Tile>(params_, shared_, i), stage, context_.at, em,
                       en);
         });
       }
     }
+
+    void end_loop(int /*em*/, int /*en*/) {}
 
     template <class Sync>
     void end(const Sync& sync) {
@@ -323,7 +365,7 @@ struct LoopCallbacks {
     }
 
     void read_staged(int i, int stage) {
-      detail::with_staged_tile<Config>(params_.graph.arguments[i], [&](auto tile) {
+      detail::with_staged_tile<Config, kElements>(params_.graph.arguments[i], [&](auto tile) {
         using Tile = decltype(tile);
         auto registers = Tile::make_registers();
         Tile::read(buffers<Tile>(params_, shared_, i), stage, context_.thread, registers);
@@ -333,7 +375,7 @@ struct LoopCallbacks {
       });
     }
     void write_staged(int i, int stage) {
-      detail::with_staged_tile<Config>(params_.graph.arguments[i], [&](auto tile) {
+      detail::with_staged_tile<Config, kElements>(params_.graph.arguments[i], [&](auto tile) {
         using Tile = decltype(tile);
         auto registers = Tile::make_registers();
         store_values<typename Tile::Element>(registers, 0, values_[i]);
@@ -368,7 +410,13 @@ struct LoopCallbacks {
     for (int i = 0; i < params.graph.argument_count; ++i) {
       const Argument& a = params.graph.arguments[i];
       if (a.kind != ArgumentKind::aux_in || is_mask(a) || !params.is_given(i)) continue;
-      detail::with_staged_tile<Config>(a, [&](auto tile) { f(i, tile); });
+      detail::with_staged_tile<Config, kElements>(a, [&](auto tile) { f(i, tile); });
+    }
+  }
+  template <class F>
+  static void for_factors(const Params& params, const F& f) {
+    for (int i = 0; i < params.graph.argument_count; ++i) {
+      if ((params.factors >> i & 1) != 0) f(i);
     }
   }
   static Value read_scalar(const Params& params, int i, int batch) {
@@ -382,8 +430,9 @@ struct LoopCallbacks {
   }
 };
 
-// What a configuration has in the place of a graph.
-template <bool kUsesC, bool kGivesD>
+// What a configuration has in the place of a graph. Auxiliary tensors and vectors share kBytes of shared memory; the
+// elements of tensors are of kElements, fewer of which compile faster.
+template <bool kUsesC, bool kGivesD, int kBytes = 128 * 1024, std::uint32_t kElements = kLoopElements>
 struct GraphAtRunTime {
   static constexpr bool kGraphAtRunTime = true;
   static constexpr Graph graph = [] {
@@ -394,7 +443,7 @@ struct GraphAtRunTime {
   }();
   using Functions = UserFunctions<>;
   template <class FusionConfig>
-  using Callbacks = LoopCallbacks<FusionConfig>;
+  using Callbacks = LoopCallbacks<FusionConfig, kBytes, kElements>;
 };
 
 }  // namespace gantry::fusion

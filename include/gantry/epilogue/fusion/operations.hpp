@@ -213,4 +213,43 @@ inline constexpr Operation kOperations[] = {
     {"LinCombDeEltActDePerRowBias", lin_comb_de_elt_act_de_per_row_bias},
 };
 
+// Null where no operation has this name.
+constexpr const Operation* find_operation(const char* name) {
+  const auto same = [](const char* a, const char* b) {
+    while (*a != 0 && *a == *b) ++a, ++b;
+    return *a == *b;
+  };
+  for (const Operation& operation : kOperations) {
+    if (same(operation.name, name)) return &operation;
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+// Not for constant expressions. A compiler that meets it there names it.
+inline void there_is_no_operation_of_this_name() {}
+
+}  // namespace detail
+
+// An operation as a configuration asks for it (callbacks_builder.hpp). Outputs that are not fp8 are not scaled, and
+// their amax is not taken.
+struct NamedOperation {
+  const char* name = "LinearCombination";
+  OperationOptions options{};
+
+  constexpr Graph graph(ElementType d) const {
+    const auto is_fp8 = [](ElementType e) { return e == ElementType::e4m3 || e == ElementType::e5m2; };
+    const Operation* operation = find_operation(name);
+    if (operation == nullptr) {
+      detail::there_is_no_operation_of_this_name();
+      return Graph();
+    }
+    OperationOptions o = options;
+    o.scales_d = o.scales_d && is_fp8(d);
+    o.scales_aux = o.scales_aux && is_fp8(o.aux);
+    return operation->build(o);
+  }
+};
+
 }  // namespace gantry::fusion

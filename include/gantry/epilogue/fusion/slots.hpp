@@ -15,15 +15,11 @@
 //     static_assert(slots.offset[1] == 0 && slots.offset[0] == 2 * 64 * 32 * 2 && slots.maps == 1);
 #pragma once
 
+#include <gantry/epilogue/fusion/callback_contract.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/epilogue/staged_tile.hpp>
 
 namespace gantry::fusion {
-
-// Buffers of a ring: filled by loads, emptied by stores.
-struct Rings {
-  int loads = 0, stores = 0;
-};
 
 struct Slots {
   int offset[kMaxArguments] = {};  // in bytes, of what the argument keeps in shared memory

@@ -8,14 +8,14 @@
 //     static_assert(graph.arguments[1].name == Name("beta") && source_factors(graph) == 1u << 1);
 #pragma once
 
-#include <gantry/epilogue/fusion/canonical.hpp>
+#include <gantry/epilogue/fusion/graph.hpp>
 
 namespace gantry::fusion {
 
 namespace detail {
 
 // The arguments that multiply into the value of a node, as bits: the node is 0 where one of them is.
-constexpr std::uint32_t factors_of(const Graph& graph, int i) {
+GANTRY_HD constexpr std::uint32_t factors_of(const Graph& graph, int i) {
   const Node& node = graph.nodes[i];
   if (node.kind == NodeKind::scalar || node.kind == NodeKind::row || node.kind == NodeKind::column) {
     return std::uint32_t{1} << node.argument;
@@ -28,7 +28,7 @@ constexpr std::uint32_t factors_of(const Graph& graph, int i) {
 
 // Bit a is set where argument a multiplies C in every use of it: scalars, and vectors, which may be left out and then
 // are the same number everywhere. 0 where C is used without a factor, or not at all.
-constexpr std::uint32_t source_factors(const Graph& graph) {
+GANTRY_HD constexpr std::uint32_t source_factors(const Graph& graph) {
   std::uint32_t factors = ~std::uint32_t{0};
   bool used = false;
   const int d = graph.d;

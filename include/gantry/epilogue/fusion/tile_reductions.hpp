@@ -14,18 +14,10 @@
 
 #include <gantry/arch/barrier.hpp>
 #include <gantry/arch/memory.hpp>
+#include <gantry/epilogue/fusion/callback_contract.hpp>
 #include <gantry/epilogue/fusion/reductions.hpp>
-#include <gantry/epilogue/subtiles.hpp>
 
 namespace gantry::fusion {
-
-// Where a tile lies in the problem, and who asks.
-struct TileContext {
-  TileCoordinate at;
-  int m, n, l;           // of the problem
-  int tiles_m, tiles_n;  // that the problem has, for each batch
-  int thread;            // of the math threads
-};
 
 // Which of a thread's rows of the tile value i of subtile row em is in; there are two for each row of wgmmas.
 GANTRY_HD constexpr int row_slot(const Subtiles& tile, int em, int i) {

@@ -1,0 +1,266 @@
+// One fragment of a subtile through a graph: every node's values, in topological order, with constant indices so that
+// they stay in registers. What the nodes need of a tile is read first (broadcasts) or before the subtile (auxiliary
+// tensors); what outputs and reductions take is kept until the subtile, or the tile, is done.
+#pragma once
+
+#include <gantry/atom/convert.hpp>
+#include <gantry/epilogue/fusion/detail/kept_values.hpp>
+#include <gantry/epilogue/fusion/functions.hpp>
+#include <gantry/epilogue/fusion/tile_reductions.hpp>
+
+namespace gantry::fusion {
+
+// Values as elements of a register tensor, from element `first` on; two at a time where the hardware converts pairs.
+template <class Element, class Registers, class Value, int F>
+GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&values)[F]) {
+  if constexpr (gantry::detail::kConvertsPairs<Value, Element>) {
+    GANTRY_UNROLL
+    for (int k = 0; k < F; k += 2) {
+      const auto pair = gantry::detail::PairOf<Element>::from(values[k], values[k + 1]);
+      __builtin_memcpy(static_cast<void*>((registers.data() + (first + k)).get()), &pair, sizeof(pair));
+    }
+  } else {
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) registers.data()[first + k] = convert<Element>(values[k]);
+  }
+}
+
+namespace detail {
+
+template <class Value, class Element>
+GANTRY_INLINE Value load_value(const void* pointer, std::int64_t i) {
+  return convert<Value>(
+      arch::ld(arch::space_global, static_cast<const Element*>(pointer) + i, arch::cache_no_allocate));
+}
+
+// Where a graph's arguments live.
+template <class Config>
+struct GraphSlots {
+  static constexpr Slots kSlots =
+      make_slots(Config::graph, Config::tile, Config::rings, sizeof(typename Config::Value));
+  static constexpr int kArguments = Config::graph.argument_count;
+  using Params = fusion::Params<kArguments, kSlots.maps>;
+};
+template <class Config>
+using ParamsOf = typename GraphSlots<Config>::Params;
+
+// Whether an argument was handed over.
+template <class Config, int argument>
+GANTRY_INLINE bool is_given(const ParamsOf<Config>& params) {
+  if constexpr (Config::graph.arguments[argument].has_default) {
+    return params.operands[argument].pointer != nullptr;
+  } else {
+    return true;
+  }
+}
+
+template <class Config, int argument>
+GANTRY_INLINE typename Config::Value read_scalar(const ParamsOf<Config>& params, int batch) {
+  using Value = typename Config::Value;
+  using Element = element_t<Config::graph.arguments[argument].element>;
+  const Operand& operand = params.operands[argument];
+  if (operand.pointer == nullptr) return convert<Value>(operand.value);
+  return load_value<Value, Element>(operand.pointer, batch * operand.batch_stride);
+}
+
+template <class Config>
+struct NodeVisits {
+  static constexpr Subtiles kTile = Config::tile;
+  using Value = typename Config::Value;
+  using Params = ParamsOf<Config>;
+  static constexpr Slots kSlots = GraphSlots<Config>::kSlots;
+
+  const Params& params;
+  unsigned char* shared;
+  TileContext context;
+  KeptValues<Config, decltype(make_sequence<Config::graph.argument_count>{})> kept;
+
+  GANTRY_INLINE NodeVisits(const Params& p, unsigned char* s, const TileContext& c)
+      : params(p), shared(s), context(c) {}
+
+  // Values first, first + 1, ... of subtile (em, en): `acc` and `c` of each, the value of D into `d`.
+  template <int F>
+  GANTRY_INLINE void visit(const Value (&acc)[F], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
+    static_assert(F % 4 == 0, "gantry: a fragment holds whole runs of four accumulators");
+    constexpr int kNodes = Config::graph.node_count == 0 ? 1 : Config::graph.node_count;
+    Value values[kNodes][F];
+    for_each_index<Config::graph.node_count>([&](auto i) {
+      constexpr int number = decltype(i)::value;
+      visit_node<number, F>(values, acc, c, first, em, en);
+    });
+    if constexpr (Config::graph.d >= 0) {
+      constexpr int kD = Config::graph.d;
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) d[k] = values[kD][k];
+    }
+  }
+
+  // The tile where its functions are called with run-time values.
+  GANTRY_HD static constexpr Subtiles tile() { return Config::tile; }
+  GANTRY_INLINE int row_of_tile() const { return context.at.m * kTile.m; }
+  GANTRY_INLINE int column_of_tile() const { return context.at.n * kTile.n; }
+
+  // ---- Broadcasts
+
+  template <int argument>
+  GANTRY_INLINE Value* row_buffer() const {
+    return reinterpret_cast<Value*>(shared + Constant<kSlots.offset[argument]>::value);
+  }
+
+  template <int argument>
+  GANTRY_INLINE void begin_row() {
+    using Element = element_t<Config::graph.arguments[argument].element>;
+    const Operand& operand = params.operands[argument];
+    for (int i = context.thread; i < kTile.n; i += kTile.threads()) {
+      const int n = column_of_tile() + i;
+      Value x = convert<Value>(operand.value);
+      if (operand.pointer != nullptr && n < context.n) {
+        x = load_value<Value, Element>(operand.pointer, context.at.l * operand.batch_stride + n);
+      }
+      arch::st(arch::space_shared, row_buffer<argument>() + i, x);
+    }
+  }
+
+  template <int argument>
+  GANTRY_INLINE void begin_column() {
+    using Element = element_t<Config::graph.arguments[argument].element>;
+    const Operand& operand = params.operands[argument];
+    auto& values = get<argument>(kept);
+    GANTRY_UNROLL
+    for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
+      const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context.thread);
+      values[i] = convert<Value>(operand.value);
+      if (operand.pointer != nullptr && m < context.m) {
+        values[i] = load_value<Value, Element>(operand.pointer, context.at.l * operand.batch_stride + m);
+      }
+    }
+  }
+
+  // ---- Nodes
+
+  template <int number, int F, int N>
+  GANTRY_INLINE void visit_node(Value (&values)[N][F], const Value (&acc)[F], const Value (&c)[F], int first, int em,
+                                int en) {
+    constexpr Node node = Config::graph.nodes[number];
+    constexpr int argument = node.argument;
+    Value(&out)[F] = values[number];
+    if constexpr (node.kind == NodeKind::accumulator) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = acc[k];
+    } else if constexpr (node.kind == NodeKind::source) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = c[k];
+    } else if constexpr (node.kind == NodeKind::constant) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = convert<Value>(node.constant);
+    } else if constexpr (node.kind == NodeKind::scalar) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = get<argument>(kept);
+    } else if constexpr (node.kind == NodeKind::row) {
+      visit_row<argument>(out, first, en);
+    } else if constexpr (node.kind == NodeKind::column) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = get<argument>(kept)[row_slot(tile(), em, first + k)];
+    } else if constexpr (node.kind == NodeKind::aux_load) {
+      visit_auxiliary<argument>(out, first);
+    } else if constexpr (node.kind == NodeKind::compute) {
+      visit_compute<number>(values);
+    } else if constexpr (node.kind == NodeKind::aux_store) {
+      visit_store<argument>(values[node.inputs[0]], first);
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
+    } else {
+      visit_reduction<argument>(values[node.inputs[0]], first, em, en);
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
+    }
+  }
+
+  // Neighbouring columns lie side by side; rows of one run share them.
+  template <int argument, int F>
+  GANTRY_INLINE void visit_row(Value (&out)[F], int first, int en) const {
+    struct alignas(2 * sizeof(Value)) Pair {
+      Value x, y;
+    };
+    const Value* at = row_buffer<argument>() + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
+    GANTRY_UNROLL
+    for (int k = 0; k < F; k += 4) {
+      const Pair pair =
+          arch::ld(arch::space_shared, reinterpret_cast<const Pair*>(at + tile().column_of_value(first + k)));
+      out[k] = out[k + 2] = pair.x;
+      out[k + 1] = out[k + 3] = pair.y;
+    }
+  }
+
+  template <int argument, int F>
+  GANTRY_INLINE void visit_auxiliary(Value (&out)[F], int first) {
+    constexpr Argument a = Config::graph.arguments[argument];
+    auto& mine = get<argument>(kept);
+    if (!is_given<Config, argument>(params)) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = convert<Value>(params.operands[argument].value);
+      return;
+    }
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) {
+      if constexpr (is_mask(a)) {
+        out[k] = convert<Value>(mine[first + k] ? 1.0f : 0.0f);
+      } else {
+        out[k] = convert<Value>(static_cast<element_t<a.element>>(mine.data()[first + k]));
+      }
+    }
+  }
+
+  template <int number, int F, int N>
+  GANTRY_INLINE static void visit_compute(Value (&values)[N][F]) {
+    constexpr Node node = Config::graph.nodes[number];
+    constexpr int a = node.inputs[0] < 0 ? number : node.inputs[0];
+    constexpr int b = node.inputs[1] < 0 ? number : node.inputs[1];
+    constexpr int c = node.inputs[2] < 0 ? number : node.inputs[2];
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) {
+      const Value x = values[a][k];
+      const Value y = b == number ? Value{} : values[b][k];
+      const Value z = c == number ? Value{} : values[c][k];
+      if constexpr (node.function == Function::user) {
+        values[number][k] = apply_user<node.user, typename Config::Functions>(x, y, z);
+      } else if constexpr (node.function == Function::round) {
+        values[number][k] = round_to<node.element>(x);
+      } else {
+        values[number][k] = apply<node.function>(x, y, z);
+      }
+    }
+  }
+
+  template <int argument, int F>
+  GANTRY_INLINE void visit_store(const Value (&in)[F], int first) {
+    constexpr Argument a = Config::graph.arguments[argument];
+    auto& mine = get<argument>(kept);
+    if constexpr (is_mask(a)) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) mine.set(first + k, !(in[k] == Value{}));
+    } else {
+      store_values<element_t<a.element>>(mine, first, in);
+    }
+  }
+
+  // ---- Reductions
+
+  template <int argument>
+  using Reducer = TileReduction<Config, reduction_of(Config::graph, argument)>;
+  template <int argument>
+  GANTRY_INLINE float* parts() const {
+    return reinterpret_cast<float*>(shared + Constant<kSlots.offset[argument]>::value);
+  }
+
+  template <int argument, int F>
+  GANTRY_INLINE void visit_reduction(const Value (&in)[F], int first, int em, int en) {
+    static_assert(__is_same(Value, float), "gantry: a reduction needs real values, and this epilogue has complex ones");
+    constexpr Extent extent = Config::graph.arguments[argument].extent;
+    Reducer<argument>::template add<extent>(context, get<argument>(kept), in, first, em, en);
+  }
+};
+
+}  // namespace detail
+
+}  // namespace gantry::fusion

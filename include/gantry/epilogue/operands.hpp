@@ -1,0 +1,180 @@
+// C and D as the host hands them over, their tensor maps, and every reason why they cannot be copied.
+//
+// EpilogueMatrix where the policy's layout is row- or column-major, EpilogueTensor where it is the tensor of a
+// convolution. Strides are in elements.
+//
+// Example:
+//     using namespace gantry;
+//     // Rows 0, 1, ... are the pixels of 8 images of 28 x 28; every second column and row of a tensor of 56 x 56.
+//     float activations[1] = {};
+//     const EpilogueTensor d{.pointer = activations, .images = 8, .extent = {56, 56}, .step = {2, 2}};
+//     // d.pixels(2) == 8 * 28 * 28
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gantry/epilogue/staged_im2col_tile.hpp>
+#include <gantry/epilogue/workspace.hpp>
+
+namespace gantry {
+
+// A batch of matrices in global memory, row- or column-major as the policy says.
+struct EpilogueMatrix {
+  void* pointer = nullptr;
+  std::int64_t stride = 0;        // elements from one row (column) to the next
+  std::int64_t batch_stride = 0;  // elements from one matrix to the next
+};
+
+// The tensor of a convolution: its pixels are the problem's rows, along W first, then H, D and the images; its channels
+// are the columns. Axes are in W, H, D order; the policy's layout says how many there are.
+struct EpilogueTensor {
+  void* pointer = nullptr;
+  std::int64_t images = 1;
+  std::int64_t extent[kTmaMaxSpatialRank] = {1, 1, 1};
+  std::int32_t first[kTmaMaxSpatialRank] = {0, 0, 0};  // the pixel where rows begin, and the step from one to the next:
+  std::int32_t step[kTmaMaxSpatialRank] = {1, 1, 1};   // the gradient of a strided convolution visits some only
+  // From one pixel to the next along W, H, D, and after the last axis to the next image; all zero: packed.
+  std::int64_t strides[kTmaMaxSpatialRank + 1] = {0, 0, 0, 0};
+
+  // Rows of the problem. Requires that first lies inside the extent.
+  std::int64_t pixels(int axes) const {
+    std::int64_t out = images;
+    for (int i = 0; i < axes; ++i) out *= (extent[i] - first[i] - 1) / step[i] + 1;
+    return out;
+  }
+};
+
+namespace detail {
+
+// The TMA plan of a matrix, over the actual tensor.
+template <class Tile, TmaOp op>
+TmaPlan bind_matrix(const EpilogueMatrix& matrix, const EpilogueProblem& p) {
+  GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(matrix.pointer),
+                      .element = element_type_v<typename Tile::Element>,
+                      .layout = {}};
+  const Int stride(matrix.stride);
+  const Int batch(p.l > 1 ? matrix.batch_stride : matrix.stride * (Tile::row_major ? p.m : p.n));
+  tensor.layout = make_layout(make_shape(p.m, p.n, p.l),
+                              Tile::row_major ? make_stride(stride, _1, batch) : make_stride(_1, stride, batch));
+  return bind(Tile::template Plan<op>::value, tensor);
+}
+
+// The im2col plan of the tensor of a convolution.
+template <class Tile, TmaOp op>
+Im2colPlan bind_tensor(const EpilogueTensor& tensor, const EpilogueProblem& p) {
+  constexpr int axes = Tile::kRank - 2;
+  constexpr std::int64_t bytes = sizeof(typename Tile::Element);
+  Convolution conv;
+  conv.data_type = Tile::kDataType;
+  conv.address = reinterpret_cast<std::uint64_t>(tensor.pointer);
+  conv.spatial_rank = axes;
+  conv.images = tensor.images;
+  conv.channels = p.n;
+  for (int i = 0; i < axes; ++i) {
+    conv.extent[i] = tensor.extent[i];
+    conv.stride[i] = tensor.step[i];
+    conv.pad_lower[i] = -tensor.first[i];
+  }
+  for (int i = 0; i <= axes; ++i) conv.byte_strides[i] = static_cast<std::uint64_t>(tensor.strides[i] * bytes);
+  Im2colTile tile;
+  tile.channels = Tile::kChannels;
+  tile.pixels = Tile::kPixels;
+  tile.swizzle = Tile::kSwizzle;
+  return plan_im2col(conv, tile, op);
+}
+
+// A tensor map over C or D, as the tile's kernel takes it. `encode` makes the map of its parameters.
+template <class Tile, bool stored, class Encode>
+typename Tile::Map encode_map(const EpilogueMatrix& matrix, const EpilogueProblem& p, const Encode& encode) {
+  return encode(bind_matrix < Tile, stored ? TmaOp::store : TmaOp::load > (matrix, p).descriptor);
+}
+template <class Tile, bool stored, class Encode>
+typename Tile::Map encode_map(const EpilogueTensor& tensor, const EpilogueProblem& p, const Encode& encode) {
+  const Im2colPlan plan = bind_tensor < Tile, stored ? TmaOp::store_im2col : TmaOp::load_im2col > (tensor, p);
+  Im2colMap out;
+  out.descriptor = encode(plan.map);
+  for (int i = 0; i < kTmaMaxSpatialRank; ++i) {
+    out.pixels.count[i] = static_cast<std::int32_t>(plan.output[i]);
+    out.pixels.first[i] = tensor.first[i];
+    out.pixels.step[i] = tensor.step[i];
+  }
+  return out;
+}
+
+// Every reason why a tensor cannot be copied, each after `name`.
+class OperandReasons {
+ public:
+  OperandReasons(std::vector<std::string>& out, const EpilogueProblem& p) : out_(out), problem_(p) {}
+
+  // What TMA moves.
+  template <class Tile, bool stored>
+  void check(const std::string& name, const EpilogueMatrix& matrix) const {
+    if (!check_strides(name, matrix, Tile::row_major, stored)) return;
+    const TmaPlan plan = bind_matrix < Tile, stored ? TmaOp::store : TmaOp::load > (matrix, problem_);
+    for (const TmaReason& r : plan.reasons) {
+      if (verdict_of(r) != TmaVerdict::legal) out_.push_back(name + ": " + describe(r).c_str());
+    }
+    check_map_rules(name, check_map(plan));
+  }
+  template <class Tile, bool stored>
+  void check(const std::string& name, const EpilogueTensor& tensor) const {
+    constexpr int axes = Tile::kRank - 2;
+    const Im2colPlan plan = bind_tensor < Tile, stored ? TmaOp::store_im2col : TmaOp::load_im2col > (tensor, problem_);
+    check_map_rules(name, plan.violations);
+    if (problem_.l != 1) {
+      out_.push_back(name + ": the tensor of a convolution has images and no batch mode, and the problem has L = " +
+                     std::to_string(problem_.l) + "; L is 1");
+    }
+    if (plan.ok() && plan.pixels() != problem_.m) {
+      std::string pixels;
+      for (int i = axes - 1; i >= 0; --i) pixels += " x " + std::to_string(plan.output[i]);
+      out_.push_back(name + ": " + std::to_string(tensor.images) + pixels + " pixels are " +
+                     std::to_string(plan.pixels()) + " rows, and the problem has M = " + std::to_string(problem_.m) +
+                     "; they are equal");
+    }
+  }
+
+  // What threads read and write element by element.
+  template <class Element>
+  void check_elements(const std::string& name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
+    check_strides(name, matrix, row_major, written);
+    const auto past = reinterpret_cast<std::uintptr_t>(matrix.pointer) % alignof(Element);
+    if (past != 0) {
+      out_.push_back(name + ": it begins " + std::to_string(past) + " bytes beyond a multiple of " +
+                     std::to_string(alignof(Element)) + ", the size of its elements");
+    }
+  }
+
+ private:
+  void check_map_rules(const std::string& name, const TmaViolations& violations) const {
+    for (const TmaViolation& v : violations) {
+      // What lies behind a row may be somebody else's.
+      const bool writes_beyond = v.rule == TmaRule::store_ends_inside_chunk;
+      if (writes_beyond || verdict_of(v) != TmaVerdict::legal) out_.push_back(name + ": " + describe(v).c_str());
+    }
+  }
+
+  bool check_strides(const std::string& name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
+    const int extent = row_major ? problem_.n : problem_.m;
+    if (matrix.stride < extent) {
+      out_.push_back(name + ": its " + (row_major ? "rows" : "columns") + " have " + std::to_string(extent) +
+                     " elements and lie " + std::to_string(matrix.stride) + " apart; the stride is " +
+                     std::to_string(extent) + " or more");
+      return false;
+    }
+    if (written && problem_.l > 1 && matrix.batch_stride == 0) {
+      out_.push_back(name + ": " + std::to_string(problem_.l) +
+                     " batches are written to the same place; the batch stride is not 0");
+      return false;
+    }
+    return true;
+  }
+
+  std::vector<std::string>& out_;
+  EpilogueProblem problem_;
+};
+
+}  // namespace detail
+
+}  // namespace gantry
