@@ -14,6 +14,8 @@
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
+#include <cmath>
+
 #include <gantry/gemm/scheduler.hpp>
 #include <gantry/gemm/tuning.hpp>
 
@@ -165,7 +167,7 @@ class GemmEstimate {
       c_.handover = kHandoverLatency + parts * sums / kHandoverRate;
       if (schedule.parts == 1) c_.handover += kUnevenSplitSteps * c_.step;
       const double steps = double(tiles) * schedule.k_steps / schedule.clusters;
-      c_.work = std::int64_t(steps + 0.999) * c_.step + c_.waves * between + last + c_.handover;
+      c_.work = std::ceil(steps) * c_.step + c_.waves * between + last + c_.handover;
     }
     const double larger = c_.work > c_.memory ? c_.work : c_.memory;
     const double smaller = c_.work > c_.memory ? c_.memory : c_.work;
