@@ -119,6 +119,25 @@ TEST(Mbarrier, ADroppedArrivalIsNotExpectedAgain) {
   EXPECT_EQ(seen, (std::vector<bool>{true, true}));
 }
 
+TEST(Mbarrier, AnAttemptMayFailAndIsRepeatedUntilThePhaseIsComplete) {
+  for (const bool others_arrive : {true, false}) {
+    const Report report = simulate({.block = {64}, .shared_bytes = sizeof(Storage)},
+                                   [=](SharedMemory shared) {
+                                     Storage& s = shared.as<Storage>();
+                                     if (thread_rank() == 0) mbarrier_init(&s.barrier, 32);
+                                     syncthreads();
+                                     if (thread_rank() < 32) {
+                                       while (!mbarrier_try_wait_parity(&s.barrier, 0)) continue;
+                                     } else if (others_arrive) {
+                                       mbarrier_arrive(&s.barrier);
+                                     }
+                                   },
+                                   {.seed = 3});
+    EXPECT_EQ(report.clean(), others_arrive) << report.text();
+    EXPECT_EQ(report.has("livelock"), !others_arrive) << report.text();
+  }
+}
+
 TEST(Mbarrier, AWaitBlocksUntilOthersHaveArrived) {
   std::vector<int> order;
   const Report report = simulate({.block = {64}, .shared_bytes = sizeof(Storage)},

@@ -237,23 +237,24 @@ GANTRY_INLINE bool mbarrier_test_wait_parity(std::uint64_t* barrier, std::uint32
 #endif
 }
 
+// May wait for a while, and may return false although the phase will complete: a time limit passed. The simulated
+// machine's limit is zero.
 GANTRY_INLINE bool mbarrier_try_wait(std::uint64_t* barrier, std::uint64_t state,
                                      [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("try_wait", "l", state);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state, .kind = sim::WaitKind::attempt},
+  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state, .kind = sim::WaitKind::test},
                             site);
 #endif
 }
 
-// May return false although the phase will complete: a time limit passed.
 GANTRY_INLINE bool mbarrier_try_wait_parity(std::uint64_t* barrier, std::uint32_t parity,
                                             [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("try_wait.parity", "r", parity);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::attempt}, site);
+  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::test}, site);
 #endif
 }
 

@@ -64,9 +64,9 @@ void mbarrier_expect_tx(std::uint64_t* pointer, std::uint32_t bytes, Space space
 void mbarrier_complete_tx(std::uint64_t* pointer, std::uint32_t bytes, Site site);
 std::uint32_t mbarrier_pending_count(std::uint64_t state);
 
-// A wait names a phase by its parity, or by the state that an arrive returned. `test` looks once, `attempt` may give
-// up, `block` returns only when the phase is complete.
-enum class WaitKind : std::uint8_t { test, attempt, block };
+// A wait names a phase by its parity, or by the state that an arrive returned. `test` looks once, `block` returns only
+// when the phase is complete.
+enum class WaitKind : std::uint8_t { test, block };
 struct Wait {
   std::uint64_t* barrier;
   bool by_parity = true;
