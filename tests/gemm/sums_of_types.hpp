@@ -32,6 +32,24 @@ struct ConfigOf {
   static constexpr int kClusterM = kind.cluster_m, kClusterN = kind.cluster_n;
 };
 
+// Both kernels in clusters of 1 x 1, 2 x 1, 1 x 2 and 2 x 2, of the elements, majors and promotion of `like`.
+struct EveryKernel {
+  static constexpr int kCount = 8;
+  Kind kinds[kCount];
+
+  GANTRY_HD static constexpr EveryKernel of(const Kind& like) {
+    EveryKernel out{};
+    for (int i = 0; i < kCount; ++i) {
+      Kind& kind = out.kinds[i] = like;
+      kind.kernel = i < 4 ? Kernel::cooperative : Kernel::pingpong;
+      kind.cluster_m = 1 + i % 2;
+      kind.cluster_n = 1 + i / 2 % 2;
+      if (i >= 6) kind.tile_m = 64;
+    }
+    return out;
+  }
+};
+
 // Row-major, packed.
 template <class Config>
 struct StoreSums {

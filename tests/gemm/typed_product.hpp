@@ -1,13 +1,9 @@
 // A product of a Kind on the simulated machine, with its operands and what it must give.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
-#include <limits>
 #include <random>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,62 +11,12 @@
 #include <gantry/arch/launch.hpp>
 #include <gantry/tma/encode.hpp>
 
+#include "operands.hpp"
 #include "sums_of_types.hpp"
 
 namespace gantry_test {
 
 inline bool long_form() { return std::getenv("GANTRY_LONG_TESTS") != nullptr; }
-
-struct Extents {
-  int m, n, k;
-  int l = 1;
-  int ctas = 4;           // that run at the same time
-  bool padded = false;    // there is room between rows and between matrices
-  bool shared_b = false;  // by all batches
-  bool split = false;     // tiles that several clusters share
-};
-
-// rows x K elements for each batch, either contiguous. What lies between rows shows where it is read.
-template <ElementType element>
-class Operand {
- public:
-  using T = element_t<element>;
-  // Of an element in batch l.
-  using Value = std::function<double(int row, int k, int l)>;
-
-  Operand(Major major, int rows, int k, int l, bool padded) : k_major_(major == Major::K) {
-    constexpr int chunk = 16 / sizeof(T);
-    const int contiguous = k_major_ ? k : rows;
-    stride_ = (contiguous + chunk - 1) / chunk * chunk + (padded ? chunk : 0);
-    batch_stride_ = stride_ * (k_major_ ? rows : k) + (padded ? 3 * chunk : 0);
-    values_.assign(static_cast<std::size_t>(batch_stride_ * l + chunk), poison());
-  }
-
-  void set(int row, int k, int l, double x) { values_[at(row, k, l)] = make(x); }
-  double get(int row, int k, int l) const { return static_cast<double>(values_[at(row, k, l)]); }
-  T& raw(int row, int k) { return values_[at(row, k, 0)]; }
-
-  GemmMatrix<const void> matrix(bool shared) const { return {values_.data(), stride_, shared ? 0 : batch_stride_}; }
-
- private:
-  static T make(double x) {
-    if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(x);
-    } else if (std::isinf(x) && std::numeric_limits<T>::has_infinity) {  // a conversion may saturate
-      return x < 0 ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    } else {
-      return T(x);
-    }
-  }
-  static T poison() { return make(std::is_integral_v<T> ? 77 : std::numeric_limits<double>::quiet_NaN()); }
-  std::size_t at(int row, int k, int l) const {
-    return static_cast<std::size_t>(l * batch_stride_ + (k_major_ ? row * stride_ + k : k * stride_ + row));
-  }
-
-  bool k_major_;
-  std::int64_t stride_, batch_stride_;
-  std::vector<T> values_;
-};
 
 template <Kind kind>
 class TypedProduct {

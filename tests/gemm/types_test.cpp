@@ -75,31 +75,11 @@ TEST(SumsOfFp8, AreExactWhenPromoted) {
 
 // ---- Special values
 
-// Rows of A with one special value each, in the first or in the last K step, times columns of ones, zeros and minus
-// ones, and one with a NaN.
 template <Kind kind>
 void expect_special_values() {
-  using T = element_t<kind.a>;
-  using L = std::numeric_limits<double>;
-  const double largest = static_cast<double>(std::numeric_limits<T>::max());
-  const double smallest = static_cast<double>(std::numeric_limits<T>::denorm_min());
-  const double infinity = std::numeric_limits<T>::has_infinity ? L::infinity() : largest;
-  const double rows[][2] = {{L::quiet_NaN(), 0}, {infinity, 0}, {-infinity, 1},      {infinity, -infinity},
-                            {-0.0, -0.0},        {smallest, 0}, {smallest, largest}, {-smallest, smallest}};
-  TypedProduct<kind> product({.m = 16, .n = 4, .k = 3 * GemmShape<ConfigOf<kind>>::kTileK - 2});
-  const int last = 3 * GemmShape<ConfigOf<kind>>::kTileK - 3;
-  product.each([](auto& x, int row, int k, int l) { x.set(row, k, l, 0); });
-  for (int k = 0; k <= last; ++k) {
-    product.b.set(0, k, 0, 1);
-    product.b.set(1, k, 0, -1);
-    product.b.set(2, k, 0, k == 1 ? L::quiet_NaN() : 1);
-  }
-  for (int i = 0; i < 8; ++i) {
-    product.a.set(i, 0, 0, rows[i][0]);
-    product.a.set(i, last, 0, rows[i][1]);
-    product.a.set(8 + i, last, 0, rows[i][0]);
-    product.a.set(8 + i, last - 1, 0, rows[i][1]);
-  }
+  constexpr int k = 3 * GemmShape<ConfigOf<kind>>::kTileK - 2;
+  TypedProduct<kind> product({.m = 16, .n = 4, .k = k});
+  fill_with_special_values(product, k);
   product.expect_exact();
   EXPECT_TRUE(std::isnan(product.result(0, 0)) && std::isnan(product.result(0, 3)) && std::isnan(product.result(7, 2)));
 }
