@@ -5,4 +5,5 @@
 #include <gantry/runtime/cache.hpp>
 #include <gantry/runtime/compiler.hpp>
 #include <gantry/runtime/device.hpp>
+#include <gantry/runtime/gemm.hpp>
 #include <gantry/runtime/module.hpp>

@@ -1,0 +1,163 @@
+#include <gantry/runtime/gemm.hpp>
+
+#include <algorithm>
+
+namespace gantry::runtime {
+
+namespace {
+
+// "<name>" as an enumerator of ElementType.
+std::string element(ElementType e) {
+  const std::string name = info(e).name;
+  return "ElementType::" + (e == ElementType::void_ ? "void_" : name);
+}
+
+std::string major(Major m) { return m == Major::K ? "Major::K" : "Major::MN"; }
+
+std::string layout(LayoutTag tag) { return tag == kRowMajor ? "kRowMajor" : "kColumnMajor"; }
+
+std::string choice(Choice c) {
+  return c == Choice::automatic ? "Choice::automatic" : c == Choice::yes ? "Choice::yes" : "Choice::no";
+}
+
+std::string split(SplitMode mode) {
+  return mode == SplitMode::automatic ? "SplitMode::automatic"
+         : mode == SplitMode::none    ? "SplitMode::none"
+                                      : "SplitMode::reduce_add";
+}
+
+// As a string literal.
+std::string literal(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+// Room for what the other side says.
+class Answer {
+ public:
+  GemmAbiText* text() { return &text_; }
+  std::string str() const { return {room_.data(), text_.used}; }
+
+ private:
+  std::string room_ = std::string(64 * 1024, '\0');
+  GemmAbiText text_{room_.data(), room_.size()};
+};
+
+}  // namespace
+
+std::string gemm_source(const GemmSpec& spec) {
+  const GemmOptions& o = spec.options;
+  const auto number = [](int x) { return std::to_string(x); };
+  std::string out =
+      "// Written by Gantry. Compiled at run time.\n"
+      "#include <gantry/epilogue/fusion/parse.hpp>\n"
+      "#include <gantry/runtime/gemm_export.hpp>\n"
+      "\n"
+      "using namespace gantry;\n"
+      "\n"
+      "struct Product {\n"
+      "  static constexpr GemmOptions options{\n";
+  const auto field = [&](const char* name, const std::string& value) {
+    out += std::string("      .") + name + " = " + value + ",\n";
+  };
+  field("a", element(o.a));
+  field("b", element(o.b));
+  field("c", element(o.c));
+  field("d", element(o.d));
+  field("major_a", major(o.major_a));
+  field("major_b", major(o.major_b));
+  field("layout_c", layout(o.layout_c));
+  field("layout_d", layout(o.layout_d));
+  field("tile", "{" + number(o.tile.m) + ", " + number(o.tile.n) + ", " + number(o.tile.k) + "}");
+  field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) + "}");
+  field("stages", number(o.stages));
+  field("schedule", std::string("GemmSchedule::") + to_text(o.schedule));
+  field("epilogue", "{" + number(o.epilogue.epi_n) + ", " + number(o.epilogue.stages_c) + ", " +
+                        number(o.epilogue.stages_d) + ", " + choice(o.epilogue.reuse) + "}");
+  field("promote", o.promote ? "true" : "false");
+  field("split", split(o.split));
+  return out +
+         "  };\n"
+         "  static constexpr fusion::Graph graph = fusion::graph(" +
+         literal(spec.expression) +
+         ");\n"
+         "};\n"
+         "\n"
+         "GANTRY_EXPORT_GEMM(Product)\n";
+}
+
+std::string LoadedGemmPlan::run(void* stream) const {
+  Answer answer;
+  return abi_->run(plan_.get(), stream, answer.text()) == 0 ? "" : answer.str();
+}
+
+LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel) : kernel_(kernel), problem_(kernel.problem) {
+  if (!problem_.empty()) return;
+  auto module = std::make_shared<const Module>(path);
+  if (!*module) {
+    problem_ = module->problem();
+    return;
+  }
+  GemmAbiEntry* const entry = module->function<GemmAbiEntry>(kGemmAbiSymbol);
+  abi_ = entry == nullptr ? nullptr : entry();
+  if (abi_ == nullptr || abi_->abi != kGemmAbi) {
+    problem_ = path + " is no product of this version of Gantry: " +
+               (abi_ == nullptr ? std::string("it has no function ") + kGemmAbiSymbol
+                                : "it speaks version " + std::to_string(abi_->abi) + " of the interface, and this program " +
+                                      std::to_string(kGemmAbi));
+    return;
+  }
+  module_ = std::move(module);
+}
+
+std::string LoadedGemm::describe() const {
+  Answer answer;
+  abi_->describe(answer.text());
+  return answer.str();
+}
+
+std::vector<std::string> LoadedGemm::can_implement(const GemmAbiProblem& problem) const {
+  Answer answer;
+  abi_->can_implement(&problem, answer.text());
+  return lines_of(answer.str());
+}
+
+std::size_t LoadedGemm::workspace_bytes(const GemmAbiProblem& problem) const { return abi_->workspace_bytes(&problem); }
+
+LoadedGemmPlan LoadedGemm::plan(const GemmAbiProblem& problem) const {
+  Answer answer;
+  LoadedGemmPlan out;
+  out.module_ = module_;
+  out.abi_ = abi_;
+  if (void* plan = abi_->plan(&problem, answer.text())) {
+    // The module outlives the plan: its code destroys it.
+    out.plan_ = std::shared_ptr<void>(plan, [abi = abi_, module = module_](void* p) { abi->destroy(p); });
+  }
+  out.text_ = answer.str();
+  return out;
+}
+
+LoadedGemm load_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec) {
+  const CachedKernel kernel = cache.get(compiler, {.text = gemm_source(spec)});
+  return {kernel.path, kernel};
+}
+
+}  // namespace gantry::runtime
