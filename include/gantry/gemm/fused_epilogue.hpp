@@ -26,9 +26,10 @@ struct FusedElements {
   static constexpr ElementType kC = ElementType::void_;
   static constexpr ElementType kD = ElementType::bf16;
   static constexpr LayoutTag kLayoutC = kRowMajor, kLayoutD = kRowMajor;
-  static constexpr int kEpiN = 64;                  // columns of a subtile
-  static constexpr int kStagesC = 2, kStagesD = 2;  // buffers of a warpgroup
-  static constexpr bool kReuse = false;             // D takes the place of C
+  static constexpr ElementType kCompute = ElementType::f32;  // what the graph computes in; s32 keeps sums of integers
+  static constexpr int kEpiN = 64;                           // columns of a subtile
+  static constexpr int kStagesC = 2, kStagesD = 2;           // buffers of a warpgroup
+  static constexpr bool kReuse = false;                      // D takes the place of C
 };
 
 namespace detail {
@@ -76,6 +77,7 @@ struct FusedEpilogue {
                           .layout_c = F::kLayoutC,
                           .layout_d = F::kLayoutD,
                           .acc = Shape::kAccumulator,
+                          .compute = F::kCompute,
                           .stages_c = F::kStagesC,
                           .stages_d = F::kStagesD,
                           .reuse_smem_c = F::kReuse ? Choice::yes : Choice::no,

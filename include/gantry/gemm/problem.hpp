@@ -37,8 +37,8 @@ struct GemmMatrix {
 };
 
 struct GemmProblem {
-  GemmMatrix<const void> a, b;
-  GemmMatrix<void> d;  // for an epilogue that has no arguments of its own
+  GemmMatrix<const void> a{}, b{};
+  GemmMatrix<void> d{};  // for an epilogue that has no arguments of its own
   int m = 0, n = 0, k = 0;
   int l = 1;
   unsigned char* workspace = nullptr;  // zeros, workspace_bytes of them; without it no tile is split

@@ -119,6 +119,8 @@ struct GemmTypes {
   struct Fusion : FusedElements, detail::RunTimeGraphOf<Spec> {
     static constexpr ElementType kC = kChosen.c, kD = kChosen.d;
     static constexpr LayoutTag kLayoutC = kChosen.layout_c, kLayoutD = kChosen.layout_d;
+    static constexpr bool kKeepsIntegers = kPlain && GemmShape<Shape>::kAccumulator == kD && kD == ElementType::s32;
+    static constexpr ElementType kCompute = kKeepsIntegers ? ElementType::s32 : ElementType::f32;
     static constexpr int kEpiN = kChosen.epilogue.epi_n;
     static constexpr int kStagesC = kChosen.epilogue.stages_c, kStagesD = kChosen.epilogue.stages_d;
     static constexpr bool kReuse = kChosen.epilogue.reuse == Choice::yes;
