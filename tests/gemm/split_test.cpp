@@ -150,7 +150,7 @@ void expect_exact_in_parts(Size size) {
   for (int parts = 2; parts <= 8; ++parts) {
     SCOPED_TRACE(testing::Message() << parts << " parts");
     product.set_parts(parts);
-    const std::uint64_t launches = long_form() ? 100 : 1 + static_cast<std::uint64_t>(parts == 3);
+    const std::uint64_t launches = long_form() ? 20 : 1 + static_cast<std::uint64_t>(parts == 3);
     for (std::uint64_t launch = 0; launch < launches; ++launch) {
       const LaunchResult result = product.run(options_of(static_cast<std::uint64_t>(parts) + launch));
       ASSERT_TRUE(result) << result.problem;
@@ -184,7 +184,7 @@ TEST(SplitProduct, RunsAFusedEpilogueOnceForEachTile) {
   Product<FusedShared, float> product({136, 40, 328}, kFused<FusedEpilogue<Shared, WithSource>>);
   for (const int parts : {2, 6}) {
     product.set_parts(parts);
-    for (std::uint64_t seed = 0; seed < (long_form() ? 100u : 2u); ++seed) {
+    for (std::uint64_t seed = 0; seed < (long_form() ? 20u : 2u); ++seed) {
       const LaunchResult result = product.run(options_of(seed));
       ASSERT_TRUE(result) << result.problem;
       ASSERT_EQ(product.wrong([&](float sum, int i, int j) {
@@ -202,7 +202,7 @@ TEST(SplitProduct, RepeatsBitForBit) {
   Product<FusedShared, float> product({64, 64, 512}, kFused<FusedEpilogue<Shared, WithSource>>, false);
   product.set_parts(4);
   std::vector<float> first;
-  for (std::uint64_t seed = 0; seed < (long_form() ? 200u : 6u); ++seed) {
+  for (std::uint64_t seed = 0; seed < (long_form() ? 50u : 6u); ++seed) {
     const LaunchResult result = product.run(options_of(seed));
     ASSERT_TRUE(result) << result.problem;
     if (first.empty()) first = product.d;
@@ -246,7 +246,7 @@ void expect_added(Size size) {
     SCOPED_TRACE(testing::Message() << parts << " parts");
     product.set_parts(parts);
     product.params.workspace = nullptr;
-    for (std::uint64_t seed = 0; seed < (long_form() ? 100u : 2u); ++seed) {
+    for (std::uint64_t seed = 0; seed < (long_form() ? 20u : 2u); ++seed) {
       SimulatorOptions options = options_of(seed);
       options.resident_clusters = 2;  // nobody waits for anybody
       const float initial = seed % 2 == 0 ? 0.0f : 3.0f;
