@@ -90,7 +90,7 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
   const auto up = [chunk](std::int64_t elements) { return (elements + chunk - 1) / chunk * chunk; };
   GemmMatrix<Void> out = matrix.with_strides(contiguous, lines);
   if (lines <= 1) out.stride = up(contiguous);
-  if (batches <= 1) out.batch_stride = up(out.stride * lines);
+  if (batches <= 1) out.batch_stride = up(out.stride);
   return out;
 }
 
@@ -264,10 +264,10 @@ std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
   const double steps =
       count(e.m, o.tile.m) * count(e.n, o.tile.n) * (count(e.k, o.tile.k) + 1) * static_cast<double>(e.batch);
   if (steps > 0x1p30) {
-    out.push_back("the product has " + std::to_string(steps) +
-                  " steps of tiles: they are counted in 30 bits; a batch of " +
-                  std::to_string(static_cast<std::int64_t>(static_cast<double>(e.batch) * 0x1p30 / steps)) +
-                  ", or that share of the rows, works");
+    out.push_back("the product has " + std::to_string(static_cast<std::int64_t>(steps)) +
+                  " steps of tiles: they are counted in 30 bits; with M = " +
+                  std::to_string(static_cast<std::int64_t>(static_cast<double>(e.m) * 0x1p30 / steps)) +
+                  ", or as much smaller a batch or N, this works");
   }
   detail::check_operands(args, out);
   alignas(16) const char any_workspace[16] = {};  // what the epilogue needs of it is a matter of the plan

@@ -3,7 +3,7 @@
 //
 // Sums are taken in any order. With elements of 16 bits and more each addition may lose 2^-24 of the largest partial
 // sum, which Cauchy and Schwarz bound; 8-bit floats lose 2^-14 in the tensor core, promoted or not, and integers
-// nothing. Where every product is a multiple of one power of two and the sums fit into 24 bits, sums are exact, so
+// nothing. Where every product is a multiple of one power of two and the sums fit into those bits, sums are exact, so
 // small integers compare equal. The graph's own errors follow (epilogue/fusion/range.hpp).
 //
 // Example at namespace scope:
@@ -101,6 +101,7 @@ inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
   out.reserve(static_cast<std::size_t>(m * n * batch));
   std::vector<double> sums(static_cast<std::size_t>(n));
   const double error = detail::sum_error(p.a.element, p.k, p.promote);
+  const double most = detail::gemm_kind(p.a.element) == detail::GemmKind::fp8 ? 0x1p13 : 0x1p24;
   for (std::int64_t l = 0; l < batch; ++l) {
     const detail::OperandRows a(p.a, m, p.k, l), b(p.b, n, p.k, l);
     for (std::int64_t i = 0; i < m; ++i) {
@@ -108,7 +109,7 @@ inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
       detail::dot_products(a.values.data() + i * p.k, b.values.data(), p.k, n, sums.data());
       for (std::size_t j = 0; j < sums.size(); ++j) {
         const double magnitude = a.norms[row] * b.norms[j];
-        const bool exact = magnitude <= 0x1p24 * a.steps[row] * b.steps[j];
+        const bool exact = magnitude <= most * a.steps[row] * b.steps[j];
         const double slack = exact ? 0 : error * magnitude;
         out.push_back(std::isfinite(slack) && std::isfinite(sums[j])
                           ? fusion::Range{sums[j], sums[j] - slack, sums[j] + slack}

@@ -26,7 +26,8 @@ GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
 GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::Graph& graph) {
   GemmOptions o = asked;
   if (o.schedule == GemmSchedule::automatic) {
-    const bool shared = o.tile.m == 256 || (o.tile.m != 64 && (is_plain(graph) || o.promote));
+    const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
+    const bool shared = wide || (o.tile.m != 64 && (is_plain(graph) || o.promote));
     o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
   }
   const bool pingpong = o.schedule == GemmSchedule::pingpong;

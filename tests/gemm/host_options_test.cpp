@@ -1,0 +1,223 @@
+// The options of a product: what is left open is chosen, and what cannot be is refused, each rule in its own sentence.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/resolve.hpp>
+
+namespace gantry {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> sentences(const GemmOptions& options) {
+  std::vector<std::string> out;
+  for (const GemmReason& reason : problems(options)) out.emplace_back(describe(reason).c_str());
+  return out;
+}
+
+constexpr fusion::Graph kPlain = fusion::graph("d = acc");
+constexpr fusion::Graph kBias = fusion::graph("d = relu(acc + row(bias))");
+
+TEST(GemmOptions, HaveNoProblemsWhereNothingIsSet) { EXPECT_THAT(sentences({}), ElementsAre()); }
+
+TEST(GemmOptions, RefuseElementsThatCannotBeMultiplied) {
+  EXPECT_THAT(sentences({.a = ElementType::f64}),
+              ElementsAre("A has elements of f64: products are made of f16, bf16, tf32, e4m3, e5m2, s8 and u8; the "
+                          "nearest type that works is bf16"));
+  EXPECT_THAT(sentences({.a = ElementType::f16, .b = ElementType::bf16}),
+              ElementsAre("A has elements of f16 and B of bf16: both are of one type, or any mixture of e4m3 and e5m2, "
+                          "or of s8 and u8; the nearest B that works is f16"));
+  EXPECT_THAT(sentences({.a = ElementType::e4m3, .b = ElementType::e5m2}), ElementsAre());
+  EXPECT_THAT(sentences({.a = ElementType::u8, .b = ElementType::s8}), ElementsAre());
+}
+
+TEST(GemmOptions, RefuseMajorsAndLayoutsThatCannotBe) {
+  EXPECT_THAT(sentences({.a = ElementType::e4m3, .b = ElementType::e4m3, .major_b = Major::MN}),
+              ElementsAre("B has elements of e4m3 and is not contiguous along K: only elements of 16 bits may lie "
+                          "otherwise; Major::K works"));
+  EXPECT_THAT(sentences({.major_a = Major::MN, .major_b = Major::MN}), ElementsAre());
+  EXPECT_THAT(
+      sentences({.layout_d = kTensorNHWC}),
+      ElementsAre("D is the tensor of a convolution or of a pointer array: a product has matrices, row-major or "
+                  "column-major; RowMajor works"));
+  EXPECT_THAT(sentences({.d = ElementType::void_}),
+              ElementsAre("D has no element type: a product stores D; the nearest type that works is bf16"));
+}
+
+TEST(GemmOptions, RefuseTilesThatWarpgroupsCannotHold) {
+  EXPECT_THAT(sentences({.tile = {.m = 200}}),
+              ElementsAre("the tile has 200 rows: a tile of one warpgroup has 64 or 128, one that two share has 128 or "
+                          "256; the nearest value that works is 256"));
+  EXPECT_THAT(sentences({.tile = {.m = 256}, .schedule = GemmSchedule::pingpong}),
+              ElementsAre("the tile has 256 rows: one of a warpgroup that takes turns has 64 or 128; the nearest value "
+                          "that works is 128"));
+  EXPECT_THAT(
+      sentences({.tile = {.n = 100}}),
+      ElementsAre("the tile has 100 columns: there are multiples of 8 up to 256; the nearest value that works is "
+                  "104"));
+  EXPECT_THAT(
+      sentences({.tile = {.n = 264}}),
+      ElementsAre("the tile has 264 columns: there are multiples of 8 up to 256; the nearest value that works is "
+                  "256"));
+  EXPECT_THAT(
+      sentences({.tile = {.m = 128, .n = 256}, .schedule = GemmSchedule::pingpong}),
+      ElementsAre("the tile has 256 columns for 128 rows of a warpgroup: its registers hold sums of 64 x 256 or "
+                  "128 x 192, where they are promoted of 64 x 160; the nearest value that works is 192"));
+  EXPECT_THAT(
+      sentences({.a = ElementType::e4m3, .b = ElementType::e4m3, .tile = {.m = 128, .n = 256}, .promote = true}),
+      ElementsAre("the tile has 256 columns for 64 rows of a warpgroup: its registers hold sums of 64 x 256 or "
+                  "128 x 192, where they are promoted of 64 x 160; the nearest value that works is 160"));
+  EXPECT_THAT(sentences({.a = ElementType::s8, .b = ElementType::s8, .tile = {.k = 64}}),
+              ElementsAre("the tile is 64 elements of s8 deep: a step of K is 128 bytes, the width of the swizzle; the "
+                          "value that works is 128"));
+}
+
+TEST(GemmOptions, RefuseClustersAndPipelinesThatCannotBe) {
+  EXPECT_THAT(sentences({.cluster = {.m = 4, .n = -1}}),
+              ElementsAre("the cluster has 4 CTAs along M: there are 1 or 2 that share their tiles; the nearest value "
+                          "that works is 2",
+                          "the cluster has -1 CTAs along N: there are 1 or 2 that share their tiles; the nearest value "
+                          "that works is 1"));
+  EXPECT_THAT(
+      sentences({.stages = 1}),
+      ElementsAre("the main loop has 1 stage: there are 2 to 32, one is loaded while another is multiplied; the "
+                  "nearest value that works is 2"));
+  EXPECT_THAT(
+      sentences({.tile = {.n = 192}, .epilogue = {.epi_n = 88}}),
+      ElementsAre("a subtile of the epilogue has 88 columns: columns are a multiple of 8 that divides the tile's "
+                  "192; the nearest value that works is 96"));
+  EXPECT_THAT(sentences({.c = ElementType::bf16, .epilogue = {.stages_c = -2, .stages_d = 9}}),
+              ElementsAre("C has -2 buffers in the epilogue: there are 1 to 8; the nearest value that works is 1",
+                          "D has 9 buffers in the epilogue: there are 1 to 8; the nearest value that works is 8"));
+  EXPECT_THAT(sentences({.c = ElementType::f32, .epilogue = {.reuse = Choice::yes}}),
+              ElementsAre("D is to take the place of C, and C has elements of f32 and D of bf16: both exist and are "
+                          "equally wide; without reuse this works"));
+}
+
+TEST(GemmOptions, RefuseSumsThatCannotBeKeptAsAskedFor) {
+  EXPECT_THAT(
+      sentences({.promote = true}),
+      ElementsAre("sums are to be promoted, and A has elements of bf16 and B of bf16: only sums of 8-bit floats "
+                  "lose bits; without promotion this works"));
+  EXPECT_THAT(sentences({.d = ElementType::e4m3, .split = SplitMode::reduce_add}),
+              ElementsAre("sums are to be added into D by TMA, and D has elements of e4m3: it adds f32, bf16 and f16, "
+                          "and s32 for integers; the nearest type that works is f32"));
+  EXPECT_THAT(sentences({.schedule = GemmSchedule::pingpong, .split = SplitMode::reduce_add}),
+              ElementsAre("sums are to be added into D by TMA, and there is more to the product: only the cooperative "
+                          "schedule's D += A B with a row-major D is added; with the automatic split this works"));
+}
+
+// What a refusal names as the nearest value is not refused.
+TEST(GemmOptions, NameValuesThatWork) {
+  for (int x = -300; x <= 600; ++x) {
+    for (const GemmSchedule schedule : {GemmSchedule::automatic, GemmSchedule::cooperative, GemmSchedule::pingpong}) {
+      const auto nearest = [](const GemmOptions& o) {
+        return problems(o).empty() ? 0 : static_cast<int>(problems(o)[0].nearest);
+      };
+      if (x == 0) continue;
+      if (const int m = nearest({.tile = {.m = x}, .schedule = schedule})) {
+        EXPECT_THAT(sentences({.tile = {.m = m}, .schedule = schedule}), ElementsAre()) << x;
+      }
+      if (const int n = nearest({.tile = {.m = 128, .n = x}, .schedule = schedule})) {
+        const int again = nearest({.tile = {.m = 128, .n = n}, .schedule = schedule});  // columns first, then registers
+        EXPECT_THAT(sentences({.tile = {.m = 128, .n = again == 0 ? n : again}, .schedule = schedule}), ElementsAre());
+      }
+    }
+  }
+}
+
+TEST(GemmOptions, SayEachRuleInASentenceOfItsOwn) {
+  std::set<std::string> texts;
+  int count = 0;
+#define GANTRY_X(id, text) \
+  texts.insert(text);      \
+  ++count;
+#include <gantry/gemm/detail/rule_table.hpp>
+  EXPECT_EQ(texts.size(), static_cast<std::size_t>(count));
+}
+
+TEST(GemmOptions, AreNamedInShort) {
+  EXPECT_EQ(to_text(GemmOptions{.tile = {128, 192, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::pingpong}),
+            "128x192x64 pingpong 2x1 bf16");
+  EXPECT_EQ(to_text(GemmOptions{.a = ElementType::e4m3,
+                                .b = ElementType::e5m2,
+                                .c = ElementType::bf16,
+                                .d = ElementType::f32,
+                                .tile = {128, 128, 128},
+                                .cluster = {1, 2},
+                                .schedule = GemmSchedule::cooperative,
+                                .promote = true}),
+            "128x128x128 cooperative 1x2 e4m3 e5m2 bf16 f32 promoted");
+  EXPECT_EQ(to_text(GemmOptions{.major_a = Major::MN, .tile = {64, 64, 64}, .cluster = {1, 1}}),
+            "64x64x64 automatic 1x1 bf16 A^MN");
+}
+
+TEST(ResolvedOptions, KeepWhatIsSetAndLeaveNothingOpen) {
+  const ElementType elements[] = {ElementType::bf16, ElementType::tf32, ElementType::e4m3, ElementType::s8};
+  for (const ElementType element : elements) {
+    for (const int m : {0, 64, 128, 256}) {
+      for (const int n : {0, 64, 120, 192, 256}) {
+        for (const fusion::Graph& graph : {kPlain, kBias}) {
+          const GemmOptions asked{.a = element, .b = element, .tile = {.m = m, .n = n}, .cluster = {.n = 2}};
+          if (!problems(asked).empty()) continue;
+          const GemmOptions o = resolve(asked, graph);
+          SCOPED_TRACE(to_text(o).c_str());
+          EXPECT_THAT(sentences(o), ElementsAre());
+          EXPECT_NE(o.schedule, GemmSchedule::automatic);
+          EXPECT_TRUE(o.tile.m == m || (m == 0 && o.tile.m > 0));
+          EXPECT_TRUE(o.tile.n == n || (n == 0 && o.tile.n > 0));
+          EXPECT_EQ(o.tile.k * element_bits(element), 1024);
+          EXPECT_EQ(o.cluster, (GemmCluster{1, 2}));
+          EXPECT_EQ(o.tile.n % o.epilogue.epi_n, 0);
+          EXPECT_GT(o.epilogue.stages_d, 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(ResolvedOptions, PlainProductsShareTilesAndOthersTakeTurns) {
+  EXPECT_EQ(to_text(resolve({}, kPlain)), "128x256x64 cooperative 2x1 bf16");
+  EXPECT_EQ(to_text(resolve({}, kBias)), "128x192x64 pingpong 2x1 bf16");
+}
+
+// With one more stage the block would be too large; 8 is where more no longer help.
+TEST(ResolvedOptions, HaveAsManyStagesAsFit) {
+  for (const int n : {64, 128, 256}) {
+    for (const int epilogue : {0, 16384, 32768, 65536}) {
+      const GemmOptions o = resolve({.tile = {.m = 128, .n = n}}, kPlain);
+      const int stages = stages_beside(o, epilogue);
+      EXPECT_LE(stages * (stage_bytes(o) + 16) + epilogue, 232448);
+      EXPECT_TRUE(stages == 8 || (stages + 1) * (stage_bytes(o) + 16) + epilogue + 2048 > 232448);
+    }
+  }
+  EXPECT_EQ(stages_beside(resolve({}, kPlain), 200'000), 0);
+}
+
+TEST(ResolvedOptions, FollowFromABuilderOfEpilogues) {
+  constexpr CollectiveBuilder kBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
+                                       .tile = {64, 128, 64},
+                                       .epi_tile = {64, 32},
+                                       .c = ElementType::f32,
+                                       .d = ElementType::f32,
+                                       .layout_d = kColumnMajor,
+                                       .stages_c = 3,
+                                       .stages_d = 1,
+                                       .reuse_smem_c = Choice::yes};
+  EXPECT_EQ(options_from(kBuilder), (GemmOptions{.c = ElementType::f32,
+                                                 .d = ElementType::f32,
+                                                 .layout_d = kColumnMajor,
+                                                 .tile = {64, 128, 64},
+                                                 .schedule = GemmSchedule::pingpong,
+                                                 .epilogue = {32, 3, 1, Choice::yes}}));
+  EXPECT_EQ(options_from({.schedule = EpilogueSchedule::tma_warp_specialized_cooperative}).schedule,
+            GemmSchedule::cooperative);
+}
+
+}  // namespace
+}  // namespace gantry

@@ -1,0 +1,244 @@
+// The host surface of a product: every refusal, workspaces, plans that run again and again, and what explain() says.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/gemm.hpp>
+
+namespace gantry {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Plain {
+  static constexpr GemmOptions options{.tile = {.m = 128, .n = 128}, .cluster = {1, 1}};
+};
+struct Reducing {
+  static constexpr GemmOptions options{.c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr fusion::Graph graph =
+      fusion::graph("d = relu(acc + c + row(bias)); top = reduce_max(acc); sums deterministic = reduce_row_add(acc)");
+};
+
+template <class Spec>
+class Product {
+ public:
+  Product(int m, int n, int k) : a(count(m, k)), b(count(n, k)), c(count(m, n)), d(count(m, n)), args({m, n, k}) {
+    // Small integers, so that sums are exact in any order.
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(i * 7 % 5) - 2);
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16(static_cast<float>(i * 5 % 7) - 3);
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = bf16(static_cast<float>(i % 9) - 4);
+    args.a = a.data();
+    args.b = b.data();
+    args.d = d.data();
+  }
+  static std::size_t count(int rows, int columns) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  }
+
+  Buffer<bf16> a, b, c, d;
+  GemmArguments<Spec> args;
+};
+
+GemmArguments<Plain> arguments(GemmExtents extents) {
+  alignas(16) static bf16 memory[8];
+  GemmArguments<Plain> args(extents);
+  args.a = memory;
+  args.b = memory;
+  args.d = memory;
+  return args;
+}
+
+TEST(GemmArguments, RefuseSizesThatCannotBe) {
+  EXPECT_THAT(can_implement(arguments({.m = -1, .n = 8, .k = 1LL << 40})),
+              ElementsAre("M is -1: sizes are not negative; the nearest value that works is 0, which computes nothing",
+                          "K is 1099511627776: coordinates have 32 bits; the nearest value that works is 2147483392"));
+  EXPECT_THAT(can_implement(arguments({.m = 8, .n = 8, .k = 8, .batch = -3})),
+              ElementsAre("the batch is -3: sizes are not negative; the nearest value that works is 0, which computes "
+                          "nothing"));
+  EXPECT_THAT(
+      can_implement(arguments({.m = 1 << 20, .n = 1 << 20, .k = 1 << 20})),
+      ElementsAre("the product has 1099578736640 steps of tiles: they are counted in 30 bits; with M = 1023, or "
+                  "as much smaller a batch or N, this works"));
+}
+
+TEST(GemmArguments, RefuseMatricesThatTheCopyEngineCannotRead) {
+  GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 100});
+  EXPECT_THAT(
+      can_implement(args),
+      ElementsAre("A has rows that lie 100 elements of bf16 apart, which is 200 bytes: each begins at a multiple "
+                  "of 16 bytes; the nearest stride that works is 104",
+                  "B has columns that lie 100 elements of bf16 apart, which is 200 bytes: each begins at a "
+                  "multiple of 16 bytes; the nearest stride that works is 104"));
+  args.a.stride = args.b.stride = 104;
+  EXPECT_THAT(can_implement(args), IsEmpty());
+  args.a.stride = 96;
+  EXPECT_THAT(can_implement(args),
+              ElementsAre("A has rows of 100 elements that lie 96 apart: they overlap; the nearest "
+                          "stride that works is 104"));
+  args = arguments({.m = 256, .n = 256, .k = 64});
+  args.a.data += 1;
+  args.b.data = nullptr;
+  EXPECT_THAT(
+      can_implement(args),
+      ElementsAre("A begins 2 bytes beyond a multiple of 16: the copy engine begins at multiples of 16; the next "
+                  "address that works is 14 bytes further",
+                  "B was not given"));
+  args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
+  args.b.batch_stride = 4;
+  args.d.batch_stride = 0;
+  EXPECT_THAT(
+      can_implement(args),
+      ElementsAre("B has matrices that lie 4 elements of bf16 apart: each begins at a multiple of 16 bytes; the "
+                  "nearest batch stride that works is 8",
+                  "D: 2 batches are written to the same place; the batch stride is 65536 or more"));
+  args.b.batch_stride = 0;  // batches may share what is read
+  args.d.batch_stride = kPacked;
+  EXPECT_THAT(can_implement(args), IsEmpty());
+}
+
+// One row has no neighbour to be apart from.
+TEST(GemmArguments, TakeASingleRowOfAnyLength) {
+  GemmArguments<Plain> args = arguments({.m = 1, .n = 1, .k = 13});
+  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("D: ")));  // would write beyond its single element
+  args = arguments({.m = 1, .n = 8, .k = 16});
+  EXPECT_THAT(can_implement(args), IsEmpty());
+}
+
+TEST(GemmArguments, RefuseResultsThatWouldBeWrittenBesideTheMatrix) {
+  GemmArguments<Plain> args = arguments({.m = 256, .n = 100, .k = 64});
+  EXPECT_THAT(can_implement(args),
+              ElementsAre("D has rows that lie 100 elements of bf16 apart, which is 200 bytes: each "
+                          "begins at a multiple of 16 bytes; the nearest stride that works is 104"));
+  args.d.stride = 104;
+  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("D: ")));
+}
+
+TEST(GemmArguments, QuoteWhatTheEpilogueRefuses) {
+  Product<Reducing> x(64, 64, 64);
+  x.args.fusion["bais"] = x.d.data();
+  EXPECT_THAT(can_implement(x.args),
+              ElementsAre("there is no argument bais; did you mean bias? The arguments are bias, top, sums",
+                          "bias was not given: it is a row vector and has no default",
+                          "top was not given: it is a reduction and has no default",
+                          "sums was not given: it is a reduction and has no default",
+                          "C was not given: the expression uses it, and no factor is 0"));
+}
+
+TEST(GemmPlan, HasNothingToDoWithoutRowsColumnsOrBatches) {
+  for (const GemmExtents extents : {GemmExtents{0, 8, 8}, GemmExtents{8, 0, 8}, GemmExtents{8, 8, 8, 0}}) {
+    const GemmPlan<Plain> plan(GemmArguments<Plain>{extents}, device_of(Simulator()));
+    EXPECT_TRUE(plan.ok());
+    EXPECT_TRUE(plan.run(Simulator()));
+    EXPECT_THAT(plan.explain(), HasSubstr("There is nothing to compute, and nothing will be launched."));
+  }
+}
+
+TEST(GemmPlan, SumsNothingToZeroWhereKIsZero) {
+  Product<Plain> x(136, 128, 0);
+  for (bf16& y : x.d) y = bf16(7.0f);
+  x.args.a = nullptr;
+  x.args.b = nullptr;
+  const LaunchResult result = Gemm<Plain>::plan(x.args).run(Simulator());
+  ASSERT_TRUE(result) << result.problem;
+  for (const bf16& y : x.d) ASSERT_EQ(static_cast<float>(y), 0.0f);
+}
+
+TEST(GemmPlan, SaysWhyThereIsNone) {
+  const GemmPlan<Plain> plan = Gemm<Plain>::plan(GemmArguments<Plain>({.m = 8, .n = 8, .k = 8}));
+  EXPECT_FALSE(plan.ok());
+  EXPECT_THAT(plan.problems(), ElementsAre("A was not given", "B was not given", "D was not given"));
+  EXPECT_EQ(plan.run(Simulator()).problem, "A was not given\nB was not given\nD was not given\n");
+  EXPECT_EQ(plan.explain(), "A was not given\nB was not given\nD was not given\n");
+  EXPECT_EQ(plan.workspace_bytes(), 0u);
+  const GemmDevice none{.simulated = false, .multiprocessors = 0, .problem = "there is no GPU here"};
+  EXPECT_THAT(Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), none).problems(),
+              ElementsAre("there is no GPU here"));
+}
+
+TEST(GemmPlan, RunsOnlyOnTheMachineThatItIsFor) {
+  const GemmDevice gpu{.simulated = false, .multiprocessors = 132};
+  EXPECT_EQ(Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), gpu).run(Simulator()).problem,
+            "this plan was made for a GPU, and is run on the simulated machine: make another with device_of that "
+            "machine\n");
+}
+
+// One tile for eight CTAs and a long K: it is shared, through a workspace that is found as it was left.
+TEST(GemmPlan, RunsAgainAndAgainInAWorkspaceThatItIsGiven) {
+  Product<Plain> x(128, 128, 3072);
+  const std::size_t bytes = Gemm<Plain>::workspace_bytes(x.args);
+  ASSERT_GT(bytes, 0u);
+  Buffer<std::uint32_t> memory(bytes / 4 + 4);
+  for (std::uint32_t& word : memory) word = 0xdeadbeef;  // the plan clears it
+  const GemmPlan<Plain> plan = Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data(), bytes});
+  EXPECT_EQ(plan.workspace_bytes(), bytes);
+  EXPECT_THAT(plan.explain(), HasSubstr("is shared by"));
+  EXPECT_THAT(plan.explain(), HasSubstr("Workspace: " + std::to_string(bytes) + " bytes."));
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (bf16& y : x.d) y = bf16(-1e30f);
+    const LaunchResult result = plan.run(Simulator({.seed = seed}));
+    ASSERT_TRUE(result) << result.problem;
+    ASSERT_EQ(first_mismatch(x.args), "");
+  }
+  EXPECT_EQ(memory[bytes / 4], 0xdeadbeefu);
+
+  EXPECT_THAT(Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data(), bytes - 1}).problems(),
+              ElementsAre("the workspace has " + std::to_string(bytes - 1) + " bytes: this product takes " +
+                          std::to_string(bytes) + " on this device"));
+  EXPECT_THAT(
+      Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data() + 1, bytes}).problems(),
+      ElementsAre("the workspace begins 4 bytes beyond a multiple of 16; the next address that works is 12 bytes "
+                  "further"));
+}
+
+// Reductions begin anew with every run; two plans do not know of each other.
+TEST(GemmPlan, OwnsAWorkspaceForItsReductions) {
+  Product<Reducing> x(200, 136, 72), y(64, 64, 64);
+  std::vector<float> bias(136, 3.0f), sums(136, 1e30f), other_sums(64, 1e30f);
+  float top = 1e30f, other_top = 1e30f;
+  const auto give = [&bias](Product<Reducing>& p, float* to_top, std::vector<float>& to_sums) {
+    p.args.c = p.c.data();
+    p.args.fusion["bias"] = bias.data();
+    p.args.fusion["top"] = to_top;
+    p.args.fusion["sums"] = to_sums.data();
+  };
+  give(x, &top, sums);
+  give(y, &other_top, other_sums);
+  GemmPlan<Reducing> plan = Gemm<Reducing>::plan(x.args);
+  ASSERT_TRUE(plan.ok()) << plan.explain();
+  EXPECT_GT(plan.workspace_bytes(), 0u);
+  const GemmPlan<Reducing> other = Gemm<Reducing>::plan(y.args);
+  const GemmPlan<Reducing> moved = std::move(plan);
+  for (std::uint64_t seed = 0; seed < 2; ++seed) {
+    const LaunchResult result = moved.run(Simulator({.seed = seed}));
+    ASSERT_TRUE(result) << result.problem;
+    const LaunchResult other_result = other.run(Simulator({.seed = seed}));
+    ASSERT_TRUE(other_result) << other_result.problem;
+    ASSERT_EQ(first_mismatch(x.args), "");
+    ASSERT_EQ(first_mismatch(y.args), "");
+  }
+  sums[5] += 1;
+  EXPECT_THAT(first_mismatch(x.args), HasSubstr("sums: element (0, 5, 0) is "));
+  x.d[137] = bf16(1024.0f);
+  EXPECT_THAT(first_mismatch(x.args), HasSubstr("D: element (1, 1, 0) is 1024.000000, and should be "));
+}
+
+TEST(GemmPlan, ExplainsItself) {
+  Product<Plain> x(512, 768, 256);
+  EXPECT_EQ(Gemm<Plain>::plan(x.args, device_of(Simulator(), 20)).explain(),
+            "D = A B of 512 x 768 x 256: d = acc\n"
+            "Kernel: 128x128x64 cooperative 1x1 bf16. Two warpgroups share a tile, half of its rows each.\n"
+            "Shared memory: 230400 of 232448 bytes: 6 stages of 32768, and 32768 for the epilogue, which stores a tile "
+            "behind the products of the next one.\n"
+            "Schedule: 24 tiles of 128 x 128 for a cluster, 4 steps of K each, over 12 clusters of 1 CTA (the machine "
+            "holds 20): 2 waves, 100 % of them full.\n"
+            "Work: 201 MFLOP; at least 655 kB read and 786 kB written, 140 FLOP for each byte: on an H200 bound by "
+            "memory.\n"
+            "Workspace: none.\n");
+}
+
+}  // namespace
+}  // namespace gantry

@@ -1,0 +1,228 @@
+// Products through Gemm on the simulated machine, of every element type, with random sizes, strides and batches: the
+// reference's values, nothing written beside them, and no findings.
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/gemm.hpp>
+
+namespace gantry {
+namespace {
+
+// With C, a row and a column vector and a further output, in batches; warpgroups take turns.
+struct Everything {
+  static constexpr GemmOptions options{.c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {1, 2}};
+  static constexpr fusion::Graph graph =
+      fusion::graph("aux:f16 = alpha * acc + c + row(bias) + col(shift); d = gelu(aux)");
+};
+// The simplest, from a builder of epilogues.
+struct Built {
+  static constexpr GemmOptions options = options_from(
+      {.schedule = EpilogueSchedule::tma_warp_specialized_cooperative, .tile = {128, 128, 64}, .d = ElementType::bf16});
+};
+struct HalfTransposed {
+  static constexpr GemmOptions options{.a = ElementType::f16,
+                                       .b = ElementType::f16,
+                                       .d = ElementType::f16,
+                                       .major_a = Major::MN,
+                                       .major_b = Major::MN,
+                                       .layout_d = kColumnMajor,
+                                       .tile = {.m = 64, .n = 64},
+                                       .cluster = {1, 1}};
+};
+struct Promoted {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e5m2,
+                                       .d = ElementType::f32,
+                                       .tile = {.m = 128, .n = 64},
+                                       .cluster = {2, 1},
+                                       .promote = true};
+};
+struct Tensor32 {
+  static constexpr GemmOptions options{.a = ElementType::tf32,
+                                       .b = ElementType::tf32,
+                                       .d = ElementType::f32,
+                                       .tile = {.m = 64, .n = 32},
+                                       .cluster = {1, 1}};
+  static constexpr fusion::Graph graph = fusion::graph("d = silu(acc)");
+};
+struct Integers {
+  static constexpr GemmOptions options{
+      .a = ElementType::s8, .b = ElementType::u8, .d = ElementType::f32, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr fusion::Graph graph = fusion::graph("d = scalar(scale) * acc");
+};
+struct Added {
+  static constexpr GemmOptions options{
+      .d = ElementType::f32, .tile = {.m = 128, .n = 64}, .cluster = {1, 1}, .split = SplitMode::reduce_add};
+};
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  std::int64_t below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(engine_); }
+  double uniform() { return std::uniform_real_distribution<double>(-1, 1)(engine_); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+// A batch of matrices with room between rows and between matrices, which no kernel writes to.
+template <class T>
+class Matrix {
+ public:
+  Matrix(std::int64_t contiguous, std::int64_t lines, std::int64_t batch, Random& random) {
+    constexpr std::int64_t chunk = 16 / sizeof(T);
+    extent_ = contiguous;
+    lines_ = lines;
+    stride_ = (contiguous + chunk - 1) / chunk * chunk + chunk * random.below(3);
+    batch_stride_ = stride_ * lines + chunk * random.below(3);
+    values_.assign(static_cast<std::size_t>(batch_stride_ * batch), T(1));
+    if constexpr (std::is_integral_v<T>) {
+      for (T& x : values_) x = static_cast<T>(random.below(16) - (std::is_signed_v<T> ? 8 : 0));
+    } else {
+      for (T& x : values_) x = T(static_cast<float>(random.uniform()));
+    }
+    before_ = values_;
+  }
+
+  template <class Void>
+  GemmMatrix<Void> matrix() {
+    return {values_.data(), stride_, batch_stride_};
+  }
+  bool unchanged_between_lines() const {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const std::int64_t in_matrix = static_cast<std::int64_t>(i) % batch_stride_;
+      const bool inside = in_matrix < stride_ * lines_ && in_matrix % stride_ < extent_;
+      if (!inside && std::memcmp(&values_[i], &before_[i], sizeof(T)) != 0) return false;
+    }
+    return true;
+  }
+  void clear() { std::fill(values_.begin(), values_.end(), T(0.0f)); }
+
+ private:
+  std::int64_t extent_ = 0, lines_ = 0, stride_ = 0, batch_stride_ = 0;
+  std::vector<T> values_, before_;
+};
+
+// `give` gives the fusion its arguments and returns what they point to.
+template <class Spec, class Give>
+void expect_right(GemmExtents e, unsigned seed, const Give& give) {
+  using Args = GemmArguments<Spec>;
+  constexpr GemmOptions o = Gemm<Spec>::kOptions;
+  SCOPED_TRACE(testing::Message() << e.m << " x " << e.n << " x " << e.k << ", " << e.batch << " of them, seed "
+                                  << seed);
+  Random random(seed);
+  constexpr bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K, rows = o.layout_d == kRowMajor;
+  Matrix<typename Args::A> a(a_along_k ? e.k : e.m, a_along_k ? e.m : e.k, e.batch, random);
+  Matrix<typename Args::B> b(b_along_k ? e.k : e.n, b_along_k ? e.n : e.k, e.batch, random);
+  Matrix<typename Args::D> d(rows ? e.n : e.m, rows ? e.m : e.n, e.batch, random);
+  if (o.split == SplitMode::reduce_add) d.clear();
+  Args args(e);
+  args.a = a.template matrix<const typename Args::A>();
+  args.b = b.template matrix<const typename Args::B>();
+  args.d = d.template matrix<typename Args::D>();
+  const auto keep = give(args, random);
+  const auto plan = Gemm<Spec>::plan(args, device_of(Simulator(), static_cast<int>(1 + random.below(8))));
+  ASSERT_TRUE(plan.ok()) << plan.explain();
+  const LaunchResult result =
+      plan.run(Simulator({.seed = seed, .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct}));
+  ASSERT_TRUE(result) << result.problem;
+  ASSERT_EQ(first_mismatch(args), "") << plan.explain();
+  if (o.split != SplitMode::reduce_add) {
+    ASSERT_TRUE(d.unchanged_between_lines());
+  }
+  (void)keep;
+}
+
+constexpr auto kNothing = [](auto&, Random&) { return 0; };
+
+// Sizes that overhang tiles by anything that alignment allows, and now and then nothing at all.
+template <class Spec, class Give>
+void expect_random_sizes_right(const Give& give) {
+  const unsigned count = std::getenv("GANTRY_LONG_TESTS") ? 200 : 3;
+  constexpr GemmOptions o = Gemm<Spec>::kOptions;
+  constexpr int chunk_m = o.layout_d == kColumnMajor ? 8 : 1, chunk_n = o.layout_d == kColumnMajor ? 1 : 8;
+  for (unsigned seed = 0; seed < count && !testing::Test::HasFatalFailure(); ++seed) {
+    Random random(seed + 100);
+    const GemmExtents e{.m = (1 + random.below(200 / chunk_m)) * chunk_m,
+                        .n = (1 + random.below(200 / chunk_n)) * chunk_n,
+                        .k = random.below(300),
+                        .batch = 1 + random.below(3)};
+    expect_right<Spec>(e, seed, give);
+  }
+}
+
+TEST(GemmProduct, IsRightWithEveryKindOfOperand) {
+  expect_random_sizes_right<Everything>([](auto& args, Random& random) {
+    const GemmExtents& e = args.extents;
+    struct Operands {
+      Matrix<bf16> c;
+      Matrix<f16> aux;
+      std::vector<float> bias, shift;
+    };
+    Operands out{{e.n, e.m, e.batch, random}, {e.n, e.m, e.batch, random}, {}, {}};
+    for (std::int64_t i = 0; i < e.n * e.batch; ++i) out.bias.push_back(static_cast<float>(random.uniform()));
+    for (std::int64_t i = 0; i < e.m; ++i) out.shift.push_back(static_cast<float>(random.uniform()));
+    const auto aux = out.aux.template matrix<f16>();
+    args.c = out.c.template matrix<const bf16>();
+    args.fusion["alpha"] = 0.5f;
+    args.fusion["bias"].batched(out.bias.data(), e.n);
+    args.fusion["shift"] = out.shift.data();
+    args.fusion["aux"].tensor(aux.data, aux.stride, aux.batch_stride);
+    return out;
+  });
+}
+TEST(GemmProduct, IsRightWhereABuilderOfEpiloguesDescribesIt) { expect_random_sizes_right<Built>(kNothing); }
+TEST(GemmProduct, IsRightForTransposedMatricesOfF16) { expect_random_sizes_right<HalfTransposed>(kNothing); }
+TEST(GemmProduct, IsRightForPromotedSumsOf8BitFloats) { expect_random_sizes_right<Promoted>(kNothing); }
+TEST(GemmProduct, IsRightForTf32) { expect_random_sizes_right<Tensor32>(kNothing); }
+TEST(GemmProduct, IsRightForIntegers) {
+  expect_random_sizes_right<Integers>([](auto& args, Random&) {
+    args.fusion["scale"] = 0.25f;
+    return 0;
+  });
+}
+TEST(GemmProduct, IsRightWherePartsAreAddedToD) {
+  expect_random_sizes_right<Added>(kNothing);
+  expect_right<Added>({.m = 100, .n = 64, .k = 2048}, 1, kNothing);  // one tile, shared by all
+}
+
+// A smaller reference, in another way: the intervals are where they should be and as narrow.
+TEST(GemmReference, IsExactForSmallIntegersAndNarrowOtherwise) {
+  const std::size_t m = 5, n = 3, k = 40;
+  std::vector<bf16> a(m * k), b(n * k);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(i % 11) - 5);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16((static_cast<float>(i % 13) - 6) / 8);
+  GemmReferenceProblem p{.shape = {.m = 5, .n = 3, .l = 1}, .k = 40};
+  p.a = {ElementType::bf16, a.data(), 40, 1};
+  p.b = {ElementType::bf16, b.data(), 40, 1};
+  const auto sum = [&](std::size_t i, std::size_t j) {
+    double x = 0;
+    for (std::size_t l = 0; l < k; ++l) x += static_cast<double>(a[i * k + l]) * static_cast<double>(b[j * k + l]);
+    return x;
+  };
+  for (const bool integers : {true, false}) {
+    if (!integers) a[0] = bf16(0x1p-30f);
+    const std::vector<fusion::Range> ranges = sum_ranges(p);
+    ASSERT_EQ(ranges.size(), m * n);
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const fusion::Range& r = ranges[i * n + j];
+        EXPECT_NEAR(r.value, sum(i, j), 1e-12);
+        EXPECT_EQ(r.is_point(), integers || i > 0) << i << ", " << j;  // the small element is in row 0
+        EXPECT_TRUE(r.holds(sum(i, j)));
+        EXPECT_LT(r.upper - r.lower, 0.01);
+      }
+    }
+  }
+  a[0] = bf16(std::nanf(""));
+  EXPECT_TRUE(sum_ranges(p)[0].unbounded());
+}
+
+}  // namespace
+}  // namespace gantry
