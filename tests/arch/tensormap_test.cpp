@@ -64,14 +64,13 @@ TEST(TensorMap, AnEditedMapIsUsedOnceItIsPublishedAndAcquired) {
   EXPECT_EQ(got, (std::vector<std::uint32_t>{7, 1007}));
 }
 
-TEST(TensorMap, UsingItWithoutAcquireIsReported) {
-  std::vector<std::uint32_t> got;
-  EXPECT_TRUE(load_through_edited_map(got, Omit::acquire).has("tensor-map-unacquired"));
-}
-
-TEST(TensorMap, EditingItUnderACopyInFlightIsReported) {
-  std::vector<std::uint32_t> got;
-  EXPECT_TRUE(load_through_edited_map(got, Omit::wait).has("tensor-map-in-flight"));
+TEST(TensorMap, UsingItWithoutAcquireAndEditingItUnderACopyAreReported) {
+  for (const Omit omit : {Omit::nothing, Omit::acquire, Omit::wait}) {
+    std::vector<std::uint32_t> got;
+    const Report report = load_through_edited_map(got, omit);
+    EXPECT_EQ(report.has("tensor-map-unacquired"), omit == Omit::acquire) << report.text();
+    EXPECT_EQ(report.has("tensor-map-in-flight"), omit == Omit::wait) << report.text();
+  }
 }
 
 TEST(TensorMap, AMapEditedInGlobalMemoryNeedsARelease) {

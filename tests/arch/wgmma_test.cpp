@@ -284,11 +284,14 @@ Report product_without(Omit omit) {
 }
 
 TEST(Wgmma, EveryStepOfTheProtocolIsNeeded) {
-  EXPECT_TRUE(product_without(Omit::nothing).clean()) << product_without(Omit::nothing).text();
-  EXPECT_TRUE(product_without(Omit::fence).has("wgmma-fence-missing"));
-  EXPECT_TRUE(product_without(Omit::wait).has("wgmma-accumulator-early"));
-  EXPECT_TRUE(product_without(Omit::warp).has("deadlock"));
-  EXPECT_TRUE(product_without(Omit::proxy_fence).has("proxy-fence-missing"));
+  for (const Omit omit : {Omit::nothing, Omit::fence, Omit::wait, Omit::warp, Omit::proxy_fence}) {
+    const Report report = product_without(omit);
+    EXPECT_EQ(report.clean(), omit == Omit::nothing) << report.text();
+    EXPECT_EQ(report.has("wgmma-fence-missing"), omit == Omit::fence) << report.text();
+    EXPECT_EQ(report.has("wgmma-accumulator-early"), omit == Omit::wait) << report.text();
+    EXPECT_EQ(report.has("deadlock"), omit == Omit::warp) << report.text();
+    EXPECT_EQ(report.has("proxy-fence-missing"), omit == Omit::proxy_fence) << report.text();
+  }
 }
 
 TEST(Wgmma, ADescriptorThatStartsInsideOfItsPatternIsReported) {

@@ -447,91 +447,6 @@ TEST(Hazards, ARelaxedClusterBarrierCarriesAFencedInitialisationAndNothingElse) 
   EXPECT_TRUE(data.has("shared-race")) << data.text();
 }
 
-TEST(Hazards, MbarrierPhaseOverrun) {
-  // One thread waits for the first phase; two others complete two phases without hearing from it.
-  int seen = 0;
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const Report report = simulate({.block = {64}, .shared_bytes = sizeof(Storage)},
-                                   [](SharedMemory shared) {
-                                     Storage& s = shared.as<Storage>();
-                                     if (thread_rank() == 0) mbarrier_init(&s.full, 1);
-                                     syncthreads();
-                                     if (thread_rank() == 0) wait(&s.full, 0);
-                                     if (thread_rank() == 32) mbarrier_arrive(&s.full), mbarrier_arrive(&s.full);
-                                   },
-                                   {.seed = seed});
-    seen += report.has("mbarrier-phase-overrun");
-  }
-  EXPECT_GT(seen, 0);
-}
-
-TEST(Hazards, MbarrierRemoteWait) {
-  const Report report =
-      simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)}, [](SharedMemory shared) {
-        Storage& s = shared.as<Storage>();
-        if (thread_rank() == 0) {
-          mbarrier_init(&s.full, 1);
-          fence_mbarrier_init(sem_release, scope_cluster);
-        }
-        barrier_cluster_arrive(), barrier_cluster_wait();
-        if (thread_rank() == 0) wait(mapa(space_cluster, &s.full, cluster_block_rank() ^ 1), 1);
-        barrier_cluster_arrive(), barrier_cluster_wait();
-      });
-  EXPECT_TRUE(report.has("mbarrier-remote-wait")) << report.text();
-}
-
-TEST(Hazards, MbarrierNoComplete) {
-  const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)}, [](SharedMemory shared) {
-    Storage& s = shared.as<Storage>();
-    mbarrier_init(&s.full, 1);
-    mbarrier_arrive_no_complete(sem_release, scope_cta, space_shared, &s.full, 1);
-  });
-  EXPECT_TRUE(report.has("mbarrier-no-complete")) << report.text();
-}
-
-TEST(Hazards, ClusterPeerGone) {
-  for (const bool broken : {false, true}) {
-    bool found = false;
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const Report report = simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = sizeof(Storage)},
-                                     [=](SharedMemory shared) {
-                                       Storage& s = shared.as<Storage>();
-                                       barrier_cluster_arrive(), barrier_cluster_wait();
-                                       if (cluster_block_rank() == 0 && thread_rank() == 0)
-                                         st(space_cluster, mapa(space_cluster, &s.tile[0], 1), 1u);
-                                       if (!broken) barrier_cluster_arrive(), barrier_cluster_wait();
-                                     },
-                                     {.seed = seed});
-      found = found || report.has("cluster-peer-gone");
-      if (!broken) {
-        EXPECT_TRUE(report.clean()) << report.text();
-      }
-    }
-    EXPECT_EQ(found, broken);
-  }
-}
-
-TEST(Hazards, MulticastMask) {
-  const Report report = simulate({.block = {32}, .shared_bytes = sizeof(Storage)}, [](SharedMemory shared) {
-    Storage& s = shared.as<Storage>();
-    if (thread_rank() != 0) return;
-    mbarrier_init(&s.full, 1);
-    fence_mbarrier_init(sem_release, scope_cluster);
-    cp_async_bulk_tensor(space_cluster, space_global, s.tile, &source_map(), kOrigin, &s.full, std::uint16_t{3});
-  });
-  EXPECT_TRUE(report.has("multicast-mask")) << report.text();
-}
-
-TEST(Hazards, NamedBarrierReuse) {
-  const Report report = simulate({.block = {96}},
-                                 [](SharedMemory) {
-                                   if (thread_rank() < 32) barrier_arrive(3, 96), barrier_arrive(3, 96);
-                                   if (thread_rank() >= 64) barrier_sync(3, 96);
-                                 },
-                                 {.schedule = Schedule::round_robin});
-  EXPECT_TRUE(report.has("named-barrier-reuse")) << report.text();
-}
-
 TEST(Hazards, NamedBarrierDivergent) {
   const Report report = simulate({.block = {64}}, [](SharedMemory) {
     if (thread_rank() % 2 == 0) barrier_sync(5, 32);
@@ -554,16 +469,6 @@ TEST(Hazards, DifferentProductsInOneWarpgroup) {
     wgmma_commit_group();
     wgmma_wait_group(n32<0>);
   });
-}
-
-TEST(Hazards, APartialWarpgroupCannotMultiply) {
-  using Op = WgmmaOp<8, MmaType::f32, MmaType::bf16, MmaType::bf16>;
-  const Report report = simulate({.block = {96}, .shared_bytes = sizeof(Storage)}, [](SharedMemory) {
-    Accumulator<Op> acc;
-    wgmma_fence();
-    wgmma_mma_async<Op>(acc, std::uint64_t{0}, 0, false);
-  });
-  EXPECT_TRUE(report.has("wgmma-partial-warpgroup")) << report.text();
 }
 
 }  // namespace
