@@ -168,6 +168,7 @@ TEST(Misuse, OfNamedAndClusterBarriers) {
   });
   expect_misuse("warp-divergent", kWarp, [](Storage&, bool broken) {
     if (!broken || lane_rank() != 7) shfl_sync(kFullWarp, 1u, 0);
+    syncthreads();
   });
   expect_misuse("deadlock", {.block = {64}}, [](Storage&, bool broken) {
     if (!broken || thread_rank() < 32) barrier_sync(1, 64);
