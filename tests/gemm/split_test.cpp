@@ -39,6 +39,7 @@ struct WithSource : FusedElements {
 
 struct Size {
   int m, n, k;
+  int l = 1;
 };
 
 constexpr auto kEncode = [](const TmaDescriptorParams& p) { return encode_packed(p).map; };
@@ -52,7 +53,14 @@ class Product {
   // make_epilogue(*this) are the parameters of the epilogue.
   template <class MakeEpilogue>
   Product(Size size, const MakeEpilogue& make_epilogue, bool exact = true)
-      : m(size.m), n(size.n), k(size.k), a(count(m, k)), b(count(n, k)), c(count(m, n)), d(count(m, n)) {
+      : m(size.m),
+        n(size.n),
+        k(size.k),
+        l(size.l),
+        a(count(l * m, k)),
+        b(count(l * n, k)),
+        c(count(l * m, n)),
+        d(count(l * m, n)) {
     std::mt19937 random(3);
     std::uniform_int_distribution<int> integer(-4, 4);
     std::uniform_real_distribution<float> real(-1, 1);
@@ -68,6 +76,7 @@ class Product {
     problem.m = m;
     problem.n = n;
     problem.k = k;
+    problem.l = l;
     params = Kernel::make_params(problem, make_epilogue(*this, problem), 1 << 20, kEncode);
     set_schedule(params.schedule);
   }
@@ -96,11 +105,13 @@ class Product {
   template <class F>
   int wrong(F f) const {
     int wrong = 0;
-    for (int i = 0; i < m; ++i) {
+    for (int row = 0; row < l * m; ++row) {
+      const int i = row % m;
       for (int j = 0; j < n; ++j) {
+        const int of_b = row / m * n + j;
         float sum = 0;
-        for (int l = 0; l < k; ++l) sum += float(a[at(i, l, k)]) * float(b[at(j, l, k)]);
-        wrong += static_cast<float>(d[at(i, j, n)]) != static_cast<float>(static_cast<D>(f(sum, i, j)));
+        for (int x = 0; x < k; ++x) sum += float(a[at(row, x, k)]) * float(b[at(of_b, x, k)]);
+        wrong += static_cast<float>(d[at(row, j, n)]) != static_cast<float>(static_cast<D>(f(sum, i, j)));
       }
     }
     return wrong;
@@ -112,7 +123,7 @@ class Product {
   static std::size_t count(int rows, int columns) { return static_cast<std::size_t>(rows * columns); }
   static std::size_t at(int i, int j, int columns) { return static_cast<std::size_t>(i * columns + j); }
 
-  int m, n, k;
+  int m, n, k, l;
   std::vector<bf16> a, b, c;
   std::vector<D> d;
   std::vector<float> bias;
@@ -164,6 +175,15 @@ TEST(SplitProduct, IsExactWithoutClusters) { expect_exact_in_parts<Small<1, 1>>(
 TEST(SplitProduct, IsExactInClustersAlongM) { expect_exact_in_parts<Small<2, 1>>({72, 64, 488}); }
 TEST(SplitProduct, IsExactInClustersAlongN) { expect_exact_in_parts<Small<1, 2>>({40, 136, 512}); }
 TEST(SplitProduct, IsExactInSquareClusters) { expect_exact_in_parts<Small<2, 2>>({72, 136, 520}); }
+
+TEST(SplitProduct, IsExactInABatch) {
+  using Kernel = CooperativeGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({72, 136, 200, 2}, kPlain<DeferredStore<Small<1, 1>>>);
+  product.set_parts(2);
+  const LaunchResult result = product.run(options_of(1));
+  ASSERT_TRUE(result) << result.problem;
+  EXPECT_EQ(product.wrong(), 0);
+}
 
 TEST(SplitProduct, IsExactWhereRunsFallAcrossTiles) {
   using Kernel = CooperativeGemm<Small<1, 1>>;
