@@ -1,0 +1,230 @@
+// Products of few rows, or of few tiles and a long K, against cuBLASLt: small tiles, and tiles that clusters share, in
+// several numbers of parts; one process, taking turns.
+//
+//   few_rows_bench [M N K]...
+//
+// Results are compared with cuBLASLt's first; then medians of several rounds of back-to-back launches, with L2 warm.
+// Exits with 77 where there is no GPU, with 1 where a result is wrong.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <cuda_bf16.h>
+
+#include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/tma/encode.hpp>
+
+#include "cublaslt.hpp"
+
+namespace {
+
+using namespace gantry;
+using bench::check;
+using bench::CublasLt;
+
+template <int M, int N, int ClusterM, int ClusterN, int Stages>
+struct Tiles : CooperativeConfig {
+  static constexpr int kTileM = M, kTileN = N, kTileWarpgroups = M / 64;
+  static constexpr int kClusterM = ClusterM, kClusterN = ClusterN, kStages = Stages;
+};
+template <int Columns>
+struct Copied : FusedElements {
+  static constexpr int kEpiN = Columns;
+  static constexpr fusion::Graph graph = fusion::graph("d = acc");
+  using Functions = fusion::UserFunctions<>;
+};
+
+__global__ void fill(__nv_bfloat16* data, std::size_t count, unsigned seed) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x) {
+    unsigned x = static_cast<unsigned>(i) * 2654435761u + seed;
+    x = (x ^ (x >> 16)) * 0x85ebca6bu;
+    x ^= x >> 13;
+    data[i] = __float2bfloat16(static_cast<float>(x) * 0x1p-31f - 1.0f);
+  }
+}
+
+struct Matrix {
+  bf16* data = nullptr;
+  std::size_t count;
+
+  Matrix(int rows, int columns, unsigned seed) : count(static_cast<std::size_t>(rows) * columns) {
+    check(cudaMalloc(&data, count * sizeof(bf16)), "cudaMalloc");
+    fill<<<1024, 256>>>(reinterpret_cast<__nv_bfloat16*>(data), count, seed);
+  }
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
+  ~Matrix() { cudaFree(data); }
+  std::vector<bf16> values() const {
+    std::vector<bf16> out(count);
+    check(cudaMemcpy(out.data(), data, count * sizeof(bf16), cudaMemcpyDeviceToHost), "reading a matrix");
+    return out;
+  }
+};
+
+struct Problem {
+  CublasLt::Size size;
+  Matrix a, b, d;
+  explicit Problem(CublasLt::Size s) : size(s), a(s.m, s.k, 1), b(s.n, s.k, 2), d(s.m, s.n, 3) {}
+};
+
+struct Contestant {
+  std::string name;
+  std::function<void()> run;
+  std::vector<double> microseconds;
+};
+
+TmaDescriptor encode(const TmaDescriptorParams& params) {
+  const EncodedTmaDescriptor encoded = encode_with_driver(params);
+  if (encoded.ok()) return encoded.map;
+  std::fprintf(stderr, "%s\n", describe(encoded).c_str());
+  std::exit(1);
+}
+
+template <class Kernel>
+int resident_clusters() {
+  const auto entry = detail::kernel_entry<Kernel>;
+  constexpr int kShared = sizeof(typename Kernel::Storage);
+  check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), "asking for shared memory");
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {Kernel::kCluster, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(Kernel::kCluster);
+  config.blockDim = dim3(Kernel::kThreads);
+  config.dynamicSmemBytes = kShared;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int clusters = 0;
+  check(cudaOccupancyMaxActiveClusters(&clusters, entry, &config), "asking for the number of clusters");
+  return clusters;
+}
+
+// Whole tiles, as the schedule decides, and every number of parts up to eight that fits.
+template <class Config, int Columns>
+void add(std::vector<Contestant>& all, const Problem& p, unsigned char* workspace, const std::string& name) {
+  using Epilogue = FusedEpilogue<Config, Copied<Columns>>;
+  using Kernel = CooperativeGemm<Config, Epilogue>;
+  typename Epilogue::Arguments arguments;
+  arguments.d = {p.d.data, p.size.n, 0};
+  const auto epilogue =
+      to_underlying_arguments<typename Epilogue::Part>({p.size.m, p.size.n, p.size.k, 1}, arguments, encode);
+  GemmProblem problem;
+  problem.a = p.a.data;
+  problem.b = p.b.data;
+  problem.m = p.size.m;
+  problem.n = p.size.n;
+  problem.k = p.size.k;
+  problem.workspace = workspace;
+  const int clusters = resident_clusters<Kernel>();
+  auto params = Kernel::make_params(problem, epilogue, clusters * Kernel::kCluster, encode);
+  const auto enter = [&](const std::string& how) {
+    all.push_back({name + ", " + how,
+                   [params] {
+                     const LaunchResult result = launch(Gpu{}, Kernel::launch_config(params), Kernel{}, params);
+                     if (result) return;
+                     std::fprintf(stderr, "%s", result.problem.c_str());
+                     std::exit(1);
+                   },
+                   {}});
+  };
+  enter("as planned: " + std::to_string(params.schedule.parts) + " parts");
+  params.schedule = make_tile_schedule(params.schedule, clusters, false);
+  enter("whole");
+  const int tiles = params.schedule.tiles();
+  for (const int parts : {2, 3, 4, 6, 8, 12, 16}) {
+    if (parts * tiles > clusters || parts > params.schedule.k_steps) break;
+    params.schedule = with_parts(params.schedule, parts);
+    enter(std::to_string(parts) + " parts");
+  }
+}
+
+double microseconds(const std::function<void()>& run, int calls) {
+  static cudaEvent_t start = nullptr, stop = nullptr;
+  if (!start) check(cudaEventCreate(&start), "event"), check(cudaEventCreate(&stop), "event");
+  run();
+  check(cudaEventRecord(start), "event");
+  for (int i = 0; i < calls; ++i) run();
+  check(cudaEventRecord(stop), "event");
+  check(cudaEventSynchronize(stop), "running");
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, start, stop), "event");
+  return 1e3 * milliseconds / calls;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Runs twice into a poisoned D, compares with cuBLASLt's result, and the two with each other bit for bit.
+bool is_right(const Problem& p, const Contestant& c, const std::vector<bf16>& reference) {
+  std::vector<bf16> results[2];
+  for (std::vector<bf16>& result : results) {
+    check(cudaMemset(p.d.data, 0xFF, p.d.count * sizeof(bf16)), "poisoning D");
+    c.run();
+    result = p.d.values();
+  }
+  double largest = 0;
+  bool repeats = true;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const double difference = std::fabs(double(float(results[0][i])) - double(float(reference[i])));
+    largest = difference <= largest ? largest : difference;
+    repeats = repeats && results[0][i].bits == results[1][i].bits;
+  }
+  // Sums of K products of numbers below 1 are near sqrt(K) / 3; a bf16 has 8 bits.
+  const bool right = repeats && largest <= std::sqrt(p.size.k) / 8;
+  if (!right) std::printf("  %s is WRONG: off by %g, %s\n", c.name.c_str(), largest, repeats ? "repeats" : "changes");
+  return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cudaDeviceProp device{};
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
+    std::fprintf(stderr, "skipped: no Hopper GPU\n");
+    return 77;
+  }
+  std::vector<CublasLt::Size> sizes = {{128, 4096, 4096}, {64, 4096, 4096}, {128, 8192, 8192}, {256, 256, 16384}};
+  if (argc > 3) sizes.clear();
+  for (int i = 1; i + 2 < argc; i += 3)
+    sizes.push_back({std::atoi(argv[i]), std::atoi(argv[i + 1]), std::atoi(argv[i + 2])});
+  const std::size_t workspace_bytes = Handover<CooperativeConfig>::workspace_bytes(device.multiProcessorCount);
+  unsigned char* workspace = nullptr;
+  check(cudaMalloc(&workspace, workspace_bytes), "allocating the workspace");
+  check(cudaMemset(workspace, 0, workspace_bytes), "clearing the workspace");
+
+  for (const CublasLt::Size& size : sizes) {
+    const Problem p(size);
+    const CublasLt vendor(size, p.a.data, p.b.data, p.d.data);
+    std::vector<Contestant> all{{"cuBLASLt", [&vendor] { vendor.run(nullptr); }, {}}};
+    vendor.run(nullptr);
+    const std::vector<bf16> reference = p.d.values();
+    add<Tiles<128, 32, 1, 2, 10>, 32>(all, p, workspace, "128x32 1x2");
+    add<Tiles<128, 64, 1, 2, 8>, 64>(all, p, workspace, "128x64 1x2");
+    add<Tiles<128, 128, 1, 1, 6>, 64>(all, p, workspace, "128x128 1x1");
+    add<Tiles<64, 64, 2, 1, 12>, 64>(all, p, workspace, "64x64 2x1");
+    add<Tiles<64, 128, 2, 1, 8>, 64>(all, p, workspace, "64x128 2x1");
+    for (const Contestant& c : all) {
+      if (!is_right(p, c, reference)) return 1;
+    }
+    for (int round = 0; round < 7; ++round) {
+      for (Contestant& c : all) c.microseconds.push_back(microseconds(c.run, 200));
+    }
+    std::printf("%d %d %d\n", size.m, size.n, size.k);
+    for (const Contestant& c : all) {
+      const double time = median(c.microseconds);
+      std::printf("  %-36s %7.2f us  %.3f\n", c.name.c_str(), time, median(all[0].microseconds) / time);
+    }
+    std::fflush(stdout);
+  }
+  return 0;
+}
