@@ -40,20 +40,22 @@ int run_as_asked(int count, char** words) {
   const std::map<std::string, Latency> latencies{
       {"eager", Latency::eager}, {"random", Latency::random}, {"late", Latency::late}, {"mixed", Latency::mixed}};
   SimulatorOptions options;
-  std::string kernel;
+  std::string kernel, schedule = "random", latency = "mixed";
   int seeds = 1;
   bool json = false, sweep = false, unchecked = false;
   CLI::App app("Runs an example kernel on the simulated machine.");
   app.add_option("kernel", kernel, "its name")->required()->check(CLI::IsMember(known));
   app.add_option("--seed", options.seed, "the first seed");
   app.add_option("--seeds", seeds, "how many, until one has findings")->check(CLI::PositiveNumber);
-  app.add_option("--schedule", options.schedule)->transform(CLI::CheckedTransformer(schedules));
-  app.add_option("--latency", options.latency)->transform(CLI::CheckedTransformer(latencies));
+  app.add_option("--schedule", schedule, "of threads")->check(CLI::IsMember(schedules));
+  app.add_option("--latency", latency, "of copies and products")->check(CLI::IsMember(latencies));
   app.add_option("--trace", options.trace_file, "a Chrome trace of the last run");
   app.add_flag("--json", json, "the report as JSON");
   app.add_flag("--sweep", sweep, "leave out one synchronising call after another, with --seeds seeds each");
   app.add_flag("--unchecked", unchecked, "without the checker");
   CLI11_PARSE(app, count, words);
+  options.schedule = schedules.at(schedule);
+  options.latency = latencies.at(latency);
   options.command = "simulate " + kernel;
   options.checker = !unchecked;
   const Run run = known.at(kernel);
