@@ -295,7 +295,7 @@ struct Mainloop : GemmShape<Config> {
         arch::wgmma_wait_group(arch::n32<0>);
         warpgroup_fence_operand(part);
         release(stage);
-        for_each_element([&](auto i) { acc(i) += part(i); });
+        add(acc, part);
         stage = uniform(stage + 1 < kStages ? stage + 1 : 0);
       };
       if (left < count || left == 0) {
@@ -308,13 +308,17 @@ struct Mainloop : GemmShape<Config> {
       while (left > 0) promote([] {});
     }
 
-    template <class F>
-    GANTRY_INLINE static void for_each_element(const F& f) {
-      for_each_index<Shape::kWarpgroupM * kTileN / 128>(f);
-    }
+    static constexpr int kSums = Shape::kWarpgroupM * kTileN / 128;  // of a thread
+
     template <class Acc>
     GANTRY_INLINE static void clear(Acc& acc) {
-      for_each_element([&](auto i) { acc(i) = 0; });
+      GANTRY_UNROLL
+      for (int i = 0; i < kSums; ++i) acc.data()[i] = 0;
+    }
+    template <class Acc>
+    GANTRY_INLINE static void add(Acc& acc, const Acc& part) {
+      GANTRY_UNROLL
+      for (int i = 0; i < kSums; ++i) acc.data()[i] += part.data()[i];
     }
 
     // Issues the products of a stage, a constant or a number that is uniform.
