@@ -144,7 +144,7 @@ constexpr auto kNothing = [](auto&, Random&) { return 0; };
 // Sizes that overhang tiles by anything that alignment allows, and now and then nothing at all.
 template <class Spec, class Give>
 void expect_random_sizes_right(const Give& give) {
-  const unsigned count = std::getenv("GANTRY_LONG_TESTS") ? 200 : 3;
+  const unsigned count = std::getenv("GANTRY_LONG_TESTS") ? 60 : 3;
   constexpr GemmOptions o = Gemm<Spec>::kOptions;
   constexpr int chunk_m = o.layout_d == kColumnMajor ? 8 : 1, chunk_n = o.layout_d == kColumnMajor ? 1 : 8;
   for (unsigned seed = 0; seed < count && !testing::Test::HasFatalFailure(); ++seed) {

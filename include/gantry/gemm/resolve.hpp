@@ -22,6 +22,18 @@ GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
   return graph.argument_count == 0 && graph.d >= 0 && graph.nodes[graph.d].kind == fusion::NodeKind::accumulator;
 }
 
+// A warpgroup that holds the sums of 128 x 192 has few registers left: its epilogue has room for one more tensor beside
+// D, or for one reduction, but not to a row.
+GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
+  int weight = graph.uses_source() ? 1 : 0;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    if (a.kind == fusion::ArgumentKind::aux_in || a.kind == fusion::ArgumentKind::aux_out) ++weight;
+    if (a.kind == fusion::ArgumentKind::reduction) weight += a.extent == fusion::Extent::row ? 2 : 1;
+  }
+  return weight > 1;
+}
+
 // Requires options without problems. Guarantees: nothing but `stages` is 0 or automatic.
 GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::Graph& graph) {
   GemmOptions o = asked;
@@ -32,7 +44,8 @@ GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::
   }
   const bool pingpong = o.schedule == GemmSchedule::pingpong;
   if (o.tile.m == 0) o.tile.m = pingpong && (o.promote || o.tile.n > 192) ? 64 : 128;
-  if (o.tile.n == 0) o.tile.n = o.promote || o.tile.m == 256 ? 128 : pingpong ? 192 : 256;
+  const bool narrow = o.promote || o.tile.m == 256 || (pingpong && o.tile.m == 128 && is_crowded(graph));
+  if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
   if (o.tile.k == 0) o.tile.k = 1024 / element_bits(o.a);
   if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
   if (o.cluster.n == 0) o.cluster.n = 1;
