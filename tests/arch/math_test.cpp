@@ -22,6 +22,18 @@ TEST(Math, ApproximationsKeepTheirBounds) {
   }
 }
 
+TEST(Math, TheLargerAndTheSmallerKeepNaNAndTheSignOfZero) {
+  const float nan = __builtin_nanf("");
+  EXPECT_EQ(max_nan(1.0f, -2.0f), 1.0f);
+  EXPECT_EQ(min_nan(1.0f, -2.0f), -2.0f);
+  EXPECT_FALSE(std::signbit(max_nan(-0.0f, 0.0f)));
+  EXPECT_TRUE(std::signbit(min_nan(0.0f, -0.0f)));
+  for (const float other : {-1.0f, 0.0f, INFINITY}) {
+    EXPECT_TRUE(std::isnan(max_nan(nan, other)) && std::isnan(max_nan(other, nan)));
+    EXPECT_TRUE(std::isnan(min_nan(nan, other)) && std::isnan(min_nan(other, nan)));
+  }
+}
+
 TEST(Math, PairsPutTheFirstOperandOnTop) {
   EXPECT_EQ(cvt_rn_bf16x2(1.0f, -2.0f), 0x3F80C000u);
   EXPECT_EQ(cvt_rn_f16x2(1.0f, -2.0f), 0x3C00C000u);

@@ -102,6 +102,54 @@ TEST(TensorMap, AMapEditedInGlobalMemoryNeedsARelease) {
   }
 }
 
+TEST(TensorMap, EveryFieldCanBeReplaced) {
+  alignas(128) static TmaDescriptor slot;
+  slot = pack(
+      {.data_type = TmaDataType::u32, .rank = 2, .address = 4096, .dims = {64, 8}, .strides = {256}, .box = {8, 8}});
+  const Report report = simulate({.block = {1}}, [](SharedMemory) {
+    tensormap_replace_global_address(space_global, &slot, reinterpret_cast<const void*>(std::uintptr_t{8192}));
+    tensormap_replace_rank(space_global, &slot, 2);  // one less than the rank, as the instruction counts
+    tensormap_replace_global_dim(space_global, &slot, n32<0>, 128);
+    tensormap_replace_global_dim(space_global, &slot, n32<2>, 5);
+    tensormap_replace_global_stride(space_global, &slot, n32<1>, 4096);
+    tensormap_replace_box_dim(space_global, &slot, n32<0>, 16);
+    tensormap_replace_box_dim(space_global, &slot, n32<2>, 3);
+    tensormap_replace_element_stride(space_global, &slot, n32<1>, 2);
+    tensormap_replace_elemtype<Space::global, TmaDataType::bf16>(space_global, &slot);
+    tensormap_replace_swizzle_mode<Space::global, TmaSwizzle::bytes_32>(space_global, &slot);
+    tensormap_replace_interleave_layout<Space::global, TmaInterleave::bytes_16>(space_global, &slot);
+    tensormap_replace_fill_mode<Space::global, TmaFill::nan>(space_global, &slot);
+  });
+  EXPECT_TRUE(report.clean()) << report.text();
+  const UnpackedTmaDescriptor edited = unpack(slot);
+  ASSERT_TRUE(edited);
+  EXPECT_EQ(canonical(*edited), canonical({.data_type = TmaDataType::bf16,
+                                           .rank = 3,
+                                           .address = 8192,
+                                           .dims = {128, 8, 5},
+                                           .strides = {256, 4096},
+                                           .box = {16, 8, 3},
+                                           .element_strides = {1, 2, 1},
+                                           .interleave = TmaInterleave::bytes_16,
+                                           .swizzle = TmaSwizzle::bytes_32,
+                                           .fill = TmaFill::nan}));
+}
+
+TEST(TensorMap, APrefetchReadsAMapThatIsNotInSharedMemory) {
+  alignas(128) static TmaDescriptor map;
+  map = pack({.data_type = TmaDataType::u32, .rank = 1, .address = 4096, .dims = {64}, .box = {8}});
+  for (const bool broken : {false, true}) {
+    const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {
+      prefetch_tensormap(broken ? &shared.as<Storage>().map : &map);
+      const std::int32_t at[1] = {0};
+      cp_async_bulk_prefetch_tensor(space_global, &map, at);
+      cp_async_bulk_prefetch_tensor(space_global, &map, at, kEvictFirst);
+    });
+    EXPECT_EQ(report.has("tensor-map-space"), broken) << report.text();
+    EXPECT_EQ(report.clean(), !broken) << report.text();
+  }
+}
+
 TEST(TensorMap, AMapInSharedMemoryCannotBeUsedByACopy) {
   const Report report = simulate({.block = {1}, .shared_bytes = sizeof(Storage)}, [&](SharedMemory shared) {
     Storage& s = shared.as<Storage>();

@@ -48,6 +48,18 @@ TEST(Warp, HalvesOfAWarpMeetSeparately) {
   }
 }
 
+TEST(Warp, VotesAskForAnyAndForAllOfTheMask) {
+  std::vector<int> got(32);
+  const Report report = simulate(kOneWarp, [&](SharedMemory) {
+    const auto lane = lane_rank();
+    const std::uint32_t half = lane < 16 ? 0x0000FFFFu : 0xFFFF0000u;
+    const bool any = any_sync(half, lane == 20), all = all_sync(half, lane < 16);
+    got[lane] = 4 * any + 2 * all + all_sync(half, lane != 3);
+  });
+  EXPECT_TRUE(report.clean()) << report.text();
+  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(got[lane], lane < 16 ? 2 : 5) << lane;
+}
+
 TEST(Warp, ReductionsCombineEveryLane) {
   std::vector<std::uint32_t> got(7);
   const Report report = simulate(kOneWarp, [&](SharedMemory) {
