@@ -215,7 +215,8 @@ __global__ void memory_and_warps(unsigned char* global, float* out) {
   const auto n = static_cast<std::uint32_t>(x);
   x += redux_sync(op_add, kFullWarp, n) + redux_sync(op_min, kFullWarp, n) + redux_sync(op_max, kFullWarp, n) +
        redux_sync(op_and_op, kFullWarp, n) + redux_sync(op_or_op, kFullWarp, n) + redux_sync(op_xor_op, kFullWarp, n);
-  x += ex2_approx(x) + lg2_approx(x) + tanh_approx(x) + rcp_approx(x) + rsqrt_approx(x);
+  x += ex2_approx(x) + lg2_approx(x) + tanh_approx(x) + rcp_approx(x) + rsqrt_approx(x) + max_nan(x, out[1]) +
+       min_nan(x, out[2]);
   u32[3] = cvt_rn_bf16x2(x, x) + cvt_rn_f16x2(x, x) + cvt_rn_satfinite_e4m3x2(x, x) + cvt_rn_satfinite_e5m2x2(x, x) +
            cvt_rna_tf32(x);
   std::uint32_t r1[1], r2[2], r4[4];

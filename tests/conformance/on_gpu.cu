@@ -142,7 +142,7 @@ class Tally {
     std::fflush(stdout);
   }
   int finish() const {
-    std::printf("%d of %d floating-point products agree in every bit\n", rounded_same_, rounded_);
+    std::printf("%d of %d cases with a bound agree in every bit\n", rounded_same_, rounded_);
     std::printf("%d passed, %d failed\n", passed_, failed_);
     return failed_ == 0 ? 0 : 1;
   }

@@ -9,6 +9,7 @@
 #include "copy_cases.hpp"
 #include "example_cases.hpp"
 #include "interleave_cases.hpp"
+#include "math_cases.hpp"
 #include "matrix_cases.hpp"
 #include "record.hpp"
 #include "reduce_cases.hpp"
@@ -34,6 +35,7 @@ Cases<Machine> all_cases() {
   add_products_of_every_width(cases);
   add_examples(cases);
   add_control(cases);
+  add_approximations(cases);
   add_missing_reductions(cases);
   add_faults(cases);
   return cases;
