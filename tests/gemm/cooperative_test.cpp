@@ -150,6 +150,11 @@ TEST(CooperativeGemm, TakesAnEpilogueThatStoresAtOnce) {
   }
 }
 
+TEST(CooperativeGemm, GivesZerosWhereThereIsNoK) {
+  Product<Alone> product({384, 128, 0}, 1);  // three tiles, each stored behind nothing
+  expect_exact(product);
+}
+
 TEST(CooperativeGemm, SharesTilesOfAInAClusterAlongN) {
   Product<PairAlongN> product({256, 256, 192}, 4);
   expect_exact(product);
