@@ -2,6 +2,7 @@
 // parts, the same bits under every seed, flags left as they were found, and nothing that is not needed.
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <utility>
@@ -198,11 +199,12 @@ TEST(SplitProduct, IsExactWhereRunsFallAcrossTiles) {
   }
 }
 
-using FusedShared = CooperativeGemm<Shared, FusedEpilogue<Shared, WithSource>>;
-
-TEST(SplitProduct, RunsAFusedEpilogueOnceForEachTile) {
-  Product<FusedShared, float> product({136, 40, 328}, kFused<FusedEpilogue<Shared, WithSource>>);
-  for (const int parts : {2, 6}) {
+template <class Config>
+void expect_fused(Size size, std::initializer_list<int> list_of_parts) {
+  using Epilogue = FusedEpilogue<Config, WithSource>;
+  Product<CooperativeGemm<Config, Epilogue>, float> product(size, kFused<Epilogue>);
+  for (const int parts : list_of_parts) {
+    SCOPED_TRACE(testing::Message() << parts << " parts");
     product.set_parts(parts);
     for (std::uint64_t seed = 0; seed < (long_form() ? 20u : 2u); ++seed) {
       const LaunchResult result = product.run(options_of(seed));
@@ -217,9 +219,13 @@ TEST(SplitProduct, RunsAFusedEpilogueOnceForEachTile) {
   }
 }
 
+TEST(SplitProduct, RunsAFusedEpilogueOnceForEachTile) { expect_fused<Shared>({136, 40, 328}, {2, 6}); }
+TEST(SplitProduct, RunsAFusedEpilogueOfOneWarpgroup) { expect_fused<Small<2, 1>>({72, 136, 200}, {1, 3}); }
+
 // Inexact sums: another order of additions would show.
 TEST(SplitProduct, RepeatsBitForBit) {
-  Product<FusedShared, float> product({64, 64, 512}, kFused<FusedEpilogue<Shared, WithSource>>, false);
+  using Epilogue = FusedEpilogue<Shared, WithSource>;
+  Product<CooperativeGemm<Shared, Epilogue>, float> product({64, 64, 512}, kFused<Epilogue>, false);
   product.set_parts(4);
   std::vector<float> first;
   for (std::uint64_t seed = 0; seed < (long_form() ? 50u : 6u); ++seed) {
