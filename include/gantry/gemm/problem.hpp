@@ -5,6 +5,7 @@
 // contiguous) to the next.
 //
 // Example:
+//     #include <gantry/numeric.hpp>
 //     using namespace gantry;
 //     const bf16 a[16 * 64] = {}, b[24 * 64] = {};
 //     bf16 d[16 * 32];
