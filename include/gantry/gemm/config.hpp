@@ -54,15 +54,16 @@ struct GemmShape {
   static constexpr int kWarpgroupM = kTileM / kMathWarpgroups;     // rows of a tile that a warpgroup has
   static constexpr int kThreads = 128 * (1 + kMathWarpgroups);     // warpgroup 0 loads
 
-  static_assert(kTileM % (64 * kMathWarpgroups) == 0, "a warpgroup multiplies 64 rows at a time");
-  static_assert(kTileN % 8 == 0 && kTileN <= 256, "wgmma has a multiple of 8 columns, up to 256");
-  static_assert(kWarpgroupM * kTileN <= 128 * 192, "a warpgroup has registers for the sums of 64 x 256 or 128 x 192");
-  static_assert(element_bits(kB) == kElementBits, "wgmma multiplies elements of one width");
+  static_assert(kTileM % (64 * kMathWarpgroups) == 0, "gantry: a warpgroup multiplies 64 rows at a time");
+  static_assert(kTileN % 8 == 0 && kTileN <= 256, "gantry: wgmma has a multiple of 8 columns, up to 256");
+  static_assert(kWarpgroupM * kTileN <= 128 * 192,
+                "gantry: a warpgroup has registers for the sums of 64 x 256 or 128 x 192");
+  static_assert(element_bits(kB) == kElementBits, "gantry: wgmma multiplies elements of one width");
   static_assert((kMajorA == Major::K && kMajorB == Major::K) || kElementBits == 16,
-                "wgmma reads MN-major operands only of 16-bit elements: keep the others K-major");
-  static_assert(!kPromote || (kElementBits == 8 && !kIntegers), "only sums of 8-bit floats are promoted");
+                "gantry: wgmma reads MN-major operands only of 16-bit elements: keep the others K-major");
+  static_assert(!kPromote || (kElementBits == 8 && !kIntegers), "gantry: only sums of 8-bit floats are promoted");
   static_assert(!kPromote || kWarpgroupM * kTileN <= 64 * 160,
-                "promoted sums are held twice: a warpgroup has registers for those of 64 x 160");
+                "gantry: promoted sums are held twice: a warpgroup has registers for those of 64 x 160");
 
   // `rows` x kTileK of an operand, stage after stage, as TMA writes and wgmma reads them: swizzled rows of 128 bytes
   // along K, or of up to 128 bytes along M or N.
