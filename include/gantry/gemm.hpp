@@ -10,3 +10,4 @@
 #include <gantry/gemm/pingpong.hpp>
 #include <gantry/gemm/reduce_store.hpp>
 #include <gantry/gemm/reference.hpp>
+#include <gantry/gemm/set.hpp>

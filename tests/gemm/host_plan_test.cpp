@@ -168,7 +168,7 @@ TEST(GemmPlan, RunsOnlyOnTheMachineThatItIsFor) {
 
 // One tile for eight CTAs and a long K: it is shared, through a workspace that is found as it was left.
 TEST(GemmPlan, RunsAgainAndAgainInAWorkspaceThatItIsGiven) {
-  Product<Plain> x(128, 128, 3072);
+  Product<Plain> x(128, 128, 2048);
   const std::size_t bytes = Gemm<Plain>::workspace_bytes(x.args);
   ASSERT_GT(bytes, 0u);
   Buffer<std::uint32_t> memory(bytes / 4 + 4);
@@ -224,6 +224,34 @@ TEST(GemmPlan, OwnsAWorkspaceForItsReductions) {
   EXPECT_THAT(first_mismatch(x.args), HasSubstr("sums: element (0, 5, 0) is "));
   x.d[137] = bf16(1024.0f);
   EXPECT_THAT(first_mismatch(x.args), HasSubstr("D: element (1, 1, 0) is 1024.000000, and should be "));
+}
+
+struct Small {
+  static constexpr GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+};
+
+TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
+  using Products = GemmSet<Plain, Small>;
+  Product<Plain> x(72, 64, 64);
+  const GemmDevice device = device_of(Simulator());
+  const char* const names[] = {"128x128x64 cooperative 1x1 bf16", "64x64x64 pingpong 1x1 bf16"};
+  for (const GemmPreference& wanted : {GemmPreference{}, GemmPreference{.asked = names[0]}, {.asked = names[1]}}) {
+    for (bf16& y : x.d) y = bf16(-1e30f);
+    const Products::Plan plan = Products::plan(x.args, device, wanted);
+    const int index = plan.choice().index;
+    ASSERT_EQ(index, Products::choose(x.args, device, wanted).index);
+    ASSERT_TRUE(wanted.asked.empty() || wanted.asked == names[index]);
+    EXPECT_THAT(plan.explain(), HasSubstr(std::string("Kernel: ") + names[index]));
+    const LaunchResult result = plan.run(Simulator());
+    ASSERT_TRUE(result) << result.problem;
+    ASSERT_EQ(first_mismatch(x.args), "");
+  }
+  const Products::Plan none = Products::plan(x.args, device, {.asked = "64x64"});
+  EXPECT_THAT(none.explain(), HasSubstr("There is no configuration \"64x64\" for this product; there are "));
+  EXPECT_EQ(none.run(Simulator()).problem, none.explain());
+  x.args.a = nullptr;
+  EXPECT_THAT(Products::plan(x.args, device).problems(), ElementsAre("A was not given"));
+  EXPECT_TRUE(Products::plan(Products::Arguments({.m = 0, .n = 8, .k = 8}), device).run(Simulator()));
 }
 
 TEST(GemmPlan, ExplainsItself) {

@@ -44,17 +44,34 @@ struct FusionArgumentsOf<Spec> {
   using type = fusion::FusionArguments;
 };
 
+// What lies in memory: tf32 is read from floats, which the copy engine rounds.
+template <ElementType e>
+struct MemoryElement {
+  using type = element_t<e>;
+};
+template <>
+struct MemoryElement<ElementType::tf32> {
+  using type = float;
+};
+
 }  // namespace detail
 
 template <class Spec>
 struct GemmArguments {
   using Types = GemmTypes<Spec>;
-  using A = element_t<Types::kChosen.a>;
-  using B = element_t<Types::kChosen.b>;
+  using A = typename detail::MemoryElement<Types::kChosen.a>::type;
+  using B = typename detail::MemoryElement<Types::kChosen.b>::type;
   using C = element_t<Types::kChosen.c>;
   using D = element_t<Types::kChosen.d>;
 
   GemmArguments(const GemmExtents& size = {}) : extents(size), fusion() {}  // NOLINT(google-explicit-constructor)
+  // Those of another product of the same elements and graph.
+  template <class Other>
+  explicit GemmArguments(const GemmArguments<Other>& other)
+      : extents(other.extents), a(other.a), b(other.b), c(other.c), d(other.d) {
+    static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the products have different graphs");
+    static_cast<fusion::FusionArguments&>(fusion) = other.fusion;
+  }
   // Of a specification whose graph comes at run time.
   GemmArguments(const GemmExtents& size, const fusion::Graph& graph) : extents(size), fusion(graph) {}
 

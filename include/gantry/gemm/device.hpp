@@ -54,7 +54,7 @@ namespace detail {
 // Clusters of a kernel that the current device holds at the same time: fewer than its processors would make, where
 // clusters do not fill the groups that processors come in. 0 where it cannot be told.
 template <class Kernel>
-int resident_clusters() {
+int clusters_held() {
   const auto entry = kernel_entry<Kernel>;
   constexpr int kShared = sizeof(typename Kernel::Storage);
   cudaLaunchAttribute attribute{};

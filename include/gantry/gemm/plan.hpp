@@ -134,7 +134,7 @@ class GemmPlan {
     constexpr int kCluster = Kernel::kCluster;
 #if defined(__CUDACC__)
     if (!device.simulated) {
-      const int clusters = detail::resident_clusters<Kernel>();
+      const int clusters = detail::clusters_held<Kernel>();
       if (clusters > 0) return clusters * kCluster;
     }
 #endif

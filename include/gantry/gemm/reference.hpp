@@ -45,7 +45,7 @@ struct OperandRows {
     for (std::int64_t row = 0; row < rows; ++row) {
       double squares = 0, step = 0;
       for (std::int64_t i = 0; i < k; ++i) {
-        const double value = load_as_double(x.element, x.data, x.index(row, i, l));
+        const double value = load(x, x.index(row, i, l));
         values[static_cast<std::size_t>(row * k + i)] = value;
         squares += value * value;
         step = common_step(step, value);
@@ -56,6 +56,12 @@ struct OperandRows {
   }
 
  private:
+  // tf32 is read from floats, which are rounded on the way.
+  static double load(const fusion::ReferenceTensor& x, std::int64_t index) {
+    if (x.element != ElementType::tf32) return load_as_double(x.element, x.data, index);
+    return static_cast<double>(convert<tf32>(static_cast<float>(load_as_double(ElementType::f32, x.data, index))));
+  }
+
   static double common_step(double step, double value) {
     if (value == 0 || !std::isfinite(value)) return step;
     if (step != 0 && std::fmod(value, step) == 0) return step;

@@ -1,0 +1,120 @@
+// Several products that compute the same, compiled for tiles of their own: each problem is planned with the one that
+// `choose` (choice.hpp) picks, or with the one that is asked for by name.
+//
+// Invariant: all have the same elements, majors and graph, so that one set of arguments serves them.
+//
+// Example at namespace scope:
+//     struct Wide {};
+//     struct Small {
+//       static constexpr gantry::GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+//     };
+//     using Products = gantry::GemmSet<Wide, Small>;
+//     inline std::string why(const Products::Arguments& args) {
+//       return Products::plan(args).explain();  // "The model chooses 64x64x64 pingpong 1x1 bf16 for 100 x 100 x 64 ..."
+//     }
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gantry/gemm/choice.hpp>
+#include <gantry/gemm/plan.hpp>
+
+namespace gantry {
+
+// What decides besides the problem itself.
+struct GemmPreference {
+  std::string asked{};  // the name of one of the candidates; empty: whichever is best
+  const TuningFile* tuning = nullptr;
+  std::string device_name{};  // as the tuning file has it
+};
+
+template <class First, class... Others>
+class GemmSet {
+ public:
+  using Arguments = GemmArguments<First>;
+
+  class Plan {
+   public:
+    using AnyPlan = std::variant<GemmPlan<First>, GemmPlan<Others>...>;
+
+    Plan(AnyPlan plan, GemmChoice choice) : plan_(std::move(plan)), choice_(std::move(choice)) {}
+
+    bool ok() const { return problems().empty(); }
+    std::vector<std::string> problems() const {
+      std::vector<std::string> out =
+          std::visit([](const auto& plan) -> std::vector<std::string> { return plan.problems(); }, plan_);
+      if (out.empty() && !choice_.ok()) out = choice_.why;
+      return out;
+    }
+    const GemmChoice& choice() const { return choice_; }
+    std::string explain() const {
+      if (!ok()) return detail::joined(problems());
+      return choice_.explanation() + "\n" + std::visit([](const auto& plan) { return plan.explain(); }, plan_);
+    }
+    std::size_t workspace_bytes() const {
+      return std::visit([](const auto& plan) { return plan.workspace_bytes(); }, plan_);
+    }
+    template <class Machine>
+    LaunchResult run(const Machine& machine) const {
+      if (!choice_.ok()) return {detail::joined(problems()), {}};
+      return std::visit([&machine](const auto& plan) { return plan.run(machine); }, plan_);
+    }
+
+   private:
+    AnyPlan plan_;
+    GemmChoice choice_;
+  };
+
+  // What there is to choose from, in the order of the template arguments.
+  static std::vector<GemmOptions> candidates() { return {GemmTypes<First>::kOptions, GemmTypes<Others>::kOptions...}; }
+
+  static GemmChoice choose(const Arguments& args, const GemmDevice& device, const GemmPreference& preference = {}) {
+    constexpr GemmOptions o = GemmTypes<First>::kOptions;
+    const GemmExtents& e = args.extents;
+    if (e.nothing_to_do()) {
+      GemmChoice any;
+      any.index = 0;
+      return any;
+    }
+    GemmQuestion q;
+    q.workload = {e.m,
+                  e.n,
+                  e.k,
+                  e.batch,
+                  o.a,
+                  o.b,
+                  o.c,
+                  o.d,
+                  o.major_a,
+                  o.major_b,
+                  fusion::print(args.fusion.graph(), typename GemmTypes<First>::Fusion::Functions{}).c_str()};
+    q.epilogue = epilogue_cost(args.fusion.graph(), o.c);
+    q.device.multiprocessors = device.multiprocessors;
+    q.device_name = preference.device_name;
+    q.tuning = preference.tuning;
+    q.asked = preference.asked;
+    return gantry::choose(q, candidates());
+  }
+
+  static Plan plan(const Arguments& args, const GemmDevice& device = device_of(ThisMachine()),
+                   const GemmPreference& preference = {}, const GemmWorkspace& workspace = {}) {
+    const GemmChoice choice = choose(args, device, preference);
+    return make<0, First, Others...>(choice, args, device, workspace);
+  }
+
+ private:
+  // The plan of the product that was chosen; of the first where none was, so that its problems can be asked for.
+  template <int i, class Spec, class... Rest>
+  static Plan make(const GemmChoice& choice, const Arguments& args, const GemmDevice& device,
+                   const GemmWorkspace& workspace) {
+    if constexpr (sizeof...(Rest) > 0) {
+      if (choice.index > i) return make<i + 1, Rest...>(choice, args, device, workspace);
+    }
+    return Plan(GemmPlan<Spec>(GemmArguments<Spec>(args), device, workspace), choice);
+  }
+};
+
+}  // namespace gantry
