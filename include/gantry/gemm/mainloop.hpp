@@ -291,7 +291,7 @@ struct Mainloop : GemmShape<Config> {
       const auto promote = [&](auto during) {
         step<false>(part, stage);
         during();
-        if (--left == 0) issued();
+        if (left == 1) issued();
         arch::wgmma_wait_group(arch::n32<0>);
         warpgroup_fence_operand(part);
         release(stage);
@@ -302,10 +302,13 @@ struct Mainloop : GemmShape<Config> {
         for_each_index<count>(behind);
         if (left == 0) issued();
       } else {
-        for_each_index<count>([&](auto i) { promote([&] { behind(i); }); });
+        for_each_index<count>([&](auto i) {
+          promote([&] { behind(i); });
+          --left;
+        });
       }
       GANTRY_NO_UNROLL
-      while (left > 0) promote([] {});
+      for (; left > 0; --left) promote([] {});
     }
 
     static constexpr int kSums = Shape::kWarpgroupM * kTileN / 128;  // of a thread
