@@ -33,6 +33,11 @@ struct Four : CooperativeConfig {
   static constexpr int kClusterM = 2, kClusterN = 2;
 };
 
+struct Promoted : Alone {
+  static constexpr ElementType kA = ElementType::e4m3, kB = ElementType::e4m3;
+  static constexpr bool kPromote = true;
+};
+
 // Stores while it holds the accumulators.
 template <class Config>
 struct StoreAtOnce : DeferredStore<Config> {
@@ -59,6 +64,7 @@ template <class Config, class Epilogue = DeferredStore<Config>>
 class Product {
  public:
   using Kernel = CooperativeGemm<Config, Epilogue>;
+  using Element = element_t<Config::kA>;
 
   Product(Size size, int ctas, bool split = false)
       : size_(size),
@@ -68,8 +74,8 @@ class Product {
         workspace_(Kernel::Sums::workspace_bytes(ctas) / sizeof(arch::f32x4)) {
     std::mt19937 random(1);
     std::uniform_int_distribution<int> value(-8, 8);
-    for (bf16& x : a_) x = bf16(value(random));
-    for (bf16& x : b_) x = bf16(value(random));
+    for (Element& x : a_) x = Element(value(random));
+    for (Element& x : b_) x = Element(value(random));
     params_ = Kernel::make_params({.a = a_.data(),
                                    .b = b_.data(),
                                    .d = d_.data(),
@@ -109,7 +115,8 @@ class Product {
   static std::size_t at(int i, int j, int columns) { return static_cast<std::size_t>(i * columns + j); }
 
   Size size_;
-  std::vector<bf16> a_, b_, d_;
+  std::vector<Element> a_, b_;
+  std::vector<bf16> d_;
   std::vector<arch::f32x4> workspace_;
   typename Kernel::Params params_{};
 };
@@ -146,6 +153,13 @@ TEST(CooperativeGemm, StoresATileBeforeTheNextWhereThereAreFewKSteps) {
 TEST(CooperativeGemm, TakesAnEpilogueThatStoresAtOnce) {
   for (const int k : {64, 448, 576}) {  // one K step, and more than two rounds of three stages
     Product<PairAlongM, StoreAtOnce<PairAlongM>> product({256, 256, k}, 2);
+    expect_exact(product);
+  }
+}
+
+TEST(CooperativeGemm, StoresATileBehindPromotedSums) {
+  for (const int k : {0, 128, 384}) {  // before the first of two steps, and behind them
+    Product<Promoted> product({384, 128, k}, 1);
     expect_exact(product);
   }
 }
