@@ -115,14 +115,14 @@ class CollectiveEpilogue {
     static constexpr ElementType element = Config::policy.c.smem_element;
     static constexpr bool row_major = !Config::policy.c.m_major();
     static constexpr int stages = kStagesC;
-    static constexpr int spatial_rank = gantry::spatial_rank(Config::policy.c.layout);
+    static constexpr int spatial_rank = Config::policy.c.spatial_rank();
   };
   struct ShapeD {
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr ElementType element = Config::policy.d.smem_element;
     static constexpr bool row_major = !Config::policy.d.m_major();
     static constexpr int stages = kStoreStages;
-    static constexpr int spatial_rank = gantry::spatial_rank(Config::policy.d.layout);
+    static constexpr int spatial_rank = Config::policy.d.spatial_rank();
   };
   using TileC = typename detail::TileOf<ShapeC>::type;
   using TileD = typename detail::TileOf<ShapeD>::type;

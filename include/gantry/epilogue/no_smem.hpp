@@ -58,7 +58,7 @@ class NoSmemEpilogue {
   static_assert(kHasC || !Fusion::kUsesSource, "gantry: the expression uses C, and the policy has none");
   static_assert(kHasD && Fusion::kGivesD, "gantry: an epilogue without shared memory stores D");
   static_assert(!Fusion::kMayLoad, "gantry: an epilogue without shared memory has nobody who loads ahead");
-  static_assert(!fusion::has_staged(FusionConfig::graph),
+  static_assert(!fusion::has_staged(fusion::CallbacksBuilder<Config>::graph),
                 "gantry: an epilogue without shared memory has no auxiliary tensors but masks of one bit; "
                 "a TMA schedule has them");
 

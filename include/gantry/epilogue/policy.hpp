@@ -38,6 +38,7 @@ struct EpilogueOperand {
   GANTRY_HD constexpr bool exists() const noexcept { return element != ElementType::void_; }
   GANTRY_HD constexpr bool m_major() const noexcept { return is_m_major(layout); }
   GANTRY_HD constexpr bool im2col() const noexcept { return is_im2col(layout); }
+  GANTRY_HD constexpr int spatial_rank() const noexcept { return gantry::spatial_rank(layout); }
   // TMA instructions that one epilogue tile takes.
   GANTRY_HD constexpr int instructions() const noexcept {
     const int moved = static_cast<int>(plan.num_bits_per_tma / 8);

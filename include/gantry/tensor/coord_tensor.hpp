@@ -35,7 +35,11 @@ GANTRY_HD constexpr int leaf_number(TupleView profile, BasisPath path) {
   return n;
 }
 
-GANTRY_HD constexpr int coordinate_axes(const Layout& l) { return leaf_count(coprofile(l)); }
+// A template: see docs/decisions/004.
+template <class L>
+GANTRY_HD constexpr int coordinate_axes(const L& l) {
+  return leaf_count(coprofile(l));
+}
 
 // A layout with the leaves of its coordinates numbered: `v@i@j` is v along the axis of that leaf, and a coefficient
 // that is not known is 1 along an axis of its own, after all others.

@@ -93,7 +93,7 @@ class TmaTileWalk {
   // 0 <= i < count().
   GANTRY_HD constexpr TmaInstruction at(std::int64_t i, std::int64_t cta = 0) const {
     const std::int64_t index = order_(i * values_ + cta * share_);
-    const TmaCoordinates c = detail::to_coordinates(tile_.at(Int::fixed(index)));
+    TmaCoordinates c = detail::to_coordinates(tile_.at(Int::fixed(index)));
     TmaInstruction out{.shared_offset = smem_(index) * bits_ / 8, .bytes = share_ * bits_ / 8};
     for (int k = 0; k < kTmaMaxRank; ++k) out.coordinates[k] = c.values[k];
     return out;

@@ -38,7 +38,8 @@ struct TmaGridStep {
   bool is_constant = true;  // false where the mode is nested, or its step is a run-time value
 };
 
-GANTRY_HD constexpr TmaGridStep grid_step(const TmaPlan& plan, int mode) {
+template <class Plan>
+GANTRY_HD constexpr TmaGridStep grid_step(const Plan& plan, int mode) {
   TmaGridStep out;
   const Layout rest = zipped_divide(Layout(plan.gmem.shape(), plan.tma_tensor_stride), plan.cta_tiler)[1][mode];
   if (!rest.ok() || !rest.shape().is_leaf()) return {.values = {}, .is_constant = false};

@@ -31,13 +31,15 @@ struct TmaPlanStaticCheck : TmaPlanRefused<rule, values...> {};
 template <TmaPlanRule rule, std::int64_t... values>
 struct TmaPlanStaticCheck<false, rule, values...> {};
 
-// The first reason of a plan, or a blank one.
-GANTRY_HD constexpr TmaReason first_reason(const TmaPlan& plan) noexcept {
+// The first reason of a plan, or a blank one. (Templates, these: see docs/decisions/004.)
+template <class Plan>
+GANTRY_HD constexpr TmaReason first_reason(const Plan& plan) noexcept {
   return plan.reasons.empty() ? TmaReason{} : plan.reasons[0];
 }
 
 // What the rules of tensor maps say of a plan that is bound; of one that is not, of nothing.
-GANTRY_HD constexpr TmaDescriptorParams map_to_check(const TmaPlan& plan) noexcept {
+template <class Plan>
+GANTRY_HD constexpr TmaDescriptorParams map_to_check(const Plan& plan) noexcept {
   return plan.bound ? plan.descriptor : TmaDescriptorParams{.dims = {16}, .box = {16}};
 }
 

@@ -11,11 +11,18 @@
 namespace gantry::tma_detail {
 
 // The first violation that is more than a pitfall, or a blank one.
-GANTRY_HD constexpr TmaViolation first_refusal(const TmaViolations& violations) noexcept {
+template <class Violations>
+GANTRY_HD constexpr TmaViolation first_refusal(const Violations& violations) noexcept {
   for (const TmaViolation& violation : violations) {
     if (violation.severity() != TmaSeverity::pitfall) return violation;
   }
   return {};
+}
+
+// validate(params), as a template: see docs/decisions/004.
+template <class Params>
+GANTRY_HD constexpr TmaViolations violations_of(const Params& params) noexcept {
+  return validate(params);
 }
 
 // One static assertion per rule, so that every compiler prints the sentence itself and, as template argument, the
@@ -38,8 +45,7 @@ struct TmaStaticCheck<true, violation> {};
 }  // namespace gantry::tma_detail
 
 // `params` is a constant expression of type TmaDescriptorParams.
-#define GANTRY_TMA_STATIC_CHECK(params)                                                                                \
-  static_assert(                                                                                                       \
-      sizeof(::gantry::tma_detail::TmaStaticCheck<::gantry::validate(params).ok(),                                     \
-                                                  ::gantry::tma_detail::first_refusal(::gantry::validate(params))>) != \
-      0)
+#define GANTRY_TMA_STATIC_CHECK(params)                                                                       \
+  static_assert(sizeof(::gantry::tma_detail::TmaStaticCheck<::gantry::tma_detail::violations_of(params).ok(), \
+                                                            ::gantry::tma_detail::first_refusal(              \
+                                                                ::gantry::tma_detail::violations_of(params))>) != 0)

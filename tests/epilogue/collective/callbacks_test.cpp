@@ -60,7 +60,7 @@ TEST(EpilogueCallbacks, OutputsThatAreNotFp8AreNotScaled) {
 }
 
 TEST(EpilogueCallbacks, AnAuxiliaryTensorTravelsAsItsOwnElementAndMajorSay) {
-  constexpr TileMN tile{64, 32};
+  static constexpr TileMN tile{64, 32};
   constexpr auto chosen = [](const char* text) { return fusion::choose_auxiliary(fusion::graph(text), tile); };
   constexpr auto out = chosen("d = acc; y:f16 col = acc");
   EXPECT_TRUE(out.staged && out.copy_op == CopyOp::SM90_U16x8_STSM_T);

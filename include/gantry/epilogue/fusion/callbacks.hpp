@@ -32,7 +32,9 @@ namespace gantry::fusion {
 
 namespace detail {
 
-GANTRY_HD constexpr bool has_deterministic(const Graph& graph) {
+// A template: see docs/decisions/004.
+template <class AnyGraph>
+GANTRY_HD constexpr bool has_deterministic(const AnyGraph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {
     if (graph.arguments[i].deterministic) return true;
   }
