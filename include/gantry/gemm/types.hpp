@@ -36,6 +36,18 @@ GANTRY_HD constexpr GemmOptions options_of() {
   }
 }
 
+// With what is left open in place of what was refused, so that one refusal is all that is said.
+template <class Spec>
+GANTRY_HD constexpr GemmOptions possible_options_of() {
+  GemmOptions out = options_of<Spec>();
+  if (problems(out).empty()) return out;
+  const ElementType c = out.c, d = out.d == ElementType::void_ ? ElementType::bf16 : out.d;
+  out = {};
+  out.c = c;
+  out.d = d;
+  return out;
+}
+
 template <class Spec>
 GANTRY_HD constexpr fusion::Graph graph_of() {
   if constexpr (requires { Spec::graph; }) {
@@ -59,7 +71,9 @@ struct FunctionsOf<Spec> {
 
 // Of a graph that comes at run time (fusion/loop_callbacks.hpp): the simulated machine walks it in a loop.
 template <class Spec>
-inline constexpr bool kRunTimeGraph = requires { requires Spec::kGraphAtRunTime; };
+inline constexpr bool kRunTimeGraph = requires {
+  requires Spec::kGraphAtRunTime;
+};
 template <class Spec>
 struct RunTimeGraphOf {};
 template <class Spec>
@@ -78,7 +92,7 @@ struct GemmRefused;
   template <std::int64_t actual, std::int64_t nearest, std::int64_t first>                               \
   struct GemmRefused<GemmRule::id, actual, nearest, first> {                                             \
     static_assert(actual != actual, "gantry: " text " (see GemmRefused<rule, actual, nearest, first>)"); \
-    static constexpr bool ok = false;                                                                    \
+    static constexpr bool ok = true; /* it has been said */                                              \
   };
 #include <gantry/gemm/detail/rule_table.hpp>
 struct GemmAccepted {
@@ -102,7 +116,7 @@ struct GemmTypes {
   static_assert(detail::GemmStaticCheck<problems(detail::options_of<Spec>()).empty(), kFirstReason.rule,
                                         kFirstReason.actual, kFirstReason.nearest, kFirstReason.first>::ok);
 
-  static constexpr GemmOptions kChosen = resolve(detail::options_of<Spec>(), detail::graph_of<Spec>());
+  static constexpr GemmOptions kChosen = resolve(detail::possible_options_of<Spec>(), detail::graph_of<Spec>());
   static constexpr bool kPingpong = kChosen.schedule == GemmSchedule::pingpong;
   static constexpr bool kPlain = !detail::kRunTimeGraph<Spec> && is_plain(detail::graph_of<Spec>());
 
@@ -130,7 +144,8 @@ struct GemmTypes {
 
   static constexpr bool kAdds = kChosen.split == SplitMode::reduce_add;
   static_assert(detail::GemmStaticCheck < !kAdds || kPlain, GemmRule::reduce_add_plain, 0, 0, 0 > ::ok);
-  static constexpr bool kDeferred = kPlain && !kAdds && !kPingpong && kChosen.d == ElementType::bf16 &&
+  static constexpr bool kDeferred = kPlain && !kAdds && !kPingpong &&
+                                    (kChosen.d == ElementType::bf16 || kChosen.d == ElementType::f16) &&
                                     kChosen.layout_d == kRowMajor && kChosen.tile.m <= 128 &&
                                     kChosen.tile.n % 128 == 0 && GemmShape<Shape>::kAccumulator == ElementType::f32;
   static_assert(detail::GemmStaticCheck < kPingpong || Shape::kTileWarpgroups == 2 || kAdds || kDeferred,
@@ -138,7 +153,7 @@ struct GemmTypes {
   static constexpr bool kFused = !kAdds && !kDeferred;  // the collective has arguments of its own
   using Epilogue = typename detail::ChosenStorage<
       kFused, FusedEpilogue<Shape, Fusion>,
-      typename detail::ChosenStorage<kAdds, ReduceStore<Shape, kChosen.d>, DeferredStore<Shape>>::type>::type;
+      typename detail::ChosenStorage<kAdds, ReduceStore<Shape, kChosen.d>, DeferredStore<Shape, kChosen.d>>::type>::type;
 
   static constexpr int kEpilogueBytes = sizeof(typename Epilogue::Storage);
   static constexpr int kStagesThatFit = stages_beside(kChosen, kEpilogueBytes);
