@@ -120,9 +120,20 @@ using Epilogue = gantry::FusedEpilogue<gantry::CooperativeConfig, BiasGelu>;
 using Kernel = gantry::CooperativeGemm<gantry::CooperativeConfig, Epilogue>;
 const void* kernel() { return reinterpret_cast<const void*>(gantry::detail::kernel_entry<Kernel>); }
 """
+GEMM = """
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/gemm.hpp>
+struct BiasGelu {
+  static constexpr gantry::GemmOptions options{.schedule = gantry::GemmSchedule::cooperative};
+  static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
+};
+using Gemm = gantry::Gemm<BiasGelu>;
+std::string run(const Gemm::Arguments& args, cudaStream_t stream) { return Gemm::plan(args).run(gantry::Gpu{stream}).problem; }
+"""
 KERNELS = [
     Row("EpilogueKernel, C + bias + gelu", EPILOGUE_KERNEL, ""),
     Row("product with bias + gelu", FUSED_PRODUCT, ""),
+    Row("the same through Gemm", GEMM, ""),
 ]
 
 
