@@ -60,7 +60,7 @@ struct Size {
   int m, n, k;
 };
 
-template <class Config, class Epilogue = DeferredStore<Config>>
+template <class Config, class Epilogue = DeferredStore<Config>, class ElementD = bf16>
 class Product {
  public:
   using Kernel = CooperativeGemm<Config, Epilogue>;
@@ -91,20 +91,20 @@ class Product {
   void clear_workspace() { std::fill(workspace_.begin(), workspace_.end(), arch::f32x4{}); }
 
   LaunchResult run(SimulatorOptions options) {
-    for (bf16& x : d_) x = bf16(-1e30f);
+    for (ElementD& x : d_) x = ElementD(-1e30f);
     const LaunchConfig config = Kernel::launch_config(params_);
     options.resident_clusters = static_cast<int>(config.grid.x) / Kernel::kCluster;
     return launch(Simulator(std::move(options)), config, Kernel{}, params_);
   }
 
-  // Sums of small integers are exact on the way; only the last rounding to bf16 is not.
+  // Sums of small integers are exact on the way; only the last rounding is not.
   int wrong() const {
     int wrong = 0;
     for (int i = 0; i < size_.m; ++i) {
       for (int j = 0; j < size_.n; ++j) {
         float sum = 0;
         for (int k = 0; k < size_.k; ++k) sum += float(a_[at(i, k, size_.k)]) * float(b_[at(j, k, size_.k)]);
-        wrong += d_[at(i, j, size_.n)].bits != bf16(sum).bits;
+        wrong += d_[at(i, j, size_.n)].bits != ElementD(sum).bits;
       }
     }
     return wrong;
@@ -116,14 +116,14 @@ class Product {
 
   Size size_;
   std::vector<Element> a_, b_;
-  std::vector<bf16> d_;
+  std::vector<ElementD> d_;
   std::vector<arch::f32x4> workspace_;
   typename Kernel::Params params_{};
 };
 
 // Four seeds, or 500 where GANTRY_LONG_TESTS is set in the environment; schedules and latencies take turns.
-template <class Config, class Epilogue>
-void expect_exact(Product<Config, Epilogue>& product) {
+template <class Config, class Epilogue, class ElementD>
+void expect_exact(Product<Config, Epilogue, ElementD>& product) {
   constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
   const std::uint64_t seeds = std::getenv("GANTRY_LONG_TESTS") ? 500 : 4;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -157,9 +157,9 @@ TEST(CooperativeGemm, TakesAnEpilogueThatStoresAtOnce) {
   }
 }
 
-TEST(CooperativeGemm, StoresATileBehindPromotedSums) {
+TEST(CooperativeGemm, StoresF16BehindPromotedSums) {
   for (const int k : {0, 128, 384}) {  // before the first of two steps, and behind them
-    Product<Promoted> product({384, 128, k}, 1);
+    Product<Promoted, DeferredStore<Promoted, ElementType::f16>, f16> product({384, 128, k}, 1);
     expect_exact(product);
   }
 }

@@ -102,7 +102,9 @@ class GemmEstimate {
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
   // Whether DeferredStore has this tile.
-  bool stores_behind() const { return o_.tile.m == 128 && o_.tile.n % 128 == 0 && o_.d == ElementType::bf16; }
+  bool stores_behind() const {
+    return o_.tile.m == 128 && o_.tile.n % 128 == 0 && (o_.d == ElementType::bf16 || o_.d == ElementType::f16);
+  }
 
   void set_epilogue(bool pingpong) {
     const double warpgroups = pingpong || o_.tile.m == 64 ? 1 : 2;

@@ -1,8 +1,8 @@
 // Stores a tile of D behind the main loop of the next one.
 //
-// take() converts the accumulators to bf16, in registers, and so frees them for the next tile at once. step() moves a
-// slab of 64 columns to shared memory with stmatrix and on to global memory by TMA; the kernel calls it while products
-// of the next tile run. tail() stores what is left and waits until shared memory has been read.
+// take() converts the accumulators to bf16 or f16, in registers, and so frees them for the next tile at once. step()
+// moves a slab of 64 columns to shared memory with stmatrix and on to global memory by TMA; the kernel calls it while
+// products of the next tile run. tail() stores what is left and waits until shared memory has been read.
 //
 // Invariant: a slab's buffer is written only after a barrier that follows the wait for its last store.
 //
@@ -22,17 +22,19 @@
 
 namespace gantry {
 
-template <class Config>
+template <class Config, ElementType kElement = ElementType::bf16>
 struct DeferredStore : GemmShape<Config> {
   using Shape = GemmShape<Config>;
   using Shape::kMathWarpgroups;
   using Shape::kTileM, Shape::kTileN;
   using Loop = Mainloop<Config>;
   using Mma = typename Loop::Mma;
+  using Element = element_t<kElement>;
   static constexpr int kSlabM = 64, kSlabN = 64;
   static constexpr int kSteps = kTileN / kSlabN;
   static constexpr int kBuffers = Config::kStoreBuffers;
   static_assert(kTileM == kSlabM * kMathWarpgroups, "a warpgroup stores slabs of its own 64 rows");
+  static_assert(kElement == ElementType::bf16 || kElement == ElementType::f16, "D is of bf16 or f16");
   static_assert(kTileN % kSlabN == 0, "D is stored in slabs of 64 columns");
   static_assert(kBuffers >= 2 && kSteps % kBuffers == 0,
                 "a tile fills its store buffers a whole number of times, two at least: one is written while another is "
@@ -46,7 +48,7 @@ struct DeferredStore : GemmShape<Config> {
   struct StoreD {
     static constexpr TmaPlan value =
         plan_structure({.op = TmaOp::store,
-                        .gtensor = {.element = ElementType::bf16, .layout = Shape::matrices(Major::K)},
+                        .gtensor = {.element = kElement, .layout = Shape::matrices(Major::K)},
                         .smem = tile_to_shape(kAtom, make_shape(Int::fixed(kSlabM), Int::fixed(kSlabN)))});
   };
 
@@ -56,7 +58,7 @@ struct DeferredStore : GemmShape<Config> {
   // The copy of a problem's result, or why it cannot be.
   static TmaPlan bind_d(const GemmProblem& p) {
     const GemmMatrix<void> d = p.d.with_strides(p.n, p.m);
-    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(d.data), .element = ElementType::bf16, .layout = {}};
+    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(d.data), .element = kElement, .layout = {}};
     tensor.layout = make_layout(make_shape(p.m, p.n, p.l), make_stride(Int(d.stride), _1, Int(d.batch_stride)));
     return bind(StoreD::value, tensor);
   }
@@ -66,7 +68,7 @@ struct DeferredStore : GemmShape<Config> {
   }
 
   struct Storage {
-    alignas(1024) bf16 d[cosize(SharedD::value)];
+    alignas(1024) Element d[cosize(SharedD::value)];
   };
 
   // A warpgroup.
@@ -114,7 +116,7 @@ struct DeferredStore : GemmShape<Config> {
 
    private:
     static constexpr int kValues = kSlabN / 2;  // of a slab, in a thread
-    using TiledStore = decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, bf16>{}, TiledMma<Mma>{}));
+    using TiledStore = decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, Element>{}, TiledMma<Mma>{}));
 
     // Asked for anew each time: registers are scarce while two tiles are in them.
     GANTRY_INLINE static int math_thread() { return static_cast<int>(arch::thread_rank()) - 128; }
@@ -126,7 +128,7 @@ struct DeferredStore : GemmShape<Config> {
     const Params& p_;
     Storage& s_;
     int m_ = -1, n_ = 0, l_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
-    decltype(make_tensor<bf16>(Tile<kValues * kSteps>{})) values_;
+    decltype(make_tensor<Element>(Tile<kValues * kSteps>{})) values_;
   };
 };
 
