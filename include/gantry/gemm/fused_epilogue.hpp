@@ -120,6 +120,12 @@ struct FusedEpilogue {
     return {kShared ? tile_m * kWarpgroups + warpgroup : tile_m, work.n * Shape::kClusterN + place.n, work.l};
   }
 
+  // A cluster at the edge may have tiles that lie outside altogether: nothing is loaded for them, and nothing stored or
+  // reduced.
+  GANTRY_INLINE static bool is_inside(const Params& p, const TileCoordinate& at) {
+    return at.m * Collective::kTile.m < p.m && at.n * Collective::kTile.n < p.n;
+  }
+
   // One thread: C and auxiliary inputs of both warpgroups, subtile by subtile in turns.
   class Loader {
    public:
@@ -132,10 +138,11 @@ struct FusedEpilogue {
       for (int subtile = 0; subtile < Collective::kTile.count(); ++subtile) {
         GANTRY_UNROLL
         for (int g = 0; g < kWarpgroups; ++g) {
-          if (g < first || g >= last) continue;
+          const TileCoordinate at = coordinate(work, g);
+          if (g < first || g >= last || !is_inside(p_, at)) continue;
           typename Collective::LoadPipeline pipeline(s_.pipeline(g),
                                                      Collective::pipeline_params(PipelineRole::producer));
-          states_[g] = Collective::load(p_, s_.tensors[g], pipeline, states_[g], coordinate(work, g), subtile);
+          states_[g] = Collective::load(p_, s_.tensors[g], pipeline, states_[g], at, subtile);
         }
       }
     }
@@ -165,8 +172,10 @@ struct FusedEpilogue {
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
       const int g = warpgroup();
+      const TileCoordinate at = coordinate(work, g);
+      if (!is_inside(p_, at)) return;
       typename Collective::LoadPipeline pipeline(s_.pipeline(g), Collective::pipeline_params(PipelineRole::consumer));
-      Collective::store(p_, s_.tensors[g], pipeline, states_, coordinate(work, g), acc, thread(), barrier());
+      Collective::store(p_, s_.tensors[g], pipeline, states_, at, acc, thread(), barrier());
     }
 
     template <int i>
