@@ -145,6 +145,17 @@ TEST(CostModel, HidesAnEpilogueBehindTheOtherWarpgroupOrTheNextTile) {
   EXPECT_GT(estimate(product(8192, 8192, 64), kInTurn, gelu, {}).shown, 0);
 }
 
+TEST(CostModel, KeepsCrowdedEpiloguesOffTilesThatLeaveNoRegisters) {
+  const GemmWorkload w = product(8192, 8192, 64);
+  GemmEpilogueCost cost{.bytes = 4, .plain = false, .heavy = true};
+  const double roomy = estimate(w, kInTurn, cost, {}).epilogue;
+  cost.crowded = true;
+  EXPECT_GT(estimate(w, kInTurn, cost, {}).epilogue, roomy);
+  GemmOptions narrow = kInTurn;
+  narrow.tile.n = 128;
+  EXPECT_LT(estimate(w, narrow, cost, {}).cycles, estimate(w, kInTurn, cost, {}).cycles);
+}
+
 TEST(CostModel, CountsElementsOfHalfTheWidthAsTwiceAsFast) {
   const GemmWorkload w = product(8192, 8192, 8192);
   GemmOptions bytes = kPair;
@@ -163,7 +174,7 @@ TEST(EpilogueCost, ComesFromTheGraph) {
   EXPECT_TRUE(!with_c.plain && !with_c.heavy && with_c.bytes == 4);
   const GemmEpilogueCost all =
       epilogue_cost(fusion::graph("aux:bf16 = acc + c + row(bias); d = gelu(aux)"), ElementType::bf16);
-  EXPECT_TRUE(!all.plain && all.heavy && all.bytes == 4);
+  EXPECT_TRUE(!all.plain && all.heavy && all.bytes == 4 && all.crowded && !with_c.crowded);
 }
 
 // ---- The choice

@@ -12,6 +12,7 @@
 
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/gemm/cost_model.hpp>
+#include <gantry/gemm/resolve.hpp>
 
 namespace gantry {
 
@@ -48,7 +49,8 @@ constexpr bool is_heavy(const fusion::Node& node) {
 // From the graph and the element of C.
 inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c) {
   GemmEpilogueCost cost;
-  cost.plain = graph.argument_count == 0 && graph.d >= 0 && graph.nodes[graph.d].kind == fusion::NodeKind::accumulator;
+  cost.plain = is_plain(graph);
+  cost.crowded = is_crowded(graph);
   if (graph.uses_source()) cost.bytes += element_bits(c) / 8.0;
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& argument = graph.arguments[i];

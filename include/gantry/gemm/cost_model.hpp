@@ -34,9 +34,10 @@ struct GemmDeviceModel {
 
 // What an epilogue does besides storing D.
 struct GemmEpilogueCost {
-  double bytes = 0;    // read and written for each element of D: C, auxiliary tensors
-  bool plain = true;   // D is A B: a cooperative kernel stores it behind the next tile
-  bool heavy = false;  // functions such as gelu or exp
+  double bytes = 0;      // read and written for each element of D: C, auxiliary tensors
+  bool plain = true;     // D is A B: a cooperative kernel stores it behind the next tile
+  bool heavy = false;    // functions such as gelu or exp
+  bool crowded = false;  // too much for the registers of a warpgroup that holds the sums of 128 x 192
 };
 
 enum class GemmBound : std::uint8_t { tensor_cores, shared_memory, l2 };
@@ -72,6 +73,7 @@ inline constexpr double kTurnCycles = 300;           // the same, where warpgrou
 inline constexpr double kStepCycles = 7;             // between two K steps
 inline constexpr double kElementsPerCycle = 4;       // that a warpgroup's epilogue takes
 inline constexpr double kHeavy = 1.5;                // times as long, with functions
+inline constexpr double kSpilling = 2;               // the same, where registers run out
 inline constexpr double kEpilogueByteCycles = 0.06;  // for each further byte of an element, of a warpgroup
 inline constexpr double kEnergy = 0.001;             // of the clock, for a byte that a processor loads a cycle
 inline constexpr double kHandoverLatency = 2'000;
@@ -102,14 +104,14 @@ class GemmEstimate {
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
   // Whether DeferredStore has this tile.
-  bool stores_behind() const {
-    return o_.tile.m == 128 && o_.tile.n % 128 == 0 && (o_.d == ElementType::bf16 || o_.d == ElementType::f16);
-  }
+  bool stores_behind() const { return o_.tile.m <= 128 && o_.tile.n % 128 == 0 && element_bits(o_.d) == 16; }
 
   void set_epilogue(bool pingpong) {
     const double warpgroups = pingpong || o_.tile.m == 64 ? 1 : 2;
     const double elements = double(o_.tile.m) * o_.tile.n / warpgroups;
-    c_.epilogue = elements * ((e_.heavy ? kHeavy : 1) / kElementsPerCycle + e_.bytes * kEpilogueByteCycles);
+    const bool spills = e_.crowded && pingpong && o_.tile.m * o_.tile.n > 128 * 128;
+    c_.epilogue = (spills ? kSpilling : 1) * elements *
+                  ((e_.heavy ? kHeavy : 1) / kElementsPerCycle + e_.bytes * kEpilogueByteCycles);
   }
 
   void set_memory() {
