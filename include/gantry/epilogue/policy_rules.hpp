@@ -59,36 +59,8 @@ struct EpilogueReason {
   GANTRY_HD constexpr EpilogueWeight weight() const noexcept { return entry_of(rule).weight; }
 };
 
-// Every reason found, in the order in which decisions are made.
-class EpilogueReasons {
- public:
-  static constexpr int kCapacity = 16;
-
-  GANTRY_HD constexpr void add(const EpilogueReason& reason) noexcept {
-    if (size_ < kCapacity) entries_[size_++] = reason;
-  }
-  GANTRY_HD constexpr int size() const noexcept { return size_; }
-  GANTRY_HD constexpr bool empty() const noexcept { return size_ == 0; }
-  GANTRY_HD constexpr const EpilogueReason& operator[](int i) const noexcept { return entries_[i]; }
-  GANTRY_HD constexpr const EpilogueReason* begin() const noexcept { return entries_; }
-  GANTRY_HD constexpr const EpilogueReason* end() const noexcept { return entries_ + size_; }
-  GANTRY_HD constexpr bool has(EpilogueRule rule) const noexcept {
-    for (const EpilogueReason& r : *this) {
-      if (r.rule == rule) return true;
-    }
-    return false;
-  }
-  GANTRY_HD constexpr bool has(EpilogueWeight weight) const noexcept {
-    for (const EpilogueReason& r : *this) {
-      if (r.weight() == weight) return true;
-    }
-    return false;
-  }
-
- private:
-  EpilogueReason entries_[kCapacity] = {};
-  int size_ = 0;
-};
+// In the order in which decisions are made.
+using EpilogueReasons = detail::ReasonList<EpilogueReason>;
 
 GANTRY_HD constexpr const char* to_text(EpilogueSide side) noexcept {
   switch (side) {
@@ -138,16 +110,7 @@ GANTRY_HD constexpr void append_placeholder(EpilogueSentence& out, const char* n
 }  // namespace detail
 
 GANTRY_HD constexpr EpilogueSentence describe(const EpilogueReason& reason) {
-  EpilogueSentence out;
-  for (const char* s = entry_of(reason.rule).text; *s != '\0'; ++s) {
-    if (*s != '{') {
-      out.append(*s);
-      continue;
-    }
-    detail::append_placeholder(out, s + 1, reason);
-    while (*s != '}') ++s;
-  }
-  return out;
+  return detail::fill_in<EpilogueSentence>(entry_of(reason.rule).text, reason, detail::append_placeholder);
 }
 
 }  // namespace gantry

@@ -11,6 +11,7 @@
 //                   "the nearest value that works is 64");
 #pragma once
 
+#include <gantry/tma/detail/reason_list.hpp>
 #include <gantry/tma/operands.hpp>
 #include <gantry/tma/violation.hpp>
 
@@ -54,54 +55,8 @@ struct TmaReason {
   GANTRY_HD constexpr TmaPlanWeight weight() const noexcept { return entry_of(rule).weight; }
 };
 
-// The reasons found, in the order of the steps. A step that cannot be done leaves out those after it, so few are
-// possible.
-class TmaReasons {
- public:
-  static constexpr int kCapacity = 16;
-
-  GANTRY_HD constexpr void add(const TmaReason& reason) noexcept {
-    if (size_ < kCapacity) {
-      entries_[size_++] = reason;
-    } else {
-      ++left_out_;
-    }
-  }
-  GANTRY_HD constexpr void add(const TmaReasons& others) noexcept {
-    for (const TmaReason& r : others) add(r);
-    left_out_ += others.left_out_;
-  }
-  // Forgets all but the first n.
-  GANTRY_HD constexpr void truncate(int n) noexcept {
-    if (n >= size_) return;
-    size_ = n;
-    left_out_ = 0;
-  }
-  // Reasons that were found beyond the first kCapacity.
-  GANTRY_HD constexpr int left_out() const noexcept { return left_out_; }
-  GANTRY_HD constexpr int size() const noexcept { return size_; }
-  GANTRY_HD constexpr bool empty() const noexcept { return size_ == 0; }
-  GANTRY_HD constexpr const TmaReason& operator[](int i) const noexcept { return entries_[i]; }
-  GANTRY_HD constexpr const TmaReason* begin() const noexcept { return entries_; }
-  GANTRY_HD constexpr const TmaReason* end() const noexcept { return entries_ + size_; }
-  GANTRY_HD constexpr bool has(TmaPlanRule rule) const noexcept {
-    for (const TmaReason& r : *this) {
-      if (r.rule == rule) return true;
-    }
-    return false;
-  }
-  GANTRY_HD constexpr bool has(TmaPlanWeight weight) const noexcept {
-    for (const TmaReason& r : *this) {
-      if (r.weight() == weight) return true;
-    }
-    return false;
-  }
-
- private:
-  TmaReason entries_[kCapacity];
-  int size_ = 0;
-  int left_out_ = 0;
-};
+// A step that cannot be done leaves out those after it, so few are possible.
+using TmaReasons = detail::ReasonList<TmaReason>;
 
 using TmaPlanSentence = Text<512>;
 
@@ -114,11 +69,6 @@ GANTRY_HD constexpr void append_mode(TmaPlanSentence& out, BasisPath path) {
     if (level > 0) out.append('.');
     out.append(path[level]);
   }
-}
-
-GANTRY_HD constexpr bool starts_with(const char* text, const char* word) {
-  while (*word != '\0' && *text == *word) ++text, ++word;
-  return *word == '\0';
 }
 
 GANTRY_HD constexpr void append_placeholder(TmaPlanSentence& out, const char* name, const TmaReason& r) {
@@ -145,16 +95,7 @@ GANTRY_HD constexpr void append_placeholder(TmaPlanSentence& out, const char* na
 }  // namespace detail
 
 GANTRY_HD constexpr TmaPlanSentence describe(const TmaReason& reason) {
-  TmaPlanSentence out;
-  for (const char* s = entry_of(reason.rule).text; *s != '\0'; ++s) {
-    if (*s != '{') {
-      out.append(*s);
-      continue;
-    }
-    detail::append_placeholder(out, s + 1, reason);
-    while (*s != '}') ++s;
-  }
-  return out;
+  return detail::fill_in<TmaPlanSentence>(entry_of(reason.rule).text, reason, detail::append_placeholder);
 }
 
 // Of reasons that were left out of a list; empty where there are none.
