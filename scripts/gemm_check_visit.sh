@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Builds the products of every element type and major with nvcc alone, and compares them on the GPU.
 #
-#   scripts/gemm_check_visit.sh [TYPES]
+#   scripts/gemm_check_visit.sh [TYPES [TOOL]]
 #
-# TYPES: only what begins so, "e4m3" for instance. What is printed goes to gemm_check.log in $OUT, or in build/gemm_check.
+# TYPES: only what begins so, "e4m3" for instance; "" for all. With TOOL, small shapes under that tool of compute-sanitizer
+# (memcheck, racecheck, synccheck, initcheck). What is printed goes to gemm_check.log in $OUT, or in build/gemm_check.
 # A pair of types takes about 20 s of a core to compile; as many are compiled at a time as there are cores.
 set -u
 cd "$(dirname "$0")/.."
 types=${1:-}
+tool=${2:-}
 build=build/gemm_check
 log=${OUT:-$build}/gemm_check.log
 mkdir -p "$build" "$(dirname "$log")"
@@ -50,5 +52,10 @@ kinds tf32 tf32 K K false
 wait
 "$cuda/bin/nvcc" "${objects[@]}" -o "$build/on_gpu" -lcublasLt || exit 1
 echo "built in $((SECONDS - start)) s" | tee "$log"
-timeout 300 "$build/on_gpu" "$types" 2>&1 | tee -a "$log"
+run=("$build/on_gpu" "$types")
+if [[ -n $tool ]]; then
+  sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
+  run=("$sanitizer" --tool "$tool" --error-exitcode 3 "${run[@]}" small)
+fi
+timeout 300 "${run[@]}" 2>&1 | tee -a "$log"
 exit "${PIPESTATUS[0]}"

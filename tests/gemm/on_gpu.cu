@@ -2,7 +2,8 @@
 // majors_test.cpp do on the simulated machine, large shapes, and random ones against cuBLASLt.
 // scripts/gemm_check_visit.sh builds it.
 //
-//   on_gpu [TYPES]     only entries whose types begin so, "e4m3" for instance
+//   on_gpu [TYPES [small]]     only entries whose types begin so, "e4m3" for instance; only small shapes, without
+//   cuBLASLt
 //
 // Prints what was compared for each pair of types and majors. Exits with 77 where there is no GPU.
 #include <algorithm>
@@ -22,6 +23,7 @@ int main(int count, char** arguments) {
     return 77;
   }
   const char* wanted = count > 1 ? arguments[1] : "";
+  const Extent extent = count > 2 && std::strcmp(arguments[2], "small") == 0 ? Extent::small : Extent::all;
   std::sort(entries().begin(), entries().end(),
             [](const Entry& x, const Entry& y) { return x.types + x.majors < y.types + y.majors; });
   Tally all;
@@ -29,7 +31,7 @@ int main(int count, char** arguments) {
   for (const Entry& entry : entries()) {
     if (std::strncmp(entry.types.c_str(), wanted, std::strlen(wanted)) != 0) continue;
     const auto start = std::chrono::steady_clock::now();
-    const Answer answer = entry.check();
+    const Answer answer = entry.check(extent);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf("%-12s %-14s", entry.types.c_str(), entry.majors.c_str());
     for (const Tally& part : {answer.exact, answer.special, answer.vendor}) {

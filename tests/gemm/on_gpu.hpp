@@ -17,9 +17,12 @@ struct Answer {
   Tally exact, special, vendor;
 };
 
+// What is to be compared: everything, or small shapes alone, without cuBLASLt, for tools that slow a GPU down.
+enum class Extent { all, small };
+
 struct Entry {
   std::string types, majors;
-  Answer (*check)();
+  Answer (*check)(Extent);
 };
 
 inline std::vector<Entry>& entries() {
