@@ -2,9 +2,9 @@
 // majors_test.cpp do on the simulated machine, large shapes, and random ones against cuBLASLt.
 // scripts/gemm_check_visit.sh builds it.
 //
-//   on_gpu [TYPES [small]]     only entries whose types begin so, "e4m3" for instance; only small shapes, without
-//   cuBLASLt
+//   on_gpu [TYPES [small]]
 //
+// TYPES: only what begins so, "e4m3" for instance. small: without large shapes and cuBLASLt.
 // Prints what was compared for each pair of types and majors. Exits with 77 where there is no GPU.
 #include <algorithm>
 #include <chrono>
