@@ -277,7 +277,10 @@ std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
   detail::check_extent("the batch", e.batch, out);
   if (!out.empty() || e.nothing_to_do()) return out;
   // Steps of all tiles are counted in 32 bits.
-  const auto count = [](std::int64_t extent, int tile) { return static_cast<double>((extent + tile - 1) / tile); };
+  const auto count = [](std::int64_t extent, int tile) {
+    const std::int64_t tiles = (extent + tile - 1) / tile;
+    return static_cast<double>(tiles);
+  };
   const double steps =
       count(e.m, o.tile.m) * count(e.n, o.tile.n) * (count(e.k, o.tile.k) + 1) * static_cast<double>(e.batch);
   if (steps > 0x1p30) {

@@ -120,51 +120,33 @@ struct GemmReason {
   std::int64_t first = 0;
 };
 
-class GemmReasons {
- public:
-  static constexpr int kCapacity = 16;
-
-  GANTRY_HD constexpr void add(const GemmReason& reason) noexcept {
-    if (size_ < kCapacity) entries_[size_++] = reason;
-  }
-  GANTRY_HD constexpr int size() const noexcept { return size_; }
-  GANTRY_HD constexpr bool empty() const noexcept { return size_ == 0; }
-  GANTRY_HD constexpr const GemmReason& operator[](int i) const noexcept { return entries_[i]; }
-  GANTRY_HD constexpr const GemmReason* begin() const noexcept { return entries_; }
-  GANTRY_HD constexpr const GemmReason* end() const noexcept { return entries_ + size_; }
-
- private:
-  GemmReason entries_[kCapacity] = {};
-  int size_ = 0;
-};
+using GemmReasons = detail::ReasonList<GemmReason>;
 
 using GemmSentence = Text<320>;
 
-GANTRY_HD constexpr GemmSentence describe(const GemmReason& r) {
-  GemmSentence out;
-  for (const char* s = text_of(r.rule); *s != '\0'; ++s) {
-    if (*s != '{') {
-      out.append(*s);
-      continue;
-    }
-    ++s;
-    if (detail::starts_with(s, "actual"))
-      out.append(r.actual);
-    else if (detail::starts_with(s, "nearest"))
-      out.append(r.nearest);
-    else if (detail::starts_with(s, "first"))
-      out.append(r.first);
-    else if (detail::starts_with(s, "operand"))
-      out.append(r.operand);
-    else if (detail::starts_with(s, "element"))
-      out.append(to_text(r.element));
-    else if (detail::starts_with(s, "other"))
-      out.append(to_text(r.other));
-    else
-      out.append(r.actual == 1 ? "" : "s");  // {s}
-    while (*s != '}') ++s;
-  }
-  return out;
+namespace detail {
+
+GANTRY_HD constexpr void append_placeholder(GemmSentence& out, const char* name, const GemmReason& r) {
+  if (starts_with(name, "actual"))
+    out.append(r.actual);
+  else if (starts_with(name, "nearest"))
+    out.append(r.nearest);
+  else if (starts_with(name, "first"))
+    out.append(r.first);
+  else if (starts_with(name, "operand"))
+    out.append(r.operand);
+  else if (starts_with(name, "element"))
+    out.append(to_text(r.element));
+  else if (starts_with(name, "other"))
+    out.append(to_text(r.other));
+  else
+    out.append(r.actual == 1 ? "" : "s");  // {s}
+}
+
+}  // namespace detail
+
+GANTRY_HD constexpr GemmSentence describe(const GemmReason& reason) {
+  return detail::fill_in<GemmSentence>(text_of(reason.rule), reason, detail::append_placeholder);
 }
 
 namespace detail {
