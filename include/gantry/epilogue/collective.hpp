@@ -243,9 +243,24 @@ class CollectiveEpilogue {
     int issued = 0;                                                // stores since the last tail
   };
 
+  // What the fusion reads once for a tile can be read ahead of its store: prepare(), and then store<true>().
+  static constexpr bool kPrepares = requires(typename Fusion::Store & fusion) {
+    fusion.begin_shared();
+    fusion.begin_registers();
+  };
+
+  // While the products of a tile run. Requires that the store of the tile before has returned.
+  GANTRY_INLINE static void prepare(const Params& params, TensorStorage& storage, const TileCoordinate& at,
+                                    int thread) {
+    if constexpr (kPrepares) {
+      typename Fusion::Store fusion(params.fusion, storage.fusion(), context(params, at, thread));
+      fusion.begin_shared();
+    }
+  }
+
   // `accumulators` are in the order of wgmma's registers. `thread` counts the math threads of the tile, `barrier` is a
   // named barrier that is theirs.
-  template <class Accumulators, class Which = AllSubtiles>
+  template <bool kPrepared = false, class Accumulators, class Which = AllSubtiles>
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): the steps of the contract, in their order
   GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, LoadPipeline& load_pipeline,
                                   StoreStates& states, const TileCoordinate& at, const Accumulators& accumulators,
@@ -259,14 +274,7 @@ class CollectiveEpilogue {
     const bool loaded = loads(params, c_needed);
     const detail::MathSync sync{barrier, kMathThreads};
     StorePipeline store_pipeline({.issues = thread == 0});
-    typename Fusion::Store fusion(params.fusion, storage.fusion(),
-                                  {.at = at,
-                                   .m = params.m,
-                                   .n = params.n,
-                                   .l = params.l,
-                                   .tiles_m = (params.m + kTile.m - 1) / kTile.m,
-                                   .tiles_n = (params.n + kTile.n - 1) / kTile.n,
-                                   .thread = thread});
+    typename Fusion::Store fusion(params.fusion, storage.fusion(), context(params, at, thread));
     // With reuse, buffers are released later than they are read: what is waited for runs ahead of what is released.
     LoadState wait = states.load;
     if constexpr (kReuse) wait = LoadState(states.store.index(), states.store.phase() ^ 1, states.store.count());
@@ -296,7 +304,11 @@ class CollectiveEpilogue {
       }
     };
 
-    fusion.begin();
+    if constexpr (kPrepared && kPrepares) {
+      fusion.begin_registers();
+    } else {
+      fusion.begin();
+    }
     if constexpr (Fusion::Store::begin_sync_needed()) sync();
     int previous_m = -1, previous_n = 0;
     GANTRY_UNROLL
@@ -372,6 +384,16 @@ class CollectiveEpilogue {
   }
 
  private:
+  GANTRY_INLINE static fusion::TileContext context(const Params& params, const TileCoordinate& at, int thread) {
+    return {.at = at,
+            .m = params.m,
+            .n = params.n,
+            .l = params.l,
+            .tiles_m = (params.m + kTile.m - 1) / kTile.m,
+            .tiles_n = (params.n + kTile.n - 1) / kTile.n,
+            .thread = thread};
+  }
+
   GANTRY_INLINE static bool loads(const Params& params, bool c_needed) {
     if constexpr (!kMayLoad) {
       return false;

@@ -48,6 +48,11 @@ struct CooperativeGemm : GemmShape<Config> {
     }
   }();
 
+  // The epilogue reads something while the products of a tile run.
+  static constexpr bool kPrepares = requires(typename Epilogue::Consumer & epilogue, const Work& work) {
+    epilogue.prepare(work);
+  };
+
   // From the warpgroup that loads to those that multiply: where there is one of each, both have all that they can use.
   static constexpr bool kMovesRegisters = Shape::kMathWarpgroups > 1;
 
@@ -105,7 +110,7 @@ struct CooperativeGemm : GemmShape<Config> {
       arch::name_role("producer");
       if (warp == 0 && arch::elect_sync()) produce(params, s);
       if constexpr (kEpilogueLoads) {
-        if (warp == 1 && arch::elect_sync()) load_epilogue(params, s);
+        if (warp >= 1 && warp <= Shape::kMathWarpgroups && arch::elect_sync()) load_epilogue(params, s, warp - 1);
       }
     } else {
       if constexpr (kMovesRegisters) arch::setmaxnreg_inc<232>();
@@ -129,14 +134,14 @@ struct CooperativeGemm : GemmShape<Config> {
     producer.tail();
   }
 
-  GANTRY_INLINE static void load_epilogue(const Params& p, Storage& s) {
-    typename Epilogue::Loader loader(p.epilogue, s.epilogue);
+  GANTRY_INLINE static void load_epilogue(const Params& p, Storage& s, int warpgroup) {
+    typename Epilogue::Loader loader(p.epilogue, s.epilogue, warpgroup);
     PersistentScheduler scheduler(p.schedule, cta() / kCluster);
     arch::griddepcontrol_wait();
     for (Work work; scheduler.next(work);) {
       if (work.part == Work::Part::first) continue;
       scheduler.place(work);
-      loader.load(work, 0, Shape::kMathWarpgroups);
+      loader.load(work);
     }
     loader.tail();
   }
@@ -147,7 +152,12 @@ struct CooperativeGemm : GemmShape<Config> {
     PersistentScheduler scheduler(p.schedule, cta() / kCluster);
     auto acc = Loop::Consumer::make_accumulators();
     for (Work work; scheduler.next(work);) {
-      loop.template multiply<Epilogue::kSteps>(work, acc, [&](auto i) { epilogue.step(i); });
+      loop.template multiply<Epilogue::kSteps>(
+          work, acc, [&](auto i) { epilogue.step(i); },
+          [&] {
+            scheduler.place(work);
+            if constexpr (kPrepares) epilogue.prepare(work);
+          });
       if constexpr (!kAdds) {
         if (work.part == Work::Part::first) {
           typename Sums::Slot(p.workspace, cta()).leave(acc);
@@ -155,7 +165,6 @@ struct CooperativeGemm : GemmShape<Config> {
         }
         if (work.part == Work::Part::last) add_sums_of_helpers(p, scheduler, work, acc);
       }
-      scheduler.place(work);
       epilogue.take(acc, work);
     }
     epilogue.tail();
@@ -165,10 +174,11 @@ struct CooperativeGemm : GemmShape<Config> {
   GANTRY_INLINE static void add_sums_of_helpers(const Params& p, const PersistentScheduler& scheduler, const Work& work,
                                                 Acc& acc) {
     const int mine = cta() / kCluster;
+    int helpers = 0;  // counted first: with both in one loop registers run out
     GANTRY_NO_UNROLL
-    for (int i = 1; scheduler.helps(mine + i, work); ++i) {
-      typename Sums::Slot(p.workspace, cta() + i * kCluster).add_to(acc);
-    }
+    while (scheduler.helps(mine + helpers + 1, work)) ++helpers;
+    GANTRY_NO_UNROLL
+    for (int i = 1; i <= helpers; ++i) typename Sums::Slot(p.workspace, cta() + i * kCluster).add_to(acc);
   }
 };
 

@@ -1,6 +1,6 @@
 // The fused epilogue of a product: every math warpgroup runs the collective on its own rows (of a tile that two share,
 // or of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait
-// for each other; one thread loads C and auxiliary inputs for both.
+// for each other; a thread for each loads C and auxiliary inputs.
 //
 // `Fusion` has `graph`, `Functions`, and the elements and majors of C and D (FusedElements); what it leaves open is
 // Gantry's policy.
@@ -126,42 +126,33 @@ struct FusedEpilogue {
     return at.m * Collective::kTile.m < p.m && at.n * Collective::kTile.n < p.n;
   }
 
-  // One thread: C and auxiliary inputs of both warpgroups, subtile by subtile in turns.
+  // One thread for each warpgroup: C and auxiliary inputs, as soon as there is room.
   class Loader {
    public:
-    GANTRY_INLINE Loader(const Params& params, Storage& storage) : p_(params), s_(storage) {}
+    GANTRY_INLINE Loader(const Params& params, Storage& storage, int warpgroup)
+        : p_(params), s_(storage), warpgroup_(warpgroup) {}
 
-    GANTRY_INLINE void load(const Work& work) { load(work, 0, kWarpgroups); }
-    // For warpgroup `first` and those after it, before `last`.
-    GANTRY_INLINE void load(const Work& work, int first, int last) {
-      GANTRY_NO_UNROLL
-      for (int subtile = 0; subtile < Collective::kTile.count(); ++subtile) {
-        GANTRY_UNROLL
-        for (int g = 0; g < kWarpgroups; ++g) {
-          const TileCoordinate at = coordinate(work, g);
-          if (g < first || g >= last || !is_inside(p_, at)) continue;
-          typename Collective::LoadPipeline pipeline(s_.pipeline(g),
-                                                     Collective::pipeline_params(PipelineRole::producer));
-          states_[g] = Collective::load(p_, s_.tensors[g], pipeline, states_[g], at, subtile);
-        }
-      }
+    GANTRY_INLINE void load(const Work& work) {
+      const TileCoordinate at = coordinate(work, warpgroup_);
+      if (!is_inside(p_, at)) return;
+      typename Collective::LoadPipeline pipeline = loads();
+      state_ = Collective::load(p_, s_.tensors[warpgroup_], pipeline, state_, at);
     }
-
     GANTRY_INLINE void tail() {
       if (!Collective::is_producer_load_needed(p_)) return;
-      GANTRY_UNROLL
-      for (int g = 0; g < kWarpgroups; ++g) {
-        typename Collective::LoadPipeline pipeline(s_.pipeline(g), Collective::pipeline_params(PipelineRole::producer));
-        Collective::load_tail(pipeline, states_[g]);
-      }
+      typename Collective::LoadPipeline pipeline = loads();
+      Collective::load_tail(pipeline, state_);
     }
 
    private:
-    using State = typename Collective::LoadState;
+    GANTRY_INLINE typename Collective::LoadPipeline loads() const {
+      return {s_.pipeline(warpgroup_), Collective::pipeline_params(PipelineRole::producer)};
+    }
+
     const Params& p_;
     Storage& s_;
-    State states_[kWarpgroups] = {make_producer_start_state<Collective::kStagesC>(),
-                                  make_producer_start_state<Collective::kStagesC>()};
+    int warpgroup_;
+    typename Collective::LoadState state_ = make_producer_start_state<Collective::kStagesC>();
   };
 
   // A math warpgroup.
@@ -169,13 +160,19 @@ struct FusedEpilogue {
    public:
     GANTRY_INLINE Consumer(const Params& params, Storage& storage) : p_(params), s_(storage) {}
 
+    // While the products of `work` run, which has its place.
+    GANTRY_INLINE void prepare(const Work& work) {
+      Collective::prepare(p_, s_.tensors[warpgroup()], coordinate(work, warpgroup()), thread());
+    }
+
+    // After prepare().
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
       const int g = warpgroup();
       const TileCoordinate at = coordinate(work, g);
       if (!is_inside(p_, at)) return;
       typename Collective::LoadPipeline pipeline(s_.pipeline(g), Collective::pipeline_params(PipelineRole::consumer));
-      Collective::store(p_, s_.tensors[g], pipeline, states_, at, acc, thread(), barrier());
+      Collective::template store<true>(p_, s_.tensors[g], pipeline, states_, at, acc, thread(), barrier());
     }
 
     template <int i>

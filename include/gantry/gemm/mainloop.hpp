@@ -5,8 +5,10 @@
 // multicasts it, and a stage is released to every CTA that fills it.
 //
 // The tensor cores wait for whatever a warpgroup does between two products, so that is kept to a few instructions:
-// stages are constants in the loop (a piece of work starts at stage 0), which leaves nothing of the descriptors to be
-// computed; a stage is released behind the first product of the next one, and there the stage after that is looked at.
+// stages are constants in the loop, which leaves nothing of the descriptors to be computed; a stage is released behind
+// the first product of the next one, and there the stage after that is looked at. A piece of work starts at the stage
+// behind the last one's, so that its first loads need not wait for anything but room: steps before the loop lead to
+// where the constants begin.
 //
 // Example at namespace scope:
 //     using Loop = gantry::Mainloop<gantry::CooperativeConfig>;
@@ -122,18 +124,6 @@ struct Mainloop : GemmShape<Config> {
     }
   };
 
-  // The phase of each stage. Every piece of work starts at stage 0, so stages are not used equally often.
-  class Phases {
-   public:
-    GANTRY_INLINE explicit Phases(std::uint32_t first) : bits_(first) {}
-
-    GANTRY_INLINE State state(int stage) const { return State(stage, bits_ >> stage & 1, 0); }
-    GANTRY_INLINE void use(int stage) { bits_ ^= 1u << stage; }
-
-   private:
-    std::uint32_t bits_;
-  };
-
   // One thread of the CTA, before a barrier of the cluster.
   GANTRY_INLINE static void init(const Params& params, Storage& s) {
     if (params.k_steps > 0) {
@@ -166,16 +156,13 @@ struct Mainloop : GemmShape<Config> {
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
       const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), group_modes<0, 2>(b_tiles));
       int k = work.k_begin;
-      int stage = 0;
       GANTRY_NO_UNROLL
       for (int left = work.steps; left > 0; --left) {
-        const State write = phases_.state(stage);
-        pipeline_.producer_acquire(write);
-        std::uint64_t* full = pipeline_.producer_get_barrier(write);
-        copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, stage));
-        copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, stage));
-        phases_.use(stage);
-        stage = stage + 1 < kStages ? stage + 1 : 0;
+        pipeline_.producer_acquire(write_);
+        std::uint64_t* full = pipeline_.producer_get_barrier(write_);
+        copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
+        copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+        ++write_;
         k += work.k_step;
         if (k == p_.k_steps) k = 0;
       }
@@ -183,9 +170,7 @@ struct Mainloop : GemmShape<Config> {
 
     // Waits until every stage has been released, so that no CTA leaves while others may still signal it.
     GANTRY_INLINE void tail() {
-      for (int stage = 0; stage < kStages; ++stage) {
-        arch::wait(&s_.pipeline.empty[stage], phases_.state(stage).phase());
-      }
+      for (int i = 0; i < kStages; ++i, ++write_) arch::wait(&s_.pipeline.empty[write_.index()], write_.phase());
     }
 
    private:
@@ -199,7 +184,7 @@ struct Mainloop : GemmShape<Config> {
     Storage& s_;
     Pipeline pipeline_;
     Place place_;
-    Phases phases_{(1u << kStages) - 1};
+    State write_ = make_producer_start_state<kStages>();
   };
 
   // A warpgroup.
@@ -242,38 +227,45 @@ struct Mainloop : GemmShape<Config> {
 
     // Work that another warpgroup does: its stages go by.
     GANTRY_INLINE void skip(const Work& work) {
-      for (int stage = 0; stage < kStages; ++stage) {
-        if ((work.steps - stage + kStages - 1) / kStages % 2 != 0) phases_.use(stage);
-      }
+      const int moved = stage_ + work.steps;
+      phase_ ^= static_cast<std::uint32_t>(moved / kStages) & 1;
+      stage_ = moved % kStages;
     }
 
    private:
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply_some(const Work& work, Acc& acc, Behind behind, Issued issued) {
-      constexpr int first = count > 0 ? count : 1;  // steps before the loop
+      constexpr int first = count > 0 ? count : 1;              // steps that are always before the loop
+      constexpr int aligned = (first + kStages - 1) % kStages;  // the stage before the loop's first
       int left = work.steps;
-      int stage = 0;  // the last one that was multiplied
+      int stage = uniform(stage_);  // the last one that was multiplied, once one was
       ready_ = {};
+      const auto one_more = [&] {
+        stage = uniform(next(stage));
+        step<true>(acc, stage);
+        --left;
+      };
       if (left < first) {
         for_each_index<count>(behind);
-        step<false>(acc, Constant<0>{});
+        step<false>(acc, stage);
         --left;
       } else {
         for_each_index<first>([&](auto i) {
-          step<(i > 0)>(acc, uniform(i % kStages));
+          if constexpr (i > 0) stage = uniform(next(stage));
+          step<(i > 0)>(acc, stage);
           if constexpr (i < count) behind(i);
         });
+        left -= first;
         GANTRY_NO_UNROLL
-        for (left -= first; left >= kStages; left -= kStages) {
+        while (left >= kStages && stage != aligned) one_more();
+        GANTRY_NO_UNROLL
+        for (; left >= kStages; left -= kStages) {
           for_each_index<kStages>([&](auto i) { step<true>(acc, Constant<(first + i) % kStages>{}); });
         }
-        stage = (first + kStages - 1) % kStages;
       }
       GANTRY_NO_UNROLL
-      for (; left > 0; --left) {
-        stage = uniform(stage + 1 < kStages ? stage + 1 : 0);
-        step<true>(acc, stage);
-      }
+      while (left > 0) one_more();
+      stage_ = next(stage);
       issued();
       arch::wgmma_wait_group(arch::n32<0>);
       warpgroup_fence_operand(acc);
@@ -287,8 +279,8 @@ struct Mainloop : GemmShape<Config> {
       clear(acc);
       ready_ = {};
       int left = work.steps;
-      int stage = 0;
       const auto promote = [&](auto during) {
+        const int stage = uniform(stage_);
         step<false>(part, stage);
         during();
         if (left == 1) issued();
@@ -296,7 +288,7 @@ struct Mainloop : GemmShape<Config> {
         warpgroup_fence_operand(part);
         release(stage);
         add(acc, part);
-        stage = uniform(stage + 1 < kStages ? stage + 1 : 0);
+        stage_ = next(stage);
       };
       if (left < count || left == 0) {
         for_each_index<count>(behind);
@@ -333,22 +325,25 @@ struct Mainloop : GemmShape<Config> {
       const auto b = mine.partition_fragment_B(shared_b(s_));
       constexpr int blocks = size<2>(a);
       const auto issue = [&](auto k) { gemm(mma, a(_, _, k, stage), b(_, _, k, stage), acc, accumulate || k > 0); };
-      pipeline_.consumer_wait(phases_.state(stage), ready_);
+      pipeline_.consumer_wait(State(stage, phase_, 0), ready_);
       warpgroup_fence_operand(acc);
       arch::wgmma_fence();
       issue(Constant<0>{});
       arch::wgmma_commit_group();
       if constexpr (accumulate) {
         arch::wgmma_wait_group(arch::n32<1>);
-        release(stage > 0 ? stage - 1 : kStages - 1);
+        release(previous(stage));
       }
-      phases_.use(stage);
-      ready_ = pipeline_.consumer_try_wait(phases_.state(stage + 1 < kStages ? stage + 1 : 0));
+      if (next(stage) == 0) phase_ ^= 1;
+      ready_ = pipeline_.consumer_try_wait(State(next(stage), phase_, 0));
       arch::wgmma_fence();
       for_each_index<blocks - 1>([&](auto k) { issue(Constant<k + 1>{}); });
       arch::wgmma_commit_group();
       warpgroup_fence_operand(acc);
     }
+
+    GANTRY_INLINE static constexpr int next(int stage) { return stage + 1 < kStages ? stage + 1 : 0; }
+    GANTRY_INLINE static constexpr int previous(int stage) { return stage > 0 ? stage - 1 : kStages - 1; }
 
     // The same in all lanes, and in a register that says so: matrix descriptors are made of such.
     GANTRY_INLINE static int uniform(int x) { return arch::redux_sync(arch::op_or_op, arch::kFullWarp, x); }
@@ -368,7 +363,8 @@ struct Mainloop : GemmShape<Config> {
     int warpgroup_;
     bool signals_;
     std::uint64_t* empty_;  // barriers of the CTA that this thread signals
-    Phases phases_{0};
+    int stage_ = 0;         // that is read next
+    std::uint32_t phase_ = 0;
     ConsumerToken ready_{};  // of the stage that is read next
   };
 

@@ -93,7 +93,7 @@ struct PingpongGemm : GemmShape<Config> {
       arch::name_role("producer");
       if (warp == 0 && arch::elect_sync()) produce(params, s);
       if constexpr (Epilogue::kLoads) {
-        if (warp == 1 && arch::elect_sync()) load_epilogue(params, s);
+        if (warp >= 1 && warp <= kWarpgroups && arch::elect_sync()) load_epilogue(params, s, warp - 1);
       }
     } else {
       arch::setmaxnreg_inc<232>();
@@ -117,14 +117,16 @@ struct PingpongGemm : GemmShape<Config> {
     producer.tail();
   }
 
-  GANTRY_INLINE static void load_epilogue(const Params& p, Storage& s) {
-    typename Epilogue::Loader loader(p.epilogue, s.epilogue);
+  // For one of the warpgroups: neither's loads wait for the other to make room.
+  GANTRY_INLINE static void load_epilogue(const Params& p, Storage& s, int warpgroup) {
+    typename Epilogue::Loader loader(p.epilogue, s.epilogue, warpgroup);
     PersistentScheduler scheduler(p.schedule, cta() / kCluster);
     arch::griddepcontrol_wait();
     int turn = 0;
     for (Work work; scheduler.next(work); turn ^= 1) {
+      if (turn != warpgroup) continue;
       scheduler.place(work);
-      loader.load(work, turn, turn + 1);
+      loader.load(work);
     }
     loader.tail();
   }
@@ -143,8 +145,12 @@ struct PingpongGemm : GemmShape<Config> {
       }
       order.wait();
       loop.template multiply<0>(
-          work, acc, [](auto) {}, [&] { order.arrive(); });
-      scheduler.place(work);
+          work, acc, [](auto) {},
+          [&] {
+            order.arrive();
+            scheduler.place(work);
+            epilogue.prepare(work);
+          });
       epilogue.take(acc, work);
     }
     epilogue.tail();

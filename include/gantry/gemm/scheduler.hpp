@@ -150,7 +150,7 @@ class PersistentScheduler {
   // Finds where the tile of `work` is.
   GANTRY_INLINE constexpr void place(Work& work) const {
     const bool along_m = s_.raster == Raster::along_m;
-    const int tile = work.tile % (s_.m * s_.n);
+    const int tile = s_.l > 1 ? work.tile % (s_.m * s_.n) : work.tile;
     const int rows = along_m ? s_.m : s_.n;
     const int columns = along_m ? s_.n : s_.m;
     const int first = tile / (s_.group * columns) * s_.group;
@@ -161,7 +161,7 @@ class PersistentScheduler {
     const int column = first / s_.group % 2 == 0 ? across : columns - 1 - across;
     work.m = along_m ? row : column;
     work.n = along_m ? column : row;
-    work.l = work.tile / (s_.m * s_.n);
+    work.l = s_.l > 1 ? work.tile / (s_.m * s_.n) : 0;
   }
 
   // Whether `cluster`, one after the owner of `work`, leaves sums for it: those that do follow one another.

@@ -190,13 +190,22 @@ struct FusionCallbacks {
     // Reads what a tile needs once. Requires that all threads have met since the last visit and the last reduction of
     // the previous tile, whose rows and partial results lay in the same place.
     GANTRY_INLINE void begin() {
+      begin_shared();
+      begin_registers();
+    }
+    // The two parts of begin(): what goes to shared memory may be read while the tile's products run.
+    GANTRY_INLINE void begin_shared() {
+      for_each_index<kArguments>([&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        if constexpr (Config::graph.arguments[argument].kind == ArgumentKind::row) v_.template begin_row<argument>();
+      });
+    }
+    GANTRY_INLINE void begin_registers() {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::scalar) {
           detail::get<argument>(v_.kept) = detail::read_scalar<Config, argument>(v_.params, v_.context.at.l);
-        } else if constexpr (a.kind == ArgumentKind::row) {
-          v_.template begin_row<argument>();
         } else if constexpr (a.kind == ArgumentKind::column) {
           v_.template begin_column<argument>();
         } else if constexpr (a.kind == ArgumentKind::reduction) {
