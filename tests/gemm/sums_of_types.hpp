@@ -69,6 +69,7 @@ struct StoreSums {
    public:
     GANTRY_INLINE Consumer(const Params& params, Storage&) : p_(params) {}
 
+    GANTRY_INLINE void prepare(const Work&) {}
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
       constexpr int kWide = Loop::Mma::Operation::kN;  // columns of an instruction
