@@ -1,7 +1,7 @@
 # Thin on purpose: what each command means lives in CMakePresets.json and scripts/.
 #
 #   make           build                       make check     the long form of CI
-#   make run       build and run the tour      make format    clang-format over the tree
+#   make run       build and run a product     make format    clang-format over the tree
 #   make test      build and run every test    make tidy      clang-tidy over the tree
 #   make bench     build and run benchmarks    make clean     remove build/
 #
@@ -20,7 +20,7 @@ all: configure
 
 run: configure
 	@cmake --build $(BUILD) --target tools
-	@$(BUILD)/bin/gantry tour
+	@$(BUILD)/bin/gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue "d = gelu(acc + row(bias))"
 
 test: all
 	ctest --preset $(PRESET) -j$(JOBS) $(CTEST_ARGS)

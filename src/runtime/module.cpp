@@ -6,7 +6,8 @@
 
 namespace gantry::runtime {
 
-Module::Module(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+// What was loaded stays in memory: CUDA's runtime, which every kernel carries, does not survive being unloaded.
+Module::Module(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
   if (handle_ != nullptr) return;
   const char* reason = dlerror();
   problem_ = path + " could not be loaded: " + (reason == nullptr ? "no reason was given" : reason);

@@ -29,3 +29,4 @@ run(${CMAKE_COMMAND} -S "${work}/consumer" -B "${work}/build" -G "${generator}" 
 run(${CMAKE_COMMAND} --build "${work}/build")
 run("${work}/build/consumer")
 run("${work}/build/simulate")
+run("${work}/build/compile" "${work}/cache")

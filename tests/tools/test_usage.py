@@ -8,7 +8,7 @@ from cli import Cli
 
 class Usage(Cli):
     def test_help_names_every_command(self):
-        for command in ("layout", "eval", "tour"):
+        for command in ("gemm", "bench", "tune", "doctor", "layout", "eval", "explain", "tour"):
             self.assertIn(command, self.text("--help"))
             self.assertIn(f"gantry {command}", self.text(command, "--help"))
 

@@ -1,4 +1,5 @@
-// gantry: looks at layouts and evaluates the library's functions from the command line.
+// gantry: runs and measures products, explains copies and epilogues, and evaluates the library's functions, from the
+// command line.
 #include <cstdio>
 #include <exception>
 
@@ -13,7 +14,8 @@ constexpr int kUsageError = 2;
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Layouts of Gantry: looks at them and computes with them.\n"
+      "Matrix products with fused epilogues for NVIDIA Hopper, on a GPU or on a simulated SM; TMA copies, epilogues and\n"
+      "layouts explained.\n"
       "A layout is written as CuTe writes it: \"((_2,_4),3):((_1,_2),_8)\", \"(8,8)\" (compact), "
       "\"Sw<3,4,3> o (8,64):(64,1)\".");
   app.name("gantry");
@@ -22,6 +24,10 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
 
   int status = 0;
+  gantry::tool::add_gemm_command(app, status);
+  gantry::tool::add_bench_command(app, status);
+  gantry::tool::add_tune_command(app, status);
+  gantry::tool::add_doctor_command(app, status);
   gantry::tool::add_layout_command(app, status);
   gantry::tool::add_eval_command(app, status);
   gantry::tool::add_explain_command(app, status);

@@ -10,13 +10,17 @@ class App;
 
 namespace gantry::tool {
 
+void add_bench_command(CLI::App& app, int& status);
+void add_doctor_command(CLI::App& app, int& status);
 void add_eval_command(CLI::App& app, int& status);
 void add_explain_command(CLI::App& app, int& status);
 // Those of `explain` that have a file of their own.
 void add_explain_epilogue(CLI::App& explain_command, int& status);
 void add_explain_fusion(CLI::App& explain_command, int& status);
+void add_gemm_command(CLI::App& app, int& status);
 void add_layout_command(CLI::App& app, int& status);
 void add_tour_command(CLI::App& app, int& status);
+void add_tune_command(CLI::App& app, int& status);
 
 // What the command `layout` prints for a text, or the reason why it cannot be read.
 struct LayoutReport {

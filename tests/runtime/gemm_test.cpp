@@ -1,0 +1,95 @@
+// A product from its options and the text of its epilogue to a shared object that answers. Where nvcc is, a real one;
+// nothing of it runs on a GPU.
+#include <gantry/runtime/gemm.hpp>
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "stand_in.hpp"
+
+namespace gantry::runtime::test {
+namespace {
+
+constexpr GemmOptions kSmall{.d = ElementType::f32,
+                             .tile = {64, 64, 64},
+                             .cluster = {1, 1},
+                             .schedule = GemmSchedule::pingpong};
+
+TEST(GemmSource, SaysEveryOption) {
+  GemmOptions o = kSmall;
+  o.a = ElementType::e4m3;
+  o.b = ElementType::e5m2;
+  o.c = ElementType::bf16;
+  o.layout_d = kColumnMajor;
+  o.stages = 3;
+  o.promote = true;
+  o.epilogue = {32, 1, 2, Choice::no};
+  o.split = SplitMode::none;
+  const std::string source = gemm_source({.options = o, .expression = "d = acc"});
+  for (const char* line :
+       {".a = ElementType::e4m3,", ".b = ElementType::e5m2,", ".c = ElementType::bf16,", ".d = ElementType::f32,",
+        ".major_a = Major::K,", ".layout_c = kRowMajor,", ".layout_d = kColumnMajor,", ".tile = {64, 64, 64},",
+        ".cluster = {1, 1},", ".stages = 3,", ".schedule = GemmSchedule::pingpong,",
+        ".epilogue = {32, 1, 2, Choice::no},", ".promote = true,", ".split = SplitMode::none,"}) {
+    EXPECT_NE(source.find(line), std::string::npos) << line << "\n" << source;
+  }
+  EXPECT_NE(gemm_source({}).find(".c = ElementType::void_,"), std::string::npos);
+}
+
+TEST(GemmSource, HoldsTheTextAsALiteral) {
+  const std::string source = gemm_source({.options = {}, .expression = "d = \"acc\\\n"});
+  EXPECT_NE(source.find(R"(fusion::graph("d = \"acc\\\n"))"), std::string::npos) << source;
+}
+
+TEST(LoadedGemm, RefusesASharedObjectThatIsNoProduct) {
+  const LoadedGemm none("libm.so.6", {.path = "libm.so.6"});
+  EXPECT_EQ(none.problem(), "libm.so.6 is no product of this version of Gantry: it has no function gantry_gemm");
+  const LoadedGemm missing("/nowhere.so", {.path = "/nowhere.so"});
+  EXPECT_NE(missing.problem().find("could not be loaded"), std::string::npos);
+}
+
+// One compilation for everything that a compiled product answers.
+TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
+  const Compiler compiler = Compiler::find();
+  if (!compiler) GTEST_SKIP() << compiler.problem();
+  setenv("GANTRY_INCLUDE_DIR", GANTRY_SOURCE_DIR "/include", 1);
+  const Folder folder;
+  const KernelCache cache(folder.path());
+  const GemmSpec spec{.options = kSmall, .expression = "d = gelu(acc + row(bias))"};
+  const LoadedGemm first = load_gemm(cache, compiler, spec), second = load_gemm(cache, compiler, spec);
+  ASSERT_TRUE(first) << first.problem();
+  EXPECT_TRUE(first.kernel().compiled);
+  ASSERT_TRUE(second) << second.problem();
+  EXPECT_FALSE(second.kernel().compiled);
+  EXPECT_EQ(first.describe(), "64x64x64 pingpong 1x1 bf16 bf16 f32");
+
+  GemmAbiProblem problem;
+  problem.m = problem.n = 128;
+  problem.k = 100;
+  problem.a.data = problem.b.data = problem.d.data = reinterpret_cast<void*>(0x10000);
+  const std::vector<std::string> reasons = first.can_implement(problem);
+  ASSERT_EQ(reasons.size(), 3u);
+  EXPECT_NE(reasons[0].find("A has rows that lie 100 elements of bf16 apart"), std::string::npos) << reasons[0];
+  EXPECT_NE(reasons[1].find("the nearest stride that works is 104"), std::string::npos) << reasons[1];
+  EXPECT_EQ(reasons[2], "bias was not given: it is a row vector and has no default");
+
+  const GemmAbiArgument bias{"bias", reinterpret_cast<void*>(0x20000), 0, -1, -1};
+  problem.k = 128;
+  problem.arguments = &bias;
+  problem.argument_count = 1;
+  EXPECT_EQ(first.can_implement(problem), std::vector<std::string>{});
+}
+
+TEST(LoadedGemm, ThatCannotBeCompiledSaysWhyAndWhereItsSourceIs) {
+  const Compiler compiler = Compiler::find();
+  if (!compiler) GTEST_SKIP() << compiler.problem();
+  setenv("GANTRY_INCLUDE_DIR", GANTRY_SOURCE_DIR "/include", 1);
+  const Folder folder;
+  const CachedKernel kernel = KernelCache(folder.path()).get(compiler, {.text = "int main() { return no_such_name; }\n"});
+  EXPECT_NE(kernel.problem.find("identifier \"no_such_name\" is undefined"), std::string::npos) << kernel.problem;
+  EXPECT_NE(kernel.problem.find("Its source is " + folder.path()), std::string::npos) << kernel.problem;
+}
+
+}  // namespace
+}  // namespace gantry::runtime::test

@@ -1,0 +1,120 @@
+"""gantry bench gemm: the table and the plot from a record, what is refused, and the answer where there is no GPU."""
+
+import json
+import os
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from cli import Cli
+
+RECORD = Path(__file__).parent / "bench_record.json"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Bench(Cli):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def recorded(self, *more, change=None):
+        """What is printed of the record, of which the wrong second result is left out unless it is asked for."""
+        record = json.loads(RECORD.read_text())
+        record["results"] = record["results"][:1]
+        if change:
+            change(record)
+        path = self.folder / "record.json"
+        path.write_text(json.dumps(record))
+        return self.text("bench", "gemm", "--from", str(path), *more)
+
+    def test_the_table_has_times_rates_and_ratios(self):
+        lines = self.recorded().splitlines()
+        self.assertIn("Test GPU <1>, driver CUDA 13.0, cuBLASLt 13.0.2; bf16 inputs, uniform in [-1, 1)", lines[0])
+        self.assertEqual(lines[4], "d = acc  (against cuBLASLt with the same epilogue)")
+        words = lines[5].split()
+        # M N K, burst 4.0 us, 2e9 / 4e-6 = 500 TFLOP/s, 5/4; cold 8.0, 6/8; sustained 5.0, 400 TFLOP/s, 5.5/5, clock, power
+        expected = "1000 1000 1000 4.0 500.0 1.250 8.0 0.750 5.0 400.0 1.100 1500 650".split()
+        self.assertEqual(words[: len(expected)], expected)
+        self.assertTrue(lines[5].endswith("128x256x64 cooperative 2x1 bf16"))
+
+    def test_what_was_not_measured_is_a_dash_and_what_was_wrong_is_said(self):
+        out, err = self.gantry("bench", "gemm", "--from", str(RECORD), status=1)
+        line = out.decode().splitlines()[6]
+        self.assertEqual(line.split()[6:13], ["-"] * 7)
+        self.assertTrue(line.endswith("WRONG"))
+        self.assertEqual(err, b"")
+
+    def test_a_record_that_is_written_is_read_back_the_same(self):
+        copy = self.folder / "copy.json"
+        first = self.recorded("--json", str(copy))
+        self.assertEqual(self.text("bench", "gemm", "--from", str(copy)), first)
+
+    def test_the_plot_has_every_point_under_both_roofs(self):
+        path = self.folder / "plot.svg"
+        self.recorded("--plot", str(path))
+        root = ElementTree.parse(path).getroot()
+        roofs = [line for line in root.iter(f"{SVG}line") if line.get("class") == "roof"]
+        self.assertEqual(len(roofs), 2)
+        points = {p.find(f"{SVG}title").text: p for p in [*root.iter(f"{SVG}circle"), *root.iter(f"{SVG}rect")] if len(p)}
+        self.assertEqual(
+            sorted(points),
+            [
+                "1000 x 1000 x 1000: d = acc, cuBLASLt, burst: 400.0 TFLOP/s",
+                "1000 x 1000 x 1000: d = acc, cuBLASLt, sustained: 363.6 TFLOP/s",
+                "1000 x 1000 x 1000: d = acc, ours, burst: 500.0 TFLOP/s",
+                "1000 x 1000 x 1000: d = acc, ours, sustained: 400.0 TFLOP/s",
+            ],
+        )
+        flat = roofs[1]
+        self.assertEqual(flat.get("y1"), flat.get("y2"))
+        burst = points["1000 x 1000 x 1000: d = acc, ours, burst: 500.0 TFLOP/s"]
+        theirs = points["1000 x 1000 x 1000: d = acc, cuBLASLt, burst: 400.0 TFLOP/s"]
+        self.assertGreater(float(burst.get("cy")), float(flat.get("y1")))  # below the roof
+        self.assertLess(float(burst.get("cy")), float(theirs.get("cy")))  # faster is higher
+        # 1000 TFLOP/s over 5 TB/s: the roofs meet at 200 FLOP/byte, and the product has 333.
+        self.assertGreater(float(burst.get("cx")), float(flat.get("x1")))
+        texts = " ".join(t.text for t in root.iter(f"{SVG}text"))
+        self.assertIn("memory: 5.00 TB/s", texts)
+        self.assertIn("1000 TFLOP/s", texts)
+
+    def test_an_empty_record_is_drawn_too(self):
+        path = self.folder / "plot.svg"
+        self.recorded("--plot", str(path), change=lambda record: record.update(results=[]))
+        ElementTree.parse(path)
+
+    def test_a_file_that_is_no_record_is_refused(self):
+        for text, said in (
+            ("{", "it is no JSON"),
+            ("[]", "it is no record of version 1 of gantry bench"),
+            ('{"gantry_bench": 2}', "it is no record of version 1 of gantry bench"),
+            ('{"gantry_bench": 1}', "it is no record of gantry bench: "),
+        ):
+            path = self.folder / "wrong.json"
+            path.write_text(text)
+            self.assertIn(f"the record {path} cannot be used: {said}", self.refused("bench", "gemm", "--from", str(path)))
+        self.assertIn("could not be read", self.refused("bench", "gemm", "--from", str(self.folder / "none")))
+
+    def test_shapes_that_cannot_be_read_are_named_by_their_line(self):
+        path = self.folder / "shapes.txt"
+        path.write_text("# sizes\n128 256 64  # fine\n128 256\n1 2 3 4\n0 1 1\n")
+        said = self.refused("bench", "gemm", "--shapes", str(path), status=2)
+        for number, content in ((3, "128 256"), (4, "1 2 3 4"), (5, "0 1 1")):
+            self.assertIn(
+                f'{path}: line {number}: a size is three positive numbers, M N K, and here is "{content}"', said
+            )
+        self.assertIn("the shapes could not be read from /no/file", self.refused("bench", "gemm", "--shapes", "/no/file", status=2))
+
+    def test_other_elements_have_no_opponent(self):
+        said = self.refused("bench", "gemm", "--a", "f16", status=2)
+        self.assertIn("gantry gemm times every other on its own", said)
+
+    @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
+    def test_without_a_gpu_says_so(self):
+        said = self.refused("bench", "gemm", status=77)
+        self.assertRegex(said, r"^gantry: there is no GPU.*--from RECORD shows what was measured elsewhere\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

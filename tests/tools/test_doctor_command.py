@@ -1,0 +1,70 @@
+"""gantry doctor says what is there, what is missing, and what follows, whatever the machine has."""
+
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+from cli import Cli
+
+
+class Doctor(Cli):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.set("GANTRY_CACHE_DIR", str(self.folder / "cache"))
+        self.set("GANTRY_TUNING", str(self.folder / "tuning"))
+
+    def set(self, name, value):
+        old = os.environ.get(name)
+        os.environ[name] = value
+        self.addCleanup(lambda: os.environ.pop(name) if old is None else os.environ.update({name: old}))
+
+    def diagnose(self):
+        return json.loads(self.text("doctor", "--json"))
+
+    def test_every_line_is_a_sentence(self):
+        said = self.diagnose()
+        for name, line in [*said["machine"].items(), *said["works"].items()]:
+            self.assertTrue(line["text"].endswith("."), name)
+        for name in ("GPU", "nvcc", "cuBLASLt", "headers", "cache", "tuning", "simulator"):
+            self.assertIn(name, said["machine"])
+
+    def test_the_text_says_the_same(self):
+        text = self.text("doctor")
+        for line in self.diagnose()["machine"].values():
+            self.assertIn(line["text"], text)
+
+    def test_the_simulated_machine_always_works(self):
+        self.assertTrue(self.diagnose()["works"]["gantry gemm --machine sim"]["ok"])
+
+    def test_without_nvcc_says_what_will_not_work(self):
+        self.set("GANTRY_NVCC", "/no/nvcc")
+        said = self.diagnose()
+        self.assertEqual(
+            said["machine"]["nvcc"],
+            {"ok": False, "text": "GANTRY_NVCC names /no/nvcc, which is no program that can be run."},
+        )
+        for name in ("kernels compiled at run time", "gantry gemm --machine gpu", "gantry bench gemm", "gantry tune"):
+            self.assertFalse(said["works"][name]["ok"])
+            self.assertTrue(said["works"][name]["text"].startswith("no: "))
+
+    def test_a_cache_that_cannot_be_written_is_said(self):
+        (self.folder / "file").write_text("")
+        self.set("GANTRY_CACHE_DIR", str(self.folder / "file" / "cache"))
+        cache = self.diagnose()["machine"]["cache"]
+        self.assertFalse(cache["ok"])
+        self.assertIn("cannot be used", cache["text"])
+
+    def test_the_tuning_file_is_counted(self):
+        line = "128 128 128 1 | bf16 K bf16 K void bf16 | d = acc | GPU | 128x128x64 cooperative 1x1 bf16"
+        (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\n")
+        self.assertTrue(self.diagnose()["machine"]["tuning"]["text"].endswith("tuning: 1 product."))
+        (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\nnonsense\n")
+        self.assertFalse(self.diagnose()["machine"]["tuning"]["ok"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+"""gantry gemm on the simulated machine: verified products, any epilogue, and refusals in sentences."""
+
+import json
+import os
+import unittest
+
+from cli import Cli
+
+SIZE = ("--m", "100", "--n", "72", "--k", "40")
+
+
+class Gemm(Cli):
+    def gemm(self, *arguments):
+        return self.text("gemm", "--machine", "sim", *SIZE, *arguments)
+
+    def answer(self, *arguments):
+        return json.loads(self.gemm("--json", *arguments))
+
+    def test_says_choice_plan_checker_result_and_time(self):
+        said = self.gemm("--epilogue", "d = gelu(acc + row(bias))")
+        self.assertTrue(said.startswith("100 x 72 x 40, bf16 to bf16: d = gelu(acc + row(bias))\n\n"))
+        for part in ("machine   the simulated SM\n", "choice    The model chooses ", "\nplan      D = A B of 100 x 72 x 40",
+                     "checker   no finding in ", "result    right: 7200 elements lie within their bounds", "time      "):
+            self.assertIn(part, said)
+
+    def test_every_kernel_that_is_compiled_in_is_right(self):
+        for more in (("--schedule", "cooperative"), ("--schedule", "pingpong"), ("--a", "f16"), ("--a", "e4m3")):
+            answer = self.answer("--epilogue", "d = acc + row(bias)", *more)
+            self.assertTrue(answer["ok"] and answer["clean"], more)
+            self.assertEqual(answer["verified"]["wrong"], 0)
+            self.assertEqual(answer["verified"]["elements"], 7200)
+
+    def test_any_epilogue_runs_without_a_compiler(self):
+        answer = self.answer(
+            "--epilogue", "aux:bf16 = alpha * acc + beta * c + row(bias) + col(shift); d = relu(aux); top = reduce_max(d)",
+            "--set", "beta=0.5", "--seed", "3",
+        )
+        self.assertTrue(answer["ok"])
+        self.assertEqual(answer["verified"]["elements"], 2 * 7200 + 1)
+
+    def test_batches_and_other_inputs(self):
+        for inputs in ("uniform", "zeros"):
+            answer = self.answer("--batch", "2", "--inputs", inputs)
+            self.assertTrue(answer["ok"])
+            self.assertEqual(answer["verified"]["elements"], 14400)
+        self.assertEqual(answer["verified"]["largest_error"], 0)  # of zeros
+
+    def test_without_the_checker_says_so(self):
+        self.assertIn("checker   off: races and missing fences were not looked for", self.gemm("--checker", "off"))
+
+    def test_nothing_to_compute_is_no_error(self):
+        said = self.text("gemm", "--machine", "sim", "--m", "0", "--n", "72", "--k", "40")
+        self.assertIn("There is nothing to compute", said.replace("\n          ", " "))
+
+    def test_progress_goes_to_standard_error_when_asked_for(self):
+        _, err = self.gantry("gemm", "--machine", "sim", *SIZE, "--progress")
+        self.assertEqual(err.decode(), "filling the operands ...\nsimulating ...\ncomparing with the reference ...\n")
+
+    def test_an_epilogue_that_cannot_be_read_is_shown_with_a_caret(self):
+        said = self.refused("gemm", *SIZE, "--epilogue", "d = gleu(acc)", status=2)
+        self.assertIn("d = gleu(acc)\n    ^\nthere is no function gleu; did you mean gelu?", said)
+
+    def test_every_wrong_option_is_named(self):
+        said = self.refused(
+            "gemm", *SIZE, "--a", "bf61", "--tile", "128", "--cluster", "2x1x1", "--schedule", "fast", "--set", "alpha",
+            "--major-a", "n", "--batch", "-1", "--inputs", "large", status=2,
+        )
+        for part in (
+            '--a: "bf61" is not an element type; the nearest name is "bf16"',
+            '--tile takes extents such as 128x192 or 128x192x64, and not "128"',
+            '--cluster takes extents such as 2x1, and not "2x1x1"',
+            '--schedule takes one of auto, cooperative, pingpong, and not "fast"',
+            '--set takes a scalar\'s name and value such as alpha=2, and not "alpha"',
+            '--major-a takes one of k, m, and not "n"',
+            "--batch is -1: a size is not negative",
+            '--inputs takes one of eighths, uniform, zeros, and not "large"',
+        ):
+            self.assertIn(part, said)
+
+    def test_options_that_no_kernel_has_are_refused_with_the_nearest(self):
+        said = self.refused("gemm", *SIZE, "--tile", "96x128", status=2)
+        self.assertIn("the tile has 96 rows", said)
+
+    def test_what_is_not_compiled_in_is_answered_with_what_is(self):
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--a", "tf32")
+        self.assertIn("asked for were tf32 by tf32 to f32", said)
+        self.assertIn("\n  128x128x64 cooperative 2x1 bf16 with", said)
+
+    def test_sizes_that_cannot_be_stored_are_refused(self):
+        said = self.refused("gemm", "--machine", "sim", "--m", "64", "--n", "70", "--k", "64")
+        self.assertIn("the nearest value that works is 72", said)
+
+    def test_a_scalar_that_the_epilogue_does_not_have_is_named(self):
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = alpha * acc", "--set", "alhpa=2")
+        self.assertIn("there is no argument alhpa; did you mean alpha?", said)
+
+    @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
+    def test_without_a_gpu_says_which_machine_ran_and_why(self):
+        self.assertIn("machine   the simulated SM, since there is no GPU", self.text("gemm", *SIZE))
+        said = self.refused("gemm", *SIZE, "--machine", "gpu")
+        self.assertRegex(said, r"^gantry: there is no GPU.*; --machine sim runs the same kernel without one\n$")
+
+    @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
+    def test_tuning_needs_a_gpu(self):
+        self.assertRegex(self.refused("tune", *SIZE, status=77), r"^gantry: there is no GPU.*measured where one is\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

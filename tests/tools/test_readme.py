@@ -1,0 +1,45 @@
+"""What the first page shows is what happens: its program is the example that CI runs, its product prints what it says."""
+
+import os
+import re
+import shlex
+import subprocess
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def without_figures(text):
+    """Lines without what differs from run to run and from machine to machine, and without what the model expects."""
+    lines, skipped = [], False
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            skipped = line.startswith(("machine ", "choice ", "time "))
+        if not skipped:
+            lines.append(re.sub(r"in \d+ steps of threads", "in N steps of threads", line))
+    return lines
+
+
+class Readme(unittest.TestCase):
+    def test_its_program_is_the_example(self):
+        shown = re.search(r"```c\+\+\n(.*?)```", README, re.DOTALL).group(1)
+        example = (ROOT / "examples" / "gemm_activation.cpp").read_text()
+        self.assertIn(shown, example)
+        self.assertIn("int main()", shown)
+        self.assertLess(len(shown.splitlines()), 40)
+
+    def test_make_run_prints_what_it_shows(self):
+        makefile = (ROOT / "Makefile").read_text()
+        command = re.search(r"^\t@\$\(BUILD\)/bin/gantry (gemm .*)$", makefile, re.MULTILINE).group(1)
+        shown = re.search(r"```\n\$ make run\n(.*?)```", README, re.DOTALL).group(1)
+        done = subprocess.run(
+            [os.environ["GANTRY"], *shlex.split(command), "--machine", "sim"], capture_output=True, timeout=120
+        )
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(without_figures(shown), without_figures(done.stdout.decode()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+#include "bench/measure.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <bench/gpu/power.hpp>
+#include <fmt/format.h>
+
+#include "gemm/on_gpu.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+using bench::PowerMeter;
+
+constexpr double kBurst = 0.015;  // seconds
+constexpr double kSlice = 0.5, kSettle = 0.15;
+constexpr int kColdCalls = 11;
+
+class Race {
+ public:
+  Race(const runtime::Device& device, const RaceOptions& options, Progress& progress)
+      : device_(device), timer_(device), options_(options), progress_(progress) {}
+
+  std::string run(std::vector<Contestant>& all) {
+    bursts(all);
+    cold(all);
+    if (options_.sustained > 0) sustained(all);
+    return problem_;
+  }
+
+  // The median of rounds, each after a rest.
+  double burst(const Contestant& c, int rounds) {
+    std::vector<double> seconds;
+    for (int i = 0; i < rounds && problem_.empty(); ++i) seconds.push_back(one_burst(c));
+    return median(seconds);
+  }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  // Seconds of a call, of several in a row.
+  double calls(const Contestant& c, int count) {
+    if (!problem_.empty()) return 1;
+    timer_.start();
+    for (int i = 0; i < count; ++i) {
+      const std::string problem = c.run();
+      if (!problem.empty()) problem_ = fmt::format("{}: {}", c.name, problem);
+      if (!problem_.empty()) return 1;
+    }
+    const double seconds = timer_.stop();
+    if (seconds < 0) problem_ = fmt::format("{}: {}", c.name, device_.why_not());
+    return seconds < 0 ? 1 : seconds / count;
+  }
+
+  double one_burst(const Contestant& c) {
+    const double once = calls(c, 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    return calls(c, std::clamp(static_cast<int>(kBurst / once), 2, 2000));
+  }
+
+  void bursts(std::vector<Contestant>& all) {
+    progress_.step("bursts");
+    std::vector<std::vector<double>> seconds(all.size()), clocks(all.size());
+    for (int round = 0; round < options_.rounds; ++round) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        meter_.start();
+        seconds[i].push_back(one_burst(all[i]));
+        clocks[i].push_back(meter_.stop().megahertz);
+      }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].timing.burst = median(seconds[i]);
+      all[i].timing.burst_megahertz = median(clocks[i]);
+    }
+  }
+
+  // L2 is filled with something else before every call.
+  void cold(std::vector<Contestant>& all) {
+    progress_.step("calls with a cold L2");
+    runtime::DeviceBuffer other(device_, static_cast<std::size_t>(4 * device_.facts().l2_bytes));
+    if (!other) return;
+    std::vector<std::vector<double>> seconds(all.size());
+    for (int call = 0; call < kColdCalls && problem_.empty(); ++call) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!other.fill(static_cast<unsigned char>(call))) problem_ = device_.why_not();
+        seconds[i].push_back(calls(all[i], 1));
+      }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].timing.cold = median(seconds[i]);
+  }
+
+  // Slices take turns without a rest, so that all see the same temperatures.
+  void sustained(std::vector<Contestant>& all) {
+    std::vector<std::vector<double>> seconds(all.size()), clocks(all.size()), watts(all.size());
+    std::atomic<double> spent = 0;
+    progress_.step("sustained", [this, &spent] { return spent / options_.sustained; });
+    for (; spent < options_.sustained && problem_.empty(); spent = spent + kSlice - kSettle) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const double once = std::max(all[i].timing.burst, 1e-7);
+        calls(all[i], static_cast<int>(kSettle / once) + 1);
+        meter_.start();
+        seconds[i].push_back(calls(all[i], static_cast<int>((kSlice - kSettle) / once) + 1));
+        const PowerMeter::Reading reading = meter_.stop();
+        clocks[i].push_back(reading.megahertz);
+        watts[i].push_back(reading.watts);
+      }
+    }
+    progress_.step("sustained");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].timing.sustained = median(seconds[i]);
+      all[i].timing.sustained_megahertz = median(clocks[i]);
+      all[i].timing.sustained_watts = median(watts[i]);
+    }
+  }
+
+  const runtime::Device& device_;
+  runtime::DeviceTimer timer_;
+  RaceOptions options_;
+  Progress& progress_;
+  PowerMeter meter_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::string race(const runtime::Device& device, std::vector<Contestant>& contestants, const RaceOptions& options,
+                 Progress& progress) {
+  return Race(device, options, progress).run(contestants);
+}
+
+BurstTime burst_time(const runtime::Device& device, const Contestant& contestant, int rounds) {
+  Progress silent(false);
+  Race race(device, {.sustained = 0, .rounds = rounds}, silent);
+  BurstTime out;
+  out.seconds = race.burst(contestant, rounds);
+  out.problem = race.problem();
+  return out;
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,37 @@
+// Times contestants on the GPU, taking turns: bursts, single calls with L2 emptied, and seconds on end.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gantry/runtime/device.hpp>
+
+#include "bench/record.hpp"
+#include "gemm/progress.hpp"
+
+namespace gantry::tool {
+
+struct Contestant {
+  std::string name;
+  std::function<std::string()> run;  // launches one call; empty, or what went wrong
+  Timing timing{};
+};
+
+struct RaceOptions {
+  double sustained = 3;  // seconds of each contestant; 0: none
+  int rounds = 7;
+};
+
+// Empty, or what went wrong.
+std::string race(const runtime::Device& device, std::vector<Contestant>& contestants, const RaceOptions& options,
+                 Progress& progress);
+
+// Seconds of one call, the median of bursts.
+struct BurstTime {
+  double seconds = 0;
+  std::string problem{};
+};
+BurstTime burst_time(const runtime::Device& device, const Contestant& contestant, int rounds);
+
+}  // namespace gantry::tool

@@ -1,0 +1,141 @@
+#include "bench/record.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gantry::tool {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+Json json_of(const Timing& t) {
+  return {{"burst_us", t.burst * 1e6},
+          {"cold_us", t.cold * 1e6},
+          {"sustained_us", t.sustained * 1e6},
+          {"burst_mhz", t.burst_megahertz},
+          {"sustained_mhz", t.sustained_megahertz},
+          {"sustained_watts", t.sustained_watts}};
+}
+
+Timing timing_of(const Json& j) {
+  Timing t;
+  t.burst = j.at("burst_us").get<double>() / 1e6;
+  t.cold = j.at("cold_us").get<double>() / 1e6;
+  t.sustained = j.at("sustained_us").get<double>() / 1e6;
+  t.burst_megahertz = j.at("burst_mhz").get<double>();
+  t.sustained_megahertz = j.at("sustained_mhz").get<double>();
+  t.sustained_watts = j.at("sustained_watts").get<double>();
+  return t;
+}
+
+Json json_of(const BenchResult& r) {
+  return {{"m", r.m},
+          {"n", r.n},
+          {"k", r.k},
+          {"epilogue", r.epilogue},
+          {"kernel", r.kernel},
+          {"opponent", r.opponent},
+          {"flops", r.flops},
+          {"bytes", r.bytes},
+          {"verified", r.verified},
+          {"ours", json_of(r.ours)},
+          {"theirs", json_of(r.theirs)}};
+}
+
+BenchResult result_of(const Json& j) {
+  BenchResult r;
+  r.m = j.at("m").get<long long>();
+  r.n = j.at("n").get<long long>();
+  r.k = j.at("k").get<long long>();
+  r.epilogue = j.at("epilogue").get<std::string>();
+  r.kernel = j.at("kernel").get<std::string>();
+  r.opponent = j.at("opponent").get<std::string>();
+  r.flops = j.at("flops").get<double>();
+  r.bytes = j.at("bytes").get<double>();
+  r.verified = j.at("verified").get<std::string>();
+  r.ours = timing_of(j.at("ours"));
+  r.theirs = timing_of(j.at("theirs"));
+  return r;
+}
+
+std::string ratio(double theirs, double ours) {
+  return theirs > 0 && ours > 0 ? fmt::format("{:.3f}", theirs / ours) : "-";
+}
+
+std::string microseconds(double seconds) { return seconds > 0 ? fmt::format("{:.1f}", seconds * 1e6) : "-"; }
+
+}  // namespace
+
+Json to_json(const BenchRecord& record) {
+  Json results = Json::array();
+  for (const BenchResult& r : record.results) results.push_back(json_of(r));
+  return {{"gantry_bench", kVersion},
+          {"device", record.device},
+          {"driver", record.driver},
+          {"vendor", record.vendor},
+          {"elements", record.elements},
+          {"inputs", record.inputs},
+          {"sustained_seconds", record.sustained_seconds},
+          {"peak_flops", record.peak_flops},
+          {"peak_bytes", record.peak_bytes},
+          {"results", std::move(results)}};
+}
+
+ReadRecord read_record(const std::string& text) {
+  ReadRecord out;
+  const Json j = Json::parse(text, nullptr, false);
+  if (j.is_discarded()) {
+    out.problem = "it is no JSON";
+    return out;
+  }
+  try {
+    if (!j.is_object() || j.at("gantry_bench").get<int>() != kVersion) {
+      out.problem = fmt::format("it is no record of version {} of gantry bench", kVersion);
+      return out;
+    }
+    BenchRecord& r = out.record;
+    r.device = j.at("device").get<std::string>();
+    r.driver = j.at("driver").get<std::string>();
+    r.vendor = j.at("vendor").get<std::string>();
+    r.elements = j.at("elements").get<std::string>();
+    r.inputs = j.at("inputs").get<std::string>();
+    r.sustained_seconds = j.at("sustained_seconds").get<double>();
+    r.peak_flops = j.at("peak_flops").get<double>();
+    r.peak_bytes = j.at("peak_bytes").get<double>();
+    for (const Json& result : j.at("results")) r.results.push_back(result_of(result));
+  } catch (const Json::exception& e) {
+    out.problem = fmt::format("it is no record of gantry bench: {}", e.what());
+  }
+  return out;
+}
+
+std::string table(const BenchRecord& record) {
+  std::string out = fmt::format("{}, driver {}, cuBLASLt {}; {} inputs, {}\n", record.device, record.driver,
+                                record.vendor, record.elements, record.inputs);
+  out +=
+      "times in us; a ratio is the other's time over ours, above 1 where ours is faster; cold: L2 emptied before the "
+      "call\n\n";
+  out += fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}\n", "M", "N",
+                     "K", "burst", "TFLOP/s", "ratio", "cold", "ratio", "sustained", "TFLOP/s", "ratio", "MHz", "W");
+  std::string epilogue;
+  for (const BenchResult& r : record.results) {
+    if (r.epilogue != epilogue) out += fmt::format("{}  (against {})\n", r.epilogue, r.opponent);
+    epilogue = r.epilogue;
+    const auto rate = [&](double seconds) {
+      return seconds > 0 ? fmt::format("{:.1f}", r.flops / seconds / 1e12) : "-";
+    };
+    const auto whole = [](double x) { return x > 0 ? fmt::format("{:.0f}", x) : "-"; };
+    out += fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}  {}{}\n", r.m,
+                       r.n, r.k, microseconds(r.ours.burst), rate(r.ours.burst), ratio(r.theirs.burst, r.ours.burst),
+                       microseconds(r.ours.cold), ratio(r.theirs.cold, r.ours.cold), microseconds(r.ours.sustained),
+                       rate(r.ours.sustained), ratio(r.theirs.sustained, r.ours.sustained),
+                       whole(r.ours.sustained_megahertz), whole(r.ours.sustained_watts), r.kernel,
+                       r.verified.empty() ? "  WRONG" : "");
+  }
+  return out;
+}
+
+}  // namespace gantry::tool

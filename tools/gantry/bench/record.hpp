@@ -1,0 +1,57 @@
+// What `gantry bench gemm` measured: written as JSON, read back, shown as a table and as a plot. No GPU is needed for
+// any of this.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace gantry::tool {
+
+// Of one contestant. Times are seconds of a call; 0: not measured.
+struct Timing {
+  double burst = 0;      // many calls in a row for some milliseconds, after a rest
+  double cold = 0;       // one call, after L2 was filled with something else
+  double sustained = 0;  // calls for seconds, contestants taking turns
+  double burst_megahertz = 0, sustained_megahertz = 0;
+  double sustained_watts = 0;
+};
+
+struct BenchResult {
+  long long m = 0, n = 0, k = 0;
+  std::string epilogue;
+  std::string kernel;    // ours
+  std::string opponent;  // what the other one computes
+  double flops = 0, bytes = 0;
+  std::string verified{};  // what was compared with the reference; empty: it was wrong
+  Timing ours{}, theirs{};
+};
+
+struct BenchRecord {
+  std::string device;
+  std::string driver, vendor;  // versions
+  std::string elements = "bf16";
+  std::string inputs;
+  double sustained_seconds = 0;  // of each contestant
+  double peak_flops = 0;         // of the tensor cores, at the highest clock
+  double peak_bytes = 0;         // of the memory, a second
+  std::vector<BenchResult> results{};
+};
+
+nlohmann::ordered_json to_json(const BenchRecord& record);
+
+struct ReadRecord {
+  BenchRecord record{};
+  std::string problem{};  // a sentence, where it cannot be read
+};
+ReadRecord read_record(const std::string& text);
+
+// Lines of text: times, rates, and the other's time over ours in each regime.
+std::string table(const BenchRecord& record);
+
+// A picture in SVG: operations a second over operations for each byte, both in powers, with the two lines that nothing
+// can pass.
+std::string plot(const BenchRecord& record);
+
+}  // namespace gantry::tool

@@ -1,0 +1,231 @@
+// gantry bench gemm: ours against cuBLASLt, in one process, on the same buffers, taking turns.
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/measure.hpp"
+#include "bench/shapes.hpp"
+#include "bench/vendor_module.hpp"
+#include "commands/commands.hpp"
+#include "gemm/vendor.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+struct BenchTexts {
+  ProductTexts product{};
+  std::string shapes{}, from{}, json{}, plot{};
+  std::string inputs = "uniform";
+  double sustained = 3;
+  bool progress = false;
+};
+
+int complain(const std::string& problem) {
+  fmt::print(stderr, "gantry: {}\n", problem);
+  return 1;
+}
+
+bool read_text(const std::string& path, std::string& out) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  out = std::move(text).str();
+  return file.is_open() && !file.bad();
+}
+
+bool write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  return static_cast<bool>(file);
+}
+
+int show(const BenchRecord& record, const BenchTexts& texts) {
+  fmt::print("{}", table(record));
+  if (!texts.json.empty() && !write_text(texts.json, to_json(record).dump(2) + "\n")) {
+    return complain("the record could not be written to " + texts.json);
+  }
+  if (!texts.plot.empty() && !write_text(texts.plot, plot(record))) {
+    return complain("the plot could not be written to " + texts.plot);
+  }
+  for (const BenchResult& r : record.results) {
+    if (r.verified.empty()) return 1;
+  }
+  return 0;
+}
+
+int show_recorded(const BenchTexts& texts) {
+  std::string text;
+  if (!read_text(texts.from, text)) return complain("the record " + texts.from + " could not be read");
+  const ReadRecord read = read_record(text);
+  if (!read.problem.empty()) return complain(fmt::format("the record {} cannot be used: {}", texts.from, read.problem));
+  return show(read.record, texts);
+}
+
+// Operations that the tensor cores do in a cycle of one SM, dense.
+double operations_per_cycle(ElementType a) { return 4096.0 * 16 / info(a).bits; }
+
+BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& compiler, const BenchTexts& texts,
+                       const Product& product) {
+  const runtime::DeviceFacts& f = device.facts();
+  BenchRecord record;
+  record.device = f.name;
+  record.driver = fmt::format("CUDA {}.{}", f.driver_version / 1000, f.driver_version / 10 % 100);
+  record.vendor = find_cublaslt(compiler).version;
+  record.elements = info(product.options.a).name;
+  record.inputs = texts.inputs == "uniform" ? "uniform in [-1, 1)" : texts.inputs;
+  record.sustained_seconds = texts.sustained;
+  record.peak_flops = operations_per_cycle(product.options.a) * f.processors * f.clock_khz * 1e3;
+  record.peak_bytes = 2.0 * f.memory_clock_khz * 1e3 * f.memory_bits / 8;
+  return record;
+}
+
+struct Bench {
+  const runtime::Device& device;
+  const runtime::Compiler& compiler;
+  const runtime::KernelCache& cache;
+  const BenchTexts& texts;
+  Inputs inputs;
+  Progress& progress;
+};
+
+struct Measured {
+  BenchResult result{};
+  std::string problem{};
+};
+
+Measured measure(const Bench& b, const Product& product) {
+  Measured out;
+  const auto fail = [&](const std::string& problem) {
+    out.problem = fmt::format("{}: {}", title(product), problem);
+    return out;
+  };
+  b.progress.step(fmt::format("{}: compiling and filling", title(product)));
+  const auto [gemm, why] = load_best(b.cache, b.compiler, product, b.device);
+  if (!gemm) return fail(gemm.problem());
+  Operands operands(product, b.inputs, 1);
+  const DeviceOperands on_device(b.device, operands);
+  if (!on_device.problem().empty()) return fail(on_device.problem());
+  const runtime::LoadedGemmPlan plan = gemm.plan(on_device.abi());
+  if (!plan) return fail(plan.text());
+  if (const std::string problem = plan.run(); !problem.empty()) return fail(problem);
+  if (const std::string problem = on_device.download(operands); !problem.empty()) return fail(problem);
+  const Verification v = operands.verify();
+  const VendorProduct vendor(b.cache, b.compiler, product, on_device);
+  if (!vendor) return fail(vendor.problem());
+  std::vector<Contestant> contestants{{.name = "cuBLASLt",
+                                       .run =
+                                           [&vendor] {
+                                             vendor.run();
+                                             return std::string();
+                                           }},
+                                      {.name = "ours", .run = [&plan] { return plan.run(); }}};
+  if (const std::string problem = race(b.device, contestants, {.sustained = b.texts.sustained}, b.progress);
+      !problem.empty()) {
+    return fail(problem);
+  }
+  BenchResult& r = out.result;
+  r.m = product.m;
+  r.n = product.n;
+  r.k = product.k;
+  r.epilogue = product.expression;
+  r.kernel = gemm.describe();
+  r.opponent = opponent_of(vendor_epilogue(product.graph));
+  r.flops = product.flops();
+  r.bytes = operands.traffic();
+  r.verified = v.ok() ? fmt::format("{} elements", v.elements) : "";
+  if (!v.ok()) fmt::print(stderr, "gantry: {}: {}\n", title(product), v.first_wrong);
+  r.theirs = contestants[0].timing;
+  r.ours = contestants[1].timing;
+  return out;
+}
+
+std::vector<Size> sizes_of(const BenchTexts& texts, std::vector<std::string>& problems) {
+  if (texts.product.m > 0 || texts.product.n > 0 || texts.product.k > 0) {
+    return {{texts.product.m, texts.product.n, texts.product.k}};
+  }
+  if (texts.shapes.empty()) return usual_sizes();
+  std::string text;
+  if (!read_text(texts.shapes, text)) {
+    problems.push_back("the shapes could not be read from " + texts.shapes);
+    return {};
+  }
+  ReadSizes read = read_sizes(text);
+  for (const std::string& problem : read.problems) problems.push_back(texts.shapes + ": " + problem);
+  return read.sizes;
+}
+
+int run_bench(const BenchTexts& texts) {
+  if (!texts.from.empty()) return show_recorded(texts);
+  Product product = read_product(texts.product);
+  const Inputs inputs = read_inputs(texts.inputs, product.problems);
+  const std::vector<Size> sizes = sizes_of(texts, product.problems);
+  const GemmOptions& o = product.options;
+  const bool all_bf16 = o.a == ElementType::bf16 && o.b == ElementType::bf16 && o.d == ElementType::bf16 &&
+                        o.major_a == Major::K && o.major_b == Major::K && o.layout_d == kRowMajor;
+  if (!all_bf16 || product.batch != 1) {
+    product.problems.emplace_back(
+        "the benchmark has a contestant for one product of bf16 by bf16 to bf16, A and B contiguous along K, D "
+        "row-major; "
+        "gantry gemm times every other on its own");
+  }
+  if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
+  const runtime::Device device = runtime::Device::open();
+  if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
+    fmt::print(stderr, "gantry: {}; gantry bench gemm --from RECORD shows what was measured elsewhere\n", no_gpu);
+    return kNoGpuStatus;
+  }
+  const runtime::Compiler compiler = runtime::Compiler::find();
+  if (!compiler) return complain(compiler.problem());
+  const runtime::KernelCache cache;
+  if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
+  BenchRecord record = new_record(device, compiler, texts, product);
+  Progress progress(texts.progress);
+  for (const Size& size : sizes) {
+    product.m = size.m;
+    product.n = size.n;
+    product.k = size.k;
+    const Measured measured = measure({device, compiler, cache, texts, inputs, progress}, product);
+    if (!measured.problem.empty()) {
+      progress.end();
+      return complain(measured.problem);
+    }
+    record.results.push_back(measured.result);
+  }
+  progress.end();
+  return show(record, texts);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& status) {
+  CLI::App* bench = app.add_subcommand("bench", "Measures speed on the GPU");
+  bench->require_subcommand(1);
+  CLI::App* command = bench->add_subcommand("gemm", "Products against cuBLASLt, in one process, taking turns");
+  command->get_formatter()->column_width(30);
+  const auto texts = std::make_shared<BenchTexts>();
+  add_product_options(*command, texts->product, false);
+  command->add_option("--shapes", texts->shapes, "sizes, a line \"M N K\" each; default twelve usual ones")
+      ->option_text("FILE");
+  command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros; zeros take less power")
+      ->option_text("NAME");
+  command->add_option("--sustained", texts->sustained, "seconds of each contestant under load; default 3, 0: none")
+      ->option_text("SECONDS");
+  command->add_option("--json", texts->json, "write the record to a file")->option_text("FILE");
+  command->add_option("--plot", texts->plot, "draw the rates against the two rooflines")->option_text("FILE.svg");
+  command->add_option("--from", texts->from, "show a record instead of measuring; needs no GPU")->option_text("FILE");
+  command->add_flag("--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  command->footer(
+      "Example: gantry bench gemm --shapes shapes.txt --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\" \\\n"
+      "             --json gemm.json --plot gemm.svg\n"
+      "The exit status is 77 where there is no GPU, and 1 where a result is wrong.");
+  command->callback([texts, &status] { status = run_bench(*texts); });
+}
+
+}  // namespace gantry::tool

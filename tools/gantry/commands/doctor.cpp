@@ -1,0 +1,161 @@
+// gantry doctor: what this machine has, and what will and will not work on it, in sentences.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <gantry/runtime.hpp>
+
+#include "commands/commands.hpp"
+#include "gemm/choice.hpp"
+#include "gemm/on_gpu.hpp"
+#include "gemm/simulated.hpp"
+#include "gemm/vendor.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+struct Line {
+  std::string name;
+  bool ok;
+  std::string text;
+};
+
+struct Diagnosis {
+  std::vector<Line> machine;
+  std::vector<Line> works;
+};
+
+std::string driver_release() {
+  const runtime::Module library("libnvidia-ml.so.1");
+  const auto init = library.function<int()>("nvmlInit_v2");
+  const auto version = library.function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  char text[96] = {};
+  if (init == nullptr || version == nullptr || init() != 0 || version(text, sizeof text) != 0) return {};
+  return text;
+}
+
+std::string bytes(double count) {
+  if (count >= 0x1p30) return fmt::format("{:.1f} GiB", count / 0x1p30);
+  if (count >= 0x1p20) return fmt::format("{:.1f} MiB", count / 0x1p20);
+  return fmt::format("{:.0f} KiB", count / 0x1p10);
+}
+
+void describe_gpu(const runtime::Device& device, Diagnosis& out) {
+  if (!device) {
+    out.machine.push_back({"GPU", false, device.problem() + "."});
+    return;
+  }
+  const runtime::DeviceFacts& f = device.facts();
+  const std::string release = driver_release();
+  out.machine.push_back(
+      {"GPU", device.is_hopper(),
+       fmt::format("{}: compute capability {}.{}, {} SMs at up to {:.0f} MHz, {} of memory on {} bits, {} of L2.",
+                   f.name, f.major, f.minor, f.processors, f.clock_khz / 1e3,
+                   bytes(static_cast<double>(f.memory_bytes)), f.memory_bits, bytes(static_cast<double>(f.l2_bytes)))});
+  out.machine.push_back(
+      {"limits", f.clusters,
+       fmt::format("{} bytes of shared memory for a block ({} for an SM); clusters can{} be launched.",
+                   f.shared_per_block, f.shared_per_processor, f.clusters ? "" : "not")});
+  out.machine.push_back({"driver", f.driver_version >= 12000,
+                         fmt::format("{}speaks CUDA {}.{}.", release.empty() ? "" : release + "; ",
+                                     f.driver_version / 1000, f.driver_version / 10 % 100)});
+}
+
+void describe_software(const runtime::Compiler& compiler, const runtime::KernelCache& cache, Diagnosis& out) {
+  out.machine.push_back(
+      {"nvcc", static_cast<bool>(compiler),
+       compiler ? fmt::format("{}, {}.", compiler.version(), compiler.path()) : compiler.problem() + "."});
+  const VendorLibrary vendor = find_cublaslt(compiler);
+  out.machine.push_back({"cuBLASLt", static_cast<bool>(vendor),
+                         vendor ? fmt::format("{}, {}.", vendor.version, vendor.path) : vendor.problem + "."});
+  const std::string include = runtime::include_directory();
+  out.machine.push_back(
+      {"headers", !include.empty(),
+       include.empty() ? "Gantry's headers were not found; GANTRY_INCLUDE_DIR says where they are." : include + "."});
+  const runtime::KernelCache::Contents contents = cache.contents();
+  out.machine.push_back({"cache", cache.note().empty(),
+                         cache.note().empty()
+                             ? fmt::format("{}: {} kernel{}, {}.", cache.directory(), contents.kernels,
+                                           contents.kernels == 1 ? "" : "s", bytes(static_cast<double>(contents.bytes)))
+                             : cache.note() + "."});
+  const TuningFile tuning = TuningFile::read(tuning_path());
+  out.machine.push_back({"tuning", tuning.problems().empty(),
+                         fmt::format("{}: {} product{}{}.", tuning_path(), tuning.entries().size(),
+                                     tuning.entries().size() == 1 ? "" : "s",
+                                     tuning.problems().empty() ? "" : ", and lines that cannot be read")});
+  std::string kernels;
+  for (const SimulatedProduct& product : simulated_products()) {
+    kernels += (kernels.empty() ? "" : ", ") + std::string(info(product.options.a).name) + " " +
+               gantry::to_text(product.options.schedule);
+  }
+  out.machine.push_back({"simulator", true, fmt::format("built in, with products of {}.", kernels)});
+}
+
+// What the commands need, and whether it is there.
+void judge(const runtime::Device& device, const runtime::Compiler& compiler, Diagnosis& out) {
+  const std::string no_gpu = why_no_gpu(device);
+  const bool headers = !runtime::include_directory().empty();
+  const bool compiles = compiler && headers;
+  const std::string no_compiler = !compiler ? compiler.problem() : headers ? "" : "Gantry's headers were not found";
+  const auto no = [](const std::string& why) { return "no: " + why + "."; };
+  out.works.push_back({"gantry gemm --machine sim", true, "yes: every epilogue, with the kernels named above."});
+  out.works.push_back(
+      {"kernels compiled at run time", compiles, compiles ? "yes: any tile and any epilogue." : no(no_compiler)});
+  const bool gpu = no_gpu.empty() && compiles;
+  const std::string gpu_reason = !no_gpu.empty() ? no_gpu : no_compiler;
+  out.works.push_back({"gantry gemm --machine gpu", gpu, gpu ? "yes." : no(gpu_reason)});
+  out.works.push_back({"gantry tune", gpu, gpu ? "yes." : no(gpu_reason)});
+  const VendorLibrary vendor = find_cublaslt(compiler);
+  out.works.push_back({"gantry bench gemm", gpu && vendor,
+                       !gpu      ? no(gpu_reason)
+                       : !vendor ? no(vendor.problem)
+                                 : "yes, against cuBLASLt."});
+}
+
+void print(const Diagnosis& d) {
+  for (const Line& line : d.machine) fmt::print("{:<10} {} {}\n", line.name, line.ok ? " " : "-", line.text);
+  fmt::print("\n");
+  for (const Line& line : d.works) fmt::print("{:<29} {}\n", line.name, line.text);
+}
+
+nlohmann::ordered_json to_json(const Diagnosis& d) {
+  const auto list = [](const std::vector<Line>& lines) {
+    nlohmann::ordered_json out;
+    for (const Line& line : lines) out[line.name] = {{"ok", line.ok}, {"text", line.text}};
+    return out;
+  };
+  return {{"machine", list(d.machine)}, {"works", list(d.works)}};
+}
+
+void diagnose(bool json) {
+  const runtime::Device device = runtime::Device::open();
+  const runtime::Compiler compiler = runtime::Compiler::find();
+  const runtime::KernelCache cache;
+  Diagnosis out;
+  describe_gpu(device, out);
+  describe_software(compiler, cache, out);
+  judge(device, compiler, out);
+  if (json) {
+    fmt::print("{}\n", to_json(out).dump(2));
+  } else {
+    print(out);
+  }
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("doctor", "Says what this machine has, and what will work on it");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "the same as JSON");
+  command->footer("A line with a dash says what is missing. The exit status is 0 whatever is missing.");
+  command->callback([json, &status] {
+    diagnose(*json);
+    status = 0;
+  });
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,272 @@
+// gantry gemm: one product with its fused epilogue, on the GPU or on the simulated machine, compared with the
+// reference.
+#include <chrono>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "gemm/choice.hpp"
+#include "gemm/on_gpu.hpp"
+#include "gemm/simulated.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+struct GemmTexts {
+  ProductTexts product{};
+  std::string machine = "auto";
+  std::string inputs = "eighths";
+  std::string checker = "on";
+  std::uint64_t seed = 0;
+  bool json = false;
+  bool progress = false;
+};
+
+struct Answer {
+  std::string machine;
+  std::string choice;
+  std::string plan;
+  std::string findings;  // of the simulated machine, as it reports them
+  std::string checker;
+  std::string time;
+  std::vector<std::string> problems{};
+  bool clean = true;
+  Verification verification{};
+  double seconds = 0;
+  std::uint64_t steps = 0;
+
+  bool ok() const { return problems.empty() && clean && verification.ok(); }
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The kernel that is compiled in and fastest for a GPU, as far as the model knows.
+struct ChosenKernel {
+  const SimulatedProduct* kernel = nullptr;
+  std::string why{};
+};
+
+ChosenKernel choose_simulated(const Product& product, const std::vector<SimulatedProduct>& kernels) {
+  std::vector<GemmOptions> candidates;
+  for (const SimulatedProduct& kernel : kernels) {
+    candidates.push_back(kernel.options);
+    candidates.back().c = product.options.c;
+  }
+  const Chosen chosen = choose_among(product, candidates, {});
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (candidates[i] == chosen.options) return {&kernels[i], chosen.why};
+  }
+  return {};
+}
+
+Answer simulate(const Product& product, Operands& operands, const GemmTexts& texts, Progress& progress) {
+  Answer out;
+  const std::vector<SimulatedProduct> kernels = simulated_for(product.options);
+  if (kernels.empty()) {
+    out.problems.push_back(not_simulated(product.options));
+    return out;
+  }
+  const auto [kernel, why] = choose_simulated(product, kernels);
+  out.choice = why;
+  SimulatorOptions options;
+  options.seed = texts.seed;
+  options.checker = texts.checker == "on";
+  // An endless loop is told from a large product by its size.
+  options.max_steps = 50'000'000 + static_cast<std::uint64_t>(product.flops() / 100);
+  TileCount count;
+  progress.step("simulating", [&count] {
+    const auto all = static_cast<double>(count.all.load(std::memory_order_relaxed));
+    return all == 0 ? 0 : static_cast<double>(count.done.load(std::memory_order_relaxed)) / all;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  SimulatedRun run = kernel->run(product, operands, options, count);
+  out.seconds = seconds_since(start);
+  out.problems = run.problems;
+  out.plan = run.plan;
+  if (!out.problems.empty() || run.report.kernel.empty()) return out;
+  out.steps = run.report.steps;
+  out.clean = run.report.clean();
+  if (!out.clean) out.findings = run.report.text();
+  out.checker = texts.checker == "on"
+                    ? fmt::format("{} in {} steps of threads under seed {}{}",
+                                  out.clean ? "no finding" : "findings, which stand below,", out.steps, texts.seed,
+                                  out.clean ? "; that is evidence, not proof" : "")
+                    : "off: races and missing fences were not looked for";
+  out.time = fmt::format("{:.1f} s for {} simulated steps; this says nothing about a GPU", out.seconds, out.steps);
+  return out;
+}
+
+Answer on_gpu(const runtime::Device& device, const Product& product, Operands& operands, Progress& progress) {
+  Answer out;
+  const GpuRun run = run_on_gpu(device, product, operands, progress);
+  out.problems = run.problems;
+  out.plan = run.plan;
+  out.choice = run.choice;
+  if (!out.problems.empty()) return out;
+  out.seconds = run.seconds;
+  out.time = fmt::format(
+      "{:.2f} us a call, {:.1f} TFLOP/s, {:.2f} TB/s (median of {} calls, operands in L2 where they fit)",
+      run.seconds * 1e6, product.flops() / run.seconds / 1e12, operands.traffic() / run.seconds / 1e12, run.calls);
+  return out;
+}
+
+std::string verdict(const Verification& v) {
+  const std::string part = v.part.empty() ? "" : fmt::format(" ({})", v.part);
+  if (!v.ok()) {
+    return fmt::format("WRONG: {} of {} elements{}; the first: {}", v.wrong, v.elements, part, v.first_wrong);
+  }
+  return fmt::format(
+      "right: {} elements{} lie within their bounds; the largest error is {:.3g}, where {:.3g} is allowed", v.elements,
+      part, v.largest_error, v.its_bound);
+}
+
+// Words in columns: a name, then lines that begin below each other.
+void print_section(const char* name, const std::string& text) {
+  constexpr std::size_t kColumns = 110;
+  std::string_view rest = text;
+  const char* label = name;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    while (!line.empty()) {
+      std::size_t cut = line.size();
+      if (cut > kColumns) {
+        cut = line.rfind(' ', kColumns);
+        if (cut == std::string_view::npos || cut == 0) cut = kColumns;
+      }
+      fmt::print("{:<9} {}\n", label, line.substr(0, cut));
+      label = "";
+      line.remove_prefix(std::min(cut + 1, line.size()));
+    }
+  }
+}
+
+void print(const Product& product, const Answer& a) {
+  fmt::print("{}\n\n", title(product));
+  print_section("machine", a.machine);
+  print_section("choice", a.choice);
+  print_section("plan", a.plan);
+  if (!a.checker.empty()) print_section("checker", a.checker);
+  print_section("findings", a.findings);
+  print_section("result", verdict(a.verification));
+  print_section("time", a.time);
+}
+
+nlohmann::ordered_json to_json(const Product& product, const Answer& a, const GemmTexts& texts) {
+  const Verification& v = a.verification;
+  nlohmann::ordered_json out;
+  out["m"] = product.m;
+  out["n"] = product.n;
+  out["k"] = product.k;
+  out["batch"] = product.batch;
+  out["a"] = info(product.options.a).name;
+  out["b"] = info(product.options.b).name;
+  out["d"] = info(product.options.d).name;
+  out["epilogue"] = product.expression;
+  out["inputs"] = texts.inputs;
+  out["seed"] = texts.seed;
+  out["machine"] = a.machine;
+  out["choice"] = a.choice;
+  out["plan"] = a.plan;
+  out["ok"] = a.ok();
+  out["clean"] = a.clean;
+  if (!a.findings.empty()) out["findings"] = a.findings;
+  out["verified"] = {{"elements", v.elements},           {"part", v.part},       {"wrong", v.wrong},
+                     {"largest_error", v.largest_error}, {"bound", v.its_bound}, {"first_wrong", v.first_wrong}};
+  out["seconds"] = a.seconds;
+  if (a.steps > 0) out["steps"] = a.steps;
+  return out;
+}
+
+// Which machine, and why in words; the other one where the first cannot be.
+struct Machine {
+  bool gpu = false;
+  std::string why;
+  std::string problem{};
+};
+
+Machine choose_machine(const std::string& asked, const runtime::Device& device) {
+  const std::string no_gpu = why_no_gpu(device);
+  const std::string simulated = "the simulated SM";
+  if (asked == "sim") return {false, simulated};
+  if (asked == "gpu") {
+    if (no_gpu.empty()) return {true, device.facts().name};
+    return {true, {}, no_gpu + "; --machine sim runs the same kernel without one"};
+  }
+  if (!no_gpu.empty()) return {false, fmt::format("{}, since {}", simulated, no_gpu)};
+  const runtime::Compiler compiler = runtime::Compiler::find();
+  if (!compiler) {
+    return {false, fmt::format("{}: there is a GPU, but kernels for it are compiled on demand, and {}", simulated,
+                               compiler.problem())};
+  }
+  return {true, device.facts().name};
+}
+
+int refuse(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) fmt::print(stderr, "gantry: {}\n", problem);
+  return 1;
+}
+
+int run_command(const GemmTexts& texts) {
+  Product product = read_product(texts.product);
+  const Inputs inputs = read_inputs(texts.inputs, product.problems);
+  if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
+  const runtime::Device device = texts.machine == "sim" ? runtime::Device() : runtime::Device::open();
+  const Machine machine = choose_machine(texts.machine, device);
+  if (!machine.problem.empty()) return refuse({machine.problem});
+  Progress progress(texts.progress);
+  progress.step("filling the operands");
+  Operands operands(product, inputs, texts.seed);
+  Answer answer =
+      machine.gpu ? on_gpu(device, product, operands, progress) : simulate(product, operands, texts, progress);
+  answer.machine = machine.why;
+  if (!answer.problems.empty()) {
+    progress.end();
+    return refuse(answer.problems);
+  }
+  progress.step("comparing with the reference");
+  answer.verification = operands.verify();
+  progress.end();
+  if (texts.json) {
+    fmt::print("{}\n", to_json(product, answer, texts).dump(2));
+  } else {
+    print(product, answer);
+  }
+  return answer.ok() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_gemm_command(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("gemm", "Multiplies matrices with a fused epilogue, and checks the result");
+  command->get_formatter()->column_width(30);
+  const auto texts = std::make_shared<GemmTexts>();
+  add_product_options(*command, texts->product, true);
+  command->add_option("--machine", texts->machine, "sim, gpu, or auto: a GPU where there is one")
+      ->option_text("NAME")
+      ->check(CLI::IsMember({"auto", "sim", "gpu"}));
+  command->add_option("--inputs", texts->inputs, "eighths (sums are exact), uniform in [-1, 1), or zeros")
+      ->option_text("NAME");
+  command->add_option("--seed", texts->seed, "of the inputs, and of the simulated machine's schedule; default 0")
+      ->option_text("N");
+  command->add_option("--checker", texts->checker, "of the simulated machine: on, or off, which is faster")
+      ->option_text("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
+  command->add_flag("--json", texts->json, "the answer as JSON");
+  command->add_flag("--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  command->footer(
+      "Example: gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue \"d = gelu(acc + row(bias))\"\n"
+      "Arguments of the epilogue are filled like A and B; scalars are what --set says, or their defaults.\n"
+      "The exit status is 1 where the product cannot run, is wrong, or the checker objects.");
+  command->callback([texts, &status] { status = run_command(*texts); });
+}
+
+}  // namespace gantry::tool

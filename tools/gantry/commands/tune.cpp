@@ -1,0 +1,181 @@
+// gantry tune: measures the configurations that come into question for a product, and keeps the fastest in the tuning
+// file, where the choice of a configuration finds it.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure.hpp"
+#include "commands/commands.hpp"
+#include "gemm/choice.hpp"
+#include "gemm/on_gpu.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+struct TuneTexts {
+  ProductTexts product{};
+  std::string file{};
+  std::string inputs = "uniform";
+  bool dry_run = false;
+  bool progress = false;
+};
+
+struct Trial {
+  GemmOptions options{};
+  std::string name{};
+  double seconds = 0;
+  std::string problem{};  // why it is out of the race
+};
+
+// All of them at once, as far as there are processors, so that the cache has them when they are tried.
+void compile_all(const runtime::KernelCache& cache, const Product& product, const std::vector<GemmOptions>& candidates,
+                 std::atomic<std::size_t>& done) {
+  const runtime::Compiler compiler = runtime::Compiler::find();
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> workers;
+  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < std::min(processors, candidates.size()); ++i) {
+    workers.emplace_back([&] {
+      for (std::size_t mine = next++; mine < candidates.size(); mine = next++) {
+        const runtime::GemmSpec spec{.options = candidates[mine], .expression = product.expression};
+        cache.get(compiler, {.text = gemm_source(spec)});
+        ++done;
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+
+// Loads, checks and times one configuration.
+Trial try_one(const runtime::Device& device, const runtime::KernelCache& cache, const Product& product,
+              const GemmOptions& options, Operands& operands, const DeviceOperands& on_device) {
+  Trial out{.options = options, .name = gantry::to_text(options).c_str()};
+  const runtime::LoadedGemm gemm =
+      load_gemm(cache, runtime::Compiler::find(), {.options = options, .expression = product.expression});
+  if (!gemm) {
+    out.problem = gemm.problem().substr(0, gemm.problem().find('\n'));
+    return out;
+  }
+  const runtime::LoadedGemmPlan plan = gemm.plan(on_device.abi());
+  if (!plan) {
+    out.problem = plan.text().substr(0, plan.text().find('\n'));
+    return out;
+  }
+  out.problem = plan.run();
+  if (out.problem.empty()) out.problem = on_device.download(operands);
+  if (!out.problem.empty()) return out;
+  if (const Verification v = operands.verify(); !v.ok()) {
+    out.problem = "it is wrong: " + v.first_wrong;
+    return out;
+  }
+  const BurstTime time = burst_time(device, {.name = out.name, .run = [&plan] { return plan.run(); }}, 5);
+  out.seconds = time.seconds;
+  out.problem = time.problem;
+  return out;
+}
+
+// Read again right before it is written, so that what others added in between stays.
+std::string keep(const std::string& path, const TuningEntry& entry) {
+  if (path.empty()) return "there is no place for the tuning file: HOME is not set; --file names one";
+  TuningFile file = TuningFile::read(path);
+  file.set(entry);
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
+  const std::string temporary = path + ".tmp";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << file.text();
+  stream.close();
+  if (stream) std::filesystem::rename(temporary, path, error);
+  return stream && !error ? "" : fmt::format("the tuning file could not be written to {}", path);
+}
+
+void print(const std::vector<Trial>& trials, const Product& product) {
+  fmt::print("{}\n\n", title(product));
+  for (const Trial& trial : trials) {
+    if (trial.problem.empty()) {
+      fmt::print("{:<40} {:9.2f} us {:8.1f} TFLOP/s\n", trial.name, trial.seconds * 1e6,
+                 product.flops() / trial.seconds / 1e12);
+    } else {
+      fmt::print("{:<40} left out: {}\n", trial.name, trial.problem);
+    }
+  }
+}
+
+int run_tune(const TuneTexts& texts) {
+  Product product = read_product(texts.product);
+  const Inputs inputs = read_inputs(texts.inputs, product.problems);
+  if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
+  const runtime::Device device = runtime::Device::open();
+  if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
+    fmt::print(stderr, "gantry: {}; configurations are measured where one is\n", no_gpu);
+    return kNoGpuStatus;
+  }
+  const std::vector<GemmOptions> candidates = candidates_for(product);
+  const runtime::KernelCache cache;
+  if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
+  Progress progress(texts.progress);
+  progress.step("filling the operands");
+  Operands operands(product, inputs, 1);
+  const DeviceOperands on_device(device, operands);
+  if (!on_device.problem().empty()) {
+    progress.end();
+    fmt::print(stderr, "gantry: {}\n", on_device.problem());
+    return 1;
+  }
+  std::atomic<std::size_t> compiled = 0;
+  progress.step("compiling", [&] { return static_cast<double>(compiled) / static_cast<double>(candidates.size()); });
+  compile_all(cache, product, candidates, compiled);
+  std::vector<Trial> trials;
+  for (const GemmOptions& options : candidates) {
+    progress.step(fmt::format("{} of {}: {}", trials.size() + 1, candidates.size(), gantry::to_text(options).c_str()));
+    trials.push_back(try_one(device, cache, product, options, operands, on_device));
+  }
+  progress.end();
+  std::stable_sort(trials.begin(), trials.end(), [](const Trial& x, const Trial& y) {
+    return x.problem.empty() != y.problem.empty() ? x.problem.empty() : x.seconds < y.seconds;
+  });
+  print(trials, product);
+  if (trials.empty() || !trials.front().problem.empty()) {
+    fmt::print(stderr, "gantry: no configuration could be measured\n");
+    return 1;
+  }
+  if (texts.dry_run) return 0;
+  const Trial& best = trials.front();
+  const std::string path = texts.file.empty() ? tuning_path() : texts.file;
+  const std::string problem = keep(path, {workload_of(product), device.facts().name, best.name, best.seconds * 1e3});
+  if (!problem.empty()) {
+    fmt::print(stderr, "gantry: {}\n", problem);
+    return 1;
+  }
+  fmt::print("\n{} is kept in {}; gantry gemm and gantry bench use it from now on\n", best.name, path);
+  return 0;
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("tune", "Measures configurations of a product on the GPU and keeps the fastest");
+  command->get_formatter()->column_width(30);
+  const auto texts = std::make_shared<TuneTexts>();
+  add_product_options(*command, texts->product, true);
+  command->add_option("--file", texts->file, "the tuning file; default GANTRY_TUNING or ~/.config/gantry/tuning")
+      ->option_text("FILE");
+  command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros")->option_text("NAME");
+  command->add_flag("--dry-run", texts->dry_run, "measure, and keep nothing");
+  command->add_flag("--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  command->footer(
+      "Example: gantry tune --m 4096 --n 4096 --k 4096 --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\"\n"
+      "The exit status is 77 where there is no GPU.");
+  command->callback([texts, &status] { status = run_tune(*texts); });
+}
+
+}  // namespace gantry::tool

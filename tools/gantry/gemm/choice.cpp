@@ -1,0 +1,91 @@
+#include "gemm/choice.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace gantry::tool {
+
+namespace {
+
+// What is set is kept.
+bool agrees(const GemmOptions& candidate, const GemmOptions& asked) {
+  const auto number = [](int there, int wanted) { return wanted == 0 || there == wanted; };
+  return number(candidate.tile.m, asked.tile.m) && number(candidate.tile.n, asked.tile.n) &&
+         number(candidate.tile.k, asked.tile.k) && number(candidate.cluster.m, asked.cluster.m) &&
+         number(candidate.cluster.n, asked.cluster.n) &&
+         (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule);
+}
+
+bool leaves_nothing_open(const GemmOptions& o) {
+  return o.tile.m > 0 && o.tile.n > 0 && o.cluster.m > 0 && o.cluster.n > 0 && o.schedule != GemmSchedule::automatic;
+}
+
+}  // namespace
+
+GemmWorkload workload_of(const Product& product) {
+  const GemmOptions& o = product.options;
+  GemmWorkload w;
+  w.m = product.m;
+  w.n = product.n;
+  w.k = product.k;
+  w.l = product.batch;
+  w.a = o.a;
+  w.b = o.b;
+  w.c = o.c;
+  w.d = o.d;
+  w.major_a = o.major_a;
+  w.major_b = o.major_b;
+  w.epilogue = product.expression;
+  return w;
+}
+
+std::vector<GemmOptions> candidates_for(const Product& product) {
+  const GemmOptions& asked = product.options;
+  std::vector<GemmOptions> out;
+  if (leaves_nothing_open(asked)) return {asked};
+  for (GemmOptions candidate : gemm_candidates(workload_of(product))) {
+    if (!agrees(candidate, asked)) continue;
+    candidate.layout_c = asked.layout_c;
+    candidate.layout_d = asked.layout_d;
+    candidate.stages = asked.stages;
+    candidate.epilogue = asked.epilogue;
+    candidate.promote = asked.promote;
+    candidate.split = asked.split;
+    if (problems(candidate).empty()) out.push_back(candidate);
+  }
+  return out;
+}
+
+Chosen choose_among(const Product& product, const std::vector<GemmOptions>& candidates, const runtime::Device& device) {
+  // What is left open where no candidate agrees is left to the kernel's own defaults.
+  if (candidates.empty())
+    return {product.options, "no configuration of the list is what was asked for; the rest follows from it"};
+  GemmQuestion question;
+  question.workload = workload_of(product);
+  question.epilogue = epilogue_cost(product.graph, product.options.c);
+  if (device) {
+    question.device_name = device.facts().name;
+    question.device.multiprocessors = device.facts().processors;
+  }
+  const TuningFile tuning = TuningFile::read(tuning_path());
+  for (const std::string& problem : tuning.problems()) fmt::print(stderr, "gantry: {}: {}\n", tuning_path(), problem);
+  question.tuning = &tuning;
+  const GemmChoice choice = choose(question, candidates);
+  if (!choice.ok()) return {candidates.front(), choice.explanation()};
+  const std::string of_what = device ? "" : "\nThese times are the model's, for an H200.";
+  return {candidates[static_cast<std::size_t>(choice.index)], choice.explanation() + of_what};
+}
+
+std::string tuning_path() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (std::string asked = variable("GANTRY_TUNING"); !asked.empty()) return asked;
+  if (const std::string config = variable("XDG_CONFIG_HOME"); !config.empty()) return config + "/gantry/tuning";
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.config/gantry/tuning";
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,30 @@
+// Which configuration a product gets: what its options say, what the tuning file has, or what the model chooses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gantry/gemm/choice.hpp>
+#include <gantry/runtime/device.hpp>
+
+#include "gemm/request.hpp"
+
+namespace gantry::tool {
+
+struct Chosen {
+  GemmOptions options{};
+  std::string why{};
+};
+
+GemmWorkload workload_of(const Product& product);
+
+// Configurations for the GPU that are what the product's options say; those alone where they leave nothing open.
+std::vector<GemmOptions> candidates_for(const Product& product);
+
+// Among `candidates`, which compute the product. Without a device, for an H200.
+Chosen choose_among(const Product& product, const std::vector<GemmOptions>& candidates, const runtime::Device& device);
+
+// GANTRY_TUNING, else XDG_CONFIG_HOME/gantry/tuning, else ~/.config/gantry/tuning; empty where there is no home.
+std::string tuning_path();
+
+}  // namespace gantry::tool

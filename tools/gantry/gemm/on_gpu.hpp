@@ -1,0 +1,65 @@
+// A product on the GPU: compiled at run time (or found in the cache), its operands uploaded, planned, run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gantry/runtime/device.hpp>
+#include <gantry/runtime/gemm.hpp>
+
+#include "gemm/operands.hpp"
+#include "gemm/progress.hpp"
+
+namespace gantry::tool {
+
+// Operands in the memory of the GPU.
+class DeviceOperands {
+ public:
+  // Empty `problem()`: all of them are there, with the host's values.
+  DeviceOperands(const runtime::Device& device, const Operands& operands);
+
+  const std::string& problem() const { return problem_; }
+  const runtime::GemmAbiProblem& abi() const { return abi_; }
+  void* address(const std::string& name) const;
+
+  // Copies what is written back to the host. Empty, or what went wrong.
+  std::string download(Operands& operands) const;
+
+ private:
+  runtime::Device device_;
+  std::vector<std::string> names_;
+  std::vector<runtime::DeviceBuffer> buffers_;
+  std::vector<runtime::GemmAbiArgument> room_;
+  runtime::GemmAbiProblem abi_;
+  std::string problem_;
+};
+
+// What a command that needs a GPU ends with where there is none, as the programs under bench/gpu do.
+inline constexpr int kNoGpuStatus = 77;
+
+// Why the GPU cannot run products; empty: it can.
+std::string why_no_gpu(const runtime::Device& device);
+
+// The best configuration that there is a kernel of: the next best where one does not fit into shared memory beside the
+// epilogue, which only its compilation tells.
+struct ChosenGemm {
+  runtime::LoadedGemm gemm;
+  std::string why;
+};
+ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
+                     const runtime::Device& device);
+
+struct GpuRun {
+  std::vector<std::string> problems{};  // why there was no run
+  std::string choice{};                 // which kernel, why, and where it came from
+  std::string plan{};
+  double seconds = 0;  // of one call, the median of several
+  int calls = 0;
+};
+
+GpuRun run_on_gpu(const runtime::Device& device, const Product& product, Operands& operands, Progress& progress);
+
+double median(std::vector<double> values);
+
+}  // namespace gantry::tool

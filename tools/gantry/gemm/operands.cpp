@@ -1,0 +1,296 @@
+#include "gemm/operands.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include <fmt/format.h>
+
+#include <gantry/gemm/reference.hpp>
+
+namespace gantry::tool {
+
+namespace {
+
+// Multiples of 1/8 (whole numbers for integers) have sums that are exact in any order.
+double number(Inputs inputs, ElementType element, std::mt19937_64& random) {
+  const ElementInfo& e = info(element);
+  const std::uint64_t bits = random() >> 11;
+  if (inputs == Inputs::zeros) return 0;
+  const bool whole = e.kind == ElementKind::signed_integer || e.kind == ElementKind::unsigned_integer;
+  if (element == ElementType::u1) return static_cast<double>(bits % 2);
+  const bool positive = e.kind == ElementKind::unsigned_integer;
+  if (inputs == Inputs::eighths) {
+    const double x = static_cast<double>(bits % 16) - (positive ? 0 : 8);
+    return whole ? x : x / 8;
+  }
+  const double unit = static_cast<double>(bits) * 0x1p-53;
+  if (whole) return std::floor(unit * 256) - (positive ? 0 : 128);
+  return 2 * unit - 1;
+}
+
+}  // namespace
+
+// A block of rows of D.
+struct Operands::Rows {
+  std::int64_t first = 0, count = 0;
+};
+
+Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed)
+    : product_(product), inputs_(inputs), scalars_(product.scalars) {
+  add_matrices();
+  add_arguments();
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (!all_[i].written) fill(all_[i], seed * 64 + i);
+  }
+  poison();
+}
+
+void Operands::add(Operand o) {
+  const int bits = info(o.element).bits;
+  const std::int64_t chunk = 128 / bits;
+  o.stride = (o.length + chunk - 1) / chunk * chunk;
+  o.batch_stride = o.batches > 1 ? o.stride * o.lines : 0;
+  const std::int64_t elements = o.stride * std::max<std::int64_t>(o.lines, 1) * std::max<std::int64_t>(o.batches, 1);
+  o.bytes.resize(static_cast<std::size_t>(bytes_for(o.element, elements)) + 16);
+  all_.push_back(std::move(o));
+}
+
+void Operands::add_matrices() {
+  const GemmOptions& o = product_.options;
+  const auto matrix = [&](const char* name, ElementType element, bool rows, std::int64_t m, std::int64_t n) {
+    if (element == ElementType::void_) return;
+    Operand operand{.name = name, .element = element, .rows = rows};
+    operand.length = rows ? n : m;
+    operand.lines = rows ? m : n;
+    operand.batches = product_.batch;
+    operand.written = operand.name == "D";
+    add(operand);
+  };
+  matrix("A", o.a, o.major_a == Major::K, product_.m, product_.k);
+  matrix("B", o.b, o.major_b == Major::K, product_.n, product_.k);
+  matrix("C", o.c, !is_m_major(o.layout_c), product_.m, product_.n);
+  matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.n);
+}
+
+void Operands::add_arguments() {
+  for (int i = 0; i < product_.graph.argument_count; ++i) {
+    const fusion::Argument& a = product_.graph.arguments[i];
+    if (a.kind == fusion::ArgumentKind::scalar) continue;
+    Operand operand{.name = a.name.text, .element = a.element, .rows = a.row_major, .written = is_output(a.kind)};
+    operand.argument = i;
+    const bool tensor = fusion::is_tensor(a.kind);
+    const bool of_row = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
+    const bool of_column = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
+    if (tensor) {
+      operand.length = a.row_major ? product_.n : product_.m;
+      operand.lines = a.row_major ? product_.m : product_.n;
+      operand.batches = product_.batch;
+    } else {
+      operand.rows = true;
+      operand.length = of_row ? product_.n : of_column ? product_.m : 1;
+    }
+    add(operand);
+  }
+}
+
+const Operand* Operands::find(const std::string& name) const {
+  for (const Operand& operand : all_) {
+    if (operand.name == name) return &operand;
+  }
+  return nullptr;
+}
+
+// A stretch of random numbers, repeated: large matrices are filled at the speed of memory.
+void Operands::fill(Operand& operand, std::uint64_t seed) const {
+  constexpr std::int64_t kStretch = 65544;  // no multiple of a power of two above 8, so that lines differ
+  std::mt19937_64 random(seed);
+  std::vector<std::uint8_t> stretch(static_cast<std::size_t>(bytes_for(operand.element, kStretch)));
+  for (std::int64_t i = 0; i < kStretch; ++i) {
+    store_from_double(operand.element, stretch.data(), i, number(inputs_, operand.element, random));
+  }
+  for (std::size_t at = 0; at < operand.bytes.size(); at += stretch.size()) {
+    std::memcpy(operand.bytes.data() + at, stretch.data(), std::min(stretch.size(), operand.bytes.size() - at));
+  }
+}
+
+void Operands::poison() {
+  for (Operand& operand : all_) {
+    if (!operand.written) continue;
+    // What is added to begins as zeros.
+    const bool added_to = operand.argument < 0 && product_.options.split == SplitMode::reduce_add;
+    std::fill(operand.bytes.begin(), operand.bytes.end(), static_cast<std::uint8_t>(added_to ? 0x00 : 0xA5));
+  }
+}
+
+std::vector<void*> Operands::host_addresses() {
+  std::vector<void*> out;
+  out.reserve(all_.size());
+  for (Operand& operand : all_) {
+    // Vectors of bytes begin where the allocator likes, which is at multiples of 16.
+    out.push_back(operand.bytes.data());
+  }
+  return out;
+}
+
+runtime::GemmAbiProblem Operands::problem(const std::vector<void*>& addresses,
+                                          std::vector<runtime::GemmAbiArgument>& room) const {
+  runtime::GemmAbiProblem out;
+  out.m = product_.m;
+  out.n = product_.n;
+  out.k = product_.k;
+  out.batch = product_.batch;
+  room.clear();
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const Operand& o = all_[i];
+    if (o.argument >= 0) {
+      const bool tensor = fusion::is_tensor(product_.graph.arguments[o.argument].kind);
+      room.push_back({o.name.c_str(), addresses[i], 0, tensor ? o.stride : -1, tensor ? o.batch_stride : -1});
+      continue;
+    }
+    runtime::GemmAbiMatrix& matrix = o.name == "A" ? out.a : o.name == "B" ? out.b : o.name == "C" ? out.c : out.d;
+    matrix = {addresses[i], o.stride, o.batch_stride};
+  }
+  for (const Scalar& scalar : scalars_) room.push_back({scalar.name.c_str(), nullptr, scalar.value, -1, -1});
+  out.arguments = room.data();
+  out.argument_count = static_cast<int>(room.size());
+  return out;
+}
+
+fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses) const {
+  fusion::FusionArguments out(product_.graph);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const Operand& o = all_[i];
+    if (o.argument < 0) continue;
+    const bool tensor = fusion::is_tensor(product_.graph.arguments[o.argument].kind);
+    if (tensor) {
+      out[o.name.c_str()].tensor(addresses[i], o.stride, o.batch_stride);
+    } else {
+      out[o.name.c_str()] = addresses[i];
+    }
+  }
+  for (const Scalar& scalar : scalars_) out[scalar.name.c_str()] = scalar.value;
+  return out;
+}
+
+namespace {
+
+// Compares results with what they should be, and remembers the largest error.
+class Comparison {
+ public:
+  Comparison(Verification& out, const std::string& name) : out_(out), name_(name) {}
+
+  void compare(const std::vector<fusion::Range>& expected, const fusion::ReferenceTensor& actual,
+               const fusion::ProblemShape& shape, std::int64_t first_row) {
+    std::size_t at = 0;
+    for (std::int64_t l = 0; l < shape.l; ++l) {
+      for (std::int64_t m = 0; m < shape.m; ++m) {
+        for (std::int64_t n = 0; n < shape.n; ++n) {
+          const double x = load_as_double(actual.element, actual.data, actual.index(m, n, l));
+          one(expected[at++], x, {first_row + m, n, l});
+        }
+      }
+    }
+  }
+
+ private:
+  struct Place {
+    std::int64_t m, n, l;
+  };
+
+  void one(const fusion::Range& range, double x, const Place& place) {
+    ++out_.elements;
+    if (!range.holds(x)) {
+      if (out_.wrong++ == 0) {
+        out_.first_wrong = fmt::format(
+            "{} at row {}, column {}{} is {:.9g}, and should be {:.9g}, between {:.9g} and {:.9g}", name_, place.m,
+            place.n, place.l > 0 ? fmt::format(" of batch {}", place.l) : "", x, range.value, range.lower, range.upper);
+      }
+      return;
+    }
+    const double error = std::fabs(x - range.value);
+    if (!(error > out_.largest_error) || range.unbounded()) return;
+    out_.largest_error = error;
+    out_.its_bound = std::max(range.upper - range.value, range.value - range.lower);
+  }
+
+  Verification& out_;
+  std::string name_;
+};
+
+fusion::ReferenceTensor from_row(const Operand& o, std::int64_t first) {
+  fusion::ReferenceTensor out = o.tensor();
+  const std::int64_t offset = first * out.stride_m;
+  out.data = o.bytes.data() + bytes_for(o.element, offset);
+  return out;
+}
+
+}  // namespace
+
+void Operands::verify_rows(const Rows& rows, Verification& out) const {
+  const bool all = rows.count == product_.m;
+  GemmReferenceProblem p;
+  p.shape = {.m = rows.count, .n = product_.n, .l = product_.batch};
+  p.k = product_.k;
+  p.d_element = product_.options.d;
+  p.promote = product_.options.promote;
+  std::vector<void*> addresses;
+  for (const Operand& o : all_) {
+    if (o.name == "A" && o.argument < 0) p.a = from_row(o, rows.first);
+    if (o.name == "B" && o.argument < 0) p.b = o.tensor();
+    if (o.name == "C" && o.argument < 0) p.source = from_row(o, rows.first);
+    // Column vectors and tensors begin at the first row.
+    const bool by_row = o.argument >= 0 && product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::row &&
+                        product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction;
+    const bool vector = by_row && product_.graph.arguments[o.argument].kind == fusion::ArgumentKind::column;
+    const std::int64_t offset = !by_row ? 0 : vector ? rows.first : rows.first * (o.rows ? o.stride : 1);
+    addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, offset));
+  }
+  const fusion::FusionArguments args = arguments(addresses);
+  const fusion::ReferenceResult expected = gemm_reference(product_.graph, p, args);
+  for (const Operand& o : all_) {
+    if (!o.written) continue;
+    Comparison comparison(out, o.name);
+    if (o.argument < 0) {
+      comparison.compare(expected.d, from_row(o, rows.first), p.shape, rows.first);
+    } else if (product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
+      comparison.compare(expected.outputs[o.argument], from_row(o, rows.first), p.shape, rows.first);
+    } else if (all) {
+      const fusion::ResolvedArguments values = args.resolved(p.shape);
+      comparison.compare(expected.outputs[o.argument], detail::output_tensor(product_.graph, values, o.argument),
+                         detail::output_shape(product_.graph, values, o.argument, p.shape), 0);
+    }
+  }
+}
+
+Verification Operands::verify() const {
+  // About a second's worth.
+  constexpr double kProducts = 1e9, kElements = 2e6;
+  constexpr std::int64_t kBlock = 128;  // rows begin at whole bytes in every element type
+  Verification out;
+  const auto row = static_cast<double>(product_.n) * static_cast<double>(product_.batch);
+  const double affordable =
+      std::min(kProducts / std::max(1.0, row * static_cast<double>(product_.k)), kElements / std::max(1.0, row));
+  if (static_cast<double>(product_.m) <= std::max(affordable, 2.0)) {
+    verify_rows({0, product_.m}, out);
+    return out;
+  }
+  const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable / 2));
+  const std::int64_t last = std::max(count, (product_.m - count) / kBlock * kBlock);
+  verify_rows({0, count}, out);
+  verify_rows({last, std::min(count, product_.m - last)}, out);
+  out.part = fmt::format("rows 0 to {} and {} to {}", count - 1, last, last + std::min(count, product_.m - last) - 1);
+  return out;
+}
+
+double Operands::traffic() const {
+  double bytes = 0;
+  for (const Operand& o : all_) {
+    bytes += static_cast<double>(bytes_for(o.element, o.length)) * static_cast<double>(o.lines) *
+             static_cast<double>(o.batches);
+  }
+  return bytes;
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,81 @@
+// The matrices of a product and the arguments of its epilogue in host memory: filled with numbers, poisoned where they
+// are written, and compared with the reference after a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gantry/epilogue/fusion/reference.hpp>
+#include <gantry/runtime/gemm_abi.hpp>
+
+#include "gemm/request.hpp"
+
+namespace gantry::tool {
+
+// A, B, C, D, or an argument that lives in memory. Lines (rows, or columns where those are contiguous) begin at
+// multiples of 16 bytes.
+struct Operand {
+  std::string name;
+  ElementType element = ElementType::void_;
+  bool rows = true;  // are contiguous
+  bool written = false;
+  std::int64_t length = 0, lines = 1, batches = 1;
+  std::int64_t stride = 0, batch_stride = 0;
+  int argument = -1;  // of the graph; negative for matrices
+  std::vector<std::uint8_t> bytes{};
+
+  fusion::ReferenceTensor tensor() const {
+    return {element, bytes.data(), rows ? stride : 1, rows ? 1 : stride, batch_stride};
+  }
+};
+
+struct Verification {
+  std::int64_t elements = 0;  // that were compared
+  std::string part;           // which of them, where not all
+  double largest_error = 0;   // between a result and the exact value
+  double its_bound = 0;       // how far that one may be off
+  std::int64_t wrong = 0;
+  std::string first_wrong{};  // a sentence
+
+  bool ok() const { return wrong == 0; }
+};
+
+class Operands {
+ public:
+  Operands(const Product& product, Inputs inputs, std::uint64_t seed);
+
+  const std::vector<Operand>& all() const { return all_; }
+  std::vector<Operand>& all() { return all_; }
+  const Operand* find(const std::string& name) const;
+
+  // Addresses, one for each operand, as a product takes them. Lives as long as this and `addresses` do.
+  runtime::GemmAbiProblem problem(const std::vector<void*>& addresses,
+                                  std::vector<runtime::GemmAbiArgument>& room) const;
+  // In host memory.
+  std::vector<void*> host_addresses();
+  fusion::FusionArguments arguments(const std::vector<void*>& addresses) const;
+
+  // Everything that is written gets values that no product has; what is added to, zeros.
+  void poison();
+  // Of what was written. Where all of it would take long, the first and the last rows.
+  Verification verify() const;
+
+  // Bytes that must cross the edge of the chip.
+  double traffic() const;
+
+ private:
+  struct Rows;
+  void add(Operand operand);
+  void add_matrices();
+  void add_arguments();
+  void fill(Operand& operand, std::uint64_t seed) const;
+  void verify_rows(const Rows& rows, Verification& out) const;
+
+  Product product_;
+  Inputs inputs_;
+  std::vector<Operand> all_;
+  std::vector<Scalar> scalars_;
+};
+
+}  // namespace gantry::tool

@@ -1,0 +1,215 @@
+#include "gemm/request.hpp"
+
+#include <charconv>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/numeric/element_name.hpp>
+
+namespace gantry::tool {
+
+namespace {
+
+// Text from a user, fit to be quoted: printable, and not longer than a line.
+std::string in_quotes(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
+  return '"' + out + (text.size() > 48 ? "...\"" : "\"");
+}
+
+template <class Number>
+bool read_number(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+class Reader {
+ public:
+  explicit Reader(std::vector<std::string>& problems) : problems_(problems) {}
+
+  void element(const char* option, const std::string& text, ElementType& out) {
+    if (text.empty()) return;
+    const ParsedElementType parsed = parse_element_type(text.c_str());
+    if (!parsed.ok) problems_.push_back(fmt::format("{}: {}", option, parsed.problem.c_str()));
+    out = parsed.type;
+  }
+
+  // One of a few words; the value is that of the same place.
+  template <class Value>
+  void word(const char* option, const std::string& text, const std::vector<std::pair<const char*, Value>>& words,
+            Value& out) {
+    if (text.empty()) return;
+    std::string known;
+    for (const auto& [name, value] : words) {
+      if (text == name) {
+        out = value;
+        return;
+      }
+      known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    problems_.push_back(fmt::format("{} takes one of {}, and not {}", option, known, in_quotes(text)));
+  }
+
+  // `128x256`: at least two extents, at most as many as there are places.
+  void extents(const char* option, std::string_view text, std::vector<int*> places) {
+    if (text.empty() || text == "auto") return;
+    const std::string_view all = text;
+    for (std::size_t count = 0; count < places.size(); ++count) {
+      const std::size_t x = text.find('x');
+      if (!read_number(text.substr(0, x), *places[count])) break;
+      if (x == std::string_view::npos) {
+        if (count >= 1) return;
+        break;
+      }
+      text.remove_prefix(x + 1);
+    }
+    problems_.push_back(fmt::format("{} takes extents such as {}, and not {}", option,
+                                    places.size() == 3 ? "128x192 or 128x192x64" : "2x1", in_quotes(all)));
+  }
+
+  void size(const char* option, std::int64_t value) {
+    if (value < 0) problems_.push_back(fmt::format("{} is {}: a size is not negative", option, value));
+  }
+
+  void scalars(const std::vector<std::string>& texts, std::vector<Scalar>& out) {
+    for (const std::string& text : texts) {
+      const std::size_t equals = text.find('=');
+      Scalar scalar{text.substr(0, equals)};
+      const std::string_view number = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
+      if (!read_number(number, scalar.value)) {
+        problems_.push_back(
+            fmt::format("--set takes a scalar's name and value such as alpha=2, and not {}", in_quotes(text)));
+      }
+      out.push_back(scalar);
+    }
+  }
+
+ private:
+  std::vector<std::string>& problems_;
+};
+
+// What a product of these elements is stored as where nothing is said.
+ElementType usual_result(ElementType a) {
+  switch (a) {
+    case ElementType::tf32:
+      return ElementType::f32;
+    case ElementType::e4m3:
+    case ElementType::e5m2:
+      return ElementType::bf16;
+    case ElementType::s8:
+    case ElementType::u8:
+      return ElementType::s32;
+    default:
+      return a;
+  }
+}
+
+void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
+  GemmOptions& o = product.options;
+  read.element("--a", texts.a, o.a);
+  o.b = o.a;
+  o.d = usual_result(o.a);
+  read.element("--b", texts.b, o.b);
+  read.element("--d", texts.d, o.d);
+  if (product.graph.uses_source()) o.c = o.d;
+  read.element("--c", texts.c, o.c);
+}
+
+}  // namespace
+
+void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size) {
+  const auto size = [&](const char* name, std::int64_t& value, const char* help) {
+    CLI::Option* option = command.add_option(name, value, help)->option_text("N");
+    if (needs_size) option->required();
+  };
+  size("--m", texts.m, "rows of A and D");
+  size("--n", texts.n, "columns of B and D");
+  size("--k", texts.k, "columns of A, rows of B");
+  command.add_option("--batch", texts.batch, "matrices of each; default 1")->option_text("N");
+  const auto text = [&](const char* name, std::string& value, const char* what, const char* help) {
+    command.add_option(name, value, help)->option_text(what);
+  };
+  text("--a", texts.a, "TYPE", "elements of A: f16, bf16, tf32, e4m3, e5m2, s8, u8; default bf16");
+  text("--b", texts.b, "TYPE", "elements of B; default as A");
+  text("--c", texts.c, "TYPE", "elements of C, where the epilogue uses it; default as D");
+  text("--d", texts.d, "TYPE", "elements of D; default as A, bf16 for 8-bit floats, f32 for tf32");
+  text("--epilogue", texts.epilogue, "TEXT", "what becomes of a sum; default \"d = acc\" (gantry explain fusion)");
+  command.add_option("--set", texts.values, "a scalar of the epilogue, such as alpha=2")->option_text("NAME=NUMBER");
+  text("--major-a", texts.major_a, "k|m", "which elements of A lie next to each other; default along k");
+  text("--major-b", texts.major_b, "k|n", "the same for B");
+  text("--layout-c", texts.layout_c, "row|column", "which lines of C are contiguous; default row");
+  text("--layout-d", texts.layout_d, "row|column", "the same for D");
+  text("--tile", texts.tile, "MxN", "rows and columns of a tile, such as 128x192; default chosen");
+  text("--cluster", texts.cluster, "MxN", "CTAs of a cluster, such as 2x1; default chosen");
+  text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default chosen");
+  text("--split", texts.split, "NAME", "how K is split: auto, none or reduce_add");
+  command.add_option("--stages", texts.stages, "of the main loop; default as many as fit")->option_text("N");
+  command.add_flag("--promote", texts.promote, "8-bit floats: sums are moved to full f32 every 128 of K");
+}
+
+Product read_product(const ProductTexts& texts) {
+  Product out;
+  out.m = texts.m;
+  out.n = texts.n;
+  out.k = texts.k;
+  out.batch = texts.batch;
+  out.expression = texts.epilogue;
+  Reader read(out.problems);
+  read.size("--m", texts.m);
+  read.size("--n", texts.n);
+  read.size("--k", texts.k);
+  read.size("--batch", texts.batch);
+  const fusion::ParsedGraph parsed = fusion::parse_graph(texts.epilogue);
+  if (!parsed.ok()) out.problems.push_back(fmt::format("--epilogue: \n{}", explain(texts.epilogue, parsed).c_str()));
+  out.graph = parsed.graph;
+  if (parsed.ok() && out.graph.d < 0) {
+    out.problems.emplace_back("--epilogue gives no D: a product stores it; begin with \"d = acc\"");
+  }
+  read_elements(texts, read, out);
+  GemmOptions& o = out.options;
+  read.word<Major>("--major-a", texts.major_a, {{"k", Major::K}, {"m", Major::MN}}, o.major_a);
+  read.word<Major>("--major-b", texts.major_b, {{"k", Major::K}, {"n", Major::MN}}, o.major_b);
+  const std::vector<std::pair<const char*, LayoutTag>> layouts{{"row", kRowMajor}, {"column", kColumnMajor}};
+  read.word<LayoutTag>("--layout-c", texts.layout_c, layouts, o.layout_c);
+  read.word<LayoutTag>("--layout-d", texts.layout_d, layouts, o.layout_d);
+  read.extents("--tile", texts.tile, {&o.tile.m, &o.tile.n, &o.tile.k});
+  read.extents("--cluster", texts.cluster, {&o.cluster.m, &o.cluster.n});
+  read.word<GemmSchedule>("--schedule", texts.schedule,
+                          {{"auto", GemmSchedule::automatic},
+                           {"cooperative", GemmSchedule::cooperative},
+                           {"pingpong", GemmSchedule::pingpong}},
+                          o.schedule);
+  read.word<SplitMode>(
+      "--split", texts.split,
+      {{"auto", SplitMode::automatic}, {"none", SplitMode::none}, {"reduce_add", SplitMode::reduce_add}}, o.split);
+  o.stages = texts.stages;
+  o.promote = texts.promote;
+  read.scalars(texts.values, out.scalars);
+  if (!out.ok()) return out;
+  for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
+  return out;
+}
+
+std::string title(const Product& product) {
+  std::string out = fmt::format("{} x {} x {}", product.m, product.n, product.k);
+  if (product.batch != 1) out += fmt::format(", {} of them", product.batch);
+  out += fmt::format(", {}", info(product.options.a).name);
+  if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
+  return out + fmt::format(" to {}: {}", info(product.options.d).name, product.expression);
+}
+
+const char* to_text(Inputs inputs) {
+  constexpr const char* kNames[] = {"eighths", "uniform", "zeros"};
+  return kNames[static_cast<int>(inputs)];
+}
+
+Inputs read_inputs(const std::string& text, std::vector<std::string>& problems) {
+  Inputs out = Inputs::eighths;
+  Reader(problems).word<Inputs>(
+      "--inputs", text, {{"eighths", Inputs::eighths}, {"uniform", Inputs::uniform}, {"zeros", Inputs::zeros}}, out);
+  return out;
+}
+
+}  // namespace gantry::tool

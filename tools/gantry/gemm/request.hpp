@@ -1,0 +1,62 @@
+// What `gantry gemm`, `gantry bench gemm` and `gantry tune` are asked, from the texts of their options to a product; or
+// every sentence that says what is wrong with them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/gemm/options.hpp>
+
+namespace CLI {
+class App;
+}
+
+namespace gantry::tool {
+
+struct ProductTexts {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  std::string a = "bf16";
+  std::string b{}, c{}, d{};  // empty: as A; as D where the expression uses C; as A, or what its sums fit into
+  std::string epilogue = "d = acc";
+  std::string major_a{}, major_b{}, layout_c{}, layout_d{};
+  std::string tile{}, cluster{}, schedule{}, split{};
+  int stages = 0;
+  bool promote = false;
+  std::vector<std::string> values{};  // "alpha=2"
+};
+
+enum class Inputs : std::uint8_t { eighths, uniform, zeros };
+
+struct Scalar {
+  std::string name;
+  float value = 0;
+};
+
+struct Product {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  GemmOptions options;
+  std::string expression;
+  fusion::Graph graph;
+  std::vector<Scalar> scalars;
+  std::vector<std::string> problems;  // with these there is no product
+
+  bool ok() const { return problems.empty(); }
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+  }
+};
+
+// The options that say which product; `needs_size` where M, N and K must be given.
+void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size);
+
+Product read_product(const ProductTexts& texts);
+
+// "512 x 768 x 256 of bf16: d = gelu(acc + row(bias))"
+std::string title(const Product& product);
+
+const char* to_text(Inputs inputs);
+Inputs read_inputs(const std::string& text, std::vector<std::string>& problems);
+
+}  // namespace gantry::tool

@@ -1,0 +1,91 @@
+// How a product of simulated.hpp runs. Included by the translation units that compile one.
+#pragma once
+
+#include <gantry/epilogue/fusion/loop_callbacks.hpp>
+#include <gantry/gemm/gemm.hpp>
+
+#include "gemm/simulated.hpp"
+
+namespace gantry::tool {
+
+// What the kernel that runs now counts for. Kernels are functions of their parameters and have no other way to tell.
+inline thread_local TileCount* tile_count = nullptr;
+
+// Of auxiliary tensors: the fewer, the faster this compiles.
+inline constexpr std::uint32_t kAuxElements = fusion::element_set(ElementType::f32, ElementType::bf16);
+
+// The walk of a graph in a loop, and a count of the tiles that are done.
+template <class Config, int kBytes>
+struct CountingCallbacks : fusion::LoopCallbacks<Config, kBytes, kAuxElements> {
+  using Base = fusion::LoopCallbacks<Config, kBytes, kAuxElements>;
+
+  class Store : public Base::Store {
+   public:
+    Store(const typename Base::Params& params, unsigned char* shared, const fusion::TileContext& context)
+        : Base::Store(params, shared, context), counts_(context.thread == 0) {}
+
+    template <class Sync>
+    void end(const Sync& sync) {
+      Base::Store::end(sync);
+      if (counts_ && tile_count != nullptr) tile_count->done.fetch_add(1, std::memory_order_relaxed);
+    }
+
+   private:
+    bool counts_;
+  };
+};
+
+// Derive and add `options`, with C of D's elements.
+template <int kBytes>
+struct AnyGraph : fusion::GraphAtRunTime<true, true, kBytes, kAuxElements> {
+  template <class Config>
+  using Callbacks = CountingCallbacks<Config, kBytes>;
+};
+
+template <class Spec>
+GemmArguments<Spec> arguments_of(const Product& product, Operands& operands) {
+  const std::vector<void*> addresses = operands.host_addresses();
+  GemmArguments<Spec> args({product.m, product.n, product.k, product.batch}, product.graph);
+  static_cast<fusion::FusionArguments&>(args.fusion) = operands.arguments(addresses);
+  const auto set = [&](auto& matrix, const char* name) {
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      const Operand& o = operands.all()[i];
+      if (o.argument >= 0 || o.name != name) continue;
+      matrix.data = static_cast<decltype(matrix.data)>(addresses[i]);
+      matrix.stride = o.stride;
+      matrix.batch_stride = o.batch_stride;
+    }
+  };
+  set(args.a, "A");
+  set(args.b, "B");
+  set(args.c, "C");
+  set(args.d, "D");
+  return args;
+}
+
+template <class Spec>
+SimulatedRun simulate(const Product& product, Operands& operands, const SimulatorOptions& options, TileCount& count) {
+  using Gemm = gantry::Gemm<Spec>;
+  constexpr int kCtas = 8;
+  constexpr GemmOptions o = Gemm::kOptions;
+  const auto args = arguments_of<Spec>(product, operands);
+  const auto plan = Gemm::plan(args, device_of(Simulator(), kCtas));
+  SimulatedRun out;
+  out.problems = plan.problems();
+  if (!plan.ok()) return out;
+  out.plan = plan.explain();
+  // Tiles that lie beyond the edge are visited too: clusters are whole.
+  const auto along = [](std::int64_t extent, int tile, int cluster) {
+    return (extent + tile * cluster - 1) / (tile * cluster) * cluster;
+  };
+  const int parts = o.schedule == GemmSchedule::pingpong ? 1 : 2;
+  count.all = along(product.m, o.tile.m, o.cluster.m) * along(product.n, o.tile.n, o.cluster.n) * product.batch * parts;
+  tile_count = &count;
+  LaunchResult result = plan.run(Simulator(options));
+  tile_count = nullptr;
+  out.report = std::move(result.report);
+  if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(result.problem);
+  return out;
+}
+
+}  // namespace gantry::tool

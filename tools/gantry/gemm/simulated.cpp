@@ -1,0 +1,55 @@
+#include "gemm/simulated.hpp"
+
+#include <fmt/format.h>
+
+namespace gantry::tool {
+
+namespace {
+
+// Zero and automatic mean whatever there is.
+bool is_a(const GemmOptions& there, const GemmOptions& wanted) {
+  const auto number = [](int x, int y) { return y == 0 || x == y; };
+  const bool elements = there.a == wanted.a && there.b == wanted.b && there.d == wanted.d &&
+                        (wanted.c == ElementType::void_ || there.c == wanted.c);
+  const bool majors = there.major_a == wanted.major_a && there.major_b == wanted.major_b &&
+                      there.layout_d == wanted.layout_d &&
+                      (wanted.c == ElementType::void_ || there.layout_c == wanted.layout_c);
+  const bool tile = number(there.tile.m, wanted.tile.m) && number(there.tile.n, wanted.tile.n) &&
+                    number(there.tile.k, wanted.tile.k) && number(there.cluster.m, wanted.cluster.m) &&
+                    number(there.cluster.n, wanted.cluster.n) && number(there.stages, wanted.stages);
+  const bool schedule = wanted.schedule == GemmSchedule::automatic || there.schedule == wanted.schedule;
+  const bool split = wanted.split == SplitMode::automatic || there.split == wanted.split;
+  return elements && majors && tile && schedule && split && there.promote == wanted.promote;
+}
+
+std::string name_of(const GemmOptions& o) {
+  GemmOptions without_c = o;
+  without_c.c = ElementType::void_;
+  return fmt::format("{} with {} stages", to_text(without_c).c_str(), o.stages);
+}
+
+}  // namespace
+
+const std::vector<SimulatedProduct>& simulated_products() {
+  static const std::vector<SimulatedProduct> all{kSimulatedBf16, kSimulatedBf16Pingpong, kSimulatedF16, kSimulatedE4m3};
+  return all;
+}
+
+std::vector<SimulatedProduct> simulated_for(const GemmOptions& wanted) {
+  std::vector<SimulatedProduct> out;
+  for (const SimulatedProduct& product : simulated_products()) {
+    if (is_a(product.options, wanted)) out.push_back(product);
+  }
+  return out;
+}
+
+std::string not_simulated(const GemmOptions& wanted) {
+  std::string there;
+  for (const SimulatedProduct& product : simulated_products()) there += "\n  " + name_of(product.options);
+  return fmt::format(
+      "no kernel of these elements, layouts and tile is compiled in for the simulated machine; asked for were {} "
+      "by {} to {}. Those that are, each with row-major C and D, A and B contiguous along K, and any epilogue:{}",
+      info(wanted.a).name, info(wanted.b).name, info(wanted.d).name, there);
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,16 @@
+#include "gemm/simulate.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+struct Spec : AnyGraph<32 * 1024> {
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .tile = {128, 128, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative};
+};
+
+}  // namespace
+
+const SimulatedProduct kSimulatedBf16{Gemm<Spec>::kOptions, simulate<Spec>};
+
+}  // namespace gantry::tool
