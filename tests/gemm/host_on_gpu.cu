@@ -392,6 +392,43 @@ void runs_allocate_nothing(Lane& lane, Random& random) {
          "100 runs allocate nothing (" + std::to_string(count) + " on the host)");
 }
 
+__global__ void count_different(const bf16* x, const bf16* y, int count, unsigned long long* wrong) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count && x[i].bits != y[i].bits) atomicAdd(wrong, 1ull);
+}
+
+// Two products in a chain, the first of them of one or another A: what the second reads differs from run to run.
+void dependent_runs_wait_for_what_they_read(Lane& lane) {
+  constexpr int kSide = 512, kCount = kSide * kSide;
+  bf16 *a[2] = {allocate<bf16>(kCount), allocate<bf16>(kCount)}, *b = allocate<bf16>(kCount);
+  bf16 *between = allocate<bf16>(kCount), *d = allocate<bf16>(kCount);
+  bf16* expected[2] = {allocate<bf16>(kCount), allocate<bf16>(kCount)};
+  for (int i = 0; i < 2; ++i) fill<<<256, 256, 0, lane.stream>>>(a[i], kCount, 40u + static_cast<unsigned>(i));
+  fill<<<256, 256, 0, lane.stream>>>(b, kCount, 50u);
+  const auto plan = [&](const bf16* left, bf16* result, bool dependent) {
+    GemmArguments<Plain> args({.m = kSide, .n = kSide, .k = kSide});
+    args.a = left;
+    args.b = b;
+    args.d = result;
+    args.dependent = dependent;
+    return GemmPlan<Plain>(args, device_of(Gpu{}));
+  };
+  bool ran = true;
+  for (int i = 0; i < 2; ++i) {
+    ran = ran && plan(a[i], between, false).run(Gpu{lane.stream});
+    ran = ran && plan(between, expected[i], false).run(Gpu{lane.stream});
+    check(cudaStreamSynchronize(lane.stream), "running");
+  }
+  const GemmPlan<Plain> first[2] = {plan(a[0], between, true), plan(a[1], between, true)};
+  const GemmPlan<Plain> second = plan(between, d, true);
+  for (int i = 0; i < 100; ++i) {
+    ran = ran && first[i % 2].run(Gpu{lane.stream}) && second.run(Gpu{lane.stream});
+    count_different<<<kCount / 256, 256, 0, lane.stream>>>(d, expected[i % 2], kCount, lane.memory.wrong);
+  }
+  expect(lane.wrong() == 0 && ran, "200 dependent runs, each of which reads what the one before writes");
+  for (bf16* memory : {a[0], a[1], b, between, d, expected[0], expected[1]}) check(cudaFree(memory), "cudaFree");
+}
+
 void threads_run_at_the_same_time(std::vector<std::unique_ptr<Lane>>& lanes, unsigned seed) {
   std::vector<std::thread> threads;
   std::atomic<unsigned long long> wrong{0};
@@ -460,6 +497,7 @@ int main(int argc, char** argv) {
   captured_runs_repeat(*lanes[0], random);
   runs_allocate_nothing(*lanes[0], random);
   large_products(*lanes[0], random);
+  dependent_runs_wait_for_what_they_read(*lanes[0]);
   threads_run_at_the_same_time(lanes, static_cast<unsigned>(seed) + 1000);
   soak(lanes, launches, random);
   std::printf(failures == 0 ? "all right\n" : "%d of the above are wrong\n", failures);

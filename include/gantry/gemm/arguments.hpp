@@ -81,6 +81,8 @@ struct GemmArguments {
   GemmMatrix<const C> c;
   GemmMatrix<D> d;
   typename detail::FusionArgumentsOf<Spec>::type fusion;
+  // On a GPU: the kernel may start before the one before it in the stream has ended; it touches memory only after that.
+  bool dependent = false;
 };
 
 namespace detail {

@@ -199,6 +199,8 @@ class GemmPlan {
       params_ = Kernel::make_params(p, epilogue, ctas_, encode);
     }
     config_ = Kernel::launch_config(params_);
+    // Sums wait for the loads, and those for the kernel before; where K is 0 there are none to wait for.
+    config_.dependent = args_.dependent && p.k > 0;
     if (!problem.empty()) problems_.push_back(problem);
   }
 
