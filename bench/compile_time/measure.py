@@ -131,7 +131,8 @@ using Gemm = gantry::Gemm<BiasGelu>;
 std::string run(const Gemm::Arguments& args, cudaStream_t stream) { return Gemm::plan(args).run(gantry::Gpu{stream}).problem; }
 """
 KERNELS = [
-    Row("EpilogueKernel, C + bias + gelu", EPILOGUE_KERNEL, ""),
+    Row("EpilogueKernel, C + bias + gelu", EPILOGUE_KERNEL.replace("arch/launch", "arch/kernel_entry"), ""),
+    Row("the same and the host's launch", EPILOGUE_KERNEL, ""),
     Row("product with bias + gelu", FUSED_PRODUCT, ""),
     Row("the same through Gemm", GEMM, ""),
 ]

@@ -18,7 +18,7 @@
 
 #include <string>
 
-#include <gantry/arch/kernel.hpp>
+#include <gantry/arch/kernel_entry.hpp>
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/arch/simulator.hpp>
 
@@ -80,13 +80,6 @@ struct Gpu {
 };
 
 namespace detail {
-
-template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, 1)
-    kernel_entry(const __grid_constant__ typename Kernel::Params params) {
-  extern __shared__ __align__(1024) unsigned char gantry_shared_memory[];
-  Kernel::run(params, SharedMemory(gantry_shared_memory));
-}
 
 // Empty where the current device can run the launch.
 inline std::string device_problem(const LaunchConfig& config) {
