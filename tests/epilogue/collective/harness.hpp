@@ -12,11 +12,18 @@ namespace gantry::test {
 
 inline bool long_tests() { return std::getenv("GANTRY_LONG_TESTS") != nullptr; }
 
+// Of each case: 4; in the long form 100, or as many as GANTRY_LONG_TESTS says where that is more than 1.
+inline std::uint64_t schedule_count() {
+  if (!long_tests()) return 4;
+  const std::uint64_t asked = std::strtoull(std::getenv("GANTRY_LONG_TESTS"), nullptr, 10);
+  return asked > 1 ? asked : 100;
+}
+
 // Both policies and every latency; in the short form each of them once.
 inline std::vector<SimulatorOptions> schedules(std::uint64_t first_seed = 0) {
   constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
   std::vector<SimulatorOptions> out;
-  const std::uint64_t seeds = long_tests() ? 100 : 4;
+  const std::uint64_t seeds = schedule_count();
   for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
     out.push_back({.seed = seed,
                    .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct,

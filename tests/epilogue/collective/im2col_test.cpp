@@ -16,12 +16,13 @@ struct Operands {
   LayoutTag layout_c, layout_d;
   int epi_n = 32;
   Choice reuse = Choice::automatic, delay = Choice::automatic;
+  int m = 64;  // of the tile; subtiles have 64 rows
 };
 
 template <Operands o>
 struct Convolved : Plain {
   static constexpr EpiloguePolicy policy = CollectiveBuilder{.schedule = S::tma_warp_specialized,
-                                                             .tile = {64, 64, 64},
+                                                             .tile = {o.m, 64, 64},
                                                              .epi_tile = {64, o.epi_n},
                                                              .c = o.c,
                                                              .d = o.d,
@@ -61,6 +62,12 @@ TEST(EpilogueIm2col, SeveralInstructionsForASubtile) {
 TEST(EpilogueIm2col, DTakesThePlaceOfCAndStoresAreDelayed) {
   expect_agreement<Convolved<Operands{E::bf16, E::bf16, kTensorNHWC, kTensorNHWC, 16, Choice::yes, Choice::yes}>>(
       {.shape = {.m = 140, .n = 72}, .seed = 8});
+}
+
+TEST(EpilogueIm2col, SubtilesThatBeginPastTheLastPixel) {
+  expect_agreement<
+      Convolved<Operands{.c = E::bf16, .d = E::f32, .layout_c = kTensorNHWC, .layout_d = kTensorNHWC, .m = 128}>>(
+      {.shape = {.m = 140, .n = 72}, .seed = 11});
 }
 
 // The gradient of a strided convolution: some pixels of a tensor whose rows, planes and images have gaps.
