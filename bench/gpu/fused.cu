@@ -1,63 +1,34 @@
 // The fused product against cuBLASLt (the best of its heuristic's candidates), in one process, taking turns.
 //
-//   fused_bench [M N K]...
+//   fused_bench [--jobs MASK] [--only TEXT] [--rounds N] [--once] [M N K]...
 //
-// Four epilogues: none, C added, bias and GELU (tanh form), bias and GELU with the argument of GELU as a further
-// output. bf16 in and out, f32 sums, inputs uniform in [-1, 1). Every configuration is compared with cuBLASLt first;
-// the table has the time of the fastest, and cuBLASLt's over ours: medians of kRounds. Exits with 77 where there is no
-// GPU.
+// Four epilogues (the bits of MASK): none, C added, bias and GELU (tanh form), bias and GELU with the argument of GELU
+// as a further output. bf16 in and out, f32 sums, inputs uniform in [-1, 1). Every configuration of fused_entrants.cu
+// whose name has TEXT is compared with cuBLASLt's result first; then all take turns, in bursts after a rest. A line for
+// each: the median time, and cuBLASLt's over it; the best has a star. Small products run as dependent launches as well.
+// --once runs each once, for a profiler. Exits with 77 where there is no GPU, with 1 where a result is wrong.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <string>
-#include <vector>
-
-#include <gantry/arch/launch.hpp>
-#include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/cooperative.hpp>
-#include <gantry/gemm/fused_epilogue.hpp>
-#include <gantry/gemm/pingpong.hpp>
-#include <gantry/tma/encode.hpp>
+#include <thread>
 
 #include "cublaslt.hpp"
+#include "fused_race.hpp"
 
 namespace {
 
 using namespace gantry;
-using bench::check;
-using bench::CublasLt;
+using namespace gantry::bench;
 
-constexpr int kRounds = 5;
-constexpr double kBurst = 0.008;  // seconds of one contestant's turn
+constexpr double kBurst = 0.008, kRest = 0.003;  // seconds
+constexpr double kSmall = 4e10;                  // M N K of products for which the launch counts
 
-enum class Job { plain, c, bias_gelu, bias_gelu_aux };
-constexpr const char* kJobs[] = {"plain", "+C", "bias+gelu", "bias+gelu+aux"};
-constexpr const char* kExpressions[] = {"d = acc", "d = acc + c", "d = gelu_tanh(acc + row(bias:bf16))",
-                                        "aux:bf16 = acc + row(bias:bf16); d = gelu_tanh(aux)"};
-
-template <int TileN, int Stages, int Cluster>
-struct Config : CooperativeConfig {
-  static constexpr int kTileN = TileN, kStages = Stages, kClusterM = Cluster;
-};
-
-template <int TileN, int Stages, int Cluster>
-struct Alternating : PingpongConfig {
-  static constexpr int kTileN = TileN, kStages = Stages, kClusterM = Cluster;
-};
-
-template <Job kJob, int EpiN, int StagesC, int StagesD>
-struct Fusion : FusedElements {
-  static constexpr ElementType kC = kJob == Job::c ? ElementType::bf16 : ElementType::void_;
-  static constexpr int kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
-  static constexpr fusion::Graph graph = fusion::graph(kExpressions[static_cast<int>(kJob)]);
-  using Functions = fusion::UserFunctions<>;
-};
-
-struct Problem {
-  int m, n, k;
-  bf16 *a, *b, *c, *d, *theirs, *aux, *their_aux, *bias;
-  int processors;
+struct Options {
+  int jobs = 15, rounds = 5;
+  bool once = false;
+  const char* only = "";
 };
 
 __global__ void fill(bf16* data, std::size_t count, unsigned seed) {
@@ -82,7 +53,7 @@ __global__ void count_different(const bf16* a, const bf16* b, std::size_t count,
   if (mine) atomicAdd(different, mine);
 }
 
-double seconds(const auto& run, int calls) {
+double seconds(const std::function<void()>& run, int calls) {
   static cudaEvent_t start = nullptr, stop = nullptr;
   if (!start) {
     check(cudaEventCreate(&start), "event");
@@ -98,90 +69,89 @@ double seconds(const auto& run, int calls) {
 }
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
 
-TmaDescriptor encode(const TmaDescriptorParams& params) {
-  const EncodedTmaDescriptor encoded = encode_with_driver(params);
-  if (encoded.ok()) return encoded.map;
-  std::fprintf(stderr, "%s\n", describe(encoded).c_str());
-  std::exit(1);
-}
-
-struct Result {
-  double ours = 1e30, ratio = 0;
+struct Runner {
   std::string name;
+  std::function<void()> run;
+  std::vector<double> times;
 };
 
-template <Job kJob, template <class, class> class Gemm, class C, class F>
-void measure(const Problem& p, const CublasLt& vendor, const char* name, Result& best) {
-  using Epilogue = FusedEpilogue<C, F>;
-  using Kernel = Gemm<C, Epilogue>;
-  constexpr int kShared = sizeof(typename Kernel::Storage);
-  static_assert(kShared <= 232448);
-  typename Epilogue::Arguments arguments;
-  arguments.c = {p.c, p.n, 0};
-  arguments.d = {p.d, p.n, 0};
-  if constexpr (kJob >= Job::bias_gelu) arguments.fusion["bias"] = p.bias;
-  if constexpr (kJob == Job::bias_gelu_aux) arguments.fusion["aux"] = p.aux;
-  const EpilogueProblem shape{p.m, p.n, p.k, 1};
-  const auto epilogue = to_underlying_arguments<typename Epilogue::Part>(shape, arguments, encode);
-  GemmProblem problem;
-  problem.a = p.a;
-  problem.b = p.b;
-  problem.m = p.m;
-  problem.n = p.n;
-  problem.k = p.k;
-  const int ctas = p.processors / C::kClusterM * C::kClusterM;
-  const auto params = Kernel::make_params(problem, epilogue, ctas, encode);
-  const LaunchConfig launch_config = Kernel::launch_config(params);
-  const auto run = [&] {
-    const LaunchResult result = launch(Gpu{}, launch_config, Kernel{}, params);
-    if (!result) std::fprintf(stderr, "%s", result.problem.c_str()), std::exit(1);
-  };
+unsigned long long wrong_elements(const Problem& p, Job job, const Runner& runner) {
   const std::size_t elements = static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n);
-  check(cudaMemset(p.d, 0, elements * 2), "clearing");
-  check(cudaMemset(p.aux, 0, elements * 2), "clearing");
-  run();
   static unsigned long long* different = nullptr;
   if (!different) check(cudaMalloc(&different, sizeof *different), "cudaMalloc");
+  check(cudaMemset(p.d, 0xff, elements * 2), "poisoning");
+  check(cudaMemset(p.aux, 0xff, elements * 2), "poisoning");
   check(cudaMemset(different, 0, sizeof *different), "clearing");
+  runner.run();
   count_different<<<1024, 256>>>(p.d, p.theirs, elements, different);
-  if (kJob == Job::bias_gelu_aux) count_different<<<1024, 256>>>(p.aux, p.their_aux, elements, different);
+  if (job == Job::bias_gelu_aux) count_different<<<1024, 256>>>(p.aux, p.their_aux, elements, different);
   unsigned long long wrong = 0;
-  check(cudaMemcpy(&wrong, different, sizeof wrong, cudaMemcpyDeviceToHost), "running");
-  if (wrong) std::printf("%s %s: %llu elements differ\n", kJobs[static_cast<int>(kJob)], name, wrong);
-
-  const auto theirs = [&] { vendor.run(nullptr); };
-  const int calls = std::max(3, static_cast<int>(kBurst / seconds(run, 3)));
-  std::vector<double> our_times, their_times;
-  for (int i = 0; i < kRounds; ++i) {
-    their_times.push_back(seconds(theirs, calls));
-    our_times.push_back(seconds(run, calls));
-  }
-  const double ours = median(our_times), ratio = median(their_times) / ours;
-  std::printf("    %-14s %-22s %9.4f ms %9.4f ms %7.3f\n", kJobs[static_cast<int>(kJob)], name, ours * 1e3,
-              median(their_times) * 1e3, ratio);
-  std::fflush(stdout);
-  if (ours < best.ours) best = {ours, ratio, name};
+  check(cudaMemcpy(&wrong, different, sizeof wrong, cudaMemcpyDeviceToHost), runner.name.c_str());
+  if (wrong) std::printf("%s %s: %llu elements differ\n", kJobs[static_cast<int>(job)], runner.name.c_str(), wrong);
+  return wrong;
 }
 
-template <Job kJob>
-void race(const Problem& p) {
-  const CublasLt vendor({.m = p.m, .n = p.n, .k = p.k}, p.a, p.b, p.theirs,
-                        {.c = kJob == Job::c ? p.c : nullptr,
-                         .bias = kJob >= Job::bias_gelu ? p.bias : nullptr,
-                         .aux = kJob == Job::bias_gelu_aux ? p.their_aux : nullptr});
+// False: a result is wrong.
+bool race(const Problem& p, Job job, const Options& options) {
+  CublasLt::Fusion fusion;
+  if (job == Job::c) fusion.c = p.c;
+  if (job >= Job::bias_gelu) fusion.bias = p.bias;
+  if (job == Job::bias_gelu_aux) fusion.aux = p.their_aux;
+  const CublasLt vendor({p.m, p.n, p.k}, p.a, p.b, p.theirs, fusion);
   vendor.run(nullptr);
-  Result best;
-  measure<kJob, CooperativeGemm, Config<256, 4, 2>, Fusion<kJob, 32, 1, 2>>(p, vendor, "128x256 4 stages", best);
-  measure<kJob, CooperativeGemm, Config<256, 3, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "128x256 3 stages", best);
-  measure<kJob, PingpongGemm, Alternating<256, 3, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "64x256 alternating c2", best);
-  measure<kJob, PingpongGemm, Alternating<192, 4, 2>, Fusion<kJob, 64, 2, 2>>(p, vendor, "64x192 alternating c2", best);
-  measure<kJob, PingpongGemm, Alternating<128, 4, 2>, Fusion<kJob, 64, 3, 3>>(p, vendor, "64x128 alternating c2", best);
-  std::printf("%6d %6d %6d  %-14s %9.4f ms  %7.3f of cuBLASLt's rate  (%s)\n", p.m, p.n, p.k,
-              kJobs[static_cast<int>(kJob)], best.ours * 1e3, best.ratio, best.name.c_str());
+  std::vector<Runner> all{{"cuBLASLt", [&] { vendor.run(nullptr); }, {}}};
+  const bool small = static_cast<double>(p.m) * p.n * p.k < kSmall;
+  for (const Contestant& c : contestants()) {
+    if (c.job != job || !std::strstr(c.name, options.only)) continue;
+    all.push_back({c.name, c.prepare(p, false), {}});
+    if (small && !options.once) all.push_back({std::string(c.name) + ", dependent", c.prepare(p, true), {}});
+  }
+  bool right = true;
+  for (std::size_t i = 1; i < all.size(); ++i) right = wrong_elements(p, job, all[i]) == 0 && right;
+  if (options.once) return right;
+  for (int round = 0; round < options.rounds; ++round) {
+    for (Runner& r : all) {
+      const int calls = std::max(3, static_cast<int>(kBurst / seconds(r.run, 2)));
+      std::this_thread::sleep_for(std::chrono::duration<double>(kRest));
+      r.times.push_back(seconds(r.run, calls));
+    }
+  }
+  const double theirs = median(all.front().times);
+  double best = 1e30;
+  for (std::size_t i = 1; i < all.size(); ++i) best = std::min(best, median(all[i].times));
+  for (const Runner& r : all) {
+    const double ours = median(r.times);
+    std::printf("%6d %6d %6d %-14s %-48s %9.4f ms %7.3f%s\n", p.m, p.n, p.k, kJobs[static_cast<int>(job)],
+                r.name.c_str(), ours * 1e3, theirs / ours, ours == best ? " *" : "");
+  }
+  std::fflush(stdout);
+  return right;
+}
+
+bool race(int m, int n, int k, const Options& options) {
+  Problem p{m, n, k, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0};
+  check(cudaDeviceGetAttribute(&p.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
+  const auto matrix = [](bf16*& data, int rows, int columns, unsigned seed) {
+    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+    check(cudaMalloc(&data, count * 2), "cudaMalloc");
+    fill<<<1024, 256>>>(data, count, seed);
+  };
+  matrix(p.a, m, k, 1);
+  matrix(p.b, n, k, 2);
+  matrix(p.c, m, n, 3);
+  matrix(p.bias, 1, n, 4);
+  for (bf16** out : {&p.d, &p.theirs, &p.aux, &p.their_aux}) matrix(*out, m, n, 5);
+  check(cudaDeviceSynchronize(), "filling");
+  bool right = true;
+  for (int job = 0; job < 4; ++job) {
+    if (options.jobs >> job & 1) right = race(p, static_cast<Job>(job), options) && right;
+  }
+  for (bf16* data : {p.a, p.b, p.c, p.d, p.theirs, p.aux, p.their_aux, p.bias}) check(cudaFree(data), "cudaFree");
+  return right;
 }
 
 }  // namespace
@@ -192,36 +162,30 @@ int main(int argc, char** argv) {
     std::printf("skipped: no GPU\n");
     return 77;
   }
-  struct Shape {
-    int m, n, k;
-  };
-  std::vector<Shape> shapes;
-  for (int i = 1; i + 2 < argc; i += 3) {
-    shapes.push_back({std::atoi(argv[i]), std::atoi(argv[i + 1]), std::atoi(argv[i + 2])});
+  Options options;
+  std::vector<int> numbers;
+  for (int i = 1; i < argc; ++i) {
+    const bool more = i + 1 < argc;
+    if (!std::strcmp(argv[i], "--once")) {
+      options.once = true;
+    } else if (!std::strcmp(argv[i], "--jobs") && more) {
+      options.jobs = std::atoi(argv[++i]);
+    } else if (!std::strcmp(argv[i], "--only") && more) {
+      options.only = argv[++i];
+    } else if (!std::strcmp(argv[i], "--rounds") && more) {
+      options.rounds = std::atoi(argv[++i]);
+    } else {
+      numbers.push_back(std::atoi(argv[i]));
+    }
   }
-  if (shapes.empty()) {
-    shapes = {{8192, 8192, 8192}, {4096, 4096, 4096}, {8192, 8192, 1024}, {8192, 8192, 512},
-              {8192, 8192, 256},  {8192, 8192, 128},  {8192, 8192, 64}};
+  if (numbers.empty()) {
+    for (const int k : {64, 128, 256, 512, 1024, 8192}) numbers.insert(numbers.end(), {8192, 8192, k});
+    numbers.insert(numbers.end(),
+                   {2048, 2048, 2048, 4096, 4096, 4096, 16384, 4096, 4096, 4096, 14336, 4096, 4096, 4096, 14336});
   }
-  for (const Shape& shape : shapes) {
-    Problem p{shape.m, shape.n, shape.k, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0};
-    check(cudaDeviceGetAttribute(&p.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
-    const auto matrix = [](bf16*& data, std::size_t rows, std::size_t columns, unsigned seed) {
-      check(cudaMalloc(&data, rows * columns * 2), "cudaMalloc");
-      fill<<<1024, 256>>>(data, rows * columns, seed);
-    };
-    const auto m = static_cast<std::size_t>(p.m), n = static_cast<std::size_t>(p.n), k = static_cast<std::size_t>(p.k);
-    matrix(p.a, m, k, 1);
-    matrix(p.b, n, k, 2);
-    matrix(p.c, m, n, 3);
-    matrix(p.bias, 1, n, 4);
-    for (bf16** out : {&p.d, &p.theirs, &p.aux, &p.their_aux}) matrix(*out, m, n, 5);
-    check(cudaDeviceSynchronize(), "filling");
-    race<Job::plain>(p);
-    race<Job::c>(p);
-    race<Job::bias_gelu>(p);
-    race<Job::bias_gelu_aux>(p);
-    for (bf16* data : {p.a, p.b, p.c, p.d, p.theirs, p.aux, p.their_aux, p.bias}) check(cudaFree(data), "cudaFree");
+  bool right = true;
+  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
+    right = race(numbers[i], numbers[i + 1], numbers[i + 2], options) && right;
   }
-  return 0;
+  return right ? 0 : 1;
 }

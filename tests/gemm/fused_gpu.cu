@@ -14,8 +14,12 @@ struct BiasGelu : FusedElements {
   static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias:bf16))");
   using Functions = fusion::UserFunctions<>;
 };
+struct WideBiasGelu : BiasGelu {  // subtiles as wide as the tile
+  static constexpr int kEpiN = PingpongConfig::kTileN, kStagesD = 1;
+};
 struct ResidualAux : FusedElements {
   static constexpr ElementType kC = ElementType::bf16;
+  static constexpr int kEpiN = 32;
   static constexpr fusion::Graph graph = fusion::graph("aux:bf16 = acc + c + row(bias:bf16); d = gelu_tanh(aux)");
   using Functions = fusion::UserFunctions<>;
 };
@@ -27,7 +31,7 @@ using Pingpong = PingpongGemm<Config, FusedEpilogue<Config, Fusion>>;
 
 const void* kernels[] = {
     reinterpret_cast<const void*>(detail::kernel_entry<Cooperative<CooperativeConfig, BiasGelu>>),
-    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, BiasGelu>>),
+    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, WideBiasGelu>>),
     reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, ResidualAux>>),
 };
 

@@ -1,0 +1,106 @@
+// Contestants of the fused products' benchmark. Configurations enter themselves, each for one epilogue, from
+// translation units of their own (fused_entrants.cu), so that they compile side by side; fused.cu runs them against
+// cuBLASLt.
+//
+//   const Entry<Job::plain, PingpongGemm, Alternating<128, 192, 4, 2>, 64, 1, 2> entry("alternating 128x192");
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/pingpong.hpp>
+#include <gantry/tma/encode.hpp>
+
+namespace gantry::bench {
+
+enum class Job { plain, c, bias_gelu, bias_gelu_aux };
+inline constexpr const char* kJobs[] = {"plain", "+C", "bias+gelu", "bias+gelu+aux"};
+inline constexpr const char* kExpressions[] = {"d = acc", "d = acc + c", "d = gelu_tanh(acc + row(bias:bf16))",
+                                               "aux:bf16 = acc + row(bias:bf16); d = gelu_tanh(aux)"};
+
+struct Problem {
+  int m, n, k;
+  bf16 *a, *b, *c, *d, *theirs, *aux, *their_aux, *bias;
+  int processors;
+};
+
+struct Contestant {
+  Job job;
+  const char* name;
+  // `dependent`: launches may start before the one before has finished.
+  std::function<void()> (*prepare)(const Problem&, bool dependent);
+};
+inline std::vector<Contestant>& contestants() {
+  static std::vector<Contestant> all;
+  return all;
+}
+
+template <int TileN, int Stages, int ClusterM>
+struct Together : CooperativeConfig {
+  static constexpr int kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
+};
+template <int TileM, int TileN, int Stages, int ClusterM>
+struct Alternating : PingpongConfig {
+  static constexpr int kTileM = TileM, kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
+};
+
+template <Job kJob, int EpiN, int StagesC, int StagesD, bool Reuse>
+struct Fusion : FusedElements {
+  static constexpr ElementType kC = kJob == Job::c ? ElementType::bf16 : ElementType::void_;
+  static constexpr int kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
+  static constexpr bool kReuse = Reuse;
+  static constexpr fusion::Graph graph = fusion::graph(kExpressions[static_cast<int>(kJob)]);
+  using Functions = fusion::UserFunctions<>;
+};
+
+inline TmaDescriptor encode(const TmaDescriptorParams& params) {
+  const EncodedTmaDescriptor encoded = encode_with_driver(params);
+  if (encoded.ok()) return encoded.map;
+  std::fprintf(stderr, "%s\n", describe(encoded).c_str());
+  std::exit(1);
+}
+
+template <Job kJob, template <class, class> class Gemm, class C, class F>
+std::function<void()> prepare(const Problem& p, bool dependent) {
+  using Epilogue = FusedEpilogue<C, F>;
+  using Kernel = Gemm<C, Epilogue>;
+  static_assert(sizeof(typename Kernel::Storage) <= 232448);
+  typename Epilogue::Arguments arguments;
+  arguments.c = {p.c, p.n, 0};
+  arguments.d = {p.d, p.n, 0};
+  if constexpr (kJob >= Job::bias_gelu) arguments.fusion["bias"] = p.bias;
+  if constexpr (kJob == Job::bias_gelu_aux) arguments.fusion["aux"] = p.aux;
+  const EpilogueProblem shape{p.m, p.n, p.k, 1};
+  const auto epilogue = to_underlying_arguments<typename Epilogue::Part>(shape, arguments, encode);
+  GemmProblem problem;
+  problem.a = p.a;
+  problem.b = p.b;
+  problem.m = p.m;
+  problem.n = p.n;
+  problem.k = p.k;
+  constexpr int kCluster = C::kClusterM * C::kClusterN;
+  const auto params = Kernel::make_params(problem, epilogue, p.processors / kCluster * kCluster, encode);
+  LaunchConfig config = Kernel::launch_config(params);
+  config.dependent = dependent;
+  return [params, config] {
+    const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
+    if (result) return;
+    std::fprintf(stderr, "%s", result.problem.c_str());
+    std::exit(1);
+  };
+}
+
+template <Job kJob, template <class, class> class Gemm, class C, int EpiN, int StagesC, int StagesD, bool Reuse = false>
+struct Entry {
+  explicit Entry(const char* name) {
+    contestants().push_back({kJob, name, prepare<kJob, Gemm, C, Fusion<kJob, EpiN, StagesC, StagesD, Reuse>>});
+  }
+};
+
+}  // namespace gantry::bench
