@@ -41,7 +41,12 @@ class RandomProducts : public testing::Test {
     for (int i = 0; i < 3000 && !HasFailure(); ++i) {
       const GemmWorkload w = product(draw(1, 1 << draw(3, 14)), draw(1, 1 << draw(3, 14)), draw(1, 1 << draw(3, 14)));
       const GemmOptions& o = candidates[static_cast<std::size_t>(draw(0, static_cast<int>(candidates.size()) - 1))];
-      const GemmEpilogueCost e{.bytes = 2.0 * draw(0, 2), .plain = draw(0, 1) == 1, .heavy = draw(0, 1) == 1};
+      GemmEpilogueCost e;
+      e.plain = draw(0, 1) == 1;
+      if (!e.plain) {
+        e.bytes = 2.0 * draw(0, 2);
+        e.heavy = draw(0, 1) == 1;
+      }
       SCOPED_TRACE(detail::sizes_of(w) + ", " + detail::name_of(o));
       check(w, o, e);
     }
@@ -57,7 +62,8 @@ TEST_F(RandomProducts, TakeNoLessTimeWhereTheyAreLarger) {
   for_each([](const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e) {
     GemmWorkload larger = w;
     larger.k += 64;
-    ASSERT_GE(cycles(larger, o, e), cycles(w, o, e));
+    // A plain D is stored behind the next tile from a certain K on, which gains a little.
+    ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.98);
     larger = w;
     larger.m += 256;
     // More processors that load at the same time are slower each, but never faster in all.
@@ -106,20 +112,44 @@ TEST_F(RandomProducts, NeverBeatTheTensorCoresOrTheMemory) {
   });
 }
 
+constexpr GemmEpilogueCost kPlain{};
+constexpr GemmEpilogueCost kWithC{.bytes = 2, .plain = false};
+constexpr GemmEpilogueCost kGelu{.bytes = 0, .plain = false, .heavy = true};
+constexpr GemmEpilogueCost kGeluAux{.bytes = 2, .plain = false, .heavy = true};
+
+// docs/performance.md, bursts on an H200.
 TEST(CostModel, AgreesWithRecordedTimes) {
   struct Recorded {
     GemmWorkload workload;
     double milliseconds;
   };
-  // docs/performance.md, the cooperative product in bursts.
-  const Recorded recorded[] = {{product(8192, 8192, 8192), 1.304},
-                               {product(4096, 4096, 4096), 0.1674},
-                               {product(16384, 4096, 4096), 0.664},
-                               {product(4096, 14336, 4096), 0.581},
-                               {product(4096, 4096, 14336), 0.574}};
+  const Recorded recorded[] = {{product(8192, 8192, 8192), 1.328},   {product(4096, 4096, 4096), 0.1712},
+                               {product(16384, 4096, 4096), 0.6765}, {product(4096, 14336, 4096), 0.5909},
+                               {product(4096, 4096, 14336), 0.5848}, {product(2048, 2048, 2048), 0.0255},
+                               {product(128, 4096, 4096), 0.0248}};
   for (const Recorded& r : recorded) {
-    EXPECT_NEAR(estimate(r.workload, kPair, {}, {}).milliseconds / r.milliseconds, 1.0, 0.06)
+    EXPECT_NEAR(estimate(r.workload, kPair, kPlain, {}).milliseconds / r.milliseconds, 1.0, 0.05)
         << detail::sizes_of(r.workload);
+  }
+}
+
+TEST(CostModel, AgreesWithRecordedTimesOfFusedProducts) {
+  struct Recorded {
+    GemmWorkload workload;
+    GemmOptions options;
+    GemmEpilogueCost epilogue;
+    double milliseconds;
+  };
+  const Recorded recorded[] = {
+      {product(8192, 8192, 8192), kInTurn, kGelu, 1.3512},  {product(8192, 8192, 8192), kInTurn, kGeluAux, 1.3562},
+      {product(8192, 8192, 1024), kInTurn, kGelu, 0.1810},  {product(8192, 8192, 512), kInTurn, kWithC, 0.1136},
+      {product(8192, 8192, 256), kInTurn, kGelu, 0.0745},   {product(8192, 8192, 64), kInTurn, kPlain, 0.0434},
+      {product(8192, 8192, 64), kInTurn, kGeluAux, 0.0898}, {product(4096, 4096, 4096), kInTurn, kWithC, 0.2022},
+      {product(8192, 8192, 1024), kPair, kGelu, 0.2165},    {product(8192, 8192, 256), kPair, kWithC, 0.1090},
+      {product(4096, 4096, 4096), kPair, kGelu, 0.1773},    {product(4096, 4096, 14336), kPair, kGeluAux, 0.5912}};
+  for (const Recorded& r : recorded) {
+    EXPECT_NEAR(estimate(r.workload, r.options, r.epilogue, {}).milliseconds / r.milliseconds, 1.0, 0.1)
+        << detail::sizes_of(r.workload) << ", " << detail::name_of(r.options);
   }
 }
 
@@ -138,11 +168,11 @@ TEST(CostModel, NamesWhatBindsAStep) {
 
 TEST(CostModel, HidesAnEpilogueBehindTheOtherWarpgroupOrTheNextTile) {
   const GemmWorkload w = product(8192, 8192, 1024);
-  const GemmEpilogueCost gelu{.bytes = 0, .plain = false, .heavy = true};
-  EXPECT_GT(estimate(w, kPair, gelu, {}).shown, 0);
-  EXPECT_EQ(estimate(w, kPair, {}, {}).shown, 0);
-  EXPECT_EQ(estimate(w, kInTurn, gelu, {}).shown, 0);
-  EXPECT_GT(estimate(product(8192, 8192, 64), kInTurn, gelu, {}).shown, 0);
+  EXPECT_GT(estimate(w, kPair, kGelu, {}).shown, 0);
+  EXPECT_EQ(estimate(w, kPair, kPlain, {}).shown, 0);
+  EXPECT_EQ(estimate(w, kInTurn, kGelu, {}).shown, 0);
+  EXPECT_GT(estimate(product(8192, 8192, 64), kInTurn, kGelu, {}).shown, 0);
+  EXPECT_GT(estimate(product(8192, 8192, 64), kPair, kPlain, {}).shown, 0) << "too few K steps to store behind";
 }
 
 TEST(CostModel, KeepsCrowdedEpiloguesOffTilesThatLeaveNoRegisters) {
@@ -188,17 +218,24 @@ std::string chosen(const GemmWorkload& w, const GemmEpilogueCost& e = {}) {
   return choice.ok() ? detail::name_of(candidates[static_cast<std::size_t>(choice.index)]) : choice.explanation();
 }
 
-// What was measured as the best, or what cuBLASLt takes for the shape.
+// What was measured as the best (docs/performance.md), or what cuBLASLt takes for the shape.
 TEST(Choice, TakesWhatIsKnownToBeBest) {
-  EXPECT_EQ(chosen(product(4096, 4096, 4096)), "128x256x64 cooperative 2x1 bf16");
-  EXPECT_EQ(chosen(product(2048, 2048, 2048)), "128x256x64 cooperative 2x1 bf16");
-  EXPECT_EQ(chosen(product(16384, 4096, 4096)), "128x256x64 cooperative 2x1 bf16");
-  EXPECT_EQ(chosen(product(4096, 4096, 14336)), "128x256x64 cooperative 2x1 bf16");
-  EXPECT_EQ(chosen(product(4096, 14336, 4096)), "128x176x64 pingpong 2x1 bf16");
-  EXPECT_EQ(chosen(product(8192, 8192, 64)), "128x256x64 cooperative 2x1 bf16");
-  const GemmEpilogueCost gelu{.bytes = 0, .plain = false, .heavy = true};
-  for (const std::int64_t k : {64, 128, 256, 512, 1024, 8192}) {
-    EXPECT_THAT(chosen(product(8192, 8192, k), gelu), HasSubstr("pingpong")) << k;
+  const std::string together = "128x256x64 cooperative 2x1 bf16", in_turn = "128x192x64 pingpong 2x1 bf16";
+  for (const GemmEpilogueCost& e : {kPlain, kWithC, kGelu}) {
+    EXPECT_EQ(chosen(product(2048, 2048, 2048), e), together);
+    EXPECT_EQ(chosen(product(4096, 4096, 4096), e), together);
+    EXPECT_EQ(chosen(product(4096, 4096, 14336), e), together);
+  }
+  EXPECT_EQ(chosen(product(16384, 4096, 4096), kPlain), together);
+  EXPECT_EQ(chosen(product(4096, 14336, 4096), kPlain), "128x176x64 pingpong 2x1 bf16");
+  for (const std::int64_t k : {512, 1024}) {
+    for (const GemmEpilogueCost& e : {kPlain, kWithC, kGelu, kGeluAux}) {
+      EXPECT_EQ(chosen(product(8192, 8192, k), e), in_turn) << k;
+    }
+  }
+  EXPECT_EQ(chosen(product(8192, 8192, 8192), kGelu), in_turn);
+  for (const std::int64_t k : {64, 128, 256}) {
+    EXPECT_THAT(chosen(product(8192, 8192, k), kGelu), HasSubstr("pingpong")) << k;
   }
 }
 
@@ -238,7 +275,7 @@ TEST(Choice, ExplainsWholeTiles) {
           "256 tiles of 256 x 256 for 66 clusters of 2 CTAs: 4 waves, the last of them 97 % full.",
           testing::MatchesRegex("A step of 64 along K takes 10[0-9][0-9] cycles; the tensor cores bind it\\."),
           "The epilogue is hidden behind the products of the next tile.",
-          "Memory does not bind it: the bytes alone take 0.024 ms.",
+          "Memory does not bind it: the bytes alone take 0.0258 ms.",
           testing::MatchesRegex(
               "The next best is 128x192x64 pingpong 2x1 bf16: about 0\\.[0-9]+ ms, [0-9.]+ % more\\.")));
 }
@@ -254,7 +291,7 @@ TEST(Choice, ExplainsSharedTilesAndEpiloguesThatShow) {
   EXPECT_THAT(choice.why[1],
               testing::MatchesRegex("32 tiles of 128 x 128 for 66 clusters of 2 CTAs: each is shared by 2 clusters, "
                                     "which keeps 97 % of the chip busy; handing over sums costs [0-9]+ cycles\\."));
-  EXPECT_THAT(choice.why[2], HasSubstr("loads from L2 bind it"));
+  EXPECT_THAT(choice.why[2], HasSubstr("shared memory binds it"));
   EXPECT_THAT(choice.why[3], testing::MatchesRegex("Of the epilogue [0-9]+ cycles show after each tile\\."));
 }
 
@@ -275,7 +312,11 @@ TEST(Choice, ExplainsThatMemoryBindsAndWhatAlternatesHides) {
   GemmQuestion q;
   q.workload = product(8192, 8192, 64);
   EXPECT_THAT(choose(q, {kPair}).why[4], testing::StartsWith("Memory binds it: the bytes alone take 0.03"));
+  GemmOptions alone = kPair;
+  alone.tile = {128, 128, 64};
+  alone.cluster = {1, 1};
   q.workload = product(8192, 8192, 8192);
+  EXPECT_THAT(choose(q, {alone}).why[2], HasSubstr("loads from L2 bind it"));
   EXPECT_EQ(choose(q, {kInTurn}).why[3], "The epilogue is hidden behind the other warpgroup's products.");
 }
 

@@ -74,8 +74,8 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
   constexpr Shape kShapes[] = {
       {128, 256, {2, 1}, kTogether}, {128, 128, {2, 1}, kTogether}, {128, 128, {1, 1}, kTogether},
       {128, 64, {1, 2}, kTogether},  {128, 64, {2, 1}, kTogether},  {128, 192, {2, 1}, kInTurn},
-      {128, 176, {2, 1}, kInTurn},   {128, 160, {2, 1}, kInTurn},   {128, 128, {2, 1}, kInTurn},
-      {64, 256, {2, 1}, kInTurn},    {64, 192, {2, 1}, kInTurn},    {64, 128, {1, 1}, kInTurn},
+      {128, 192, {1, 1}, kInTurn},   {128, 176, {2, 1}, kInTurn},   {128, 160, {2, 1}, kInTurn},
+      {128, 128, {2, 1}, kInTurn},   {128, 128, {1, 1}, kInTurn},   {64, 128, {1, 1}, kInTurn},
       {64, 64, {1, 2}, kInTurn},
   };
   std::vector<GemmOptions> candidates;

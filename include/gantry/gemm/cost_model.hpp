@@ -2,7 +2,7 @@
 // them, an epilogue that is hidden or not, sums handed over, bytes of memory. An estimate, made to rank configurations;
 // docs/performance.md has what its figures come from.
 //
-//   cycles = start + max(work, memory) + a tenth of the smaller
+//   cycles = start + the larger of work and memory + a part of the smaller
 //   work   = waves x (K steps x cycles of a step + epilogue that shows) + what handing sums over costs
 //
 // Example:
@@ -24,9 +24,9 @@ namespace gantry {
 // The defaults are an H200's.
 struct GemmDeviceModel {
   int multiprocessors = 132;
-  double clock = 1.65e9;             // of a chip that multiplies
-  double memory_rate = 4.2e12;       // bytes a second, as copies reach
-  double l2_rate = 48;               // bytes a cycle for each processor, where all of them load
+  double clock = 1.7e9;              // of a chip that multiplies
+  double memory_rate = 3.9e12;       // bytes a second, as epilogues reach
+  double l2_rate = 50;               // bytes a cycle for each processor, where all of them load
   double most_l2_rate = 64;          // that one processor takes
   double shared_rate = 128;          // bytes a cycle of a processor
   double products_per_cycle = 2048;  // of 16-bit elements, of a processor
@@ -66,16 +66,20 @@ constexpr int resident_clusters(const GemmDeviceModel& device, int size) {
 
 namespace detail {
 
-// Figures of docs/performance.md, in cycles of an SM.
-inline constexpr double kLaunchCycles = 10'800;      // start, first loads, last store
-inline constexpr double kTileCycles = 900;           // between two tiles
-inline constexpr double kTurnCycles = 300;           // the same, where warpgroups alternate
-inline constexpr double kStepCycles = 7;             // between two K steps
-inline constexpr double kElementsPerCycle = 4;       // that a warpgroup's epilogue takes
-inline constexpr double kHeavy = 1.5;                // times as long, with functions
+// In cycles of an SM: fitted to the fused products of docs/performance.md, those of the main loop and of the handover
+// measured by themselves.
+inline constexpr double kLaunchCycles = 6'000;       // start, first loads, last store
+inline constexpr double kTileCycles = 230;           // between two tiles
+inline constexpr double kBehindCycles = 900;         // the same, where D is taken to be stored behind the next tile
+inline constexpr double kTurnCycles = 500;           // the same, where warpgroups alternate
+inline constexpr double kStepCycles = 18;            // between two K steps
+inline constexpr double kReadPart = 0.75;            // of what wgmma reads from shared memory, beside what TMA writes
+inline constexpr double kElementsPerCycle = 9;       // that a warpgroup's epilogue takes
+inline constexpr double kHeavy = 2.2;                // times as long, with functions
 inline constexpr double kSpilling = 2;               // the same, where registers run out
-inline constexpr double kEpilogueByteCycles = 0.06;  // for each further byte of an element, of a warpgroup
-inline constexpr double kEnergy = 0.001;             // of the clock, for a byte that a processor loads a cycle
+inline constexpr double kEpilogueByteCycles = 0.08;  // for each further byte of an element, of a warpgroup
+inline constexpr double kEnergy = 0.0009;            // of the clock, for a byte that a processor loads a cycle
+inline constexpr double kOverlap = 0.19;             // of the shorter of work and memory that is not hidden
 inline constexpr double kHandoverLatency = 2'000;
 inline constexpr double kHandoverRate = 40;      // bytes a cycle that leave or arrive
 inline constexpr double kUnevenSplitSteps = 40;  // that reading at several places in K costs
@@ -125,8 +129,8 @@ class GemmEstimate {
     const double m = o_.tile.m, n = o_.tile.n;
     const double row = o_.tile.k * bytes(o_.a);
     const double products = m * n * o_.tile.k / (d_.products_per_cycle * 2 / bytes(o_.a));
-    // Each 64 rows read their A and all of B; reads come at twice the rate of writes.
-    const double shared = ((m / 64 * (64 + n)) / 2 + m + n) * row / d_.shared_rate;
+    // Each 64 rows read their A and all of B.
+    const double shared = (kReadPart * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
     const double rate = d_.l2_rate * d_.multiprocessors / busy;
     const double loaded = (m / o_.cluster.n + n / o_.cluster.m) * row;
     const double l2 = loaded / (rate < d_.most_l2_rate ? rate : d_.most_l2_rate);
@@ -153,14 +157,14 @@ class GemmEstimate {
     if (schedule.split_tiles > 0) c_.last_wave = double(schedule.clusters) / available;
     set_step(schedule.clusters * o_.cluster.m * o_.cluster.n);
 
-    // Alternating warpgroups multiply and store side by side; a plain epilogue is stored behind the next tile; any
-    // other shows, and that of the last tile does in any case. (Storing a plain one is part of the launch.)
+    // Alternating warpgroups multiply and store side by side; a plain D is stored behind the next tile, slab by slab
+    // behind its K steps; any other epilogue shows.
     const double tile = schedule.k_steps * c_.step;
-    const double gap = pingpong ? kTurnCycles : kTileCycles;
+    const bool behind = e_.plain && !pingpong && stores_behind() && 64 * schedule.k_steps >= o_.tile.n;
+    const double gap = pingpong ? kTurnCycles : behind ? kBehindCycles : kTileCycles;
     const double both = (c_.epilogue - tile) / 2;
-    const bool behind = e_.plain && !pingpong && stores_behind();
     c_.shown = pingpong ? (both > gap ? both - gap : 0) : behind ? 0 : c_.epilogue;
-    const double last = e_.plain || !pingpong ? 0 : c_.epilogue;
+    const double last = pingpong ? c_.epilogue : 0;
     const double between = gap + c_.shown;
     c_.handover = 0;
     if (schedule.split_tiles == 0) {
@@ -175,7 +179,7 @@ class GemmEstimate {
     }
     const double larger = c_.work > c_.memory ? c_.work : c_.memory;
     const double smaller = c_.work > c_.memory ? c_.memory : c_.work;
-    c_.cycles = kLaunchCycles + larger + 0.1 * smaller;
+    c_.cycles = kLaunchCycles + larger + kOverlap * smaller;
     c_.milliseconds = c_.cycles / d_.clock * 1e3;
     return c_;
   }
