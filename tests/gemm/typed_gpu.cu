@@ -1,6 +1,6 @@
 // Kernels of other elements and majors translated for the GPU: none spills or keeps a stack, and products stay in
 // flight.
-#include <gantry/arch/launch.hpp>
+#include <gantry/arch/kernel_entry.hpp>
 #include <gantry/gemm/cooperative.hpp>
 
 namespace gantry::detail {
