@@ -253,6 +253,26 @@ TEST(SplitProduct, EndsWhereTwoClustersAreResident) {
   EXPECT_FALSE(product.run({.seed = 1, .resident_clusters = 1, .max_steps = 100'000}));
 }
 
+// What a launch leaves in the workspace is not touched before the launch before it has ended: sums are there only after
+// loads, and these wait.
+TEST(SplitProduct, SharesAWorkspaceWithADependentLaunch) {
+  using Kernel = CooperativeGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 256, 192}, kPlain<DeferredStore<Small<1, 1>>>);
+  product.set_parts(3);
+  KernelLaunch<Kernel> first, second;
+  first.config = second.config = Kernel::launch_config(product.params);
+  first.params = second.params = product.params;
+  second.config.dependent = true;
+  for (std::uint64_t seed = 0; seed < (long_form() ? 50u : 4u); ++seed) {
+    SimulatorOptions options = options_of(seed);
+    options.resident_clusters = 6;
+    const LaunchResult result = launch_in_order(Simulator(options), first, second);
+    ASSERT_TRUE(result) << result.problem;
+    ASSERT_EQ(product.wrong(), 0);
+    ASSERT_TRUE(product.flags_are_down());
+  }
+}
+
 // A workspace that does not start as zeros: sums are taken before they are there.
 TEST(SplitProduct, IsFoundOutWhereAFlagIsUpBeforeTheLaunch) {
   using Kernel = CooperativeGemm<Small<1, 1>>;
