@@ -143,7 +143,7 @@ std::string KernelCache::default_directory() {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
   };
-  if (const std::string asked = folder("GANTRY_CACHE_DIR"); !asked.empty()) return asked;
+  if (std::string asked = folder("GANTRY_CACHE_DIR"); !asked.empty()) return asked;
   if (const std::string shared = folder("XDG_CACHE_HOME"); !shared.empty()) return shared + "/gantry";
   const std::string home = folder("HOME");
   return home.empty() ? "" : home + "/.cache/gantry";

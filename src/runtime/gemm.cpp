@@ -1,6 +1,6 @@
-#include <gantry/runtime/gemm.hpp>
-
 #include <algorithm>
+
+#include <gantry/runtime/gemm.hpp>
 
 namespace gantry::runtime {
 
@@ -109,7 +109,8 @@ std::string LoadedGemmPlan::run(void* stream) const {
   return abi_->run(plan_.get(), stream, answer.text()) == 0 ? "" : answer.str();
 }
 
-LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel) : kernel_(kernel), problem_(kernel.problem) {
+LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel)
+    : kernel_(kernel), problem_(kernel.problem) {
   if (!problem_.empty()) return;
   auto module = std::make_shared<const Module>(path);
   if (!*module) {
@@ -121,8 +122,8 @@ LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel) : ke
   if (abi_ == nullptr || abi_->abi != kGemmAbi) {
     problem_ = path + " is no product of this version of Gantry: " +
                (abi_ == nullptr ? std::string("it has no function ") + kGemmAbiSymbol
-                                : "it speaks version " + std::to_string(abi_->abi) + " of the interface, and this program " +
-                                      std::to_string(kGemmAbi));
+                                : "it speaks version " + std::to_string(abi_->abi) +
+                                      " of the interface, and this program " + std::to_string(kGemmAbi));
     return;
   }
   module_ = std::move(module);

@@ -14,9 +14,9 @@
 #include <gantry/runtime/gemm_abi.hpp>
 
 // At the end of a source that is compiled into a shared object.
-#define GANTRY_EXPORT_GEMM(Spec)                                                                               \
-  extern "C" __attribute__((visibility("default"))) const ::gantry::runtime::GemmAbi* gantry_gemm() {          \
-    return ::gantry::runtime::gemm_abi_of<Spec>();                                                             \
+#define GANTRY_EXPORT_GEMM(Spec)                                                                      \
+  extern "C" __attribute__((visibility("default"))) const ::gantry::runtime::GemmAbi* gantry_gemm() { \
+    return ::gantry::runtime::gemm_abi_of<Spec>();                                                    \
   }
 
 namespace gantry::runtime {
