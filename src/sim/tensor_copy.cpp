@@ -61,11 +61,12 @@ void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, S
   }
   for (int axis = 0; copy.im2col && axis < spatial_rank(map); ++axis) {
     const TmaRange box = pixel_box(map, axis);
-    const std::int64_t start = copy.coordinates[axis + 1];
+    const int dimension = first_pixel_dimension(map) + axis;
+    const std::int64_t start = copy.coordinates[dimension];
     if (start < box.first || start > box.last) {
       fault("tensor-im2col-start", site,
             "An im2col copy starts at coordinate " + std::to_string(start) + " of dimension " +
-                std::to_string(axis + 1) + ", outside of its pixel box, which goes from " + std::to_string(box.first) +
+                std::to_string(dimension) + ", outside of its pixel box, which goes from " + std::to_string(box.first) +
                 " to " + std::to_string(box.last) + ".");
     }
   }
@@ -166,6 +167,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
 
 // Stores and reductions write whole chunks of 16 bytes, also where the tensor ends inside one: seen on an H200.
 TmaDescriptorParams in_whole_chunks(TmaDescriptorParams map) {
+  if (map.interleave != TmaInterleave::none) return map;  // slices are whole
   const auto unit = static_cast<std::uint64_t>(16 / std::max(1, element_bytes(map.data_type)));
   map.dims[0] = (map.dims[0] + unit - 1) / unit * unit;
   return map;

@@ -142,46 +142,49 @@ TEST(TensorIm2col, StoresAndAddsAColumnOfPixels) {
   }
 }
 
-// Slices of channels as in NC/8HWC8: pixels lie one after another however wide the swizzle's span is, and channels may
-// be stepped over.
-TEST(TensorIm2col, PixelsOfInterleavedMapsLieDensely) {
-  constexpr int kW = 6, kH = 5, kN = 2, kPixels = 20, kChannels = 8;
+// Slices of channels as in NC/8HWC8, dimensions W, H, C, N: pixels lie one after another however wide the swizzle's
+// span is, and one slice of them is moved.
+TEST(TensorIm2col, PixelsOfInterleavedMapsAreSlices) {
+  constexpr int kW = 6, kH = 5, kN = 2, kPixels = 20, kSlices = 3;
   struct Case {
     TmaInterleave interleave;
     TmaSwizzle swizzle;
-    int channels;  // that a pixel has in memory
-    int first, step;
+    int slice, step;
   };
-  for (const Case c : {Case{TmaInterleave::bytes_16, TmaSwizzle::none, 8, 0, 1},
-                       Case{TmaInterleave::bytes_16, TmaSwizzle::bytes_128, 8, 0, 1},
-                       Case{TmaInterleave::bytes_32, TmaSwizzle::bytes_32, 16, 0, 2},
-                       Case{TmaInterleave::bytes_32, TmaSwizzle::bytes_32, 16, 12, 1}}) {
-    std::vector<std::uint16_t> room(static_cast<std::size_t>(c.channels) * kW * kH * kN + 16);
+  for (const Case c : {Case{TmaInterleave::bytes_16, TmaSwizzle::none, 0, 1},
+                       Case{TmaInterleave::bytes_16, TmaSwizzle::bytes_128, 2, 1},
+                       Case{TmaInterleave::bytes_32, TmaSwizzle::bytes_32, 1, 2},
+                       Case{TmaInterleave::bytes_32, TmaSwizzle::bytes_32, 3, 1}}) {
+    const int channels = c.interleave == TmaInterleave::bytes_16 ? 8 : 16;  // of a slice
+    const int elements = channels * kW * kH * kSlices * kN;
+    std::vector<std::uint16_t> room(static_cast<std::size_t>(elements) + 16);
     auto* memory = reinterpret_cast<std::uint16_t*>((reinterpret_cast<std::uintptr_t>(room.data()) + 31) / 32 * 32);
-    std::iota(memory, memory + c.channels * kW * kH * kN, std::uint16_t{1});
-    const auto pixel_bytes = static_cast<std::uint64_t>(c.channels) * 2;
-    const TmaDescriptor map = pack({.mode = TmaMode::im2col,
-                                    .data_type = TmaDataType::u16,
-                                    .rank = 4,
-                                    .address = reinterpret_cast<std::uint64_t>(memory),
-                                    .dims = {static_cast<std::uint64_t>(c.channels), kW, kH, kN},
-                                    .strides = {pixel_bytes, pixel_bytes * kW, pixel_bytes * kW * kH},
-                                    .element_strides = {static_cast<std::uint32_t>(c.step), 1, 1, 1},
-                                    .interleave = c.interleave,
-                                    .swizzle = c.swizzle,
-                                    .lower_corner = {-1, -1},
-                                    .upper_corner = {-1, -1},
-                                    .channels_per_pixel = kChannels,
-                                    .pixels_per_column = kPixels});
-    const std::int32_t at[4] = {c.first, 2, 3, 0};
+    std::iota(memory, memory + elements, std::uint16_t{1});
+    const auto slice_bytes = static_cast<std::uint64_t>(channels) * 2;
+    const TmaDescriptor map =
+        pack({.mode = TmaMode::im2col,
+              .data_type = TmaDataType::u16,
+              .rank = 4,
+              .address = reinterpret_cast<std::uint64_t>(memory),
+              .dims = {kW, kH, kSlices, kN},
+              .strides = {slice_bytes * kW, slice_bytes * kW * kH, slice_bytes * kW * kH * kSlices},
+              .element_strides = {static_cast<std::uint32_t>(c.step), 1, 1, 1},
+              .interleave = c.interleave,
+              .swizzle = c.swizzle,
+              .lower_corner = {-1, -1},
+              .upper_corner = {-1, -1},
+              .channels_per_pixel = 24,
+              .pixels_per_column = kPixels});
+    const std::int32_t at[4] = {2, 3, c.slice, 0};
     const std::uint16_t tap[2] = {2, 1};
-    std::vector<std::uint16_t> got(kPixels * kChannels);
+    std::vector<std::uint16_t> got(static_cast<std::size_t>(kPixels * channels));
     const Report report = simulate(kOneWarp, [&](SharedMemory shared) {
       Storage& s = shared.as<Storage>();
       if (thread_rank() != 0) return;
       mbarrier_init(&s.barrier, 1);
       fence_mbarrier_init(sem_release, scope_cluster);
-      mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier, kPixels * kChannels * 2);
+      mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.barrier,
+                                static_cast<std::uint32_t>(kPixels * channels * 2));
       cp_async_bulk_tensor_im2col(space_cluster, space_global, s.tile, &map, at, &s.barrier, tap);
       wait(&s.barrier, 0);
       const std::uint32_t mask = c.swizzle == TmaSwizzle::bytes_128 ? 7 : c.swizzle == TmaSwizzle::bytes_32 ? 1 : 0;
@@ -191,16 +194,16 @@ TEST(TensorIm2col, PixelsOfInterleavedMapsLieDensely) {
       }
     });
     EXPECT_TRUE(report.clean()) << report.text();
-    int w = at[1], h = at[2], n = at[3];
+    int w = at[0], h = at[1], n = at[3];
     for (int p = 0; p < kPixels; ++p) {
       const int x = w + tap[0], y = h + tap[1];
-      for (int i = 0; i < kChannels; ++i) {
-        const int channel = c.first + i * c.step;
-        const bool inside = channel < c.channels && x < kW && y < kH && n < kN;
-        const int expected = inside ? 1 + channel + c.channels * (x + kW * (y + kH * n)) : 0;
-        EXPECT_EQ(got[static_cast<std::size_t>(p * kChannels + i)], expected) << "pixel " << p << " channel " << i;
+      const bool inside = c.slice < kSlices && x < kW && y < kH && n < kN;
+      for (int i = 0; i < channels; ++i) {
+        const int expected = inside ? 1 + i + channels * (x + kW * (y + kH * (c.slice + kSlices * n))) : 0;
+        EXPECT_EQ(got[static_cast<std::size_t>(p * channels + i)], expected) << "pixel " << p << " channel " << i;
       }
-      if (++w > kW - 2) {
+      w += c.step;
+      if (w > kW - 2) {
         w = -1;
         if (++h > kH - 2) h = -1, ++n;
       }

@@ -71,14 +71,16 @@ std::uint32_t swizzle(std::uint32_t address, TmaSwizzle mode) {
 std::vector<std::byte> expected_image(const TmaDescriptorParams& map, const std::int32_t* at) {
   std::vector<std::byte> image(kTileBytes, std::byte{0xEE});
   const auto rank = static_cast<int>(map.rank);
-  const auto size = static_cast<std::uint32_t>(element_bytes(map.data_type));
+  auto size = static_cast<std::uint32_t>(element_bytes(map.data_type));
   std::uint32_t n[5] = {1, 1, 1, 1, 1}, total = 1;
-  // Dimension 0 is stepped, and rows narrower than the span are packed, only where the map is interleaved.
+  // Positions of an interleaved map are slices, one after another, and of the dimension before the last it has one.
+  // Elsewhere dimension 0 is not stepped, and rows narrower than the span are spaced by it.
   const bool interleaved = map.interleave != TmaInterleave::none;
+  if (interleaved) size = map.interleave == TmaInterleave::bytes_16 ? 16 : 32;
   std::uint32_t step[5] = {1, 1, 1, 1, 1};
   for (int i = 0; i < rank; ++i) {
     if (i > 0 || interleaved) step[i] = map.element_strides[i];
-    n[i] = (map.box[i] + step[i] - 1) / step[i];
+    n[i] = interleaved && i == rank - 2 ? 1 : (map.box[i] + step[i] - 1) / step[i];
     total *= n[i];
   }
   const std::uint32_t span = static_cast<std::uint32_t>(swizzle_span_bytes(map.swizzle));
@@ -95,13 +97,10 @@ std::vector<std::byte> expected_image(const TmaDescriptorParams& map, const std:
       address += g * static_cast<std::int64_t>(i == 0 ? size : map.strides[i - 1]);
     }
     const std::uint32_t linear = e / n[0] * pitch + e % n[0] * size;
-    std::byte* to = &image[swizzle(linear, map.swizzle)];  // the tile lies on a multiple of 1024
-    if (inside) {
-      std::memcpy(to, reinterpret_cast<const std::byte*>(map.address) + address, size);
-    } else {
-      for (std::uint32_t i = 0; i < size; ++i) {
-        to[i] = static_cast<std::byte>(map.fill == TmaFill::nan ? (i % 2 ? 0x7F : 0xF7) : 0);
-      }
+    for (std::uint32_t i = 0; i < size; ++i) {
+      std::byte& to = image[swizzle(linear + i, map.swizzle)];  // the tile lies on a multiple of 1024
+      to = inside ? reinterpret_cast<const std::byte*>(map.address)[address + i]
+                  : static_cast<std::byte>(map.fill == TmaFill::nan ? (i % 2 ? 0x7F : 0xF7) : 0);
     }
   }
   return image;
@@ -173,36 +172,44 @@ const Case kCases[] = {
       .strides = {32, 160, 480, 1440},
       .box = {2, 3, 2, 2, 2}},
      {2, 1, 1, 1, 2}},
-    {"16-byte interleave, slices wider than the swizzle's span",
+    {"slices of 16 bytes, rows wider than the swizzle's span",
      {.data_type = TmaDataType::f16,
       .rank = 3,
-      .dims = {96, 12, 5},
-      .strides = {192, 2304},
-      .box = {72, 4, 2},
+      .dims = {40, 6, 5},
+      .strides = {640, 3840},
+      .box = {24, 4, 2},
       .interleave = TmaInterleave::bytes_16,
       .swizzle = TmaSwizzle::bytes_64},
-     {40, 10, 3}},
-    {"32-byte interleave, slices narrower than the swizzle's span",
+     {20, 3, 3}},
+    {"slices of 32 bytes, every second pixel",
      {.data_type = TmaDataType::bf16,
       .rank = 4,
-      .dims = {16, 9, 4, 3},
-      .strides = {32, 288, 1152},
-      .box = {16, 5, 3, 2},
-      .element_strides = {1, 2, 1, 1},
+      .dims = {9, 4, 3, 2},
+      .strides = {288, 1152, 3456},
+      .box = {16, 3, 16, 2},
+      .element_strides = {2, 1, 1, 1},
       .interleave = TmaInterleave::bytes_32,
       .swizzle = TmaSwizzle::bytes_32,
       .fill = TmaFill::nan},
-     {0, -2, 2, 1}},
-    {"16-byte interleave, every third element from an odd one",
+     {-2, 2, 1, 1}},
+    {"slices of 16 bytes of a volume",
      {.data_type = TmaDataType::u16,
-      .rank = 3,
-      .dims = {64, 10, 4},
-      .strides = {128, 1280},
-      .box = {48, 4, 2},
-      .element_strides = {3, 1, 1},
+      .rank = 5,
+      .dims = {6, 4, 3, 2, 2},
+      .strides = {96, 384, 1152, 2304},
+      .box = {8, 2, 2, 8, 2},
+      .element_strides = {3, 1, 1, 2, 1},
       .interleave = TmaInterleave::bytes_16,
       .swizzle = TmaSwizzle::bytes_128},
-     {25, 8, 1}},
+     {1, -1, 1, 1, 0}},
+    {"a slice that is not there",
+     {.data_type = TmaDataType::u8,
+      .rank = 3,
+      .dims = {16, 2, 2},
+      .strides = {256, 512},
+      .box = {16, 1, 1},
+      .interleave = TmaInterleave::bytes_16},
+     {0, 2, 0}},
     {"overlapping rows",
      {.data_type = TmaDataType::u8, .rank = 2, .dims = {64, 20}, .strides = {16}, .box = {32, 8}},
      {16, 4}},

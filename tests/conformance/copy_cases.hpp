@@ -26,6 +26,7 @@ inline std::uint32_t up(std::uint64_t value, std::uint64_t multiple) {
 
 // Bytes of shared memory that a box covers, with a margin that it must leave alone.
 inline std::uint32_t image_bytes(const TmaDescriptorParams& map, std::uint32_t offset = 0) {
+  if (map.interleave != TmaInterleave::none) return up(offset + transaction_bytes(map), 128) + 128;
   const auto element = static_cast<std::uint64_t>(element_bytes(map.data_type));
   const bool im2col = map.mode == TmaMode::im2col;
   const std::uint64_t inner = (im2col ? map.channels_per_pixel : map.box[0]) * element;

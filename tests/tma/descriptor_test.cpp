@@ -132,6 +132,21 @@ TEST(TmaDescriptor, TransactionBytesCountSteppedPositionsAndIgnoreTheStepOfTheIn
   EXPECT_EQ(transaction_bytes(im2col), 64u * 128u * 2u);
 }
 
+TEST(TmaDescriptor, InterleavedMapsDeliverOneSliceAtEachPosition) {
+  TmaDescriptorParams map{.data_type = TmaDataType::u16,
+                          .rank = 4,
+                          .box = {8, 3, 16, 2},
+                          .element_strides = {2, 1, 1, 1},
+                          .interleave = TmaInterleave::bytes_16};
+  EXPECT_EQ(transaction_bytes(map), 4u * 3u * 2u * 16u);
+  EXPECT_EQ(encoded_bytes(map), 4u * 3u * 16u * 2u * 2u);
+  map.mode = TmaMode::im2col;
+  map.interleave = TmaInterleave::bytes_32;
+  map.channels_per_pixel = 64;
+  map.pixels_per_column = 12;
+  EXPECT_EQ(transaction_bytes(map), 12u * 32u);
+}
+
 TEST(TmaEnums, PtxNumbersElementTypesDifferentlyAtEightNineAndTen) {
   EXPECT_EQ(ptx_elemtype(TmaDataType::f64), 9);
   EXPECT_EQ(ptx_elemtype(TmaDataType::bf16), 10);

@@ -28,8 +28,10 @@ inline constexpr int kTmaMaxSpatialRank = 3;
 
 // Every argument of the driver's tiled and im2col encoders. Index 0 of `dims`, `box` and
 // `element_strides` is the innermost dimension; `strides[i]` is the byte stride of dimension i + 1
-// (that of dimension 0 is the element size). Im2col corners are in W, H, D order. Entries beyond
-// the rank, `box` of an im2col map and the im2col fields of a tiled map are not read.
+// (that of dimension 0 is the element size). Dimensions of an im2col map are C, W, H, D, N; those of an interleaved
+// map, tiled or im2col, are W, H, D, C, N: a position along W is a slice of channels, 16 or 32 bytes, and C counts
+// slices, of which a copy moves one (docs/hardware.md). Im2col corners are in W, H, D order. Entries beyond the rank,
+// `box` of an im2col map and the im2col fields of a tiled map are not read.
 struct TmaDescriptorParams {
   TmaMode mode = TmaMode::tiled;
   TmaDataType data_type = TmaDataType::u8;
@@ -76,7 +78,20 @@ GANTRY_HD constexpr std::uint64_t address_alignment(const TmaDescriptorParams& p
   return params.interleave == TmaInterleave::bytes_32 ? 32 : 16;
 }
 
-// Positions that a tiled copy delivers along dimension `i`: a step of s keeps every s-th element of
+// Bytes of a slice of channels; 0 where a map is not interleaved.
+GANTRY_HD constexpr std::uint64_t slice_bytes(const TmaDescriptorParams& params) noexcept {
+  return params.interleave == TmaInterleave::none ? 0 : address_alignment(params);
+}
+
+// The dimension of a convolution's channels, and that of W; H and D follow it.
+GANTRY_HD constexpr int channel_dimension(const TmaDescriptorParams& params) noexcept {
+  return params.interleave == TmaInterleave::none ? 0 : clamped_rank(params) - 2;
+}
+GANTRY_HD constexpr int first_pixel_dimension(const TmaDescriptorParams& params) noexcept {
+  return params.interleave == TmaInterleave::none ? 1 : 0;
+}
+
+// Positions of the box of a tiled map along dimension `i`: a step of s keeps every s-th element of
 // the box. Dimension 0 is only stepped when the map is interleaved.
 GANTRY_HD constexpr std::uint64_t box_positions(const TmaDescriptorParams& params, int i) noexcept {
   const bool stepped = i > 0 || params.interleave != TmaInterleave::none;
@@ -84,14 +99,23 @@ GANTRY_HD constexpr std::uint64_t box_positions(const TmaDescriptorParams& param
   return (params.box[i] + step - 1) / step;
 }
 
-// Bytes that one copy instruction delivers and credits to its barrier, filled elements included.
-GANTRY_HD constexpr std::uint64_t transaction_bytes(const TmaDescriptorParams& params) noexcept {
+// Elements of the box or column in bytes: what the driver measures, whatever a copy delivers of them.
+GANTRY_HD constexpr std::uint64_t encoded_bytes(const TmaDescriptorParams& params) noexcept {
   const auto bytes = static_cast<std::uint64_t>(element_bytes(params.data_type));
   if (params.mode == TmaMode::im2col) {
     return bytes * params.channels_per_pixel * params.pixels_per_column;
   }
   std::uint64_t total = bytes;
   for (int i = 0; i < clamped_rank(params); ++i) total *= box_positions(params, i);
+  return total;
+}
+
+// Bytes that one copy instruction delivers and credits to its barrier, filled elements included.
+GANTRY_HD constexpr std::uint64_t transaction_bytes(const TmaDescriptorParams& params) noexcept {
+  if (params.interleave == TmaInterleave::none) return encoded_bytes(params);
+  if (params.mode == TmaMode::im2col) return slice_bytes(params) * params.pixels_per_column;
+  std::uint64_t total = slice_bytes(params);
+  for (int i = 0; i < clamped_rank(params); ++i) total *= i == channel_dimension(params) ? 1 : box_positions(params, i);
   return total;
 }
 

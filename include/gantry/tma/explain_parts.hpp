@@ -73,10 +73,14 @@ inline std::string ptx_name(TmaOp op, int rank) {
 // Bytes of one row of the box, which is contiguous in global memory, and of the whole box. Of packed types too, which
 // have no whole bytes of their own.
 GANTRY_HD constexpr std::int64_t inner_bytes(const TmaDescriptorParams& p) noexcept {
+  if (p.interleave != TmaInterleave::none) {
+    return static_cast<std::int64_t>(slice_bytes(p) * (p.mode == TmaMode::im2col ? 1 : box_positions(p, 0)));
+  }
   const std::uint64_t elements = p.mode == TmaMode::im2col ? p.channels_per_pixel : box_positions(p, 0);
   return static_cast<std::int64_t>(elements * static_cast<std::uint64_t>(element_bits(p.data_type)) / 8);
 }
 GANTRY_HD constexpr std::int64_t box_bytes(const TmaDescriptorParams& p) noexcept {
+  if (p.interleave != TmaInterleave::none) return static_cast<std::int64_t>(transaction_bytes(p));
   std::uint64_t rows = p.mode == TmaMode::im2col ? p.pixels_per_column : 1;
   for (int i = 1; p.mode == TmaMode::tiled && i < clamped_rank(p); ++i) rows *= box_positions(p, i);
   return inner_bytes(p) * static_cast<std::int64_t>(rows);

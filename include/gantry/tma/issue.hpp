@@ -18,7 +18,8 @@ namespace gantry {
 struct TmaIssue {
   TmaOp op = TmaOp::load;
   int rank = 1;
-  std::int32_t coordinates[kTmaMaxRank] = {};      // elements, innermost first; im2col: C, W, H, D, N
+  std::int32_t coordinates[kTmaMaxRank] = {};      // elements, innermost first; im2col: C, W, H, D, N;
+                                                   // interleaved: W, H, D, slices, N
   std::uint16_t offsets[kTmaMaxSpatialRank] = {};  // im2col loads and prefetches: W, H, D
   std::uint64_t shared_address = 0;                // not read by prefetches
 };
@@ -35,7 +36,7 @@ struct TmaRange {
 
 // The pixel box on a spatial axis (0 = W) of an im2col map, both ends included.
 GANTRY_HD constexpr TmaRange pixel_box(const TmaDescriptorParams& params, int axis) noexcept {
-  const auto extent = static_cast<std::int64_t>(params.dims[axis + 1]);
+  const auto extent = static_cast<std::int64_t>(params.dims[first_pixel_dimension(params) + axis]);
   return {params.lower_corner[axis], extent - 1 + params.upper_corner[axis]};
 }
 
@@ -81,9 +82,10 @@ GANTRY_HD constexpr void check_coordinate(TmaViolations& found, const TmaIssue& 
 GANTRY_HD constexpr void check_pixel_axis(TmaViolations& found, const TmaIssue& issue,
                                           const TmaDescriptorParams& params, int axis) noexcept {
   const TmaRange box = pixel_box(params, axis);
-  const std::int64_t start = issue.coordinates[axis + 1];
+  const int dimension = first_pixel_dimension(params) + axis;
+  const std::int64_t start = issue.coordinates[dimension];
   if (start < box.first || start > box.last) {
-    found.add(signed_violation(TmaRule::start_outside_pixel_box, TmaField::coordinate, axis + 1,
+    found.add(signed_violation(TmaRule::start_outside_pixel_box, TmaField::coordinate, dimension,
                                {start, start < box.first ? box.first : box.last, box.first, box.last}));
   }
   const std::int64_t most = offset_limit(clamped_rank(params));

@@ -172,7 +172,7 @@ GANTRY_HD constexpr TmaViolations check_operation(TmaOp op, const TmaDescriptorP
                .actual = static_cast<std::uint64_t>(params.data_type),
                .nearest = static_cast<std::uint64_t>(tma_detail::nearest_type(params.data_type, types.mask))});
   }
-  if (writes_global(op)) {
+  if (writes_global(op) && params.interleave == TmaInterleave::none) {
     const std::uint64_t bytes = params.dims[0] * static_cast<std::uint64_t>(element_bytes(params.data_type));
     const std::uint64_t past = bytes % kTmaChunkBytes;
     if (past != 0) {
@@ -187,7 +187,8 @@ GANTRY_HD constexpr TmaViolations check_operation(TmaOp op, const TmaDescriptorP
   }
   if (!is_store(op) || params.mode != TmaMode::tiled) return found;
   for (int i = 1; i < clamped_rank(params); ++i) {
-    if (params.strides[i - 1] == 0 && params.dims[i] > 1 && box_positions(params, i) > 1) {
+    const bool one_slice = params.interleave != TmaInterleave::none && i == channel_dimension(params);
+    if (params.strides[i - 1] == 0 && params.dims[i] > 1 && box_positions(params, i) > 1 && !one_slice) {
       found.add({.rule = TmaRule::store_overlaps_itself,
                  .field = TmaField::box,
                  .index = static_cast<std::int16_t>(i),

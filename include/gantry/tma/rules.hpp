@@ -254,7 +254,7 @@ class TmaValidation {
 
   // Shrinks the outermost dimensions first, one violation for each that must shrink.
   GANTRY_HD constexpr void check_box_bytes(const TmaDescriptorParams& q, std::uint64_t rows) noexcept {
-    const std::uint64_t delivered = transaction_bytes(q);
+    const std::uint64_t delivered = encoded_bytes(q);
     const std::uint64_t filled = shared_row_pitch(q) * rows;
     const bool rejected = delivered > kTmaBoxByteLimit;
     const TmaRule rule = rejected ? TmaRule::box_bytes_too_large : TmaRule::box_exceeds_shared_memory;
@@ -301,7 +301,7 @@ class TmaValidation {
     if (pixels < 1 || pixels > kTmaMaxPixels) {
       report(TmaRule::pixels_out_of_range, TmaField::pixels_per_column, -1, pixels, clamp(pixels, 1, room));
     } else if (pixels > room) {
-      const std::uint64_t delivered = transaction_bytes(q);
+      const std::uint64_t delivered = encoded_bytes(q);
       const bool rejected = delivered > kTmaBoxByteLimit;
       report(rejected ? TmaRule::box_bytes_too_large : TmaRule::box_exceeds_shared_memory, TmaField::pixels_per_column,
              -1, pixels, room, static_cast<std::int64_t>(rejected ? delivered : pixels * pitch),
