@@ -43,14 +43,16 @@ struct Promoted {
                                        .cluster = {2, 1},
                                        .promote = true};
 };
+// With one buffer of D, as wide as the tile.
 struct Tensor32 {
   static constexpr GemmOptions options{.a = ElementType::tf32,
                                        .b = ElementType::tf32,
-                                       .d = ElementType::f32,
-                                       .tile = {.m = 64, .n = 32},
+                                       .d = ElementType::bf16,
+                                       .tile = {.m = 64, .n = 96},
                                        .cluster = {1, 1}};
   static constexpr fusion::Graph graph = fusion::graph("d = silu(acc)");
 };
+static_assert(Gemm<Tensor32>::kOptions.epilogue.epi_n == 96 && Gemm<Tensor32>::kOptions.epilogue.stages_d == 1);
 struct Integers {
   static constexpr GemmOptions options{
       .a = ElementType::s8, .b = ElementType::u8, .d = ElementType::f32, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};

@@ -34,6 +34,22 @@ GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   return weight > 1;
 }
 
+// Rows of 128 bytes, half of that where a tile of 128 x 256 leaves no room for them beside four stages. Where D of 16
+// bits or less is all that an epilogue moves, wider ones are faster: half a tile that two warpgroups share, or all of
+// one that a CTA loads by itself (docs/performance.md).
+GANTRY_HD constexpr int subtile_columns(const GemmOptions& o, const fusion::Graph& graph) {
+  const bool large = o.tile.m * o.tile.n >= 128 * 256;
+  const bool only_d = !graph.uses_source() && graph.count(fusion::ArgumentKind::aux_in) == 0 &&
+                      graph.count(fusion::ArgumentKind::aux_out) == 0 &&
+                      graph.count(fusion::ArgumentKind::reduction) == 0;
+  if (only_d && !is_plain(graph) && element_bits(o.d) <= 16) {
+    if (o.schedule == GemmSchedule::pingpong && o.cluster == GemmCluster{1, 1}) return o.tile.n;
+    if (o.schedule == GemmSchedule::cooperative && large) return o.tile.n / 2;
+  }
+  const int row = 1024 / element_bits(o.d), widest = large ? 32 : 64;
+  return static_cast<int>(detail::gcd_magnitude(row < widest ? row : widest, o.tile.n));
+}
+
 // Requires options without problems. Guarantees: nothing but `stages` is 0 or automatic.
 GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::Graph& graph) {
   GemmOptions o = asked;
@@ -50,12 +66,10 @@ GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::
   if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
   if (o.cluster.n == 0) o.cluster.n = 1;
   GemmEpilogueOptions& e = o.epilogue;
-  if (e.epi_n == 0) {
-    // Rows of 128 bytes, or half of that where a tile of 128 x 256 leaves no room for them beside four stages.
-    const int widest = o.tile.m * o.tile.n >= 128 * 256 ? 32 : 64;
-    const int row = 1024 / element_bits(o.d);
-    e.epi_n = static_cast<int>(detail::gcd_magnitude(row < widest ? row : widest, o.tile.n));
-  }
+  const bool chosen = e.epi_n == 0;
+  if (chosen) e.epi_n = subtile_columns(o, graph);
+  // A subtile that is wide takes its buffer's time anyway.
+  if (e.stages_d == 0 && chosen && e.epi_n * element_bits(o.d) > 1024) e.stages_d = 1;
   if (e.stages_c == 0) e.stages_c = 2;
   if (e.stages_d == 0) e.stages_d = 2;
   if (e.reuse == Choice::automatic) e.reuse = Choice::no;
