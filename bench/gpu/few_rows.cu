@@ -1,5 +1,5 @@
 // Products of few rows, or of few tiles and a long K, against cuBLASLt: small tiles, and tiles that clusters share, in
-// several numbers of parts; one process, taking turns.
+// several numbers of parts, launches dependent or not; one process, taking turns.
 //
 //   few_rows_bench [M N K]...
 //
@@ -126,14 +126,17 @@ void add(std::vector<Contestant>& all, const Problem& p, unsigned char* workspac
   const int clusters = resident_clusters<Kernel>();
   auto params = Kernel::make_params(problem, epilogue, clusters * Kernel::kCluster, encode);
   const auto enter = [&](const std::string& how) {
-    all.push_back({name + ", " + how,
-                   [params] {
-                     const LaunchResult result = launch(Gpu{}, Kernel::launch_config(params), Kernel{}, params);
-                     if (result) return;
-                     std::fprintf(stderr, "%s", result.problem.c_str());
-                     std::exit(1);
-                   },
-                   {}});
+    for (const bool dependent : {false, true}) {
+      LaunchConfig config = Kernel::launch_config(params);
+      config.dependent = dependent;
+      const auto run = [params, config] {
+        const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
+        if (result) return;
+        std::fprintf(stderr, "%s", result.problem.c_str());
+        std::exit(1);
+      };
+      all.push_back({name + ", " + how + (dependent ? ", dependent" : ""), run, {}});
+    }
   };
   enter("as planned: " + std::to_string(params.schedule.parts) + " parts");
   params.schedule = make_tile_schedule(params.schedule, clusters, false);
@@ -222,7 +225,7 @@ int main(int argc, char** argv) {
     std::printf("%d %d %d\n", size.m, size.n, size.k);
     for (const Contestant& c : all) {
       const double time = median(c.microseconds);
-      std::printf("  %-36s %7.2f us  %.3f\n", c.name.c_str(), time, median(all[0].microseconds) / time);
+      std::printf("  %-48s %7.2f us  %.3f\n", c.name.c_str(), time, median(all[0].microseconds) / time);
     }
     std::fflush(stdout);
   }
