@@ -1,7 +1,10 @@
 // Products through Gemm on the simulated machine, of every element type, with random sizes, strides and batches: the
 // reference's values, nothing written beside them, and no findings.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -100,13 +103,19 @@ class Matrix {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const std::int64_t in_matrix = static_cast<std::int64_t>(i) % batch_stride_;
       const bool inside = in_matrix < stride_ * lines_ && in_matrix % stride_ < extent_;
-      if (!inside && std::memcmp(&values_[i], &before_[i], sizeof(T)) != 0) return false;
+      if (!inside && bits(values_[i]) != bits(before_[i])) return false;
     }
     return true;
   }
   void clear() { std::fill(values_.begin(), values_.end(), T(0.0f)); }
 
  private:
+  static std::array<unsigned char, sizeof(T)> bits(const T& x) {
+    std::array<unsigned char, sizeof(T)> out;
+    std::memcpy(out.data(), &x, sizeof(T));
+    return out;
+  }
+
   std::int64_t extent_ = 0, lines_ = 0, stride_ = 0, batch_stride_ = 0;
   std::vector<T> values_, before_;
 };
