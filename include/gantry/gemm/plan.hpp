@@ -74,8 +74,7 @@ class GemmPlan {
   using Arguments = GemmArguments<Spec>;
 
   GemmPlan(const Arguments& args, const GemmDevice& device, const GemmWorkspace& given = {})
-      : args_(args), simulated_(device.simulated) {
-    problems_ = can_implement(args);
+      : args_(args), simulated_(device.simulated), problems_(can_implement(args)) {
     if (!device.problem.empty()) problems_.push_back(device.problem);
     if (!problems_.empty() || args.extents.nothing_to_do()) return;
     ctas_ = resident_ctas(device);
