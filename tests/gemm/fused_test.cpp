@@ -23,6 +23,13 @@ template <int M, int N, int Stages>
 struct InTurn : PingpongConfig {
   static constexpr int kTileN = 128, kStages = Stages, kClusterM = M, kClusterN = N;
 };
+// Tiles of a single row of products, and tiles that fill the registers.
+struct Low : PingpongConfig {
+  static constexpr int kTileM = 64, kTileN = 128, kStages = 3, kClusterM = 1;
+};
+struct Large : PingpongConfig {
+  static constexpr int kTileN = 192, kStages = 3, kClusterM = 1;
+};
 
 struct Everything : FusedElements {
   static constexpr ElementType kC = ElementType::bf16;
@@ -133,6 +140,10 @@ TEST(FusedProduct, PingpongIsExactInClusters) { check_everything<PingpongGemm, I
 TEST(FusedProduct, PingpongIsExactInSquareClusters) {
   check_everything<PingpongGemm, InTurn<2, 2, 2>>(264, 264, 136, 4, 3);
 }
+
+TEST(FusedProduct, PingpongIsExactInTilesOf64Rows) { check_everything<PingpongGemm, Low>(136, 136, 136, 1, 1); }
+// Tiles of one step each: stages go on from one tile to the next.
+TEST(FusedProduct, PingpongIsExactWhereATileIsOneStep) { check_everything<PingpongGemm, Large>(136, 208, 64, 1, 2); }
 
 // One warpgroup has nothing to do.
 TEST(FusedProduct, PingpongTakesASingleTile) {

@@ -135,6 +135,12 @@ class CollectiveEpilogue {
   using LoadState = typename LoadPipeline::State;
   using StoreState = typename StorePipeline::State;
 
+  // What the store side waits for where nothing is loaded.
+  struct NoLoads {
+    GANTRY_INLINE void consumer_wait(const LoadState&) const {}
+    GANTRY_INLINE void consumer_release(const LoadState&) const {}
+  };
+
   // ---- Storage
 
   // Buffers of C and D, or of D in the place of C; then what the fusion keeps. Bytes with offsets of our own: compilers
@@ -260,9 +266,10 @@ class CollectiveEpilogue {
 
   // `accumulators` are in the order of wgmma's registers. `thread` counts the math threads of the tile, `barrier` is a
   // named barrier that is theirs.
-  template <bool kPrepared = false, class Accumulators, class Which = AllSubtiles>
+  // `Loads` is LoadPipeline; where nothing is loaded (kMayLoad), NoLoads will do.
+  template <bool kPrepared = false, class Loads, class Accumulators, class Which = AllSubtiles>
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): the steps of the contract, in their order
-  GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, LoadPipeline& load_pipeline,
+  GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, Loads& load_pipeline,
                                   StoreStates& states, const TileCoordinate& at, const Accumulators& accumulators,
                                   int thread, std::uint32_t barrier, Which which = {}) {
     static_assert(
@@ -367,8 +374,8 @@ class CollectiveEpilogue {
   }
 
   // Waits until every store has been read out of shared memory, and releases what is still held.
-  GANTRY_INLINE static void store_tail(const Params& params, LoadPipeline& load_pipeline, StoreStates& states,
-                                       int thread) {
+  template <class Loads>
+  GANTRY_INLINE static void store_tail(const Params& params, Loads& load_pipeline, StoreStates& states, int thread) {
     StorePipeline store_pipeline({.issues = thread == 0});
     store_pipeline.producer_tail(states.store);
     if constexpr (kReuse) {

@@ -95,21 +95,25 @@ struct FusedEpilogue {
   // Barriers where there is something to load; tiles take whole multiples of 1024 bytes, and room is scarce.
   struct Tensors {
     typename Collective::TensorStorage tensors[kWarpgroups];
-    GANTRY_INLINE typename Collective::PipelineStorage& pipeline(int) {
-      return reinterpret_cast<typename Collective::PipelineStorage&>(tensors[0]);  // never used
-    }
   };
   struct TensorsAndBarriers {
     typename Collective::TensorStorage tensors[kWarpgroups];
     typename Collective::PipelineStorage pipelines[kWarpgroups];
-    GANTRY_INLINE typename Collective::PipelineStorage& pipeline(int warpgroup) { return pipelines[warpgroup]; }
   };
   using Storage = typename detail::ChosenStorage<kLoads, TensorsAndBarriers, Tensors>::type;
+
+  GANTRY_INLINE static auto pipeline(Storage& s, int warpgroup, PipelineRole role) {
+    if constexpr (kLoads) {
+      return typename Collective::LoadPipeline(s.pipelines[warpgroup], Collective::pipeline_params(role));
+    } else {
+      return typename Collective::NoLoads{};
+    }
+  }
 
   // One thread of the CTA, before a barrier.
   GANTRY_INLINE static void init(Storage& s) {
     if constexpr (kLoads) {
-      for (int g = 0; g < kWarpgroups; ++g) Collective::init(s.pipeline(g));
+      for (int g = 0; g < kWarpgroups; ++g) Collective::init(s.pipelines[g]);
     }
   }
 
@@ -135,20 +139,16 @@ struct FusedEpilogue {
     GANTRY_INLINE void load(const Work& work) {
       const TileCoordinate at = coordinate(work, warpgroup_);
       if (!is_inside(p_, at)) return;
-      typename Collective::LoadPipeline pipeline = loads();
-      state_ = Collective::load(p_, s_.tensors[warpgroup_], pipeline, state_, at);
+      auto loads = pipeline(s_, warpgroup_, PipelineRole::producer);
+      state_ = Collective::load(p_, s_.tensors[warpgroup_], loads, state_, at);
     }
     GANTRY_INLINE void tail() {
       if (!Collective::is_producer_load_needed(p_)) return;
-      typename Collective::LoadPipeline pipeline = loads();
-      Collective::load_tail(pipeline, state_);
+      auto loads = pipeline(s_, warpgroup_, PipelineRole::producer);
+      Collective::load_tail(loads, state_);
     }
 
    private:
-    GANTRY_INLINE typename Collective::LoadPipeline loads() const {
-      return {s_.pipeline(warpgroup_), Collective::pipeline_params(PipelineRole::producer)};
-    }
-
     const Params& p_;
     Storage& s_;
     int warpgroup_;
@@ -171,17 +171,16 @@ struct FusedEpilogue {
       const int g = warpgroup();
       const TileCoordinate at = coordinate(work, g);
       if (!is_inside(p_, at)) return;
-      typename Collective::LoadPipeline pipeline(s_.pipeline(g), Collective::pipeline_params(PipelineRole::consumer));
-      Collective::template store<true>(p_, s_.tensors[g], pipeline, states_, at, acc, thread(), barrier());
+      auto loads = pipeline(s_, g, PipelineRole::consumer);
+      Collective::template store<true>(p_, s_.tensors[g], loads, states_, at, acc, thread(), barrier());
     }
 
     template <int i>
     GANTRY_INLINE void step(Constant<i>) {}
 
     GANTRY_INLINE void tail() {
-      typename Collective::LoadPipeline pipeline(s_.pipeline(warpgroup()),
-                                                 Collective::pipeline_params(PipelineRole::consumer));
-      Collective::store_tail(p_, pipeline, states_, thread());
+      auto loads = pipeline(s_, warpgroup(), PipelineRole::consumer);
+      Collective::store_tail(p_, loads, states_, thread());
     }
 
    private:
