@@ -56,7 +56,7 @@ void compile_all(const runtime::KernelCache& cache, const Product& product, cons
 
 // Loads, checks and times one configuration.
 Trial try_one(const runtime::Device& device, const runtime::KernelCache& cache, const Product& product,
-              const GemmOptions& options, Operands& operands, const DeviceOperands& on_device) {
+              const GemmOptions& options, Operands& operands, DeviceOperands& on_device) {
   Trial out{.options = options, .name = gantry::to_text(options).c_str()};
   const runtime::LoadedGemm gemm =
       load_gemm(cache, runtime::Compiler::find(), {.options = options, .expression = product.expression});
@@ -69,7 +69,8 @@ Trial try_one(const runtime::Device& device, const runtime::KernelCache& cache, 
     out.problem = plan.text().substr(0, plan.text().find('\n'));
     return out;
   }
-  out.problem = plan.run();
+  out.problem = on_device.poison(operands);
+  if (out.problem.empty()) out.problem = plan.run();
   if (out.problem.empty()) out.problem = on_device.download(operands);
   if (!out.problem.empty()) return out;
   if (const Verification v = operands.verify(); !v.ok()) {
@@ -124,7 +125,7 @@ int run_tune(const TuneTexts& texts) {
   Progress progress(texts.progress);
   progress.step("filling the operands");
   Operands operands(product, inputs, 1);
-  const DeviceOperands on_device(device, operands);
+  DeviceOperands on_device(device, operands);
   if (!on_device.problem().empty()) {
     progress.end();
     fmt::print(stderr, "gantry: {}\n", on_device.problem());

@@ -41,6 +41,15 @@ void* DeviceOperands::address(const std::string& name) const {
   return nullptr;
 }
 
+std::string DeviceOperands::poison(Operands& operands) {
+  operands.poison();
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Operand& operand = operands.all()[i];
+    if (operand.written && !buffers_[i].write(operand.bytes.data(), operand.bytes.size())) return device_.why_not();
+  }
+  return {};
+}
+
 std::string DeviceOperands::download(Operands& operands) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     Operand& operand = operands.all()[i];

@@ -23,6 +23,9 @@ class DeviceOperands {
   const runtime::GemmAbiProblem& abi() const { return abi_; }
   void* address(const std::string& name) const;
 
+  // Poisons what is written, on both sides, so that results of another run are not taken for this one's. Empty, or what
+  // went wrong.
+  std::string poison(Operands& operands);
   // Copies what is written back to the host. Empty, or what went wrong.
   std::string download(Operands& operands) const;
 
