@@ -24,50 +24,65 @@ constexpr int choice_of(int operation, int variant, int what, int choices) {
   return static_cast<int>(x % static_cast<std::uint32_t>(choices));
 }
 
+// What a variant of an operation is.
+struct Variant {
+  TileMNK tile;
+  ElementType c, d;
+  LayoutTag layout_c, layout_d;
+  bool two_warpgroups;
+  Choice reuse, delay;
+  fusion::OperationOptions options;
+};
+
+constexpr Variant variant_of(int k, int v) {
+  using E = ElementType;
+  using F = fusion::Function;
+  constexpr TileMNK kTiles[] = {{64, 64, 64},  {128, 64, 64}, {64, 128, 64}, {128, 96, 64},
+                                {64, 192, 64}, {256, 32, 64}, {192, 48, 64}, {64, 32, 64}};
+  constexpr E kSources[] = {E::bf16, E::f16, E::f32, E::e4m3, E::s8, E::e5m2};
+  constexpr E kResults[] = {E::bf16, E::f16, E::f32, E::e5m2, E::e4m3};
+  constexpr E kAuxiliaries[] = {E::bf16, E::f16, E::f32, E::e4m3, E::u1};
+  constexpr E kBiases[] = {E::f32, E::bf16, E::f16};
+  constexpr F kActivations[] = {F::relu,    F::gelu, F::silu,       F::gelu_tanh,
+                                F::sigmoid, F::tanh, F::leaky_relu, F::hardswish};
+  constexpr Choice kChoices[] = {Choice::automatic, Choice::no, Choice::yes};
+  const auto choose = [&](int what, int choices) { return choice_of(k, v, what, choices); };
+  const bool fp8 = std::string_view(fusion::kOperations[k].name).substr(0, 6) == "Scaled" && k > 0;
+
+  Variant out{};
+  out.tile = kTiles[choose(0, 8)];
+  out.two_warpgroups = out.tile.m % 128 == 0 && choose(1, 2) == 0;
+  out.c = k == 0 ? E::void_ : kSources[choose(2, 6)];
+  out.d = fp8 ? kResults[3 + choose(3, 2)] : kResults[choose(3, 5)];
+  out.layout_c = choose(5, 2) == 0 ? kRowMajor : kColumnMajor;
+  out.layout_d = choose(6, 2) == 0 ? kRowMajor : kColumnMajor;
+  out.reuse = element_bits(out.c) == element_bits(out.d) ? kChoices[choose(7, 3)] : Choice::automatic;
+  out.delay = kChoices[choose(8, 3)];
+  out.options.aux = kAuxiliaries[choose(4, 5)];
+  // A mask says what relu left as it was, so it goes with relu.
+  out.options.activation = out.options.aux == E::u1 ? F::relu : kActivations[choose(9, 8)];
+  out.options.bias = kBiases[choose(10, 3)];
+  out.options.scale = kBiases[choose(11, 2)];
+  out.options.aux_row_major = choose(12, 2) == 0;
+  return out;
+}
+
 template <int k, int v>
 struct NamedVariant {
-  using E = ElementType;
-  static constexpr int choose(int what, int choices) { return choice_of(k, v, what, choices); }
-  static constexpr bool kFp8 = std::string_view(fusion::kOperations[k].name).substr(0, 6) == "Scaled" && k > 0;
-
-  static constexpr TileMNK kTiles[] = {{64, 64, 64},  {128, 64, 64}, {64, 128, 64}, {128, 96, 64},
-                                       {64, 192, 64}, {256, 32, 64}, {192, 48, 64}, {64, 32, 64}};
-  static constexpr E kSources[] = {E::bf16, E::f16, E::f32, E::e4m3, E::s8, E::e5m2};
-  static constexpr E kResults[] = {E::bf16, E::f16, E::f32, E::e5m2, E::e4m3};
-  static constexpr E kAuxiliaries[] = {E::bf16, E::f16, E::f32, E::e4m3, E::u1};
-  static constexpr E kBiases[] = {E::f32, E::bf16, E::f16};
-  static constexpr fusion::Function kActivations[] = {
-      fusion::Function::relu,    fusion::Function::gelu, fusion::Function::silu,       fusion::Function::gelu_tanh,
-      fusion::Function::sigmoid, fusion::Function::tanh, fusion::Function::leaky_relu, fusion::Function::hardswish};
-  static constexpr Choice kChoices[] = {Choice::automatic, Choice::no, Choice::yes};
-
-  static constexpr TileMNK kTile = kTiles[choose(0, 8)];
-  static constexpr bool kTwo = kTile.m % 128 == 0 && choose(1, 2) == 0;
-  static constexpr E kC = k == 0 ? E::void_ : kSources[choose(2, 6)];
-  static constexpr E kD = kFp8 ? kResults[3 + choose(3, 2)] : kResults[choose(3, 5)];
-  static constexpr E kAux = kAuxiliaries[choose(4, 5)];
-  static constexpr bool kEqualWidths = element_bits(kC) == element_bits(kD);
-
+  static constexpr Variant variant = variant_of(k, v);
   static constexpr EpiloguePolicy policy =
-      CollectiveBuilder{.schedule = kTwo ? EpilogueSchedule::tma_warp_specialized_cooperative
-                                         : EpilogueSchedule::tma_warp_specialized,
-                        .tile = kTile,
-                        .c = kC,
-                        .d = kD,
-                        .layout_c = choose(5, 2) == 0 ? kRowMajor : kColumnMajor,
-                        .layout_d = choose(6, 2) == 0 ? kRowMajor : kColumnMajor,
-                        .reuse_smem_c = kEqualWidths ? kChoices[choose(7, 3)] : Choice::automatic,
-                        .delay_tma_store = kChoices[choose(8, 3)]}
+      CollectiveBuilder{.schedule = variant.two_warpgroups ? EpilogueSchedule::tma_warp_specialized_cooperative
+                                                           : EpilogueSchedule::tma_warp_specialized,
+                        .tile = variant.tile,
+                        .c = variant.c,
+                        .d = variant.d,
+                        .layout_c = variant.layout_c,
+                        .layout_d = variant.layout_d,
+                        .reuse_smem_c = variant.reuse,
+                        .delay_tma_store = variant.delay}
           .policy();
   static_assert(policy.ok());
-  // A mask says what relu left as it was, so it goes with relu.
-  static constexpr fusion::NamedOperation operation{
-      .name = fusion::kOperations[k].name,
-      .options = {.activation = kAux == E::u1 ? fusion::Function::relu : kActivations[choose(9, 8)],
-                  .bias = kBiases[choose(10, 3)],
-                  .scale = kBiases[choose(11, 2)],
-                  .aux = kAux,
-                  .aux_row_major = choose(12, 2) == 0}};
+  static constexpr fusion::NamedOperation operation{.name = fusion::kOperations[k].name, .options = variant.options};
 };
 
 // Residues in M and N, problems smaller than a tile, batches with vectors of their own, arguments left out.
