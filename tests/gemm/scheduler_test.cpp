@@ -200,6 +200,17 @@ TEST(TileSchedule, LetsSeveralClustersShareFewTilesOfALongK) {
   EXPECT_EQ(make_tile_schedule({.m = 2, .n = 2, .k_steps = 64, .l = 4}, 66).parts, 4);
 }
 
+// The best of those that were measured with 256 x 256 x 16384 (docs/performance.md).
+TEST(TileSchedule, SharesTilesAsTheirSizeAsksFor) {
+  const auto parts = [](int m, int n, TileSchedule tiles) {
+    tiles.k_steps = 256;
+    return make_tile_schedule(with_costs_of(tiles, m, n), 66).parts;
+  };
+  EXPECT_EQ(parts(64, 64, {.m = 2, .n = 4}), 6);
+  EXPECT_EQ(parts(128, 64, {.m = 2, .n = 2}), 8);
+  EXPECT_EQ(parts(128, 128, {.m = 2, .n = 2}), 8);
+}
+
 TEST(TileSchedule, DealsOutOneWaveByKStepsWhereNoTwoClustersFitATile) {
   const TileSchedule s = make_tile_schedule({.m = 5, .n = 8, .k_steps = 256}, 66);
   EXPECT_EQ(s.parts, 1);

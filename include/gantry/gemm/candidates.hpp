@@ -76,7 +76,7 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
       {128, 64, {1, 2}, kTogether},  {128, 64, {2, 1}, kTogether},  {128, 192, {2, 1}, kInTurn},
       {128, 192, {1, 1}, kInTurn},   {128, 176, {2, 1}, kInTurn},   {128, 160, {2, 1}, kInTurn},
       {128, 128, {2, 1}, kInTurn},   {128, 128, {1, 1}, kInTurn},   {64, 128, {1, 1}, kInTurn},
-      {64, 64, {1, 2}, kInTurn},
+      {64, 64, {2, 1}, kInTurn},     {64, 64, {1, 2}, kInTurn},     {128, 32, {1, 2}, kTogether},
   };
   std::vector<GemmOptions> candidates;
   for (const Shape& shape : kShapes) {

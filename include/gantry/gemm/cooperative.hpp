@@ -75,10 +75,9 @@ struct CooperativeGemm : GemmShape<Config> {
   }
   template <class Encode>
   static Params make_params(const GemmProblem& p, const typename Epilogue::Params& epilogue, int ctas, Encode encode) {
-    const TileSchedule schedule = make_tile_schedule({.m = Shape::clusters_along_m(p.m),
-                                                      .n = Shape::clusters_along_n(p.n),
-                                                      .k_steps = Shape::k_steps(p.k),
-                                                      .l = p.l},
+    const TileSchedule tiles{
+        .m = Shape::clusters_along_m(p.m), .n = Shape::clusters_along_n(p.n), .k_steps = Shape::k_steps(p.k), .l = p.l};
+    const TileSchedule schedule = make_tile_schedule(with_costs_of(tiles, Shape::kTileM, Shape::kTileN),
                                                      ctas / kCluster, kAdds || p.workspace != nullptr);
     return {.loop = Loop::make_params(p, encode), .epilogue = epilogue, .schedule = schedule, .workspace = p.workspace};
   }

@@ -80,9 +80,11 @@ inline constexpr double kSpilling = 2;               // the same, where register
 inline constexpr double kEpilogueByteCycles = 0.08;  // for each further byte of an element, of a warpgroup
 inline constexpr double kEnergy = 0.0009;            // of the clock, for a byte that a processor loads a cycle
 inline constexpr double kOverlap = 0.19;             // of the shorter of work and memory that is not hidden
-inline constexpr double kHandoverLatency = 2'000;
-inline constexpr double kHandoverRate = 40;      // bytes a cycle that leave or arrive
-inline constexpr double kUnevenSplitSteps = 40;  // that reading at several places in K costs
+inline constexpr double kHandoverLatency = 3'000;    // to leave sums and find them
+inline constexpr double kAddLatency = 1'500;         // to find and add one part of them, at the least
+inline constexpr double kHandoverRate = 38;          // bytes a cycle that leave or arrive
+inline constexpr double kOutside = 1.2;              // longer by, that loads of rows outside of the matrix take
+inline constexpr double kUnevenSplitSteps = 40;      // that reading at several places in K costs
 
 class GemmEstimate {
  public:
@@ -100,6 +102,7 @@ class GemmEstimate {
     const int available = resident_clusters(d_, o_.cluster.m * o_.cluster.n);
     set_epilogue(pingpong);
     set_memory();
+    tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n);
     return with(make_tile_schedule(tiles, available, may_split && !pingpong), available);
   }
 
@@ -133,7 +136,9 @@ class GemmEstimate {
     const double shared = (kReadPart * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
     const double rate = d_.l2_rate * d_.multiprocessors / busy;
     const double loaded = (m / o_.cluster.n + n / o_.cluster.m) * row;
-    const double l2 = loaded / (rate < d_.most_l2_rate ? rate : d_.most_l2_rate);
+    const double rows = double(ceil_div(w_.m, o_.tile.m * o_.cluster.m)) * o_.tile.m * o_.cluster.m;
+    const double outside = 1 - double(w_.m) / rows;
+    const double l2 = (1 + kOutside * outside) * loaded / (rate < d_.most_l2_rate ? rate : d_.most_l2_rate);
     c_.bound = GemmBound::tensor_cores;
     c_.step = products;
     if (shared > c_.step) {
@@ -170,9 +175,9 @@ class GemmEstimate {
     if (schedule.split_tiles == 0) {
       c_.work = c_.waves * (tile + between) + last;
     } else {
-      const double sums = 4.0 * o_.tile.m * o_.tile.n;
+      const double sums = 4.0 * o_.tile.m * o_.tile.n / kHandoverRate;
       const int parts = schedule.parts > 1 ? schedule.parts : 2;
-      c_.handover = kHandoverLatency + parts * sums / kHandoverRate;
+      c_.handover = kHandoverLatency + sums + (parts - 1) * (sums > kAddLatency ? sums : kAddLatency);
       if (schedule.parts == 1) c_.handover += kUnevenSplitSteps * c_.step;
       const double steps = double(tiles) * schedule.k_steps / schedule.clusters;
       c_.work = std::ceil(steps) * c_.step + c_.waves * between + last + c_.handover;

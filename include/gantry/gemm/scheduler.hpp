@@ -46,6 +46,8 @@ struct TileSchedule {
   int clusters = 1;
   int split_tiles = 0;  // tiles that are dealt out by K steps
   int parts = 1;        // clusters that share each of them evenly; 1: as equal runs of K steps fall
+  // What sharing a tile costs, in the time of K steps: to leave sums and find them, and to add one part of them.
+  int leave_steps = 5, add_steps = 3;
 
   GANTRY_HD constexpr int tiles() const { return m * n * l; }
 };
@@ -60,6 +62,18 @@ struct Work {
   int k_step = 1;  // or -1
   Part part = Part::whole;
 };
+
+// With the costs of sharing tiles of m x n, as measured (docs/performance.md): handing sums over takes a latency and
+// their bytes, a K step its products or what goes through shared memory.
+GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n) {
+  const int products = m * n / 32, shared = m / 64 * (64 + n) * 3 / 4 + m + n;
+  const int step = (products > shared ? products : shared) + 18;
+  const int bytes = 4 * m * n / 38;
+  const int add = bytes > 1500 ? bytes : 1500;
+  s.leave_steps = (3000 + bytes + step - 1) / step;
+  s.add_steps = (add + step - 1) / step;
+  return s;
+}
 
 // With tiles split so that `clusters` of them are busy to the end. Requires at least one K step for each.
 GANTRY_HD constexpr TileSchedule with_split_tiles(TileSchedule s, int clusters) {
@@ -82,16 +96,12 @@ GANTRY_HD constexpr TileSchedule with_parts(TileSchedule s, int parts) {
 // in K cost about as much (docs/performance.md).
 inline constexpr int kSplitPays = 48;
 
-// What sharing a tile evenly costs, in the time of K steps: to leave sums and find them, and to add one part of them. A
-// tile's sums and its K steps both grow with its columns, so that one figure serves all tiles.
-inline constexpr int kLeaveSteps = 5, kAddSteps = 3;
-
 // In how many parts few tiles are best computed, by `available` clusters.
 GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
   int best = 1;
   int best_steps = s.k_steps;
   for (int parts = 2; parts * s.tiles() <= available && parts <= s.k_steps; ++parts) {
-    const int steps = (s.k_steps + parts - 1) / parts + kLeaveSteps + (parts - 1) * kAddSteps;
+    const int steps = (s.k_steps + parts - 1) / parts + s.leave_steps + (parts - 1) * s.add_steps;
     if (steps >= best_steps) continue;
     best = parts;
     best_steps = steps;
