@@ -202,7 +202,7 @@ TEST(CooperativeGemm, FindsTheWorkspaceAsItLeftIt) {
 // finding. But for three: one launch does not show what dependent launches are for; the fence amid the products of a
 // step is what the assembler asks for; and nothing is read after the last wait of the producer.
 TEST(CooperativeGemm, NeedsEverySynchronisingCall) {
-  Product<PairAlongM> product({256, 384, 448}, 4, true);  // three tiles for two clusters, stages used several times
+  Product<PairAlongM> product({256, 384, 256}, 4, true);  // three tiles for two clusters, stages used several times
   const auto run = [&](const SimulatorOptions& options) {
     product.clear_workspace();
     return product.run(options).report;
