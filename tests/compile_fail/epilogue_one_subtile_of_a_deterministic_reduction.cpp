@@ -14,6 +14,7 @@ struct Accumulators {
   const float* data() const;
 };
 GANTRY_HD void second_subtile(const Epilogue::Params& params, Epilogue::TensorStorage& storage,
-                              Epilogue::LoadPipeline& pipeline, Epilogue::StoreStates& states, const Accumulators& acc) {
+                              Epilogue::LoadPipeline& pipeline, Epilogue::StoreStates& states,
+                              const Accumulators& acc) {
   Epilogue::store(params, storage, pipeline, states, {0, 0, 0}, acc, 0, 1, 1);
 }

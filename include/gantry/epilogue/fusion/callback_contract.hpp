@@ -57,7 +57,7 @@ struct TileContext {
 };
 
 struct EmptyCallbacks {
-  using Value = float;                       // that is computed in
+  using Value = float;                        // that is computed in
   static constexpr bool kUsesSource = false;  // C is visited
   static constexpr bool kGivesD = true;       // visit gives D
   static constexpr bool kMayLoad = false;     // step may issue copies
