@@ -151,9 +151,10 @@ struct GemmTypes {
   static_assert(detail::GemmStaticCheck < kPingpong || Shape::kTileWarpgroups == 2 || kAdds || kDeferred,
                 GemmRule::one_warpgroup, kChosen.tile.m, 128, 0 > ::ok);
   static constexpr bool kFused = !kAdds && !kDeferred;  // the collective has arguments of its own
-  using Epilogue = typename detail::ChosenStorage<
-      kFused, FusedEpilogue<Shape, Fusion>,
-      typename detail::ChosenStorage<kAdds, ReduceStore<Shape, kChosen.d>, DeferredStore<Shape, kChosen.d>>::type>::type;
+  using Epilogue =
+      typename detail::ChosenStorage<kFused, FusedEpilogue<Shape, Fusion>,
+                                     typename detail::ChosenStorage<kAdds, ReduceStore<Shape, kChosen.d>,
+                                                                    DeferredStore<Shape, kChosen.d>>::type>::type;
 
   static constexpr int kEpilogueBytes = sizeof(typename Epilogue::Storage);
   static constexpr int kStagesThatFit = stages_beside(kChosen, kEpilogueBytes);
