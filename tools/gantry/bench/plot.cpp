@@ -53,8 +53,17 @@ std::string line(double x0, double y0, double x1, double y1, const char* style) 
                      style);
 }
 
-// A power of ten, in words that are read at a glance: 0.1, 1, 10, 100.
-std::string tick(int power) { return fmt::format("{:g}", std::pow(10.0, power)); }
+// 1, 2 and 5 times the powers of ten that the axis shows.
+std::vector<double> ticks(const Axis& axis) {
+  std::vector<double> out;
+  for (int power = static_cast<int>(std::floor(axis.low)); power <= static_cast<int>(axis.high); ++power) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double value = digit * std::pow(10.0, power);
+      if (std::log10(value) >= axis.low && std::log10(value) <= axis.high) out.push_back(value);
+    }
+  }
+  return out;
+}
 
 class Picture {
  public:
@@ -71,9 +80,8 @@ class Picture {
     }
     if (!(most_x > 0)) least_x = 10, most_x = 1000, least_y = 1e13;
     if (record.peak_bytes > 0) most_x = std::max(most_x, 2 * record.peak_flops / record.peak_bytes);
-    x_ = {std::floor(std::log10(least_x)), std::ceil(std::log10(most_x * 1.01)), kLeft, kWidth - kRight};
-    y_ = {std::floor(std::log10(least_y)), std::ceil(std::log10(std::max(most_y, 1.0) * 1.01)), kHeight - kBottom,
-          kTop};
+    x_ = {std::log10(least_x / 1.6), std::log10(most_x * 1.6), kLeft, kWidth - kRight};
+    y_ = {std::log10(least_y / 1.6), std::log10(std::max(most_y, 1.0) * 1.6), kHeight - kBottom, kTop};
   }
 
   std::string draw() const {
@@ -98,15 +106,15 @@ class Picture {
  private:
   std::string axes() const {
     std::string out;
-    for (int power = static_cast<int>(x_.low); power <= static_cast<int>(x_.high); ++power) {
-      const double x = x_(std::pow(10.0, power));
-      out += line(x, kTop, x, kHeight - kBottom, "grid") +
-             text(x, kHeight - kBottom + 20, tick(power), "text-anchor=\"middle\"");
+    for (const double value : ticks(x_)) {
+      const double x = x_(value);
+      out += line(x, kTop, x, kHeight - kBottom, "grid");
+      out += text(x, kHeight - kBottom + 20, fmt::format("{:g}", value), "text-anchor=\"middle\"");
     }
-    for (int power = static_cast<int>(y_.low); power <= static_cast<int>(y_.high); ++power) {
-      const double y = y_(std::pow(10.0, power));
-      out +=
-          line(kLeft, y, kWidth - kRight, y, "grid") + text(kLeft - 8, y + 4, tick(power - 12), "text-anchor=\"end\"");
+    for (const double value : ticks(y_)) {
+      const double y = y_(value);
+      out += line(kLeft, y, kWidth - kRight, y, "grid");
+      out += text(kLeft - 8, y + 4, fmt::format("{:g}", value / 1e12), "text-anchor=\"end\"");
     }
     out += text((kLeft + kWidth - kRight) / 2, kHeight - 20, "operations for each byte that must move (FLOP/byte)",
                 "text-anchor=\"middle\"");
