@@ -15,7 +15,7 @@ mkdir -p "$packed/lib"
 if [[ ${1:-} == --pack ]]; then
   program=${2:-build/release}/bin/gantry
   cp "$program" "$packed/gantry" || exit 1
-  ldd "$program" | awk '/=> \// && !/lib(c|m|dl|pthread|rt)\.so/ {print $3}' | xargs -r cp -Lt "$packed/lib"
+  ldd "$program" | awk '/=> \// && !/lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s)\.so/ {print $3}' | xargs -r cp -Lt "$packed/lib"
   echo "packed $program and $(find "$packed/lib" -type f | wc -l) libraries into $packed"
   exit 0
 fi
