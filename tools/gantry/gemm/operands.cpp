@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -179,7 +180,7 @@ namespace {
 // Compares results with what they should be, and remembers the largest error.
 class Comparison {
  public:
-  Comparison(Verification& out, const std::string& name) : out_(out), name_(name) {}
+  Comparison(Verification& out, std::string name) : out_(out), name_(std::move(name)) {}
 
   void compare(const std::vector<fusion::Range>& expected, const fusion::ReferenceTensor& actual,
                const fusion::ProblemShape& shape, std::int64_t first_row) {
