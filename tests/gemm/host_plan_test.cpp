@@ -18,7 +18,7 @@ struct Plain {
   static constexpr GemmOptions options{.tile = {.m = 128, .n = 128}, .cluster = {1, 1}};
 };
 struct Reducing {
-  static constexpr GemmOptions options{.c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr GemmOptions options{.c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {2, 1}};
   static constexpr fusion::Graph graph =
       fusion::graph("d = relu(acc + c + row(bias)); top = reduce_max(acc); sums deterministic = reduce_row_add(acc)");
 };
@@ -224,6 +224,25 @@ TEST(GemmPlan, OwnsAWorkspaceForItsReductions) {
   EXPECT_THAT(first_mismatch(x.args), HasSubstr("sums: element (0, 5, 0) is "));
   x.d[137] = bf16(1024.0f);
   EXPECT_THAT(first_mismatch(x.args), HasSubstr("D: element (1, 1, 0) is 1024.000000, and should be "));
+}
+
+// Three tiles of rows for clusters of two: the fourth lies outside altogether.
+TEST(GemmPlan, KeepsToItsWorkspaceWhereATileOfAClusterLiesOutside) {
+  Product<Reducing> x(160, 136, 72);
+  std::vector<float> bias(136, 3.0f), sums(136, 1e30f);
+  float top = 1e30f;
+  x.args.c = x.c.data();
+  x.args.fusion["bias"] = bias.data();
+  x.args.fusion["top"] = &top;
+  x.args.fusion["sums"] = sums.data();
+  const std::size_t words = Gemm<Reducing>::workspace_bytes(x.args) / 4;
+  Buffer<std::uint32_t> memory(words + 1024);
+  for (std::uint32_t& word : memory) word = 0xdeadbeef;
+  const GemmPlan<Reducing> plan = Gemm<Reducing>::plan(x.args, device_of(Simulator()), {memory.data(), 4 * words});
+  const LaunchResult result = plan.run(Simulator());
+  ASSERT_TRUE(result) << result.problem;
+  EXPECT_EQ(first_mismatch(x.args), "");
+  for (std::size_t i = words; i < memory.size(); ++i) ASSERT_EQ(memory[i], 0xdeadbeefu) << i - words;
 }
 
 struct Small {
