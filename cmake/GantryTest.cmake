@@ -6,10 +6,14 @@
 include(GoogleTest)
 find_package(GTest REQUIRED)
 
+# Tests spend more time in the compiler than at work.
+set(_gantry_test_options "$<$<CONFIG:Release>:-O1>")
+
 # What every test reads first, compiled once.
 add_library(gantry_test_first OBJECT "${PROJECT_SOURCE_DIR}/cmake/test_first.cpp")
 target_link_libraries(gantry_test_first PRIVATE gantry::gantry gantry_options GTest::gmock GTest::gtest_main)
 target_compile_definitions(gantry_test_first PRIVATE GANTRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_options(gantry_test_first PRIVATE ${_gantry_test_options})
 target_precompile_headers(gantry_test_first PRIVATE <gtest/gtest.h> <random> <string> <vector>)
 
 function(gantry_add_test name)
@@ -21,6 +25,7 @@ function(gantry_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE gantry::gantry gantry_options GTest::gmock GTest::gtest_main ${arg_LIBS})
   target_compile_definitions(${name} PRIVATE GANTRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE ${_gantry_test_options})
   target_precompile_headers(${name} REUSE_FROM gantry_test_first)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   if(arg_LABELS)
