@@ -35,7 +35,7 @@ bench: build-bench
 	cmake --build $(BUILD) --target run_benchmarks -j1
 
 gpu: configure
-	cmake --build $(BUILD) --target gpu
+	cmake --build $(BUILD) --target $(if $(LONG),gpu_long,gpu)
 
 format:
 	scripts/format.sh

@@ -3,9 +3,9 @@
 # GANTRY_NVCC        nvcc's path, or false. Tests that only compile use it in every preset.
 # GANTRY_HAVE_CUDA   true where GANTRY_CUDA asks for GPU targets and nvcc is here. Without nvcc says so and goes on.
 #
-# gantry_gpu_target(<target>)
+# gantry_gpu_target(<target> [LONG])
 #   Compiles the target's .cu files as all GPU code here is compiled, and fails the build where ptxas reports a spill, a
-#   stack frame or a serialised wgmma. The target `gpu` builds all of these.
+#   stack frame or a serialised wgmma. The target `gpu` builds all of these but those that are LONG, `gpu_long` all.
 #
 # gantry_add_gpu_kernel_check(<name> SOURCE x.cu)
 #   A test that compiles the kernels of one file and fails on the same findings.
@@ -25,6 +25,8 @@ if(GANTRY_CUDA AND GANTRY_NVCC)
   enable_language(CUDA)
   set(GANTRY_HAVE_CUDA ON)
   add_custom_target(gpu)
+  add_custom_target(gpu_long)
+  add_dependencies(gpu_long gpu)
 elseif(GANTRY_CUDA)
   message(STATUS "No nvcc here: the GPU targets are left out, everything else is built.")
 endif()
@@ -34,11 +36,16 @@ if(GANTRY_NVCC)
 endif()
 
 function(gantry_gpu_target target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "" "")
   list(JOIN GANTRY_CUDA_FLAGS " " flags)
   list(JOIN _ptxas_flags " " ptxas_flags)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:${flags} ${ptxas_flags}>")
   set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${Python3_EXECUTABLE};-B;${_check_ptxas};--quiet;--")
-  add_dependencies(gpu ${target})
+  if(arg_LONG)
+    add_dependencies(gpu_long ${target})
+  else()
+    add_dependencies(gpu ${target})
+  endif()
 endfunction()
 
 function(gantry_add_gpu_kernel_check name)
