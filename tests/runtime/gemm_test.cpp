@@ -1,20 +1,18 @@
 // A product from its options and the text of its epilogue to a shared object that answers. Where nvcc is, a real one;
 // nothing of it runs on a GPU.
-#include <gantry/runtime/gemm.hpp>
-
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+
+#include <gantry/runtime/gemm.hpp>
 
 #include "stand_in.hpp"
 
 namespace gantry::runtime::test {
 namespace {
 
-constexpr GemmOptions kSmall{.d = ElementType::f32,
-                             .tile = {64, 64, 64},
-                             .cluster = {1, 1},
-                             .schedule = GemmSchedule::pingpong};
+constexpr GemmOptions kSmall{
+    .d = ElementType::f32, .tile = {64, 64, 64}, .cluster = {1, 1}, .schedule = GemmSchedule::pingpong};
 
 TEST(GemmSource, SaysEveryOption) {
   GemmOptions o = kSmall;
@@ -86,7 +84,8 @@ TEST(LoadedGemm, ThatCannotBeCompiledSaysWhyAndWhereItsSourceIs) {
   if (!compiler) GTEST_SKIP() << compiler.problem();
   setenv("GANTRY_INCLUDE_DIR", GANTRY_SOURCE_DIR "/include", 1);
   const Folder folder;
-  const CachedKernel kernel = KernelCache(folder.path()).get(compiler, {.text = "int main() { return no_such_name; }\n"});
+  const CachedKernel kernel =
+      KernelCache(folder.path()).get(compiler, {.text = "int main() { return no_such_name; }\n"});
   EXPECT_NE(kernel.problem.find("identifier \"no_such_name\" is undefined"), std::string::npos) << kernel.problem;
   EXPECT_NE(kernel.problem.find("Its source is " + folder.path()), std::string::npos) << kernel.problem;
 }

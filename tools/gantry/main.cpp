@@ -14,7 +14,8 @@ constexpr int kUsageError = 2;
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Matrix products with fused epilogues for NVIDIA Hopper, on a GPU or on a simulated SM; TMA copies, epilogues and\n"
+      "Matrix products with fused epilogues for NVIDIA Hopper, on a GPU or on a simulated SM; TMA copies, epilogues "
+      "and\n"
       "layouts explained.\n"
       "A layout is written as CuTe writes it: \"((_2,_4),3):((_1,_2),_8)\", \"(8,8)\" (compact), "
       "\"Sw<3,4,3> o (8,64):(64,1)\".");

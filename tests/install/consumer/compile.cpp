@@ -1,4 +1,5 @@
-// The library of kernels compiled at run time, from the installed package: without nvcc a kernel is refused with a sentence.
+// The library of kernels compiled at run time, from the installed package: without nvcc a kernel is refused with a
+// sentence.
 #include <cstdio>
 
 #include <gantry/runtime.hpp>
