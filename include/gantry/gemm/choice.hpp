@@ -168,7 +168,7 @@ class Choosing {
     return text;
   }
 
-  GemmChoice refused(const std::string& sentence) const {
+  static GemmChoice refused(const std::string& sentence) {
     GemmChoice none;
     none.why.push_back(sentence);
     return none;

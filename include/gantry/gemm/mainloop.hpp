@@ -264,7 +264,7 @@ struct Mainloop : GemmShape<Config> {
         }
       }
       GANTRY_NO_UNROLL
-      while (left > 0) one_more();
+      while (left > 0) one_more();  // NOLINT(bugprone-infinite-loop): it counts down
       stage_ = next(stage);
       issued();
       arch::wgmma_wait_group(arch::n32<0>);

@@ -140,7 +140,7 @@ struct LoopCallbacks {
       if (is_staged(a) && !detail::with_staged_tile<Config, kElements>(a, [](auto) {})) {
         std::string known;
         for (const ElementInfo& e : kElementTypes) {
-          if ((kElements & kLoopElements) >> static_cast<int>(e.type) & 1) known += std::string(e.name) + ", ";
+          if (((kElements & kLoopElements) >> static_cast<int>(e.type) & 1) != 0) known += std::string(e.name) + ", ";
         }
         out.push_back(std::string(a.name.text) + ": an auxiliary tensor of this graph at run time has elements of " +
                       known + "or u1, not of " + info(a.element).name);
