@@ -155,15 +155,15 @@ std::string Problem::wrong_reduction(int i, const std::vector<fusion::Range>& ex
 
 std::string Problem::wrong(const fusion::ReferenceResult& expected) const {
   if (graph_.d >= 0) {
-    const std::string text = wrong_tensor("D", expected.d, d_);
+    std::string text = wrong_tensor("D", expected.d, d_);
     if (!text.empty()) return text;
   }
   for (int i = 0; i < graph_.argument_count; ++i) {
     const Argument& a = graph_.arguments[i];
     if (!fusion::is_output(a.kind) || arguments_[static_cast<std::size_t>(i)].bytes.empty()) continue;
-    const std::string text = a.kind == ArgumentKind::reduction ? wrong_reduction(i, expected.outputs[i])
-                                                               : wrong_tensor(a.name.text, expected.outputs[i],
-                                                                              arguments_[static_cast<std::size_t>(i)]);
+    std::string text = a.kind == ArgumentKind::reduction
+                           ? wrong_reduction(i, expected.outputs[i])
+                           : wrong_tensor(a.name.text, expected.outputs[i], arguments_[static_cast<std::size_t>(i)]);
     if (!text.empty()) return text;
   }
   return {};

@@ -57,6 +57,7 @@ TEST(EpilogueReductions, ThroughWorkspaceGiveTheSameBitsOnEveryRun) {
       const Report report = KernelRun<Config>(problem, ctas)(options);
       ASSERT_TRUE(report.clean()) << report.text();
       std::vector<std::vector<std::uint8_t>> now;
+      now.reserve(static_cast<std::size_t>(problem.graph().argument_count));
       for (int i = 0; i < problem.graph().argument_count; ++i) now.push_back(problem.argument(i).bytes);
       if (first.empty()) first = now;
       ASSERT_EQ(first, now) << ctas << " CTAs, seed " << options.seed;
