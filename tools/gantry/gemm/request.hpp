@@ -9,7 +9,7 @@
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/gemm/options.hpp>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 }
 
