@@ -85,7 +85,7 @@ struct GemmShape {
   GANTRY_HD static constexpr int k_steps(int k) { return ceil_div(k, kTileK); }
 
  private:
-  GANTRY_HD static constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+  GANTRY_HD static constexpr int ceil_div(int a, int b) { return a / b + (a % b > 0 ? 1 : 0); }  // a may be near 2^31
 };
 
 }  // namespace gantry
