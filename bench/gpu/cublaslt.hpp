@@ -1,9 +1,10 @@
-// cuBLASLt as a contestant: D = A B^T in row-major bf16 with f32 sums, by the best of the candidates of its heuristic.
+// cuBLASLt as a contestant: D = A B by the best of the candidates of its heuristic.
 //
-//   CublasLt vendor({.m = 4096, .n = 4096, .k = 4096}, a, b, d);
+//   CublasLt vendor({.m = 4096, .n = 4096, .k = 4096}, a, b, d);    // row-major bf16, B given transposed, f32 sums
 //   vendor.run(stream);
 //
-// With a Fusion the epilogue is part of it: D = gelu(A B^T + C + bias), and the argument of gelu as a further output.
+// A Product says which elements and layouts there are where they are others. With a Fusion the epilogue is part of it:
+// D = gelu(A B + C + bias), and the argument of gelu as a further output.
 #pragma once
 
 #include <cstdint>
@@ -27,89 +28,182 @@ class CublasLt {
     int m, n, k;
   };
 
-  // Null: left out. The auxiliary output needs the bias, which is in bf16.
+  // Strides are those of lines and of batches, in elements; 0: packed.
+  struct Matrix {
+    cudaDataType element = CUDA_R_16BF;
+    std::int64_t stride = 0, batch_stride = 0;
+  };
+  struct Product {
+    Size size{};
+    int batch = 1;
+    Matrix a{}, b{}, c{}, d{};
+    bool a_along_k = true, b_along_k = true;  // elements that lie next to each other
+    bool c_rows = true, d_rows = true;
+    cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+    bool precise = false;  // sums of 8-bit floats in full f32
+  };
+
+  enum class Activation { none, relu, gelu };  // gelu in its tanh form
+  // Null: left out. The auxiliary output is the activation's argument.
   struct Fusion {
     const void* c = nullptr;
-    const void* bias = nullptr;  // and gelu, in its tanh form
+    const void* bias = nullptr;  // along a line of D, in its elements
     void* aux = nullptr;
+    Activation activation = Activation::none;
   };
 
   CublasLt(Size size, const void* a, const void* b, void* d) : CublasLt(size, a, b, d, {}) {}
   CublasLt(Size size, const void* a, const void* b, void* d, const Fusion& fusion)
-      : a_(a), b_(b), c_(fusion.c ? fusion.c : d), d_(d), beta_(fusion.c ? 1.0f : 0.0f) {
-    check(cublasLtCreate(&handle_), "cublasLtCreate");
+      : CublasLt(bf16_product(size), a, b, d, fusion) {
+    if (problem_ == nullptr) return;
+    std::fprintf(stderr, "cuBLASLt: %s (status %d)\n", problem_, static_cast<int>(status_));
+    std::exit(1);
+  }
+  // Where cuBLASLt has no such product, problem() says so.
+  CublasLt(const Product& product, const void* a, const void* b, void* d, const Fusion& fusion)
+      : c_(fusion.c ? fusion.c : d), d_(d), has_c_(fusion.c != nullptr) {
+    // cuBLASLt thinks in columns: rows of D are columns of its transpose, the product of B and A transposed.
+    const Product& p = product;
+    const Size& s = p.size;
+    const Side left{p.a, a, s.m, p.a_along_k}, right{p.b, b, s.n, p.b_along_k};
+    const Side& first = p.d_rows ? right : left;
+    const Side& second = p.d_rows ? left : right;
+    first_data_ = first.data;
+    second_data_ = second.data;
+    integers_ = p.compute == CUBLAS_COMPUTE_32I && p.d.element == CUDA_R_32I;
+    check(cublasLtCreate(&handle_), "it could not be started");
     check(cudaMalloc(&workspace_, kWorkspaceBytes), "allocating cuBLASLt's workspace");
-    // cuBLASLt thinks in columns: its first operand is B, its second A, and its result D transposed.
-    check(cublasLtMatmulDescCreate(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing the product");
-    const cublasOperation_t transposed = CUBLAS_OP_T;
-    check(cublasLtMatmulDescSetAttribute(product_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
-          "transposing");
-    check(cublasLtMatrixLayoutCreate(&first_, CUDA_R_16BF, size.k, size.n, size.k), "describing B");
-    check(cublasLtMatrixLayoutCreate(&second_, CUDA_R_16BF, size.k, size.m, size.k), "describing A");
-    check(cublasLtMatrixLayoutCreate(&result_, CUDA_R_16BF, size.n, size.m, size.n), "describing D");
-    if (fusion.bias) fuse(fusion, size.n);
-    choose();
+    check(cublasLtMatmulDescCreate(&product_, p.compute, integers_ ? CUDA_R_32I : CUDA_R_32F), "it has no such sums");
+    if (problem_ != nullptr) return;
+    set(CUBLASLT_MATMUL_DESC_TRANSA, first.along_k ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, second.along_k ? CUBLAS_OP_N : CUBLAS_OP_T);
+    if (is_byte_float(p.a.element)) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(p.precise ? 0 : 1));
+    make(first_, first, s.k, p.batch);
+    make(second_, second, s.k, p.batch);
+    const int rows = p.d_rows ? s.n : s.m, columns = p.d_rows ? s.m : s.n;
+    make(result_, p.d, rows, columns, p.batch);
+    Matrix source = fusion.c ? p.c : p.d;
+    if (!fusion.c && is_byte_float(source.element)) source.element = CUDA_R_16BF;
+    const bool as_d = p.c_rows == p.d_rows || !fusion.c;
+    make(source_, source, as_d ? rows : columns, as_d ? columns : rows, p.batch);
+    if (!as_d) problem_ = "C and D are contiguous along different sides";
+    fuse(fusion, p.d.element, p.d.stride ? p.d.stride : rows);
+    if (problem_ == nullptr) choose();
   }
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
   ~CublasLt() {
-    cublasLtMatrixLayoutDestroy(first_);
-    cublasLtMatrixLayoutDestroy(second_);
-    cublasLtMatrixLayoutDestroy(result_);
-    cublasLtMatmulDescDestroy(product_);
+    for (const cublasLtMatrixLayout_t layout : {first_, second_, source_, result_}) {
+      if (layout) cublasLtMatrixLayoutDestroy(layout);
+    }
+    if (product_) cublasLtMatmulDescDestroy(product_);
     cudaFree(workspace_);
-    cublasLtDestroy(handle_);
+    if (handle_) cublasLtDestroy(handle_);
   }
 
-  void run(cudaStream_t stream) const { check(matmul(algorithm_, stream), "cublasLtMatmul"); }
+  // Null, or why there is no such product.
+  const char* problem() const { return problem_; }
+  void run(cudaStream_t stream) const {
+    const cublasStatus_t status = matmul(algorithm_, stream);
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    std::fprintf(stderr, "cublasLtMatmul: cuBLASLt answers %d\n", static_cast<int>(status));
+    std::exit(1);
+  }
   int candidates() const { return candidates_; }
 
  private:
+  // An operand: `lines` of K elements, or K lines of them.
+  struct Side {
+    Matrix matrix;
+    const void* data;
+    int lines;
+    bool along_k;
+  };
+
   static constexpr std::size_t kWorkspaceBytes = 64 << 20;
   static constexpr int kRuns = 8;
 
-  static void check(cublasStatus_t status, const char* what) {
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    std::fprintf(stderr, "%s: cuBLASLt answers %d\n", what, static_cast<int>(status));
-    std::exit(1);
+  static Product bf16_product(Size size) {
+    Product out;
+    out.size = size;
+    return out;
+  }
+  static bool is_byte_float(cudaDataType element) { return element == CUDA_R_8F_E4M3 || element == CUDA_R_8F_E5M2; }
+
+  // The first thing that went wrong counts.
+  void check(cublasStatus_t status, const char* problem) {
+    if (status == CUBLAS_STATUS_SUCCESS || problem_ != nullptr) return;
+    problem_ = problem;
+    status_ = status;
   }
   static void check(cudaError_t error, const char* what) { bench::check(error, what); }
 
   cublasStatus_t matmul(const cublasLtMatmulAlgo_t& algorithm, cudaStream_t stream) const {
-    const float one = 1;
-    return cublasLtMatmul(handle_, product_, &one, b_, first_, a_, second_, &beta_, c_, result_, d_, result_,
-                          &algorithm, workspace_, kWorkspaceBytes, stream);
+    const float one = 1, beta = has_c_ ? 1.0f : 0.0f;
+    const std::int32_t whole_one = 1, whole_beta = has_c_ ? 1 : 0;
+    const void* const alpha_of = integers_ ? static_cast<const void*>(&whole_one) : &one;
+    const void* const beta_of = integers_ ? static_cast<const void*>(&whole_beta) : &beta;
+    return cublasLtMatmul(handle_, product_, alpha_of, first_data_, first_, second_data_, second_, beta_of, c_, source_,
+                          d_, result_, &algorithm, workspace_, kWorkspaceBytes, stream);
   }
 
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
-    check(cublasLtMatmulDescSetAttribute(product_, attribute, &value, sizeof value), "describing the epilogue");
+    check(cublasLtMatmulDescSetAttribute(product_, attribute, &value, sizeof value), "it has no such product");
   }
-  void fuse(const Fusion& fusion, std::int64_t n) {
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, fusion.aux ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS);
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, fusion.bias);
-    set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
+
+  void make(cublasLtMatrixLayout_t& out, const Matrix& matrix, int rows, int columns, int batch) {
+    const std::int64_t stride = matrix.stride ? matrix.stride : rows;
+    check(cublasLtMatrixLayoutCreate(&out, matrix.element, rows, columns, stride), "it has no such matrix");
+    if (batch == 1 || problem_ != nullptr) return;
+    const std::int64_t between = matrix.batch_stride ? matrix.batch_stride : stride * columns;
+    const auto attribute = [&](cublasLtMatrixLayoutAttribute_t name, const auto& value) {
+      check(cublasLtMatrixLayoutSetAttribute(out, name, &value, sizeof value), "it has no such batches");
+    };
+    attribute(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batch);
+    attribute(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, between);
+  }
+  void make(cublasLtMatrixLayout_t& out, const Side& side, int k, int batch) {
+    make(out, side.matrix, side.along_k ? k : side.lines, side.along_k ? side.lines : k, batch);
+  }
+
+  void fuse(const Fusion& fusion, cudaDataType element, std::int64_t stride) {
+    if (!fusion.bias && fusion.activation == Activation::none) return;
+    const bool bias = fusion.bias != nullptr;
+    cublasLtEpilogue_t epilogue = bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    if (fusion.activation == Activation::relu) epilogue = bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    if (fusion.activation == Activation::gelu) {
+      epilogue = fusion.aux ? (bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX)
+                            : (bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU);
+    }
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+    if (bias) {
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, fusion.bias);
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, element);
+    }
     if (!fusion.aux) return;
     set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, fusion.aux);
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, n);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, stride);
   }
 
   // The fastest of the candidates, each timed twice, the better time counting.
   void choose() {
-    cublasLtMatmulPreference_t preference;
-    check(cublasLtMatmulPreferenceCreate(&preference), "asking for candidates");
+    cublasLtMatmulPreference_t preference = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&preference), "it cannot be asked for candidates");
+    if (problem_ != nullptr) return;
     check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
                                                sizeof kWorkspaceBytes),
-          "asking for candidates");
+          "it cannot be asked for candidates");
     cublasLtMatmulHeuristicResult_t results[8];
-    check(cublasLtMatmulAlgoGetHeuristic(handle_, product_, first_, second_, result_, result_, preference, 8, results,
+    check(cublasLtMatmulAlgoGetHeuristic(handle_, product_, first_, second_, source_, result_, preference, 8, results,
                                          &candidates_),
-          "asking for candidates");
+          "it has no algorithm for this product");
     cublasLtMatmulPreferenceDestroy(preference);
+    if (problem_ != nullptr) return;
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "event");
     check(cudaEventCreate(&stop), "event");
-    float best = 1e30f;
+    float best = kNever;
     for (int i = 0; i < 2 * candidates_; ++i) {
       const cublasLtMatmulAlgo_t& algorithm = results[i % candidates_].algo;
       if (matmul(algorithm, nullptr) != CUBLAS_STATUS_SUCCESS) continue;
@@ -123,14 +217,19 @@ class CublasLt {
     }
     cudaEventDestroy(start);
     cudaEventDestroy(stop);
+    if (best == kNever) problem_ = "it has no algorithm for this product";
   }
 
-  const void *a_, *b_, *c_;
+  static constexpr float kNever = 1e30f;
+
+  const void *first_data_ = nullptr, *second_data_ = nullptr, *c_;
   void* d_;
-  float beta_;
+  bool has_c_, integers_ = false;
+  const char* problem_ = nullptr;
+  cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
   cublasLtHandle_t handle_ = nullptr;
   cublasLtMatmulDesc_t product_ = nullptr;
-  cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;
+  cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, source_ = nullptr, result_ = nullptr;
   void* workspace_ = nullptr;
   cublasLtMatmulAlgo_t algorithm_{};
   int candidates_ = 0;

@@ -99,7 +99,7 @@ unsigned long long wrong_elements(const Problem& p, Job job, const Runner& runne
 bool race(const Problem& p, Job job, const Options& options) {
   CublasLt::Fusion fusion;
   if (job == Job::c) fusion.c = p.c;
-  if (job >= Job::bias_gelu) fusion.bias = p.bias;
+  if (job >= Job::bias_gelu) fusion.bias = p.bias, fusion.activation = CublasLt::Activation::gelu;
   if (job == Job::bias_gelu_aux) fusion.aux = p.their_aux;
   const CublasLt vendor({p.m, p.n, p.k}, p.a, p.b, p.theirs, fusion);
   vendor.run(nullptr);
