@@ -80,14 +80,16 @@ GANTRY_INLINE void gemm(const TiledMma<C>&, const A& a, const B& b, Acc& acc, bo
   static_assert(static_cast<int>(size(detail::LayoutOf<B>::value, 1)) == ns,
                 "gantry: gemm: B and the accumulators have different numbers of blocks along N");
   static_assert(detail::kBlocksK<B> == ks, "gantry: gemm: A and B have different numbers of blocks along K");
-  for_each_index<ks>([&](auto k) {
-    for_each_index<ns>([&](auto n) {
-      for_each_index<ms>([&](auto m) {
-        using Op = typename C::Operation;
-        detail::issue_product<Op, m, n, k>(a, b, acc, accumulate || k > 0, site);
+  using Op = typename C::Operation;
+  if constexpr (ms * ns * ks == 1) {
+    detail::issue_product<Op, 0, 0, 0>(a, b, acc, accumulate, site);
+  } else {
+    for_each_index<ks>([&](auto k) {
+      for_each_index<ns>([&](auto n) {
+        for_each_index<ms>([&](auto m) { detail::issue_product<Op, m, n, k>(a, b, acc, accumulate || k > 0, site); });
       });
     });
-  });
+  }
 }
 
 }  // namespace gantry
