@@ -1,6 +1,7 @@
 // ldmatrix and stmatrix with one, two and four matrices, plain and transposed, rows at scattered addresses.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "copy_cases.hpp"

@@ -6,7 +6,6 @@
 //     }
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -58,7 +57,8 @@ inline std::vector<std::string> problems(const LaunchConfig& config) {
   const std::uint32_t registers = config.registers_per_thread;
   if (registers > kMaxRegistersPerThread || registers % 8 != 0) {
     say(number(registers) + " registers a thread were asked for; there are multiples of 8 up to 256, and " +
-        number(std::min(registers / 8 * 8 + 8, kMaxRegistersPerThread)) + " is the nearest that works.");
+        number(registers < kMaxRegistersPerThread ? registers / 8 * 8 + 8 : kMaxRegistersPerThread) +
+        " is the nearest that works.");
   } else if (registers * config.block.count() > kRegistersPerBlock) {
     say(number(registers) + " registers were asked for each of " + number(config.block.count()) +
         " threads; a block has 65536, which is " + number(kRegistersPerBlock / config.block.count() / 8 * 8) +
