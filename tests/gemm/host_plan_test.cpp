@@ -1,5 +1,7 @@
 // The host surface of a product: every refusal, workspaces, plans that run again and again, and what explain() says.
+#include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -94,10 +96,60 @@ TEST(GemmArguments, RefuseMatricesThatTheCopyEngineCannotRead) {
       can_implement(args),
       ElementsAre("B has matrices that lie 4 elements of bf16 apart: each begins at a multiple of 16 bytes; the "
                   "nearest batch stride that works is 8",
-                  "D: 2 batches are written to the same place; the batch stride is 65536 or more"));
+                  "D: batches 0 and 1 are written to the same place; they lie 0 elements apart, and a batch stride "
+                  "that works is 65536"));
   args.b.batch_stride = 0;  // batches may share what is read
   args.d.batch_stride = kPacked;
   EXPECT_THAT(can_implement(args), IsEmpty());
+}
+
+// The copy engine has strides of less than 2^40 bytes; beyond, numbers must not wrap around to ones that work.
+TEST(GemmArguments, RefuseStridesThatAreTooLong) {
+  for (const std::int64_t stride : {std::int64_t{1} << 39, std::int64_t{1} << 60, INT64_MAX - 7, INT64_MAX}) {
+    GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
+    args.a.stride = args.d.stride = stride;
+    EXPECT_THAT(can_implement(args),
+                ElementsAre("A has rows that lie " + std::to_string(stride) +
+                                " elements of bf16 apart: a stride is less than 2^40 bytes; the nearest stride that "
+                                "works is 549755813880",
+                            HasSubstr("D has rows that lie " + std::to_string(stride))));
+  }
+  GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
+  args.b.stride = 549755813880;  // of one matrix; the other would lie 256 times as far
+  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("B has matrices that lie 140737488353280 elements")));
+  args.b.batch_stride = 64;
+  EXPECT_THAT(can_implement(args), IsEmpty());
+}
+
+struct Largest : CooperativeConfig {
+  static constexpr int kTileM = 256, kTileN = 128, kClusterM = 2, kClusterN = 2;
+};
+TEST(GemmArguments, CountTilesOfTheLargestSizes) {
+  constexpr int most = 0x7fffff00;
+  static_assert(GemmShape<Largest>::clusters_along_m(most) == (1LL << 31) / 512);
+  static_assert(GemmShape<Largest>::clusters_along_n(most) == (1LL << 31) / 256 - 1);
+  EXPECT_THAT(can_implement(arguments({.m = most, .n = most, .k = most, .batch = most})),
+              testing::Contains(HasSubstr("counted in 30 bits; even with M = 1 there are too many")));
+}
+
+// Matrices may lie one after the other, or side by side, each with its part of every row; never in each other.
+TEST(GemmArguments, RefuseBatchesThatAreWrittenIntoEachOther) {
+  struct Case {
+    std::int64_t batches, stride, batch_stride, first;  // batch that overlaps batch 0, or 0
+  };
+  for (const Case& c : {Case{2, 256, 65536, 0}, Case{2, 256, 65528, 1}, Case{2, 256, 8, 1}, Case{2, 512, 256, 0},
+                        Case{3, 512, 256, 2}, Case{3, 768, 256, 0}, Case{2, 768, 65536, 0}, Case{2, 768, 65528, 1}}) {
+    SCOPED_TRACE(testing::Message() << c.batches << " batches, " << c.stride << ", " << c.batch_stride);
+    GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = c.batches});
+    args.d.stride = c.stride;
+    args.d.batch_stride = c.batch_stride;
+    const std::string pair = "D: batches 0 and " + std::to_string(c.first) + " are written to the same place";
+    if (c.first == 0) {
+      EXPECT_THAT(can_implement(args), IsEmpty());
+    } else {
+      EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr(pair)));
+    }
+  }
 }
 
 // One row has no neighbour to be apart from.
@@ -134,6 +186,23 @@ TEST(GemmPlan, HasNothingToDoWithoutRowsColumnsOrBatches) {
     EXPECT_TRUE(plan.ok());
     EXPECT_TRUE(plan.run(Simulator()));
     EXPECT_THAT(plan.explain(), HasSubstr("There is nothing to compute, and nothing will be launched."));
+  }
+}
+
+TEST(GemmPlan, ReducesNothingToWhatReductionsBeginWith) {
+  for (const GemmExtents extents : {GemmExtents{0, 8, 8}, GemmExtents{8, 0, 8}, GemmExtents{8, 8, 8, 0}}) {
+    GemmArguments<Reducing> args(extents);
+    std::vector<float> sums(8, 7.0f);
+    float top = 7.0f;
+    args.fusion["sums"] = sums.data();
+    args.fusion["top"] = &top;
+    const GemmPlan<Reducing> plan = Gemm<Reducing>::plan(args);
+    EXPECT_THAT(plan.explain(), HasSubstr("There is nothing to compute: reductions become 0"));
+    const LaunchResult result = plan.run(Simulator());
+    ASSERT_TRUE(result) << result.problem;
+    EXPECT_EQ(top, -HUGE_VALF);
+    EXPECT_THAT(sums, testing::Each(extents.n == 0 ? 7.0f : 0.0f));
+    EXPECT_EQ(first_mismatch(args), "");
   }
 }
 
@@ -243,6 +312,24 @@ TEST(GemmPlan, KeepsToItsWorkspaceWhereATileOfAClusterLiesOutside) {
   ASSERT_TRUE(result) << result.problem;
   EXPECT_EQ(first_mismatch(x.args), "");
   for (std::size_t i = words; i < memory.size(); ++i) ASSERT_EQ(memory[i], 0xdeadbeefu) << i - words;
+}
+
+TEST(GemmPlan, RunsInSeveralThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<std::string> wrong(4);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([i, &answer = wrong[static_cast<std::size_t>(i)]] {
+      Product<Plain> x(72 + 64 * i, 136, 200);
+      const GemmPlan<Plain> plan = Gemm<Plain>::plan(x.args);
+      for (std::uint64_t seed = 0; seed < 2; ++seed) {
+        for (bf16& y : x.d) y = bf16(-1e30f);
+        answer += plan.run(Simulator({.seed = seed})).problem;
+        answer += first_mismatch(x.args);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, testing::Each(""));
 }
 
 struct Small {

@@ -68,12 +68,18 @@ struct Added {
 
 class Random {
  public:
-  explicit Random(unsigned seed) : engine_(seed) {}
+  explicit Random(unsigned seed) : engine_(seed), special_(seed % 3 == 2) {}
   std::int64_t below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(engine_); }
-  double uniform() { return std::uniform_real_distribution<double>(-1, 1)(engine_); }
+  // In [-1, 1); from every third seed, here and there, a number that is none or at the end of its range.
+  double uniform() {
+    constexpr float kSpecial[] = {NAN, HUGE_VALF, -HUGE_VALF, -0.0f, 1e-40f, -1e-6f, 60000.0f};
+    if (special_ && below(3000) == 0) return static_cast<double>(kSpecial[below(7)]);
+    return std::uniform_real_distribution<double>(-1, 1)(engine_);
+  }
 
  private:
   std::mt19937 engine_;
+  bool special_;
 };
 
 // A batch of matrices with room between rows and between matrices, which no kernel writes to.
@@ -169,7 +175,7 @@ void expect_random_sizes_right(const Give& give) {
 }
 
 TEST(GemmProduct, IsRightWithEveryKindOfOperand) {
-  expect_random_sizes_right<Everything>([](auto& args, Random& random) {
+  const auto give = [](auto& args, Random& random) {
     const GemmExtents& e = args.extents;
     struct Operands {
       Matrix<bf16> c;
@@ -186,7 +192,9 @@ TEST(GemmProduct, IsRightWithEveryKindOfOperand) {
     args.fusion["shift"] = out.shift.data();
     args.fusion["aux"].tensor(aux.data, aux.stride, aux.batch_stride);
     return out;
-  });
+  };
+  expect_random_sizes_right<Everything>(give);
+  expect_right<Everything>({.m = 70, .n = 72, .k = 0, .batch = 2}, 2, give);  // no sums, but all else
 }
 TEST(GemmProduct, IsRightWhereABuilderOfEpiloguesDescribesIt) { expect_random_sizes_right<Built>(kNothing); }
 TEST(GemmProduct, IsRightForTransposedMatricesOfF16) { expect_random_sizes_right<HalfTransposed>(kNothing); }
@@ -232,7 +240,12 @@ TEST(GemmReference, IsExactForSmallIntegersAndNarrowOtherwise) {
     }
   }
   a[0] = bf16(std::nanf(""));
-  EXPECT_TRUE(sum_ranges(p)[0].unbounded());
+  EXPECT_TRUE(sum_ranges(p)[0].is_nan());
+  a[0] = bf16(HUGE_VALF);
+  b[0] = bf16(-1.0f);
+  EXPECT_TRUE(sum_ranges(p)[0].is_point() && sum_ranges(p)[0].holds(-HUGE_VAL));
+  a[0] = a[1] = bf16(3e38f);
+  EXPECT_TRUE(sum_ranges(p)[0].unbounded()) << "a part of the sum may be infinite";
 }
 
 }  // namespace

@@ -142,12 +142,13 @@ std::vector<std::string> can_implement(const EpilogueProblem& problem, const Epi
   return out;
 }
 
-// Zeroes counters and writes identities where atomics start: before every run, on the machine that it runs on.
+// Zeroes counters and writes identities where atomics start, or where nothing is reduced: before every run, on the
+// machine that it runs on.
 template <class Config, class Machine>
 LaunchResult initialize_workspace(const Machine& machine, const EpilogueProblem& problem,
                                   const EpilogueArguments<Config>& arguments, void* workspace) {
   const FillWords::Params params = detail::Host<Config>::fills(problem, arguments.fusion, workspace);
-  if (params.fill_count == 0) return {};
+  if (params.most_words() == 0) return {};
   const std::int64_t ctas = (params.most_words() + FillWords::kThreads - 1) / FillWords::kThreads;
   return launch(machine,
                 {.grid = {static_cast<std::uint32_t>(ctas < 64 ? ctas : 64)},

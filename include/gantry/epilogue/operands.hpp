@@ -11,6 +11,7 @@
 //     // d.pixels(2) == 8 * 28 * 28
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,34 @@ typename Tile::Map encode_map(const EpilogueTensor& tensor, const EpilogueProble
   return out;
 }
 
+// Matrices that are written, one for each batch, and how their elements lie.
+struct WrittenMatrices {
+  std::int64_t contiguous, lines;  // elements of a line, and how many there are
+  std::int64_t stride, batches, batch_stride;
+};
+
+// The first batch with an element that batch 0 has too; 0 where none of the first thousands has. Requires strides that
+// are not negative and lines that do not overlap.
+inline std::int64_t first_overlap(const WrittenMatrices& x) {
+  constexpr std::int64_t kLooksAt = 4096;
+  for (std::int64_t batch = 1; batch < x.batches && batch < kLooksAt; ++batch) {
+    if (x.batch_stride > INT64_MAX / batch) return 0;
+    const std::int64_t line = batch * x.batch_stride / x.stride, rest = batch * x.batch_stride % x.stride;
+    if (line >= x.lines) return 0;
+    if (rest < x.contiguous || (line + 1 < x.lines && x.stride - rest < x.contiguous)) return batch;
+  }
+  return 0;
+}
+
+// Empty, or what is wrong with where the batches of a matrix are written.
+inline std::string overlap_of(const std::string& name, const WrittenMatrices& x) {
+  const std::int64_t batch = first_overlap(x);
+  if (batch == 0) return {};
+  return name + ": batches 0 and " + std::to_string(batch) + " are written to the same place; they lie " +
+         std::to_string(x.batch_stride) + " elements apart, and a batch stride that works is " +
+         std::to_string(x.stride * x.lines);
+}
+
 // Every reason why a tensor cannot be copied, each after `name`.
 class OperandReasons {
  public:
@@ -163,12 +192,12 @@ class OperandReasons {
                      std::to_string(extent) + " or more");
       return false;
     }
-    if (written && problem_.l > 1 && matrix.batch_stride == 0) {
-      out_.push_back(name + ": " + std::to_string(problem_.l) +
-                     " batches are written to the same place; the batch stride is not 0");
-      return false;
-    }
-    return true;
+    const bool too_long = matrix.stride >= static_cast<std::int64_t>(kTmaStrideLimit);  // which TMA says
+    if (!written || matrix.batch_stride < 0 || too_long) return true;
+    const std::string overlap =
+        overlap_of(name, {extent, row_major ? problem_.m : problem_.n, matrix.stride, problem_.l, matrix.batch_stride});
+    if (!overlap.empty()) out_.push_back(overlap);
+    return overlap.empty();
   }
 
   std::vector<std::string>& out_;

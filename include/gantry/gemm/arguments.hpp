@@ -5,7 +5,8 @@
 // matrix after matrix; 0: all share one that is read). Operands of the graph have their names: args.fusion["bias"] =
 // pointer.
 //
-// Defined: with M, N or batch 0 nothing is computed; with K = 0 the sums are 0, and A and B are not looked at.
+// Defined: with M, N or batch 0 nothing is computed, and reductions become 0 (of max: -infinity); with K = 0 the sums
+// are 0, and A and B are not looked at.
 //
 // Example at namespace scope:
 //     struct Product {};
@@ -18,6 +19,7 @@
 //     }
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -99,6 +101,9 @@ struct MatrixFacts {
   std::int64_t bytes(std::int64_t elements) const { return elements * element_bits(element) / 8; }
   std::int64_t chunk() const { return 128 / element_bits(element); }  // elements of 16 bytes
   std::int64_t rounded(std::int64_t elements) const { return (elements + chunk() - 1) / chunk() * chunk(); }
+  std::int64_t longest_stride() const {
+    return static_cast<std::int64_t>(kTmaStrideLimit - 16) * 8 / element_bits(element);
+  }
 };
 
 // The copy engine reads and writes lines that begin at multiples of 16 bytes. A stride that no line uses may be any.
@@ -106,10 +111,10 @@ template <class Void>
 GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType element, std::int64_t contiguous,
                               std::int64_t lines, std::int64_t batches) {
   const std::int64_t chunk = 128 / element_bits(element);
-  const auto up = [chunk](std::int64_t elements) { return (elements + chunk - 1) / chunk * chunk; };
+  const std::int64_t whole_line = (contiguous + chunk - 1) / chunk * chunk;
   GemmMatrix<Void> out = matrix.with_strides(contiguous, lines);
-  if (lines <= 1) out.stride = up(contiguous);
-  if (batches <= 1) out.batch_stride = up(out.stride);
+  if (lines <= 1) out.stride = whole_line;
+  if (batches <= 1) out.batch_stride = whole_line;
   return out;
 }
 
@@ -126,6 +131,15 @@ inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
                   " bytes beyond a multiple of 16: the copy engine begins at multiples of 16; the next address that "
                   "works is " +
                   number(static_cast<std::int64_t>(16 - beyond)) + " bytes further");
+  }
+  const std::int64_t most = x.longest_stride();
+  if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
+    const bool of_lines = x.stride > most;
+    out.push_back(name + " has " + (of_lines ? lines : "matrices") + " that lie " +
+                  number(of_lines ? x.stride : x.batch_stride) + " elements of " + element +
+                  " apart: a stride is less than 2^40 bytes; the nearest " + (of_lines ? "" : "batch ") +
+                  "stride that works is " + number(most));
+    return;
   }
   if (x.stride < x.contiguous) {
     out.push_back(name + " has " + lines + " of " + number(x.contiguous) + " elements that lie " + number(x.stride) +
@@ -251,11 +265,10 @@ void check_result(const GemmArguments<Spec>& args, const void* workspace, std::v
     for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .l = e.batch})) out.push_back(problem);
     const std::size_t before = out.size();
     check_matrix({"D", Types::kChosen.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, out);
-    if (e.batch > 1 && p.d.batch_stride == 0) {
-      out.push_back("D: " + std::to_string(e.batch) + " batches are written to the same place; the batch stride is " +
-                    std::to_string(p.d.stride * e.m) + " or more");
-    }
-    if (out.size() == before) check_copy("D", Types::Epilogue::bind_d(p), true, out);
+    if (out.size() > before) return;
+    const std::string overlap = overlap_of("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride});
+    if (!overlap.empty()) out.push_back(overlap);
+    if (overlap.empty()) check_copy("D", Types::Epilogue::bind_d(p), true, out);
   } else {
     using Part = typename Types::Epilogue::Part;
     for (const std::string& reason :
@@ -286,10 +299,12 @@ std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
   const double steps =
       count(e.m, o.tile.m) * count(e.n, o.tile.n) * (count(e.k, o.tile.k) + 1) * static_cast<double>(e.batch);
   if (steps > 0x1p30) {
-    out.push_back("the product has " + std::to_string(static_cast<std::int64_t>(steps)) +
-                  " steps of tiles: they are counted in 30 bits; with M = " +
-                  std::to_string(static_cast<std::int64_t>(static_cast<double>(e.m) * 0x1p30 / steps)) +
-                  ", or as much smaller a batch or N, this works");
+    const auto rows = static_cast<std::int64_t>(static_cast<double>(e.m) * 0x1p30 / steps);
+    char number[48];
+    std::snprintf(number, sizeof number, "%.0f", steps);
+    out.push_back(std::string("the product has ") + number + " steps of tiles: they are counted in 30 bits; " +
+                  (rows > 0 ? "with M = " + std::to_string(rows) + ", or as much smaller a batch or N, this works"
+                            : "even with M = 1 there are too many"));
   }
   detail::check_operands(args, out);
   alignas(16) const char any_workspace[16] = {};  // what the epilogue needs of it is a matter of the plan

@@ -145,7 +145,11 @@ inline std::string explain_gemm(const GemmFacts& f) {
   if (f.batch != 1) out += ", " + std::to_string(f.batch) + " of them";
   if (!f.expression.empty()) out += ": " + f.expression;
   out += "\n" + explain_kernel(f);
-  if (f.m == 0 || f.n == 0 || f.batch == 0) return out + "There is nothing to compute, and nothing will be launched.\n";
+  if (f.m == 0 || f.n == 0 || f.batch == 0) {
+    const bool reduces = f.graph->count(fusion::ArgumentKind::reduction) > 0;
+    return out + (reduces ? "There is nothing to compute: reductions become 0, those of max -infinity.\n"
+                          : "There is nothing to compute, and nothing will be launched.\n");
+  }
   if (f.k == 0) out += "K is 0: all sums are 0, and A and B are not read.\n";
   out += explain_memory(f) + explain_schedule(f) + explain_work(f);
   out += f.workspace_bytes > 0 ? "Workspace: " + std::to_string(f.workspace_bytes) + " bytes.\n" : "Workspace: none.\n";

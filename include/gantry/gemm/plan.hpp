@@ -97,21 +97,21 @@ class GemmPlan {
 
   LaunchResult run(const Simulator& machine) const {
     if (LaunchResult refused = refusal(true); !refused) return refused;
-    if (args_.extents.nothing_to_do()) return {};
     // Clusters that share a tile wait for each other: all are there at the same time.
     SimulatorOptions options = machine.options();
     const int clusters = ctas_ / Kernel::kCluster;
     if (options.resident_clusters < clusters) options.resident_clusters = clusters;
     const Simulator simulator(options);
-    if (LaunchResult cleared = clear_reductions(simulator); !cleared) return cleared;
+    LaunchResult cleared = clear_reductions(simulator);
+    if (!cleared || args_.extents.nothing_to_do()) return cleared;
     return launch(simulator, config_, Kernel{}, params_);
   }
 
 #if defined(__CUDACC__)
   LaunchResult run(const Gpu& machine) const {
     if (LaunchResult refused = refusal(false); !refused) return refused;
-    if (args_.extents.nothing_to_do()) return {};
-    if (LaunchResult cleared = clear_reductions(machine); !cleared) return cleared;
+    LaunchResult cleared = clear_reductions(machine);
+    if (!cleared || args_.extents.nothing_to_do()) return cleared;
     return launch(machine, config_, Kernel{}, params_);
   }
 #endif

@@ -4,7 +4,8 @@
 // Sums are taken in any order. With elements of 16 bits and more each addition may lose 2^-24 of the largest partial
 // sum, which Cauchy and Schwarz bound; 8-bit floats lose 2^-14 in the tensor core, promoted or not, and integers
 // nothing. Where every product is a multiple of one power of two and the sums fit into those bits, sums are exact, so
-// small integers compare equal. The graph's own errors follow (epilogue/fusion/range.hpp).
+// small integers compare equal. NaN and infinities are what IEEE makes of the products; nothing is said of sums whose
+// parts may be too large for an f32. The graph's own errors follow (epilogue/fusion/range.hpp).
 //
 // Example at namespace scope:
 //     struct Product {};
@@ -13,6 +14,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,7 +37,7 @@ namespace detail {
 // The rows of an operand in one batch, contiguous and in double, and what bounds of sums need to know of each.
 struct OperandRows {
   std::vector<double> values;
-  std::vector<double> norms;  // of Euclid
+  std::vector<double> norms;  // of Euclid, of the elements that are finite
   std::vector<double> steps;  // the largest power of two that divides every element; 0 where all are 0
 
   OperandRows(const fusion::ReferenceTensor& x, std::int64_t rows, std::int64_t k, std::int64_t l)
@@ -47,7 +49,7 @@ struct OperandRows {
       for (std::int64_t i = 0; i < k; ++i) {
         const double value = load(x, x.index(row, i, l));
         values[static_cast<std::size_t>(row * k + i)] = value;
-        squares += value * value;
+        if (std::isfinite(value)) squares += value * value;
         step = common_step(step, value);
       }
       norms[static_cast<std::size_t>(row)] = std::sqrt(squares);
@@ -104,6 +106,7 @@ inline void dot_products(const double* a, const double* b, std::int64_t k, std::
 inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
   const auto [m, n, batch] = p.shape;
   std::vector<fusion::Range> out;
+  if (m == 0 || n == 0) return out;  // there may be no operands
   out.reserve(static_cast<std::size_t>(m * n * batch));
   std::vector<double> sums(static_cast<std::size_t>(n));
   const double error = detail::sum_error(p.a.element, p.k, p.promote);
@@ -117,9 +120,13 @@ inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
         const double magnitude = a.norms[row] * b.norms[j];
         const bool exact = magnitude <= most * a.steps[row] * b.steps[j];
         const double slack = exact ? 0 : error * magnitude;
-        out.push_back(std::isfinite(slack) && std::isfinite(sums[j])
-                          ? fusion::Range{sums[j], sums[j] - slack, sums[j] + slack}
-                          : fusion::detail::anything(sums[j]));
+        if (std::isnan(sums[j])) {
+          out.push_back(fusion::exactly(sums[j]));
+        } else if (!(magnitude <= static_cast<double>(std::numeric_limits<float>::max()))) {
+          out.push_back(fusion::detail::anything(sums[j]));  // a part of it may be infinite, and of either sign
+        } else {
+          out.push_back({sums[j], sums[j] - slack, sums[j] + slack});
+        }
       }
     }
   }

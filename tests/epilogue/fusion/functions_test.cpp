@@ -141,6 +141,29 @@ TEST(FusionFunctions, PassNotANumberThroughActivations) {
   EXPECT_TRUE(std::isnan(apply(Function::leaky_relu, NAN, 0.5f)));
 }
 
+// What goes in is NaN for certain, or one of a few numbers; what comes out is held by the range, and is NaN for certain
+// wherever the other inputs do not matter.
+TEST(FusionFunctions, HaveRangesThatSayWhereNotANumberComesOut) {
+  const float all[] = {NAN, -kInf, -2.0f, -0.0f, 0.0f, 0.5f, 3.0f, kInf};
+  for (int i = 0; i < kFunctionCount; ++i) {
+    const auto f = static_cast<Function>(i);
+    if (f == Function::round || f == Function::user) continue;
+    for (const float a : all) {
+      for (const float b : all) {
+        for (const float c : all) {
+          const Range range = apply(f, exactly(double{a}), exactly(double{b}), exactly(double{c}));
+          ASSERT_TRUE(range.holds(double{apply(f, a, b, c)}))
+              << text_of(f) << "(" << a << ", " << b << ", " << c << ")";
+        }
+      }
+    }
+  }
+  for (const Function f : kActivations) EXPECT_TRUE(apply(f, exactly(NAN)).is_nan()) << text_of(f);
+  EXPECT_TRUE(apply(Function::add, exactly(1), exactly(NAN)).is_nan());
+  EXPECT_FALSE(apply(Function::add, exactly(1), exactly(NAN)).holds(1));
+  EXPECT_TRUE(apply(Function::multiply, Range{0, -HUGE_VAL, HUGE_VAL}, exactly(0)).holds(0));
+}
+
 TEST(FusionFunctions, LetANumberWinOverNotANumberInMinimumAndMaximum) {
   EXPECT_EQ(apply(Function::minimum, NAN, 2.0f), 2);
   EXPECT_EQ(apply(Function::maximum, 2.0f, NAN), 2);

@@ -130,6 +130,42 @@ TEST(FusionReference, AllowsLittleMoreThanTheFunctionsDo) {
   }
 }
 
+TEST(FusionReference, KeepsNotANumberThroughFunctionsStoresAndReductions) {
+  const Graph g = graph("d = relu(acc) + 1; sum = reduce_add(acc); top = reduce_row_max(acc); y:s8 = acc");
+  ReferenceProblem problem = two_by_three();
+  std::vector<float> acc{1, 2, NAN, 4, 5, 6};
+  problem.accumulators = {ElementType::f32, acc.data(), 3, 1};
+  problem.d_element = ElementType::bf16;
+  const ReferenceResult result = reference(g, problem, FusionArguments(g));
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(result.d[i].is_nan(), i == 2) << i;
+  EXPECT_TRUE(result.output("sum")[0].is_nan());
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(result.output("top")[i].is_nan(), i == 2) << i;
+  EXPECT_TRUE(result.output("y")[2].unbounded()) << "an integer has no NaN";
+}
+
+TEST(FusionReference, ReducesNothingToZeroOrForMaxToMinusInfinity) {
+  const Graph g = graph("d = acc; sum = reduce_row_add(acc); top = reduce_max(acc); big = reduce_amax(acc)");
+  ReferenceProblem problem = two_by_three();
+  problem.shape.m = 0;
+  const ReferenceResult result = reference(g, problem, FusionArguments(g));
+  expect_exactly(result.output("sum"), {0, 0, 0});
+  expect_exactly(result.output("top"), {-HUGE_VAL});
+  expect_exactly(result.output("big"), {0});
+}
+
+// As a kernel, which then does not read it.
+TEST(FusionReference, TakesCAsZeroWhereItsFactorIs) {
+  const Graph g = graph("d = acc + beta * c");
+  ReferenceProblem problem = two_by_three();
+  const std::vector<float> c(6, NAN);
+  problem.source = {ElementType::f32, c.data(), 3, 1};
+  FusionArguments args(g);
+  args["beta"] = 1.0f;
+  for (const Range& range : reference(g, problem, args).d) EXPECT_TRUE(range.is_nan());
+  args["beta"] = 0.0f;
+  for (const Range& range : reference(g, problem, args).d) EXPECT_TRUE(range.is_point());
+}
+
 TEST(FusionReference, SaysNothingAboutWhatDependsOnADivisionByZero) {
   const Graph g = graph("d = 1 / (acc - acc)");
   EXPECT_TRUE(reference(g, two_by_three(), FusionArguments(g)).d[0].unbounded());

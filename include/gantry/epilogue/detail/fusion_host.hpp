@@ -124,13 +124,14 @@ struct GraphHost {
     const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
     const WorkspaceLayout layout = workspace_layout(graph, Collective::kTile, problem);
     FillWords::Params params;
-    if (layout.counter_bytes > 0) {
+    const bool nothing = problem.m == 0 || problem.n == 0 || problem.l == 0;  // then no kernel writes results
+    if (layout.counter_bytes > 0 && !nothing) {
       params.add({.words = static_cast<std::uint32_t*>(workspace), .count = layout.counter_bytes / 4});
     }
     for (int i = 0; i < graph.argument_count; ++i) {
       const fusion::Argument& a = graph.arguments[i];
       const fusion::ArgumentValue& v = values.values[i];
-      if (a.kind != fusion::ArgumentKind::reduction || a.deterministic || v.pointer == nullptr) continue;
+      if (a.kind != fusion::ArgumentKind::reduction || v.pointer == nullptr || (a.deterministic && !nothing)) continue;
       const bool is_max = fusion::detail::reduction_of(graph, i) == fusion::Reduction::max;
       const float identity =
           is_max ? fusion::identity<fusion::Reduction::max>() : fusion::identity<fusion::Reduction::add>();

@@ -3,13 +3,15 @@
 //
 // Each function maps an interval to the smallest one that holds its image, then rounding widens it. Sums, quotients and
 // roots are rounded as IEEE says, so an interval that is one exact number stays one: integers compare equal. A product
-// may or may not be rounded before it is added to something, since compilers fuse the two.
+// may or may not be rounded before it is added to something, since compilers fuse the two. What is certainly NaN is a
+// range of its own; where it may or may not be, the range is unbounded.
 //
 // Example:
 //     using namespace gantry::fusion;
 //     const Range three = apply(Function::add, exactly(1), exactly(2));  // [3, 3]
 //     const Range y = apply(Function::exponential, three);               // around 20.0855, 2^-21 or so wide
 //     const bool fine = y.holds(20.085537f) && !y.holds(20.0856f);
+//     const Range lost = apply(Function::add, three, exactly(NAN));  // NaN, and nothing else
 #pragma once
 
 #include <cmath>
@@ -26,12 +28,13 @@ struct Range {
   double upper = 0;
 
   bool is_point() const { return lower == upper; }
+  bool is_nan() const { return std::isnan(lower) && std::isnan(upper); }
   bool unbounded() const { return lower == -HUGE_VAL && upper == HUGE_VAL; }
   // Nothing is known of an unbounded range, so it holds NaN too.
-  bool holds(double x) const { return (x >= lower && x <= upper) || unbounded(); }
+  bool holds(double x) const { return is_nan() ? std::isnan(x) : (x >= lower && x <= upper) || unbounded(); }
 };
 
-inline Range exactly(double x) { return std::isnan(x) ? Range{x, -HUGE_VAL, HUGE_VAL} : Range{x, x, x}; }
+inline Range exactly(double x) { return {x, x, x}; }
 
 namespace detail {
 
@@ -189,6 +192,26 @@ Range derivative(const Range& g, const Range& x) {
   return with_error(kError, product(g, image_with_turns<f>(moved(kError, x))), largest(g));
 }
 
+// Whether a NaN for this input of a function is what comes out, whatever the other inputs are.
+constexpr bool passes_nan(Function f, int input) {
+  switch (f) {
+    case Function::minimum:
+    case Function::maximum:
+    case Function::greater:
+    case Function::select:
+    case Function::d_relu:
+    case Function::d_leaky_relu:
+    case Function::round:
+    case Function::user:
+      return false;
+    case Function::clamp:
+    case Function::leaky_relu:
+      return input == 0;
+    default:
+      return true;
+  }
+}
+
 // Which way a condition may go.
 template <class IfTrue, class IfFalse>
 Range branch(bool may_hold, bool may_fail, double value, IfTrue if_true, IfFalse if_false) {
@@ -213,6 +236,10 @@ inline Range apply(Function f, const Range& a, const Range& b = {}, const Range&
   using detail::product;
   using detail::rounded;
   using detail::with_error;
+  const Range* const inputs[] = {&a, &b, &c};
+  for (int i = 0; i < arity(f); ++i) {
+    if (inputs[i]->is_nan() && detail::passes_nan(f, i)) return *inputs[i];
+  }
   switch (f) {
     case Function::add:
       return rounded(image_of_corners<Function::add>(a, b));
@@ -266,7 +293,7 @@ inline Range apply(Function f, const Range& a, const Range& b = {}, const Range&
       return image_of_corners<Function::clamp>(a, b, c);
     case Function::leaky_relu:
       return branch(
-          a.upper > 0, a.lower <= 0, FunctionBody<Function::leaky_relu>::define(a.value, b.value),
+          a.upper > 0, !(a.lower > 0), FunctionBody<Function::leaky_relu>::define(a.value, b.value),
           [&] {
             return Range{a.value, std::fmax(a.lower, 0), a.upper};
           },
@@ -287,10 +314,10 @@ inline Range apply(Function f, const Range& a, const Range& b = {}, const Range&
       return approximated<Function::hardswish>(a);
     case Function::d_relu:
       return branch(
-          b.upper > 0, b.lower <= 0, b.value > 0 ? a.value : 0, [&] { return a; }, [] { return exactly(0); });
+          b.upper > 0, !(b.lower > 0), b.value > 0 ? a.value : 0, [&] { return a; }, [] { return exactly(0); });
     case Function::d_leaky_relu:
       return branch(
-          b.upper > 0, b.lower <= 0, b.value > 0 ? a.value : a.value * c.value, [&] { return a; },
+          b.upper > 0, !(b.lower > 0), b.value > 0 ? a.value : a.value * c.value, [&] { return a; },
           [&] { return perhaps_rounded(product(a, c)); });
     case Function::d_sigmoid:
       return derivative<Function::d_sigmoid>(a, b);
@@ -315,6 +342,7 @@ inline Range apply(Function f, const Range& a, const Range& b = {}, const Range&
 inline Range as_element(ElementType element, const Range& r) {
   if (r.unbounded()) return r;
   if (element == ElementType::u1) {
+    if (r.is_nan()) return detail::anything(r.value);
     const bool may_be_set = !(r.is_point() && r.value == 0);
     return {r.value != 0 ? 1.0 : 0.0, detail::holds_zero(r) ? 0.0 : 1.0, may_be_set ? 1.0 : 0.0};
   }
@@ -323,13 +351,15 @@ inline Range as_element(ElementType element, const Range& r) {
     store_from_double(element, bytes, 0, x);
     return load_as_double(element, bytes, 0);
   };
-  return {r.value, converted(r.lower), converted(r.upper)};
+  const Range out{r.value, converted(r.lower), converted(r.upper)};
+  // Of what an element type without NaN has in its place, nothing is said.
+  const bool numbers = !std::isnan(out.lower) && !std::isnan(out.upper) && !r.is_nan();
+  return numbers || out.is_nan() ? out : detail::anything(r.value);
 }
 
 // What memory holds, as a kernel reads it into a float.
 inline Range from_memory(ElementType element, const void* data, std::int64_t index) {
-  const double x = load_as_double(element, data, index);
-  return std::isnan(x) ? exactly(x) : detail::rounded(exactly(x));
+  return detail::rounded(exactly(load_as_double(element, data, index)));
 }
 
 }  // namespace gantry::fusion

@@ -22,6 +22,7 @@
 
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/epilogue/fusion/complex_range.hpp>
+#include <gantry/epilogue/fusion/source.hpp>
 
 namespace gantry::fusion {
 
@@ -130,10 +131,12 @@ Range user_range(int i, const Range* x) {
 // The values that go into one result of a reduction, in any order.
 class ReducedRange {
  public:
-  void add(Reduction reduction, const Range& x) {
-    reduction_ = reduction;
-    const Range y = reduction == Reduction::amax ? apply(Function::absolute, x) : x;
-    if (reduction == Reduction::add) {
+  explicit ReducedRange(Reduction reduction) : reduction_(reduction) {}
+
+  void add(const Range& x) {
+    nan_ = nan_ || x.is_nan();
+    const Range y = reduction_ == Reduction::amax ? apply(Function::absolute, x) : x;
+    if (reduction_ == Reduction::add) {
       total_.value += y.value;
       total_.lower += y.lower;
       total_.upper += y.upper;
@@ -147,9 +150,10 @@ class ReducedRange {
   }
 
   // A sum of n floats in any order is off by at most n - 1 roundings of the sum of magnitudes. Sums of small integers
-  // are exact. Nothing reduced gives 0, or -infinity for max.
+  // are exact. Nothing reduced gives 0, or -infinity for max. A NaN is the result of all three.
   Range range() const {
     if (count_ == 0) return exactly(reduction_ == Reduction::max ? -HUGE_VAL : 0);
+    if (nan_) return exactly(std::numeric_limits<double>::quiet_NaN());
     // Partial sums may be infinite where the sum is not, and of both signs.
     const bool overflows = !(magnitude_ <= static_cast<double>(std::numeric_limits<float>::max()));
     if (unknown_ || overflows || std::isnan(total_.value)) return anything(total_.value);
@@ -163,11 +167,12 @@ class ReducedRange {
   }
 
  private:
-  Reduction reduction_ = Reduction::add;
+  Reduction reduction_;
   Range total_{};
   double magnitude_ = 0;
   std::int64_t count_ = 0;
   bool whole_ = true;
+  bool nan_ = false;
   bool unknown_ = false;
 };
 
@@ -180,6 +185,9 @@ inline void read_into(ComplexRange& out, ElementType element, const void* data, 
 }
 inline void real_into(Range& out, double x) { out = exactly(x); }
 inline void real_into(ComplexRange& out, double x) { out = {exactly(x), exactly(0)}; }
+
+inline bool is_zero(const Range& x) { return x.is_point() && x.value == 0; }
+inline bool is_zero(const ComplexRange& x) { return is_zero(x.real) && is_zero(x.imag); }
 
 inline Range rounded_to(ElementType element, const Range& x) {
   if (element == ElementType::u1) {
@@ -197,13 +205,17 @@ inline ComplexRange rounded_to(ElementType element, const ComplexRange& x) {
 // Complex values are summed part by part; they have no maximum.
 class ReducedComplexRange {
  public:
-  void add(Reduction reduction, const ComplexRange& x) {
-    real_.add(reduction, reduction == Reduction::add ? x.real : anything(x.real.value));
-    imag_.add(reduction, reduction == Reduction::add ? x.imag : anything(x.imag.value));
+  explicit ReducedComplexRange(Reduction reduction)
+      : adds_(reduction == Reduction::add), real_(reduction), imag_(reduction) {}
+
+  void add(const ComplexRange& x) {
+    real_.add(adds_ ? x.real : anything(x.real.value));
+    imag_.add(adds_ ? x.imag : anything(x.imag.value));
   }
   ComplexRange range() const { return {real_.range(), imag_.range()}; }
 
  private:
+  bool adds_;
   ReducedRange real_;
   ReducedRange imag_;
 };
@@ -221,7 +233,10 @@ template <class Users, class V>
 class Reference {
  public:
   Reference(const Graph& graph, const ReferenceProblem& problem, const FusionArguments& arguments)
-      : graph_(graph), problem_(problem), arguments_(arguments.resolved(problem.shape)) {}
+      : graph_(graph),
+        problem_(problem),
+        arguments_(arguments.resolved(problem.shape)),
+        source_factors_(source_factors(graph)) {}
 
   ReferenceResultOf<V> run() {
     const ProblemShape& shape = problem_.shape;
@@ -233,7 +248,10 @@ class Reference {
     std::vector<Sum> sums[kMaxArguments];
     for (int i = 0; i < graph_.argument_count; ++i) {
       if (graph_.arguments[i].kind == ArgumentKind::aux_out) out.outputs[i].resize(elements);
-      if (graph_.arguments[i].kind == ArgumentKind::reduction) sums[i].resize(results(i));
+    }
+    for (int i = 0; i < graph_.node_count; ++i) {
+      const Node& node = graph_.nodes[i];
+      if (node.kind == NodeKind::reduce) sums[node.argument].assign(results(node.argument), Sum(node.reduction));
     }
     for (std::int64_t l = 0; l < shape.l; ++l) {
       for (std::int64_t m = 0; m < shape.m; ++m) {
@@ -284,6 +302,16 @@ class Reference {
     return out;
   }
 
+  // C counts as 0 where a factor of every use of it is (source.hpp), whatever its memory holds.
+  bool reads_source(std::int64_t l) const {
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      if ((source_factors_ >> i & 1) == 0) continue;
+      const bool scalar = graph_.arguments[i].kind == ArgumentKind::scalar;
+      if ((scalar || arguments_.values[i].pointer == nullptr) && is_zero(read(i, 0, 0, l))) return false;
+    }
+    return true;
+  }
+
   V accumulator(std::int64_t m, std::int64_t n, std::int64_t l) const {
     if constexpr (__is_same(V, Range)) {
       const ProblemShape& shape = problem_.shape;
@@ -315,7 +343,7 @@ class Reference {
           values[i] = accumulator(m, n, l);
           break;
         case NodeKind::source:
-          values[i] = read(problem_.source, m, n, l);
+          values[i] = reads_source(l) ? read(problem_.source, m, n, l) : V{};
           break;
         case NodeKind::constant:
           real_into(values[i], static_cast<double>(node.constant));
@@ -332,7 +360,7 @@ class Reference {
           const Extent over = graph_.arguments[node.argument].extent;
           const std::int64_t at = over == Extent::row ? n : over == Extent::column ? m : 0;
           const std::int64_t first = by_batch(node.argument) ? l * extent(node.argument) : 0;
-          sums[node.argument][static_cast<std::size_t>(first + at)].add(node.reduction, x[0]);
+          sums[node.argument][static_cast<std::size_t>(first + at)].add(x[0]);
           break;
         }
         default:
@@ -345,6 +373,7 @@ class Reference {
   const Graph& graph_;
   const ReferenceProblem& problem_;
   ResolvedArguments arguments_;
+  std::uint32_t source_factors_;
 };
 
 }  // namespace detail
