@@ -2,32 +2,15 @@
 // cuBLASLt's.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
-#include <cuda_runtime.h>
-
 #include <gantry/arch/launch.hpp>
-#include <gantry/tma/encode.hpp>
 
+#include "../gpu_checks.cuh"
 #include "operands.hpp"
 #include "sums_of_types.hpp"
 
 namespace gantry_test {
-
-inline void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-
-inline TmaDescriptor encode(const TmaDescriptorParams& params) {
-  const EncodedTmaDescriptor encoded = encode_with_driver(params);
-  if (encoded.ok()) return encoded.map;
-  std::fprintf(stderr, "%s\n", describe(encoded).c_str());
-  std::exit(1);
-}
 
 inline int processors() {
   static const int count = [] {

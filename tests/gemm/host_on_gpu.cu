@@ -16,20 +16,17 @@
 
 #include <gantry/gemm.hpp>
 
+#include "../gpu_checks.cuh"
+
 long allocations_so_far();  // count_allocations.cpp
 
 namespace {
 
 using namespace gantry;
+using gantry_test::check;
 
 constexpr int kMostRows = 1024, kMostDepth = 1024, kMostBatch = 2;
 constexpr std::size_t kMostElements = std::size_t{kMostBatch} * (kMostRows + 16) * (kMostRows + 64);
-
-void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 // ---- What is multiplied
 

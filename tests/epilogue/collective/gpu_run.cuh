@@ -2,30 +2,15 @@
 // reference.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
-
-#include <cuda_runtime.h>
 #include <tests/conformance/record.hpp>
 
-#include <gantry/tma/encode.hpp>
-
+#include "../../gpu_checks.cuh"
 #include "gpu_cases.hpp"
 
 namespace gantry::test {
 
-inline void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-
-inline TmaDescriptor encode(const TmaDescriptorParams& params) {
-  const EncodedTmaDescriptor encoded = encode_with_driver(params);
-  if (encoded.ok()) return encoded.map;
-  std::fprintf(stderr, "%s\n", describe(encoded).c_str());
-  std::exit(1);
-}
+using gantry_test::check;
+using gantry_test::encode;
 
 // Copies of buffers on the device, brought back by `fetch`.
 class DeviceCopies {
