@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
 
 #include <fcntl.h>
@@ -26,12 +27,20 @@ constexpr std::size_t kTrailer = kMark.size() + 32;
 
 std::string trailer_of(std::string_view bytes) { return std::string(kMark) + Digest().add(bytes).text(); }
 
-bool is_whole(const std::string& path) {
-  const std::string bytes = read_file(path);
-  if (bytes.size() < kTrailer) return false;
+std::string sealed(std::string bytes) { return bytes + trailer_of(bytes); }
+
+// What was sealed; nothing where the file is not there, or not whole.
+std::optional<std::string> unsealed(const std::string& path) {
+  std::string bytes = read_file(path);
+  if (bytes.size() < kTrailer) return {};
   const std::size_t body = bytes.size() - kTrailer;
-  return std::string_view(bytes).substr(body) == trailer_of(std::string_view(bytes).substr(0, body));
+  if (std::string_view(bytes).substr(body) != trailer_of(std::string_view(bytes).substr(0, body))) return {};
+  bytes.resize(body);
+  return bytes;
 }
+
+// As compilers quote the text of a static assertion.
+bool is_refusal(const std::string& problem) { return problem.find("\"gantry: ") != std::string::npos; }
 
 // Empty, or why a folder cannot be written.
 std::string cannot_write(const std::string& folder) {
@@ -83,14 +92,27 @@ class Entry {
       : directory_(directory), key_(key), base_(directory + "/" + key) {}
 
   std::string object() const { return base_ + ".so"; }
+  std::string refusal() const { return base_ + ".refused"; }
   std::string lock() const { return base_ + ".lock"; }
+
+  // What an earlier compilation left, if that can be relied on.
+  std::optional<CachedKernel> found() const {
+    CachedKernel out;
+    out.path = object();
+    if (unsealed(out.path)) return out;
+    const std::optional<std::string> problem = unsealed(refusal());
+    if (!problem) return {};
+    out.refused = true;
+    out.problem = *problem;
+    return out;
+  }
 
   CachedKernel build(const Compiler& compiler, const KernelSource& source, const std::string& include_dir) const {
     remove_leftovers();
     CachedKernel out;
     out.path = object();
     out.compiled = true;
-    const std::string text = base_ + ".cu", compiled = temporary("o.so"), sealed = temporary("so");
+    const std::string text = base_ + ".cu", compiled = temporary("o.so");
     const auto fail = [&](const std::string& problem) {
       remove_leftovers();
       out.problem = problem;
@@ -102,10 +124,13 @@ class Entry {
     command.flags.insert(command.flags.end(), source.flags.begin(), source.flags.end());
     const Compilation done = compiler.compile(command);
     out.seconds = done.seconds;
-    if (!done) return fail("the kernel could not be compiled, " + done.problem + "\nIts source is " + text);
-    std::string bytes = read_file(compiled);
-    bytes += trailer_of(bytes);
-    if (!write_at_once(object(), bytes, sealed)) return fail(no_room());
+    if (!done) {
+      const std::string problem = "the kernel could not be compiled, " + done.problem + "\nIts source is " + text;
+      out.refused = is_refusal(problem);
+      if (out.refused) write_at_once(refusal(), sealed(problem), temporary("refused"));
+      return fail(problem);
+    }
+    if (!write_at_once(object(), sealed(read_file(compiled)), temporary("so"))) return fail(no_room());
     remove_leftovers();
     return out;
   }
@@ -185,17 +210,16 @@ CachedKernel KernelCache::get(const Compiler& compiler, const KernelSource& sour
   for (const std::string& flag : kernel_flags()) digest.add_part(flag);
   for (const std::string& flag : source.flags) digest.add_part(flag);
   const Entry entry(directory_, digest.text());
-  out.path = entry.object();
-  if (is_whole(out.path)) return out;
+  if (const auto found = entry.found()) return *found;
   const Lock lock(entry.lock());
   if (!lock) {
     out.problem = "the cache could not be locked: " + entry.lock() + ": " + std::strerror(errno);
     return out;
   }
   // Somebody else may have compiled it while we waited.
-  if (is_whole(out.path)) return out;
+  if (const auto found = entry.found()) return *found;
   std::error_code error;
-  const bool damaged = fs::exists(out.path, error);
+  const bool damaged = fs::exists(entry.object(), error);
   out = entry.build(compiler, source, include_dir);
   out.repaired = damaged && out;
   return out;

@@ -105,8 +105,9 @@ std::string gemm_source(const GemmSpec& spec) {
 }
 
 std::string LoadedGemmPlan::run(void* stream) const {
-  Answer answer;
-  return abi_->run(plan_.get(), stream, answer.text()) == 0 ? "" : answer.str();
+  char room[2048];  // where all goes well, nothing is allocated
+  GemmAbiText answer{room, sizeof room};
+  return abi_->run(plan_.get(), stream, &answer) == 0 ? std::string() : std::string(room, answer.used);
 }
 
 LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel)

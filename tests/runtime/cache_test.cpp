@@ -101,6 +101,27 @@ TEST_F(Cache, KeepsNothingOfACompilationThatFailedAndSaysWhy) {
   EXPECT_EQ(stand_in_.calls(), 2);
 }
 
+TEST_F(Cache, RemembersWhatGantryRefusesAndNothingElse) {
+  const std::string source = "#error static assertion failed with \"gantry: the tile is too large\"";
+  const CachedKernel first = get(source), second = get(source);
+  EXPECT_TRUE(first.refused && first.compiled);
+  EXPECT_TRUE(second.refused && !second.compiled);
+  EXPECT_EQ(first.problem, second.problem);
+  EXPECT_EQ(stand_in_.calls(), 1);
+  EXPECT_EQ(cache_.contents().kernels, 0);
+  EXPECT_FALSE(get("#error the disk is full").refused);
+}
+
+TEST_F(Cache, AsksAgainWhereARefusalIsDamaged) {
+  const std::string source = "#error \"gantry: the tile is too large\"";
+  std::string path = get(source).path;
+  path.replace(path.size() - 3, 3, ".refused");
+  const std::string whole = read(path);
+  write(path, whole.substr(1));
+  EXPECT_TRUE(get(source).compiled);
+  EXPECT_EQ(read(path), whole);
+}
+
 TEST_F(Cache, RemovesWhatAProcessThatWasKilledLeftBehind) {
   const std::string path = get("one").path;
   const std::string leftover = path.substr(0, path.size() - 3) + ".4711.tmp.so";
@@ -108,6 +129,22 @@ TEST_F(Cache, RemovesWhatAProcessThatWasKilledLeftBehind) {
   fs::remove(path);
   EXPECT_TRUE(get("one").compiled);
   EXPECT_FALSE(fs::exists(leftover));
+}
+
+TEST_F(Cache, GoesOnWhereAProcessWasKilledWhileItCompiled) {
+  const pid_t child = fork();
+  if (child == 0) {
+    get("#kill");
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(files(".so"), 1) << "what it had begun is left";
+  const CachedKernel kernel = get("#kill");
+  ASSERT_TRUE(kernel) << kernel.problem;
+  EXPECT_TRUE(kernel.compiled && !kernel.repaired);
+  EXPECT_EQ(files(".tmp.o.so"), 0);
 }
 
 TEST_F(Cache, IsSharedByProcessesThatAskAtOnce) {

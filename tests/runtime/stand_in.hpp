@@ -1,5 +1,6 @@
 // A folder of a test's own, and a stand-in for nvcc in it: a script that tells a version, notes every call, refuses
-// sources that hold "#error" as a compiler would, and otherwise copies the source to the output.
+// sources that hold "#error" as a compiler would, kills the process that called it first where they hold "#kill", and
+// otherwise copies the source to the output.
 #pragma once
 
 #include <cstdlib>
@@ -54,7 +55,11 @@ class StandIn {
               "'\n"
               "while [ $# -gt 1 ]; do case $1 in -o) out=$2;; *.cu) in=$1;; esac; shift; done\n"
               "echo begun > \"$out\"\n"
-              "if grep -q '#error' \"$in\"; then echo \"$in(1): error: refused on purpose\"; exit 2; fi\n"
+              "if grep -q '#error' \"$in\"; then echo \"$in(1): error: refused on purpose\"; grep -o '\"gantry: .*' "
+              "\"$in\"; exit 2; fi\n"
+              "if grep -q '#kill' \"$in\" && [ $(wc -l < '" +
+              (folder_ / "calls") +
+              "') = 1 ]; then kill -9 $PPID; fi\n"
               "cat \"$in\" > \"$out\"\n");
     std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
   }

@@ -32,16 +32,16 @@ class Bench(Cli):
     def test_the_table_has_times_rates_and_ratios(self):
         lines = self.recorded().splitlines()
         self.assertIn("Test GPU <1>, driver CUDA 13.0, cuBLASLt 13.0.2; bf16 inputs, uniform in [-1, 1)", lines[0])
-        self.assertEqual(lines[4], "d = acc  (against cuBLASLt with the same epilogue)")
-        words = lines[5].split()
+        self.assertEqual(lines[5], "d = acc  (against cuBLASLt with the same epilogue)")
+        words = lines[6].split()
         # M N K, burst 4.0 us, 2e9 / 4e-6 = 500 TFLOP/s, 5/4; cold 8.0, 6/8; sustained 5.0, 400 TFLOP/s, 5.5/5, clock, power
         expected = "1000 1000 1000 4.0 500.0 1.250 8.0 0.750 5.0 400.0 1.100 1500 650".split()
         self.assertEqual(words[: len(expected)], expected)
-        self.assertTrue(lines[5].endswith("128x256x64 cooperative 2x1 bf16"))
+        self.assertTrue(lines[6].endswith("128x256x64 cooperative 2x1 bf16"))
 
     def test_what_was_not_measured_is_a_dash_and_what_was_wrong_is_said(self):
         out, err = self.gantry("bench", "gemm", "--from", str(RECORD), status=1)
-        line = out.decode().splitlines()[6]
+        line = out.decode().splitlines()[7]
         self.assertEqual(line.split()[6:13], ["-"] * 7)
         self.assertTrue(line.endswith("WRONG"))
         self.assertEqual(err, b"")
@@ -106,9 +106,35 @@ class Bench(Cli):
             )
         self.assertIn("the shapes could not be read from /no/file", self.refused("bench", "gemm", "--shapes", "/no/file", status=2))
 
-    def test_other_elements_have_no_opponent(self):
-        said = self.refused("bench", "gemm", "--a", "f16", status=2)
-        self.assertIn("gantry gemm times every other on its own", said)
+    def test_who_does_not_run_is_said_and_so_is_how_ours_was_launched(self):
+        def alone(record):
+            result = record["results"][0]
+            result["opponent"] = "nobody: cuBLASLt does not run this product: it has no products of such elements"
+            result["theirs"] = {name: 0 for name in result["theirs"]}
+            result.update(batch=3, dependent=True)
+
+        lines = self.recorded(change=alone).splitlines()
+        self.assertTrue(lines[5].startswith("d = acc, 3 of them  (against nobody: cuBLASLt does not run this product"))
+        self.assertEqual([lines[6].split()[i] for i in (5, 7, 10)], ["-"] * 3)
+        self.assertTrue(lines[6].endswith("128x256x64 cooperative 2x1 bf16, dependent"))
+
+    def test_a_size_is_whole_and_given_once(self):
+        said = self.refused("bench", "gemm", "--m", "64", "--n", "64", status=2)
+        self.assertIn("--m, --n and --k are one size together, each of them 1 or more", said)
+        path = self.folder / "shapes.txt"
+        path.write_text("128 256 64\n")
+        said = self.refused("bench", "gemm", "--m", "64", "--n", "64", "--k", "64", "--shapes", str(path), status=2)
+        self.assertIn("--shapes has the sizes", said)
+
+    def test_where_nothing_can_be_written_nothing_is_measured(self):
+        (self.folder / "file").write_text("")
+        for option in ("--json", "--plot"):
+            for path, said in (
+                (self.folder, f"{self.folder} is a folder"),
+                (self.folder / "none" / "x", f"there is no folder {self.folder / 'none'}"),
+                (self.folder / "file" / "x", f"there is no folder {self.folder / 'file'}"),
+            ):
+                self.assertIn(said, self.refused("bench", "gemm", option, str(path), status=2))
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_without_a_gpu_says_so(self):

@@ -63,7 +63,7 @@ class Gemm(Cli):
     def test_every_wrong_option_is_named(self):
         said = self.refused(
             "gemm", *SIZE, "--a", "bf61", "--tile", "128", "--cluster", "2x1x1", "--schedule", "fast", "--set", "alpha",
-            "--major-a", "n", "--batch", "-1", "--inputs", "large", status=2,
+            "--major-a", "n", "--batch", "-1", "--inputs", "large", "--machine", "tpu", status=2,
         )
         for part in (
             '--a: "bf61" is not an element type; the nearest name is "bf16"',
@@ -73,6 +73,7 @@ class Gemm(Cli):
             '--set takes a scalar\'s name and value such as alpha=2, and not "alpha"',
             '--major-a takes one of k, m, and not "n"',
             "--batch is -1: a size is not negative",
+            '--machine takes one of auto, sim, gpu, and not "tpu"',
             '--inputs takes one of eighths, uniform, zeros, and not "large"',
         ):
             self.assertIn(part, said)
@@ -90,6 +91,13 @@ class Gemm(Cli):
         said = self.refused("gemm", "--machine", "sim", "--m", "64", "--n", "70", "--k", "64")
         self.assertIn("the nearest value that works is 72", said)
 
+    def test_sizes_beyond_all_memory_are_refused(self):
+        said = self.refused("gemm", "--machine", "sim", "--m", "2147483647", "--n", "2147483640", "--k", "64")
+        self.assertRegex(said, r"^gantry: the operands take [0-9.e+]+ GB, and this machine has [0-9.]+ GB of memory\n$")
+        said = self.refused("gemm", "--m", "2147483648", "--n", "64", "--k", "-1", status=2)
+        self.assertIn("--m is 2147483648: there are sizes up to 2147483647", said)
+        self.assertIn("--k is -1: a size is not negative; 0 and more work", said)
+
     def test_a_scalar_that_the_epilogue_does_not_have_is_named(self):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = alpha * acc", "--set", "alhpa=2")
         self.assertIn("there is no argument alhpa; did you mean alpha?", said)
@@ -99,6 +107,10 @@ class Gemm(Cli):
         self.assertIn("machine   the simulated SM, since there is no GPU", self.text("gemm", *SIZE))
         said = self.refused("gemm", *SIZE, "--machine", "gpu")
         self.assertRegex(said, r"^gantry: there is no GPU.*; --machine sim runs the same kernel without one\n$")
+
+    def test_tuning_asks_first_whether_it_may_keep_what_it_finds(self):
+        said = self.refused("tune", *SIZE, "--file", "/dev/null/tuning", status=2)
+        self.assertIn("there is no folder /dev/null", said)
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_tuning_needs_a_gpu(self):

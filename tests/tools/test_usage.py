@@ -25,6 +25,13 @@ class Usage(Cli):
     def test_an_unknown_option_is_refused(self):
         self.assertIn("--colour", self.refused("layout", "4", "--colour", status=2))
 
+    def test_what_is_no_number_is_quoted_and_the_help_is_that_of_the_command(self):
+        said = self.refused("gemm", "--m", "many", "--n", "64", "--k", "64", status=2)
+        self.assertEqual(
+            said, "gantry: --m takes a number, and not \"many\"\nRun 'gantry gemm --help' for what can be asked.\n"
+        )
+        self.assertIn('"--bogus" is no option here', self.refused("bench", "gemm", "--bogus", status=2))
+
     def test_a_missing_operand_is_named(self):
         self.assertIn("LAYOUT is required", self.refused("layout", status=2))
         self.assertIn("KIND is required", self.refused("eval", status=2))

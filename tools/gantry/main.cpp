@@ -7,10 +7,37 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
+#include "option_text.hpp"
 
 namespace {
 
 constexpr int kUsageError = 2;
+
+// What CLI11 says, as a sentence of ours where it has none.
+std::string sentence(const CLI::ParseError& error) {
+  const std::string said = error.what();
+  const auto rest_after = [&said](const std::string& prefix) {
+    return said.starts_with(prefix) ? said.substr(prefix.size()) : std::string();
+  };
+  if (const std::string rest = rest_after("Could not convert: "); rest.find(" = ") != std::string::npos) {
+    const std::size_t equals = rest.find(" = ");
+    return fmt::format("{} takes a number, and not {}", rest.substr(0, equals),
+                       gantry::tool::in_quotes(rest.substr(equals + 3)));
+  }
+  if (const std::string rest = rest_after("The following argument was not expected: "); !rest.empty())
+    return fmt::format("{} is no option here", gantry::tool::in_quotes(rest));
+  return said;
+}
+
+// "gantry bench gemm": the command that was being read.
+std::string command_of(const CLI::App& app) {
+  std::string out = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    out += " " + at->get_name();
+  }
+  return out;
+}
 
 int run(int argc, char** argv) {
   CLI::App app(
@@ -44,7 +71,7 @@ int run(int argc, char** argv) {
       fmt::print(stderr, "gantry: '{}' is no command.\nRun 'gantry --help' for those there are.\n", argv[1]);
       return kUsageError;
     }
-    fmt::print(stderr, "gantry: {}\nRun 'gantry --help' for what can be asked.\n", e.what());
+    fmt::print(stderr, "gantry: {}\nRun '{} --help' for what can be asked.\n", sentence(e), command_of(app));
     return kUsageError;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

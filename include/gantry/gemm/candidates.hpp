@@ -80,19 +80,22 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
   };
   std::vector<GemmOptions> candidates;
   for (const Shape& shape : kShapes) {
-    GemmOptions o;
-    o.a = w.a;
-    o.b = w.b;
-    o.c = w.c;
-    o.d = w.d;
-    o.major_a = w.major_a;
-    o.major_b = w.major_b;
+    GemmOptions o{.a = w.a, .b = w.b, .c = w.c, .d = w.d, .major_a = w.major_a, .major_b = w.major_b};
     o.tile = {shape.m, shape.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
     o.cluster = shape.cluster;
     o.schedule = shape.schedule;
     if (problems(o).empty()) candidates.push_back(o);
   }
   return candidates;
+}
+
+// With the epilogue staged for products of this K, as far as it is left open: a plain D of long sums is stored behind
+// the next tile where the kernel can.
+inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, std::int64_t k) {
+  constexpr std::int64_t kLong = 2048;
+  const bool behind = k > kLong && can_store_behind(o, graph) && o.epilogue == GemmEpilogueOptions{};
+  if (!behind && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, k);
+  return o;
 }
 
 }  // namespace gantry

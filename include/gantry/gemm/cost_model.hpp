@@ -78,6 +78,8 @@ inline constexpr double kElementsPerCycle = 9;       // that a warpgroup's epilo
 inline constexpr double kHeavy = 2.2;                // times as long, with functions
 inline constexpr double kSpilling = 2;               // the same, where registers run out
 inline constexpr double kEpilogueByteCycles = 0.08;  // for each further byte of an element, of a warpgroup
+inline constexpr double kSubtileCycles = 100;        // of barriers, for each subtile of an epilogue
+inline constexpr double kPaired = 1.03;              // longer by, epilogues of CTAs that load for each other and wait
 inline constexpr double kEnergy = 0.0009;            // of the clock, for a byte that a processor loads a cycle
 inline constexpr double kOverlap = 0.19;             // of the shorter of work and memory that is not hidden
 inline constexpr double kHandoverLatency = 3'000;    // to leave sums and find them
@@ -111,14 +113,20 @@ class GemmEstimate {
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
   // Whether DeferredStore has this tile.
-  bool stores_behind() const { return o_.tile.m <= 128 && o_.tile.n % 128 == 0 && element_bits(o_.d) == 16; }
+  bool stores_behind() const {
+    return o_.tile.m <= 128 && o_.tile.n % 128 == 0 && element_bits(o_.d) == 16 && o_.epilogue.epi_n == 0;
+  }
 
   void set_epilogue(bool pingpong) {
     const double warpgroups = pingpong || o_.tile.m == 64 ? 1 : 2;
     const double elements = double(o_.tile.m) * o_.tile.n / warpgroups;
     const bool spills = e_.crowded && pingpong && o_.tile.m * o_.tile.n > 128 * 128;
+    const double columns = o_.epilogue.epi_n > 0 ? o_.epilogue.epi_n : 64;
+    const double subtiles = elements / (64 * columns);
     c_.epilogue = (spills ? kSpilling : 1) * elements *
-                  ((e_.heavy ? kHeavy : 1) / kElementsPerCycle + e_.bytes * kEpilogueByteCycles);
+                      ((e_.heavy ? kHeavy : 1) / kElementsPerCycle + e_.bytes * kEpilogueByteCycles) +
+                  subtiles * kSubtileCycles;
+    if (o_.cluster.m * o_.cluster.n > 1) c_.epilogue *= kPaired;
   }
 
   void set_memory() {
@@ -197,6 +205,13 @@ class GemmEstimate {
 };
 
 }  // namespace detail
+
+// Launches that follow one another gain where each may start before the one before has ended: some 1.5 us, which show
+// in short products and are lost in long ones (docs/performance.md).
+constexpr bool gains_as_dependent(const GemmCost& cost) {
+  constexpr double kShort = 0.13;  // milliseconds
+  return cost.milliseconds < kShort;
+}
 
 // Requires a workload that is not empty and options with tile, cluster and schedule. `may_split`: there is a workspace.
 inline GemmCost estimate(const GemmWorkload& workload, const GemmOptions& options, const GemmEpilogueCost& epilogue,

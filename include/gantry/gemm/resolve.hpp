@@ -34,20 +34,61 @@ GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   return weight > 1;
 }
 
-// Rows of 128 bytes, half of that where a tile of 128 x 256 leaves no room for them beside four stages. Where D of 16
-// bits or less is all that an epilogue moves, wider ones are faster: half a tile that two warpgroups share, or all of
-// one that a CTA loads by itself (docs/performance.md).
-GANTRY_HD constexpr int subtile_columns(const GemmOptions& o, const fusion::Graph& graph) {
+// Whether the kernel can store D behind the products of the next tile (deferred_store.hpp). Requires tile and schedule.
+GANTRY_HD constexpr bool can_store_behind(const GemmOptions& o, const fusion::Graph& graph) {
+  const bool sums_in_f32 = detail::gemm_kind(o.a) != detail::GemmKind::int8;
+  return is_plain(graph) && sums_in_f32 && o.split != SplitMode::reduce_add &&
+         o.schedule == GemmSchedule::cooperative && (o.d == ElementType::bf16 || o.d == ElementType::f16) &&
+         o.layout_d == kRowMajor && o.tile.m <= 128 && o.tile.n % 128 == 0;
+}
+
+// How an epilogue that leaves it open is staged: columns of a subtile, buffers of C and D, as measured
+// (docs/performance.md). What decides is how many bytes of a row go at once, against the stages of the main loop that
+// they cost. `k` is that of the products; 0: not known, and taken to be what the cluster is for. Requires tile, cluster
+// and schedule.
+GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
+  using fusion::ArgumentKind;
+  const bool pingpong = o.schedule == GemmSchedule::pingpong;
   const bool large = o.tile.m * o.tile.n >= 128 * 256;
-  const bool only_d = !graph.uses_source() && graph.count(fusion::ArgumentKind::aux_in) == 0 &&
-                      graph.count(fusion::ArgumentKind::aux_out) == 0 &&
-                      graph.count(fusion::ArgumentKind::reduction) == 0;
-  if (only_d && !is_plain(graph) && element_bits(o.d) <= 16) {
-    if (o.schedule == GemmSchedule::pingpong && o.cluster == GemmCluster{1, 1}) return o.tile.n;
-    if (o.schedule == GemmSchedule::cooperative && large) return o.tile.n / 2;
+  const int row = 1024 / element_bits(o.d);  // columns of 128 bytes, the width of the swizzle
+  const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, o.tile.n)); };
+  const int usual = divisor(row < 64 ? row : 64), narrow = divisor(row < 32 ? row : 32);
+  const int loaded = graph.count(ArgumentKind::aux_in), stored = graph.count(ArgumentKind::aux_out);
+  bool measured = element_bits(o.d) <= 16 && loaded == 0 && stored + (graph.uses_source() ? 1 : 0) <= 1;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    if (a.kind == ArgumentKind::reduction) measured = false;
+    if (a.kind == ArgumentKind::aux_out && element_bits(a.element) > 16) measured = false;
   }
-  const int row = 1024 / element_bits(o.d), widest = large ? 32 : 64;
-  return static_cast<int>(detail::gcd_magnitude(row < widest ? row : widest, o.tile.n));
+  if (!measured) return {large ? narrow : usual, 2, 2, Choice::no};
+  if (stored == 1) {
+    if (!pingpong) return {usual, 2, 2, Choice::no};
+    return {o.tile.n <= 128 ? o.tile.n : usual, 2, 1, Choice::no};
+  }
+  if (graph.uses_source()) {
+    const bool alike = element_bits(o.c) == element_bits(o.d) && o.layout_c == o.layout_d;
+    if (!alike) return {large ? narrow : usual, 2, 2, Choice::no};
+    if (large) return {o.tile.n / 2, 2, 2, Choice::yes};
+    return {pingpong && o.tile.n <= 128 ? o.tile.n : usual, 2, 2, Choice::no};
+  }
+  // D is all that moves: wide subtiles, with the one buffer that they leave room for; all of a warpgroup's tile where
+  // products are too short to hide the epilogue behind.
+  const bool alone = o.cluster == GemmCluster{1, 1} && !is_plain(graph);  // as short products are best loaded
+  const bool brief = k > 0 ? k <= (is_plain(graph) ? 256 : 512) : alone;
+  if (large && !pingpong) return {o.tile.n / 2, 2, 1, Choice::no};
+  if (pingpong && brief) return {o.tile.n, 2, 1, Choice::no};
+  return {o.tile.m * o.tile.n >= 128 * 176 ? narrow : usual, 2, 2, Choice::no};
+}
+
+// The same, where what is set is kept.
+GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
+  GemmEpilogueOptions e = o.epilogue;
+  if (e == GemmEpilogueOptions{}) return staging(o, graph, k);
+  if (e.epi_n == 0) e.epi_n = staging(o, graph, k).epi_n;
+  if (e.stages_c == 0) e.stages_c = 2;
+  if (e.stages_d == 0) e.stages_d = 2;
+  if (e.reuse == Choice::automatic) e.reuse = Choice::no;
+  return e;
 }
 
 // Requires options without problems. Guarantees: nothing but `stages` is 0 or automatic.
@@ -65,14 +106,7 @@ GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::
   if (o.tile.k == 0) o.tile.k = 1024 / element_bits(o.a);
   if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
   if (o.cluster.n == 0) o.cluster.n = 1;
-  GemmEpilogueOptions& e = o.epilogue;
-  const bool chosen = e.epi_n == 0;
-  if (chosen) e.epi_n = subtile_columns(o, graph);
-  // A subtile that is wide takes its buffer's time anyway.
-  if (e.stages_d == 0 && chosen && e.epi_n * element_bits(o.d) > 1024) e.stages_d = 1;
-  if (e.stages_c == 0) e.stages_c = 2;
-  if (e.stages_d == 0) e.stages_d = 2;
-  if (e.reuse == Choice::automatic) e.reuse = Choice::no;
+  o.epilogue = staged(o, graph);
   return o;
 }
 

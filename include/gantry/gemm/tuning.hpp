@@ -45,6 +45,18 @@ struct GemmWorkload {
   friend bool operator==(const GemmWorkload&, const GemmWorkload&) = default;
 };
 
+// With the operands that options name; sizes and epilogue are left as they are by default.
+inline GemmWorkload workload_of(const GemmOptions& o) {
+  GemmWorkload w;
+  w.a = o.a;
+  w.b = o.b;
+  w.c = o.c;
+  w.d = o.d;
+  w.major_a = o.major_a;
+  w.major_b = o.major_b;
+  return w;
+}
+
 struct TuningEntry {
   GemmWorkload workload{};
   std::string device{};

@@ -144,10 +144,9 @@ struct GemmTypes {
 
   static constexpr bool kAdds = kChosen.split == SplitMode::reduce_add;
   static_assert(detail::GemmStaticCheck < !kAdds || kPlain, GemmRule::reduce_add_plain, 0, 0, 0 > ::ok);
-  static constexpr bool kDeferred = kPlain && !kAdds && !kPingpong &&
-                                    (kChosen.d == ElementType::bf16 || kChosen.d == ElementType::f16) &&
-                                    kChosen.layout_d == kRowMajor && kChosen.tile.m <= 128 &&
-                                    kChosen.tile.n % 128 == 0 && GemmShape<Shape>::kAccumulator == ElementType::f32;
+  // Subtiles that are asked for are the collective's.
+  static constexpr bool kDeferred = kPlain && can_store_behind(kChosen, detail::graph_of<Spec>()) &&
+                                    detail::options_of<Spec>().epilogue.epi_n == 0;
   static_assert(detail::GemmStaticCheck < kPingpong || Shape::kTileWarpgroups == 2 || kAdds || kDeferred,
                 GemmRule::one_warpgroup, kChosen.tile.m, 128, 0 > ::ok);
   static constexpr bool kFused = !kAdds && !kDeferred;  // the collective has arguments of its own
@@ -170,10 +169,11 @@ struct GemmTypes {
   static_assert(detail::GemmStaticCheck<(kSharedBytes <= static_cast<int>(kSharedBytesPerBlock)),
                                         GemmRule::shared_memory, kSharedBytes, kStagesThatFit, Config::kStages>::ok);
 
-  // With nothing left open.
+  // With nothing left open; a D that is stored behind the next tile has no subtiles.
   static constexpr GemmOptions kOptions = [] {
     GemmOptions o = kChosen;
     o.stages = Config::kStages;
+    if (kDeferred) o.epilogue = {};
     return o;
   }();
 };

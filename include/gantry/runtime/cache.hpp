@@ -3,7 +3,8 @@
 // An entry is named after a digest of its source, of Gantry's headers, of the compiler's version and of the flags, so
 // that none is ever out of date. It ends with a digest of its own bytes and appears under its name in one step: whoever
 // finds it finds all of it, and a damaged one is built anew. Processes that want the same entry at once wait for the
-// first to compile it.
+// first to compile it. A source that Gantry's headers refuse (a static assertion that begins with "gantry: ") is
+// refused whenever it is asked for, so that is kept too; any other failure may be the machine's, and is tried again.
 //
 // The directory is GANTRY_CACHE_DIR, else XDG_CACHE_HOME/gantry, else ~/.cache/gantry. Where it cannot be written, a
 // temporary one takes its place and `note` says so.
@@ -40,6 +41,7 @@ struct CachedKernel {
   std::string path;       // of the shared object
   bool compiled = false;  // now; otherwise it was there
   bool repaired = false;  // there was an entry, and it was damaged
+  bool refused = false;   // by Gantry's own rules, which `problem` quotes
   double seconds = 0;     // that the compiler took
   std::string problem{};  // empty: the shared object is there
 
@@ -62,7 +64,7 @@ class KernelCache {
   // The shared object of a source. Where it is not there yet, `compiler` makes it.
   CachedKernel get(const Compiler& compiler, const KernelSource& source) const;
 
-  // How many kernels are kept, and how large they are together.
+  // How many kernels are kept, and how large they are together; refusals are not counted.
   struct Contents {
     int kernels = 0;
     unsigned long long bytes = 0;

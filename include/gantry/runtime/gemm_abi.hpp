@@ -20,7 +20,7 @@
 namespace gantry::runtime {
 
 // Changes whenever anything below does.
-inline constexpr int kGemmAbi = 1;
+inline constexpr int kGemmAbi = 2;
 inline constexpr char kGemmAbiSymbol[] = "gantry_gemm";
 
 // Strides count elements; -1: packed.
@@ -42,6 +42,9 @@ struct GemmAbiProblem {
   GemmAbiMatrix a{}, b{}, c{}, d{};
   const GemmAbiArgument* arguments = nullptr;
   int argument_count = 0;
+  void* workspace = nullptr;  // of the machine, as GemmWorkspace has it; null: the plan has its own
+  std::size_t workspace_bytes = 0;
+  bool dependent = false;  // a run may start before the kernel before it has ended (GemmArguments::dependent)
 };
 
 struct GemmAbiText {
@@ -63,7 +66,7 @@ struct GemmAbi {
   // How many reasons there are why the product cannot run; each is a line.
   int (*can_implement)(const GemmAbiProblem* problem, GemmAbiText* out);
   std::size_t (*workspace_bytes)(const GemmAbiProblem* problem);
-  // A plan, with what it will do in words; or null, with the reasons. It owns its workspace.
+  // A plan, with what it will do in words; or null, with the reasons.
   void* (*plan)(const GemmAbiProblem* problem, GemmAbiText* out);
   // Launches into a stream, 0 being the default one. Returns 0, or 1 with the reason.
   int (*run)(const void* plan, void* stream, GemmAbiText* out);

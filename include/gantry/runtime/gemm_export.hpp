@@ -48,6 +48,7 @@ struct GemmExport {
         args.fusion[from.name].tensor(from.data, from.stride, from.batch_stride);
       }
     }
+    args.dependent = p.dependent;
     return args;
   }
 
@@ -65,7 +66,7 @@ struct GemmExport {
   }
   static std::size_t workspace_bytes(const GemmAbiProblem* p) { return Gemm::workspace_bytes(arguments_of(*p)); }
   static void* plan(const GemmAbiProblem* p, GemmAbiText* out) {
-    auto* made = new Plan(arguments_of(*p), device_of(ThisMachine()));
+    auto* made = new Plan(arguments_of(*p), device_of(ThisMachine()), {p->workspace, p->workspace_bytes});
     out->append(made->explain().c_str());
     if (made->ok()) return made;
     delete made;

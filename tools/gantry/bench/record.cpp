@@ -35,8 +35,10 @@ Json json_of(const BenchResult& r) {
   return {{"m", r.m},
           {"n", r.n},
           {"k", r.k},
+          {"batch", r.batch},
           {"epilogue", r.epilogue},
           {"kernel", r.kernel},
+          {"dependent", r.dependent},
           {"opponent", r.opponent},
           {"flops", r.flops},
           {"bytes", r.bytes},
@@ -50,8 +52,10 @@ BenchResult result_of(const Json& j) {
   r.m = j.at("m").get<long long>();
   r.n = j.at("n").get<long long>();
   r.k = j.at("k").get<long long>();
+  r.batch = j.value("batch", 1LL);
   r.epilogue = j.at("epilogue").get<std::string>();
   r.kernel = j.at("kernel").get<std::string>();
+  r.dependent = j.value("dependent", false);
   r.opponent = j.at("opponent").get<std::string>();
   r.flops = j.at("flops").get<double>();
   r.bytes = j.at("bytes").get<double>();
@@ -117,23 +121,26 @@ std::string table(const BenchRecord& record) {
                                 record.vendor, record.elements, record.inputs);
   out +=
       "times in us; a ratio is the other's time over ours, above 1 where ours is faster; cold: L2 emptied before the "
-      "call\n\n";
+      "call;\n"
+      "dependent: ours may start before the run before it has ended\n\n";
   out += fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}\n", "M", "N",
                      "K", "burst", "TFLOP/s", "ratio", "cold", "ratio", "sustained", "TFLOP/s", "ratio", "MHz", "W");
-  std::string epilogue;
+  std::string heading;
   for (const BenchResult& r : record.results) {
-    if (r.epilogue != epilogue) out += fmt::format("{}  (against {})\n", r.epilogue, r.opponent);
-    epilogue = r.epilogue;
+    const std::string batch = r.batch == 1 ? "" : fmt::format(", {} of them", r.batch);
+    const std::string title = fmt::format("{}{}  (against {})\n", r.epilogue, batch, r.opponent);
+    if (title != heading) out += title;
+    heading = title;
     const auto rate = [&](double seconds) {
       return seconds > 0 ? fmt::format("{:.1f}", r.flops / seconds / 1e12) : "-";
     };
     const auto whole = [](double x) { return x > 0 ? fmt::format("{:.0f}", x) : "-"; };
-    out += fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}  {}{}\n", r.m,
-                       r.n, r.k, microseconds(r.ours.burst), rate(r.ours.burst), ratio(r.theirs.burst, r.ours.burst),
-                       microseconds(r.ours.cold), ratio(r.theirs.cold, r.ours.cold), microseconds(r.ours.sustained),
-                       rate(r.ours.sustained), ratio(r.theirs.sustained, r.ours.sustained),
-                       whole(r.ours.sustained_megahertz), whole(r.ours.sustained_watts), r.kernel,
-                       r.verified.empty() ? "  WRONG" : "");
+    out += fmt::format(
+        "{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}  {}{}{}\n", r.m, r.n, r.k,
+        microseconds(r.ours.burst), rate(r.ours.burst), ratio(r.theirs.burst, r.ours.burst), microseconds(r.ours.cold),
+        ratio(r.theirs.cold, r.ours.cold), microseconds(r.ours.sustained), rate(r.ours.sustained),
+        ratio(r.theirs.sustained, r.ours.sustained), whole(r.ours.sustained_megahertz), whole(r.ours.sustained_watts),
+        r.kernel, r.dependent ? ", dependent" : "", r.verified.empty() ? "  WRONG" : "");
   }
   return out;
 }

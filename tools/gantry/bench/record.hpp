@@ -19,10 +19,11 @@ struct Timing {
 };
 
 struct BenchResult {
-  long long m = 0, n = 0, k = 0;
+  long long m = 0, n = 0, k = 0, batch = 1;
   std::string epilogue;
-  std::string kernel;    // ours
-  std::string opponent;  // what the other one computes
+  std::string kernel;      // ours
+  bool dependent = false;  // ours was launched so that a run may start before the one before has ended
+  std::string opponent;    // what the other one computes, or why there is nobody
   double flops = 0, bytes = 0;
   std::string verified{};  // what was compared with the reference; empty: it was wrong
   Timing ours{}, theirs{};

@@ -1,84 +1,100 @@
 #include "bench/vendor_module.hpp"
 
+#include <fmt/format.h>
+
 #include <gantry/epilogue/fusion/parse.hpp>
 
-#include "cublaslt_text.hpp"
+#include "vendor_text.hpp"
 
 namespace gantry::tool {
 
 namespace {
 
-struct VendorArguments {
-  int m, n, k;
-  const void *a, *b;
-  void* d;
-  const void *c, *bias;
-  void* aux;
-};
-
-// What follows the text of cublaslt.hpp.
-constexpr const char* kGlue = R"(
-struct VendorArguments {
-  int m, n, k;
-  const void *a, *b;
-  void* d;
-  const void *c, *bias;
-  void* aux;
-};
-#define EXPORT extern "C" __attribute__((visibility("default")))
-EXPORT void* vendor_create(const VendorArguments* x) {
-  return new gantry::bench::CublasLt({x->m, x->n, x->k}, x->a, x->b, x->d, {x->c, x->bias, x->aux});
+// The text of an epilogue, as a user would write it for a D of these elements.
+std::string text_of(const VendorEpilogue& e, const char* element) {
+  constexpr const char* kFunctions[] = {"", "relu", "gelu_tanh"};
+  const std::string sum =
+      fmt::format("acc{}{}", e.c ? " + c" : "", e.bias ? fmt::format(" + row(bias:{})", element) : "");
+  const char* const function = kFunctions[static_cast<int>(e.activation)];
+  if (e.aux) return fmt::format("aux:{} = {}; d = {}(aux)", element, sum, function);
+  return e.activation == VendorActivation::none ? "d = " + sum : fmt::format("d = {}({})", function, sum);
 }
-EXPORT void vendor_run(void* product) { static_cast<gantry::bench::CublasLt*>(product)->run(nullptr); }
-EXPORT void vendor_destroy(void* product) { delete static_cast<gantry::bench::CublasLt*>(product); }
-)";
+
+VendorArguments arguments_of(const Product& product, const DeviceOperands& operands) {
+  const GemmOptions& o = product.options;
+  const VendorEpilogue epilogue = vendor_epilogue(product).value_or(VendorEpilogue{});
+  const runtime::GemmAbiProblem& p = operands.abi();
+  const auto matrix = [](ElementType element, const runtime::GemmAbiMatrix& from) {
+    return VendorMatrix{element, from.data, from.stride, from.batch_stride};
+  };
+  VendorArguments out;
+  out.m = static_cast<int>(p.m);
+  out.n = static_cast<int>(p.n);
+  out.k = static_cast<int>(p.k);
+  out.batch = static_cast<int>(p.batch);
+  out.a = matrix(o.a, p.a);
+  out.b = matrix(o.b, p.b);
+  out.d = matrix(o.d, p.d);
+  if (epilogue.c) out.c = matrix(o.c, p.c);
+  out.a_along_k = o.major_a == Major::K;
+  out.b_along_k = o.major_b == Major::K;
+  out.c_rows = !is_m_major(o.layout_c);
+  out.d_rows = !is_m_major(o.layout_d);
+  out.precise = o.promote;
+  if (epilogue.bias) out.bias = operands.address("bias");
+  if (epilogue.aux) out.aux = operands.address("aux");
+  out.activation = epilogue.activation;
+  return out;
+}
 
 }  // namespace
 
-VendorEpilogue vendor_epilogue(const fusion::Graph& graph) {
-  const auto is = [&graph](const char* text) { return graph == fusion::graph(text); };
-  if (is("d = acc")) return VendorEpilogue::plain;
-  if (is("d = acc + c")) return VendorEpilogue::source;
-  if (is("d = gelu_tanh(acc + row(bias:bf16))")) return VendorEpilogue::bias_gelu;
-  if (is("aux:bf16 = acc + row(bias:bf16); d = gelu_tanh(aux)")) return VendorEpilogue::bias_gelu_aux;
-  return VendorEpilogue::none;
+std::optional<VendorEpilogue> vendor_epilogue(const Product& product) {
+  const char* const element = info(product.options.d).name;
+  const bool rows = !is_m_major(product.options.layout_d);
+  for (const auto activation : {VendorActivation::none, VendorActivation::relu, VendorActivation::gelu}) {
+    for (int bits = 0; bits < 8; ++bits) {
+      const VendorEpilogue e{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, activation};
+      const bool exists = !e.aux || activation == VendorActivation::gelu;
+      if (!exists || ((e.bias || e.aux) && !rows)) continue;
+      if (product.graph == fusion::parse_graph(text_of(e, element)).graph) return e;
+    }
+  }
+  return {};
 }
 
-std::string opponent_of(VendorEpilogue epilogue) {
-  return epilogue == VendorEpilogue::none ? "cuBLASLt's product alone: it does not fuse this epilogue"
-                                          : "cuBLASLt with the same epilogue";
+std::string opponent_of(const Product& product) {
+  return vendor_epilogue(product) ? "cuBLASLt with the same epilogue"
+                                  : "cuBLASLt's product alone: it does not fuse this epilogue";
 }
 
 VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler,
                              const Product& product, const DeviceOperands& operands) {
   const std::string libraries = compiler.toolkit() + "/lib64";
   const runtime::CachedKernel kernel =
-      cache.get(compiler, {.text = std::string(kCublasLtText) + kGlue,
+      cache.get(compiler, {.text = std::string(kVendorText),
                            .flags = {"-L" + libraries, "-lcublasLt", "-Xlinker", "-rpath", "-Xlinker", libraries}});
   problem_ = kernel.problem;
   if (!*this) return;
   module_ = std::make_shared<runtime::Module>(kernel.path);
   problem_ = module_->problem();
   if (!*this) return;
-  const auto create = module_->function<void*(const VendorArguments*)>("vendor_create");
+  const auto create = module_->function<void*(const VendorArguments*, const char**)>("vendor_create");
   const auto destroy = module_->function<void(void*)>("vendor_destroy");
   run_ = module_->function<void(void*)>("vendor_run");
   if (create == nullptr || destroy == nullptr || run_ == nullptr) {
     problem_ = kernel.path + " lacks a function of the contestant";
     return;
   }
-  const VendorEpilogue epilogue = vendor_epilogue(product.graph);
-  VendorArguments arguments{};
-  arguments.m = static_cast<int>(product.m);
-  arguments.n = static_cast<int>(product.n);
-  arguments.k = static_cast<int>(product.k);
-  arguments.a = operands.address("A");
-  arguments.b = operands.address("B");
-  arguments.d = operands.address("D");
-  if (epilogue == VendorEpilogue::source) arguments.c = operands.address("C");
-  if (epilogue >= VendorEpilogue::bias_gelu) arguments.bias = operands.address("bias");
-  if (epilogue == VendorEpilogue::bias_gelu_aux) arguments.aux = operands.address("aux");
-  product_ = std::shared_ptr<void>(create(&arguments), [destroy, module = module_](void* p) { destroy(p); });
+  const VendorArguments arguments = arguments_of(product, operands);
+  const char* reason = nullptr;
+  void* const made = create(&arguments, &reason);
+  declines_ = made == nullptr;
+  if (declines_) {
+    problem_ = fmt::format("cuBLASLt does not run this product: {}", reason);
+    return;
+  }
+  product_ = std::shared_ptr<void>(made, [destroy, module = module_](void* p) { destroy(p); });
 }
 
 void VendorProduct::run() const { run_(product_.get()); }

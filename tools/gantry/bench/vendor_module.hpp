@@ -2,21 +2,27 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <gantry/runtime/cache.hpp>
 #include <gantry/runtime/module.hpp>
 
+#include "bench/vendor_arguments.hpp"
 #include "gemm/on_gpu.hpp"
 
 namespace gantry::tool {
 
-// What of an epilogue cuBLASLt fuses too.
-enum class VendorEpilogue : std::uint8_t { none, plain, source, bias_gelu, bias_gelu_aux };
+// An epilogue as cuBLASLt has them: D = activation(A B + C + bias), and perhaps the activation's argument.
+struct VendorEpilogue {
+  bool c = false, bias = false, aux = false;
+  VendorActivation activation = VendorActivation::none;
+};
 
-VendorEpilogue vendor_epilogue(const fusion::Graph& graph);
+// Nothing where it has no such epilogue. Vectors and auxiliary outputs are of D's elements, and D is row-major.
+std::optional<VendorEpilogue> vendor_epilogue(const Product& product);
 // What it computes, in words.
-std::string opponent_of(VendorEpilogue epilogue);
+std::string opponent_of(const Product& product);
 
 class VendorProduct {
  public:
@@ -27,10 +33,13 @@ class VendorProduct {
 
   explicit operator bool() const { return problem_.empty(); }
   const std::string& problem() const { return problem_; }
+  // There is a contestant, and it has no such product: problem() says so.
+  bool declines() const { return declines_; }
   void run() const;
 
  private:
   std::string problem_;
+  bool declines_ = false;
   std::shared_ptr<runtime::Module> module_;
   std::shared_ptr<void> product_;
   void (*run_)(void*) = nullptr;

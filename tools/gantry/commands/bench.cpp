@@ -1,7 +1,5 @@
 // gantry bench gemm: ours against cuBLASLt, in one process, on the same buffers, taking turns.
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,7 +10,9 @@
 #include "bench/shapes.hpp"
 #include "bench/vendor_module.hpp"
 #include "commands/commands.hpp"
+#include "files.hpp"
 #include "gemm/vendor.hpp"
+#include "option_text.hpp"
 
 namespace gantry::tool {
 
@@ -22,6 +22,7 @@ struct BenchTexts {
   ProductTexts product{};
   std::string shapes{}, from{}, json{}, plot{};
   std::string inputs = "uniform";
+  std::string dependent = "auto";
   double sustained = 3;
   bool progress = false;
 };
@@ -29,21 +30,6 @@ struct BenchTexts {
 int complain(const std::string& problem) {
   fmt::print(stderr, "gantry: {}\n", problem);
   return 1;
-}
-
-bool read_text(const std::string& path, std::string& out) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  out = std::move(text).str();
-  return file.is_open() && !file.bad();
-}
-
-bool write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return static_cast<bool>(file);
 }
 
 int show(const BenchRecord& record, const BenchTexts& texts) {
@@ -61,15 +47,22 @@ int show(const BenchRecord& record, const BenchTexts& texts) {
 }
 
 int show_recorded(const BenchTexts& texts) {
-  std::string text;
-  if (!read_text(texts.from, text)) return complain("the record " + texts.from + " could not be read");
-  const ReadRecord read = read_record(text);
+  const std::optional<std::string> text = read_text(texts.from);
+  if (!text) return complain("the record " + texts.from + " could not be read");
+  const ReadRecord read = read_record(*text);
   if (!read.problem.empty()) return complain(fmt::format("the record {} cannot be used: {}", texts.from, read.problem));
   return show(read.record, texts);
 }
 
 // Operations that the tensor cores do in a cycle of one SM, dense.
 double operations_per_cycle(ElementType a) { return 4096.0 * 16 / info(a).bits; }
+
+// "bf16", or where they differ "e4m3 by e5m2 to bf16".
+std::string elements_of(const GemmOptions& o) {
+  if (o.b == o.a && o.d == o.a) return info(o.a).name;
+  const std::string b = o.b == o.a ? "" : fmt::format(" by {}", info(o.b).name);
+  return fmt::format("{}{} to {}", info(o.a).name, b, info(o.d).name);
+}
 
 BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& compiler, const BenchTexts& texts,
                        const Product& product) {
@@ -78,7 +71,7 @@ BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& c
   record.device = f.name;
   record.driver = fmt::format("CUDA {}.{}", f.driver_version / 1000, f.driver_version / 10 % 100);
   record.vendor = find_cublaslt(compiler).version;
-  record.elements = info(product.options.a).name;
+  record.elements = elements_of(product.options);
   record.inputs = texts.inputs == "uniform" ? "uniform in [-1, 1)" : texts.inputs;
   record.sustained_seconds = texts.sustained;
   record.peak_flops = operations_per_cycle(product.options.a) * f.processors * f.clock_khz * 1e3;
@@ -107,56 +100,67 @@ Measured measure(const Bench& b, const Product& product) {
     return out;
   };
   b.progress.step(fmt::format("{}: compiling and filling", title(product)));
-  const auto [gemm, why] = load_best(b.cache, b.compiler, product, b.device);
+  const ChosenGemm chosen = load_best(b.cache, b.compiler, product, b.device);
+  const runtime::LoadedGemm& gemm = chosen.gemm;
   if (!gemm) return fail(gemm.problem());
   Operands operands(product, b.inputs, 1);
+  if (!operands.problem().empty()) return fail(operands.problem());
   const DeviceOperands on_device(b.device, operands);
   if (!on_device.problem().empty()) return fail(on_device.problem());
-  const runtime::LoadedGemmPlan plan = gemm.plan(on_device.abi());
+  runtime::GemmAbiProblem problem = on_device.abi();
+  problem.dependent = b.texts.dependent == "auto" ? chosen.dependent : b.texts.dependent == "on";
+  const runtime::LoadedGemmPlan plan = gemm.plan(problem);
   if (!plan) return fail(plan.text());
-  if (const std::string problem = plan.run(); !problem.empty()) return fail(problem);
-  if (const std::string problem = on_device.download(operands); !problem.empty()) return fail(problem);
+  if (const std::string went_wrong = plan.run(); !went_wrong.empty()) return fail(went_wrong);
+  if (const std::string went_wrong = on_device.download(operands); !went_wrong.empty()) return fail(went_wrong);
   const Verification v = operands.verify();
   const VendorProduct vendor(b.cache, b.compiler, product, on_device);
-  if (!vendor) return fail(vendor.problem());
-  std::vector<Contestant> contestants{{.name = "cuBLASLt",
-                                       .run =
-                                           [&vendor] {
-                                             vendor.run();
-                                             return std::string();
-                                           }},
-                                      {.name = "ours", .run = [&plan] { return plan.run(); }}};
-  if (const std::string problem = race(b.device, contestants, {.sustained = b.texts.sustained}, b.progress);
-      !problem.empty()) {
-    return fail(problem);
+  if (!vendor && !vendor.declines()) return fail(vendor.problem());
+  std::vector<Contestant> contestants{{.name = "ours", .run = [&plan] { return plan.run(); }}};
+  if (vendor) {
+    const auto run = [&vendor] {
+      vendor.run();
+      return std::string();
+    };
+    contestants.insert(contestants.begin(), {.name = "cuBLASLt", .run = run});
+  }
+  const RaceOptions options{.sustained = b.texts.sustained};
+  if (const std::string went_wrong = race(b.device, contestants, options, b.progress); !went_wrong.empty()) {
+    return fail(went_wrong);
   }
   BenchResult& r = out.result;
   r.m = product.m;
   r.n = product.n;
   r.k = product.k;
+  r.batch = product.batch;
   r.epilogue = product.expression;
   r.kernel = gemm.describe();
-  r.opponent = opponent_of(vendor_epilogue(product.graph));
+  r.dependent = problem.dependent;
+  r.opponent = vendor ? opponent_of(product) : "nobody: " + vendor.problem();
   r.flops = product.flops();
   r.bytes = operands.traffic();
   r.verified = v.ok() ? fmt::format("{} elements", v.elements) : "";
   if (!v.ok()) fmt::print(stderr, "gantry: {}: {}\n", title(product), v.first_wrong);
-  r.theirs = contestants[0].timing;
-  r.ours = contestants[1].timing;
+  r.ours = contestants.back().timing;
+  if (vendor) r.theirs = contestants.front().timing;
   return out;
 }
 
 std::vector<Size> sizes_of(const BenchTexts& texts, std::vector<std::string>& problems) {
-  if (texts.product.m > 0 || texts.product.n > 0 || texts.product.k > 0) {
-    return {{texts.product.m, texts.product.n, texts.product.k}};
+  const ProductTexts& one = texts.product;
+  if (one.m != 0 || one.n != 0 || one.k != 0) {
+    if (one.m <= 0 || one.n <= 0 || one.k <= 0)
+      problems.emplace_back("--m, --n and --k are one size together, each of them 1 or more");
+    if (!texts.shapes.empty()) problems.emplace_back("--shapes has the sizes, so that --m, --n and --k have no place");
+    return {{one.m, one.n, one.k}};
   }
   if (texts.shapes.empty()) return usual_sizes();
-  std::string text;
-  if (!read_text(texts.shapes, text)) {
+  const std::optional<std::string> text = read_text(texts.shapes);
+  if (!text) {
     problems.push_back("the shapes could not be read from " + texts.shapes);
     return {};
   }
-  ReadSizes read = read_sizes(text);
+  ReadSizes read = read_sizes(*text);
   for (const std::string& problem : read.problems) problems.push_back(texts.shapes + ": " + problem);
   return read.sizes;
 }
@@ -165,16 +169,13 @@ int run_bench(const BenchTexts& texts) {
   if (!texts.from.empty()) return show_recorded(texts);
   Product product = read_product(texts.product);
   const Inputs inputs = read_inputs(texts.inputs, product.problems);
+  OptionReader(product.problems).word("--dependent", texts.dependent, {"auto", "on", "off"});
   const std::vector<Size> sizes = sizes_of(texts, product.problems);
-  const GemmOptions& o = product.options;
-  const bool all_bf16 = o.a == ElementType::bf16 && o.b == ElementType::bf16 && o.d == ElementType::bf16 &&
-                        o.major_a == Major::K && o.major_b == Major::K && o.layout_d == kRowMajor;
-  if (!all_bf16 || product.batch != 1) {
-    product.problems.emplace_back(
-        "the benchmark has a contestant for one product of bf16 by bf16 to bf16, A and B contiguous along K, D "
-        "row-major; "
-        "gantry gemm times every other on its own");
+  for (const std::string& path : {texts.json, texts.plot}) {
+    if (path.empty()) continue;
+    if (const std::string why = why_not_writable(path); !why.empty()) product.problems.push_back(why);
   }
+  if (texts.sustained < 0) product.problems.emplace_back("--sustained takes seconds, 0 and more");
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
@@ -217,6 +218,10 @@ void add_bench_command(CLI::App& app, int& status) {
       ->option_text("NAME");
   command->add_option("--sustained", texts->sustained, "seconds of each contestant under load; default 3, 0: none")
       ->option_text("SECONDS");
+  command
+      ->add_option("--dependent", texts->dependent,
+                   "whether our runs may start before the one before has ended; auto: where the launch shows")
+      ->option_text("auto|on|off");
   command->add_option("--json", texts->json, "write the record to a file")->option_text("FILE");
   command->add_option("--plot", texts->plot, "draw the rates against the two rooflines")->option_text("FILE.svg");
   command->add_option("--from", texts->from, "show a record instead of measuring; needs no GPU")->option_text("FILE");

@@ -82,10 +82,12 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
                                            contents.kernels == 1 ? "" : "s", bytes(static_cast<double>(contents.bytes)))
                              : cache.note() + "."});
   const TuningFile tuning = TuningFile::read(tuning_path());
-  out.machine.push_back({"tuning", tuning.problems().empty(),
-                         fmt::format("{}: {} product{}{}.", tuning_path(), tuning.entries().size(),
-                                     tuning.entries().size() == 1 ? "" : "s",
-                                     tuning.problems().empty() ? "" : ", and lines that cannot be read")});
+  out.machine.push_back({"tuning", tuning.problems().empty() && !tuning_path().empty(),
+                         tuning_path().empty()
+                             ? "there is no place for the tuning file: HOME is not set; GANTRY_TUNING names one."
+                             : fmt::format("{}: {} product{}{}.", tuning_path(), tuning.entries().size(),
+                                           tuning.entries().size() == 1 ? "" : "s",
+                                           tuning.problems().empty() ? "" : ", and lines that cannot be read")});
   std::string kernels;
   for (const SimulatedProduct& product : simulated_products()) {
     kernels += (kernels.empty() ? "" : ", ") + std::string(info(product.options.a).name) + " " +

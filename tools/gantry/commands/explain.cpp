@@ -1,6 +1,5 @@
 // gantry explain tma | im2col | epilogue: what a TMA copy or an epilogue does, or why it cannot be.
 #include <cstdio>
-#include <fstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "explain/json.hpp"
 #include "explain/options.hpp"
 #include "explain/page.hpp"
+#include "files.hpp"
 
 namespace gantry::tool {
 
@@ -28,10 +28,7 @@ struct Outputs {
 }
 
 int write_page(const std::string& path, const nlohmann::ordered_json& explanation) {
-  std::ofstream file(path, std::ios::binary);
-  file << make_page(explanation);
-  file.close();
-  if (file) return 0;
+  if (write_text(path, make_page(explanation))) return 0;
   fmt::print(stderr, "gantry: the page could not be written to {}\n", path);
   return 1;
 }

@@ -12,6 +12,7 @@
 #include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
 #include "gemm/simulated.hpp"
+#include "option_text.hpp"
 
 namespace gantry::tool {
 
@@ -218,6 +219,9 @@ int refuse(const std::vector<std::string>& problems) {
 int run_command(const GemmTexts& texts) {
   Product product = read_product(texts.product);
   const Inputs inputs = read_inputs(texts.inputs, product.problems);
+  OptionReader read(product.problems);
+  read.word("--machine", texts.machine, {"auto", "sim", "gpu"});
+  read.word("--checker", texts.checker, {"on", "off"});
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = texts.machine == "sim" ? runtime::Device() : runtime::Device::open();
   const Machine machine = choose_machine(texts.machine, device);
@@ -225,6 +229,10 @@ int run_command(const GemmTexts& texts) {
   Progress progress(texts.progress);
   progress.step("filling the operands");
   Operands operands(product, inputs, texts.seed);
+  if (!operands.problem().empty()) {
+    progress.end();
+    return refuse({operands.problem()});
+  }
   Answer answer =
       machine.gpu ? on_gpu(device, product, operands, progress) : simulate(product, operands, texts, progress);
   answer.machine = machine.why;
@@ -250,16 +258,13 @@ void add_gemm_command(CLI::App& app, int& status) {
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<GemmTexts>();
   add_product_options(*command, texts->product, true);
-  command->add_option("--machine", texts->machine, "sim, gpu, or auto: a GPU where there is one")
-      ->option_text("NAME")
-      ->check(CLI::IsMember({"auto", "sim", "gpu"}));
+  command->add_option("--machine", texts->machine, "sim, gpu, or auto: a GPU where there is one")->option_text("NAME");
   command->add_option("--inputs", texts->inputs, "eighths (sums are exact), uniform in [-1, 1), or zeros")
       ->option_text("NAME");
   command->add_option("--seed", texts->seed, "of the inputs, and of the simulated machine's schedule; default 0")
       ->option_text("N");
   command->add_option("--checker", texts->checker, "of the simulated machine: on, or off, which is faster")
-      ->option_text("on|off")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->option_text("on|off");
   command->add_flag("--json", texts->json, "the answer as JSON");
   command->add_flag("--progress", texts->progress, "say what is being done, where standard error is no terminal too");
   command->footer(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -13,6 +12,7 @@
 
 #include "bench/measure.hpp"
 #include "commands/commands.hpp"
+#include "files.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
 
@@ -83,19 +83,23 @@ Trial try_one(const runtime::Device& device, const runtime::KernelCache& cache, 
   return out;
 }
 
+// Empty, or why the fastest could not be kept, which is asked before anything is measured.
+std::string why_not_kept(const std::string& path) {
+  if (path.empty()) return "there is no place for the tuning file: HOME is not set; --file names one";
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
+  return why_not_writable(path);
+}
+
 // Read again right before it is written, so that what others added in between stays.
 std::string keep(const std::string& path, const TuningEntry& entry) {
-  if (path.empty()) return "there is no place for the tuning file: HOME is not set; --file names one";
   TuningFile file = TuningFile::read(path);
   file.set(entry);
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
   const std::string temporary = path + ".tmp";
-  std::ofstream stream(temporary, std::ios::binary);
-  stream << file.text();
-  stream.close();
-  if (stream) std::filesystem::rename(temporary, path, error);
-  return stream && !error ? "" : fmt::format("the tuning file could not be written to {}", path);
+  const bool written = write_text(temporary, file.text());
+  if (written) std::filesystem::rename(temporary, path, error);
+  return written && !error ? "" : fmt::format("the tuning file could not be written to {}", path);
 }
 
 void print(const std::vector<Trial>& trials, const Product& product) {
@@ -113,6 +117,10 @@ void print(const std::vector<Trial>& trials, const Product& product) {
 int run_tune(const TuneTexts& texts) {
   Product product = read_product(texts.product);
   const Inputs inputs = read_inputs(texts.inputs, product.problems);
+  const std::string path = texts.file.empty() ? tuning_path() : texts.file;
+  if (!texts.dry_run) {
+    if (const std::string why = why_not_kept(path); !why.empty()) product.problems.push_back(why);
+  }
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
@@ -125,6 +133,11 @@ int run_tune(const TuneTexts& texts) {
   Progress progress(texts.progress);
   progress.step("filling the operands");
   Operands operands(product, inputs, 1);
+  if (!operands.problem().empty()) {
+    progress.end();
+    fmt::print(stderr, "gantry: {}\n", operands.problem());
+    return 1;
+  }
   DeviceOperands on_device(device, operands);
   if (!on_device.problem().empty()) {
     progress.end();
@@ -150,7 +163,6 @@ int run_tune(const TuneTexts& texts) {
   }
   if (texts.dry_run) return 0;
   const Trial& best = trials.front();
-  const std::string path = texts.file.empty() ? tuning_path() : texts.file;
   const std::string problem = keep(path, {workload_of(product), device.facts().name, best.name, best.seconds * 1e3});
   if (!problem.empty()) {
     fmt::print(stderr, "gantry: {}\n", problem);

@@ -1,41 +1,18 @@
 #include "explain/epilogue_options.hpp"
 
-#include <charconv>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <gantry/numeric/element_name.hpp>
-
 #include "eval/epilogue_json.hpp"
+#include "option_text.hpp"
 
 namespace gantry::tool {
 
 namespace {
 
-// Text from a user, fit to be quoted: printable, and not longer than a line.
-std::string quoted(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
-  return '"' + out + (text.size() > 48 ? "...\"" : "\"");
-}
-
-bool read_number(std::string_view text, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-// Reads options that were given into the builder's fields, and collects what is wrong with them.
-class Reader {
+// Reads options that were given into the builder's fields.
+class Reader : public OptionReader {
  public:
-  explicit Reader(std::vector<std::string>& problems) : problems_(problems) {}
-
-  void element(const char* option, const std::string& text, ElementType& out) {
-    if (text.empty()) return;
-    const ParsedElementType parsed = parse_element_type(text.c_str());
-    if (!parsed.ok) problems_.push_back(fmt::format("{}: {}", option, parsed.problem.c_str()));
-    out = parsed.type;
-  }
+  using OptionReader::OptionReader;
 
   void layout(const char* option, const std::string& text, LayoutTag& out) {
     if (text.empty()) return;
@@ -67,31 +44,6 @@ class Reader {
     if (text != "yes" && text != "no") wrong(option, "yes, no or auto", text);
     out = text == "yes" ? Choice::yes : Choice::no;
   }
-
-  // `128x256x64`: at least `least` extents, at most as many as there are places.
-  void extents(const char* option, std::string_view text, int least, std::vector<int*> places) {
-    if (text.empty() || text == "auto") return;
-    const std::string_view all = text;
-    std::size_t count = 0;
-    while (true) {
-      const std::size_t x = text.find('x');
-      if (count == places.size() || !read_number(text.substr(0, x), *places[count])) break;
-      ++count;
-      if (x == std::string_view::npos) {
-        if (count >= static_cast<std::size_t>(least)) return;
-        break;
-      }
-      text.remove_prefix(x + 1);
-    }
-    wrong(option, places.size() == 3 ? "extents such as 128x256x64" : "extents such as 64x32", all);
-  }
-
- private:
-  void wrong(const char* option, std::string_view takes, std::string_view text) {
-    problems_.push_back(fmt::format("{} takes {}, and not {}", option, takes, quoted(text)));
-  }
-
-  std::vector<std::string>& problems_;
 };
 
 }  // namespace
@@ -102,8 +54,8 @@ EpilogueQuestion read_question(const EpilogueTexts& texts) {
   CollectiveBuilder& b = q.builder;
   read.flavour("--policy", texts.policy, b.flavour);
   read.schedule("--schedule", texts.schedule, b.schedule);
-  read.extents("--tile", texts.tile, 2, {&b.tile.m, &b.tile.n, &b.tile.k});
-  read.extents("--epi-tile", texts.epi_tile, 2, {&b.epi_tile.m, &b.epi_tile.n});
+  read.extents("--tile", texts.tile, "128x256x64", {&b.tile.m, &b.tile.n, &b.tile.k});
+  read.extents("--epi-tile", texts.epi_tile, "64x32", {&b.epi_tile.m, &b.epi_tile.n});
   read.element("--c", texts.c, b.c);
   read.element("--d", texts.d, b.d);
   read.element("--aux", texts.aux, b.aux);

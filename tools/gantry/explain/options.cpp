@@ -1,7 +1,5 @@
 #include "explain/options.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,28 +8,18 @@
 #include <gantry/numeric/element_name.hpp>
 #include <gantry/tma/multicast.hpp>
 
+#include "option_text.hpp"
+
 namespace gantry::tool {
 
 namespace {
 
 constexpr ParseOptions kAllFixed{.all_fixed = true};
 
-// Text from a user, fit to be quoted: printable, and not longer than a line.
-std::string in_quotes(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
-  return '"' + out + (text.size() > 48 ? "...\"" : "\"");
-}
-
+// Of base 16 after 0x.
 template <class T>
-bool read_number(std::string_view text, T& value) {
-  int base = 10;
-  if (text.substr(0, 2) == "0x") {
-    text.remove_prefix(2);
-    base = 16;
-  }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return error == std::errc() && end == text.data() + text.size();
+bool read_address(std::string_view text, T& value) {
+  return text.starts_with("0x") ? read_number(text.substr(2), value, 16) : read_number(text, value, 10);
 }
 
 // `128x64` as numbers; nothing where the text is something else.
@@ -81,7 +69,7 @@ class Reader {
 
   std::uint64_t address(const std::string& text) {
     std::uint64_t out = 0;
-    if (!read_number(text, out)) {
+    if (!read_address(text, out)) {
       problem(fmt::format("--address takes a number such as 0x7f0000000000, and {} is none", in_quotes(text)));
     }
     return out;

@@ -24,18 +24,11 @@ bool leaves_nothing_open(const GemmOptions& o) {
 }  // namespace
 
 GemmWorkload workload_of(const Product& product) {
-  const GemmOptions& o = product.options;
-  GemmWorkload w;
+  GemmWorkload w = workload_of(product.options);
   w.m = product.m;
   w.n = product.n;
   w.k = product.k;
   w.l = product.batch;
-  w.a = o.a;
-  w.b = o.b;
-  w.c = o.c;
-  w.d = o.d;
-  w.major_a = o.major_a;
-  w.major_b = o.major_b;
   w.epilogue = product.expression;
   return w;
 }
@@ -43,15 +36,16 @@ GemmWorkload workload_of(const Product& product) {
 std::vector<GemmOptions> candidates_for(const Product& product) {
   const GemmOptions& asked = product.options;
   std::vector<GemmOptions> out;
-  if (leaves_nothing_open(asked)) return {asked};
+  if (leaves_nothing_open(asked)) return {staged_for(asked, product.graph, product.k)};
   for (GemmOptions candidate : gemm_candidates(workload_of(product))) {
     if (!agrees(candidate, asked)) continue;
     candidate.layout_c = asked.layout_c;
     candidate.layout_d = asked.layout_d;
     candidate.stages = asked.stages;
-    candidate.epilogue = asked.epilogue;
     candidate.promote = asked.promote;
     candidate.split = asked.split;
+    candidate.epilogue = asked.epilogue;
+    candidate = staged_for(candidate, product.graph, product.k);
     if (problems(candidate).empty()) out.push_back(candidate);
   }
   return out;
@@ -74,7 +68,8 @@ Chosen choose_among(const Product& product, const std::vector<GemmOptions>& cand
   const GemmChoice choice = choose(question, candidates);
   if (!choice.ok()) return {candidates.front(), choice.explanation()};
   const std::string of_what = device ? "" : "\nThese times are the model's, for an H200.";
-  return {candidates[static_cast<std::size_t>(choice.index)], choice.explanation() + of_what};
+  return {candidates[static_cast<std::size_t>(choice.index)], choice.explanation() + of_what,
+          gains_as_dependent(choice.cost)};
 }
 
 std::string tuning_path() {

@@ -14,6 +14,7 @@ namespace gantry::tool {
 struct Chosen {
   GemmOptions options{};
   std::string why{};
+  bool dependent = false;  // launches in a row gain where each may start before the one before has ended
 };
 
 GemmWorkload workload_of(const Product& product);

@@ -80,9 +80,8 @@ ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler&
     const Chosen chosen = choose_among(product, candidates, device);
     runtime::LoadedGemm gemm =
         load_gemm(cache, compiler, {.options = chosen.options, .expression = product.expression});
-    // Gantry's own rules, which stop the build.
-    const bool refused = gemm.problem().find("\"gantry: ") != std::string::npos;
-    if (gemm || !refused || candidates.size() < 2) return {std::move(gemm), left_out + chosen.why};
+    if (gemm || !gemm.kernel().refused || candidates.size() < 2)
+      return {std::move(gemm), left_out + chosen.why, chosen.dependent};
     left_out += fmt::format("{} has no room for this epilogue.\n", to_text(chosen.options).c_str());
     candidates.erase(std::find(candidates.begin(), candidates.end(), chosen.options));
   }
@@ -97,9 +96,10 @@ GpuRun run_on_gpu(const runtime::Device& device, const Product& product, Operand
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
   progress.step("compiling the kernel");
-  const auto [gemm, why] = load_best(cache, runtime::Compiler::find(), product, device);
+  const ChosenGemm chosen = load_best(cache, runtime::Compiler::find(), product, device);
+  const runtime::LoadedGemm& gemm = chosen.gemm;
   if (!gemm) return fail(gemm.problem());
-  out.choice = fmt::format("{}\n{} was {}", why, gemm.describe(), origin_of(gemm.kernel()));
+  out.choice = fmt::format("{}\n{} was {}", chosen.why, gemm.describe(), origin_of(gemm.kernel()));
   progress.step("copying operands to the GPU");
   const DeviceOperands on_device(device, operands);
   if (!on_device.problem().empty()) return fail(on_device.problem());

@@ -49,6 +49,7 @@ std::string why_no_gpu(const runtime::Device& device);
 struct ChosenGemm {
   runtime::LoadedGemm gemm;
   std::string why;
+  bool dependent = false;  // as Chosen has it
 };
 ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
                      const runtime::Device& device);

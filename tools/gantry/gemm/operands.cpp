@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <gantry/gemm/reference.hpp>
 
@@ -42,20 +43,38 @@ Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed)
     : product_(product), inputs_(inputs), scalars_(product.scalars) {
   add_matrices();
   add_arguments();
+  problem_ = allocate();
+  if (!problem_.empty()) return;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (!all_[i].written) fill(all_[i], seed * 64 + i);
   }
   poison();
 }
 
-void Operands::add(Operand o) {
-  const int bits = info(o.element).bits;
-  const std::int64_t chunk = 128 / bits;
+void Operands::add(const Operand& operand) {
+  Operand& o = all_.emplace_back(operand);
+  const std::int64_t chunk = 128 / info(o.element).bits;
   o.stride = (o.length + chunk - 1) / chunk * chunk;
   o.batch_stride = o.batches > 1 ? o.stride * o.lines : 0;
-  const std::int64_t elements = o.stride * std::max<std::int64_t>(o.lines, 1) * std::max<std::int64_t>(o.batches, 1);
-  o.bytes.resize(static_cast<std::size_t>(bytes_for(o.element, elements)) + 16);
-  all_.push_back(std::move(o));
+}
+
+std::string Operands::allocate() {
+  const auto at_least_one = [](std::int64_t x) { return std::max<std::int64_t>(x, 1); };
+  double all = 0;  // a number of 64 bits may not hold what was asked for
+  for (const Operand& o : all_) {
+    all += static_cast<double>(o.stride) * static_cast<double>(at_least_one(o.lines)) *
+           static_cast<double>(at_least_one(o.batches)) * info(o.element).bits / 8;
+  }
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (all > 0.9 * memory) {
+    return fmt::format("the operands take {:.3g} GB, and this machine has {:.3g} GB of memory", all / 1e9,
+                       memory / 1e9);
+  }
+  for (Operand& o : all_) {
+    const std::int64_t elements = o.stride * at_least_one(o.lines) * at_least_one(o.batches);
+    o.bytes.resize(static_cast<std::size_t>(bytes_for(o.element, elements)) + 16);
+  }
+  return {};
 }
 
 void Operands::add_matrices() {

@@ -43,7 +43,9 @@ struct Verification {
 
 class Operands {
  public:
+  // Empty `problem()`: they are there, filled. Otherwise they are more than this machine's memory holds.
   Operands(const Product& product, Inputs inputs, std::uint64_t seed);
+  const std::string& problem() const { return problem_; }
 
   const std::vector<Operand>& all() const { return all_; }
   std::vector<Operand>& all() { return all_; }
@@ -66,7 +68,9 @@ class Operands {
 
  private:
   struct Rows;
-  void add(Operand operand);
+  void add(const Operand& operand);
+  // Empty, or a sentence.
+  std::string allocate();
   void add_matrices();
   void add_arguments();
   void fill(Operand& operand, std::uint64_t seed) const;
@@ -76,6 +80,7 @@ class Operands {
   Inputs inputs_;
   std::vector<Operand> all_;
   std::vector<Scalar> scalars_;
+  std::string problem_;
 };
 
 }  // namespace gantry::tool

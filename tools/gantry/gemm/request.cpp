@@ -1,76 +1,24 @@
 #include "gemm/request.hpp"
 
-#include <charconv>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/numeric/element_name.hpp>
+
+#include "option_text.hpp"
 
 namespace gantry::tool {
 
 namespace {
 
-// Text from a user, fit to be quoted: printable, and not longer than a line.
-std::string in_quotes(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
-  return '"' + out + (text.size() > 48 ? "...\"" : "\"");
-}
-
-template <class Number>
-bool read_number(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-class Reader {
+class Reader : public OptionReader {
  public:
-  explicit Reader(std::vector<std::string>& problems) : problems_(problems) {}
-
-  void element(const char* option, const std::string& text, ElementType& out) {
-    if (text.empty()) return;
-    const ParsedElementType parsed = parse_element_type(text.c_str());
-    if (!parsed.ok) problems_.push_back(fmt::format("{}: {}", option, parsed.problem.c_str()));
-    out = parsed.type;
-  }
-
-  // One of a few words; the value is that of the same place.
-  template <class Value>
-  void word(const char* option, const std::string& text, const std::vector<std::pair<const char*, Value>>& words,
-            Value& out) {
-    if (text.empty()) return;
-    std::string known;
-    for (const auto& [name, value] : words) {
-      if (text == name) {
-        out = value;
-        return;
-      }
-      known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    problems_.push_back(fmt::format("{} takes one of {}, and not {}", option, known, in_quotes(text)));
-  }
-
-  // `128x256`: at least two extents, at most as many as there are places.
-  void extents(const char* option, std::string_view text, std::vector<int*> places) {
-    if (text.empty() || text == "auto") return;
-    const std::string_view all = text;
-    for (std::size_t count = 0; count < places.size(); ++count) {
-      const std::size_t x = text.find('x');
-      if (!read_number(text.substr(0, x), *places[count])) break;
-      if (x == std::string_view::npos) {
-        if (count >= 1) return;
-        break;
-      }
-      text.remove_prefix(x + 1);
-    }
-    problems_.push_back(fmt::format("{} takes extents such as {}, and not {}", option,
-                                    places.size() == 3 ? "128x192 or 128x192x64" : "2x1", in_quotes(all)));
-  }
+  using OptionReader::OptionReader;
 
   void size(const char* option, std::int64_t value) {
-    if (value < 0) problems_.push_back(fmt::format("{} is {}: a size is not negative", option, value));
+    constexpr std::int64_t kMost = 0x7FFFFFFF;  // coordinates of the copy engine are 32 bits wide
+    if (value < 0) problem(fmt::format("{} is {}: a size is not negative; 0 and more work", option, value));
+    if (value > kMost) problem(fmt::format("{} is {}: there are sizes up to {}", option, value, kMost));
   }
 
   void scalars(const std::vector<std::string>& texts, std::vector<Scalar>& out) {
@@ -78,16 +26,10 @@ class Reader {
       const std::size_t equals = text.find('=');
       Scalar scalar{text.substr(0, equals)};
       const std::string_view number = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
-      if (!read_number(number, scalar.value)) {
-        problems_.push_back(
-            fmt::format("--set takes a scalar's name and value such as alpha=2, and not {}", in_quotes(text)));
-      }
+      if (!read_number(number, scalar.value)) wrong("--set", "a scalar's name and value such as alpha=2", text);
       out.push_back(scalar);
     }
   }
-
- private:
-  std::vector<std::string>& problems_;
 };
 
 // What a product of these elements is stored as where nothing is said.
@@ -162,7 +104,7 @@ Product read_product(const ProductTexts& texts) {
   read.size("--k", texts.k);
   read.size("--batch", texts.batch);
   const fusion::ParsedGraph parsed = fusion::parse_graph(texts.epilogue);
-  if (!parsed.ok()) out.problems.push_back(fmt::format("--epilogue: \n{}", explain(texts.epilogue, parsed).c_str()));
+  if (!parsed.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, parsed).c_str()));
   out.graph = parsed.graph;
   if (parsed.ok() && out.graph.d < 0) {
     out.problems.emplace_back("--epilogue gives no D: a product stores it; begin with \"d = acc\"");
@@ -174,8 +116,8 @@ Product read_product(const ProductTexts& texts) {
   const std::vector<std::pair<const char*, LayoutTag>> layouts{{"row", kRowMajor}, {"column", kColumnMajor}};
   read.word<LayoutTag>("--layout-c", texts.layout_c, layouts, o.layout_c);
   read.word<LayoutTag>("--layout-d", texts.layout_d, layouts, o.layout_d);
-  read.extents("--tile", texts.tile, {&o.tile.m, &o.tile.n, &o.tile.k});
-  read.extents("--cluster", texts.cluster, {&o.cluster.m, &o.cluster.n});
+  read.extents("--tile", texts.tile, "128x192 or 128x192x64", {&o.tile.m, &o.tile.n, &o.tile.k});
+  read.extents("--cluster", texts.cluster, "2x1", {&o.cluster.m, &o.cluster.n});
   read.word<GemmSchedule>("--schedule", texts.schedule,
                           {{"auto", GemmSchedule::automatic},
                            {"cooperative", GemmSchedule::cooperative},
@@ -207,7 +149,7 @@ const char* to_text(Inputs inputs) {
 
 Inputs read_inputs(const std::string& text, std::vector<std::string>& problems) {
   Inputs out = Inputs::eighths;
-  Reader(problems).word<Inputs>(
+  OptionReader(problems).word<Inputs>(
       "--inputs", text, {{"eighths", Inputs::eighths}, {"uniform", Inputs::uniform}, {"zeros", Inputs::zeros}}, out);
   return out;
 }

@@ -1,0 +1,42 @@
+#include "files.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace gantry::tool {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!file.is_open() || file.bad()) return {};
+  return std::move(text).str();
+}
+
+bool write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  return static_cast<bool>(file);
+}
+
+std::string why_not_writable(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return path + " is a folder";
+  if (fs::exists(path, error)) {
+    return access(path.c_str(), W_OK) == 0 ? "" : path + " cannot be written: " + std::strerror(errno);
+  }
+  const fs::path parent = fs::absolute(path, error).parent_path();
+  if (!fs::is_directory(parent, error)) return "there is no folder " + parent.string();
+  return access(parent.c_str(), W_OK | X_OK) == 0 ? ""
+                                                  : parent.string() + " cannot be written: " + std::strerror(errno);
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,91 @@
+// What commands make of the texts of their options: values, or sentences that say what an option takes.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <gantry/numeric/element_name.hpp>
+
+namespace gantry::tool {
+
+// Text from a user, fit to be quoted: printable, and not longer than a line.
+inline std::string in_quotes(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
+  return '"' + out + (text.size() > 48 ? "...\"" : "\"");
+}
+
+// All of the text is one number.
+template <class Number, class... Base>
+bool read_number(std::string_view text, Number& value, Base... base) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Reads options that were given, and collects what is wrong with them. An option that was not given is an empty text.
+class OptionReader {
+ public:
+  explicit OptionReader(std::vector<std::string>& problems) : problems_(problems) {}
+
+  void problem(std::string sentence) { problems_.push_back(std::move(sentence)); }
+  void wrong(std::string_view option, std::string_view takes, std::string_view text) {
+    problem(fmt::format("{} takes {}, and not {}", option, takes, in_quotes(text)));
+  }
+
+  void element(std::string_view option, const std::string& text, ElementType& out) {
+    if (text.empty()) return;
+    const ParsedElementType parsed = parse_element_type(text.c_str());
+    if (!parsed.ok) problem(fmt::format("{}: {}", option, parsed.problem.c_str()));
+    out = parsed.type;
+  }
+
+  // One of a few words, for the value that stands beside it.
+  template <class Value>
+  void word(std::string_view option, const std::string& text, const std::vector<std::pair<const char*, Value>>& words,
+            Value& out) {
+    if (text.empty()) return;
+    std::string known;
+    for (const auto& [name, value] : words) {
+      if (text == name) {
+        out = value;
+        return;
+      }
+      known += (known.empty() ? "one of " : ", ") + std::string(name);
+    }
+    wrong(option, known, text);
+  }
+
+  // The same, where the word itself is the value.
+  void word(std::string_view option, const std::string& text, const std::vector<const char*>& words) {
+    std::vector<std::pair<const char*, bool>> all;
+    for (const char* name : words) all.emplace_back(name, true);
+    bool known = false;
+    word(option, text, all, known);
+  }
+
+  // `128x256`: at least two extents, at most as many as there are places.
+  void extents(std::string_view option, std::string_view text, const char* example, const std::vector<int*>& places) {
+    if (text.empty() || text == "auto") return;
+    std::string_view rest = text;
+    for (std::size_t count = 0; count < places.size(); ++count) {
+      const std::size_t x = rest.find('x');
+      if (!read_number(rest.substr(0, x), *places[count])) break;
+      if (x == std::string_view::npos) {
+        if (count >= 1) return;
+        break;
+      }
+      rest.remove_prefix(x + 1);
+    }
+    wrong(option, fmt::format("extents such as {}", example), text);
+  }
+
+ private:
+  std::vector<std::string>& problems_;
+};
+
+}  // namespace gantry::tool
