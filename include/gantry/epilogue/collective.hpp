@@ -106,7 +106,8 @@ class CollectiveEpilogue {
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
   using Value = typename Fusion::Value;
-  static_assert(kHasC || !Fusion::kUsesSource, "gantry: the expression uses C, and the policy has none");
+  static_assert(kHasC || !Fusion::kUsesSource,
+                "gantry: the expression uses C, and the policy has none: give its element type");
   static_assert(kHasD || !Fusion::kGivesD, "gantry: the expression gives D, and the policy has none");
   static_assert(!kHasD || Fusion::kGivesD, "gantry: the policy has D, and the expression gives none");
 

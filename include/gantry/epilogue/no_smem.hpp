@@ -55,7 +55,8 @@ class NoSmemEpilogue {
       !requires { typename Config::CopyOpR2R; },
       "gantry: an epilogue without shared memory writes values where their threads are, and CopyOpR2R moves "
       "them; a TMA schedule has that step");
-  static_assert(kHasC || !Fusion::kUsesSource, "gantry: the expression uses C, and the policy has none");
+  static_assert(kHasC || !Fusion::kUsesSource,
+                "gantry: the expression uses C, and the policy has none: give its element type");
   static_assert(kHasD && Fusion::kGivesD, "gantry: an epilogue without shared memory stores D");
   static_assert(!Fusion::kMayLoad, "gantry: an epilogue without shared memory has nobody who loads ahead");
   static_assert(!fusion::has_staged(fusion::CallbacksBuilder<Config>::graph),

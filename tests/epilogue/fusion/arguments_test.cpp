@@ -68,6 +68,12 @@ TEST(FusionArguments, OfAnotherTypeAreRefused) {
   EXPECT_THAT(args.problems(kShape), ElementsAre("bias is a row vector of bf16, and was given the address of f32",
                                                  "x is an input tensor, which is given by its address, not by a number",
                                                  "top is written, and was given a const address"));
+  args["x"] = memory.x.data();  // what was wrong can be put right
+  args["top"] = memory.top.data();
+  args["bias"] = memory.y.data();
+  EXPECT_THAT(args.problems(kShape), ElementsAre("bias is a row vector of bf16, and was given the address of f16"));
+  args["bias"] = memory.bias.data();
+  EXPECT_THAT(args.problems(kShape), ElementsAre());
 }
 
 TEST(FusionArguments, OfAnUntypedAddressAreTaken) {

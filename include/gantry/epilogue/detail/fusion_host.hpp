@@ -28,7 +28,8 @@ inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v
 template <class Config>
 void check_graph(const fusion::Graph& graph, std::vector<std::string>& out) {
   using Collective = EpilogueOf<Config>;
-  if (graph.uses_source() && !Collective::kHasC) out.emplace_back("the expression uses C, and the policy has none");
+  if (graph.uses_source() && !Collective::kHasC)
+    out.emplace_back("the expression uses C, and the policy has none: give its element type");
   if ((graph.d >= 0) != Collective::kHasD) {
     out.emplace_back(graph.d >= 0 ? "the expression gives D, and the policy has none"
                                   : "the policy has D, and the expression gives none");

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gantry/epilogue/fusion/function_names.hpp>
@@ -92,9 +93,14 @@ class FusionArguments {
 
   // Every reason why the fusion cannot run on a problem of this shape with what was given.
   std::vector<std::string> problems(const ProblemShape& shape) const {
-    std::vector<std::string> out = refusals_;
+    std::vector<std::string> out;
+    bool refused[kMaxArguments] = {};
+    for (const Refusal& refusal : refusals_) {
+      out.push_back(refusal.reason);
+      if (refusal.argument >= 0) refused[refusal.argument] = true;
+    }
     for (int i = 0; i < graph_.argument_count; ++i) {
-      if (!refused_[i]) check(i, shape, out);
+      if (!refused[i]) check(i, shape, out);
     }
     return out;
   }
@@ -107,6 +113,11 @@ class FusionArguments {
   }
 
  private:
+  struct Refusal {
+    int argument;  // -1: there is none of that name
+    std::string reason;
+  };
+
   static std::string name_of(const Argument& argument) { return argument.name.text; }
 
   int find(const char* name) {
@@ -123,17 +134,25 @@ class FusionArguments {
     const bool has_nearest = nearest.name().text[0] != '\0';
     if (has_nearest) problem += std::string("; did you mean ") + nearest.name().text + "? The ";
     if (!has_nearest) problem += "; the ";
-    refusals_.push_back(problem + (known.empty() ? "fusion has none" : "arguments are " + known));
+    refusals_.push_back({-1, problem + (known.empty() ? "fusion has none" : "arguments are " + known)});
     return -1;
   }
 
   void refuse(int i, const std::string& reason) {
-    refused_[i] = true;
-    refusals_.push_back(name_of(graph_.arguments[i]) + " " + reason);
+    refusals_.push_back({i, name_of(graph_.arguments[i]) + " " + reason});
+  }
+  // What is given again takes the place of what was refused.
+  void forget_refusals(int i) {
+    std::vector<Refusal> others;
+    for (Refusal& refusal : refusals_) {
+      if (refusal.argument != i) others.push_back(std::move(refusal));
+    }
+    refusals_.swap(others);
   }
 
   void set_value(int i, float value, bool is_null = false) {
     if (i < 0) return;
+    forget_refusals(i);
     const Argument& argument = graph_.arguments[i];
     if (!is_null && argument.kind != ArgumentKind::scalar) {
       return refuse(i, "is " + std::string(kind_of(argument)) + ", which is given by its address, not by a number");
@@ -144,6 +163,7 @@ class FusionArguments {
   template <class T>
   void set_pointer(int i, T* pointer, std::int64_t stride, std::int64_t batch_stride) {
     if (i < 0) return;
+    forget_refusals(i);
     const Argument& argument = graph_.arguments[i];
     using Element = std::remove_const_t<T>;
     if constexpr (!__is_same(Element, void)) {
@@ -222,8 +242,7 @@ class FusionArguments {
 
   Graph graph_;
   ArgumentValue values_[kMaxArguments];
-  bool refused_[kMaxArguments] = {};
-  std::vector<std::string> refusals_;
+  std::vector<Refusal> refusals_;
 };
 
 // With a graph that is known at compile time: F has a `static constexpr Graph graph`.
