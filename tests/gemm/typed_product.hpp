@@ -117,9 +117,10 @@ class TypedProduct {
 };
 
 // Every residue of M, N and K that is different: less than a tile, a tile and a bit, whole tiles and K steps; batches,
-// with and without room between them; tiles that several clusters share.
+// with and without room between them; tiles that several clusters share. In the long form with four seeds each, counted
+// from `first_seed`.
 template <Kind kind>
-void expect_exact_for_all_residues() {
+void expect_exact_for_all_residues(unsigned first_seed = 0) {
   using Shape = GemmShape<ConfigOf<kind>>;
   constexpr int M = Shape::kTileM * Shape::kClusterM, N = Shape::kTileN * Shape::kClusterN, K = Shape::kTileK;
   constexpr int ctas = 2 * Shape::kCluster;
@@ -130,11 +131,12 @@ void expect_exact_for_all_residues() {
       {.m = M, .n = 1, .k = 1, .l = 3, .ctas = ctas, .padded = true},
       {.m = 2 * M + 17, .n = 9, .k = 3 * K - 8, .ctas = ctas},
   };
-  unsigned seed = 0;
+  unsigned done = 0;
   for (const Extents& extents : all) {
-    if (seed >= 2 && !long_form()) break;
+    if (done == 2 && !long_form()) break;
+    const unsigned seed = long_form() ? first_seed + 4 * done : done;
     TypedProduct<kind>(extents).fill(seed).expect_exact(seed);
-    ++seed;
+    ++done;
   }
 }
 
