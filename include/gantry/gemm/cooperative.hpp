@@ -176,8 +176,7 @@ struct CooperativeGemm : GemmShape<Config> {
     int helpers = 0;  // counted first: with both in one loop registers run out
     GANTRY_NO_UNROLL
     while (scheduler.helps(mine + helpers + 1, work)) ++helpers;
-    GANTRY_NO_UNROLL
-    for (int i = 1; i <= helpers; ++i) typename Sums::Slot(p.workspace, cta() + i * kCluster).add_to(acc);
+    Sums::add(p.workspace, cta() + kCluster, kCluster, helpers, acc);
   }
 };
 

@@ -57,33 +57,64 @@ struct Handover : GemmShape<Config> {
       if (thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
     }
 
-    template <class Acc>
-    GANTRY_INLINE void add_to(Acc& acc) {
-      if (thread() == 0) {
-        while (arch::ld(arch::sem_acquire, arch::scope_gpu, arch::space_global, flag_) == 0) arch::pause();
-        arch::st(arch::sem_relaxed, arch::scope_gpu, arch::space_global, flag_, 0u);
-      }
-      meet();
-      for_each_index<kVectors>([&](auto i) {
-        if constexpr (i % 8 == 0) warpgroup_fence_operand(acc);  // or all are loaded at once, and registers run out
-        const Vector sums = arch::ld(arch::space_global, sums_ + i * 128, arch::cache_global);
-        acc(Constant<4 * i>{}) += sums.x;
-        acc(Constant<4 * i + 1>{}) += sums.y;
-        acc(Constant<4 * i + 2>{}) += sums.z;
-        acc(Constant<4 * i + 3>{}) += sums.w;
-      });
+    // One thread, before a barrier that those who load wait at.
+    GANTRY_INLINE void wait() {
+      while (arch::ld(arch::sem_acquire, arch::scope_gpu, arch::space_global, flag_) == 0) arch::pause();
+      arch::st(arch::sem_relaxed, arch::scope_gpu, arch::space_global, flag_, 0u);
     }
+    GANTRY_INLINE Vector load(int i) const { return arch::ld(arch::space_global, sums_ + i * 128, arch::cache_global); }
 
    private:
-    GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
-    GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
-    GANTRY_INLINE static void meet(Site site = Site::here()) {
-      arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128, site);
-    }
-
     std::uint32_t* flag_;
     Vector* sums_;
   };
+
+  // Adds what `helpers` CTAs leave: `first` and those that follow it, `stride` apart. All are waited for at once, each
+  // by a thread of its own.
+  template <class Acc>
+  GANTRY_INLINE static void add(unsigned char* workspace, int first, int stride, int helpers, Acc& acc) {
+    for (int i = thread(); i < helpers; i += 128) Slot(workspace, first + i * stride).wait();
+    meet();
+    int i = 0;
+    GANTRY_NO_UNROLL
+    for (; i + kAtOnce <= helpers; i += kAtOnce) add_some<kAtOnce>(workspace, first + i * stride, stride, acc);
+    if constexpr (kAtOnce > 1) {
+      GANTRY_NO_UNROLL
+      for (; i < helpers; ++i) add_some<1>(workspace, first + i * stride, stride, acc);
+    }
+  }
+
+ private:
+  // Slots whose sums are on their way at the same time, and how many vectors of each: as registers allow.
+  static constexpr int kAtOnce = kVectors <= 8 ? 4 : kVectors <= 16 ? 2 : 1;
+  static constexpr int kRun = kVectors <= 16 ? kVectors : 8;
+
+  template <int count, class Acc>
+  GANTRY_INLINE static void add_some(unsigned char* workspace, int first, int stride, Acc& acc) {
+    for_each_index<(kVectors + kRun - 1) / kRun>([&](auto run) {
+      constexpr int begin = run * kRun, size = kVectors - begin < kRun ? kVectors - begin : kRun;
+      warpgroup_fence_operand(acc);  // or the loads of every run come first, and registers run out
+      Vector sums[count][size];
+      for_each_index<count>([&](auto c) {
+        const Slot slot(workspace, first + c * stride);
+        for_each_index<size>([&](auto i) { sums[c][i] = slot.load(begin + i); });
+      });
+      for_each_index<count>([&](auto c) {
+        for_each_index<size>([&](auto i) {
+          acc(Constant<4 * (begin + i)>{}) += sums[c][i].x;
+          acc(Constant<4 * (begin + i) + 1>{}) += sums[c][i].y;
+          acc(Constant<4 * (begin + i) + 2>{}) += sums[c][i].z;
+          acc(Constant<4 * (begin + i) + 3>{}) += sums[c][i].w;
+        });
+      });
+    });
+  }
+
+  GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
+  GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
+  GANTRY_INLINE static void meet(Site site = Site::here()) {
+    arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128, site);
+  }
 };
 
 }  // namespace gantry
