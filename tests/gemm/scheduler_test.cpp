@@ -206,7 +206,7 @@ TEST(TileSchedule, SharesTilesAsTheirSizeAsksFor) {
     tiles.k_steps = 256;
     return make_tile_schedule(with_costs_of(tiles, m, n), 66).parts;
   };
-  EXPECT_EQ(parts(64, 64, {.m = 2, .n = 4}), 6);
+  EXPECT_EQ(parts(64, 64, {.m = 2, .n = 4}), 8);
   EXPECT_EQ(parts(128, 64, {.m = 2, .n = 2}), 8);
   EXPECT_EQ(parts(128, 128, {.m = 2, .n = 2}), 8);
 }

@@ -69,7 +69,7 @@ GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n) {
   const int products = m * n / 32, shared = m / 64 * (64 + n) * 3 / 4 + m + n;
   const int step = (products > shared ? products : shared) + 18;
   const int bytes = 4 * m * n / 38;
-  const int add = bytes > 1500 ? bytes : 1500;
+  const int add = bytes > 900 ? bytes : 900;
   s.leave_steps = (3000 + bytes + step - 1) / step;
   s.add_steps = (add + step - 1) / step;
   return s;
