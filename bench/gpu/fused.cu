@@ -101,7 +101,7 @@ bool race(const Problem& p, Job job, const Options& options) {
   if (job == Job::c) fusion.c = p.c;
   if (job >= Job::bias_gelu) fusion.bias = p.bias, fusion.activation = CublasLt::Activation::gelu;
   if (job == Job::bias_gelu_aux) fusion.aux = p.their_aux;
-  const CublasLt vendor({p.m, p.n, p.k}, p.a, p.b, p.theirs, fusion);
+  const CublasLt vendor(CublasLt::Size{p.m, p.n, p.k}, p.a, p.b, p.theirs, fusion);
   vendor.run(nullptr);
   std::vector<Runner> all{{"cuBLASLt", [&] { vendor.run(nullptr); }, {}}};
   const bool small = static_cast<double>(p.m) * p.n * p.k < kSmall;
