@@ -34,7 +34,7 @@ EPILOGUES = [
     "aux:f32 = acc + col(shift); d = silu(aux); top = reduce_max(aux)",
     "d = relu(acc + c + row(bias) + col(shift))",
     "d = acc; sums deterministic = reduce_row_add(acc)",
-    "d = acc; sums = reduce_column_add(acc); largest = reduce_amax(acc)",
+    "d = acc; sums = reduce_col_add(acc); largest = reduce_amax(acc)",
     "d = clamp(acc, lower, upper)",
     "d = select(greater(acc, 0), acc, scalar(slope) * acc)",
     "d = acc / (1 + exp(-acc))",
