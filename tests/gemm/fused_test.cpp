@@ -27,6 +27,9 @@ struct InTurn : PingpongConfig {
 struct Low : PingpongConfig {
   static constexpr int kTileM = 64, kTileN = 128, kStages = 3, kClusterM = 1;
 };
+struct ThreeInTurn : PingpongConfig {
+  static constexpr int kAlternating = 3, kTileN = 64, kStages = 2;
+};
 struct Large : PingpongConfig {
   static constexpr int kTileN = 192, kStages = 3, kClusterM = 1;
 };
@@ -36,6 +39,9 @@ struct Everything : FusedElements {
   static constexpr fusion::Graph graph =
       fusion::graph("aux:bf16 = alpha * acc + beta * c + row(bias) + col(shift); d = relu(aux)");
   using Functions = fusion::UserFunctions<>;
+};
+struct InTallSubtiles : Everything {
+  static constexpr int kEpiM = 128, kEpiN = 32;
 };
 struct Plain : FusedElements {
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
@@ -91,9 +97,9 @@ Report run(const Matrices& x, const Arguments& arguments, const SimulatorOptions
   return Simulator(options).run<Kernel>(Kernel::launch_config(params), params);
 }
 
-template <template <class, class> class Gemm, class Config>
+template <template <class, class> class Gemm, class Config, class Fusion = Everything>
 void check_everything(int m, int n, int k, int ctas, int seeds) {
-  using Epilogue = FusedEpilogue<Config, Everything>;
+  using Epilogue = FusedEpilogue<Config, Fusion>;
   Matrices x(m, n, k);
   typename Epilogue::Arguments arguments;
   arguments.c = {x.c.data(), n, 0};
@@ -142,6 +148,9 @@ TEST(FusedProduct, PingpongIsExactInSquareClusters) {
 }
 
 TEST(FusedProduct, PingpongIsExactInTilesOf64Rows) { check_everything<PingpongGemm, Low>(136, 136, 136, 1, 1); }
+TEST(FusedProduct, ThreeWarpgroupsInTurnAreExact) {
+  check_everything<PingpongGemm, ThreeInTurn, InTallSubtiles>(328, 264, 136, 2, 2);
+}
 // Tiles of one step each: stages go on from one tile to the next.
 TEST(FusedProduct, PingpongIsExactWhereATileIsOneStep) { check_everything<PingpongGemm, Large>(136, 208, 64, 1, 2); }
 

@@ -219,8 +219,8 @@ TEST(TileSchedule, DealsOutOneWaveByKStepsWhereNoTwoClustersFitATile) {
 }
 
 TEST(TileSchedule, GroupsTilesAlongTheShorterSide) {
-  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 9}, 66).raster, Raster::along_m);
-  EXPECT_EQ(make_tile_schedule({.m = 9, .n = 4}, 66).raster, Raster::along_n);
+  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 9, .k_steps = 5}, 66).raster, Raster::along_m);
+  EXPECT_EQ(make_tile_schedule({.m = 9, .n = 4, .k_steps = 5}, 66).raster, Raster::along_n);
 }
 
 TEST(PersistentScheduler, RunsDownAGroupBeforeItGoesOnAndComesBackInTheNext) {
@@ -251,6 +251,32 @@ TEST(PersistentScheduler, HasNothingForClustersBeyondTheSchedule) {
   const TileSchedule schedule{.m = 3, .n = 2, .clusters = 2};
   Work work;
   EXPECT_FALSE(PersistentScheduler(schedule, 2).next(work));
+}
+
+TEST(TileSchedule, OfAShortKGoesThroughDRowAfterRowOfTiles) {
+  const TileSchedule schedule = make_tile_schedule({.m = 40, .n = 32, .k_steps = 4}, 64);
+  for (int cluster = 0; cluster < schedule.clusters; ++cluster) {
+    PersistentScheduler mine(schedule, cluster);
+    Work work;
+    ASSERT_TRUE(mine.next(work));
+    mine.place(work);
+    EXPECT_EQ(work.m, cluster / 32);
+  }
+}
+
+TEST(PersistentScheduler, LeavesTilesThatAreSkippedToOthers) {
+  const TileSchedule schedule = make_tile_schedule({.m = 7, .n = 9, .k_steps = 5}, 4, false);
+  std::vector<std::pair<int, int>> alone;
+  PersistentScheduler all(schedule, 1);
+  for (Work work; all.next(work);) alone.emplace_back(work.tile, work.k_step);
+  std::vector<std::pair<int, int>> in_turn(alone.size());
+  for (int group = 0; group < 3; ++group) {
+    PersistentScheduler mine(schedule, 1);
+    mine.skip(group);
+    std::size_t i = static_cast<std::size_t>(group);
+    for (Work work; mine.next(work); mine.skip(2), i += 3) in_turn.at(i) = {work.tile, work.k_step};
+  }
+  EXPECT_EQ(in_turn, alone);
 }
 
 }  // namespace

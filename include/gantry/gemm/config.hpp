@@ -18,6 +18,15 @@
 
 namespace gantry {
 
+// Registers of a thread where one warpgroup loads for `math` others: a CTA has what its threads are launched with, and
+// the one that loads leaves most of its own to the others.
+template <int math>
+struct RegisterShares {
+  static constexpr int kLaunch = 65536 / (128 * (1 + math)) / 8 * 8;
+  static constexpr int kLoad = math > 2 ? 32 : 40;
+  static constexpr int kMath = (kLaunch * (1 + math) - kLoad) / math / 8 * 8;
+};
+
 // The operands.
 struct GemmElements {
   static constexpr ElementType kA = ElementType::bf16, kB = ElementType::bf16;
@@ -31,6 +40,7 @@ struct GemmElements {
 struct CooperativeConfig : GemmElements {
   static constexpr int kTileM = 128, kTileN = 256;
   static constexpr int kTileWarpgroups = 2;  // that share a tile, one above the other
+  static constexpr int kAlternating = 1;     // tiles that are in work at the same time, each by warpgroups of its own
   static constexpr int kStages = 4;
   static constexpr int kClusterM = 2, kClusterN = 1;
   static constexpr int kStoreBuffers = 2;  // slabs of 64 columns of D that a warpgroup has room for
@@ -52,12 +62,17 @@ struct GemmShape {
   static constexpr int kCluster = kClusterM * kClusterN;
   static constexpr int kMathWarpgroups = Config::kTileWarpgroups;  // on one tile
   static constexpr int kWarpgroupM = kTileM / kMathWarpgroups;     // rows of a tile that a warpgroup has
-  static constexpr int kThreads = 128 * (1 + kMathWarpgroups);     // warpgroup 0 loads
+  static constexpr int kWarpgroups = kMathWarpgroups * Config::kAlternating;
+  static constexpr int kThreads = 128 * (1 + kWarpgroups);  // warpgroup 0 loads
+  using Registers = RegisterShares<kWarpgroups>;
 
   static_assert(kTileM % (64 * kMathWarpgroups) == 0, "gantry: a warpgroup multiplies 64 rows at a time");
   static_assert(kTileN % 8 == 0 && kTileN <= 256, "gantry: wgmma has a multiple of 8 columns, up to 256");
   static_assert(kWarpgroupM * kTileN <= 128 * 192,
                 "gantry: a warpgroup has registers for the sums of 64 x 256 or 128 x 192");
+  static_assert(kWarpgroups <= 3, "gantry: no more than three warpgroups multiply");
+  static_assert(kWarpgroups <= 2 || (kTileN <= 192 && kWarpgroupM * kTileN <= 128 * 128),
+                "gantry: of three warpgroups each has registers for the sums of 64 x 192 or 128 x 128");
   static_assert(element_bits(kB) == kElementBits, "gantry: wgmma multiplies elements of one width");
   static_assert((kMajorA == Major::K && kMajorB == Major::K) || kElementBits == 16,
                 "gantry: wgmma reads MN-major operands only of 16-bit elements: keep the others K-major");

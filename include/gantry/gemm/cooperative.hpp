@@ -105,14 +105,14 @@ struct CooperativeGemm : GemmShape<Config> {
       arch::syncthreads();
     }
     if (warpgroup == 0) {
-      if constexpr (kMovesRegisters) arch::setmaxnreg_dec<40>();
+      if constexpr (kMovesRegisters) arch::setmaxnreg_dec<Shape::Registers::kLoad>();
       arch::name_role("producer");
       if (warp == 0 && arch::elect_sync()) produce(params, s);
       if constexpr (kEpilogueLoads) {
         if (warp >= 1 && warp <= Shape::kMathWarpgroups && arch::elect_sync()) load_epilogue(params, s, warp - 1);
       }
     } else {
-      if constexpr (kMovesRegisters) arch::setmaxnreg_inc<232>();
+      if constexpr (kMovesRegisters) arch::setmaxnreg_inc<Shape::Registers::kMath>();
       arch::name_role("math");
       consume(params, s, warpgroup - 1);
     }

@@ -1,4 +1,4 @@
-// The fused epilogue of a product: every math warpgroup runs the collective on its own rows (of a tile that two share,
+// The fused epilogue of a product: every math warpgroup runs the collective on its own rows (of a tile that they share,
 // or of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait
 // for each other; a thread for each loads C and auxiliary inputs.
 //
@@ -27,7 +27,7 @@ struct FusedElements {
   static constexpr ElementType kD = ElementType::bf16;
   static constexpr LayoutTag kLayoutC = kRowMajor, kLayoutD = kRowMajor;
   static constexpr ElementType kCompute = ElementType::f32;  // what the graph computes in; s32 keeps sums of integers
-  static constexpr int kEpiN = 64;                           // columns of a subtile
+  static constexpr int kEpiM = 64, kEpiN = 64;               // rows and columns of a subtile
   static constexpr int kStagesC = 2, kStagesD = 2;           // buffers of a warpgroup
   static constexpr bool kReuse = false;                      // D takes the place of C
 };
@@ -63,15 +63,15 @@ requires(F::kGraphAtRunTime) struct FusedGraph<F> {
 template <class Config, class F>
 struct FusedEpilogue {
   using Shape = GemmShape<Config>;
-  static constexpr int kWarpgroups = 2;
-  static constexpr bool kShared = Shape::kMathWarpgroups == kWarpgroups;  // both have a part of every tile
+  static constexpr int kWarpgroups = Shape::kWarpgroups;
+  static constexpr bool kShared = Shape::kMathWarpgroups > 1;  // every warpgroup has a part of every tile
 
   // A warpgroup's part of the tile.
   struct Part : detail::FusedGraph<F> {
     static constexpr EpiloguePolicy policy =
         CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
                           .tile = {Shape::kWarpgroupM, Shape::kTileN, Shape::kTileK},
-                          .epi_tile = {64, F::kEpiN},
+                          .epi_tile = {F::kEpiM, F::kEpiN},
                           .c = F::kC,
                           .d = F::kD,
                           .layout_c = F::kLayoutC,

@@ -225,9 +225,9 @@ struct Mainloop : GemmShape<Config> {
       }
     }
 
-    // Work that another warpgroup does: its stages go by.
-    GANTRY_INLINE void skip(const Work& work) {
-      const int moved = stage_ + work.steps;
+    // K steps that another warpgroup does: their stages go by.
+    GANTRY_INLINE void skip(int steps) {
+      const int moved = stage_ + steps;
       phase_ ^= static_cast<std::uint32_t>(moved / kStages) & 1;
       stage_ = moved % kStages;
     }

@@ -1,10 +1,10 @@
-// The pingpong kernel: two warpgroups take tiles in turn, one multiplies while the other computes and stores its
-// epilogue; a third warpgroup loads for both. Persistent.
+// The pingpong kernel: two warpgroups, or three, take tiles in turn; one multiplies while the others compute and store
+// their epilogues; a further one loads for all. Persistent.
 //
 // Read run() first. A warpgroup holds all accumulators of its tile: 128 rows and up to 192 columns, or 64 rows and up
-// to 256. Stages pass in the order of the tiles: a warpgroup waits for its turn before it looks at them, and hands the
-// turn on when it has issued its last product. (A barrier's phase is one bit: who looked earlier could take another
-// tile's stage for its own.)
+// to 256; of three, 128 x 128 or 64 x 192. Stages pass in the order of the tiles: a warpgroup waits for its turn before
+// it looks at them, and hands the turn on when it has issued its last product. (A barrier's phase is one bit: who
+// looked earlier could take another tile's stage for its own.)
 //
 // The epilogue is that of cooperative.hpp, with all of its work in take().
 //
@@ -29,6 +29,7 @@ namespace gantry {
 struct PingpongConfig : GemmElements {
   static constexpr int kTileM = 128, kTileN = 192;
   static constexpr int kTileWarpgroups = 1;
+  static constexpr int kAlternating = 2;  // or 3, where epilogues take longer than products
   static constexpr int kStages = 4;
   static constexpr int kClusterM = 2, kClusterN = 1;
 };
@@ -37,10 +38,8 @@ template <class Config, class Epilogue>
 struct PingpongGemm : GemmShape<Config> {
   using Shape = GemmShape<Config>;
   using Loop = Mainloop<Config>;
-  using Shape::kCluster;
-  using Order = OrderedSequenceBarrier<1, 2>;
-  static constexpr int kWarpgroups = 2;
-  static constexpr int kThreads = 128 * (1 + kWarpgroups);
+  using Shape::kCluster, Shape::kThreads, Shape::kWarpgroups;
+  using Order = OrderedSequenceBarrier<1, kWarpgroups>;
   static_assert(Shape::kMathWarpgroups == 1, "gantry: a tile of the pingpong kernel belongs to one warpgroup");
 
   struct Params {
@@ -89,15 +88,15 @@ struct PingpongGemm : GemmShape<Config> {
       arch::syncthreads();
     }
     if (warpgroup == 0) {
-      arch::setmaxnreg_dec<40>();
+      arch::setmaxnreg_dec<Shape::Registers::kLoad>();
       arch::name_role("producer");
       if (warp == 0 && arch::elect_sync()) produce(params, s);
       if constexpr (Epilogue::kLoads) {
         if (warp >= 1 && warp <= kWarpgroups && arch::elect_sync()) load_epilogue(params, s, warp - 1);
       }
     } else {
-      arch::setmaxnreg_inc<232>();
-      arch::name_role(warpgroup == 1 ? "math, even tiles" : "math, odd tiles");
+      arch::setmaxnreg_inc<Shape::Registers::kMath>();
+      arch::name_role(warpgroup == 1 ? "math, first" : warpgroup == 2 ? "math, second" : "math, third");
       consume(params, s, warpgroup - 1);
     }
   }
@@ -117,14 +116,13 @@ struct PingpongGemm : GemmShape<Config> {
     producer.tail();
   }
 
-  // For one of the warpgroups: neither's loads wait for the other to make room.
+  // For one of the warpgroups: its loads do not wait for another to make room.
   GANTRY_INLINE static void load_epilogue(const Params& p, Storage& s, int warpgroup) {
     typename Epilogue::Loader loader(p.epilogue, s.epilogue, warpgroup);
     PersistentScheduler scheduler(p.schedule, cta() / kCluster);
     arch::griddepcontrol_wait();
-    int turn = 0;
-    for (Work work; scheduler.next(work); turn ^= 1) {
-      if (turn != warpgroup) continue;
+    scheduler.skip(warpgroup);
+    for (Work work; scheduler.next(work); scheduler.skip(kWarpgroups - 1)) {
       scheduler.place(work);
       loader.load(work);
     }
@@ -137,12 +135,12 @@ struct PingpongGemm : GemmShape<Config> {
     PersistentScheduler scheduler(p.schedule, cta() / kCluster);
     Order order(s.order, {.group = static_cast<std::uint32_t>(warpgroup)});
     auto acc = Loop::Consumer::make_accumulators();
-    int turn = 0;
-    for (Work work; scheduler.next(work); turn ^= 1) {
-      if (turn != warpgroup) {
-        loop.skip(work);
-        continue;
-      }
+    const auto leave_to_others = [&](int tiles) {
+      scheduler.skip(tiles);
+      loop.skip(tiles * p.schedule.k_steps);
+    };
+    leave_to_others(warpgroup);
+    for (Work work; scheduler.next(work); leave_to_others(kWarpgroups - 1)) {
       order.wait();
       loop.template multiply<0>(
           work, acc, [](auto) {},

@@ -109,13 +109,19 @@ GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
   return best;
 }
 
+// K steps of a short K, and K steps of a whole row of tiles that L2 holds beside D.
+inline constexpr int kShortK = 4, kRowSteps = 512;
+
 // For at most `available` clusters. Groups lie along the shorter side, so that the operand that they share stays in L2
-// while the other passes by. Unless tiles are split, there are as few clusters as need the same number of waves.
-// Requires a tile at least.
+// while the other passes by; with a short K both stay there in any order, D decides, and is written row after row of
+// tiles, as DRAM takes it fastest (docs/performance.md). Unless tiles are split, there are as few clusters as need the
+// same number of waves. Requires a tile at least.
 GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true) {
   const int waves = (s.tiles() + available - 1) / available;
   const std::int64_t idle = std::int64_t{waves} * available - s.tiles();
-  s.raster = s.m <= s.n ? Raster::along_m : Raster::along_n;
+  const bool by_rows = s.k_steps <= kShortK && std::int64_t{s.n} * s.k_steps <= kRowSteps;
+  s.raster = by_rows || s.m <= s.n ? Raster::along_m : Raster::along_n;
+  if (by_rows) s.group = 1;
   if (may_split) {
     const int parts = waves == 1 ? best_parts(s, available) : 1;
     if (parts > 1) return with_parts(s, parts);
@@ -155,6 +161,12 @@ class PersistentScheduler {
       return false;
     }
     return true;
+  }
+
+  // Leaves the next `tiles` to others. Requires that none are split.
+  GANTRY_INLINE constexpr void skip(int tiles) {
+    tile_ += tiles * s_.clusters;
+    backwards_ = backwards_ != (tiles % 2 != 0);
   }
 
   // Finds where the tile of `work` is.

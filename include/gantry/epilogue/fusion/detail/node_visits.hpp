@@ -29,8 +29,7 @@ namespace detail {
 
 template <class Value, class Element>
 GANTRY_INLINE Value load_value(const void* pointer, std::int64_t i) {
-  return convert<Value>(
-      arch::ld(arch::space_global, static_cast<const Element*>(pointer) + i, arch::cache_no_allocate));
+  return convert<Value>(arch::ld(arch::space_global, static_cast<const Element*>(pointer) + i));
 }
 
 // Where a graph's arguments live.
@@ -111,13 +110,21 @@ struct NodeVisits {
   GANTRY_INLINE void begin_row() {
     using Element = element_t<Config::graph.arguments[argument].element>;
     const Operand& operand = params.operands[argument];
-    for (int i = context.thread; i < kTile.n; i += kTile.threads()) {
+    constexpr int kEach = (kTile.n + kTile.threads() - 1) / kTile.threads();
+    Value values[kEach];  // all are on their way before the first is waited for
+    GANTRY_UNROLL
+    for (int k = 0; k < kEach; ++k) {
+      const int i = context.thread + k * kTile.threads();
       const int n = column_of_tile() + i;
-      Value x = convert<Value>(operand.value);
-      if (operand.pointer != nullptr && n < context.n) {
-        x = load_value<Value, Element>(operand.pointer, context.at.l * operand.batch_stride + n);
+      values[k] = convert<Value>(operand.value);
+      if (operand.pointer != nullptr && i < kTile.n && n < context.n) {
+        values[k] = load_value<Value, Element>(operand.pointer, context.at.l * operand.batch_stride + n);
       }
-      arch::st(arch::space_shared, row_buffer<argument>() + i, x);
+    }
+    GANTRY_UNROLL
+    for (int k = 0; k < kEach; ++k) {
+      const int i = context.thread + k * kTile.threads();
+      if (i < kTile.n) arch::st(arch::space_shared, row_buffer<argument>() + i, values[k]);
     }
   }
 
