@@ -48,11 +48,12 @@ struct Handover : GemmShape<Config> {
 
     template <class Acc>
     GANTRY_INLINE void leave(const Acc& acc) {
-      for_each_index<kVectors>([&](auto i) {
-        const Vector sums{acc(Constant<4 * i>{}), acc(Constant<4 * i + 1>{}), acc(Constant<4 * i + 2>{}),
-                          acc(Constant<4 * i + 3>{})};
+      const auto sum = acc.data();
+      GANTRY_UNROLL
+      for (int i = 0; i < kVectors; ++i) {
+        const Vector sums{sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]};
         arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global);
-      });
+      }
       meet();
       if (thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
     }
@@ -94,19 +95,24 @@ struct Handover : GemmShape<Config> {
     for_each_index<(kVectors + kRun - 1) / kRun>([&](auto run) {
       constexpr int begin = run * kRun, size = kVectors - begin < kRun ? kVectors - begin : kRun;
       warpgroup_fence_operand(acc);  // or the loads of every run come first, and registers run out
+      const auto sum = acc.data();
       Vector sums[count][size];
-      for_each_index<count>([&](auto c) {
+      GANTRY_UNROLL
+      for (int c = 0; c < count; ++c) {
         const Slot slot(workspace, first + c * stride);
-        for_each_index<size>([&](auto i) { sums[c][i] = slot.load(begin + i); });
-      });
-      for_each_index<count>([&](auto c) {
-        for_each_index<size>([&](auto i) {
-          acc(Constant<4 * (begin + i)>{}) += sums[c][i].x;
-          acc(Constant<4 * (begin + i) + 1>{}) += sums[c][i].y;
-          acc(Constant<4 * (begin + i) + 2>{}) += sums[c][i].z;
-          acc(Constant<4 * (begin + i) + 3>{}) += sums[c][i].w;
-        });
-      });
+        GANTRY_UNROLL
+        for (int i = 0; i < size; ++i) sums[c][i] = slot.load(begin + i);
+      }
+      GANTRY_UNROLL
+      for (int c = 0; c < count; ++c) {
+        GANTRY_UNROLL
+        for (int i = 0; i < size; ++i) {
+          sum[4 * (begin + i)] += sums[c][i].x;
+          sum[4 * (begin + i) + 1] += sums[c][i].y;
+          sum[4 * (begin + i) + 2] += sums[c][i].z;
+          sum[4 * (begin + i) + 3] += sums[c][i].w;
+        }
+      }
     });
   }
 
