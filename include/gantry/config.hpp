@@ -31,6 +31,14 @@
 #define GANTRY_INLINE inline __attribute__((always_inline))
 #endif
 
+// Functions that run once for a plan, or to word a refusal: made small rather than fast. nvcc's host compiler gets a
+// fifth faster by it.
+#if defined(__CUDACC__)
+#define GANTRY_COLD __attribute__((cold))
+#else
+#define GANTRY_COLD
+#endif
+
 // Before a function on both machines that calls what it is given: that may be a lambda of a kernel, or one of the host.
 #if defined(__CUDACC__)
 #define GANTRY_CALLS_ANY _Pragma("nv_exec_check_disable")

@@ -38,7 +38,7 @@ struct LaunchResult {
 
 namespace detail {
 
-inline std::string joined_problems(const LaunchConfig& config) {
+GANTRY_COLD inline std::string joined_problems(const LaunchConfig& config) {
   std::string text;
   for (const std::string& problem : problems(config)) text += problem + "\n";
   return text;
@@ -82,7 +82,7 @@ struct Gpu {
 namespace detail {
 
 // Empty where the current device can run the launch.
-inline std::string device_problem(const LaunchConfig& config) {
+GANTRY_COLD inline std::string device_problem(const LaunchConfig& config) {
   int device = 0, major = 0, minor = 0;
   if (cudaGetDevice(&device) != cudaSuccess) {
     cudaGetLastError();

@@ -28,7 +28,7 @@ constexpr std::uint32_t registers_at_launch(const LaunchConfig& config) {
   return share < kMaxRegistersPerThread ? share : kMaxRegistersPerThread;
 }
 
-inline std::vector<std::string> problems(const LaunchConfig& config) {
+GANTRY_COLD inline std::vector<std::string> problems(const LaunchConfig& config) {
   std::vector<std::string> out;
   const auto say = [&](const std::string& text) { out.push_back(std::string(config.name) + ": " + text); };
   const auto number = [](std::uint64_t n) { return std::to_string(n); };

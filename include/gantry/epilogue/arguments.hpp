@@ -73,7 +73,7 @@ std::size_t get_workspace_size(const EpilogueProblem& problem, const EpilogueArg
 
 namespace detail {
 
-inline void check_problem(const EpilogueProblem& p, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_problem(const EpilogueProblem& p, std::vector<std::string>& out) {
   const auto check = [&](const char* name, int extent) {
     if (extent >= 1) return;
     out.push_back(std::string("the problem has ") + name + " = " + std::to_string(extent) +
@@ -112,7 +112,7 @@ void check_destination(const Operand& d, const OperandReasons& operands, std::ve
   }
 }
 
-inline void check_workspace(std::size_t bytes, const void* workspace, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_workspace(std::size_t bytes, const void* workspace, std::vector<std::string>& out) {
   const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(workspace) % 16;
   if (bytes > 0 && workspace == nullptr) {
     out.push_back("the fusion needs " + std::to_string(bytes) + " bytes of workspace, and none was given");

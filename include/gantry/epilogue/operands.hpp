@@ -184,7 +184,8 @@ class OperandReasons {
     }
   }
 
-  bool check_strides(const std::string& name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
+  GANTRY_COLD bool check_strides(const std::string& name, const EpilogueMatrix& matrix, bool row_major,
+                                 bool written) const {
     const int extent = row_major ? problem_.n : problem_.m;
     if (matrix.stride < extent) {
       out_.push_back(name + ": its " + (row_major ? "rows" : "columns") + " have " + std::to_string(extent) +

@@ -118,7 +118,7 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
   return out;
 }
 
-inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
   const auto number = [](std::int64_t n) { return std::to_string(n); };
   const std::string name(x.name), lines = x.rows ? "rows" : "columns", element = info(x.element).name;
   if (x.data == nullptr) {
@@ -157,7 +157,7 @@ inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
   }
 }
 
-inline void check_extent(const char* name, std::int64_t extent, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::vector<std::string>& out) {
   constexpr std::int64_t kMost = 0x7fffff00;  // coordinates of the copy engine, with room for a tile that overhangs
   if (extent < 0) {
     out.push_back(std::string(name) + " is " + std::to_string(extent) +
@@ -169,7 +169,7 @@ inline void check_extent(const char* name, std::int64_t extent, std::vector<std:
 }
 
 // What the plan of a copy says of the tensor that it was bound to, where the checks above found nothing.
-inline void check_copy(const char* name, const TmaPlan& plan, bool stored, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_copy(const char* name, const TmaPlan& plan, bool stored, std::vector<std::string>& out) {
   for (const TmaReason& r : plan.reasons) {
     if (verdict_of(r) != TmaVerdict::legal) out.push_back(std::string(name) + ": " + describe(r).c_str());
   }
@@ -235,7 +235,7 @@ typename GemmTypes<Spec>::Epilogue::Arguments epilogue_arguments_of(const GemmAr
 }
 
 template <class Spec>
-void check_operands(const GemmArguments<Spec>& args, std::vector<std::string>& out) {
+GANTRY_COLD void check_operands(const GemmArguments<Spec>& args, std::vector<std::string>& out) {
   using Loop = typename GemmTypes<Spec>::Kernel::Loop;
   constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
   const GemmExtents& e = args.extents;
@@ -257,7 +257,7 @@ void check_operands(const GemmArguments<Spec>& args, std::vector<std::string>& o
 }
 
 template <class Spec>
-void check_result(const GemmArguments<Spec>& args, const void* workspace, std::vector<std::string>& out) {
+GANTRY_COLD void check_result(const GemmArguments<Spec>& args, const void* workspace, std::vector<std::string>& out) {
   using Types = GemmTypes<Spec>;
   if constexpr (!Types::kFused) {
     const GemmProblem p = problem_of(args);

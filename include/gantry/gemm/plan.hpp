@@ -43,7 +43,7 @@ class MapEncoder {
  public:
   MapEncoder(bool simulated, std::string& problem) : simulated_(simulated), problem_(problem) {}
 
-  TmaDescriptor operator()(const TmaDescriptorParams& params) const {
+  GANTRY_COLD TmaDescriptor operator()(const TmaDescriptorParams& params) const {
     const EncodedTmaDescriptor encoded = encode(params);
     if (!encoded.ok() && problem_.empty()) problem_ = describe(encoded).c_str();
     return encoded.map;
@@ -117,7 +117,7 @@ class GemmPlan {
 #endif
 
   // The choice, where bytes and time go, in sentences; or every reason why there is no plan.
-  std::string explain() const {
+  GANTRY_COLD std::string explain() const {
     if (!ok()) return detail::joined(problems_);
     return detail::explain_gemm(facts());
   }
@@ -163,7 +163,7 @@ class GemmPlan {
     return Kernel::make_params(problem, typename Types::Epilogue::Params{}, ctas, no_map).schedule;
   }
 
-  void take_workspace(const GemmWorkspace& given) {
+  GANTRY_COLD void take_workspace(const GemmWorkspace& given) {
     workspace_ = given.data;
     if (given.data == nullptr) {
       owned_ =
@@ -185,7 +185,7 @@ class GemmPlan {
     if (!problem.empty()) problems_.push_back(problem);
   }
 
-  void make_params() {
+  GANTRY_COLD void make_params() {
     std::string problem;
     const detail::MapEncoder encode(simulated_, problem);
     GemmProblem p = detail::problem_of(args_);

@@ -46,7 +46,7 @@ GANTRY_HD constexpr const char* sentence_of(Rule rule) {
 }
 
 // The rule's sentence with the values filled in.
-GANTRY_HD constexpr Sentence describe(const Fault& fault) {
+GANTRY_COLD GANTRY_HD constexpr Sentence describe(const Fault& fault) {
   Sentence out;
   for (const char* s = sentence_of(fault.rule); *s != '\0'; ++s) {
     if (*s != '{') {

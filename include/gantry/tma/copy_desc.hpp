@@ -367,7 +367,8 @@ GANTRY_HD constexpr void fill_without_box(const TmaCopyDescOperands& in, TmaDesc
 }
 
 // The rest, as far as extents and strides are known.
-GANTRY_HD constexpr void fill_gmem_side(const TmaGmodes& gmodes, const TmaCopyDescOperands& in, TmaCopyDesc& out) {
+GANTRY_COLD GANTRY_HD constexpr void fill_gmem_side(const TmaGmodes& gmodes, const TmaCopyDescOperands& in,
+                                                    TmaCopyDesc& out) {
   out.bound = gmodes.known();
   const TmaGmemModes dims = out.bound ? fill_tma_gmem_shape_stride(gmodes, in.tma_gbasis) : TmaGmemModes{};
   out.params.address = in.gtensor.address;

@@ -177,7 +177,7 @@ struct PackedField {
 // The one description of the packed format: `pack` and `unpack` both walk it. `codec(field, value)`
 // is called in bit order.
 template <class Params, class Codec>
-GANTRY_HD constexpr void for_each_packed_field(Params& p, Codec& codec) noexcept {
+GANTRY_COLD GANTRY_HD constexpr void for_each_packed_field(Params& p, Codec& codec) noexcept {
   codec(PackedField{.width = 64}, p.address);
   for (auto& dim : p.dims) codec(PackedField{.width = 32, .bias = 1}, dim);
   for (auto& stride : p.strides) codec(PackedField{.width = 36, .shift = 4}, stride);

@@ -156,7 +156,7 @@ GANTRY_HD constexpr bool reduce_allows(TmaOp op, TmaDataType type) noexcept {
 }
 
 // What keeps an operation from using a map that is legal in itself.
-GANTRY_HD constexpr TmaViolations check_operation(TmaOp op, const TmaDescriptorParams& params) noexcept {
+GANTRY_COLD GANTRY_HD constexpr TmaViolations check_operation(TmaOp op, const TmaDescriptorParams& params) noexcept {
   TmaViolations found;
   const TmaMode wanted = is_im2col(op) ? TmaMode::im2col : TmaMode::tiled;
   if (params.mode != wanted) {

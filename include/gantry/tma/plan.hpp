@@ -43,7 +43,7 @@ GANTRY_HD constexpr Tiler tiler_of(const TmaCopyRequest& request) {
 }
 
 // The side of the tensor map that depends on the tensor's extents and strides.
-GANTRY_HD constexpr void complete(TmaPlan& plan, const TmaGmodes& gmodes, const TmaCopyDescOperands& in) {
+GANTRY_COLD GANTRY_HD constexpr void complete(TmaPlan& plan, const TmaGmodes& gmodes, const TmaCopyDescOperands& in) {
   TmaCopyDesc desc;
   desc.params = plan.descriptor;
   fill_gmem_side(gmodes, in, desc);
@@ -118,7 +118,7 @@ GANTRY_HD constexpr TmaPlan plan_structure(const TmaCopyRequest& request, TmaPla
 
 // A structure completed with a tensor, or a plan moved to another tensor of the same structure. Requires a layout with
 // the plan's tree and static leaves; anything else is a reason.
-GANTRY_HD constexpr TmaPlan bind(const TmaPlan& structure, const GlobalTensor& gtensor) {
+GANTRY_COLD GANTRY_HD constexpr TmaPlan bind(const TmaPlan& structure, const GlobalTensor& gtensor) {
   TmaPlan plan = structure;
   if (plan.num_bits_per_tma == 0) return plan;
   plan.reasons.truncate(plan.structural_reasons);

@@ -122,7 +122,7 @@ GANTRY_HD constexpr bool is_echo(const TmaPlan& plan, const TmaViolation& v) noe
 
 // Calls f(violation) for every broken rule of the tensor map and of the operation, where there is a map to judge.
 template <class F>
-GANTRY_HD constexpr void for_each_violation(const TmaPlan& plan, const F& f) {
+GANTRY_COLD GANTRY_HD constexpr void for_each_violation(const TmaPlan& plan, const F& f) {
   if (!plan.bound && !plan.without_box) return;
   for (const TmaViolation& v : validate(plan.descriptor)) {
     if (!is_echo(plan, v)) f(v);

@@ -318,7 +318,7 @@ class TmaValidation {
 
 }  // namespace tma_detail
 
-GANTRY_HD constexpr TmaViolations validate(const TmaDescriptorParams& params) noexcept {
+GANTRY_COLD GANTRY_HD constexpr TmaViolations validate(const TmaDescriptorParams& params) noexcept {
   TmaViolations found;
   tma_detail::TmaValidation{params, found}.run();
   return found;

@@ -216,7 +216,7 @@ GANTRY_HD constexpr void append_rule(TmaSentence& out, const TmaViolation& viola
 }  // namespace tma_detail
 
 // What was asked, the rule, the nearest value that works.
-GANTRY_HD constexpr TmaSentence describe(const TmaViolation& violation) {
+GANTRY_COLD GANTRY_HD constexpr TmaSentence describe(const TmaViolation& violation) {
   TmaSentence out;
   out.append(to_text(violation.field));
   if (violation.index >= 0) out.append('[').append(static_cast<int>(violation.index)).append(']');

@@ -12,8 +12,8 @@ namespace gantry::detail {
 inline fusion::ProblemShape shape_of(const EpilogueProblem& p) { return {.m = p.m, .n = p.n, .l = p.l}; }
 
 // Bytes hold whole bits of one row.
-inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v, int batches,
-                       std::vector<std::string>& out) {
+GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v, int batches,
+                                   std::vector<std::string>& out) {
   const auto check = [&](const char* what, std::int64_t bits) {
     if (bits % 8 == 0) return;
     out.push_back(std::string(a.name.text) + ": " + what + " of a 1-bit tensor is whole bytes, a multiple of 8, and " +
@@ -26,7 +26,7 @@ inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v
 
 // What the graph and the policy say of each other.
 template <class Config>
-void check_graph(const fusion::Graph& graph, std::vector<std::string>& out) {
+GANTRY_COLD void check_graph(const fusion::Graph& graph, std::vector<std::string>& out) {
   using Collective = EpilogueOf<Config>;
   if (graph.uses_source() && !Collective::kHasC)
     out.emplace_back("the expression uses C, and the policy has none: give its element type");
@@ -40,7 +40,7 @@ void check_graph(const fusion::Graph& graph, std::vector<std::string>& out) {
 }
 
 // Whether C is used, and no factor of it is 0 or may be once the kernel runs.
-inline bool surely_uses_source(const fusion::Graph& graph, const fusion::ResolvedArguments& values) {
+GANTRY_COLD inline bool surely_uses_source(const fusion::Graph& graph, const fusion::ResolvedArguments& values) {
   bool surely = graph.uses_source();
   for (int i = 0; i < graph.argument_count; ++i) {
     if ((fusion::source_factors(graph) >> i & 1) == 0) continue;

@@ -138,7 +138,7 @@ class FusionArguments {
     return -1;
   }
 
-  void refuse(int i, const std::string& reason) {
+  GANTRY_COLD void refuse(int i, const std::string& reason) {
     refusals_.push_back({i, name_of(graph_.arguments[i]) + " " + reason});
   }
   // What is given again takes the place of what was refused.
@@ -199,7 +199,7 @@ class FusionArguments {
     return out;
   }
 
-  void check(int i, const ProblemShape& shape, std::vector<std::string>& out) const {
+  GANTRY_COLD void check(int i, const ProblemShape& shape, std::vector<std::string>& out) const {
     const Argument& argument = graph_.arguments[i];
     const ArgumentValue value = resolve(i, shape);
     const auto refuse = [&](const std::string& reason) { out.push_back(name_of(argument) + " " + reason); };

@@ -204,7 +204,7 @@ constexpr void check_argument(const Graph& graph, int i, GraphProblems& problems
 }  // namespace detail
 
 // `user_functions`: how many come with the graph.
-constexpr GraphProblems check(const Graph& graph, int user_functions = 0) {
+GANTRY_COLD constexpr GraphProblems check(const Graph& graph, int user_functions = 0) {
   GraphProblems problems;
   if (graph.overflow) problems.add(GraphRule::too_large);
   if (graph.d < -1 || graph.d >= graph.node_count) problems.add(GraphRule::d_out_of_range, -1, graph.d);
@@ -240,7 +240,7 @@ constexpr const char* text_of(const Node& node) {
   return kKinds[static_cast<int>(node.kind)];
 }
 
-constexpr Text<256> describe(const Graph& graph, const GraphProblem& problem) {
+GANTRY_COLD constexpr Text<256> describe(const Graph& graph, const GraphProblem& problem) {
   const detail::RuleText& rule = detail::kRuleTexts[static_cast<int>(problem.rule)];
   Text<256> out;
   if (rule.subject == detail::Subject::graph) out.append("the graph ");
