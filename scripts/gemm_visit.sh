@@ -1,17 +1,28 @@
 #!/usr/bin/env bash
-# Builds the product's benchmark with nvcc alone, and runs it.
+# Builds the product's benchmark with nvcc alone, its kernels side by side, and runs it.
 #
 #   scripts/gemm_visit.sh [ARGUMENTS OF gemm_bench]
 #
-# What it prints goes to gemm.log, and the figures to gemm.json, in $OUT or in build/gemm_visit.
+# What it prints goes to gemm.log, and the figures to gemm.json, in $OUT or in build/gemm_visit; spills and serialised
+# products are named first.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gemm_visit}
-mkdir -p "$out" build/gemm_visit
+bin=build/gemm_visit/bin
+mkdir -p "$out" "$bin"
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
-export LD_LIBRARY_PATH=$cuda/lib64:${LD_LIBRARY_PATH:-}
-bench=build/gemm_visit/gemm_bench
-"$cuda/bin/nvcc" -std=c++20 -O3 -gencode arch=compute_90a,code=sm_90a -Iinclude bench/gpu/gemm.cu -o "$bench" -lcublasLt || exit 1
+export LD_LIBRARY_PATH=$cuda/lib64:${LD_LIBRARY_PATH:-} PATH=$cuda/bin:$PATH
+flags="-std=c++20 -O3 -gencode arch=compute_90a,code=sm_90a -Iinclude"
+{
+  echo "bench/gpu/gemm.cu $bin/main.o"
+  for job in 0 1 2 3; do
+    for entry in 0 1 2 3; do
+      echo "bench/gpu/gemm_entrants.cu $bin/$job$entry.o -DGANTRY_JOB=$job -DGANTRY_ENTRY=$entry"
+    done
+  done
+} | xargs -P "$(nproc)" -L 1 sh -c "nvcc $flags -Xptxas -v \$2 \$3 -c \$0 -o \$1 >\$1.log 2>&1 || cat \$1.log"
+grep -hE "C75|[1-9][0-9]* bytes spill" "$bin"/*.log
+nvcc $flags "$bin"/*.o -o "$bin/gemm_bench" -lcublasLt || exit 1
 nvidia-smi --query-gpu=name,clocks.sm,clocks.max.sm,power.limit,temperature.gpu --format=csv,noheader | tee "$out/gemm.log"
-timeout 500 "$bench" --json "$out/gemm.json" "$@" 2>&1 | tee -a "$out/gemm.log"
+timeout 500 "$bin/gemm_bench" --json "$out/gemm.json" "$@" 2>&1 | tee -a "$out/gemm.log"
 exit "${PIPESTATUS[0]}"

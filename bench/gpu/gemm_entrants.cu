@@ -1,0 +1,129 @@
+// The configurations that win somewhere where arithmetic binds, in one job, GANTRY_JOB (0 to 3, as in fused_race.hpp):
+// all, or entry GANTRY_ENTRY alone.
+//
+// A name says: both warpgroups on a tile or each on its own, the tile, stages of the main loop, the cluster, columns of
+// a subtile, buffers of C and D.
+#include "fused_race.hpp"
+
+#if defined(GANTRY_ENTRY)
+#define GANTRY_ENTERS(i) (GANTRY_ENTRY == (i))
+#else
+#define GANTRY_ENTERS(i) 1
+#endif
+
+namespace gantry::bench {
+namespace {
+
+constexpr Job kJob = static_cast<Job>(GANTRY_JOB);
+
+template <int TileM, int TileN, int Stages, int ClusterM, int ClusterN>
+struct InTurn : PingpongConfig {
+  static constexpr int kTileM = TileM, kTileN = TileN, kStages = Stages, kClusterM = ClusterM, kClusterN = ClusterN;
+};
+template <int Stages>
+struct OnOneTile : CooperativeConfig {
+  static constexpr int kStages = Stages;
+};
+
+template <int EpiN, int StagesC, int StagesD, bool Reuse>
+struct Fused : FusedElements {
+  static constexpr ElementType kC = kJob == Job::c ? ElementType::bf16 : ElementType::void_;
+  static constexpr int kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
+  static constexpr bool kReuse = Reuse;
+  static constexpr fusion::Graph graph = fusion::graph(kExpressions[static_cast<int>(kJob)]);
+  using Functions = fusion::UserFunctions<>;
+};
+
+template <template <class, class> class Gemm, class Config, int EpiN, int StagesC, int StagesD, bool Reuse = false>
+struct Enter {
+  explicit Enter(const char* name) {
+    contestants().push_back({kJob, name, prepare<kJob, Gemm, Config, Fused<EpiN, StagesC, StagesD, Reuse>>});
+  }
+};
+template <int Stages, int... epilogue>
+using Cooperative = Enter<CooperativeGemm, OnOneTile<Stages>, epilogue...>;
+template <int Stages, int... epilogue>
+using Wide = Enter<PingpongGemm, InTurn<128, 192, Stages, 2, 1>, epilogue...>;
+template <int Stages, int... epilogue>
+using Tall = Enter<PingpongGemm, InTurn<192, 128, Stages, 1, 2>, epilogue...>;
+
+#if GANTRY_JOB == 0
+#if GANTRY_ENTERS(0)
+// Stores a tile behind the products of the next.
+struct Deferred {
+  explicit Deferred(const char* name) { contestants().push_back({kJob, name, prepare}); }
+
+  static std::function<void()> prepare(const Problem& p, bool dependent) {
+    using Kernel = CooperativeGemm<CooperativeConfig>;
+    GemmProblem problem;
+    problem.a = p.a;
+    problem.b = p.b;
+    problem.d = p.d;
+    problem.m = p.m;
+    problem.n = p.n;
+    problem.k = p.k;
+    const auto params = Kernel::make_params(problem, p.processors / Kernel::kCluster * Kernel::kCluster, encode);
+    LaunchConfig config = Kernel::launch_config(params);
+    config.dependent = dependent;
+    return [params, config] {
+      const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
+      if (result) return;
+      std::fprintf(stderr, "%s", result.problem.c_str());
+      std::exit(1);
+    };
+  }
+};
+const Deferred entry0("together 128x256 s4 2x1 deferred");
+#endif
+#if GANTRY_ENTERS(1)
+const Cooperative<4, 128, 1, 1> entry1("together 128x256 s4 2x1 E128 D1");
+#endif
+#if GANTRY_ENTERS(2)
+const Wide<5, 32, 1, 2> entry2("alternating 128x192 s5 2x1 E32 D2");
+#endif
+#if GANTRY_ENTERS(3)
+const Tall<5, 32, 1, 2> entry3("alternating 192x128 s5 1x2 E32 D2");
+#endif
+#elif GANTRY_JOB == 1
+#if GANTRY_ENTERS(0)
+const Cooperative<3, 64, 2, 2> entry0("together 128x256 s3 2x1 E64 C2 D2");
+#endif
+#if GANTRY_ENTERS(1)
+const Cooperative<4, 64, 2, 2, 1> entry1("together 128x256 s4 2x1 E64 C2 D2 reuse");
+#endif
+#if GANTRY_ENTERS(2)
+const Wide<4, 64, 2, 2> entry2("alternating 128x192 s4 2x1 E64 C2 D2");
+#endif
+#if GANTRY_ENTERS(3)
+const Tall<4, 64, 2, 2> entry3("alternating 192x128 s4 1x2 E64 C2 D2");
+#endif
+#elif GANTRY_JOB == 2
+#if GANTRY_ENTERS(0)
+const Cooperative<4, 128, 1, 1> entry0("together 128x256 s4 2x1 E128 D1");
+#endif
+#if GANTRY_ENTERS(1)
+const Cooperative<3, 64, 1, 2> entry1("together 128x256 s3 2x1 E64 D2");
+#endif
+#if GANTRY_ENTERS(2)
+const Wide<4, 64, 1, 2> entry2("alternating 128x192 s4 2x1 E64 D2");
+#endif
+#if GANTRY_ENTERS(3)
+const Tall<4, 128, 1, 1> entry3("alternating 192x128 s4 1x2 E128 D1");
+#endif
+#else
+#if GANTRY_ENTERS(0)
+const Cooperative<4, 32, 1, 2> entry0("together 128x256 s4 2x1 E32 D2");
+#endif
+#if GANTRY_ENTERS(1)
+const Cooperative<3, 64, 1, 2> entry1("together 128x256 s3 2x1 E64 D2");
+#endif
+#if GANTRY_ENTERS(2)
+const Wide<4, 64, 1, 1> entry2("alternating 128x192 s4 2x1 E64 D1");
+#endif
+#if GANTRY_ENTERS(3)
+const Tall<4, 64, 1, 1> entry3("alternating 192x128 s4 1x2 E64 D1");
+#endif
+#endif
+
+}  // namespace
+}  // namespace gantry::bench
