@@ -27,6 +27,10 @@ struct InTurn : PingpongConfig {
 struct Low : PingpongConfig {
   static constexpr int kTileM = 64, kTileN = 128, kStages = 3, kClusterM = 1;
 };
+// Three rows of products.
+struct Tall : PingpongConfig {
+  static constexpr int kTileM = 192, kTileN = 64, kStages = 2, kClusterM = 1, kClusterN = 2;
+};
 struct ThreeInTurn : PingpongConfig {
   static constexpr int kAlternating = 3, kTileN = 64, kStages = 2;
 };
@@ -148,6 +152,7 @@ TEST(FusedProduct, PingpongIsExactInSquareClusters) {
 }
 
 TEST(FusedProduct, PingpongIsExactInTilesOf64Rows) { check_everything<PingpongGemm, Low>(136, 136, 136, 1, 1); }
+TEST(FusedProduct, PingpongIsExactInTilesOf192Rows) { check_everything<PingpongGemm, Tall>(328, 200, 136, 2, 2); }
 TEST(FusedProduct, ThreeWarpgroupsInTurnAreExact) {
   check_everything<PingpongGemm, ThreeInTurn, InTallSubtiles>(328, 264, 136, 2, 2);
 }
