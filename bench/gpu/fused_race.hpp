@@ -2,7 +2,7 @@
 // translation units of their own (fused_entrants.cu), so that they compile side by side; fused.cu runs them against
 // cuBLASLt.
 //
-//   const Entry<Job::plain, PingpongGemm, Alternating<128, 192, 4, 2>, 64, 1, 2> entry("alternating 128x192");
+//   const Entry<Job::plain, PingpongGemm, Alternating<2, 192, 4, 2>, 64, 1, 2> entry("alternating 128x192");
 #pragma once
 
 #include <cstdio>
@@ -45,15 +45,15 @@ template <int TileN, int Stages, int ClusterM>
 struct Together : CooperativeConfig {
   static constexpr int kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
 };
-template <int TileM, int TileN, int Stages, int ClusterM>
+template <int Warpgroups, int TileN, int Stages, int ClusterM>
 struct Alternating : PingpongConfig {
-  static constexpr int kTileM = TileM, kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
+  static constexpr int kAlternating = Warpgroups, kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
 };
 
-template <Job kJob, int EpiN, int StagesC, int StagesD, bool Reuse>
+template <Job kJob, int EpiN, int StagesC, int StagesD, bool Reuse, int EpiM>
 struct Fusion : FusedElements {
   static constexpr ElementType kC = kJob == Job::c ? ElementType::bf16 : ElementType::void_;
-  static constexpr int kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
+  static constexpr int kEpiM = EpiM, kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
   static constexpr bool kReuse = Reuse;
   static constexpr fusion::Graph graph = fusion::graph(kExpressions[static_cast<int>(kJob)]);
   using Functions = fusion::UserFunctions<>;
@@ -96,10 +96,11 @@ std::function<void()> prepare(const Problem& p, bool dependent) {
   };
 }
 
-template <Job kJob, template <class, class> class Gemm, class C, int EpiN, int StagesC, int StagesD, bool Reuse = false>
+template <Job kJob, template <class, class> class Gemm, class C, int EpiN, int StagesC, int StagesD, bool Reuse = false,
+          int EpiM = 64>
 struct Entry {
   explicit Entry(const char* name) {
-    contestants().push_back({kJob, name, prepare<kJob, Gemm, C, Fusion<kJob, EpiN, StagesC, StagesD, Reuse>>});
+    contestants().push_back({kJob, name, prepare<kJob, Gemm, C, Fusion<kJob, EpiN, StagesC, StagesD, Reuse, EpiM>>});
   }
 };
 
