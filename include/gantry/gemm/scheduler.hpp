@@ -169,18 +169,22 @@ class PersistentScheduler {
     backwards_ = backwards_ != (tiles % 2 != 0);
   }
 
-  // Finds where the tile of `work` is.
+  // Finds where the tile of `work` is. (Divisions take longer than the products of a short K: one, where groups are
+  // single rows.)
   GANTRY_INLINE constexpr void place(Work& work) const {
     const bool along_m = s_.raster == Raster::along_m;
     const int tile = s_.l > 1 ? work.tile % (s_.m * s_.n) : work.tile;
     const int rows = along_m ? s_.m : s_.n;
     const int columns = along_m ? s_.n : s_.m;
-    const int first = tile / (s_.group * columns) * s_.group;
-    const int within = tile % (s_.group * columns);
-    const int height = rows - first < s_.group ? rows - first : s_.group;
-    const int row = first + within % height;
-    const int across = within / height;
-    const int column = first / s_.group % 2 == 0 ? across : columns - 1 - across;
+    const int group = tile / (s_.group * columns);
+    int row = group * s_.group;
+    int across = tile - row * columns;
+    if (s_.group > 1) {
+      const int height = rows - row < s_.group ? rows - row : s_.group;
+      row += across % height;
+      across /= height;
+    }
+    const int column = group % 2 == 0 ? across : columns - 1 - across;
     work.m = along_m ? row : column;
     work.n = along_m ? column : row;
     work.l = s_.l > 1 ? work.tile / (s_.m * s_.n) : 0;
