@@ -90,7 +90,7 @@ struct CooperativeGemm : GemmShape<Config> {
             .name = "cooperative_gemm"};
   }
 
-  GANTRY_HD static void run(const Params& params, SharedMemory shared) {
+  GANTRY_INLINE static void run(const Params& params, SharedMemory shared) {
     Storage& s = shared.as<Storage>();
     const int warpgroup = static_cast<int>(arch::warpgroup_rank());
     const int warp = static_cast<int>(arch::warp_rank());
