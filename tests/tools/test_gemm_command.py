@@ -45,6 +45,12 @@ class Gemm(Cli):
             self.assertEqual(answer["verified"]["elements"], 14400)
         self.assertEqual(answer["verified"]["largest_error"], 0)  # of zeros
 
+    def test_special_values_come_out_where_they_should(self):
+        for more in ((), ("--a", "f16"), ("--a", "e4m3")):
+            epilogue = "aux:bf16 = acc + beta * c + row(bias); d = gelu(aux); top = reduce_row_max(acc)"
+            answer = self.answer("--epilogue", epilogue, "--inputs", "special", *more)
+            self.assertTrue(answer["ok"], answer["verified"])
+
     def test_without_the_checker_says_so(self):
         self.assertIn("checker   off: races and missing fences were not looked for", self.gemm("--checker", "off"))
 
@@ -74,7 +80,7 @@ class Gemm(Cli):
             '--major-a takes one of k, m, and not "n"',
             "--batch is -1: a size is not negative",
             '--machine takes one of auto, sim, gpu, and not "tpu"',
-            '--inputs takes one of eighths, uniform, zeros, and not "large"',
+            '--inputs takes one of eighths, uniform, zeros, special, and not "large"',
         ):
             self.assertIn(part, said)
 

@@ -259,7 +259,10 @@ void add_gemm_command(CLI::App& app, int& status) {
   const auto texts = std::make_shared<GemmTexts>();
   add_product_options(*command, texts->product, true);
   command->add_option("--machine", texts->machine, "sim, gpu, or auto: a GPU where there is one")->option_text("NAME");
-  command->add_option("--inputs", texts->inputs, "eighths (sums are exact), uniform in [-1, 1), or zeros")
+  command
+      ->add_option("--inputs", texts->inputs,
+                   "eighths (sums are exact), uniform in [-1, 1), zeros, or special (uniform, and NaN, infinities and "
+                   "their like)")
       ->option_text("NAME");
   command->add_option("--seed", texts->seed, "of the inputs, and of the simulated machine's schedule; default 0")
       ->option_text("N");

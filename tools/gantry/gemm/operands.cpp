@@ -27,6 +27,10 @@ double number(Inputs inputs, ElementType element, std::mt19937_64& random) {
     const double x = static_cast<double>(bits % 16) - (positive ? 0 : 8);
     return whole ? x : x / 8;
   }
+  if (inputs == Inputs::special && !whole && bits % 3000 == 0) {
+    constexpr double kSpecial[] = {NAN, HUGE_VAL, -HUGE_VAL, -0.0, 1e-40, 60000};
+    return kSpecial[bits / 3000 % 6];
+  }
   const double unit = static_cast<double>(bits) * 0x1p-53;
   if (whole) return std::floor(unit * 256) - (positive ? 0 : 128);
   return 2 * unit - 1;

@@ -143,14 +143,18 @@ std::string title(const Product& product) {
 }
 
 const char* to_text(Inputs inputs) {
-  constexpr const char* kNames[] = {"eighths", "uniform", "zeros"};
+  constexpr const char* kNames[] = {"eighths", "uniform", "zeros", "special"};
   return kNames[static_cast<int>(inputs)];
 }
 
 Inputs read_inputs(const std::string& text, std::vector<std::string>& problems) {
   Inputs out = Inputs::eighths;
-  OptionReader(problems).word<Inputs>(
-      "--inputs", text, {{"eighths", Inputs::eighths}, {"uniform", Inputs::uniform}, {"zeros", Inputs::zeros}}, out);
+  OptionReader(problems).word<Inputs>("--inputs", text,
+                                      {{"eighths", Inputs::eighths},
+                                       {"uniform", Inputs::uniform},
+                                       {"zeros", Inputs::zeros},
+                                       {"special", Inputs::special}},
+                                      out);
   return out;
 }
 

@@ -27,7 +27,7 @@ struct ProductTexts {
   std::vector<std::string> values{};  // "alpha=2"
 };
 
-enum class Inputs : std::uint8_t { eighths, uniform, zeros };
+enum class Inputs : std::uint8_t { eighths, uniform, zeros, special };
 
 struct Scalar {
   std::string name;
