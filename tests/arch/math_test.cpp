@@ -42,5 +42,14 @@ TEST(Math, PairsPutTheFirstOperandOnTop) {
   EXPECT_EQ(cvt_rna_tf32(1 + 0x1p-11f), 0x3F802000u);  // a tie goes away from zero
 }
 
+TEST(Math, HalvesWidenExactly) {
+  EXPECT_EQ(cvt_f32_f16(f16::from_bits(0xC000)), -2.0f);
+  EXPECT_EQ(cvt_f32_f16(f16::from_bits(0x7BFF)), 65504.0f);
+  EXPECT_EQ(cvt_f32_f16(f16::from_bits(0x0001)), 0x1p-24f);  // subnormal
+  EXPECT_EQ(cvt_f32_f16(f16::from_bits(0xFC00)), -INFINITY);
+  EXPECT_TRUE(std::signbit(cvt_f32_f16(f16::from_bits(0x8000))));
+  EXPECT_TRUE(std::isnan(cvt_f32_f16(f16::from_bits(0x7C01))));
+}
+
 }  // namespace
 }  // namespace gantry

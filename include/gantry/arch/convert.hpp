@@ -63,6 +63,17 @@ GANTRY_INLINE std::uint16_t cvt_rn_satfinite_e5m2x2(float high, float low) {
 #undef GANTRY_PACK
 #endif
 
+// Exact. A NaN stays one; its payload is the machine's.
+GANTRY_INLINE float cvt_f32_f16(f16 x) {
+#if GANTRY_ON_DEVICE
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+#else
+  return static_cast<float>(x);
+#endif
+}
+
 // To nearest, ties away from zero; the low 13 bits of the result are zero.
 GANTRY_INLINE std::uint32_t cvt_rna_tf32(float x) {
 #if GANTRY_ON_DEVICE

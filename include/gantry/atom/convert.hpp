@@ -41,6 +41,16 @@ inline constexpr bool kConvertsPairs<float, To> = true;
 
 }  // namespace detail
 
+// convert<To>(x) of an element that a kernel has read, by the hardware's instruction where that is shorter.
+template <class To, class From>
+GANTRY_INLINE To convert_read(From x) {
+  if constexpr (__is_same(From, f16) && __is_same(To, float)) {
+    return arch::cvt_f32_f16(x);
+  } else {
+    return convert<To>(x);
+  }
+}
+
 template <StaticTensor S, StaticTensor D>
 GANTRY_INLINE void convert(const S& from, D&& to) {
   using From = detail::ValueOfTensor<S>;

@@ -457,7 +457,7 @@ class CollectiveEpilogue {
         acc[k] = convert<Value>(accumulators.data()[tile.register_of(em, en, first + k)]);
         source[k] = Value{};
         if constexpr (kHasC) {
-          if (c_needed) source[k] = convert<Value>(static_cast<typename TileC::Element>(c.data()[first + k]));
+          if (c_needed) source[k] = convert_read<Value>(static_cast<typename TileC::Element>(c.data()[first + k]));
         }
       }
       fusion.visit(acc, source, result, first, em, en);

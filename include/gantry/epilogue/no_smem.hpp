@@ -205,7 +205,7 @@ class NoSmemEpilogue {
         source[k] = Value{};
         if constexpr (kHasC) {
           if (corner.c_needed && inside[k]) {
-            source[k] = convert<Value>(arch::ld(arch::space_global, corner.c.template at<kRowsC>(m, n)));
+            source[k] = convert_read<Value>(arch::ld(arch::space_global, corner.c.template at<kRowsC>(m, n)));
           }
         }
       }
