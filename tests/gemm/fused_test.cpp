@@ -52,6 +52,12 @@ struct Plain : FusedElements {
   using Functions = fusion::UserFunctions<>;
 };
 
+struct Gelu : FusedElements {
+  static constexpr ElementType kD = ElementType::f32;
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias))");
+  using Functions = fusion::UserFunctions<>;
+};
+
 // Small integers, so that sums are exact and only the last rounding is not.
 struct Matrices {
   int m, n, k;
@@ -170,6 +176,34 @@ TEST(FusedProduct, PingpongTakesASingleTile) {
   ASSERT_TRUE(report.clean()) << report.text();
   for (int i = 0; i < x.m; ++i) {
     for (int j = 0; j < x.n; ++j) ASSERT_EQ(x.d[x.at(i, j)].bits, bf16(x.sum(i, j)).bits) << i << ", " << j;
+  }
+}
+
+// Which sums gelu_tanh takes by halves: those that are nobody else's.
+constexpr bool adds_halves(const char* text) { return fusion::detail::is_halved_row(fusion::graph(text), 0); }
+static_assert(adds_halves("d = gelu_tanh(acc + row(bias))"));
+static_assert(adds_halves("let t = row(bias) + c; d = gelu_tanh(t) * gelu_tanh(t)"));
+static_assert(!adds_halves("aux:bf16 = acc + row(bias); d = gelu_tanh(aux)"));
+static_assert(!adds_halves("d = gelu_tanh(acc + row(bias)) + row(bias)"));
+static_assert(!adds_halves("d = gelu(acc + row(bias))"));
+static_assert(!adds_halves("d = gelu_tanh(acc * row(bias))"));
+
+TEST(FusedProduct, SumsOfHalvesGiveTheBitsOfTheFunction) {
+  using Config = InTurn<1, 1, 2>;
+  using Epilogue = FusedEpilogue<Config, Gelu>;
+  Matrices x(40, 136, 24);
+  for (float& b : x.bias) b *= 0.0371f;
+  std::vector<float> d(x.d.size());
+  typename Epilogue::Arguments arguments;
+  arguments.d = {d.data(), x.n, 0};
+  arguments.fusion["bias"] = x.bias.data();
+  const Report report = run<PingpongGemm<Config, Epilogue>, Epilogue>(x, arguments, {.seed = 5}, 1);
+  ASSERT_TRUE(report.clean()) << report.text();
+  for (int i = 0; i < x.m; ++i) {
+    for (int j = 0; j < x.n; ++j) {
+      const float sum = x.sum(i, j) + x.bias[static_cast<std::size_t>(j)];
+      ASSERT_EQ(d[x.at(i, j)], fusion::apply<fusion::Function::gelu_tanh>(sum)) << i << ", " << j;
+    }
   }
 }
 

@@ -128,10 +128,11 @@ template <>
 struct FunctionBody<Function::gelu_tanh> {
   static constexpr ErrorBound kError{
       .relative = 0x1p-23, .absolute = detail::kSmallestStep, .scaled = 0x1.01p-12, .input = 0};
-  GANTRY_INLINE static float call(float x) {
-    const float t = arch::tanh_approx(x * (detail::kGeluScaledCubic * (x * x) + detail::kGeluScale));
-    const float half = 0.5f * x;
-    return half * t + half;
+  GANTRY_INLINE static float call(float x) { return of_half(0.5f * x); }
+  // Of x / 2.
+  GANTRY_INLINE static float of_half(float h) {
+    const float t = arch::tanh_approx(h * (8 * detail::kGeluScaledCubic * (h * h) + 2 * detail::kGeluScale));
+    return h * t + h;
   }
   static double define(double x) { return x * detail::sigmoid(2 * detail::gelu_tanh_argument(x)); }
   static double scale(double x) { return std::fabs(x); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gantry/atom/convert.hpp>
+#include <gantry/epilogue/fusion/detail/halved_sums.hpp>
 #include <gantry/epilogue/fusion/detail/kept_values.hpp>
 #include <gantry/epilogue/fusion/functions.hpp>
 #include <gantry/epilogue/fusion/tile_reductions.hpp>
@@ -99,6 +100,19 @@ struct NodeVisits {
   GANTRY_INLINE int row_of_tile() const { return context.at.m * kTile.m; }
   GANTRY_INLINE int column_of_tile() const { return context.at.n * kTile.n; }
 
+  // Nodes whose value is half of what the graph says, for gelu_tanh.
+  template <int number>
+  GANTRY_HD static constexpr bool is_halved() {
+    constexpr Node node = Config::graph.nodes[number];
+    if constexpr (!__is_same(Value, float)) {
+      return false;
+    } else if constexpr (node.kind == NodeKind::row) {
+      return is_halved_row(Config::graph, node.argument);
+    } else {
+      return is_halved_sum(Config::graph, number);
+    }
+  }
+
   // ---- Broadcasts
 
   template <int argument>
@@ -120,6 +134,10 @@ struct NodeVisits {
       if (operand.pointer != nullptr && i < kTile.n && n < context.n) {
         values[k] = load_value<Value, Element>(operand.pointer, context.at.l * operand.batch_stride + n);
       }
+    }
+    if constexpr (__is_same(Value, float) && is_halved_row(Config::graph, argument)) {
+      GANTRY_UNROLL
+      for (int k = 0; k < kEach; ++k) values[k] *= 0.5f;
     }
     GANTRY_UNROLL
     for (int k = 0; k < kEach; ++k) {
@@ -231,6 +249,10 @@ struct NodeVisits {
       const Value z = c == number ? Value{} : values[c][k];
       if constexpr (node.function == Function::user) {
         values[number][k] = apply_user<node.user, typename Config::Functions>(x, y, z);
+      } else if constexpr (is_halved<number>()) {
+        values[number][k] = (is_halved<a>() ? x : x * 0.5f) + (is_halved<b>() ? y : y * 0.5f);
+      } else if constexpr (node.function == Function::gelu_tanh && is_halved<a>()) {
+        values[number][k] = FunctionBody<Function::gelu_tanh>::of_half(x);
       } else if constexpr (node.function == Function::round) {
         values[number][k] = round_to<node.element>(x);
       } else {

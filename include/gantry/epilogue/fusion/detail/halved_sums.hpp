@@ -1,0 +1,46 @@
+// GELU in its tanh form is computed from half of its argument. Where that is a sum which nothing else needs, the sum of
+// the halves is computed instead; where a row is only ever added so (a bias), its halves are kept, and a multiplication
+// for every element is saved. Halving is exact, so that results are the same.
+#pragma once
+
+#include <gantry/epilogue/fusion/graph.hpp>
+
+namespace gantry::fusion::detail {
+
+// Whether every use of a node, and there is one, satisfies `accepts(user)`. (Templates: see docs/decisions/004.)
+template <class AnyGraph, class Accepts>
+GANTRY_HD constexpr bool all_uses(const AnyGraph& graph, int node, const Accepts& accepts) {
+  bool used = false;
+  for (int user = 0; user < graph.node_count; ++user) {
+    for (const int input : graph.nodes[user].inputs) {
+      if (input != node) continue;
+      if (!accepts(user)) return false;
+      used = true;
+    }
+  }
+  return used && graph.d != node;
+}
+
+// A sum that only gelu_tanh takes.
+template <class AnyGraph>
+GANTRY_HD constexpr bool is_halved_sum(const AnyGraph& graph, int node) {
+  const auto computes = [&](int n, Function f) {
+    return graph.nodes[n].kind == NodeKind::compute && graph.nodes[n].function == f;
+  };
+  return computes(node, Function::add) &&
+         all_uses(graph, node, [&](int user) { return computes(user, Function::gelu_tanh); });
+}
+
+// A row that is only added to such sums.
+template <class AnyGraph>
+GANTRY_HD constexpr bool is_halved_row(const AnyGraph& graph, int argument) {
+  bool used = false;
+  for (int node = 0; node < graph.node_count; ++node) {
+    if (graph.nodes[node].kind != NodeKind::row || graph.nodes[node].argument != argument) continue;
+    if (!all_uses(graph, node, [&](int user) { return is_halved_sum(graph, user); })) return false;
+    used = true;
+  }
+  return used;
+}
+
+}  // namespace gantry::fusion::detail
