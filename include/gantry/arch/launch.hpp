@@ -97,23 +97,26 @@ GANTRY_COLD inline std::string device_problem(const LaunchConfig& config) {
   return {};
 }
 
-}  // namespace detail
+// A kernel without its type: where it begins, the threads that it is built for, and the one parameter that it takes.
+struct KernelCall {
+  const void* entry;
+  std::uint32_t threads;
+  const void* params;
+};
 
-template <class Kernel>
-LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel, const typename Kernel::Params& params) {
-  LaunchResult result{detail::joined_problems(config), {}};
-  if (config.block.count() > Kernel::kThreads) {
+GANTRY_COLD inline LaunchResult launch_call(const Gpu& machine, const LaunchConfig& config, const KernelCall& call) {
+  LaunchResult result{joined_problems(config), {}};
+  if (config.block.count() > call.threads) {
     result.problem += std::string(config.name) + ": the kernel is built for blocks of up to " +
-                      std::to_string(Kernel::kThreads) + " threads; " + std::to_string(config.block.count()) +
+                      std::to_string(call.threads) + " threads; " + std::to_string(config.block.count()) +
                       " were asked for.\n";
   }
-  if (result) result.problem = detail::device_problem(config);
+  if (result) result.problem = device_problem(config);
   if (!result) return result;
-  const auto entry = detail::kernel_entry<Kernel>;
-  cudaError_t error =
-      cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(config.shared_bytes));
+  cudaError_t error = cudaFuncSetAttribute(call.entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(config.shared_bytes));
   if (error == cudaSuccess && config.cluster.count() > kMaxPortableCluster) {
-    error = cudaFuncSetAttribute(entry, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    error = cudaFuncSetAttribute(call.entry, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   }
   cudaLaunchAttribute attributes[2] = {};
   attributes[0].id = cudaLaunchAttributeClusterDimension;
@@ -127,7 +130,8 @@ LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel, cons
   launch_config.stream = machine.stream;
   launch_config.attrs = attributes;
   launch_config.numAttrs = config.dependent ? 2 : 1;
-  if (error == cudaSuccess) error = cudaLaunchKernelEx(&launch_config, entry, params);
+  void* arguments[] = {const_cast<void*>(call.params)};  // NOLINT: they are copied
+  if (error == cudaSuccess) error = cudaLaunchKernelExC(&launch_config, call.entry, arguments);
   if (error != cudaSuccess) {
     result.problem = std::string(config.name) + ": the launch was refused: " + cudaGetErrorString(error) + " (grid " +
                      std::to_string(config.grid.count()) + " blocks, cluster " +
@@ -135,6 +139,14 @@ LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel, cons
                      " threads, " + std::to_string(config.shared_bytes) + " bytes of shared memory).\n";
   }
   return result;
+}
+
+}  // namespace detail
+
+template <class Kernel>
+LaunchResult launch(const Gpu& machine, const LaunchConfig& config, Kernel, const typename Kernel::Params& params) {
+  const void* entry = reinterpret_cast<const void*>(detail::kernel_entry<Kernel>);
+  return detail::launch_call(machine, config, {entry, Kernel::kThreads, &params});
 }
 
 // Stops at the first launch that is refused.
