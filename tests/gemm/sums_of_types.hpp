@@ -19,6 +19,7 @@ struct Kind {
   Kernel kernel = Kernel::cooperative;
   int cluster_m = 1, cluster_n = 1;
   int tile_m = 128, tile_n = 64, stages = 2;
+  int in_turn = 2;  // warpgroups of the pingpong kernel
 };
 
 template <Kind kind>
@@ -28,13 +29,15 @@ struct ConfigOf {
   static constexpr bool kPromote = kind.promote;
   static constexpr int kTileM = kind.tile_m, kTileN = kind.tile_n;
   static constexpr int kTileWarpgroups = kind.kernel == Kernel::cooperative ? 2 : 1;
+  static constexpr int kAlternating = kind.kernel == Kernel::cooperative ? 1 : kind.in_turn;
   static constexpr int kStages = kind.stages;
   static constexpr int kClusterM = kind.cluster_m, kClusterN = kind.cluster_n;
 };
 
-// Both kernels in clusters of 1 x 1, 2 x 1, 1 x 2 and 2 x 2, of the elements, majors and promotion of `like`.
+// Both kernels in clusters of 1 x 1, 2 x 1, 1 x 2 and 2 x 2, and three warpgroups in turn, of the elements, majors and
+// promotion of `like`.
 struct EveryKernel {
-  static constexpr int kCount = 8;
+  static constexpr int kCount = 9;
   Kind kinds[kCount];
 
   GANTRY_HD static constexpr EveryKernel of(const Kind& like) {
@@ -44,7 +47,8 @@ struct EveryKernel {
       kind.kernel = i < 4 ? Kernel::cooperative : Kernel::pingpong;
       kind.cluster_m = 1 + i % 2;
       kind.cluster_n = 1 + i / 2 % 2;
-      if (i >= 6) kind.tile_m = 64;
+      if (i == 6 || i == 7) kind.tile_m = 64;
+      if (i == 8) kind.in_turn = 3;
     }
     return out;
   }

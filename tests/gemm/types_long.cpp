@@ -24,8 +24,8 @@ constexpr unsigned first_seed(int kernel) {
 GANTRY_TEST(GANTRY_SUITE) {
   for_each_index<EveryKernel::kCount>([](auto i) {
     constexpr Kind kind = kEvery.kinds[i];
-    SCOPED_TRACE(testing::Message() << (kind.kernel == Kernel::cooperative ? "cooperative" : "pingpong") << ", cluster "
-                                    << kind.cluster_m << " x " << kind.cluster_n);
+    SCOPED_TRACE(testing::Message() << (kind.kernel == Kernel::cooperative ? "cooperative" : "pingpong") << " of "
+                                    << kind.in_turn << ", cluster " << kind.cluster_m << " x " << kind.cluster_n);
     expect_exact_for_all_residues<kind>(first_seed(i));
   });
 }

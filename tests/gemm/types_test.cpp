@@ -30,13 +30,16 @@ TEST(SumsOfTypes, AreExactForS8) {
       .a = E::s8, .b = E::s8, .kernel = Kernel::pingpong, .cluster_m = 2, .cluster_n = 2}>();
 }
 TEST(SumsOfTypes, AreExactForU8) { expect_exact_for_all_residues<Kind{.a = E::u8, .b = E::u8, .cluster_m = 2}>(); }
-TEST(SumsOfTypes, AreExactForS8TimesU8) { expect_exact_for_all_residues<Kind{.a = E::s8, .b = E::u8}>(); }
+TEST(SumsOfTypes, AreExactForS8TimesU8) {
+  expect_exact_for_all_residues<Kind{.a = E::s8, .b = E::u8, .kernel = Kernel::pingpong, .in_turn = 3}>();
+}
 TEST(SumsOfTypes, AreExactForU8TimesS8) {
   expect_exact_for_all_residues<Kind{.a = E::u8, .b = E::s8, .kernel = Kernel::pingpong}>();
 }
 
 TEST(SumsOfTypes, UseTheWholeRangeOfIntegers) {
-  TypedProduct<Kind{.a = E::s8, .b = E::u8}> product({.m = 2, .n = 3, .k = 300});
+  TypedProduct<Kind{.a = E::s8, .b = E::u8, .kernel = Kernel::pingpong, .in_turn = 3}> product(
+      {.m = 2, .n = 3, .k = 300});
   for (int k = 0; k < 300; ++k) {
     product.a.set(0, k, 0, -128);
     product.a.set(1, k, 0, k % 2 == 0 ? 127 : -128);
