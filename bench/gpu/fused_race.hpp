@@ -45,9 +45,10 @@ template <int TileN, int Stages, int ClusterM>
 struct Together : CooperativeConfig {
   static constexpr int kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
 };
-template <int Warpgroups, int TileN, int Stages, int ClusterM>
+template <int Warpgroups, int TileN, int Stages, int ClusterM, int ClusterN = 1>
 struct Alternating : PingpongConfig {
-  static constexpr int kAlternating = Warpgroups, kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
+  static constexpr int kAlternating = Warpgroups, kTileN = TileN, kStages = Stages;
+  static constexpr int kClusterM = ClusterM, kClusterN = ClusterN;
 };
 
 template <Job kJob, int EpiN, int StagesC, int StagesD, bool Reuse, int EpiM>

@@ -162,6 +162,13 @@ TEST(FusedProduct, PingpongIsExactInTilesOf192Rows) { check_everything<PingpongG
 TEST(FusedProduct, ThreeWarpgroupsInTurnAreExact) {
   check_everything<PingpongGemm, ThreeInTurn, InTallSubtiles>(328, 264, 136, 2, 2);
 }
+// Three columns of tiles, three clusters: each stays in its column, and stages keep their part of B.
+TEST(FusedProduct, PingpongIsExactWhereBStaysInItsStages) {
+  check_everything<PingpongGemm, InTurn<1, 1, 2>>(900, 264, 72, 3, 2);
+}
+TEST(FusedProduct, CooperativeIsExactWhereBStaysInTheStagesOfACluster) {
+  check_everything<CooperativeGemm, Together<2, 1, 3>>(900, 264, 64, 6, 2);
+}
 // Tiles of one step each: stages go on from one tile to the next.
 TEST(FusedProduct, PingpongIsExactWhereATileIsOneStep) { check_everything<PingpongGemm, Large>(136, 208, 64, 1, 2); }
 

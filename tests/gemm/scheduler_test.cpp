@@ -158,6 +158,7 @@ TEST_F(RandomSchedules, NeverTakeLongerThanWholeTiles) {
 
 TEST_F(RandomSchedules, SendWavesOfWholeTilesThroughKForthAndBack) {
   for_each_schedule([](const TileSchedule& s) {
+    if (!s.there_and_back) return;
     for (int c = 0; c < s.clusters; ++c) {
       PersistentScheduler scheduler(s, c);
       std::vector<Work> works;
@@ -253,14 +254,19 @@ TEST(PersistentScheduler, HasNothingForClustersBeyondTheSchedule) {
   EXPECT_FALSE(PersistentScheduler(schedule, 2).next(work));
 }
 
-TEST(TileSchedule, OfAShortKGoesThroughDRowAfterRowOfTiles) {
-  const TileSchedule schedule = make_tile_schedule({.m = 40, .n = 32, .k_steps = 4}, 64);
+TEST(TileSchedule, OfAShortKGoesThroughDRowAfterRowOfTilesAndStaysInColumns) {
+  const TileSchedule schedule = make_tile_schedule({.m = 40, .n = 32, .k_steps = 4}, 66);
+  ASSERT_EQ(schedule.clusters, 64);
   for (int cluster = 0; cluster < schedule.clusters; ++cluster) {
     PersistentScheduler mine(schedule, cluster);
-    Work work;
-    ASSERT_TRUE(mine.next(work));
-    mine.place(work);
-    EXPECT_EQ(work.m, cluster / 32);
+    int row = cluster / 32;
+    for (Work work; mine.next(work); row += 2) {
+      mine.place(work);
+      ASSERT_EQ(work.m, row);
+      ASSERT_EQ(work.n, cluster % 32);
+      ASSERT_EQ(work.k_step, 1);
+    }
+    EXPECT_EQ(row, cluster / 32 + 40);
   }
 }
 

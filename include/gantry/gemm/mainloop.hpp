@@ -4,6 +4,9 @@
 // In a cluster, CTAs in one column share their tile of B and CTAs in one row their tile of A: each loads a part and
 // multicasts it, and a stage is released to every CTA that fills it.
 //
+// Where tiles that follow one another lie in one column and their K steps fit into the ring, a stage still holds its
+// part of B when its turn comes again, and A alone is loaded.
+//
 // The tensor cores wait for whatever a warpgroup does between two products, so that is kept to a few instructions:
 // stages are constants in the loop, which leaves nothing of the descriptors to be computed; a stage is released behind
 // the first product of the next one, and there the stage after that is looked at. A piece of work starts at the stage
@@ -83,7 +86,8 @@ struct Mainloop : GemmShape<Config> {
     alignas(1024) ElementB b[cosize(SharedB::value)];
     typename Pipeline::SharedStorage pipeline;
   };
-  static constexpr std::uint32_t kStageBytes = (sizeof(Storage::a) + sizeof(Storage::b)) / kStages;
+  static constexpr std::uint32_t kStageBytesA = sizeof(Storage::a) / kStages;
+  static constexpr std::uint32_t kStageBytes = kStageBytesA + sizeof(Storage::b) / kStages;
 
   GANTRY_HD static constexpr typename Pipeline::Params pipeline_params(PipelineRole role) {
     return {.role = role,
@@ -144,7 +148,8 @@ struct Mainloop : GemmShape<Config> {
         : p_(params),
           s_(storage),
           pipeline_(storage.pipeline, pipeline_params(PipelineRole::producer)),
-          place_(Place::mine()) {}
+          place_(Place::mine()),
+          repeats_(p_.k_steps > 0 && p_.k_steps <= kStages && kStages % p_.k_steps == 0) {}
 
     GANTRY_INLINE void load(const Work& work) {
       const TmaCopy<LoadA> load_a{&p_.a};
@@ -156,12 +161,17 @@ struct Mainloop : GemmShape<Config> {
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
       const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), group_modes<0, 2>(b_tiles));
       int k = work.k_begin;
+      const bool repeats = stays_in_column(work);
       GANTRY_NO_UNROLL
       for (int left = work.steps; left > 0; --left) {
-        pipeline_.producer_acquire(write_);
+        const bool holds_b = repeats && steps_in_column_ >= kStages;
+        pipeline_.producer_acquire(write_, holds_b ? kStageBytesA : kStageBytes);
         std::uint64_t* full = pipeline_.producer_get_barrier(write_);
         copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
-        copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+        if (!holds_b) {
+          copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+          ++steps_in_column_;
+        }
         ++write_;
         k += work.k_step;
         if (k == p_.k_steps) k = 0;
@@ -174,6 +184,16 @@ struct Mainloop : GemmShape<Config> {
     }
 
    private:
+    // Whether stages come round with the same part of B: they hold it once as many steps as there are stages have been
+    // loaded for the column.
+    GANTRY_INLINE bool stays_in_column(const Work& work) {
+      const bool repeats = repeats_ && work.steps == p_.k_steps && work.k_begin == 0 && work.k_step == 1;
+      if (!repeats || work.n != n_ || work.l != l_) steps_in_column_ = 0;
+      n_ = repeats ? work.n : -1;
+      l_ = work.l;
+      return repeats;
+    }
+
     // A matrix of the batch, as coordinates. Extents do not enter them: the tensor map clips.
     template <class Copy>
     GANTRY_INLINE static auto matrix(const Copy& load, int batch) {
@@ -185,6 +205,9 @@ struct Mainloop : GemmShape<Config> {
     Pipeline pipeline_;
     Place place_;
     State write_ = make_producer_start_state<kStages>();
+    bool repeats_;         // a stage has the same K step whenever its turn comes
+    int n_ = -1, l_ = -1;  // the column, if the next tile may be in it
+    int steps_in_column_ = 0;
   };
 
   // A warpgroup.

@@ -48,6 +48,7 @@ struct TileSchedule {
   int parts = 1;        // clusters that share each of them evenly; 1: as equal runs of K steps fall
   // What sharing a tile costs, in the time of K steps: to leave sums and find them, and to add one part of them.
   int leave_steps = 5, add_steps = 3;
+  bool there_and_back = true;  // through the columns of groups, and through K
 
   GANTRY_HD constexpr int tiles() const { return m * n * l; }
 };
@@ -115,19 +116,23 @@ inline constexpr int kShortK = 4, kRowSteps = 512;
 // For at most `available` clusters. Groups lie along the shorter side, so that the operand that they share stays in L2
 // while the other passes by; with a short K both stay there in any order, D decides, and is written row after row of
 // tiles, as DRAM takes it fastest (docs/performance.md). Unless tiles are split, there are as few clusters as need the
-// same number of waves. Requires a tile at least.
+// same number of waves; with a short K whole rows of them, if there are as many, so that each stays in its columns.
+// Requires a tile at least.
 GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true) {
   const int waves = (s.tiles() + available - 1) / available;
   const std::int64_t idle = std::int64_t{waves} * available - s.tiles();
   const bool by_rows = s.k_steps <= kShortK && std::int64_t{s.n} * s.k_steps <= kRowSteps;
   s.raster = by_rows || s.m <= s.n ? Raster::along_m : Raster::along_n;
   if (by_rows) s.group = 1;
+  s.there_and_back = !by_rows;
   if (may_split) {
     const int parts = waves == 1 ? best_parts(s, available) : 1;
     if (parts > 1) return with_parts(s, parts);
     if (idle * s.k_steps / available >= kSplitPays) return with_split_tiles(s, available);
   }
   s.clusters = (s.tiles() + waves - 1) / waves;
+  const int whole_rows = by_rows ? (s.clusters + s.n - 1) / s.n * s.n : s.clusters;
+  if (whole_rows <= available && whole_rows <= s.tiles()) s.clusters = whole_rows;
   s.split_tiles = 0;
   s.parts = 1;
   return s;
@@ -155,7 +160,7 @@ class PersistentScheduler {
       work.steps = s_.k_steps;
       work.k_begin = backwards_ ? s_.k_steps - 1 : 0;
       work.k_step = backwards_ ? -1 : 1;
-      backwards_ = !backwards_;
+      backwards_ = s_.there_and_back && !backwards_;
       tile_ += s_.clusters;
     } else {
       return false;
@@ -166,7 +171,7 @@ class PersistentScheduler {
   // Leaves the next `tiles` to others. Requires that none are split.
   GANTRY_INLINE constexpr void skip(int tiles) {
     tile_ += tiles * s_.clusters;
-    backwards_ = backwards_ != (tiles % 2 != 0);
+    backwards_ = s_.there_and_back && backwards_ != (tiles % 2 != 0);
   }
 
   // Finds where the tile of `work` is. (Divisions take longer than the products of a short K: one, where groups are
@@ -184,7 +189,7 @@ class PersistentScheduler {
       row += across % height;
       across /= height;
     }
-    const int column = group % 2 == 0 ? across : columns - 1 - across;
+    const int column = s_.there_and_back && group % 2 != 0 ? columns - 1 - across : across;
     work.m = along_m ? row : column;
     work.n = along_m ? column : row;
     work.l = s_.l > 1 ? work.tile / (s_.m * s_.n) : 0;
