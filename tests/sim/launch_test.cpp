@@ -50,5 +50,11 @@ TEST(Launch, TheSimulatedMachineRefusesWhatTheHardwareWould) {
   EXPECT_TRUE(launch(Simulator(), {.grid = {4}, .cluster = {2}}, Nothing{}, {}));
 }
 
+TEST(Sentence, HoldsWordsAndEveryNumber) {
+  const std::string name = "the least";
+  EXPECT_EQ(detail::sentence({name, " is ", INT64_MIN, ", the most ", UINT64_MAX, "; ", -1, ", ", std::uint8_t{255}}),
+            "the least is -9223372036854775808, the most 18446744073709551615; -1, 255");
+}
+
 }  // namespace
 }  // namespace gantry

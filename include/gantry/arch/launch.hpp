@@ -86,13 +86,13 @@ GANTRY_COLD inline std::string device_problem(const LaunchConfig& config) {
   int device = 0, major = 0, minor = 0;
   if (cudaGetDevice(&device) != cudaSuccess) {
     cudaGetLastError();
-    return std::string(config.name) + ": there is no GPU here; gantry::Simulator runs kernels without one.\n";
+    return sentence({config.name, ": there is no GPU here; gantry::Simulator runs kernels without one.\n"});
   }
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
   if (major != 9 || minor != 0) {
-    return std::string(config.name) + ": the GPU has compute capability " + std::to_string(major) + "." +
-           std::to_string(minor) + "; kernels of Gantry are built for 9.0 (H100, H200).\n";
+    return sentence({config.name, ": the GPU has compute capability ", major, ".", minor,
+                     "; kernels of Gantry are built for 9.0 (H100, H200).\n"});
   }
   return {};
 }
@@ -107,9 +107,8 @@ struct KernelCall {
 GANTRY_COLD inline LaunchResult launch_call(const Gpu& machine, const LaunchConfig& config, const KernelCall& call) {
   LaunchResult result{joined_problems(config), {}};
   if (config.block.count() > call.threads) {
-    result.problem += std::string(config.name) + ": the kernel is built for blocks of up to " +
-                      std::to_string(call.threads) + " threads; " + std::to_string(config.block.count()) +
-                      " were asked for.\n";
+    result.problem += sentence({config.name, ": the kernel is built for blocks of up to ", call.threads, " threads; ",
+                                config.block.count(), " were asked for.\n"});
   }
   if (result) result.problem = device_problem(config);
   if (!result) return result;
@@ -133,10 +132,9 @@ GANTRY_COLD inline LaunchResult launch_call(const Gpu& machine, const LaunchConf
   void* arguments[] = {const_cast<void*>(call.params)};  // NOLINT: they are copied
   if (error == cudaSuccess) error = cudaLaunchKernelExC(&launch_config, call.entry, arguments);
   if (error != cudaSuccess) {
-    result.problem = std::string(config.name) + ": the launch was refused: " + cudaGetErrorString(error) + " (grid " +
-                     std::to_string(config.grid.count()) + " blocks, cluster " +
-                     std::to_string(config.cluster.count()) + ", block " + std::to_string(config.block.count()) +
-                     " threads, " + std::to_string(config.shared_bytes) + " bytes of shared memory).\n";
+    result.problem = sentence({config.name, ": the launch was refused: ", cudaGetErrorString(error), " (grid ",
+                               config.grid.count(), " blocks, cluster ", config.cluster.count(), ", block ",
+                               config.block.count(), " threads, ", config.shared_bytes, " bytes of shared memory).\n"});
   }
   return result;
 }

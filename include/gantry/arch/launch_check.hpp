@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/arch/launch_config.hpp>
 
 namespace gantry {
@@ -30,44 +31,43 @@ constexpr std::uint32_t registers_at_launch(const LaunchConfig& config) {
 
 GANTRY_COLD inline std::vector<std::string> problems(const LaunchConfig& config) {
   std::vector<std::string> out;
-  const auto say = [&](const std::string& text) { out.push_back(std::string(config.name) + ": " + text); };
-  const auto number = [](std::uint64_t n) { return std::to_string(n); };
+  const auto say = [&](std::initializer_list<detail::Word> words) {
+    out.push_back(detail::sentence({config.name, ": ", detail::sentence(words)}));
+  };
   if (config.grid.count() == 0 || config.block.count() == 0 || config.cluster.count() == 0) {
-    say("a launch needs at least one thread, block and cluster in every dimension.");
+    say({"a launch needs at least one thread, block and cluster in every dimension."});
     return out;
   }
   if (config.block.count() > kMaxThreadsPerBlock || config.block.z > 64) {
-    say("a block of " + number(config.block.x) + " x " + number(config.block.y) + " x " + number(config.block.z) +
-        " threads was asked for; a block has at most 1024 threads, and at most 64 along z.");
+    say({"a block of ", config.block.x, " x ", config.block.y, " x ", config.block.z,
+         " threads was asked for; a block has at most 1024 threads, and at most 64 along z."});
   }
   if (config.grid.y > 65535 || config.grid.z > 65535 || config.grid.x > 0x7FFFFFFF) {
-    say("a grid of " + number(config.grid.x) + " x " + number(config.grid.y) + " x " + number(config.grid.z) +
-        " blocks was asked for; it has at most 2147483647 x 65535 x 65535.");
+    say({"a grid of ", config.grid.x, " x ", config.grid.y, " x ", config.grid.z,
+         " blocks was asked for; it has at most 2147483647 x 65535 x 65535."});
   }
   if (config.shared_bytes > kMaxSharedBytesPerBlock) {
-    say(number(config.shared_bytes) + " bytes of shared memory were asked for; a block has at most " +
-        number(kMaxSharedBytesPerBlock) + ", which is " + number(config.shared_bytes - kMaxSharedBytesPerBlock) +
-        " fewer.");
+    say({config.shared_bytes, " bytes of shared memory were asked for; a block has at most ", kMaxSharedBytesPerBlock,
+         ", which is ", config.shared_bytes - kMaxSharedBytesPerBlock, " fewer."});
   }
   if (config.cluster.count() > kMaxCluster) {
-    say("a cluster of " + number(config.cluster.count()) +
-        " blocks was asked for; it has at most 8, or 16 where the "
-        "device allows it.");
+    say({"a cluster of ", config.cluster.count(),
+         " blocks was asked for; it has at most 8, or 16 where the "
+         "device allows it."});
   }
   const std::uint32_t registers = config.registers_per_thread;
   if (registers > kMaxRegistersPerThread || registers % 8 != 0) {
-    say(number(registers) + " registers a thread were asked for; there are multiples of 8 up to 256, and " +
-        number(registers < kMaxRegistersPerThread ? registers / 8 * 8 + 8 : kMaxRegistersPerThread) +
-        " is the nearest that works.");
+    say({registers, " registers a thread were asked for; there are multiples of 8 up to 256, and ",
+         registers < kMaxRegistersPerThread ? registers / 8 * 8 + 8 : kMaxRegistersPerThread,
+         " is the nearest that works."});
   } else if (registers * config.block.count() > kRegistersPerBlock) {
-    say(number(registers) + " registers were asked for each of " + number(config.block.count()) +
-        " threads; a block has 65536, which is " + number(kRegistersPerBlock / config.block.count() / 8 * 8) +
-        " for each.");
+    say({registers, " registers were asked for each of ", config.block.count(),
+         " threads; a block has 65536, which is ", kRegistersPerBlock / config.block.count() / 8 * 8, " for each."});
   }
   const auto divides = [&](const char* axis, std::uint32_t grid, std::uint32_t cluster) {
     if (grid % cluster == 0) return;
-    say("the grid has " + number(grid) + " blocks along " + axis + ", which clusters of " + number(cluster) +
-        " do not divide; " + number(grid / cluster * cluster + cluster) + " is the next number that works.");
+    say({"the grid has ", grid, " blocks along ", axis, ", which clusters of ", cluster, " do not divide; ",
+         grid / cluster * cluster + cluster, " is the next number that works."});
   };
   divides("x", config.grid.x, config.cluster.x);
   divides("y", config.grid.y, config.cluster.y);

@@ -76,8 +76,7 @@ namespace detail {
 GANTRY_COLD inline void check_problem(const EpilogueProblem& p, std::vector<std::string>& out) {
   const auto check = [&](const char* name, int extent) {
     if (extent >= 1) return;
-    out.push_back(std::string("the problem has ") + name + " = " + std::to_string(extent) +
-                  "; an epilogue needs 1 or more");
+    out.push_back(sentence({"the problem has ", name, " = ", extent, "; an epilogue needs 1 or more"}));
   };
   check("M", p.m);
   check("N", p.n);
@@ -115,10 +114,9 @@ void check_destination(const Operand& d, const OperandReasons& operands, std::ve
 GANTRY_COLD inline void check_workspace(std::size_t bytes, const void* workspace, std::vector<std::string>& out) {
   const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(workspace) % 16;
   if (bytes > 0 && workspace == nullptr) {
-    out.push_back("the fusion needs " + std::to_string(bytes) + " bytes of workspace, and none was given");
+    out.push_back(sentence({"the fusion needs ", bytes, " bytes of workspace, and none was given"}));
   } else if (bytes > 0 && beyond != 0) {
-    out.push_back("the workspace begins at a multiple of 16 bytes, and the one given " + std::to_string(beyond) +
-                  " beyond");
+    out.push_back(sentence({"the workspace begins at a multiple of 16 bytes, and the one given ", beyond, " beyond"}));
   }
 }
 

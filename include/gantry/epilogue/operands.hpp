@@ -126,9 +126,8 @@ inline std::int64_t first_overlap(const WrittenMatrices& x) {
 inline std::string overlap_of(const std::string& name, const WrittenMatrices& x) {
   const std::int64_t batch = first_overlap(x);
   if (batch == 0) return {};
-  return name + ": batches 0 and " + std::to_string(batch) + " are written to the same place; they lie " +
-         std::to_string(x.batch_stride) + " elements apart, and a batch stride that works is " +
-         std::to_string(x.stride * x.lines);
+  return sentence({name, ": batches 0 and ", batch, " are written to the same place; they lie ", x.batch_stride,
+                   " elements apart, and a batch stride that works is ", x.stride * x.lines});
 }
 
 // Every reason why a tensor cannot be copied, each after `name`.
@@ -142,7 +141,7 @@ class OperandReasons {
     if (!check_strides(name, matrix, Tile::row_major, stored)) return;
     const TmaPlan plan = bind_matrix < Tile, stored ? TmaOp::store : TmaOp::load > (matrix, problem_);
     for (const TmaReason& r : plan.reasons) {
-      if (verdict_of(r) != TmaVerdict::legal) out_.push_back(name + ": " + describe(r).c_str());
+      if (verdict_of(r) != TmaVerdict::legal) out_.push_back(sentence({name, ": ", describe(r).c_str()}));
     }
     check_map_rules(name, check_map(plan));
   }
@@ -152,15 +151,15 @@ class OperandReasons {
     const Im2colPlan plan = bind_tensor < Tile, stored ? TmaOp::store_im2col : TmaOp::load_im2col > (tensor, problem_);
     check_map_rules(name, plan.violations);
     if (problem_.l != 1) {
-      out_.push_back(name + ": the tensor of a convolution has images and no batch mode, and the problem has L = " +
-                     std::to_string(problem_.l) + "; L is 1");
+      out_.push_back(sentence(
+          {name, ": the tensor of a convolution has images and no batch mode, and the problem has L = ", problem_.l,
+           "; L is 1"}));
     }
     if (plan.ok() && plan.pixels() != problem_.m) {
       std::string pixels;
       for (int i = axes - 1; i >= 0; --i) pixels += " x " + std::to_string(plan.output[i]);
-      out_.push_back(name + ": " + std::to_string(tensor.images) + pixels + " pixels are " +
-                     std::to_string(plan.pixels()) + " rows, and the problem has M = " + std::to_string(problem_.m) +
-                     "; they are equal");
+      out_.push_back(sentence({name, ": ", tensor.images, pixels, " pixels are ", plan.pixels(),
+                               " rows, and the problem has M = ", problem_.m, "; they are equal"}));
     }
   }
 
@@ -170,8 +169,8 @@ class OperandReasons {
     check_strides(name, matrix, row_major, written);
     const auto past = reinterpret_cast<std::uintptr_t>(matrix.pointer) % alignof(Element);
     if (past != 0) {
-      out_.push_back(name + ": it begins " + std::to_string(past) + " bytes beyond a multiple of " +
-                     std::to_string(alignof(Element)) + ", the size of its elements");
+      out_.push_back(sentence({name, ": it begins ", past, " bytes beyond a multiple of ", alignof(Element),
+                               ", the size of its elements"}));
     }
   }
 
@@ -180,7 +179,8 @@ class OperandReasons {
     for (const TmaViolation& v : violations) {
       // What lies behind a row may be somebody else's.
       const bool writes_beyond = v.rule == TmaRule::store_ends_inside_chunk;
-      if (writes_beyond || verdict_of(v) != TmaVerdict::legal) out_.push_back(name + ": " + describe(v).c_str());
+      if (writes_beyond || verdict_of(v) != TmaVerdict::legal)
+        out_.push_back(sentence({name, ": ", describe(v).c_str()}));
     }
   }
 
@@ -188,9 +188,8 @@ class OperandReasons {
                                  bool written) const {
     const int extent = row_major ? problem_.n : problem_.m;
     if (matrix.stride < extent) {
-      out_.push_back(name + ": its " + (row_major ? "rows" : "columns") + " have " + std::to_string(extent) +
-                     " elements and lie " + std::to_string(matrix.stride) + " apart; the stride is " +
-                     std::to_string(extent) + " or more");
+      out_.push_back(sentence({name, ": its ", row_major ? "rows" : "columns", " have ", extent, " elements and lie ",
+                               matrix.stride, " apart; the stride is ", extent, " or more"}));
       return false;
     }
     const bool too_long = matrix.stride >= static_cast<std::int64_t>(kTmaStrideLimit);  // which TMA says

@@ -119,52 +119,51 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
 }
 
 GANTRY_COLD inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
-  const auto number = [](std::int64_t n) { return std::to_string(n); };
-  const std::string name(x.name), lines = x.rows ? "rows" : "columns", element = info(x.element).name;
+  const char *name = x.name, *lines = x.rows ? "rows" : "columns", *element = info(x.element).name;
   if (x.data == nullptr) {
-    out.push_back(name + " was not given");
+    out.push_back(sentence({name, " was not given"}));
     return;
   }
   const auto beyond = reinterpret_cast<std::uintptr_t>(x.data) % 16;
   if (beyond != 0) {
-    out.push_back(name + " begins " + number(static_cast<std::int64_t>(beyond)) +
+    out.push_back(
+        sentence({name, " begins ", static_cast<std::int64_t>(beyond),
                   " bytes beyond a multiple of 16: the copy engine begins at multiples of 16; the next address that "
-                  "works is " +
-                  number(static_cast<std::int64_t>(16 - beyond)) + " bytes further");
+                  "works is ",
+                  static_cast<std::int64_t>(16 - beyond), " bytes further"}));
   }
   const std::int64_t most = x.longest_stride();
   if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
     const bool of_lines = x.stride > most;
-    out.push_back(name + " has " + (of_lines ? lines : "matrices") + " that lie " +
-                  number(of_lines ? x.stride : x.batch_stride) + " elements of " + element +
-                  " apart: a stride is less than 2^40 bytes; the nearest " + (of_lines ? "" : "batch ") +
-                  "stride that works is " + number(most));
+    out.push_back(
+        sentence({name, " has ", of_lines ? lines : "matrices", " that lie ", of_lines ? x.stride : x.batch_stride,
+                  " elements of ", element, " apart: a stride is less than 2^40 bytes; the nearest ",
+                  of_lines ? "" : "batch ", "stride that works is ", most}));
     return;
   }
   if (x.stride < x.contiguous) {
-    out.push_back(name + " has " + lines + " of " + number(x.contiguous) + " elements that lie " + number(x.stride) +
-                  " apart: they overlap; the nearest stride that works is " + number(x.rounded(x.contiguous)));
+    out.push_back(sentence({name, " has ", lines, " of ", x.contiguous, " elements that lie ", x.stride,
+                            " apart: they overlap; the nearest stride that works is ", x.rounded(x.contiguous)}));
   } else if (x.stride % x.chunk() != 0) {
-    out.push_back(name + " has " + lines + " that lie " + number(x.stride) + " elements of " + element +
-                  " apart, which is " + number(x.bytes(x.stride)) +
-                  " bytes: each begins at a multiple of 16 bytes; the nearest stride that works is " +
-                  number(x.rounded(x.stride)));
+    out.push_back(sentence(
+        {name, " has ", lines, " that lie ", x.stride, " elements of ", element, " apart, which is ", x.bytes(x.stride),
+         " bytes: each begins at a multiple of 16 bytes; the nearest stride that works is ", x.rounded(x.stride)}));
   }
   if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
-    out.push_back(name + " has matrices that lie " + number(x.batch_stride) + " elements of " + element +
-                  " apart: each begins at a multiple of 16 bytes; the nearest batch stride that works is " +
-                  number(x.batch_stride < 0 ? 0 : x.rounded(x.batch_stride)));
+    out.push_back(sentence({name, " has matrices that lie ", x.batch_stride, " elements of ", element,
+                            " apart: each begins at a multiple of 16 bytes; the nearest batch stride that works is ",
+                            x.batch_stride < 0 ? 0 : x.rounded(x.batch_stride)}));
   }
 }
 
 GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::vector<std::string>& out) {
   constexpr std::int64_t kMost = 0x7fffff00;  // coordinates of the copy engine, with room for a tile that overhangs
   if (extent < 0) {
-    out.push_back(std::string(name) + " is " + std::to_string(extent) +
-                  ": sizes are not negative; the nearest value that works is 0, which computes nothing");
+    out.push_back(sentence(
+        {name, " is ", extent, ": sizes are not negative; the nearest value that works is 0, which computes nothing"}));
   } else if (extent > kMost) {
-    out.push_back(std::string(name) + " is " + std::to_string(extent) +
-                  ": coordinates have 32 bits; the nearest value " + "that works is " + std::to_string(kMost));
+    out.push_back(
+        sentence({name, " is ", extent, ": coordinates have 32 bits; the nearest value that works is ", kMost}));
   }
 }
 

@@ -170,15 +170,15 @@ class GemmPlan {
           detail::MachineMemory(needs_.total(), simulated_ ? detail::MemoryKind::host : detail::MemoryKind::device);
       workspace_ = owned_.data();
       if (workspace_ == nullptr) {
-        problems_.push_back("there is no memory left for " + std::to_string(needs_.total()) + " bytes of workspace");
+        problems_.push_back(detail::sentence({"there is no memory left for ", needs_.total(), " bytes of workspace"}));
       }
     } else if (given.bytes < needs_.total()) {
-      problems_.push_back("the workspace has " + std::to_string(given.bytes) + " bytes: this product takes " +
-                          std::to_string(needs_.total()) + " on this device");
+      problems_.push_back(detail::sentence(
+          {"the workspace has ", given.bytes, " bytes: this product takes ", needs_.total(), " on this device"}));
     } else if (const auto beyond = reinterpret_cast<std::uintptr_t>(given.data) % 16; beyond != 0) {
-      problems_.push_back("the workspace begins " + std::to_string(beyond) +
-                          " bytes beyond a multiple of 16; the next address that works is " +
-                          std::to_string(16 - beyond) + " bytes further");
+      problems_.push_back(detail::sentence({"the workspace begins ", beyond,
+                                            " bytes beyond a multiple of 16; the next address that works is ",
+                                            16 - beyond, " bytes further"}));
     }
     if (!problems_.empty()) return;
     const std::string problem = detail::clear_memory(workspace_, needs_.total(), simulated_);

@@ -16,9 +16,8 @@ GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::Argu
                                    std::vector<std::string>& out) {
   const auto check = [&](const char* what, std::int64_t bits) {
     if (bits % 8 == 0) return;
-    out.push_back(std::string(a.name.text) + ": " + what + " of a 1-bit tensor is whole bytes, a multiple of 8, and " +
-                  std::to_string(bits) + " bits were given; the next that works is " +
-                  std::to_string(bits / 8 * 8 + 8));
+    out.push_back(sentence({a.name.text, ": ", what, " of a 1-bit tensor is whole bytes, a multiple of 8, and ", bits,
+                            " bits were given; the next that works is ", bits / 8 * 8 + 8}));
   };
   check("the stride", v.stride);
   if (batches > 1) check("the batch stride", v.batch_stride);
@@ -113,7 +112,7 @@ struct GraphHost {
       const fusion::ArgumentValue& v = values.values[i];
       if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.l, out);
       if (a.kind == fusion::ArgumentKind::reduction && a.element != ElementType::f32) {
-        out.push_back(std::string(a.name.text) + ": a reduction has results of f32, not of " + info(a.element).name);
+        out.push_back(sentence({a.name.text, ": a reduction has results of f32, not of ", info(a.element).name}));
       }
     }
   }

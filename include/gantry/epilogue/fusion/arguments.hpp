@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
 #include <gantry/epilogue/fusion/print.hpp>
 
@@ -155,7 +156,8 @@ class FusionArguments {
     forget_refusals(i);
     const Argument& argument = graph_.arguments[i];
     if (!is_null && argument.kind != ArgumentKind::scalar) {
-      return refuse(i, "is " + std::string(kind_of(argument)) + ", which is given by its address, not by a number");
+      return refuse(
+          i, gantry::detail::sentence({"is ", kind_of(argument), ", which is given by its address, not by a number"}));
     }
     values_[i] = {.given = !is_null, .value = value};
   }
@@ -169,8 +171,9 @@ class FusionArguments {
     if constexpr (!__is_same(Element, void)) {
       const bool bytes = info(argument.element).bits < 8 && __is_same(Element, std::uint8_t);
       if (element_type_v<Element> != argument.element && !bytes) {
-        return refuse(i, "is " + std::string(kind_of(argument)) + " of " + info(argument.element).name +
-                             ", and was given the address of " + info(element_type_v<Element>).name);
+        return refuse(
+            i, gantry::detail::sentence({"is ", kind_of(argument), " of ", info(argument.element).name,
+                                         ", and was given the address of ", info(element_type_v<Element>).name}));
       }
     }
     if (is_output(argument.kind) && std::is_const_v<T>) return refuse(i, "is written, and was given a const address");
@@ -205,7 +208,7 @@ class FusionArguments {
     const auto refuse = [&](const std::string& reason) { out.push_back(name_of(argument) + " " + reason); };
     if (!value.given) {
       if (!argument.has_default)
-        refuse("was not given: it is " + std::string(kind_of(argument)) + " and has no default");
+        refuse(gantry::detail::sentence({"was not given: it is ", kind_of(argument), " and has no default"}));
       return;
     }
     if (value.pointer == nullptr) return;
@@ -213,14 +216,14 @@ class FusionArguments {
     const std::int64_t step = bits < 8 ? 1 : bits / 8;
     const auto address = reinterpret_cast<std::uintptr_t>(value.pointer);
     if (address % static_cast<std::uintptr_t>(step) != 0) {
-      refuse("must be aligned to its element, " + std::to_string(step) + " bytes, and begins at " +
-             std::to_string(address) + ", " + std::to_string(address % static_cast<std::uintptr_t>(step)) + " beyond");
+      refuse(gantry::detail::sentence({"must be aligned to its element, ", step, " bytes, and begins at ", address,
+                                       ", ", address % static_cast<std::uintptr_t>(step), " beyond"}));
     }
     if (!is_tensor(argument.kind)) return check_vector(argument, value, shape, refuse);
     const std::int64_t extent = argument.row_major ? shape.n : shape.m;
     if (value.stride < extent) {
-      refuse("has a stride of " + std::to_string(value.stride) + ", less than its " +
-             (argument.row_major ? "rows are long: " : "columns are long: ") + std::to_string(extent));
+      refuse(gantry::detail::sentence({"has a stride of ", value.stride, ", less than its ",
+                                       argument.row_major ? "rows are long: " : "columns are long: ", extent}));
     }
     if (argument.kind == ArgumentKind::aux_out && shape.l > 1 && value.batch_stride == 0) {
       refuse("is written by every batch to the same place: its batch stride is 0");
@@ -235,8 +238,8 @@ class FusionArguments {
     if (argument.kind == ArgumentKind::column || argument.extent == Extent::column) extent = shape.m;
     if (argument.kind == ArgumentKind::reduction && value.batch_stride != 0 && value.batch_stride < extent &&
         shape.l > 1) {
-      refuse("has results that overlap: its batch stride is " + std::to_string(value.batch_stride) +
-             ", and each batch has " + std::to_string(extent));
+      refuse(gantry::detail::sentence(
+          {"has results that overlap: its batch stride is ", value.batch_stride, ", and each batch has ", extent}));
     }
   }
 
