@@ -317,6 +317,7 @@ TEST(GemmPlan, KeepsToItsWorkspaceWhereATileOfAClusterLiesOutside) {
 TEST(GemmPlan, RunsInSeveralThreadsAtOnce) {
   std::vector<std::thread> threads;
   std::vector<std::string> wrong(4);
+  threads.reserve(wrong.size());
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([i, &answer = wrong[static_cast<std::size_t>(i)]] {
       Product<Plain> x(72 + 64 * i, 136, 200);
