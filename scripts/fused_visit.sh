@@ -15,7 +15,7 @@ flags="-std=c++20 -O3 -gencode arch=compute_90a,code=sm_90a -Iinclude"
 {
   echo "bench/gpu/fused.cu $bin/main.o"
   for job in 0 1 2 3; do
-    for entry in 0 1 2 3 4 5 6; do
+    for entry in 0 1 2 3 4 5; do
       echo "bench/gpu/fused_entrants.cu $bin/$job$entry.o -DGANTRY_JOB=$job -DGANTRY_ENTRY=$entry"
     done
   done

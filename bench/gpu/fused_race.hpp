@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
@@ -45,10 +46,9 @@ template <int TileN, int Stages, int ClusterM>
 struct Together : CooperativeConfig {
   static constexpr int kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
 };
-template <int Warpgroups, int TileN, int Stages, int ClusterM, int ClusterN = 1>
+template <int Warpgroups, int TileN, int Stages, int ClusterM>
 struct Alternating : PingpongConfig {
-  static constexpr int kAlternating = Warpgroups, kTileN = TileN, kStages = Stages;
-  static constexpr int kClusterM = ClusterM, kClusterN = ClusterN;
+  static constexpr int kAlternating = Warpgroups, kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
 };
 
 template <Job kJob, int EpiN, int StagesC, int StagesD, bool Reuse, int EpiM>

@@ -17,6 +17,9 @@ struct BiasGelu : FusedElements {
 struct WideBiasGelu : BiasGelu {  // subtiles as wide as the tile
   static constexpr int kEpiN = PingpongConfig::kTileN, kStagesD = 1;
 };
+struct ThreeInTurn : PingpongConfig {
+  static constexpr int kAlternating = 3, kTileN = 128;
+};
 struct ResidualAux : FusedElements {
   static constexpr ElementType kC = ElementType::bf16;
   static constexpr int kEpiN = 32;
@@ -33,6 +36,7 @@ const void* kernels[] = {
     reinterpret_cast<const void*>(detail::kernel_entry<Cooperative<CooperativeConfig, BiasGelu>>),
     reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, WideBiasGelu>>),
     reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, ResidualAux>>),
+    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<ThreeInTurn, BiasGelu>>),
 };
 
 }  // namespace gantry_test
