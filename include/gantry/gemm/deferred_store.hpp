@@ -56,12 +56,7 @@ struct DeferredStore : GemmShape<Config> {
     TmaDescriptor d;
   };
   // The copy of a problem's result, or why it cannot be.
-  static TmaPlan bind_d(const GemmProblem& p) {
-    const GemmMatrix<void> d = p.d.with_strides(p.n, p.m);
-    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(d.data), .element = kElement, .layout = {}};
-    tensor.layout = make_layout(make_shape(p.m, p.n, p.l), make_stride(Int(d.stride), _1, Int(d.batch_stride)));
-    return bind(StoreD::value, tensor);
-  }
+  static TmaPlan bind_d(const GemmProblem& p) { return Loop::bind_result(StoreD::value, p); }
   template <class Encode>
   static Params make_params(const GemmProblem& p, Encode encode) {
     return {encode(bind_d(p).descriptor)};

@@ -100,6 +100,14 @@ struct Mainloop : GemmShape<Config> {
   static TmaPlan bind_a(const GemmProblem& p) { return bind_operand(LoadA::value, Shape::kMajorA, p.a, p.m, p); }
   static TmaPlan bind_b(const GemmProblem& p) { return bind_operand(LoadB::value, Shape::kMajorB, p.b, p.n, p); }
 
+  // The same of a row-major result, for a copy of its elements.
+  static TmaPlan bind_result(const TmaPlan& plan, const GemmProblem& p) {
+    const GemmMatrix<void> d = p.d.with_strides(p.n, p.m);
+    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(d.data), .element = plan.element, .layout = {}};
+    tensor.layout = make_layout(make_shape(p.m, p.n, p.l), make_stride(Int(d.stride), _1, Int(d.batch_stride)));
+    return bind(plan, tensor);
+  }
+
   // Where K is 0 there is nothing to load, and nothing to describe.
   template <class Encode>
   static Params make_params(const GemmProblem& p, Encode encode) {
