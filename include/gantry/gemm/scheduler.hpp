@@ -3,7 +3,7 @@
 // Tiles are numbered so that clusters that run at the same time touch few rows and columns: numbers run down a group of
 // `group` tiles along one side, then on to the next column of the other, there and back (`Raster`), matrix after matrix
 // of a batch. Whole tiles are dealt out in turn, and waves of them go through K forth and back, so that each finds the
-// end of the one before in L2.
+// end of the one before in L2. Where K is short, rows of tiles follow one another instead, always in one direction.
 //
 // Where whole tiles would leave many clusters idle, the first tiles (or all, where there are fewer than two waves) are
 // split: every cluster gets an equal run of K steps. The cluster whose run reaches the start of a tile owns it: that
