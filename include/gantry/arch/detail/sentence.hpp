@@ -9,12 +9,12 @@
 
 namespace gantry::detail {
 
-class Word {
+class SentencePart {
  public:
-  Word(const char* text) : text_(text) {}                 // NOLINT(google-explicit-constructor)
-  Word(const std::string& text) : text_(text.c_str()) {}  // NOLINT(google-explicit-constructor)
+  SentencePart(const char* text) : text_(text) {}                 // NOLINT(google-explicit-constructor)
+  SentencePart(const std::string& text) : text_(text.c_str()) {}  // NOLINT(google-explicit-constructor)
   template <Integer T>
-  Word(T number)  // NOLINT(google-explicit-constructor)
+  SentencePart(T number)  // NOLINT(google-explicit-constructor)
       : negative_(kSigned<T> && static_cast<std::int64_t>(number) < 0),
         magnitude_(static_cast<std::uint64_t>(number)) {}
 
@@ -43,9 +43,9 @@ class Word {
   std::uint64_t magnitude_ = 0;
 };
 
-GANTRY_COLD inline std::string sentence(std::initializer_list<Word> words) {
+GANTRY_COLD inline std::string sentence(std::initializer_list<SentencePart> words) {
   std::string out;
-  for (const Word& word : words) word.append_to(out);
+  for (const SentencePart& word : words) word.append_to(out);
   return out;
 }
 
