@@ -12,7 +12,7 @@ template <class AnyGraph, class Accepts>
 GANTRY_HD constexpr bool all_uses(const AnyGraph& graph, int node, const Accepts& accepts) {
   bool used = false;
   for (int user = 0; user < graph.node_count; ++user) {
-    for (const int input : graph.nodes[user].inputs) {
+    for (const auto input : graph.nodes[user].inputs) {
       if (input != node) continue;
       if (!accepts(user)) return false;
       used = true;
