@@ -31,7 +31,7 @@ constexpr std::uint32_t registers_at_launch(const LaunchConfig& config) {
 
 GANTRY_COLD inline std::vector<std::string> problems(const LaunchConfig& config) {
   std::vector<std::string> out;
-  const auto say = [&](std::initializer_list<detail::Word> words) {
+  const auto say = [&](std::initializer_list<detail::SentencePart> words) {
     out.push_back(detail::sentence({config.name, ": ", detail::sentence(words)}));
   };
   if (config.grid.count() == 0 || config.block.count() == 0 || config.cluster.count() == 0) {
