@@ -16,6 +16,7 @@
 #include <cuda_bf16.h>
 
 #include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/device.hpp>

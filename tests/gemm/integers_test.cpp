@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/epilogue/arguments.hpp>
 #include <gantry/gemm/types.hpp>
 
 namespace gantry {

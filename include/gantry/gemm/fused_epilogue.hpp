@@ -15,11 +15,14 @@
 //     static_assert(sizeof(Epilogue::Storage) <= 48 * 1024);
 #pragma once
 
-#include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/collective.hpp>
 #include <gantry/gemm/mainloop.hpp>
 
 namespace gantry {
+
+template <class Config>
+struct EpilogueArguments;  // epilogue/arguments.hpp: for the host, and not to be read with every kernel
 
 // What a fusion says about C and D besides its graph.
 struct FusedElements {
