@@ -1,0 +1,453 @@
+// From the fields of a CollectiveBuilder to a policy, decision by decision, with every reason against it.
+#pragma once
+
+#include <gantry/epilogue/atoms.hpp>
+#include <gantry/epilogue/builder_options.hpp>
+#include <gantry/epilogue/detail/nearest.hpp>
+
+namespace gantry::detail {
+
+// What the copy engine moves for an element: itself, or what has a name in tensor maps of Hopper.
+GANTRY_HD constexpr ElementType tma_element_of(ElementType element) noexcept {
+  if (element_bits(element) < 8) return ElementType::u8;
+  const TmaFormat format = tma_format(element);
+  return format.exists ? element : format.nearest;
+}
+
+// Makes one policy, decision by decision; those that need a refused one are left out.
+class PolicyMaker {
+ public:
+  GANTRY_HD constexpr explicit PolicyMaker(const CollectiveBuilder& asked) : in_(asked) {}
+
+  GANTRY_HD constexpr const EpiloguePolicy& make() {
+    take_over();
+    choose_schedule();
+    check_layouts();
+    const bool tile = check_cta_tile();
+    if (p_.uses_tma()) {
+      make_tma(tile);
+    } else {
+      finish_without_smem();
+    }
+    return p_;
+  }
+
+ private:
+  static constexpr int kLargestExtent = 1024;
+  static constexpr int kMostStages = 32;
+  static constexpr int kMostWarpGroups = 4;
+
+  GANTRY_HD constexpr bool compatible() const { return in_.flavour == PolicyFlavour::cutlass_compatible; }
+  GANTRY_HD constexpr int c_bits() const { return element_bits(in_.c); }
+  GANTRY_HD constexpr int d_bits() const { return element_bits(p_.d.smem_element); }
+
+  GANTRY_HD constexpr void take_over() {
+    p_.flavour = in_.flavour;
+    p_.asked = in_.schedule;
+    p_.cta_tile = in_.tile;
+    p_.element_acc = in_.acc;
+    p_.element_compute = in_.compute;
+    p_.d.element = in_.d;
+    p_.d.smem_element = p_.d.exists() ? in_.d : in_.aux;
+    p_.c.element = in_.c;
+    p_.c.smem_element = p_.c.exists() ? in_.c : p_.d.smem_element;
+    p_.d.layout = in_.layout_d;
+    p_.c.layout = p_.c.exists() ? in_.layout_c : in_.layout_d;
+    p_.c.gmem_stride = gmem_stride(p_.c.layout);
+    p_.d.gmem_stride = gmem_stride(p_.d.layout);
+    p_.c.gmem_alignment = alignment_of(p_.c, in_.align_c);
+    p_.d.gmem_alignment = alignment_of(p_.d, in_.align_d);
+    check_element(EpilogueSide::accumulator, in_.acc);
+    check_element(EpilogueSide::compute, in_.compute);
+  }
+
+  GANTRY_HD static constexpr int alignment_of(const EpilogueOperand& x, int asked) {
+    const int bits = element_bits(x.smem_element);
+    return asked != 0 || bits == 0 ? asked : (bits < 128 ? 128 / bits : 1);
+  }
+
+  GANTRY_HD constexpr void check_element(EpilogueSide what, ElementType element) {
+    if (element != ElementType::void_) return;
+    p_.reasons.add({.rule = EpilogueRule::element_missing,
+                    .operand = what,
+                    .element = element,
+                    .nearest = static_cast<std::int64_t>(ElementType::f32)});
+  }
+
+  // ---- Schedule
+
+  GANTRY_HD static constexpr bool aligned(const EpilogueOperand& x) {
+    return !x.exists() || (x.gmem_alignment > 0 && element_bits(x.element) * std::int64_t{x.gmem_alignment} % 128 == 0);
+  }
+
+  GANTRY_HD constexpr void choose_schedule() {
+    p_.schedule = in_.schedule == EpilogueSchedule::automatic ? automatic_schedule() : in_.schedule;
+    const EpilogueScheduleInfo s = info(p_.schedule);
+    p_.map_warp_groups = s.map_warp_groups;
+    p_.warp_groups = s.tile_warp_groups;
+    if (in_.warp_groups == 0) return;
+    p_.warp_groups = clamped(in_.warp_groups, 1, kMostWarpGroups);
+    if (p_.warp_groups == in_.warp_groups) return;
+    p_.reasons.add({.rule = EpilogueRule::warp_groups,
+                    .actual = in_.warp_groups,
+                    .nearest = p_.warp_groups,
+                    .first = kMostWarpGroups});
+  }
+
+  GANTRY_HD constexpr EpilogueSchedule automatic_schedule() const {
+    const bool arrays = !compatible() && (p_.c.layout.per_group || p_.d.layout.per_group);
+    if (compatible() || !aligned(p_.c) || !aligned(p_.d)) {
+      return arrays ? EpilogueSchedule::ptr_array_no_smem_warp_specialized : EpilogueSchedule::no_smem_warp_specialized;
+    }
+    const bool two = in_.tile.m % (2 * kMmaRows) == 0;
+    if (arrays) {
+      return two ? EpilogueSchedule::ptr_array_tma_warp_specialized_cooperative
+                 : EpilogueSchedule::ptr_array_tma_warp_specialized;
+    }
+    return two ? EpilogueSchedule::tma_warp_specialized_cooperative : EpilogueSchedule::tma_warp_specialized;
+  }
+
+  GANTRY_HD constexpr void check_layouts() {
+    if (p_.c.exists()) check_layout(EpilogueSide::c, p_.c.layout);
+    check_layout(EpilogueSide::d, p_.d.layout);
+  }
+
+  GANTRY_HD constexpr void check_layout(EpilogueSide which, LayoutTag tag) {
+    const bool tma = p_.uses_tma();
+    if (tag.per_group && is_im2col(tag)) {
+      p_.reasons.add({.rule = EpilogueRule::per_group_im2col, .operand = which});
+    } else if (tag.per_group && !p_.pointer_array()) {
+      const EpilogueSchedule nearest =
+          tma ? EpilogueSchedule::ptr_array_tma_warp_specialized : EpilogueSchedule::ptr_array_no_smem_warp_specialized;
+      p_.reasons.add({.rule = EpilogueRule::per_group_strides,
+                      .operand = which,
+                      .schedule = p_.schedule,
+                      .nearest = static_cast<std::int64_t>(nearest)});
+    } else if (is_im2col(tag) && !tma) {
+      p_.reasons.add({.rule = EpilogueRule::im2col_needs_tma,
+                      .operand = which,
+                      .schedule = p_.schedule,
+                      .nearest = static_cast<std::int64_t>(EpilogueSchedule::tma_warp_specialized)});
+    }
+  }
+
+  // ---- Tiles
+
+  // True where extents can be reckoned with.
+  GANTRY_HD constexpr bool check_cta_tile() {
+    const bool m = check_extent(TileMode::m, in_.tile.m);
+    const bool n = check_extent(TileMode::n, in_.tile.n);
+    if (!m || !n || !p_.uses_tma()) return m && n;
+    // CUTLASS lets two warp groups share 64 rows.
+    const int all = kMmaRows * p_.warp_groups;
+    const int step = compatible() && in_.tile.m < all ? kMmaRows : all;
+    if (in_.tile.m % step == 0) return true;
+    p_.reasons.add({.rule = EpilogueRule::mma_rows,
+                    .actual = in_.tile.m,
+                    .nearest = nearest_multiple(in_.tile.m, step),
+                    .first = step});
+    return false;
+  }
+
+  GANTRY_HD constexpr bool check_extent(TileMode mode, int extent) {
+    if (extent >= 1 && extent <= kLargestExtent) return true;
+    p_.reasons.add({.rule = EpilogueRule::cta_tile_extent,
+                    .mode = mode,
+                    .actual = extent,
+                    .nearest = clamped(extent, 1, kLargestExtent),
+                    .first = kLargestExtent});
+    return false;
+  }
+
+  GANTRY_HD constexpr bool choose_epi_tile() {
+    const TileMN cta{in_.tile.m, in_.tile.n};
+    const bool chosen = in_.epi_tile != TileMN{};
+    p_.epi_tile =
+        chosen ? in_.epi_tile
+               : default_epi_tile(
+                     {.cta_tile = cta, .d_bits = d_bits(), .warp_groups = p_.warp_groups, .flavour = in_.flavour});
+    const int before = p_.reasons.size();
+    if (chosen) check_chosen_tile();
+    if (p_.reasons.size() == before) check_divides(TileMode::m, p_.epi_tile.m, cta.m, kMmaRows * p_.warp_groups);
+    if (p_.reasons.size() == before) check_divides(TileMode::n, p_.epi_tile.n, cta.n, compatible() && chosen ? 16 : 8);
+    if (p_.epi_tile.n > 0 && p_.epi_tile.n % 8 != 0 && p_.reasons.size() == before) {
+      p_.reasons.add({.rule = EpilogueRule::accumulator_columns,
+                      .actual = p_.epi_tile.n,
+                      .nearest = nearest_multiple(p_.epi_tile.n, 8)});
+    }
+    return p_.reasons.size() == before;
+  }
+
+  GANTRY_HD constexpr void check_chosen_tile() {
+    const TileMN t = p_.epi_tile;
+    const int rows = kMmaRows * (p_.warp_groups > 0 ? p_.warp_groups : 1);
+    const int columns = compatible() ? 16 : 8;
+    if (compatible() && t.m != rows) {
+      p_.reasons.add({.rule = EpilogueRule::epi_tile_rows,
+                      .schedule = p_.schedule,
+                      .actual = t.m,
+                      .nearest = rows,
+                      .first = rows});
+    } else if (t.m < rows || t.m % rows != 0) {
+      p_.reasons.add({.rule = EpilogueRule::epi_tile_mma_rows,
+                      .actual = t.m,
+                      .nearest = nearest_multiple(t.m, rows),
+                      .first = rows});
+    }
+    if (t.n < columns || t.n % columns != 0) {
+      p_.reasons.add({.rule = EpilogueRule::epi_tile_columns,
+                      .actual = t.n,
+                      .nearest = nearest_divisor(t.n, in_.tile.n, columns),
+                      .first = columns});
+    }
+  }
+
+  GANTRY_HD constexpr void check_divides(TileMode mode, int extent, int whole, int step) {
+    if (extent > 0 && whole % extent == 0) return;
+    p_.reasons.add({.rule = EpilogueRule::epi_tile_divides,
+                    .mode = mode,
+                    .actual = extent,
+                    .nearest = nearest_divisor(extent, whole, step),
+                    .first = whole});
+  }
+
+  // ---- Elements, alignments
+
+  GANTRY_HD constexpr bool check_operands() {
+    const int before = p_.reasons.size();
+    if (p_.d.smem_element == ElementType::void_) {
+      p_.reasons.add({.rule = EpilogueRule::d_without_element,
+                      .operand = EpilogueSide::d,
+                      .nearest = static_cast<std::int64_t>(in_.compute)});
+    }
+    check_operand(EpilogueSide::c, p_.c);
+    check_operand(EpilogueSide::d, p_.d);
+    return p_.reasons.size() == before;
+  }
+
+  GANTRY_HD constexpr void check_operand(EpilogueSide which, const EpilogueOperand& x) {
+    const int bits = element_bits(x.smem_element);
+    if (bits == 0) return;
+    if (128 % bits != 0) {
+      if (which == EpilogueSide::c && !x.exists()) return;
+      p_.reasons.add({.rule = EpilogueRule::smem_element,
+                      .operand = which,
+                      .element = x.smem_element,
+                      .actual = bits,
+                      .nearest = static_cast<std::int64_t>(ElementType::u8)});
+    } else if (!aligned(x)) {
+      p_.reasons.add({.rule = EpilogueRule::alignment,
+                      .operand = which,
+                      .element = x.element,
+                      .actual = x.gmem_alignment,
+                      .nearest = 128 / bits,
+                      .first = std::int64_t{x.gmem_alignment} * bits / 8});
+    }
+  }
+
+  GANTRY_HD constexpr bool check_smem_rows() {
+    const int before = p_.reasons.size();
+    if (p_.c.exists()) check_smem_row(EpilogueSide::c, p_.c);
+    check_smem_row(EpilogueSide::d, p_.d);
+    return p_.reasons.size() == before;
+  }
+
+  GANTRY_HD constexpr void check_smem_row(EpilogueSide which, const EpilogueOperand& x) {
+    const int chunk = elements_per_chunk(element_bits(x.smem_element));
+    const int extent = x.m_major() ? p_.epi_tile.m : p_.epi_tile.n;
+    if (extent % chunk == 0) return;
+    p_.reasons.add({.rule = EpilogueRule::smem_row,
+                    .operand = which,
+                    .mode = x.m_major() ? TileMode::m : TileMode::n,
+                    .element = x.smem_element,
+                    .actual = extent,
+                    .nearest = nearest_multiple(extent, chunk),
+                    .first = chunk});
+  }
+
+  // ---- Stages, fragments
+
+  GANTRY_HD constexpr int take_stages(EpilogueSide which, int asked, int by_rule) {
+    if (asked == 0) return by_rule;
+    const int taken = clamped(asked, 1, kMostStages);
+    if (taken != asked) {
+      p_.reasons.add(
+          {.rule = EpilogueRule::stages, .operand = which, .actual = asked, .nearest = taken, .first = kMostStages});
+    }
+    return taken;
+  }
+
+  // `tiles`: the subtiles of a CTA tile; many where their number is not known, so that what is refused was asked for.
+  GANTRY_HD constexpr void choose_stages(int tiles) {
+    const auto least = [](int a, int b) { return a < b ? a : b; };
+    p_.stages_d = take_stages(EpilogueSide::d, in_.stages_d, least(tiles, 2));
+    // With loads a delayed store is slower, and it complicates the maps of pointer arrays.
+    const bool delay_by_rule = !p_.c.exists() && !p_.pointer_array();
+    p_.delay_tma_store = in_.delay_tma_store == Choice::automatic ? delay_by_rule : in_.delay_tma_store == Choice::yes;
+    // Bytes load fast and take little room: waiting for stores would cost more than buffers of their own.
+    const bool same_wide = p_.c.exists() && p_.d.exists() && c_bits() == d_bits() && d_bits() > 8;
+    const bool room =
+        in_.stages_c == 0 || in_.stages_c > p_.stages_d || (in_.stages_c == p_.stages_d && !p_.delay_tma_store);
+    const bool reuse = in_.reuse_smem_c == Choice::automatic ? same_wide && room : in_.reuse_smem_c == Choice::yes;
+    const int few = least(tiles, 4);
+    p_.stages_c = take_stages(EpilogueSide::c, in_.stages_c, reuse && few < p_.stages_d + 1 ? p_.stages_d + 1 : few);
+    p_.reuse_smem_c = reuse;
+  }
+
+  GANTRY_HD constexpr void choose_fragment() {
+    const int values = p_.epi_tile.size() / p_.threads();
+    if (values < 1 || p_.epi_tile.size() % p_.threads() != 0) {
+      p_.reasons.add({.rule = EpilogueRule::tile_threads,
+                      .actual = p_.epi_tile.size(),
+                      .nearest = nearest_multiple(p_.epi_tile.size(), p_.threads()),
+                      .first = p_.threads()});
+      return;
+    }
+    p_.fragment_size = in_.fragment_size == 0 ? values : in_.fragment_size;
+    if (p_.fragment_size > 0 && values % p_.fragment_size == 0) return;
+    p_.reasons.add({.rule = EpilogueRule::fragment_size,
+                    .actual = p_.fragment_size,
+                    .nearest = nearest_divisor(p_.fragment_size, values, 1),
+                    .first = values});
+  }
+
+  // ---- Buffers
+
+  GANTRY_HD constexpr void lay_out(EpilogueOperand& x, int stages) const {
+    const int bits = element_bits(x.smem_element);
+    x.stages = stages;
+    x.smem_atom = epilogue_smem_atom(bits, x.m_major(), p_.epi_tile);
+    x.smem_layout = epilogue_smem_layout(x.smem_atom, x.m_major(), p_.epi_tile, stages);
+    x.smem_alignment = static_cast<int>(smem_alignment(x.smem_layout));
+    x.stage_bytes = p_.epi_tile.size() * bits / 8;
+  }
+
+  GANTRY_HD constexpr void check_reuse() {
+    if (!p_.reuse_smem_c) return;
+    if (!p_.c.exists() || !p_.d.exists()) {
+      p_.reasons.add(
+          {.rule = EpilogueRule::reuse_needs_both, .operand = p_.c.exists() ? EpilogueSide::d : EpilogueSide::c});
+    }
+    if (p_.stages_d > p_.stages_c) {
+      p_.reasons.add(
+          {.rule = EpilogueRule::reuse_stages, .actual = p_.stages_d, .nearest = p_.stages_c, .first = p_.stages_c});
+    }
+    if (p_.c.exists() && p_.d.exists() && c_bits() != d_bits()) {
+      p_.reasons.add({.rule = EpilogueRule::reuse_space, .actual = d_bits(), .first = c_bits()});
+    }
+    if (!p_.delay_tma_store || p_.stages_c > p_.stages_d) return;
+    if (in_.deadlock == DeadlockCheck::bypassed_for_demonstration) {
+      p_.deadlock_bypassed = true;
+    } else {
+      p_.reasons.add(
+          {.rule = EpilogueRule::deadlock, .actual = p_.stages_c, .nearest = p_.stages_d + 1, .first = p_.stages_d});
+    }
+  }
+
+  // ---- TMA
+
+  GANTRY_HD constexpr TmaPlan plan(const EpilogueOperand& x, TmaOp op) const {
+    const Int given = Int::unknown();
+    const Layout gmem = x.im2col() ? make_layout(make_shape(given, given), make_stride(given, _1))
+                                   : Layout(make_shape(given, given, given), x.gmem_stride);
+    TmaPlan planned =
+        plan_structure({.op = op,
+                        .gtensor = {.element = x.smem_element, .layout = gmem},
+                        .smem = take(x.smem_layout, 0, 2),
+                        .cta_tiler = Tiler(make_shape(Int::fixed(p_.epi_tile.m), Int::fixed(p_.epi_tile.n))),
+                        .tma_element = tma_element_of(x.smem_element)});
+    return planned;
+  }
+
+  GANTRY_HD constexpr void plan_copies() {
+    p_.copy_op_g2s = p_.c.im2col() ? TmaOp::load_im2col : TmaOp::load;
+    p_.copy_op_s2g = p_.d.im2col() ? TmaOp::store_im2col : TmaOp::store;
+    p_.d.plan = plan(p_.d, TmaOp::store);
+    if (p_.c.smem_element == p_.d.smem_element && p_.c.layout == p_.d.layout) {
+      p_.c.plan = p_.d.plan;  // the same box, the other way
+      p_.c.plan.op = TmaOp::load;
+    } else {
+      p_.c.plan = plan(p_.c, TmaOp::load);
+    }
+    if (p_.c.exists()) quote(EpilogueSide::c, p_.c.plan);
+    quote(EpilogueSide::d, p_.d.plan);
+  }
+
+  GANTRY_HD constexpr void quote(EpilogueSide which, const TmaPlan& planned) {
+    for (const TmaReason& r : planned.reasons) {
+      p_.reasons.add({.rule = EpilogueRule::tma_plan, .operand = which, .tma = r});
+    }
+  }
+
+  GANTRY_HD constexpr void choose_operations() {
+    const int columns = p_.epi_tile.n;
+    p_.copy_op_s2r = smem_load_operation(element_bits(p_.c.smem_element), p_.c.m_major(), columns);
+    p_.copy_op_r2s = smem_store_operation(element_bits(p_.d.smem_element), p_.d.m_major(), columns);
+    p_.copy_atom_c = accumulator_operation(columns);
+  }
+
+  // ---- Storage
+
+  GANTRY_HD constexpr EpilogueBuffers buffers() const {
+    if (p_.reuse_smem_c) return EpilogueBuffers::d_reuses_c;
+    const bool d = p_.d.exists() || in_.d_workspace || compatible();
+    if (p_.c.exists()) return d ? EpilogueBuffers::c_and_d : EpilogueBuffers::c_only;
+    return d ? EpilogueBuffers::d_only : EpilogueBuffers::none;
+  }
+
+  GANTRY_HD static constexpr StorageNeed need_of(const EpilogueOperand& x) {
+    return {static_cast<int>(cosize(x.smem_layout) * element_bits(x.smem_element) / 8), x.smem_alignment};
+  }
+
+  GANTRY_HD constexpr void lay_out_storage() {
+    const StorageNeed& f = in_.fusion;
+    if (f.bytes < 0 || f.alignment < 1 || (f.alignment & (f.alignment - 1)) != 0) {
+      p_.reasons.add({.rule = EpilogueRule::fusion_storage, .actual = f.bytes, .nearest = 16, .first = f.alignment});
+      return;
+    }
+    p_.storage = epilogue_storage({.buffers = buffers(),
+                                   .c = need_of(p_.c),
+                                   .d = need_of(p_.d),
+                                   .fusion = f,
+                                   .tensormaps = p_.pointer_array() ? 1 + p_.map_warp_groups : 0,
+                                   .stages_c = p_.stages_c,
+                                   .flavour = in_.flavour});
+    if (p_.storage.bytes <= static_cast<int>(kSharedBytesPerBlock)) return;
+    const int stages = p_.reuse_smem_c ? p_.stages_c : (p_.c.exists() ? p_.stages_c : 0) + p_.stages_d;
+    const int each = p_.storage.collective_bytes / stages;
+    p_.reasons.add({.rule = EpilogueRule::shared_memory,
+                    .actual = p_.storage.bytes,
+                    .nearest = each > 0 ? static_cast<int>(kSharedBytesPerBlock) / each : 0,
+                    .first = static_cast<std::int64_t>(kSharedBytesPerBlock)});
+  }
+
+  GANTRY_HD constexpr void make_tma(bool tile) {
+    const bool operands = check_operands();
+    const bool epi_tile = tile && choose_epi_tile();
+    choose_stages(epi_tile ? p_.subtiles() : kMostStages);
+    check_reuse();
+    if (!epi_tile || !operands || !check_smem_rows()) return;
+    choose_fragment();
+    lay_out(p_.c, p_.stages_c);
+    lay_out(p_.d, p_.store_stages());
+    p_.transaction_bytes = p_.c.stage_bytes;
+    choose_operations();
+    plan_copies();
+    if (!p_.refused()) lay_out_storage();
+  }
+
+  GANTRY_HD constexpr void finish_without_smem() {
+    if (!p_.d.exists()) {
+      p_.reasons.add({.rule = EpilogueRule::d_without_element,
+                      .operand = EpilogueSide::d,
+                      .nearest = static_cast<std::int64_t>(in_.compute)});
+    }
+    p_.epi_tile = {in_.tile.m, in_.tile.n};
+    p_.storage = epilogue_storage({.flavour = in_.flavour});
+  }
+
+  const CollectiveBuilder& in_;
+  EpiloguePolicy p_{};
+};
+
+}  // namespace gantry::detail
