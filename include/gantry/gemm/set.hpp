@@ -80,17 +80,12 @@ class GemmSet {
       return any;
     }
     GemmQuestion q;
-    q.workload = {e.m,
-                  e.n,
-                  e.k,
-                  e.batch,
-                  o.a,
-                  o.b,
-                  o.c,
-                  o.d,
-                  o.major_a,
-                  o.major_b,
-                  fusion::print(args.fusion.graph(), typename GemmTypes<First>::Fusion::Functions{}).c_str()};
+    q.workload = workload_of(o);
+    q.workload.m = e.m;
+    q.workload.n = e.n;
+    q.workload.k = e.k;
+    q.workload.l = e.batch;
+    q.workload.epilogue = fusion::print(args.fusion.graph(), typename GemmTypes<First>::Fusion::Functions{}).c_str();
     q.epilogue = epilogue_cost(args.fusion.graph(), o.c);
     q.device.multiprocessors = device.multiprocessors;
     q.device_name = preference.device_name;
