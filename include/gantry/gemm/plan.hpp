@@ -218,12 +218,12 @@ class GemmPlan {
   }
 
   // On the machine that the plan is for?
-  LaunchResult refusal(bool simulated) const {
+  GANTRY_COLD LaunchResult refusal(bool simulated) const {
     if (!ok()) return {detail::joined(problems_), {}};
     if (simulated == simulated_) return {};
-    return {std::string("this plan was made for ") + (simulated_ ? "the simulated machine" : "a GPU") +
-                ", and is run on " + (simulated ? "the simulated machine" : "a GPU") +
-                ": make another with device_of that machine\n",
+    const auto name = [](bool of_simulated) { return of_simulated ? "the simulated machine" : "a GPU"; };
+    return {detail::sentence({"this plan was made for ", name(simulated_), ", and is run on ", name(simulated),
+                              ": make another with device_of that machine\n"}),
             {}};
   }
 

@@ -179,8 +179,8 @@ GANTRY_HD constexpr Int coordinate_step(const TmaGmode& m, const TmaUnits& units
 // Global mode -> TMA coordinate: the stride of the coordinate tensor, on the profile of the global tensor. Modes that
 // need no coordinate have `_0`. Rational where a TMA element holds several values; unknown, where modes share a
 // dimension, as long as dims.rank is 0.
-GANTRY_HD constexpr IntTuple make_tma_tensor_stride(TupleView gmem_shape, const TmaGmodes& gmodes,
-                                                    const Layout& tma_gbasis, const TmaGmemModes& dims) {
+GANTRY_COLD GANTRY_HD constexpr IntTuple make_tma_tensor_stride(TupleView gmem_shape, const TmaGmodes& gmodes,
+                                                                const Layout& tma_gbasis, const TmaGmemModes& dims) {
   int i = 0;
   return transform_leaf(
       gmem_shape, [&](const Int&) { return detail::coordinate_step(gmodes[i++], gmodes.units(), tma_gbasis, dims); });
@@ -257,8 +257,8 @@ GANTRY_HD constexpr void check_steps(const TmaGmodes& gmodes, TupleView tma_tens
 }
 
 // One dimension with several global modes: the box steps through them densely, the tile by their strides.
-GANTRY_HD constexpr void check_groups(const TmaGmodes& gmodes, const Layout& tma_gbasis, const TmaGmemModes& dims,
-                                      TmaReasons& reasons) {
+GANTRY_COLD GANTRY_HD constexpr void check_groups(const TmaGmodes& gmodes, const Layout& tma_gbasis,
+                                                  const TmaGmemModes& dims, TmaReasons& reasons) {
   for_each_dimension(tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
     if (basis.is_leaf() || leaf_count(basis) < 2) return;
     std::uint64_t dense = dims.stride[dim];

@@ -44,7 +44,7 @@ struct EncodedTmaDescriptor {
 };
 
 // Why there is no map: the first violation, and how many more there are.
-constexpr TmaSentence describe(const EncodedTmaDescriptor& encoded) {
+GANTRY_COLD constexpr TmaSentence describe(const EncodedTmaDescriptor& encoded) {
   TmaSentence out;
   switch (encoded.status) {
     case TmaEncodeStatus::encoded:

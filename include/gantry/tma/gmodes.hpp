@@ -89,7 +89,7 @@ struct TmaGmode {
 
 class TmaGmodes {
  public:
-  GANTRY_HD constexpr TmaGmodes(const Layout& gmem, const TmaUnits& units) : units_(units) {
+  GANTRY_COLD GANTRY_HD constexpr TmaGmodes(const Layout& gmem, const TmaUnits& units) : units_(units) {
     for_each_mode(gmem.shape(), gmem.stride(), {}, [this](BasisPath path, const Int& extent, const Int& step) {
       const ModeInUnits m = in_units(units_, extent, step);
       modes_[count_++] = {path, extent, step, m.extent, m.step, m.step_fits, m.extent_fits};

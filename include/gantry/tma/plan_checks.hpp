@@ -186,7 +186,8 @@ GANTRY_HD constexpr void check_modes_without_coordinate(const TmaPlan& plan, con
 }
 
 // Where modes share a dimension, a tile that passes the end of its mode must pass the end of the dimension.
-GANTRY_HD constexpr void check_shared_dimensions(const TmaPlan& plan, const TmaGmodes& gmodes, TmaReasons& reasons) {
+GANTRY_COLD GANTRY_HD constexpr void check_shared_dimensions(const TmaPlan& plan, const TmaGmodes& gmodes,
+                                                             TmaReasons& reasons) {
   for_each_dimension(plan.tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
     if (box.is_leaf() || leaf_count(box) < 2) return;
     std::int64_t last = 0;
@@ -207,7 +208,7 @@ GANTRY_HD constexpr void check_shared_dimensions(const TmaPlan& plan, const TmaG
 }
 
 // Whether a tensor is one that a structure was made for: same element, same tree, same static leaves.
-GANTRY_HD constexpr void check_bind(const TmaPlan& plan, const GlobalTensor& gtensor, TmaReasons& reasons) {
+GANTRY_COLD GANTRY_HD constexpr void check_bind(const TmaPlan& plan, const GlobalTensor& gtensor, TmaReasons& reasons) {
   if (!gtensor.layout.ok()) {
     return reasons.add({.rule = TmaPlanRule::gmem_invalid, .fault = gtensor.layout.fault()});
   }

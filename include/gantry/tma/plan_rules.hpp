@@ -94,7 +94,7 @@ GANTRY_HD constexpr void append_placeholder(TmaPlanSentence& out, const char* na
 
 }  // namespace detail
 
-GANTRY_HD constexpr TmaPlanSentence describe(const TmaReason& reason) {
+GANTRY_COLD GANTRY_HD constexpr TmaPlanSentence describe(const TmaReason& reason) {
   return detail::fill_in<TmaPlanSentence>(entry_of(reason.rule).text, reason, detail::append_placeholder);
 }
 

@@ -292,7 +292,7 @@ class TmaValidation {
     return nearest;
   }
 
-  GANTRY_HD constexpr void check_column() noexcept {
+  GANTRY_COLD GANTRY_HD constexpr void check_column() noexcept {
     const TmaDescriptorParams q = sized();
     check_inner(TmaField::channels_per_pixel, -1, p_.channels_per_pixel, q.pixels_per_column);
     const std::uint64_t pixels = p_.pixels_per_column;

@@ -58,7 +58,7 @@ inline constexpr TmaRuleEntry kTmaRules[] = {
 #include <gantry/tma/detail/rule_table.hpp>
 };
 
-GANTRY_HD constexpr TmaRuleEntry entry_of(TmaRule rule) noexcept {
+GANTRY_COLD GANTRY_HD constexpr TmaRuleEntry entry_of(TmaRule rule) noexcept {
   switch (rule) {
 #define GANTRY_X(id, severity, text, source) \
   case TmaRule::id:                          \
@@ -188,7 +188,7 @@ GANTRY_HD constexpr bool is_signed(TmaField field) noexcept {
          field >= TmaField::spatial_rank;
 }
 
-GANTRY_HD constexpr void append_value(TmaSentence& out, TmaField field, std::uint64_t value) {
+GANTRY_COLD GANTRY_HD constexpr void append_value(TmaSentence& out, TmaField field, std::uint64_t value) {
   if (field == TmaField::address || field == TmaField::shared_address) {
     out.append("0x");
     append_unsigned(out, value, 16);

@@ -28,7 +28,7 @@ GANTRY_HD constexpr std::uint32_t factors_of(const Graph& graph, int i) {
 
 // Bit a is set where argument a multiplies C in every use of it: scalars, and vectors, which may be left out and then
 // are the same number everywhere. 0 where C is used without a factor, or not at all.
-GANTRY_HD constexpr std::uint32_t source_factors(const Graph& graph) {
+GANTRY_COLD GANTRY_HD constexpr std::uint32_t source_factors(const Graph& graph) {
   std::uint32_t factors = ~std::uint32_t{0};
   bool used = false;
   const int d = graph.d;
