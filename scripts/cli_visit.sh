@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # The command line on a machine with a GPU: doctor, products compiled at run time, the benchmark, tuning.
 #
-#   scripts/cli_visit.sh --pack [BUILD]   on any machine: puts the program of BUILD (build/release unless given) and the libraries
-#                                         that a bare machine lacks into build/cli_visit
+#   scripts/cli_visit.sh --pack [BUILD [TREE]]
+#                                         on any machine: puts the program of BUILD (build/release unless given), the headers of TREE
+#                                         (this one) and the libraries that a bare machine lacks into build/cli_visit
 #   scripts/cli_visit.sh                  on the machine with the GPU: runs what was packed, or builds it with CMake first
+#   scripts/cli_visit.sh --table          the same, but measures the table of docs/performance.md, "Through the command line"
 #
-# What it prints goes to cli.log, the record to cli.json and the plot to cli.svg, in $OUT or in build/cli_visit. Fails if a
-# command failed. Takes about two minutes.
+# What it prints goes to cli.log, the record to cli.json and the plot to cli.svg, in $OUT or in build/cli_visit; records of the
+# table to table_*.json. Fails if a command failed. Takes about two minutes, the table three.
 set -u
 cd "$(dirname "$0")/.."
 packed=build/cli_visit
@@ -15,6 +17,7 @@ mkdir -p "$packed/lib"
 if [[ ${1:-} == --pack ]]; then
   program=${2:-build/release}/bin/gantry
   cp "$program" "$packed/gantry" || exit 1
+  rm -rf "$packed/include" && cp -r "${3:-.}/include" "$packed/include"
   ldd "$program" | awk '/=> \// && !/lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s)\.so/ {print $3}' | xargs -r cp -Lt "$packed/lib"
   echo "packed $program and $(find "$packed/lib" -type f | wc -l) libraries into $packed"
   exit 0
@@ -28,7 +31,7 @@ log=$out/cli.log
 : >"$log"
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
 export LD_LIBRARY_PATH=$PWD/$packed/lib:$cuda/lib64:${LD_LIBRARY_PATH:-}
-export GANTRY_INCLUDE_DIR=$PWD/include GANTRY_CACHE_DIR=$PWD/$packed/cache GANTRY_TUNING=$out/tuning
+export GANTRY_INCLUDE_DIR=$PWD/$packed/include GANTRY_CACHE_DIR=$PWD/$packed/cache GANTRY_TUNING=$out/tuning
 gantry=$packed/gantry
 failed=0
 visit() { # seconds, arguments...
@@ -40,6 +43,32 @@ visit() { # seconds, arguments...
   printf '(status %d, %d s)\n' "$code" $((SECONDS - start)) | tee -a "$log"
   [[ $code -eq 0 ]] || failed=1
 }
+
+if [[ ${1:-} == --table ]]; then
+  epilogues=('d = acc' 'd = acc + c' 'd = gelu_tanh(acc + row(bias:bf16))' 'aux:bf16 = acc + row(bias:bf16); d = gelu_tanh(aux)')
+  printf '%s\n' '8192 8192 8192' '4096 14336 4096' >"$packed/lasting.txt"
+  types=('--a f16' '--a tf32' '--a e4m3' '--a e4m3 --b e5m2 --promote' '--a s8' '--a u8' '--a f16 --major-a m --major-b n' '--a bf16 --layout-d column')
+  # All kernels are compiled at once; what is measured meanwhile does not count.
+  for epilogue in "${epilogues[@]}"; do
+    timeout 40 "$gantry" bench gemm --sustained 0 --epilogue "$epilogue" >/dev/null 2>&1 &
+  done
+  for type in "${types[@]}"; do
+    # shellcheck disable=SC2086  # several words
+    timeout 40 "$gantry" bench gemm --sustained 0 --m 4096 --n 4096 --k 4096 $type >/dev/null 2>&1 &
+  done
+  wait
+  printf 'compiled after %d s\n' "$SECONDS" | tee -a "$log"
+  for i in "${!epilogues[@]}"; do
+    visit 60 bench gemm --sustained 0 --epilogue "${epilogues[i]}" --json "$out/table_$i.json"
+  done
+  visit 30 bench gemm --shapes "$packed/lasting.txt" --sustained 3
+  for type in "${types[@]}"; do
+    # shellcheck disable=SC2086
+    visit 20 bench gemm --sustained 0 --m 4096 --n 4096 --k 4096 $type
+  done
+  exit "$failed"
+fi
+
 printf '%s\n' '4096 4096 4096' '8192 8192 256' >"$packed/shapes.txt"
 visit 20 doctor
 visit 60 gemm --machine gpu --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue "d = gelu(acc + row(bias))"

@@ -27,7 +27,7 @@ constexpr std::size_t kTrailer = kMark.size() + 32;
 
 std::string trailer_of(std::string_view bytes) { return std::string(kMark) + Digest().add(bytes).text(); }
 
-std::string sealed(std::string bytes) { return bytes + trailer_of(bytes); }
+std::string sealed(const std::string& bytes) { return bytes + trailer_of(bytes); }
 
 // What was sealed; nothing where the file is not there, or not whole.
 std::optional<std::string> unsealed(const std::string& path) {

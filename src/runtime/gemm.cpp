@@ -90,8 +90,10 @@ std::string gemm_source(const GemmSpec& spec) {
   field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) + "}");
   field("stages", number(o.stages));
   field("schedule", std::string("GemmSchedule::") + to_text(o.schedule));
+  field("warpgroups", number(o.warpgroups));
   field("epilogue", "{" + number(o.epilogue.epi_n) + ", " + number(o.epilogue.stages_c) + ", " +
-                        number(o.epilogue.stages_d) + ", " + choice(o.epilogue.reuse) + "}");
+                        number(o.epilogue.stages_d) + ", " + choice(o.epilogue.reuse) + ", " +
+                        number(o.epilogue.epi_m) + "}");
   field("promote", o.promote ? "true" : "false");
   field("split", split(o.split));
   return out +

@@ -51,11 +51,11 @@ TEST(GemmOptions, RefuseMajorsAndLayoutsThatCannotBe) {
 
 TEST(GemmOptions, RefuseTilesThatWarpgroupsCannotHold) {
   EXPECT_THAT(sentences({.tile = {.m = 200}}),
-              ElementsAre("the tile has 200 rows: a tile of one warpgroup has 64 or 128, one that two share has 128 or "
-                          "256; the nearest value that works is 256"));
+              ElementsAre("the tile has 200 rows: a tile of one warpgroup has 64, 128 or 192, one that two share has "
+                          "128 or 256; the nearest value that works is 256"));
   EXPECT_THAT(sentences({.tile = {.m = 256}, .schedule = GemmSchedule::pingpong}),
-              ElementsAre("the tile has 256 rows: one of a warpgroup that takes turns has 64 or 128; the nearest value "
-                          "that works is 128"));
+              ElementsAre("the tile has 256 rows: one of a warpgroup that takes turns has 64, 128 or 192; the nearest "
+                          "value that works is 192"));
   EXPECT_THAT(
       sentences({.tile = {.n = 100}}),
       ElementsAre("the tile has 100 columns: there are multiples of 8 up to 256; the nearest value that works is "
@@ -77,6 +77,22 @@ TEST(GemmOptions, RefuseTilesThatWarpgroupsCannotHold) {
                           "value that works is 128"));
 }
 
+TEST(GemmOptions, RefuseWarpgroupsThatTheScheduleHasNot) {
+  const std::string rule =
+      " multiply: 2 share a tile or take turns, 1 has a cooperative tile of 64 rows to itself, and 3 take turns where "
+      "each has sums of 64 x 256 or 128 x 128 at most; the nearest value that works is ";
+  constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
+  const auto three = [](int m, int n) { return GemmOptions{.tile = {m, n}, .schedule = kInTurn, .warpgroups = 3}; };
+  EXPECT_THAT(sentences(three(128, 192)), ElementsAre("3 warpgroups" + rule + "2"));
+  EXPECT_THAT(sentences(three(128, 128)), ElementsAre());
+  EXPECT_THAT(sentences(three(64, 256)), ElementsAre());
+  EXPECT_THAT(sentences({.schedule = kTogether, .warpgroups = 3}), ElementsAre("3 warpgroups" + rule + "2"));
+  EXPECT_THAT(sentences({.schedule = kInTurn, .warpgroups = 4}), ElementsAre("4 warpgroups" + rule + "3"));
+  EXPECT_THAT(sentences({.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 2}),
+              ElementsAre("2 warpgroups" + rule + "1"));
+  EXPECT_THAT(sentences({.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 1}), ElementsAre());
+}
+
 TEST(GemmOptions, RefuseClustersAndPipelinesThatCannotBe) {
   EXPECT_THAT(sentences({.cluster = {.m = 4, .n = -1}}),
               ElementsAre("the cluster has 4 CTAs along M: there are 1 or 2 that share their tiles; the nearest value "
@@ -91,6 +107,12 @@ TEST(GemmOptions, RefuseClustersAndPipelinesThatCannotBe) {
       sentences({.tile = {.n = 192}, .epilogue = {.epi_n = 88}}),
       ElementsAre("a subtile of the epilogue has 88 columns: columns are a multiple of 8 that divides the tile's "
                   "192; the nearest value that works is 96"));
+  EXPECT_THAT(
+      sentences({.tile = {.m = 128}, .schedule = GemmSchedule::cooperative, .epilogue = {.epi_m = 128}}),
+      ElementsAre("a subtile of the epilogue has 128 rows: there are 64, or 128 where they divide a warpgroup's "
+                  "rows of the tile; the nearest value that works is 64"));
+  EXPECT_THAT(sentences({.tile = {.m = 128}, .schedule = GemmSchedule::pingpong, .epilogue = {.epi_m = 128}}),
+              ElementsAre());
   EXPECT_THAT(sentences({.c = ElementType::bf16, .epilogue = {.stages_c = -2, .stages_d = 9}}),
               ElementsAre("C has -2 buffers in the epilogue: there are 1 to 8; the nearest value that works is 1",
                           "D has 9 buffers in the epilogue: there are 1 to 8; the nearest value that works is 8"));
@@ -155,6 +177,14 @@ TEST(GemmOptions, AreNamedInShort) {
             "128x128x128 cooperative 1x2 e4m3 e5m2 bf16 f32 promoted");
   EXPECT_EQ(to_text(GemmOptions{.major_a = Major::MN, .tile = {64, 64, 64}, .cluster = {1, 1}}),
             "64x64x64 automatic 1x1 bf16 A^MN");
+  GemmOptions staged{.c = ElementType::bf16, .stages = 4, .epilogue = {64, 2, 3, Choice::yes}};
+  EXPECT_EQ(staging_text(staged), "s4 E64 C2 D3 reuse");
+  staged.c = ElementType::void_;
+  staged.epilogue.reuse = Choice::no;
+  EXPECT_EQ(staging_text(staged), "s4 E64 D3");
+  staged.epilogue.epi_m = 128;
+  EXPECT_EQ(staging_text(staged), "s4 E128x64 D3");
+  EXPECT_EQ(staging_text(GemmOptions{.stages = 5}), "s5");
 }
 
 TEST(ResolvedOptions, KeepWhatIsSetAndLeaveNothingOpen) {
@@ -179,6 +209,12 @@ TEST(ResolvedOptions, KeepWhatIsSetAndLeaveNothingOpen) {
       }
     }
   }
+}
+
+TEST(ResolvedOptions, HaveTilesThatTheirWarpgroupsHold) {
+  EXPECT_EQ(to_text(resolve({.warpgroups = 3}, kPlain)), "128x128x64 pingpong3 2x1 bf16");
+  EXPECT_EQ(resolve({.tile = {64, 64}, .schedule = GemmSchedule::cooperative}, kBias).warpgroups, 1);
+  EXPECT_EQ(resolve({}, kPlain).warpgroups, 2);
 }
 
 TEST(ResolvedOptions, PlainProductsShareTilesAndOthersTakeTurns) {

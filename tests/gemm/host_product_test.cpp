@@ -56,9 +56,14 @@ struct Tensor32 {
   static constexpr fusion::Graph graph = fusion::graph("d = silu(acc)");
 };
 static_assert(Gemm<Tensor32>::kOptions.epilogue.epi_n == 96 && Gemm<Tensor32>::kOptions.epilogue.stages_d == 1);
+// One warpgroup has a tile to itself.
 struct Integers {
-  static constexpr GemmOptions options{
-      .a = ElementType::s8, .b = ElementType::u8, .d = ElementType::f32, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr GemmOptions options{.a = ElementType::s8,
+                                       .b = ElementType::u8,
+                                       .d = ElementType::f32,
+                                       .tile = {.m = 64, .n = 64},
+                                       .cluster = {1, 1},
+                                       .schedule = GemmSchedule::cooperative};
   static constexpr fusion::Graph graph = fusion::graph("d = scalar(scale) * acc");
 };
 struct Added {

@@ -21,15 +21,16 @@ TEST(GemmSource, SaysEveryOption) {
   o.c = ElementType::bf16;
   o.layout_d = kColumnMajor;
   o.stages = 3;
+  o.warpgroups = 3;
   o.promote = true;
-  o.epilogue = {32, 1, 2, Choice::no};
+  o.epilogue = {32, 1, 2, Choice::no, 64};
   o.split = SplitMode::none;
   const std::string source = gemm_source({.options = o, .expression = "d = acc"});
   for (const char* line :
        {".a = ElementType::e4m3,", ".b = ElementType::e5m2,", ".c = ElementType::bf16,", ".d = ElementType::f32,",
         ".major_a = Major::K,", ".layout_c = kRowMajor,", ".layout_d = kColumnMajor,", ".tile = {64, 64, 64},",
-        ".cluster = {1, 1},", ".stages = 3,", ".schedule = GemmSchedule::pingpong,",
-        ".epilogue = {32, 1, 2, Choice::no},", ".promote = true,", ".split = SplitMode::none,"}) {
+        ".cluster = {1, 1},", ".stages = 3,", ".schedule = GemmSchedule::pingpong,", ".warpgroups = 3,",
+        ".epilogue = {32, 1, 2, Choice::no, 64},", ".promote = true,", ".split = SplitMode::none,"}) {
     EXPECT_NE(source.find(line), std::string::npos) << line << "\n" << source;
   }
   EXPECT_NE(gemm_source({}).find(".c = ElementType::void_,"), std::string::npos);
@@ -60,7 +61,7 @@ TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
   EXPECT_TRUE(first.kernel().compiled);
   ASSERT_TRUE(second) << second.problem();
   EXPECT_FALSE(second.kernel().compiled);
-  EXPECT_EQ(first.describe(), "64x64x64 pingpong 1x1 bf16 bf16 f32");
+  EXPECT_EQ(first.describe(), "64x64x64 pingpong 1x1 bf16 bf16 f32 s10 E32 D2");
 
   GemmAbiProblem problem;
   problem.m = problem.n = 128;

@@ -118,6 +118,14 @@ class Bench(Cli):
         self.assertEqual([lines[6].split()[i] for i in (5, 7, 10)], ["-"] * 3)
         self.assertTrue(lines[6].endswith("128x256x64 cooperative 2x1 bf16, dependent"))
 
+    def test_epilogues_of_a_file_are_all_read_before_anything_is_measured(self):
+        path = self.folder / "epilogues.txt"
+        path.write_text("# two\nd = acc\nd = gleu(acc)\n")
+        self.assertIn("did you mean gelu?", self.refused("bench", "gemm", "--epilogues", str(path), status=2))
+        path.write_text("\n# none\n")
+        self.assertIn(f"there is no epilogue in {path}", self.refused("bench", "gemm", "--epilogues", str(path), status=2))
+        self.assertIn("could not be read from /no/file", self.refused("bench", "gemm", "--epilogues", "/no/file", status=2))
+
     def test_a_size_is_whole_and_given_once(self):
         said = self.refused("bench", "gemm", "--m", "64", "--n", "64", status=2)
         self.assertIn("--m, --n and --k are one size together, each of them 1 or more", said)

@@ -15,7 +15,7 @@ constexpr int kUsageError = 2;
 
 // What CLI11 says, as a sentence of ours where it has none.
 std::string sentence(const CLI::ParseError& error) {
-  const std::string said = error.what();
+  std::string said = error.what();
   const auto rest_after = [&said](const std::string& prefix) {
     return said.starts_with(prefix) ? said.substr(prefix.size()) : std::string();
   };

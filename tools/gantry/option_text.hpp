@@ -63,6 +63,7 @@ class OptionReader {
   // The same, where the word itself is the value.
   void word(std::string_view option, const std::string& text, const std::vector<const char*>& words) {
     std::vector<std::pair<const char*, bool>> all;
+    all.reserve(words.size());
     for (const char* name : words) all.emplace_back(name, true);
     bool known = false;
     word(option, text, all, known);

@@ -56,27 +56,30 @@ inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c)
     const fusion::Argument& argument = graph.arguments[i];
     const bool matrix = argument.kind == fusion::ArgumentKind::aux_in || argument.kind == fusion::ArgumentKind::aux_out;
     if (matrix) cost.bytes += element_bits(argument.element) / 8.0;
+    cost.stores = cost.stores || argument.kind == fusion::ArgumentKind::aux_out;
   }
   for (int i = 0; i < graph.node_count; ++i) cost.heavy = cost.heavy || detail::is_heavy(graph.nodes[i]);
   return cost;
 }
 
-// Large tiles where arithmetic binds, with widths that fill the last wave at different sizes; alternating warpgroups
-// for epilogues that would show; small tiles, and tiles that clusters share, for few rows. Whatever the sizes are: a
-// choice is made later.
+// Large tiles where arithmetic binds, of shapes that fill the last wave at different sizes; warpgroups that take turns
+// for epilogues that would show, three of them where one alone would keep the others waiting; small tiles, and tiles
+// that clusters share, for few rows. Whatever the sizes are: a choice is made later. Of those that the model takes for
+// equal the first is chosen.
 inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
   struct Shape {
     int m, n;
     GemmCluster cluster;
     GemmSchedule schedule;
+    int warpgroups = 2;
   };
   constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
   constexpr Shape kShapes[] = {
-      {128, 256, {2, 1}, kTogether}, {128, 128, {2, 1}, kTogether}, {128, 128, {1, 1}, kTogether},
-      {128, 64, {1, 2}, kTogether},  {128, 64, {2, 1}, kTogether},  {128, 192, {2, 1}, kInTurn},
-      {128, 192, {1, 1}, kInTurn},   {128, 176, {2, 1}, kInTurn},   {128, 160, {2, 1}, kInTurn},
-      {128, 128, {2, 1}, kInTurn},   {128, 128, {1, 1}, kInTurn},   {64, 128, {1, 1}, kInTurn},
-      {64, 64, {2, 1}, kInTurn},     {64, 64, {1, 2}, kInTurn},     {128, 32, {1, 2}, kTogether},
+      {128, 256, {2, 1}, kTogether},   {128, 192, {2, 1}, kInTurn},    {192, 128, {1, 2}, kInTurn},
+      {128, 128, {2, 1}, kInTurn},     {128, 128, {2, 1}, kInTurn, 3}, {128, 128, {1, 1}, kInTurn, 3},
+      {128, 192, {1, 1}, kInTurn},     {128, 128, {1, 1}, kInTurn},    {64, 64, {2, 1}, kTogether, 1},
+      {64, 128, {2, 1}, kTogether, 1}, {64, 32, {1, 1}, kTogether, 1}, {64, 64, {1, 1}, kTogether, 1},
+      {64, 64, {1, 2}, kTogether, 1},  {128, 128, {2, 1}, kTogether},  {128, 128, {1, 1}, kTogether},
   };
   std::vector<GemmOptions> candidates;
   for (const Shape& shape : kShapes) {
@@ -84,6 +87,7 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
     o.tile = {shape.m, shape.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
     o.cluster = shape.cluster;
     o.schedule = shape.schedule;
+    o.warpgroups = shape.warpgroups;
     if (problems(o).empty()) candidates.push_back(o);
   }
   return candidates;
@@ -93,7 +97,7 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
 // the next tile where the kernel can.
 inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, std::int64_t k) {
   constexpr std::int64_t kLong = 2048;
-  const bool behind = k > kLong && can_store_behind(o, graph) && o.epilogue == GemmEpilogueOptions{};
+  const bool behind = k > kLong && o.tile.m == 128 && can_store_behind(o, graph) && o.epilogue == GemmEpilogueOptions{};
   if (!behind && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, k);
   return o;
 }

@@ -12,6 +12,7 @@
 //     const std::string why = choice.explanation();  // "The model chooses 128x256x64 cooperative 2x1 bf16 ..."
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -140,7 +141,7 @@ class Choosing {
   }
 
  private:
-  // Those that compute this product, the fastest first; of equals the one that is named first.
+  // Those that compute this product, the fastest first; of those that are as good as equal the one that is named first.
   void rank() {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       costs_.emplace_back();
@@ -150,6 +151,11 @@ class Choosing {
       while (at != order_.end() && cost(*at).cycles <= costs_[i].cycles) ++at;
       order_.insert(at, static_cast<int>(i));
     }
+    auto first = order_.begin();
+    for (auto at = order_.begin(); at != order_.end() && cost(*at).cycles <= kEqual * cost(order_[0]).cycles; ++at) {
+      if (*at < *first) first = at;
+    }
+    if (first != order_.end()) std::rotate(order_.begin(), first, first + 1);
   }
 
   const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)]; }
@@ -206,9 +212,12 @@ class Choosing {
     const std::string other = name(choice.next) + ": about " + time(choice.next) + ", ";
     char difference[32];
     std::snprintf(difference, sizeof difference, "%.1f %%", 100 * std::fabs(ratio - 1));
+    if (ratio * kEqual >= 1 && ratio < 1) return "As good is " + other + difference + " less.";
     if (ratio < 1) return "The model would choose " + other + difference + " less.";
     return "The next best is " + other + difference + " more.";
   }
+
+  static constexpr double kEqual = 1.0005;  // as far as the model can tell
 
   const GemmQuestion& q_;
   const std::vector<GemmOptions>& candidates_;

@@ -25,8 +25,8 @@ namespace gantry {
 struct GemmDeviceModel {
   int multiprocessors = 132;
   double clock = 1.7e9;              // of a chip that multiplies
-  double memory_rate = 3.9e12;       // bytes a second, as epilogues reach
-  double l2_rate = 50;               // bytes a cycle for each processor, where all of them load
+  double memory_rate = 3.97e12;      // bytes a second, as epilogues reach
+  double l2_rate = 52;               // bytes a cycle for each processor, where all of them load
   double most_l2_rate = 64;          // that one processor takes
   double shared_rate = 128;          // bytes a cycle of a processor
   double products_per_cycle = 2048;  // of 16-bit elements, of a processor
@@ -37,6 +37,7 @@ struct GemmEpilogueCost {
   double bytes = 0;      // read and written for each element of D: C, auxiliary tensors
   bool plain = true;     // D is A B: a cooperative kernel stores it behind the next tile
   bool heavy = false;    // functions such as gelu or exp
+  bool stores = false;   // further outputs as large as D
   bool crowded = false;  // too much for the registers of a warpgroup that holds the sums of 128 x 192
 };
 
@@ -68,25 +69,28 @@ namespace detail {
 
 // In cycles of an SM: fitted to the fused products of docs/performance.md, those of the main loop and of the handover
 // measured by themselves.
-inline constexpr double kLaunchCycles = 6'000;       // start, first loads, last store
-inline constexpr double kTileCycles = 230;           // between two tiles
-inline constexpr double kBehindCycles = 900;         // the same, where D is taken to be stored behind the next tile
-inline constexpr double kTurnCycles = 500;           // the same, where warpgroups alternate
-inline constexpr double kStepCycles = 18;            // between two K steps
-inline constexpr double kReadPart = 0.75;            // of what wgmma reads from shared memory, beside what TMA writes
-inline constexpr double kElementsPerCycle = 9;       // that a warpgroup's epilogue takes
-inline constexpr double kHeavy = 2.2;                // times as long, with functions
-inline constexpr double kSpilling = 2;               // the same, where registers run out
-inline constexpr double kEpilogueByteCycles = 0.08;  // for each further byte of an element, of a warpgroup
-inline constexpr double kSubtileCycles = 100;        // of barriers, for each subtile of an epilogue
-inline constexpr double kPaired = 1.03;              // longer by, epilogues of CTAs that load for each other and wait
-inline constexpr double kEnergy = 0.0009;            // of the clock, for a byte that a processor loads a cycle
-inline constexpr double kOverlap = 0.19;             // of the shorter of work and memory that is not hidden
-inline constexpr double kHandoverLatency = 3'000;    // to leave sums and find them
-inline constexpr double kAddLatency = 1'500;         // to find and add one part of them, at the least
-inline constexpr double kHandoverRate = 38;          // bytes a cycle that leave or arrive
-inline constexpr double kOutside = 1.2;              // longer by, that loads of rows outside of the matrix take
-inline constexpr double kUnevenSplitSteps = 40;      // that reading at several places in K costs
+inline constexpr double kLaunchCycles = 2000;         // start, first loads, last store
+inline constexpr double kTileCycles = 17.4;           // between two tiles
+inline constexpr double kBehindCycles = 682;          // the same, where D is taken to be stored behind the next tile
+inline constexpr double kTurnCycles = 728;            // the same, where warpgroups alternate
+inline constexpr double kStepCycles = 3.92;           // between two K steps
+inline constexpr double kReadPart = 0.759;            // of what wgmma reads from shared memory, beside what TMA writes
+inline constexpr double kElementsPerCycle = 11.7;     // that a warpgroup's epilogue takes
+inline constexpr double kHeavy = 2.74;                // times as long, with functions
+inline constexpr double kSpilling = 2;                // the same, where registers run out
+inline constexpr double kEpilogueByteCycles = 0.144;  // for each further byte of an element, of a warpgroup
+inline constexpr double kSubtileCycles = 79.5;        // of barriers, for each subtile of an epilogue
+inline constexpr double kPaired = 1.01;               // longer by, epilogues of CTAs that load for each other and wait
+inline constexpr double kOfThree = 1.73;              // times as long takes such a byte where three take turns
+inline constexpr double kLoadShare = 0.375;           // of the time that loads from L2 take, which epilogues wait for
+inline constexpr double kEnergy = 0.000928;           // of the clock, for a byte that a processor loads a cycle
+inline constexpr double kOverlap = 0.114;             // of the shorter of work and memory that is not hidden
+inline constexpr double kHandoverLatency = 5900;      // to leave sums and find them
+inline constexpr double kAddLatency = 900;            // to find and add one part of them, at the least
+inline constexpr double kHandoverRate = 38;           // bytes a cycle that leave or arrive
+inline constexpr double kHot = 0.925;                 // of the time, that loads take which all processors do at once
+inline constexpr double kOutside = 1.33;              // longer by, that loads of rows outside of the matrix take
+inline constexpr double kUnevenSplitSteps = 40;       // that reading at several places in K costs
 
 class GemmEstimate {
  public:
@@ -120,19 +124,22 @@ class GemmEstimate {
   void set_epilogue(bool pingpong) {
     const double warpgroups = pingpong || o_.tile.m == 64 ? 1 : 2;
     const double elements = double(o_.tile.m) * o_.tile.n / warpgroups;
-    const bool spills = e_.crowded && pingpong && o_.tile.m * o_.tile.n > 128 * 128;
+    const bool spills =
+        pingpong && (o_.warpgroups == 3 ? e_.stores || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
     const double columns = o_.epilogue.epi_n > 0 ? o_.epilogue.epi_n : 64;
-    const double subtiles = elements / (64 * columns);
+    const double subtiles = elements / ((o_.epilogue.epi_m > 64 ? o_.epilogue.epi_m : 64) * columns);
     c_.epilogue = (spills ? kSpilling : 1) * elements *
-                      ((e_.heavy ? kHeavy : 1) / kElementsPerCycle + e_.bytes * kEpilogueByteCycles) +
+                      ((e_.heavy ? kHeavy : 1) / kElementsPerCycle +
+                       e_.bytes * kEpilogueByteCycles * (o_.warpgroups == 3 ? kOfThree : 1)) +
                   subtiles * kSubtileCycles;
     if (o_.cluster.m * o_.cluster.n > 1) c_.epilogue *= kPaired;
   }
 
   void set_memory() {
     const double m = double(w_.m), n = double(w_.n), k = double(w_.k), l = double(w_.l);
-    const double moved = l * (m * k * bytes(w_.a) + n * k * bytes(w_.b) + m * n * (bytes(w_.d) + e_.bytes));
-    c_.memory = moved / d_.memory_rate * d_.clock;
+    const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b), results = m * n * (bytes(w_.d) + e_.bytes);
+    c_.memory = l * (operands + results) / d_.memory_rate * d_.clock;
+    results_ = results / (operands + results);
   }
 
   // With `busy` processors.
@@ -143,8 +150,9 @@ class GemmEstimate {
     // Each 64 rows read their A and all of B.
     const double shared = (kReadPart * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
     const double rate = d_.l2_rate * d_.multiprocessors / busy;
-    const double loaded = (m / o_.cluster.n + n / o_.cluster.m) * row;
-    const double rows = double(ceil_div(w_.m, o_.tile.m * o_.cluster.m)) * o_.tile.m * o_.cluster.m;
+    const int tiles_m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
+    const double loaded = (m / o_.cluster.n * (tiles_m == 1 ? kHot : 1) + n / o_.cluster.m) * row;
+    const double rows = double(tiles_m) * o_.tile.m * o_.cluster.m;
     const double outside = 1 - double(w_.m) / rows;
     const double l2 = (1 + kOutside * outside) * loaded / (rate < d_.most_l2_rate ? rate : d_.most_l2_rate);
     c_.bound = GemmBound::tensor_cores;
@@ -159,6 +167,7 @@ class GemmEstimate {
     }
     c_.step += kStepCycles;
     c_.step *= 1 + kEnergy * loaded / c_.step;
+    loaded_ = loaded;
   }
 
   GemmCost with(const TileSchedule& schedule, int available) {
@@ -175,8 +184,10 @@ class GemmEstimate {
     const double tile = schedule.k_steps * c_.step;
     const bool behind = e_.plain && !pingpong && stores_behind() && 64 * schedule.k_steps >= o_.tile.n;
     const double gap = pingpong ? kTurnCycles : behind ? kBehindCycles : kTileCycles;
-    const double both = (c_.epilogue - tile) / 2;
-    c_.shown = pingpong ? (both > gap ? both - gap : 0) : behind ? 0 : c_.epilogue;
+    // Of w warpgroups that take turns one multiplies, and the others store.
+    const int turns = o_.warpgroups == 3 ? 3 : 2;
+    const double beyond = (c_.epilogue - (turns - 1) * tile) / turns;
+    c_.shown = pingpong ? (beyond > gap ? beyond - gap : 0) : behind ? 0 : c_.epilogue;
     const double last = pingpong ? c_.epilogue : 0;
     const double between = gap + c_.shown;
     c_.handover = 0;
@@ -187,11 +198,13 @@ class GemmEstimate {
       const int parts = schedule.parts > 1 ? schedule.parts : 2;
       c_.handover = kHandoverLatency + sums + (parts - 1) * (sums > kAddLatency ? sums : kAddLatency);
       if (schedule.parts == 1) c_.handover += kUnevenSplitSteps * c_.step;
-      const double steps = double(tiles) * schedule.k_steps / schedule.clusters;
-      c_.work = std::ceil(steps) * c_.step + c_.waves * between + last + c_.handover;
+      const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
+      c_.work = std::ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
     }
-    const double larger = c_.work > c_.memory ? c_.work : c_.memory;
-    const double smaller = c_.work > c_.memory ? c_.memory : c_.work;
+    const double steps = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps;
+    const double memory = c_.memory + results_ * kLoadShare * steps * loaded_ / (d_.l2_rate * d_.multiprocessors);
+    const double larger = c_.work > memory ? c_.work : memory;
+    const double smaller = c_.work > memory ? memory : c_.work;
     c_.cycles = kLaunchCycles + larger + kOverlap * smaller;
     c_.milliseconds = c_.cycles / d_.clock * 1e3;
     return c_;
@@ -201,6 +214,8 @@ class GemmEstimate {
   const GemmOptions& o_;
   const GemmEpilogueCost& e_;
   const GemmDeviceModel& d_;
+  double loaded_ = 0;   // bytes of a step, for a processor
+  double results_ = 0;  // the part of all bytes that the epilogue moves
   GemmCost c_;
 };
 
@@ -209,7 +224,7 @@ class GemmEstimate {
 // Launches that follow one another gain where each may start before the one before has ended: some 1.5 us, which show
 // in short products and are lost in long ones (docs/performance.md).
 constexpr bool gains_as_dependent(const GemmCost& cost) {
-  constexpr double kShort = 0.13;  // milliseconds
+  constexpr double kShort = 0.15;  // milliseconds
   return cost.milliseconds < kShort;
 }
 

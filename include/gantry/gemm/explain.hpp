@@ -77,10 +77,14 @@ inline std::string explain_kernel(const GemmFacts& f) {
   const GemmOptions& o = f.options;
   std::string out = "Kernel: ";
   out += to_text(o).c_str();
-  out += o.schedule == GemmSchedule::pingpong
-             ? ". Two warpgroups take tiles in turn: one multiplies while the other computes and stores its epilogue"
-         : o.tile.m == 64 ? ". One warpgroup computes a tile"
-                          : ". Two warpgroups share a tile, half of its rows each";
+  out +=
+      o.schedule == GemmSchedule::pingpong
+          ? (o.warpgroups == 3 ? ". Three warpgroups take tiles in turn: one multiplies while the others compute and "
+                                 "store their epilogues"
+                               : ". Two warpgroups take tiles in turn: one multiplies while the other computes and "
+                                 "stores its epilogue")
+      : o.tile.m == 64 ? ". One warpgroup computes a tile"
+                       : ". Two warpgroups share a tile, half of its rows each";
   if (o.cluster.m * o.cluster.n > 1) {
     out += "; the " + std::to_string(o.cluster.m * o.cluster.n) + " CTAs of a cluster load tiles of ";
     out += o.cluster.m == 1 ? "A" : o.cluster.n == 1 ? "B" : "A and B";

@@ -9,8 +9,8 @@
 //     constexpr GemmOptions options{.d = ElementType::f32, .tile = {.m = 128, .n = 192}, .cluster = {2, 1}};
 //     static_assert(problems(options).empty());
 //     constexpr GemmOptions wrong{.tile = {.m = 96}};
-//     static_assert(describe(problems(wrong)[0]) == "the tile has 96 rows: a tile of one warpgroup has 64 or 128, one that "
-//                                                   "two share has 128 or 256; the nearest value that works is 64");
+//     static_assert(describe(problems(wrong)[0]) == "the tile has 96 rows: a tile of one warpgroup has 64, 128 or 192, one "
+//                                                   "that two share has 128 or 256; the nearest value that works is 64");
 #pragma once
 
 #include <gantry/epilogue/detail/nearest.hpp>
@@ -42,6 +42,7 @@ struct GemmEpilogueOptions {
   int epi_n = 0;  // columns of a subtile
   int stages_c = 0, stages_d = 0;
   Choice reuse = Choice::automatic;  // D takes the place of C
+  int epi_m = 0;                     // rows of a subtile: 64 or 128
   GANTRY_HD friend constexpr bool operator==(const GemmEpilogueOptions&, const GemmEpilogueOptions&) = default;
 };
 
@@ -55,6 +56,7 @@ struct GemmOptions {
   GemmCluster cluster{};
   int stages = 0;  // of the main loop; 0: as many as fit beside the epilogue
   GemmSchedule schedule = GemmSchedule::automatic;
+  int warpgroups = 0;  // that multiply: 2, 3 that take turns, or 1 that has a cooperative tile of 64 rows
   GemmEpilogueOptions epilogue{};
   bool promote = false;  // of 8-bit floats: sums are moved to full f32 every 128 of K
   SplitMode split = SplitMode::automatic;
@@ -76,11 +78,14 @@ GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
 
 using GemmName = Text<96>;
 
-// In short: "128x256x64 cooperative 2x1 bf16"; where elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D.
+// In short: "128x256x64 cooperative 2x1 bf16", "128x128x64 pingpong3 2x1 bf16" where three warpgroups take turns; where
+// elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D.
 GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   GemmName out;
   out.append(o.tile.m).append('x').append(o.tile.n).append('x').append(o.tile.k).append(' ');
-  out.append(to_text(o.schedule)).append(' ').append(o.cluster.m).append('x').append(o.cluster.n);
+  out.append(to_text(o.schedule));
+  if (o.warpgroups == 3) out.append(3);
+  out.append(' ').append(o.cluster.m).append('x').append(o.cluster.n);
   out.append(' ').append(to_text(o.a));
   const bool has_c = o.c != ElementType::void_;
   if (o.b != o.a || o.d != o.a || (has_c && o.c != o.a)) {
@@ -91,6 +96,21 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (o.major_a != Major::K) out.append(" A^MN");
   if (o.major_b != Major::K) out.append(" B^MN");
   if (o.promote) out.append(" promoted");
+  return out;
+}
+
+// How it is staged, as docs/performance.md writes it: stages of the main loop, columns of a subtile, buffers of C and
+// D; "s4 E64 C2 D2 reuse". A D that is stored behind the next tile has no subtiles: "s4".
+GANTRY_HD constexpr GemmName staging_text(const GemmOptions& o) {
+  GemmName out;
+  out.append('s').append(o.stages);
+  if (o.epilogue.epi_n == 0) return out;
+  out.append(" E");
+  if (o.epilogue.epi_m > 64) out.append(o.epilogue.epi_m).append('x');
+  out.append(o.epilogue.epi_n);
+  if (o.c != ElementType::void_) out.append(" C").append(o.epilogue.stages_c);
+  out.append(" D").append(o.epilogue.stages_d);
+  if (o.epilogue.reuse == Choice::yes) out.append(" reuse");
   return out;
 }
 
@@ -181,6 +201,7 @@ class GemmOptionsCheck {
     elements();
     majors();
     tile();
+    warpgroups();
     pipeline();
     sums();
     return out_;
@@ -215,8 +236,7 @@ class GemmOptionsCheck {
   GANTRY_HD constexpr void tile() {
     const GemmTile t = o_.tile;
     const bool alone = o_.schedule == GemmSchedule::pingpong;
-    const int most = alone ? 128 : 256;
-    const int nearest_rows = t.m < 97 ? 64 : t.m < 193 || most == 128 ? 128 : 256;
+    const int nearest_rows = t.m < 97 ? 64 : t.m < (alone ? 161 : 193) ? 128 : alone ? 192 : 256;
     if (t.m != 0 && t.m != nearest_rows) {
       out_.add({.rule = alone ? GemmRule::pingpong_rows : GemmRule::tile_rows, .actual = t.m, .nearest = nearest_rows});
     }
@@ -244,6 +264,15 @@ class GemmOptionsCheck {
       out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
   }
 
+  GANTRY_HD constexpr void warpgroups() {
+    const bool together = o_.schedule == GemmSchedule::cooperative;
+    const bool three = !together && o_.tile.m * o_.tile.n <= kMostSumsOfThree;
+    const int usual = together && o_.tile.m == 64 ? 1 : 2;
+    const int count = o_.warpgroups;
+    if (count == 0 || count == usual || (count == 3 && three)) return;
+    out_.add({.rule = GemmRule::warpgroups, .actual = count, .nearest = three && count > 2 ? 3 : usual});
+  }
+
   GANTRY_HD constexpr void pipeline() {
     if (o_.stages < 0 || o_.stages == 1 || o_.stages > kMostStages) {
       out_.add({.rule = GemmRule::stages, .actual = o_.stages, .nearest = clamped(o_.stages, 2, kMostStages)});
@@ -255,6 +284,11 @@ class GemmOptionsCheck {
                 .actual = e.epi_n,
                 .nearest = nearest_divisor(e.epi_n, whole, 8),
                 .first = o_.tile.n});
+    }
+    const bool deep =
+        o_.tile.m == 0 || (o_.schedule == GemmSchedule::cooperative ? o_.tile.m == 256 : o_.tile.m % 128 == 0);
+    if (e.epi_m != 0 && e.epi_m != 64 && (e.epi_m != 128 || !deep)) {
+      out_.add({.rule = GemmRule::subtile_rows, .actual = e.epi_m, .nearest = e.epi_m > 96 && deep ? 128 : 64});
     }
     const auto buffers = [&](char operand, int count) {
       if (count >= 0 && count <= kMostBuffers) return;
@@ -288,7 +322,7 @@ class GemmOptionsCheck {
 
   static constexpr int kColumnStep = 8, kMostColumns = 256;
   // That the registers of a warpgroup hold.
-  static constexpr int kMostSums = 128 * 192, kMostPromotedSums = 64 * 160;
+  static constexpr int kMostSums = 128 * 192, kMostPromotedSums = 64 * 160, kMostSumsOfThree = 128 * 128;
   static constexpr int kMostStages = 32, kMostBuffers = 8;
 
   const GemmOptions& o_;

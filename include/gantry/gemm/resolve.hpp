@@ -49,7 +49,7 @@ GANTRY_HD constexpr bool can_store_behind(const GemmOptions& o, const fusion::Gr
 GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
   using fusion::ArgumentKind;
   const bool pingpong = o.schedule == GemmSchedule::pingpong;
-  const bool large = o.tile.m * o.tile.n >= 128 * 256;
+  const bool large = o.tile.m * o.tile.n >= 128 * 256, small = o.tile.m * o.tile.n <= 128 * 128;
   const int row = 1024 / element_bits(o.d);  // columns of 128 bytes, the width of the swizzle
   const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, o.tile.n)); };
   const int usual = divisor(row < 64 ? row : 64), narrow = divisor(row < 32 ? row : 32);
@@ -63,27 +63,32 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
   if (!measured) return {large ? narrow : usual, 2, 2, Choice::no};
   if (stored == 1) {
     if (!pingpong) return {usual, 2, 2, Choice::no};
-    return {o.tile.n <= 128 ? o.tile.n : usual, 2, 1, Choice::no};
+    return {small ? o.tile.n : usual, 2, 1, Choice::no};
   }
   if (graph.uses_source()) {
     const bool alike = element_bits(o.c) == element_bits(o.d) && o.layout_c == o.layout_d;
     if (!alike) return {large ? narrow : usual, 2, 2, Choice::no};
-    if (large) return {o.tile.n / 2, 2, 2, Choice::yes};
-    return {pingpong && o.tile.n <= 128 ? o.tile.n : usual, 2, 2, Choice::no};
+    if (o.warpgroups == 3) return {usual, 2, 1, Choice::yes};
+    return {pingpong && small ? o.tile.n : usual, 2, 2, Choice::no};
   }
   // D is all that moves: wide subtiles, with the one buffer that they leave room for; all of a warpgroup's tile where
-  // products are too short to hide the epilogue behind.
-  const bool alone = o.cluster == GemmCluster{1, 1} && !is_plain(graph);  // as short products are best loaded
-  const bool brief = k > 0 ? k <= (is_plain(graph) ? 256 : 512) : alone;
-  if (large && !pingpong) return {o.tile.n / 2, 2, 1, Choice::no};
-  if (pingpong && brief) return {o.tile.n, 2, 1, Choice::no};
+  // products are too short to hide the epilogue behind, all of its rows at once where they are shorter still.
+  const bool plain = is_plain(graph);
+  const bool alone = o.cluster == GemmCluster{1, 1} && !plain;  // as short products are best loaded
+  const bool brief = k > 0 ? k <= (plain ? 256 : 512) : alone;
+  if (large && !pingpong) return {brief ? o.tile.n : o.tile.n / 2, 2, 1, Choice::no};
+  if (pingpong && (brief || (o.tile.n <= 128 && !plain))) {
+    const bool briefest = k > 0 && k <= 128 && !plain && o.tile.m == 128;
+    return {o.tile.n, 2, 1, Choice::no, briefest ? 128 : 64};
+  }
   return {o.tile.m * o.tile.n >= 128 * 176 ? narrow : usual, 2, 2, Choice::no};
 }
 
 // The same, where what is set is kept.
 GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
   GemmEpilogueOptions e = o.epilogue;
-  if (e == GemmEpilogueOptions{}) return staging(o, graph, k);
+  if (e == GemmEpilogueOptions{}) e = staging(o, graph, k);
+  if (e.epi_m == 0) e.epi_m = 64;
   if (e.epi_n == 0) e.epi_n = staging(o, graph, k).epi_n;
   if (e.stages_c == 0) e.stages_c = 2;
   if (e.stages_d == 0) e.stages_d = 2;
@@ -96,16 +101,18 @@ GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::
   GemmOptions o = asked;
   if (o.schedule == GemmSchedule::automatic) {
     const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
-    const bool shared = wide || (o.tile.m != 64 && (is_plain(graph) || o.promote));
+    const bool shared = wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph) || o.promote));
     o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
   }
   const bool pingpong = o.schedule == GemmSchedule::pingpong;
   if (o.tile.m == 0) o.tile.m = pingpong && (o.promote || o.tile.n > 192) ? 64 : 128;
-  const bool narrow = o.promote || o.tile.m == 256 || (pingpong && o.tile.m == 128 && is_crowded(graph));
+  const bool narrow = o.promote || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
+                      (pingpong && o.tile.m == 128 && is_crowded(graph));
   if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
   if (o.tile.k == 0) o.tile.k = 1024 / element_bits(o.a);
   if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
   if (o.cluster.n == 0) o.cluster.n = 1;
+  if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
   o.epilogue = staged(o, graph);
   return o;
 }
@@ -115,15 +122,20 @@ GANTRY_HD constexpr int stage_bytes(const GemmOptions& o) {
   return (o.tile.m * element_bits(o.a) + o.tile.n * element_bits(o.b)) * o.tile.k / 8;
 }
 
-// How many stages fit beside an epilogue of that size, as far as more of them help; 0 where not even two do.
-GANTRY_HD constexpr int stages_beside(const GemmOptions& o, int epilogue_bytes) {
-  constexpr int kMostThatHelp = 8;
+// Bytes of shared memory that a product with that many stages takes.
+GANTRY_HD constexpr int shared_bytes(const GemmOptions& o, int stages, int epilogue_bytes) {
   constexpr int kAlignment = 1024;
   const auto round_up = [](int bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
   const int order = o.schedule == GemmSchedule::pingpong ? 2 * kBarrierBytes : 0;
-  for (int stages = kMostThatHelp; stages >= 2; --stages) {
-    const int loop = round_up(stages * (stage_bytes(o) + 2 * kBarrierBytes));
-    if (round_up(loop + epilogue_bytes + order) <= static_cast<int>(kSharedBytesPerBlock)) return stages;
+  return round_up(round_up(stages * (stage_bytes(o) + 2 * kBarrierBytes)) + epilogue_bytes + order);
+}
+
+// How many stages fit beside an epilogue of that size, as far as more of them help; 0 where not even two do.
+GANTRY_HD constexpr int stages_beside(const GemmOptions& o, int epilogue_bytes) {
+  constexpr int kBytesThatHelp = 192 * 1024;
+  const int most = kBytesThatHelp / stage_bytes(o) > 8 ? kBytesThatHelp / stage_bytes(o) : 8;
+  for (int stages = most; stages >= 2; --stages) {
+    if (shared_bytes(o, stages, epilogue_bytes) <= static_cast<int>(kSharedBytesPerBlock)) return stages;
   }
   return 0;
 }
@@ -140,6 +152,7 @@ GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized) o.schedule = GemmSchedule::pingpong;
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized_cooperative) o.schedule = GemmSchedule::cooperative;
   o.epilogue = {builder.epi_tile.n, builder.stages_c, builder.stages_d, builder.reuse_smem_c};
+  if (builder.epi_tile.m > 64) o.epilogue.epi_m = builder.epi_tile.m;
   return o;
 }
 

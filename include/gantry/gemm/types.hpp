@@ -127,6 +127,7 @@ struct GemmTypes {
     static constexpr bool kPromote = kChosen.promote;
     static constexpr int kTileM = kChosen.tile.m, kTileN = kChosen.tile.n;
     static constexpr int kTileWarpgroups = kPingpong || kTileM == 64 ? 1 : 2;
+    static constexpr int kAlternating = kPingpong ? kChosen.warpgroups : 1;
     static constexpr int kClusterM = kChosen.cluster.m, kClusterN = kChosen.cluster.n;
     static constexpr int kStages = 2;
   };
@@ -135,7 +136,7 @@ struct GemmTypes {
     static constexpr LayoutTag kLayoutC = kChosen.layout_c, kLayoutD = kChosen.layout_d;
     static constexpr bool kKeepsIntegers = kPlain && GemmShape<Shape>::kAccumulator == kD && kD == ElementType::s32;
     static constexpr ElementType kCompute = kKeepsIntegers ? ElementType::s32 : ElementType::f32;
-    static constexpr int kEpiN = kChosen.epilogue.epi_n;
+    static constexpr int kEpiM = kChosen.epilogue.epi_m, kEpiN = kChosen.epilogue.epi_n;
     static constexpr int kStagesC = kChosen.epilogue.stages_c, kStagesD = kChosen.epilogue.stages_d;
     static constexpr bool kReuse = kChosen.epilogue.reuse == Choice::yes;
     static constexpr fusion::Graph graph = detail::graph_of<Spec>();
@@ -147,8 +148,6 @@ struct GemmTypes {
   // Subtiles that are asked for are the collective's.
   static constexpr bool kDeferred = kPlain && can_store_behind(kChosen, detail::graph_of<Spec>()) &&
                                     detail::options_of<Spec>().epilogue.epi_n == 0;
-  static_assert(detail::GemmStaticCheck < kPingpong || Shape::kTileWarpgroups == 2 || kAdds || kDeferred,
-                GemmRule::one_warpgroup, kChosen.tile.m, 128, 0 > ::ok);
   static constexpr bool kFused = !kAdds && !kDeferred;  // the collective has arguments of its own
   using Epilogue =
       typename detail::ChosenStorage<kFused, FusedEpilogue<Shape, Fusion>,

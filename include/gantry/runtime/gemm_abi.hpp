@@ -61,7 +61,7 @@ struct GemmAbiText {
 
 struct GemmAbi {
   int abi;
-  // One line: tile, schedule, cluster, elements.
+  // One line: tile, schedule, cluster, elements, and how it is staged.
   void (*describe)(GemmAbiText* out);
   // How many reasons there are why the product cannot run; each is a line.
   int (*can_implement)(const GemmAbiProblem* problem, GemmAbiText* out);

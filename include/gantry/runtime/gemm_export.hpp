@@ -60,7 +60,11 @@ struct GemmExport {
     return static_cast<int>(lines.size());
   }
 
-  static void describe(GemmAbiText* out) { out->append(to_text(Gemm::kOptions).c_str()); }
+  static void describe(GemmAbiText* out) {
+    out->append(to_text(Gemm::kOptions).c_str());
+    out->append(" ");
+    out->append(staging_text(Gemm::kOptions).c_str());
+  }
   static int can_implement(const GemmAbiProblem* p, GemmAbiText* out) {
     return say(Gemm::can_implement(arguments_of(*p)), out);
   }

@@ -1,5 +1,7 @@
 // gantry bench gemm: ours against cuBLASLt, in one process, on the same buffers, taking turns.
+#include <atomic>
 #include <memory>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "bench/vendor_module.hpp"
 #include "commands/commands.hpp"
 #include "files.hpp"
+#include "gemm/choice.hpp"
 #include "gemm/vendor.hpp"
 #include "option_text.hpp"
 
@@ -20,7 +23,7 @@ namespace {
 
 struct BenchTexts {
   ProductTexts product{};
-  std::string shapes{}, from{}, json{}, plot{};
+  std::string shapes{}, epilogues{}, from{}, json{}, plot{};
   std::string inputs = "uniform";
   std::string dependent = "auto";
   double sustained = 3;
@@ -165,18 +168,68 @@ std::vector<Size> sizes_of(const BenchTexts& texts, std::vector<std::string>& pr
   return read.sizes;
 }
 
-int run_bench(const BenchTexts& texts) {
-  if (!texts.from.empty()) return show_recorded(texts);
-  Product product = read_product(texts.product);
-  const Inputs inputs = read_inputs(texts.inputs, product.problems);
-  OptionReader(product.problems).word("--dependent", texts.dependent, {"auto", "on", "off"});
-  const std::vector<Size> sizes = sizes_of(texts, product.problems);
+// The expressions that are measured: one, or a line of a file each.
+std::vector<std::string> epilogues_of(const BenchTexts& texts, std::vector<std::string>& problems) {
+  if (texts.epilogues.empty()) return {texts.product.epilogue};
+  const std::optional<std::string> text = read_text(texts.epilogues);
+  if (!text) problems.push_back("the epilogues could not be read from " + texts.epilogues);
+  std::vector<std::string> out;
+  std::istringstream lines(text.value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos && line[0] != '#') out.push_back(line);
+  }
+  if (text && out.empty()) problems.push_back("there is no epilogue in " + texts.epilogues);
+  return out;
+}
+
+// Every product that is asked for, or, with problems alone, none.
+struct Products {
+  std::vector<Product> all{};
+  std::vector<std::string> problems{};
+  Inputs inputs = Inputs::uniform;
+};
+
+Products products_of(const BenchTexts& texts) {
+  Products out;
+  const std::vector<Size> sizes = sizes_of(texts, out.problems);
+  out.inputs = read_inputs(texts.inputs, out.problems);
+  OptionReader(out.problems).word("--dependent", texts.dependent, {"auto", "on", "off"});
   for (const std::string& path : {texts.json, texts.plot}) {
     if (path.empty()) continue;
-    if (const std::string why = why_not_writable(path); !why.empty()) product.problems.push_back(why);
+    if (std::string why = why_not_writable(path); !why.empty()) out.problems.push_back(std::move(why));
   }
-  if (texts.sustained < 0) product.problems.emplace_back("--sustained takes seconds, 0 and more");
-  if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
+  if (texts.sustained < 0) out.problems.emplace_back("--sustained takes seconds, 0 and more");
+  for (const std::string& epilogue : epilogues_of(texts, out.problems)) {
+    ProductTexts one = texts.product;
+    one.epilogue = epilogue;
+    Product product = read_product(one);
+    out.problems.insert(out.problems.end(), product.problems.begin(), product.problems.end());
+    for (const Size& size : sizes) {
+      product.m = size.m;
+      product.n = size.n;
+      product.k = size.k;
+      out.all.push_back(product);
+    }
+  }
+  return out;
+}
+
+void compile_all(const Bench& b, const std::vector<Product>& products) {
+  std::vector<runtime::GemmSpec> specs;
+  for (const Product& product : products) {
+    const Chosen chosen = choose_among(product, candidates_for(product), b.device);
+    specs.push_back({.options = chosen.options, .expression = product.expression});
+  }
+  std::atomic<std::size_t> done = 0;
+  b.progress.step("compiling", [&] { return static_cast<double>(done) / static_cast<double>(specs.size()); });
+  compile_ahead(b.cache, specs, done);
+  b.progress.step("compiled");
+}
+
+int run_bench(const BenchTexts& texts) {
+  if (!texts.from.empty()) return show_recorded(texts);
+  const Products products = products_of(texts);
+  if (!products.problems.empty()) throw CLI::ValidationError(fmt::format("{}", fmt::join(products.problems, "\n")), 2);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
     fmt::print(stderr, "gantry: {}; gantry bench gemm --from RECORD shows what was measured elsewhere\n", no_gpu);
@@ -186,13 +239,12 @@ int run_bench(const BenchTexts& texts) {
   if (!compiler) return complain(compiler.problem());
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
-  BenchRecord record = new_record(device, compiler, texts, product);
+  BenchRecord record = new_record(device, compiler, texts, products.all.front());
   Progress progress(texts.progress);
-  for (const Size& size : sizes) {
-    product.m = size.m;
-    product.n = size.n;
-    product.k = size.k;
-    const Measured measured = measure({device, compiler, cache, texts, inputs, progress}, product);
+  const Bench bench{device, compiler, cache, texts, products.inputs, progress};
+  compile_all(bench, products.all);
+  for (const Product& product : products.all) {
+    const Measured measured = measure(bench, product);
     if (!measured.problem.empty()) {
       progress.end();
       return complain(measured.problem);
@@ -213,6 +265,8 @@ void add_bench_command(CLI::App& app, int& status) {
   const auto texts = std::make_shared<BenchTexts>();
   add_product_options(*command, texts->product, false);
   command->add_option("--shapes", texts->shapes, "sizes, a line \"M N K\" each; default twelve usual ones")
+      ->option_text("FILE");
+  command->add_option("--epilogues", texts->epilogues, "several, a line each, in place of --epilogue")
       ->option_text("FILE");
   command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros; zeros take less power")
       ->option_text("NAME");

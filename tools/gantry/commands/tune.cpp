@@ -4,7 +4,6 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
-#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -34,25 +33,6 @@ struct Trial {
   double seconds = 0;
   std::string problem{};  // why it is out of the race
 };
-
-// All of them at once, as far as there are processors, so that the cache has them when they are tried.
-void compile_all(const runtime::KernelCache& cache, const Product& product, const std::vector<GemmOptions>& candidates,
-                 std::atomic<std::size_t>& done) {
-  const runtime::Compiler compiler = runtime::Compiler::find();
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> workers;
-  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 0; i < std::min(processors, candidates.size()); ++i) {
-    workers.emplace_back([&] {
-      for (std::size_t mine = next++; mine < candidates.size(); mine = next++) {
-        const runtime::GemmSpec spec{.options = candidates[mine], .expression = product.expression};
-        cache.get(compiler, {.text = gemm_source(spec)});
-        ++done;
-      }
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
-}
 
 // Loads, checks and times one configuration.
 Trial try_one(const runtime::Device& device, const runtime::KernelCache& cache, const Product& product,
@@ -146,7 +126,10 @@ int run_tune(const TuneTexts& texts) {
   }
   std::atomic<std::size_t> compiled = 0;
   progress.step("compiling", [&] { return static_cast<double>(compiled) / static_cast<double>(candidates.size()); });
-  compile_all(cache, product, candidates, compiled);
+  std::vector<runtime::GemmSpec> specs;
+  specs.reserve(candidates.size());
+  for (const GemmOptions& options : candidates) specs.push_back({.options = options, .expression = product.expression});
+  compile_ahead(cache, specs, compiled);
   std::vector<Trial> trials;
   for (const GemmOptions& options : candidates) {
     progress.step(fmt::format("{} of {}: {}", trials.size() + 1, candidates.size(), gantry::to_text(options).c_str()));

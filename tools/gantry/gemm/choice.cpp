@@ -14,6 +14,7 @@ bool agrees(const GemmOptions& candidate, const GemmOptions& asked) {
   return number(candidate.tile.m, asked.tile.m) && number(candidate.tile.n, asked.tile.n) &&
          number(candidate.tile.k, asked.tile.k) && number(candidate.cluster.m, asked.cluster.m) &&
          number(candidate.cluster.n, asked.cluster.n) &&
+         number(candidate.warpgroups, asked.warpgroups) &&
          (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule);
 }
 

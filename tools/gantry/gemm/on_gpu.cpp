@@ -1,6 +1,7 @@
 #include "gemm/on_gpu.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -70,6 +71,23 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+void compile_ahead(const runtime::KernelCache& cache, const std::vector<runtime::GemmSpec>& specs,
+                   std::atomic<std::size_t>& done) {
+  const runtime::Compiler compiler = runtime::Compiler::find();
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> workers;
+  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < std::min(processors, specs.size()); ++i) {
+    workers.emplace_back([&] {
+      for (std::size_t mine = next++; mine < specs.size(); mine = next++) {
+        cache.get(compiler, {.text = gemm_source(specs[mine])});
+        ++done;
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
 }
 
 ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,

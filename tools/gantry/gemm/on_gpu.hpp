@@ -1,6 +1,7 @@
 // A product on the GPU: compiled at run time (or found in the cache), its operands uploaded, planned, run.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,11 @@ inline constexpr int kNoGpuStatus = 77;
 
 // Why the GPU cannot run products; empty: it can.
 std::string why_no_gpu(const runtime::Device& device);
+
+// Compiles all of them at once, as far as there are processors, so that the cache has them when they are loaded. `done`
+// counts for whoever watches.
+void compile_ahead(const runtime::KernelCache& cache, const std::vector<runtime::GemmSpec>& specs,
+                   std::atomic<std::size_t>& done);
 
 // The best configuration that there is a kernel of: the next best where one does not fit into shared memory beside the
 // epilogue, which only its compilation tells.

@@ -88,6 +88,8 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default chosen");
   text("--split", texts.split, "NAME", "how K is split: auto, none or reduce_add");
   command.add_option("--stages", texts.stages, "of the main loop; default as many as fit")->option_text("N");
+  command.add_option("--warpgroups", texts.warpgroups, "that multiply: 2, or 3 that take turns; default chosen")
+      ->option_text("N");
   command.add_flag("--promote", texts.promote, "8-bit floats: sums are moved to full f32 every 128 of K");
 }
 
@@ -127,6 +129,7 @@ Product read_product(const ProductTexts& texts) {
       "--split", texts.split,
       {{"auto", SplitMode::automatic}, {"none", SplitMode::none}, {"reduce_add", SplitMode::reduce_add}}, o.split);
   o.stages = texts.stages;
+  o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
   read.scalars(texts.values, out.scalars);
   if (!out.ok()) return out;
@@ -149,12 +152,13 @@ const char* to_text(Inputs inputs) {
 
 Inputs read_inputs(const std::string& text, std::vector<std::string>& problems) {
   Inputs out = Inputs::eighths;
-  OptionReader(problems).word<Inputs>("--inputs", text,
-                                      {{"eighths", Inputs::eighths},
-                                       {"uniform", Inputs::uniform},
-                                       {"zeros", Inputs::zeros},
-                                       {"special", Inputs::special}},
-                                      out);
+  OptionReader(problems).word<Inputs>(
+      "--inputs", text,
+      {{"eighths", Inputs::eighths},
+       {"uniform", Inputs::uniform},
+       {"zeros", Inputs::zeros},
+       {"special", Inputs::special}},
+      out);
   return out;
 }
 

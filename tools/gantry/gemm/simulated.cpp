@@ -16,7 +16,8 @@ bool is_a(const GemmOptions& there, const GemmOptions& wanted) {
                       (wanted.c == ElementType::void_ || there.layout_c == wanted.layout_c);
   const bool tile = number(there.tile.m, wanted.tile.m) && number(there.tile.n, wanted.tile.n) &&
                     number(there.tile.k, wanted.tile.k) && number(there.cluster.m, wanted.cluster.m) &&
-                    number(there.cluster.n, wanted.cluster.n) && number(there.stages, wanted.stages);
+                    number(there.cluster.n, wanted.cluster.n) && number(there.stages, wanted.stages) &&
+                    number(there.warpgroups, wanted.warpgroups);
   const bool schedule = wanted.schedule == GemmSchedule::automatic || there.schedule == wanted.schedule;
   const bool split = wanted.split == SplitMode::automatic || there.split == wanted.split;
   return elements && majors && tile && schedule && split && there.promote == wanted.promote;

@@ -24,12 +24,12 @@ GANTRY_X(layout,
          "{operand} is the tensor of a convolution or of a pointer array: a product has matrices, row-major or "
          "column-major; RowMajor works")
 GANTRY_X(tile_rows,
-         "the tile has {actual} row{s}: a tile of one warpgroup has 64 or 128, one that two share has 128 or 256; the "
+         "the tile has {actual} row{s}: a tile of one warpgroup has 64, 128 or 192, one that two share has 128 or 256; the "
          "nearest value that works is {nearest}")
 GANTRY_X(
     pingpong_rows,
-    "the tile has {actual} row{s}: one of a warpgroup that takes turns has 64 or 128; the nearest value that works "
-    "is {nearest}")
+    "the tile has {actual} row{s}: one of a warpgroup that takes turns has 64, 128 or 192; the nearest value that "
+    "works is {nearest}")
 GANTRY_X(tile_columns,
          "the tile has {actual} column{s}: there are multiples of {first} up to 256; the nearest value that works is "
          "{nearest}")
@@ -37,6 +37,10 @@ GANTRY_X(
     sums,
     "the tile has {actual} column{s} for {first} rows of a warpgroup: its registers hold sums of 64 x 256 or 128 x "
     "192, where they are promoted of 64 x 160; the nearest value that works is {nearest}")
+GANTRY_X(warpgroups,
+         "{actual} warpgroup{s} multiply: 2 share a tile or take turns, 1 has a cooperative tile of 64 rows to itself, "
+         "and 3 take turns where each has sums of 64 x 256 or 128 x 128 at most; the nearest value that works is "
+         "{nearest}")
 GANTRY_X(tile_depth,
          "the tile is {actual} element{s} of {element} deep: a step of K is 128 bytes, the width of the swizzle; the "
          "value that works is {nearest}")
@@ -51,6 +55,9 @@ GANTRY_X(
     subtile,
     "a subtile of the epilogue has {actual} column{s}: columns are a multiple of 8 that divides the tile's {first}; "
     "the nearest value that works is {nearest}")
+GANTRY_X(subtile_rows,
+         "a subtile of the epilogue has {actual} row{s}: there are 64, or 128 where they divide a warpgroup's rows of the "
+         "tile; the nearest value that works is {nearest}")
 GANTRY_X(buffers,
          "{operand} has {actual} buffer{s} in the epilogue: there are 1 to {first}; the nearest value that works is "
          "{nearest}")
@@ -67,10 +74,6 @@ GANTRY_X(
     reduce_add_plain,
     "sums are to be added into D by TMA, and there is more to the product: only the cooperative schedule's D += A B "
     "with a row-major D is added; with the automatic split this works")
-GANTRY_X(one_warpgroup,
-         "the tile has {actual} rows under the cooperative schedule, so that one warpgroup computes all of it: its "
-         "epilogue is D = A B, with a row-major D of bf16 and columns in multiples of 128; with the pingpong schedule "
-         "this works")
 GANTRY_X(shared_memory,
          "the product takes {actual} bytes of shared memory with its {first} stages: a block has at most 232448; with "
          "{nearest} stages it fits")
