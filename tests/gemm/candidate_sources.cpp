@@ -1,10 +1,11 @@
-// Writes the source that is compiled at run time for every configuration that may be chosen, in four epilogues and for
-// every kind of element, a file each, for scripts/ptxas_sweep.py.
+// Writes the source that is compiled at run time for every configuration that may be chosen, in four epilogues, for a
+// short and for a long K and for every kind of element, a file each, for scripts/ptxas_sweep.py.
 //
 //   gemm_candidate_sources FOLDER
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -48,13 +49,18 @@ int write(const std::string& folder, const Elements& x, const Epilogue& epilogue
   workload.d = x.d;
   if (graph.uses_source()) workload.c = x.d;
   int count = 0;
-  for (GemmOptions o : gemm_candidates(workload)) {
-    o.promote = x.promote;
-    if (!problems(o).empty()) continue;
-    const std::string name = std::string(to_text(o).c_str()) + " " + epilogue.name;
-    std::ofstream(folder + "/" + file_name(name))
-        << runtime::gemm_source({.options = o, .expression = epilogue.expression});
-    ++count;
+  for (GemmOptions candidate : gemm_candidates(workload)) {
+    candidate.promote = x.promote;
+    if (!problems(candidate).empty()) continue;
+    std::set<std::string> sources;  // of every K
+    for (const int k : {64, 8192}) {
+      const GemmOptions o = staged_for(candidate, graph, k);
+      const std::string name = std::string(to_text(o).c_str()) + " " + epilogue.name + " k" + std::to_string(k);
+      const std::string source = runtime::gemm_source({.options = o, .expression = epilogue.expression});
+      if (!sources.insert(source).second) continue;
+      std::ofstream(folder + "/" + file_name(name)) << source;
+      ++count;
+    }
   }
   return count;
 }
