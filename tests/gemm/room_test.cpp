@@ -1,0 +1,87 @@
+// What shared memory a product takes, told before it is compiled.
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/room.hpp>
+#include <gantry/gemm/types.hpp>
+
+namespace gantry {
+namespace {
+
+struct Plain {};
+struct PlainOfOneWarpgroup {
+  static constexpr GemmOptions options{.tile = {.m = 64, .n = 64}, .schedule = GemmSchedule::cooperative};
+};
+struct Added {
+  static constexpr GemmOptions options{.a = ElementType::s8,
+                                       .b = ElementType::s8,
+                                       .d = ElementType::s32,
+                                       .tile = {.n = 176},
+                                       .schedule = GemmSchedule::cooperative,
+                                       .split = SplitMode::reduce_add};
+};
+struct Biased {
+  static constexpr GemmOptions options{.schedule = GemmSchedule::cooperative};
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias))");
+};
+struct InPlaceOfC {
+  static constexpr GemmOptions options{.c = ElementType::bf16,
+                                       .tile = {.m = 128, .n = 128},
+                                       .epilogue = {.epi_n = 64, .stages_c = 3, .stages_d = 2, .reuse = Choice::yes}};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + c");
+};
+struct WithAux {
+  static constexpr GemmOptions options{.c = ElementType::f32,
+                                       .d = ElementType::f32,
+                                       .tile = {.m = 128, .n = 128},
+                                       .epilogue = {.epi_n = 32, .stages_c = 3, .stages_d = 2}};
+  static constexpr fusion::Graph graph = fusion::graph("x:bf16 = acc + c; d = relu(x)");
+};
+struct Reduced {
+  static constexpr GemmOptions options{.schedule = GemmSchedule::pingpong,
+                                       .epilogue = {.epi_n = 64, .stages_c = 2, .stages_d = 2}};
+  static constexpr fusion::Graph graph = fusion::graph("y = reduce_row_add(acc); d = acc + load(z:bf16)");
+};
+
+template <class Spec>
+class CompiledEpilogue : public testing::Test {};
+using Specs = testing::Types<Plain, PlainOfOneWarpgroup, Added, Biased, InPlaceOfC, WithAux, Reduced>;
+TYPED_TEST_SUITE(CompiledEpilogue, Specs);
+
+TYPED_TEST(CompiledEpilogue, TakesTheBytesThatWereToldBeforehand) {
+  using Types = GemmTypes<TypeParam>;
+  constexpr fusion::Graph graph = detail::graph_of<TypeParam>();
+  EXPECT_EQ(epilogue_bytes(Types::kChosen, graph, Types::kDeferred), Types::kEpilogueBytes);
+  EXPECT_EQ(shared_bytes(Types::kChosen, Types::kOptions.stages, Types::kEpilogueBytes), Types::kSharedBytes);
+  EXPECT_TRUE(problems(Types::kOptions, graph).empty());
+}
+
+TEST(SharedMemory, OfTooManyStagesIsRefusedWithTheNumberThatFits) {
+  constexpr fusion::Graph graph = fusion::graph("d = gelu(acc + row(bias))");
+  GemmOptions o{.tile = {.m = 128, .n = 256}, .stages = 7};
+  ASSERT_TRUE(problems(o).empty());
+  const GemmReasons reasons = problems(o, graph);
+  ASSERT_EQ(reasons.size(), 1);
+  EXPECT_EQ(reasons[0].rule, GemmRule::shared_memory);
+  o.stages = static_cast<int>(reasons[0].nearest);
+  EXPECT_TRUE(problems(o, graph).empty());
+  ++o.stages;
+  EXPECT_FALSE(problems(o, graph).empty());
+}
+
+TEST(SharedMemory, ThatAnEpilogueLeavesNoRoomInIsRefused) {
+  constexpr fusion::Graph graph = fusion::graph("d = acc + c");
+  const GemmOptions o{.c = ElementType::f32,
+                      .d = ElementType::f32,
+                      .tile = {.m = 128, .n = 256},
+                      .epilogue = {.epi_n = 64, .stages_c = 4, .stages_d = 4}};
+  ASSERT_TRUE(problems(o).empty());
+  const GemmReasons reasons = problems(o, graph);
+  ASSERT_EQ(reasons.size(), 1);
+  EXPECT_EQ(std::string(describe(reasons[0]).c_str()),
+            "the epilogue takes 263168 bytes of shared memory: beside it a block has no room for two stages of 49152 "
+            "bytes; a smaller tile, narrower subtiles or fewer buffers fit");
+}
+
+}  // namespace
+}  // namespace gantry
