@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <gantry/gemm/room.hpp>
+
 namespace gantry::tool {
 
 namespace {
@@ -13,8 +15,7 @@ bool agrees(const GemmOptions& candidate, const GemmOptions& asked) {
   const auto number = [](int there, int wanted) { return wanted == 0 || there == wanted; };
   return number(candidate.tile.m, asked.tile.m) && number(candidate.tile.n, asked.tile.n) &&
          number(candidate.tile.k, asked.tile.k) && number(candidate.cluster.m, asked.cluster.m) &&
-         number(candidate.cluster.n, asked.cluster.n) &&
-         number(candidate.warpgroups, asked.warpgroups) &&
+         number(candidate.cluster.n, asked.cluster.n) && number(candidate.warpgroups, asked.warpgroups) &&
          (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule);
 }
 
@@ -47,7 +48,7 @@ std::vector<GemmOptions> candidates_for(const Product& product) {
     candidate.split = asked.split;
     candidate.epilogue = asked.epilogue;
     candidate = staged_for(candidate, product.graph, product.k);
-    if (problems(candidate).empty()) out.push_back(candidate);
+    if (problems(candidate, product.graph).empty()) out.push_back(candidate);
   }
   return out;
 }
