@@ -52,8 +52,7 @@ GANTRY_COLD inline std::vector<std::string> problems(const LaunchConfig& config)
   }
   if (config.cluster.count() > kMaxCluster) {
     say({"a cluster of ", config.cluster.count(),
-         " blocks was asked for; it has at most 8, or 16 where the "
-         "device allows it."});
+         " blocks was asked for; it has at most 8, or 16 where the device allows it."});
   }
   const std::uint32_t registers = config.registers_per_thread;
   if (registers > kMaxRegistersPerThread || registers % 8 != 0) {

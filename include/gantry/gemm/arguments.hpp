@@ -128,10 +128,8 @@ GANTRY_COLD inline void check_matrix(const MatrixFacts& x, std::vector<std::stri
   const auto beyond = reinterpret_cast<std::uintptr_t>(x.data) % 16;
   if (beyond != 0) {
     out.push_back(
-        sentence({name, " begins ", static_cast<std::int64_t>(beyond),
-                  " bytes beyond a multiple of 16: the copy engine begins at multiples of 16; the next address that "
-                  "works is ",
-                  static_cast<std::int64_t>(16 - beyond), " bytes further"}));
+        sentence({name, " begins ", beyond, " bytes beyond a multiple of 16: the copy engine begins at multiples",
+                  " of 16; the next address that works is ", 16 - beyond, " bytes further"}));
   }
   const std::int64_t most = x.longest_stride();
   if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
