@@ -42,37 +42,53 @@ GANTRY_HD constexpr bool can_store_behind(const GemmOptions& o, const fusion::Gr
          o.layout_d == kRowMajor && o.tile.m <= 128 && o.tile.n % 128 == 0;
 }
 
+namespace detail {
+
+// What an epilogue moves besides D, as far as it was measured how to stage it: nothing, C, or one further output, none
+// of them wider than 16 bits.
+enum class Moves : std::uint8_t { only_d, source, output, more };
+
+GANTRY_HD constexpr Moves moves_of(const GemmOptions& o, const fusion::Graph& graph) {
+  using fusion::ArgumentKind;
+  const bool source = graph.uses_source();
+  const int outputs = graph.count(ArgumentKind::aux_out);
+  bool wide =
+      element_bits(o.d) > 16 || (source && (element_bits(o.c) != element_bits(o.d) || o.layout_c != o.layout_d));
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    wide = wide || (a.kind == ArgumentKind::aux_out && element_bits(a.element) > 16);
+  }
+  const int others = graph.count(ArgumentKind::aux_in) + graph.count(ArgumentKind::reduction);
+  if (wide || others > 0 || outputs + (source ? 1 : 0) > 1) return Moves::more;
+  return source ? Moves::source : outputs == 1 ? Moves::output : Moves::only_d;
+}
+
+}  // namespace detail
+
 // How an epilogue that leaves it open is staged: columns of a subtile, buffers of C and D, as measured
 // (docs/performance.md). What decides is how many bytes of a row go at once, against the stages of the main loop that
 // they cost. `k` is that of the products; 0: not known, and taken to be what the cluster is for. Requires tile, cluster
 // and schedule.
 GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
-  using fusion::ArgumentKind;
-  const bool pingpong = o.schedule == GemmSchedule::pingpong;
-  const bool large = o.tile.m * o.tile.n >= 128 * 256, small = o.tile.m * o.tile.n <= 128 * 128;
+  const int sums = o.tile.m * o.tile.n;
+  const bool pingpong = o.schedule == GemmSchedule::pingpong, large = sums >= 128 * 256, small = sums <= 128 * 128;
   const int row = 1024 / element_bits(o.d);  // columns of 128 bytes, the width of the swizzle
   const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, o.tile.n)); };
   const int usual = divisor(row < 64 ? row : 64), narrow = divisor(row < 32 ? row : 32);
-  const int loaded = graph.count(ArgumentKind::aux_in), stored = graph.count(ArgumentKind::aux_out);
-  bool measured = element_bits(o.d) <= 16 && loaded == 0 && stored + (graph.uses_source() ? 1 : 0) <= 1;
-  for (int i = 0; i < graph.argument_count; ++i) {
-    const fusion::Argument& a = graph.arguments[i];
-    if (a.kind == ArgumentKind::reduction) measured = false;
-    if (a.kind == ArgumentKind::aux_out && element_bits(a.element) > 16) measured = false;
+  const int whole = pingpong && small ? o.tile.n : usual;
+  switch (detail::moves_of(o, graph)) {
+    case detail::Moves::more:
+      return {large ? narrow : usual, 2, 2, Choice::no};
+    case detail::Moves::source:
+      if (o.warpgroups == 3) return {usual, 2, 1, Choice::yes};
+      return {whole, 2, 2, Choice::no};
+    case detail::Moves::output:
+      return {whole, 2, pingpong ? 1 : 2, Choice::no};
+    case detail::Moves::only_d:
+      break;
   }
-  if (!measured) return {large ? narrow : usual, 2, 2, Choice::no};
-  if (stored == 1) {
-    if (!pingpong) return {usual, 2, 2, Choice::no};
-    return {small ? o.tile.n : usual, 2, 1, Choice::no};
-  }
-  if (graph.uses_source()) {
-    const bool alike = element_bits(o.c) == element_bits(o.d) && o.layout_c == o.layout_d;
-    if (!alike) return {large ? narrow : usual, 2, 2, Choice::no};
-    if (o.warpgroups == 3) return {usual, 2, 1, Choice::yes};
-    return {pingpong && small ? o.tile.n : usual, 2, 2, Choice::no};
-  }
-  // D is all that moves: wide subtiles, with the one buffer that they leave room for; all of a warpgroup's tile where
-  // products are too short to hide the epilogue behind, all of its rows at once where they are shorter still.
+  // Wide subtiles, with the one buffer that they leave room for; all of a warpgroup's tile where products are too short
+  // to hide the epilogue behind, all of its rows at once where they are shorter still.
   const bool plain = is_plain(graph);
   const bool alone = o.cluster == GemmCluster{1, 1} && !plain;  // as short products are best loaded
   const bool brief = k > 0 ? k <= (plain ? 256 : 512) : alone;
@@ -81,7 +97,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
     const bool briefest = k > 0 && k <= 128 && !plain && o.tile.m == 128;
     return {o.tile.n, 2, 1, Choice::no, briefest ? 128 : 64};
   }
-  return {o.tile.m * o.tile.n >= 128 * 176 ? narrow : usual, 2, 2, Choice::no};
+  return {sums >= 128 * 176 ? narrow : usual, 2, 2, Choice::no};
 }
 
 // The same, where what is set is kept.
