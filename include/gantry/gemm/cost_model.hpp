@@ -67,8 +67,8 @@ constexpr int resident_clusters(const GemmDeviceModel& device, int size) {
 
 namespace detail {
 
-// In cycles of an SM: fitted to the fused products of docs/performance.md, those of the main loop and of the handover
-// measured by themselves.
+// In cycles of an SM, fitted to the times behind docs/performance.md so that the fastest is ranked first; short products
+// were launched back to back there, so that little of a launch shows.
 inline constexpr double kLaunchCycles = 2000;         // start, first loads, last store
 inline constexpr double kTileCycles = 17.4;           // between two tiles
 inline constexpr double kBehindCycles = 682;          // the same, where D is taken to be stored behind the next tile
