@@ -23,13 +23,13 @@ GANTRY_X(no_d, "D has no element type: a product stores D; the nearest type that
 GANTRY_X(layout,
          "{operand} is the tensor of a convolution or of a pointer array: a product has matrices, row-major or "
          "column-major; RowMajor works")
-GANTRY_X(tile_rows,
-         "the tile has {actual} row{s}: a tile of one warpgroup has 64, 128 or 192, one that two share has 128 or 256; the "
-         "nearest value that works is {nearest}")
 GANTRY_X(
-    pingpong_rows,
-    "the tile has {actual} row{s}: one of a warpgroup that takes turns has 64, 128 or 192; the nearest value that "
-    "works is {nearest}")
+    tile_rows,
+    "the tile has {actual} row{s}: a tile of one warpgroup has 64, 128 or 192, one that two share has 128 or 256; the "
+    "nearest value that works is {nearest}")
+GANTRY_X(pingpong_rows,
+         "the tile has {actual} row{s}: one of a warpgroup that takes turns has 64, 128 or 192; the nearest value that "
+         "works is {nearest}")
 GANTRY_X(tile_columns,
          "the tile has {actual} column{s}: there are multiples of {first} up to 256; the nearest value that works is "
          "{nearest}")
@@ -55,9 +55,10 @@ GANTRY_X(
     subtile,
     "a subtile of the epilogue has {actual} column{s}: columns are a multiple of 8 that divides the tile's {first}; "
     "the nearest value that works is {nearest}")
-GANTRY_X(subtile_rows,
-         "a subtile of the epilogue has {actual} row{s}: there are 64, or 128 where they divide a warpgroup's rows of the "
-         "tile; the nearest value that works is {nearest}")
+GANTRY_X(
+    subtile_rows,
+    "a subtile of the epilogue has {actual} row{s}: there are 64, or 128 where they divide a warpgroup's rows of the "
+    "tile; the nearest value that works is {nearest}")
 GANTRY_X(buffers,
          "{operand} has {actual} buffer{s} in the epilogue: there are 1 to {first}; the nearest value that works is "
          "{nearest}")
