@@ -213,7 +213,37 @@ TEST(EpilogueCost, ComesFromTheGraph) {
   EXPECT_TRUE(!all.plain && all.heavy && all.bytes == 4 && all.crowded && !with_c.crowded);
 }
 
+// As scripts/ptxas_sweep.py found: what spills in tiles of 128 x 192, and what does where three warpgroups take turns.
+TEST(EpilogueCost, KnowsWhatRegistersDoNotHold) {
+  struct Case {
+    const char* text;
+    bool crowded, outputs;
+  };
+  for (const Case& c :
+       {Case{"d = acc + c", false, false}, Case{"d = gelu_tanh(acc + c + row(bias:bf16))", false, false},
+        Case{"d = gelu(acc + row(bias))", true, false}, Case{"d = relu(col(scale) * acc)", false, false},
+        Case{"d = alpha * acc + beta * c", false, true}, Case{"aux:bf16 = acc + c; d = relu(aux)", true, true},
+        Case{"d = relu(acc); top = reduce_amax(acc)", false, true},
+        Case{"d = acc; s = reduce_row_add(acc); t = reduce_max(acc)", true, true}}) {
+    const GemmEpilogueCost cost = epilogue_cost(fusion::parse_graph(c.text).graph, ElementType::bf16);
+    EXPECT_EQ(cost.crowded, c.crowded) << c.text;
+    EXPECT_EQ(cost.outputs, c.outputs) << c.text;
+  }
+}
+
 // ---- The choice
+
+TEST(Choice, TakesNothingThatSpillsWhereSomethingElseIsThere) {
+  const GemmWorkload w = product(4096, 14336, 14336);  // so long a K that an epilogue hardly counts
+  GemmQuestion question{.workload = w, .epilogue = {.plain = false, .heavy = true, .crowded = true}};
+  GemmOptions narrow = kInTurn;
+  narrow.tile.n = 64;
+  ASSERT_LT(estimate(w, kInTurn, question.epilogue, {}).cycles, estimate(w, narrow, question.epilogue, {}).cycles);
+  EXPECT_EQ(choose(question, {kInTurn, narrow}).index, 1);
+  EXPECT_EQ(choose(question, {kInTurn}).index, 0);
+  question.epilogue.crowded = false;
+  EXPECT_EQ(choose(question, {kInTurn, narrow}).index, 0);
+}
 
 std::string chosen(const GemmWorkload& w, const GemmEpilogueCost& e = {}) {
   GemmQuestion q;

@@ -56,8 +56,9 @@ inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c)
     const fusion::Argument& argument = graph.arguments[i];
     const bool matrix = argument.kind == fusion::ArgumentKind::aux_in || argument.kind == fusion::ArgumentKind::aux_out;
     if (matrix) cost.bytes += element_bits(argument.element) / 8.0;
-    cost.stores = cost.stores || argument.kind == fusion::ArgumentKind::aux_out;
+    cost.outputs = cost.outputs || fusion::is_output(argument.kind);
   }
+  if (graph.uses_source() && graph.count(fusion::ArgumentKind::scalar) > 0) cost.outputs = true;
   for (int i = 0; i < graph.node_count; ++i) cost.heavy = cost.heavy || detail::is_heavy(graph.nodes[i]);
   return cost;
 }

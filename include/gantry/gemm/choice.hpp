@@ -141,21 +141,26 @@ class Choosing {
   }
 
  private:
-  // Those that compute this product, the fastest first; of those that are as good as equal the one that is named first.
+  // Those that compute this product, the fastest first, and those that spill registers last; of those that are as good
+  // as equal the one that is named first.
   void rank() {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       costs_.emplace_back();
       if (!computes(candidates_[i], q_.workload)) continue;
       costs_[i] = estimate(q_.workload, candidates_[i], q_.epilogue, q_.device, q_.workspace);
       auto at = order_.begin();
-      while (at != order_.end() && cost(*at).cycles <= costs_[i].cycles) ++at;
+      while (at != order_.end() && comes_before(cost(*at), costs_[i])) ++at;
       order_.insert(at, static_cast<int>(i));
     }
     auto first = order_.begin();
     for (auto at = order_.begin(); at != order_.end() && cost(*at).cycles <= kEqual * cost(order_[0]).cycles; ++at) {
-      if (*at < *first) first = at;
+      if (cost(*at).spills == cost(order_[0]).spills && *at < *first) first = at;
     }
     if (first != order_.end()) std::rotate(order_.begin(), first, first + 1);
+  }
+
+  static bool comes_before(const GemmCost& x, const GemmCost& y) {
+    return x.spills == y.spills ? x.cycles <= y.cycles : y.spills;
   }
 
   const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)]; }
@@ -195,7 +200,7 @@ class Choosing {
     choice.index = index;
     choice.cost = cost(index);
     for (const int i : order_) {
-      if (i == index) continue;
+      if (i == index || cost(i).spills) continue;
       choice.next = i;
       break;
     }

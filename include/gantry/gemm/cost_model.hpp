@@ -37,7 +37,7 @@ struct GemmEpilogueCost {
   double bytes = 0;      // read and written for each element of D: C, auxiliary tensors
   bool plain = true;     // D is A B: a cooperative kernel stores it behind the next tile
   bool heavy = false;    // functions such as gelu or exp
-  bool stores = false;   // further outputs as large as D
+  bool outputs = false;  // or C with factors: more than one of three warpgroups has registers for
   bool crowded = false;  // too much for the registers of a warpgroup that holds the sums of 128 x 192
 };
 
@@ -49,6 +49,7 @@ struct GemmCost {
   double last_wave = 1;  // the part of the clusters that the last wave keeps busy
   double step = 0;       // cycles
   GemmBound bound = GemmBound::tensor_cores;
+  bool spills = false;          // its registers do not hold what the epilogue needs
   double epilogue = 0;          // cycles of a tile's
   double shown = 0;             // of those, not hidden behind products
   double handover = 0;          // cycles, for tiles that are shared
@@ -67,8 +68,8 @@ constexpr int resident_clusters(const GemmDeviceModel& device, int size) {
 
 namespace detail {
 
-// In cycles of an SM, fitted to the times behind docs/performance.md so that the fastest is ranked first; short products
-// were launched back to back there, so that little of a launch shows.
+// In cycles of an SM, fitted to the times behind docs/performance.md so that the fastest is ranked first; short
+// products were launched back to back there, so that little of a launch shows.
 inline constexpr double kLaunchCycles = 2000;         // start, first loads, last store
 inline constexpr double kTileCycles = 17.4;           // between two tiles
 inline constexpr double kBehindCycles = 682;          // the same, where D is taken to be stored behind the next tile
@@ -124,11 +125,11 @@ class GemmEstimate {
   void set_epilogue(bool pingpong) {
     const double warpgroups = pingpong || o_.tile.m == 64 ? 1 : 2;
     const double elements = double(o_.tile.m) * o_.tile.n / warpgroups;
-    const bool spills =
-        pingpong && (o_.warpgroups == 3 ? e_.stores || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
+    c_.spills =
+        pingpong && (o_.warpgroups == 3 ? e_.outputs || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
     const double columns = o_.epilogue.epi_n > 0 ? o_.epilogue.epi_n : 64;
     const double subtiles = elements / ((o_.epilogue.epi_m > 64 ? o_.epilogue.epi_m : 64) * columns);
-    c_.epilogue = (spills ? kSpilling : 1) * elements *
+    c_.epilogue = (c_.spills ? kSpilling : 1) * elements *
                       ((e_.heavy ? kHeavy : 1) / kElementsPerCycle +
                        e_.bytes * kEpilogueByteCycles * (o_.warpgroups == 3 ? kOfThree : 1)) +
                   subtiles * kSubtileCycles;
