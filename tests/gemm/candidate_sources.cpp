@@ -1,5 +1,6 @@
-// Writes the source that is compiled at run time for every configuration that may be chosen, in four epilogues, for a
-// short and for a long K and for every kind of element, a file each, for scripts/ptxas_sweep.py.
+// Writes the source that is compiled at run time for every configuration that may be chosen, which leaves out those
+// that are known to spill, in seven epilogues, for a short and for a long K and for every kind of element, a file each,
+// for scripts/ptxas_sweep.py.
 //
 //   gemm_candidate_sources FOLDER
 #include <cstdio>
@@ -25,7 +26,10 @@ struct Epilogue {
 constexpr Epilogue kEpilogues[] = {{"plain", "d = acc"},
                                    {"c", "d = acc + c"},
                                    {"bias_gelu", "d = gelu_tanh(acc + row(bias:bf16))"},
-                                   {"bias_gelu_aux", "aux:bf16 = acc + row(bias:bf16); d = gelu_tanh(aux)"}};
+                                   {"bias_gelu_aux", "aux:bf16 = acc + row(bias:bf16); d = gelu_tanh(aux)"},
+                                   {"erf", "d = gelu(acc + row(bias))"},
+                                   {"all", "d = relu(alpha * acc + beta * c + row(bias) + col(shift))"},
+                                   {"sums", "d = acc; s = reduce_row_add(acc); top = reduce_max(acc)"}};
 
 struct Elements {
   E a, b, d;
@@ -48,13 +52,16 @@ int write(const std::string& folder, const Elements& x, const Epilogue& epilogue
   workload.b = x.b;
   workload.d = x.d;
   if (graph.uses_source()) workload.c = x.d;
+  workload.m = workload.n = 8192;
   int count = 0;
   for (GemmOptions candidate : gemm_candidates(workload)) {
     candidate.promote = x.promote;
     if (!problems(candidate).empty()) continue;
     std::set<std::string> sources;  // of every K
     for (const int k : {64, 8192}) {
+      workload.k = k;
       const GemmOptions o = staged_for(candidate, graph, k);
+      if (estimate(workload, o, epilogue_cost(graph, workload.c), {}).spills) continue;
       const std::string name = std::string(to_text(o).c_str()) + " " + epilogue.name + " k" + std::to_string(k);
       const std::string source = runtime::gemm_source({.options = o, .expression = epilogue.expression});
       if (!sources.insert(source).second) continue;
