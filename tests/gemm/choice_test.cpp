@@ -221,6 +221,7 @@ TEST(EpilogueCost, KnowsWhatRegistersDoNotHold) {
   };
   for (const Case& c :
        {Case{"d = acc + c", false, false}, Case{"d = gelu_tanh(acc + c + row(bias:bf16))", false, false},
+        Case{"d = relu(alpha * acc + beta * c + row(bias) + col(shift))", true, true},
         Case{"d = gelu(acc + row(bias))", true, false}, Case{"d = relu(col(scale) * acc)", false, false},
         Case{"d = alpha * acc + beta * c", false, true}, Case{"aux:bf16 = acc + c; d = relu(aux)", true, true},
         Case{"d = relu(acc); top = reduce_amax(acc)", false, true},

@@ -23,7 +23,8 @@ GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
 }
 
 // A warpgroup that holds the sums of 128 x 192 has few registers left: its epilogue has room for one more tensor beside
-// D, or for one reduction, but not to a row, and not for the polynomials of erf (scripts/ptxas_sweep.py).
+// D, or for one reduction, but not to a row, for one vector beside them, and not for the polynomials of erf
+// (scripts/ptxas_sweep.py).
 GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   int weight = graph.uses_source() ? 1 : 0;
   for (int i = 0; i < graph.node_count; ++i) {
@@ -31,6 +32,8 @@ GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
     const bool erf = f == fusion::Function::gelu || f == fusion::Function::d_gelu;
     if (graph.nodes[i].kind == fusion::NodeKind::compute && erf) weight += 2;
   }
+  const int vectors = graph.count(fusion::ArgumentKind::row) + graph.count(fusion::ArgumentKind::column);
+  if (vectors > 1) weight += vectors - 1;
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     if (a.kind == fusion::ArgumentKind::aux_in || a.kind == fusion::ArgumentKind::aux_out) ++weight;
