@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/gemm/cost_model.hpp>
 #include <gantry/gemm/resolve.hpp>
 

@@ -90,7 +90,7 @@ TmaOp read_operation(Reader& reader, const std::string& text, bool im2col) {
   if (!parse_tma_op(name.c_str(), op) || text.find('\0') != std::string::npos) {
     std::vector<std::string_view> names;
     for (int i = 0; i < kTmaOpCount; ++i) {
-      if (is_im2col(static_cast<TmaOp>(i)) == im2col) names.push_back(to_text(static_cast<TmaOp>(i)));
+      if (is_im2col(static_cast<TmaOp>(i)) == im2col) names.emplace_back(to_text(static_cast<TmaOp>(i)));
     }
     reader.problem(fmt::format("--op takes the name of an operation, and {} is none; there are {}", in_quotes(text),
                                fmt::join(names, ", ")));
