@@ -146,8 +146,8 @@ struct GemmTypes {
   static constexpr bool kAdds = kChosen.split == SplitMode::reduce_add;
   static_assert(detail::GemmStaticCheck < !kAdds || kPlain, GemmRule::reduce_add_plain, 0, 0, 0 > ::ok);
   // Subtiles that are asked for are the collective's.
-  static constexpr bool kDeferred = kPlain && can_store_behind(kChosen, detail::graph_of<Spec>()) &&
-                                    detail::options_of<Spec>().epilogue.epi_n == 0;
+  static constexpr bool kDeferred =
+      kPlain && can_store_behind(kChosen, detail::graph_of<Spec>()) && detail::options_of<Spec>().epilogue.epi_n == 0;
   static constexpr bool kFused = !kAdds && !kDeferred;  // the collective has arguments of its own
   using Epilogue =
       typename detail::ChosenStorage<kFused, FusedEpilogue<Shape, Fusion>,

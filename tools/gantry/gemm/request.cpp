@@ -152,13 +152,12 @@ const char* to_text(Inputs inputs) {
 
 Inputs read_inputs(const std::string& text, std::vector<std::string>& problems) {
   Inputs out = Inputs::eighths;
-  OptionReader(problems).word<Inputs>(
-      "--inputs", text,
-      {{"eighths", Inputs::eighths},
-       {"uniform", Inputs::uniform},
-       {"zeros", Inputs::zeros},
-       {"special", Inputs::special}},
-      out);
+  OptionReader(problems).word<Inputs>("--inputs", text,
+                                      {{"eighths", Inputs::eighths},
+                                       {"uniform", Inputs::uniform},
+                                       {"zeros", Inputs::zeros},
+                                       {"special", Inputs::special}},
+                                      out);
   return out;
 }
 
