@@ -18,6 +18,7 @@
 
 #include <string>
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/arch/kernel_entry.hpp>
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/arch/simulator.hpp>

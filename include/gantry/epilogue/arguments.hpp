@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/detail/fusion_host.hpp>
 
 namespace gantry {

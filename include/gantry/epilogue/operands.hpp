@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/staged_im2col_tile.hpp>
 #include <gantry/epilogue/workspace.hpp>
 

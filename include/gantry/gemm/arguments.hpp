@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/arguments.hpp>
 #include <gantry/gemm/types.hpp>
 

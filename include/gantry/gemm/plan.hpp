@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/device.hpp>
 #include <gantry/gemm/explain.hpp>

@@ -2,6 +2,7 @@
 // reductions have workspace, and what cannot be is told in sentences.
 #pragma once
 
+#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/arch/launch.hpp>
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/epilogue/no_smem.hpp>
