@@ -9,7 +9,7 @@
 namespace gantry::tool {
 namespace {
 
-Product product_of(ProductTexts texts) {
+Product product_of(const ProductTexts& texts) {
   Product product = read_product(texts);
   EXPECT_TRUE(product.ok()) << product.problems[0];
   return product;
