@@ -112,6 +112,7 @@ struct MatrixFacts {
 template <class Void>
 GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType element, std::int64_t contiguous,
                               std::int64_t lines, std::int64_t batches) {
+  if (element_bits(element) == 0) return matrix;  // of no element: nothing is there
   const std::int64_t chunk = 128 / element_bits(element);
   const std::int64_t whole_line = (contiguous + chunk - 1) / chunk * chunk;
   GemmMatrix<Void> out = matrix.with_strides(contiguous, lines);
@@ -121,6 +122,7 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
 }
 
 GANTRY_COLD inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
+  if (element_bits(x.element) == 0) return;
   const char *name = x.name, *lines = x.rows ? "rows" : "columns", *element = info(x.element).name;
   if (x.data == nullptr) {
     out.push_back(sentence({name, " was not given"}));
