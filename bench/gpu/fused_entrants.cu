@@ -4,12 +4,6 @@
 // columns of a subtile (of 64 rows, or of 128), buffers of C and D. Clusters are 2x1.
 #include "fused_race.hpp"
 
-#if defined(GANTRY_ENTRY)
-#define GANTRY_ENTERS(i) (GANTRY_ENTRY == (i))
-#else
-#define GANTRY_ENTERS(i) 1
-#endif
-
 namespace gantry::bench {
 namespace {
 

@@ -18,6 +18,13 @@
 #include <gantry/gemm/pingpong.hpp>
 #include <gantry/tma/encode.hpp>
 
+// Whether entry i of a job is compiled: all are, or GANTRY_ENTRY alone.
+#if defined(GANTRY_ENTRY)
+#define GANTRY_ENTERS(i) (GANTRY_ENTRY == (i))
+#else
+#define GANTRY_ENTERS(i) 1
+#endif
+
 namespace gantry::bench {
 
 enum class Job { plain, c, bias_gelu, bias_gelu_aux };
@@ -67,6 +74,29 @@ inline TmaDescriptor encode(const TmaDescriptorParams& params) {
   std::exit(1);
 }
 
+// A and B; D belongs to the epilogue.
+inline GemmProblem product_of(const Problem& p) {
+  GemmProblem problem;
+  problem.a = p.a;
+  problem.b = p.b;
+  problem.m = p.m;
+  problem.n = p.n;
+  problem.k = p.k;
+  return problem;
+}
+
+template <class Kernel>
+std::function<void()> launches(const typename Kernel::Params& params, bool dependent) {
+  LaunchConfig config = Kernel::launch_config(params);
+  config.dependent = dependent;
+  return [params, config] {
+    const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
+    if (result) return;
+    std::fprintf(stderr, "%s", result.problem.c_str());
+    std::exit(1);
+  };
+}
+
 template <Job kJob, template <class, class> class Gemm, class C, class F>
 std::function<void()> prepare(const Problem& p, bool dependent) {
   using Epilogue = FusedEpilogue<C, F>;
@@ -79,22 +109,9 @@ std::function<void()> prepare(const Problem& p, bool dependent) {
   if constexpr (kJob == Job::bias_gelu_aux) arguments.fusion["aux"] = p.aux;
   const EpilogueProblem shape{p.m, p.n, p.k, 1};
   const auto epilogue = to_underlying_arguments<typename Epilogue::Part>(shape, arguments, encode);
-  GemmProblem problem;
-  problem.a = p.a;
-  problem.b = p.b;
-  problem.m = p.m;
-  problem.n = p.n;
-  problem.k = p.k;
   constexpr int kCluster = C::kClusterM * C::kClusterN;
-  const auto params = Kernel::make_params(problem, epilogue, p.processors / kCluster * kCluster, encode);
-  LaunchConfig config = Kernel::launch_config(params);
-  config.dependent = dependent;
-  return [params, config] {
-    const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
-    if (result) return;
-    std::fprintf(stderr, "%s", result.problem.c_str());
-    std::exit(1);
-  };
+  return launches<Kernel>(Kernel::make_params(product_of(p), epilogue, p.processors / kCluster * kCluster, encode),
+                          dependent);
 }
 
 template <Job kJob, template <class, class> class Gemm, class C, int EpiN, int StagesC, int StagesD, bool Reuse = false,

@@ -5,12 +5,6 @@
 // a subtile, buffers of C and D.
 #include "fused_race.hpp"
 
-#if defined(GANTRY_ENTRY)
-#define GANTRY_ENTERS(i) (GANTRY_ENTRY == (i))
-#else
-#define GANTRY_ENTERS(i) 1
-#endif
-
 namespace gantry::bench {
 namespace {
 
@@ -25,27 +19,12 @@ struct OnOneTile : CooperativeConfig {
   static constexpr int kStages = Stages;
 };
 
-template <int EpiN, int StagesC, int StagesD, bool Reuse>
-struct Fused : FusedElements {
-  static constexpr ElementType kC = kJob == Job::c ? ElementType::bf16 : ElementType::void_;
-  static constexpr int kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
-  static constexpr bool kReuse = Reuse;
-  static constexpr fusion::Graph graph = fusion::graph(kExpressions[static_cast<int>(kJob)]);
-  using Functions = fusion::UserFunctions<>;
-};
-
-template <template <class, class> class Gemm, class Config, int EpiN, int StagesC, int StagesD, bool Reuse = false>
-struct Enter {
-  explicit Enter(const char* name) {
-    contestants().push_back({kJob, name, prepare<kJob, Gemm, Config, Fused<EpiN, StagesC, StagesD, Reuse>>});
-  }
-};
 template <int Stages, int... epilogue>
-using Cooperative = Enter<CooperativeGemm, OnOneTile<Stages>, epilogue...>;
+using Cooperative = Entry<kJob, CooperativeGemm, OnOneTile<Stages>, epilogue...>;
 template <int Stages, int... epilogue>
-using Wide = Enter<PingpongGemm, InTurn<128, 192, Stages, 2, 1>, epilogue...>;
+using Wide = Entry<kJob, PingpongGemm, InTurn<128, 192, Stages, 2, 1>, epilogue...>;
 template <int Stages, int... epilogue>
-using Tall = Enter<PingpongGemm, InTurn<192, 128, Stages, 1, 2>, epilogue...>;
+using Tall = Entry<kJob, PingpongGemm, InTurn<192, 128, Stages, 1, 2>, epilogue...>;
 
 #if GANTRY_JOB == 0
 #if GANTRY_ENTERS(0)
@@ -55,22 +34,10 @@ struct Deferred {
 
   static std::function<void()> prepare(const Problem& p, bool dependent) {
     using Kernel = CooperativeGemm<CooperativeConfig>;
-    GemmProblem problem;
-    problem.a = p.a;
-    problem.b = p.b;
+    GemmProblem problem = product_of(p);
     problem.d = p.d;
-    problem.m = p.m;
-    problem.n = p.n;
-    problem.k = p.k;
-    const auto params = Kernel::make_params(problem, p.processors / Kernel::kCluster * Kernel::kCluster, encode);
-    LaunchConfig config = Kernel::launch_config(params);
-    config.dependent = dependent;
-    return [params, config] {
-      const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
-      if (result) return;
-      std::fprintf(stderr, "%s", result.problem.c_str());
-      std::exit(1);
-    };
+    return launches<Kernel>(Kernel::make_params(problem, p.processors / Kernel::kCluster * Kernel::kCluster, encode),
+                            dependent);
   }
 };
 const Deferred entry0("together 128x256 s4 2x1 deferred");
