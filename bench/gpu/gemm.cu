@@ -23,6 +23,7 @@
 #include "cublaslt.hpp"
 #include "fused_race.hpp"
 #include "power.hpp"
+#include "race.hpp"
 
 namespace {
 
@@ -38,17 +39,6 @@ struct Options {
   const char* only = "";
   std::FILE* json = nullptr;
 };
-
-__global__ void fill(bf16* data, std::size_t count, unsigned seed) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
-       i += std::size_t{gridDim.x} * blockDim.x) {
-    unsigned x = static_cast<unsigned>(i) * 2654435761u + seed;
-    x = (x ^ (x >> 16)) * 0x85ebca6bu;
-    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
-    x ^= x >> 16;
-    data[i] = bf16(static_cast<float>(x) * 0x1p-31f - 1.0f);
-  }
-}
 
 struct Difference {
   unsigned long long bits = 0;   // elements that differ at all
@@ -106,23 +96,6 @@ class Clock {
   static constexpr int kProcessors = 256;
   Tick* ticks_ = nullptr;
 };
-
-double seconds(const std::function<void()>& run, int calls) {
-  static cudaEvent_t start = nullptr, stop = nullptr;
-  if (!start) check(cudaEventCreate(&start), "event"), check(cudaEventCreate(&stop), "event");
-  check(cudaEventRecord(start), "event");
-  for (int i = 0; i < calls; ++i) run();
-  check(cudaEventRecord(stop), "event");
-  check(cudaEventSynchronize(stop), "running");
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, start, stop), "event");
-  return milliseconds / 1e3 / calls;
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
 
 std::size_t elements(const Problem& p) { return static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n); }
 
@@ -236,25 +209,11 @@ bool race(const Problem& p, Job job, const Options& options) {
 }
 
 bool race(int m, int n, int k, const Options& options) {
-  Problem p{};
-  p.m = m, p.n = n, p.k = k;
-  check(cudaDeviceGetAttribute(&p.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
-  const auto matrix = [](bf16*& data, int rows, int columns, unsigned seed) {
-    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-    check(cudaMalloc(&data, count * 2), "cudaMalloc");
-    fill<<<1024, 256>>>(data, count, seed);
-  };
-  matrix(p.a, m, k, 1);
-  matrix(p.b, n, k, 2);
-  matrix(p.c, m, n, 3);
-  matrix(p.bias, 1, n, 4);
-  for (bf16** out : {&p.d, &p.theirs, &p.aux, &p.their_aux}) matrix(*out, m, n, 5);
-  check(cudaDeviceSynchronize(), "filling");
+  const Matrices matrices(m, n, k);
   bool right = true;
   for (int job = 0; job < 4; ++job) {
-    if (options.jobs >> job & 1) right = race(p, static_cast<Job>(job), options) && right;
+    if (options.jobs >> job & 1) right = race(matrices.problem(), static_cast<Job>(job), options) && right;
   }
-  for (bf16* data : {p.a, p.b, p.c, p.d, p.theirs, p.aux, p.their_aux, p.bias}) check(cudaFree(data), "cudaFree");
   return right;
 }
 
