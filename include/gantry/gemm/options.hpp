@@ -266,7 +266,7 @@ class GemmOptionsCheck {
 
   GANTRY_HD constexpr void warpgroups() {
     const bool together = o_.schedule == GemmSchedule::cooperative;
-    const bool three = !together && o_.tile.m * o_.tile.n <= kMostSumsOfThree;
+    const bool three = !together && o_.tile.n <= kMostColumnsOfThree && o_.tile.m * o_.tile.n <= kMostSumsOfThree;
     const int usual = together && o_.tile.m == 64 ? 1 : 2;
     const int count = o_.warpgroups;
     if (count == 0 || count == usual || (count == 3 && three)) return;
@@ -323,6 +323,7 @@ class GemmOptionsCheck {
   static constexpr int kColumnStep = 8, kMostColumns = 256;
   // That the registers of a warpgroup hold.
   static constexpr int kMostSums = 128 * 192, kMostPromotedSums = 64 * 160, kMostSumsOfThree = 128 * 128;
+  static constexpr int kMostColumnsOfThree = 192;  // ptxas has no registers for wider wgmmas of 512 threads
   static constexpr int kMostStages = 32, kMostBuffers = 8;
 
   const GemmOptions& o_;

@@ -39,7 +39,7 @@ GANTRY_X(
     "192, where they are promoted of 64 x 160; the nearest value that works is {nearest}")
 GANTRY_X(warpgroups,
          "{actual} warpgroup{s} multiply: 2 share a tile or take turns, 1 has a cooperative tile of 64 rows to itself, "
-         "and 3 take turns where each has sums of 64 x 256 or 128 x 128 at most; the nearest value that works is "
+         "and 3 take turns where each has sums of 64 x 192 or 128 x 128 at most; the nearest value that works is "
          "{nearest}")
 GANTRY_X(tile_depth,
          "the tile is {actual} element{s} of {element} deep: a step of K is 128 bytes, the width of the swizzle; the "
