@@ -80,7 +80,7 @@ struct StoreSums {
       constexpr int kHigh = Shape::kWarpgroupM / 64;
       const int thread = static_cast<int>(arch::thread_rank()) - 128;
       const auto place = Loop::Place::mine();
-      const int part = Shape::kMathWarpgroups == 1 ? 0 : thread / 128;
+      const int part = Shape::kTileWarpgroups == 1 ? 0 : thread / 128;
       const int row = (work.m * Shape::kClusterM + place.m) * Shape::kTileM + part * Shape::kWarpgroupM +
                       thread / 32 % 4 * 16 + thread % 32 / 4;
       const int column = (work.n * Shape::kClusterN + place.n) * Shape::kTileN + thread % 4 * 2;

@@ -60,13 +60,13 @@ struct GemmShape {
   static constexpr int kTileK = 1024 / kElementBits;  // 128 bytes, the width of the swizzle
   static constexpr int kClusterM = Config::kClusterM, kClusterN = Config::kClusterN;
   static constexpr int kCluster = kClusterM * kClusterN;
-  static constexpr int kMathWarpgroups = Config::kTileWarpgroups;  // on one tile
-  static constexpr int kWarpgroupM = kTileM / kMathWarpgroups;     // rows of a tile that a warpgroup has
-  static constexpr int kWarpgroups = kMathWarpgroups * Config::kAlternating;
-  static constexpr int kThreads = 128 * (1 + kWarpgroups);  // warpgroup 0 loads
+  static constexpr int kTileWarpgroups = Config::kTileWarpgroups;             // on one tile
+  static constexpr int kWarpgroupM = kTileM / kTileWarpgroups;                // rows of a tile that a warpgroup has
+  static constexpr int kWarpgroups = kTileWarpgroups * Config::kAlternating;  // that multiply
+  static constexpr int kThreads = 128 * (1 + kWarpgroups);                    // warpgroup 0 loads
   using Registers = RegisterShares<kWarpgroups>;
 
-  static_assert(kTileM % (64 * kMathWarpgroups) == 0, "gantry: a warpgroup multiplies 64 rows at a time");
+  static_assert(kTileM % (64 * kTileWarpgroups) == 0, "gantry: a warpgroup multiplies 64 rows at a time");
   static_assert(kTileN % 8 == 0 && kTileN <= 256, "gantry: wgmma has a multiple of 8 columns, up to 256");
   static_assert(kWarpgroupM * kTileN <= 128 * 192,
                 "gantry: a warpgroup has registers for the sums of 64 x 256 or 128 x 192");

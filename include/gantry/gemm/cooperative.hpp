@@ -31,22 +31,11 @@ struct CooperativeGemm : GemmShape<Config> {
   using Loop = Mainloop<Config>;
   using Sums = Handover<Config>;
   using Shape::kCluster, Shape::kThreads;
-  static constexpr bool kEpilogueLoads = [] {
-    if constexpr (requires { Epilogue::kLoads; }) {
-      return Epilogue::kLoads;
-    } else {
-      return false;
-    }
-  }();
+  // The epilogue reads tensors.
+  static constexpr bool kEpilogueLoads = requires { requires Epilogue::kLoads; };
 
   // The epilogue adds every part of a tile to D, so that no sums are handed over.
-  static constexpr bool kAdds = [] {
-    if constexpr (requires { Epilogue::kAdds; }) {
-      return Epilogue::kAdds;
-    } else {
-      return false;
-    }
-  }();
+  static constexpr bool kAdds = requires { requires Epilogue::kAdds; };
 
   // The epilogue reads something while the products of a tile run.
   static constexpr bool kPrepares = requires(typename Epilogue::Consumer & epilogue, const Work& work) {
@@ -54,7 +43,7 @@ struct CooperativeGemm : GemmShape<Config> {
   };
 
   // From the warpgroup that loads to those that multiply: where there is one of each, both have all that they can use.
-  static constexpr bool kMovesRegisters = Shape::kMathWarpgroups > 1;
+  static constexpr bool kMovesRegisters = Shape::kTileWarpgroups > 1;
 
   struct Params {
     typename Loop::Params loop;
@@ -109,7 +98,7 @@ struct CooperativeGemm : GemmShape<Config> {
       arch::name_role("producer");
       if (warp == 0 && arch::elect_sync()) produce(params, s);
       if constexpr (kEpilogueLoads) {
-        if (warp >= 1 && warp <= Shape::kMathWarpgroups && arch::elect_sync()) load_epilogue(params, s, warp - 1);
+        if (warp >= 1 && warp <= Shape::kTileWarpgroups && arch::elect_sync()) load_epilogue(params, s, warp - 1);
       }
     } else {
       if constexpr (kMovesRegisters) arch::setmaxnreg_inc<Shape::Registers::kMath>();

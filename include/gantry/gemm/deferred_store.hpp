@@ -18,27 +18,29 @@
 
 #include <gantry/arch.hpp>
 #include <gantry/atom.hpp>
-#include <gantry/gemm/mainloop.hpp>
+#include <gantry/gemm/math_warpgroup.hpp>
 
 namespace gantry {
 
 template <class Config, ElementType kElement = ElementType::bf16>
 struct DeferredStore : GemmShape<Config> {
   using Shape = GemmShape<Config>;
-  using Shape::kMathWarpgroups;
+  using Mine = MathWarpgroup<Config>;
   using Shape::kTileM, Shape::kTileN;
+  using Shape::kTileWarpgroups;
   using Loop = Mainloop<Config>;
   using Mma = typename Loop::Mma;
   using Element = element_t<kElement>;
   static constexpr int kSlabM = 64, kSlabN = 64;
   static constexpr int kSteps = kTileN / kSlabN;
   static constexpr int kBuffers = Config::kStoreBuffers;
-  static_assert(kTileM == kSlabM * kMathWarpgroups, "a warpgroup stores slabs of its own 64 rows");
-  static_assert(kElement == ElementType::bf16 || kElement == ElementType::f16, "D is of bf16 or f16");
-  static_assert(kTileN % kSlabN == 0, "D is stored in slabs of 64 columns");
-  static_assert(kBuffers >= 2 && kSteps % kBuffers == 0,
-                "a tile fills its store buffers a whole number of times, two at least: one is written while another is "
-                "being read; kTileN is a multiple of 64 kStoreBuffers");
+  static_assert(kTileM == kSlabM * kTileWarpgroups, "gantry: a warpgroup stores slabs of its own 64 rows");
+  static_assert(kElement == ElementType::bf16 || kElement == ElementType::f16, "gantry: D is of bf16 or f16");
+  static_assert(kTileN % kSlabN == 0, "gantry: D is stored in slabs of 64 columns");
+  static_assert(
+      kBuffers >= 2 && kSteps % kBuffers == 0,
+      "gantry: a tile fills its store buffers a whole number of times, two at least: one is written while another is "
+      "being read; kTileN is a multiple of 64 kStoreBuffers");
 
   static constexpr ComposedLayout kAtom = smem_atom(Major::K, SwizzleMode::b128, 16);
   struct SharedD {
@@ -74,10 +76,10 @@ struct DeferredStore : GemmShape<Config> {
     // The accumulators are free afterwards. Requires that every step of the tile before has been made.
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
-      const auto place = Loop::Place::mine();
-      m_ = (work.m * Shape::kClusterM + place.m) * kMathWarpgroups + warpgroup();
-      n_ = (work.n * Shape::kClusterN + place.n) * kSteps;
-      l_ = work.l;
+      const TileCoordinate at = Mine::part_of(work);
+      m_ = at.m;
+      n_ = at.n * kSteps;
+      l_ = at.l;
       convert(coalesce(to_shared().retile_S(acc)), values_);
     }
 
@@ -90,13 +92,13 @@ struct DeferredStore : GemmShape<Config> {
           to_shared().partition_D(as_position_independent_swizzle_tensor(shared()));  // (8, M, N, buffer)
       copy(TiledStore{}, local_tile(values_, Tile<kValues>{}, coord(slab)), buffers(_, _, _, Constant<buffer>{}));
       arch::fence_proxy_async(arch::space_shared);
-      arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128);
+      Mine::meet();
       if (issues()) {
         const TmaCopy<StoreD> store{&p_.d};
         // Extents do not enter coordinates: the tensor map clips.
         const auto matrix = store.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, l_);
         const auto slabs = local_tile(matrix, Tile<kSlabM, kSlabN>{}, coord(m_, _));
-        const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(warpgroup(), 0));
+        const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(Mine::number(), 0));
         const auto parts = tma_partition(store, 0, group_modes<0, 2>(half), group_modes<0, 2>(slabs));
         copy(store, parts.smem(_, buffer), parts.gmem(_, n_ + slab));
         arch::cp_async_bulk_commit_group();
@@ -113,11 +115,8 @@ struct DeferredStore : GemmShape<Config> {
     static constexpr int kValues = kSlabN / 2;  // of a slab, in a thread
     using TiledStore = decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, Element>{}, TiledMma<Mma>{}));
 
-    // Asked for anew each time: registers are scarce while two tiles are in them.
-    GANTRY_INLINE static int math_thread() { return static_cast<int>(arch::thread_rank()) - 128; }
-    GANTRY_INLINE static int warpgroup() { return math_thread() / 128; }
-    GANTRY_INLINE static bool issues() { return math_thread() % 128 == 0; }
-    GANTRY_INLINE auto to_shared() const { return TiledStore{}.get_slice(math_thread()); }
+    GANTRY_INLINE static bool issues() { return Mine::thread() == 0; }
+    GANTRY_INLINE auto to_shared() const { return TiledStore{}.get_slice(Mine::math_thread()); }
     GANTRY_INLINE auto shared() const { return make_tensor(make_smem_ptr(s_.d), SharedD{}); }
 
     const Params& p_;

@@ -17,7 +17,7 @@
 
 #include <gantry/epilogue/builder.hpp>
 #include <gantry/epilogue/collective.hpp>
-#include <gantry/gemm/mainloop.hpp>
+#include <gantry/gemm/math_warpgroup.hpp>
 
 namespace gantry {
 
@@ -36,15 +36,6 @@ struct FusedElements {
 };
 
 namespace detail {
-
-template <bool first, class A, class B>
-struct ChosenStorage {
-  using type = A;
-};
-template <class A, class B>
-struct ChosenStorage<false, A, B> {
-  using type = B;
-};
 
 // What the collective reads of a fusion; on the simulated machine its graph may come at run time.
 template <class F>
@@ -66,8 +57,8 @@ requires(F::kGraphAtRunTime) struct FusedGraph<F> {
 template <class Config, class F>
 struct FusedEpilogue {
   using Shape = GemmShape<Config>;
+  using Mine = MathWarpgroup<Config>;
   static constexpr int kWarpgroups = Shape::kWarpgroups;
-  static constexpr bool kShared = Shape::kMathWarpgroups > 1;  // every warpgroup has a part of every tile
 
   // A warpgroup's part of the tile.
   struct Part : detail::FusedGraph<F> {
@@ -103,7 +94,7 @@ struct FusedEpilogue {
     typename Collective::TensorStorage tensors[kWarpgroups];
     typename Collective::PipelineStorage pipelines[kWarpgroups];
   };
-  using Storage = typename detail::ChosenStorage<kLoads, TensorsAndBarriers, Tensors>::type;
+  using Storage = typename detail::ChosenType<kLoads, TensorsAndBarriers, Tensors>::type;
 
   GANTRY_INLINE static auto pipeline(Storage& s, int warpgroup, PipelineRole role) {
     if constexpr (kLoads) {
@@ -120,13 +111,6 @@ struct FusedEpilogue {
     }
   }
 
-  // The warpgroup's tile, counted in its own rows.
-  GANTRY_INLINE static TileCoordinate coordinate(const Work& work, int warpgroup) {
-    const auto place = Mainloop<Config>::Place::mine();
-    const int tile_m = work.m * Shape::kClusterM + place.m;
-    return {kShared ? tile_m * kWarpgroups + warpgroup : tile_m, work.n * Shape::kClusterN + place.n, work.l};
-  }
-
   // A cluster at the edge may have tiles that lie outside altogether: nothing is loaded for them, and nothing stored or
   // reduced.
   GANTRY_INLINE static bool is_inside(const Params& p, const TileCoordinate& at) {
@@ -140,7 +124,7 @@ struct FusedEpilogue {
         : p_(params), s_(storage), warpgroup_(warpgroup) {}
 
     GANTRY_INLINE void load(const Work& work) {
-      const TileCoordinate at = coordinate(work, warpgroup_);
+      const TileCoordinate at = Mine::part_of(work, warpgroup_);
       if (!is_inside(p_, at)) return;
       auto loads = pipeline(s_, warpgroup_, PipelineRole::producer);
       state_ = Collective::load(p_, s_.tensors[warpgroup_], loads, state_, at);
@@ -165,33 +149,28 @@ struct FusedEpilogue {
 
     // While the products of `work` run, which has its place.
     GANTRY_INLINE void prepare(const Work& work) {
-      Collective::prepare(p_, s_.tensors[warpgroup()], coordinate(work, warpgroup()), thread());
+      Collective::prepare(p_, s_.tensors[Mine::number()], Mine::part_of(work), Mine::thread());
     }
 
     // After prepare().
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
-      const int g = warpgroup();
-      const TileCoordinate at = coordinate(work, g);
+      const int g = Mine::number();
+      const TileCoordinate at = Mine::part_of(work, g);
       if (!is_inside(p_, at)) return;
       auto loads = pipeline(s_, g, PipelineRole::consumer);
-      Collective::template store<true>(p_, s_.tensors[g], loads, states_, at, acc, thread(), barrier());
+      Collective::template store<true>(p_, s_.tensors[g], loads, states_, at, acc, Mine::thread(), Mine::barrier());
     }
 
     template <int i>
     GANTRY_INLINE void step(Constant<i>) {}
 
     GANTRY_INLINE void tail() {
-      auto loads = pipeline(s_, warpgroup(), PipelineRole::consumer);
-      Collective::store_tail(p_, loads, states_, thread());
+      auto loads = pipeline(s_, Mine::number(), PipelineRole::consumer);
+      Collective::store_tail(p_, loads, states_, Mine::thread());
     }
 
    private:
-    GANTRY_INLINE static int math_thread() { return static_cast<int>(arch::thread_rank()) - 128; }
-    GANTRY_INLINE static int warpgroup() { return math_thread() / 128; }
-    GANTRY_INLINE static int thread() { return math_thread() % 128; }
-    GANTRY_INLINE static std::uint32_t barrier() { return static_cast<std::uint32_t>(1 + warpgroup()); }
-
     const Params& p_;
     Storage& s_;
     typename Collective::StoreStates states_;

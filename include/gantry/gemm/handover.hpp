@@ -17,14 +17,15 @@
 
 #include <gantry/arch.hpp>
 #include <gantry/atom/accumulator.hpp>
-#include <gantry/gemm/config.hpp>
+#include <gantry/gemm/math_warpgroup.hpp>
 
 namespace gantry {
 
 template <class Config>
 struct Handover : GemmShape<Config> {
   using Shape = GemmShape<Config>;
-  static constexpr int kMathWarpgroups = Shape::kMathWarpgroups;
+  using Mine = MathWarpgroup<Config>;
+  using Shape::kTileWarpgroups;
   static constexpr int kVectors = Shape::kWarpgroupM * Shape::kTileN / 512;  // of four sums, in a thread
 
   struct alignas(16) Vector {
@@ -34,16 +35,16 @@ struct Handover : GemmShape<Config> {
   // Flags first, then the sums of slot after slot.
   static constexpr std::size_t kFlagBytes = 8192;
   GANTRY_HD static constexpr std::size_t workspace_bytes(int ctas) {
-    return kFlagBytes + static_cast<std::size_t>(ctas) * kMathWarpgroups * kVectors * 128 * sizeof(Vector);
+    return kFlagBytes + static_cast<std::size_t>(ctas) * kTileWarpgroups * kVectors * 128 * sizeof(Vector);
   }
 
   // A math warpgroup's slot in CTA `cta`.
   class Slot {
    public:
     GANTRY_INLINE Slot(unsigned char* workspace, int cta) {
-      const int slot = cta * kMathWarpgroups + warpgroup();
+      const int slot = cta * kTileWarpgroups + Mine::number();
       flag_ = reinterpret_cast<std::uint32_t*>(workspace) + slot;
-      sums_ = reinterpret_cast<Vector*>(workspace + kFlagBytes) + slot * kVectors * 128 + thread();
+      sums_ = reinterpret_cast<Vector*>(workspace + kFlagBytes) + slot * kVectors * 128 + Mine::thread();
     }
 
     template <class Acc>
@@ -54,8 +55,8 @@ struct Handover : GemmShape<Config> {
         const Vector sums{sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]};
         arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global);
       }
-      meet();
-      if (thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
+      Mine::meet();
+      if (Mine::thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
     }
 
     // One thread, before a barrier that those who load wait at.
@@ -74,8 +75,8 @@ struct Handover : GemmShape<Config> {
   // by a thread of its own.
   template <class Acc>
   GANTRY_INLINE static void add(unsigned char* workspace, int first, int stride, int helpers, Acc& acc) {
-    for (int i = thread(); i < helpers; i += 128) Slot(workspace, first + i * stride).wait();
-    meet();
+    for (int i = Mine::thread(); i < helpers; i += 128) Slot(workspace, first + i * stride).wait();
+    Mine::meet();
     int i = 0;
     GANTRY_NO_UNROLL
     for (; i + kAtOnce <= helpers; i += kAtOnce) add_some<kAtOnce>(workspace, first + i * stride, stride, acc);
@@ -114,12 +115,6 @@ struct Handover : GemmShape<Config> {
         }
       }
     });
-  }
-
-  GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
-  GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
-  GANTRY_INLINE static void meet(Site site = Site::here()) {
-    arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128, site);
   }
 };
 

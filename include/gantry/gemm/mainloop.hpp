@@ -35,8 +35,8 @@ template <class Config>
 struct Mainloop : GemmShape<Config> {
   using Shape = GemmShape<Config>;
   using Shape::kClusterM, Shape::kClusterN, Shape::kCluster;
-  using Shape::kMathWarpgroups;
   using Shape::kTileM, Shape::kTileN, Shape::kTileK;
+  using Shape::kTileWarpgroups;
   static constexpr int kStages = Config::kStages;
 
   using ElementA = element_t<Shape::kA>;
@@ -68,10 +68,10 @@ struct Mainloop : GemmShape<Config> {
                                      Shape::kMajorA, Shape::kMajorB>;
     // A warpgroup's rows are next to each other, however many instructions they take.
     static constexpr Layout kRows =
-        make_layout(make_shape(_64, Int::fixed(kMathWarpgroups), Int::fixed(Shape::kWarpgroupM / 64)),
+        make_layout(make_shape(_64, Int::fixed(kTileWarpgroups), Int::fixed(Shape::kWarpgroupM / 64)),
                     make_stride(_1, Int::fixed(Shape::kWarpgroupM), _64));
     static constexpr TiledMmaLayout value =
-        make_tiled_mma(MMA_Atom<Operation>::value, make_layout(make_shape(Int::fixed(kMathWarpgroups), _1, _1)),
+        make_tiled_mma(MMA_Atom<Operation>::value, make_layout(make_shape(Int::fixed(kTileWarpgroups), _1, _1)),
                        Shape::kWarpgroupM == 64 ? make_tile(_, _, _) : make_tile(kRows, _, _));
   };
   using Pipeline = PipelineTmaAsync<kStages>;
@@ -92,7 +92,7 @@ struct Mainloop : GemmShape<Config> {
   GANTRY_HD static constexpr typename Pipeline::Params pipeline_params(PipelineRole role) {
     return {.role = role,
             .transaction_bytes = kStageBytes,
-            .consumers = 128 * kMathWarpgroups,
+            .consumers = 128 * kTileWarpgroups,
             .cluster = {kClusterM, kClusterN}};
   }
 
@@ -237,12 +237,8 @@ struct Mainloop : GemmShape<Config> {
     }
 
     // acc = the sum over the K steps of `work`. behind(Constant<i>{}) is called for i < `count` while the products of
-    // step i run, or, where there are fewer steps than that, before the first.
-    template <int count, class Acc, class Behind>
-    GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind) {
-      multiply<count>(work, acc, behind, [] {});
-    }
-    // issued() is called when every product has been issued, before they are waited for.
+    // step i run, or, where there are fewer steps than that, before the first; issued() when every product has been
+    // issued, before they are waited for.
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind, Issued issued) {
       if constexpr (Shape::kPromote) {

@@ -40,7 +40,7 @@ struct PingpongGemm : GemmShape<Config> {
   using Loop = Mainloop<Config>;
   using Shape::kCluster, Shape::kThreads, Shape::kWarpgroups;
   using Order = OrderedSequenceBarrier<1, kWarpgroups>;
-  static_assert(Shape::kMathWarpgroups == 1, "gantry: a tile of the pingpong kernel belongs to one warpgroup");
+  static_assert(Shape::kTileWarpgroups == 1, "gantry: a tile of the pingpong kernel belongs to one warpgroup");
 
   struct Params {
     typename Loop::Params loop;

@@ -15,7 +15,7 @@
 
 #include <gantry/arch.hpp>
 #include <gantry/epilogue/staged_tile.hpp>
-#include <gantry/gemm/mainloop.hpp>
+#include <gantry/gemm/math_warpgroup.hpp>
 #include <gantry/pipeline/tma_store.hpp>
 
 namespace gantry {
@@ -23,7 +23,8 @@ namespace gantry {
 template <class Config, ElementType kElement = ElementType::f32>
 struct ReduceStore : GemmShape<Config> {
   using Shape = GemmShape<Config>;
-  using Shape::kMathWarpgroups, Shape::kWarpgroupM, Shape::kTileN;
+  using Mine = MathWarpgroup<Config>;
+  using Shape::kTileWarpgroups, Shape::kWarpgroupM, Shape::kTileN;
   static_assert(kElement == ElementType::f32 || kElement == ElementType::bf16 || kElement == ElementType::f16 ||
                     kElement == ElementType::s32,
                 "gantry: TMA adds f32, f16, bf16 and s32 to D");
@@ -61,7 +62,7 @@ struct ReduceStore : GemmShape<Config> {
   }
 
   struct Storage {
-    alignas(1024) Element d[kMathWarpgroups][Slabs::kBytes / sizeof(Element)];
+    alignas(1024) Element d[kTileWarpgroups][Slabs::kBytes / sizeof(Element)];
   };
 
   // A math warpgroup.
@@ -72,22 +73,20 @@ struct ReduceStore : GemmShape<Config> {
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
       constexpr Subtiles tile = SlabShape::tile;
-      const auto place = Mainloop<Config>::Place::mine();
-      const TileCoordinate at{(work.m * Shape::kClusterM + place.m) * kMathWarpgroups + warpgroup(),
-                              work.n * Shape::kClusterN + place.n, work.l};
-      Stores stores({.issues = thread() == 0});
+      const TileCoordinate at = Mine::part_of(work);
+      Stores stores({.issues = Mine::thread() == 0});
       for_each_index<tile.count()>([&](auto i) {
         constexpr int em = i % tile.along_m(), en = i / tile.along_m();
         auto values = Slabs::make_registers();
         for_each_index<tile.values()>(
             [&](auto v) { values(v) = convert<Element>(acc(Constant<tile.register_of(em, en, v)>{})); });
         stores.producer_acquire(state_);
-        meet();
-        Slabs::write(values, s_.d[warpgroup()], state_.index(), thread());
+        Mine::meet();
+        Slabs::write(values, s_.d[Mine::number()], state_.index(), Mine::thread());
         arch::fence_proxy_async(arch::space_shared);
-        meet();
+        Mine::meet();
         if (stores.issues()) {
-          Slabs::template store<TmaOp::reduce_add>(&p_.d, s_.d[warpgroup()], state_.index(), at, em, en);
+          Slabs::template store<TmaOp::reduce_add>(&p_.d, s_.d[Mine::number()], state_.index(), at, em, en);
         }
         stores.producer_commit(state_);
         ++state_;
@@ -97,15 +96,9 @@ struct ReduceStore : GemmShape<Config> {
     template <int i>
     GANTRY_INLINE void step(Constant<i>) {}
 
-    GANTRY_INLINE void tail() { Stores({.issues = thread() == 0}).producer_tail(state_); }
+    GANTRY_INLINE void tail() { Stores({.issues = Mine::thread() == 0}).producer_tail(state_); }
 
    private:
-    GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
-    GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
-    GANTRY_INLINE static void meet(Site site = Site::here()) {
-      arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128, site);
-    }
-
     const Params& p_;
     Storage& s_;
     PipelineState<kBuffers> state_;

@@ -121,7 +121,7 @@ struct GemmTypes {
   static constexpr bool kPlain = !detail::kRunTimeGraph<Spec> && is_plain(detail::graph_of<Spec>());
 
   // All that an epilogue looks at; the number of stages is not.
-  struct Shape : detail::ChosenStorage<kPingpong, PingpongConfig, CooperativeConfig>::type {
+  struct Shape : detail::ChosenType<kPingpong, PingpongConfig, CooperativeConfig>::type {
     static constexpr ElementType kA = kChosen.a, kB = kChosen.b;
     static constexpr Major kMajorA = kChosen.major_a, kMajorB = kChosen.major_b;
     static constexpr bool kPromote = kChosen.promote;
@@ -149,10 +149,9 @@ struct GemmTypes {
   static constexpr bool kDeferred =
       kPlain && can_store_behind(kChosen, detail::graph_of<Spec>()) && detail::options_of<Spec>().epilogue.epi_n == 0;
   static constexpr bool kFused = !kAdds && !kDeferred;  // the collective has arguments of its own
-  using Epilogue =
-      typename detail::ChosenStorage<kFused, FusedEpilogue<Shape, Fusion>,
-                                     typename detail::ChosenStorage<kAdds, ReduceStore<Shape, kChosen.d>,
-                                                                    DeferredStore<Shape, kChosen.d>>::type>::type;
+  using Epilogue = typename detail::ChosenType<
+      kFused, FusedEpilogue<Shape, Fusion>,
+      typename detail::ChosenType<kAdds, ReduceStore<Shape, kChosen.d>, DeferredStore<Shape, kChosen.d>>::type>::type;
 
   static constexpr int kEpilogueBytes = sizeof(typename Epilogue::Storage);
   static constexpr int kStagesThatFit = stages_beside(kChosen, kEpilogueBytes);
@@ -162,8 +161,8 @@ struct GemmTypes {
   struct Config : Shape {
     static constexpr int kStages = kChosen.stages > 0 ? kChosen.stages : kStagesThatFit;
   };
-  using Kernel = typename detail::ChosenStorage<kPingpong, PingpongGemm<Config, Epilogue>,
-                                                CooperativeGemm<Config, Epilogue>>::type;
+  using Kernel =
+      typename detail::ChosenType<kPingpong, PingpongGemm<Config, Epilogue>, CooperativeGemm<Config, Epilogue>>::type;
   static constexpr int kSharedBytes = sizeof(typename Kernel::Storage);
   static_assert(detail::GemmStaticCheck<(kSharedBytes <= static_cast<int>(kSharedBytesPerBlock)),
                                         GemmRule::shared_memory, kSharedBytes, kStagesThatFit, Config::kStages>::ok);

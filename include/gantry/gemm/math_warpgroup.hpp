@@ -1,0 +1,43 @@
+// Which math warpgroup a thread is in, and which part of a tile that one has: what every epilogue asks.
+//
+// Warpgroup 0 of a CTA loads; those after it multiply, and are counted from 0. Each meets at a named barrier of its
+// own. Nothing is kept: registers are scarce while a warpgroup holds accumulators.
+//
+// Example at namespace scope:
+//     using Mine = gantry::MathWarpgroup<gantry::CooperativeConfig>;
+//     GANTRY_HD inline bool stores(const gantry::Work& work) {
+//       Mine::meet();
+//       return Mine::thread() == 0 && Mine::part_of(work).m >= 0;
+//     }
+#pragma once
+
+#include <gantry/arch/barrier.hpp>
+#include <gantry/arch/thread.hpp>
+#include <gantry/epilogue/subtiles.hpp>
+#include <gantry/gemm/mainloop.hpp>
+
+namespace gantry {
+
+template <class Config>
+struct MathWarpgroup : GemmShape<Config> {
+  using Shape = GemmShape<Config>;
+
+  GANTRY_INLINE static int math_thread() { return static_cast<int>(arch::thread_rank()) - 128; }  // of the CTA
+  GANTRY_INLINE static int number() { return math_thread() / 128; }
+  GANTRY_INLINE static int thread() { return math_thread() % 128; }  // of the warpgroup
+
+  GANTRY_INLINE static std::uint32_t barrier() { return static_cast<std::uint32_t>(1 + number()); }
+  GANTRY_INLINE static void meet(Site site = Site::here()) { arch::barrier_sync(barrier(), 128, site); }
+
+  // The part of `work`'s tile that math warpgroup `warpgroup` has, counted in such parts: rows of it where several
+  // share the tile, else all of it.
+  GANTRY_INLINE static TileCoordinate part_of(const Work& work, int warpgroup) {
+    const auto place = Mainloop<Config>::Place::mine();
+    const int tile_m = work.m * Shape::kClusterM + place.m;
+    return {Shape::kTileWarpgroups > 1 ? tile_m * Shape::kTileWarpgroups + warpgroup : tile_m,
+            work.n * Shape::kClusterN + place.n, work.l};
+  }
+  GANTRY_INLINE static TileCoordinate part_of(const Work& work) { return part_of(work, number()); }
+};
+
+}  // namespace gantry
