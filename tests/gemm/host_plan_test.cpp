@@ -1,5 +1,6 @@
 // The host surface of a product: every refusal, workspaces, plans that run again and again, and what explain() says.
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -45,12 +46,13 @@ class Product {
   GemmArguments<Spec> args;
 };
 
+// Of matrices that nobody looks at, far from each other.
 GemmArguments<Plain> arguments(GemmExtents extents) {
-  alignas(16) static bf16 memory[8];
+  const auto far = [](int i) { return reinterpret_cast<bf16*>(std::uintptr_t{1} << (56 + i)); };  // NOLINT
   GemmArguments<Plain> args(extents);
-  args.a = memory;
-  args.b = memory;
-  args.d = memory;
+  args.a = far(0);
+  args.b = far(1);
+  args.d = far(2);
   return args;
 }
 
@@ -169,6 +171,45 @@ TEST(GemmArguments, RefuseResultsThatWouldBeWrittenBesideTheMatrix) {
   EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("D: ")));
 }
 
+// Tiles come in any order: what is written is nobody else's. But C may make room for D, tile by tile.
+TEST(GemmArguments, RefuseResultsThatLieInSomethingElse) {
+  GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
+  bf16* const a = const_cast<bf16*>(args.a.data);  // NOLINT
+  args.d = a;
+  EXPECT_THAT(can_implement(args),
+              ElementsAre("D begins 0 bytes into A: A is read while D is written; give D memory of its own"));
+  args.a.stride = 128;  // room for a second matrix of 64 columns beside A, which D is not: it is wider
+  args.d = {a + 256 * 128 + 64, 512};
+  EXPECT_THAT(can_implement(args), IsEmpty()) << "between the rows of the second A";
+  args.d.data += 64;
+  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("D begins 65792 bytes into A: A is read while D")));
+  args.b = args.d.data + 512;
+  args.d = {a + 64, 128, 256 * 128};
+  args.extents.n = 64;
+  EXPECT_THAT(can_implement(args), IsEmpty()) << "side by side";
+  args.d.data = const_cast<bf16*>(args.b.data) - 256;  // NOLINT
+  EXPECT_THAT(can_implement(args), testing::Contains(HasSubstr("B is read while D is written")));
+
+  Product<Reducing> x(64, 64, 64);
+  std::vector<float> bias(64), sums(64);
+  x.args.c = x.c.data();
+  x.args.fusion["bias"] = bias.data();
+  x.args.fusion["sums"] = sums.data();
+  x.args.fusion["top"] = &sums[3];
+  EXPECT_THAT(can_implement(x.args),
+              ElementsAre("top begins 12 bytes into sums: both are written; give sums memory of its own"));
+  x.args.fusion["top"] = &bias[63];
+  EXPECT_THAT(can_implement(x.args), ElementsAre(HasSubstr("bias is read while top is written")));
+  float top = 0;
+  x.args.fusion["top"] = &top;
+  x.args.d = x.c.data();
+  EXPECT_THAT(can_implement(x.args), IsEmpty()) << "D takes the place of C";
+  x.args.d = x.c.data() + 8;
+  EXPECT_THAT(can_implement(x.args),
+              ElementsAre("D begins 16 bytes into C: C is read while D is written; D may take the place of C with the "
+                          "same address, strides and major, and elements as wide"));
+}
+
 TEST(GemmArguments, QuoteWhatTheEpilogueRefuses) {
   Product<Reducing> x(64, 64, 64);
   x.args.fusion["bais"] = x.d.data();
@@ -214,6 +255,11 @@ TEST(GemmPlan, SumsNothingToZeroWhereKIsZero) {
   const LaunchResult result = Gemm<Plain>::plan(x.args).run(Simulator());
   ASSERT_TRUE(result) << result.problem;
   for (const bf16& y : x.d) ASSERT_EQ(static_cast<float>(y), 0.0f);
+}
+
+TEST(Buffer, IsEmptyWhereMemoryHasRunOut) {
+  EXPECT_EQ(Buffer<double>((std::size_t{1} << 61) + 4).size(), 0u);  // 32 bytes and 2^64
+  EXPECT_EQ(Buffer<double>(std::size_t{1} << 55).size(), 0u);
 }
 
 TEST(GemmPlan, SaysWhyThereIsNone) {
@@ -336,6 +382,9 @@ TEST(GemmPlan, RunsInSeveralThreadsAtOnce) {
 struct Small {
   static constexpr GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
 };
+struct ColumnMajor {
+  static constexpr GemmOptions options{.layout_d = kColumnMajor, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+};
 
 TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
   using Products = GemmSet<Plain, Small>;
@@ -358,6 +407,13 @@ TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
   EXPECT_EQ(none.run(Simulator()).problem, none.explain());
   x.args.a = nullptr;
   EXPECT_THAT(Products::plan(x.args, device).problems(), ElementsAre("A was not given"));
+  for (const GemmExtents& e : {GemmExtents{1LL << 40, 8, 8}, GemmExtents{8, 8, 1LL << 62, 1LL << 62}}) {
+    x.args.extents = e;  // which no model has numbers for
+    EXPECT_THAT(Products::plan(x.args, device).problems(), testing::Contains(HasSubstr("coordinates have 32 bits")));
+  }
+  x.args.dependent = true;
+  EXPECT_TRUE(GemmArguments<Small>(x.args).dependent);
+  EXPECT_FALSE((detail::share_arguments<Plain, ColumnMajor>()));
   EXPECT_TRUE(Products::plan(Products::Arguments({.m = 0, .n = 8, .k = 8}), device).run(Simulator()));
 }
 

@@ -25,16 +25,11 @@
 
 #include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/arguments.hpp>
+#include <gantry/gemm/detail/matrix_facts.hpp>
+#include <gantry/gemm/problem.hpp>
 #include <gantry/gemm/types.hpp>
 
 namespace gantry {
-
-struct GemmExtents {
-  std::int64_t m = 0, n = 0, k = 0;
-  std::int64_t batch = 1;
-
-  constexpr bool nothing_to_do() const { return m == 0 || n == 0 || batch == 0; }
-};
 
 namespace detail {
 
@@ -47,6 +42,15 @@ requires kRunTimeGraph<Spec>
 struct FusionArgumentsOf<Spec> {
   using type = fusion::FusionArguments;
 };
+
+// Whether what is an argument of one product is one of the other, and means the same.
+template <class Spec, class Other>
+constexpr bool share_arguments() {
+  constexpr GemmOptions x = GemmTypes<Spec>::kChosen, y = GemmTypes<Other>::kChosen;
+  return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.major_a == y.major_a && x.major_b == y.major_b &&
+         x.layout_c == y.layout_c && x.layout_d == y.layout_d &&
+         (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
+}
 
 // What lies in memory: tf32 is read from floats, which the copy engine rounds.
 template <ElementType e>
@@ -69,10 +73,12 @@ struct GemmArguments {
   using D = element_t<Types::kChosen.d>;
 
   GemmArguments(const GemmExtents& size = {}) : extents(size), fusion() {}  // NOLINT(google-explicit-constructor)
-  // Those of another product of the same elements and graph.
+  // Those of another product of the same elements, majors and graph.
   template <class Other>
   explicit GemmArguments(const GemmArguments<Other>& other)
-      : extents(other.extents), a(other.a), b(other.b), c(other.c), d(other.d) {
+      : extents(other.extents), a(other.a), b(other.b), c(other.c), d(other.d), dependent(other.dependent) {
+    static_assert(detail::share_arguments<Spec, Other>(),
+                  "gantry: the products have different elements, majors or layouts, or one of them adds to D");
     static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the products have different graphs");
     static_cast<fusion::FusionArguments&>(fusion) = other.fusion;
   }
@@ -90,23 +96,6 @@ struct GemmArguments {
 };
 
 namespace detail {
-
-// One matrix of a product, as far as refusals need to know it.
-struct MatrixFacts {
-  const char* name;
-  ElementType element;
-  const void* data;
-  bool rows;                       // are contiguous, not columns
-  std::int64_t contiguous, lines;  // elements of each, and how many there are
-  std::int64_t stride, batch_stride, batches;
-
-  std::int64_t bytes(std::int64_t elements) const { return elements * element_bits(element) / 8; }
-  std::int64_t chunk() const { return 128 / element_bits(element); }  // elements of 16 bytes
-  std::int64_t rounded(std::int64_t elements) const { return (elements + chunk() - 1) / chunk() * chunk(); }
-  std::int64_t longest_stride() const {
-    return static_cast<std::int64_t>(kTmaStrideLimit - 16) * 8 / element_bits(element);
-  }
-};
 
 // The copy engine reads and writes lines that begin at multiples of 16 bytes. A stride that no line uses may be any.
 template <class Void>
@@ -279,6 +268,56 @@ GANTRY_COLD void check_result(const GemmArguments<Spec>& args, const void* works
   }
 }
 
+// Vectors, scalars and tensors of the graph that are in memory.
+GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::ResolvedArguments& values,
+                                     const fusion::ProblemShape& shape, std::vector<MemoryUse>& out) {
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    if (v.pointer == nullptr) continue;
+    const bool tensor = fusion::is_tensor(a.kind), rows = !tensor || a.row_major;
+    const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
+    const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
+    const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
+    const std::int64_t contiguous = tensor ? (rows ? shape.n : shape.m) : vector;
+    const std::int64_t lines = tensor ? (rows ? shape.m : shape.n) : 1;
+    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, shape.l},
+                   fusion::is_output(a.kind),
+                   tensor});
+  }
+}
+
+// What is written and lies in something else. Requires arguments that are otherwise right.
+template <class Spec>
+GANTRY_COLD void check_memory(const GemmArguments<Spec>& args, std::vector<std::string>& out) {
+  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  const GemmExtents& e = args.extents;
+  const GemmProblem p = problem_of(args);
+  const fusion::ResolvedArguments values = args.fusion.resolved({e.m, e.n, e.batch});
+  std::vector<MemoryUse> uses;
+  const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
+    const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
+    const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : e.n;
+    uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride, e.batch},
+                    is_d,
+                    !is_a && !is_b});
+  };
+  if (e.k > 0) {
+    add("A", p.a, o.a, o.major_a == Major::K);
+    add("B", p.b, o.b, o.major_b == Major::K);
+  }
+  if constexpr (o.c != ElementType::void_) {
+    const bool rows = !is_m_major(o.layout_c);
+    const auto c = with_strides(args.c, o.c, rows ? e.n : e.m, rows ? e.m : e.n, e.batch);
+    if (surely_uses_source(args.fusion.graph(), values)) {
+      add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
+    }
+  }
+  add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
+  add_operands(args.fusion.graph(), values, {e.m, e.n, e.batch}, uses);
+  check_sharing(uses, out);
+}
+
 }  // namespace detail
 
 // Every reason why the product cannot run with these arguments; none: it can. Workspace is a matter of the plan.
@@ -292,15 +331,9 @@ std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
   detail::check_extent("K", e.k, out);
   detail::check_extent("the batch", e.batch, out);
   if (!out.empty() || e.nothing_to_do()) return out;
-  // Steps of all tiles are counted in 32 bits.
-  const auto count = [](std::int64_t extent, int tile) {
-    const std::int64_t tiles = (extent + tile - 1) / tile;
-    return static_cast<double>(tiles);
-  };
-  const double steps =
-      count(e.m, o.tile.m) * count(e.n, o.tile.n) * (count(e.k, o.tile.k) + 1) * static_cast<double>(e.batch);
-  if (steps > 0x1p30) {
-    const auto rows = static_cast<std::int64_t>(static_cast<double>(e.m) * 0x1p30 / steps);
+  const double steps = tile_steps(e, o.tile.m, o.tile.n, o.tile.k);
+  if (steps > kMostTileSteps) {
+    const auto rows = static_cast<std::int64_t>(static_cast<double>(e.m) * kMostTileSteps / steps);
     char number[48];
     std::snprintf(number, sizeof number, "%.0f", steps);
     out.push_back(std::string("the product has ") + number + " steps of tiles: they are counted in 30 bits; " +
@@ -310,6 +343,7 @@ std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
   detail::check_operands(args, out);
   alignas(16) const char any_workspace[16] = {};  // what the epilogue needs of it is a matter of the plan
   detail::check_result(args, any_workspace, out);
+  if (out.empty()) detail::check_memory(args, out);
   return out;
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <gantry/gemm/candidates.hpp>
+#include <gantry/gemm/problem.hpp>
 
 namespace gantry {
 
@@ -105,6 +106,11 @@ inline bool computes(const GemmOptions& o, const GemmWorkload& w) {
   return o.a == w.a && o.b == w.b && o.c == w.c && o.d == w.d && o.major_a == w.major_a && o.major_b == w.major_b;
 }
 
+// Whether the scheduler has numbers for all K steps.
+inline bool counts(const GemmOptions& o, const GemmWorkload& w) {
+  return tile_steps({w.m, w.n, w.k, w.l}, o.tile.m, o.tile.n, o.tile.k) <= kMostTileSteps;
+}
+
 class Choosing {
  public:
   Choosing(const GemmQuestion& question, const std::vector<GemmOptions>& candidates)
@@ -115,7 +121,7 @@ class Choosing {
     if (w.m <= 0 || w.n <= 0 || w.l <= 0 || w.k < 0)
       return refused("There is nothing to choose for " + sizes_of(w) + ".");
     rank();
-    if (order_.empty()) return refused(no_candidate());
+    if (order_.empty()) return refused(too_large_ ? too_many_tiles() : no_candidate());
     if (!q_.asked.empty()) {
       const int asked = find(q_.asked);
       if (asked < 0)
@@ -147,6 +153,10 @@ class Choosing {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       costs_.emplace_back();
       if (!computes(candidates_[i], q_.workload)) continue;
+      if (!counts(candidates_[i], q_.workload)) {
+        too_large_ = true;
+        continue;
+      }
       costs_[i] = estimate(q_.workload, candidates_[i], q_.epilogue, q_.device, q_.workspace);
       auto at = order_.begin();
       while (at != order_.end() && comes_before(cost(*at), costs_[i])) ++at;
@@ -183,6 +193,10 @@ class Choosing {
     GemmChoice none;
     none.why.push_back(sentence);
     return none;
+  }
+
+  std::string too_many_tiles() const {
+    return sizes_of(q_.workload) + " has more than 2^30 steps of tiles: they are counted in 30 bits.";
   }
 
   std::string no_candidate() const {
@@ -228,6 +242,7 @@ class Choosing {
   const std::vector<GemmOptions>& candidates_;
   std::vector<GemmCost> costs_;
   std::vector<int> order_;
+  bool too_large_ = false;  // for a candidate
 };
 
 }  // namespace detail

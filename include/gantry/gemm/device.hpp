@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <string>
@@ -171,7 +172,7 @@ inline std::string wait_for(const Gpu& machine) {
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(std::size_t size) : memory_(size * sizeof(T), kKind), size_(memory_.data() == nullptr ? 0 : size) {
+  explicit Buffer(std::size_t size) : memory_(bytes_of(size), kKind), size_(memory_.data() == nullptr ? 0 : size) {
     if (size_ > 0) std::memset(memory_.data(), 0, size * sizeof(T));
   }
 
@@ -187,6 +188,12 @@ class Buffer {
 #else
   static constexpr detail::MemoryKind kKind = detail::MemoryKind::host;
 #endif
+  // Or more than there is, where the number has more bits than a size.
+  static std::size_t bytes_of(std::size_t size) {
+    constexpr std::size_t kMost = PTRDIFF_MAX / 2;
+    return size > kMost / sizeof(T) ? kMost : size * sizeof(T);
+  }
+
   detail::MachineMemory memory_;
   std::size_t size_;
 };

@@ -18,6 +18,23 @@
 
 namespace gantry {
 
+struct GemmExtents {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t batch = 1;
+
+  constexpr bool nothing_to_do() const { return m == 0 || n == 0 || batch == 0; }
+};
+
+// K steps of all tiles, and one more for each, of which there are too many where 32 bits do not hold their number.
+// Takes any extents: sizes are refused for it.
+inline constexpr double kMostTileSteps = 0x1p30;
+constexpr double tile_steps(const GemmExtents& e, int tile_m, int tile_n, int tile_k) {
+  const auto count = [](std::int64_t extent, int tile) {
+    return static_cast<double>(extent / tile + (extent % tile > 0 ? 1 : 0));
+  };
+  return count(e.m, tile_m) * count(e.n, tile_n) * (count(e.k, tile_k) + 1) * static_cast<double>(e.batch);
+}
+
 // A stride that follows from the extents: no room between rows, or between matrices.
 inline constexpr std::int64_t kPacked = -1;
 

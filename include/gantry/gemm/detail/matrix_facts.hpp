@@ -1,0 +1,91 @@
+// One tensor of a product in memory, as far as refusals need to know it; and which two must not lie in each other.
+//
+// Tiles are computed in no order that a caller knows, so what is written is neither read nor written by another tile.
+// C and input tensors are read tile by tile, each tile before it is written: an output may take the place of one,
+// element for element.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gantry/arch/detail/sentence.hpp>
+#include <gantry/numeric/element_type.hpp>
+#include <gantry/tma/rules.hpp>
+
+namespace gantry::detail {
+
+struct MatrixFacts {
+  const char* name;
+  ElementType element;
+  const void* data;
+  bool rows;                       // are contiguous, not columns
+  std::int64_t contiguous, lines;  // elements of each, and how many there are
+  std::int64_t stride, batch_stride, batches;
+
+  std::int64_t bytes(std::int64_t elements) const { return elements * element_bits(element) / 8; }
+  std::int64_t chunk() const { return 128 / element_bits(element); }  // elements of 16 bytes
+  std::int64_t rounded(std::int64_t elements) const { return (elements + chunk() - 1) / chunk() * chunk(); }
+  std::int64_t longest_stride() const {
+    return static_cast<std::int64_t>(kTmaStrideLimit - 16) * 8 / element_bits(element);
+  }
+
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data); }
+  // Whether one of its elements is there. Of batches that lie in each other's gaps the first is looked at.
+  GANTRY_COLD bool holds(std::uintptr_t address) const {
+    if (address < begin()) return false;
+    const auto rest = static_cast<std::int64_t>(address - begin());
+    const std::int64_t apart = batches > 1 ? bytes(bounded(batch_stride)) : 0;
+    const std::int64_t batch = apart == 0 ? 0 : rest / apart < batches ? rest / apart : batches - 1;
+    return in_first_batch(rest) || in_first_batch(rest - batch * apart);
+  }
+  bool is_at(const MatrixFacts& x) const {
+    return data == x.data && element_bits(element) == element_bits(x.element) && rows == x.rows &&
+           (lines == 1 || stride == x.stride) && (batches == 1 || batch_stride == x.batch_stride);
+  }
+
+ private:
+  // Strides of vectors may be any.
+  std::int64_t bounded(std::int64_t elements) const {
+    const std::int64_t most = longest_stride();
+    return elements < 0 ? 0 : elements > most ? most : elements;
+  }
+  bool in_first_batch(std::int64_t rest) const {
+    if (lines == 1) return rest < bytes(contiguous);
+    const std::int64_t line = bytes(bounded(stride));
+    return line > 0 && rest / line < lines && rest % line < bytes(contiguous);
+  }
+};
+
+struct MemoryUse {
+  MatrixFacts tensor;
+  bool written;
+  bool by_tile;  // every element in the tile that it belongs to
+};
+
+// A sentence for every two that lie in each other and must not.
+GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, std::vector<std::string>& out) {
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const MemoryUse &x = uses[i], &y = uses[j];
+      if ((!x.written && !y.written) || !(x.tensor.holds(y.tensor.begin()) || y.tensor.holds(x.tensor.begin()))) {
+        continue;
+      }
+      const bool one_reads = x.written != y.written, may_replace = one_reads && x.by_tile && y.by_tile;
+      if (may_replace && x.tensor.is_at(y.tensor)) continue;
+      const bool x_later = x.tensor.begin() >= y.tensor.begin();
+      const MatrixFacts &later = x_later ? x.tensor : y.tensor, &earlier = x_later ? y.tensor : x.tensor;
+      const char *written = x.written ? x.tensor.name : y.tensor.name,
+                 *other = x.written ? y.tensor.name : x.tensor.name;
+      const auto beyond = later.begin() - earlier.begin();
+      std::string why = one_reads ? sentence({other, " is read while ", written, " is written; "})
+                                  : std::string("both are written; ");
+      why += may_replace ? sentence({written, " may take the place of ", other,
+                                     " with the same address, strides and major, and elements as wide"})
+                         : sentence({"give ", written, " memory of its own"});
+      out.push_back(sentence({later.name, " begins ", beyond, " bytes into ", earlier.name, ": ", why}));
+    }
+  }
+}
+
+}  // namespace gantry::detail
