@@ -220,20 +220,34 @@ TEST(TileSchedule, DealsOutOneWaveByKStepsWhereNoTwoClustersFitATile) {
 }
 
 TEST(TileSchedule, GroupsTilesAlongTheShorterSide) {
-  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 9, .k_steps = 5}, 66).raster, Raster::along_m);
-  EXPECT_EQ(make_tile_schedule({.m = 9, .n = 4, .k_steps = 5}, 66).raster, Raster::along_n);
+  EXPECT_EQ(make_tile_schedule({.m = 4, .n = 9, .k_steps = 5}, 66).raster, Raster::along_n);
+  EXPECT_EQ(make_tile_schedule({.m = 9, .n = 4, .k_steps = 5}, 66).raster, Raster::along_m);
 }
 
-TEST(PersistentScheduler, RunsDownAGroupBeforeItGoesOnAndComesBackInTheNext) {
-  const TileSchedule schedule{.m = 3, .n = 2, .group = 2};
+using Tiles = std::vector<std::pair<int, int>>;
+
+// (m, n) of the tiles, as one cluster takes them.
+Tiles order_of(const TileSchedule& schedule) {
   PersistentScheduler one(schedule, 0);
-  std::vector<std::pair<int, int>> order;
+  Tiles order;
   for (Work work; one.next(work);) {
     one.place(work);
     order.emplace_back(work.m, work.n);
   }
-  const std::vector<std::pair<int, int>> expected{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 1}, {2, 0}};
-  EXPECT_EQ(order, expected);
+  return order;
+}
+
+TEST(PersistentScheduler, RunsDownAGroupBeforeItGoesOnAndComesBackInTheNext) {
+  const Tiles expected{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 1}, {2, 0}};
+  EXPECT_EQ(order_of({.m = 3, .n = 2, .group = 2}), expected);
+}
+
+// As CUTLASS's AlongM and AlongN do with a swizzle size of 1, but for the way back.
+TEST(PersistentScheduler, RunsAlongTheSideThatTheRasterNames) {
+  const Tiles along_m{{0, 0}, {1, 0}, {2, 0}, {2, 1}, {1, 1}, {0, 1}};
+  const Tiles along_n{{0, 0}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {2, 1}};
+  EXPECT_EQ(order_of({.m = 3, .n = 2, .group = 1, .raster = Raster::along_m}), along_m);
+  EXPECT_EQ(order_of({.m = 3, .n = 2, .group = 1, .raster = Raster::along_n}), along_n);
 }
 
 TEST(PersistentScheduler, GoesThroughTheMatricesOfABatchInTurn) {

@@ -1,9 +1,10 @@
 // Who computes which tile: a persistent, static schedule over the clusters of a launch.
 //
 // Tiles are numbered so that clusters that run at the same time touch few rows and columns: numbers run down a group of
-// `group` tiles along one side, then on to the next column of the other, there and back (`Raster`), matrix after matrix
-// of a batch. Whole tiles are dealt out in turn, and waves of them go through K forth and back, so that each finds the
-// end of the one before in L2. Where K is short, rows of tiles follow one another instead, always in one direction.
+// `group` tiles of one side, then on along the other (`Raster`), there and back, matrix after matrix of a batch.
+// CUTLASS calls these its raster order and its swizzle size. Whole tiles are dealt out in turn, and waves of them go
+// through K forth and back, so that each finds the end of the one before in L2. Where K is short, rows of tiles follow
+// one another instead, always in one direction.
 //
 // Where whole tiles would leave many clusters idle, the first tiles (or all, where there are fewer than two waves) are
 // split: every cluster gets an equal run of K steps. The cluster whose run reaches the start of a tile owns it: that
@@ -35,14 +36,15 @@
 
 namespace gantry {
 
-enum class Raster : std::uint8_t { along_m, along_n };
+// The side that numbers run along, past groups of the other.
+enum class Raster : std::uint8_t { along_n, along_m };
 
 struct TileSchedule {
   int m = 1, n = 1;  // tiles, each of a whole cluster
   int k_steps = 1;
   int l = 1;      // matrices of the batch
-  int group = 8;  // tiles along the raster's side that run at about the same time
-  Raster raster = Raster::along_m;
+  int group = 8;  // tiles across the raster that run at about the same time
+  Raster raster = Raster::along_n;
   int clusters = 1;
   int split_tiles = 0;  // tiles that are dealt out by K steps
   int parts = 1;        // clusters that share each of them evenly; 1: as equal runs of K steps fall
@@ -113,7 +115,7 @@ GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
 // K steps of a short K, and K steps of a whole row of tiles that L2 holds beside D.
 inline constexpr int kShortK = 4, kRowSteps = 512;
 
-// For at most `available` clusters. Groups lie along the shorter side, so that the operand that they share stays in L2
+// For at most `available` clusters. Numbers run along the longer side, so that the shorter one's operand stays in L2
 // while the other passes by; with a short K both stay there in any order, D decides, and is written row after row of
 // tiles, as DRAM takes it fastest (docs/performance.md). Unless tiles are split, there are as few clusters as need the
 // same number of waves; with a short K whole rows of them, if there are as many, so that each stays in its columns.
@@ -122,7 +124,7 @@ GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int availabl
   const int waves = (s.tiles() + available - 1) / available;
   const std::int64_t idle = std::int64_t{waves} * available - s.tiles();
   const bool by_rows = s.k_steps <= kShortK && std::int64_t{s.n} * s.k_steps <= kRowSteps;
-  s.raster = by_rows || s.m <= s.n ? Raster::along_m : Raster::along_n;
+  s.raster = by_rows || s.m <= s.n ? Raster::along_n : Raster::along_m;
   if (by_rows) s.group = 1;
   s.there_and_back = !by_rows;
   if (may_split) {
@@ -177,10 +179,10 @@ class PersistentScheduler {
   // Finds where the tile of `work` is. (Divisions take longer than the products of a short K: one, where groups are
   // single rows.)
   GANTRY_INLINE constexpr void place(Work& work) const {
-    const bool along_m = s_.raster == Raster::along_m;
+    const bool along_n = s_.raster == Raster::along_n;
     const int tile = s_.l > 1 ? work.tile % (s_.m * s_.n) : work.tile;
-    const int rows = along_m ? s_.m : s_.n;
-    const int columns = along_m ? s_.n : s_.m;
+    const int rows = along_n ? s_.m : s_.n;
+    const int columns = along_n ? s_.n : s_.m;
     const int group = tile / (s_.group * columns);
     int row = group * s_.group;
     int across = tile - row * columns;
@@ -190,8 +192,8 @@ class PersistentScheduler {
       across /= height;
     }
     const int column = s_.there_and_back && group % 2 != 0 ? columns - 1 - across : across;
-    work.m = along_m ? row : column;
-    work.n = along_m ? column : row;
+    work.m = along_n ? row : column;
+    work.n = along_n ? column : row;
     work.l = s_.l > 1 ? work.tile / (s_.m * s_.n) : 0;
   }
 
