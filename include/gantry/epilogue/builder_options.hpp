@@ -30,7 +30,7 @@ struct CollectiveBuilder {
   ElementType compute = ElementType::f32;
   ElementType aux = ElementType::void_;  // of the auxiliary output that stands in for D where D is void
 
-  int warp_groups = 0;  // 0 here and below: by the flavour's rule
+  int warpgroups = 0;  // 0 here and below: by the flavour's rule
   int stages_c = 0;
   int stages_d = 0;
   int fragment_size = 0;

@@ -92,7 +92,7 @@ class CollectiveEpilogue {
                                      .n = Config::policy.cta_tile.n,
                                      .epi_m = Config::policy.epi_tile.m,
                                      .epi_n = Config::policy.epi_tile.n,
-                                     .warpgroups = Config::policy.warp_groups};
+                                     .warpgroups = Config::policy.warpgroups};
   static_assert(kTile.epi_m % kTile.mma_m() == 0,
                 "gantry: a subtile has 64 rows for each warpgroup that shares the tile, or a multiple of that");
   static constexpr int kMathThreads = kTile.threads();

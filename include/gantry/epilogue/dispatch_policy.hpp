@@ -26,7 +26,7 @@ struct Sm90TmaWarpSpecialized {
   GANTRY_HD friend constexpr bool operator==(Sm90TmaWarpSpecialized, Sm90TmaWarpSpecialized) noexcept = default;
 };
 
-// The same over pointer arrays: each warp group that stores has tensor maps of its own.
+// The same over pointer arrays: each warpgroup that stores has tensor maps of its own.
 struct Sm90PtrArrayTmaWarpSpecialized {
   Sm90TmaWarpSpecialized tma{};
   int num_epilogue_warp_groups = 1;
@@ -40,7 +40,7 @@ GANTRY_HD constexpr Sm90TmaWarpSpecialized dispatch_policy(const EpiloguePolicy&
   return {p.stages_c, p.stages_d, p.fragment_size, p.reuse_smem_c, p.delay_tma_store};
 }
 GANTRY_HD constexpr Sm90PtrArrayTmaWarpSpecialized ptr_array_dispatch_policy(const EpiloguePolicy& p) noexcept {
-  return {dispatch_policy(p), p.map_warp_groups};
+  return {dispatch_policy(p), p.map_warpgroups};
 }
 
 // The builder with these decisions made.

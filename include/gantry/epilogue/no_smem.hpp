@@ -36,9 +36,9 @@ class NoSmemEpilogue {
   // Values that a thread visits before it goes on.
   static constexpr Subtiles kTile = {.m = Config::policy.cta_tile.m,
                                      .n = Config::policy.cta_tile.n,
-                                     .epi_m = 64 * Config::policy.warp_groups,
+                                     .epi_m = 64 * Config::policy.warpgroups,
                                      .epi_n = widest_subtile(Config::policy.cta_tile.n),
-                                     .warpgroups = Config::policy.warp_groups};
+                                     .warpgroups = Config::policy.warpgroups};
   static_assert(kTile.m % kTile.mma_m() == 0, "gantry: a tile has 64 rows for each warpgroup that shares it");
   static constexpr int kMathThreads = kTile.threads();
 

@@ -78,8 +78,8 @@ struct EpiloguePolicy {
   TileMN epi_tile{};
   ElementType element_acc = ElementType::f32;
   ElementType element_compute = ElementType::f32;
-  int warp_groups = 1;      // that share a CTA tile
-  int map_warp_groups = 1;  // that have tensor maps of D of their own; read where there are pointer arrays
+  int warpgroups = 1;      // that share a CTA tile
+  int map_warpgroups = 1;  // that have tensor maps of D of their own; read where there are pointer arrays
 
   int stages_c = 0;  // of the load pipeline
   int stages_d = 0;  // store groups in flight, and the one being written
@@ -108,7 +108,7 @@ struct EpiloguePolicy {
 
   GANTRY_HD constexpr bool uses_tma() const noexcept { return info(schedule).collective == EpilogueCollective::tma; }
   GANTRY_HD constexpr bool pointer_array() const noexcept { return info(schedule).pointer_array; }
-  GANTRY_HD constexpr int threads() const noexcept { return kWarpGroupThreads * warp_groups; }
+  GANTRY_HD constexpr int threads() const noexcept { return kWarpgroupThreads * warpgroups; }
 
   // Epilogue tiles of a CTA tile, of which there are none without one.
   GANTRY_HD constexpr int subtiles_m() const noexcept { return epi_tile.m > 0 ? cta_tile.m / epi_tile.m : 0; }

@@ -78,21 +78,21 @@ class DecisionWriter {
       why = p_.uses_tma()  ? "rows are aligned for TMA"
             : compatible() ? "Auto means no shared memory in CUTLASS"
                            : "rows are not aligned for TMA";
-      if (p_.warp_groups == 2) why += ", and two warp groups fill the tile";
+      if (p_.warpgroups == 2) why += ", and two warpgroups fill the tile";
     }
     add("schedule", to_text(p_.schedule), why);
     add("flavour", compatible() ? "CutlassCompatible" : "Gantry",
         compatible() ? "decides as CUTLASS 4 does" : "tuned, the default");
-    add("warp groups", number(p_.warp_groups), "share a CTA tile: " + number(p_.threads()) + " threads");
+    add("warpgroups", number(p_.warpgroups), "share a CTA tile: " + number(p_.threads()) + " threads");
   }
 
   void tiles() {
     std::string why = "as asked";
     if (in_.epi_tile == TileMN{}) {
-      why = number(kMmaRows) + " rows for each warp group, and what the CTA tile has in common with " +
+      why = number(kMmaRows) + " rows for each warpgroup, and what the CTA tile has in common with " +
             number(preferred_columns({.cta_tile = {p_.cta_tile.m, p_.cta_tile.n},
                                       .d_bits = element_bits(p_.d.smem_element),
-                                      .warp_groups = p_.warp_groups,
+                                      .warpgroups = p_.warpgroups,
                                       .flavour = p_.flavour})) +
             " columns";
     }

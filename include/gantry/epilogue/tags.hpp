@@ -5,7 +5,7 @@
 //
 // Example:
 //     using namespace gantry;
-//     static_assert(info(EpilogueSchedule::tma_warp_specialized_cooperative).tile_warp_groups == 2);
+//     static_assert(info(EpilogueSchedule::tma_warp_specialized_cooperative).tile_warpgroups == 2);
 //     static_assert(parse_layout_tag("ColumnMajor*").tag == per_group(kColumnMajor));
 //     static_assert(to_text(gmem_stride(kRowMajor)) == "(?,_1,?)");
 #pragma once
@@ -13,7 +13,7 @@
 #include <gantry/layout/print.hpp>
 #include <gantry/layout/tuple_algorithms.hpp>
 
-// X(id, CUTLASS's name, collective, pointer array, warp groups that share a CTA tile, warp groups that have tensor maps
+// X(id, CUTLASS's name, collective, pointer array, warpgroups that share a CTA tile, warpgroups that have tensor maps
 // of D of their own).
 #define GANTRY_EPILOGUE_SCHEDULES(X)                                                                      \
   X(automatic, "EpilogueScheduleAuto", unset, false, 1, 1)                                                \
@@ -45,8 +45,8 @@ struct EpilogueScheduleInfo {
   const char* name;
   EpilogueCollective collective;
   bool pointer_array;
-  int tile_warp_groups;  // share one CTA tile
-  int map_warp_groups;   // each with a tensor map of D of its own; read where there are pointer arrays
+  int tile_warpgroups;  // share one CTA tile
+  int map_warpgroups;   // each with a tensor map of D of its own; read where there are pointer arrays
 };
 
 GANTRY_HD constexpr EpilogueScheduleInfo info(EpilogueSchedule schedule) noexcept {

@@ -1,13 +1,13 @@
 // Epilogue tiles: the part of a CTA tile that one pass of the epilogue loads, computes and stores.
 //
-// A tile that nobody chose has 64 rows for each warp group that shares the CTA tile, and as many columns as divide the
-// CTA tile: up to 32 as CUTLASS takes them (64 where one warp group stores bytes of a tile that is a multiple of it),
+// A tile that nobody chose has 64 rows for each warpgroup that shares the CTA tile, and as many columns as divide the
+// CTA tile: up to 32 as CUTLASS takes them (64 where one warpgroup stores bytes of a tile that is a multiple of it),
 // or up to a row of 128 bytes.
 //
 // Example:
 //     using namespace gantry;
 //     constexpr TileMN tile = default_epi_tile(
-//         {.cta_tile = {128, 208}, .d_bits = 16, .warp_groups = 2, .flavour = PolicyFlavour::cutlass_compatible});
+//         {.cta_tile = {128, 208}, .d_bits = 16, .warpgroups = 2, .flavour = PolicyFlavour::cutlass_compatible});
 //     static_assert(tile == TileMN{128, 16});  // 16 is what 32 and 208 have in common
 #pragma once
 
@@ -31,13 +31,13 @@ struct TileMNK {
   GANTRY_HD friend constexpr bool operator==(TileMNK, TileMNK) noexcept = default;
 };
 
-inline constexpr int kMmaRows = 64;  // of one warp group's MMA
-inline constexpr int kWarpGroupThreads = 128;
+inline constexpr int kMmaRows = 64;  // of one warpgroup's MMA
+inline constexpr int kWarpgroupThreads = 128;
 
 struct EpiTileQuestion {
   TileMN cta_tile{};
   int d_bits = 16;
-  int warp_groups = 1;  // that share the CTA tile
+  int warpgroups = 1;  // that share the CTA tile
   PolicyFlavour flavour = PolicyFlavour::gantry;
 };
 
@@ -45,7 +45,7 @@ struct EpiTileQuestion {
 GANTRY_HD constexpr int preferred_columns(const EpiTileQuestion& q) noexcept {
   constexpr int kWidest = 64;  // wider ones keep too many registers alive
   if (q.flavour == PolicyFlavour::cutlass_compatible) {
-    return q.d_bits == 8 && q.warp_groups == 1 && q.cta_tile.n % 64 == 0 ? 64 : 32;
+    return q.d_bits == 8 && q.warpgroups == 1 && q.cta_tile.n % 64 == 0 ? 64 : 32;
   }
   const int row = q.d_bits > 0 ? 1024 / q.d_bits : kWidest;
   return row < kWidest ? row : kWidest;
@@ -54,7 +54,7 @@ GANTRY_HD constexpr int preferred_columns(const EpiTileQuestion& q) noexcept {
 // Requires positive extents.
 GANTRY_HD constexpr TileMN default_epi_tile(const EpiTileQuestion& q) noexcept {
   const auto least = [](int a, int b) { return a < b ? a : b; };
-  const int rows = least(kMmaRows * q.warp_groups, q.cta_tile.m);
+  const int rows = least(kMmaRows * q.warpgroups, q.cta_tile.m);
   const int columns = least(preferred_columns(q), q.cta_tile.n);
   return {rows, static_cast<int>(detail::gcd_magnitude(columns, q.cta_tile.n))};
 }

@@ -20,7 +20,7 @@ struct Direct : Plain {
                                                              .layout_d = d_rows ? kRowMajor : kColumnMajor,
                                                              .align_c = 1,
                                                              .align_d = 1,
-                                                             .warp_groups = g.warpgroups}
+                                                             .warpgroups = g.warpgroups}
                                                .policy();
   static_assert(policy.ok() && !policy.uses_tma());
   static constexpr fusion::Graph graph = fusion::graph(

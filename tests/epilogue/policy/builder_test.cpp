@@ -122,7 +122,7 @@ TEST(EpiloguePolicy, AnEpilogueTileMayHoldSeveralMmas) {
 TEST(EpiloguePolicy, ThreeWarpGroupsMayShareATile) {
   const EpiloguePolicy p = changed([](CollectiveBuilder& b) {
                              b.tile = {192, 128, 64};
-                             b.warp_groups = 3;
+                             b.warpgroups = 3;
                            }).policy();
   EXPECT_TRUE(p.ok());
   EXPECT_EQ(p.epi_tile, (TileMN{192, 64}));
@@ -185,7 +185,7 @@ TEST(EpiloguePolicy, PointerArraysWithStridesOfTheirOwnHaveNoBatchMode) {
   ASSERT_TRUE(p.ok());
   EXPECT_EQ(to_text(p.c.gmem_stride), "(_1,?,_0)");
   EXPECT_EQ(to_text(p.d.plan.tma_gbasis), "(_64,_128):(_1@1,_1@0)");
-  EXPECT_EQ(p.storage.tensormap_bytes, 3 * 128);  // C's, and one of D for each warp group
+  EXPECT_EQ(p.storage.tensormap_bytes, 3 * 128);  // C's, and one of D for each warpgroup
   EXPECT_EQ(p.storage.tensormap_offset % 128, 0);
 }
 

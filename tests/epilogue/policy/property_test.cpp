@@ -37,7 +37,7 @@ class RandomConfigurations {
     b.layout_d = layout();
     if (below(4) == 0) b.align_c = one_of({1, 2, 4, 8, 16, 32});
     if (below(4) == 0) b.align_d = one_of({1, 2, 4, 8, 16, 32});
-    if (below(8) == 0) b.warp_groups = below(5);
+    if (below(8) == 0) b.warpgroups = below(5);
     if (below(2) == 0) b.stages_c = 1 + below(5);
     if (below(2) == 0) b.stages_d = 1 + below(4);
     if (below(8) == 0) b.fragment_size = 1 << below(7);
@@ -54,7 +54,7 @@ class RandomConfigurations {
   void leave_open(CollectiveBuilder& b) {
     b.schedule = one_of({EpilogueSchedule::tma_warp_specialized, EpilogueSchedule::tma_warp_specialized_cooperative});
     b.epi_tile = {};
-    b.align_c = b.align_d = b.warp_groups = b.fragment_size = 0;
+    b.align_c = b.align_d = b.warpgroups = b.fragment_size = 0;
     b.reuse_smem_c = b.delay_tma_store = Choice::automatic;
   }
 
@@ -251,7 +251,7 @@ TEST(RandomEpilogues, PackedStorageIsNeverLargerThanStructures) {
                       .c = {p.stages_c * p.c.stage_bytes, p.c.smem_alignment},
                       .d = {p.store_stages() * p.d.stage_bytes, p.d.smem_alignment},
                       .fusion = asked.fusion,
-                      .tensormaps = p.pointer_array() ? 1 + p.map_warp_groups : 0,
+                      .tensormaps = p.pointer_array() ? 1 + p.map_warpgroups : 0,
                       .stages_c = p.stages_c,
                       .flavour = PolicyFlavour::gantry};
     const EpilogueStorage packed = epilogue_storage(q);

@@ -41,16 +41,16 @@ std::vector<Broken> broken_rules() {
        "1024",
        [](B& b, std::int64_t v) { b.tile.m = static_cast<int>(v); }},
       {EpilogueRule::mma_rows, with([](B& b) { b.tile.m = 100; }),
-       "the CTA tile has 100 rows: whole MMAs of 64 rows fill it, for each warp group that shares it, so its rows are "
+       "the CTA tile has 100 rows: whole MMAs of 64 rows fill it, for each warpgroup that shares it, so its rows are "
        "a "
        "multiple of 64; the nearest value that works is 128",
        [](B& b, std::int64_t v) { b.tile.m = static_cast<int>(v); }},
-      {EpilogueRule::warp_groups, with([](B& b) {
+      {EpilogueRule::warpgroups, with([](B& b) {
          b.tile.m = 256;
-         b.warp_groups = 9;
+         b.warpgroups = 9;
        }),
-       "9 warp groups share a CTA tile: there are 1 to 4; the nearest number that works is 4",
-       [](B& b, std::int64_t v) { b.warp_groups = static_cast<int>(v); }},
+       "9 warpgroups share a CTA tile: there are 1 to 4; the nearest number that works is 4",
+       [](B& b, std::int64_t v) { b.warpgroups = static_cast<int>(v); }},
       {EpilogueRule::epi_tile_rows, with([](B& b) {
          b.flavour = kCompatible;
          b.epi_tile = {128, 32};
@@ -60,7 +60,7 @@ std::vector<Broken> broken_rules() {
       {EpilogueRule::epi_tile_mma_rows, with([](B& b) {
          b.epi_tile = {32, 32};
        }),
-       "the epilogue tile has 32 rows: whole MMAs of 64 rows fill it, for each warp group that shares it, so its rows "
+       "the epilogue tile has 32 rows: whole MMAs of 64 rows fill it, for each warpgroup that shares it, so its rows "
        "are a multiple of 64; the nearest value that works is 64",
        [](B& b, std::int64_t v) { b.epi_tile.m = static_cast<int>(v); }},
       {EpilogueRule::epi_tile_columns, with([](B& b) {

@@ -24,7 +24,7 @@ struct Config {
                                    .n = policy.cta_tile.n,
                                    .epi_m = policy.epi_tile.m,
                                    .epi_n = policy.epi_tile.n,
-                                   .warpgroups = policy.warp_groups};
+                                   .warpgroups = policy.warpgroups};
     static constexpr ElementType element = policy.d.smem_element;
     static constexpr bool row_major = !policy.d.m_major();
     static constexpr int stages = policy.store_stages();

@@ -29,7 +29,7 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
   option("--epi-tile", texts->epi_tile, "epilogue tile, such as 64x32; default by the rules", "EXTENTS");
   option("--c-align", texts->c_align, "elements that pointer and strides of C are multiples of", "NUMBER");
   option("--d-align", texts->d_align, "the same of D; both default to 16 bytes", "NUMBER");
-  option("--warp-groups", texts->warp_groups, "warp groups that share a CTA tile", "NUMBER");
+  option("--warpgroups", texts->warpgroups, "warpgroups that share a CTA tile", "NUMBER");
   option("--stages-c", texts->stages_c, "buffers of C", "NUMBER");
   option("--stages-d", texts->stages_d, "buffers of D", "NUMBER");
   option("--fragment", texts->fragment, "values that a visit computes at once", "NUMBER");

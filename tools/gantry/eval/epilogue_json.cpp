@@ -122,7 +122,7 @@ void write_storage(Json& out, const EpiloguePolicy& p) {
   out["sizeof_FusionStorage"] = s.fusion_bytes;
   if (!p.pointer_array()) return;
   out["sizeof_TensorMapStorage"] = s.tensormap_bytes;
-  out["NumEpilogueWarpGroups"] = p.map_warp_groups;
+  out["NumEpilogueWarpGroups"] = p.map_warpgroups;
 }
 
 void write_pipelines(Json& out, const EpiloguePolicy& p) {

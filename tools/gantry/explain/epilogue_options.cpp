@@ -65,7 +65,7 @@ EpilogueQuestion read_question(const EpilogueTexts& texts) {
   read.element("--compute", texts.compute, b.compute);
   read.number("--c-align", texts.c_align, b.align_c);
   read.number("--d-align", texts.d_align, b.align_d);
-  read.number("--warp-groups", texts.warp_groups, b.warp_groups);
+  read.number("--warpgroups", texts.warpgroups, b.warpgroups);
   read.number("--stages-c", texts.stages_c, b.stages_c);
   read.number("--stages-d", texts.stages_d, b.stages_d);
   read.number("--fragment", texts.fragment, b.fragment_size);

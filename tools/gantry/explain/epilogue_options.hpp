@@ -26,7 +26,7 @@ struct EpilogueTexts {
   std::string compute = {};
   std::string c_align = {};
   std::string d_align = {};
-  std::string warp_groups = {};
+  std::string warpgroups = {};
   std::string stages_c = {};
   std::string stages_d = {};
   std::string fragment = {};

@@ -35,7 +35,7 @@ class PolicyMaker {
  private:
   static constexpr int kLargestExtent = 1024;
   static constexpr int kMostStages = 32;
-  static constexpr int kMostWarpGroups = 4;
+  static constexpr int kMostWarpgroups = 4;
 
   GANTRY_HD constexpr bool compatible() const { return in_.flavour == PolicyFlavour::cutlass_compatible; }
   GANTRY_HD constexpr int c_bits() const { return element_bits(in_.c); }
@@ -83,15 +83,15 @@ class PolicyMaker {
   GANTRY_HD constexpr void choose_schedule() {
     p_.schedule = in_.schedule == EpilogueSchedule::automatic ? automatic_schedule() : in_.schedule;
     const EpilogueScheduleInfo s = info(p_.schedule);
-    p_.map_warp_groups = s.map_warp_groups;
-    p_.warp_groups = s.tile_warp_groups;
-    if (in_.warp_groups == 0) return;
-    p_.warp_groups = clamped(in_.warp_groups, 1, kMostWarpGroups);
-    if (p_.warp_groups == in_.warp_groups) return;
-    p_.reasons.add({.rule = EpilogueRule::warp_groups,
-                    .actual = in_.warp_groups,
-                    .nearest = p_.warp_groups,
-                    .first = kMostWarpGroups});
+    p_.map_warpgroups = s.map_warpgroups;
+    p_.warpgroups = s.tile_warpgroups;
+    if (in_.warpgroups == 0) return;
+    p_.warpgroups = clamped(in_.warpgroups, 1, kMostWarpgroups);
+    if (p_.warpgroups == in_.warpgroups) return;
+    p_.reasons.add({.rule = EpilogueRule::warpgroups,
+                    .actual = in_.warpgroups,
+                    .nearest = p_.warpgroups,
+                    .first = kMostWarpgroups});
   }
 
   GANTRY_HD constexpr EpilogueSchedule automatic_schedule() const {
@@ -138,8 +138,8 @@ class PolicyMaker {
     const bool m = check_extent(TileMode::m, in_.tile.m);
     const bool n = check_extent(TileMode::n, in_.tile.n);
     if (!m || !n || !p_.uses_tma()) return m && n;
-    // CUTLASS lets two warp groups share 64 rows.
-    const int all = kMmaRows * p_.warp_groups;
+    // CUTLASS lets two warpgroups share 64 rows.
+    const int all = kMmaRows * p_.warpgroups;
     const int step = compatible() && in_.tile.m < all ? kMmaRows : all;
     if (in_.tile.m % step == 0) return true;
     p_.reasons.add({.rule = EpilogueRule::mma_rows,
@@ -162,13 +162,13 @@ class PolicyMaker {
   GANTRY_HD constexpr bool choose_epi_tile() {
     const TileMN cta{in_.tile.m, in_.tile.n};
     const bool chosen = in_.epi_tile != TileMN{};
-    p_.epi_tile =
-        chosen ? in_.epi_tile
-               : default_epi_tile(
-                     {.cta_tile = cta, .d_bits = d_bits(), .warp_groups = p_.warp_groups, .flavour = in_.flavour});
+    p_.epi_tile = chosen
+                      ? in_.epi_tile
+                      : default_epi_tile(
+                            {.cta_tile = cta, .d_bits = d_bits(), .warpgroups = p_.warpgroups, .flavour = in_.flavour});
     const int before = p_.reasons.size();
     if (chosen) check_chosen_tile();
-    if (p_.reasons.size() == before) check_divides(TileMode::m, p_.epi_tile.m, cta.m, kMmaRows * p_.warp_groups);
+    if (p_.reasons.size() == before) check_divides(TileMode::m, p_.epi_tile.m, cta.m, kMmaRows * p_.warpgroups);
     if (p_.reasons.size() == before) check_divides(TileMode::n, p_.epi_tile.n, cta.n, compatible() && chosen ? 16 : 8);
     if (p_.epi_tile.n > 0 && p_.epi_tile.n % 8 != 0 && p_.reasons.size() == before) {
       p_.reasons.add({.rule = EpilogueRule::accumulator_columns,
@@ -180,7 +180,7 @@ class PolicyMaker {
 
   GANTRY_HD constexpr void check_chosen_tile() {
     const TileMN t = p_.epi_tile;
-    const int rows = kMmaRows * (p_.warp_groups > 0 ? p_.warp_groups : 1);
+    const int rows = kMmaRows * (p_.warpgroups > 0 ? p_.warpgroups : 1);
     const int columns = compatible() ? 16 : 8;
     if (compatible() && t.m != rows) {
       p_.reasons.add({.rule = EpilogueRule::epi_tile_rows,
@@ -409,7 +409,7 @@ class PolicyMaker {
                                    .c = need_of(p_.c),
                                    .d = need_of(p_.d),
                                    .fusion = f,
-                                   .tensormaps = p_.pointer_array() ? 1 + p_.map_warp_groups : 0,
+                                   .tensormaps = p_.pointer_array() ? 1 + p_.map_warpgroups : 0,
                                    .stages_c = p_.stages_c,
                                    .flavour = in_.flavour});
     if (p_.storage.bytes <= static_cast<int>(kSharedBytesPerBlock)) return;

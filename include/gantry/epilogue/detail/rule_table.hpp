@@ -12,15 +12,15 @@ GANTRY_X(cta_tile_extent, refused,
          "the CTA tile has extent {actual} along {mode}: extents are at least 1 and at most {first}; the nearest value "
          "that works is {nearest}")
 GANTRY_X(mma_rows, refused,
-         "the CTA tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warp group that shares it, so its "
+         "the CTA tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warpgroup that shares it, so its "
          "rows are a multiple of {first}; the nearest value that works is {nearest}")
-GANTRY_X(warp_groups, refused,
-         "{actual} warp group{s} share a CTA tile: there are 1 to {first}; the nearest number that works is {nearest}")
+GANTRY_X(warpgroups, refused,
+         "{actual} warpgroup{s} share a CTA tile: there are 1 to {first}; the nearest number that works is {nearest}")
 GANTRY_X(epi_tile_rows, refused,
          "the epilogue tile has {actual} row{s}: under {schedule} it has {first}; the nearest value that works is "
          "{nearest}")
 GANTRY_X(epi_tile_mma_rows, refused,
-         "the epilogue tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warp group that shares it, so "
+         "the epilogue tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warpgroup that shares it, so "
          "its rows are a multiple of {first}; the nearest value that works is {nearest}")
 GANTRY_X(epi_tile_columns, refused,
          "the epilogue tile has {actual} column{s}: a tile that is chosen has a multiple of {first}; the nearest value "
