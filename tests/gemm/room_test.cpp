@@ -42,10 +42,17 @@ struct Reduced {
                                        .epilogue = {.epi_n = 64, .stages_c = 2, .stages_d = 2}};
   static constexpr fusion::Graph graph = fusion::graph("y = reduce_row_add(acc); d = acc + load(z:bf16)");
 };
+// The whole tile of each of three warpgroups at once.
+struct WholeTiles {
+  static constexpr GemmOptions options{.schedule = GemmSchedule::pingpong,
+                                       .warpgroups = 3,
+                                       .epilogue = {.epi_n = 128, .stages_c = 2, .stages_d = 1, .epi_m = 128}};
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias))");
+};
 
 template <class Spec>
 class CompiledEpilogue : public testing::Test {};
-using Specs = testing::Types<Plain, PlainOfOneWarpgroup, Added, Biased, InPlaceOfC, WithAux, Reduced>;
+using Specs = testing::Types<Plain, PlainOfOneWarpgroup, Added, Biased, InPlaceOfC, WithAux, Reduced, WholeTiles>;
 TYPED_TEST_SUITE(CompiledEpilogue, Specs);
 
 TYPED_TEST(CompiledEpilogue, TakesTheBytesThatWereToldBeforehand) {

@@ -29,7 +29,7 @@ GANTRY_HD constexpr EpiloguePolicy part_policy(const GemmOptions& o, const fusio
   const int shared_by = o.schedule == GemmSchedule::pingpong || o.tile.m == 64 ? 1 : 2;
   return CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
                            .tile = {o.tile.m / shared_by, o.tile.n, o.tile.k},
-                           .epi_tile = {64, o.epilogue.epi_n},
+                           .epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n},
                            .c = o.c,
                            .d = o.d,
                            .layout_c = o.layout_c,
