@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <gantry/arch/detail/sentence.hpp>
+#include <gantry/epilogue/detail/distance.hpp>
 #include <gantry/epilogue/staged_im2col_tile.hpp>
 #include <gantry/epilogue/workspace.hpp>
 
@@ -56,7 +57,7 @@ TmaPlan bind_matrix(const EpilogueMatrix& matrix, const EpilogueProblem& p) {
                       .element = element_type_v<typename Tile::Element>,
                       .layout = {}};
   const Int stride(matrix.stride);
-  const Int batch(p.l > 1 ? matrix.batch_stride : matrix.stride * (Tile::row_major ? p.m : p.n));
+  const Int batch(p.l > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, Tile::row_major ? p.m : p.n));
   tensor.layout = make_layout(make_shape(p.m, p.n, p.l),
                               Tile::row_major ? make_stride(stride, _1, batch) : make_stride(_1, stride, batch));
   return bind(Tile::template Plan<op>::value, tensor);
@@ -128,7 +129,7 @@ inline std::string overlap_of(const std::string& name, const WrittenMatrices& x)
   const std::int64_t batch = first_overlap(x);
   if (batch == 0) return {};
   return sentence({name, ": batches 0 and ", batch, " are written to the same place; they lie ", x.batch_stride,
-                   " elements apart, and a batch stride that works is ", x.stride * x.lines});
+                   " elements apart, and a batch stride that works is ", distance_of_lines(x.stride, x.lines)});
 }
 
 // Every reason why a tensor cannot be copied, each after `name`.

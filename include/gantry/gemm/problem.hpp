@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include <gantry/config.hpp>
+#include <gantry/epilogue/detail/distance.hpp>
 
 namespace gantry {
 
@@ -50,15 +51,7 @@ struct GemmMatrix {
   // With strides in place of kPacked: `contiguous` elements to a row, `rows` of them.
   constexpr GemmMatrix with_strides(std::int64_t contiguous, std::int64_t rows) const {
     const std::int64_t row = stride == kPacked ? contiguous : stride;
-    return {data, row, batch_stride == kPacked ? at_most_representable(row, rows) : batch_stride};
-  }
-
- private:
-  // row * rows, or the largest number where that has more than 63 bits, which is refused later as no stride can be.
-  static constexpr std::int64_t at_most_representable(std::int64_t row, std::int64_t rows) {
-    constexpr std::int64_t kMost = INT64_MAX;
-    if (row <= 0 || rows <= 0) return 0;
-    return rows > kMost / row ? kMost : row * rows;
+    return {data, row, batch_stride == kPacked ? detail::distance_of_lines(row, rows) : batch_stride};
   }
 };
 

@@ -121,6 +121,13 @@ TEST(FusionArguments, ResolveDefaultsAndDenseStrides) {
   EXPECT_EQ(r.values[4].batch_stride, 0) << "top";
 }
 
+TEST(FusionArguments, OfStridesThatNoMemoryHoldsDoNotWrapAround) {
+  Memory memory;
+  FusionArguments args = sound(memory);
+  args["x"].tensor(memory.x.data(), INT64_MAX / 2);
+  EXPECT_EQ(args.resolved(kShape).values[2].batch_stride, INT64_MAX);
+}
+
 TEST(FusionArguments, ThatAreNullPointersFallBackToTheDefault) {
   Memory memory;
   FusionArguments args = sound(memory);

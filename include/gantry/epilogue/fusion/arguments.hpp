@@ -28,6 +28,7 @@
 #include <vector>
 
 #include <gantry/arch/detail/sentence.hpp>
+#include <gantry/epilogue/detail/distance.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
 #include <gantry/epilogue/fusion/print.hpp>
 
@@ -197,7 +198,8 @@ class FusionArguments {
     const bool tensor = is_tensor(argument.kind);
     if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? shape.n : shape.m) : 0;
     if (out.batch_stride == ArgumentValue::kDense) {
-      out.batch_stride = tensor ? out.stride * (argument.row_major ? shape.m : shape.n) : 0;
+      out.batch_stride =
+          tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? shape.m : shape.n) : 0;
     }
     return out;
   }
