@@ -38,7 +38,13 @@ GemmWorkload workload_of(const Product& product) {
 std::vector<GemmOptions> candidates_for(const Product& product) {
   const GemmOptions& asked = product.options;
   std::vector<GemmOptions> out;
-  if (leaves_nothing_open(asked)) return {staged_for(asked, product.graph, product.k)};
+  if (leaves_nothing_open(asked)) {
+    const GemmOptions whole = resolve(asked, product.graph);  // a step along K and warpgroups follow from the rest
+    GemmOptions only = asked;
+    only.tile = whole.tile;
+    only.warpgroups = whole.warpgroups;
+    return {staged_for(only, product.graph, product.k)};
+  }
   for (GemmOptions candidate : gemm_candidates(workload_of(product))) {
     if (!agrees(candidate, asked)) continue;
     candidate.layout_c = asked.layout_c;
