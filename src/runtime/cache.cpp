@@ -177,7 +177,9 @@ std::string KernelCache::default_directory() {
 KernelCache::KernelCache(std::string directory) : directory_(std::move(directory)) {
   const std::string reason = directory_.empty() ? "HOME is not set" : cannot_write(directory_);
   if (reason.empty()) return;
-  std::string name = (fs::temp_directory_path() / "gantry-XXXXXX").string();
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  std::string name = ((error ? fs::path("/tmp") : folder) / "gantry-XXXXXX").string();
   const std::string asked = directory_.empty() ? "the cache directory" : directory_;
   if (mkdtemp(name.data()) == nullptr) {
     note_ = asked + " cannot be used (" + reason + "), and no temporary directory could be made in its place";

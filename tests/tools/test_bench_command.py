@@ -142,7 +142,12 @@ class Bench(Cli):
                 (self.folder / "none" / "x", f"there is no folder {self.folder / 'none'}"),
                 (self.folder / "file" / "x", f"there is no folder {self.folder / 'file'}"),
             ):
-                self.assertIn(said, self.refused("bench", "gemm", option, str(path), status=2))
+                self.assertIn(f"{option}: {said}", self.refused("bench", "gemm", option, str(path), status=2))
+
+    def test_the_load_lasts_for_a_time_that_ends(self):
+        for text in ("-1", "nan", "inf"):
+            said = self.refused("bench", "gemm", "--sustained", text, status=2)
+            self.assertIn(f"--sustained takes seconds from 0 to 86400, and not {text}\n", said)
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_without_a_gpu_says_so(self):

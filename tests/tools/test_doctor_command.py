@@ -63,7 +63,20 @@ class Doctor(Cli):
         (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\n")
         self.assertTrue(self.diagnose()["machine"]["tuning"]["text"].endswith("tuning: 1 product."))
         (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\nnonsense\n")
-        self.assertFalse(self.diagnose()["machine"]["tuning"]["ok"])
+        tuning = self.diagnose()["machine"]["tuning"]
+        self.assertFalse(tuning["ok"])
+        self.assertIn("tuning: 1 product; what cannot be read: line 3: ", tuning["text"])
+        self.set("GANTRY_TUNING", str(self.folder))
+        self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read.")
+
+    def test_it_never_fails(self):
+        self.set("HOME", "")
+        self.set("XDG_CACHE_HOME", "")
+        self.set("GANTRY_CACHE_DIR", "")
+        self.set("TMPDIR", "/no/folder")
+        self.assertIn("HOME is not set", self.diagnose()["machine"]["cache"]["text"])
+        os.environ["GANTRY_TUNING"] = os.fsdecode(os.fsencode(str(self.folder)) + b"/\xff")
+        self.assertIn("\N{REPLACEMENT CHARACTER}", self.diagnose()["machine"]["tuning"]["text"])
 
 
 if __name__ == "__main__":

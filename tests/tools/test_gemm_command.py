@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import unittest
 
 from cli import Cli
@@ -51,6 +52,16 @@ class Gemm(Cli):
             answer = self.answer("--epilogue", epilogue, "--inputs", "special", *more)
             self.assertTrue(answer["ok"], answer["verified"])
 
+    def test_the_plan_tells_the_kernel_that_runs_from_the_one_that_a_gpu_would_run(self):
+        answer = self.answer("--epilogue", "d = gelu(acc + row(bias))")
+        self.assertIn("it has buffers of C and of further tensors, used or not", answer["plan"])
+        self.assertRegex(answer["gpu"], r"^An H200 would run \S+ \S+ \S+ bf16, in about [0-9.e-]+ ms, compiled for this epilogue")
+        self.assertRegex(answer["gpu"], r"\d buffers of D for each warpgroup\.\n$")  # none of C
+        with_c = self.answer("--epilogue", "d = gelu(acc + c)")["gpu"]
+        self.assertRegex(with_c, r"(, and \d of C|, in the place of C)\.\n$")
+        asked = self.answer("--epilogue", "d = gelu(acc + c)", "--tile", "128x128", "--cluster", "2x1", "--schedule", "cooperative")
+        self.assertIn("128x128x64 cooperative 2x1 bf16", asked["gpu"])
+
     def test_without_the_checker_says_so(self):
         self.assertIn("checker   off: races and missing fences were not looked for", self.gemm("--checker", "off"))
 
@@ -84,6 +95,20 @@ class Gemm(Cli):
         ):
             self.assertIn(part, said)
 
+    def test_a_number_is_what_was_written_or_refused(self):
+        for option, text, said in (
+            ("--m", "99999999999999999999", "--m is 99999999999999999999: there are numbers up to 9223372036854775807"),
+            ("--m", "1.5", '--m takes a whole number, and not "1.5"'),
+            ("--seed", "-1", '--seed takes a whole number, 0 or more, and not "-1"'),
+            ("--stages", "99999999999", "--stages is 99999999999: there are numbers up to 2147483647"),
+        ):
+            self.assertIn(f"gantry: {said}\n", self.refused("gemm", "--n", "64", "--k", "64", option, text, status=2))
+
+    def test_an_empty_text_or_extent_is_not_taken_for_the_default(self):
+        said = self.refused("gemm", *SIZE, "--a", "", status=2)
+        self.assertIn("gantry: --a has an empty value: leave it out for the default\n", said)
+        self.assertIn('and not "0x0"', self.refused("gemm", *SIZE, "--tile", "0x0", status=2))
+
     def test_options_that_no_kernel_has_are_refused_with_the_nearest(self):
         said = self.refused("gemm", *SIZE, "--tile", "96x128", status=2)
         self.assertIn("the tile has 96 rows", said)
@@ -111,12 +136,19 @@ class Gemm(Cli):
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_without_a_gpu_says_which_machine_ran_and_why(self):
         self.assertIn("machine   the simulated SM, since there is no GPU", self.text("gemm", *SIZE))
-        said = self.refused("gemm", *SIZE, "--machine", "gpu")
-        self.assertRegex(said, r"^gantry: there is no GPU.*; --machine sim runs the same kernel without one\n$")
+        said = self.refused("gemm", *SIZE, "--machine", "gpu", status=77)
+        self.assertRegex(said, r"^gantry: there is no GPU.*; --machine sim runs the product without one\n$")
 
     def test_tuning_asks_first_whether_it_may_keep_what_it_finds(self):
         said = self.refused("tune", *SIZE, "--file", "/dev/null/tuning", status=2)
         self.assertIn("there is no folder /dev/null", said)
+
+    def test_tuning_writes_over_nothing_that_is_no_tuning(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".md") as file:
+            file.write("# Notes\n\nof mine\n")
+            file.flush()
+            said = self.refused("tune", *SIZE, "--file", file.name, status=2)
+        self.assertIn(f"{file.name} has what is no tuning and would be lost: line 3: ", said)
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_tuning_needs_a_gpu(self):

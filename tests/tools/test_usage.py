@@ -16,19 +16,27 @@ class Usage(Cli):
         self.assertEqual(self.text("--version"), f"gantry {os.environ['GANTRY_VERSION']}\n")
 
     def test_no_command_is_refused(self):
-        self.assertIn("subcommand is required", self.refused(status=2))
+        self.assertTrue(self.refused(status=2).startswith("gantry: gantry takes a command: gemm, bench, tune, "))
+        self.assertTrue(self.refused("explain", status=2).startswith("gantry: gantry explain takes a command: tma, "))
 
     def test_an_unknown_command_is_named(self):
-        self.assertIn("'frobnicate' is no command", self.refused("frobnicate", status=2))
-        self.assertIn("'' is no command", self.refused("", status=2))
+        self.assertIn('"frobnicate" is no command of gantry, which has gemm, ', self.refused("frobnicate", status=2))
+        self.assertIn('"" is no command of gantry', self.refused("", status=2))
+        self.assertIn('"tmb" is no command of gantry explain, which has tma, ', self.refused("explain", "tmb", status=2))
 
     def test_an_unknown_option_is_refused(self):
-        self.assertIn("--colour", self.refused("layout", "4", "--colour", status=2))
+        self.assertIn('"--colour" is no option here', self.refused("layout", "4", "--colour", status=2))
+        self.assertIn('"--colour" is no option here', self.refused("--colour", status=2))
+        self.assertIn('"x" is no option here', self.refused("doctor", "x", "y", status=2))
+
+    def test_an_option_has_one_value(self):
+        self.assertIn("gantry: --at is given without its value\n", self.refused("layout", "4", "--at", status=2))
+        self.assertIn("gantry: --m is given more than once\n", self.refused("gemm", "--m", "1", "--m", "2", status=2))
 
     def test_what_is_no_number_is_quoted_and_the_help_is_that_of_the_command(self):
         said = self.refused("gemm", "--m", "many", "--n", "64", "--k", "64", status=2)
         self.assertEqual(
-            said, "gantry: --m takes a number, and not \"many\"\nRun 'gantry gemm --help' for what can be asked.\n"
+            said, "gantry: --m takes a whole number, and not \"many\"\nRun 'gantry gemm --help' for what can be asked.\n"
         )
         self.assertIn('"--bogus" is no option here', self.refused("bench", "gemm", "--bogus", status=2))
 

@@ -13,30 +13,56 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// What CLI11 says, as a sentence of ours where it has none.
-std::string sentence(const CLI::ParseError& error) {
-  std::string said = error.what();
-  const auto rest_after = [&said](const std::string& prefix) {
-    return said.starts_with(prefix) ? said.substr(prefix.size()) : std::string();
-  };
-  if (const std::string rest = rest_after("Could not convert: "); rest.find(" = ") != std::string::npos) {
-    const std::size_t equals = rest.find(" = ");
-    return fmt::format("{} takes a number, and not {}", rest.substr(0, equals),
-                       gantry::tool::in_quotes(rest.substr(equals + 3)));
-  }
-  if (const std::string rest = rest_after("The following argument was not expected: "); !rest.empty())
-    return fmt::format("{} is no option here", gantry::tool::in_quotes(rest));
-  return said;
+// The names of a command's commands: "gemm, bench, tune".
+std::string commands_of(const CLI::App& command) {
+  std::string out;
+  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+    out += (out.empty() ? "" : ", ") + one->get_name();
+  return out;
 }
 
-// "gantry bench gemm": the command that was being read.
-std::string command_of(const CLI::App& app) {
-  std::string out = app.get_name();
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    out += " " + at->get_name();
+// What CLI11 says, as a sentence of ours where it has none. `command` is the one that was being read, `name` its whole
+// name.
+std::string sentence(const CLI::ParseError& error, const CLI::App& command, const std::string& name) {
+  const std::string said = error.what();
+  if (command.get_require_subcommand_min() > 0 && command.get_subcommands().empty()) {
+    const std::vector<std::string> words = command.remaining();
+    const std::string there = commands_of(command);
+    if (words.empty()) return fmt::format("{} takes a command: {}", name, there);
+    if (words.front().starts_with('-'))
+      return fmt::format("{} is no option here", gantry::tool::in_quotes(words.front()));
+    return fmt::format("{} is no command of {}, which has {}", gantry::tool::in_quotes(words.front()), name, there);
   }
-  return out;
+  constexpr std::string_view kConversion = "Could not convert: ";
+  const std::size_t equals = said.find(" = ");
+  if (said.starts_with(kConversion) && equals != std::string::npos) {
+    return fmt::format("{} takes a number, and not {}", said.substr(kConversion.size(), equals - kConversion.size()),
+                       gantry::tool::in_quotes(said.substr(equals + 3)));
+  }
+  const std::size_t colon = said.find(": ");
+  if (colon == std::string::npos) return said;
+  const std::string option = said.substr(0, colon), rest = said.substr(colon + 2);
+  const auto is = [&error](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
+  if (is(CLI::ExitCodes::ExtrasError)) {
+    const bool several = option.find("arguments") != std::string::npos;  // the last is named first
+    const std::string first = several ? rest.substr(rest.rfind(' ') + 1) : rest;
+    return fmt::format("{} is no option here", gantry::tool::in_quotes(first));
+  }
+  if (rest.starts_with(option + " ")) return rest;  // a check's own sentence
+  if (!is(CLI::ExitCodes::ArgumentMismatch)) return said;
+  return option + (rest.starts_with("At Most ") ? " is given more than once" : " is given without its value");
+}
+
+// Tells a wrong use: what is wrong with it, and where help is.
+int refuse(const CLI::ParseError& error, const CLI::App& app) {
+  std::string name = app.get_name();
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += " " + command->get_name();
+  }
+  fmt::print(stderr, "gantry: {}\nRun '{} --help' for what can be asked.\n", sentence(error, *command, name), name);
+  return kUsageError;
 }
 
 int run(int argc, char** argv) {
@@ -66,13 +92,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
-      fmt::print(stderr, "gantry: '{}' is no command.\nRun 'gantry --help' for those there are.\n", argv[1]);
-      return kUsageError;
-    }
-    fmt::print(stderr, "gantry: {}\nRun '{} --help' for what can be asked.\n", sentence(e), command_of(app));
-    return kUsageError;
+    return refuse(e, app);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     fmt::print(stderr, "gantry: the output could not be written\n");

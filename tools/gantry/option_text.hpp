@@ -2,8 +2,10 @@
 #pragma once
 
 #include <charconv>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,21 @@ template <class Number, class... Base>
 bool read_number(std::string_view text, Number& value, Base... base) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+// Empty, or why a text is no whole number of this type.
+template <class Number>
+std::string why_no_number(std::string_view option, std::string_view text) {
+  const bool hexadecimal = text.starts_with("0x");
+  const std::string_view digits = text.substr(hexadecimal ? 2 : 0);
+  Number value{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
+  if (end != digits.data() + digits.size() || error == std::errc::invalid_argument) {
+    const char* const takes = std::is_signed_v<Number> ? "a whole number" : "a whole number, 0 or more";
+    return fmt::format("{} takes {}, and not {}", option, takes, in_quotes(text));
+  }
+  if (error == std::errc()) return {};
+  return fmt::format("{} is {}: there are numbers up to {}", option, text, std::numeric_limits<Number>::max());
 }
 
 // Reads options that were given, and collects what is wrong with them. An option that was not given is an empty text.
@@ -75,7 +92,7 @@ class OptionReader {
     std::string_view rest = text;
     for (std::size_t count = 0; count < places.size(); ++count) {
       const std::size_t x = rest.find('x');
-      if (!read_number(rest.substr(0, x), *places[count])) break;
+      if (!read_number(rest.substr(0, x), *places[count]) || *places[count] == 0) break;
       if (x == std::string_view::npos) {
         if (count >= 1) return;
         break;

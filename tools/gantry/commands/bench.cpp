@@ -194,11 +194,14 @@ Products products_of(const BenchTexts& texts) {
   const std::vector<Size> sizes = sizes_of(texts, out.problems);
   out.inputs = read_inputs(texts.inputs, out.problems);
   OptionReader(out.problems).word("--dependent", texts.dependent, {"auto", "on", "off"});
-  for (const std::string& path : {texts.json, texts.plot}) {
+  for (const auto& [option, path] : {std::pair("--json", texts.json), std::pair("--plot", texts.plot)}) {
     if (path.empty()) continue;
-    if (std::string why = why_not_writable(path); !why.empty()) out.problems.push_back(std::move(why));
+    if (const std::string why = why_not_writable(path); !why.empty())
+      out.problems.push_back(fmt::format("{}: {}", option, why));
   }
-  if (texts.sustained < 0) out.problems.emplace_back("--sustained takes seconds, 0 and more");
+  constexpr double kDay = 86400;
+  if (!(texts.sustained >= 0 && texts.sustained <= kDay))
+    out.problems.push_back(fmt::format("--sustained takes seconds from 0 to {}, and not {}", kDay, texts.sustained));
   for (const std::string& epilogue : epilogues_of(texts, out.problems)) {
     ProductTexts one = texts.product;
     one.epilogue = epilogue;
@@ -243,16 +246,18 @@ int run_bench(const BenchTexts& texts) {
   Progress progress(texts.progress);
   const Bench bench{device, compiler, cache, texts, products.inputs, progress};
   compile_all(bench, products.all);
+  std::string problem;
   for (const Product& product : products.all) {
     const Measured measured = measure(bench, product);
-    if (!measured.problem.empty()) {
-      progress.end();
-      return complain(measured.problem);
-    }
+    problem = measured.problem;
+    if (!problem.empty()) break;
     record.results.push_back(measured.result);
   }
   progress.end();
-  return show(record, texts);
+  if (problem.empty()) return show(record, texts);
+  // What was measured before it is kept all the same.
+  if (!record.results.empty()) show(record, texts);
+  return complain(problem);
 }
 
 }  // namespace

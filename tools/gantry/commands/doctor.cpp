@@ -1,4 +1,5 @@
 // gantry doctor: what this machine has, and what will and will not work on it, in sentences.
+#include <filesystem>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include <gantry/runtime.hpp>
 
 #include "commands/commands.hpp"
+#include "files.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
 #include "gemm/simulated.hpp"
@@ -64,6 +66,18 @@ void describe_gpu(const runtime::Device& device, Diagnosis& out) {
                                      f.driver_version / 1000, f.driver_version / 10 % 100)});
 }
 
+Line describe_tuning(const std::string& path) {
+  if (path.empty())
+    return {"tuning", false, "there is no place for the tuning file: HOME is not set; GANTRY_TUNING names one."};
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !read_text(path)) return {"tuning", false, path + " cannot be read."};
+  const TuningFile tuning = TuningFile::read(path);
+  const std::size_t count = tuning.entries().size();
+  const std::string lost =
+      tuning.problems().empty() ? "" : fmt::format("; what cannot be read: {}", tuning.problems().front());
+  return {"tuning", lost.empty(), fmt::format("{}: {} product{}{}.", path, count, count == 1 ? "" : "s", lost)};
+}
+
 void describe_software(const runtime::Compiler& compiler, const runtime::KernelCache& cache, Diagnosis& out) {
   out.machine.push_back(
       {"nvcc", static_cast<bool>(compiler),
@@ -81,13 +95,7 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
                              ? fmt::format("{}: {} kernel{}, {}.", cache.directory(), contents.kernels,
                                            contents.kernels == 1 ? "" : "s", bytes(static_cast<double>(contents.bytes)))
                              : cache.note() + "."});
-  const TuningFile tuning = TuningFile::read(tuning_path());
-  out.machine.push_back({"tuning", tuning.problems().empty() && !tuning_path().empty(),
-                         tuning_path().empty()
-                             ? "there is no place for the tuning file: HOME is not set; GANTRY_TUNING names one."
-                             : fmt::format("{}: {} product{}{}.", tuning_path(), tuning.entries().size(),
-                                           tuning.entries().size() == 1 ? "" : "s",
-                                           tuning.problems().empty() ? "" : ", and lines that cannot be read")});
+  out.machine.push_back(describe_tuning(tuning_path()));
   std::string kernels;
   for (const SimulatedProduct& product : simulated_products()) {
     kernels += (kernels.empty() ? "" : ", ") + std::string(info(product.options.a).name) + " " +
@@ -141,7 +149,8 @@ void diagnose(bool json) {
   describe_software(compiler, cache, out);
   judge(device, compiler, out);
   if (json) {
-    fmt::print("{}\n", to_json(out).dump(2));
+    // Paths may hold bytes that are no UTF-8.
+    fmt::print("{}\n", to_json(out).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     print(out);
   }

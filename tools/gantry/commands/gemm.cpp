@@ -10,9 +10,10 @@
 
 #include "commands/commands.hpp"
 #include "gemm/choice.hpp"
+#include "gemm/compiled.hpp"
 #include "gemm/on_gpu.hpp"
 #include "gemm/simulated.hpp"
-#include "option_text.hpp"
+#include "plain_options.hpp"
 
 namespace gantry::tool {
 
@@ -32,6 +33,7 @@ struct Answer {
   std::string machine;
   std::string choice;
   std::string plan;
+  std::string gpu;       // what a GPU would run in place of the simulated kernel
   std::string findings;  // of the simulated machine, as it reports them
   std::string checker;
   std::string time;
@@ -75,7 +77,9 @@ Answer simulate(const Product& product, Operands& operands, const GemmTexts& tex
     return out;
   }
   const auto [kernel, why] = choose_simulated(product, kernels);
-  out.choice = why;
+  const std::string among = kernels.size() == 1 ? "It is the only one of these elements that is compiled in."
+                                                : "Only kernels that are compiled in were compared.";
+  out.choice = fmt::format("{}\n{}", why, among);
   SimulatorOptions options;
   options.seed = texts.seed;
   options.checker = texts.checker == "on";
@@ -92,6 +96,8 @@ Answer simulate(const Product& product, Operands& operands, const GemmTexts& tex
   out.problems = run.problems;
   out.plan = run.plan;
   if (!out.problems.empty() || run.report.kernel.empty()) return out;
+  out.plan += "The kernel serves any epilogue: it has buffers of C and of further tensors, used or not.\n";
+  out.gpu = describe_compiled(product);
   out.steps = run.report.steps;
   out.clean = run.report.clean();
   if (!out.clean) out.findings = run.report.text();
@@ -155,6 +161,7 @@ void print(const Product& product, const Answer& a) {
   print_section("machine", a.machine);
   print_section("choice", a.choice);
   print_section("plan", a.plan);
+  print_section("gpu", a.gpu);
   if (!a.checker.empty()) print_section("checker", a.checker);
   print_section("findings", a.findings);
   print_section("result", verdict(a.verification));
@@ -177,6 +184,7 @@ nlohmann::ordered_json to_json(const Product& product, const Answer& a, const Ge
   out["machine"] = a.machine;
   out["choice"] = a.choice;
   out["plan"] = a.plan;
+  if (!a.gpu.empty()) out["gpu"] = a.gpu;
   out["ok"] = a.ok();
   out["clean"] = a.clean;
   if (!a.findings.empty()) out["findings"] = a.findings;
@@ -200,7 +208,7 @@ Machine choose_machine(const std::string& asked, const runtime::Device& device) 
   if (asked == "sim") return {false, simulated};
   if (asked == "gpu") {
     if (no_gpu.empty()) return {true, device.facts().name};
-    return {true, {}, no_gpu + "; --machine sim runs the same kernel without one"};
+    return {true, {}, no_gpu + "; --machine sim runs the product without one"};
   }
   if (!no_gpu.empty()) return {false, fmt::format("{}, since {}", simulated, no_gpu)};
   const runtime::Compiler compiler = runtime::Compiler::find();
@@ -225,7 +233,10 @@ int run_command(const GemmTexts& texts) {
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = texts.machine == "sim" ? runtime::Device() : runtime::Device::open();
   const Machine machine = choose_machine(texts.machine, device);
-  if (!machine.problem.empty()) return refuse({machine.problem});
+  if (!machine.problem.empty()) {
+    refuse({machine.problem});
+    return kNoGpuStatus;
+  }
   Progress progress(texts.progress);
   progress.step("filling the operands");
   Operands operands(product, inputs, texts.seed);
@@ -264,8 +275,7 @@ void add_gemm_command(CLI::App& app, int& status) {
                    "eighths (sums are exact), uniform in [-1, 1), zeros, or special (uniform, and NaN, infinities and "
                    "their like)")
       ->option_text("NAME");
-  command->add_option("--seed", texts->seed, "of the inputs, and of the simulated machine's schedule; default 0")
-      ->option_text("N");
+  add_number(*command, "--seed", texts->seed, "of the inputs, and of the simulated machine's schedule; default 0");
   command->add_option("--checker", texts->checker, "of the simulated machine: on, or off, which is faster")
       ->option_text("on|off");
   command->add_flag("--json", texts->json, "the answer as JSON");
@@ -273,7 +283,9 @@ void add_gemm_command(CLI::App& app, int& status) {
   command->footer(
       "Example: gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue \"d = gelu(acc + row(bias))\"\n"
       "Arguments of the epilogue are filled like A and B; scalars are what --set says, or their defaults.\n"
-      "The exit status is 1 where the product cannot run, is wrong, or the checker objects.");
+      "The exit status is 1 where the product cannot run, is wrong, or the checker objects, and 77 where --machine "
+      "gpu\n"
+      "finds no GPU.");
   command->callback([texts, &status] { status = run_command(*texts); });
 }
 

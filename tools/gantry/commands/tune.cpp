@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "bench/measure.hpp"
 #include "commands/commands.hpp"
@@ -68,7 +69,11 @@ std::string why_not_kept(const std::string& path) {
   if (path.empty()) return "there is no place for the tuning file: HOME is not set; --file names one";
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
-  return why_not_writable(path);
+  if (std::string why = why_not_writable(path); !why.empty()) return why;
+  const TuningFile file = TuningFile::read(path);
+  if (file.problems().empty()) return {};
+  return fmt::format("{} has what is no tuning and would be lost: {}; --file names another", path,
+                     file.problems().front());
 }
 
 // Read again right before it is written, so that what others added in between stays.
@@ -76,7 +81,7 @@ std::string keep(const std::string& path, const TuningEntry& entry) {
   TuningFile file = TuningFile::read(path);
   file.set(entry);
   std::error_code error;
-  const std::string temporary = path + ".tmp";
+  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   const bool written = write_text(temporary, file.text());
   if (written) std::filesystem::rename(temporary, path, error);
   return written && !error ? "" : fmt::format("the tuning file could not be written to {}", path);
@@ -99,7 +104,8 @@ int run_tune(const TuneTexts& texts) {
   const Inputs inputs = read_inputs(texts.inputs, product.problems);
   const std::string path = texts.file.empty() ? tuning_path() : texts.file;
   if (!texts.dry_run) {
-    if (const std::string why = why_not_kept(path); !why.empty()) product.problems.push_back(why);
+    if (const std::string why = why_not_kept(path); !why.empty())
+      product.problems.push_back("the fastest could not be kept: " + why);
   }
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = runtime::Device::open();

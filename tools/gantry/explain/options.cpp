@@ -1,5 +1,7 @@
 #include "explain/options.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -121,10 +123,10 @@ Tiler read_tile(Reader& reader, const std::string& text) {
   if (text.empty()) return Tiler(_);
   if (const std::vector<std::int64_t> extents = read_extents(text); !extents.empty()) {
     Tiler out = Tiler::tuple();
-    for (const std::int64_t extent : extents) {
-      if (extent < 1) reader.problem(fmt::format("--tile {} has an extent of {}: the least is 1", text, extent));
-      out.push_back(Tiler(Int::fixed(extent < 1 ? 1 : extent)));
-    }
+    for (const std::int64_t extent : extents) out.push_back(Tiler(Int::fixed(extent < 1 ? 1 : extent)));
+    // They are written without a sign.
+    if (std::count(extents.begin(), extents.end(), 0) > 0)
+      reader.problem(fmt::format("--tile {} has an extent of 0: the least is 1", text));
     return out;
   }
   return reader.parsed("--tile", "extents such as 128x64, or a tiler such as \"(128,64)\"", text,

@@ -5,7 +5,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 
-#include "option_text.hpp"
+#include "plain_options.hpp"
 
 namespace gantry::tool {
 
@@ -63,20 +63,20 @@ void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
 
 void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size) {
   const auto size = [&](const char* name, std::int64_t& value, const char* help) {
-    CLI::Option* option = command.add_option(name, value, help)->option_text("N");
+    CLI::Option* option = add_number(command, name, value, help);
     if (needs_size) option->required();
   };
   size("--m", texts.m, "rows of A and D");
   size("--n", texts.n, "columns of B and D");
   size("--k", texts.k, "columns of A, rows of B");
-  command.add_option("--batch", texts.batch, "matrices of each; default 1")->option_text("N");
+  add_number(command, "--batch", texts.batch, "matrices of each; default 1");
   const auto text = [&](const char* name, std::string& value, const char* what, const char* help) {
-    command.add_option(name, value, help)->option_text(what);
+    add_text(command, name, value, help)->option_text(what);
   };
   text("--a", texts.a, "TYPE", "elements of A: f16, bf16, tf32, e4m3, e5m2, s8, u8; default bf16");
   text("--b", texts.b, "TYPE", "elements of B; default as A");
   text("--c", texts.c, "TYPE", "elements of C, where the epilogue uses it; default as D");
-  text("--d", texts.d, "TYPE", "elements of D; default as A, bf16 for 8-bit floats, f32 for tf32");
+  text("--d", texts.d, "TYPE", "elements of D; default as A, bf16 for 8-bit floats, f32 for tf32, s32 for integers");
   text("--epilogue", texts.epilogue, "TEXT", "what becomes of a sum; default \"d = acc\" (gantry explain fusion)");
   command.add_option("--set", texts.values, "a scalar of the epilogue, such as alpha=2")->option_text("NAME=NUMBER");
   text("--major-a", texts.major_a, "k|m", "which elements of A lie next to each other; default along k");
@@ -87,9 +87,8 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--cluster", texts.cluster, "MxN", "CTAs of a cluster, such as 2x1; default chosen");
   text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default chosen");
   text("--split", texts.split, "NAME", "how K is split: auto, none or reduce_add");
-  command.add_option("--stages", texts.stages, "of the main loop; default as many as fit")->option_text("N");
-  command.add_option("--warpgroups", texts.warpgroups, "that multiply: 2, or 3 that take turns; default chosen")
-      ->option_text("N");
+  add_number(command, "--stages", texts.stages, "of the main loop; default as many as fit");
+  add_number(command, "--warpgroups", texts.warpgroups, "that multiply: 2, or 3 that take turns; default chosen");
   command.add_flag("--promote", texts.promote, "8-bit floats: sums are moved to full f32 every 128 of K");
 }
 
