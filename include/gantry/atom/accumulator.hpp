@@ -97,7 +97,6 @@ class AccumulatorArray {
   using At = Offset<int, 1>;
   static constexpr Memory memory = Memory::registers;
   static constexpr int axes = 1;
-  static constexpr int kBlocks = n;
 
   // Not defaulted: `AccumulatorArray{}` would set every register to zero.
   GANTRY_INLINE AccumulatorArray() {}  // NOLINT(modernize-use-equals-default)

@@ -381,8 +381,7 @@ class CollectiveEpilogue {
     store_pipeline.producer_tail(states.store);
     if constexpr (kReuse) {
       if (is_producer_load_needed(params)) {
-        const int held = states.issued < kUnacquired ? states.issued : kUnacquired;
-        for (int i = 0; i < held; ++i) {
+        for (int i = 0; i < StorePipeline::unread_groups(states.issued); ++i) {
           if (thread % 32 == 0) load_pipeline.consumer_release(states.load);
           ++states.load;
         }

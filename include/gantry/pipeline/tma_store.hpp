@@ -16,8 +16,6 @@
 //     }
 #pragma once
 
-#include <cstdint>
-
 #include <gantry/arch/bulk_group.hpp>
 #include <gantry/pipeline/state.hpp>
 
@@ -33,7 +31,6 @@ class PipelineTmaStore {
   using State = PipelineState<Stages>;
 
   static constexpr int kStages = Stages;
-  static constexpr int kUnacquiredStages = UnacquiredStages;
 
   struct Params {
     bool issues = true;  // this thread issues the stores, all of them
@@ -59,7 +56,7 @@ class PipelineTmaStore {
   }
 
   // How many of `committed` groups may be unread after `producer_acquire`: as many stages are still held.
-  GANTRY_HD static constexpr std::uint32_t unread_groups(std::uint32_t committed) noexcept {
+  GANTRY_HD static constexpr int unread_groups(int committed) noexcept {
     return committed < UnacquiredStages ? committed : UnacquiredStages;
   }
 

@@ -45,7 +45,6 @@ class AddressSwizzled {
   using element_type = typename P::element_type;
   using Index = typename P::Index;
   using At = typename P::At;
-  using ByteSwizzle = Sw;
   static constexpr Memory memory = P::memory;
   static constexpr int axes = 1;
 
