@@ -2,8 +2,8 @@
 // or of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait
 // for each other; a thread for each loads C and auxiliary inputs.
 //
-// `Fusion` has `graph`, `Functions`, and the elements and majors of C and D (FusedElements); what it leaves open is
-// Gantry's policy.
+// A fusion is a type with `graph`, `Functions`, and the elements and majors of C and D (FusedElements); what it leaves
+// open is Gantry's policy.
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -54,27 +54,27 @@ requires(F::kGraphAtRunTime) struct FusedGraph<F> {
 
 }  // namespace detail
 
-template <class Config, class F>
+template <class Config, class Fusion>
 struct FusedEpilogue {
   using Shape = GemmShape<Config>;
   using Mine = MathWarpgroup<Config>;
   static constexpr int kWarpgroups = Shape::kWarpgroups;
 
   // A warpgroup's part of the tile.
-  struct Part : detail::FusedGraph<F> {
+  struct Part : detail::FusedGraph<Fusion> {
     static constexpr EpiloguePolicy policy =
         CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
                           .tile = {Shape::kWarpgroupM, Shape::kTileN, Shape::kTileK},
-                          .epi_tile = {F::kEpiM, F::kEpiN},
-                          .c = F::kC,
-                          .d = F::kD,
-                          .layout_c = F::kLayoutC,
-                          .layout_d = F::kLayoutD,
+                          .epi_tile = {Fusion::kEpiM, Fusion::kEpiN},
+                          .c = Fusion::kC,
+                          .d = Fusion::kD,
+                          .layout_c = Fusion::kLayoutC,
+                          .layout_d = Fusion::kLayoutD,
                           .acc = Shape::kAccumulator,
-                          .compute = F::kCompute,
-                          .stages_c = F::kStagesC,
-                          .stages_d = F::kStagesD,
-                          .reuse_smem_c = F::kReuse ? Choice::yes : Choice::no,
+                          .compute = Fusion::kCompute,
+                          .stages_c = Fusion::kStagesC,
+                          .stages_d = Fusion::kStagesD,
+                          .reuse_smem_c = Fusion::kReuse ? Choice::yes : Choice::no,
                           .delay_tma_store = Choice::no}
             .policy();
     static_assert(policy.ok(), "gantry: there is no epilogue of these elements and this tile");

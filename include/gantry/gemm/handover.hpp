@@ -32,7 +32,8 @@ struct Handover : GemmShape<Config> {
     element_t<Shape::kAccumulator> x, y, z, w;
   };
 
-  // Flags first, then the sums of slot after slot.
+  // Flags first, then the sums of slot after slot. There is room for the flags of 1024 CTAs of two warpgroups; an H200
+  // holds 132.
   static constexpr std::size_t kFlagBytes = 8192;
   GANTRY_HD static constexpr std::size_t workspace_bytes(int ctas) {
     return kFlagBytes + static_cast<std::size_t>(ctas) * kTileWarpgroups * kVectors * 128 * sizeof(Vector);
@@ -59,7 +60,7 @@ struct Handover : GemmShape<Config> {
       if (Mine::thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
     }
 
-    // One thread, before a barrier that those who load wait at.
+    // By one thread; those who load meet it at a barrier afterwards.
     GANTRY_INLINE void wait() {
       while (arch::ld(arch::sem_acquire, arch::scope_gpu, arch::space_global, flag_) == 0) arch::pause();
       arch::st(arch::sem_relaxed, arch::scope_gpu, arch::space_global, flag_, 0u);

@@ -69,11 +69,14 @@ struct Work {
 // With the costs of sharing tiles of m x n, as measured (docs/performance.md): handing sums over takes a latency and
 // their bytes, a K step its products or what goes through shared memory.
 GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n) {
+  constexpr int kBetweenSteps = 18, kLeaveLatency = 3000, kAddLatency = 900;  // cycles
+  constexpr int kBytesPerCycle = 38;                                          // of sums that leave or arrive
+  // A step is 128 bytes along K: for each 64 rows wgmma reads their A and all of B, and TMA writes both.
   const int products = m * n / 32, shared = m / 64 * (64 + n) * 3 / 4 + m + n;
-  const int step = (products > shared ? products : shared) + 18;
-  const int bytes = 4 * m * n / 38;
-  const int add = bytes > 900 ? bytes : 900;
-  s.leave_steps = (3000 + bytes + step - 1) / step;
+  const int step = (products > shared ? products : shared) + kBetweenSteps;
+  const int sums = 4 * m * n / kBytesPerCycle;
+  const int add = sums > kAddLatency ? sums : kAddLatency;
+  s.leave_steps = (kLeaveLatency + sums + step - 1) / step;
   s.add_steps = (add + step - 1) / step;
   return s;
 }
