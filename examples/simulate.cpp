@@ -5,7 +5,8 @@
 //   simulate broadcast --trace trace.json           open it with Perfetto or chrome://tracing
 //   simulate transpose --sweep                      leaves out one synchronising call after another
 //
-// Exits with 0 where every run was clean (of a sweep: where every change was detected), with 1 otherwise.
+// Exits with 0 where every run was clean (of a sweep: where every change was detected), with 1 otherwise, and with 2
+// where the options cannot be understood.
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -33,6 +34,8 @@ std::map<std::string, Run> kernels() {
   return found;
 }
 
+constexpr int kUsageError = 2;
+
 int run_as_asked(int count, char** words) {
   const std::map<std::string, Run> known = kernels();
   const std::map<std::string, Schedule> schedules{
@@ -46,14 +49,18 @@ int run_as_asked(int count, char** words) {
   CLI::App app("Runs an example kernel on the simulated machine.");
   app.add_option("kernel", kernel, "its name")->required()->check(CLI::IsMember(known));
   app.add_option("--seed", options.seed, "the first seed");
-  app.add_option("--seeds", seeds, "how many, until one has findings")->check(CLI::PositiveNumber);
+  app.add_option("--seeds", seeds, "how many, until one has findings")->check(CLI::Range(1, 1'000'000));
   app.add_option("--schedule", schedule, "of threads")->check(CLI::IsMember(schedules));
   app.add_option("--latency", latency, "of copies and products")->check(CLI::IsMember(latencies));
   app.add_option("--trace", options.trace_file, "a Chrome trace of the last run");
   app.add_flag("--json", json, "the report as JSON");
   app.add_flag("--sweep", sweep, "leave out one synchronising call after another, with --seeds seeds each");
   app.add_flag("--unchecked", unchecked, "without the checker");
-  CLI11_PARSE(app, count, words);
+  try {
+    app.parse(count, words);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
   options.schedule = schedules.at(schedule);
   options.latency = latencies.at(latency);
   options.command = "simulate " + kernel;
@@ -80,6 +87,6 @@ int main(int count, char** words) {
     return run_as_asked(count, words);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "simulate: %s\n", problem.what());
-    return 2;
+    return kUsageError;
   }
 }
