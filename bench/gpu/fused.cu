@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   Options options;
-  std::vector<int> numbers;
+  Sizes sizes;
   for (int i = 1; i < argc; ++i) {
     const bool more = i + 1 < argc;
     if (!std::strcmp(argv[i], "--once")) {
@@ -132,16 +132,14 @@ int main(int argc, char** argv) {
     } else if (!std::strcmp(argv[i], "--rounds") && more) {
       options.rounds = std::atoi(argv[++i]);
     } else {
-      numbers.push_back(std::atoi(argv[i]));
+      sizes.add(argv[i]);
     }
   }
-  if (numbers.empty()) {
-    for (const int k : {64, 128, 256, 512, 1024, 8192}) numbers.insert(numbers.end(), {8192, 8192, k});
-    numbers.insert(numbers.end(),
-                   {2048, 2048, 2048, 4096, 4096, 4096, 16384, 4096, 4096, 4096, 14336, 4096, 4096, 4096, 14336});
-  }
+  const std::vector<int> numbers = sizes.or_else({8192, 8192, 64,    8192, 8192, 128,  8192,  8192, 256,  8192, 8192,
+                                                  512,  8192, 8192,  1024, 8192, 8192, 8192,  2048, 2048, 2048, 4096,
+                                                  4096, 4096, 16384, 4096, 4096, 4096, 14336, 4096, 4096, 4096, 14336});
   bool right = true;
-  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
+  for (std::size_t i = 0; i < numbers.size(); i += 3) {
     right = race(numbers[i], numbers[i + 1], numbers[i + 2], options) && right;
   }
   return right ? 0 : 1;

@@ -1,6 +1,6 @@
-// Contestants of the fused products' benchmark. Configurations enter themselves, each for one epilogue, from
-// translation units of their own (fused_entrants.cu), so that they compile side by side; fused.cu runs them against
-// cuBLASLt.
+// Contestants of the benchmarks of products. Configurations enter themselves, each for one epilogue, from translation
+// units of their own (fused_entrants.cu, gemm_entrants.cu), so that they compile side by side; fused.cu and gemm.cu run
+// them against cuBLASLt.
 //
 //   const Entry<Job::plain, PingpongGemm, Alternating<2, 192, 4, 2>, 64, 1, 2> entry("alternating 128x192");
 #pragma once

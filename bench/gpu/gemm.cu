@@ -8,9 +8,8 @@
 // argument of GELU as a further output. Results are compared with cuBLASLt's first. Then bursts: every contestant whose
 // name has TEXT runs for some 15 ms, then rests; medians of several rounds are compared. With --sustained every
 // contestant also runs for so many seconds, in slices of half a second that take turns without a rest. Inputs are
-// uniform in [-1, 1);
-// --zeros times zeros instead, which cost the chip less power. --once stops after the comparison. Exits with 77 where
-// there is no GPU, with 1 where a result is wrong.
+// uniform in [-1, 1); --zeros times zeros instead, which cost the chip less power. --once stops after the comparison.
+// Exits with 77 where there is no GPU, with 1 where a result is wrong.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -221,7 +220,7 @@ bool race(int m, int n, int k, const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  std::vector<int> numbers;
+  Sizes sizes;
   for (int i = 1; i < argc; ++i) {
     const bool more = i + 1 < argc;
     if (!std::strcmp(argv[i], "--dependent")) {
@@ -240,8 +239,12 @@ int main(int argc, char** argv) {
       options.sustained = std::atof(argv[++i]);
     } else if (!std::strcmp(argv[i], "--json") && more) {
       options.json = std::fopen(argv[++i], "w");
+      if (!options.json) {
+        std::fprintf(stderr, "%s cannot be written\n", argv[i]);
+        return 2;
+      }
     } else {
-      numbers.push_back(std::atoi(argv[i]));
+      sizes.add(argv[i]);
     }
   }
   cudaDeviceProp device{};
@@ -249,11 +252,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "skipped: no Hopper GPU\n");
     return 77;
   }
-  if (numbers.empty()) {
-    numbers = {8192, 8192, 8192, 4096, 4096, 4096, 16384, 4096, 4096, 4096, 14336, 4096, 4096, 4096, 14336};
-  }
+  const std::vector<int> numbers =
+      sizes.or_else({8192, 8192, 8192, 4096, 4096, 4096, 16384, 4096, 4096, 4096, 14336, 4096, 4096, 4096, 14336});
   bool right = true;
-  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
+  for (std::size_t i = 0; i < numbers.size(); i += 3) {
     right = race(numbers[i], numbers[i + 1], numbers[i + 2], options) && right;
   }
   if (options.json) std::fclose(options.json);
