@@ -31,7 +31,8 @@ struct GemmExtents {
 inline constexpr double kMostTileSteps = 0x1p30;
 constexpr double tile_steps(const GemmExtents& e, int tile_m, int tile_n, int tile_k) {
   const auto count = [](std::int64_t extent, int tile) {
-    return static_cast<double>(extent / tile + (extent % tile > 0 ? 1 : 0));
+    const std::int64_t tiles = extent / tile + (extent % tile > 0 ? 1 : 0);
+    return static_cast<double>(tiles);
   };
   return count(e.m, tile_m) * count(e.n, tile_n) * (count(e.k, tile_k) + 1) * static_cast<double>(e.batch);
 }
