@@ -32,6 +32,7 @@ int main() {
   const gantry::ThisMachine machine;
   std::string wrong = plan.run(machine).problem + gantry::wait_for(machine);
   if (wrong.empty()) wrong = gantry::first_mismatch(args);
-  std::printf("%s%s\n", plan.explain().c_str(), wrong.empty() ? "Every element is right." : wrong.c_str());
+  if (plan.ok()) std::printf("%s", plan.explain().c_str());
+  std::printf("%s\n", wrong.empty() ? "Every element is right." : wrong.c_str());
   return wrong.empty() ? 0 : 1;
 }
