@@ -27,6 +27,14 @@ class Readme(unittest.TestCase):
         self.assertIn("int main()", shown)
         self.assertLess(len(shown.splitlines()), 40)
 
+    def test_its_figures_are_those_of_the_measurements(self):
+        measured = (ROOT / "docs" / "performance.md").read_text().split("\n## Through the command line")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| (\d+ \d+ \d+) \| ([0-9.]+ \|.*) \|$", README, re.MULTILINE)
+        self.assertEqual(len(rows), 5)
+        for size, ratios in rows:
+            row = re.search(rf"^\| {size} \| (.*) \|$", measured, re.MULTILINE).group(1)
+            self.assertEqual(ratios.split(" | "), [cell.split(" / ")[0] for cell in row.split(" | ")], size)
+
     def test_make_run_prints_what_it_shows(self):
         makefile = (ROOT / "Makefile").read_text()
         command = re.search(r"^\t@\$\(BUILD\)/bin/gantry (gemm .*)$", makefile, re.MULTILINE).group(1)
