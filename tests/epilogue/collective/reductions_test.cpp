@@ -21,11 +21,12 @@ constexpr EpiloguePolicy policy_of(E d, int warpgroups = 1, int epi_m = 64) {
       .policy();
 }
 
+// What is reduced is not 0 where accumulators are, and less than 0 for max: rows and columns outside would show.
 struct Atomics : Plain {
   static constexpr EpiloguePolicy policy = policy_of(E::bf16);
   static constexpr fusion::Graph graph = fusion::graph(
-      "d = acc; a = reduce_add(acc); b = reduce_max(acc); e = reduce_amax(acc);"
-      "ra = reduce_row_add(acc); rb = reduce_row_max(acc - 9); ca = reduce_col_add(acc); cb = reduce_col_amax(acc)");
+      "let y = acc + 1; let z = acc - 99; d = acc; a = reduce_add(y); b = reduce_max(z); e = reduce_amax(acc);"
+      "ra = reduce_row_add(y); rb = reduce_row_max(acc - 9); ca = reduce_col_add(y); cb = reduce_col_amax(acc)");
 };
 TEST(EpilogueReductions, ByAtomics) {
   expect_agreement<Atomics>({.shape = kResidue});
@@ -37,9 +38,9 @@ template <int kWarpgroups, int kEpiM>
 struct Deterministic : Plain {
   static constexpr EpiloguePolicy policy = policy_of(E::bf16, kWarpgroups, kEpiM);
   static constexpr fusion::Graph graph = fusion::graph(
-      "d = acc; a deterministic = reduce_add(acc); b deterministic = reduce_max(acc - 9);"
-      "ra deterministic = reduce_row_add(acc); rb deterministic = reduce_row_amax(acc);"
-      "ca deterministic = reduce_col_add(acc); cb deterministic = reduce_col_max(acc - 9)");
+      "let y = acc + 1; let z = acc - 99; d = acc; a deterministic = reduce_add(y); b deterministic = reduce_max(z);"
+      "ra deterministic = reduce_row_add(y); rb deterministic = reduce_row_amax(acc);"
+      "ca deterministic = reduce_col_add(y); cb deterministic = reduce_col_max(z)");
 };
 TEST(EpilogueReductions, ThroughWorkspace) {
   expect_agreement<Deterministic<1, 64>>({.shape = kResidue});
