@@ -107,6 +107,7 @@ std::string gemm_source(const GemmSpec& spec) {
 }
 
 std::string LoadedGemmPlan::run(void* stream) const {
+  if (!plan_) return text_;
   char room[2048];  // where all goes well, nothing is allocated
   GemmAbiText answer{room, sizeof room};
   return abi_->run(plan_.get(), stream, &answer) == 0 ? std::string() : std::string(room, answer.used);
@@ -121,34 +122,43 @@ LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel)
     return;
   }
   GemmAbiEntry* const entry = module->function<GemmAbiEntry>(kGemmAbiSymbol);
-  abi_ = entry == nullptr ? nullptr : entry();
-  if (abi_ == nullptr || abi_->abi != kGemmAbi) {
+  const GemmAbi* const abi = entry == nullptr ? nullptr : entry();
+  if (abi == nullptr || abi->abi != kGemmAbi) {
     problem_ = path + " is no product of this version of Gantry: " +
-               (abi_ == nullptr ? std::string("it has no function ") + kGemmAbiSymbol
-                                : "it speaks version " + std::to_string(abi_->abi) +
-                                      " of the interface, and this program " + std::to_string(kGemmAbi));
+               (abi == nullptr ? std::string("it has no function ") + kGemmAbiSymbol
+                               : "it speaks version " + std::to_string(abi->abi) +
+                                     " of the interface, and this program " + std::to_string(kGemmAbi));
     return;
   }
+  abi_ = abi;
   module_ = std::move(module);
 }
 
 std::string LoadedGemm::describe() const {
+  if (abi_ == nullptr) return {};
   Answer answer;
   abi_->describe(answer.text());
   return answer.str();
 }
 
 std::vector<std::string> LoadedGemm::can_implement(const GemmAbiProblem& problem) const {
+  if (abi_ == nullptr) return {problem_};
   Answer answer;
   abi_->can_implement(&problem, answer.text());
   return lines_of(answer.str());
 }
 
-std::size_t LoadedGemm::workspace_bytes(const GemmAbiProblem& problem) const { return abi_->workspace_bytes(&problem); }
+std::size_t LoadedGemm::workspace_bytes(const GemmAbiProblem& problem) const {
+  return abi_ == nullptr ? 0 : abi_->workspace_bytes(&problem);
+}
 
 LoadedGemmPlan LoadedGemm::plan(const GemmAbiProblem& problem) const {
-  Answer answer;
   LoadedGemmPlan out;
+  if (abi_ == nullptr) {
+    out.text_ = problem_;
+    return out;
+  }
+  Answer answer;
   out.module_ = module_;
   out.abi_ = abi_;
   if (void* plan = abi_->plan(&problem, answer.text())) {

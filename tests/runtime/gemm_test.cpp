@@ -48,6 +48,17 @@ TEST(LoadedGemm, RefusesASharedObjectThatIsNoProduct) {
   EXPECT_NE(missing.problem().find("could not be loaded"), std::string::npos);
 }
 
+TEST(LoadedGemm, ThatIsNotThereAnswersEverythingWithItsProblem) {
+  const LoadedGemm none("", {.path = "", .problem = "there is no nvcc"});
+  EXPECT_EQ(none.describe(), "");
+  EXPECT_EQ(none.can_implement({}), std::vector<std::string>{"there is no nvcc"});
+  EXPECT_EQ(none.workspace_bytes({}), 0U);
+  const LoadedGemmPlan plan = none.plan({});
+  EXPECT_FALSE(plan);
+  EXPECT_EQ(plan.run(), "there is no nvcc");
+  EXPECT_EQ(LoadedGemmPlan().run(), "no product was planned");
+}
+
 // One compilation for everything that a compiled product answers.
 TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
   const Compiler compiler = Compiler::find();

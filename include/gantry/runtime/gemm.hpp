@@ -9,7 +9,7 @@
 //     const LoadedGemm gemm = load_gemm(cache, Compiler::find(), {.expression = "d = gelu(acc + row(bias))"});
 //     GemmAbiProblem problem;
 //     problem.m = problem.n = problem.k = 1024;
-//     const auto reasons = gemm ? gemm.can_implement(problem) : std::vector<std::string>{gemm.problem()};
+//     const std::vector<std::string> reasons = gemm.can_implement(problem);
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class LoadedGemmPlan {
   explicit operator bool() const { return plan_ != nullptr; }
   // Every reason why there is no plan, or what the plan will do.
   const std::string& text() const { return text_; }
-  // Empty, or why the launch failed.
+  // Empty, or why the launch failed, or why there is no plan.
   std::string run(void* stream = nullptr) const;
 
  private:
@@ -45,9 +45,10 @@ class LoadedGemmPlan {
   std::shared_ptr<const Module> module_;
   const GemmAbi* abi_ = nullptr;
   std::shared_ptr<void> plan_;
-  std::string text_;
+  std::string text_ = "no product was planned";
 };
 
+// Where none could be loaded, `problem` is the answer to everything that is asked of it.
 class LoadedGemm {
  public:
   LoadedGemm(const std::string& path, const CachedKernel& kernel);
