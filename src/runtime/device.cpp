@@ -149,11 +149,14 @@ Device Device::open() {
   return out;
 }
 
-bool Device::synchronize() const { return state_->check(state_->context_synchronize(), "waiting for the GPU"); }
+bool Device::synchronize() const {
+  return state_ != nullptr && state_->check(state_->context_synchronize(), "waiting for the GPU");
+}
 
 std::string Device::why_not() const { return state_ == nullptr ? problem_ : state_->why_not; }
 
 DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes) : bytes_(bytes) {
+  if (!device) return;
   Address address = 0;
   // An empty matrix has an address too.
   const std::size_t asked = bytes == 0 ? 16 : bytes;
@@ -183,12 +186,13 @@ DeviceBuffer::~DeviceBuffer() {
 }
 
 bool DeviceBuffer::write(const void* from, std::size_t count) {
-  return state_->check(state_->copy_to(address_, from, count), "copying to the GPU");
+  return state_ != nullptr && state_->check(state_->copy_to(address_, from, count), "copying to the GPU");
 }
 bool DeviceBuffer::read(void* to, std::size_t count) const {
-  return state_->check(state_->copy_from(to, address_, count), "copying from the GPU");
+  return state_ != nullptr && state_->check(state_->copy_from(to, address_, count), "copying from the GPU");
 }
 bool DeviceBuffer::fill(unsigned char value) {
+  if (state_ == nullptr) return false;
   return bytes_ == 0 || state_->check(state_->set_bytes(address_, value, bytes_), "filling memory of the GPU");
 }
 

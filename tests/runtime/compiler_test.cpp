@@ -1,6 +1,7 @@
 // The compiler is found where the environment says, or a sentence says what is missing.
 #include <gtest/gtest.h>
 
+#include <gantry/runtime/device.hpp>
 #include <gantry/runtime/module.hpp>
 
 #include "stand_in.hpp"
@@ -73,6 +74,16 @@ TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
   const Module missing("/nowhere/kernel.so");
   EXPECT_FALSE(missing);
   EXPECT_EQ(missing.problem().rfind("/nowhere/kernel.so could not be loaded: ", 0), 0u) << missing.problem();
+}
+
+TEST(Device, ThatIsNotThereHasNoMemoryAndSaysWhy) {
+  const Device none;
+  DeviceBuffer buffer(none, 16);
+  char bytes[16] = {};
+  EXPECT_FALSE(buffer);
+  EXPECT_FALSE(buffer.write(bytes, 16) || buffer.read(bytes, 16) || buffer.fill(0) || none.synchronize());
+  const Device found = Device::open();
+  EXPECT_EQ(static_cast<bool>(found), found.why_not().empty());
 }
 
 }  // namespace

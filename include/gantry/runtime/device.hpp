@@ -9,7 +9,7 @@
 //     const Device device = Device::open();
 //     if (!device) throw device.problem();  // "there is no GPU: ..."
 //     DeviceBuffer buffer(device, 1024);
-//     if (!buffer.write(std::string(1024, 'x').data(), 1024)) throw device.problem();
+//     if (!buffer.write(std::string(1024, 'x').data(), 1024)) throw device.why_not();
 #pragma once
 
 #include <cstddef>
@@ -39,14 +39,14 @@ class Device {
   static Device open();
 
   explicit operator bool() const { return state_ != nullptr && problem_.empty(); }
-  // Why there is none, or what the last operation that failed said.
+  // Why there is none.
   const std::string& problem() const { return problem_; }
   // Kernels of Gantry run on it: compute capability 9.0.
   bool is_hopper() const { return facts_.major == 9 && facts_.minor == 0; }
   const DeviceFacts& facts() const { return facts_; }
 
   bool synchronize() const;
-  std::string why_not() const;  // what the driver said last
+  std::string why_not() const;  // what the last operation that failed said, or why there is no device
 
   struct State;
   const std::shared_ptr<State>& shared_state() const { return state_; }
@@ -57,7 +57,7 @@ class Device {
   DeviceFacts facts_;
 };
 
-// Memory of the device. What fails leaves a sentence in device.why_not().
+// Memory of the device. What fails leaves a sentence in device.why_not(); without memory everything fails.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
