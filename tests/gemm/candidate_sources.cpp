@@ -35,9 +35,10 @@ struct Elements {
   E a, b, d;
   bool promote = false;
 };
-constexpr Elements kElements[] = {{E::bf16, E::bf16, E::bf16}, {E::f16, E::f16, E::f16},
-                                  {E::e4m3, E::e4m3, E::bf16}, {E::e4m3, E::e5m2, E::bf16, true},
-                                  {E::tf32, E::tf32, E::f32},  {E::s8, E::s8, E::s32}};
+constexpr Elements kElements[] = {
+    {E::bf16, E::bf16, E::bf16}, {E::bf16, E::bf16, E::f32},  {E::f16, E::f16, E::f16},
+    {E::e4m3, E::e4m3, E::bf16}, {E::e4m3, E::e4m3, E::e4m3}, {E::e4m3, E::e5m2, E::bf16, true},
+    {E::tf32, E::tf32, E::f32},  {E::s8, E::s8, E::s32},      {E::s8, E::s8, E::bf16}};
 
 // As a file is named.
 std::string file_name(std::string text) {
