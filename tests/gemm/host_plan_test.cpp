@@ -158,18 +158,42 @@ TEST(GemmArguments, RefuseBatchesThatAreWrittenIntoEachOther) {
 // One row has no neighbour to be apart from.
 TEST(GemmArguments, TakeASingleRowOfAnyLength) {
   GemmArguments<Plain> args = arguments({.m = 1, .n = 1, .k = 13});
-  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("D: ")));  // would write beyond its single element
+  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("the nearest N that works is 8")));
   args = arguments({.m = 1, .n = 8, .k = 16});
   EXPECT_THAT(can_implement(args), IsEmpty());
 }
 
+struct WithAux {
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .layout_d = kColumnMajor, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr fusion::Graph graph = fusion::graph("aux:f16 = acc + c; d = relu(aux)");
+};
+
+// Said once, in the words of the product, with values that work.
 TEST(GemmArguments, RefuseResultsThatWouldBeWrittenBesideTheMatrix) {
+  const std::string ends =
+      "N is 100: rows of D would end 8 bytes into a chunk of 16, and chunks are written whole; "
+      "the nearest N that works is 104";
   GemmArguments<Plain> args = arguments({.m = 256, .n = 100, .k = 64});
-  EXPECT_THAT(can_implement(args),
-              ElementsAre("D has rows that lie 100 elements of bf16 apart, which is 200 bytes: each "
-                          "begins at a multiple of 16 bytes; the nearest stride that works is 104"));
+  EXPECT_THAT(can_implement(args), ElementsAre(ends));
   args.d.stride = 104;
-  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("D: ")));
+  EXPECT_THAT(can_implement(args), ElementsAre(ends));
+  args.d.stride = 106;
+  EXPECT_THAT(can_implement(args),
+              ElementsAre(ends,
+                          "D has rows that lie 106 elements of bf16 apart, which is 212 bytes: each begins at a "
+                          "multiple of 16 bytes; the nearest stride that works is 112"));
+  Product<WithAux> x(101, 100, 64);
+  Buffer<f16> aux(x.d.size());
+  x.args.c = x.c.data();
+  x.args.fusion["aux"] = aux.data();
+  EXPECT_THAT(can_implement(x.args),
+              ElementsAre("C has rows that lie 100 elements of bf16 apart, which is 200 bytes: each begins at a "
+                          "multiple of 16 bytes; the nearest stride that works is 104",
+                          "M is 101: columns of D would end 10 bytes into a chunk of 16, and chunks are written whole; "
+                          "the nearest M that works is 104",
+                          "N is 100: rows of aux would end 8 bytes into a chunk of 16, and chunks are written whole; "
+                          "the nearest N that works is 104"));
 }
 
 // Tiles come in any order: what is written is nobody else's. But C may make room for D, tile by tile.

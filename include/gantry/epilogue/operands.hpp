@@ -132,6 +132,35 @@ inline std::string overlap_of(const std::string& name, const WrittenMatrices& x)
                    " elements apart, and a batch stride that works is ", distance_of_lines(x.stride, x.lines)});
 }
 
+// The lines of a matrix: its rows, or its columns where those are contiguous.
+struct MatrixLines {
+  const char* name;
+  ElementType element;
+  bool rows, written;
+  std::int64_t contiguous, stride;  // elements of a line, and from one to the next
+};
+
+// The copy engine reads and writes lines that begin at multiples of 16 bytes, and writes whole chunks of as many: what
+// lies behind a line may be somebody else's.
+GANTRY_COLD inline void check_lines(const MatrixLines& x, std::vector<std::string>& out) {
+  const std::int64_t bits = element_bits(x.element), chunk = 128 / bits;
+  const auto rounded = [chunk](std::int64_t elements) { return (elements + chunk - 1) / chunk * chunk; };
+  const char* const lines = x.rows ? "rows" : "columns";
+  const bool ends_inside = x.written && x.contiguous % chunk != 0;
+  if (ends_inside) {
+    const char* const size = x.rows ? "N" : "M";
+    out.push_back(
+        sentence({size, " is ", x.contiguous, ": ", lines, " of ", x.name, " would end ",
+                  x.contiguous % chunk * bits / 8, " bytes into a chunk of 16, and chunks are written whole; ",
+                  "the nearest ", size, " that works is ", rounded(x.contiguous)}));
+  }
+  if (x.stride % chunk == 0 || (ends_inside && x.stride == x.contiguous)) return;
+  out.push_back(sentence({x.name, " has ", lines, " that lie ", x.stride, " elements of ", info(x.element).name,
+                          " apart, which is ", x.stride * bits / 8,
+                          " bytes: each begins at a multiple of 16 bytes; the nearest stride that works is ",
+                          rounded(x.stride)}));
+}
+
 // Every reason why a tensor cannot be copied, each after `name`.
 class OperandReasons {
  public:
@@ -141,17 +170,26 @@ class OperandReasons {
   template <class Tile, bool stored>
   void check(const std::string& name, const EpilogueMatrix& matrix) const {
     if (!check_strides(name, matrix, Tile::row_major, stored)) return;
+    constexpr bool rows = Tile::row_major;
+    constexpr ElementType element = element_type_v<typename Tile::Element>;
+    if (matrix.stride < static_cast<std::int64_t>(kTmaStrideLimit)) {
+      check_lines({name.c_str(), element, rows, stored, rows ? problem_.n : problem_.m, matrix.stride}, out_);
+    }
     const TmaPlan plan = bind_matrix < Tile, stored ? TmaOp::store : TmaOp::load > (matrix, problem_);
     for (const TmaReason& r : plan.reasons) {
       if (verdict_of(r) != TmaVerdict::legal) out_.push_back(sentence({name, ": ", describe(r).c_str()}));
     }
-    check_map_rules(name, check_map(plan));
+    for (const TmaViolation& v : check_map(plan)) {
+      const bool of_lines = v.rule == TmaRule::store_ends_inside_chunk ||
+                            (v.rule == TmaRule::stride_not_multiple && (v.index == 0 || problem_.l == 1));
+      if (!of_lines) check_map_rule(name, v);
+    }
   }
   template <class Tile, bool stored>
   void check(const std::string& name, const EpilogueTensor& tensor) const {
     constexpr int axes = Tile::kRank - 2;
     const Im2colPlan plan = bind_tensor < Tile, stored ? TmaOp::store_im2col : TmaOp::load_im2col > (tensor, problem_);
-    check_map_rules(name, plan.violations);
+    for (const TmaViolation& v : plan.violations) check_map_rule(name, v);
     if (problem_.l != 1) {
       out_.push_back(sentence(
           {name, ": the tensor of a convolution has images and no batch mode, and the problem has L = ", problem_.l,
@@ -177,13 +215,11 @@ class OperandReasons {
   }
 
  private:
-  void check_map_rules(const std::string& name, const TmaViolations& violations) const {
-    for (const TmaViolation& v : violations) {
-      // What lies behind a row may be somebody else's.
-      const bool writes_beyond = v.rule == TmaRule::store_ends_inside_chunk;
-      if (writes_beyond || verdict_of(v) != TmaVerdict::legal)
-        out_.push_back(sentence({name, ": ", describe(v).c_str()}));
-    }
+  GANTRY_COLD void check_map_rule(const std::string& name, const TmaViolation& v) const {
+    // What lies behind a row may be somebody else's.
+    const bool writes_beyond = v.rule == TmaRule::store_ends_inside_chunk;
+    if (writes_beyond || verdict_of(v) != TmaVerdict::legal)
+      out_.push_back(sentence({name, ": ", describe(v).c_str()}));
   }
 
   GANTRY_COLD bool check_strides(const std::string& name, const EpilogueMatrix& matrix, bool row_major,

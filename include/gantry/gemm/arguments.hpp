@@ -110,7 +110,7 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
   return out;
 }
 
-GANTRY_COLD inline void check_matrix(const MatrixFacts& x, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::vector<std::string>& out) {
   if (element_bits(x.element) == 0) return;
   const char *name = x.name, *lines = x.rows ? "rows" : "columns", *element = info(x.element).name;
   if (x.data == nullptr) {
@@ -135,10 +135,8 @@ GANTRY_COLD inline void check_matrix(const MatrixFacts& x, std::vector<std::stri
   if (x.stride < x.contiguous) {
     out.push_back(sentence({name, " has ", lines, " of ", x.contiguous, " elements that lie ", x.stride,
                             " apart: they overlap; the nearest stride that works is ", x.rounded(x.contiguous)}));
-  } else if (x.stride % x.chunk() != 0) {
-    out.push_back(sentence(
-        {name, " has ", lines, " that lie ", x.stride, " elements of ", element, " apart, which is ", x.bytes(x.stride),
-         " bytes: each begins at a multiple of 16 bytes; the nearest stride that works is ", x.rounded(x.stride)}));
+  } else {
+    check_lines({name, x.element, x.rows, written, x.contiguous, x.stride}, out);
   }
   if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
     out.push_back(sentence({name, " has matrices that lie ", x.batch_stride, " elements of ", element,
@@ -159,15 +157,12 @@ GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std:
 }
 
 // What the plan of a copy says of the tensor that it was bound to, where the checks above found nothing.
-GANTRY_COLD inline void check_copy(const char* name, const TmaPlan& plan, bool stored, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_copy(const char* name, const TmaPlan& plan, std::vector<std::string>& out) {
   for (const TmaReason& r : plan.reasons) {
     if (verdict_of(r) != TmaVerdict::legal) out.push_back(std::string(name) + ": " + describe(r).c_str());
   }
   for (const TmaViolation& v : check_map(plan)) {
-    const bool writes_beyond = stored && v.rule == TmaRule::store_ends_inside_chunk;
-    if (writes_beyond || verdict_of(v) != TmaVerdict::legal) {
-      out.push_back(std::string(name) + ": " + describe(v).c_str());
-    }
+    if (verdict_of(v) != TmaVerdict::legal) out.push_back(std::string(name) + ": " + describe(v).c_str());
   }
 }
 
@@ -234,15 +229,15 @@ GANTRY_COLD void check_operands(const GemmArguments<Spec>& args, std::vector<std
   const auto check = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows,
                          std::int64_t contiguous, std::int64_t lines) {
     const std::size_t before = out.size();
-    check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, out);
+    check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, false, out);
     return out.size() == before;
   };
   const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
   if (check("A", p.a, o.a, a_along_k, a_along_k ? e.k : e.m, a_along_k ? e.m : e.k)) {
-    check_copy("A", Loop::bind_a(p), false, out);
+    check_copy("A", Loop::bind_a(p), out);
   }
   if (check("B", p.b, o.b, !b_along_k, b_along_k ? e.k : e.n, b_along_k ? e.n : e.k)) {
-    check_copy("B", Loop::bind_b(p), false, out);
+    check_copy("B", Loop::bind_b(p), out);
   }
 }
 
@@ -254,11 +249,11 @@ GANTRY_COLD void check_result(const GemmArguments<Spec>& args, const void* works
     const GemmExtents& e = args.extents;
     for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .l = e.batch})) out.push_back(problem);
     const std::size_t before = out.size();
-    check_matrix({"D", Types::kChosen.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, out);
+    check_matrix({"D", Types::kChosen.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, out);
     if (out.size() > before) return;
     const std::string overlap = overlap_of("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride});
     if (!overlap.empty()) out.push_back(overlap);
-    if (overlap.empty()) check_copy("D", Types::Epilogue::bind_d(p), true, out);
+    if (overlap.empty()) check_copy("D", Types::Epilogue::bind_d(p), out);
   } else {
     using Part = typename Types::Epilogue::Part;
     for (const std::string& reason :
