@@ -25,8 +25,20 @@
 
 namespace gantry {
 
+// What both kernels ask of an epilogue, as far as it can be told without accumulators.
+template <class Epilogue>
+concept GemmEpilogue = requires(typename Epilogue::Consumer& consumer) {
+  typename Epilogue::Params;
+  typename Epilogue::Storage;
+  requires Epilogue::kSteps >= 0;
+  consumer.tail();
+};
+
 template <class Config, class Epilogue = DeferredStore<Config>>
 struct CooperativeGemm : GemmShape<Config> {
+  static_assert(
+      GemmEpilogue<Epilogue>,
+      "gantry: an epilogue of a product has Params, Storage, kSteps, and a Consumer with take, step and tail");
   using Shape = GemmShape<Config>;
   using Loop = Mainloop<Config>;
   using Sums = Handover<Config>;

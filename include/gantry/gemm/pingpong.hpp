@@ -41,6 +41,8 @@ struct PingpongGemm : GemmShape<Config> {
   using Shape::kCluster, Shape::kThreads, Shape::kWarpgroups;
   using Order = OrderedSequenceBarrier<1, kWarpgroups>;
   static_assert(Shape::kTileWarpgroups == 1, "gantry: a tile of the pingpong kernel belongs to one warpgroup");
+  static_assert(GemmEpilogue<Epilogue> && Epilogue::kSteps == 0,
+                "gantry: in the pingpong kernel an epilogue does all of its work in take(), as FusedEpilogue does");
 
   struct Params {
     typename Loop::Params loop;
