@@ -1,5 +1,6 @@
 // gantry gemm: one product with its fused epilogue, on the GPU or on the simulated machine, compared with the
 // reference.
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -14,6 +15,7 @@
 #include "gemm/on_gpu.hpp"
 #include "gemm/simulated.hpp"
 #include "plain_options.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -136,7 +138,9 @@ std::string verdict(const Verification& v) {
 
 // Words in columns: a name, then lines that begin below each other.
 void print_section(const char* name, const std::string& text) {
-  constexpr std::size_t kColumns = 110;
+  constexpr std::size_t kMost = 110, kLeast = 40, kIndent = 10;
+  const std::size_t terminal = terminal_columns(STDOUT_FILENO, kMost + kIndent);
+  const std::size_t columns = std::clamp(terminal, kLeast + kIndent, kMost + kIndent) - kIndent;
   std::string_view rest = text;
   const char* label = name;
   while (!rest.empty()) {
@@ -145,9 +149,9 @@ void print_section(const char* name, const std::string& text) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     while (!line.empty()) {
       std::size_t cut = line.size();
-      if (cut > kColumns) {
-        cut = line.rfind(' ', kColumns);
-        if (cut == std::string_view::npos || cut == 0) cut = kColumns;
+      if (cut > columns) {
+        cut = line.rfind(' ', columns);
+        if (cut == std::string_view::npos || cut == 0) cut = columns;
       }
       fmt::print("{:<9} {}\n", label, line.substr(0, cut));
       label = "";

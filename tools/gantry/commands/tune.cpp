@@ -113,6 +113,10 @@ int run_tune(const TuneTexts& texts) {
     fmt::print(stderr, "gantry: {}; configurations are measured where one is\n", no_gpu);
     return kNoGpuStatus;
   }
+  if (const runtime::Compiler compiler = runtime::Compiler::find(); !compiler) {
+    fmt::print(stderr, "gantry: {}\n", compiler.problem());
+    return 1;
+  }
   const std::vector<GemmOptions> candidates = candidates_for(product);
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());

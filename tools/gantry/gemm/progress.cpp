@@ -4,7 +4,8 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -55,7 +56,11 @@ void Progress::show() {
   if (what_.empty()) return;
   const double share = share_ ? share_() : -1;
   const std::string bar = share < 0 ? "" : fmt::format(" {:3.0f} %", 100 * share);
-  fmt::print(stderr, "{}{} ...{} {:.1f} s", kEraseLine, what_, bar, now() - begun_);
+  const std::string rest = fmt::format(" ...{} {:.1f} s", bar, now() - begun_);
+  // A line that wraps could not be erased.
+  const std::size_t columns = terminal_columns(STDERR_FILENO, 80);
+  const std::size_t room = columns > rest.size() + 1 ? columns - rest.size() - 1 : 0;
+  fmt::print(stderr, "{}{}{}", kEraseLine, what_.substr(0, room), rest);
   std::fflush(stderr);
 }
 
