@@ -137,11 +137,11 @@ inline std::string explain_work(const GemmFacts& f) {
   // What an H200 does in the time of a byte: 989 T operations of 16 bits a second, 4.8 TB.
   const double balance = 989.0 / 4.8 * 16 / element_bits(f.options.a);
   const double intensity = operations / (t.read + t.written);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", intensity);
+  char text[96];
+  std::snprintf(text, sizeof text, "%.3g FLOP for each byte, where an H200 does %.0f in the time of one", intensity,
+                balance);
   return "Work: " + with_prefix(operations) + "FLOP; at least " + with_prefix(t.read) + "B read and " +
-         with_prefix(t.written) + "B written, " + text + " FLOP for each byte: on an H200 bound by " +
-         (intensity >= balance ? "arithmetic.\n" : "memory.\n");
+         with_prefix(t.written) + "B written, " + text + ".\n";
 }
 
 inline std::string explain_gemm(const GemmFacts& f) {
