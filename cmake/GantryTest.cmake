@@ -14,7 +14,7 @@ add_library(gantry_test_first OBJECT "${PROJECT_SOURCE_DIR}/cmake/test_first.cpp
 target_link_libraries(gantry_test_first PRIVATE gantry::gantry gantry_options GTest::gmock GTest::gtest_main)
 target_compile_definitions(gantry_test_first PRIVATE GANTRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_compile_options(gantry_test_first PRIVATE ${_gantry_test_options})
-target_precompile_headers(gantry_test_first PRIVATE <gtest/gtest.h> <random> <string> <vector>)
+target_precompile_headers(gantry_test_first PRIVATE <gmock/gmock.h> <gtest/gtest.h> <random> <string> <vector>)
 
 function(gantry_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
