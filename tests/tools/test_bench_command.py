@@ -98,11 +98,11 @@ class Bench(Cli):
 
     def test_shapes_that_cannot_be_read_are_named_by_their_line(self):
         path = self.folder / "shapes.txt"
-        path.write_text("# sizes\n128 256 64  # fine\n128 256\n1 2 3 4\n0 1 1\n")
+        path.write_text("# sizes\n128 256 64  # fine\n128 256\n1 2 3 4\n0 1 1\n8 8 2147483648\n")
         said = self.refused("bench", "gemm", "--shapes", str(path), status=2)
-        for number, content in ((3, "128 256"), (4, "1 2 3 4"), (5, "0 1 1")):
+        for number, content in ((3, "128 256"), (4, "1 2 3 4"), (5, "0 1 1"), (6, "8 8 2147483648")):
             self.assertIn(
-                f'{path}: line {number}: a size is three positive numbers, M N K, and here is "{content}"', said
+                f'{path}: line {number}: a size is three numbers from 1 to 2147483647, M N K, and here is "{content}"', said
             )
         self.assertIn("the shapes could not be read from /no/file", self.refused("bench", "gemm", "--shapes", "/no/file", status=2))
 
@@ -120,8 +120,13 @@ class Bench(Cli):
 
     def test_epilogues_of_a_file_are_all_read_before_anything_is_measured(self):
         path = self.folder / "epilogues.txt"
-        path.write_text("# two\nd = acc\nd = gleu(acc)\n")
-        self.assertIn("did you mean gelu?", self.refused("bench", "gemm", "--epilogues", str(path), status=2))
+        path.write_text("  # three\r\nd = acc  # plain\r\nd = gleu(acc)\r\nd = gleu(acc)\r\n")
+        said = self.refused("bench", "gemm", "--epilogues", str(path), status=2)
+        self.assertEqual(
+            said,
+            "gantry: --epilogue:\nd = gleu(acc)\n    ^\nthere is no function gleu; did you mean gelu?\n"
+            "Run 'gantry bench gemm --help' for what can be asked.\n",
+        )
         path.write_text("\n# none\n")
         self.assertIn(f"there is no epilogue in {path}", self.refused("bench", "gemm", "--epilogues", str(path), status=2))
         self.assertIn("could not be read from /no/file", self.refused("bench", "gemm", "--epilogues", "/no/file", status=2))

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "gemm/request.hpp"
+#include "option_text.hpp"
+
 namespace gantry::tool {
 
 std::vector<Size> usual_sizes() {
@@ -23,9 +26,10 @@ ReadSizes read_sizes(const std::string& text) {
     std::istringstream words(content);
     Size size;
     std::string more;
-    if (!(words >> size.m >> size.n >> size.k) || words >> more || size.m <= 0 || size.n <= 0 || size.k <= 0) {
-      out.problems.push_back(fmt::format("line {}: a size is three positive numbers, M N K, and here is \"{}\"", number,
-                                         content.substr(0, 60)));
+    const auto fits = [](long long x) { return x > 0 && x <= kLargestSize; };
+    if (!(words >> size.m >> size.n >> size.k) || words >> more || !fits(size.m) || !fits(size.n) || !fits(size.k)) {
+      out.problems.push_back(fmt::format("line {}: a size is three numbers from 1 to {}, M N K, and here is {}", number,
+                                         kLargestSize, in_quotes(content)));
       continue;
     }
     out.sizes.push_back(size);

@@ -1,4 +1,5 @@
 // gantry bench gemm: ours against cuBLASLt, in one process, on the same buffers, taking turns.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <sstream>
@@ -175,8 +176,11 @@ std::vector<std::string> epilogues_of(const BenchTexts& texts, std::vector<std::
   if (!text) problems.push_back("the epilogues could not be read from " + texts.epilogues);
   std::vector<std::string> out;
   std::istringstream lines(text.value_or(""));
+  constexpr const char* kBlank = " \t\r";
   for (std::string line; std::getline(lines, line);) {
-    if (line.find_first_not_of(" \t\r") != std::string::npos && line[0] != '#') out.push_back(line);
+    line.resize(std::min(line.find('#'), line.size()));
+    const std::size_t first = line.find_first_not_of(kBlank);
+    if (first != std::string::npos) out.push_back(line.substr(first, line.find_last_not_of(kBlank) - first + 1));
   }
   if (text && out.empty()) problems.push_back("there is no epilogue in " + texts.epilogues);
   return out;
@@ -206,7 +210,10 @@ Products products_of(const BenchTexts& texts) {
     ProductTexts one = texts.product;
     one.epilogue = epilogue;
     Product product = read_product(one);
-    out.problems.insert(out.problems.end(), product.problems.begin(), product.problems.end());
+    for (const std::string& problem : product.problems) {
+      if (std::find(out.problems.begin(), out.problems.end(), problem) == out.problems.end())
+        out.problems.push_back(problem);
+    }
     for (const Size& size : sizes) {
       product.m = size.m;
       product.n = size.n;

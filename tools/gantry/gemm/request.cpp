@@ -16,9 +16,8 @@ class Reader : public OptionReader {
   using OptionReader::OptionReader;
 
   void size(const char* option, std::int64_t value) {
-    constexpr std::int64_t kMost = 0x7FFFFFFF;  // coordinates of the copy engine are 32 bits wide
     if (value < 0) problem(fmt::format("{} is {}: a size is not negative; 0 and more work", option, value));
-    if (value > kMost) problem(fmt::format("{} is {}: there are sizes up to {}", option, value, kMost));
+    if (value > kLargestSize) problem(fmt::format("{} is {}: there are sizes up to {}", option, value, kLargestSize));
   }
 
   void scalars(const std::vector<std::string>& texts, std::vector<Scalar>& out) {
