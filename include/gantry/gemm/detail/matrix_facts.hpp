@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <gantry/arch/detail/sentence.hpp>
-#include <gantry/numeric/element_type.hpp>
+#include <gantry/tma/operands.hpp>
 #include <gantry/tma/rules.hpp>
 
 namespace gantry::detail {
