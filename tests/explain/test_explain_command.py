@@ -93,7 +93,7 @@ class ExplainTma(Cli):
 
     def test_missing_options_are_named(self):
         self.assertIn("--elem is required", self.refused("explain", "tma", *options(ROWS, elem=None), status=2))
-        self.assertIn("subcommand is required", self.refused("explain", status=2))
+        self.assertIn("gantry explain takes a command: tma, ", self.refused("explain", status=2))
 
     def test_a_page_is_one_file_that_needs_no_other(self):
         with tempfile.TemporaryDirectory() as folder:
