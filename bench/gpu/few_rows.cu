@@ -5,31 +5,28 @@
 //
 // Results are compared with cuBLASLt's first; then medians of several rounds of back-to-back launches, with L2 warm.
 // Exits with 77 where there is no GPU, with 1 where a result is wrong.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include <cuda_bf16.h>
-
-#include <gantry/arch/launch.hpp>
 #include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/device.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
-#include <gantry/tma/encode.hpp>
 
 #include "cublaslt.hpp"
+#include "race.hpp"
 
 namespace {
 
 using namespace gantry;
 using bench::check;
 using bench::CublasLt;
+using bench::encode;
+using bench::median;
 
 template <int M, int N, int ClusterM, int ClusterN, int Stages>
 struct Tiles : CooperativeConfig {
@@ -43,23 +40,13 @@ struct Copied : FusedElements {
   using Functions = fusion::UserFunctions<>;
 };
 
-__global__ void fill(__nv_bfloat16* data, std::size_t count, unsigned seed) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
-       i += std::size_t{gridDim.x} * blockDim.x) {
-    unsigned x = static_cast<unsigned>(i) * 2654435761u + seed;
-    x = (x ^ (x >> 16)) * 0x85ebca6bu;
-    x ^= x >> 13;
-    data[i] = __float2bfloat16(static_cast<float>(x) * 0x1p-31f - 1.0f);
-  }
-}
-
 struct Matrix {
   bf16* data = nullptr;
   std::size_t count;
 
   Matrix(int rows, int columns, unsigned seed) : count(static_cast<std::size_t>(rows) * columns) {
     check(cudaMalloc(&data, count * sizeof(bf16)), "cudaMalloc");
-    fill<<<1024, 256>>>(reinterpret_cast<__nv_bfloat16*>(data), count, seed);
+    bench::fill<<<1024, 256>>>(data, count, seed);
   }
   Matrix(const Matrix&) = delete;
   Matrix& operator=(const Matrix&) = delete;
@@ -80,15 +67,8 @@ struct Problem {
 struct Contestant {
   std::string name;
   std::function<void()> run;
-  std::vector<double> microseconds;
+  std::vector<double> times;  // seconds a call
 };
-
-TmaDescriptor encode(const TmaDescriptorParams& params) {
-  const EncodedTmaDescriptor encoded = encode_with_driver(params);
-  if (encoded.ok()) return encoded.map;
-  std::fprintf(stderr, "%s\n", describe(encoded).c_str());
-  std::exit(1);
-}
 
 // As the schedule decides, whole tiles, and several numbers of parts that fit.
 template <class Config, int Columns>
@@ -110,15 +90,8 @@ void add(std::vector<Contestant>& all, const Problem& p, unsigned char* workspac
   auto params = Kernel::make_params(problem, epilogue, clusters * Kernel::kCluster, encode);
   const auto enter = [&](const std::string& how) {
     for (const bool dependent : {false, true}) {
-      LaunchConfig config = Kernel::launch_config(params);
-      config.dependent = dependent;
-      const auto run = [params, config] {
-        const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
-        if (result) return;
-        std::fprintf(stderr, "%s", result.problem.c_str());
-        std::exit(1);
-      };
-      all.push_back({name + ", " + how + (dependent ? ", dependent" : ""), run, {}});
+      all.push_back(
+          {name + ", " + how + (dependent ? ", dependent" : ""), bench::launches<Kernel>(params, dependent), {}});
     }
   };
   enter("as planned: " + std::to_string(params.schedule.parts) + " parts");
@@ -130,24 +103,6 @@ void add(std::vector<Contestant>& all, const Problem& p, unsigned char* workspac
     params.schedule = with_parts(params.schedule, parts);
     enter(std::to_string(parts) + " parts");
   }
-}
-
-double microseconds(const std::function<void()>& run, int calls) {
-  static cudaEvent_t start = nullptr, stop = nullptr;
-  if (!start) check(cudaEventCreate(&start), "event"), check(cudaEventCreate(&stop), "event");
-  run();
-  check(cudaEventRecord(start), "event");
-  for (int i = 0; i < calls; ++i) run();
-  check(cudaEventRecord(stop), "event");
-  check(cudaEventSynchronize(stop), "running");
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, start, stop), "event");
-  return 1e3 * milliseconds / calls;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // Runs twice into a poisoned D, compares with cuBLASLt's result, and the two with each other bit for bit.
@@ -179,16 +134,16 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "skipped: no Hopper GPU\n");
     return 77;
   }
-  std::vector<CublasLt::Size> sizes = {{128, 4096, 4096}, {64, 4096, 4096}, {128, 8192, 8192}, {256, 256, 16384}};
-  if (argc > 3) sizes.clear();
-  for (int i = 1; i + 2 < argc; i += 3)
-    sizes.push_back({std::atoi(argv[i]), std::atoi(argv[i + 1]), std::atoi(argv[i + 2])});
+  bench::Sizes sizes;
+  for (int i = 1; i < argc; ++i) sizes.add(argv[i]);
+  const std::vector<int> numbers = sizes.or_else({128, 4096, 4096, 64, 4096, 4096, 128, 8192, 8192, 256, 256, 16384});
   const std::size_t workspace_bytes = Handover<CooperativeConfig>::workspace_bytes(device.multiProcessorCount);
   unsigned char* workspace = nullptr;
   check(cudaMalloc(&workspace, workspace_bytes), "allocating the workspace");
   check(cudaMemset(workspace, 0, workspace_bytes), "clearing the workspace");
 
-  for (const CublasLt::Size& size : sizes) {
+  for (std::size_t i = 0; i < numbers.size(); i += 3) {
+    const CublasLt::Size size{numbers[i], numbers[i + 1], numbers[i + 2]};
     const Problem p(size);
     const CublasLt vendor(size, p.a.data, p.b.data, p.d.data);
     std::vector<Contestant> all{{"cuBLASLt", [&vendor] { vendor.run(nullptr); }, {}}};
@@ -203,12 +158,15 @@ int main(int argc, char** argv) {
       if (!is_right(p, c, reference)) return 1;
     }
     for (int round = 0; round < 7; ++round) {
-      for (Contestant& c : all) c.microseconds.push_back(microseconds(c.run, 200));
+      for (Contestant& c : all) {
+        c.run();
+        c.times.push_back(bench::seconds(c.run, 200));
+      }
     }
     std::printf("%d %d %d\n", size.m, size.n, size.k);
     for (const Contestant& c : all) {
-      const double time = median(c.microseconds);
-      std::printf("  %-48s %7.2f us  %.3f\n", c.name.c_str(), time, median(all[0].microseconds) / time);
+      const double time = median(c.times);
+      std::printf("  %-48s %7.2f us  %.3f\n", c.name.c_str(), time * 1e6, median(all[0].times) / time);
     }
     std::fflush(stdout);
   }
