@@ -8,9 +8,12 @@
 #include <random>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <gantry/gemm.hpp>
 
@@ -134,6 +137,34 @@ class Matrix {
   std::vector<T> values_, before_;
 };
 
+// A vector that ends where readable memory does: what reads on ends the program.
+class AtTheEdge {
+ public:
+  AtTheEdge(std::int64_t count, Random& random) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float), readable = (bytes / page + 1) * page;
+    size_ = readable + page;
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char* const edge = static_cast<char*>(memory_) + readable;
+    EXPECT_EQ(mprotect(edge, page, PROT_NONE), 0);
+    data_ = reinterpret_cast<float*>(edge) - count;
+    for (std::int64_t i = 0; i < count; ++i) data_[i] = static_cast<float>(random.uniform());
+  }
+  AtTheEdge(AtTheEdge&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), size_(other.size_), data_(other.data_) {}
+  AtTheEdge& operator=(AtTheEdge&&) = delete;
+  ~AtTheEdge() {
+    if (memory_ != nullptr) munmap(memory_, size_);
+  }
+
+  const float* data() const { return data_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+  float* data_ = nullptr;
+};
+
 // What a fusion may be given besides A, B and D.
 struct Nothing {
   bool unchanged_between_lines() const { return true; }
@@ -141,7 +172,7 @@ struct Nothing {
 struct Operands {
   Matrix<bf16> c;
   Matrix<f16> aux;
-  std::vector<float> bias, shift;
+  AtTheEdge bias, shift;
 
   bool unchanged_between_lines() const { return c.unchanged_between_lines() && aux.unchanged_between_lines(); }
 };
@@ -195,9 +226,7 @@ void expect_random_sizes_right(const Give& give) {
 TEST(GemmProduct, IsRightWithEveryKindOfOperand) {
   const auto give = [](auto& args, Random& random) {
     const GemmExtents& e = args.extents;
-    Operands out{{e.n, e.m, e.batch, random}, {e.n, e.m, e.batch, random}, {}, {}};
-    for (std::int64_t i = 0; i < e.n * e.batch; ++i) out.bias.push_back(static_cast<float>(random.uniform()));
-    for (std::int64_t i = 0; i < e.m; ++i) out.shift.push_back(static_cast<float>(random.uniform()));
+    Operands out{{e.n, e.m, e.batch, random}, {e.n, e.m, e.batch, random}, {e.n * e.batch, random}, {e.m, random}};
     const auto aux = out.aux.template matrix<f16>();
     args.c = out.c.template matrix<const bf16>();
     args.fusion["alpha"] = 0.5f;
