@@ -88,8 +88,8 @@ struct Masks : Plain {
                                                              .d = E::bf16,
                                                              .layout_d = rows ? kColumnMajor : kRowMajor}
                                                .policy();
-  static constexpr fusion::Graph graph = rows ? fusion::graph("d = acc * load(in:u1); out:u1 = acc > 0.5")
-                                              : fusion::graph("d = acc * load(in:u1 col); out:u1 col = acc > 0.5");
+  static constexpr fusion::Graph graph = rows ? fusion::graph("d = acc * load(in:u1); out:u1 = 0.5 > acc")
+                                              : fusion::graph("d = acc * load(in:u1 col); out:u1 col = 0.5 > acc");
 };
 TEST(EpilogueMasks, RowMajor) {
   expect_agreement<Masks<true, 64, 32>>({.shape = {.m = 88, .n = 77}});

@@ -119,20 +119,23 @@ std::string Problem::wrong_tensor(const std::string& name, const std::vector<fus
                                   const Buffer& buffer) const {
   const std::string first = fusion::first_mismatch(expected, buffer.tensor(), options_.shape);
   if (!first.empty()) return name + ": " + first;
-  // What no element covers. The last bits of a mask's row belong to its byte.
-  std::vector<std::uint8_t> covered(buffer.bytes.size());
+  // What no element covers; the last bits of a mask's row belong to its byte, and are 0.
+  std::vector<unsigned> covered(buffer.bytes.size());  // bits of each byte
   const int bits = info(buffer.element).bits;
   const fusion::ReferenceTensor tensor = buffer.tensor();
   for (std::int64_t l = 0; l < options_.shape.l; ++l) {
     for (std::int64_t m = 0; m < options_.shape.m; ++m) {
       for (std::int64_t n = 0; n < options_.shape.n; ++n) {
         const auto bit = static_cast<std::size_t>(tensor.index(m, n, l) * bits);
-        for (std::size_t b = bit / 8; b < (bit + static_cast<std::size_t>(bits) + 7) / 8; ++b) covered[b] = 1;
+        if (bits < 8) covered[bit / 8] |= ((1u << bits) - 1) << bit % 8;
+        for (std::size_t b = 0; b < static_cast<std::size_t>(bits) / 8; ++b) covered[bit / 8 + b] = 0xff;
       }
     }
   }
   for (std::size_t b = 0; b < covered.size(); ++b) {
     if (covered[b] == 0 && buffer.bytes[b] != kPoison) return name + ": byte " + std::to_string(b) + " is no element";
+    if (covered[b] != 0 && bits == 1 && (buffer.bytes[b] & ~covered[b]) != 0)
+      return name + ": byte " + std::to_string(b) + " has bits outside of the matrix";
   }
   return {};
 }
