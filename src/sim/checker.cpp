@@ -1,6 +1,7 @@
 #include "checker.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <sstream>
 #include <string_view>
 
@@ -110,11 +111,14 @@ void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
   }
   if (now.write) {
     cell.initialised = static_cast<std::uint16_t>(cell.initialised | mask);
-  } else if (space == MemorySpace::shared && (cell.initialised & mask) != mask) {
+  } else if (const auto unwritten = static_cast<std::uint16_t>(mask & ~cell.initialised);
+             space == MemorySpace::shared && unwritten != 0) {
     cell.initialised = static_cast<std::uint16_t>(cell.initialised | mask);
+    const auto first = static_cast<unsigned>(std::countr_zero(unwritten));
+    const auto count = static_cast<std::uint64_t>(std::countr_one(static_cast<unsigned>(unwritten) >> first));
     find("uninitialised-shared-read", now.site, 0,
-         describe(now.actor()) + " read " + describe_bytes(address, kChunk) + " at " + grid_.sites.text(now.site) +
-             ", which nothing has written.");
+         describe(now.actor()) + " read " + describe_bytes(address + first, count) + " at " +
+             grid_.sites.text(now.site) + ", which nothing has written.");
   }
   if (!merged) remember(cell, now, mask);
 }

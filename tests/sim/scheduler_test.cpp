@@ -109,12 +109,13 @@ TEST(Scheduler, AThreadThatSpinsOnAnOrdinaryLoadDoesNotHangTheRun) {
 
 TEST(Reports, AreJsonToo) {
   const Report report = simulate({.block = {32}, .shared_bytes = 64, .name = "reader"},
-                                 [](SharedMemory shared) { ld(space_shared, &shared.as<std::uint32_t>()); });
+                                 [](SharedMemory shared) { ld(space_shared, &shared.as<std::uint32_t>() + 2); });
   const auto json = nlohmann::json::parse(report.json());
   EXPECT_EQ(json["kernel"], "reader");
   EXPECT_EQ(json["completed"], true);
   ASSERT_EQ(json["findings"].size(), 1u);
   EXPECT_EQ(json["findings"][0]["rule"], "uninitialised-shared-read");
+  EXPECT_NE(json["findings"][0]["text"].get<std::string>().find("bytes 8..11 "), std::string::npos) << json;
   EXPECT_EQ(json["findings"][0]["file"], "scheduler_test.cpp");
   EXPECT_GT(json["findings"][0]["line"], 0);
 }
