@@ -386,6 +386,23 @@ TEST(GemmPlan, KeepsToItsWorkspaceWhereATileOfAClusterLiesOutside) {
   for (std::size_t i = words; i < memory.size(); ++i) ASSERT_EQ(memory[i], 0xdeadbeefu) << i - words;
 }
 
+TEST(GemmPlan, StoresDInThePlaceOfC) {
+  Product<Reducing> x(200, 136, 72);
+  std::vector<float> bias(136, -300.0f), sums(136);
+  float top = 0;
+  x.args.c = x.c.data();
+  x.args.fusion["bias"] = bias.data();
+  x.args.fusion["top"] = &top;
+  x.args.fusion["sums"] = sums.data();
+  const LaunchResult apart = Gemm<Reducing>::plan(x.args).run(Simulator());
+  ASSERT_TRUE(apart) << apart.problem;
+  ASSERT_EQ(first_mismatch(x.args), "");
+  x.args.d = x.c.data();
+  const LaunchResult in_place = Gemm<Reducing>::plan(x.args).run(Simulator({.seed = 1, .schedule = Schedule::pct}));
+  ASSERT_TRUE(in_place) << in_place.problem;
+  for (std::size_t i = 0; i < x.c.size(); ++i) ASSERT_EQ(x.c[i].bits, x.d[i].bits) << i;
+}
+
 TEST(GemmPlan, RunsInSeveralThreadsAtOnce) {
   std::vector<std::thread> threads;
   std::vector<std::string> wrong(4);
