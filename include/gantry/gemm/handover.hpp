@@ -17,14 +17,13 @@
 
 #include <gantry/arch.hpp>
 #include <gantry/atom/accumulator.hpp>
-#include <gantry/gemm/math_warpgroup.hpp>
+#include <gantry/gemm/config.hpp>
 
 namespace gantry {
 
 template <class Config>
 struct Handover : GemmShape<Config> {
   using Shape = GemmShape<Config>;
-  using Mine = MathWarpgroup<Config>;
   using Shape::kTileWarpgroups;
   static constexpr int kVectors = Shape::kWarpgroupM * Shape::kTileN / 512;  // of four sums, in a thread
 
@@ -43,9 +42,9 @@ struct Handover : GemmShape<Config> {
   class Slot {
    public:
     GANTRY_INLINE Slot(unsigned char* workspace, int cta) {
-      const int slot = cta * kTileWarpgroups + Mine::number();
+      const int slot = cta * kTileWarpgroups + warpgroup();
       flag_ = reinterpret_cast<std::uint32_t*>(workspace) + slot;
-      sums_ = reinterpret_cast<Vector*>(workspace + kFlagBytes) + slot * kVectors * 128 + Mine::thread();
+      sums_ = reinterpret_cast<Vector*>(workspace + kFlagBytes) + slot * kVectors * 128 + thread();
     }
 
     template <class Acc>
@@ -56,8 +55,8 @@ struct Handover : GemmShape<Config> {
         const Vector sums{sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]};
         arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global);
       }
-      Mine::meet();
-      if (Mine::thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
+      meet();
+      if (thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
     }
 
     // By one thread; those who load meet it at a barrier afterwards.
@@ -76,8 +75,8 @@ struct Handover : GemmShape<Config> {
   // by a thread of its own.
   template <class Acc>
   GANTRY_INLINE static void add(unsigned char* workspace, int first, int stride, int helpers, Acc& acc) {
-    for (int i = Mine::thread(); i < helpers; i += 128) Slot(workspace, first + i * stride).wait();
-    Mine::meet();
+    for (int i = thread(); i < helpers; i += 128) Slot(workspace, first + i * stride).wait();
+    meet();
     int i = 0;
     GANTRY_NO_UNROLL
     for (; i + kAtOnce <= helpers; i += kAtOnce) add_some<kAtOnce>(workspace, first + i * stride, stride, acc);
@@ -116,6 +115,14 @@ struct Handover : GemmShape<Config> {
         }
       }
     });
+  }
+
+  // As MathWarpgroup has them, but counted from the whole CTA: where both are computed alike, the compiler keeps one of
+  // them all the time, and epilogues that need every register spill.
+  GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
+  GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
+  GANTRY_INLINE static void meet(Site site = Site::here()) {
+    arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128, site);
   }
 };
 
