@@ -19,6 +19,11 @@ class ExplainFusion(Cli):
         )
         self.assertEqual(self.explain(first), self.explain(TEXT))
 
+    def test_a_name_that_no_operation_has_is_answered_with_those_there_are(self):
+        said = self.refused("explain", "fusion", "LinCombPerRowBiasEltAc")
+        self.assertIn('gantry: there is no operation "LinCombPerRowBiasEltAc"; there are ScaledAcc, ', said)
+        self.assertIn(", LinCombPerRowBiasEltAct,", said)
+
     def test_lists_every_value_once_and_what_goes_to_d(self):
         said = self.explain(TEXT)
         self.assertIn("   8  add(6, 7)\n   9  gelu(8)  -> D\n  10  store(8) into aux\n", said)

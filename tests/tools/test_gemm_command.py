@@ -144,7 +144,7 @@ class Gemm(Cli):
 
     def test_sizes_that_cannot_be_stored_are_refused(self):
         said = self.refused("gemm", "--machine", "sim", "--m", "64", "--n", "70", "--k", "64")
-        self.assertIn("the nearest value that works is 72", said)
+        self.assertIn("the nearest N that works is 72", said)
 
     def test_sizes_beyond_all_memory_are_refused(self):
         said = self.refused("gemm", "--machine", "sim", "--m", "2147483647", "--n", "2147483640", "--k", "64")

@@ -1,5 +1,6 @@
 // gantry explain fusion: what a fused epilogue computes, loads and stores, or where its text is wrong.
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include <gantry/epilogue/fusion/source.hpp>
 
 #include "commands/commands.hpp"
+#include "option_text.hpp"
 
 namespace gantry::fusion {
 
@@ -112,7 +114,15 @@ int explain_graph(const std::string& text) {
     print_report(parsed.graph);
     return 0;
   }
-  fmt::print(stderr, "{}\n", explain(text, parsed).c_str());
+  // A fusion assigns something; a word alone was meant for an operation's name.
+  const bool is_name = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+  if (is_name) {
+    std::string names;
+    for (const Operation& operation : kOperations) names += std::string(names.empty() ? "" : ", ") + operation.name;
+    fmt::print(stderr, "gantry: there is no operation {}; there are {}\n", tool::in_quotes(text), names);
+  } else {
+    fmt::print(stderr, "{}\n", explain(text, parsed).c_str());
+  }
   return 1;
 }
 
