@@ -4,6 +4,10 @@
 
 #include <cstdint>
 
+#if __cplusplus < 202002L
+#error "gantry: Gantry is C++20: compile with -std=c++20, nvcc too"
+#endif
+
 #if defined(__CUDACC__)
 #define GANTRY_HD __host__ __device__
 #define GANTRY_DEVICE __device__
