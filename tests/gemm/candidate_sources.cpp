@@ -61,7 +61,7 @@ int write(const std::string& folder, const Elements& x, const Epilogue& epilogue
     std::set<std::string> sources;  // of every K
     for (const int k : {64, 8192}) {
       workload.k = k;
-      const GemmOptions o = staged_for(candidate, graph, k);
+      const GemmOptions o = staged_for(candidate, graph, workload);
       if (estimate(workload, o, epilogue_cost(graph, workload.c), {}).spills) continue;
       const std::string name = std::string(to_text(o).c_str()) + " " + epilogue.name + " k" + std::to_string(k);
       const std::string source = runtime::gemm_source({.options = o, .expression = epilogue.expression});

@@ -12,7 +12,7 @@
 
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/gemm/cost_model.hpp>
-#include <gantry/gemm/resolve.hpp>
+#include <gantry/gemm/room.hpp>
 
 namespace gantry {
 
@@ -76,14 +76,17 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
   };
   constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
   constexpr Shape kShapes[] = {
-      {128, 256, {2, 1}, kTogether},   {128, 192, {2, 1}, kInTurn},    {192, 128, {1, 2}, kInTurn},
-      {128, 128, {2, 1}, kInTurn},     {128, 128, {2, 1}, kInTurn, 3}, {128, 128, {1, 1}, kInTurn, 3},
-      {128, 192, {1, 1}, kInTurn},     {128, 128, {1, 1}, kInTurn},    {64, 64, {2, 1}, kTogether, 1},
-      {64, 128, {2, 1}, kTogether, 1}, {64, 32, {1, 1}, kTogether, 1}, {64, 64, {1, 1}, kTogether, 1},
-      {64, 64, {1, 2}, kTogether, 1},  {128, 128, {2, 1}, kTogether},  {128, 128, {1, 1}, kTogether},
+      {128, 256, {2, 1}, kTogether},  {128, 192, {2, 1}, kInTurn},     {192, 128, {1, 2}, kInTurn},
+      {128, 176, {2, 1}, kInTurn},    {128, 128, {2, 1}, kInTurn},     {128, 128, {2, 1}, kInTurn, 3},
+      {128, 128, {1, 1}, kInTurn, 3}, {128, 192, {1, 1}, kInTurn},     {128, 128, {1, 1}, kInTurn},
+      {64, 64, {2, 1}, kTogether, 1}, {64, 128, {2, 1}, kTogether, 1}, {64, 32, {1, 1}, kTogether, 1},
+      {64, 64, {1, 1}, kTogether, 1}, {64, 64, {1, 2}, kTogether, 1},  {128, 128, {2, 1}, kTogether},
+      {128, 128, {1, 1}, kTogether},
   };
   std::vector<GemmOptions> candidates;
   for (const Shape& shape : kShapes) {
+    const bool odd = shape.n % 64 != 0 && shape.n > 64;  // it is for rows of D that are stored whole
+    if (odd && (element_bits(w.d) != 16 || w.major_b != Major::K)) continue;
     GemmOptions o{.a = w.a, .b = w.b, .c = w.c, .d = w.d, .major_a = w.major_a, .major_b = w.major_b};
     o.tile = {shape.m, shape.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
     o.cluster = shape.cluster;
@@ -94,12 +97,22 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
   return candidates;
 }
 
-// With the epilogue staged for products of this K, as far as it is left open: a plain D of long sums is stored behind
-// the next tile where the kernel can.
-inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, std::int64_t k) {
-  constexpr std::int64_t kLong = 2048;
-  const bool behind = k > kLong && o.tile.m == 128 && can_store_behind(o, graph) && o.epilogue == GemmEpilogueOptions{};
-  if (!behind && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, k);
+// With the stages of both loops for products of these sizes, as far as they are left open. A plain D of long sums is
+// stored behind the next tile where the kernel can, and there is a next one. As many stages as fit; with few K steps
+// four are enough: a stage that comes round then holds the same part of B, which is not loaded again. (With C more of
+// them are better than that.) Requires tile, cluster and schedule.
+inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const GemmWorkload& w) {
+  constexpr std::int64_t kLong = 256;
+  constexpr int kFew = 4, kStages = 4;
+  const auto parts = [](std::int64_t all, int part) { return std::ceil(static_cast<double>(all) / part); };
+  const double tiles = static_cast<double>(w.l) * parts(w.m, o.tile.m) * parts(w.n, o.tile.n);
+  const bool behind = w.k >= kLong && tiles > GemmDeviceModel{}.multiprocessors && o.tile.m == 128 &&
+                      can_store_behind(o, graph) && o.epilogue == GemmEpilogueOptions{};
+  if (!behind && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, w.k);
+  if (o.stages > 0 || !problems(o, graph).empty()) return o;
+  o.stages = stages_that_fit(o, graph);
+  const double steps = parts(w.k, o.tile.k > 0 ? o.tile.k : 1024 / element_bits(o.a));
+  if (steps <= (graph.uses_source() ? kFew / 2 : kFew) && o.stages > kStages) o.stages = kStages;
   return o;
 }
 

@@ -91,7 +91,8 @@ inline std::string step_sentence(const GemmOptions& o, const GemmCost& c) {
 }
 
 inline std::string epilogue_sentence(const GemmOptions& o, const GemmCost& c) {
-  if (c.shown > 0) return "Of the epilogue " + rounded(c.shown) + " cycles show after each tile.";
+  constexpr double kHidden = 0.01;  // of it, at most
+  if (c.shown > kHidden * c.epilogue) return "Of the epilogue " + rounded(c.shown) + " cycles show after each tile.";
   return o.schedule == GemmSchedule::pingpong ? "The epilogue is hidden behind the other warpgroup's products."
                                               : "The epilogue is hidden behind the products of the next tile.";
 }

@@ -2,8 +2,10 @@
 // them, an epilogue that is hidden or not, sums handed over, bytes of memory. An estimate, made to rank configurations;
 // docs/performance.md has what its figures come from.
 //
-//   cycles = start + the larger of work and memory + a part of the smaller
 //   work   = waves x (K steps x cycles of a step + epilogue that shows) + what handing sums over costs
+//   cycles = start + work and memory at the same time, and longer by what the chip lacks of power
+//
+// Two things at the same time take as long as the longer of them, and a little more where they are alike.
 //
 // Example:
 //     using namespace gantry;
@@ -24,10 +26,9 @@ namespace gantry {
 // The defaults are an H200's.
 struct GemmDeviceModel {
   int multiprocessors = 132;
-  double clock = 1.7e9;              // of a chip that multiplies
-  double memory_rate = 3.97e12;      // bytes a second, as epilogues reach
-  double l2_rate = 52;               // bytes a cycle for each processor, where all of them load
-  double most_l2_rate = 64;          // that one processor takes
+  double clock = 1.98e9;             // where power does not hold it back
+  double memory_rate = 4.42e12;      // bytes a second
+  double l2_rate = 51.4;             // bytes a cycle that a processor takes
   double shared_rate = 128;          // bytes a cycle of a processor
   double products_per_cycle = 2048;  // of 16-bit elements, of a processor
 };
@@ -49,12 +50,12 @@ struct GemmCost {
   double last_wave = 1;  // the part of the clusters that the last wave keeps busy
   double step = 0;       // cycles
   GemmBound bound = GemmBound::tensor_cores;
-  bool spills = false;          // its registers do not hold what the epilogue needs
-  double epilogue = 0;          // cycles of a tile's
-  double shown = 0;             // of those, not hidden behind products
-  double handover = 0;          // cycles, for tiles that are shared
-  double work = 0, memory = 0;  // cycles in all
-  double cycles = 0, milliseconds = 0;
+  bool spills = false;                  // its registers do not hold what the epilogue needs
+  double epilogue = 0;                  // cycles of a tile's
+  double shown = 0;                     // of those, not hidden behind products
+  double handover = 0;                  // cycles, for tiles that are shared
+  double work = 0, memory = 0;          // cycles in all
+  double cycles = 0, milliseconds = 0;  // cycles of the full clock
 
   bool memory_binds() const { return memory > work; }
 };
@@ -68,30 +69,39 @@ constexpr int resident_clusters(const GemmDeviceModel& device, int size) {
 
 namespace detail {
 
-// In cycles of an SM, fitted to the times behind docs/performance.md so that the fastest is ranked first; short
-// products were launched back to back there, so that little of a launch shows.
-inline constexpr double kLaunchCycles = 2000;         // start, first loads, last store
-inline constexpr double kTileCycles = 17.4;           // between two tiles
-inline constexpr double kBehindCycles = 682;          // the same, where D is taken to be stored behind the next tile
-inline constexpr double kTurnCycles = 728;            // the same, where warpgroups alternate
-inline constexpr double kStepCycles = 3.92;           // between two K steps
-inline constexpr double kReadPart = 0.759;            // of what wgmma reads from shared memory, beside what TMA writes
-inline constexpr double kElementsPerCycle = 11.7;     // that a warpgroup's epilogue takes
-inline constexpr double kHeavy = 2.74;                // times as long, with functions
-inline constexpr double kSpilling = 2;                // the same, where registers run out
-inline constexpr double kEpilogueByteCycles = 0.144;  // for each further byte of an element, of a warpgroup
-inline constexpr double kSubtileCycles = 79.5;        // of barriers, for each subtile of an epilogue
-inline constexpr double kPaired = 1.01;               // longer by, epilogues of CTAs that load for each other and wait
-inline constexpr double kOfThree = 1.73;              // times as long takes such a byte where three take turns
-inline constexpr double kLoadShare = 0.375;           // of the time that loads from L2 take, which epilogues wait for
-inline constexpr double kEnergy = 0.000928;           // of the clock, for a byte that a processor loads a cycle
-inline constexpr double kOverlap = 0.114;             // of the shorter of work and memory that is not hidden
-inline constexpr double kHandoverLatency = 5900;      // to leave sums and find them
-inline constexpr double kAddLatency = 900;            // to find and add one part of them, at the least
-inline constexpr double kHandoverRate = 38;           // bytes a cycle that leave or arrive
-inline constexpr double kHot = 0.925;                 // of the time, that loads take which all processors do at once
-inline constexpr double kOutside = 1.33;              // longer by, that loads of rows outside of the matrix take
-inline constexpr double kUnevenSplitSteps = 40;       // that reading at several places in K costs
+// In cycles of an SM, fitted to 1,064 measured times (tests/data/gemm_times.txt) so that the fastest is ranked first;
+// short products were launched as dependent ones, so that little of a launch shows.
+inline constexpr double kLaunchCycles = 4500;          // start, first loads, last store
+inline constexpr double kTileCycles = 202;             // between two tiles
+inline constexpr double kBehindCycles = 1310;          // the same, where D is taken to be stored behind the next tile
+inline constexpr double kTurnCycles = 143;             // the same, where warpgroups alternate
+inline constexpr double kStepCycles = 4;               // between two K steps
+inline constexpr double kLatency = 1930;               // from a stage that is free to one that is loaded
+inline constexpr double kReadPart = 0.804;             // of what wgmma reads from shared memory, beside what TMA writes
+inline constexpr double kElementsPerCycle = 19.6;      // that a warpgroup's epilogue takes
+inline constexpr double kHeavy = 4.5;                  // times as long, with functions
+inline constexpr double kSpilling = 2;                 // the same, where registers run out
+inline constexpr double kEpilogueByteCycles = 0.0519;  // for each further byte of an element, of a warpgroup
+inline constexpr double kOfThree = 1.6;                // times as long takes such a byte where three take turns
+inline constexpr double kSubtileCycles = 204;          // of barriers, for each subtile of an epilogue
+inline constexpr double kMovedSubtile = 1.2;           // times as long, where there is more than D
+inline constexpr double kHandoverLatency = 4060;       // to leave sums and find them
+inline constexpr double kAddLatency = 741;             // to find and add one part of them, at the least
+inline constexpr double kHandoverRate = 51.3;          // bytes a cycle that leave or arrive
+inline constexpr double kUnevenSplitSteps = 12.5;      // that reading at several places in K costs
+inline constexpr double kHot = 0.341;                  // of the time, that loads take which all processors do at once
+inline constexpr double kOutside = 0.2;                // longer by, that loads of rows outside of the matrix take
+inline constexpr double kLoadedAcross = 1.55;          // times as long, where rows do not begin at lines of L2
+inline constexpr double kStoredAcross = 1.31;          // the same, of rows that are stored
+inline constexpr double kSharpness = 13.9;             // of the longer of two
+// Of the power that there is, takes a chip that waits, one that multiplies all the time besides, and its memory.
+inline constexpr double kWaitingPower = 0.705, kProductPower = 0.517, kMemoryPower = 0.368;
+
+// Of two that go on at the same time.
+inline double together(double x, double y) {
+  const double longer = x > y ? x : y, shorter = x > y ? y : x;
+  return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, kSharpness), 1 / kSharpness) : 0;
+}
 
 class GemmEstimate {
  public:
@@ -129,33 +139,40 @@ class GemmEstimate {
         pingpong && (o_.warpgroups == 3 ? e_.outputs || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
     const double columns = o_.epilogue.epi_n > 0 ? o_.epilogue.epi_n : 64;
     const double subtiles = elements / ((o_.epilogue.epi_m > 64 ? o_.epilogue.epi_m : 64) * columns);
-    c_.epilogue = (c_.spills ? kSpilling : 1) * elements *
-                      ((e_.heavy ? kHeavy : 1) / kElementsPerCycle +
-                       e_.bytes * kEpilogueByteCycles * (o_.warpgroups == 3 ? kOfThree : 1)) +
-                  subtiles * kSubtileCycles;
-    if (o_.cluster.m * o_.cluster.n > 1) c_.epilogue *= kPaired;
+    const double computed = (e_.heavy ? kHeavy : 1) / kElementsPerCycle;
+    const double moved = e_.bytes * kEpilogueByteCycles * (o_.warpgroups == 3 ? kOfThree : 1);
+    c_.epilogue = (c_.spills ? kSpilling : 1) * elements * (computed + moved) +
+                  subtiles * kSubtileCycles * (e_.bytes > 0 ? kMovedSubtile : 1);
   }
 
   void set_memory() {
     const double m = double(w_.m), n = double(w_.n), k = double(w_.k), l = double(w_.l);
     const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b), results = m * n * (bytes(w_.d) + e_.bytes);
-    c_.memory = l * (operands + results) / d_.memory_rate * d_.clock;
-    results_ = results / (operands + results);
+    const double stored =
+        results * (fills_lines(n * bytes(w_.d)) && fills_lines(o_.tile.n * bytes(o_.d)) ? 1 : kStoredAcross);
+    c_.memory = l * (operands + stored) / d_.memory_rate * d_.clock;
   }
 
-  // With `busy` processors.
-  void set_step(int busy) {
+  static bool fills_lines(double row) { return std::fmod(row, 128) == 0; }
+
+  // Whether a stage that comes round still holds its part of B.
+  bool keeps_b(const TileSchedule& schedule) const {
+    return schedule.group == 1 && schedule.clusters % schedule.n == 0 && o_.stages > 0 && schedule.k_steps > 0 &&
+           o_.stages % schedule.k_steps == 0;
+  }
+
+  void set_step(const TileSchedule& schedule) {
     const double m = o_.tile.m, n = o_.tile.n;
     const double row = o_.tile.k * bytes(o_.a);
-    const double products = m * n * o_.tile.k / (d_.products_per_cycle * 2 / bytes(o_.a));
+    const double products = m * n * o_.tile.k / rate();
     // Each 64 rows read their A and all of B.
     const double shared = (kReadPart * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
-    const double rate = d_.l2_rate * d_.multiprocessors / busy;
-    const int tiles_m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
-    const double loaded = (m / o_.cluster.n * (tiles_m == 1 ? kHot : 1) + n / o_.cluster.m) * row;
-    const double rows = double(tiles_m) * o_.tile.m * o_.cluster.m;
+    const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? kHot : 1);
+    const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m;
+    const double rows = double(schedule.m) * o_.tile.m * o_.cluster.m;
     const double outside = 1 - double(w_.m) / rows;
-    const double l2 = (1 + kOutside * outside) * loaded / (rate < d_.most_l2_rate ? rate : d_.most_l2_rate);
+    const double across = fills_lines(double(w_.k) * bytes(w_.a)) ? 1 : kLoadedAcross;
+    const double l2 = (1 + kOutside * outside) * across * (loaded_a + loaded_b) * row / d_.l2_rate;
     c_.bound = GemmBound::tensor_cores;
     c_.step = products;
     if (shared > c_.step) {
@@ -167,9 +184,11 @@ class GemmEstimate {
       c_.step = l2;
     }
     c_.step += kStepCycles;
-    c_.step *= 1 + kEnergy * loaded / c_.step;
-    loaded_ = loaded;
+    if (o_.stages > 1) c_.step = together(c_.step, kLatency / (o_.stages - 1));
   }
+
+  // Products that the tensor cores of a processor do in a cycle.
+  double rate() const { return d_.products_per_cycle * 2 / bytes(o_.a); }
 
   GemmCost with(const TileSchedule& schedule, int available) {
     const int tiles = schedule.tiles();
@@ -178,7 +197,7 @@ class GemmEstimate {
     c_.waves = (tiles + schedule.clusters - 1) / schedule.clusters;
     c_.last_wave = double(tiles - (c_.waves - 1) * schedule.clusters) / available;
     if (schedule.split_tiles > 0) c_.last_wave = double(schedule.clusters) / available;
-    set_step(schedule.clusters * o_.cluster.m * o_.cluster.n);
+    set_step(schedule);
 
     // Alternating warpgroups multiply and store side by side; a plain D is stored behind the next tile, slab by slab
     // behind its K steps; any other epilogue shows.
@@ -187,8 +206,8 @@ class GemmEstimate {
     const double gap = pingpong ? kTurnCycles : behind ? kBehindCycles : kTileCycles;
     // Of w warpgroups that take turns one multiplies, and the others store.
     const int turns = o_.warpgroups == 3 ? 3 : 2;
-    const double beyond = (c_.epilogue - (turns - 1) * tile) / turns;
-    c_.shown = pingpong ? (beyond > gap ? beyond - gap : 0) : behind ? 0 : c_.epilogue;
+    const double in_turn = together(tile + gap, (c_.epilogue + tile) / turns) - tile - gap;
+    c_.shown = pingpong ? in_turn : behind ? 0 : c_.epilogue;
     const double last = pingpong ? c_.epilogue : 0;
     const double between = gap + c_.shown;
     c_.handover = 0;
@@ -202,11 +221,11 @@ class GemmEstimate {
       const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
       c_.work = std::ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
     }
-    const double steps = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps;
-    const double memory = c_.memory + results_ * kLoadShare * steps * loaded_ / (d_.l2_rate * d_.multiprocessors);
-    const double larger = c_.work > memory ? c_.work : memory;
-    const double smaller = c_.work > memory ? memory : c_.work;
-    c_.cycles = kLaunchCycles + larger + kOverlap * smaller;
+    const double unhurried = kLaunchCycles + together(c_.work, c_.memory);
+    const double multiplied = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps * o_.tile.m * o_.tile.n *
+                              o_.tile.k / rate() / d_.multiprocessors;
+    const double power = kWaitingPower + (kProductPower * multiplied + kMemoryPower * c_.memory) / unhurried;
+    c_.cycles = unhurried * (power > 1 ? power : 1);
     c_.milliseconds = c_.cycles / d_.clock * 1e3;
     return c_;
   }
@@ -215,8 +234,6 @@ class GemmEstimate {
   const GemmOptions& o_;
   const GemmEpilogueCost& e_;
   const GemmDeviceModel& d_;
-  double loaded_ = 0;   // bytes of a step, for a processor
-  double results_ = 0;  // the part of all bytes that the epilogue moves
   GemmCost c_;
 };
 

@@ -73,39 +73,39 @@ GANTRY_HD constexpr Moves moves_of(const GemmOptions& o, const fusion::Graph& gr
 
 }  // namespace detail
 
-// How an epilogue that leaves it open is staged: columns of a subtile, buffers of C and D, as measured
+// How an epilogue that leaves it open is staged: columns and rows of a subtile, buffers of C and D, as measured
 // (docs/performance.md). What decides is how many bytes of a row go at once, against the stages of the main loop that
-// they cost. `k` is that of the products; 0: not known, and taken to be what the cluster is for. Requires tile, cluster
-// and schedule.
+// they cost. `k` is that of the products; 0: not known, and taken to be long. Requires tile and schedule.
 GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
   const int sums = o.tile.m * o.tile.n;
   const bool pingpong = o.schedule == GemmSchedule::pingpong, large = sums >= 128 * 256, small = sums <= 128 * 128;
+  const auto up_to = [k](std::int64_t most) { return k > 0 && k <= most; };
   const int row = 1024 / element_bits(o.d);  // columns of 128 bytes, the width of the swizzle
   const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, o.tile.n)); };
-  const int usual = divisor(row < 64 ? row : 64), narrow = divisor(row < 32 ? row : 32);
-  const int whole = pingpong && small ? o.tile.n : usual;
+  // Sums of integers, and a C of bytes, take registers to convert: a warpgroup that has a tile alone has none to spare.
+  const bool integers = detail::gemm_kind(o.a) == detail::GemmKind::int8, source = graph.uses_source();
+  const bool converts = pingpong && (integers || (source && element_bits(o.c) == 8));
+  const int narrow = divisor(row < 32 ? row : 32), usual = converts ? narrow : divisor(row < 64 ? row : 64);
   switch (detail::moves_of(o, graph)) {
     case detail::Moves::more:
+      if (o.warpgroups == 3 && source) return {divisor(16), 2, 2, Choice::no};
       return {large ? narrow : usual, 2, 2, Choice::no};
     case detail::Moves::source:
       if (o.warpgroups == 3) return {usual, 2, 1, Choice::yes};
-      return {whole, 2, 2, Choice::no};
+      return {pingpong && small && !converts && up_to(128) && !up_to(64) ? o.tile.n : usual, 2, 2, Choice::no};
     case detail::Moves::output:
-      return {whole, 2, pingpong ? 1 : 2, Choice::no};
+      return {pingpong && small ? o.tile.n : usual, 2, pingpong ? 1 : 2, Choice::no};
     case detail::Moves::only_d:
       break;
   }
-  // Wide subtiles, with the one buffer that they leave room for; all of a warpgroup's tile where products are too short
-  // to hide the epilogue behind, all of its rows at once where they are shorter still.
-  const bool plain = is_plain(graph);
-  const bool alone = o.cluster == GemmCluster{1, 1} && !plain;  // as short products are best loaded
-  const bool brief = k > 0 ? k <= (plain ? 256 : 512) : alone;
-  if (large && !pingpong) return {brief ? o.tile.n : o.tile.n / 2, 2, 1, Choice::no};
-  if (pingpong && (brief || (o.tile.n <= 128 && !plain))) {
-    const bool briefest = k > 0 && k <= 128 && !plain && o.tile.m == 128;
-    return {o.tile.n, 2, 1, Choice::no, briefest ? 128 : 64};
-  }
-  return {sums >= 128 * 176 ? narrow : usual, 2, 2, Choice::no};
+  // Wide subtiles, with the one buffer that they leave room for: half of a tile that two warpgroups share, all columns
+  // of a tile that one has. All of its rows at once where products are too short to hide its barriers.
+  if (large && !pingpong) return {o.tile.n / 2, 2, 1, Choice::no};
+  if (!pingpong || (o.warpgroups == 3 && integers)) return {usual, 2, 2, Choice::no};
+  if (is_plain(graph) && o.tile.m < 192 && o.tile.n % 32 == 0 && !up_to(256))
+    return {small ? usual : narrow, 2, 2, Choice::no};
+  const bool at_once = !is_plain(graph) && o.tile.m == 128 && up_to(o.warpgroups == 3 ? 64 : small ? 256 : 128);
+  return {o.tile.n, 2, 1, Choice::no, at_once ? 128 : 64};
 }
 
 // The same, where what is set is kept.

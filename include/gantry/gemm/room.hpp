@@ -73,6 +73,13 @@ GANTRY_HD constexpr int epilogue_bytes(const GemmOptions& o, const fusion::Graph
   return detail::fused_bytes(detail::part_policy(o, graph), graph, o.warpgroups);
 }
 
+// How many stages of the main loop fit beside the epilogue of these options; 0 where not even two do. Requires options
+// without problems, and a graph that is well formed.
+GANTRY_HD constexpr int stages_that_fit(const GemmOptions& asked, const fusion::Graph& graph) {
+  const GemmOptions o = resolve(asked, graph);
+  return stages_beside(o, epilogue_bytes(o, graph, can_store_behind(o, graph) && asked.epilogue.epi_n == 0));
+}
+
 // Every reason why there is no product of these options for the graph. Requires a graph that is well formed.
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& asked, const fusion::Graph& graph) {
   GemmReasons out = problems(asked);

@@ -43,7 +43,7 @@ std::vector<GemmOptions> candidates_for(const Product& product) {
     GemmOptions only = asked;
     only.tile = whole.tile;
     only.warpgroups = whole.warpgroups;
-    return {staged_for(only, product.graph, product.k)};
+    return {staged_for(only, product.graph, workload_of(product))};
   }
   for (GemmOptions candidate : gemm_candidates(workload_of(product))) {
     if (!agrees(candidate, asked)) continue;
@@ -53,7 +53,7 @@ std::vector<GemmOptions> candidates_for(const Product& product) {
     candidate.promote = asked.promote;
     candidate.split = asked.split;
     candidate.epilogue = asked.epilogue;
-    candidate = staged_for(candidate, product.graph, product.k);
+    candidate = staged_for(candidate, product.graph, workload_of(product));
     if (problems(candidate, product.graph).empty()) out.push_back(candidate);
   }
   return out;
