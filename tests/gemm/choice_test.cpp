@@ -249,7 +249,7 @@ TEST(Choice, ExplainsWholeTiles) {
           "256 tiles of 256 x 256 for 66 clusters of 2 CTAs: 4 waves, the last of them 97 % full.",
           testing::MatchesRegex("A step of 64 along K takes 10[0-9][0-9] cycles; the tensor cores bind it\\."),
           "The epilogue is hidden behind the products of the next tile.",
-          "Memory does not bind it: the bytes alone take 0.0228 ms.",
+          "Memory does not bind it: the bytes alone take 0.023 ms.",
           testing::MatchesRegex(
               "The next best is 128x192x64 pingpong 2x1 bf16: about 0\\.[0-9]+ ms, [0-9.]+ % more\\.")));
 }

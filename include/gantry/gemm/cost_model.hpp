@@ -27,8 +27,8 @@ namespace gantry {
 struct GemmDeviceModel {
   int multiprocessors = 132;
   double clock = 1.98e9;             // where power does not hold it back
-  double memory_rate = 4.42e12;      // bytes a second
-  double l2_rate = 51.4;             // bytes a cycle that a processor takes
+  double memory_rate = 4.377e12;     // bytes a second
+  double l2_rate = 53.12;            // bytes a cycle that a processor takes
   double shared_rate = 128;          // bytes a cycle of a processor
   double products_per_cycle = 2048;  // of 16-bit elements, of a processor
 };
@@ -69,33 +69,33 @@ constexpr int resident_clusters(const GemmDeviceModel& device, int size) {
 
 namespace detail {
 
-// In cycles of an SM, fitted to 1,064 measured times (tests/data/gemm_times.txt) so that the fastest is ranked first;
+// In cycles of an SM, fitted to 1,065 measured times (tests/data/gemm_times.txt) so that the fastest is ranked first;
 // short products were launched as dependent ones, so that little of a launch shows.
-inline constexpr double kLaunchCycles = 4500;          // start, first loads, last store
-inline constexpr double kTileCycles = 202;             // between two tiles
-inline constexpr double kBehindCycles = 1310;          // the same, where D is taken to be stored behind the next tile
-inline constexpr double kTurnCycles = 143;             // the same, where warpgroups alternate
-inline constexpr double kStepCycles = 4;               // between two K steps
-inline constexpr double kLatency = 1930;               // from a stage that is free to one that is loaded
-inline constexpr double kReadPart = 0.804;             // of what wgmma reads from shared memory, beside what TMA writes
-inline constexpr double kElementsPerCycle = 19.6;      // that a warpgroup's epilogue takes
-inline constexpr double kHeavy = 4.5;                  // times as long, with functions
-inline constexpr double kSpilling = 2;                 // the same, where registers run out
-inline constexpr double kEpilogueByteCycles = 0.0519;  // for each further byte of an element, of a warpgroup
-inline constexpr double kOfThree = 1.6;                // times as long takes such a byte where three take turns
-inline constexpr double kSubtileCycles = 204;          // of barriers, for each subtile of an epilogue
-inline constexpr double kMovedSubtile = 1.2;           // times as long, where there is more than D
-inline constexpr double kHandoverLatency = 4060;       // to leave sums and find them
-inline constexpr double kAddLatency = 741;             // to find and add one part of them, at the least
-inline constexpr double kHandoverRate = 51.3;          // bytes a cycle that leave or arrive
-inline constexpr double kUnevenSplitSteps = 12.5;      // that reading at several places in K costs
-inline constexpr double kHot = 0.341;                  // of the time, that loads take which all processors do at once
-inline constexpr double kOutside = 0.2;                // longer by, that loads of rows outside of the matrix take
-inline constexpr double kLoadedAcross = 1.55;          // times as long, where rows do not begin at lines of L2
-inline constexpr double kStoredAcross = 1.31;          // the same, of rows that are stored
-inline constexpr double kSharpness = 13.9;             // of the longer of two
+inline constexpr double kLaunchCycles = 4631;       // start, first loads, last store
+inline constexpr double kTileCycles = 483.1;        // between two tiles
+inline constexpr double kBehindCycles = 1363;       // the same, where D is taken to be stored behind the next tile
+inline constexpr double kTurnCycles = 160.9;        // the same, where warpgroups alternate
+inline constexpr double kStepCycles = 7.12;         // between two K steps
+inline constexpr double kLatency = 1944;            // from a stage that is free to one that is loaded
+inline constexpr double kReadPart = 0.8035;         // of what wgmma reads from shared memory, beside what TMA writes
+inline constexpr double kElementsPerCycle = 16.97;  // that a warpgroup's epilogue takes
+inline constexpr double kHeavy = 3.914;             // times as long, with functions
+inline constexpr double kSpilling = 2;              // the same, where registers run out
+inline constexpr double kEpilogueByteCycles = 0.05055;  // for each further byte of an element, of a warpgroup
+inline constexpr double kOfThree = 1.554;               // times as long takes such a byte where three take turns
+inline constexpr double kSubtileCycles = 208.6;         // of barriers, for each subtile of an epilogue
+inline constexpr double kMovedSubtile = 1.212;          // times as long, where there is more than D
+inline constexpr double kHandoverLatency = 4103;        // to leave sums and find them
+inline constexpr double kAddLatency = 694.7;            // to find and add one part of them, at the least
+inline constexpr double kHandoverRate = 53.75;          // bytes a cycle that leave or arrive
+inline constexpr double kUnevenSplitSteps = 21.61;      // that reading at several places in K costs
+inline constexpr double kHot = 0.3028;                  // of the time, that loads take which all processors do at once
+inline constexpr double kOutside = 1.089;               // longer by, that loads of rows outside of the matrix take
+inline constexpr double kLoadedAcross = 1.099;          // times as long, where rows do not begin at lines of L2
+inline constexpr double kStoredAcross = 1.342;          // the same, of rows that are stored
+inline constexpr double kSharpness = 14.61;             // of the longer of two
 // Of the power that there is, takes a chip that waits, one that multiplies all the time besides, and its memory.
-inline constexpr double kWaitingPower = 0.705, kProductPower = 0.517, kMemoryPower = 0.368;
+inline constexpr double kWaitingPower = 0.7061, kProductPower = 0.5148, kMemoryPower = 0.3539;
 
 // Of two that go on at the same time.
 inline double together(double x, double y) {
