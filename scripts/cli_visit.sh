@@ -8,7 +8,7 @@
 #   scripts/cli_visit.sh --table          the same, but measures the table of docs/performance.md, "Through the command line"
 #
 # What it prints goes to cli.log, the record to cli.json and the plot to cli.svg, in $OUT or in build/cli_visit; records of the
-# table to table_*.json. Fails if a command failed. Takes about two minutes, the table three.
+# table to table_*.json. Fails if a command failed. Takes about two minutes, the table five.
 set -u
 cd "$(dirname "$0")/.."
 packed=build/cli_visit
@@ -61,7 +61,7 @@ if [[ ${1:-} == --table ]]; then
   for i in "${!epilogues[@]}"; do
     visit 60 bench gemm --sustained 0 --epilogue "${epilogues[i]}" --json "$out/table_$i.json"
   done
-  visit 30 bench gemm --shapes "$packed/lasting.txt" --sustained 3
+  visit 60 bench gemm --shapes "$packed/lasting.txt" --sustained 3
   for type in "${types[@]}"; do
     # shellcheck disable=SC2086
     visit 20 bench gemm --sustained 0 --m 4096 --n 4096 --k 4096 $type
