@@ -378,6 +378,12 @@ TEST(Tuning, ReadsWhatItWrote) {
   EXPECT_EQ(again.find(w, "NVIDIA H200")->configuration, "second");
 }
 
+TEST(Tuning, KeepsRemarks) {
+  const std::string line = "8 8 8 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n";
+  const TuningFile tuning = TuningFile::parse("# gantry tuning 1\n  # of the new machine\n" + line + "# and so on\n");
+  EXPECT_EQ(tuning.text(), "# gantry tuning 1\n# of the new machine\n# and so on\n" + line);
+}
+
 TEST(Tuning, SkipsLinesThatCannotBeReadAndSaysWhich) {
   const TuningFile tuning = TuningFile::parse(
       "# gantry tuning 1\n"

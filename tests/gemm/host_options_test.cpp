@@ -28,7 +28,9 @@ TEST(GemmOptions, HaveNoProblemsWhereNothingIsSet) { EXPECT_THAT(sentences({}), 
 TEST(GemmOptions, RefuseElementsThatCannotBeMultiplied) {
   EXPECT_THAT(sentences({.a = ElementType::f64}),
               ElementsAre("A has elements of f64: products are made of f16, bf16, tf32, e4m3, e5m2, s8 and u8; the "
-                          "nearest type that works is bf16"));
+                          "nearest type that works is tf32"));
+  EXPECT_THAT(sentences({.b = ElementType::s32}),
+              ElementsAre(testing::EndsWith("the nearest type that works is bf16")));
   EXPECT_THAT(sentences({.a = ElementType::f16, .b = ElementType::bf16}),
               ElementsAre("A has elements of f16 and B of bf16: both are of one type, or any mixture of e4m3 and e5m2, "
                           "or of s8 and u8; the nearest B that works is f16"));

@@ -210,11 +210,18 @@ class GemmOptionsCheck {
  private:
   GANTRY_HD constexpr void elements() {
     const GemmKind a = gemm_kind(o_.a), b = gemm_kind(o_.b);
-    if (a == GemmKind::none) out_.add({.rule = GemmRule::element, .operand = 'A', .element = o_.a});
-    if (b == GemmKind::none) out_.add({.rule = GemmRule::element, .operand = 'B', .element = o_.b});
+    if (a == GemmKind::none) out_.add(no_products_of('A', o_.a));
+    if (b == GemmKind::none) out_.add(no_products_of('B', o_.b));
     if (a != GemmKind::none && b != GemmKind::none && a != b) {
       out_.add({.rule = GemmRule::element_pair, .element = o_.a, .other = o_.b});
     }
+  }
+
+  // tf32 lies in memory as f32 does.
+  GANTRY_HD static constexpr GemmReason no_products_of(char operand, ElementType element) {
+    const bool wide = element == ElementType::f32 || element == ElementType::f64;
+    const ElementType nearest = wide ? ElementType::tf32 : ElementType::bf16;
+    return {.rule = GemmRule::element, .operand = operand, .element = element, .other = nearest};
   }
 
   GANTRY_HD constexpr void majors() {

@@ -96,6 +96,7 @@ class TuningFile {
  private:
   std::vector<TuningEntry> entries_;
   std::vector<std::string> problems_;
+  std::vector<std::string> remarks_;  // written before all entries
 };
 
 namespace detail {
@@ -201,6 +202,7 @@ inline TuningFile TuningFile::parse(const std::string& text) {
                                kHeader + "\", which is all that is read here; the file is left aside");
       return file;
     }
+    if (!line.empty() && line[0] == '#' && line != kHeader) file.remarks_.push_back(line);
     if (line.empty() || line[0] == '#') continue;
     const detail::TuningLine read(line);
     if (read.problem().empty()) {
@@ -222,6 +224,7 @@ inline TuningFile TuningFile::read(const std::string& path) {
 inline std::string TuningFile::text() const {
   const auto major = [](Major m) { return m == Major::K ? " K " : " MN "; };
   std::string out = std::string(kHeader) + "\n";
+  for (const std::string& remark : remarks_) out += remark + "\n";
   for (const TuningEntry& e : entries_) {
     const GemmWorkload& w = e.workload;
     for (const std::int64_t size : {w.m, w.n, w.k, w.l}) out += std::to_string(size) + " ";

@@ -10,7 +10,7 @@
 GANTRY_X(
     element,
     "{operand} has elements of {element}: products are made of f16, bf16, tf32, e4m3, e5m2, s8 and u8; the nearest "
-    "type that works is bf16")
+    "type that works is {other}")
 GANTRY_X(
     element_pair,
     "A has elements of {element} and B of {other}: both are of one type, or any mixture of e4m3 and e5m2, or of s8 "
