@@ -78,7 +78,8 @@ TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
   GemmAbiProblem problem;
   problem.m = problem.n = 128;
   problem.k = 100;
-  problem.a.data = problem.b.data = problem.d.data = reinterpret_cast<void*>(0x10000);
+  problem.a.data = problem.b.data = reinterpret_cast<void*>(0x10000);
+  problem.d.data = reinterpret_cast<void*>(0x100000);
   const std::vector<std::string> reasons = first.can_implement(problem);
   ASSERT_EQ(reasons.size(), 3u);
   EXPECT_NE(reasons[0].find("A has rows that lie 100 elements of bf16 apart"), std::string::npos) << reasons[0];
