@@ -71,6 +71,24 @@ GANTRY_HD constexpr Moves moves_of(const GemmOptions& o, const fusion::Graph& gr
   return source ? Moves::source : outputs == 1 ? Moves::output : Moves::only_d;
 }
 
+// Where nothing but D is moved: wide subtiles, with the one buffer that they leave room for: half of a tile that two
+// warpgroups share, all columns of a tile that one has. All of its rows at once where products are too short to hide
+// its barriers.
+GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, bool plain, std::int64_t k, int narrow,
+                                                     int usual) {
+  const int sums = o.tile.m * o.tile.n;
+  const bool pingpong = o.schedule == GemmSchedule::pingpong, small = sums <= 128 * 128;
+  const bool integers = gemm_kind(o.a) == GemmKind::int8;
+  const auto up_to = [k](std::int64_t most) { return k > 0 && k <= most; };
+  if (sums >= 128 * 256 && !pingpong) return {o.tile.n / 2, 2, 1, Choice::no};
+  if (!pingpong || (o.warpgroups == 3 && integers)) return {usual, 2, 2, Choice::no};
+  const bool divides = o.tile.m < 192 && o.tile.n % 32 == 0;
+  if (plain && divides && !up_to(256)) return {small ? usual : narrow, 2, 2, Choice::no};
+  const int brief = o.warpgroups == 3 ? 64 : small ? 256 : 128;
+  const bool at_once = !plain && o.tile.m == 128 && up_to(brief);
+  return {o.tile.n, 2, 1, Choice::no, at_once ? 128 : 64};
+}
+
 }  // namespace detail
 
 // How an epilogue that leaves it open is staged: columns and rows of a subtile, buffers of C and D, as measured
@@ -98,14 +116,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
     case detail::Moves::only_d:
       break;
   }
-  // Wide subtiles, with the one buffer that they leave room for: half of a tile that two warpgroups share, all columns
-  // of a tile that one has. All of its rows at once where products are too short to hide its barriers.
-  if (large && !pingpong) return {o.tile.n / 2, 2, 1, Choice::no};
-  if (!pingpong || (o.warpgroups == 3 && integers)) return {usual, 2, 2, Choice::no};
-  if (is_plain(graph) && o.tile.m < 192 && o.tile.n % 32 == 0 && !up_to(256))
-    return {small ? usual : narrow, 2, 2, Choice::no};
-  const bool at_once = !is_plain(graph) && o.tile.m == 128 && up_to(o.warpgroups == 3 ? 64 : small ? 256 : 128);
-  return {o.tile.n, 2, 1, Choice::no, at_once ? 128 : 64};
+  return detail::staging_of_d(o, is_plain(graph), k, narrow, usual);
 }
 
 // The same, where what is set is kept.
