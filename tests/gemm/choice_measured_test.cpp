@@ -142,7 +142,11 @@ TEST_F(Measured, TimesAreWhatTheModelExpects) {
       if (time == nullptr || time->microseconds > (product.is_large() ? 1.2 : 1.33) * product.fastest()) continue;
       const double expected = estimate(product.workload, candidate, product.epilogue, {}).milliseconds * 1e3;
       errors.push_back(std::fabs(expected / time->microseconds - 1));
-      EXPECT_LT(errors.back(), product.is_large() ? 0.07 : 0.3)
+      const GemmWorkload& w = product.workload;
+      const bool regular = w.m >= 2048 && w.n >= 2048 && w.n % 64 == 0 && w.k % 64 == 0;
+      EXPECT_LT(errors.back(), product.is_large() ? 0.07
+                               : many_rows        ? 0.2
+                                                  : 0.3)
           << product.name << ": " << time->configuration << " takes " << time->microseconds << " us";
     }
   }
@@ -150,6 +154,39 @@ TEST_F(Measured, TimesAreWhatTheModelExpects) {
   std::sort(errors.begin(), errors.end());
   EXPECT_LT(errors[errors.size() / 2], 0.03);
   EXPECT_LT(errors[errors.size() * 9 / 10], 0.11);
+}
+
+// Of the two tiles that long sums and large epilogues are for, in products of every kind.
+TEST_F(Measured, TimesOfTheLargestTilesAreClose) {
+  struct Case {
+    const char *product, *configuration;
+  };
+  constexpr const char *kPair = "128x256x64 cooperative", *kInTurn = "128x192x64 pingpong 2x1";
+  const Case cases[] = {{"8192 x 8192 x 8192, plain", kPair},      {"4096 x 4096 x 4096, plain", kPair},
+                        {"16384 x 4096 x 4096, plain", kPair},     {"4096 x 14336 x 4096, plain", kPair},
+                        {"4096 x 4096 x 14336, plain", kPair},     {"2048 x 2048 x 2048, plain", kPair},
+                        {"128 x 4096 x 4096, plain", kPair},       {"8192 x 8192 x 8192, gelu", kInTurn},
+                        {"8192 x 8192 x 8192, gelu_aux", kInTurn}, {"8192 x 8192 x 1024, gelu", kInTurn},
+                        {"8192 x 8192 x 512, c", kInTurn},         {"8192 x 8192 x 256, gelu", kInTurn},
+                        {"8192 x 8192 x 64, plain", kInTurn},      {"8192 x 8192 x 64, gelu_aux", kInTurn},
+                        {"4096 x 4096 x 4096, c", kInTurn},        {"8192 x 8192 x 1024, gelu", kPair},
+                        {"8192 x 8192 x 256, c", kPair},           {"4096 x 4096 x 4096, gelu", kPair},
+                        {"4096 x 4096 x 14336, gelu_aux", kPair}};
+  for (const Case& x : cases) {
+    const auto product =
+        std::find_if(products_.begin(), products_.end(), [&](const Product& p) { return p.name == x.product; });
+    ASSERT_NE(product, products_.end()) << x.product;
+    bool found = false;
+    for (const GemmOptions& candidate : product->candidates()) {
+      const std::string name = text_of(candidate);
+      const Time* time = product->find(name);
+      if (!name.starts_with(x.configuration) || time == nullptr) continue;
+      found = true;
+      const double expected = estimate(product->workload, candidate, product->epilogue, {}).milliseconds * 1e3;
+      EXPECT_NEAR(expected / time->microseconds, 1.0, 0.12) << x.product << ": " << name;
+    }
+    EXPECT_TRUE(found) << x.product << ": " << x.configuration << " was not measured";
+  }
 }
 
 // Of what the model cannot tell apart the first of the list is taken: with four stages as with as many as fit.
