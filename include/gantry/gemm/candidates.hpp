@@ -111,7 +111,7 @@ inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const G
   if (!behind && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, w.k);
   if (o.stages > 0 || !problems(o, graph).empty()) return o;
   o.stages = stages_that_fit(o, graph);
-  const double steps = parts(w.k, o.tile.k > 0 ? o.tile.k : 1024 / element_bits(o.a));
+  const double steps = parts(w.k, o.tile.k);
   if (steps <= (graph.uses_source() ? kFew / 2 : kFew) && o.stages > kStages) o.stages = kStages;
   return o;
 }

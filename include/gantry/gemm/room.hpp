@@ -73,11 +73,16 @@ GANTRY_HD constexpr int epilogue_bytes(const GemmOptions& o, const fusion::Graph
   return detail::fused_bytes(detail::part_policy(o, graph), graph, o.warpgroups);
 }
 
+// The same of options as they are asked for: a D whose staging is left open is stored behind where the kernel can.
+GANTRY_HD constexpr int epilogue_bytes(const GemmOptions& asked, const fusion::Graph& graph) {
+  const GemmOptions o = resolve(asked, graph);
+  return epilogue_bytes(o, graph, can_store_behind(o, graph) && asked.epilogue.epi_n == 0);
+}
+
 // How many stages of the main loop fit beside the epilogue of these options; 0 where not even two do. Requires options
 // without problems, and a graph that is well formed.
 GANTRY_HD constexpr int stages_that_fit(const GemmOptions& asked, const fusion::Graph& graph) {
-  const GemmOptions o = resolve(asked, graph);
-  return stages_beside(o, epilogue_bytes(o, graph, can_store_behind(o, graph) && asked.epilogue.epi_n == 0));
+  return stages_beside(resolve(asked, graph), epilogue_bytes(asked, graph));
 }
 
 // Every reason why there is no product of these options for the graph. Requires a graph that is well formed.
@@ -86,7 +91,7 @@ GANTRY_HD constexpr GemmReasons problems(const GemmOptions& asked, const fusion:
   if (asked.split == SplitMode::reduce_add && !is_plain(graph)) out.add({.rule = GemmRule::reduce_add_plain});
   if (!out.empty()) return out;
   const GemmOptions o = resolve(asked, graph);
-  const int epilogue = epilogue_bytes(o, graph, can_store_behind(o, graph) && asked.epilogue.epi_n == 0);
+  const int epilogue = epilogue_bytes(asked, graph);
   const int fit = stages_beside(o, epilogue), bytes = shared_bytes(o, o.stages, epilogue);
   if (fit == 0) {
     out.add({.rule = GemmRule::no_room, .actual = epilogue, .first = stage_bytes(o)});
