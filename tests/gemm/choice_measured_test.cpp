@@ -145,7 +145,7 @@ TEST_F(Measured, TimesAreWhatTheModelExpects) {
       const GemmWorkload& w = product.workload;
       const bool regular = w.m >= 2048 && w.n >= 2048 && w.n % 64 == 0 && w.k % 64 == 0;
       EXPECT_LT(errors.back(), product.is_large() ? 0.07
-                               : many_rows        ? 0.2
+                               : regular          ? 0.2
                                                   : 0.3)
           << product.name << ": " << time->configuration << " takes " << time->microseconds << " us";
     }
