@@ -129,8 +129,7 @@ TEST_F(Measured, ChoiceIsTheFastestOrComesClose) {
     ASSERT_NE(time, nullptr) << product.name << ": " << chosen << " was not measured";
     longer.push_back(time->microseconds / product.fastest() - 1);
     const bool many_tiles = product.workload.m == 8192 && product.workload.n == 8192;  // of any K
-    EXPECT_LT(longer.back(), product.is_large() || many_tiles ? 0.03 : 0.12) << product.name << ": " << chosen;
-    if (product.is_large()) EXPECT_LT(longer.back(), 0.025) << product.name << ": " << chosen;
+    EXPECT_LT(longer.back(), product.is_large() ? 0.025 : many_tiles ? 0.03 : 0.12) << product.name << ": " << chosen;
   }
   EXPECT_LT(std::accumulate(longer.begin(), longer.end(), 0.0) / static_cast<double>(longer.size()), 0.007);
 }
