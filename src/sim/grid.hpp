@@ -16,6 +16,7 @@
 
 #include <gantry/arch/detail/machine.hpp>
 #include <gantry/arch/simulator.hpp>
+#include <gantry/hardware/architecture.hpp>
 
 #include "agents.hpp"
 #include "checker.hpp"
@@ -36,7 +37,7 @@ class Grid;
 // The shared window of a CTA: addresses below kSharedBase belong to the system, as on the hardware.
 inline constexpr std::uint32_t kSharedBase = 1024;
 inline constexpr std::uint32_t kSharedWindow = 256 * 1024;
-inline constexpr std::uint32_t kMaxSharedBytes = 232448;
+inline constexpr std::uint32_t kMaxSharedBytes = kSm90.shared_bytes_per_block;
 
 // What a blocked thread waits for, for reports.
 struct Waiting {

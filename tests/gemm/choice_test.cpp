@@ -54,7 +54,7 @@ class RandomProducts : public testing::Test {
   }
 };
 
-double cycles(const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e, const GemmDeviceModel& d = {},
+double cycles(const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e, const Architecture& d = kH200,
               bool may_split = false) {
   return estimate(w, o, e, d, may_split).cycles;
 }
@@ -81,14 +81,14 @@ TEST_F(RandomProducts, TakeNoLessTimeWhereTheyAreLarger) {
 
 TEST_F(RandomProducts, TakeNoLessTimeOnASmallerOrSlowerChip) {
   for_each([](const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e) {
-    GemmDeviceModel slow_memory;
-    slow_memory.memory_rate /= 2;
+    Architecture slow_memory;
+    slow_memory.dram_rate /= 2;
     ASSERT_GE(cycles(w, o, e, slow_memory), cycles(w, o, e));
-    GemmDeviceModel slow_tensor_cores;
-    slow_tensor_cores.products_per_cycle /= 2;
+    Architecture slow_tensor_cores;
+    slow_tensor_cores.mma_rate /= 2;
     ASSERT_GE(cycles(w, o, e, slow_tensor_cores), cycles(w, o, e));
-    GemmDeviceModel half;
-    half.multiprocessors /= 2;
+    Architecture half;
+    half.sms /= 2;
     ASSERT_GE(cycles(w, o, e, half), cycles(w, o, e));
   });
 }
@@ -107,8 +107,8 @@ TEST_F(RandomProducts, TakeNoLessTimeWithALargerEpilogue) {
 
 TEST_F(RandomProducts, NeverBeatTheTensorCoresOrTheMemory) {
   for_each([](const GemmWorkload& w, const GemmOptions& o, const GemmEpilogueCost& e) {
-    const GemmDeviceModel d;
-    const double products = double(w.m) * double(w.n) * double(w.k) / (d.multiprocessors * d.products_per_cycle);
+    const Architecture d = kH200;
+    const double products = double(w.m) * double(w.n) * double(w.k) / (d.sms * d.mma_rate);
     ASSERT_GE(cycles(w, o, e, d, true), products);
     ASSERT_GE(cycles(w, o, e, d, true), estimate(w, o, e, d).memory);
   });

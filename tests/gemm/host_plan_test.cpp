@@ -296,13 +296,13 @@ TEST(GemmPlan, SaysWhyThereIsNone) {
   EXPECT_EQ(plan.run(Simulator()).problem, "A was not given\nB was not given\nD was not given\n");
   EXPECT_EQ(plan.explain(), "A was not given\nB was not given\nD was not given\n");
   EXPECT_EQ(plan.workspace_bytes(), 0u);
-  const GemmDevice none{.simulated = false, .multiprocessors = 0, .problem = "there is no GPU here"};
+  const GemmDevice none{.simulated = false, .problem = "there is no GPU here"};
   EXPECT_THAT(Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), none).problems(),
               ElementsAre("there is no GPU here"));
 }
 
 TEST(GemmPlan, RunsOnlyOnTheMachineThatItIsFor) {
-  const GemmDevice gpu{.simulated = false, .multiprocessors = 132};
+  const GemmDevice gpu{.simulated = false};
   EXPECT_EQ(Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), gpu).run(Simulator()).problem,
             "this plan was made for a GPU, and is run on the simulated machine: make another with device_of that "
             "machine\n");

@@ -11,16 +11,17 @@
 
 #include <gantry/arch/detail/sentence.hpp>
 #include <gantry/arch/launch_config.hpp>
+#include <gantry/hardware/architecture.hpp>
 
 namespace gantry {
 
-inline constexpr std::uint32_t kMaxSharedBytesPerBlock = 232448;
-inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
-inline constexpr std::uint32_t kMaxPortableCluster = 8;
-inline constexpr std::uint32_t kMaxCluster = 16;
+inline constexpr std::uint32_t kMaxSharedBytesPerBlock = kSm90.shared_bytes_per_block;
+inline constexpr std::uint32_t kMaxThreadsPerBlock = kSm90.threads_per_block;
+inline constexpr std::uint32_t kMaxPortableCluster = kSm90.portable_cluster;
+inline constexpr std::uint32_t kMaxCluster = kSm90.largest_cluster;
 
-inline constexpr std::uint32_t kRegistersPerBlock = 65536;
-inline constexpr std::uint32_t kMaxRegistersPerThread = 256;
+inline constexpr std::uint32_t kRegistersPerBlock = kSm90.registers_per_block;
+inline constexpr std::uint32_t kMaxRegistersPerThread = kSm90.registers_per_thread;
 
 // The registers that each thread of the launch starts with.
 constexpr std::uint32_t registers_at_launch(const LaunchConfig& config) {

@@ -181,7 +181,8 @@ class DecisionWriter {
     part("fusion", s.fusion_offset, s.fusion_bytes, compatible() ? "an empty structure has a byte" : "as asked");
     part("tensor maps", s.tensormap_offset, s.tensormap_bytes, "rewritten for each group");
     part("barriers", s.pipeline_offset, s.pipeline_bytes, "full and empty, for each stage of the load pipeline");
-    add("all", number(s.bytes), "aligned to " + number(s.alignment) + "; a block has " + number(kSharedBytesPerBlock));
+    add("all", number(s.bytes),
+        "aligned to " + number(s.alignment) + "; a block has " + number(kSm90.shared_bytes_per_block));
   }
 
   const CollectiveBuilder& in_;

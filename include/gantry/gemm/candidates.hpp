@@ -101,12 +101,12 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
 // stored behind the next tile where the kernel can, and there is a next one. As many stages as fit; with few K steps
 // four are enough: a stage that comes round then holds the same part of B, which is not loaded again. (With C more of
 // them are better than that.) Requires tile, cluster and schedule.
-inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const GemmWorkload& w) {
-  constexpr std::int64_t kLong = 256;
+inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const GemmWorkload& w,
+                              const Architecture& arch = kH200) {
   constexpr int kFew = 4, kStages = 4;
   const auto parts = [](std::int64_t all, int part) { return std::ceil(static_cast<double>(all) / part); };
   const double tiles = static_cast<double>(w.l) * parts(w.m, o.tile.m) * parts(w.n, o.tile.n);
-  const bool behind = w.k >= kLong && tiles > GemmDeviceModel{}.multiprocessors && o.tile.m == 128 &&
+  const bool behind = w.k >= arch.threshold.overlapped_store_k && tiles > arch.sms && o.tile.m == 128 &&
                       can_store_behind(o, graph) && o.epilogue == GemmEpilogueOptions{};
   if (!behind && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, w.k);
   if (o.stages > 0 || !problems(o, graph).empty()) return o;

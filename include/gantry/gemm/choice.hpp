@@ -26,7 +26,7 @@ namespace gantry {
 struct GemmQuestion {
   GemmWorkload workload{};
   GemmEpilogueCost epilogue{};
-  GemmDeviceModel device{};
+  Architecture device = kH200;
   std::string device_name{};           // as the tuning file has it
   bool workspace = true;               // tiles may be shared by clusters
   const TuningFile* tuning = nullptr;  // none: the model alone
@@ -97,7 +97,7 @@ inline std::string epilogue_sentence(const GemmOptions& o, const GemmCost& c) {
                                               : "The epilogue is hidden behind the products of the next tile.";
 }
 
-inline std::string memory_sentence(const GemmCost& c, const GemmDeviceModel& d) {
+inline std::string memory_sentence(const GemmCost& c, const Architecture& d) {
   const std::string time = number(c.memory / d.clock * 1e3, "ms");
   return c.memory_binds() ? "Memory binds it: the bytes alone take " + time + "."
                           : "Memory does not bind it: the bytes alone take " + time + ".";
@@ -220,7 +220,7 @@ class Choosing {
       break;
     }
     const int size = options(index).cluster.m * options(index).cluster.n;
-    choice.why = {first, tiles_sentence(options(index), cost(index), resident_clusters(q_.device, size)),
+    choice.why = {first, tiles_sentence(options(index), cost(index), q_.device.resident_clusters(size)),
                   step_sentence(options(index), cost(index)), epilogue_sentence(options(index), cost(index)),
                   memory_sentence(cost(index), q_.device)};
     if (choice.next >= 0) choice.why.push_back(comparison(choice));

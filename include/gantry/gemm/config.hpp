@@ -13,6 +13,7 @@
 //     static_assert(gantry::GemmShape<Narrow>::kTileK == 128);
 #pragma once
 
+#include <gantry/hardware/architecture.hpp>
 #include <gantry/layout.hpp>
 #include <gantry/tma/plan.hpp>
 
@@ -22,7 +23,7 @@ namespace gantry {
 // the one that loads leaves most of its own to the others.
 template <int math>
 struct RegisterShares {
-  static constexpr int kLaunch = 65536 / (128 * (1 + math)) / 8 * 8;
+  static constexpr int kLaunch = kSm90.registers_per_block / (128 * (1 + math)) / 8 * 8;
   static constexpr int kLoad = math > 2 ? 32 : 40;
   static constexpr int kMath = (kLaunch * (1 + math) - kLoad) / math / 8 * 8;
 };

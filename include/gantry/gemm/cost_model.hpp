@@ -23,16 +23,6 @@
 
 namespace gantry {
 
-// The defaults are an H200's.
-struct GemmDeviceModel {
-  int multiprocessors = 132;
-  double clock = 1.98e9;             // where power does not hold it back
-  double memory_rate = 4.377e12;     // bytes a second
-  double l2_rate = 53.12;            // bytes a cycle that a processor takes
-  double shared_rate = 128;          // bytes a cycle of a processor
-  double products_per_cycle = 2048;  // of 16-bit elements, of a processor
-};
-
 // What an epilogue does besides storing D.
 struct GemmEpilogueCost {
   double bytes = 0;      // read and written for each element of D: C, auxiliary tensors
@@ -60,54 +50,19 @@ struct GemmCost {
   bool memory_binds() const { return memory > work; }
 };
 
-// Clusters of so many CTAs that the chip holds at the same time. Processors come in groups, which clusters of four do
-// not fill: an H200 holds 120 CTAs of such.
-constexpr int resident_clusters(const GemmDeviceModel& device, int size) {
-  const int usable = size > 2 ? device.multiprocessors * 10 / 11 : device.multiprocessors;
-  return usable / size > 0 ? usable / size : 1;
-}
-
 namespace detail {
 
-// In cycles of an SM, fitted to 1,065 measured times (tests/data/gemm_times.txt) so that the fastest is ranked first;
-// short products were launched as dependent ones, so that little of a launch shows.
-inline constexpr double kLaunchCycles = 4631;       // start, first loads, last store
-inline constexpr double kTileCycles = 483.1;        // between two tiles
-inline constexpr double kBehindCycles = 1363;       // the same, where D is taken to be stored behind the next tile
-inline constexpr double kTurnCycles = 160.9;        // the same, where warpgroups alternate
-inline constexpr double kStepCycles = 7.12;         // between two K steps
-inline constexpr double kLatency = 1944;            // from a stage that is free to one that is loaded
-inline constexpr double kReadPart = 0.8035;         // of what wgmma reads from shared memory, beside what TMA writes
-inline constexpr double kElementsPerCycle = 16.97;  // that a warpgroup's epilogue takes
-inline constexpr double kHeavy = 3.914;             // times as long, with functions
-inline constexpr double kSpilling = 2;              // the same, where registers run out
-inline constexpr double kEpilogueByteCycles = 0.05055;  // for each further byte of an element, of a warpgroup
-inline constexpr double kOfThree = 1.554;               // times as long takes such a byte where three take turns
-inline constexpr double kSubtileCycles = 208.6;         // of barriers, for each subtile of an epilogue
-inline constexpr double kMovedSubtile = 1.212;          // times as long, where there is more than D
-inline constexpr double kHandoverLatency = 4103;        // to leave sums and find them
-inline constexpr double kAddLatency = 694.7;            // to find and add one part of them, at the least
-inline constexpr double kHandoverRate = 53.75;          // bytes a cycle that leave or arrive
-inline constexpr double kUnevenSplitSteps = 21.61;      // that reading at several places in K costs
-inline constexpr double kHot = 0.3028;                  // of the time, that loads take which all processors do at once
-inline constexpr double kOutside = 1.089;               // longer by, that loads of rows outside of the matrix take
-inline constexpr double kLoadedAcross = 1.099;          // times as long, where rows do not begin at lines of L2
-inline constexpr double kStoredAcross = 1.342;          // the same, of rows that are stored
-inline constexpr double kSharpness = 14.61;             // of the longer of two
-// Of the power that there is, takes a chip that waits, one that multiplies all the time besides, and its memory.
-inline constexpr double kWaitingPower = 0.7061, kProductPower = 0.5148, kMemoryPower = 0.3539;
-
 // Of two that go on at the same time.
-inline double together(double x, double y) {
+inline double together(double x, double y, double sharpness) {
   const double longer = x > y ? x : y, shorter = x > y ? y : x;
-  return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, kSharpness), 1 / kSharpness) : 0;
+  return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, sharpness), 1 / sharpness) : 0;
 }
 
 class GemmEstimate {
  public:
   GemmEstimate(const GemmWorkload& workload, const GemmOptions& options, const GemmEpilogueCost& epilogue,
-               const GemmDeviceModel& device)
-      : w_(workload), o_(options), e_(epilogue), d_(device) {}
+               const Architecture& device)
+      : w_(workload), o_(options), e_(epilogue), d_(device), l_(device.latency) {}
 
   GemmCost cost(bool may_split) {
     const bool pingpong = o_.schedule == GemmSchedule::pingpong;
@@ -116,14 +71,15 @@ class GemmEstimate {
     tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
     tiles.k_steps = ceil_div(w_.k, o_.tile.k);
     tiles.l = static_cast<int>(w_.l);
-    const int available = resident_clusters(d_, o_.cluster.m * o_.cluster.n);
+    const int available = d_.resident_clusters(o_.cluster.m * o_.cluster.n);
     set_epilogue(pingpong);
     set_memory();
-    tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n);
-    return with(make_tile_schedule(tiles, available, may_split && !pingpong), available);
+    tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n, d_);
+    return with(make_tile_schedule(tiles, available, may_split && !pingpong, d_), available);
   }
 
  private:
+  double together(double x, double y) const { return detail::together(x, y, l_.overlap_sharpness); }
   static int ceil_div(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
@@ -139,18 +95,18 @@ class GemmEstimate {
         pingpong && (o_.warpgroups == 3 ? e_.outputs || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
     const double columns = o_.epilogue.epi_n > 0 ? o_.epilogue.epi_n : 64;
     const double subtiles = elements / ((o_.epilogue.epi_m > 64 ? o_.epilogue.epi_m : 64) * columns);
-    const double computed = (e_.heavy ? kHeavy : 1) / kElementsPerCycle;
-    const double moved = e_.bytes * kEpilogueByteCycles * (o_.warpgroups == 3 ? kOfThree : 1);
-    c_.epilogue = (c_.spills ? kSpilling : 1) * elements * (computed + moved) +
-                  subtiles * kSubtileCycles * (e_.bytes > 0 ? kMovedSubtile : 1);
+    const double computed = (e_.heavy ? l_.heavy_epilogue : 1) / l_.epilogue_elements;
+    const double moved = e_.bytes * l_.epilogue_byte * (o_.warpgroups == 3 ? l_.epilogue_byte_of_three : 1);
+    c_.epilogue = (c_.spills ? l_.spilling_epilogue : 1) * elements * (computed + moved) +
+                  subtiles * l_.subtile * (e_.bytes > 0 ? l_.subtile_with_loads : 1);
   }
 
   void set_memory() {
     const double m = double(w_.m), n = double(w_.n), k = double(w_.k), l = double(w_.l);
     const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b), results = m * n * (bytes(w_.d) + e_.bytes);
     const double stored =
-        results * (fills_lines(n * bytes(w_.d)) && fills_lines(o_.tile.n * bytes(o_.d)) ? 1 : kStoredAcross);
-    c_.memory = l * (operands + stored) / d_.memory_rate * d_.clock;
+        results * (fills_lines(n * bytes(w_.d)) && fills_lines(o_.tile.n * bytes(o_.d)) ? 1 : l_.store_across_lines);
+    c_.memory = l * (operands + stored) / d_.dram_rate * d_.clock;
   }
 
   static bool fills_lines(double row) { return std::fmod(row, 128) == 0; }
@@ -166,13 +122,13 @@ class GemmEstimate {
     const double row = o_.tile.k * bytes(o_.a);
     const double products = m * n * o_.tile.k / rate();
     // Each 64 rows read their A and all of B.
-    const double shared = (kReadPart * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
-    const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? kHot : 1);
+    const double shared = (l_.smem_read_share * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
+    const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? l_.hot_load : 1);
     const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m;
     const double rows = double(schedule.m) * o_.tile.m * o_.cluster.m;
     const double outside = 1 - double(w_.m) / rows;
-    const double across = fills_lines(double(w_.k) * bytes(w_.a)) ? 1 : kLoadedAcross;
-    const double l2 = (1 + kOutside * outside) * across * (loaded_a + loaded_b) * row / d_.l2_rate;
+    const double across = fills_lines(double(w_.k) * bytes(w_.a)) ? 1 : l_.load_across_lines;
+    const double l2 = (1 + l_.load_outside * outside) * across * (loaded_a + loaded_b) * row / d_.l2_rate;
     c_.bound = GemmBound::tensor_cores;
     c_.step = products;
     if (shared > c_.step) {
@@ -183,12 +139,12 @@ class GemmEstimate {
       c_.bound = GemmBound::l2;
       c_.step = l2;
     }
-    c_.step += kStepCycles;
-    if (o_.stages > 1) c_.step = together(c_.step, kLatency / (o_.stages - 1));
+    c_.step += l_.k_step;
+    if (o_.stages > 1) c_.step = together(c_.step, l_.stage_refill / (o_.stages - 1));
   }
 
   // Products that the tensor cores of a processor do in a cycle.
-  double rate() const { return d_.products_per_cycle * 2 / bytes(o_.a); }
+  double rate() const { return d_.mma_rate * 2 / bytes(o_.a); }
 
   GemmCost with(const TileSchedule& schedule, int available) {
     const int tiles = schedule.tiles();
@@ -203,7 +159,7 @@ class GemmEstimate {
     // behind its K steps; any other epilogue shows.
     const double tile = schedule.k_steps * c_.step;
     const bool behind = e_.plain && !pingpong && stores_behind() && 64 * schedule.k_steps >= o_.tile.n;
-    const double gap = pingpong ? kTurnCycles : behind ? kBehindCycles : kTileCycles;
+    const double gap = pingpong ? l_.pingpong_turn : behind ? l_.overlapped_tile : l_.tile;
     // Of w warpgroups that take turns one multiplies, and the others store.
     const int turns = o_.warpgroups == 3 ? 3 : 2;
     const double in_turn = together(tile + gap, (c_.epilogue + tile) / turns) - tile - gap;
@@ -214,17 +170,17 @@ class GemmEstimate {
     if (schedule.split_tiles == 0) {
       c_.work = c_.waves * (tile + between) + last;
     } else {
-      const double sums = 4.0 * o_.tile.m * o_.tile.n / kHandoverRate;
+      const double sums = 4.0 * o_.tile.m * o_.tile.n / l_.split_rate;
       const int parts = schedule.parts > 1 ? schedule.parts : 2;
-      c_.handover = kHandoverLatency + sums + (parts - 1) * (sums > kAddLatency ? sums : kAddLatency);
-      if (schedule.parts == 1) c_.handover += kUnevenSplitSteps * c_.step;
+      c_.handover = l_.split_handover + sums + (parts - 1) * (sums > l_.split_add ? sums : l_.split_add);
+      if (schedule.parts == 1) c_.handover += l_.uneven_split_steps * c_.step;
       const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
       c_.work = std::ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
     }
-    const double unhurried = kLaunchCycles + together(c_.work, c_.memory);
+    const double unhurried = l_.launch + together(c_.work, c_.memory);
     const double multiplied = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps * o_.tile.m * o_.tile.n *
-                              o_.tile.k / rate() / d_.multiprocessors;
-    const double power = kWaitingPower + (kProductPower * multiplied + kMemoryPower * c_.memory) / unhurried;
+                              o_.tile.k / rate() / d_.sms;
+    const double power = d_.power.idle + (d_.power.tensor_cores * multiplied + d_.power.dram * c_.memory) / unhurried;
     c_.cycles = unhurried * (power > 1 ? power : 1);
     c_.milliseconds = c_.cycles / d_.clock * 1e3;
     return c_;
@@ -233,7 +189,8 @@ class GemmEstimate {
   const GemmWorkload& w_;
   const GemmOptions& o_;
   const GemmEpilogueCost& e_;
-  const GemmDeviceModel& d_;
+  const Architecture& d_;
+  const GemmLatencies& l_;
   GemmCost c_;
 };
 
@@ -241,14 +198,13 @@ class GemmEstimate {
 
 // Launches that follow one another gain where each may start before the one before has ended: some 1.5 us, which show
 // in short products and are lost in long ones (docs/performance.md).
-constexpr bool gains_as_dependent(const GemmCost& cost) {
-  constexpr double kShort = 0.15;  // milliseconds
-  return cost.milliseconds < kShort;
+constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch = kH200) {
+  return cost.milliseconds < arch.threshold.dependent_milliseconds;
 }
 
 // Requires a workload that is not empty and options with tile, cluster and schedule. `may_split`: there is a workspace.
 inline GemmCost estimate(const GemmWorkload& workload, const GemmOptions& options, const GemmEpilogueCost& epilogue,
-                         const GemmDeviceModel& device, bool may_split = true) {
+                         const Architecture& device, bool may_split = true) {
   return detail::GemmEstimate(workload, options, epilogue, device).cost(may_split);
 }
 

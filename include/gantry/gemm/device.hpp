@@ -20,17 +20,21 @@
 #include <utility>
 
 #include <gantry/arch/launch.hpp>
+#include <gantry/hardware/architecture.hpp>
 
 namespace gantry {
 
 struct GemmDevice {
   bool simulated = true;
-  int multiprocessors = 8;  // CTAs that run at the same time
-  std::string problem{};    // why there is none
+  Architecture arch = kH200;
+  std::string problem{};  // why there is none
 };
 
-inline GemmDevice device_of(const Simulator&, int multiprocessors = 8) {
-  return {.simulated = true, .multiprocessors = multiprocessors};
+// The simulated SMs behave as an H200's; `sms` of them hold a CTA each.
+inline GemmDevice device_of(const Simulator&, int sms = 8) {
+  GemmDevice out;
+  out.arch.sms = sms;
+  return out;
 }
 
 #if defined(__CUDACC__)
@@ -41,12 +45,18 @@ using ThisMachine = Gpu;
 inline GemmDevice device_of(const Gpu&) {
   GemmDevice out;
   out.simulated = false;
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&out.multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) {
+  int device = 0, clock_khz = 0;
+  cudaDeviceProp properties;
+  if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device) != cudaSuccess) {
     cudaGetLastError();
     out.problem = "there is no GPU here; gantry::Simulator runs products without one";
+    return out;
   }
+  out.arch = architecture_named(properties.name);
+  out.arch.sms = properties.multiProcessorCount;
+  out.arch.clock = clock_khz * 1e3;
+  out.arch.l2_bytes = properties.l2CacheSize;
   return out;
 }
 

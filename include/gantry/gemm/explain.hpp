@@ -95,9 +95,10 @@ inline std::string explain_kernel(const GemmFacts& f) {
 
 inline std::string explain_memory(const GemmFacts& f) {
   const GemmOptions& o = f.options;
-  std::string out = "Shared memory: " + std::to_string(f.shared_bytes) + " of " + std::to_string(kSharedBytesPerBlock) +
-                    " bytes: " + std::to_string(o.stages) + " stages of " + std::to_string(stage_bytes(o)) + ", and " +
-                    std::to_string(f.epilogue_bytes) + " for the epilogue, which ";
+  std::string out = "Shared memory: " + std::to_string(f.shared_bytes) + " of " +
+                    std::to_string(kSm90.shared_bytes_per_block) + " bytes: " + std::to_string(o.stages) +
+                    " stages of " + std::to_string(stage_bytes(o)) + ", and " + std::to_string(f.epilogue_bytes) +
+                    " for the epilogue, which ";
   if (f.deferred) return out + "stores a tile behind the products of the next one.\n";
   if (f.adds) return out + "adds sums to what D holds, in any order.\n";
   out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
@@ -134,8 +135,7 @@ inline std::string explain_work(const GemmFacts& f) {
   const GemmTraffic t = traffic_of(f);
   const double operations = 2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k) *
                             static_cast<double>(f.batch);
-  // What an H200 does in the time of a byte: 989 T operations of 16 bits a second, 4.8 TB.
-  const double balance = 989.0 / 4.8 * 16 / element_bits(f.options.a);
+  const double balance = kH200.mma_peak / kH200.dram_peak * 16 / element_bits(f.options.a);
   const double intensity = operations / (t.read + t.written);
   char text[96];
   std::snprintf(text, sizeof text, "%.3g FLOP for each byte, where an H200 does %.0f in the time of one", intensity,

@@ -138,7 +138,7 @@ class GemmPlan {
       if (clusters > 0) return clusters * kCluster;
     }
 #endif
-    return device.multiprocessors < kCluster ? kCluster : device.multiprocessors / kCluster * kCluster;
+    return device.arch.sms < kCluster ? kCluster : device.arch.sms / kCluster * kCluster;
   }
 
   static Needs needs(const Arguments& args, int ctas) {

@@ -166,11 +166,11 @@ GANTRY_HD constexpr int shared_bytes(const GemmOptions& o, int stages, int epilo
 }
 
 // How many stages fit beside an epilogue of that size, as far as more of them help; 0 where not even two do.
-GANTRY_HD constexpr int stages_beside(const GemmOptions& o, int epilogue_bytes) {
-  constexpr int kBytesThatHelp = 192 * 1024;
-  const int most = kBytesThatHelp / stage_bytes(o) > 8 ? kBytesThatHelp / stage_bytes(o) : 8;
+GANTRY_HD constexpr int stages_beside(const GemmOptions& o, int epilogue_bytes, const Architecture& arch = kH200) {
+  const int useful = arch.threshold.useful_stage_bytes / stage_bytes(o);
+  const int most = useful > 8 ? useful : 8;
   for (int stages = most; stages >= 2; --stages) {
-    if (shared_bytes(o, stages, epilogue_bytes) <= static_cast<int>(kSharedBytesPerBlock)) return stages;
+    if (shared_bytes(o, stages, epilogue_bytes) <= arch.limits.shared_bytes_per_block) return stages;
   }
   return 0;
 }

@@ -95,7 +95,7 @@ GANTRY_HD constexpr GemmReasons problems(const GemmOptions& asked, const fusion:
   const int fit = stages_beside(o, epilogue), bytes = shared_bytes(o, o.stages, epilogue);
   if (fit == 0) {
     out.add({.rule = GemmRule::no_room, .actual = epilogue, .first = stage_bytes(o)});
-  } else if (bytes > static_cast<int>(kSharedBytesPerBlock)) {
+  } else if (bytes > kSm90.shared_bytes_per_block) {
     out.add({.rule = GemmRule::shared_memory, .actual = bytes, .nearest = fit, .first = o.stages});
   }
   return out;

@@ -32,7 +32,7 @@
 
 #include <cstdint>
 
-#include <gantry/config.hpp>
+#include <gantry/hardware/architecture.hpp>
 
 namespace gantry {
 
@@ -66,18 +66,18 @@ struct Work {
   Part part = Part::whole;
 };
 
-// With the costs of sharing tiles of m x n, as measured (docs/performance.md): handing sums over takes a latency and
-// their bytes, a K step its products or what goes through shared memory.
-GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n) {
-  constexpr int kBetweenSteps = 18, kLeaveLatency = 3000, kAddLatency = 900;  // cycles
-  constexpr int kBytesPerCycle = 38;                                          // of sums that leave or arrive
-  // A step is 128 bytes along K: for each 64 rows wgmma reads their A and all of B, and TMA writes both.
-  const int products = m * n / 32, shared = m / 64 * (64 + n) * 3 / 4 + m + n;
-  const int step = (products > shared ? products : shared) + kBetweenSteps;
-  const int sums = 4 * m * n / kBytesPerCycle;
-  const int add = sums > kAddLatency ? sums : kAddLatency;
-  s.leave_steps = (kLeaveLatency + sums + step - 1) / step;
-  s.add_steps = (add + step - 1) / step;
+// With the costs of sharing tiles of m x n, in K tiles: handing partial accumulators over takes a latency and their
+// bytes; a K tile takes its wgmmas, or what goes through shared memory. The latencies are those of the cost model.
+GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n, const Architecture& arch = kH200) {
+  const GemmLatencies& l = arch.latency;
+  // A K tile is 128 bytes deep: for each 64 rows wgmma reads their A and all of B, and TMA writes both.
+  const double products = m * n * 64 / arch.mma_rate;
+  const double shared = (l.smem_read_share * (m / 64 * (64 + n)) + m + n) * 128 / arch.shared_rate;
+  const double step = (products > shared ? products : shared) + l.k_step;
+  const double sums = 4.0 * m * n / l.split_rate;
+  const auto steps = [step](double cycles) { return static_cast<int>(cycles / step) + 1; };
+  s.leave_steps = steps(l.split_handover + sums);
+  s.add_steps = steps(sums > l.split_add ? sums : l.split_add);
   return s;
 }
 
@@ -98,10 +98,6 @@ GANTRY_HD constexpr TileSchedule with_parts(TileSchedule s, int parts) {
   return s;
 }
 
-// K steps that uneven splitting must save each cluster before it pays: handing over sums and reading at several places
-// in K cost about as much (docs/performance.md).
-inline constexpr int kSplitPays = 48;
-
 // In how many parts few tiles are best computed, by `available` clusters.
 GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
   int best = 1;
@@ -115,25 +111,24 @@ GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
   return best;
 }
 
-// K steps of a short K, and K steps of a whole row of tiles that L2 holds beside D.
-inline constexpr int kShortK = 4, kRowSteps = 512;
-
 // For at most `available` clusters. Numbers run along the longer side, so that the shorter one's operand stays in L2
 // while the other passes by; with a short K both stay there in any order, D decides, and is written row after row of
 // tiles, as DRAM takes it fastest (docs/performance.md). Unless tiles are split, there are as few clusters as need the
 // same number of waves; with a short K whole rows of them, if there are as many, so that each stays in its columns.
 // Requires a tile at least.
-GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true) {
+GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true,
+                                                    const Architecture& arch = kH200) {
+  const GemmThresholds& pays = arch.threshold;
   const int waves = (s.tiles() + available - 1) / available;
   const std::int64_t idle = std::int64_t{waves} * available - s.tiles();
-  const bool by_rows = s.k_steps <= kShortK && std::int64_t{s.n} * s.k_steps <= kRowSteps;
+  const bool by_rows = s.k_steps <= pays.short_k_steps && std::int64_t{s.n} * s.k_steps <= pays.row_steps;
   s.raster = by_rows || s.m <= s.n ? Raster::along_n : Raster::along_m;
   if (by_rows) s.group = 1;
   s.there_and_back = !by_rows;
   if (may_split) {
     const int parts = waves == 1 ? best_parts(s, available) : 1;
     if (parts > 1) return with_parts(s, parts);
-    if (idle * s.k_steps / available >= kSplitPays) return with_split_tiles(s, available);
+    if (idle * s.k_steps / available >= pays.uneven_split_steps) return with_split_tiles(s, available);
   }
   s.clusters = (s.tiles() + waves - 1) / waves;
   const int whole_rows = by_rows ? (s.clusters + s.n - 1) / s.n * s.n : s.clusters;

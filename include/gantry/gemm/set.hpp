@@ -87,7 +87,7 @@ class GemmSet {
     q.workload.l = e.batch;
     q.workload.epilogue = fusion::print(args.fusion.graph(), typename GemmTypes<First>::Fusion::Functions{}).c_str();
     q.epilogue = epilogue_cost(args.fusion.graph(), o.c);
-    q.device.multiprocessors = device.multiprocessors;
+    q.device = device.arch;
     q.device_name = preference.device_name;
     q.tuning = preference.tuning;
     q.asked = preference.asked;

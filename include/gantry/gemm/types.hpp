@@ -164,8 +164,8 @@ struct GemmTypes {
   using Kernel =
       typename detail::ChosenType<kPingpong, PingpongGemm<Config, Epilogue>, CooperativeGemm<Config, Epilogue>>::type;
   static constexpr int kSharedBytes = sizeof(typename Kernel::Storage);
-  static_assert(detail::GemmStaticCheck<(kSharedBytes <= static_cast<int>(kSharedBytesPerBlock)),
-                                        GemmRule::shared_memory, kSharedBytes, kStagesThatFit, Config::kStages>::ok);
+  static_assert(detail::GemmStaticCheck<(kSharedBytes <= kSm90.shared_bytes_per_block), GemmRule::shared_memory,
+                                        kSharedBytes, kStagesThatFit, Config::kStages>::ok);
 
   // With nothing left open; a D that is stored behind the next tile has no subtiles.
   static constexpr GemmOptions kOptions = [] {

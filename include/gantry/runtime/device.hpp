@@ -17,6 +17,8 @@
 #include <memory>
 #include <string>
 
+#include <gantry/hardware/architecture.hpp>
+
 namespace gantry::runtime {
 
 struct DeviceFacts {
@@ -33,6 +35,15 @@ struct DeviceFacts {
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
 };
+
+// The chip by its name, with what the driver reports of it.
+inline Architecture architecture_of(const DeviceFacts& facts) {
+  Architecture arch = architecture_named(facts.name.c_str());
+  arch.sms = facts.processors;
+  arch.clock = facts.clock_khz * 1e3;
+  arch.l2_bytes = static_cast<double>(facts.l2_bytes);
+  return arch;
+}
 
 class Device {
  public:

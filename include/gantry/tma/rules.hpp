@@ -19,6 +19,7 @@
 //                   "the nearest value that works is 64");
 #pragma once
 
+#include <gantry/hardware/architecture.hpp>
 #include <gantry/tma/violation.hpp>
 
 namespace gantry {
@@ -28,8 +29,8 @@ inline constexpr std::uint64_t kTmaStrideLimit = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kTmaMaxBoxExtent = 256;
 inline constexpr std::uint64_t kTmaMaxElementStride = 8;
 inline constexpr std::uint64_t kTmaMaxPixels = 1024;
-inline constexpr std::uint64_t kTmaBoxByteLimit = 228 * 1024;  // the shared memory of a multiprocessor
-inline constexpr std::uint64_t kSharedBytesPerBlock = 232448;  // the most a block may ask for
+inline constexpr std::uint64_t kTmaBoxByteLimit = kSm90.shared_bytes_per_sm;
+inline constexpr std::uint64_t kSharedBytesPerBlock = kSm90.shared_bytes_per_block;
 inline constexpr std::uint64_t kTmaChunkBytes = 16;
 inline constexpr std::uint64_t kTmaSharedAlignment = 128;
 

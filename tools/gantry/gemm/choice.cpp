@@ -68,7 +68,7 @@ Chosen choose_among(const Product& product, const std::vector<GemmOptions>& cand
   question.epilogue = epilogue_cost(product.graph, product.options.c);
   if (device) {
     question.device_name = device.facts().name;
-    question.device.multiprocessors = device.facts().processors;
+    question.device = architecture_of(device.facts());
   }
   const TuningFile tuning = TuningFile::read(tuning_path());
   for (const std::string& problem : tuning.problems()) fmt::print(stderr, "gantry: {}: {}\n", tuning_path(), problem);

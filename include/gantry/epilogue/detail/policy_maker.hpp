@@ -412,13 +412,13 @@ class PolicyMaker {
                                    .tensormaps = p_.pointer_array() ? 1 + p_.map_warpgroups : 0,
                                    .stages_c = p_.stages_c,
                                    .flavour = in_.flavour});
-    if (p_.storage.bytes <= static_cast<int>(kSharedBytesPerBlock)) return;
+    if (p_.storage.bytes <= kSm90.shared_bytes_per_block) return;
     const int stages = p_.reuse_smem_c ? p_.stages_c : (p_.c.exists() ? p_.stages_c : 0) + p_.stages_d;
     const int each = p_.storage.collective_bytes / stages;
     p_.reasons.add({.rule = EpilogueRule::shared_memory,
                     .actual = p_.storage.bytes,
-                    .nearest = each > 0 ? static_cast<int>(kSharedBytesPerBlock) / each : 0,
-                    .first = static_cast<std::int64_t>(kSharedBytesPerBlock)});
+                    .nearest = each > 0 ? kSm90.shared_bytes_per_block / each : 0,
+                    .first = kSm90.shared_bytes_per_block});
   }
 
   GANTRY_HD constexpr void make_tma(bool tile) {

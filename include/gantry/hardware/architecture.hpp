@@ -1,0 +1,150 @@
+// What the hardware is, as one value: the limits of sm_90a, and a chip's clocks, rates, latencies and power.
+//
+// Every rule, layout of shared memory, tile schedule and cost estimate reads its numbers here, and so does the
+// simulated SM. A limit or a latency that is written anywhere else is a copy. Limits are those of sm_90a and the same
+// for every chip; the figures of a chip are measured (kH200), or taken from its data sheet (`measured` is false), where
+// the latencies are the H200's. At run time the host replaces what the driver reports: SMs, clock, L2.
+//
+// Example:
+//     using namespace gantry;
+//     static_assert(kSm90.shared_bytes_per_block == 227 * 1024);
+//     static_assert(kH200.resident_clusters(2) == 66 && kH200.resident_clusters(4) == 30);
+//     constexpr Architecture half = [] {
+//       Architecture arch = kH200;
+//       arch.sms = 66;
+//       return arch;
+//     }();
+//     static_assert(half.resident_clusters(2) == 33);
+//     static_assert(architecture_named("NVIDIA H100 PCIe").sms == 114);
+#pragma once
+
+#include <gantry/config.hpp>
+
+namespace gantry {
+
+// What compute capability 9.0a allows.
+struct Sm90Limits {
+  int shared_bytes_per_block = 232448;  // that a CTA may ask for: 227 KiB
+  int shared_bytes_per_sm = 233472;     // 228 KiB: one more is the system's
+  int registers_per_block = 65536;
+  int registers_per_thread = 256;  // at launch and after setmaxnreg; a multiple of 8
+  int threads_per_block = 1024;
+  int named_barriers = 16;
+  int portable_cluster = 8;     // CTAs of a cluster on every chip
+  int largest_cluster = 16;     // where the device allows it
+  int parameter_bytes = 32764;  // of a kernel, since CUDA 12.1
+  int wgmma_columns = 256;      // of one instruction, in steps of 8
+  int wgmma_column_step = 8;
+  int swizzle_bytes = 128;  // the widest swizzle: a row of a K tile
+};
+inline constexpr Sm90Limits kSm90{};
+
+// Latencies and overheads of a GEMM's parts, in SM cycles unless a name says otherwise. Fitted to 1,065 times measured
+// on an H200 (tests/data/gemm_times.txt), short GEMMs as dependent launches.
+struct GemmLatencies {
+  double launch = 4631;                   // start, first loads, last store
+  double tile = 483.1;                    // between two tiles of a cooperative kernel
+  double overlapped_tile = 1363;          // the same, where the store of D overlaps the next tile
+  double pingpong_turn = 160.9;           // the same, where warpgroups alternate
+  double k_step = 7.12;                   // between two K tiles
+  double stage_refill = 1944;             // from a released stage to a full one
+  double smem_read_share = 0.8035;        // of wgmma's shared-memory reads that compete with TMA's writes
+  double epilogue_elements = 16.97;       // per cycle, of one warpgroup
+  double heavy_epilogue = 3.914;          // factor for special functions
+  double spilling_epilogue = 2;           // factor where registers spill
+  double epilogue_byte = 0.05055;         // for each further byte of an element, of one warpgroup
+  double epilogue_byte_of_three = 1.554;  // factor for that where three warpgroups alternate
+  double subtile = 208.6;                 // barriers of one epilogue subtile
+  double subtile_with_loads = 1.212;      // factor for that where more than D moves
+  double split_handover = 4103;           // split-K: from leaving partial accumulators to finding them
+  double split_add = 694.7;               // split-K: to load and add one CTA's partial accumulators, at least
+  double split_rate = 53.75;              // bytes per cycle of partial accumulators that leave or arrive
+  double uneven_split_steps = 21.61;      // K tiles that reading at several places in K costs
+  double hot_load = 0.3028;               // share of the time, of loads that all SMs make at once
+  double load_outside = 1.089;            // added share, of loads of rows outside of the matrix
+  double load_across_lines = 1.099;       // factor where rows do not begin at L2 lines
+  double store_across_lines = 1.342;      // the same, for stored rows
+  double overlap_sharpness = 14.61;       // of the soft maximum of two times that overlap
+};
+
+// Thresholds of the tile schedule and of staging, as measured (docs/measurements).
+struct GemmThresholds {
+  int uneven_split_steps = 48;           // K tiles that stream-K must save each cluster before it pays
+  int short_k_steps = 4;                 // K tiles of a short K: D decides the raster
+  int row_steps = 512;                   // K tiles of a whole row of tiles that L2 holds beside D
+  int overlapped_store_k = 256;          // K from which an overlapped store pays
+  int useful_stage_bytes = 192 * 1024;   // of stages; more of them do not help
+  double dependent_milliseconds = 0.15;  // GEMMs shorter than this gain from a dependent launch
+};
+
+// Share of the power limit drawn by: an idle chip, tensor cores at full rate, DRAM at full rate.
+struct PowerShares {
+  double idle = 0.7061, tensor_cores = 0.5148, dram = 0.3539;
+};
+
+struct Architecture {
+  const char* name = "H200";
+  bool measured = true;  // false: figures of the data sheet, latencies of the H200
+  Sm90Limits limits{};
+
+  int sms = 132;
+  double clock = 1.98e9;     // Hz, where power does not hold it back
+  double power_limit = 700;  // W
+  double l2_bytes = 50e6;
+  double dram_rate = 4.377e12;  // bytes per second that a GEMM reaches
+  double dram_peak = 4.8e12;    // of the data sheet
+  double l2_rate = 53.12;       // bytes per cycle and SM
+  double shared_rate = 128;     // bytes per cycle and SM
+  double mma_rate = 2048;       // multiply-adds of 16-bit elements per cycle and SM
+  double mma_peak = 989e12;     // operations per second of the data sheet, 16-bit elements, dense
+  GemmLatencies latency{};
+  GemmThresholds threshold{};
+  PowerShares power{};
+
+  // Clusters of so many CTAs, one to an SM, that the chip holds at the same time. SMs come in GPCs, which clusters of
+  // four do not fill: an H200 holds 120 CTAs of such.
+  GANTRY_HD constexpr int resident_clusters(int size) const {
+    const int usable = size > 2 ? sms * 10 / 11 : sms;
+    return usable / size > 0 ? usable / size : 1;
+  }
+};
+
+inline constexpr Architecture kH200{};
+
+inline constexpr Architecture kH100Sxm = [] {
+  Architecture arch;
+  arch.name = "H100 SXM";
+  arch.measured = false;
+  arch.dram_peak = 3.35e12;
+  arch.dram_rate = 3.05e12;  // the share of the peak that an H200 reaches
+  return arch;
+}();
+
+inline constexpr Architecture kH100Pcie = [] {
+  Architecture arch;
+  arch.name = "H100 PCIe";
+  arch.measured = false;
+  arch.sms = 114;
+  arch.clock = 1.755e9;
+  arch.power_limit = 350;
+  arch.dram_peak = 2.04e12;
+  arch.dram_rate = 1.86e12;  // the share of the peak that an H200 reaches
+  arch.mma_peak = 756e12;
+  return arch;
+}();
+
+// The chip of a device that the driver calls by this name ("NVIDIA H100 PCIe"); an H200 where the name says neither.
+GANTRY_HD constexpr const Architecture& architecture_named(const char* device) {
+  const auto contains = [device](const char* word) {
+    for (const char* at = device; *at != 0; ++at) {
+      int i = 0;
+      while (word[i] != 0 && at[i] == word[i]) ++i;
+      if (word[i] == 0) return true;
+    }
+    return false;
+  };
+  if (contains("PCIe")) return kH100Pcie;
+  return contains("H100") ? kH100Sxm : kH200;
+}
+
+}  // namespace gantry
