@@ -1,9 +1,12 @@
-// Sums of 8-bit floats that are promoted are held twice.
-// EXPECT: promoted sums are held twice: a warpgroup has registers for those of 64 x 160
-#include <gantry/gemm/config.hpp>
+// Accumulators of 8-bit floats that are promoted are held twice.
+// EXPECT: 128 x 192, where they are promoted of 64 x 160
+#include <gantry/gemm/types.hpp>
 
-struct Wide : gantry::CooperativeConfig {
-  static constexpr gantry::ElementType kA = gantry::ElementType::e4m3, kB = gantry::ElementType::e4m3;
-  static constexpr bool kPromote = true;
+struct Wide {
+  static constexpr gantry::GemmOptions options{.a = gantry::ElementType::e4m3,
+                                               .b = gantry::ElementType::e4m3,
+                                               .tile = {128, 256},
+                                               .schedule = gantry::GemmSchedule::cooperative,
+                                               .promote = true};
 };
-constexpr int step = gantry::GemmShape<Wide>::kTileK;
+constexpr int step = gantry::GemmTypes<Wide>::design.options.tile.k;

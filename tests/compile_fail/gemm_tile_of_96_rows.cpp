@@ -6,4 +6,4 @@
 struct Product {
   static constexpr gantry::GemmOptions options{.tile = {.m = 96}};
 };
-constexpr int kStages = gantry::GemmTypes<Product>::kOptions.stages;
+constexpr int kStages = gantry::GemmTypes<Product>::design.options.stages;

@@ -11,37 +11,41 @@
 
 #include <gantry/arch/launch.hpp>
 #include <gantry/arch/mutation_sweep.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
-#include <gantry/tma/encode.hpp>
+
+#include "kernel_params.hpp"
 
 namespace gantry {
 namespace {
 
-struct Alone : CooperativeConfig {
-  static constexpr int kTileN = 128, kStages = 2;
-  static constexpr int kClusterM = 1, kClusterN = 1;
+template <int M, int N, int Stages>
+struct Plain {
+  static constexpr GemmDesign design =
+      make_gemm_design({.tile = {128, 128}, .cluster = {M, N}, .stages = Stages, .schedule = GemmSchedule::cooperative},
+                       fusion::graph("d = acc"));
 };
-struct PairAlongM : CooperativeConfig {
-  static constexpr int kTileN = 128, kStages = 3;
-};
-struct PairAlongN : CooperativeConfig {
-  static constexpr int kTileN = 128, kStages = 3;
-  static constexpr int kClusterM = 1, kClusterN = 2;
-};
-struct Four : CooperativeConfig {
-  static constexpr int kTileN = 128, kStages = 2;
-  static constexpr int kClusterM = 2, kClusterN = 2;
-};
+using Alone = Plain<1, 1, 2>;
+using PairAlongM = Plain<2, 1, 3>;
+using PairAlongN = Plain<1, 2, 3>;
+using Four = Plain<2, 2, 2>;
 
-struct Promoted : Alone {
-  static constexpr ElementType kA = ElementType::e4m3, kB = ElementType::e4m3;
-  static constexpr bool kPromote = true;
+struct Promoted {
+  static constexpr GemmDesign design = make_gemm_design({.a = ElementType::e4m3,
+                                                         .b = ElementType::e4m3,
+                                                         .d = ElementType::f16,
+                                                         .tile = {128, 128},
+                                                         .cluster = {1, 1},
+                                                         .stages = 2,
+                                                         .schedule = GemmSchedule::cooperative,
+                                                         .promote = true},
+                                                        fusion::graph("d = acc"));
 };
 
 // Stores while it holds the accumulators.
-template <class Config>
-struct StoreAtOnce : DeferredStore<Config> {
-  using Deferred = DeferredStore<Config>;
+template <class Design>
+struct StoreAtOnce : OverlappedStore<Design> {
+  using Deferred = OverlappedStore<Design>;
   static constexpr int kSteps = 0;
 
   class Consumer : public Deferred::Consumer {
@@ -60,30 +64,30 @@ struct Size {
   int m, n, k;
 };
 
-template <class Config, class Epilogue = DeferredStore<Config>, class ElementD = bf16>
+template <class Design, class Epilogue = OverlappedStore<Design>, class ElementD = bf16>
 class Product {
  public:
-  using Kernel = CooperativeGemm<Config, Epilogue>;
-  using Element = element_t<Config::kA>;
+  using Kernel = CooperativeGemm<Design, Epilogue>;
+  using Element = element_t<Design::design.options.a>;
 
   Product(Size size, int ctas, bool split = false)
       : size_(size),
         a_(count(size.m, size.k)),
         b_(count(size.n, size.k)),
         d_(count(size.m, size.n)),
-        workspace_(Kernel::Sums::workspace_bytes(ctas) / sizeof(arch::f32x4)) {
+        workspace_(split_workspace_bytes(Design::design, ctas) / sizeof(arch::f32x4)) {
     std::mt19937 random(1);
     std::uniform_int_distribution<int> value(-8, 8);
     for (Element& x : a_) x = Element(value(random));
     for (Element& x : b_) x = Element(value(random));
-    params_ = Kernel::make_params({.a = a_.data(),
-                                   .b = b_.data(),
-                                   .d = d_.data(),
-                                   .m = size.m,
-                                   .n = size.n,
-                                   .k = size.k,
-                                   .workspace = reinterpret_cast<unsigned char*>(workspace_.data())},
-                                  ctas, [](const TmaDescriptorParams& p) { return encode_packed(p).map; });
+    const GemmProblem problem{.a = a_.data(),
+                              .b = b_.data(),
+                              .d = d_.data(),
+                              .m = size.m,
+                              .n = size.n,
+                              .k = size.k,
+                              .workspace = reinterpret_cast<unsigned char*>(workspace_.data())};
+    params_ = gantry_test::kernel_params<Kernel>(problem, gantry_test::map_of_d<Kernel>(problem), ctas);
     params_.schedule.group = 2;
     if (split) params_.schedule = with_split_tiles(params_.schedule, ctas / Kernel::kCluster);
   }
@@ -92,7 +96,7 @@ class Product {
 
   LaunchResult run(SimulatorOptions options) {
     for (ElementD& x : d_) x = ElementD(-1e30f);
-    const LaunchConfig config = Kernel::launch_config(params_);
+    const LaunchConfig config = gantry_test::config_of<Kernel>(params_);
     options.resident_clusters = static_cast<int>(config.grid.x) / Kernel::kCluster;
     return launch(Simulator(std::move(options)), config, Kernel{}, params_);
   }
@@ -122,8 +126,8 @@ class Product {
 };
 
 // Four seeds, or 500 where GANTRY_LONG_TESTS is set in the environment; schedules and latencies take turns.
-template <class Config, class Epilogue, class ElementD>
-void expect_exact(Product<Config, Epilogue, ElementD>& product) {
+template <class Design, class Epilogue, class ElementD>
+void expect_exact(Product<Design, Epilogue, ElementD>& product) {
   constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
   const std::uint64_t seeds = std::getenv("GANTRY_LONG_TESTS") ? 500 : 4;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -159,7 +163,7 @@ TEST(CooperativeGemm, TakesAnEpilogueThatStoresAtOnce) {
 
 TEST(CooperativeGemm, StoresF16BehindPromotedSums) {
   for (const int k : {0, 128, 384}) {  // before the first of two steps, and behind them
-    Product<Promoted, DeferredStore<Promoted, ElementType::f16>, f16> product({384, 128, k}, 1);
+    Product<Promoted, OverlappedStore<Promoted>, f16> product({384, 128, k}, 1);
     expect_exact(product);
   }
 }

@@ -1,42 +1,41 @@
-// Fused products as they are shipped: ptxas must report no spills, no stack and no serialised wgmma.
-#include <gantry/arch/launch.hpp>
+// Fused GEMMs as they are shipped: ptxas must report no spills, no stack and no serialised wgmma.
+#include <gantry/arch/kernel_entry.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/cooperative.hpp>
-#include <gantry/gemm/fused_epilogue.hpp>
-#include <gantry/gemm/pingpong.hpp>
+#include <gantry/gemm/types.hpp>
 
 namespace gantry_test {
 
 using namespace gantry;
 
-struct BiasGelu : FusedElements {
-  static constexpr int kEpiN = 32;
+constexpr GemmEpilogueOptions kNarrow{.epi_n = 32, .stages_c = 2, .stages_d = 2};
+
+struct BiasGelu {
   static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias:bf16))");
-  using Functions = fusion::UserFunctions<>;
 };
-struct WideBiasGelu : BiasGelu {  // subtiles as wide as the tile
-  static constexpr int kEpiN = PingpongConfig::kTileN, kStagesD = 1;
+struct Cooperative : BiasGelu {
+  static constexpr GemmOptions options{
+      .tile = {128, 256}, .stages = 4, .schedule = GemmSchedule::cooperative, .epilogue = kNarrow};
 };
-struct ThreeInTurn : PingpongConfig {
-  static constexpr int kAlternating = 3, kTileN = 128;
+struct Pingpong : BiasGelu {  // subtiles as wide as the tile
+  static constexpr GemmOptions options{.tile = {128, 192},
+                                       .stages = 4,
+                                       .schedule = GemmSchedule::pingpong,
+                                       .epilogue = {.epi_n = 192, .stages_c = 2, .stages_d = 1}};
 };
-struct ResidualAux : FusedElements {
-  static constexpr ElementType kC = ElementType::bf16;
-  static constexpr int kEpiN = 32;
+struct ThreeInTurn : BiasGelu {
+  static constexpr GemmOptions options{
+      .tile = {128, 128}, .stages = 4, .schedule = GemmSchedule::pingpong, .warpgroups = 3, .epilogue = kNarrow};
+};
+struct ResidualAux {
   static constexpr fusion::Graph graph = fusion::graph("aux:bf16 = acc + c + row(bias:bf16); d = gelu_tanh(aux)");
-  using Functions = fusion::UserFunctions<>;
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .tile = {128, 192}, .stages = 3, .schedule = GemmSchedule::pingpong, .epilogue = kNarrow};
 };
 
-template <class Config, class Fusion>
-using Cooperative = CooperativeGemm<Config, FusedEpilogue<Config, Fusion>>;
-template <class Config, class Fusion>
-using Pingpong = PingpongGemm<Config, FusedEpilogue<Config, Fusion>>;
-
-const void* kernels[] = {
-    reinterpret_cast<const void*>(detail::kernel_entry<Cooperative<CooperativeConfig, BiasGelu>>),
-    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, WideBiasGelu>>),
-    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<PingpongConfig, ResidualAux>>),
-    reinterpret_cast<const void*>(detail::kernel_entry<Pingpong<ThreeInTurn, BiasGelu>>),
-};
+template <class Spec>
+const void* entry() {
+  return reinterpret_cast<const void*>(detail::kernel_entry<typename GemmTypes<Spec>::Kernel>);
+}
+const void* kernels[] = {entry<Cooperative>(), entry<Pingpong>(), entry<ThreeInTurn>(), entry<ResidualAux>()};
 
 }  // namespace gantry_test

@@ -13,50 +13,71 @@
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/pingpong.hpp>
 
+#include "kernel_params.hpp"
+
 namespace gantry {
 namespace {
 
+constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
+
 template <int M, int N, int Stages>
-struct Together : CooperativeConfig {
-  static constexpr int kTileN = 128, kStages = Stages, kClusterM = M, kClusterN = N;
+struct Together {
+  static constexpr GemmOptions options{.tile = {128, 128}, .cluster = {M, N}, .stages = Stages, .schedule = kTogether};
 };
 template <int M, int N, int Stages>
-struct InTurn : PingpongConfig {
-  static constexpr int kTileN = 128, kStages = Stages, kClusterM = M, kClusterN = N;
+struct InTurn {
+  static constexpr GemmOptions options{.tile = {128, 128}, .cluster = {M, N}, .stages = Stages, .schedule = kInTurn};
 };
-// Tiles of a single row of products, and tiles that fill the registers.
-struct Low : PingpongConfig {
-  static constexpr int kTileM = 64, kTileN = 128, kStages = 3, kClusterM = 1;
+// Tiles of a single row of wgmmas, and tiles that fill the registers.
+struct Low {
+  static constexpr GemmOptions options{.tile = {64, 128}, .cluster = {1, 1}, .stages = 3, .schedule = kInTurn};
 };
-// Three rows of products.
-struct Tall : PingpongConfig {
-  static constexpr int kTileM = 192, kTileN = 64, kStages = 2, kClusterM = 1, kClusterN = 2;
+// Three rows of wgmmas.
+struct Tall {
+  static constexpr GemmOptions options{.tile = {192, 64}, .cluster = {1, 2}, .stages = 2, .schedule = kInTurn};
 };
-struct ThreeInTurn : PingpongConfig {
-  static constexpr int kAlternating = 3, kTileN = 64, kStages = 2;
+struct ThreeInTurn {
+  static constexpr GemmOptions options{
+      .tile = {128, 64}, .cluster = {2, 1}, .stages = 2, .schedule = kInTurn, .warpgroups = 3};
 };
-struct Large : PingpongConfig {
-  static constexpr int kTileN = 192, kStages = 3, kClusterM = 1;
+struct Large {
+  static constexpr GemmOptions options{.tile = {128, 192}, .cluster = {1, 1}, .stages = 3, .schedule = kInTurn};
 };
 
-struct Everything : FusedElements {
-  static constexpr ElementType kC = ElementType::bf16;
+struct Everything {
+  static constexpr ElementType c = ElementType::bf16, d = ElementType::bf16;
+  static constexpr GemmEpilogueOptions staging{.epi_n = 64, .stages_c = 2, .stages_d = 2, .reuse = Choice::no};
   static constexpr fusion::Graph graph =
       fusion::graph("aux:bf16 = alpha * acc + beta * c + row(bias) + col(shift); d = relu(aux)");
-  using Functions = fusion::UserFunctions<>;
 };
 struct InTallSubtiles : Everything {
-  static constexpr int kEpiM = 128, kEpiN = 32;
+  static constexpr GemmEpilogueOptions staging{
+      .epi_n = 32, .stages_c = 2, .stages_d = 2, .reuse = Choice::no, .epi_m = 128};
 };
-struct Plain : FusedElements {
+struct PlainFusion {
+  static constexpr ElementType c = ElementType::void_, d = ElementType::bf16;
+  static constexpr GemmEpilogueOptions staging{.epi_n = 64, .stages_c = 2, .stages_d = 2};
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
-  using Functions = fusion::UserFunctions<>;
+};
+struct Gelu {
+  static constexpr ElementType c = ElementType::void_, d = ElementType::f32;
+  static constexpr GemmEpilogueOptions staging{.epi_n = 64, .stages_c = 2, .stages_d = 2};
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias))");
 };
 
-struct Gelu : FusedElements {
-  static constexpr ElementType kD = ElementType::f32;
-  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias))");
+// A tile with an epilogue.
+template <class Tile, class Fusion>
+struct Fused {
+  static constexpr fusion::Graph graph = Fusion::graph;
   using Functions = fusion::UserFunctions<>;
+  static constexpr GemmDesign design = [] {
+    GemmOptions o = Tile::options;
+    o.c = Fusion::c;
+    o.d = Fusion::d;
+    o.epilogue = Fusion::staging;
+    return make_gemm_design(o, graph);
+  }();
+  static_assert(design.ok());
 };
 
 // Small integers, so that sums are exact and only the last rounding is not.
@@ -104,13 +125,15 @@ Report run(const Matrices& x, const Arguments& arguments, const SimulatorOptions
   problem.m = x.m;
   problem.n = x.n;
   problem.k = x.k;
-  const auto params = Kernel::make_params(problem, epilogue, ctas, encode);
-  return Simulator(options).run<Kernel>(Kernel::launch_config(params), params);
+  const auto params = gantry_test::kernel_params<Kernel>(problem, epilogue, ctas);
+  return Simulator(options).run<Kernel>(gantry_test::config_of<Kernel>(params), params);
 }
 
-template <template <class, class> class Gemm, class Config, class Fusion = Everything>
+template <template <class, class, class, class> class Gemm, class Tile, class Fusion = Everything>
 void check_everything(int m, int n, int k, int ctas, int seeds) {
-  using Epilogue = FusedEpilogue<Config, Fusion>;
+  using Design = Fused<Tile, Fusion>;
+  using Epilogue = FusedEpilogue<Design>;
+  using Kernel = Gemm<Design, Epilogue, PersistentScheduler, TmaOperands<Design>>;
   Matrices x(m, n, k);
   typename Epilogue::Arguments arguments;
   arguments.c = {x.c.data(), n, 0};
@@ -122,7 +145,7 @@ void check_everything(int m, int n, int k, int ctas, int seeds) {
   arguments.fusion["aux"] = x.aux.data();
   for (int seed = 0; seed < seeds; ++seed) {
     for (bf16& y : x.d) y = bf16(-1e30f);
-    const Report report = run<Gemm<Config, Epilogue>, Epilogue>(
+    const Report report = run<Kernel, Epilogue>(
         x, arguments,
         {.seed = static_cast<std::uint64_t>(seed), .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct}, ctas);
     ASSERT_TRUE(report.clean()) << report.text();
@@ -175,12 +198,12 @@ TEST(FusedProduct, PingpongIsExactWhereATileIsOneStep) { check_everything<Pingpo
 
 // One warpgroup has nothing to do.
 TEST(FusedProduct, PingpongTakesASingleTile) {
-  using Config = InTurn<1, 1, 2>;
-  using Epilogue = FusedEpilogue<Config, Plain>;
+  using Design = Fused<InTurn<1, 1, 2>, PlainFusion>;
+  using Epilogue = FusedEpilogue<Design>;
   Matrices x(40, 48, 24);
   typename Epilogue::Arguments arguments;
   arguments.d = {x.d.data(), x.n, 0};
-  const Report report = run<PingpongGemm<Config, Epilogue>, Epilogue>(x, arguments, {.seed = 5}, 1);
+  const Report report = run<PingpongGemm<Design, Epilogue>, Epilogue>(x, arguments, {.seed = 5}, 1);
   ASSERT_TRUE(report.clean()) << report.text();
   for (int i = 0; i < x.m; ++i) {
     for (int j = 0; j < x.n; ++j) ASSERT_EQ(x.d[x.at(i, j)].bits, bf16(x.sum(i, j)).bits) << i << ", " << j;
@@ -197,15 +220,15 @@ static_assert(!adds_halves("d = gelu(acc + row(bias))"));
 static_assert(!adds_halves("d = gelu_tanh(acc * row(bias))"));
 
 TEST(FusedProduct, SumsOfHalvesGiveTheBitsOfTheFunction) {
-  using Config = InTurn<1, 1, 2>;
-  using Epilogue = FusedEpilogue<Config, Gelu>;
+  using Design = Fused<InTurn<1, 1, 2>, Gelu>;
+  using Epilogue = FusedEpilogue<Design>;
   Matrices x(40, 136, 24);
   for (float& b : x.bias) b *= 0.0371f;
   std::vector<float> d(x.d.size());
   typename Epilogue::Arguments arguments;
   arguments.d = {d.data(), x.n, 0};
   arguments.fusion["bias"] = x.bias.data();
-  const Report report = run<PingpongGemm<Config, Epilogue>, Epilogue>(x, arguments, {.seed = 5}, 1);
+  const Report report = run<PingpongGemm<Design, Epilogue>, Epilogue>(x, arguments, {.seed = 5}, 1);
   ASSERT_TRUE(report.clean()) << report.text();
   for (int i = 0; i < x.m; ++i) {
     for (int j = 0; j < x.n; ++j) {

@@ -7,6 +7,7 @@
 #include <gantry/arch/launch.hpp>
 
 #include "../gpu_checks.cuh"
+#include "kernel_params.hpp"
 #include "operands.hpp"
 #include "sums_of_types.hpp"
 
@@ -156,8 +157,9 @@ struct GpuProduct {
     problem.k = e.k;
     problem.l = e.l;
     const int ctas = processors() / 4 * 4;  // clusters of four do not reach every SM
-    auto params = Gemm::make_params(problem, {d, e.m, e.n}, ctas, encode);
-    const LaunchResult result = launch(Gpu{}, Gemm::launch_config(params), Gemm{}, params);
+    const typename StoreSums<DesignOf<kind>>::Params epilogue{d, e.m, e.n};
+    const auto params = kernel_params<Gemm>(problem, epilogue, ctas, encode);
+    const LaunchResult result = launch(Gpu{}, config_of<Gemm>(params), Gemm{}, params);
     if (!result) std::fprintf(stderr, "%s\n", result.problem.c_str());
   }
 };

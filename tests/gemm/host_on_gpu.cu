@@ -207,7 +207,7 @@ class Product : public Job {
   using A = typename Args::A;
   using B = typename Args::B;
   using D = typename Args::D;
-  static constexpr GemmOptions kOptions = Gemm<Spec>::kOptions;
+  static constexpr GemmOptions kOptions = Gemm<Spec>::kDesign.options;
   static constexpr bool kEverything = __is_same(Spec, Everything);
 
   Product(GemmExtents e, Memory& memory, Random& random, cudaStream_t stream) : memory_(memory), args_(e) {
@@ -315,7 +315,7 @@ struct Lane {
 // Sizes that alignment allows: every residue of M and K, and of N where columns of D are contiguous.
 template <class Spec>
 std::unique_ptr<Job> product(Lane& lane, Random& random, GemmExtents e = {}) {
-  constexpr GemmOptions o = Gemm<Spec>::kOptions;
+  constexpr GemmOptions o = Gemm<Spec>::kDesign.options;
   constexpr int chunk = 128 / element_bits(o.d);
   if (e.m == 0) {
     const auto extent = [&](int most) { return 1 + below(random, below(random, 4) == 0 ? most : most / 4); };

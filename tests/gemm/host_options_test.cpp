@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/resolve.hpp>
+#include <gantry/gemm/design.hpp>
+#include <gantry/gemm/from_builder.hpp>
 
 namespace gantry {
 namespace {
@@ -190,15 +191,16 @@ TEST(GemmOptions, AreNamedInShort) {
   EXPECT_EQ(staging_text(GemmOptions{.stages = 5}), "s5");
 }
 
-TEST(ResolvedOptions, KeepWhatIsSetAndLeaveNothingOpen) {
+TEST(GemmDesign, KeepsWhatIsSetAndLeavesNothingOpen) {
   const ElementType elements[] = {ElementType::bf16, ElementType::tf32, ElementType::e4m3, ElementType::s8};
   for (const ElementType element : elements) {
     for (const int m : {0, 64, 128, 256}) {
       for (const int n : {0, 64, 120, 192, 256}) {
         for (const fusion::Graph& graph : {kPlain, kBias}) {
           const GemmOptions asked{.a = element, .b = element, .tile = {.m = m, .n = n}, .cluster = {.n = 2}};
-          if (!problems(asked).empty()) continue;
-          const GemmOptions o = resolve(asked, graph);
+          const GemmDesign design = make_gemm_design(asked, graph);
+          if (!design.ok()) continue;
+          const GemmOptions& o = design.options;
           SCOPED_TRACE(to_text(o).c_str());
           EXPECT_THAT(sentences(o), ElementsAre());
           EXPECT_NE(o.schedule, GemmSchedule::automatic);
@@ -206,39 +208,109 @@ TEST(ResolvedOptions, KeepWhatIsSetAndLeaveNothingOpen) {
           EXPECT_TRUE(o.tile.n == n || (n == 0 && o.tile.n > 0));
           EXPECT_EQ(o.tile.k * element_bits(element), 1024);
           EXPECT_EQ(o.cluster, (GemmCluster{1, 2}));
-          EXPECT_EQ(o.tile.n % o.epilogue.epi_n, 0);
-          EXPECT_GT(o.epilogue.stages_d, 0);
+          EXPECT_GE(o.stages, 2);
+          const Subtiles part = design.subtiles();
+          EXPECT_EQ(part.m % part.epi_m, 0);
+          EXPECT_EQ(part.n % part.epi_n, 0);
         }
       }
     }
   }
 }
 
-TEST(ResolvedOptions, HaveTilesThatTheirWarpgroupsHold) {
-  EXPECT_EQ(to_text(resolve({.warpgroups = 3}, kPlain)), "128x128x64 pingpong3 2x1 bf16");
-  EXPECT_EQ(resolve({.tile = {64, 64}, .schedule = GemmSchedule::cooperative}, kBias).warpgroups, 1);
-  EXPECT_EQ(resolve({}, kPlain).warpgroups, 2);
+std::string name(const GemmOptions& asked, const fusion::Graph& graph) {
+  return to_text(make_gemm_design(asked, graph).options).c_str();
 }
 
-TEST(ResolvedOptions, PlainProductsShareTilesAndOthersTakeTurns) {
-  EXPECT_EQ(to_text(resolve({}, kPlain)), "128x256x64 cooperative 2x1 bf16");
-  EXPECT_EQ(to_text(resolve({}, kBias)), "128x192x64 pingpong 2x1 bf16");
+TEST(GemmDesign, HasTilesThatItsWarpgroupsHold) {
+  EXPECT_EQ(name({.warpgroups = 3}, kPlain), "128x128x64 pingpong3 2x1 bf16");
+  EXPECT_EQ(make_gemm_design({.tile = {64, 64}, .schedule = GemmSchedule::cooperative}, kBias).roles.math_warpgroups,
+            1);
+  EXPECT_EQ(make_gemm_design({}, kPlain).roles.tile_warpgroups, 2);
+}
+
+TEST(GemmDesign, SharesTilesOfPlainGemmsAndAlternatesOthers) {
+  EXPECT_EQ(name({}, kPlain), "128x256x64 cooperative 2x1 bf16");
+  EXPECT_EQ(name({}, kBias), "128x192x64 pingpong 2x1 bf16");
 }
 
 // With one more stage the block would be too large; 8 is where more no longer help.
-TEST(ResolvedOptions, HaveAsManyStagesAsFit) {
-  for (const int n : {64, 128, 256}) {
-    for (const int epilogue : {0, 16384, 32768, 65536}) {
-      const GemmOptions o = resolve({.tile = {.m = 128, .n = n}}, kPlain);
-      const int stages = stages_beside(o, epilogue);
-      EXPECT_LE(stages * (stage_bytes(o) + 16) + epilogue, 232448);
-      EXPECT_TRUE(stages == 8 || (stages + 1) * (stage_bytes(o) + 16) + epilogue + 2048 > 232448);
+TEST(GemmDesign, HasAsManyStagesAsFit) {
+  for (const int n : {64, 128, 192, 256}) {
+    for (const fusion::Graph& graph : {kPlain, kBias}) {
+      const GemmDesign d = make_gemm_design({.tile = {.m = 128, .n = n}}, graph);
+      ASSERT_TRUE(d.ok());
+      EXPECT_LE(d.shared.bytes, kSm90.shared_bytes_per_block);
+      EXPECT_TRUE(d.options.stages == 8 || d.shared.bytes + d.stage_bytes() > kSm90.shared_bytes_per_block) << n;
     }
   }
-  EXPECT_EQ(stages_beside(resolve({}, kPlain), 200'000), 0);
 }
 
-TEST(ResolvedOptions, FollowFromABuilderOfEpilogues) {
+// Nothing in shared memory or in the parameters lies in anything else, and everything is aligned as TMA and mbarriers
+// ask.
+TEST(GemmDesign, LaysOutSharedMemoryAndParametersWithoutOverlap) {
+  const fusion::Graph everything =
+      fusion::graph("aux:bf16 = alpha * acc + beta * c + row(bias); d = gelu(aux) + load(x:bf16)");
+  for (const GemmSchedule schedule : {GemmSchedule::cooperative, GemmSchedule::pingpong}) {
+    for (const fusion::Graph& graph : {kPlain, kBias, everything}) {
+      const GemmDesign d = make_gemm_design({.tile = {128, 128}, .schedule = schedule}, graph);
+      ASSERT_TRUE(d.ok());
+      const GemmSharedMap& s = d.shared;
+      EXPECT_EQ(s.a, 0);
+      EXPECT_EQ(s.b, d.options.stages * 128 * 128);
+      EXPECT_EQ(s.pipeline, d.options.stages * d.stage_bytes());
+      EXPECT_GE(s.epilogue, s.pipeline + 16 * d.options.stages);
+      EXPECT_EQ(s.epilogue % 1024, 0);
+      EXPECT_EQ(s.epilogue_pipelines, s.epilogue + d.roles.math_warpgroups * s.epilogue_part);
+      EXPECT_GE(s.order, s.epilogue + s.epilogue_bytes);
+      EXPECT_EQ(s.order % 8, 0);
+      EXPECT_GE(s.bytes, s.order);
+      const GemmParameterMap& p = d.params;
+      for (const int map : {p.a, p.b, p.d}) EXPECT_EQ(map % 128, 0);
+      EXPECT_EQ(p.b, p.a + 128);
+      EXPECT_GE(p.schedule, p.d + 128);
+      EXPECT_GE(p.workspace, p.schedule + static_cast<int>(sizeof(TileSchedule)));
+      EXPECT_GE(p.bytes, p.workspace + 8);
+    }
+  }
+}
+
+// A design is a fixed point: asked for again as it is, nothing changes.
+TEST(GemmDesign, OfItsOwnOptionsIsTheSame) {
+  for (const GemmSchedule schedule : {GemmSchedule::automatic, GemmSchedule::cooperative, GemmSchedule::pingpong}) {
+    for (const fusion::Graph& graph : {kPlain, kBias}) {
+      for (const int n : {0, 96, 128, 256}) {
+        const GemmDesign once = make_gemm_design({.tile = {.n = n}, .schedule = schedule}, graph);
+        if (!once.ok()) continue;
+        const GemmDesign again = make_gemm_design(once.options, graph);
+        EXPECT_EQ(again.options, once.options);
+        EXPECT_EQ(again.store, once.store);
+        EXPECT_EQ(again.shared, once.shared);
+        EXPECT_EQ(again.params, once.params);
+        EXPECT_TRUE(again.a == once.a && again.b == once.b && again.d == once.d);
+      }
+    }
+  }
+}
+
+// What a policy refuses, a design refuses: before this a kernel failed to compile.
+TEST(GemmDesign, RefusesWhatItsEpilogueCannotBe) {
+  const GemmDesign d = make_gemm_design(
+      {.tile = {128, 256}, .schedule = GemmSchedule::cooperative, .epilogue = {.epi_n = 64, .epi_m = 128}}, kBias);
+  EXPECT_FALSE(d.ok());
+  const GemmDesign odd = make_gemm_design({.d = ElementType::e2m3, .tile = {128, 128}}, kBias);
+  EXPECT_TRUE(odd.reasons.has(GemmRule::epilogue));
+  EXPECT_THAT(describe(odd.reasons[0]).c_str(), testing::StartsWith("the epilogue: D"));
+}
+
+TEST(GemmDesign, TypesAnUntypedCAsD) {
+  const fusion::Graph graph = fusion::graph("d = acc + c");
+  EXPECT_EQ(make_gemm_design({.d = ElementType::f16}, graph).options.c, ElementType::f16);
+  EXPECT_EQ(make_gemm_design({.c = ElementType::f32, .d = ElementType::f16}, graph).options.c, ElementType::f32);
+  EXPECT_EQ(make_gemm_design({}, kPlain).options.c, ElementType::void_);
+}
+
+TEST(GemmOptions, FollowFromABuilderOfEpilogues) {
   constexpr CollectiveBuilder kBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
                                        .tile = {64, 128, 64},
                                        .epi_tile = {64, 32},

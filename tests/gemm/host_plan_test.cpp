@@ -124,13 +124,11 @@ TEST(GemmArguments, RefuseStridesThatAreTooLong) {
   EXPECT_THAT(can_implement(args), IsEmpty());
 }
 
-struct Largest : CooperativeConfig {
-  static constexpr int kTileM = 256, kTileN = 128, kClusterM = 2, kClusterN = 2;
-};
 TEST(GemmArguments, CountTilesOfTheLargestSizes) {
   constexpr int most = 0x7fffff00;
-  static_assert(GemmShape<Largest>::clusters_along_m(most) == (1LL << 31) / 512);
-  static_assert(GemmShape<Largest>::clusters_along_n(most) == (1LL << 31) / 256 - 1);
+  constexpr GemmDesign largest = make_gemm_design({.tile = {256, 128}, .cluster = {2, 2}}, fusion::graph("d = acc"));
+  static_assert(largest.clusters_along_m(most) == (1LL << 31) / 512);
+  static_assert(largest.clusters_along_n(most) == (1LL << 31) / 256 - 1);
   EXPECT_THAT(can_implement(arguments({.m = most, .n = most, .k = most, .batch = most})),
               testing::Contains(HasSubstr("counted in 30 bits; even with M = 1 there are too many")));
 }

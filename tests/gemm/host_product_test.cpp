@@ -58,7 +58,8 @@ struct Tensor32 {
                                        .cluster = {1, 1}};
   static constexpr fusion::Graph graph = fusion::graph("d = silu(acc)");
 };
-static_assert(Gemm<Tensor32>::kOptions.epilogue.epi_n == 96 && Gemm<Tensor32>::kOptions.epilogue.stages_d == 1);
+static_assert(Gemm<Tensor32>::kDesign.options.epilogue.epi_n == 96 &&
+              Gemm<Tensor32>::kDesign.options.epilogue.stages_d == 1);
 // One warpgroup has a tile to itself.
 struct Integers {
   static constexpr GemmOptions options{.a = ElementType::s8,
@@ -181,7 +182,7 @@ struct Operands {
 template <class Spec, class Give>
 void expect_right(GemmExtents e, unsigned seed, const Give& give) {
   using Args = GemmArguments<Spec>;
-  constexpr GemmOptions o = Gemm<Spec>::kOptions;
+  constexpr GemmOptions o = Gemm<Spec>::kDesign.options;
   SCOPED_TRACE(testing::Message() << e.m << " x " << e.n << " x " << e.k << ", " << e.batch << " of them, seed "
                                   << seed);
   Random random(seed);
@@ -211,7 +212,7 @@ constexpr auto kNothing = [](auto&, Random&) { return Nothing(); };
 template <class Spec, class Give>
 void expect_random_sizes_right(const Give& give) {
   const unsigned count = std::getenv("GANTRY_LONG_TESTS") ? 60 : 3;
-  constexpr GemmOptions o = Gemm<Spec>::kOptions;
+  constexpr GemmOptions o = Gemm<Spec>::kDesign.options;
   constexpr int chunk_m = o.layout_d == kColumnMajor ? 8 : 1, chunk_n = o.layout_d == kColumnMajor ? 1 : 8;
   for (unsigned seed = 0; seed < count && !testing::Test::HasFatalFailure(); ++seed) {
     Random random(seed + 100);

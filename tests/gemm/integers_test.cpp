@@ -8,26 +8,30 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
-#include <gantry/tma/encode.hpp>
+
+#include "kernel_params.hpp"
 
 namespace gantry {
 namespace {
 
-struct Bytes : CooperativeConfig {
-  static constexpr ElementType kA = ElementType::s8, kB = ElementType::s8;
-  static constexpr int kTileN = 32, kStages = 2, kClusterM = 1;
-};
-struct AsTheyAre : FusedElements {
-  static constexpr ElementType kD = ElementType::s32, kCompute = ElementType::s32;
-  static constexpr int kEpiN = 32;
+struct AsTheyAre {
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
   using Functions = fusion::UserFunctions<>;
+  static constexpr GemmDesign design = make_gemm_design({.a = ElementType::s8,
+                                                         .b = ElementType::s8,
+                                                         .d = ElementType::s32,
+                                                         .tile = {128, 32},
+                                                         .cluster = {1, 1},
+                                                         .stages = 2,
+                                                         .schedule = GemmSchedule::cooperative,
+                                                         .epilogue = {.epi_n = 32, .stages_c = 2, .stages_d = 2}},
+                                                        graph);
 };
 
 // An f32 has no odd numbers beyond 2^24.
 TEST(SumsOfIntegers, AreStoredWithEveryBit) {
-  using Epilogue = FusedEpilogue<Bytes, AsTheyAre>;
-  using Kernel = CooperativeGemm<Bytes, Epilogue>;
+  using Epilogue = FusedEpilogue<AsTheyAre>;
+  using Kernel = CooperativeGemm<AsTheyAre, Epilogue>;
   constexpr int m = 3, n = 8, k = 2048;
   const std::vector<std::int8_t> a(m * k, 127);
   std::vector<std::int8_t> b(n * k, 127);
@@ -38,8 +42,9 @@ TEST(SumsOfIntegers, AreStoredWithEveryBit) {
   arguments.d = {d.data(), n, 0};
   const EpilogueProblem shape{m, n, k, 1};
   const auto epilogue = to_underlying_arguments<Epilogue::Part>(shape, arguments, encode);
-  const auto params = Kernel::make_params({.a = a.data(), .b = b.data(), .m = m, .n = n, .k = k}, epilogue, 1, encode);
-  const LaunchResult ran = launch(Simulator({.seed = 2}), Kernel::launch_config(params), Kernel{}, params);
+  const GemmProblem problem{.a = a.data(), .b = b.data(), .m = m, .n = n, .k = k};
+  const auto params = gantry_test::kernel_params<Kernel>(problem, epilogue, 1);
+  const LaunchResult ran = launch(Simulator({.seed = 2}), gantry_test::config_of<Kernel>(params), Kernel{}, params);
   ASSERT_TRUE(ran) << ran.problem;
   for (int i = 0; i < m * n; ++i) EXPECT_EQ(d[static_cast<std::size_t>(i)], 127 * 127 * (i % n == 0 ? 2047 : 2048));
 }

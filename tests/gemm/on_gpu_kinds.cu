@@ -19,8 +19,8 @@ constexpr Kind kLike{.a = ElementType::GANTRY_A,
                      .promote = GANTRY_PROMOTE,
                      .stages = 4};
 constexpr EveryKernel kEvery = EveryKernel::of(kLike);
-constexpr int kStep = GemmShape<ConfigOf<kLike>>::kTileK;
-using Sum = element_t<GemmShape<ConfigOf<kLike>>::kAccumulator>;
+constexpr int kStep = GemmShape<DesignOf<kLike>>::kTileK;
+using Sum = element_t<GemmShape<DesignOf<kLike>>::kAccumulator>;
 using A = GpuOperand<kLike.a>;
 using B = GpuOperand<kLike.b>;
 
@@ -128,7 +128,7 @@ void check_promotion(Tally& tally) {
 // as the root of K and may lose a unit of the accumulator in every instruction.
 void check_against_vendor(Tally& tally) {
   constexpr int kShapes = 24;
-  constexpr int chunk = 16 * 8 / GemmShape<ConfigOf<kLike>>::kElementBits;
+  constexpr int chunk = 16 * 8 / element_bits(kLike.a);
   Vendor vendor;
   std::mt19937 random(kLike.a == kLike.b ? 5 : 6);
   const auto extent = [&](int most) {
@@ -147,7 +147,7 @@ void check_against_vendor(Tally& tally) {
       tally.count(false);
       continue;
     }
-    const bool bytes = GemmShape<ConfigOf<kLike>>::kElementBits == 8;
+    const bool bytes = element_bits(kLike.a) == 8;
     const double unit = bytes ? 0x1p-13 : 0x1p-23, steps = 1 + e.k / static_cast<double>(kStep / 4);
     const auto tolerance = static_cast<float>(integers ? 0 : 2 * unit * steps * std::sqrt(e.k));
     for_each_kernel([&](auto i) {
@@ -161,7 +161,7 @@ void check_against_vendor(Tally& tally) {
 Answer check_all(Extent extent) {
   Answer answer;
   check_exact(answer.exact, extent);
-  if constexpr (!GemmShape<ConfigOf<kLike>>::kIntegers) check_special_values(answer.special);
+  if constexpr (!__is_same(Sum, std::int32_t)) check_special_values(answer.special);
   if constexpr (arch::is_fp8(detail::MmaTypeOf<A::T>::value)) check_promotion(answer.special);
   if constexpr (vendor_has(kLike)) {
     if (extent == Extent::all) check_against_vendor(answer.vendor);

@@ -1,5 +1,6 @@
 // The tile scheduler by its definition: every K step of every tile is done exactly once, and in time.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 #include <tuple>
@@ -202,14 +203,26 @@ TEST(TileSchedule, LetsSeveralClustersShareFewTilesOfALongK) {
 }
 
 // The best of those that were measured with 256 x 256 x 16384 (docs/performance.md).
+// With the latencies that were measured, no other number of parts would be faster by more than a K tile's rounding.
 TEST(TileSchedule, SharesTilesAsTheirSizeAsksFor) {
-  const auto parts = [](int m, int n, TileSchedule tiles) {
-    tiles.k_steps = 256;
-    return make_tile_schedule(with_costs_of(tiles, m, n), 66).parts;
+  struct Case {
+    int m, n, tiles;
   };
-  EXPECT_EQ(parts(64, 64, {.m = 2, .n = 4}), 8);
-  EXPECT_EQ(parts(128, 64, {.m = 2, .n = 2}), 8);
-  EXPECT_EQ(parts(128, 128, {.m = 2, .n = 2}), 8);
+  const GemmLatencies& l = kH200.latency;
+  constexpr int kSteps = 256;
+  for (const Case& c : {Case{64, 64, 8}, Case{128, 64, 4}, Case{128, 128, 4}, Case{64, 32, 4}}) {
+    const double shared = l.smem_read_share * (c.m / 64.0 * (64 + c.n)) + c.m + c.n;
+    const double step = std::max(c.m * c.n / 32.0, shared) + l.k_step, sums = 4.0 * c.m * c.n / l.split_rate;
+    const auto cycles = [&](int parts) {
+      const double handover = l.split_handover + sums + (parts - 1) * std::max(sums, l.split_add);
+      return std::ceil(double(kSteps) / parts) * step + (parts > 1 ? handover : 0);
+    };
+    const TileSchedule s = make_tile_schedule(with_costs_of({.m = 1, .n = c.tiles, .k_steps = kSteps}, c.m, c.n), 66);
+    EXPECT_GT(s.parts, 1);
+    for (int parts = 1; parts * c.tiles <= 66; ++parts) {
+      EXPECT_LE(cycles(s.parts), cycles(parts) + (parts + 2) * step) << c.m << " x " << c.n << ": " << parts;
+    }
+  }
 }
 
 TEST(TileSchedule, DealsOutOneWaveByKStepsWhereNoTwoClustersFitATile) {

@@ -16,35 +16,57 @@
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/reduce_store.hpp>
-#include <gantry/tma/encode.hpp>
+
+#include "kernel_params.hpp"
 
 namespace gantry {
 namespace {
 
 // One warpgroup and 64 rows, for speed.
 template <int M, int N>
-struct Small : CooperativeConfig {
-  static constexpr int kTileM = 64, kTileN = 128, kTileWarpgroups = 1, kStages = 2;
-  static constexpr int kClusterM = M, kClusterN = N;
+struct Small {
+  static constexpr GemmOptions options{
+      .tile = {64, 128}, .cluster = {M, N}, .stages = 2, .schedule = GemmSchedule::cooperative};
 };
-struct Shared : CooperativeConfig {
-  static constexpr int kTileN = 32, kStages = 3;
-  static constexpr int kClusterM = 1, kClusterN = 2;
+struct Shared {
+  static constexpr GemmOptions options{
+      .tile = {128, 32}, .cluster = {1, 2}, .stages = 3, .schedule = GemmSchedule::cooperative};
 };
 
-struct WithSource : FusedElements {
-  static constexpr ElementType kC = ElementType::bf16, kD = ElementType::f32;
-  static constexpr int kEpiN = 32;
+template <class Tile>
+struct Plain {
+  static constexpr GemmDesign design = make_gemm_design(Tile::options, fusion::graph("d = acc"));
+};
+template <class Tile>
+struct WithSource {
   static constexpr fusion::Graph graph = fusion::graph("d = acc + c + row(bias)");
   using Functions = fusion::UserFunctions<>;
+  static constexpr GemmDesign design = [] {
+    GemmOptions o = Tile::options;
+    o.c = ElementType::bf16;
+    o.d = ElementType::f32;
+    o.epilogue = {.epi_n = 32, .stages_c = 2, .stages_d = 2};
+    return make_gemm_design(o, graph);
+  }();
 };
+template <class Tile, ElementType element>
+struct Adding {
+  static constexpr GemmDesign design = [] {
+    GemmOptions o = Tile::options;
+    o.d = element;
+    o.split = SplitMode::reduce_add;
+    return make_gemm_design(o, fusion::graph("d = acc"));
+  }();
+};
+template <class Tile>
+using PlainGemm = CooperativeGemm<Plain<Tile>, OverlappedStore<Plain<Tile>>>;
 
 struct Size {
   int m, n, k;
   int l = 1;
 };
 
-constexpr auto kEncode = [](const TmaDescriptorParams& p) { return encode_packed(p).map; };
+using gantry_test::config_of, gantry_test::kEncodePacked, gantry_test::kernel_params, gantry_test::map_of_d;
 
 // Operands, small integers so that sums are exact, or not; the kernel's parameters; launches.
 template <class Kernel, class D>
@@ -79,28 +101,28 @@ class Product {
     problem.n = n;
     problem.k = k;
     problem.l = l;
-    params = Kernel::make_params(problem, make_epilogue(*this, problem), 1 << 20, kEncode);
+    params = kernel_params<Kernel>(problem, make_epilogue(*this, problem), 1 << 20);
     set_schedule(params.schedule);
   }
 
   void set_schedule(const TileSchedule& schedule) {
     params.schedule = schedule;
     const int ctas = schedule.clusters * Kernel::kCluster;
-    workspace.assign(Kernel::Sums::workspace_bytes(ctas) / sizeof(arch::f32x4), {});
+    workspace.assign(split_workspace_bytes(Kernel::design(), ctas) / sizeof(arch::f32x4), {});
     params.workspace = reinterpret_cast<unsigned char*>(workspace.data());
   }
   void set_parts(int parts) { set_schedule(with_parts(params.schedule, parts)); }
 
   LaunchResult run(SimulatorOptions options, float initial = -1e30f) {
     for (D& x : d) x = static_cast<D>(initial);
-    const LaunchConfig config = Kernel::launch_config(params);
+    const LaunchConfig config = config_of<Kernel>(params);
     if (options.resident_clusters == 0) options.resident_clusters = params.schedule.clusters;
     return launch(Simulator(std::move(options)), config, Kernel{}, params);
   }
 
   bool flags_are_down() const {
     const auto* flags = reinterpret_cast<const std::uint32_t*>(workspace.data());
-    return std::all_of(flags, flags + Kernel::Sums::kFlagBytes / sizeof *flags, [](auto flag) { return flag == 0; });
+    return std::all_of(flags, flags + kSplitFlagBytes / sizeof *flags, [](auto flag) { return flag == 0; });
   }
 
   // Elements of D that are not f(sum, i, j).
@@ -133,8 +155,8 @@ class Product {
   typename Kernel::Params params{};
 };
 
-template <class Epilogue>
-constexpr auto kPlain = [](const auto&, const GemmProblem& problem) { return Epilogue::make_params(problem, kEncode); };
+template <class Kernel>
+constexpr auto kPlain = [](const auto&, const GemmProblem& problem) { return map_of_d<Kernel>(problem); };
 
 template <class Epilogue>
 constexpr auto kFused = [](auto& x, const GemmProblem&) {
@@ -142,7 +164,7 @@ constexpr auto kFused = [](auto& x, const GemmProblem&) {
   arguments.c = {x.c.data(), x.n, 0};
   arguments.d = {x.d.data(), x.n, 0};
   arguments.fusion["bias"] = x.bias.data();
-  return to_underlying_arguments<typename Epilogue::Part>({x.m, x.n, x.k, 1}, arguments, kEncode);
+  return to_underlying_arguments<typename Epilogue::Part>({x.m, x.n, x.k, 1}, arguments, kEncodePacked);
 };
 
 bool long_form() { return std::getenv("GANTRY_LONG_TESTS") != nullptr; }
@@ -156,10 +178,10 @@ SimulatorOptions options_of(std::uint64_t seed) {
 }
 
 // Two to eight parts, one launch after the other on one workspace each.
-template <class Config>
+template <class Tile>
 void expect_exact_in_parts(Size size) {
-  using Kernel = CooperativeGemm<Config>;
-  Product<Kernel, bf16> product(size, kPlain<DeferredStore<Config>>);
+  using Kernel = PlainGemm<Tile>;
+  Product<Kernel, bf16> product(size, kPlain<Kernel>);
   for (int parts = 2; parts <= 8; ++parts) {
     SCOPED_TRACE(testing::Message() << parts << " parts");
     product.set_parts(parts);
@@ -179,8 +201,8 @@ TEST(SplitProduct, IsExactInClustersAlongN) { expect_exact_in_parts<Small<1, 2>>
 TEST(SplitProduct, IsExactInSquareClusters) { expect_exact_in_parts<Small<2, 2>>({72, 136, 520}); }
 
 TEST(SplitProduct, IsExactInABatch) {
-  using Kernel = CooperativeGemm<Small<1, 1>>;
-  Product<Kernel, bf16> product({72, 136, 200, 2}, kPlain<DeferredStore<Small<1, 1>>>);
+  using Kernel = PlainGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({72, 136, 200, 2}, kPlain<Kernel>);
   product.set_parts(2);
   const LaunchResult result = product.run(options_of(1));
   ASSERT_TRUE(result) << result.problem;
@@ -188,8 +210,8 @@ TEST(SplitProduct, IsExactInABatch) {
 }
 
 TEST(SplitProduct, IsExactWhereRunsFallAcrossTiles) {
-  using Kernel = CooperativeGemm<Small<1, 1>>;
-  Product<Kernel, bf16> product({128, 384, 192}, kPlain<DeferredStore<Small<1, 1>>>);  // six tiles of three steps
+  using Kernel = PlainGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({128, 384, 192}, kPlain<Kernel>);  // six tiles of three steps
   for (const int clusters : {4, 5, 7, 8, 10, 13, 18}) {
     SCOPED_TRACE(testing::Message() << clusters << " clusters");
     product.set_schedule(with_split_tiles(product.params.schedule, clusters));
@@ -200,10 +222,10 @@ TEST(SplitProduct, IsExactWhereRunsFallAcrossTiles) {
   }
 }
 
-template <class Config>
+template <class Tile>
 void expect_fused(Size size, std::initializer_list<int> list_of_parts) {
-  using Epilogue = FusedEpilogue<Config, WithSource>;
-  Product<CooperativeGemm<Config, Epilogue>, float> product(size, kFused<Epilogue>);
+  using Epilogue = FusedEpilogue<WithSource<Tile>>;
+  Product<CooperativeGemm<WithSource<Tile>, Epilogue>, float> product(size, kFused<Epilogue>);
   for (const int parts : list_of_parts) {
     SCOPED_TRACE(testing::Message() << parts << " parts");
     product.set_parts(parts);
@@ -225,8 +247,8 @@ TEST(SplitProduct, RunsAFusedEpilogueOfOneWarpgroup) { expect_fused<Small<2, 1>>
 
 // Inexact sums: another order of additions would show.
 TEST(SplitProduct, RepeatsBitForBit) {
-  using Epilogue = FusedEpilogue<Shared, WithSource>;
-  Product<CooperativeGemm<Shared, Epilogue>, float> product({64, 64, 512}, kFused<Epilogue>, false);
+  using Epilogue = FusedEpilogue<WithSource<Shared>>;
+  Product<CooperativeGemm<WithSource<Shared>, Epilogue>, float> product({64, 64, 512}, kFused<Epilogue>, false);
   product.set_parts(4);
   std::vector<float> first;
   for (std::uint64_t seed = 0; seed < (long_form() ? 50u : 6u); ++seed) {
@@ -242,8 +264,8 @@ TEST(SplitProduct, RepeatsBitForBit) {
 
 // An owner waits for helpers that come after it; they wait for nobody.
 TEST(SplitProduct, EndsWhereTwoClustersAreResident) {
-  using Kernel = CooperativeGemm<Small<1, 1>>;
-  Product<Kernel, bf16> product({64, 384, 192}, kPlain<DeferredStore<Small<1, 1>>>);  // three tiles
+  using Kernel = PlainGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 384, 192}, kPlain<Kernel>);  // three tiles
   for (const int clusters : {5, 8, 9}) {
     product.set_schedule(clusters == 9 ? with_parts(product.params.schedule, 3)
                                        : with_split_tiles(product.params.schedule, clusters));
@@ -257,11 +279,11 @@ TEST(SplitProduct, EndsWhereTwoClustersAreResident) {
 // What a launch leaves in the workspace is not touched before the launch before it has ended: sums are there only after
 // loads, and these wait.
 TEST(SplitProduct, SharesAWorkspaceWithADependentLaunch) {
-  using Kernel = CooperativeGemm<Small<1, 1>>;
-  Product<Kernel, bf16> product({64, 256, 192}, kPlain<DeferredStore<Small<1, 1>>>);
+  using Kernel = PlainGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 256, 192}, kPlain<Kernel>);
   product.set_parts(3);
   KernelLaunch<Kernel> first, second;
-  first.config = second.config = Kernel::launch_config(product.params);
+  first.config = second.config = config_of<Kernel>(product.params);
   first.params = second.params = product.params;
   second.config.dependent = true;
   for (std::uint64_t seed = 0; seed < (long_form() ? 50u : 4u); ++seed) {
@@ -276,19 +298,19 @@ TEST(SplitProduct, SharesAWorkspaceWithADependentLaunch) {
 
 // A workspace that does not start as zeros: sums are taken before they are there.
 TEST(SplitProduct, IsFoundOutWhereAFlagIsUpBeforeTheLaunch) {
-  using Kernel = CooperativeGemm<Small<1, 1>>;
-  Product<Kernel, bf16> product({64, 128, 192}, kPlain<DeferredStore<Small<1, 1>>>);
+  using Kernel = PlainGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 128, 192}, kPlain<Kernel>);
   product.set_parts(3);
   reinterpret_cast<std::uint32_t*>(product.workspace.data())[1] = 1;  // of the first helper
   const LaunchResult result = product.run({.seed = 1, .resident_clusters = 3});
   EXPECT_TRUE(result.report.has("global-race")) << result.report.text();
 }
 
-template <class Config, class D, ElementType element>
+template <class Tile, class D, ElementType element>
 void expect_added(Size size) {
-  using Epilogue = ReduceStore<Config, element>;
-  using Kernel = CooperativeGemm<Config, Epilogue>;
-  Product<Kernel, D> product(size, kPlain<Epilogue>);
+  using Design = Adding<Tile, element>;
+  using Kernel = CooperativeGemm<Design, ReduceStore<Design>>;
+  Product<Kernel, D> product(size, kPlain<Kernel>);
   for (const int parts : {1, 2, 5}) {
     SCOPED_TRACE(testing::Message() << parts << " parts");
     product.set_parts(parts);
@@ -310,12 +332,12 @@ TEST(SplitProduct, AddsItsPartsToA16BitDByTma) { expect_added<Small<1, 1>, f16, 
 
 // (The rest of the kernel: the test of whole tiles.)
 TEST(SplitProduct, NeedsEveryBarrierOfTheHandover) {
-  using Kernel = CooperativeGemm<Small<1, 1>>;
-  Product<Kernel, bf16> product({64, 128, 192}, kPlain<DeferredStore<Small<1, 1>>>);
+  using Kernel = PlainGemm<Small<1, 1>>;
+  Product<Kernel, bf16> product({64, 128, 192}, kPlain<Kernel>);
   product.set_parts(3);
   int barriers = 0;
   for (const SiteUse& site : product.run(options_of(0)).report.sites) {
-    if (site.file.find("handover.hpp") == std::string::npos) continue;
+    if (site.file.find("split_reduction.hpp") == std::string::npos) continue;
     ++barriers;
     bool detected = false;
     for (std::uint64_t seed = 0; seed < 12 && !detected; ++seed) {

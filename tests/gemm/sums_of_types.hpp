@@ -2,6 +2,7 @@
 // and configurations made from a description. For the simulated machine and a GPU.
 #pragma once
 
+#include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/pingpong.hpp>
 
@@ -22,16 +23,26 @@ struct Kind {
   int in_turn = 2;  // warpgroups of the pingpong kernel
 };
 
+// The accumulators are stored by an epilogue of the test's own; the design's epilogue is not used.
 template <Kind kind>
-struct ConfigOf {
-  static constexpr ElementType kA = kind.a, kB = kind.b;
-  static constexpr Major kMajorA = kind.major_a, kMajorB = kind.major_b;
-  static constexpr bool kPromote = kind.promote;
-  static constexpr int kTileM = kind.tile_m, kTileN = kind.tile_n;
-  static constexpr int kTileWarpgroups = kind.kernel == Kernel::cooperative ? 2 : 1;
-  static constexpr int kAlternating = kind.kernel == Kernel::cooperative ? 1 : kind.in_turn;
-  static constexpr int kStages = kind.stages;
-  static constexpr int kClusterM = kind.cluster_m, kClusterN = kind.cluster_n;
+struct DesignOf {
+  static constexpr GemmDesign design = [] {
+    const bool integers = kind.a == ElementType::s8 || kind.a == ElementType::u8;
+    const bool cooperative = kind.kernel == Kernel::cooperative;
+    return make_gemm_design({.a = kind.a,
+                             .b = kind.b,
+                             .d = integers ? ElementType::s32 : ElementType::f32,
+                             .major_a = kind.major_a,
+                             .major_b = kind.major_b,
+                             .tile = {kind.tile_m, kind.tile_n},
+                             .cluster = {kind.cluster_m, kind.cluster_n},
+                             .stages = kind.stages,
+                             .schedule = cooperative ? GemmSchedule::cooperative : GemmSchedule::pingpong,
+                             .warpgroups = cooperative ? 0 : kind.in_turn,
+                             .promote = kind.promote},
+                            fusion::graph("d = acc"));
+  }();
+  static_assert(design.ok());
 };
 
 // Both kernels in clusters of 1 x 1, 2 x 1, 1 x 2 and 2 x 2, and three warpgroups in turn, of the elements, majors and
@@ -55,10 +66,10 @@ struct EveryKernel {
 };
 
 // Row-major, packed.
-template <class Config>
+template <class Design>
 struct StoreSums {
-  using Shape = GemmShape<Config>;
-  using Loop = Mainloop<Config>;
+  using Shape = GemmShape<Design>;
+  using Loop = Mainloop<Design>;
   using Sum = element_t<Shape::kAccumulator>;
   static constexpr bool kLoads = false;
   static constexpr int kSteps = 0;
@@ -67,11 +78,9 @@ struct StoreSums {
     Sum* d;
     int m, n;
   };
-  struct Storage {};
-
   class Consumer {
    public:
-    GANTRY_INLINE Consumer(const Params& params, Storage&) : p_(params) {}
+    GANTRY_INLINE Consumer(const Params& params, SharedMemory) : p_(params) {}
 
     GANTRY_INLINE void prepare(const Work&) {}
     template <class Acc>
@@ -101,15 +110,15 @@ struct StoreSums {
   };
 };
 
-template <class Config, Kernel kernel>
+template <class Design, Kernel kernel>
 struct KernelOf {
-  using type = CooperativeGemm<Config, StoreSums<Config>>;
+  using type = CooperativeGemm<Design, StoreSums<Design>>;
 };
-template <class Config>
-struct KernelOf<Config, Kernel::pingpong> {
-  using type = PingpongGemm<Config, StoreSums<Config>>;
+template <class Design>
+struct KernelOf<Design, Kernel::pingpong> {
+  using type = PingpongGemm<Design, StoreSums<Design>>;
 };
 template <Kind kind>
-using SumsOf = typename KernelOf<ConfigOf<kind>, kind.kernel>::type;
+using SumsOf = typename KernelOf<DesignOf<kind>, kind.kernel>::type;
 
 }  // namespace gantry_test

@@ -1,21 +1,23 @@
-// Kernels of other elements and majors translated for the GPU: none spills or keeps a stack, and products stay in
-// flight.
+// Kernels of other elements and majors translated for the GPU: none spills or keeps a stack, and wgmmas stay in flight.
 #include <gantry/arch/kernel_entry.hpp>
-#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/types.hpp>
 
 namespace gantry::detail {
 
-struct Transposed : CooperativeConfig {
-  static constexpr Major kMajorA = Major::MN, kMajorB = Major::MN;
+struct Transposed {
+  static constexpr GemmOptions options{.major_a = Major::MN, .major_b = Major::MN};
 };
-struct Promoted : CooperativeConfig {
-  static constexpr ElementType kA = ElementType::e4m3, kB = ElementType::e5m2;
-  static constexpr bool kPromote = true;
-  static constexpr int kTileN = 128, kStages = 6;
+struct PromotedProduct {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e5m2,
+                                       .tile = {128, 128},
+                                       .stages = 6,
+                                       .schedule = GemmSchedule::cooperative,
+                                       .promote = true};
 };
 
-using OfTransposed = CooperativeGemm<Transposed>;
-using OfPromoted = CooperativeGemm<Promoted>;
+using OfTransposed = GemmTypes<Transposed>::Kernel;
+using OfPromoted = GemmTypes<PromotedProduct>::Kernel;
 template __global__ void kernel_entry<OfTransposed>(const __grid_constant__ OfTransposed::Params);
 template __global__ void kernel_entry<OfPromoted>(const __grid_constant__ OfPromoted::Params);
 

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <gantry/arch/launch.hpp>
-#include <gantry/tma/encode.hpp>
 
+#include "kernel_params.hpp"
 #include "operands.hpp"
 #include "sums_of_types.hpp"
 
@@ -59,14 +59,14 @@ class TypedProduct {
     problem.n = e_.n;
     problem.k = e_.k;
     problem.l = e_.l;
-    const auto encode = [](const TmaDescriptorParams& p) { return encode_packed(p).map; };
-    auto params = Gemm::make_params(problem, {d_.data(), e_.m, e_.n}, e_.ctas, encode);
+    auto params =
+        kernel_params<Gemm>(problem, typename StoreSums<DesignOf<kind>>::Params{d_.data(), e_.m, e_.n}, e_.ctas);
     if constexpr (kind.kernel == Kernel::cooperative) {
-      workspace_.assign(Gemm::Sums::workspace_bytes(e_.ctas) / sizeof(Vector), {});
+      workspace_.assign(split_workspace_bytes(Gemm::design(), e_.ctas) / sizeof(Vector), {});
       params.workspace = reinterpret_cast<unsigned char*>(workspace_.data());
       if (e_.split) params.schedule = with_split_tiles(params.schedule, e_.ctas / Gemm::kCluster);
     }
-    const LaunchConfig config = Gemm::launch_config(params);
+    const LaunchConfig config = config_of<Gemm>(params);
     SimulatorOptions options;
     options.seed = seed;
     options.schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct;
@@ -121,7 +121,7 @@ class TypedProduct {
 // from `first_seed`.
 template <Kind kind>
 void expect_exact_for_all_residues(unsigned first_seed = 0) {
-  using Shape = GemmShape<ConfigOf<kind>>;
+  using Shape = GemmShape<DesignOf<kind>>;
   constexpr int M = Shape::kTileM * Shape::kClusterM, N = Shape::kTileN * Shape::kClusterN, K = Shape::kTileK;
   constexpr int ctas = 2 * Shape::kCluster;
   const Extents all[] = {

@@ -80,7 +80,7 @@ TEST(SumsOfFp8, AreExactWhenPromoted) {
 
 template <Kind kind>
 void expect_special_values() {
-  constexpr int k = 3 * GemmShape<ConfigOf<kind>>::kTileK - 2;
+  constexpr int k = 3 * GemmShape<DesignOf<kind>>::kTileK - 2;
   TypedProduct<kind> product({.m = 16, .n = 4, .k = k});
   fill_with_special_values(product, k);
   product.expect_exact();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/arch/launch_check.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/hardware/architecture.hpp>
 #include <gantry/tma/rules.hpp>
@@ -68,7 +69,8 @@ TEST(Architecture, DecidesWhetherTilesAreSplit) {
   w.m = 128;
   w.n = 2048;
   w.k = 4096;
-  const GemmOptions o{.tile = {128, 128, 64}, .cluster = {1, 1}, .schedule = GemmSchedule::cooperative};
+  const GemmDesign o = make_gemm_design(
+      {.tile = {128, 128}, .cluster = {1, 1}, .schedule = GemmSchedule::cooperative}, fusion::graph("d = acc"));
   EXPECT_GT(estimate(w, o, {}, kH200).schedule.parts, 1);
   EXPECT_EQ(estimate(w, o, {}, slow).schedule.parts, 1);
 }
@@ -76,7 +78,7 @@ TEST(Architecture, DecidesWhetherTilesAreSplit) {
 TEST(Architecture, MakesASlowerChipSlower) {
   GemmWorkload w;
   w.m = w.n = w.k = 8192;
-  const GemmOptions o{.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative};
+  const GemmDesign o = make_gemm_design({.tile = {128, 256}, .cluster = {2, 1}}, fusion::graph("d = acc"));
   EXPECT_GT(estimate(w, o, {}, kH100Pcie).milliseconds, estimate(w, o, {}, kH200).milliseconds);
   w.k = 64;
   EXPECT_GT(estimate(w, o, {}, kH100Sxm).milliseconds, estimate(w, o, {}, kH200).milliseconds);

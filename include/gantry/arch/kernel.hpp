@@ -29,6 +29,11 @@ class SharedMemory {
     static_assert(alignof(Storage) <= 1024, "dynamic shared memory is aligned to 1024 bytes");
     return *static_cast<Storage*>(base_);
   }
+  // What lies `offset` bytes in.
+  template <class T>
+  GANTRY_INLINE T* at(int offset) const {
+    return reinterpret_cast<T*>(static_cast<unsigned char*>(base_) + offset);
+  }
 
  private:
   void* base_;

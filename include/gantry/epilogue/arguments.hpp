@@ -146,14 +146,7 @@ std::vector<std::string> can_implement(const EpilogueProblem& problem, const Epi
 template <class Config, class Machine>
 LaunchResult initialize_workspace(const Machine& machine, const EpilogueProblem& problem,
                                   const EpilogueArguments<Config>& arguments, void* workspace) {
-  const FillWords::Params params = detail::Host<Config>::fills(problem, arguments.fusion, workspace);
-  if (params.most_words() == 0) return {};
-  const std::int64_t ctas = (params.most_words() + FillWords::kThreads - 1) / FillWords::kThreads;
-  return launch(machine,
-                {.grid = {static_cast<std::uint32_t>(ctas < 64 ? ctas : 64)},
-                 .block = {FillWords::kThreads},
-                 .name = "initialise workspace"},
-                FillWords{}, params);
+  return fill_words(machine, detail::Host<Config>::fills(problem, arguments.fusion, workspace));
 }
 
 // `encode` makes a tensor map of its parameters: tma/encode.hpp on a GPU, `pack` for the simulated machine.

@@ -50,18 +50,21 @@ struct EpilogueTensor {
 
 namespace detail {
 
-// The TMA plan of a matrix, over the actual tensor.
-template <class Tile, TmaOp op>
-TmaPlan bind_matrix(const EpilogueMatrix& matrix, const EpilogueProblem& p) {
-  GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(matrix.pointer),
-                      .element = element_type_v<typename Tile::Element>,
-                      .layout = {}};
-  const Int stride(matrix.stride);
-  const Int batch(p.l > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, Tile::row_major ? p.m : p.n));
-  tensor.layout = make_layout(make_shape(p.m, p.n, p.l),
-                              Tile::row_major ? make_stride(stride, _1, batch) : make_stride(_1, stride, batch));
-  return bind(Tile::template Plan<op>::value, tensor);
+// The arguments of a matrix's tensor map.
+inline TmaDescriptorParams bind_matrix(const TmaMatrixBox& box, const EpilogueMatrix& matrix,
+                                       const EpilogueProblem& p) {
+  const int lines = box.contiguous == MatrixMode::second ? p.m : p.n;
+  return bind(box, {.address = reinterpret_cast<std::uint64_t>(matrix.pointer),
+                    .first = p.m,
+                    .second = p.n,
+                    .batch = p.l,
+                    .stride = matrix.stride,
+                    .batch_stride = p.l > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, lines)});
 }
+
+// The box of a ring of subtiles in a kernel's type.
+template <class Tile, bool stored>
+inline constexpr TmaMatrixBox kBoxOf = compact(Tile::template Plan<stored ? TmaOp::store : TmaOp::load>::value);
 
 // The im2col plan of the tensor of a convolution.
 template <class Tile, TmaOp op>
@@ -90,7 +93,7 @@ Im2colPlan bind_tensor(const EpilogueTensor& tensor, const EpilogueProblem& p) {
 // A tensor map over C or D, as the tile's kernel takes it. `encode` makes the map of its parameters.
 template <class Tile, bool stored, class Encode>
 typename Tile::Map encode_map(const EpilogueMatrix& matrix, const EpilogueProblem& p, const Encode& encode) {
-  return encode(bind_matrix < Tile, stored ? TmaOp::store : TmaOp::load > (matrix, p).descriptor);
+  return encode(bind_matrix(kBoxOf<Tile, stored>, matrix, p));
 }
 template <class Tile, bool stored, class Encode>
 typename Tile::Map encode_map(const EpilogueTensor& tensor, const EpilogueProblem& p, const Encode& encode) {
@@ -167,23 +170,24 @@ class OperandReasons {
   OperandReasons(std::vector<std::string>& out, const EpilogueProblem& p) : out_(out), problem_(p) {}
 
   // What TMA moves.
-  template <class Tile, bool stored>
-  void check(const std::string& name, const EpilogueMatrix& matrix) const {
-    if (!check_strides(name, matrix, Tile::row_major, stored)) return;
-    constexpr bool rows = Tile::row_major;
-    constexpr ElementType element = element_type_v<typename Tile::Element>;
+  GANTRY_COLD void check(const std::string& name, const EpilogueMatrix& matrix, const TmaMatrixBox& box) const {
+    const bool rows = box.contiguous == MatrixMode::second, stored = writes_global(box.op);
+    if (!check_strides(name, matrix, rows, stored)) return;
     if (matrix.stride < static_cast<std::int64_t>(kTmaStrideLimit)) {
-      check_lines({name.c_str(), element, rows, stored, rows ? problem_.n : problem_.m, matrix.stride}, out_);
+      check_lines({name.c_str(), box.element, rows, stored, rows ? problem_.n : problem_.m, matrix.stride}, out_);
     }
-    const TmaPlan plan = bind_matrix < Tile, stored ? TmaOp::store : TmaOp::load > (matrix, problem_);
-    for (const TmaReason& r : plan.reasons) {
-      if (verdict_of(r) != TmaVerdict::legal) out_.push_back(sentence({name, ": ", describe(r).c_str()}));
-    }
-    for (const TmaViolation& v : check_map(plan)) {
+    const TmaDescriptorParams map = bind_matrix(box, matrix, problem_);
+    TmaViolations found = validate(map);
+    found.add(check_operation(box.op, map));
+    for (const TmaViolation& v : found) {
       const bool of_lines = v.rule == TmaRule::store_ends_inside_chunk ||
                             (v.rule == TmaRule::stride_not_multiple && (v.index == 0 || problem_.l == 1));
       if (!of_lines) check_map_rule(name, v);
     }
+  }
+  template <class Tile, bool stored>
+  void check(const std::string& name, const EpilogueMatrix& matrix) const {
+    check(name, matrix, kBoxOf<Tile, stored>);
   }
   template <class Tile, bool stored>
   void check(const std::string& name, const EpilogueTensor& tensor) const {

@@ -17,26 +17,12 @@
 #pragma once
 
 #include <gantry/atom.hpp>
-#include <gantry/epilogue/atoms.hpp>
 #include <gantry/epilogue/operations_by_tile.hpp>
+#include <gantry/epilogue/subtile_layout.hpp>
 #include <gantry/epilogue/subtiles.hpp>
 #include <gantry/tma.hpp>
 
 namespace gantry {
-
-// The layout of `stages` subtiles, (M, N, stage).
-GANTRY_HD constexpr ComposedLayout staged_layout(ElementType element, bool row_major, int epi_m, int epi_n,
-                                                 int stages) {
-  const TileMN tile{epi_m, epi_n};
-  return epilogue_smem_layout(epilogue_smem_atom(element_bits(element), !row_major, tile), !row_major, tile, stages);
-}
-
-// A batch of matrices (M, N, L) whose sizes and remaining strides come at run time.
-GANTRY_HD constexpr Layout batched_matrix(bool row_major) {
-  const Int u = Int::unknown();
-  const Int one = Int::fixed(1);
-  return make_layout(make_shape(u, u, u), row_major ? make_stride(u, one, u) : make_stride(one, u, u));
-}
 
 namespace detail {
 
@@ -92,12 +78,7 @@ struct StagedTile {
 
   template <TmaOp kOp>
   struct Plan {
-    static constexpr TmaPlan value =
-        plan_structure({.op = kOp,
-                        .gtensor = {.element = Shape::element, .layout = batched_matrix(row_major)},
-                        .smem = SharedLayout::value(_, _, 0),
-                        .cta_tiler = make_tile(Int::fixed(tile.epi_m), Int::fixed(tile.epi_n)),
-                        .tma_element = Shape::element == ElementType::cf32 ? ElementType::f64 : ElementType::void_});
+    static constexpr TmaPlan value = subtile_plan(Shape::element, row_major, {tile.epi_m, tile.epi_n}, kOp);
   };
 
   // Subtile (em, en) of a CTA's tile into a buffer; kStageBytes are credited to the barrier.

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <gantry/arch/kernel.hpp>
+#include <gantry/arch/launch.hpp>
 #include <gantry/arch/memory.hpp>
 #include <gantry/arch/thread.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
@@ -96,5 +97,17 @@ struct FillWords {
     }
   }
 };
+
+// On the machine that the kernel after it runs on.
+template <class Machine>
+LaunchResult fill_words(const Machine& machine, const FillWords::Params& params) {
+  if (params.most_words() == 0) return {};
+  const std::int64_t ctas = (params.most_words() + FillWords::kThreads - 1) / FillWords::kThreads;
+  return launch(machine,
+                {.grid = {static_cast<std::uint32_t>(ctas < 64 ? ctas : 64)},
+                 .block = {FillWords::kThreads},
+                 .name = "initialise workspace"},
+                FillWords{}, params);
+}
 
 }  // namespace gantry

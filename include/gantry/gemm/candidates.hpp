@@ -5,14 +5,13 @@
 //     using namespace gantry;
 //     const fusion::Graph graph = fusion::graph("d = gelu(acc + c)");
 //     const GemmEpilogueCost cost = epilogue_cost(graph, ElementType::bf16);  // heavy, 2 bytes of C
-//     const std::vector<GemmOptions> candidates = gemm_candidates({});
+//     const std::vector<GemmDesign> candidates = gemm_candidates({}, graph);
 #pragma once
 
 #include <vector>
 
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/gemm/cost_model.hpp>
-#include <gantry/gemm/room.hpp>
 
 namespace gantry {
 
@@ -67,7 +66,7 @@ inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c)
 // for epilogues that would show, three of them where one alone would keep the others waiting; small tiles, and tiles
 // that clusters share, for few rows. Whatever the sizes are: a choice is made later. Of those that the model takes for
 // equal the first is chosen.
-inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
+inline std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
   struct Shape {
     int m, n;
     GemmCluster cluster;
@@ -97,23 +96,41 @@ inline std::vector<GemmOptions> gemm_candidates(const GemmWorkload& w) {
   return candidates;
 }
 
-// With the stages of both loops for products of these sizes, as far as they are left open. A plain D of long sums is
-// stored behind the next tile where the kernel can, and there is a next one. As many stages as fit; with few K steps
-// four are enough: a stage that comes round then holds the same part of B, which is not loaded again. (With C more of
-// them are better than that.) Requires tile, cluster and schedule.
+// A request with its staging set for GEMMs of these sizes, as far as it is left open. A plain D overlaps the next tile
+// where the kernel can, K is long, and there is a next tile. With few K tiles four stages are enough: a stage that
+// comes round then holds the same part of B, which is not loaded again. (With C more of them are better than that.)
 inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const GemmWorkload& w,
                               const Architecture& arch = kH200) {
   constexpr int kFew = 4, kStages = 4;
+  const GemmDesign open = make_gemm_design(o, graph);
+  if (!open.ok()) return o;
+  o.tile = open.options.tile;
+  o.cluster = open.options.cluster;
+  o.schedule = open.options.schedule;
+  o.warpgroups = open.options.warpgroups;
   const auto parts = [](std::int64_t all, int part) { return std::ceil(static_cast<double>(all) / part); };
   const double tiles = static_cast<double>(w.l) * parts(w.m, o.tile.m) * parts(w.n, o.tile.n);
-  const bool behind = w.k >= arch.threshold.overlapped_store_k && tiles > arch.sms && o.tile.m == 128 &&
-                      can_store_behind(o, graph) && o.epilogue == GemmEpilogueOptions{};
-  if (!behind && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, w.k);
-  if (o.stages > 0 || !problems(o, graph).empty()) return o;
-  o.stages = stages_that_fit(o, graph);
+  const bool overlaps = open.store == GemmStore::overlapped && w.k >= arch.threshold.overlapped_store_k &&
+                        tiles > arch.sms && o.tile.m == 128 && o.epilogue == GemmEpilogueOptions{};
+  if (!overlaps && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, w.k);
+  if (o.stages > 0) return o;
+  const GemmDesign staged = make_gemm_design(o, graph);
+  if (!staged.ok()) return o;
+  o.stages = staged.options.stages;
   const double steps = parts(w.k, o.tile.k);
   if (steps <= (graph.uses_source() ? kFew / 2 : kFew) && o.stages > kStages) o.stages = kStages;
   return o;
+}
+
+// Designs that come into question for a workload with this epilogue, staged for its sizes.
+inline std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
+                                               const Architecture& arch = kH200) {
+  std::vector<GemmDesign> out;
+  for (const GemmOptions& request : gemm_requests(w)) {
+    const GemmDesign design = make_gemm_design(staged_for(request, graph, w, arch), graph);
+    if (design.ok()) out.push_back(design);
+  }
+  return out;
 }
 
 }  // namespace gantry

@@ -5,10 +5,11 @@
 // none, never another configuration than the one that was asked for.
 //
 // Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
 //     using namespace gantry;
 //     GemmQuestion question;
 //     question.workload.m = question.workload.n = question.workload.k = 4096;
-//     const GemmChoice choice = choose(question, gemm_candidates(question.workload));
+//     const GemmChoice choice = choose(question, gemm_candidates(question.workload, fusion::graph("d = acc")));
 //     const std::string why = choice.explanation();  // "The model chooses 128x256x64 cooperative 2x1 bf16 ..."
 #pragma once
 
@@ -114,7 +115,7 @@ inline bool counts(const GemmOptions& o, const GemmWorkload& w) {
 
 class Choosing {
  public:
-  Choosing(const GemmQuestion& question, const std::vector<GemmOptions>& candidates)
+  Choosing(const GemmQuestion& question, const std::vector<GemmDesign>& candidates)
       : q_(question), candidates_(candidates) {}
 
   GemmChoice choose() {
@@ -153,8 +154,8 @@ class Choosing {
   void rank() {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       costs_.emplace_back();
-      if (!computes(candidates_[i], q_.workload)) continue;
-      if (!counts(candidates_[i], q_.workload)) {
+      if (!computes(candidates_[i].options, q_.workload)) continue;
+      if (!counts(candidates_[i].options, q_.workload)) {
         too_large_ = true;
         continue;
       }
@@ -174,7 +175,7 @@ class Choosing {
     return x.spills == y.spills ? x.cycles <= y.cycles : y.spills;
   }
 
-  const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)]; }
+  const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)].options; }
   const GemmCost& cost(int i) const { return costs_[static_cast<std::size_t>(i)]; }
   std::string name(int i) const { return name_of(options(i)); }
   std::string time(int i) const { return number(cost(i).milliseconds, "ms"); }
@@ -240,7 +241,7 @@ class Choosing {
   static constexpr double kEqual = 1.0005;  // as far as the model can tell
 
   const GemmQuestion& q_;
-  const std::vector<GemmOptions>& candidates_;
+  const std::vector<GemmDesign>& candidates_;
   std::vector<GemmCost> costs_;
   std::vector<int> order_;
   bool too_large_ = false;  // for a candidate
@@ -248,8 +249,8 @@ class Choosing {
 
 }  // namespace detail
 
-// Candidates have tile, cluster and schedule set.
-inline GemmChoice choose(const GemmQuestion& question, const std::vector<GemmOptions>& candidates) {
+// Requires candidates that are ok().
+inline GemmChoice choose(const GemmQuestion& question, const std::vector<GemmDesign>& candidates) {
   return detail::Choosing(question, candidates).choose();
 }
 

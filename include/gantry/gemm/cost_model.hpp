@@ -8,17 +8,18 @@
 // Two things at the same time take as long as the longer of them, and a little more where they are alike.
 //
 // Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
 //     using namespace gantry;
 //     GemmWorkload product;
 //     product.m = product.n = product.k = 8192;
-//     const GemmOptions pair{.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative};
+//     const GemmDesign pair = make_gemm_design({.tile = {128, 256}, .cluster = {2, 1}}, fusion::graph("d = acc"));
 //     const GemmCost cost = estimate(product, pair, {}, {});
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
 #include <cmath>
 
-#include <gantry/gemm/scheduler.hpp>
+#include <gantry/gemm/design.hpp>
 #include <gantry/gemm/tuning.hpp>
 
 namespace gantry {
@@ -60,9 +61,9 @@ inline double together(double x, double y, double sharpness) {
 
 class GemmEstimate {
  public:
-  GemmEstimate(const GemmWorkload& workload, const GemmOptions& options, const GemmEpilogueCost& epilogue,
+  GemmEstimate(const GemmWorkload& workload, const GemmDesign& design, const GemmEpilogueCost& epilogue,
                const Architecture& device)
-      : w_(workload), o_(options), e_(epilogue), d_(device), l_(device.latency) {}
+      : w_(workload), design_(design), o_(design.options), e_(epilogue), d_(device), l_(device.latency) {}
 
   GemmCost cost(bool may_split) {
     const bool pingpong = o_.schedule == GemmSchedule::pingpong;
@@ -83,18 +84,11 @@ class GemmEstimate {
   static int ceil_div(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
-  // Whether DeferredStore has this tile.
-  bool stores_behind() const {
-    return o_.tile.m <= 128 && o_.tile.n % 128 == 0 && element_bits(o_.d) == 16 && o_.epilogue.epi_n == 0;
-  }
-
   void set_epilogue(bool pingpong) {
-    const double warpgroups = pingpong || o_.tile.m == 64 ? 1 : 2;
-    const double elements = double(o_.tile.m) * o_.tile.n / warpgroups;
+    const double elements = double(design_.warpgroup_rows()) * o_.tile.n;
     c_.spills =
         pingpong && (o_.warpgroups == 3 ? e_.outputs || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
-    const double columns = o_.epilogue.epi_n > 0 ? o_.epilogue.epi_n : 64;
-    const double subtiles = elements / ((o_.epilogue.epi_m > 64 ? o_.epilogue.epi_m : 64) * columns);
+    const double subtiles = design_.subtiles().count();
     const double computed = (e_.heavy ? l_.heavy_epilogue : 1) / l_.epilogue_elements;
     const double moved = e_.bytes * l_.epilogue_byte * (o_.warpgroups == 3 ? l_.epilogue_byte_of_three : 1);
     c_.epilogue = (c_.spills ? l_.spilling_epilogue : 1) * elements * (computed + moved) +
@@ -158,7 +152,7 @@ class GemmEstimate {
     // Alternating warpgroups multiply and store side by side; a plain D is stored behind the next tile, slab by slab
     // behind its K steps; any other epilogue shows.
     const double tile = schedule.k_steps * c_.step;
-    const bool behind = e_.plain && !pingpong && stores_behind() && 64 * schedule.k_steps >= o_.tile.n;
+    const bool behind = design_.store == GemmStore::overlapped && 64 * schedule.k_steps >= o_.tile.n;
     const double gap = pingpong ? l_.pingpong_turn : behind ? l_.overlapped_tile : l_.tile;
     // Of w warpgroups that take turns one multiplies, and the others store.
     const int turns = o_.warpgroups == 3 ? 3 : 2;
@@ -187,6 +181,7 @@ class GemmEstimate {
   }
 
   const GemmWorkload& w_;
+  const GemmDesign& design_;
   const GemmOptions& o_;
   const GemmEpilogueCost& e_;
   const Architecture& d_;
@@ -202,10 +197,10 @@ constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch
   return cost.milliseconds < arch.threshold.dependent_milliseconds;
 }
 
-// Requires a workload that is not empty and options with tile, cluster and schedule. `may_split`: there is a workspace.
-inline GemmCost estimate(const GemmWorkload& workload, const GemmOptions& options, const GemmEpilogueCost& epilogue,
+// Requires a workload that is not empty and a design that is ok(). `may_split`: there is a workspace.
+inline GemmCost estimate(const GemmWorkload& workload, const GemmDesign& design, const GemmEpilogueCost& epilogue,
                          const Architecture& device, bool may_split = true) {
-  return detail::GemmEstimate(workload, options, epilogue, device).cost(may_split);
+  return detail::GemmEstimate(workload, design, epilogue, device).cost(may_split);
 }
 
 }  // namespace gantry

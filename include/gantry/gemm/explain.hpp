@@ -2,9 +2,10 @@
 // operations.
 //
 // Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
 //     using namespace gantry;
 //     detail::GemmFacts facts;
-//     facts.options = {.tile = {128, 256, 64}, .cluster = {2, 1}, .stages = 4, .schedule = GemmSchedule::cooperative};
+//     facts.design = make_gemm_design({}, fusion::graph("d = acc"));
 //     facts.m = facts.n = facts.k = 4096;
 //     const std::string text = detail::explain_gemm(facts);  // "D = A B of 4096 x 4096 x 4096 ..."
 #pragma once
@@ -14,19 +15,15 @@
 #include <vector>
 
 #include <gantry/epilogue/fusion/arguments.hpp>
-#include <gantry/gemm/resolve.hpp>
-#include <gantry/gemm/scheduler.hpp>
+#include <gantry/gemm/design.hpp>
 
 namespace gantry::detail {
 
 struct GemmFacts {
-  GemmOptions options{};
+  GemmDesign design{};
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::string expression{};
   const fusion::Graph* graph = nullptr;
-  bool deferred = false;  // D is stored behind the next tile
-  bool adds = false;      // or added to
-  int shared_bytes = 0, epilogue_bytes = 0;
   TileSchedule schedule{};
   int ctas = 0;
   std::size_t workspace_bytes = 0;
@@ -49,10 +46,10 @@ inline GemmTraffic traffic_of(const GemmFacts& f) {
   const auto m = static_cast<double>(f.m), n = static_cast<double>(f.n), k = static_cast<double>(f.k);
   const auto batch = static_cast<double>(f.batch);
   GemmTraffic out;
-  out.read = batch * (bytes(f.options.a, m * k) + bytes(f.options.b, n * k));
-  out.written = batch * bytes(f.options.d, m * n);
+  out.read = batch * (bytes(f.design.options.a, m * k) + bytes(f.design.options.b, n * k));
+  out.written = batch * bytes(f.design.options.d, m * n);
   if (f.graph == nullptr) return out;
-  if (f.graph->uses_source()) out.read += batch * bytes(f.options.c, m * n);
+  if (f.graph->uses_source()) out.read += batch * bytes(f.design.options.c, m * n);
   for (int i = 0; i < f.graph->argument_count; ++i) {
     const fusion::Argument& a = f.graph->arguments[i];
     if (a.kind == fusion::ArgumentKind::aux_in) out.read += batch * bytes(a.element, m * n);
@@ -74,7 +71,7 @@ inline std::string with_prefix(double x) {
 }
 
 inline std::string explain_kernel(const GemmFacts& f) {
-  const GemmOptions& o = f.options;
+  const GemmOptions& o = f.design.options;
   std::string out = "Kernel: ";
   out += to_text(o).c_str();
   out +=
@@ -94,13 +91,13 @@ inline std::string explain_kernel(const GemmFacts& f) {
 }
 
 inline std::string explain_memory(const GemmFacts& f) {
-  const GemmOptions& o = f.options;
-  std::string out = "Shared memory: " + std::to_string(f.shared_bytes) + " of " +
+  const GemmOptions& o = f.design.options;
+  std::string out = "Shared memory: " + std::to_string(f.design.shared.bytes) + " of " +
                     std::to_string(kSm90.shared_bytes_per_block) + " bytes: " + std::to_string(o.stages) +
-                    " stages of " + std::to_string(stage_bytes(o)) + ", and " + std::to_string(f.epilogue_bytes) +
-                    " for the epilogue, which ";
-  if (f.deferred) return out + "stores a tile behind the products of the next one.\n";
-  if (f.adds) return out + "adds sums to what D holds, in any order.\n";
+                    " stages of " + std::to_string(f.design.stage_bytes()) + ", and " +
+                    std::to_string(f.design.shared.epilogue_bytes) + " for the epilogue, which ";
+  if (f.design.store == GemmStore::overlapped) return out + "stores a tile behind the products of the next one.\n";
+  if (f.design.store == GemmStore::reduce_add) return out + "adds sums to what D holds, in any order.\n";
   out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
          std::to_string(o.epilogue.stages_d) + " buffers of D for each warpgroup";
   if (o.c != ElementType::void_) {
@@ -112,19 +109,19 @@ inline std::string explain_memory(const GemmFacts& f) {
 
 inline std::string explain_schedule(const GemmFacts& f) {
   const TileSchedule& s = f.schedule;
-  const int cluster = f.options.cluster.m * f.options.cluster.n;
+  const int cluster = f.design.options.cluster.m * f.design.options.cluster.n;
   const int waves = s.clusters > 0 ? (s.tiles() + s.clusters - 1) / s.clusters : 0;
   const auto tiles = [&](int count) { return std::to_string(count) + (count == 1 ? " tile" : " tiles"); };
-  std::string out = "Schedule: " + tiles(s.tiles()) + " of " + std::to_string(f.options.tile.m * f.options.cluster.m) +
-                    " x " + std::to_string(f.options.tile.n * f.options.cluster.n) + " for a cluster, " +
-                    std::to_string(s.k_steps) + (s.k_steps == 1 ? " step" : " steps") + " of K each, over " +
-                    std::to_string(s.clusters) + (s.clusters == 1 ? " cluster" : " clusters") + " of " +
-                    std::to_string(cluster) + (cluster == 1 ? " CTA" : " CTAs") + " (the machine holds " +
-                    std::to_string(f.ctas / cluster) + ")";
+  std::string out =
+      "Schedule: " + tiles(s.tiles()) + " of " + std::to_string(f.design.options.tile.m * f.design.options.cluster.m) +
+      " x " + std::to_string(f.design.options.tile.n * f.design.options.cluster.n) + " for a cluster, " +
+      std::to_string(s.k_steps) + (s.k_steps == 1 ? " step" : " steps") + " of K each, over " +
+      std::to_string(s.clusters) + (s.clusters == 1 ? " cluster" : " clusters") + " of " + std::to_string(cluster) +
+      (cluster == 1 ? " CTA" : " CTAs") + " (the machine holds " + std::to_string(f.ctas / cluster) + ")";
   if (s.split_tiles > 0) {
     out += s.parts > 1 ? "; each tile is shared by " + std::to_string(s.parts) + " clusters along K"
                        : "; " + tiles(s.split_tiles) + " dealt out by steps of K, so that all end together";
-    return out + (f.adds ? ".\n" : ", which add their sums in a fixed order.\n");
+    return out + (f.design.store == GemmStore::reduce_add ? ".\n" : ", which add their sums in a fixed order.\n");
   }
   char busy[16];
   std::snprintf(busy, sizeof busy, "%.0f", 100.0 * s.tiles() / (static_cast<double>(waves) * s.clusters));
@@ -135,7 +132,7 @@ inline std::string explain_work(const GemmFacts& f) {
   const GemmTraffic t = traffic_of(f);
   const double operations = 2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k) *
                             static_cast<double>(f.batch);
-  const double balance = kH200.mma_peak / kH200.dram_peak * 16 / element_bits(f.options.a);
+  const double balance = kH200.mma_peak / kH200.dram_peak * 16 / element_bits(f.design.options.a);
   const double intensity = operations / (t.read + t.written);
   char text[96];
   std::snprintf(text, sizeof text, "%.3g FLOP for each byte, where an H200 does %.0f in the time of one", intensity,

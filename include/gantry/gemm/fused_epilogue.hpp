@@ -1,18 +1,18 @@
-// The fused epilogue of a product: every math warpgroup runs the collective on its own rows (of a tile that they share,
-// or of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait
-// for each other; a thread for each loads C and auxiliary inputs.
+// The fused epilogue of a GEMM: every math warpgroup runs the collective on its own rows (of a tile that they share, or
+// of a tile of its own), with buffers, barriers and bulk groups of its own, so that warpgroups need not wait for each
+// other; a thread of the producer warpgroup loads C and auxiliary inputs for each.
 //
-// A fusion is a type with `graph`, `Functions`, and the elements and majors of C and D (FusedElements); what it leaves
-// open is Gantry's policy.
+// `Design` has `design`, and what is fused as fusion::CallbacksBuilder takes it (a graph, or ready callbacks).
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>
-//     struct BiasGelu : gantry::FusedElements {
+//     struct BiasGelu {
 //       static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
 //       using Functions = gantry::fusion::UserFunctions<>;
+//       static constexpr gantry::GemmDesign design = gantry::make_gemm_design({.tile = {128, 256}}, graph);
 //     };
-//     using Epilogue = gantry::FusedEpilogue<gantry::CooperativeConfig, BiasGelu>;
-//     static_assert(sizeof(Epilogue::Storage) <= 48 * 1024);
+//     using Epilogue = gantry::FusedEpilogue<BiasGelu>;
+//     static_assert(!Epilogue::kLoads && BiasGelu::design.shared.epilogue_bytes <= 96 * 1024);
 #pragma once
 
 #include <gantry/epilogue/builder.hpp>
@@ -24,60 +24,14 @@ namespace gantry {
 template <class Config>
 struct EpilogueArguments;  // epilogue/arguments.hpp: for the host, and not to be read with every kernel
 
-// What a fusion says about C and D besides its graph.
-struct FusedElements {
-  static constexpr ElementType kC = ElementType::void_;
-  static constexpr ElementType kD = ElementType::bf16;
-  static constexpr LayoutTag kLayoutC = kRowMajor, kLayoutD = kRowMajor;
-  static constexpr ElementType kCompute = ElementType::f32;  // what the graph computes in; s32 keeps sums of integers
-  static constexpr int kEpiM = 64, kEpiN = 64;               // rows and columns of a subtile
-  static constexpr int kStagesC = 2, kStagesD = 2;           // buffers of a warpgroup
-  static constexpr bool kReuse = false;                      // D takes the place of C
-};
-
-namespace detail {
-
-// What the collective reads of a fusion; on the simulated machine its graph may come at run time.
-template <class F>
-struct FusedGraph {
-  static constexpr fusion::Graph graph = F::graph;
-  using Functions = typename F::Functions;
-};
-template <class F>
-requires(F::kGraphAtRunTime) struct FusedGraph<F> {
-  static constexpr bool kGraphAtRunTime = true;
-  static constexpr fusion::Graph graph = F::graph;
-  using Functions = typename F::Functions;
-  template <class FusionConfig>
-  using Callbacks = typename F::template Callbacks<FusionConfig>;
-};
-
-}  // namespace detail
-
-template <class Config, class Fusion>
+template <class Design>
 struct FusedEpilogue {
-  using Shape = GemmShape<Config>;
-  using Mine = MathWarpgroup<Config>;
-  static constexpr int kWarpgroups = Shape::kWarpgroups;
+  using Mine = MathWarpgroup<Design>;
+  static constexpr int kWarpgroups = Design::design.roles.math_warpgroups;
 
   // A warpgroup's part of the tile.
-  struct Part : detail::FusedGraph<Fusion> {
-    static constexpr EpiloguePolicy policy =
-        CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
-                          .tile = {Shape::kWarpgroupM, Shape::kTileN, Shape::kTileK},
-                          .epi_tile = {Fusion::kEpiM, Fusion::kEpiN},
-                          .c = Fusion::kC,
-                          .d = Fusion::kD,
-                          .layout_c = Fusion::kLayoutC,
-                          .layout_d = Fusion::kLayoutD,
-                          .acc = Shape::kAccumulator,
-                          .compute = Fusion::kCompute,
-                          .stages_c = Fusion::kStagesC,
-                          .stages_d = Fusion::kStagesD,
-                          .reuse_smem_c = Fusion::kReuse ? Choice::yes : Choice::no,
-                          .delay_tma_store = Choice::no}
-            .policy();
-    static_assert(policy.ok(), "gantry: there is no epilogue of these elements and this tile");
+  struct Part : Design {
+    static constexpr EpiloguePolicy policy = Design::design.part.policy();
   };
   using Collective = CollectiveEpilogue<Part>;
   using Params = typename Collective::Params;
@@ -85,29 +39,33 @@ struct FusedEpilogue {
 
   static constexpr bool kLoads = Collective::kMayLoad;
   static constexpr int kSteps = 0;  // all work is done while the accumulators are held
+  static_assert(kLoads == Design::design.epilogue_loads &&
+                    sizeof(typename Collective::TensorStorage) ==
+                        static_cast<std::size_t>(Design::design.shared.epilogue_part),
+                "gantry: the design and the collective disagree about shared memory");
 
-  // Barriers where there is something to load; tiles take whole multiples of 1024 bytes, and room is scarce.
-  struct Tensors {
-    typename Collective::TensorStorage tensors[kWarpgroups];
-  };
-  struct TensorsAndBarriers {
-    typename Collective::TensorStorage tensors[kWarpgroups];
-    typename Collective::PipelineStorage pipelines[kWarpgroups];
-  };
-  using Storage = typename detail::ChosenType<kLoads, TensorsAndBarriers, Tensors>::type;
+  GANTRY_INLINE static auto& tensors(SharedMemory s, int warpgroup) {
+    constexpr int first = Design::design.shared.epilogue, part = Design::design.shared.epilogue_part;
+    return *s.template at<typename Collective::TensorStorage>(first + warpgroup * part);
+  }
+  GANTRY_INLINE static auto& barriers(SharedMemory s, int warpgroup) {
+    using Barriers = typename Collective::PipelineStorage;
+    constexpr int first = Design::design.shared.epilogue_pipelines;
+    return *s.template at<Barriers>(first + warpgroup * static_cast<int>(sizeof(Barriers)));
+  }
 
-  GANTRY_INLINE static auto pipeline(Storage& s, int warpgroup, PipelineRole role) {
+  GANTRY_INLINE static auto pipeline(SharedMemory s, int warpgroup, PipelineRole role) {
     if constexpr (kLoads) {
-      return typename Collective::LoadPipeline(s.pipelines[warpgroup], Collective::pipeline_params(role));
+      return typename Collective::LoadPipeline(barriers(s, warpgroup), Collective::pipeline_params(role));
     } else {
       return typename Collective::NoLoads{};
     }
   }
 
   // One thread of the CTA, before a barrier.
-  GANTRY_INLINE static void init(Storage& s) {
+  GANTRY_INLINE static void init(SharedMemory s) {
     if constexpr (kLoads) {
-      for (int g = 0; g < kWarpgroups; ++g) Collective::init(s.pipelines[g]);
+      for (int g = 0; g < kWarpgroups; ++g) Collective::init(barriers(s, g));
     }
   }
 
@@ -120,14 +78,14 @@ struct FusedEpilogue {
   // One thread for each warpgroup: C and auxiliary inputs, as soon as there is room.
   class Loader {
    public:
-    GANTRY_INLINE Loader(const Params& params, Storage& storage, int warpgroup)
-        : p_(params), s_(storage), warpgroup_(warpgroup) {}
+    GANTRY_INLINE Loader(const Params& params, SharedMemory shared, int warpgroup)
+        : p_(params), s_(shared), warpgroup_(warpgroup) {}
 
     GANTRY_INLINE void load(const Work& work) {
       const TileCoordinate at = Mine::part_of(work, warpgroup_);
       if (!is_inside(p_, at)) return;
       auto loads = pipeline(s_, warpgroup_, PipelineRole::producer);
-      state_ = Collective::load(p_, s_.tensors[warpgroup_], loads, state_, at);
+      state_ = Collective::load(p_, tensors(s_, warpgroup_), loads, state_, at);
     }
     GANTRY_INLINE void tail() {
       if (!Collective::is_producer_load_needed(p_)) return;
@@ -137,7 +95,7 @@ struct FusedEpilogue {
 
    private:
     const Params& p_;
-    Storage& s_;
+    SharedMemory s_;
     int warpgroup_;
     typename Collective::LoadState state_ = make_producer_start_state<Collective::kStagesC>();
   };
@@ -145,11 +103,11 @@ struct FusedEpilogue {
   // A math warpgroup.
   class Consumer {
    public:
-    GANTRY_INLINE Consumer(const Params& params, Storage& storage) : p_(params), s_(storage) {}
+    GANTRY_INLINE Consumer(const Params& params, SharedMemory shared) : p_(params), s_(shared) {}
 
     // While the products of `work` run, which has its place.
     GANTRY_INLINE void prepare(const Work& work) {
-      Collective::prepare(p_, s_.tensors[Mine::number()], Mine::part_of(work), Mine::thread());
+      Collective::prepare(p_, tensors(s_, Mine::number()), Mine::part_of(work), Mine::thread());
     }
 
     // After prepare().
@@ -159,7 +117,7 @@ struct FusedEpilogue {
       const TileCoordinate at = Mine::part_of(work, g);
       if (!is_inside(p_, at)) return;
       auto loads = pipeline(s_, g, PipelineRole::consumer);
-      Collective::template store<true>(p_, s_.tensors[g], loads, states_, at, acc, Mine::thread(), Mine::barrier());
+      Collective::template store<true>(p_, tensors(s_, g), loads, states_, at, acc, Mine::thread(), Mine::barrier());
     }
 
     template <int i>
@@ -172,7 +130,7 @@ struct FusedEpilogue {
 
    private:
     const Params& p_;
-    Storage& s_;
+    SharedMemory s_;
     typename Collective::StoreStates states_;
   };
 };

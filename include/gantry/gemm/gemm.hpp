@@ -23,6 +23,7 @@
 //     }
 #pragma once
 
+#include <gantry/gemm/from_builder.hpp>
 #include <gantry/gemm/plan.hpp>
 
 namespace gantry {
@@ -33,8 +34,8 @@ struct Gemm {
   using Plan = GemmPlan<Spec>;
   using Kernel = typename GemmTypes<Spec>::Kernel;
 
-  // With nothing left open.
-  static constexpr GemmOptions kOptions = GemmTypes<Spec>::kOptions;
+  // Every decision that does not depend on sizes.
+  static constexpr GemmDesign kDesign = GemmTypes<Spec>::design;
 
   static std::vector<std::string> can_implement(const Arguments& args) { return gantry::can_implement(args); }
   static std::size_t workspace_bytes(const Arguments& args, const GemmDevice& device = device_of(ThisMachine())) {

@@ -14,9 +14,13 @@
 // where the constants begin.
 //
 // Example at namespace scope:
-//     using Loop = gantry::Mainloop<gantry::CooperativeConfig>;
-//     GANTRY_HD inline void load_one(const Loop::Params& params, Loop::Storage& storage, const gantry::Work& work) {
-//       Loop::Producer producer(params, storage);
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Plain {
+//       static constexpr gantry::GemmDesign design = gantry::make_gemm_design({}, gantry::fusion::graph("d = acc"));
+//     };
+//     using Loop = gantry::Mainloop<Plain>;
+//     GANTRY_HD inline void load_one(const Loop::Params& params, gantry::SharedMemory shared, const gantry::Work& work) {
+//       Loop::Producer producer(params, shared, work.steps);
 //       producer.load(work);
 //       producer.tail();
 //     }
@@ -24,44 +28,32 @@
 
 #include <gantry/arch.hpp>
 #include <gantry/atom.hpp>
-#include <gantry/gemm/config.hpp>
-#include <gantry/gemm/problem.hpp>
-#include <gantry/gemm/scheduler.hpp>
+#include <gantry/gemm/shape.hpp>
 #include <gantry/pipeline/tma_async.hpp>
 
 namespace gantry {
 
-template <class Config>
-struct Mainloop : GemmShape<Config> {
-  using Shape = GemmShape<Config>;
+template <class Design>
+struct Mainloop : GemmShape<Design> {
+  using Shape = GemmShape<Design>;
   using Shape::kClusterM, Shape::kClusterN, Shape::kCluster;
   using Shape::kTileM, Shape::kTileN, Shape::kTileK;
-  using Shape::kTileWarpgroups;
-  static constexpr int kStages = Config::kStages;
+  using Shape::kTileWarpgroups, Shape::kStages;
 
   using ElementA = element_t<Shape::kA>;
   using ElementB = element_t<Shape::kB>;
 
   struct SharedA {
-    static constexpr ComposedLayout value = Shape::shared_stages(Shape::kMajorA, kTileM, kStages);
+    static constexpr ComposedLayout value = operand_stages(tile_a(Design::design), kStages);
   };
   struct SharedB {
-    static constexpr ComposedLayout value = Shape::shared_stages(Shape::kMajorB, kTileN, kStages);
+    static constexpr ComposedLayout value = operand_stages(tile_b(Design::design), kStages);
   };
-
-  // `sharers` CTAs load a part each and multicast it.
-  GANTRY_HD static constexpr TmaPlan load_plan(ElementType element, Major major, const ComposedLayout& stage,
-                                               int sharers) {
-    return plan_structure({.op = sharers > 1 ? TmaOp::load_multicast : TmaOp::load,
-                           .gtensor = {.element = element, .layout = Shape::matrices(major)},
-                           .smem = stage,
-                           .num_multicast = sharers});
-  }
   struct LoadA {
-    static constexpr TmaPlan value = load_plan(Shape::kA, Shape::kMajorA, SharedA::value(_, _, 0), kClusterN);
+    static constexpr TmaPlan value = operand_plan(tile_a(Design::design), kClusterN);
   };
   struct LoadB {
-    static constexpr TmaPlan value = load_plan(Shape::kB, Shape::kMajorB, SharedB::value(_, _, 0), kClusterM);
+    static constexpr TmaPlan value = operand_plan(tile_b(Design::design), kClusterM);
   };
   struct Mma {
     using Operation = ss_op_selector<ElementA, ElementB, element_t<Shape::kAccumulator>, Tile<kTileM, kTileN, kTileK>,
@@ -79,44 +71,26 @@ struct Mainloop : GemmShape<Config> {
 
   struct Params {
     TmaDescriptor a, b;
-    int k_steps;
   };
-  struct Storage {
-    alignas(1024) ElementA a[cosize(SharedA::value)];
-    alignas(1024) ElementB b[cosize(SharedB::value)];
-    typename Pipeline::SharedStorage pipeline;
-  };
-  static constexpr std::uint32_t kStageBytesA = sizeof(Storage::a) / kStages;
-  static constexpr std::uint32_t kStageBytes = kStageBytesA + sizeof(Storage::b) / kStages;
+  static constexpr std::uint32_t kStageBytesA = Design::design.stage_bytes_a();
+  static constexpr std::uint32_t kStageBytes = Design::design.stage_bytes();
+
+  // The stages in the CTA's shared memory.
+  GANTRY_INLINE static auto shared_a(SharedMemory s) {
+    return make_tensor(make_smem_ptr(s.template at<ElementA>(Design::design.shared.a)), SharedA{});
+  }
+  GANTRY_INLINE static auto shared_b(SharedMemory s) {
+    return make_tensor(make_smem_ptr(s.template at<ElementB>(Design::design.shared.b)), SharedB{});
+  }
+  GANTRY_INLINE static typename Pipeline::SharedStorage& barriers(SharedMemory s) {
+    return *s.template at<typename Pipeline::SharedStorage>(Design::design.shared.pipeline);
+  }
 
   GANTRY_HD static constexpr typename Pipeline::Params pipeline_params(PipelineRole role) {
     return {.role = role,
             .transaction_bytes = kStageBytes,
             .consumers = 128 * kTileWarpgroups,
             .cluster = {kClusterM, kClusterN}};
-  }
-
-  // The copies of a problem's operands, or why they cannot be.
-  static TmaPlan bind_a(const GemmProblem& p) { return bind_operand(LoadA::value, Shape::kMajorA, p.a, p.m, p); }
-  static TmaPlan bind_b(const GemmProblem& p) { return bind_operand(LoadB::value, Shape::kMajorB, p.b, p.n, p); }
-
-  // The same of a row-major result, for a copy of its elements.
-  static TmaPlan bind_result(const TmaPlan& plan, const GemmProblem& p) {
-    const GemmMatrix<void> d = p.d.with_strides(p.n, p.m);
-    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(d.data), .element = plan.element, .layout = {}};
-    tensor.layout = make_layout(make_shape(p.m, p.n, p.l), make_stride(Int(d.stride), _1, Int(d.batch_stride)));
-    return bind(plan, tensor);
-  }
-
-  // Where K is 0 there is nothing to load, and nothing to describe.
-  template <class Encode>
-  static Params make_params(const GemmProblem& p, Encode encode) {
-    Params out{};
-    out.k_steps = Shape::k_steps(p.k);
-    if (p.k == 0) return out;
-    out.a = encode(bind_a(p).descriptor);
-    out.b = encode(bind_b(p).descriptor);
-    return out;
   }
 
   // Where a CTA is in its cluster, M fastest.
@@ -137,27 +111,25 @@ struct Mainloop : GemmShape<Config> {
   };
 
   // One thread of the CTA, before a barrier of the cluster.
-  GANTRY_INLINE static void init(const Params& params, Storage& s) {
-    if (params.k_steps > 0) {
+  GANTRY_INLINE static void init(const Params& params, SharedMemory s, int k_steps) {
+    if (k_steps > 0) {
       arch::prefetch_tensormap(&params.a);
       arch::prefetch_tensormap(&params.b);
     }
-    Pipeline::init(s.pipeline, pipeline_params(PipelineRole::both), "stage");
+    Pipeline::init(barriers(s), pipeline_params(PipelineRole::both), "stage");
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
   }
-
-  GANTRY_INLINE static auto shared_a(Storage& s) { return make_tensor(make_smem_ptr(s.a), SharedA{}); }
-  GANTRY_INLINE static auto shared_b(Storage& s) { return make_tensor(make_smem_ptr(s.b), SharedB{}); }
 
   // One thread.
   class Producer {
    public:
-    GANTRY_INLINE Producer(const Params& params, Storage& storage)
+    GANTRY_INLINE Producer(const Params& params, SharedMemory shared, int k_steps)
         : p_(params),
-          s_(storage),
-          pipeline_(storage.pipeline, pipeline_params(PipelineRole::producer)),
+          s_(shared),
+          pipeline_(barriers(shared), pipeline_params(PipelineRole::producer)),
           place_(Place::mine()),
-          repeats_(p_.k_steps > 0 && p_.k_steps <= kStages && kStages % p_.k_steps == 0) {}
+          k_steps_(k_steps),
+          repeats_(k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0) {}
 
     GANTRY_INLINE void load(const Work& work) {
       const TmaCopy<LoadA> load_a{&p_.a};
@@ -182,20 +154,20 @@ struct Mainloop : GemmShape<Config> {
         }
         ++write_;
         k += work.k_step;
-        if (k == p_.k_steps) k = 0;
+        if (k == work.k_steps) k = 0;
       }
     }
 
     // Waits until every stage has been released, so that no CTA leaves while others may still signal it.
     GANTRY_INLINE void tail() {
-      for (int i = 0; i < kStages; ++i, ++write_) arch::wait(&s_.pipeline.empty[write_.index()], write_.phase());
+      for (int i = 0; i < kStages; ++i, ++write_) arch::wait(&barriers(s_).empty[write_.index()], write_.phase());
     }
 
    private:
     // Whether stages come round with the same part of B: they hold it once as many steps as there are stages have been
     // loaded for the column.
     GANTRY_INLINE bool stays_in_column(const Work& work) {
-      const bool repeats = repeats_ && work.steps == p_.k_steps && work.k_begin == 0 && work.k_step == 1;
+      const bool repeats = repeats_ && work.steps == k_steps_ && work.k_begin == 0 && work.k_step == 1;
       if (!repeats || work.n != n_ || work.l != l_) steps_in_column_ = 0;
       n_ = repeats ? work.n : -1;
       l_ = work.l;
@@ -209,9 +181,10 @@ struct Mainloop : GemmShape<Config> {
     }
 
     const Params& p_;
-    Storage& s_;
+    SharedMemory s_;
     Pipeline pipeline_;
     Place place_;
+    int k_steps_;
     State write_ = make_producer_start_state<kStages>();
     bool repeats_;         // a stage has the same K step whenever its turn comes
     int n_ = -1, l_ = -1;  // the column, if the next tile may be in it
@@ -221,11 +194,11 @@ struct Mainloop : GemmShape<Config> {
   // A warpgroup.
   class Consumer {
    public:
-    GANTRY_INLINE Consumer(Storage& storage, int warpgroup)
-        : s_(storage),
-          pipeline_(storage.pipeline, pipeline_params(PipelineRole::consumer)),
+    GANTRY_INLINE Consumer(SharedMemory shared, int warpgroup)
+        : s_(shared),
+          pipeline_(barriers(shared), pipeline_params(PipelineRole::consumer)),
           warpgroup_(warpgroup),
-          empty_(storage.pipeline.empty) {
+          empty_(barriers(shared).empty) {
       const Signal signal = signal_of_thread(arch::thread_rank() % 128, kCluster > 1 ? arch::cluster_block_rank() : 0,
                                              {kClusterM, kClusterN}, 128);
       signals_ = signal.sent;
@@ -386,7 +359,7 @@ struct Mainloop : GemmShape<Config> {
       }
     }
 
-    Storage& s_;
+    SharedMemory s_;
     Pipeline pipeline_;
     int warpgroup_;
     bool signals_;
@@ -395,18 +368,6 @@ struct Mainloop : GemmShape<Config> {
     std::uint32_t phase_ = 0;
     ConsumerToken ready_{};  // of the stage that is read next
   };
-
- private:
-  static TmaPlan bind_operand(const TmaPlan& plan, Major major, const GemmMatrix<const void>& operand, int rows,
-                              const GemmProblem& p) {
-    const bool k_major = major == Major::K;
-    const GemmMatrix<const void> x = operand.with_strides(k_major ? p.k : rows, k_major ? rows : p.k);
-    GlobalTensor tensor{.address = reinterpret_cast<std::uint64_t>(x.data), .element = plan.element, .layout = {}};
-    const Int stride(x.stride), batch(x.batch_stride);
-    tensor.layout = make_layout(make_shape(rows, p.k, p.l),
-                                k_major ? make_stride(stride, _1, batch) : make_stride(_1, stride, batch));
-    return bind(plan, tensor);
-  }
 };
 
 }  // namespace gantry

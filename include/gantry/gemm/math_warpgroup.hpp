@@ -4,7 +4,11 @@
 // own. Nothing is kept: registers are scarce while a warpgroup holds accumulators.
 //
 // Example at namespace scope:
-//     using Mine = gantry::MathWarpgroup<gantry::CooperativeConfig>;
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Plain {
+//       static constexpr gantry::GemmDesign design = gantry::make_gemm_design({}, gantry::fusion::graph("d = acc"));
+//     };
+//     using Mine = gantry::MathWarpgroup<Plain>;
 //     GANTRY_HD inline bool stores(const gantry::Work& work) {
 //       Mine::meet();
 //       return Mine::thread() == 0 && Mine::part_of(work).m >= 0;
@@ -18,9 +22,9 @@
 
 namespace gantry {
 
-template <class Config>
-struct MathWarpgroup : GemmShape<Config> {
-  using Shape = GemmShape<Config>;
+template <class Design>
+struct MathWarpgroup : GemmShape<Design> {
+  using Shape = GemmShape<Design>;
 
   GANTRY_INLINE static int math_thread() { return static_cast<int>(arch::thread_rank()) - 128; }  // of the CTA
   GANTRY_INLINE static int number() { return math_thread() / 128; }
@@ -32,7 +36,7 @@ struct MathWarpgroup : GemmShape<Config> {
   // The part of `work`'s tile that math warpgroup `warpgroup` has, counted in such parts: rows of it where several
   // share the tile, else all of it.
   GANTRY_INLINE static TileCoordinate part_of(const Work& work, int warpgroup) {
-    const auto place = Mainloop<Config>::Place::mine();
+    const auto place = Mainloop<Design>::Place::mine();
     const int tile_m = work.m * Shape::kClusterM + place.m;
     return {Shape::kTileWarpgroups > 1 ? tile_m * Shape::kTileWarpgroups + warpgroup : tile_m,
             work.n * Shape::kClusterN + place.n, work.l};

@@ -1,7 +1,7 @@
 // What a product is asked to be: elements, majors, tile, cluster, schedule, and how its epilogue is staged.
 //
 // D = f(A B, C, ...): A is M x K, B is K x N. Major::K says that elements along K lie next to each other: a row-major
-// A, and a B that is given transposed. What is left at 0 or automatic is chosen (resolve.hpp); what is set is kept, or
+// A, and a B that is given transposed. What is left at 0 or automatic is chosen (design.hpp); what is set is kept, or
 // refused with a reason: problems() has every one.
 //
 // Example:
@@ -14,9 +14,9 @@
 #pragma once
 
 #include <gantry/epilogue/detail/nearest.hpp>
+#include <gantry/epilogue/policy_rules.hpp>
 #include <gantry/epilogue/tile.hpp>
 #include <gantry/layout/smem_atoms.hpp>
-#include <gantry/tma/plan_rules.hpp>
 
 namespace gantry {
 
@@ -138,11 +138,13 @@ struct GemmReason {
   std::int64_t actual = 0;
   std::int64_t nearest = 0;
   std::int64_t first = 0;
+  std::int64_t second = 0;
+  EpilogueReason epilogue{};  // where the epilogue, or a TMA plan, has the reason
 };
 
 using GemmReasons = detail::ReasonList<GemmReason>;
 
-using GemmSentence = Text<320>;
+using GemmSentence = Text<704>;
 
 namespace detail {
 
@@ -153,8 +155,12 @@ GANTRY_HD constexpr void append_placeholder(GemmSentence& out, const char* name,
     out.append(r.nearest);
   else if (starts_with(name, "first"))
     out.append(r.first);
+  else if (starts_with(name, "second"))
+    out.append(r.second);
   else if (starts_with(name, "operand"))
     out.append(r.operand);
+  else if (starts_with(name, "epilogue"))
+    out.append(describe(r.epilogue).c_str());
   else if (starts_with(name, "element"))
     out.append(to_text(r.element));
   else if (starts_with(name, "other"))
@@ -339,7 +345,7 @@ class GemmOptionsCheck {
 
 }  // namespace detail
 
-// Every reason why there is no product of these options, as far as what is set says; resolve() says the rest.
+// Every reason why there is no GEMM of these options, as far as what is set says; make_gemm_design says the rest.
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
   return detail::GemmOptionsCheck(options).check();
 }

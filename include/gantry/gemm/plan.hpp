@@ -27,7 +27,7 @@
 #include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/device.hpp>
 #include <gantry/gemm/explain.hpp>
-#include <gantry/tma/encode.hpp>
+#include <gantry/gemm/planner.hpp>
 
 namespace gantry {
 
@@ -63,8 +63,6 @@ class MapEncoder {
   std::string& problem_;
 };
 
-inline std::size_t round_up_to_16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
-
 }  // namespace detail
 
 template <class Spec>
@@ -75,37 +73,38 @@ class GemmPlan {
   using Arguments = GemmArguments<Spec>;
 
   GemmPlan(const Arguments& args, const GemmDevice& device, const GemmWorkspace& given = {})
-      : args_(args), simulated_(device.simulated), problems_(can_implement(args)) {
+      : args_(args), simulated_(device.simulated), arch_(device.arch), problems_(can_implement(args)) {
     if (!device.problem.empty()) problems_.push_back(device.problem);
     if (!problems_.empty() || args.extents.nothing_to_do()) return;
-    ctas_ = resident_ctas(device);
-    needs_ = needs(args, ctas_);
-    if (needs_.total() > 0) take_workspace(given);
+    clusters_ = resident_clusters(device);
+    launch_ = plan_gemm(Types::design, inputs_of(args), {.clusters = clusters_, .may_split = true}, arch_);
+    if (launch_.needs.total() > 0) take_workspace(given);
     if (problems_.empty()) make_params();
   }
 
   // Bytes of workspace that a plan for this device takes: for reductions that give the same bits on every run, and for
   // tiles that several clusters share. 0 where there is a reason why there is no plan.
   static std::size_t workspace_bytes(const Arguments& args, const GemmDevice& device) {
-    const bool none = !device.problem.empty() || !can_implement(args).empty() || args.extents.nothing_to_do();
-    return none ? 0 : needs(args, resident_ctas(device)).total();
+    if (!device.problem.empty() || !can_implement(args).empty() || args.extents.nothing_to_do()) return 0;
+    return plan_gemm(Types::design, inputs_of(args), {.clusters = resident_clusters(device), .may_split = true},
+                     device.arch)
+        .needs.total();
   }
 
   bool ok() const { return problems_.empty(); }
   // Every reason why there is no plan.
   const std::vector<std::string>& problems() const { return problems_; }
-  std::size_t workspace_bytes() const { return needs_.total(); }
+  std::size_t workspace_bytes() const { return launch_.needs.total(); }
 
   LaunchResult run(const Simulator& machine) const {
     if (LaunchResult refused = refusal(true); !refused) return refused;
     // Clusters that share a tile wait for each other: all are there at the same time.
     SimulatorOptions options = machine.options();
-    const int clusters = ctas_ / Kernel::kCluster;
-    if (options.resident_clusters < clusters) options.resident_clusters = clusters;
+    if (options.resident_clusters < clusters_) options.resident_clusters = clusters_;
     const Simulator simulator(options);
     LaunchResult cleared = clear_reductions(simulator);
     if (!cleared || args_.extents.nothing_to_do()) return cleared;
-    return launch(simulator, config_, Kernel{}, params_);
+    return launch(simulator, launch_.config, Kernel{}, params());
   }
 
 #if defined(__CUDACC__)
@@ -113,7 +112,7 @@ class GemmPlan {
     if (LaunchResult refused = refusal(false); !refused) return refused;
     LaunchResult cleared = clear_reductions(machine);
     if (!cleared || args_.extents.nothing_to_do()) return cleared;
-    return launch(machine, config_, Kernel{}, params_);
+    return launch(machine, launch_.config, Kernel{}, params());
   }
 #endif
 
@@ -124,97 +123,67 @@ class GemmPlan {
   }
 
  private:
-  struct Needs {
-    std::size_t sums = 0, reductions = 0;
-    std::size_t total() const { return detail::round_up_to_16(sums) + reductions; }
-  };
-
-  // CTAs that the device holds at the same time, in whole clusters.
-  static int resident_ctas(const GemmDevice& device) {
-    constexpr int kCluster = Kernel::kCluster;
+  // Clusters that the device holds at the same time.
+  static int resident_clusters(const GemmDevice& device) {
 #if defined(__CUDACC__)
     if (!device.simulated) {
       const int clusters = detail::clusters_held<Kernel>();
-      if (clusters > 0) return clusters * kCluster;
+      if (clusters > 0) return clusters;
     }
 #endif
-    return device.arch.sms < kCluster ? kCluster : device.arch.sms / kCluster * kCluster;
-  }
-
-  static Needs needs(const Arguments& args, int ctas) {
-    Needs out;
-    if constexpr (requires { typename Kernel::Sums; }) {
-      if (Types::kChosen.split == SplitMode::automatic && schedule_of(args, ctas).split_tiles > 0) {
-        out.sums = Kernel::Sums::workspace_bytes(ctas);
-      }
-    }
-    if constexpr (Types::kFused) {
-      out.reductions = get_workspace_size<typename Types::Epilogue::Part>(detail::epilogue_problem_of(args),
-                                                                          detail::epilogue_arguments_of(args));
-    }
-    return out;
-  }
-
-  // As the kernel would deal out tiles if it had a workspace.
-  static TileSchedule schedule_of(const Arguments& args, int ctas) {
-    GemmProblem problem = detail::problem_of(args);
-    unsigned char any = 0;
-    problem.workspace = &any;
-    const auto no_map = [](const TmaDescriptorParams&) { return TmaDescriptor{}; };
-    return Kernel::make_params(problem, typename Types::Epilogue::Params{}, ctas, no_map).schedule;
+    const int clusters = device.arch.sms / Kernel::kCluster;
+    return clusters > 0 ? clusters : 1;
   }
 
   GANTRY_COLD void take_workspace(const GemmWorkspace& given) {
     workspace_ = given.data;
     if (given.data == nullptr) {
-      owned_ =
-          detail::MachineMemory(needs_.total(), simulated_ ? detail::MemoryKind::host : detail::MemoryKind::device);
+      owned_ = detail::MachineMemory(launch_.needs.total(),
+                                     simulated_ ? detail::MemoryKind::host : detail::MemoryKind::device);
       workspace_ = owned_.data();
       if (workspace_ == nullptr) {
-        problems_.push_back(detail::sentence({"there is no memory left for ", needs_.total(), " bytes of workspace"}));
+        problems_.push_back(
+            detail::sentence({"there is no memory left for ", launch_.needs.total(), " bytes of workspace"}));
       }
-    } else if (given.bytes < needs_.total()) {
-      problems_.push_back(detail::sentence(
-          {"the workspace has ", given.bytes, " bytes: this product takes ", needs_.total(), " on this device"}));
+    } else if (given.bytes < launch_.needs.total()) {
+      problems_.push_back(detail::sentence({"the workspace has ", given.bytes, " bytes: this product takes ",
+                                            launch_.needs.total(), " on this device"}));
     } else if (const auto beyond = reinterpret_cast<std::uintptr_t>(given.data) % 16; beyond != 0) {
       problems_.push_back(detail::sentence({"the workspace begins ", beyond,
                                             " bytes beyond a multiple of 16; the next address that works is ",
                                             16 - beyond, " bytes further"}));
     }
     if (!problems_.empty()) return;
-    const std::string problem = detail::clear_memory(workspace_, needs_.total(), simulated_);
+    const std::string problem = detail::clear_memory(workspace_, launch_.needs.total(), simulated_);
     if (!problem.empty()) problems_.push_back(problem);
   }
 
   GANTRY_COLD void make_params() {
     std::string problem;
     const detail::MapEncoder encode(simulated_, problem);
-    GemmProblem p = detail::problem_of(args_);
-    if (needs_.sums > 0) p.workspace = static_cast<unsigned char*>(workspace_);
-    if constexpr (!Types::kFused) {
-      params_ = Kernel::make_params(p, ctas_, encode);
-    } else {
-      const auto epilogue = to_underlying_arguments<typename Types::Epilogue::Part>(
-          detail::epilogue_problem_of(args_), detail::epilogue_arguments_of(args_), encode, reductions());
-      params_ = Kernel::make_params(p, epilogue, ctas_, encode);
+    write_parameters(Types::design, inputs_of(args_), launch_, workspace_, encode, params_);
+    if constexpr (detail::kRunTimeGraph<Spec>) {
+      auto& tail =
+          *reinterpret_cast<typename Types::Epilogue::Collective::Fusion::Params*>(params_ + Types::design.params.tail);
+      tail.bind(args_.fusion.graph());
+      detail::bind_graph(epilogue(), extents(), args_.fusion, encode, reductions(), tail.operands, tail.maps);
     }
-    config_ = Kernel::launch_config(params_);
-    // Sums wait for the loads, and those for the kernel before; where K is 0 there are none to wait for.
-    config_.dependent = args_.dependent && p.k > 0;
     if (!problem.empty()) problems_.push_back(problem);
   }
 
+  const typename Kernel::Params& params() const { return *reinterpret_cast<const typename Kernel::Params*>(params_); }
+  static detail::GraphEpilogue epilogue() { return detail::graph_epilogue(Types::design, Types::Functions::kCount); }
+  EpilogueProblem extents() const { return detail::epilogue_problem_of(args_.extents); }
   void* reductions() const {
-    return needs_.reductions == 0 ? nullptr : static_cast<char*>(workspace_) + detail::round_up_to_16(needs_.sums);
+    return launch_.needs.reductions == 0 ? nullptr : static_cast<char*>(workspace_) + launch_.needs.reductions_at();
   }
 
   template <class Machine>
   LaunchResult clear_reductions(const Machine& machine) const {
-    if constexpr (!detail::kRunTimeGraph<Spec> && Types::Fusion::graph.count(fusion::ArgumentKind::reduction) == 0) {
+    if constexpr (!detail::kRunTimeGraph<Spec> && Types::graph.count(fusion::ArgumentKind::reduction) == 0) {
       return {};
     } else {
-      return initialize_workspace<typename Types::Epilogue::Part>(machine, detail::epilogue_problem_of(args_),
-                                                                  detail::epilogue_arguments_of(args_), reductions());
+      return fill_words(machine, detail::fills_of(epilogue(), extents(), args_.fusion, reductions()));
     }
   }
 
@@ -230,19 +199,15 @@ class GemmPlan {
 
   detail::GemmFacts facts() const {
     detail::GemmFacts f;
-    f.options = Types::kOptions;
+    f.design = Types::design;
     f.m = args_.extents.m;
     f.n = args_.extents.n;
     f.k = args_.extents.k;
     f.batch = args_.extents.batch;
-    f.expression = fusion::print(args_.fusion.graph(), typename Types::Fusion::Functions{}).c_str();
-    f.deferred = Types::kDeferred;
-    f.adds = Types::kAdds;
-    f.shared_bytes = Types::kSharedBytes;
-    f.epilogue_bytes = Types::kEpilogueBytes;
-    f.schedule = params_.schedule;
-    f.ctas = ctas_;
-    f.workspace_bytes = needs_.total();
+    f.expression = fusion::print(args_.fusion.graph(), typename Types::Functions{}).c_str();
+    f.schedule = launch_.schedule;
+    f.ctas = clusters_ * Kernel::kCluster;
+    f.workspace_bytes = launch_.needs.total();
     f.simulated = simulated_;
     f.graph = &args_.fusion.graph();
     return f;
@@ -250,13 +215,13 @@ class GemmPlan {
 
   Arguments args_;
   bool simulated_;
-  int ctas_ = 0;
-  Needs needs_{};
+  Architecture arch_;
+  int clusters_ = 0;
+  GemmLaunchPlan launch_{};
   void* workspace_ = nullptr;
   detail::MachineMemory owned_{};
   std::vector<std::string> problems_{};
-  typename Kernel::Params params_{};
-  LaunchConfig config_{};
+  alignas(128) unsigned char params_[sizeof(typename Kernel::Params)] = {};
 };
 
 }  // namespace gantry

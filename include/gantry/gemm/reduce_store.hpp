@@ -7,10 +7,12 @@
 // no tile is shared.
 //
 // Example at namespace scope:
-//     #include <gantry/gemm/cooperative.hpp>
-//     using Store = gantry::ReduceStore<gantry::CooperativeConfig, gantry::ElementType::f32>;
-//     using Gemm = gantry::CooperativeGemm<gantry::CooperativeConfig, Store>;
-//     static_assert(Gemm::kAdds && sizeof(Store::Storage) == 2 * 2 * 64 * 128);
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Adding {
+//       static constexpr gantry::GemmDesign design = gantry::make_gemm_design(
+//           {.d = gantry::ElementType::f32, .split = gantry::SplitMode::reduce_add}, gantry::fusion::graph("d = acc"));
+//     };
+//     static_assert(gantry::ReduceStore<Adding>::kAdds && Adding::design.shared.epilogue_bytes == 2 * 2 * 64 * 128);
 #pragma once
 
 #include <gantry/arch.hpp>
@@ -20,55 +22,33 @@
 
 namespace gantry {
 
-template <class Config, ElementType kElement = ElementType::f32>
-struct ReduceStore : GemmShape<Config> {
-  using Shape = GemmShape<Config>;
-  using Mine = MathWarpgroup<Config>;
-  using Shape::kTileWarpgroups, Shape::kWarpgroupM, Shape::kTileN;
-  static_assert(kElement == ElementType::f32 || kElement == ElementType::bf16 || kElement == ElementType::f16 ||
-                    kElement == ElementType::s32,
-                "gantry: TMA adds f32, f16, bf16 and s32 to D");
-  static_assert((kElement == ElementType::s32) == (Shape::kAccumulator == ElementType::s32),
-                "gantry: sums of integers are added to D of s32, others to D of floats");
+template <class Design>
+struct ReduceStore : GemmShape<Design> {
+  using Shape = GemmShape<Design>;
+  using Mine = MathWarpgroup<Design>;
+  static_assert(Design::design.store == GemmStore::reduce_add, "gantry: the design does not add to D");
   static constexpr bool kAdds = true;
   static constexpr int kSteps = 0;  // all work is done while the accumulators are held
-  static constexpr int kBuffers = 2;
+  static constexpr int kBuffers = kSlabBuffers;
 
-  // As many columns as make rows of 128 bytes, or fewer where the tile is no multiple of that.
-  static constexpr int kSlabN = [] {
-    int columns = 1024 / element_bits(kElement);
-    while (kTileN % columns != 0) columns /= 2;
-    return columns;
-  }();
   struct SlabShape {
-    static constexpr Subtiles tile{.m = kWarpgroupM, .n = kTileN, .epi_m = 64, .epi_n = kSlabN, .warpgroups = 1};
-    static constexpr ElementType element = kElement;
+    static constexpr Subtiles tile = Design::design.subtiles();
+    static constexpr ElementType element = Design::design.options.d;
     static constexpr bool row_major = true;
     static constexpr int stages = kBuffers;
   };
   using Slabs = StagedTile<SlabShape>;
   using Element = typename Slabs::Element;
-  using Plan = typename Slabs::template Plan<TmaOp::reduce_add>;
   using Stores = PipelineTmaStore<kBuffers>;
 
   struct Params {
     TmaDescriptor d;
   };
-  // The copy of a problem's result, or why it cannot be.
-  static TmaPlan bind_d(const GemmProblem& p) { return Mainloop<Config>::bind_result(Plan::value, p); }
-  template <class Encode>
-  static Params make_params(const GemmProblem& p, Encode encode) {
-    return {encode(bind_d(p).descriptor)};
-  }
-
-  struct Storage {
-    alignas(1024) Element d[kTileWarpgroups][Slabs::kBytes / sizeof(Element)];
-  };
 
   // A math warpgroup.
   class Consumer {
    public:
-    GANTRY_INLINE Consumer(const Params& params, Storage& storage) : p_(params), s_(storage) {}
+    GANTRY_INLINE Consumer(const Params& params, SharedMemory shared) : p_(params), s_(shared) {}
 
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
@@ -82,11 +62,11 @@ struct ReduceStore : GemmShape<Config> {
             [&](auto v) { values(v) = convert<Element>(acc(Constant<tile.register_of(em, en, v)>{})); });
         stores.producer_acquire(state_);
         Mine::meet();
-        Slabs::write(values, s_.d[Mine::number()], state_.index(), Mine::thread());
+        Slabs::write(values, buffers(), state_.index(), Mine::thread());
         arch::fence_proxy_async(arch::space_shared);
         Mine::meet();
         if (stores.issues()) {
-          Slabs::template store<TmaOp::reduce_add>(&p_.d, s_.d[Mine::number()], state_.index(), at, em, en);
+          Slabs::template store<TmaOp::reduce_add>(&p_.d, buffers(), state_.index(), at, em, en);
         }
         stores.producer_commit(state_);
         ++state_;
@@ -99,8 +79,13 @@ struct ReduceStore : GemmShape<Config> {
     GANTRY_INLINE void tail() { Stores({.issues = Mine::thread() == 0}).producer_tail(state_); }
 
    private:
+    GANTRY_INLINE Element* buffers() const {
+      return s_.template at<Element>(Design::design.shared.epilogue +
+                                     Mine::number() * Design::design.shared.epilogue_part);
+    }
+
     const Params& p_;
-    Storage& s_;
+    SharedMemory s_;
     PipelineState<kBuffers> state_;
   };
 };

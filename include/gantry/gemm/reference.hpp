@@ -178,7 +178,7 @@ inline fusion::ProblemShape output_shape(const fusion::Graph& graph, const fusio
 // The same for the arguments of a product, all in memory that the host sees.
 template <class Spec>
 fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
-  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  constexpr GemmOptions o = GemmDesignOf<Spec>::design.options;
   const GemmExtents& e = args.extents;
   GemmReferenceProblem p;
   p.shape = {.m = e.m, .n = e.n, .l = e.batch};
@@ -190,14 +190,14 @@ fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
   }
   p.d_element = o.d;
   p.promote = o.promote;
-  return gemm_reference<typename GemmTypes<Spec>::Fusion::Functions>(args.fusion.graph(), p, args.fusion);
+  return gemm_reference<typename GemmDesignOf<Spec>::Functions>(args.fusion.graph(), p, args.fusion);
 }
 
 // After a run: the first element of D or of another output that is not what it should be, in a sentence; empty where
 // there is none.
 template <class Spec>
 std::string first_mismatch(const GemmArguments<Spec>& args) {
-  constexpr GemmOptions o = GemmTypes<Spec>::kChosen;
+  constexpr GemmOptions o = GemmDesignOf<Spec>::design.options;
   const fusion::ReferenceResult expected = reference(args);
   const fusion::ProblemShape& shape = expected.shape;
   const fusion::Graph& graph = expected.graph;

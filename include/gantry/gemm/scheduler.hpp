@@ -62,7 +62,8 @@ struct Work {
   int tile = 0;             // its number
   int m = 0, n = 0, l = 0;  // where it is, once it has been placed
   int k_begin = 0, steps = 0;
-  int k_step = 1;  // or -1
+  int k_steps = 0;  // of the whole tile: from the last one a piece goes on at the first
+  int k_step = 1;   // or -1
   Part part = Part::whole;
 };
 
@@ -140,6 +141,14 @@ GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int availabl
 
 class PersistentScheduler {
  public:
+  using Params = TileSchedule;
+  static constexpr int kSharedBytes = 0;  // every role computes its work by itself
+  GANTRY_INLINE static constexpr int uniform_k_steps(const TileSchedule& schedule) { return schedule.k_steps; }
+
+  // In a kernel, which offers shared memory.
+  template <class Shared>
+  GANTRY_INLINE constexpr PersistentScheduler(const TileSchedule& schedule, const Shared&, int cluster)
+      : PersistentScheduler(schedule, cluster) {}
   GANTRY_INLINE constexpr PersistentScheduler(const TileSchedule& schedule, int cluster)
       : s_(schedule),
         tile_(cluster < schedule.clusters ? schedule.split_tiles + cluster : schedule.tiles()),
@@ -153,6 +162,7 @@ class PersistentScheduler {
   GANTRY_INLINE constexpr bool next(Work& work) {
     work.part = Work::Part::whole;
     work.k_step = 1;
+    work.k_steps = s_.k_steps;
     if (step_ < last_step_) {
       split(work);
     } else if (tile_ < s_.tiles()) {

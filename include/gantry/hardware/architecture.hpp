@@ -36,6 +36,7 @@ struct Sm90Limits {
   int wgmma_columns = 256;      // of one instruction, in steps of 8
   int wgmma_column_step = 8;
   int swizzle_bytes = 128;  // the widest swizzle: a row of a K tile
+  int useful_stage_bytes = 192 * 1024;  // of a main loop's stages: more of them do not help
 };
 inline constexpr Sm90Limits kSm90{};
 
@@ -73,7 +74,6 @@ struct GemmThresholds {
   int short_k_steps = 4;                 // K tiles of a short K: D decides the raster
   int row_steps = 512;                   // K tiles of a whole row of tiles that L2 holds beside D
   int overlapped_store_k = 256;          // K from which an overlapped store pays
-  int useful_stage_bytes = 192 * 1024;   // of stages; more of them do not help
   double dependent_milliseconds = 0.15;  // GEMMs shorter than this gain from a dependent launch
 };
 

@@ -61,9 +61,9 @@ struct GemmExport {
   }
 
   static void describe(GemmAbiText* out) {
-    out->append(to_text(Gemm::kOptions).c_str());
+    out->append(to_text(Gemm::kDesign.options).c_str());
     out->append(" ");
-    out->append(staging_text(Gemm::kOptions).c_str());
+    out->append(staging_text(Gemm::kDesign.options).c_str());
   }
   static int can_implement(const GemmAbiProblem* p, GemmAbiText* out) {
     return say(Gemm::can_implement(arguments_of(*p)), out);

@@ -98,8 +98,8 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
   out.machine.push_back(describe_tuning(tuning_path()));
   std::string kernels;
   for (const SimulatedProduct& product : simulated_products()) {
-    kernels += (kernels.empty() ? "" : ", ") + std::string(info(product.options.a).name) + " " +
-               gantry::to_text(product.options.schedule);
+    kernels += (kernels.empty() ? "" : ", ") + std::string(info(product.design.options.a).name) + " " +
+               gantry::to_text(product.design.options.schedule);
   }
   out.machine.push_back({"simulator", true, fmt::format("built in, with products of {}.", kernels)});
 }

@@ -59,14 +59,14 @@ struct ChosenKernel {
 };
 
 ChosenKernel choose_simulated(const Product& product, const std::vector<SimulatedProduct>& kernels) {
-  std::vector<GemmOptions> candidates;
+  std::vector<GemmDesign> candidates;
   for (const SimulatedProduct& kernel : kernels) {
-    candidates.push_back(kernel.options);
-    candidates.back().c = product.options.c;
+    candidates.push_back(kernel.design);
+    candidates.back().options.c = product.options.c;
   }
   const Chosen chosen = choose_among(product, candidates, {});
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (candidates[i] == chosen.options) return {&kernels[i], chosen.why};
+    if (candidates[i].options == chosen.options) return {&kernels[i], chosen.why};
   }
   return {};
 }

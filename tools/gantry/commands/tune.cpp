@@ -117,7 +117,7 @@ int run_tune(const TuneTexts& texts) {
     fmt::print(stderr, "gantry: {}\n", compiler.problem());
     return 1;
   }
-  const std::vector<GemmOptions> candidates = candidates_for(product);
+  const std::vector<GemmDesign> candidates = candidates_for(product);
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
   Progress progress(texts.progress);
@@ -138,10 +138,11 @@ int run_tune(const TuneTexts& texts) {
   progress.step("compiling", [&] { return static_cast<double>(compiled) / static_cast<double>(candidates.size()); });
   std::vector<runtime::GemmSpec> specs;
   specs.reserve(candidates.size());
-  for (const GemmOptions& options : candidates) specs.push_back({.options = options, .expression = product.expression});
+  for (const GemmDesign& design : candidates) specs.push_back({.options = design.options, .expression = product.expression});
   compile_ahead(cache, specs, compiled);
   std::vector<Trial> trials;
-  for (const GemmOptions& options : candidates) {
+  for (const GemmDesign& design : candidates) {
+    const GemmOptions& options = design.options;
     progress.step(fmt::format("{} of {}: {}", trials.size() + 1, candidates.size(), gantry::to_text(options).c_str()));
     trials.push_back(try_one(device, cache, product, options, operands, on_device));
   }

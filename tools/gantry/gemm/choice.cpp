@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <gantry/gemm/room.hpp>
-
 namespace gantry::tool {
 
 namespace {
@@ -35,17 +33,19 @@ GemmWorkload workload_of(const Product& product) {
   return w;
 }
 
-std::vector<GemmOptions> candidates_for(const Product& product) {
+std::vector<GemmDesign> candidates_for(const Product& product) {
   const GemmOptions& asked = product.options;
-  std::vector<GemmOptions> out;
+  const GemmWorkload workload = workload_of(product);
+  std::vector<GemmDesign> out;
+  const auto add = [&](const GemmOptions& request) {
+    const GemmDesign design = make_gemm_design(staged_for(request, product.graph, workload), product.graph);
+    if (design.ok()) out.push_back(design);
+  };
   if (leaves_nothing_open(asked)) {
-    const GemmOptions whole = resolve(asked, product.graph);  // a step along K and warpgroups follow from the rest
-    GemmOptions only = asked;
-    only.tile = whole.tile;
-    only.warpgroups = whole.warpgroups;
-    return {staged_for(only, product.graph, workload_of(product))};
+    add(asked);
+    return out;
   }
-  for (GemmOptions candidate : gemm_candidates(workload_of(product))) {
+  for (GemmOptions candidate : gemm_requests(workload)) {
     if (!agrees(candidate, asked)) continue;
     candidate.layout_c = asked.layout_c;
     candidate.layout_d = asked.layout_d;
@@ -53,13 +53,12 @@ std::vector<GemmOptions> candidates_for(const Product& product) {
     candidate.promote = asked.promote;
     candidate.split = asked.split;
     candidate.epilogue = asked.epilogue;
-    candidate = staged_for(candidate, product.graph, workload_of(product));
-    if (problems(candidate, product.graph).empty()) out.push_back(candidate);
+    add(candidate);
   }
   return out;
 }
 
-Chosen choose_among(const Product& product, const std::vector<GemmOptions>& candidates, const runtime::Device& device) {
+Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candidates, const runtime::Device& device) {
   // What is left open where no candidate agrees is left to the kernel's own defaults.
   if (candidates.empty())
     return {product.options, "no configuration of the list is what was asked for; the rest follows from it"};
@@ -74,9 +73,9 @@ Chosen choose_among(const Product& product, const std::vector<GemmOptions>& cand
   for (const std::string& problem : tuning.problems()) fmt::print(stderr, "gantry: {}: {}\n", tuning_path(), problem);
   question.tuning = &tuning;
   const GemmChoice choice = choose(question, candidates);
-  if (!choice.ok()) return {candidates.front(), choice.explanation()};
+  if (!choice.ok()) return {candidates.front().options, choice.explanation()};
   const std::string of_what = device ? "" : "\nThese times are the model's, for an H200.";
-  return {candidates[static_cast<std::size_t>(choice.index)], choice.explanation() + of_what,
+  return {candidates[static_cast<std::size_t>(choice.index)].options, choice.explanation() + of_what,
           gains_as_dependent(choice.cost)};
 }
 

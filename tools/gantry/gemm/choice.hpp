@@ -20,10 +20,10 @@ struct Chosen {
 GemmWorkload workload_of(const Product& product);
 
 // Configurations for the GPU that are what the product's options say; those alone where they leave nothing open.
-std::vector<GemmOptions> candidates_for(const Product& product);
+std::vector<GemmDesign> candidates_for(const Product& product);
 
 // Among `candidates`, which compute the product. Without a device, for an H200.
-Chosen choose_among(const Product& product, const std::vector<GemmOptions>& candidates, const runtime::Device& device);
+Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candidates, const runtime::Device& device);
 
 // GANTRY_TUNING, else XDG_CONFIG_HOME/gantry/tuning, else ~/.config/gantry/tuning; empty where there is no home.
 std::string tuning_path();

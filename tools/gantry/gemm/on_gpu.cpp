@@ -92,7 +92,7 @@ void compile_ahead(const runtime::KernelCache& cache, const std::vector<runtime:
 
 ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
                      const runtime::Device& device) {
-  std::vector<GemmOptions> candidates = candidates_for(product);
+  std::vector<GemmDesign> candidates = candidates_for(product);
   std::string left_out;
   for (;;) {
     const Chosen chosen = choose_among(product, candidates, device);
@@ -101,7 +101,7 @@ ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler&
     if (gemm || !gemm.kernel().refused || candidates.size() < 2)
       return {std::move(gemm), left_out + chosen.why, chosen.dependent};
     left_out += fmt::format("{} has no room for this epilogue.\n", to_text(chosen.options).c_str());
-    candidates.erase(std::find(candidates.begin(), candidates.end(), chosen.options));
+    std::erase_if(candidates, [&](const GemmDesign& d) { return d.options == chosen.options; });
   }
 }
 

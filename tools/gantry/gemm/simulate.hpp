@@ -67,7 +67,7 @@ template <class Spec>
 SimulatedRun simulate(const Product& product, Operands& operands, const SimulatorOptions& options, TileCount& count) {
   using Gemm = gantry::Gemm<Spec>;
   constexpr int kCtas = 8;
-  constexpr GemmOptions o = Gemm::kOptions;
+  constexpr GemmOptions o = Gemm::kDesign.options;
   const auto args = arguments_of<Spec>(product, operands);
   const auto plan = Gemm::plan(args, device_of(Simulator(), kCtas));
   SimulatedRun out;

@@ -39,14 +39,14 @@ const std::vector<SimulatedProduct>& simulated_products() {
 std::vector<SimulatedProduct> simulated_for(const GemmOptions& wanted) {
   std::vector<SimulatedProduct> out;
   for (const SimulatedProduct& product : simulated_products()) {
-    if (is_a(product.options, wanted)) out.push_back(product);
+    if (is_a(product.design.options, wanted)) out.push_back(product);
   }
   return out;
 }
 
 std::string not_simulated(const GemmOptions& wanted) {
   std::string there;
-  for (const SimulatedProduct& product : simulated_products()) there += "\n  " + name_of(product.options);
+  for (const SimulatedProduct& product : simulated_products()) there += "\n  " + name_of(product.design.options);
   return fmt::format(
       "no kernel of these elements, layouts and tile is compiled in for the simulated machine; asked for were {} "
       "by {} to {}. Those that are, each with row-major C and D, A and B contiguous along K, and any epilogue:{}",

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <gantry/arch/simulator.hpp>
-#include <gantry/gemm/options.hpp>
+#include <gantry/gemm/design.hpp>
 
 #include "gemm/operands.hpp"
 
@@ -27,7 +27,7 @@ struct SimulatedRun {
 };
 
 struct SimulatedProduct {
-  GemmOptions options;  // with nothing left open; C may be left out
+  GemmDesign design;  // C may be left out
   SimulatedRun (*run)(const Product& product, Operands& operands, const SimulatorOptions& options, TileCount& count);
 };
 

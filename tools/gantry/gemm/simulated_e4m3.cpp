@@ -16,6 +16,6 @@ struct Spec : AnyGraph<32 * 1024> {
 
 }  // namespace
 
-const SimulatedProduct kSimulatedE4m3{Gemm<Spec>::kOptions, simulate<Spec>};
+const SimulatedProduct kSimulatedE4m3{Gemm<Spec>::kDesign, simulate<Spec>};
 
 }  // namespace gantry::tool

@@ -16,6 +16,6 @@ struct Spec : AnyGraph<32 * 1024> {
 
 }  // namespace
 
-const SimulatedProduct kSimulatedF16{Gemm<Spec>::kOptions, simulate<Spec>};
+const SimulatedProduct kSimulatedF16{Gemm<Spec>::kDesign, simulate<Spec>};
 
 }  // namespace gantry::tool

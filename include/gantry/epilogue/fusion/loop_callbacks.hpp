@@ -107,6 +107,13 @@ Value load_value(ElementType element, const void* pointer, std::int64_t i) {
 
 }  // namespace detail
 
+// A graph with its operands, as the loop takes them.
+struct LoopOperands : fusion::Params<kMaxArguments, kMaxArguments> {
+  Graph graph;
+  Slots slots;
+  std::uint32_t factors;
+};
+
 template <class Config, int kBytes = 128 * 1024, std::uint32_t kElements = kLoopElements>
 struct LoopCallbacks {
   using Value = typename Config::Value;
@@ -119,15 +126,11 @@ struct LoopCallbacks {
   static constexpr bool kUsesSource = Config::graph.uses_source();
   static constexpr bool kGivesD = Config::graph.d >= 0;
 
-  struct Params : fusion::Params<kMaxArguments, kMaxArguments> {
-    Graph graph;
-    Slots slots;
-    std::uint32_t factors;
-
+  struct Params : LoopOperands {
     void bind(const Graph& g) {
-      graph = g;
-      slots = make_slots(g, Config::tile, Config::rings);
-      factors = source_factors(g);
+      this->graph = g;
+      this->slots = make_slots(g, Config::tile, Config::rings);
+      this->factors = source_factors(g);
     }
     bool is_given(int i) const { return this->operands[i].pointer != nullptr; }
   };
@@ -435,6 +438,8 @@ struct LoopCallbacks {
 template <bool kUsesC, bool kGivesD, int kBytes = 128 * 1024, std::uint32_t kElements = kLoopElements>
 struct GraphAtRunTime {
   static constexpr bool kGraphAtRunTime = true;
+  // For each math warpgroup, and of parameters.
+  static constexpr int kCallbackBytes = kBytes, kCallbackAlignment = 1024, kCallbackParameterBytes = sizeof(LoopOperands);
   static constexpr Graph graph = [] {
     Graph g;
     if (kUsesC) g.add({.kind = NodeKind::source});

@@ -17,7 +17,7 @@
 
 #include <gantry/epilogue/fusion/callback_contract.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
-#include <gantry/epilogue/staged_tile.hpp>
+#include <gantry/epilogue/subtile_layout.hpp>
 
 namespace gantry::fusion {
 

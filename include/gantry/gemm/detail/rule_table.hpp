@@ -1,7 +1,7 @@
 // Every rule of a product's options: GANTRY_X(id, sentence). Included with GANTRY_X defined, once for each use; a file
 // rather than a macro, so that a compiler that quotes the line of a rule quotes no more than that.
 //
-// {actual}, {nearest} and {first} are the numbers of a reason, {operand} is the letter of a matrix or of an extent,
+// {actual}, {nearest}, {first} and {second} are the numbers of a reason, {operand} is the letter of a matrix or of an extent,
 // {element} and {other} are element types, and {s} the plural's, of {actual}.
 #ifndef GANTRY_X
 #define GANTRY_X(id, text)
@@ -76,10 +76,13 @@ GANTRY_X(
     "sums are to be added into D by TMA, and there is more to the product: only the cooperative schedule's D += A B "
     "with a row-major D is added; with the automatic split this works")
 GANTRY_X(shared_memory,
-         "the product takes {actual} bytes of shared memory with its {first} stages: a block has at most 232448; with "
+         "the product takes {actual} bytes of shared memory with its {first} stages: a block has at most {second}; with "
          "{nearest} stages it fits")
 GANTRY_X(no_room,
          "the epilogue takes {actual} bytes of shared memory: beside it a block has no room for two stages of {first} "
          "bytes; a smaller tile, narrower subtiles or fewer buffers fit")
+GANTRY_X(epilogue, "the epilogue: {epilogue}")
+GANTRY_X(parameters,
+         "the kernel takes {actual} bytes of parameters: there are at most {nearest}; fewer auxiliary tensors fit")
 
 #undef GANTRY_X

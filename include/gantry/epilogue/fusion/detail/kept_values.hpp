@@ -4,6 +4,7 @@
 #include <gantry/epilogue/fusion/masks.hpp>
 #include <gantry/epilogue/fusion/params.hpp>
 #include <gantry/epilogue/fusion/slots.hpp>
+#include <gantry/epilogue/staged_tile.hpp>
 
 namespace gantry::fusion::detail {
 

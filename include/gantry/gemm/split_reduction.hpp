@@ -9,21 +9,25 @@
 // time.
 //
 // Example at namespace scope:
-//     using Sums = gantry::Handover<gantry::CooperativeConfig>;
-//     inline std::size_t workspace_of(int ctas) { return Sums::workspace_bytes(ctas); }
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Plain {
+//       static constexpr gantry::GemmDesign design = gantry::make_gemm_design({}, gantry::fusion::graph("d = acc"));
+//     };
+//     using Sums = gantry::SplitReduction<Plain>;
+//     inline std::size_t workspace_of(int ctas) { return gantry::split_workspace_bytes(Plain::design, ctas); }
 #pragma once
 
 #include <cstddef>
 
 #include <gantry/arch.hpp>
 #include <gantry/atom/accumulator.hpp>
-#include <gantry/gemm/config.hpp>
+#include <gantry/gemm/shape.hpp>
 
 namespace gantry {
 
-template <class Config>
-struct Handover : GemmShape<Config> {
-  using Shape = GemmShape<Config>;
+template <class Design>
+struct SplitReduction : GemmShape<Design> {
+  using Shape = GemmShape<Design>;
   using Shape::kTileWarpgroups;
   static constexpr int kVectors = Shape::kWarpgroupM * Shape::kTileN / 512;  // of four sums, in a thread
 
@@ -31,20 +35,13 @@ struct Handover : GemmShape<Config> {
     element_t<Shape::kAccumulator> x, y, z, w;
   };
 
-  // Flags first, then the sums of slot after slot. There is room for the flags of 1024 CTAs of two warpgroups; an H200
-  // holds 132.
-  static constexpr std::size_t kFlagBytes = 8192;
-  GANTRY_HD static constexpr std::size_t workspace_bytes(int ctas) {
-    return kFlagBytes + static_cast<std::size_t>(ctas) * kTileWarpgroups * kVectors * 128 * sizeof(Vector);
-  }
-
   // A math warpgroup's slot in CTA `cta`.
   class Slot {
    public:
     GANTRY_INLINE Slot(unsigned char* workspace, int cta) {
       const int slot = cta * kTileWarpgroups + warpgroup();
       flag_ = reinterpret_cast<std::uint32_t*>(workspace) + slot;
-      sums_ = reinterpret_cast<Vector*>(workspace + kFlagBytes) + slot * kVectors * 128 + thread();
+      sums_ = reinterpret_cast<Vector*>(workspace + kSplitFlagBytes) + slot * kVectors * 128 + thread();
     }
 
     template <class Acc>

@@ -1,8 +1,7 @@
-// What shared memory a product takes, told before it is compiled.
+// The kernel of a design is what the design says, and what has no room is refused before anything is compiled.
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/room.hpp>
 #include <gantry/gemm/types.hpp>
 
 namespace gantry {
@@ -55,25 +54,40 @@ class CompiledEpilogue : public testing::Test {};
 using Specs = testing::Types<Plain, PlainOfOneWarpgroup, Added, Biased, InPlaceOfC, WithAux, Reduced, WholeTiles>;
 TYPED_TEST_SUITE(CompiledEpilogue, Specs);
 
-TYPED_TEST(CompiledEpilogue, TakesTheBytesThatWereToldBeforehand) {
+TYPED_TEST(CompiledEpilogue, HasTheParametersThatTheDesignSays) {
   using Types = GemmTypes<TypeParam>;
-  constexpr fusion::Graph graph = detail::graph_of<TypeParam>();
-  EXPECT_EQ(epilogue_bytes(Types::kChosen, graph, Types::kDeferred), Types::kEpilogueBytes);
-  EXPECT_EQ(shared_bytes(Types::kChosen, Types::kOptions.stages, Types::kEpilogueBytes), Types::kSharedBytes);
-  EXPECT_TRUE(problems(Types::kOptions, graph).empty());
+  using Params = typename Types::Kernel::Params;
+  constexpr GemmParameterMap at = Types::design.params;
+  const auto offset = [](const Params& p, const auto& member) {
+    return static_cast<int>(reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&p));
+  };
+  static const Params p{};
+  EXPECT_EQ(offset(p, p.loop.a), at.a);
+  EXPECT_EQ(offset(p, p.loop.b), at.b);
+  EXPECT_EQ(offset(p, p.epilogue), at.epilogue);
+  EXPECT_EQ(offset(p, p.epilogue.d), at.d);
+  EXPECT_EQ(offset(p, p.schedule), at.schedule);
+  EXPECT_EQ(offset(p, p.workspace), at.workspace);
+  EXPECT_EQ(static_cast<int>(sizeof p), at.bytes);
+  if constexpr (Types::kFused) {
+    EXPECT_EQ(offset(p, p.epilogue.c), at.c);
+    EXPECT_EQ(offset(p, p.epilogue.fusion.maps), at.aux);
+    EXPECT_EQ(offset(p, p.epilogue.fusion.operands), at.operands);
+    EXPECT_EQ(offset(p, p.epilogue.m), at.extents);
+  }
 }
 
 TEST(SharedMemory, OfTooManyStagesIsRefusedWithTheNumberThatFits) {
   constexpr fusion::Graph graph = fusion::graph("d = gelu(acc + row(bias))");
   GemmOptions o{.tile = {.m = 128, .n = 256}, .stages = 7};
   ASSERT_TRUE(problems(o).empty());
-  const GemmReasons reasons = problems(o, graph);
+  const GemmReasons reasons = make_gemm_design(o, graph).reasons;
   ASSERT_EQ(reasons.size(), 1);
   EXPECT_EQ(reasons[0].rule, GemmRule::shared_memory);
   o.stages = static_cast<int>(reasons[0].nearest);
-  EXPECT_TRUE(problems(o, graph).empty());
+  EXPECT_TRUE(make_gemm_design(o, graph).ok());
   ++o.stages;
-  EXPECT_FALSE(problems(o, graph).empty());
+  EXPECT_FALSE(make_gemm_design(o, graph).ok());
 }
 
 TEST(SharedMemory, ThatAnEpilogueLeavesNoRoomInIsRefused) {
@@ -83,11 +97,10 @@ TEST(SharedMemory, ThatAnEpilogueLeavesNoRoomInIsRefused) {
                       .tile = {.m = 128, .n = 256},
                       .epilogue = {.epi_n = 64, .stages_c = 4, .stages_d = 4}};
   ASSERT_TRUE(problems(o).empty());
-  const GemmReasons reasons = problems(o, graph);
+  const GemmReasons reasons = make_gemm_design(o, graph).reasons;
   ASSERT_EQ(reasons.size(), 1);
-  EXPECT_EQ(std::string(describe(reasons[0]).c_str()),
-            "the epilogue takes 263168 bytes of shared memory: beside it a block has no room for two stages of 49152 "
-            "bytes; a smaller tile, narrower subtiles or fewer buffers fit");
+  EXPECT_EQ(reasons[0].rule, GemmRule::no_room);
+  EXPECT_EQ(reasons[0].first, 49152);
 }
 
 }  // namespace

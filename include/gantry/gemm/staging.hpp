@@ -1,17 +1,16 @@
-// From the options of a product to all of its decisions: what is left open is chosen, what is set is kept.
+// How an epilogue that leaves it open is staged: subtiles and buffers of C and D, by what the graph moves and computes.
 //
-// Everything but the number of stages follows from the options and the graph; stages fill what shared memory the
-// epilogue leaves, and it is asked for its size.
+// What decides is how many bytes of a row are stored at once, against the stages of the main loop that the buffers
+// cost.
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
 //     using namespace gantry;
-//     constexpr GemmOptions plain = resolve({}, fusion::graph("d = acc"));
-//     static_assert(plain.schedule == GemmSchedule::cooperative && plain.tile == GemmTile{128, 256, 64});
-//     static_assert(stages_beside(plain, 32768) == 4);
+//     constexpr GemmOptions o{.tile = {128, 192, 64}, .schedule = GemmSchedule::pingpong, .warpgroups = 2};
+//     static_assert(staging(o, fusion::graph("d = gelu(acc + row(bias))")).epi_n == 192);
+//     static_assert(!can_overlap_store(o, fusion::graph("d = acc")));
 #pragma once
 
-#include <gantry/epilogue/builder.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/gemm/options.hpp>
 
@@ -42,8 +41,8 @@ GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   return weight > 1;
 }
 
-// Whether the kernel can store D behind the products of the next tile (deferred_store.hpp). Requires tile and schedule.
-GANTRY_HD constexpr bool can_store_behind(const GemmOptions& o, const fusion::Graph& graph) {
+// True if the kernel can overlap the store of D with the next tile (overlapped_store.hpp). Requires tile and schedule.
+GANTRY_HD constexpr bool can_overlap_store(const GemmOptions& o, const fusion::Graph& graph) {
   const bool sums_in_f32 = detail::gemm_kind(o.a) != detail::GemmKind::int8;
   return is_plain(graph) && sums_in_f32 && o.split != SplitMode::reduce_add &&
          o.schedule == GemmSchedule::cooperative && (o.d == ElementType::bf16 || o.d == ElementType::f16) &&
@@ -129,66 +128,6 @@ GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusio
   if (e.stages_d == 0) e.stages_d = 2;
   if (e.reuse == Choice::automatic) e.reuse = Choice::no;
   return e;
-}
-
-// Requires options without problems. Guarantees: nothing but `stages` is 0 or automatic.
-GANTRY_HD constexpr GemmOptions resolve(const GemmOptions& asked, const fusion::Graph& graph) {
-  GemmOptions o = asked;
-  if (o.schedule == GemmSchedule::automatic) {
-    const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
-    const bool shared = wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph) || o.promote));
-    o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
-  }
-  const bool pingpong = o.schedule == GemmSchedule::pingpong;
-  if (o.tile.m == 0) o.tile.m = pingpong && (o.promote || o.tile.n > 192) ? 64 : 128;
-  const bool narrow = o.promote || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
-                      (pingpong && o.tile.m == 128 && is_crowded(graph));
-  if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
-  if (o.tile.k == 0) o.tile.k = 1024 / element_bits(o.a);
-  if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
-  if (o.cluster.n == 0) o.cluster.n = 1;
-  if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
-  o.epilogue = staged(o, graph);
-  return o;
-}
-
-// Bytes of A and B in a stage of the main loop. Requires resolved options.
-GANTRY_HD constexpr int stage_bytes(const GemmOptions& o) {
-  return (o.tile.m * element_bits(o.a) + o.tile.n * element_bits(o.b)) * o.tile.k / 8;
-}
-
-// Bytes of shared memory that a product with that many stages takes.
-GANTRY_HD constexpr int shared_bytes(const GemmOptions& o, int stages, int epilogue_bytes) {
-  constexpr int kAlignment = 1024;
-  const auto round_up = [](int bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
-  const int order = o.schedule == GemmSchedule::pingpong ? 2 * kBarrierBytes : 0;
-  return round_up(round_up(stages * (stage_bytes(o) + 2 * kBarrierBytes)) + epilogue_bytes + order);
-}
-
-// How many stages fit beside an epilogue of that size, as far as more of them help; 0 where not even two do.
-GANTRY_HD constexpr int stages_beside(const GemmOptions& o, int epilogue_bytes, const Architecture& arch = kH200) {
-  const int useful = arch.threshold.useful_stage_bytes / stage_bytes(o);
-  const int most = useful > 8 ? useful : 8;
-  for (int stages = most; stages >= 2; --stages) {
-    if (shared_bytes(o, stages, epilogue_bytes) <= arch.limits.shared_bytes_per_block) return stages;
-  }
-  return 0;
-}
-
-// The options that a builder of epilogues implies: its tile, elements, layouts, stages and schedule, where one
-// warpgroup to a tile means the pingpong kernel.
-GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
-  GemmOptions o;
-  o.c = builder.c;
-  o.d = builder.d;
-  o.layout_c = builder.layout_c;
-  o.layout_d = builder.layout_d;
-  o.tile = {builder.tile.m, builder.tile.n, builder.tile.k};
-  if (builder.schedule == EpilogueSchedule::tma_warp_specialized) o.schedule = GemmSchedule::pingpong;
-  if (builder.schedule == EpilogueSchedule::tma_warp_specialized_cooperative) o.schedule = GemmSchedule::cooperative;
-  o.epilogue = {builder.epi_tile.n, builder.stages_c, builder.stages_d, builder.reuse_smem_c};
-  if (builder.epi_tile.m > 64) o.epilogue.epi_m = builder.epi_tile.m;
-  return o;
 }
 
 }  // namespace gantry

@@ -7,10 +7,14 @@
 // Invariant: a slab's buffer is written only after a barrier that follows the wait for its last store.
 //
 // Example at namespace scope:
-//     using Store = gantry::DeferredStore<gantry::CooperativeConfig>;
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     struct Plain {
+//       static constexpr gantry::GemmDesign design = gantry::make_gemm_design({}, gantry::fusion::graph("d = acc"));
+//     };
+//     using Store = gantry::OverlappedStore<Plain>;
 //     template <class Acc>
-//     GANTRY_HD void store_one(const Store::Params& params, Store::Storage& storage, Acc& acc, const gantry::Work& work) {
-//       Store::Consumer store(params, storage);
+//     GANTRY_HD void store_one(const Store::Params& params, gantry::SharedMemory shared, Acc& acc, const gantry::Work& work) {
+//       Store::Consumer store(params, shared);
 //       store.take(acc, work);
 //       store.tail();
 //     }
@@ -22,56 +26,39 @@
 
 namespace gantry {
 
-template <class Config, ElementType kElement = ElementType::bf16>
-struct DeferredStore : GemmShape<Config> {
-  using Shape = GemmShape<Config>;
-  using Mine = MathWarpgroup<Config>;
+template <class Design>
+struct OverlappedStore : GemmShape<Design> {
+  using Shape = GemmShape<Design>;
+  using Mine = MathWarpgroup<Design>;
   using Shape::kTileM, Shape::kTileN;
   using Shape::kTileWarpgroups;
-  using Loop = Mainloop<Config>;
-  using Mma = typename Loop::Mma;
+  using Mma = typename Mainloop<Design>::Mma;
+  static constexpr ElementType kElement = Design::design.options.d;
   using Element = element_t<kElement>;
-  static constexpr int kSlabM = 64, kSlabN = 64;
+  static constexpr int kSlabM = Design::design.part.epi_tile.m, kSlabN = Design::design.part.epi_tile.n;
   static constexpr int kSteps = kTileN / kSlabN;
-  static constexpr int kBuffers = Config::kStoreBuffers;
-  static_assert(kTileM == kSlabM * kTileWarpgroups, "gantry: a warpgroup stores slabs of its own 64 rows");
-  static_assert(kElement == ElementType::bf16 || kElement == ElementType::f16, "gantry: D is of bf16 or f16");
-  static_assert(kTileN % kSlabN == 0, "gantry: D is stored in slabs of 64 columns");
-  static_assert(
-      kBuffers >= 2 && kSteps % kBuffers == 0,
-      "gantry: a tile fills its store buffers a whole number of times, two at least: one is written while another is "
-      "being read; kTileN is a multiple of 64 kStoreBuffers");
+  static constexpr int kBuffers = kSlabBuffers;
+  static_assert(Design::design.store == GemmStore::overlapped || Design::design.store == GemmStore::own,
+                "gantry: the design has another epilogue; overlapped stores are those of a plain, row-major 16-bit D");
+  static_assert(kTileM == kSlabM * kTileWarpgroups && kTileN % (kSlabN * kBuffers) == 0);
 
-  static constexpr ComposedLayout kAtom = smem_atom(Major::K, SwizzleMode::b128, 16);
   struct SharedD {
     static constexpr ComposedLayout value =
-        tile_to_shape(kAtom, make_shape(Int::fixed(kTileM), Int::fixed(kSlabN), Int::fixed(kBuffers)));
+        tile_to_shape(smem_atom(Major::K, SwizzleMode::b128, 16),
+                      make_shape(Int::fixed(kTileM), Int::fixed(kSlabN), Int::fixed(kBuffers)));
   };
   struct StoreD {
-    static constexpr TmaPlan value =
-        plan_structure({.op = TmaOp::store,
-                        .gtensor = {.element = kElement, .layout = Shape::matrices(Major::K)},
-                        .smem = tile_to_shape(kAtom, make_shape(Int::fixed(kSlabM), Int::fixed(kSlabN)))});
+    static constexpr TmaPlan value = subtile_plan(kElement, true, {kSlabM, kSlabN}, TmaOp::store);
   };
 
   struct Params {
     TmaDescriptor d;
   };
-  // The copy of a problem's result, or why it cannot be.
-  static TmaPlan bind_d(const GemmProblem& p) { return Loop::bind_result(StoreD::value, p); }
-  template <class Encode>
-  static Params make_params(const GemmProblem& p, Encode encode) {
-    return {encode(bind_d(p).descriptor)};
-  }
-
-  struct Storage {
-    alignas(1024) Element d[cosize(SharedD::value)];
-  };
 
   // A warpgroup.
   class Consumer {
    public:
-    GANTRY_INLINE Consumer(const Params& params, Storage& storage) : p_(params), s_(storage) {}
+    GANTRY_INLINE Consumer(const Params& params, SharedMemory shared) : p_(params), s_(shared) {}
 
     // The accumulators are free afterwards. Requires that every step of the tile before has been made.
     template <class Acc>
@@ -117,10 +104,12 @@ struct DeferredStore : GemmShape<Config> {
 
     GANTRY_INLINE static bool issues() { return Mine::thread() == 0; }
     GANTRY_INLINE auto to_shared() const { return TiledStore{}.get_slice(Mine::math_thread()); }
-    GANTRY_INLINE auto shared() const { return make_tensor(make_smem_ptr(s_.d), SharedD{}); }
+    GANTRY_INLINE auto shared() const {
+      return make_tensor(make_smem_ptr(s_.template at<Element>(Design::design.shared.epilogue)), SharedD{});
+    }
 
     const Params& p_;
-    Storage& s_;
+    SharedMemory s_;
     int m_ = -1, n_ = 0, l_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
     decltype(make_tensor<Element>(Tile<kValues * kSteps>{})) values_;
   };

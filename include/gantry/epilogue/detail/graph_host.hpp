@@ -1,0 +1,149 @@
+// The host's half of an epilogue that is made from a graph, with no template: its arguments by name become operands and
+// tensor maps, its deterministic reductions get workspace, and what cannot be is told in sentences.
+#pragma once
+
+#include <gantry/arch/detail/sentence.hpp>
+#include <gantry/epilogue/fusion/arguments.hpp>
+#include <gantry/epilogue/fusion/check.hpp>
+#include <gantry/epilogue/fusion/detail/kept_values.hpp>
+#include <gantry/epilogue/fusion/params.hpp>
+#include <gantry/epilogue/fusion/reductions.hpp>
+#include <gantry/epilogue/fusion/slots.hpp>
+#include <gantry/epilogue/fusion/source.hpp>
+#include <gantry/epilogue/operands.hpp>
+
+namespace gantry::detail {
+
+// What the host must know of the epilogue: the tile, whether it has C and D, and how many functions of the user's.
+struct GraphEpilogue {
+  Subtiles tile{};
+  bool has_c = false, has_d = true;
+  int functions = 0;
+
+  TmaMatrixBox box(const fusion::Argument& a) const {
+    const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
+    return compact(subtile_plan(a.element, a.row_major, {tile.epi_m, tile.epi_n}, op));
+  }
+};
+
+inline fusion::ProblemShape shape_of(const EpilogueProblem& p) { return {.m = p.m, .n = p.n, .l = p.l}; }
+
+// Bytes hold whole bits of one row.
+GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v, int batches,
+                                   std::vector<std::string>& out) {
+  const auto check = [&](const char* what, std::int64_t bits) {
+    if (bits % 8 == 0) return;
+    out.push_back(sentence({a.name.text, ": ", what, " of a 1-bit tensor is whole bytes, a multiple of 8, and ", bits,
+                            " bits were given; the next that works is ", bits / 8 * 8 + 8}));
+  };
+  check("the stride", v.stride);
+  if (batches > 1) check("the batch stride", v.batch_stride);
+}
+
+// Whether C is used, and no factor of it is 0 or may be once the kernel runs.
+GANTRY_COLD inline bool surely_uses_source(const fusion::Graph& graph, const fusion::ResolvedArguments& values) {
+  bool surely = graph.uses_source();
+  for (int i = 0; i < graph.argument_count; ++i) {
+    if ((fusion::source_factors(graph) >> i & 1) == 0) continue;
+    const fusion::ArgumentValue& v = values.values[i];
+    const bool scalar = graph.arguments[i].kind == fusion::ArgumentKind::scalar;
+    surely = surely && (v.pointer == nullptr ? v.value != 0 : !scalar);
+  }
+  return surely;
+}
+
+// Reasons that make all others meaningless.
+GANTRY_COLD inline void check_form(const GraphEpilogue& e, const fusion::Graph& graph, std::vector<std::string>& out) {
+  for (const fusion::GraphProblem& p : fusion::check(graph, e.functions)) {
+    out.emplace_back(fusion::describe(graph, p).c_str());
+  }
+}
+
+GANTRY_COLD inline void check_values(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                     const fusion::FusionArguments& arguments, std::vector<std::string>& out) {
+  const fusion::Graph& graph = arguments.graph();
+  if (graph.uses_source() && !e.has_c)
+    out.emplace_back("the expression uses C, and the policy has none: give its element type");
+  if ((graph.d >= 0) != e.has_d) {
+    out.emplace_back(graph.d >= 0 ? "the expression gives D, and the policy has none"
+                                  : "the policy has D, and the expression gives none");
+  }
+  for (const std::string& p : arguments.problems(shape_of(problem))) out.push_back(p);
+}
+
+// What memory says of auxiliary tensors, masks and reductions. What strides alone say has been said already.
+GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                      const fusion::FusionArguments& arguments, std::vector<std::string>& out) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
+  const OperandReasons operands(out, problem);
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    if (fusion::is_staged(a) && v.pointer != nullptr) {
+      const bool stored = a.kind == fusion::ArgumentKind::aux_out;
+      const bool told =
+          v.stride < (a.row_major ? problem.n : problem.m) || (stored && problem.l > 1 && v.batch_stride == 0);
+      if (!told) operands.check(a.name.text, {v.pointer, v.stride, v.batch_stride}, e.box(a));
+    }
+    if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.l, out);
+    if (a.kind == fusion::ArgumentKind::reduction && a.element != ElementType::f32) {
+      out.push_back(sentence({a.name.text, ": a reduction has results of f32, not of ", info(a.element).name}));
+    }
+  }
+}
+
+// What has to stand in memory before a kernel starts.
+inline FillWords::Params fills_of(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                  const fusion::FusionArguments& arguments, void* workspace) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
+  const WorkspaceLayout layout = workspace_layout(graph, e.tile, problem);
+  FillWords::Params params;
+  const bool nothing = problem.m == 0 || problem.n == 0 || problem.l == 0;  // then no kernel writes results
+  if (layout.counter_bytes > 0 && !nothing) {
+    params.add({.words = static_cast<std::uint32_t*>(workspace), .count = layout.counter_bytes / 4});
+  }
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    if (a.kind != fusion::ArgumentKind::reduction || v.pointer == nullptr || (a.deterministic && !nothing)) continue;
+    const bool is_max = fusion::detail::reduction_of(graph, i) == fusion::Reduction::max;
+    const float identity =
+        is_max ? fusion::identity<fusion::Reduction::max>() : fusion::identity<fusion::Reduction::add>();
+    params.add({.words = static_cast<std::uint32_t*>(v.pointer),
+                .count = a.extent == fusion::Extent::row      ? problem.n
+                         : a.extent == fusion::Extent::column ? problem.m
+                                                              : 1,
+                .rows = v.batch_stride != 0 ? problem.l : 1,
+                .stride = v.batch_stride,
+                .value = bit_cast<std::uint32_t>(identity)});
+  }
+  return params;
+}
+
+// The kernel's operands, argument after argument, and the tensor maps of those that are staged, one after another.
+template <class Encode>
+void bind_graph(const GraphEpilogue& e, const EpilogueProblem& problem, const fusion::FusionArguments& arguments,
+                const Encode& encode, void* workspace, fusion::Operand* operands, TmaDescriptor* maps) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
+  const WorkspaceLayout layout = workspace_layout(graph, e.tile, problem);
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    operands[i] = {.pointer = v.pointer, .batch_stride = v.batch_stride, .stride = v.stride, .value = v.value};
+    if (needs_workspace(a)) {
+      unsigned char* bytes = static_cast<unsigned char*>(workspace);
+      operands[i].partials = reinterpret_cast<float*>(bytes + layout.partials[i]);
+      operands[i].arrived = reinterpret_cast<std::uint32_t*>(bytes + layout.counters[i]);
+    }
+    if (!fusion::is_staged(a)) continue;
+    if (v.pointer != nullptr) {
+      *maps = encode(bind_matrix(e.box(a), {v.pointer, v.stride, v.batch_stride}, problem));
+    }
+    ++maps;
+  }
+}
+
+}  // namespace gantry::detail

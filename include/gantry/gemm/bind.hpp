@@ -1,0 +1,71 @@
+// From a design and a problem to what a launch needs: tensor maps' arguments, the tile schedule, the launch's shape. No
+// template: the design is a value.
+//
+// Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     using namespace gantry;
+//     const GemmDesign design = make_gemm_design({}, fusion::graph("d = acc"));
+//     GemmProblem problem;
+//     problem.m = problem.n = problem.k = 4096;
+//     const TmaDescriptorParams a = bind_a(design, problem);  // a.dims == {4096, 4096, 1}
+//     const TileSchedule schedule = schedule_of(design, problem, {.clusters = 66, .may_split = true});
+#pragma once
+
+#include <gantry/arch/launch_config.hpp>
+#include <gantry/gemm/design.hpp>
+#include <gantry/gemm/problem.hpp>
+
+namespace gantry {
+
+namespace detail {
+
+inline TmaDescriptorParams bind_operand(const TmaMatrixBox& box, const GemmMatrix<const void>& operand, int rows,
+                                        int columns, const GemmProblem& p) {
+  const bool contiguous_columns = box.contiguous == MatrixMode::second;
+  const auto x = operand.with_strides(contiguous_columns ? columns : rows, contiguous_columns ? rows : columns);
+  return bind(box, {.address = reinterpret_cast<std::uint64_t>(x.data),
+                    .first = rows,
+                    .second = columns,
+                    .batch = p.l,
+                    .stride = x.stride,
+                    .batch_stride = x.batch_stride});
+}
+
+}  // namespace detail
+
+// Where K is 0 there is nothing to load, and nothing to describe.
+inline TmaDescriptorParams bind_a(const GemmDesign& d, const GemmProblem& p) {
+  return detail::bind_operand(d.a, p.a, p.m, p.k, p);
+}
+inline TmaDescriptorParams bind_b(const GemmDesign& d, const GemmProblem& p) {
+  return detail::bind_operand(d.b, p.b, p.n, p.k, p);
+}
+inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {
+  return detail::bind_operand(d.d, {p.d.data, p.d.stride, p.d.batch_stride}, p.m, p.n, p);
+}
+
+// The clusters that a device holds at the same time, and whether there is a workspace for tiles that they share.
+struct GemmResidency {
+  int clusters = 1;
+  bool may_split = false;
+};
+
+inline TileSchedule schedule_of(const GemmDesign& d, const GemmProblem& p, const GemmResidency& held,
+                                const Architecture& arch = kH200) {
+  const TileSchedule tiles{
+      .m = d.clusters_along_m(p.m), .n = d.clusters_along_n(p.n), .k_steps = d.k_steps(p.k), .l = p.l};
+  const bool may_split = !d.pingpong() && (d.store == GemmStore::reduce_add || held.may_split);
+  return make_tile_schedule(with_costs_of(tiles, d.options.tile.m, d.options.tile.n, arch), held.clusters, may_split,
+                            arch);
+}
+
+inline LaunchConfig launch_config_of(const GemmDesign& d, const TileSchedule& schedule) {
+  const auto unsigned_of = [](int x) { return static_cast<std::uint32_t>(x); };
+  return {.grid = {unsigned_of(schedule.clusters * d.cluster_size())},
+          .cluster = {unsigned_of(d.cluster_size())},
+          .block = {unsigned_of(d.roles.threads)},
+          .shared_bytes = unsigned_of(d.shared.bytes),
+          .name = d.pingpong() ? "pingpong_gemm" : "cooperative_gemm"};
+}
+
+}  // namespace gantry

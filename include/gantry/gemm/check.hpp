@@ -1,0 +1,291 @@
+// Whether a GEMM of a design can run with given arguments: every reason why it cannot. No template; sizes, strides and
+// addresses are run-time values.
+//
+// Defined: with M, N or batch 0 nothing is computed, and reductions become 0 (of max: -infinity); with K = 0 the
+// accumulators are 0, and A and B are not looked at.
+//
+// Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     using namespace gantry;
+//     const fusion::Graph graph = fusion::graph("d = acc");
+//     const GemmDesign design = make_gemm_design({}, graph);
+//     const fusion::FusionArguments none(graph);
+//     const GemmInputs inputs{.extents = {.m = -1, .n = 8, .k = 8}, .fusion = none};
+//     const std::vector<std::string> reasons = detail::can_implement(design, inputs, 0);  // "M is -1: ..."
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <gantry/epilogue/detail/graph_host.hpp>
+#include <gantry/gemm/bind.hpp>
+#include <gantry/gemm/detail/matrix_facts.hpp>
+
+namespace gantry {
+
+// What the host hands over, whatever the types are.
+struct GemmInputs {
+  GemmExtents extents{};
+  GemmMatrix<const void> a{}, b{}, c{};
+  GemmMatrix<void> d{};
+  const fusion::FusionArguments& fusion;
+  bool dependent = false;
+};
+
+namespace detail {
+
+// The copy engine reads and writes lines that begin at multiples of 16 bytes. A stride that no line uses may be any.
+template <class Void>
+GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType element, std::int64_t contiguous,
+                              std::int64_t lines, std::int64_t batches) {
+  if (element_bits(element) == 0) return matrix;  // of no element: nothing is there
+  const std::int64_t chunk = 128 / element_bits(element);
+  const std::int64_t whole_line = (contiguous + chunk - 1) / chunk * chunk;
+  GemmMatrix<Void> out = matrix.with_strides(contiguous, lines);
+  if (lines <= 1) out.stride = whole_line;
+  if (batches <= 1) out.batch_stride = whole_line;
+  return out;
+}
+
+GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::vector<std::string>& out) {
+  if (element_bits(x.element) == 0) return;
+  const char *name = x.name, *lines = x.rows ? "rows" : "columns", *element = info(x.element).name;
+  if (x.data == nullptr) {
+    out.push_back(sentence({name, " was not given"}));
+    return;
+  }
+  const auto beyond = reinterpret_cast<std::uintptr_t>(x.data) % 16;
+  if (beyond != 0) {
+    out.push_back(
+        sentence({name, " begins ", beyond, " bytes beyond a multiple of 16: the copy engine begins at multiples",
+                  " of 16; the next address that works is ", 16 - beyond, " bytes further"}));
+  }
+  const std::int64_t most = x.longest_stride();
+  if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
+    const bool of_lines = x.stride > most;
+    out.push_back(
+        sentence({name, " has ", of_lines ? lines : "matrices", " that lie ", of_lines ? x.stride : x.batch_stride,
+                  " elements of ", element, " apart: a stride is less than 2^40 bytes; the nearest ",
+                  of_lines ? "" : "batch ", "stride that works is ", most}));
+    return;
+  }
+  if (x.stride < x.contiguous) {
+    out.push_back(sentence({name, " has ", lines, " of ", x.contiguous, " elements that lie ", x.stride,
+                            " apart: they overlap; the nearest stride that works is ", x.rounded(x.contiguous)}));
+  } else {
+    check_lines({name, x.element, x.rows, written, x.contiguous, x.stride}, out);
+  }
+  if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
+    out.push_back(sentence({name, " has matrices that lie ", x.batch_stride, " elements of ", element,
+                            " apart: each begins at a multiple of 16 bytes; the nearest batch stride that works is ",
+                            x.batch_stride < 0 ? 0 : x.rounded(x.batch_stride)}));
+  }
+}
+
+GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::vector<std::string>& out) {
+  constexpr std::int64_t kMost = 0x7fffff00;  // coordinates of the copy engine, with room for a tile that overhangs
+  if (extent < 0) {
+    out.push_back(sentence(
+        {name, " is ", extent, ": sizes are not negative; the nearest value that works is 0, which computes nothing"}));
+  } else if (extent > kMost) {
+    out.push_back(
+        sentence({name, " is ", extent, ": coordinates have 32 bits; the nearest value that works is ", kMost}));
+  }
+}
+
+// The problem as kernels take it. Requires extents that fit into int.
+inline GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) {
+  const GemmOptions& o = design.options;
+  const GemmExtents& e = args.extents;
+  const auto strides = [&e](const auto& x, ElementType element, bool along_k, std::int64_t side) {
+    return with_strides(x, element, along_k ? e.k : side, along_k ? side : e.k, e.batch);
+  };
+  const auto a = strides(args.a, o.a, o.major_a == Major::K, e.m);
+  const auto b = strides(args.b, o.b, o.major_b == Major::K, e.n);
+  const auto d =
+      with_strides(args.d, o.d, is_m_major(o.layout_d) ? e.m : e.n, is_m_major(o.layout_d) ? e.n : e.m, e.batch);
+  GemmProblem out;
+  out.a = {a.data, a.stride, a.batch_stride};
+  out.b = {b.data, b.stride, b.batch_stride};
+  out.d = {d.data, d.stride, d.batch_stride};
+  out.m = static_cast<int>(e.m);
+  out.n = static_cast<int>(e.n);
+  out.k = static_cast<int>(e.k);
+  out.l = static_cast<int>(e.batch);
+  return out;
+}
+
+inline EpilogueProblem epilogue_problem_of(const GemmExtents& e) {
+  return {static_cast<int>(e.m), static_cast<int>(e.n), static_cast<int>(e.k), static_cast<int>(e.batch)};
+}
+
+// C or D as the epilogue takes it.
+template <class Void>
+EpilogueMatrix epilogue_matrix(const GemmMatrix<Void>& x, ElementType element, LayoutTag layout, const GemmExtents& e) {
+  const bool columns = is_m_major(layout);
+  const auto y = with_strides(x, element, columns ? e.m : e.n, columns ? e.n : e.m, e.batch);
+  return {const_cast<void*>(static_cast<const void*>(y.data)), y.stride, y.batch_stride};  // NOLINT: C stays an input
+}
+
+GANTRY_COLD inline void check_map(const char* name, const TmaMatrixBox& box, const TmaDescriptorParams& map,
+                                  std::vector<std::string>& out) {
+  TmaViolations found = validate(map);
+  found.add(check_operation(box.op, map));
+  for (const TmaViolation& v : found) {
+    if (verdict_of(v) != TmaVerdict::legal) out.push_back(std::string(name) + ": " + describe(v).c_str());
+  }
+}
+
+GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args,
+                                       std::vector<std::string>& out) {
+  const GemmOptions& o = design.options;
+  const GemmExtents& e = args.extents;
+  if (e.k == 0) return;
+  const GemmProblem p = problem_of(design, args);
+  const auto check = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows,
+                         std::int64_t contiguous, std::int64_t lines) {
+    const std::size_t before = out.size();
+    check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, false, out);
+    return out.size() == before;
+  };
+  const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
+  if (check("A", p.a, o.a, a_along_k, a_along_k ? e.k : e.m, a_along_k ? e.m : e.k)) {
+    check_map("A", design.a, bind_a(design, p), out);
+  }
+  if (check("B", p.b, o.b, !b_along_k, b_along_k ? e.k : e.n, b_along_k ? e.n : e.k)) {
+    check_map("B", design.b, bind_b(design, p), out);
+  }
+}
+
+// D alone, of the stores that are not the collective's.
+GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, std::vector<std::string>& out) {
+  const GemmProblem p = problem_of(design, args);
+  const GemmExtents& e = args.extents;
+  for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .l = e.batch})) out.push_back(problem);
+  const std::size_t before = out.size();
+  check_matrix({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, out);
+  if (out.size() > before) return;
+  const std::string overlap = overlap_of("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride});
+  if (!overlap.empty()) out.push_back(overlap);
+  if (overlap.empty()) check_map("D", design.d, bind_d(design, p), out);
+}
+
+// The epilogue of a design, for the functions of epilogue/detail/graph_host.hpp.
+inline GraphEpilogue graph_epilogue(const GemmDesign& design, int functions) {
+  return {design.subtiles(), design.options.c != ElementType::void_, true, functions};
+}
+
+// C, D and everything of the graph.
+GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInputs& args, int functions,
+                                       std::vector<std::string>& out) {
+  const GemmOptions& o = design.options;
+  const EpilogueProblem problem = epilogue_problem_of(args.extents);
+  const GraphEpilogue epilogue = graph_epilogue(design, functions);
+  const std::size_t before = out.size();
+  check_form(epilogue, args.fusion.graph(), out);
+  if (out.size() > before) return;
+  check_values(epilogue, problem, args.fusion, out);
+  const OperandReasons operands(out, problem);
+  if (o.c != ElementType::void_) {
+    const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, args.extents);
+    if (c.pointer != nullptr) {
+      operands.check("C", c, design.c);
+    } else if (surely_uses_source(args.fusion.graph(), args.fusion.resolved(shape_of(problem)))) {
+      out.emplace_back("C was not given: the expression uses it, and no factor is 0");
+    }
+  }
+  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, args.extents);
+  if (d.pointer == nullptr) {
+    out.emplace_back("D was not given");
+  } else {
+    operands.check("D", d, design.d);
+  }
+  check_tensors(epilogue, problem, args.fusion, out);
+}
+
+// Vectors, scalars and tensors of the graph that are in memory.
+GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::ResolvedArguments& values,
+                                     const fusion::ProblemShape& shape, std::vector<MemoryUse>& out) {
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    if (v.pointer == nullptr) continue;
+    const bool tensor = fusion::is_tensor(a.kind), rows = !tensor || a.row_major;
+    const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
+    const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
+    const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
+    const std::int64_t contiguous = tensor ? (rows ? shape.n : shape.m) : vector;
+    const std::int64_t lines = tensor ? (rows ? shape.m : shape.n) : 1;
+    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, shape.l},
+                   fusion::is_output(a.kind),
+                   tensor});
+  }
+}
+
+// What is written and lies in something else. Requires arguments that are otherwise right.
+GANTRY_COLD inline void check_memory(const GemmDesign& design, const GemmInputs& args, std::vector<std::string>& out) {
+  const GemmOptions& o = design.options;
+  const GemmExtents& e = args.extents;
+  const GemmProblem p = problem_of(design, args);
+  const fusion::ResolvedArguments values = args.fusion.resolved({e.m, e.n, e.batch});
+  std::vector<MemoryUse> uses;
+  const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
+    const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
+    const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : e.n;
+    uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride, e.batch},
+                    is_d,
+                    !is_a && !is_b});
+  };
+  if (e.k > 0) {
+    add("A", p.a, o.a, o.major_a == Major::K);
+    add("B", p.b, o.b, o.major_b == Major::K);
+  }
+  if (o.c != ElementType::void_) {
+    const bool rows = !is_m_major(o.layout_c);
+    const auto c = with_strides(args.c, o.c, rows ? e.n : e.m, rows ? e.m : e.n, e.batch);
+    if (surely_uses_source(args.fusion.graph(), values)) {
+      add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
+    }
+  }
+  add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
+  add_operands(args.fusion.graph(), values, {e.m, e.n, e.batch}, uses);
+  check_sharing(uses, out);
+}
+
+GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, std::vector<std::string>& out) {
+  const GemmTile& tile = design.options.tile;
+  const double steps = tile_steps(e, tile.m, tile.n, tile.k);
+  if (steps <= kMostTileSteps) return;
+  const auto rows = static_cast<std::int64_t>(static_cast<double>(e.m) * kMostTileSteps / steps);
+  char number[48];
+  std::snprintf(number, sizeof number, "%.0f", steps);
+  out.push_back(std::string("the product has ") + number + " steps of tiles: they are counted in 30 bits; " +
+                (rows > 0 ? "with M = " + std::to_string(rows) + ", or as much smaller a batch or N, this works"
+                          : "even with M = 1 there are too many"));
+}
+
+// `functions`: of the user's, that the graph may call.
+GANTRY_COLD inline std::vector<std::string> can_implement(const GemmDesign& design, const GemmInputs& args,
+                                                          int functions) {
+  const GemmExtents& e = args.extents;
+  std::vector<std::string> out;
+  check_extent("M", e.m, out);
+  check_extent("N", e.n, out);
+  check_extent("K", e.k, out);
+  check_extent("the batch", e.batch, out);
+  if (!out.empty() || e.nothing_to_do()) return out;
+  check_size(design, e, out);
+  check_operands(design, args, out);
+  if (design.store == GemmStore::collective) {
+    check_epilogue(design, args, functions, out);
+  } else {
+    check_result(design, args, out);
+  }
+  if (out.empty()) check_memory(design, args, out);
+  return out;
+}
+
+}  // namespace detail
+
+}  // namespace gantry

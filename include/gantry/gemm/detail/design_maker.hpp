@@ -1,0 +1,244 @@
+// From a request to a design, decision by decision; those that need a refused one are left out.
+#pragma once
+
+#include <gantry/gemm/design.hpp>
+
+namespace gantry::detail {
+
+class GemmDesignMaker {
+ public:
+  GANTRY_HD constexpr GemmDesignMaker(const GemmOptions& asked, const fusion::Graph& graph, const Sm90Limits& limits,
+                                      const GemmCallbackNeeds& own)
+      : asked_(asked), graph_(graph), limits_(limits), own_(own) {}
+
+  GANTRY_HD constexpr const GemmDesign& make() {
+    d_.options = asked_;
+    GemmOptions& o = d_.options;
+    // C that the graph reads and nobody typed has D's elements.
+    if (graph_.uses_source() && o.c == ElementType::void_) o.c = o.d;
+    d_.reasons = problems(o);
+    if (o.split == SplitMode::reduce_add && !is_plain(graph_)) d_.reasons.add({.rule = GemmRule::reduce_add_plain});
+    if (!d_.ok()) return d_;
+    choose_tile();
+    choose_roles();
+    choose_store();
+    lay_out_epilogue();
+    choose_stages();
+    if (!d_.ok()) return d_;
+    plan_copies();
+    lay_out_parameters();
+    return d_;
+  }
+
+ private:
+  static constexpr int kAlignment = 1024;  // of stages and buffers: the period of the widest swizzle
+  GANTRY_HD constexpr bool integers() const { return gemm_kind(d_.options.a) == GemmKind::int8; }
+  GANTRY_HD constexpr bool plain() const { return is_plain(graph_) && !own_.any(); }
+
+  GANTRY_HD constexpr void choose_tile() {
+    GemmOptions& o = d_.options;
+    if (o.schedule == GemmSchedule::automatic) {
+      const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
+      const bool shared = wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promote));
+      o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
+    }
+    const bool pingpong = d_.pingpong();
+    if (o.tile.m == 0) o.tile.m = pingpong && (o.promote || o.tile.n > 192) ? 64 : 128;
+    const bool narrow = o.promote || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
+                        (pingpong && o.tile.m == 128 && is_crowded(graph_));
+    if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
+    if (o.tile.k == 0) o.tile.k = 8 * limits_.swizzle_bytes / element_bits(o.a);
+    if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
+    if (o.cluster.n == 0) o.cluster.n = 1;
+    if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
+  }
+
+  // A CTA has the registers that its threads are launched with; the producer leaves most of its own to the others. A
+  // single math warpgroup has all that it can use.
+  GANTRY_HD constexpr void choose_roles() {
+    const GemmOptions& o = d_.options;
+    GemmRoles& r = d_.roles;
+    r.tile_warpgroups = d_.pingpong() || o.tile.m == 64 ? 1 : 2;
+    r.alternating = d_.pingpong() ? o.warpgroups : 1;
+    r.math_warpgroups = r.tile_warpgroups * r.alternating;
+    r.threads = 128 * (1 + r.math_warpgroups);
+    r.moves_registers = r.math_warpgroups > 1;
+    r.launch_registers = limits_.registers_per_block / r.threads / 8 * 8;
+    r.producer_registers = r.math_warpgroups > 2 ? 32 : 40;
+    r.math_registers =
+        (r.launch_registers * (1 + r.math_warpgroups) - r.producer_registers) / r.math_warpgroups / 8 * 8;
+  }
+
+  GANTRY_HD constexpr void choose_store() {
+    GemmOptions& o = d_.options;
+    d_.accumulator = integers() ? ElementType::s32 : ElementType::f32;
+    const bool keeps_integers = plain() && integers() && o.d == ElementType::s32;
+    d_.compute = keeps_integers ? ElementType::s32 : ElementType::f32;
+    // Subtiles that are asked for are the collective's.
+    const bool overlaps = plain() && can_overlap_store(o, graph_) && o.epilogue.epi_n == 0;
+    d_.store = o.split == SplitMode::reduce_add ? GemmStore::reduce_add
+               : overlaps                       ? GemmStore::overlapped
+                                                : GemmStore::collective;
+    o.epilogue = d_.store == GemmStore::collective ? staged(o, graph_) : GemmEpilogueOptions{};
+  }
+
+  // ---- Shared memory
+
+  GANTRY_HD constexpr void lay_out_epilogue() {
+    const GemmOptions& o = d_.options;
+    GemmSharedMap& s = d_.shared;
+    const int warpgroups = d_.roles.math_warpgroups, rows = d_.warpgroup_rows();
+    d_.part.tile = {rows, o.tile.n, o.tile.k};
+    if (d_.store == GemmStore::overlapped) {
+      d_.part.epi_tile = {kMmaRows, 64};
+      s.epilogue_part = kSlabBuffers * rows * limits_.swizzle_bytes;
+    } else if (d_.store == GemmStore::reduce_add) {
+      d_.part.epi_tile = {kMmaRows, slab_columns(o.tile.n, o.d)};
+      s.epilogue_part = kSlabBuffers * d_.part.epi_tile.size() * element_bits(o.d) / 8;
+    } else {
+      lay_out_collective();
+    }
+    s.epilogue_pipelines = warpgroups * s.epilogue_part;
+    const int barriers = d_.epilogue_loads ? 2 * kBarrierBytes * d_.part.stages_c : 0;
+    s.epilogue_bytes = s.epilogue_pipelines + warpgroups * barriers;
+  }
+
+  GANTRY_HD constexpr void lay_out_collective() {
+    const GemmOptions& o = d_.options;
+    CollectiveBuilder& part = d_.part;
+    part.schedule = EpilogueSchedule::tma_warp_specialized;
+    part.epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n};
+    part.c = o.c;
+    part.d = o.d;
+    part.layout_c = o.layout_c;
+    part.layout_d = o.layout_d;
+    part.acc = d_.accumulator;
+    part.compute = d_.compute;
+    part.stages_c = o.epilogue.stages_c;
+    part.stages_d = o.epilogue.stages_d;
+    part.reuse_smem_c = o.epilogue.reuse;
+    part.delay_tma_store = Choice::no;
+    const EpiloguePolicy policy = part.policy();
+    for (const EpilogueReason& r : policy.reasons) d_.reasons.add({.rule = GemmRule::epilogue, .epilogue = r});
+    if (!d_.ok()) return;
+    const fusion::Rings rings{.loads = policy.stages_c, .stores = policy.store_stages()};
+    const fusion::Slots slots = make_slots(graph_, d_.subtiles(), rings);
+    StorageCursor at;
+    at.take(policy.storage.collective_bytes, policy.storage.alignment);
+    if (own_.any()) {
+      at.take(own_.shared_bytes, own_.shared_alignment);
+    } else if (slots.bytes > 0) {
+      at.take(slots.bytes, slots.alignment);
+    }
+    at.close();
+    d_.shared.epilogue_part = at.bytes;
+    d_.epilogue_loads = graph_.uses_source() || (own_.any() ? own_.loads : slots.load_bytes > 0);
+  }
+
+  // Stages of the main loop, then the epilogue, then turns.
+  GANTRY_HD constexpr int bytes_with(int stages) const {
+    const int loop = round_up(stages * (d_.stage_bytes() + 2 * kBarrierBytes), kAlignment);
+    const int turns = d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0;
+    return round_up(round_up(loop + d_.shared.epilogue_bytes, kBarrierBytes) + turns, kAlignment);
+  }
+
+  // As many stages as fit beside the epilogue, as far as more of them help.
+  GANTRY_HD constexpr void choose_stages() {
+    if (!d_.ok()) return;
+    GemmOptions& o = d_.options;
+    const int useful = limits_.useful_stage_bytes / d_.stage_bytes();
+    int fit = useful > 8 ? useful : 8;
+    while (fit >= 2 && bytes_with(fit) > limits_.shared_bytes_per_block) --fit;
+    if (fit < 2) {
+      d_.reasons.add({.rule = GemmRule::no_room, .actual = d_.shared.epilogue_bytes, .first = d_.stage_bytes()});
+      return;
+    }
+    if (o.stages == 0) o.stages = fit;
+    if (bytes_with(o.stages) > limits_.shared_bytes_per_block) {
+      d_.reasons.add({.rule = GemmRule::shared_memory,
+                      .actual = bytes_with(o.stages),
+                      .nearest = fit,
+                      .first = o.stages,
+                      .second = limits_.shared_bytes_per_block});
+      return;
+    }
+    GemmSharedMap& s = d_.shared;
+    s.b = o.stages * d_.stage_bytes_a();
+    s.pipeline = o.stages * d_.stage_bytes();
+    s.epilogue = round_up(s.pipeline + o.stages * 2 * kBarrierBytes, kAlignment);
+    s.epilogue_pipelines += s.epilogue;
+    s.order = round_up(s.epilogue + s.epilogue_bytes, kBarrierBytes);
+    s.bytes = bytes_with(o.stages);
+  }
+
+  // ---- Copies
+
+  GANTRY_HD constexpr void plan_copies() {
+    const GemmOptions& o = d_.options;
+    d_.swizzle_a = operand_swizzle(o.a, o.major_a, o.tile.m);
+    d_.swizzle_b = operand_swizzle(o.b, o.major_b, o.tile.n);
+    d_.a = boxed('A', operand_plan(tile_a(d_), o.cluster.n));
+    d_.b = boxed('B', operand_plan(tile_b(d_), o.cluster.m));
+    const bool rows = !is_m_major(o.layout_d);
+    const TmaOp op = d_.store == GemmStore::reduce_add ? TmaOp::reduce_add : TmaOp::store;
+    d_.d = boxed('D', subtile_plan(o.d, rows, d_.part.epi_tile, op));
+    if (d_.store == GemmStore::collective && o.c != ElementType::void_) {
+      d_.c = boxed('C', subtile_plan(o.c, !is_m_major(o.layout_c), d_.part.epi_tile, TmaOp::load));
+    }
+  }
+
+  GANTRY_HD constexpr TmaMatrixBox boxed(char operand, const TmaPlan& plan) {
+    for (const TmaReason& r : plan.reasons) {
+      if (verdict_of(r) == TmaVerdict::legal) continue;
+      d_.reasons.add(
+          {.rule = GemmRule::epilogue, .operand = operand, .epilogue = {.rule = EpilogueRule::tma_plan, .tma = r}});
+    }
+    return compact(plan);
+  }
+
+  // ---- Parameters
+
+  GANTRY_HD constexpr void lay_out_parameters() {
+    constexpr int kMap = sizeof(TmaDescriptor);
+    GemmParameterMap& p = d_.params;
+    p.b = kMap;
+    p.epilogue = 2 * kMap;
+    int end = p.epilogue + kMap;  // the other stores have the map of D alone
+    p.d = p.epilogue;
+    if (d_.store == GemmStore::collective) {
+      p.c = p.epilogue;
+      p.d = p.c + kMap;
+      p.aux = p.d + kMap;
+      end = own_.any() ? lay_out_own(p) : lay_out_graph(p);
+    }
+    p.schedule = round_up(end, kMap);
+    p.workspace = round_up(p.schedule + static_cast<int>(sizeof(TileSchedule)), 8);
+    p.bytes = round_up(p.workspace + 8, kMap);
+    if (p.bytes > limits_.parameter_bytes) {
+      d_.reasons.add({.rule = GemmRule::parameters, .actual = p.bytes, .nearest = limits_.parameter_bytes});
+    }
+  }
+  // An array in a parameter struct has an element at least.
+  GANTRY_HD constexpr int lay_out_graph(GemmParameterMap& p) const {
+    int maps = 0;
+    for (int i = 0; i < graph_.argument_count; ++i) maps += fusion::is_staged(graph_.arguments[i]) ? 1 : 0;
+    const int operands = graph_.argument_count > 0 ? graph_.argument_count : 1;
+    p.operands = p.aux + (maps > 0 ? maps : 1) * static_cast<int>(sizeof(TmaDescriptor));
+    const int fusion_end = p.operands + operands * static_cast<int>(sizeof(fusion::Operand));
+    p.extents = round_up(fusion_end, static_cast<int>(sizeof(TmaDescriptor)));
+    return p.extents + 3 * static_cast<int>(sizeof(int));
+  }
+  GANTRY_HD constexpr int lay_out_own(GemmParameterMap& p) const {
+    p.tail = p.aux;
+    p.extents = round_up(p.tail + own_.parameter_bytes, 4);
+    return p.extents + 3 * static_cast<int>(sizeof(int));
+  }
+
+  const GemmOptions& asked_;
+  const fusion::Graph& graph_;
+  const Sm90Limits& limits_;
+  const GemmCallbackNeeds& own_;
+  GemmDesign d_{};
+};
+
+}  // namespace gantry::detail

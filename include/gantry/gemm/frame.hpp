@@ -1,0 +1,186 @@
+// The frame of a warp-specialised GEMM kernel: roles of warps by name, prologue, register moves, cluster meeting, and
+// what a kernel is made of: a tile scheduler, an operand source, an epilogue.
+//
+// Warpgroup 0 produces; the others are math warpgroups. A kernel derives from the frame and has, for its own order of
+// things, consume(params, shared, warpgroup): what a math warpgroup does from its first piece of work to its last. The
+// rest it may replace: which pieces a warpgroup's epilogue loads (skips), what is initialised besides.
+//
+//   role            who                                  does
+//   load_operands   warp 0 of the producer warpgroup     Source::Producer: A and B of every piece of work
+//   load_epilogue   warp 1 + i, one elected thread       Epilogue::Loader of math warpgroup i: C, auxiliary inputs
+//   find_work       the last producer warp               Scheduler::Finder, for schedulers that publish work in shared
+//   memory math            warpgroups 1 and up                  wgmma and the epilogue
+//
+// Who waits for a dependent launch: whoever reads global memory first, the operand source and the epilogue's loader.
+// The math warpgroups wait for those.
+//
+// CooperativeGemm (cooperative.hpp) and PingpongGemm (pingpong.hpp) are two such kernels; tests/gemm/list_test.cpp has
+// one whose tiles come from a list in memory.
+//
+// Example:
+//     using namespace gantry;
+//     static_assert(TileScheduler<PersistentScheduler>);
+#pragma once
+
+#include <gantry/gemm/mainloop.hpp>
+#include <gantry/gemm/scheduler.hpp>
+
+namespace gantry {
+
+enum class WarpRole : std::uint8_t { load_operands, load_epilogue, find_work, idle, math };
+
+// ---- What a kernel is made of
+
+// Deals out work to a cluster. Every role that needs work makes one of its own from the same parameters, and gets the
+// same pieces in the same order. `uniform_k_steps` is the number of K tiles of every tile, 0 where they differ.
+template <class S>
+concept TileScheduler = requires(S& scheduler, const typename S::Params& params, Work& work, SharedMemory shared) {
+  S(params, shared, 0);
+  scheduler.next(work) ? 1 : 0;
+  scheduler.place(work);
+  S::uniform_k_steps(params);
+  requires S::kSharedBytes >= 0;  // of a ring that it publishes work in
+};
+
+// Brings A and B of a piece of work into the stages of the main loop. kThreads threads of warp 0 run it; kArrivals of
+// them arrive at a stage's full barrier, besides the bytes that TMA brings.
+template <class S>
+concept OperandSource = requires(typename S::Producer& producer, const Work& work) {
+  typename S::Params;
+  producer.load(work);
+  producer.tail();
+  requires S::kThreads == 1 || S::kThreads == 32 || S::kThreads == 128;
+  requires S::kArrivals >= 1;
+  requires S::kRegisters >
+  0;
+};
+
+// Takes accumulators. take(accumulators, work) frees them, step(i) for i < kSteps is called between K tiles of the next
+// tile, tail() finishes. One that does all of its work in take() has kSteps = 0. One that adds to D (kAdds) gets the
+// parts of split tiles one by one. One that reads tensors has kLoads, init(shared) for its barriers, and a Loader.
+template <class E>
+concept GemmEpilogue = requires(typename E::Consumer& consumer) {
+  typename E::Params;
+  requires E::kSteps >= 0;
+  consumer.tail();
+};
+
+// A and B by TMA, each CTA of a cluster a part of what it shares.
+template <class Design>
+struct TmaOperands {
+  using Params = typename Mainloop<Design>::Params;
+  using Producer = typename Mainloop<Design>::Producer;
+  static constexpr int kThreads = 1;   // one thread issues
+  static constexpr int kArrivals = 1;  // and announces the bytes
+  static constexpr int kRegisters = Design::design.roles.producer_registers;
+};
+
+// ---- The frame
+
+// `Kernel` is the kernel that derives from this.
+template <class Kernel, class Design, class Source, class Epilogue, class Scheduler>
+struct GemmFrame : GemmShape<Design> {
+  static_assert(GemmEpilogue<Epilogue>,
+                "gantry: an epilogue of a GEMM has Params, kSteps, and a Consumer with take, step and tail");
+  static_assert(
+      OperandSource<Source>,
+      "gantry: an operand source has Params, kThreads, kArrivals, kRegisters, and a Producer with load and tail");
+  static_assert(TileScheduler<Scheduler>,
+                "gantry: a tile scheduler has Params, kSharedBytes, uniform_k_steps, next and place");
+  using Shape = GemmShape<Design>;
+  using Loop = Mainloop<Design>;
+  using Shape::kCluster, Shape::kThreads, Shape::kWarpgroups;
+  static constexpr const GemmDesign& design() { return Design::design; }
+
+  // The epilogue reads tensors.
+  static constexpr bool kEpilogueLoads = requires { requires Epilogue::kLoads; };
+  // The epilogue adds every part of a tile to D: no split-K reduction.
+  static constexpr bool kAdds = requires { requires Epilogue::kAdds; };
+  // The epilogue reads something while a tile is multiplied.
+  static constexpr bool kPrepares = requires(typename Epilogue::Consumer & epilogue, const Work& work) {
+    epilogue.prepare(work);
+  };
+
+  // Tensor maps first. The design says where everything is, so that a host fills the bytes without this type.
+  struct Params {
+    typename Source::Params loop;
+    typename Epilogue::Params epilogue;
+    alignas(128) typename Scheduler::Params schedule;
+    unsigned char* workspace;  // of split tiles
+  };
+  static constexpr int kSharedBytes = Design::design.shared.bytes;
+
+  GANTRY_INLINE static void run(const Params& params, SharedMemory shared) {
+    prologue(params, shared);
+    const int warpgroup = static_cast<int>(arch::warpgroup_rank());
+    if (warpgroup == 0) {
+      if constexpr (Design::design.roles.moves_registers) arch::setmaxnreg_dec<Source::kRegisters>();
+      arch::name_role("producer");
+      produce(params, shared, static_cast<int>(arch::warp_rank()));
+    } else {
+      if constexpr (Design::design.roles.moves_registers) arch::setmaxnreg_inc<Design::design.roles.math_registers>();
+      arch::name_role(Kernel::math_role(warpgroup));
+      Kernel::consume(params, shared, warpgroup - 1);
+    }
+  }
+
+  GANTRY_HD static constexpr WarpRole role_of_producer_warp(int warp) {
+    if (warp == 0) return WarpRole::load_operands;
+    return kEpilogueLoads && warp <= kWarpgroups ? WarpRole::load_epilogue : WarpRole::idle;
+  }
+
+  GANTRY_INLINE static int cta() { return static_cast<int>(arch::block_index().x); }
+  GANTRY_INLINE static Scheduler work_of_cluster(const Params& params, SharedMemory shared) {
+    return Scheduler(params.schedule, shared, cta() / kCluster);
+  }
+
+ private:
+  // One thread initialises every barrier; nobody uses one before the whole cluster has seen them.
+  GANTRY_INLINE static void prologue(const Params& params, SharedMemory shared) {
+    if (arch::thread_rank() == 0) {
+      if constexpr (kEpilogueLoads) Epilogue::init(shared);
+      Kernel::init(shared);
+      Loop::init(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));
+    }
+    if constexpr (kCluster > 1) {
+      arch::barrier_cluster_arrive(arch::sem_relaxed);  // the fence of Loop::init has released the barriers
+      arch::barrier_cluster_wait();
+    } else {
+      arch::syncthreads();
+    }
+  }
+
+  GANTRY_INLINE static void produce(const Params& params, SharedMemory shared, int warp) {
+    if (warp == 0 && (Source::kThreads > 1 || arch::elect_sync())) load_operands(params, shared);
+    if constexpr (kEpilogueLoads) {
+      if (role_of_producer_warp(warp) == WarpRole::load_epilogue && arch::elect_sync()) {
+        load_epilogue(params, shared, warp - 1);
+      }
+    }
+  }
+
+  GANTRY_INLINE static void load_operands(const Params& params, SharedMemory shared) {
+    typename Source::Producer producer(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));
+    Scheduler scheduler = work_of_cluster(params, shared);
+    arch::griddepcontrol_wait();
+    arch::griddepcontrol_launch_dependents();
+    for (Work work; scheduler.next(work);) {
+      scheduler.place(work);
+      producer.load(work);
+    }
+    producer.tail();
+  }
+
+  GANTRY_INLINE static void load_epilogue(const Params& params, SharedMemory shared, int warpgroup) {
+    typename Epilogue::Loader loader(params.epilogue, shared, warpgroup);
+    Scheduler scheduler = work_of_cluster(params, shared);
+    arch::griddepcontrol_wait();
+    Kernel::for_epilogues(scheduler, warpgroup, [&](Work& work) {
+      scheduler.place(work);
+      loader.load(work);
+    });
+    loader.tail();
+  }
+};
+
+}  // namespace gantry
