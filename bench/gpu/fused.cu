@@ -61,7 +61,7 @@ unsigned long long wrong_elements(const Problem& p, Job job, const Runner& runne
   if (job == Job::bias_gelu_aux) count_different<<<1024, 256>>>(p.aux, p.their_aux, elements, different);
   unsigned long long wrong = 0;
   check(cudaMemcpy(&wrong, different, sizeof wrong, cudaMemcpyDeviceToHost), runner.name.c_str());
-  if (wrong) std::printf("%s %s: %llu elements differ\n", kJobs[static_cast<int>(job)], runner.name.c_str(), wrong);
+  if (wrong) std::printf("%s %s: %llu elements differ\n", name_of(job), runner.name.c_str(), wrong);
   return wrong;
 }
 
@@ -95,8 +95,8 @@ bool race(const Problem& p, Job job, const Options& options) {
   for (std::size_t i = 1; i < all.size(); ++i) best = std::min(best, median(all[i].times));
   for (const Runner& r : all) {
     const double ours = median(r.times);
-    std::printf("%6d %6d %6d %-14s %-48s %9.4f ms %7.3f%s\n", p.m, p.n, p.k, kJobs[static_cast<int>(job)],
-                r.name.c_str(), ours * 1e3, theirs / ours, ours == best ? " *" : "");
+    std::printf("%6d %6d %6d %-14s %-48s %9.4f ms %7.3f%s\n", p.m, p.n, p.k, name_of(job), r.name.c_str(), ours * 1e3,
+                theirs / ours, ours == best ? " *" : "");
   }
   std::fflush(stdout);
   return right;

@@ -18,6 +18,9 @@
 #include <gantry/gemm/pingpong.hpp>
 #include <gantry/tma/encode.hpp>
 
+#include "jobs.hpp"
+#include "problem.hpp"
+
 // Whether entry i of a job is compiled: all are, or GANTRY_ENTRY alone.
 #if defined(GANTRY_ENTRY)
 #define GANTRY_ENTERS(i) (GANTRY_ENTRY == (i))
@@ -26,17 +29,6 @@
 #endif
 
 namespace gantry::bench {
-
-enum class Job { plain, c, bias_gelu, bias_gelu_aux };
-inline constexpr const char* kJobs[] = {"plain", "+C", "bias+gelu", "bias+gelu+aux"};
-inline constexpr const char* kExpressions[] = {"d = acc", "d = acc + c", "d = gelu_tanh(acc + row(bias:bf16))",
-                                               "aux:bf16 = acc + row(bias:bf16); d = gelu_tanh(aux)"};
-
-struct Problem {
-  int m, n, k;
-  bf16 *a, *b, *c, *d, *theirs, *aux, *their_aux, *bias;
-  int processors;
-};
 
 struct Contestant {
   Job job;
@@ -63,7 +55,7 @@ struct Fusion : FusedElements {
   static constexpr ElementType kC = kJob == Job::c ? ElementType::bf16 : ElementType::void_;
   static constexpr int kEpiM = EpiM, kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
   static constexpr bool kReuse = Reuse;
-  static constexpr fusion::Graph graph = fusion::graph(kExpressions[static_cast<int>(kJob)]);
+  static constexpr fusion::Graph graph = fusion::graph(expression_of(kJob));
   using Functions = fusion::UserFunctions<>;
 };
 

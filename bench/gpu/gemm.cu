@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "clock.hpp"
 #include "cublaslt.hpp"
 #include "fused_race.hpp"
 #include "power.hpp"
@@ -61,39 +62,6 @@ struct Runner {
   std::vector<double> burst_clock;
   std::vector<double> slices;  // the same, sustained
   std::vector<PowerMeter::Reading> readings;
-};
-
-// How fast the SMs tick: the cycles and the time that one of them notes before and after.
-struct Tick {
-  long long cycles, nanoseconds;
-};
-__global__ void note(Tick* of_processor) {
-  unsigned processor;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(processor));
-  long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  of_processor[processor] = {clock64(), now};
-}
-
-class Clock {
- public:
-  Clock() { check(cudaMalloc(&ticks_, 2 * kProcessors * sizeof(Tick)), "cudaMalloc"); }
-  Clock(const Clock&) = delete;
-  Clock& operator=(const Clock&) = delete;
-  ~Clock() { cudaFree(ticks_); }
-  void start() { note<<<kProcessors, 32>>>(ticks_); }
-  // Between the last two calls; start must have been called.
-  double megahertz() {
-    note<<<kProcessors, 32>>>(ticks_ + kProcessors);
-    Tick ticks[2 * kProcessors];
-    check(cudaMemcpy(ticks, ticks_, sizeof ticks, cudaMemcpyDeviceToHost), "reading the clocks");
-    const Tick &from = ticks[7], &to = ticks[kProcessors + 7];
-    return 1e3 * static_cast<double>(to.cycles - from.cycles) / static_cast<double>(to.nanoseconds - from.nanoseconds);
-  }
-
- private:
-  static constexpr int kProcessors = 256;
-  Tick* ticks_ = nullptr;
 };
 
 std::size_t elements(const Problem& p) { return static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n); }
@@ -151,7 +119,7 @@ double ratio(const std::vector<double>& theirs, const std::vector<double>& ours)
 void print(const Problem& p, Job job, const std::vector<Runner>& all, std::FILE* json) {
   const Runner& vendor = all.front();
   const double flops = 2.0 * p.m * p.n * p.k;
-  const char* name_of_job = kJobs[static_cast<int>(job)];
+  const char* name_of_job = name_of(job);
   std::printf("%d %d %d %s\n", p.m, p.n, p.k, name_of_job);
   for (const Runner& r : all) {
     const double burst = median(r.burst);

@@ -1,19 +1,18 @@
-// What the races of fused_race.hpp's contestants are run with: sizes that were asked for, matrices of random numbers,
-// times, medians.
+// What the races of fused_race.hpp's contestants are run with: the sizes that were asked for, matrices (matrices.hpp)
+// and times (timing.hpp).
 //
 //   const Matrices matrices(8192, 8192, 64);
 //   const double each = seconds(contestant.prepare(matrices.problem(), false), 10);
 #pragma once
 
-#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
-#include "cublaslt.hpp"
 #include "fused_race.hpp"
+#include "matrices.hpp"
+#include "timing.hpp"
 
 namespace gantry::bench {
 
@@ -41,70 +40,5 @@ class Sizes {
  private:
   std::vector<int> numbers_;
 };
-
-// Uniform in [-1, 1).
-static __global__ void fill(bf16* data, std::size_t count, unsigned seed) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
-       i += std::size_t{gridDim.x} * blockDim.x) {
-    unsigned x = static_cast<unsigned>(i) * 2654435761u + seed;
-    x = (x ^ (x >> 16)) * 0x85ebca6bu;
-    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
-    x ^= x >> 16;
-    data[i] = bf16(static_cast<float>(x) * 0x1p-31f - 1.0f);
-  }
-}
-
-// A problem's matrices on the GPU, as long as this lives.
-class Matrices {
- public:
-  Matrices(int m, int n, int k) {
-    p_.m = m, p_.n = n, p_.k = k;
-    check(cudaDeviceGetAttribute(&p_.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
-    fill_with(p_.a, m, k, 1);
-    fill_with(p_.b, n, k, 2);
-    fill_with(p_.c, m, n, 3);
-    fill_with(p_.bias, 1, n, 4);
-    for (bf16** out : {&p_.d, &p_.theirs, &p_.aux, &p_.their_aux}) fill_with(*out, m, n, 5);
-    check(cudaDeviceSynchronize(), "filling");
-  }
-  Matrices(const Matrices&) = delete;
-  Matrices& operator=(const Matrices&) = delete;
-  ~Matrices() {
-    for (bf16* data : {p_.a, p_.b, p_.c, p_.d, p_.theirs, p_.aux, p_.their_aux, p_.bias})
-      check(cudaFree(data), "cudaFree");
-  }
-
-  const Problem& problem() const { return p_; }
-
- private:
-  static void fill_with(bf16*& data, int rows, int columns, unsigned seed) {
-    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-    check(cudaMalloc(&data, count * 2), "cudaMalloc");
-    fill<<<1024, 256>>>(data, count, seed);
-  }
-
-  Problem p_{};
-};
-
-// Of one call, when `calls` follow one another.
-inline double seconds(const std::function<void()>& run, int calls) {
-  static cudaEvent_t start = nullptr, stop = nullptr;
-  if (!start) {
-    check(cudaEventCreate(&start), "event");
-    check(cudaEventCreate(&stop), "event");
-  }
-  check(cudaEventRecord(start), "event");
-  for (int i = 0; i < calls; ++i) run();
-  check(cudaEventRecord(stop), "event");
-  check(cudaEventSynchronize(stop), "running");
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, start, stop), "event");
-  return milliseconds / 1e3 / calls;
-}
-
-inline double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
 
 }  // namespace gantry::bench
