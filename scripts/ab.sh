@@ -8,12 +8,13 @@
 #                                          builds what is not built, then runs the driver with these options
 #   scripts/ab.sh BEFORE [AFTER]           prepare and run
 #
-# LIST is of rows of bench/gpu/ab_rows.hpp, as 0,4,17; all of them unless given. The table goes to ab.log in $OUT or in build/ab; what
-# ptxas said that it should not is printed first. docs/measurements/before-and-after.md says how to read it.
+# A machine with a GPU needs the working tree, build/ab and nvcc. LIST is of rows of bench/gpu/ab_rows.hpp, as 0,4,17; all of them unless
+# given. The table goes to ab.log in $OUT or in build/ab_objects; what ptxas said that it should not is printed first.
+# docs/measurements/before-and-after.md says how to read it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 folder=build/ab
-objects=$folder/objects
+objects=build/ab_objects
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
 export PATH=$cuda/bin:$PATH LD_LIBRARY_PATH=$cuda/lib64:${LD_LIBRARY_PATH:-}
 # As kernels are compiled at run time: -O is for the host's part.
@@ -36,6 +37,11 @@ prepare() { # before [after]
   export_headers "$1" before
   rm -rf "${folder:?}/after"
   [[ -z ${2:-} ]] || export_headers "$2" after
+  # Of the distribution, and not on every machine with a GPU.
+  rm -rf "${folder:?}/system"
+  if grep -rqsF '#include <tl/' include "$folder"/*/include; then
+    mkdir -p "$folder/system" && cp -rL /usr/include/tl "$folder/system"
+  fi
 }
 
 headers_of() { # side
@@ -46,7 +52,7 @@ headers_of() { # side
 compile_row() { # side row
   local so=$objects/$1/$2.so
   [[ -s $so ]] && return
-  nvcc "${flags[@]}" "-I$(headers_of "$1")" -DGANTRY_AB_ROW="$2" -Xptxas -v -shared \
+  nvcc "${flags[@]}" "-I$(headers_of "$1")" "-I$folder/system" -DGANTRY_AB_ROW="$2" -Xptxas -v -shared \
     -Xcompiler -fPIC,-fvisibility=hidden,-fno-gnu-unique bench/gpu/ab_entry.cu -o "$so" >"$so.log" 2>&1 && return
   echo "ab.sh: row $2 of $1 does not compile:" >&2
   tail -n 20 "$so.log" >&2
@@ -67,7 +73,7 @@ build() { # rows, or nothing
   mkdir -p "$objects"/{before,after,again}
   drop_stale before
   drop_stale after
-  nvcc "${flags[@]}" -Iinclude bench/gpu/ab.cu -o "$objects/ab" || stop "the driver does not compile"
+  nvcc "${flags[@]}" -Iinclude "-I$folder/system" bench/gpu/ab.cu -o "$objects/ab" -ldl || stop "the driver does not compile"
   local rows=${1:-$("$objects/ab" --list | cut -d' ' -f1)}
   for row in ${rows//,/ }; do
     echo "before $row"
@@ -80,7 +86,7 @@ build() { # rows, or nothing
 }
 
 run() { # options of the driver
-  local out=${OUT:-$folder} rows="" previous=""
+  local out=${OUT:-$objects} rows="" previous=""
   for word in "$@"; do
     [[ $previous == --rows ]] && rows=$word
     previous=$word
@@ -96,7 +102,7 @@ run() { # options of the driver
 }
 
 case ${1:-} in
-  "") sed -n '2,14s/^# \{0,1\}//p' "$0" && exit 2 ;;
+  "") sed -n '2,13s/^# \{0,1\}//p' "$0" && exit 2 ;;
   prepare)
     [[ $# -ge 2 && $# -le 3 ]] || stop "prepare takes BEFORE and, if it is not the working tree, AFTER"
     prepare "${@:2}"

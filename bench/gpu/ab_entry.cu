@@ -27,7 +27,9 @@ void say(const AbText* out, const std::string& text) { std::snprintf(out->data, 
 
 template <class Failure>
 std::string reason(const Failure& failure) {
-  if constexpr (requires { failure.error(); }) {
+  if constexpr (requires { std::string(failure); }) {
+    return std::string(failure);
+  } else if constexpr (requires { failure.error(); }) {
     return reason(failure.error());
   } else if constexpr (requires { std::string(describe(failure).c_str()); }) {
     return describe(failure).c_str();
@@ -35,6 +37,10 @@ std::string reason(const Failure& failure) {
     return failure.explain();
   } else if constexpr (requires { failure.problem; }) {
     return failure.problem;
+  } else if constexpr (requires { failure.begin(); }) {
+    std::string all;
+    for (const auto& one : failure) all += reason(one) + "\n";
+    return all;
   } else {
     return "a reason that ab_entry.cu has no words for";
   }
