@@ -22,12 +22,26 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from check_ptxas import parse  # noqa: E402
 
+ROOT = Path(__file__).resolve().parent.parent
 _ADVICE = re.compile(r"\((C75\d\d)\)")  # serialised wgmma, waits that were put in, setmaxnreg ignored
 
 
-def compile_one(nvcc, source, root):
-    flags = ["-std=c++20", "-cubin", "-gencode", "arch=compute_90a,code=sm_90a", "-Xptxas", "-v", f"-I{root}/include"]
-    return subprocess.run([nvcc, *flags, str(source), "-o", os.devnull], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def compile_one(nvcc, source, cubin=os.devnull, flags=()):
+    """The source's kernels for sm_90a; what the compiler and ptxas said is in `stdout`."""
+    always = ["-std=c++20", "-cubin", "-gencode", "arch=compute_90a,code=sm_90a", "-Xptxas", "-v", f"-I{ROOT}/include"]
+    command = [nvcc, *always, *flags, str(source), "-o", str(cubin)]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def advice(report):
+    """Codes of the warnings about wgmma and registers."""
+    return set(_ADVICE.findall(report))
+
+
+def refusal(report):
+    """Gantry's sentence where it refused the configuration, or None."""
+    said = re.search(r'"(gantry: [^"]*)"', report)
+    return said and said[1]
 
 
 def findings(report):
@@ -45,19 +59,18 @@ def main():
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     asked = parser.parse_args()
     os.nice(10)
-    root = Path(__file__).resolve().parent.parent
     clean = refused = bad = 0
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([asked.program, folder], check=True, stdout=subprocess.DEVNULL)
         names = sorted(p for p in Path(folder).glob("*.cu") if all(text in p.stem for text in asked.match))
         for source in names[:: asked.every]:
-            done = compile_one(asked.nvcc, source, root)
+            done = compile_one(asked.nvcc, source)
             registers = max((f.registers for f in parse(done.stdout).values() if f.entry), default=0)
-            said = re.search(r'"(gantry: [^"]*)"', done.stdout)
+            said = refusal(done.stdout)
             found = findings(done.stdout)
             if done.returncode != 0 and said:
                 refused += 1
-                print(f"{source.stem}: refused, {said[1]}", flush=True)
+                print(f"{source.stem}: refused, {said}", flush=True)
             elif done.returncode != 0 or registers == 0 or found:
                 bad += 1
                 print(f"{source.stem}: {'; '.join(found) or done.stdout[-1500:]}", flush=True)
