@@ -64,7 +64,7 @@ drop_stale() { # side
   local sum
   sum=$(find "$(headers_of "$1")" bench/gpu/ab_* bench/gpu/jobs.hpp -type f | LC_ALL=C sort | xargs cat | sha1sum)
   [[ $sum == "$(cat "$objects/$1/sum" 2>/dev/null)" ]] && return
-  rm -f "$objects/$1"/*.so
+  rm -f "$objects/$1"/*
   echo "$sum" >"$objects/$1/sum"
 }
 
@@ -81,7 +81,7 @@ build() { # rows, or nothing
   done | xargs -P "$(nproc)" -L 1 "$0" compile_row || stop "not every row compiles"
   # Opened under another name, so that it is loaded for a second time.
   for row in ${rows//,/ }; do cp "$objects/before/$row.so" "$objects/again/$row.so"; done
-  grep -lE "C75|[1-9][0-9]* bytes (stack|spill)" "$objects"/*/*.log | sed 's/$/: spills, keeps a stack or waits; see there/'
+  grep -lE "\(C75|[1-9][0-9]* bytes (stack|spill)" "$objects"/*/*.log | sed 's/$/: spills, keeps a stack or waits; see there/'
   echo "compiled after $SECONDS s"
 }
 

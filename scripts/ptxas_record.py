@@ -191,7 +191,7 @@ def main():
                     continue
                 record[name] = now
                 write(asked.record, record, compiler)  # after each, so that a stopped run loses nothing
-    print(f"{len(kernels)} kernels, {'recorded' if asked.write else 'none grew' if held else 'some grew'}")
+    print(f"{len(kernels)} compiled, {'recorded' if asked.write else 'none grew' if held else 'some grew'}")
     return 0 if held else 1
 
 
