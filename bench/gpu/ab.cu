@@ -172,7 +172,7 @@ Ratio ratio(const Side& before, const Side& after) {
   std::sort(ratios.begin(), ratios.end());
   const double count = static_cast<double>(ratios.size()), reach = 0.98 * std::sqrt(count);
   const auto at = [&](double rank) { return ratios[static_cast<std::size_t>(std::clamp(rank, 0.0, count - 1))]; };
-  return {median(ratios), at(std::floor(count / 2 - reach)), at(std::ceil(count / 2 + reach))};
+  return {median(ratios), at(std::floor(count / 2 - reach)), at(std::ceil(count / 2 + reach) - 1)};
 }
 
 const char* verdict(const Ratio& r, double least) {
