@@ -3,6 +3,7 @@
 
   scripts/ptxas_record.py RECORD [--program GENERATOR] [--only TEXT ...]         compares a new build with RECORD
   scripts/ptxas_record.py RECORD --write [--program GENERATOR] [--only TEXT ...] replaces or adds the lines of RECORD
+                                                                                 (with --new: only adds)
 
 Kernels are those of README's table, in the configurations of bench/gpu/ab_rows.hpp; and, where GENERATOR is given
 (build/release/tests/gemm/gemm_candidate_sources), every configuration that may be chosen: bf16 with the epilogues of the
@@ -159,6 +160,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("record", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--new", action="store_true", help="leave out kernels that are in RECORD")
     parser.add_argument("--program")
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=1)
@@ -177,7 +179,9 @@ def main():
             subprocess.run([asked.program, folder], check=True, stdout=subprocess.DEVNULL)
             kernels.update(candidates(folder))
         kernels = {name: how for name, how in kernels.items() if not asked.only or any(text in name for text in asked.only)}
-        if not kernels:
+        if asked.new:
+            kernels = {name: how for name, how in kernels.items() if name not in record}
+        elif not kernels:
             raise SystemExit(f"ptxas_record: no kernel's name holds {' or '.join(asked.only)}")
         held = True
         with ThreadPoolExecutor(asked.jobs) as pool:
