@@ -48,7 +48,7 @@ void complete_if_all(Cta& cta, std::size_t id) {
 std::string said_of_place(SiteId& place, SiteId site) {
   if (place == 0) place = site;
   if (place == site) return {};
-  return " at another place than the lanes of its warp that came at " + grid().sites.text(place) +
+  return " at another place than the lanes of its warp that came at " + grid().sites().text(place) +
          ": all lanes of a warp come together.";
 }
 
@@ -59,7 +59,7 @@ void check_cluster_place(std::vector<ClusterPlace>& places, std::uint32_t round,
   const std::string said = said_of_place(place.site, site);
   if (said.empty()) return;
   complain("cluster-barrier-divergent", site,
-           grid().checker.describe(self().view.self) + " came to the cluster barrier" + said);
+           grid().checker().describe(self().view.self) + " came to the cluster barrier" + said);
 }
 
 // Counts the running thread in; the barrier it joined, or null where the call makes no sense.
@@ -78,17 +78,17 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
     complain("named-barrier-misuse", site,
              "Barrier " + std::to_string(id) + " was joined for " + std::to_string(expected) +
                  " threads, while others joined it for " + std::to_string(barrier.expected) + " at " +
-                 grid().sites.text(barrier.first_site) + ".");
+                 grid().sites().text(barrier.first_site) + ".");
   }
   if (barrier.joined[thread.rank]) {
     complain("named-barrier-reuse", site,
-             grid().checker.describe(thread.view.self) + " joined barrier " + std::to_string(id) +
+             grid().checker().describe(thread.view.self) + " joined barrier " + std::to_string(id) +
                  " again before it was complete: two groups, or two turns, use the same barrier.");
   }
   const std::string said = said_of_place(barrier.places[thread.rank / 32], site);
   if (!said.empty()) {
     complain("named-barrier-divergent", site,
-             grid().checker.describe(thread.view.self) + " joined barrier " + std::to_string(id) + said);
+             grid().checker().describe(thread.view.self) + " joined barrier " + std::to_string(id) + said);
   }
   barrier.joined.set(thread.rank);
   if (barrier.arrived == 0) barrier.first_site = site;
@@ -100,11 +100,11 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
 }
 
 void complete_cluster_if_all(Cluster& cluster) {
-  if (cluster.arrived == 0 || cluster.arrived < cluster.alive) return;
-  cluster.arrived = 0;
-  ++cluster.round;
-  cluster.done = Published(cluster.clock.freeze());
-  for (Thread* thread : std::exchange(cluster.waiting, {})) grid().wake(*thread);
+  if (cluster.barrier.arrived == 0 || cluster.barrier.arrived < cluster.alive) return;
+  cluster.barrier.arrived = 0;
+  ++cluster.barrier.round;
+  cluster.barrier.done = Published(cluster.barrier.clock.freeze());
+  for (Thread* thread : std::exchange(cluster.barrier.waiting, {})) grid().wake(*thread);
   grid().changed();
 }
 
@@ -149,17 +149,17 @@ void cluster_arrive(Semantics semantics, Site site) {
   if (call.dropped()) return;
   Thread& thread = self();
   Cluster& cluster = *thread.cta->cluster;
-  if (thread.cluster_round > cluster.round) {
+  if (thread.cluster_round > cluster.barrier.round) {
     complain("cluster-barrier-misuse", call.site,
-             grid().checker.describe(thread.view.self) +
+             grid().checker().describe(thread.view.self) +
                  " arrived at the cluster barrier twice without waiting in between.");
     return;
   }
-  thread.cluster_round = cluster.round + 1;
+  thread.cluster_round = cluster.barrier.round + 1;
   check_cluster_place(thread.cta->cluster_arrivals, thread.cluster_round, call.site);
-  ++cluster.arrived;
+  ++cluster.barrier.arrived;
   if (semantics == Semantics::release) {
-    release_into(cluster.clock, thread);
+    release_into(cluster.barrier.clock, thread);
   }
   complete_cluster_if_all(cluster);
   grid().yield();
@@ -172,16 +172,16 @@ void cluster_wait(Semantics semantics, Site site) {
   Cluster& cluster = *thread.cta->cluster;
   if (thread.cluster_round == 0) {
     complain("cluster-barrier-misuse", call.site,
-             grid().checker.describe(thread.view.self) + " waited at the cluster barrier without having arrived.");
+             grid().checker().describe(thread.view.self) + " waited at the cluster barrier without having arrived.");
     return;
   }
   check_cluster_place(thread.cta->cluster_waits, thread.cluster_round, call.site);
-  while (cluster.round < thread.cluster_round) {
-    cluster.waiting.push_back(&thread);
+  while (cluster.barrier.round < thread.cluster_round) {
+    cluster.barrier.waiting.push_back(&thread);
     grid().block({.site = call.site});
   }
   thread.cluster_waited = thread.cluster_round;
-  if (semantics == Semantics::acquire) cluster.done.acquire(thread.view);
+  if (semantics == Semantics::acquire) cluster.barrier.done.acquire(thread.view);
 }
 
 void thread_left_barriers(Thread& thread) {

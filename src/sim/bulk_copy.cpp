@@ -96,7 +96,7 @@ class ValueAgent final : public Agent {
       std::memcpy(destination, value_, store_.bytes);
     }
     barrier_.last_credit = barrier_.phase + 1;
-    grid().checker.landed(load_, static_cast<Epoch>(barrier_.phase + 1));
+    grid().checker().landed(load_, static_cast<Epoch>(barrier_.phase + 1));
     --to_.in_flight;
     --to_.loads_in_flight;
     credit(barrier_, store_.bytes);
@@ -146,17 +146,17 @@ void remote_store(const RemoteStore& store, Site site) {
   const std::uint32_t address = shared_range(store.destination, store.bytes, to, call.site);
   receivers({}, *to, store.barrier, call.site);
   Mbarrier& barrier = credited_barrier(*to, store.barrier, call.site);
-  const std::uint32_t number = grid().checker.add_load(
+  const std::uint32_t number = grid().checker().add_load(
       {.barrier = barrier.actor, .issuer = thread.view.self, .site = call.site, .to = to->index});
   if (grid().checking()) {
     const View* view = &thread.view;
-    grid().checker.shared(
+    grid().checker().shared(
         *to, address, store.bytes,
         {.record = {.who = number, .site = call.site, .kind = AccessKind::load, .write = true, .atomic = store.adds},
          .views = &view,
          .view_count = 1});
   }
-  grid().agents.start(std::make_unique<ValueAgent>(*to, barrier, number, store), grid().step());
+  grid().agents().start(std::make_unique<ValueAgent>(*to, barrier, number, store), grid().step());
   advance(thread.view);
 }
 

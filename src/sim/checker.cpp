@@ -2,31 +2,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <sstream>
-#include <string_view>
 
+#include "conflict.hpp"
 #include "grid.hpp"
 
 namespace gantry::sim {
 namespace {
 
-std::string with_capital(std::string text) {
-  if (text.starts_with("thread ")) text[0] = 'T';
-  if (text.starts_with("a ")) text[0] = 'A';
-  return text;
-}
-
 std::uint16_t mask_of(std::uint64_t first, std::uint64_t last) {
   return static_cast<std::uint16_t>(((1u << (last - first)) - 1) << first);
 }
 
-std::string byte_range(std::uint64_t first, std::uint64_t count) {
-  return "bytes " + std::to_string(first) + ".." + std::to_string(first + count - 1);
-}
-
 }  // namespace
 
-Checker::Verdict Checker::judge(const Record& earlier, const Accessor& accessor, MemorySpace space) const {
+Verdict Checker::judge(const Record& earlier, const Accessor& accessor, MemorySpace space) const {
   Actor actor = earlier.actor();
   Epoch epoch = earlier.epoch;
   if (earlier.kind == AccessKind::load) {
@@ -116,9 +105,9 @@ void Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
     cell.initialised = static_cast<std::uint16_t>(cell.initialised | mask);
     const auto first = static_cast<unsigned>(std::countr_zero(unwritten));
     const auto count = static_cast<std::uint64_t>(std::countr_one(static_cast<unsigned>(unwritten) >> first));
-    find("uninitialised-shared-read", now.site, 0,
-         describe(now.actor()) + " read " + describe_bytes(address + first, count) + " at " +
-             grid_.sites.text(now.site) + ", which nothing has written.");
+    grid_.findings().add("uninitialised-shared-read", now.site, 0,
+                         describe(now.actor()) + " read " + grid_.names().describe_bytes(address + first, count) +
+                             " at " + grid_.sites().text(now.site) + ", which nothing has written.");
   }
   if (!merged) remember(cell, now, mask);
 }
@@ -170,56 +159,48 @@ const LoadOp& Checker::last_load_to(const Cta& cta) const {
   return *std::find_if(loads_.rbegin(), loads_.rend(), [&](const LoadOp& l) { return l.to == cta.index; });
 }
 
-void Checker::find(const char* rule, SiteId site, SiteId other, const std::string& said) {
-  const std::string text = with_capital(said);
-  auto& findings = grid_.report.findings;
-  if (!known_.emplace(rule, site, other).second) {
-    for (Finding& finding : findings) {
-      if (finding.rule == rule && finding.line == grid_.sites.line(site) && finding.text == text) {
-        ++finding.count;
-      }
-    }
-    return;
-  }
-  if (static_cast<int>(findings.size()) >= grid_.options().max_findings) return;
-  findings.push_back(
-      {.rule = rule, .text = text, .file = base_name(grid_.sites.file(site)), .line = grid_.sites.line(site)});
-}
-
 std::string Checker::describe(Actor actor) const {
-  const Thread* thread = grid_.find_thread(actor);
+  const Thread* thread = grid_.launches().find_thread(actor);
   const std::string role = thread && *thread->role != '\0' ? std::string(" (") + thread->role + ")" : "";
   return "thread " + std::to_string(actor.local) + " of " + grid_.cta_text(actor.cta) + role;
 }
 
-std::string Checker::describe_bytes(std::uint64_t address, std::uint64_t bytes) const {
-  const auto* pointer = reinterpret_cast<const std::byte*>(address);
-  Cta* cta = grid_.shared_owner(pointer);
-  const auto after = grid_.names.upper_bound(address);
-  if (after != grid_.names.begin()) {
-    const auto& [start, name] = *std::prev(after);
-    if (address < start + name.bytes) {
-      std::string text = "'" + name.text;
-      if (name.index >= 0) text += "[" + std::to_string(name.index) + "]";
-      text += "'";
-      const bool part = bytes < name.bytes;
-      if (part) text.insert(0, byte_range(address - start, bytes) + " of ");
-      if (cta) text += (part ? " in " : " of ") + grid_.cta_text(cta->index);
-      return text;
-    }
-  }
-  if (cta) {
-    const auto offset = static_cast<std::uint64_t>(pointer - cta->window);
-    return byte_range(offset - kSharedBase, bytes) + " of the shared memory of " + grid_.cta_text(cta->index);
-  }
-  std::ostringstream text;
-  text << bytes << " bytes of global memory at 0x" << std::hex << address;
-  return text.str();
+const Launch* Checker::launch_of(const Record& record) const {
+  return &grid_.launches().launch_of(record.kind == AccessKind::load ? loads_[record.who].issuer.cta
+                                                                     : record.actor().cta);
 }
 
-void complain(const char* rule, SiteId site, const std::string& sentence) {
-  const std::string_view body(sentence.data(), sentence.size() - (sentence.ends_with('.') ? 1 : 0));
-  grid().checker.find(rule, site, 0, std::string(body) + " (" + grid().sites.text(site) + ").");
+void Checker::object(Verdict verdict, const Record& earlier, const Accessor& accessor, MemorySpace space,
+                     std::uint64_t address, std::uint16_t mask) {
+  const Record& now = accessor.record;
+  const bool global = space == MemorySpace::global;
+  const Told told = rule_of({.earlier = earlier,
+                             .later = now,
+                             .verdict = verdict,
+                             .global = global,
+                             .other_launch = launch_of(earlier) != launch_of(now)});
+  const auto access = [&](const Record& r, const std::string& bytes) {
+    const Operation operation = grid_.sites().operation(r.site);
+    const std::string place = " at " + grid_.sites().text(r.site);
+    if (r.kind == AccessKind::thread) {
+      // Ordinary loads and stores are told by the verb.
+      const bool plain = operation == Operation::load || operation == Operation::store;
+      return describe(r.actor()) + " " + verb(r) + " " + bytes + place +
+             (plain ? "" : std::string(" (") + to_text(operation) + ")");
+    }
+    const std::string issuer =
+        r.kind == AccessKind::load ? "by " + describe(loads_[r.who].issuer) : "in " + grid_.cta_text(r.actor().cta);
+    return std::string("a ") + to_text(operation) + " issued " + issuer + place + " " + verb(r) + " " + bytes;
+  };
+  const auto first = static_cast<std::uint64_t>(std::countr_zero(mask));
+  const auto count = static_cast<std::uint64_t>(std::popcount(mask));
+  std::string text =
+      access(now, grid_.names().describe_bytes(address + first, count)) + ", and " + access(earlier, "them") + "; ";
+  text += verdict == Verdict::unordered ? "nothing orders the two: "
+          : earlier.write               ? "nothing fenced the write towards the async proxy: "
+                                        : "nothing fenced the read towards the async proxy: ";
+  text += std::string(told.advice) + ".";
+  grid_.findings().add(told.rule, now.site, earlier.site, text);
 }
 
 }  // namespace gantry::sim

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <gantry/arch/detail/machine.hpp>
 
 #include "clock.hpp"
+#include "conflict.hpp"
 #include "shadow.hpp"
 
 namespace gantry::sim {
@@ -52,16 +51,9 @@ class Checker {
   void landed(std::uint32_t load, Epoch epoch) { loads_[load].epoch = epoch; }
   const LoadOp& last_load_to(const Cta& cta) const;  // Requires: there has been one.
 
-  // Records a finding, once for each rule and pair of places. A text that opens with a thread or an article gets its
-  // capital letter.
-  void find(const char* rule, SiteId site, SiteId other, const std::string& said);
-
   std::string describe(Actor actor) const;  // "thread 130 of CTA 2 (math)"
-  // "'full[2]' of CTA 0", "bytes 16..31 of 'tile' in CTA 0"
-  std::string describe_bytes(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
-  enum class Verdict : std::uint8_t { ordered, unordered, unfenced };
   enum class MemorySpace : std::uint8_t { shared, global };
 
   const Launch* launch_of(const Record& record) const;
@@ -73,10 +65,6 @@ class Checker {
   Grid& grid_;
   std::vector<LoadOp> loads_;
   GlobalShadow global_;
-  std::set<std::tuple<std::string, SiteId, SiteId>> known_;
 };
-
-// Records a finding with its place added at the end of the sentence.
-void complain(const char* rule, SiteId site, const std::string& sentence);
 
 }  // namespace gantry::sim

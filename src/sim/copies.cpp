@@ -29,9 +29,9 @@ void fill(std::byte* bytes, std::uint32_t count, std::uint16_t half_word) {
 
 void trace_copy(const Cta& cta, SiteId site, std::uint64_t issued) {
   Grid& g = grid();
-  if (!g.trace) return;
-  g.trace->span(cta.index, Trace::kCopies, std::string(to_text(g.sites.operation(site))) + " " + g.sites.text(site),
-                issued, g.step());
+  if (!g.trace()) return;
+  g.trace()->span(cta.index, Trace::kCopies,
+                  std::string(to_text(g.sites().operation(site))) + " " + g.sites().text(site), issued, g.step());
 }
 
 // The bytes of a job, counted through its pieces, in up to kMaxParts parts that end on multiples of 16, taken in a
@@ -78,12 +78,6 @@ class Parts {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges_;
 };
 
-// Counts copies that still read a map which the launch has edited.
-void count_map_use(const void* map, int change) {
-  const auto found = grid().edited_maps.find(reinterpret_cast<std::uint64_t>(map));
-  if (found != grid().edited_maps.end()) found->second.copies_in_flight += change;
-}
-
 class LoadAgent final : public Agent {
  public:
   explicit LoadAgent(LoadJob job) : job_(std::move(job)) {}
@@ -97,10 +91,10 @@ class LoadAgent final : public Agent {
     owed_ -= bytes;
     const bool finished = parts_->empty() && owed_ == 0;
     if (finished) {
-      count_map_use(job_.map, -1);
+      grid().edited_maps().count_use(job_.map, -1);
       trace_copy(*job_.to, job_.site, job_.issued);
       job_.barrier->last_credit = job_.barrier->phase + 1;
-      grid().checker.landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
+      grid().checker().landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
       --job_.to->in_flight;
       --job_.to->loads_in_flight;
     }
@@ -152,7 +146,7 @@ class StoreAgent final : public Agent {
       parts_->take(job_.pieces, [this](const Piece& piece) { fetch(piece); });
       if (!parts_->empty()) return false;
       --job_.thread->bulk->group(job_.group).unread;
-      count_map_use(job_.map, -1);
+      grid().edited_maps().count_use(job_.map, -1);
       signal();
       return false;
     }
@@ -206,7 +200,7 @@ void check_load(const LoadJob& job) {
   to.record.atomic = job.transform.reduce.has_value();
   Accessor from = to;
   from.record.write = from.record.atomic = false;
-  Checker& checker = grid().checker;
+  Checker& checker = grid().checker();
   for (const Piece& piece : job.pieces) {
     checker.shared(*job.to, piece.shared, piece.bytes, to);
     if (piece.global == 0) continue;
@@ -236,7 +230,7 @@ void check_store(const StoreJob& job) {
                     .views = &view,
                     .view_count = 1,
                     .async = true};
-  Checker& checker = grid().checker;
+  Checker& checker = grid().checker();
   for (const Piece& piece : job.pieces) {
     checker.shared(*job.from, piece.shared, piece.bytes, from);
     if (piece.global != 0) checker.global(piece.global, piece.bytes, to);
@@ -245,73 +239,27 @@ void check_store(const StoreJob& job) {
 
 }  // namespace
 
-BulkGroups& bulk_groups(Thread& thread) {
-  if (!thread.bulk) {
-    thread.bulk = std::make_unique<BulkGroups>();
-    thread.bulk->read_actor = thread.cta->add_actor(thread.rank);
-    thread.bulk->write_actor = thread.cta->add_actor(thread.rank);
-  }
-  return *thread.bulk;
-}
-
 void start_load(LoadJob job) {
   job.issued = grid().step();
-  job.load = grid().checker.add_load(
+  job.load = grid().checker().add_load(
       {.barrier = job.barrier->actor, .issuer = self().view.self, .site = job.site, .to = job.to->index});
   if (grid().checking()) check_load(job);
-  count_map_use(job.map, 1);
+  grid().edited_maps().count_use(job.map, 1);
   ++job.to->in_flight;
   ++job.to->loads_in_flight;
-  grid().agents.start(std::make_unique<LoadAgent>(std::move(job)), grid().step());
+  grid().agents().start(std::make_unique<LoadAgent>(std::move(job)), grid().step());
 }
 
 void start_store(StoreJob job) {
   job.issued = grid().step();
   if (grid().checking()) check_store(job);
-  count_map_use(job.map, 1);
+  grid().edited_maps().count_use(job.map, 1);
   ++job.from->in_flight;
   auto& group = job.thread->bulk->group(job.group);
   group.site = job.site;
   ++group.unread;
   ++group.unwritten;
-  grid().agents.start(std::make_unique<StoreAgent>(std::move(job)), grid().step());
-}
-
-void bulk_commit_group(Site site) {
-  const Call call = enter_call(site, Operation::bulk_commit_group);
-  if (call.dropped()) return;
-  BulkGroups& groups = bulk_groups(self());
-  ++groups.committed;
-  groups.groups.emplace_back();
-}
-
-void bulk_wait_group(int allowed, bool read_only, Site site) {
-  const Call call = enter_call(site, read_only ? Operation::bulk_wait_group_read : Operation::bulk_wait_group);
-  if (call.dropped()) return;
-  Thread& thread = self();
-  BulkGroups& groups = bulk_groups(thread);
-  if (groups.committed <= static_cast<Epoch>(allowed)) return;
-  const Epoch target = groups.committed - static_cast<Epoch>(allowed);
-  const auto pending = [&] {
-    for (Epoch number = groups.first; number <= target; ++number) {
-      const BulkGroups::Group& group = groups.group(number);
-      if (group.unread > 0 || (!read_only && group.unwritten > 0)) return true;
-    }
-    return false;
-  };
-  while (pending()) {
-    groups.blocked = true;
-    grid().block({.site = call.site});
-    groups.blocked = false;
-  }
-  while (groups.first <= target && groups.groups.front().unread == 0 && groups.groups.front().unwritten == 0) {
-    groups.groups.pop_front();
-    ++groups.first;
-  }
-  ClockBuilder builder;
-  builder.raise(groups.read_actor, {.seen = target});
-  if (!read_only) builder.raise(groups.write_actor, {.seen = target});
-  thread.view.base = joined(thread.view.base, builder.freeze());
+  grid().agents().start(std::make_unique<StoreAgent>(std::move(job)), grid().step());
 }
 
 }  // namespace gantry::sim

@@ -1,4 +1,4 @@
-// Bulk copies in flight: the agents that move their bytes, and the groups that follow them.
+// Bulk copies in flight: the agents that move their bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "agents.hpp"
 #include "box.hpp"
+#include "element.hpp"
 #include "grid.hpp"
 
 namespace gantry::sim {
@@ -48,12 +49,5 @@ struct StoreJob {
 // Issued by the running thread: both sides are checked on its behalf, and an agent moves the bytes.
 void start_load(LoadJob job);
 void start_store(StoreJob job);
-
-// The thread's groups, made on first use.
-BulkGroups& bulk_groups(Thread& thread);
-
-// op(old, value) in the element's arithmetic, written over old.
-void reduce_element(ReduceOp op, Element element, std::byte* old, const std::byte* value);
-std::uint32_t element_size(Element element);
 
 }  // namespace gantry::sim

@@ -47,7 +47,7 @@ Mbarrier& credited_barrier(Cta& cta, const void* pointer, SiteId site) {
   const auto offset =
       static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner_of_barrier(pointer, site).window);
   const auto name = [&] {
-    return grid().checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta.window) + offset, sizeof(std::uint64_t));
+    return grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.window) + offset, sizeof(std::uint64_t));
   };
   const auto found = cta.mbarriers.find(offset);
   if (found == cta.mbarriers.end() || !found->second.live) {
@@ -60,7 +60,7 @@ Mbarrier& credited_barrier(Cta& cta, const void* pointer, SiteId site) {
   Mbarrier& barrier = found->second;
   if (!grid().checking()) return barrier;
   const auto issued = [&] {
-    return grid().checker.describe(self().view.self) + " issued a copy that is credited to " + name();
+    return grid().checker().describe(self().view.self) + " issued a copy that is credited to " + name();
   };
   if (!knows_init(self(), barrier)) {
     complain("mbarrier-init-race", site, issued() + ", and no barrier orders that after its mbarrier.init.");

@@ -1,11 +1,12 @@
-// The launches of a run: when their clusters start, and what is looked at when threads, CTAs and clusters end.
-//
-// A launch starts when all before it have finished, or, where it is dependent, when every CTA of the one before it has
-// ended or executed `griddepcontrol.launch_dependents`.
+#include "launches.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
+
+#include <sys/mman.h>
 
 #include <gantry/arch/launch_check.hpp>
 
@@ -24,19 +25,75 @@ void set3(const Extent3& extent, std::uint32_t (&out)[3]) { out[0] = extent.x, o
 
 }  // namespace
 
-const Launch& Grid::launch_of(std::uint32_t cta) const {
+Launches::Launches(const std::vector<Simulator::Call>& calls, const SimulatorOptions& options, Grid& grid)
+    : grid_(grid), stacks_(options.stack_bytes) {
+  std::uint32_t ctas = 0, windows = 0, slots = 0;
+  for (const Simulator::Call& call : calls) {
+    const LaunchConfig& config = call.config;
+    Launch& launch = launches_.emplace_back();
+    launch.call = &call;
+    launch.number = static_cast<std::uint32_t>(launches_.size() - 1);
+    launch.threads_per_cta = static_cast<std::uint32_t>(config.block.count());
+    launch.ctas_per_cluster = static_cast<std::uint32_t>(config.cluster.count());
+    launch.clusters = static_cast<std::uint32_t>(config.grid.count()) / launch.ctas_per_cluster;
+    launch.first_cta = ctas;
+    launch.first_window = windows;
+    launch.first_slot = slots;
+    // A dependent kernel knows what the one before it knew: that one's own work may still be going on.
+    const bool early = config.dependent && launch.number > 0;
+    launch.known_finished = early ? launches_[launch.number - 1].known_finished : ctas;
+    launch.resident.resize(std::min(static_cast<std::uint32_t>(options.resident_clusters), launch.clusters));
+    const auto places = static_cast<std::uint32_t>(launch.resident.size()) * launch.ctas_per_cluster;
+    ctas += launch.ctas();
+    windows += places;
+    slots += places * launch.threads_per_cta;
+  }
+  // Swizzles are functions of the offset in a window, which is a multiple of the page size from its start: the mapping
+  // needs no alignment of its own.
+  window_bytes_ = std::size_t{windows} * kSharedWindow;
+  void* memory =
+      mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  windows_ = static_cast<std::byte*>(memory);
+  cta_at_.resize(windows);
+  thread_at_.resize(slots);
+}
+
+Launches::~Launches() {
+  launches_.clear();
+  munmap(windows_, window_bytes_);
+}
+
+bool Launches::finished() const {
+  return std::all_of(launches_.begin(), launches_.end(), [](const Launch& l) { return l.finished(); });
+}
+
+std::string Launches::kernels() const {
+  std::string names;
+  for (const Launch& launch : launches_) names += (names.empty() ? "" : " + ") + std::string(launch.config().name);
+  return names;
+}
+
+Thread* Launches::find_thread(Actor actor) {
+  for (Cta* cta : cta_at_) {
+    if (cta && cta->index == actor.cta && actor.local < cta->threads.size()) return &cta->threads[actor.local];
+  }
+  return nullptr;
+}
+
+const Launch& Launches::launch_of(std::uint32_t cta) const {
   const auto after =
       std::find_if(launches_.begin(), launches_.end(), [&](const Launch& l) { return l.first_cta > cta; });
   return *std::prev(after);
 }
 
-std::string Grid::cta_text(std::uint32_t cta) const {
+std::string Launches::cta_text(std::uint32_t cta) const {
   const Launch& launch = launch_of(cta);
   const std::string text = "CTA " + std::to_string(cta - launch.first_cta);
   return launches_.size() == 1 ? text : text + " of " + launch.config().name;
 }
 
-bool Grid::may_start(const Launch& launch) const {
+bool Launches::may_start(const Launch& launch) const {
   if (launch.number == 0) return true;
   const Launch& before = launches_[launch.number - 1];
   if (launch.config().dependent) return before.ctas_passed == before.ctas();
@@ -44,7 +101,7 @@ bool Grid::may_start(const Launch& launch) const {
                      [](const Launch& l) { return l.finished(); });
 }
 
-void Grid::start_clusters() {
+void Launches::start_clusters() {
   for (Launch& launch : launches_) {
     if (!may_start(launch)) return;
     for (std::uint32_t place = 0; place < launch.resident.size(); ++place) {
@@ -55,7 +112,7 @@ void Grid::start_clusters() {
   }
 }
 
-void Grid::start_cluster(Launch& launch, std::uint32_t index, std::uint32_t place) {
+void Launches::start_cluster(Launch& launch, std::uint32_t index, std::uint32_t place) {
   launch.resident[place] = std::make_unique<Cluster>();
   Cluster& cluster = *launch.resident[place];
   cluster.launch = &launch;
@@ -86,11 +143,11 @@ void Grid::start_cluster(Launch& launch, std::uint32_t index, std::uint32_t plac
     cluster.alive += launch.threads_per_cta;
   }
   for (auto& cta : cluster.ctas) {
-    for (Thread& thread : cta->threads) policy_->ready(thread.slot);
+    for (const Thread& thread : cta->threads) grid_.ready(thread);
   }
 }
 
-void Grid::start_cta(Cta& cta, const Identity& id) {
+void Launches::start_cta(Cta& cta, const Identity& id) {
   const LaunchConfig& config = cta.launch->config();
   const std::uint32_t threads = cta.launch->threads_per_cta, warps = (threads + 31) / 32;
   cta.window = windows_ + std::size_t{cta.place} * kSharedWindow;
@@ -106,15 +163,28 @@ void Grid::start_cta(Cta& cta, const Identity& id) {
   cta.warpgroups.resize((threads + 127) / 128);
   cta.registers.resize(warps);
   for (WarpRegisters& warp : cta.registers) warp.held = registers_at_launch(config);
-  if (options_.checker) cta.cells = std::vector<Cell>((kSharedBase + config.shared_bytes) / kChunk + 1);
+  if (grid_.checking()) cta.cells = std::vector<Cell>((kSharedBase + config.shared_bytes) / kChunk + 1);
   cta.alive = threads;
+  start_threads(cta, id);
+  Trace* trace = grid_.trace();
+  if (!trace) return;
+  for (std::uint32_t warp = 0; warp < warps; ++warp) {
+    trace->name_track(cta.index, warp, "warp " + std::to_string(warp));
+  }
+  trace->name_track(cta.index, Trace::kCopies, "copies");
+  trace->name_track(cta.index, Trace::kBarriers, "barriers");
+}
+
+void Launches::start_threads(Cta& cta, const Identity& id) {
+  const Extent3& block = cta.launch->config().block;
+  const auto threads = static_cast<std::uint32_t>(cta.threads.size());
   ClockBuilder known;
   known.finish(cta.launch->known_finished);
   const ClockRef at_start = known.freeze();
   for (std::uint32_t t = 0; t < threads; ++t) {
     Thread& thread = cta.threads[t];
     thread.id = id;
-    spread(t, config.block, thread.id.tid);
+    spread(t, block, thread.id.tid);
     thread.id.thread_rank = t;
     thread.cta = &cta;
     thread.rank = t;
@@ -125,83 +195,69 @@ void Grid::start_cta(Cta& cta, const Identity& id) {
     thread.view.self = {cta.index, t};
     thread.fiber = std::make_unique<Fiber>(stacks_, &Grid::enter, &thread);
   }
-  if (!trace) return;
-  for (std::uint32_t warp = 0; warp < warps; ++warp) {
-    trace->name_track(cta.index, warp, "warp " + std::to_string(warp));
-  }
-  trace->name_track(cta.index, Trace::kCopies, "copies");
-  trace->name_track(cta.index, Trace::kBarriers, "barriers");
 }
 
-void Grid::let_next_start(Cta& cta) {
+void Launches::let_next_start(Cta& cta) {
   if (std::exchange(cta.lets_next_start, true)) return;
   if (++cta.launch->ctas_passed == cta.launch->ctas()) start_clusters();
 }
 
-void Grid::thread_exit(Thread& thread) {
+void Launches::thread_exit(Thread& thread) {
   thread.state = Thread::State::exited;
   Cta& cta = *thread.cta;
   --cta.alive;
   --cta.cluster->alive;
-  changed();
-  if (aborting_) return;
-  if (thread.bulk) {
-    for (Epoch number = thread.bulk->first; number < thread.bulk->first + thread.bulk->groups.size(); ++number) {
-      const BulkGroups::Group& group = thread.bulk->group(number);
-      if (group.unread > 0) {
-        checker.find("exit-with-copies-in-flight", group.site, 0,
-                     checker.describe(thread.view.self) + " returned while the store that it issued at " +
-                         sites.text(group.site) +
-                         " had not been read out of shared memory: end with cp.async.bulk.wait_group.read 0 in the "
-                         "issuing thread.");
-        break;
-      }
-    }
-  }
+  grid_.changed();
+  if (grid_.aborting()) return;
+  check_groups_at_exit(thread);
   if (cta.alive == 0) cta_exit(cta);
   thread_left_warp(thread);
   thread_left_barriers(thread);
 }
 
 // The shared memory of the CTA may go to another one from now on.
-void Grid::cta_exit(Cta& cta) {
+void Launches::cta_exit(Cta& cta) {
   bool unseen = cta.loads_in_flight > 0;
   for (const auto& [offset, barrier] : cta.mbarriers) {
     unseen = unseen || (barrier.live && barrier.last_credit > barrier.last_wait);
   }
   if (unseen) {
-    const LoadOp& load = checker.last_load_to(cta);
-    checker.find("exit-with-copies-in-flight", load.site, 0,
-                 cta_text(cta.index) + " ended, and none of its threads had waited for the " +
-                     to_text(sites.operation(load.site)) + " into its shared memory that " +
-                     checker.describe(load.issuer) + " issued at " + sites.text(load.site) +
-                     ": the bytes may arrive when that memory belongs to another CTA.");
+    const LoadOp& load = grid_.checker().last_load_to(cta);
+    grid_.findings().add("exit-with-copies-in-flight", load.site, 0,
+                         cta_text(cta.index) + " ended, and none of its threads had waited for the " +
+                             to_text(grid_.sites().operation(load.site)) + " into its shared memory that " +
+                             grid_.checker().describe(load.issuer) + " issued at " + grid_.sites().text(load.site) +
+                             ": the bytes may arrive when that memory belongs to another CTA.");
   }
   check_registers_at_end(cta);
   let_next_start(cta);
 }
 
-void Grid::finish_cluster(Cluster& cluster) {
+void Launches::finish_if_all_returned(Cluster& cluster) {
+  if (cluster.alive == 0) finish_cluster(cluster);
+}
+
+void Launches::finish_cluster(Cluster& cluster) {
   // The operations hold addresses of the CTA: let them finish before its memory goes to another.
-  while (!agents.empty() &&
+  while (!grid_.agents().empty() &&
          std::any_of(cluster.ctas.begin(), cluster.ctas.end(), [](auto& c) { return c->in_flight > 0; })) {
-    agents.run_one(step_);
+    grid_.agents().run_one(grid_.step());
   }
   for (auto& cta : cluster.ctas) {
     for (const auto& [offset, barrier] : cta->mbarriers) {
       if (!barrier.live || barrier.tx == 0) continue;
-      checker.find("mbarrier-byte-count", 0, 0,
-                   checker.describe_bytes(reinterpret_cast<std::uint64_t>(cta->window) + offset, 8) + " ended with " +
-                       std::to_string(std::abs(barrier.tx)) + " bytes " +
-                       (barrier.tx < 0 ? "more than were expected." : "expected that never came."));
+      grid_.findings().add("mbarrier-byte-count", 0, 0,
+                           grid_.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta->window) + offset, 8) +
+                               " ended with " + std::to_string(std::abs(barrier.tx)) + " bytes " +
+                               (barrier.tx < 0 ? "more than were expected." : "expected that never came."));
     }
     cta_at_[cta->place] = nullptr;
   }
   Launch& launch = *cluster.launch;
   launch.resident[cluster.place].reset();
   if (++launch.finished_clusters == launch.clusters) {
-    for (Thread* thread : std::exchange(launch.waiting, {})) wake(*thread);
-    changed();
+    for (Thread* thread : std::exchange(launch.waiting, {})) grid_.wake(*thread);
+    grid_.changed();
   }
   start_clusters();
 }

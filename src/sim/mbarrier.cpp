@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kMaxCount = (1 << 20) - 1;
 
 std::string barrier_name(const void* barrier) {
-  return grid().checker.describe_bytes(reinterpret_cast<std::uint64_t>(barrier), 8);
+  return grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(barrier), 8);
 }
 
 bool well_placed(const void* barrier, SiteId site) {
@@ -37,7 +37,7 @@ Mbarrier* usable(const void* pointer, SiteId site) {
   }
   if (grid().checking() && !knows_init(thread, *barrier)) {
     complain("mbarrier-init-race", site,
-             barrier_name(pointer) + " was used by " + grid().checker.describe(thread.view.self) +
+             barrier_name(pointer) + " was used by " + grid().checker().describe(thread.view.self) +
                  ", and no barrier orders that after its mbarrier.init.");
   }
   if (barrier->cta != thread.cta && !barrier->published) {
@@ -52,10 +52,10 @@ Mbarrier* usable(const void* pointer, SiteId site) {
 void try_complete(Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.tx != 0) return;
   ++barrier.phase;
-  if (Grid& g = grid(); g.trace) {
-    g.trace->instant(
+  if (Grid& g = grid(); g.trace()) {
+    g.trace()->instant(
         barrier.cta->index, Trace::kBarriers,
-        g.checker.describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->window) + barrier.offset, 8) +
+        g.names().describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->window) + barrier.offset, 8) +
             " completes phase " + std::to_string(barrier.phase - 1),
         g.step());
   }
@@ -121,7 +121,7 @@ void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
                  "; it is from 1 to 1048575.");
     count = 1;
   }
-  if (grid().checking()) grid().checker.thread_access(thread, pointer, 8, true, true, call.site);
+  if (grid().checking()) grid().checker().thread_access(thread, pointer, 8, true, true, call.site);
   const Actor actor = barrier.cta ? barrier.actor : cta->add_actor(~0u);
   const std::uint64_t phase = barrier.cta ? (barrier.phase + 2) & ~std::uint64_t{1} : 0;
   barrier = Mbarrier{};
@@ -161,7 +161,7 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
   }
   if (barrier->pending < arrive.count) {
     complain("mbarrier-over-arrival", call.site,
-             grid().checker.describe(thread.view.self) + " arrived on " + barrier_name(arrive.barrier) +
+             grid().checker().describe(thread.view.self) + " arrived on " + barrier_name(arrive.barrier) +
                  ", which was not waiting for any more arrivals: it was initialised for " +
                  std::to_string(barrier->expected) + " in each phase.");
     return state;
@@ -223,7 +223,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
     g.block({.site = call.site, .object = wait.barrier, .parity = parity});
     if (wait.by_parity && barrier->phase >= entered + 2) {
       complain("mbarrier-phase-overrun", call.site,
-               barrier_name(wait.barrier) + " completed two phases while " + g.checker.describe(thread.view.self) +
+               barrier_name(wait.barrier) + " completed two phases while " + g.checker().describe(thread.view.self) +
                    " waited for the first: the parity it waits for has come round again.");
     }
   }

@@ -1,7 +1,5 @@
-// Tensor maps that a kernel edits: written through the generic proxy, published, acquired, read by copies.
-//
-// A map in global memory that this launch has written is known by its address. A copy may use it once its content has
-// been released to the tensormap proxy and the issuing thread has acquired it.
+#include "tensormap.hpp"
+
 #include <cstring>
 
 #include <gantry/tma/replace.hpp>
@@ -17,11 +15,9 @@ bool placed_on(const void* map, std::size_t to, SiteId site) {
   return false;
 }
 
-std::uint64_t key(const void* map) { return reinterpret_cast<std::uint64_t>(map); }
-
 void note_in_flight(const void* map, SiteId site) {
-  const auto found = grid().edited_maps.find(key(map));
-  if (found != grid().edited_maps.end() && found->second.copies_in_flight > 0) {
+  const EditedMaps::Map* found = grid().edited_maps().find(map);
+  if (found && found->copies_in_flight > 0) {
     complain("tensor-map-in-flight", site,
              "A tensor map was edited while a copy that uses it was in flight: wait for the copy first.");
   }
@@ -29,17 +25,35 @@ void note_in_flight(const void* map, SiteId site) {
 
 }  // namespace
 
+EditedMaps::Map* EditedMaps::find(const void* map) {
+  const auto found = maps_.find(reinterpret_cast<std::uint64_t>(map));
+  return found == maps_.end() ? nullptr : &found->second;
+}
+
+void EditedMaps::release(Actor editor) {
+  for (auto& [address, map] : maps_) {
+    if (map.editor != editor || map.released) continue;
+    map.released = true;
+    ++map.version;
+  }
+}
+
+void EditedMaps::count_use(const void* map, int change) {
+  if (Map* found = find(map)) found->copies_in_flight += change;
+}
+
 void tensormap_replace(void* map, MapField field, int ordinal, std::uint64_t value, Site site) {
   const Call call = enter_call(site, Operation::tensormap_replace);
   if (call.dropped() || !placed_on(map, 128, call.site)) return;
   Thread& thread = self();
   if (grid().checking()) {
-    grid().checker.thread_access(thread, map, sizeof(TmaDescriptor), true, false, call.site);
+    grid().checker().thread_access(thread, map, sizeof(TmaDescriptor), true, false, call.site);
   }
   if (!grid().shared_owner(map)) {
     note_in_flight(map, call.site);
-    grid().edited_maps[key(map)].released = false;
-    grid().edited_maps[key(map)].editor = thread.view.self;
+    EditedMaps::Map& edited = grid().edited_maps().edit(map);
+    edited.released = false;
+    edited.editor = thread.view.self;
   }
   TmaDescriptor bytes;
   std::memcpy(&bytes, map, sizeof bytes);
@@ -70,15 +84,15 @@ void tensormap_copy_release(void* global_map, const void* shared_map, Scope, Sit
   auto* to = static_cast<std::byte*>(global_map) + 4 * lane;
   const auto* from = static_cast<const std::byte*>(shared_map) + 4 * lane;
   if (grid().checking()) {
-    grid().checker.thread_access(thread, from, 4, false, false, call.site);
-    grid().checker.thread_access(thread, to, 4, true, true, call.site);
+    grid().checker().thread_access(thread, from, 4, false, false, call.site);
+    grid().checker().thread_access(thread, to, 4, true, true, call.site);
   }
   std::memcpy(to, from, 4);
   // Once it returns, every lane has read its part.
   std::uint64_t values[32];
   warp_exchange({.mask = ~0u, .ordered = true, .operation = "tensormap.cp_fenceproxy", .aligned = true}, values, site);
   if (lane != 0) return;
-  Grid::EditedMap& map = grid().edited_maps[key(global_map)];
+  EditedMaps::Map& map = grid().edited_maps().edit(global_map);
   ++map.version;
   map.released = true;
   map.editor = thread.view.self;
@@ -87,32 +101,27 @@ void tensormap_copy_release(void* global_map, const void* shared_map, Scope, Sit
 void fence_tensormap_release(Scope, Site site) {
   const Call call = enter_call(site, Operation::fence_tensormap_release);
   if (call.dropped()) return;
-  for (auto& [address, map] : grid().edited_maps) {
-    if (map.editor == self().view.self && !map.released) {
-      map.released = true;
-      ++map.version;
-    }
-  }
+  grid().edited_maps().release(self().view.self);
 }
 
 void fence_tensormap_acquire(const void* map, Scope, Site site) {
   const Call call = enter_call(site, Operation::fence_tensormap_acquire);
   if (call.dropped()) return;
-  const auto found = grid().edited_maps.find(key(map));
-  if (found != grid().edited_maps.end()) self().acquired_maps[key(map)] = found->second.version;
+  const EditedMaps::Map* found = grid().edited_maps().find(map);
+  if (found) self().acquired_maps[reinterpret_cast<std::uint64_t>(map)] = found->version;
 }
 
 void check_map_use(const void* map, SiteId site) {
-  const auto found = grid().edited_maps.find(key(map));
-  if (found == grid().edited_maps.end()) return;
-  if (!found->second.released) {
+  const EditedMaps::Map* found = grid().edited_maps().find(map);
+  if (!found) return;
+  if (!found->released) {
     complain("tensor-map-unreleased", site,
              "A copy uses a tensor map that was edited in this kernel and not released to the tensormap proxy.");
     return;
   }
   const auto& acquired = self().acquired_maps;
-  const auto own = acquired.find(key(map));
-  if (own == acquired.end() || own->second != found->second.version) {
+  const auto own = acquired.find(reinterpret_cast<std::uint64_t>(map));
+  if (own == acquired.end() || own->second != found->version) {
     complain("tensor-map-unacquired", site,
              "A copy uses a tensor map that was edited in this kernel, and the issuing thread has not acquired it "
              "since: fence.proxy.tensormap::generic.acquire comes first.");

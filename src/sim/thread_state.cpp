@@ -8,7 +8,7 @@ const Identity& identity() { return self().id; }
 std::uint32_t shared_address(const void* pointer, Site site) {
   Cta* cta = grid().shared_owner(pointer);
   if (!cta) {
-    const SiteId id = grid().sites.intern(site, Operation::address);
+    const SiteId id = grid().sites().intern(site, Operation::address);
     complain("wrong-space", id, "The shared address of an object outside of shared memory was asked for.");
     grid().stop();
   }
@@ -19,7 +19,7 @@ void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site) {
   const std::uint32_t offset = shared_address(pointer, site);
   auto& ctas = self().cta->cluster->ctas;
   if (rank >= ctas.size()) {
-    const SiteId id = grid().sites.intern(site, Operation::address);
+    const SiteId id = grid().sites().intern(site, Operation::address);
     complain("cluster-rank", id,
              "mapa was given rank " + std::to_string(rank) + " in a cluster of " + std::to_string(ctas.size()) + ".");
     grid().stop();
@@ -32,10 +32,7 @@ std::uint32_t cta_rank_of(const void* pointer, Site site) {
   return grid().shared_owner(pointer)->rank;
 }
 
-void name_object(const void* pointer, const ObjectName& name) {
-  const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  grid().names[address] = {name.bytes, std::string(name.text) + name.part, name.index};
-}
+void name_object(const void* pointer, const ObjectName& name) { grid().names().add(pointer, name); }
 
 void name_role(const char* role) { self().role = role; }
 

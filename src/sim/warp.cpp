@@ -45,11 +45,11 @@ void check_same(const Meeting& meeting, const Exchange& exchange, SiteId site) {
   const bool other_place = (exchange.aligned || meeting.aligned) && meeting.site != site;
   if (!other_operation && !other_place) return;
   Grid& g = grid();
-  g.checker.find("warp-divergent", site, meeting.site,
-                 g.checker.describe(self().view.self) + " is at " + exchange.operation + " (" + g.sites.text(site) +
-                     "), while " + lanes_text(meeting.arrived) + " of its warp wait for it at " + meeting.operation +
-                     " (" + g.sites.text(meeting.site) +
-                     "): all lanes of the mask execute the same instruction together.");
+  g.findings().add("warp-divergent", site, meeting.site,
+                   g.checker().describe(self().view.self) + " is at " + exchange.operation + " (" +
+                       g.sites().text(site) + "), while " + lanes_text(meeting.arrived) +
+                       " of its warp wait for it at " + meeting.operation + " (" + g.sites().text(meeting.site) +
+                       "): all lanes of the mask execute the same instruction together.");
   g.stop();
 }
 
@@ -65,7 +65,7 @@ std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32
   const std::uint32_t bit = 1u << lane;
   if ((exchange.mask & bit) == 0) {
     complain("warp-mask", call.site,
-             grid().checker.describe(thread.view.self) + " called " + exchange.operation +
+             grid().checker().describe(thread.view.self) + " called " + exchange.operation +
                  " with a mask that does not contain its own lane.");
     return bit;
   }
@@ -135,13 +135,13 @@ void report_diverged(const Cta& cta) {
       const bool returned = one.state == Thread::State::exited;
       // A lane that is held up by an mbarrier, or looks for something, may be on its way here.
       if (!returned && (one.waiting.object != nullptr || one.state == Thread::State::polling)) continue;
-      g.checker.find(
+      g.findings().add(
           "warp-divergent", meeting->site, returned ? 0 : one.waiting.site,
-          std::string(meeting->operation) + " at " + g.sites.text(meeting->site) + " was reached by " +
+          std::string(meeting->operation) + " at " + g.sites().text(meeting->site) + " was reached by " +
               lanes_text(meeting->arrived) + " of warp " + std::to_string(warp) + " of " + grid().cta_text(cta.index) +
               ", and not by " + lanes_text(absent) + " of its mask: " +
               (returned ? "thread " + std::to_string(one.rank) + " has returned"
-                        : "thread " + std::to_string(one.rank) + " waits at " + g.sites.text(one.waiting.site)) +
+                        : "thread " + std::to_string(one.rank) + " waits at " + g.sites().text(one.waiting.site)) +
               ". Every lane of the mask must come.");
     }
   }

@@ -274,12 +274,12 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
         .views = views.data(),
         .view_count = views.size(),
         .async = true};
-    const auto touch = [&](std::uint32_t address) { grid().checker.shared(cta, address, kChunk, accessor); };
+    const auto touch = [&](std::uint32_t address) { grid().checker().shared(cta, address, kChunk, accessor); };
     b.each_chunk(n, depth, touch);
     if (!mma.a_in_registers) a.each_chunk(64, depth, touch);
   }
   product.views.clear();
-  grid().agents.start(std::make_unique<ProductAgent>(cta, group, number), grid().step());
+  grid().agents().start(std::make_unique<ProductAgent>(cta, group, number), grid().step());
 }
 
 bool same_product(const Wgmma& x, const Wgmma& y) {
@@ -326,7 +326,7 @@ void wgmma(const Wgmma& mma, Site site) {
   }
   if (!thread.wgmma.fenced) {
     complain("wgmma-fence-missing", call.site,
-             grid().checker.describe(thread.view.self) +
+             grid().checker().describe(thread.view.self) +
                  " issued wgmma without wgmma.fence after its accumulators were last touched.");
     thread.wgmma.fenced = true;
   }
@@ -411,10 +411,10 @@ void wgmma_touch(const void* accumulators, Site) {
   thread.wgmma.fenced = false;
   for (const auto& held : thread.wgmma.held) {
     if (held.registers == accumulators) {
-      grid().checker.find("wgmma-accumulator-early", thread.last_site, 0,
-                          grid().checker.describe(thread.view.self) +
-                              " used accumulators that a wgmma in flight still owns, after its last operation at " +
-                              grid().sites.text(thread.last_site) + ": wgmma.wait_group must come first.");
+      grid().findings().add("wgmma-accumulator-early", thread.last_site, 0,
+                            grid().checker().describe(thread.view.self) +
+                                " used accumulators that a wgmma in flight still owns, after its last operation at " +
+                                grid().sites().text(thread.last_site) + ": wgmma.wait_group must come first.");
       return;
     }
   }

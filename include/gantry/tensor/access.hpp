@@ -17,13 +17,13 @@ namespace gantry {
 // Where an element lives.
 enum class Memory : std::uint8_t { global, shared, registers };
 
-// Watches every element access on the host to global and shared memory. A hook moves the bytes itself.
+// Watches every element access of this host thread to global and shared memory. A hook moves the bytes itself.
 struct MemoryHooks {
   using Move = void (*)(Memory memory, void* to, const void* from, std::uint32_t bytes);
   Move load = nullptr;
   Move store = nullptr;
 };
-inline MemoryHooks memory_hooks;
+inline constinit thread_local MemoryHooks memory_hooks{};
 
 template <Memory memory, class T>
 GANTRY_INLINE T load_element(const T* from) {

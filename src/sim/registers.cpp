@@ -1,4 +1,5 @@
-// What a kernel asks of the machine around it: registers moved between warpgroups, and the launch before or after it.
+#include "registers.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -45,7 +46,7 @@ void check_warpgroup(const Cta& cta, std::size_t warp, const RegisterChange& cha
       complain("setmaxnreg-warpgroup", change.site,
                text_of(change) + " was executed by " + warp_text(cta, warp) + ", and " + text_of(changes[turn]) +
                    " by warp " + std::to_string(other) + " of the same warpgroup at " +
-                   grid().sites.text(changes[turn].site) + ": all four warps execute the same.");
+                   grid().sites().text(changes[turn].site) + ": all four warps execute the same.");
       return;
     }
     const bool known = turn == 0 || (changes.size() >= turn &&
@@ -127,31 +128,6 @@ void check_registers_at_end(const Cta& cta) {
                    ": all four warps execute it.");
     }
   }
-}
-
-void grid_dependency_wait(Site site) {
-  const Call call = enter_call(site, Operation::griddepcontrol_wait);
-  if (call.dropped()) return;
-  Grid& g = grid();
-  g.yield();
-  Thread& thread = self();
-  const Launch& own = *thread.cta->launch;
-  for (std::uint32_t number = 0; number < own.number; ++number) {
-    Launch& before = g.launches()[number];
-    while (!before.finished()) {
-      before.waiting.push_back(&thread);
-      g.block({.site = call.site});
-    }
-  }
-  ClockBuilder known;
-  known.finish(own.first_cta);
-  thread.view.base = joined(thread.view.base, known.freeze());
-}
-
-void grid_launch_dependents(Site site) {
-  enter_call(site, Operation::griddepcontrol_launch_dependents);
-  grid().let_next_start(*self().cta);
-  grid().yield();
 }
 
 }  // namespace gantry::sim

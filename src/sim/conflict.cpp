@@ -1,0 +1,57 @@
+#include "conflict.hpp"
+
+namespace gantry::sim {
+namespace {
+
+// The rule that `later` breaks against `earlier`, given that the two are unordered.
+Told unordered_rule(const Record& earlier, const Record& later, bool global) {
+  using enum AccessKind;
+  if (earlier.kind == load) {
+    return {"tma-data-early", "wait for the phase of the copy's mbarrier first"};
+  }
+  if (earlier.kind == bulk_read) {
+    return {"store-source-reused",
+            "the thread that committed the group must wait with cp.async.bulk.wait_group.read, and a barrier must "
+            "carry that to the writer"};
+  }
+  if (earlier.kind == bulk_write) {
+    return {"bulk-result-early",
+            "the thread that committed the group must wait with cp.async.bulk.wait_group, then release to the reader"};
+  }
+  if (earlier.kind == wgmma) {
+    return {"wgmma-operand-reused",
+            "wait with wgmma.wait_group for the product that reads the tile before it is released"};
+  }
+  if (later.kind == load && later.write && !global) {
+    return {"slot-reloaded-early", "the threads that use the slot must release it before it is loaded again"};
+  }
+  if (later.kind != thread) {
+    return {"unsynchronised-async-access", "a barrier must come after the access and before the operation is issued"};
+  }
+  return {global ? "global-race" : "shared-race", "a barrier or an acquire must order the two"};
+}
+
+}  // namespace
+
+Told rule_of(const Conflict& conflict) {
+  if (conflict.verdict == Verdict::unfenced) {
+    return conflict.earlier.write
+               ? Told{"proxy-fence-missing",
+                      "every writer executes fence.proxy.async before the barrier that precedes the operation"}
+               : Told{"proxy-fence-missing-after-read",
+                      "every reader executes fence.proxy.async before it releases the slot"};
+  }
+  if (conflict.other_launch) {
+    return {"grid-dependency-early",
+            "the dependent kernel calls griddepcontrol_wait, and orders its threads after that, before it touches what "
+            "the kernel before it reads or writes"};
+  }
+  return unordered_rule(conflict.earlier, conflict.later, conflict.global);
+}
+
+const char* verb(const Record& record) {
+  if (record.kind != AccessKind::thread) return record.atomic ? "updates" : record.write ? "writes" : "reads";
+  return record.atomic ? "updated" : record.write ? "wrote" : "read";
+}
+
+}  // namespace gantry::sim

@@ -1,0 +1,113 @@
+#include "deadlock.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "grid.hpp"
+
+namespace gantry::sim {
+namespace {
+
+// "threads 128..255" for runs of consecutive ranks.
+std::string ranges(const std::vector<std::uint32_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "thread " : "threads ";
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t j = i;
+    while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
+    if (i > 0) text += ", ";
+    text += std::to_string(ranks[i]);
+    if (j > i) text += ".." + std::to_string(ranks[j]);
+    i = j + 1;
+  }
+  return text;
+}
+
+std::string waits_for(Grid& g, const Thread& thread) {
+  const Waiting& w = thread.waiting;
+  if (w.object) {
+    std::string text = g.names().describe_bytes(reinterpret_cast<std::uint64_t>(w.object), 8);
+    const Mbarrier* barrier = find_mbarrier(w.object);
+    if (!barrier || !barrier->live) return text + ", which is not an initialised mbarrier";
+    text += " to complete the phase of parity " + std::to_string(w.parity) + ": it is in phase " +
+            std::to_string(barrier->phase) + " and ";
+    text += barrier->pending == 0 ? "has all its arrivals"
+                                  : "lacks " + std::to_string(barrier->pending) + " of " +
+                                        std::to_string(barrier->expected) + " arrivals";
+    if (barrier->tx != 0 || barrier->expected_bytes != 0) {
+      text += ", " + std::to_string(barrier->expected_bytes) + " bytes were expected and " +
+              std::to_string(barrier->received_bytes) + " came";
+    }
+    return text;
+  }
+  if (w.barrier_id >= 0) {
+    const NamedBarrier& barrier = thread.cta->barriers[static_cast<std::size_t>(w.barrier_id)];
+    return "named barrier " + std::to_string(w.barrier_id) + ": " + std::to_string(barrier.arrived) + " of " +
+           std::to_string(barrier.expected) + " threads have come";
+  }
+  if (w.mask != 0) return missing_lanes(*thread.cta, thread.rank / 32, w.mask);
+  if (g.sites().operation(w.site) == Operation::cluster_wait) {
+    const Cluster& cluster = *thread.cta->cluster;
+    return "the cluster barrier: " + std::to_string(cluster.barrier.arrived) + " of " + std::to_string(cluster.alive) +
+           " threads have arrived";
+  }
+  if (g.sites().operation(w.site) == Operation::wgmma_wait_group) {
+    const Warpgroup& group = thread.cta->warpgroups[thread.rank / kWarpgroupThreads];
+    const int brought = group.products.empty() ? 0 : group.products.front().brought;
+    return "a wgmma that " + std::to_string(brought) + " of 128 threads have issued";
+  }
+  if (g.sites().operation(w.site) == Operation::setmaxnreg) return waits_for_registers(thread);
+  if (g.sites().operation(w.site) == Operation::griddepcontrol_wait) return "the launch before it to finish";
+  return "something that does not come";
+}
+
+// Threads that wait at the same place for the same thing, by CTA and by what is said of them.
+struct WaitingGroups {
+  std::map<std::pair<std::uint32_t, std::string>, std::vector<std::uint32_t>> ranks;
+  SiteId first = 0;
+
+  void add(Grid& grid, const Cta& cta) {
+    for (const Thread& thread : cta.threads) {
+      if (thread.state != Thread::State::blocked && thread.state != Thread::State::polling) continue;
+      if (first == 0) first = thread.waiting.site;
+      std::string text = std::string(" at ") + grid.sites().text(thread.waiting.site) + " (" +
+                         to_text(grid.sites().operation(thread.waiting.site)) + ") for " + waits_for(grid, thread) +
+                         ".";
+      if (*thread.role != '\0') text.insert(0, std::string(" as ") + thread.role);
+      ranks[{cta.index, text}].push_back(thread.rank);
+    }
+  }
+};
+
+}  // namespace
+
+void report_deadlock(Grid& g) {
+  WaitingGroups waiting;
+  g.launches().each_cta([&](Cta& cta) { waiting.add(g, cta); });
+  // Lanes that went different ways, or a barrier with every arrival and the wrong bytes, explain the rest.
+  g.launches().each_cta([&](Cta& cta) {
+    report_diverged(cta);
+    for (const auto& [offset, barrier] : cta.mbarriers) {
+      if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
+      g.findings().add("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,
+                       g.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.window) + offset, 8) +
+                           " has all its arrivals, but " + std::to_string(barrier.expected_bytes) +
+                           " bytes were expected in this phase and " + std::to_string(barrier.received_bytes) +
+                           " came: the byte count given to expect_tx must be the sum of the boxes.");
+    }
+  });
+  std::string text = !g.polling() ? "No thread can go on and no operation is in flight."
+                                  : "Threads poll for something that does not come, and nothing else can go on.";
+  int lines = 0;
+  for (const auto& [key, ranks] : waiting.ranks) {
+    if (++lines > 8) {
+      text += "\n  ... and " + std::to_string(waiting.ranks.size() - 8) + " more groups of threads.";
+      break;
+    }
+    text +=
+        "\n  " + g.cta_text(key.first) + ", " + ranges(ranks) + (ranks.size() == 1 ? " waits" : " wait") + key.second;
+  }
+  g.findings().add(!g.polling() ? "deadlock" : "livelock", waiting.first, 0, text);
+}
+
+}  // namespace gantry::sim

@@ -1,0 +1,35 @@
+#include "findings.hpp"
+
+#include <string_view>
+
+#include "grid.hpp"
+
+namespace gantry::sim {
+namespace {
+
+std::string with_capital(std::string text) {
+  if (text.starts_with("thread ")) text[0] = 'T';
+  if (text.starts_with("a ")) text[0] = 'A';
+  return text;
+}
+
+}  // namespace
+
+void Findings::add(const char* rule, SiteId site, SiteId other, const std::string& text) {
+  const std::string said = with_capital(text);
+  if (!known_.emplace(rule, site, other).second) {
+    for (Finding& finding : all_) {
+      if (finding.rule == rule && finding.line == sites_.line(site) && finding.text == said) ++finding.count;
+    }
+    return;
+  }
+  if (all_.size() >= most_) return;
+  all_.push_back({.rule = rule, .text = said, .file = base_name(sites_.file(site)), .line = sites_.line(site)});
+}
+
+void complain(const char* rule, SiteId site, const std::string& sentence) {
+  const std::string_view body(sentence.data(), sentence.size() - (sentence.ends_with('.') ? 1 : 0));
+  grid().findings().add(rule, site, 0, std::string(body) + " (" + grid().sites().text(site) + ").");
+}
+
+}  // namespace gantry::sim

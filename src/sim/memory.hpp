@@ -1,0 +1,16 @@
+// Ordinary accesses: loads, stores and atomics of a thread.
+#pragma once
+
+#include <cstdint>
+
+#include <gantry/arch/detail/machine.hpp>
+
+#include "sites.hpp"
+
+namespace gantry::sim {
+
+// Whether the running thread can make the access at all: aligned, in the space that it says, in range. A finding where
+// not.
+bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site);
+
+}  // namespace gantry::sim

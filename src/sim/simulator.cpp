@@ -1,0 +1,38 @@
+// What the simulated machine is given to run: checked, then run on a grid of its own.
+#include <utility>
+
+#include <gantry/arch/launch_check.hpp>
+#include <gantry/arch/simulator.hpp>
+
+#include "grid.hpp"
+
+namespace gantry {
+
+Report Simulator::run_in_order(const std::vector<Call>& calls) const {
+  std::vector<std::string> refused;
+  std::uint64_t ctas = 0;
+  for (const Call& call : calls) {
+    for (std::string& problem : problems(call.config)) refused.push_back(std::move(problem));
+    ctas += call.config.grid.count();
+  }
+  if (calls.empty()) refused.emplace_back("no kernel was given to run.");
+  if (ctas >= sim::kMaxCtas) {
+    refused.push_back(std::string(calls.back().config.name) + ": the simulated machine follows up to " +
+                      std::to_string(sim::kMaxCtas) + " CTAs; " + std::to_string(ctas) + " were asked for.");
+  }
+  if (!refused.empty()) {
+    Report report;
+    if (!calls.empty()) report.kernel = calls.front().config.name;
+    for (std::string& text : refused) {
+      report.findings.push_back({.rule = "launch-refused", .text = std::move(text), .file = {}});
+    }
+    return report;
+  }
+  return sim::Grid(calls, options_).run();
+}
+
+Report Simulator::run(const LaunchConfig& config, Entry entry, const void* params) const {
+  return run_in_order({{config, entry, params}});
+}
+
+}  // namespace gantry

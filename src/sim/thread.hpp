@@ -1,0 +1,53 @@
+// A simulated thread: its registers' special values, its stack, what it knows of others, and what it waits for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include <gantry/arch/detail/machine.hpp>
+
+#include "bulk_group.hpp"
+#include "clock.hpp"
+#include "fiber.hpp"
+#include "sites.hpp"
+#include "warpgroup.hpp"
+
+namespace gantry::sim {
+
+struct Cta;
+
+// What a blocked thread waits for, for reports.
+struct Waiting {
+  SiteId site = 0;
+  const void* object = nullptr;  // an mbarrier, or null
+  std::uint32_t parity = 0;
+  int barrier_id = -1;  // a named barrier
+  std::uint32_t mask = 0;
+};
+
+struct Thread {
+  enum class State : std::uint8_t { ready, running, blocked, polling, exited };
+
+  Identity id{};
+  Cta* cta = nullptr;
+  std::uint32_t slot = 0, rank = 0;
+  State state = State::ready;
+  View view;
+  std::unique_ptr<Fiber> fiber;
+  Waiting waiting;
+  SiteId last_site = 0;  // of its last operation
+  const char* role = "";
+  std::unique_ptr<BulkGroups> bulk;
+  WgmmaThread wgmma;
+  ClockRef release_fence;      // what a fence before a relaxed store publishes
+  ClockBuilder acquire_fence;  // what relaxed loads have read, for a fence after them
+  bool acquire_pending = false;
+  std::uint32_t cluster_round = 0;                                 // cluster barriers arrived at
+  std::uint32_t cluster_waited = 0;                                // and waited for
+  std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // version by address
+  std::size_t register_changes = 0;                                // setmaxnreg executed
+  std::uint64_t polled_at = ~std::uint64_t{0};                     // changes that its last look had seen
+};
+
+}  // namespace gantry::sim
