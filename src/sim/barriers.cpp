@@ -7,37 +7,72 @@
 namespace gantry::sim {
 namespace {
 
-// A warp takes part as a whole, except for lanes that have returned.
-void check_whole_warps(const Cta& cta, const NamedBarrier& barrier, std::size_t id) {
-  for (std::size_t first = 0; first < cta.threads.size(); first += 32) {
-    bool some = false, all = true;
-    for (std::size_t t = first; t < std::min(first + 32, cta.threads.size()); ++t) {
-      if (cta.threads[t].state == Thread::State::exited) continue;
-      some = some || barrier.joined[t];
-      all = all && barrier.joined[t];
-    }
-    if (some && !all) {
-      complain("named-barrier-divergent", barrier.first_site,
-               "Barrier " + std::to_string(id) + " was completed with only some lanes of warp " +
-                   std::to_string(first / 32) + ": all lanes of a warp join together.");
-      return;
-    }
+struct Lanes {
+  bool some = false;     // have joined
+  bool all = true;       // of those that have not returned
+  bool meeting = false;  // another one waits for lanes of its warp: that is reported as such
+};
+
+Lanes joined_of(const Cta& cta, const NamedBarrier& barrier, std::size_t warp) {
+  Lanes lanes;
+  for (std::size_t t = 32 * warp; t < std::min(32 * warp + 32, cta.threads.size()); ++t) {
+    lanes.some = lanes.some || barrier.joined[t];
+    const Thread& thread = cta.threads[t];
+    if (barrier.joined[t] || thread.state == Thread::State::exited) continue;
+    lanes.all = false;
+    lanes.meeting = lanes.meeting || (thread.state == Thread::State::blocked && thread.waiting.mask != 0);
   }
+  return lanes;
+}
+
+// Arrivals, as the hardware counts them: a warp joins as a whole, once all of its lanes that have not returned have.
+std::uint32_t arrivals(const Cta& cta, const NamedBarrier& barrier) {
+  std::uint32_t count = 0;
+  for (std::size_t warp = 0; 32 * warp < cta.threads.size(); ++warp) {
+    const Lanes lanes = joined_of(cta, barrier, warp);
+    if (lanes.some && lanes.all) count += 32;
+  }
+  return count;
+}
+
+bool all_came(const Cta& cta, const NamedBarrier& barrier) {
+  if (barrier.arrived == 0) return false;
+  return barrier.whole_cta ? barrier.arrived >= cta.alive
+                           : barrier.arrived >= barrier.expected && arrivals(cta, barrier) >= barrier.expected;
+}
+
+// Whoever joins knows that the turn before is over, or its arrival could be counted in that one.
+void check_turn(const NamedBarrier& barrier, std::uint32_t id, SiteId site) {
+  const Thread& thread = self();
+  if (!grid().checking() || barrier.turns == 0 || thread.view.at(barrier.actor).seen >= barrier.turns) return;
+  complain(
+      "named-barrier-reuse", site,
+      grid().checker().describe(thread.view.self) + " joined barrier " + std::to_string(id) +
+          ", and nothing orders that after the barrier's last completion: its arrival could be counted in the turn "
+          "before. Two groups, or two turns, use the same barrier.");
 }
 
 void complete_if_all(Cta& cta, std::size_t id) {
   NamedBarrier& barrier = cta.barriers[id];
   if (barrier.whole_cta) barrier.expected = cta.alive;
-  if (barrier.arrived == 0 || barrier.arrived < barrier.expected) return;
-  check_whole_warps(cta, barrier, id);
+  if (!all_came(cta, barrier)) return;
   barrier.joined.reset();
   barrier.places.fill(0);
+  ++barrier.turns;
+  if (grid().checking()) {
+    if (barrier.turns == 1) barrier.actor = cta.add_actor(~0u);
+    barrier.clock.raise(barrier.actor, {.seen = barrier.turns});
+  }
   Published done(barrier.clock.freeze());
+  const BarrierFences fences = std::exchange(barrier.fences, {});
   barrier.result = barrier.any;
   barrier.any = false;
   barrier.arrived = barrier.expected = 0;
   for (Thread* thread : std::exchange(barrier.waiting, {})) {
     done.acquire(thread->view);
+    thread->fences_sc = joined(thread->fences_sc, fences.sc);
+    thread->fences_acq_rel = joined(thread->fences_acq_rel, fences.acq_rel);
+    thread->view.noted = joined(thread->view.noted, fences.noted);
     grid().wake(*thread);
   }
   grid().changed();
@@ -85,6 +120,7 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
              grid().checker().describe(thread.view.self) + " joined barrier " + std::to_string(id) +
                  " again before it was complete: two groups, or two turns, use the same barrier.");
   }
+  check_turn(barrier, id, site);
   const std::string said = said_of_place(barrier.places[thread.rank / 32], site);
   if (!said.empty()) {
     complain("named-barrier-divergent", site,
@@ -96,6 +132,9 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
   barrier.whole_cta = threads == 0;
   ++barrier.arrived;
   release_into(barrier.clock, thread);
+  barrier.fences.sc = joined(barrier.fences.sc, thread.fences_sc);
+  barrier.fences.acq_rel = joined(barrier.fences.acq_rel, thread.fences_acq_rel);
+  barrier.fences.noted = joined(barrier.fences.noted, thread.view.noted);
   return &barrier;
 }
 
@@ -160,6 +199,9 @@ void cluster_arrive(Semantics semantics, Site site) {
   ++cluster.barrier.arrived;
   if (semantics == Semantics::release) {
     release_into(cluster.barrier.clock, thread);
+  } else if (grid().checking()) {
+    cluster.barrier.clock.join(fenced_for(thread, Scope::cluster));
+    cluster.barrier.clock.raise(thread.cta->start, {.seen = 1});
   }
   complete_cluster_if_all(cluster);
   grid().yield();
@@ -184,9 +226,26 @@ void cluster_wait(Semantics semantics, Site site) {
   if (semantics == Semantics::acquire) cluster.barrier.done.acquire(thread.view);
 }
 
+void report_split_warps(const Cta& cta) {
+  for (std::size_t id = 0; id < cta.barriers.size(); ++id) {
+    const NamedBarrier& barrier = cta.barriers[id];
+    for (std::size_t warp = 0; barrier.arrived > 0 && 32 * warp < cta.threads.size(); ++warp) {
+      const Lanes lanes = joined_of(cta, barrier, warp);
+      if (!lanes.some || lanes.all || lanes.meeting) continue;
+      complain("named-barrier-divergent", barrier.first_site,
+               "Barrier " + std::to_string(id) + " was joined by only some lanes of warp " + std::to_string(warp) +
+                   " of " + grid().cta_text(cta.index) + ": all lanes of a warp join together.");
+      break;
+    }
+  }
+}
+
 void thread_left_barriers(Thread& thread) {
+  // Whoever has arrived at the cluster barrier may leave: the others do not wait for it a second time.
+  ClusterBarrier& cluster = thread.cta->cluster->barrier;
+  if (thread.cluster_round > cluster.round) --cluster.arrived;
   for (std::size_t id = 0; id < thread.cta->barriers.size(); ++id) {
-    if (thread.cta->barriers[id].whole_cta) complete_if_all(*thread.cta, id);
+    if (thread.cta->barriers[id].arrived > 0) complete_if_all(*thread.cta, id);
   }
   complete_cluster_if_all(*thread.cta->cluster);
 }

@@ -11,7 +11,13 @@
 
 namespace gantry::sim {
 
+struct Cta;
 struct Thread;
+
+// What threads that meet at a barrier tell each other of the fences they have executed, and of what they know by notes.
+struct BarrierFences {
+  ClockRef sc, acq_rel, noted;
+};
 
 struct NamedBarrier {
   std::uint32_t expected = 0;  // 0: idle
@@ -20,6 +26,9 @@ struct NamedBarrier {
   bool any = false, result = false;
   std::vector<Thread*> waiting;
   ClockBuilder clock;
+  BarrierFences fences;
+  Epoch turns = 0;  // completed; the actor says who knows of them
+  Actor actor;
   SiteId first_site = 0;
   std::bitset<1024> joined;         // threads that have arrived, by rank
   std::array<SiteId, 32> places{};  // where the first lane of each warp joined
@@ -37,6 +46,9 @@ struct ClusterBarrier {
   ClockBuilder clock;
   Published done;
 };
+
+// Nobody can go on: warps of which some lanes have joined a barrier and others have not.
+void report_split_warps(const Cta& cta);
 
 // A thread has returned: barriers of the whole CTA and of the cluster no longer wait for it.
 void thread_left_barriers(Thread& thread);

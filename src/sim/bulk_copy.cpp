@@ -146,15 +146,15 @@ void remote_store(const RemoteStore& store, Site site) {
   const std::uint32_t address = shared_range(store.destination, store.bytes, to, call.site);
   receivers({}, *to, store.barrier, call.site);
   Mbarrier& barrier = credited_barrier(*to, store.barrier, call.site);
-  const std::uint32_t number = grid().checker().add_load(
-      {.barrier = barrier.actor, .issuer = thread.view.self, .site = call.site, .to = to->index});
+  const std::uint32_t number =
+      grid().checker().add_op({.actor = barrier.actor, .issuer = thread.view.self, .site = call.site, .to = to->index});
   if (grid().checking()) {
     const View* view = &thread.view;
-    grid().checker().shared(
-        *to, address, store.bytes,
-        {.record = {.who = number, .site = call.site, .kind = AccessKind::load, .write = true, .atomic = store.adds},
-         .views = &view,
-         .view_count = 1});
+    Accessor accessor{.record = {.who = number, .site = call.site, .kind = AccessKind::load, .write = true},
+                      .views = &view,
+                      .view_count = 1};
+    if (store.adds) set_strong(accessor.record, Scope::cluster, store.bytes);
+    grid().checker().shared(*to, address, store.bytes, accessor);
   }
   grid().agents().start(std::make_unique<ValueAgent>(*to, barrier, number, store), grid().step());
   advance(thread.view);

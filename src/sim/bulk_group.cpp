@@ -1,5 +1,7 @@
 #include "bulk_group.hpp"
 
+#include <algorithm>
+
 #include "grid.hpp"
 
 namespace gantry::sim {
@@ -16,13 +18,17 @@ BulkGroups& bulk_groups(Thread& thread) {
 void check_groups_at_exit(Thread& thread) {
   if (!thread.bulk) return;
   Grid& g = grid();
-  for (const BulkGroups::Group& group : thread.bulk->groups) {
-    if (group.unread == 0) continue;
-    g.findings().add("exit-with-copies-in-flight", group.site, 0,
-                     g.checker().describe(thread.view.self) + " returned while the store that it issued at " +
-                         g.sites().text(group.site) +
-                         " had not been read out of shared memory: end with cp.async.bulk.wait_group.read 0 in the "
-                         "issuing thread.");
+  const BulkGroups& groups = *thread.bulk;
+  for (Epoch number = groups.waited_read + 1; number < groups.first + groups.groups.size(); ++number) {
+    if (number < groups.first) continue;
+    const BulkGroups::Group& group = groups.groups[number - groups.first];
+    if (!group.used) continue;
+    g.findings().add(
+        "exit-with-copies-in-flight", group.site, 0,
+        g.checker().describe(thread.view.self) + " returned while the store that it issued at " +
+            g.sites().text(group.site) +
+            " was not known to have been read out of shared memory: end with cp.async.bulk.wait_group.read 0 in the "
+            "issuing thread.");
     return;
   }
 }
@@ -54,10 +60,12 @@ void bulk_wait_group(int allowed, bool read_only, Site site) {
     grid().block({.site = call.site});
     groups.blocked = false;
   }
-  while (groups.first <= target && groups.groups.front().unread == 0 && groups.groups.front().unwritten == 0) {
+  while (groups.first <= target && groups.groups.size() > 1 && groups.groups.front().unread == 0 &&
+         groups.groups.front().unwritten == 0) {
     groups.groups.pop_front();
     ++groups.first;
   }
+  groups.waited_read = std::max(groups.waited_read, target);
   ClockBuilder builder;
   builder.raise(groups.read_actor, {.seen = target});
   if (!read_only) builder.raise(groups.write_actor, {.seen = target});

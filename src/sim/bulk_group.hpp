@@ -17,10 +17,12 @@ struct BulkGroups {
   Epoch committed = 0;
   struct Group {
     int unread = 0, unwritten = 0;
+    bool used = false;
     SiteId site = 0;  // of its last store
   };
   std::deque<Group> groups{Group{}};  // unfinished ones; the last is being filled
   Epoch first = 1;                    // number of groups.front()
+  Epoch waited_read = 0;              // the last group that the thread knows to have been read
   bool blocked = false;
 
   Group& group(Epoch number) { return groups[number - first]; }

@@ -7,8 +7,31 @@ namespace gantry::sim {
 namespace {
 
 Entry max_of(const Entry& a, const Entry& b) {
-  return {std::max(a.seen, b.seen), std::max(a.fenced_shared, b.fenced_shared),
+  return {std::max(a.seen, b.seen), std::max(a.passed, b.passed), std::max(a.fenced_shared, b.fenced_shared),
           std::max(a.fenced_global, b.fenced_global)};
+}
+
+// Adds a range, and joins what then touches.
+void add_range(std::vector<CtaRange>& ranges, CtaRange added) {
+  if (added.first >= added.last) return;
+  std::vector<CtaRange> out;
+  for (const CtaRange& range : ranges) {
+    if (range.last < added.first || added.last < range.first) {
+      out.push_back(range);
+    } else {
+      added = {std::min(added.first, range.first), std::max(added.last, range.last)};
+    }
+  }
+  out.insert(std::lower_bound(out.begin(), out.end(), added,
+                              [](const CtaRange& a, const CtaRange& b) { return a.first < b.first; }),
+             added);
+  ranges = std::move(out);
+}
+
+std::vector<CtaRange> joined(const std::vector<CtaRange>& a, const std::vector<CtaRange>& b) {
+  std::vector<CtaRange> out = a;
+  for (const CtaRange& range : b) add_range(out, range);
+  return out;
 }
 
 void raise_all(Segment& to, const Segment& from) {
@@ -44,23 +67,21 @@ ClockRef joined(const ClockRef& a, const ClockRef& b) {
       ++x, ++y;
     }
   }
-  result->finished_ = std::max(a->finished_, b->finished_);
+  result->finished_ = a->finished_ == b->finished_ ? a->finished_ : joined(a->finished_, b->finished_);
   if (out == a->segments_ && result->finished_ == a->finished_) return a;
   if (out == b->segments_ && result->finished_ == b->finished_) return b;
   return result;
 }
 
-ClockRef fenced(const ClockRef& clock, bool shared, bool global) {
+template <class F>
+ClockRef changed_by(const ClockRef& clock, F change) {
   if (!clock) return clock;
   auto result = std::make_shared<Clock>();
   result->finished_ = clock->finished_;
   bool changed = false;
   for (const auto& [cta, segment] : clock->segments_) {
     auto copy = std::make_shared<Segment>(*segment);
-    for (Entry& entry : *copy) {
-      if (shared) entry.fenced_shared = entry.seen;
-      if (global) entry.fenced_global = entry.seen;
-    }
+    for (Entry& entry : *copy) change(entry);
     if (*copy == *segment) {
       result->segments_.emplace_back(cta, segment);
     } else {
@@ -71,10 +92,24 @@ ClockRef fenced(const ClockRef& clock, bool shared, bool global) {
   return changed ? ClockRef(std::move(result)) : clock;
 }
 
+ClockRef fenced(const ClockRef& clock, bool shared, bool global) {
+  return changed_by(clock, [=](Entry& entry) {
+    if (shared) entry.fenced_shared = entry.reads_over();
+    if (global) entry.fenced_global = entry.reads_over();
+  });
+}
+
+ClockRef reads_only(const ClockRef& clock) {
+  return changed_by(clock, [](Entry& entry) {
+    entry.passed = entry.reads_over();
+    entry.seen = 0;
+  });
+}
+
 void ClockBuilder::join(const ClockRef& clock) {
   if (!clock || clock == last_) return;
   last_ = clock;
-  finish(clock->finished_);
+  for (const CtaRange& range : clock->finished_) finish(range);
   for (const auto& [cta, segment] : clock->segments_) {
     auto it = std::find_if(segments_.begin(), segments_.end(), [cta = cta](const auto& s) { return s.first == cta; });
     if (it == segments_.end()) {
@@ -96,12 +131,14 @@ void ClockBuilder::raise(Actor actor, Entry entry) {
   segment[actor.local] = max_of(segment[actor.local], entry);
 }
 
+void ClockBuilder::finish(CtaRange ctas) { add_range(finished_, ctas); }
+
 ClockRef ClockBuilder::freeze() {
   last_.reset();
-  if (segments_.empty() && finished_ == 0) return {};
+  if (segments_.empty() && finished_.empty()) return {};
   std::sort(segments_.begin(), segments_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   auto result = std::make_shared<Clock>();
-  result->finished_ = std::exchange(finished_, 0);
+  result->finished_ = std::exchange(finished_, {});
   for (auto& [cta, segment] : segments_) result->segments_.emplace_back(cta, std::move(segment));
   segments_.clear();
   return result;

@@ -6,10 +6,11 @@
 // barrier share one clock, and a CTA that never meets another costs nothing to it.
 //
 // CTAs are numbered over all launches of a run. Those of launches that are known to have ended are known as a whole: a
-// clock only counts them.
+// clock names their ranges.
 //
-// Beside what has been seen, an entry says up to which epoch a thread's ordinary accesses have been fenced towards the
-// async proxy, in shared and in global memory.
+// Beside what has been seen, an entry says up to which epoch a thread's reads are known to be over (a release whose
+// scope is too narrow tells that much), and up to which its ordinary accesses have been fenced towards the async proxy,
+// in shared and in global memory.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +29,26 @@ struct Actor {
 
   friend bool operator==(const Actor&, const Actor&) = default;
 };
-inline constexpr int kActorLocalBits = 14;  // of a 32-bit record; the rest numbers the CTA
-inline constexpr std::uint32_t kMaxCtas = 1u << (32 - kActorLocalBits);
 
 struct Entry {
   Epoch seen = 0;
+  Epoch passed = 0;  // reads; what has been seen has also passed
   Epoch fenced_shared = 0;
   Epoch fenced_global = 0;
+
+  Epoch reads_over() const { return passed > seen ? passed : seen; }
 
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
-inline constexpr Entry kEverything{~Epoch{0}, ~Epoch{0}, ~Epoch{0}};
+inline constexpr Entry kEverything{~Epoch{0}, ~Epoch{0}, ~Epoch{0}, ~Epoch{0}};
+
+// CTAs `first` to `last - 1`.
+struct CtaRange {
+  std::uint32_t first = 0, last = 0;
+
+  friend bool operator==(const CtaRange&, const CtaRange&) = default;
+};
 
 using Segment = std::vector<Entry>;
 using SegmentRef = std::shared_ptr<const Segment>;
@@ -47,7 +56,9 @@ using SegmentRef = std::shared_ptr<const Segment>;
 class Clock {
  public:
   Entry at(Actor actor) const {
-    if (actor.cta < finished_) return kEverything;
+    for (const CtaRange& range : finished_) {
+      if (actor.cta >= range.first && actor.cta < range.last) return kEverything;
+    }
     for (const auto& [cta, segment] : segments_) {
       if (cta == actor.cta) return actor.local < segment->size() ? (*segment)[actor.local] : Entry{};
     }
@@ -56,10 +67,11 @@ class Clock {
 
  private:
   friend class ClockBuilder;
-  friend std::shared_ptr<const Clock> fenced(const std::shared_ptr<const Clock>&, bool, bool);
+  template <class F>
+  friend std::shared_ptr<const Clock> changed_by(const std::shared_ptr<const Clock>&, F);
   friend std::shared_ptr<const Clock> joined(const std::shared_ptr<const Clock>&, const std::shared_ptr<const Clock>&);
   std::vector<std::pair<std::uint32_t, SegmentRef>> segments_;  // by CTA, ascending
-  std::uint32_t finished_ = 0;
+  std::vector<CtaRange> finished_;                              // ascending, apart from each other
 };
 using ClockRef = std::shared_ptr<const Clock>;  // null: knows nothing
 
@@ -68,11 +80,15 @@ ClockRef joined(const ClockRef& a, const ClockRef& b);
 // The same knowledge after a proxy fence: everything seen counts as fenced.
 ClockRef fenced(const ClockRef& clock, bool shared, bool global);
 
+// What a release of too narrow a scope tells: that reads are over.
+ClockRef reads_only(const ClockRef& clock);
+
 // What one thread knows: a clock shared with others, and its own entry, which is ahead of it.
 struct View {
   ClockRef base;
   Actor self;
   Entry own{.seen = 1};
+  ClockRef noted{};  // known by a chain that the memory model does not promise
 
   Entry at(Actor actor) const {
     if (actor == self) return own;
@@ -89,14 +105,12 @@ class ClockBuilder {
     raise(view.self, view.own);
   }
   void raise(Actor actor, Entry entry);
-  void finish(std::uint32_t ctas) {
-    finished_ = ctas > finished_ ? ctas : finished_;
-  }                   // all below are known to have ended
-  ClockRef freeze();  // and starts anew
+  void finish(CtaRange ctas);  // they are known to have ended
+  ClockRef freeze();           // and starts anew
 
  private:
   std::vector<std::pair<std::uint32_t, std::shared_ptr<Segment>>> segments_;
-  std::uint32_t finished_ = 0;
+  std::vector<CtaRange> finished_;
   ClockRef last_;  // joined already
 };
 

@@ -34,24 +34,41 @@ Told unordered_rule(const Record& earlier, const Record& later, bool global) {
 }  // namespace
 
 Told rule_of(const Conflict& conflict) {
-  if (conflict.verdict == Verdict::unfenced) {
-    return conflict.earlier.write
-               ? Told{"proxy-fence-missing",
-                      "every writer executes fence.proxy.async before the barrier that precedes the operation"}
-               : Told{"proxy-fence-missing-after-read",
-                      "every reader executes fence.proxy.async before it releases the slot"};
+  const Record& earlier = conflict.earlier;
+  switch (conflict.verdict) {
+    case Verdict::constant:
+      return {"constant-load-of-written-data", "use an ordinary load of data that the kernel itself writes",
+              "one of them is ld.global.nc, which does not see what this kernel writes"};
+    case Verdict::noted:
+      return {
+          "fence-before-barrier", "use fence.sc, or let the thread that writes the flag execute the fence itself",
+          "what orders the two is a fence.acq_rel in front of a barrier and a relaxed write by another thread behind "
+          "it"};
+    case Verdict::unfenced:
+      return earlier.write
+                 ? Told{"proxy-fence-missing",
+                        "every writer executes fence.proxy.async before the barrier that precedes the operation",
+                        "nothing fenced the write towards the async proxy"}
+                 : Told{"proxy-fence-missing-after-read",
+                        "every reader executes fence.proxy.async before it releases the slot",
+                        "nothing fenced the read towards the async proxy"};
+    default:
+      break;
   }
   if (conflict.other_launch) {
     return {"grid-dependency-early",
             "the dependent kernel calls griddepcontrol_wait, and orders its threads after that, before it touches what "
             "the kernel before it reads or writes"};
   }
-  return unordered_rule(conflict.earlier, conflict.later, conflict.global);
+  // Who reads what nothing has written yet meant to read what is written now.
+  if (earlier.fresh) return unordered_rule(conflict.later, earlier, conflict.global);
+  return unordered_rule(earlier, conflict.later, conflict.global);
 }
 
 const char* verb(const Record& record) {
-  if (record.kind != AccessKind::thread) return record.atomic ? "updates" : record.write ? "writes" : "reads";
-  return record.atomic ? "updated" : record.write ? "wrote" : "read";
+  if (record.kind != AccessKind::thread)
+    return record.strong && record.write ? "updates" : record.write ? "writes" : "reads";
+  return record.strong && record.write ? "updated" : record.write ? "wrote" : "read";
 }
 
 }  // namespace gantry::sim

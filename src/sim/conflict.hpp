@@ -7,7 +7,9 @@
 
 namespace gantry::sim {
 
-enum class Verdict : std::uint8_t { ordered, unordered, unfenced };
+// `noted`: ordered on every machine that there is, by a chain that the memory model does not promise. `constant`:
+// whether ordered or not, the one reads through a path that does not see what the kernel writes.
+enum class Verdict : std::uint8_t { ordered, unordered, unfenced, noted, constant };
 
 struct Conflict {
   const Record& earlier;
@@ -20,6 +22,7 @@ struct Conflict {
 struct Told {
   const char* rule;
   const char* advice;
+  const char* reason = "nothing orders the two";
 };
 
 // Requires: the verdict is not `ordered`.

@@ -91,7 +91,6 @@ class LoadAgent final : public Agent {
     owed_ -= bytes;
     const bool finished = parts_->empty() && owed_ == 0;
     if (finished) {
-      grid().edited_maps().count_use(job_.map, -1);
       trace_copy(*job_.to, job_.site, job_.issued);
       job_.barrier->last_credit = job_.barrier->phase + 1;
       grid().checker().landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
@@ -146,7 +145,6 @@ class StoreAgent final : public Agent {
       parts_->take(job_.pieces, [this](const Piece& piece) { fetch(piece); });
       if (!parts_->empty()) return false;
       --job_.thread->bulk->group(job_.group).unread;
-      grid().edited_maps().count_use(job_.map, -1);
       signal();
       return false;
     }
@@ -191,21 +189,24 @@ class StoreAgent final : public Agent {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> runs_;
 };
 
+constexpr std::uint32_t kNoCta = ~0u;
+
 void check_load(const LoadJob& job) {
   const View* view = &self().view;
   Accessor to{.record = {.who = job.load, .site = job.site, .kind = AccessKind::load, .write = true},
               .views = &view,
               .view_count = 1,
               .async = true};
-  to.record.atomic = job.transform.reduce.has_value();
   Accessor from = to;
-  from.record.write = from.record.atomic = false;
+  from.record.write = false;
+  if (job.transform.reduce) set_strong(to.record, Scope::cluster, element_size(job.transform.element));
   Checker& checker = grid().checker();
   for (const Piece& piece : job.pieces) {
     checker.shared(*job.to, piece.shared, piece.bytes, to);
     if (piece.global == 0) continue;
     const auto* source = reinterpret_cast<const std::byte*>(piece.global);
     if (Cta* cta = grid().shared_owner(source)) {
+      cta->lifetime.sources.push_back(job.load);
       checker.shared(*cta, static_cast<std::uint32_t>(source - cta->window), piece.bytes, from);
     } else {
       checker.global(piece.global, piece.bytes, from);
@@ -216,24 +217,33 @@ void check_load(const LoadJob& job) {
 void check_store(const StoreJob& job) {
   const View* view = &self().view;
   const BulkGroups& groups = *job.thread->bulk;
-  const Accessor from{
-      .record = {.who = packed(groups.read_actor), .epoch = job.group, .site = job.site, .kind = AccessKind::bulk_read},
-      .views = &view,
-      .view_count = 1,
-      .async = true};
-  const Accessor to{.record = {.who = packed(groups.write_actor),
-                               .epoch = job.group,
-                               .site = job.site,
-                               .kind = AccessKind::bulk_write,
-                               .write = true,
-                               .atomic = job.transform.reduce.has_value()},
-                    .views = &view,
-                    .view_count = 1,
-                    .async = true};
+  Accessor from{.record = {.epoch = job.group, .site = job.site, .kind = AccessKind::bulk_read},
+                .views = &view,
+                .view_count = 1,
+                .async = true};
+  set_actor(from.record, groups.read_actor);
   Checker& checker = grid().checker();
+  const std::uint32_t number = checker.add_op(
+      {.actor = groups.write_actor, .epoch = job.group, .issuer = view->self, .site = job.site, .to = kNoCta});
+  // Waiting until the source has been read covers the map.
+  if (job.map) {
+    grid().maps().use(
+        job.map,
+        checker.add_op(
+            {.actor = groups.read_actor, .epoch = job.group, .issuer = view->self, .site = job.site, .to = kNoCta}),
+        job.site);
+  }
+  Accessor to{.record = {.who = number, .site = job.site, .kind = AccessKind::bulk_write, .write = true},
+              .views = &view,
+              .view_count = 1,
+              .async = true};
+  if (job.transform.reduce) set_strong(to.record, Scope::gpu, element_size(job.transform.element));
   for (const Piece& piece : job.pieces) {
+    // What lies outside of the tensor is not stored, whatever it holds.
+    if (piece.global == 0) continue;
     checker.shared(*job.from, piece.shared, piece.bytes, from);
-    if (piece.global != 0) checker.global(piece.global, piece.bytes, to);
+    checker.global(piece.global, piece.bytes, to);
+    grid().flags().forget(piece.global, piece.bytes);
   }
 }
 
@@ -241,10 +251,10 @@ void check_store(const StoreJob& job) {
 
 void start_load(LoadJob job) {
   job.issued = grid().step();
-  job.load = grid().checker().add_load(
-      {.barrier = job.barrier->actor, .issuer = self().view.self, .site = job.site, .to = job.to->index});
+  job.load = grid().checker().add_op(
+      {.actor = job.barrier->actor, .issuer = self().view.self, .site = job.site, .to = job.to->index});
   if (grid().checking()) check_load(job);
-  grid().edited_maps().count_use(job.map, 1);
+  grid().maps().use(job.map, job.load, job.site);
   ++job.to->in_flight;
   ++job.to->loads_in_flight;
   grid().agents().start(std::make_unique<LoadAgent>(std::move(job)), grid().step());
@@ -253,10 +263,10 @@ void start_load(LoadJob job) {
 void start_store(StoreJob job) {
   job.issued = grid().step();
   if (grid().checking()) check_store(job);
-  grid().edited_maps().count_use(job.map, 1);
   ++job.from->in_flight;
   auto& group = job.thread->bulk->group(job.group);
   group.site = job.site;
+  group.used = true;
   ++group.unread;
   ++group.unwritten;
   grid().agents().start(std::make_unique<StoreAgent>(std::move(job)), grid().step());

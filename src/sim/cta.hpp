@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "barriers.hpp"
+#include "lifetime.hpp"
 #include "mbarrier.hpp"
 #include "registers.hpp"
 #include "shadow.hpp"
@@ -45,11 +46,15 @@ struct Cta {
   std::unordered_map<std::uint32_t, Mbarrier> mbarriers;  // by shared address
   std::vector<Cell> cells;
   std::vector<std::uint32_t> actor_owner;  // thread rank by added actor; ~0: a barrier
+  Actor start;                             // that the CTA has started
+  Lifetime lifetime;
   std::uint32_t alive = 0;
   int in_flight = 0;        // asynchronous operations that refer to this CTA
   int loads_in_flight = 0;  // those of them that still write its shared memory
+  // The last change that a fence, or a release of narrow scope, made to a clock: threads of a CTA often share it.
   ClockRef fence_before, fence_after;
   int fence_kind = 0;
+  ClockRef narrow_before, narrow_after;
 
   Actor add_actor(std::uint32_t owner) {
     actor_owner.push_back(owner);

@@ -1,6 +1,7 @@
 #include "deadlock.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -39,6 +40,12 @@ std::string waits_for(Grid& g, const Thread& thread) {
               std::to_string(barrier->received_bytes) + " came";
     }
     return text;
+  }
+  if (w.polled) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, w.polled, std::min<std::size_t>(w.polled_bytes, sizeof value));
+    return g.names().describe_bytes(reinterpret_cast<std::uint64_t>(w.polled), w.polled_bytes) + ", which holds " +
+           std::to_string(value);
   }
   if (w.barrier_id >= 0) {
     const NamedBarrier& barrier = thread.cta->barriers[static_cast<std::size_t>(w.barrier_id)];
@@ -87,6 +94,7 @@ void report_deadlock(Grid& g) {
   // Lanes that went different ways, or a barrier with every arrival and the wrong bytes, explain the rest.
   g.launches().each_cta([&](Cta& cta) {
     report_diverged(cta);
+    report_split_warps(cta);
     for (const auto& [offset, barrier] : cta.mbarriers) {
       if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
       g.findings().add("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,

@@ -10,16 +10,15 @@ void grid_dependency_wait(Site site) {
   g.yield();
   Thread& thread = self();
   const Launch& own = *thread.cta->launch;
-  for (std::uint32_t number = 0; number < own.number; ++number) {
-    Launch& before = g.launches().at(number);
-    while (!before.finished()) {
-      before.waiting.push_back(&thread);
-      g.block({.site = call.site});
-    }
+  if (own.number == 0) return;
+  // The wait covers the kernel before this one, and what that one's threads knew: another one before it only where they
+  // had waited for it in their turn.
+  Launch& before = g.launches().at(own.number - 1);
+  while (!before.finished()) {
+    before.waiting.push_back(&thread);
+    g.block({.site = call.site});
   }
-  ClockBuilder known;
-  known.finish(own.first_cta);
-  thread.view.base = joined(thread.view.base, known.freeze());
+  thread.view.base = joined(thread.view.base, before.ended);
 }
 
 void grid_launch_dependents(Site site) {

@@ -29,17 +29,6 @@ void proxy_fence(Thread& thread, bool shared, bool global) {
   advance(view);
 }
 
-void thread_fence(Thread& thread) {
-  if (thread.acquire_pending) {
-    thread.view.base = joined(thread.view.base, thread.acquire_fence.freeze());
-    thread.acquire_pending = false;
-  }
-  ClockBuilder builder;
-  builder.join(thread.view);
-  thread.release_fence = builder.freeze();
-  advance(thread.view);
-}
-
 Operation operation_of(Fence kind) {
   switch (kind) {
     case Fence::mbarrier_init:
@@ -53,7 +42,7 @@ Operation operation_of(Fence kind) {
 
 }  // namespace
 
-void fence(Fence kind, Semantics, Scope, Site site) {
+void fence(Fence kind, Semantics semantics, Scope scope, Site site) {
   const Call call = enter_call(site, operation_of(kind));
   if (call.dropped()) return;
   Thread& thread = self();
@@ -73,7 +62,7 @@ void fence(Fence kind, Semantics, Scope, Site site) {
       proxy_fence(thread, false, true);
       break;
     case Fence::thread:
-      thread_fence(thread);
+      thread_fence(thread, semantics, scope);
       break;
   }
 }

@@ -16,15 +16,24 @@ std::string with_capital(std::string text) {
 }  // namespace
 
 void Findings::add(const char* rule, SiteId site, SiteId other, const std::string& text) {
+  add_to(all_, rule, site, other, text);
+}
+
+void Findings::note(const char* rule, SiteId site, SiteId other, const std::string& text) {
+  add_to(notes_, rule, site, other, text);
+}
+
+void Findings::add_to(std::vector<Finding>& list, const char* rule, SiteId site, SiteId other,
+                      const std::string& text) {
   const std::string said = with_capital(text);
   if (!known_.emplace(rule, site, other).second) {
-    for (Finding& finding : all_) {
+    for (Finding& finding : list) {
       if (finding.rule == rule && finding.line == sites_.line(site) && finding.text == said) ++finding.count;
     }
     return;
   }
-  if (all_.size() >= most_) return;
-  all_.push_back({.rule = rule, .text = said, .file = base_name(sites_.file(site)), .line = sites_.line(site)});
+  if (list.size() >= most_) return;
+  list.push_back({.rule = rule, .text = said, .file = base_name(sites_.file(site)), .line = sites_.line(site)});
 }
 
 void complain(const char* rule, SiteId site, const std::string& sentence) {

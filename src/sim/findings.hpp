@@ -21,12 +21,20 @@ class Findings {
   // of two, 0 where there is one place only.
   void add(const char* rule, SiteId site, SiteId other, const std::string& text);
 
+  // The same, for what is not wrong on any machine and still not promised. Notes do not make a report unclean.
+  void note(const char* rule, SiteId site, SiteId other, const std::string& text);
+
+  bool knows(const char* rule, SiteId site, SiteId other) const { return known_.contains({rule, site, other}); }
+
   std::vector<Finding> take() { return std::move(all_); }
+  std::vector<Finding> take_notes() { return std::move(notes_); }
 
  private:
+  void add_to(std::vector<Finding>& list, const char* rule, SiteId site, SiteId other, const std::string& text);
+
   const Sites& sites_;
   std::size_t most_;
-  std::vector<Finding> all_;
+  std::vector<Finding> all_, notes_;
   std::set<std::tuple<std::string, SiteId, SiteId>> known_;
 };
 

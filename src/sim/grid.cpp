@@ -66,7 +66,8 @@ Grid::Grid(const std::vector<Simulator::Call>& calls, const SimulatorOptions& op
       launches_(calls, options, *this),
       names_(launches_),
       checker_(*this),
-      policy_(make_policy(options, launches_.slots())) {}
+      policy_(make_policy(options, launches_.slots())),
+      tries_(options.seed ^ 0x7177) {}
 
 void Grid::enter(void* argument) {
   Thread& thread = *static_cast<Thread*>(argument);
@@ -169,7 +170,7 @@ bool Grid::idle() {
     return true;
   }
   // Looking again may be part of what a thread does on its way to something else; for ever it is not.
-  if (pollers_.empty() || ++idle_polls_ > kIdlePolls) return false;
+  if (pollers_.empty() || (idle_looks_ += pollers_.size()) > kIdleLooks) return false;
   wake_pollers();
   return true;
 }
@@ -192,7 +193,7 @@ Report Grid::run() {
   while (!launches_.finished() && !aborting_) {
     while (agents_.due(step_)) agents_.run_one(step_);
     if (!pollers_.empty() && changes_ != polled_at_) {
-      idle_polls_ = 0;
+      idle_looks_ = 0;
       wake_pollers();
     }
     const std::uint32_t slot = policy_->choose();
@@ -234,6 +235,7 @@ Report Grid::report() {
           .completed = !aborting_,
           .steps = step_,
           .findings = findings_.take(),
+          .notes = findings_.take_notes(),
           .sites = sites_.uses(),
           .choices = std::move(choices_)};
 }

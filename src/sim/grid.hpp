@@ -46,6 +46,7 @@ class Grid {
     step_ += kLongestTurn;
     yield();
   }
+  int tries() { return static_cast<int>(tries_.below(8)); }  // looks until a try_wait gives up
   [[noreturn]] void stop();  // the launch cannot go on, as after a fault on the hardware
 
   bool aborting() const { return aborting_; }
@@ -65,7 +66,7 @@ class Grid {
   Names& names() { return names_; }
   Checker& checker() { return checker_; }
   Agents& agents() { return agents_; }
-  EditedMaps& edited_maps() { return edited_maps_; }
+  TensorMaps& maps() { return maps_; }
   Flags& flags() { return flags_; }
   Trace* trace() { return trace_.get(); }  // null: not asked for
 
@@ -87,17 +88,18 @@ class Grid {
   Launches launches_;
   Names names_;
   Checker checker_;
-  EditedMaps edited_maps_;
+  TensorMaps maps_;
   Flags flags_;
 
   std::unique_ptr<Policy> policy_;
+  Random tries_;
   std::vector<std::uint32_t> choices_;  // made so far, where they are recorded
   std::uint64_t step_ = 0, changes_ = 0, polled_at_ = 0;
   static constexpr std::uint64_t kLongestTurn = 4096;
   std::uint64_t turn_ = 0;  // operations since a thread was chosen
-  static constexpr int kIdlePolls = 64;
+  static constexpr std::uint64_t kIdleLooks = 1 << 20;
   std::vector<Thread*> pollers_;
-  int idle_polls_ = 0;
+  std::uint64_t idle_looks_ = 0;  // since anything has changed
   bool aborting_ = false;
   Thread* running_ = nullptr;
 };

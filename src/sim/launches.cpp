@@ -40,8 +40,13 @@ Launches::Launches(const std::vector<Simulator::Call>& calls, const SimulatorOpt
     launch.first_window = windows;
     launch.first_slot = slots;
     // A dependent kernel knows what the one before it knew: that one's own work may still be going on.
-    const bool early = config.dependent && launch.number > 0;
-    launch.known_finished = early ? launches_[launch.number - 1].known_finished : ctas;
+    if (config.dependent && launch.number > 0) {
+      launch.known_at_start = launches_[launch.number - 1].known_at_start;
+    } else {
+      ClockBuilder known;
+      known.finish({0, ctas});
+      launch.known_at_start = known.freeze();
+    }
     launch.resident.resize(std::min(static_cast<std::uint32_t>(options.resident_clusters), launch.clusters));
     const auto places = static_cast<std::uint32_t>(launch.resident.size()) * launch.ctas_per_cluster;
     ctas += launch.ctas();
@@ -57,6 +62,7 @@ Launches::Launches(const std::vector<Simulator::Call>& calls, const SimulatorOpt
   windows_ = static_cast<std::byte*>(memory);
   cta_at_.resize(windows);
   thread_at_.resize(slots);
+  cluster_of_.resize(ctas);
 }
 
 Launches::~Launches() {
@@ -139,9 +145,11 @@ void Launches::start_cluster(Launch& launch, std::uint32_t index, std::uint32_t 
     cta.place = launch.first_window + place * launch.ctas_per_cluster + rank;
     cta.rank = rank;
     cta.cluster = &cluster;
+    cluster_of_[cta.index] = clusters_started_;
     start_cta(cta, id);
     cluster.alive += launch.threads_per_cta;
   }
+  ++clusters_started_;
   for (auto& cta : cluster.ctas) {
     for (const Thread& thread : cta->threads) grid_.ready(thread);
   }
@@ -178,8 +186,10 @@ void Launches::start_cta(Cta& cta, const Identity& id) {
 void Launches::start_threads(Cta& cta, const Identity& id) {
   const Extent3& block = cta.launch->config().block;
   const auto threads = static_cast<std::uint32_t>(cta.threads.size());
+  cta.start = cta.add_actor(~0u);
   ClockBuilder known;
-  known.finish(cta.launch->known_finished);
+  known.join(cta.launch->known_at_start);
+  if (grid_.checking()) known.raise(cta.start, {.seen = 1});
   const ClockRef at_start = known.freeze();
   for (std::uint32_t t = 0; t < threads; ++t) {
     Thread& thread = cta.threads[t];
@@ -210,6 +220,7 @@ void Launches::thread_exit(Thread& thread) {
   grid_.changed();
   if (grid_.aborting()) return;
   check_groups_at_exit(thread);
+  note_return(thread);
   if (cta.alive == 0) cta_exit(cta);
   thread_left_warp(thread);
   thread_left_barriers(thread);
@@ -222,13 +233,14 @@ void Launches::cta_exit(Cta& cta) {
     unseen = unseen || (barrier.live && barrier.last_credit > barrier.last_wait);
   }
   if (unseen) {
-    const LoadOp& load = grid_.checker().last_load_to(cta);
+    const AsyncOp& load = grid_.checker().last_load_to(cta);
     grid_.findings().add("exit-with-copies-in-flight", load.site, 0,
                          cta_text(cta.index) + " ended, and none of its threads had waited for the " +
                              to_text(grid_.sites().operation(load.site)) + " into its shared memory that " +
                              grid_.checker().describe(load.issuer) + " issued at " + grid_.sites().text(load.site) +
                              ": the bytes may arrive when that memory belongs to another CTA.");
   }
+  check_lifetime_at_end(cta);
   check_registers_at_end(cta);
   let_next_start(cta);
 }
@@ -256,6 +268,8 @@ void Launches::finish_cluster(Cluster& cluster) {
   Launch& launch = *cluster.launch;
   launch.resident[cluster.place].reset();
   if (++launch.finished_clusters == launch.clusters) {
+    launch.known_at_end.finish(launch.range());
+    launch.ended = launch.known_at_end.freeze();
     for (Thread* thread : std::exchange(launch.waiting, {})) grid_.wake(*thread);
     grid_.changed();
   }

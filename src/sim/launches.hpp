@@ -21,6 +21,9 @@ namespace gantry::sim {
 
 class Grid;
 
+// More than a run can follow in any reasonable time.
+inline constexpr std::uint32_t kMaxCtas = 1u << 18;
+
 // A kernel of the run. CTAs, shared windows and slots of the scheduler are numbered through all launches.
 struct Launch {
   const Simulator::Call* call = nullptr;
@@ -29,13 +32,16 @@ struct Launch {
   std::uint32_t first_cta = 0, first_window = 0, first_slot = 0;
   std::uint32_t next_cluster = 0, finished_clusters = 0;
   std::uint32_t ctas_passed = 0;                   // that have ended or let the next launch start
-  std::uint32_t known_finished = 0;                // CTAs that its threads know to have ended when they start
+  ClockRef known_at_start;                         // what its threads know when they start
+  ClockBuilder known_at_end;                       // what its threads knew when they returned
+  ClockRef ended;                                  // the same, and its own end, once it has finished
   std::vector<std::unique_ptr<Cluster>> resident;  // by place
   std::vector<Thread*> waiting;                    // threads of later launches, until this one has finished
 
   const LaunchConfig& config() const { return call->config; }
   std::uint32_t ctas() const { return clusters * ctas_per_cluster; }
   bool finished() const { return finished_clusters == clusters; }
+  CtaRange range() const { return {first_cta, first_cta + ctas()}; }
 };
 
 class Launches {
@@ -57,8 +63,15 @@ class Launches {
   void let_next_start(Cta& cta);
 
   Launch& at(std::uint32_t number) { return launches_[number]; }
+  bool has_next(const Launch& launch) const { return launch.number + std::size_t{1} < launches_.size(); }
   const Launch& launch_of(std::uint32_t cta) const;
   std::string cta_text(std::uint32_t cta) const;  // "CTA 3", with its kernel where there are several
+
+  // Whether a thread of the one CTA is within `scope` of a thread of the other.
+  bool in_scope(Scope scope, std::uint32_t cta, std::uint32_t other) const {
+    if (cta == other || scope >= Scope::gpu) return true;
+    return scope == Scope::cluster && cluster_of_[cta] == cluster_of_[other];
+  }
 
   // Null where `pointer` is not in shared memory.
   Cta* shared_owner(const void* pointer) const {
@@ -91,8 +104,10 @@ class Launches {
   std::byte* windows_ = nullptr;
   std::size_t window_bytes_ = 0;
   StackPool stacks_;
-  std::vector<Cta*> cta_at_;        // by shared window; null: empty
-  std::vector<Thread*> thread_at_;  // by slot
+  std::vector<Cta*> cta_at_;               // by shared window; null: empty
+  std::vector<Thread*> thread_at_;         // by slot
+  std::vector<std::uint32_t> cluster_of_;  // by CTA: numbered through all launches
+  std::uint32_t clusters_started_ = 0;
 };
 
 }  // namespace gantry::sim

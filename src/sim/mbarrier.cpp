@@ -15,10 +15,46 @@ std::string barrier_name(const void* barrier) {
 
 bool well_placed(const void* barrier, SiteId site) {
   Cta* cta = grid().shared_owner(barrier);
-  if (cta && reinterpret_cast<std::uintptr_t>(barrier) % 8 == 0) return true;
-  complain("mbarrier-placement", site,
-           cta ? "An mbarrier is not aligned to 8 bytes." : "An mbarrier is not in shared memory.");
+  if (!cta) {
+    complain("mbarrier-placement", site, "An mbarrier is not in shared memory.");
+    return false;
+  }
+  if (reinterpret_cast<std::uintptr_t>(barrier) % 8 != 0) {
+    complain("mbarrier-placement", site, "An mbarrier is not aligned to 8 bytes.");
+    return false;
+  }
+  const auto offset = static_cast<const std::byte*>(barrier) - cta->window - kSharedBase;
+  if (offset >= 0 && offset + 8 <= std::ptrdiff_t{cta->shared_bytes}) return true;
+  complain("shared-out-of-range", site,
+           "An mbarrier at offset " + std::to_string(offset) + " lies outside of the " +
+               std::to_string(cta->shared_bytes) + " bytes of shared memory of " + grid().cta_text(cta->index) + ".");
   return false;
+}
+
+// What an arrival tells those who wait for the phase. One of a scope that does not reach them tells that the thread's
+// reads are over, and nothing of its writes.
+void tell(Mbarrier& barrier, Thread& thread, Semantics semantics, Scope scope) {
+  if (!grid().checking()) return;
+  const bool local = barrier.cta == thread.cta;
+  if (semantics == Semantics::relaxed) {
+    barrier.clock.join(fenced_for(thread, local ? Scope::cta : Scope::cluster));
+    return;
+  }
+  if (local || scope != Scope::cta) {
+    release_into(barrier.clock, thread);
+    return;
+  }
+  Cta& cta = *thread.cta;
+  if (cta.narrow_before != thread.view.base || !cta.narrow_after) {
+    cta.narrow_before = thread.view.base;
+    cta.narrow_after = reads_only(thread.view.base);
+  }
+  barrier.clock.join(cta.narrow_after);
+  Entry own = thread.view.own;
+  own.passed = own.reads_over();
+  own.seen = 0;
+  barrier.clock.raise(thread.view.self, own);
+  advance(thread.view);
 }
 
 // The barrier that the running thread means, if it may use it.
@@ -77,10 +113,44 @@ void expect(Mbarrier& barrier, std::uint32_t bytes, SiteId site) {
   }
 }
 
-std::uint64_t state_of(const Mbarrier& barrier) { return barrier.phase << 24 | barrier.pending; }
+// A token names its barrier and the phase it was got in: pending count, phase, and where the barrier lies.
+constexpr int kPendingBits = 20, kPhaseBits = 26;
+constexpr std::uint64_t kPhaseMask = (std::uint64_t{1} << kPhaseBits) - 1;
+
+std::uint64_t place_of(const Mbarrier& barrier) { return std::uint64_t{barrier.offset / 8} + 1; }
+std::uint64_t place_in(std::uint64_t token) { return token >> (kPendingBits + kPhaseBits); }
+std::uint64_t phase_in(std::uint64_t token) { return token >> kPendingBits & kPhaseMask; }
+
+std::uint64_t token_of(const Mbarrier& barrier) {
+  return place_of(barrier) << (kPendingBits + kPhaseBits) | (barrier.phase & kPhaseMask) << kPendingBits |
+         barrier.pending;
+}
 
 bool complete(const Mbarrier& barrier, const Wait& wait, std::uint32_t parity) {
-  return wait.by_parity ? (barrier.phase & 1) != parity : barrier.phase > wait.state >> 24;
+  return wait.by_parity ? (barrier.phase & 1) != parity : (barrier.phase & kPhaseMask) != phase_in(wait.state);
+}
+
+// A token is good for the barrier that gave it, in the phase that gave it and the one after.
+void check_token(const Mbarrier& barrier, const Wait& wait, SiteId site) {
+  if (wait.by_parity) return;
+  const std::string who = grid().checker().describe(self().view.self);
+  if (place_in(wait.state) != place_of(barrier)) {
+    complain("mbarrier-token", site,
+             who + " waited on " + barrier_name(wait.barrier) + " with a token of another barrier" +
+                 (place_in(wait.state) == 0 ? ", or with none." : "."));
+  } else if (const std::uint64_t age = (barrier.phase - phase_in(wait.state)) & kPhaseMask; age > 1) {
+    complain("mbarrier-token", site,
+             who + " waited on " + barrier_name(wait.barrier) + " with a token that is " + std::to_string(age) +
+                 " phases old; a token is good for its own phase and the next.");
+  }
+}
+
+// Whether ordinary writes over the barrier are reported.
+void mark_live(const Mbarrier& barrier, bool live) {
+  if (!grid().checking()) return;
+  Cell& cell = barrier.cta->cells[barrier.offset / kChunk];
+  const auto bit = static_cast<std::uint8_t>(1 << barrier.offset % kChunk / 8);
+  cell.barriers = static_cast<std::uint8_t>(live ? cell.barriers | bit : cell.barriers & ~bit);
 }
 
 }  // namespace
@@ -121,7 +191,7 @@ void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
                  "; it is from 1 to 1048575.");
     count = 1;
   }
-  if (grid().checking()) grid().checker().thread_access(thread, pointer, 8, true, true, call.site);
+  if (grid().checking()) grid().checker().thread_access(thread, pointer, 8, {.write = true}, call.site);
   const Actor actor = barrier.cta ? barrier.actor : cta->add_actor(~0u);
   const std::uint64_t phase = barrier.cta ? (barrier.phase + 2) & ~std::uint64_t{1} : 0;
   barrier = Mbarrier{};
@@ -133,12 +203,15 @@ void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
   barrier.offset = offset;
   barrier.initialiser = thread.view.self;
   barrier.init_epoch = thread.view.own.seen;
+  mark_live(barrier, true);
 }
 
 void mbarrier_inval(std::uint64_t* pointer, Site site) {
   const Call call = enter_call(site, Operation::mbarrier_inval);
   Mbarrier* barrier = call.dropped() ? nullptr : usable(pointer, call.site);
-  if (barrier) barrier->live = false;
+  if (!barrier) return;
+  barrier->live = false;
+  mark_live(*barrier, false);
 }
 
 std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
@@ -149,16 +222,15 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
   Mbarrier* barrier = usable(arrive.barrier, call.site);
   if (!barrier) return 0;
   Thread& thread = self();
-  const std::uint64_t state = state_of(*barrier);
+  const std::uint64_t state = token_of(*barrier);
   if (arrive.expects) {
     std::uint32_t bytes = arrive.bytes;
     if (call.mutation == MutationKind::more_bytes) bytes += 16;
     if (call.mutation == MutationKind::fewer_bytes) bytes -= std::min(bytes, 16u);
     expect(*barrier, bytes, call.site);
   }
-  if (arrive.semantics != Semantics::relaxed && call.mutation != MutationKind::relax) {
-    release_into(barrier->clock, thread);
-  }
+  note_remote_arrival(*barrier, call.site);
+  if (call.mutation != MutationKind::relax) tell(*barrier, thread, arrive.semantics, arrive.scope);
   if (barrier->pending < arrive.count) {
     complain("mbarrier-over-arrival", call.site,
              grid().checker().describe(thread.view.self) + " arrived on " + barrier_name(arrive.barrier) +
@@ -193,7 +265,9 @@ void mbarrier_complete_tx(std::uint64_t* pointer, std::uint32_t bytes, Site site
   if (Mbarrier* barrier = usable(pointer, call.site)) credit(*barrier, bytes);
 }
 
-std::uint32_t mbarrier_pending_count(std::uint64_t state) { return static_cast<std::uint32_t>(state & 0xFFFFFF); }
+std::uint32_t mbarrier_pending_count(std::uint64_t state) {
+  return static_cast<std::uint32_t>(state & ((1u << kPendingBits) - 1));
+}
 
 bool mbarrier_wait(const Wait& wait, Site site) {
   const Call call = enter_call(site, Operation::mbarrier_wait);
@@ -202,7 +276,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
   Thread& thread = self();
   std::uint32_t parity = wait.parity & 1;
   if (call.mutation == MutationKind::flip_parity) parity ^= 1;
-  if (wait.kind == WaitKind::test) {
+  if (wait.kind != WaitKind::block) {
     g.poll_point({.site = call.site, .object = wait.barrier, .parity = parity});
   } else {
     g.yield();
@@ -216,9 +290,16 @@ bool mbarrier_wait(const Wait& wait, Site site) {
   if (barrier->cta != thread.cta) {
     complain("mbarrier-remote-wait", call.site, "A thread waited on an mbarrier of another CTA; waits are local.");
   }
+  check_token(*barrier, wait, call.site);
   const std::uint64_t entered = barrier->phase;
+  // try_wait sleeps until the phase completes or its time is up; how long that is, is anybody's guess.
+  int tries = wait.kind == WaitKind::attempt ? g.tries() : 0;
   while (!complete(*barrier, wait, parity)) {
-    if (wait.kind == WaitKind::test) return false;
+    if (wait.kind == WaitKind::test || (wait.kind == WaitKind::attempt && tries-- == 0)) return false;
+    if (wait.kind == WaitKind::attempt) {
+      g.poll({.site = call.site, .object = wait.barrier, .parity = parity});
+      continue;
+    }
     barrier->waiters.push_back(&thread);
     g.block({.site = call.site, .object = wait.barrier, .parity = parity});
     if (wait.by_parity && barrier->phase >= entered + 2) {
@@ -228,7 +309,12 @@ bool mbarrier_wait(const Wait& wait, Site site) {
     }
   }
   barrier->last_wait = std::max(barrier->last_wait, barrier->phase);
-  if (wait.semantics == Semantics::acquire && call.mutation != MutationKind::relax) barrier->done.acquire(thread.view);
+  if (call.mutation == MutationKind::relax) return true;
+  if (wait.semantics == Semantics::acquire) {
+    barrier->done.acquire(thread.view);
+  } else if (barrier->done.clock()) {
+    thread.unfenced_reads.push_back({.scope = Scope::cta, .cta = thread.cta->index, .clock = barrier->done.clock()});
+  }
   return true;
 }
 

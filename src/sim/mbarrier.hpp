@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "clock.hpp"
+#include "lifetime.hpp"
 
 namespace gantry::sim {
 
@@ -28,6 +30,7 @@ struct Mbarrier {
   std::uint32_t publish_round = 0;               // and reaches whoever has waited at this round of the cluster barrier
   Actor initialiser;
   Epoch init_epoch = 0;
+  std::map<std::uint64_t, RemoteUse> remote_arrivals{};  // the last one of each phase, counted from 1
 };
 
 // Whether the barrier's initialisation is known to the thread: ordered before, or fenced and carried by the cluster

@@ -41,6 +41,7 @@ bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
       complain("wrong-space", site, "A local shared access was given an address in another CTA.");
       return false;
     }
+    note_remote_use(*cta, site);
     if (cta->alive == 0) {
       complain("cluster-peer-gone", site,
                grid().cta_text(cta->index) + " of the cluster has ended; its shared memory is gone.");
@@ -52,15 +53,20 @@ bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
 
 void load(void* to, const void* from, std::uint32_t bytes, Access access, Site site) {
   const Call call = enter_call(site, Operation::load);
-  if (synchronises(access.semantics)) grid().poll_point({.site = call.site});
+  if (synchronises(access.semantics)) {
+    grid().poll_point({.site = call.site, .polled = from, .polled_bytes = bytes});
+  }
   if (!legal(from, bytes, access.space, call.site)) {
     std::memset(to, 0xCD, bytes);
     return;
   }
   Thread& thread = self();
   const bool strong = synchronises(access.semantics);
-  if (strong) grid().flags().learn(thread, from, access.semantics);
-  if (grid().checking()) grid().checker().thread_access(thread, from, bytes, false, strong, call.site);
+  if (strong) grid().flags().learn(thread, from, access.semantics, access.scope);
+  if (grid().checking()) {
+    grid().checker().thread_access(thread, from, bytes,
+                                   {.strong = strong, .scope = access.scope, .constant = access.constant}, call.site);
+  }
   std::memcpy(to, from, bytes);
 }
 
@@ -70,30 +76,46 @@ void store(void* to, const void* from, std::uint32_t bytes, Access access, Site 
   if (strong) grid().yield();
   if (!legal(to, bytes, access.space, call.site)) return;
   Thread& thread = self();
-  if (grid().checking()) grid().checker().thread_access(thread, to, bytes, true, strong, call.site);
+  if (grid().checking()) {
+    grid().checker().thread_access(thread, to, bytes, {.write = true, .strong = strong, .scope = access.scope},
+                                   call.site);
+  }
+  grid().flags().forget(reinterpret_cast<std::uint64_t>(to), bytes);
+  if (access.space == Space::global) grid().maps().stored(reinterpret_cast<std::uint64_t>(to), call.site);
   std::memcpy(to, from, bytes);
   if (!strong) return;
-  grid().flags().tell(thread, to, access.semantics, false);
+  grid().flags().tell(thread, to, {.semantics = access.semantics, .scope = access.scope});
   grid().changed();
 }
 
 void atomic(const Atomic& what, Access access, Site site) {
   const Call call = enter_call(site, Operation::atomic);
-  grid().yield();
+  // An update that leaves what it finds is a look, and a loop of them waits for somebody else.
+  grid().poll_point({.site = call.site, .polled = what.target, .polled_bytes = element_size(what.element)});
   const std::uint32_t size = element_size(what.element);
   const std::uint32_t bytes = size * static_cast<std::uint32_t>(what.lanes);
   if (!legal(what.target, bytes, access.space, call.site)) return;
   Thread& thread = self();
-  if (grid().checking()) grid().checker().thread_access(thread, what.target, bytes, true, true, call.site);
-  grid().flags().learn(thread, what.target, access.semantics);
   auto* target = static_cast<std::byte*>(what.target);
+  std::byte before[16];
+  std::memcpy(before, target, bytes);
   if (what.old) std::memcpy(what.old, target, bytes);
   for (std::uint32_t at = 0; at < bytes; at += size) {
     const auto* compare = what.compare ? static_cast<const std::byte*>(what.compare) + at : nullptr;
     update_element(what.op, what.element, target + at, static_cast<const std::byte*>(what.value) + at, compare);
   }
-  grid().flags().tell(thread, what.target, access.semantics, true);
-  grid().changed();
+  const bool compared = what.op == AtomicOp::compare_exchange;
+  // A comparison that failed has read and not written.
+  const bool wrote = !compared || std::memcmp(before, what.compare, bytes) == 0;
+  if (grid().checking()) {
+    grid().checker().thread_access(thread, what.target, bytes,
+                                   {.write = wrote, .strong = true, .scope = access.scope, .size = size}, call.site);
+  }
+  grid().flags().learn(thread, what.target, access.semantics, access.scope);
+  if (wrote) {
+    grid().flags().tell(thread, what.target, {.semantics = access.semantics, .scope = access.scope, .update = true});
+  }
+  if (std::memcmp(before, target, bytes) != 0) grid().changed();
 }
 
 }  // namespace gantry::sim

@@ -42,6 +42,10 @@ bool Report::has(const std::string& rule) const {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.rule == rule; });
 }
 
+bool Report::notes_rule(const std::string& rule) const {
+  return std::any_of(notes.begin(), notes.end(), [&](const Finding& f) { return f.rule == rule; });
+}
+
 std::string Report::replay() const {
   if (command.empty()) {
     return ".seed = " + std::to_string(seed) + ", .schedule = Schedule::" + to_text(schedule) +
@@ -58,6 +62,7 @@ std::string Report::text() const {
     if (finding.count > 1) out += " (" + std::to_string(finding.count) + " times)";
     out += "\n";
   }
+  for (const Finding& note : notes) out += kernel + ": note: " + note.rule + ": " + note.text + "\n";
   out += kernel + ": ";
   if (clean()) {
     out += "no finding in " + std::to_string(steps) + " steps; that is evidence, not proof";
@@ -77,14 +82,19 @@ std::string Report::json() const {
                         {"completed", completed},
                         {"steps", steps},
                         {"replay", replay()},
-                        {"findings", nlohmann::json::array()}};
-  for (const Finding& finding : findings) {
-    out["findings"].push_back({{"rule", finding.rule},
-                               {"text", finding.text},
-                               {"file", finding.file},
-                               {"line", finding.line},
-                               {"count", finding.count}});
-  }
+                        {"findings", nlohmann::json::array()},
+                        {"notes", nlohmann::json::array()}};
+  const auto list = [&](const char* name, const std::vector<Finding>& all) {
+    for (const Finding& finding : all) {
+      out[name].push_back({{"rule", finding.rule},
+                           {"text", finding.text},
+                           {"file", finding.file},
+                           {"line", finding.line},
+                           {"count", finding.count}});
+    }
+  };
+  list("findings", findings);
+  list("notes", notes);
   return out.dump(2);
 }
 

@@ -6,12 +6,15 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
+
+#include <gantry/arch/tags.hpp>
 
 #include "clock.hpp"
 #include "sites.hpp"
@@ -20,31 +23,58 @@ namespace gantry::sim {
 
 inline constexpr std::uint32_t kChunk = 16;
 
-// What accessed: a thread, or an operation that a thread started. The field `who` of a record is an actor, except for
-// loads, whose barrier phase is known only once they have landed: there it is the number of the operation.
+// What accessed: a thread, or an operation that a thread started. Loads and bulk writes are known by the number of the
+// operation, since the phase that a load ends in is known only once it has landed, and two writes of one bulk group are
+// not ordered; the others by an actor and an epoch of it.
 enum class AccessKind : std::uint8_t { thread, load, bulk_read, bulk_write, wgmma };
+inline bool by_number(AccessKind kind) { return kind == AccessKind::load || kind == AccessKind::bulk_write; }
 
 struct Record {
-  std::uint32_t who = 0;
+  std::uint32_t who = 0;  // the number of the operation, or the CTA of the actor
   Epoch epoch = 0;
+  std::uint16_t local = 0;  // of the actor
   std::uint16_t mask = 0;
   SiteId site = 0;
-  AccessKind kind = AccessKind::thread;
-  bool write = false;
-  bool atomic = false;
+  AccessKind kind : 3 = AccessKind::thread;
+  bool write : 1 = false;
+  bool strong : 1 = false;    // relaxed or more, of `scope` and `size_log`
+  bool constant : 1 = false;  // through the path for data that a kernel does not write
+  bool fresh : 1 = false;     // read bytes that nothing had written
+  arch::Scope scope : 2 = arch::Scope::cta;
+  std::uint8_t size_log : 3 = 0;
 
-  Actor actor() const { return {who >> kActorLocalBits, who & ((1u << kActorLocalBits) - 1)}; }
+  Actor actor() const { return {who, local}; }
+  // Made by the same thread, or by the same asynchronous operation or group of them.
+  bool same_origin(const Record& other) const {
+    return who == other.who && local == other.local && kind == other.kind &&
+           (kind == AccessKind::thread || epoch == other.epoch);
+  }
+  bool same_manner(const Record& other) const {
+    return kind == other.kind && write == other.write && strong == other.strong && constant == other.constant &&
+           fresh == other.fresh && scope == other.scope && size_log == other.size_log;
+  }
   bool same_access(const Record& other) const {
-    return who == other.who && epoch == other.epoch && site == other.site && kind == other.kind &&
-           write == other.write && atomic == other.atomic;
+    return who == other.who && local == other.local && epoch == other.epoch && site == other.site && same_manner(other);
   }
 };
+static_assert(sizeof(Record) == 16);
 
-inline std::uint32_t packed(Actor actor) { return actor.cta << kActorLocalBits | actor.local; }
+// Requires: `size` is a power of two up to 16.
+inline void set_strong(Record& record, arch::Scope scope, std::uint32_t size) {
+  record.strong = true;
+  record.scope = scope;
+  record.size_log = (std::bit_width(size) - 1) & 7;
+}
+
+inline void set_actor(Record& record, Actor actor) {
+  record.who = actor.cta;
+  record.local = static_cast<std::uint16_t>(actor.local);
+}
 
 class Cell {
  public:
   std::uint16_t initialised = 0;  // bytes that have been written
+  std::uint8_t barriers = 0;      // live mbarriers: bit 0 in the lower, bit 1 in the upper half
 
   Record* begin() { return overflow_ ? overflow_->data() : inline_.data(); }
   Record* end() { return begin() + size(); }
@@ -78,6 +108,7 @@ class Cell {
 
   void clear() {
     initialised = 0;
+    barriers = 0;
     count_ = 0;
     overflow_.reset();
   }

@@ -32,7 +32,7 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
   if (reinterpret_cast<std::uintptr_t>(copy.map) % 64 != 0) {
     fault("tensor-map-alignment", site, "A copy was given a tensor map that is not aligned to 64 bytes.");
   }
-  check_map_use(copy.map, site);
+  grid().maps().check_use(copy.map, site);
   TmaDescriptor bytes;
   std::memcpy(&bytes, copy.map, sizeof bytes);
   const UnpackedTmaDescriptor map = unpack(bytes);

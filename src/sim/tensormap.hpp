@@ -1,40 +1,63 @@
-// Tensor maps that a kernel edits: written through the generic proxy, published, acquired, read by copies.
+// Tensor maps in global memory: written through the generic proxy, published, acquired, and read by copies through a
+// proxy of their own.
 //
-// A map in global memory that this run has written is known by its address. A copy may use it once its content has been
-// released to the tensormap proxy and the issuing thread has acquired it.
+// Each use of a map is a read that ends with its copy. A copy may use a map that the run has edited once the edit has
+// been released to the tensormap proxy, is known to the issuing thread, and has been acquired by it since; a map may be
+// edited once every copy that uses it is known to have ended.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
+
+#include <gantry/arch/tags.hpp>
 
 #include "clock.hpp"
 #include "sites.hpp"
 
 namespace gantry::sim {
 
-class EditedMaps {
+struct Thread;
+
+class TensorMaps {
  public:
-  struct Map {
-    std::uint64_t version = 0;
-    bool released = false;
-    Actor editor;
-    int copies_in_flight = 0;
-  };
+  // The running thread writes the map: by tensormap.replace, a copy of a whole map, or ordinary stores.
+  void edit(const void* map, SiteId site);
 
-  Map* find(const void* map);  // null: not edited
-  Map& edit(const void* map) { return maps_[reinterpret_cast<std::uint64_t>(map)]; }
+  // Ordinary stores to memory that copies read as a map.
+  void stored(std::uint64_t address, SiteId site);
 
-  // Everything that `editor` has edited becomes visible to the tensormap proxy.
-  void release(Actor editor);
+  // The running thread is about to issue a copy with the map: whether it may.
+  void check_use(const void* map, SiteId site);
 
-  // A copy starts (+1) or has finished (-1) reading the map.
-  void count_use(const void* map, int change);
+  // It has issued the copy; `op` is its number in the checker.
+  void use(const void* map, std::uint32_t op, SiteId site);
+
+  // fence.proxy.tensormap: what the running thread knows is published to the proxy; what it reads of the map is what it
+  // knows of it.
+  void release(arch::Scope scope);
+  void acquire(const void* map, arch::Scope scope);
 
  private:
-  std::unordered_map<std::uint64_t, Map> maps_;  // by address
-};
+  struct Use {
+    std::uint32_t op = 0;
+    SiteId site = 0;
+    bool too_early = false;  // the issuer meant an edit that it had not acquired
+  };
+  struct Map {
+    std::uint64_t edits = 0;  // 0: as the host encoded it
+    Actor editor;
+    Epoch epoch = 0;
+    SiteId site = 0;
+    std::vector<Use> uses;  // that may still be going on
+  };
 
-// Whether the running thread may issue a copy with this map, if the run has edited it.
-void check_map_use(const void* map, SiteId site);
+  Map& at(const void* map);
+  bool released(const Map& map, std::uint32_t user) const;
+
+  std::unordered_map<std::uint64_t, Map> maps_;  // by address
+  std::array<ClockRef, 3> released_;             // by scope
+};
 
 }  // namespace gantry::sim

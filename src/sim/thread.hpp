@@ -1,15 +1,18 @@
 // A simulated thread: its registers' special values, its stack, what it knows of others, and what it waits for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include <gantry/arch/detail/machine.hpp>
 
 #include "bulk_group.hpp"
 #include "clock.hpp"
 #include "fiber.hpp"
+#include "flags.hpp"
 #include "sites.hpp"
 #include "warpgroup.hpp"
 
@@ -22,7 +25,9 @@ struct Waiting {
   SiteId site = 0;
   const void* object = nullptr;  // an mbarrier, or null
   std::uint32_t parity = 0;
-  int barrier_id = -1;  // a named barrier
+  int barrier_id = -1;           // a named barrier
+  const void* polled = nullptr;  // memory that is looked at, of `polled_bytes`
+  std::uint32_t polled_bytes = 0;
   std::uint32_t mask = 0;
 };
 
@@ -40,12 +45,13 @@ struct Thread {
   const char* role = "";
   std::unique_ptr<BulkGroups> bulk;
   WgmmaThread wgmma;
-  ClockRef release_fence;      // what a fence before a relaxed store publishes
-  ClockBuilder acquire_fence;  // what relaxed loads have read, for a fence after them
-  bool acquire_pending = false;
+  std::array<ClockRef, 3> release_fence;    // by scope: what a fence before a relaxed store publishes
+  std::vector<Publication> unfenced_reads;  // what relaxed loads have read, for a fence after them
+  // What fences of GPU scope have covered, its own and those of threads it has met at a barrier since.
+  ClockRef fences_sc, fences_acq_rel;
   std::uint32_t cluster_round = 0;                                 // cluster barriers arrived at
   std::uint32_t cluster_waited = 0;                                // and waited for
-  std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // version by address
+  std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // edit by address
   std::size_t register_changes = 0;                                // setmaxnreg executed
   std::uint64_t polled_at = ~std::uint64_t{0};                     // changes that its last look had seen
 };

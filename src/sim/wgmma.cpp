@@ -269,11 +269,11 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
   if (grid().checking()) {
     std::vector<const View*> views;
     for (const View& view : product.views) views.push_back(&view);
-    const Accessor accessor{
-        .record = {.who = packed(group.actor), .epoch = epoch, .site = product.site, .kind = AccessKind::wgmma},
-        .views = views.data(),
-        .view_count = views.size(),
-        .async = true};
+    Accessor accessor{.record = {.epoch = epoch, .site = product.site, .kind = AccessKind::wgmma},
+                      .views = views.data(),
+                      .view_count = views.size(),
+                      .async = true};
+    set_actor(accessor.record, group.actor);
     const auto touch = [&](std::uint32_t address) { grid().checker().shared(cta, address, kChunk, accessor); };
     b.each_chunk(n, depth, touch);
     if (!mma.a_in_registers) a.each_chunk(64, depth, touch);

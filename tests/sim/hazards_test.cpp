@@ -448,9 +448,8 @@ TEST(Hazards, ARelaxedClusterBarrierCarriesAFencedInitialisationAndNothingElse) 
 }
 
 TEST(Hazards, NamedBarrierDivergent) {
-  const Report report = simulate({.block = {64}}, [](SharedMemory) {
-    if (thread_rank() % 2 == 0) barrier_sync(5, 32);
-  });
+  const Report report = simulate(
+      {.block = {64}}, [](SharedMemory) { thread_rank() % 2 == 0 ? barrier_sync(5, 32) : barrier_sync(6, 32); });
   EXPECT_TRUE(report.has("named-barrier-divergent")) << report.text();
 }
 

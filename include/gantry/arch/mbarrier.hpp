@@ -79,7 +79,7 @@ GANTRY_INLINE void mbarrier_arrive(sem_release_t, scope_cluster_t, space_cluster
                "r"(count)
                : "memory");
 #else
-  sim::mbarrier_arrive({.barrier = remote, .count = count, .space = Space::cluster}, site);
+  sim::mbarrier_arrive({.barrier = remote, .count = count, .scope = Scope::cluster, .space = Space::cluster}, site);
 #endif
 }
 
@@ -154,7 +154,8 @@ GANTRY_INLINE void mbarrier_arrive_expect_tx(sem_release_t, scope_cluster_t, spa
       "r"(bytes)
       : "memory");
 #else
-  sim::mbarrier_arrive({.barrier = remote, .expects = true, .bytes = bytes, .space = Space::cluster}, site);
+  sim::mbarrier_arrive(
+      {.barrier = remote, .expects = true, .bytes = bytes, .scope = Scope::cluster, .space = Space::cluster}, site);
 #endif
 }
 
@@ -237,14 +238,14 @@ GANTRY_INLINE bool mbarrier_test_wait_parity(std::uint64_t* barrier, std::uint32
 #endif
 }
 
-// May wait for a while, and may return false although the phase will complete: a time limit passed. The simulated
-// machine's limit is zero.
+// May wait for a while, and may return false although the phase will complete: a time limit passed. On the
+// simulated machine it is a random one.
 GANTRY_INLINE bool mbarrier_try_wait(std::uint64_t* barrier, std::uint64_t state,
                                      [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("try_wait", "l", state);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state, .kind = sim::WaitKind::test},
+  return sim::mbarrier_wait({.barrier = barrier, .by_parity = false, .state = state, .kind = sim::WaitKind::attempt},
                             site);
 #endif
 }
@@ -254,7 +255,7 @@ GANTRY_INLINE bool mbarrier_try_wait_parity(std::uint64_t* barrier, std::uint32_
 #if GANTRY_ON_DEVICE
   GANTRY_MBARRIER_WAIT("try_wait.parity", "r", parity);
 #else
-  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::test}, site);
+  return sim::mbarrier_wait({.barrier = barrier, .parity = parity, .kind = sim::WaitKind::attempt}, site);
 #endif
 }
 

@@ -30,7 +30,7 @@ struct CacheTag {};
 inline constexpr CacheTag<CacheOp::global> cache_global{};            // in L2 only
 inline constexpr CacheTag<CacheOp::streaming> cache_streaming{};      // first to be evicted
 inline constexpr CacheTag<CacheOp::last_use> cache_last_use{};        // loads: not needed again
-inline constexpr CacheTag<CacheOp::no_allocate> cache_no_allocate{};  // loads of constant data: not in L1
+inline constexpr CacheTag<CacheOp::no_allocate> cache_no_allocate{};  // ld.global.nc: of data that no thread writes
 
 namespace detail {
 
@@ -103,7 +103,9 @@ GANTRY_INLINE T ld(space_global_t, const T* pointer, CacheTag<Op>, [[maybe_unuse
   if constexpr (Op == CacheOp::no_allocate) word = __ldg(from);
   return __builtin_bit_cast(T, word);
 #else
-  return ld(space_global, pointer, site);
+  T value;
+  sim::load(&value, pointer, sizeof(T), {.space = Space::global, .constant = Op == CacheOp::no_allocate}, site);
+  return value;
 #endif
 }
 

@@ -78,11 +78,13 @@ struct Report {
   bool completed = false;  // every thread returned
   std::uint64_t steps = 0;
   std::vector<Finding> findings;
+  std::vector<Finding> notes;  // not wrong on any machine, and not promised either: a report with notes may be clean
   std::vector<SiteUse> sites;
   std::vector<std::uint32_t> choices;
 
   bool clean() const { return completed && findings.empty(); }
   bool has(const std::string& rule) const;
+  bool notes_rule(const std::string& rule) const;
   std::string replay() const;  // the options, or the command, that give the same run
   std::string text() const;
   std::string json() const;

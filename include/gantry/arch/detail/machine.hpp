@@ -55,6 +55,7 @@ struct Arrive {
   bool drop = false;
   bool no_complete = false;
   Semantics semantics = Semantics::release;
+  Scope scope = Scope::cta;
   Space space = Space::shared;
 };
 void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site);
@@ -64,9 +65,9 @@ void mbarrier_expect_tx(std::uint64_t* pointer, std::uint32_t bytes, Space space
 void mbarrier_complete_tx(std::uint64_t* pointer, std::uint32_t bytes, Site site);
 std::uint32_t mbarrier_pending_count(std::uint64_t state);
 
-// A wait names a phase by its parity, or by the state that an arrive returned. `test` looks once, `block` returns only
-// when the phase is complete.
-enum class WaitKind : std::uint8_t { test, block };
+// A wait names a phase by its parity, or by the state that an arrive returned. `test` looks once, `attempt` waits for a
+// while and may give up, `block` returns only when the phase is complete.
+enum class WaitKind : std::uint8_t { test, attempt, block };
 struct Wait {
   std::uint64_t* barrier;
   bool by_parity = true;
@@ -168,6 +169,7 @@ struct Access {
   Space space = Space::shared;
   Semantics semantics = Semantics::weak;
   Scope scope = Scope::cta;
+  bool constant = false;  // ld.global.nc: of data that nobody writes while the kernel runs
 };
 void load(void* to, const void* from, std::uint32_t bytes, Access access, Site site);
 void store(void* to, const void* from, std::uint32_t bytes, Access access, Site site);
