@@ -20,7 +20,7 @@ compile() { # object, source
   "$nvcc" "${flags[@]}" -c "$2" -o "$1" >"$1.log" 2>&1 || { echo "cannot compile $2" && cat "$1.log"; } | tee -a "$log"
 }
 compile "$bin/on_gpu.o" tests/conformance/on_gpu.cu &
-for part in copies products wide_products examples; do
+for part in copies products wide_products operations examples; do
   compile "$bin/$part.o" "tests/conformance/${part}_gpu.cu" &
 done
 compile "$bin/tile_copy.o" bench/gpu/tile_copy.cu &
@@ -28,7 +28,7 @@ compile "$bin/tile_product.o" examples/tile_product_gpu.cu &
 compile "$bin/encode.o" tests/tma/gpu_encode_conformance.cu &
 compile "$bin/numeric.o" tests/numeric/on_gpu.cu &
 wait
-"$nvcc" "$bin"/{on_gpu,copies,products,wide_products,examples}.o -o "$bin/conformance"
+"$nvcc" "$bin"/{on_gpu,copies,products,wide_products,operations,examples}.o -o "$bin/conformance"
 for program in tile_copy tile_product encode numeric; do "$nvcc" "$bin/$program.o" -o "$bin/$program"; done
 
 summary=()

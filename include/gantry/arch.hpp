@@ -16,6 +16,8 @@
 #include <gantry/arch/matrix.hpp>
 #include <gantry/arch/mbarrier.hpp>
 #include <gantry/arch/memory.hpp>
+#include <gantry/arch/mma.hpp>
+#include <gantry/arch/mma_types.hpp>
 #include <gantry/arch/tensormap.hpp>
 #include <gantry/arch/thread.hpp>
 #include <gantry/arch/warp.hpp>

@@ -18,6 +18,8 @@ const char* to_text(Operation operation) {
       return "ldmatrix";
     case Operation::stmatrix:
       return "stmatrix";
+    case Operation::mma:
+      return "mma.sync";
     case Operation::mbarrier_init:
       return "mbarrier.init";
     case Operation::mbarrier_inval:

@@ -17,6 +17,7 @@ enum class Operation : std::uint8_t {
   atomic,
   ldmatrix,
   stmatrix,
+  mma,
   mbarrier_init,
   mbarrier_inval,
   mbarrier_arrive,

@@ -13,6 +13,7 @@
 #include "clock.hpp"
 #include "fiber.hpp"
 #include "flags.hpp"
+#include "mma.hpp"
 #include "sites.hpp"
 #include "warpgroup.hpp"
 
@@ -45,6 +46,7 @@ struct Thread {
   const char* role = "";
   std::unique_ptr<BulkGroups> bulk;
   WgmmaThread wgmma;
+  std::unique_ptr<MmaOperands> mma;         // made on first use
   std::array<ClockRef, 3> release_fence;    // by scope: what a fence before a relaxed store publishes
   std::vector<Publication> unfenced_reads;  // what relaxed loads have read, for a fence after them
   // What fences of GPU scope have covered, its own and those of threads it has met at a barrier since.

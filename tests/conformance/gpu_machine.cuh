@@ -76,6 +76,7 @@ class GpuMachine {
 void add_copies_on_gpu(Cases<GpuMachine>& cases);
 void add_products_on_gpu(Cases<GpuMachine>& cases);
 void add_wide_products_on_gpu(Cases<GpuMachine>& cases);
+void add_operations_on_gpu(Cases<GpuMachine>& cases);
 void add_examples_on_gpu(Cases<GpuMachine>& cases);
 void add_faults_on_gpu(Cases<GpuMachine>& cases);
 

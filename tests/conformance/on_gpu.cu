@@ -262,6 +262,7 @@ Cases<GpuMachine> chosen_cases(const std::string& only) {
   add_copies_on_gpu(all);
   add_products_on_gpu(all);
   add_wide_products_on_gpu(all);
+  add_operations_on_gpu(all);
   add_examples_on_gpu(all);
   add_faults_on_gpu(all);
   for (GpuCase& c : all) {

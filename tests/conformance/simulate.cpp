@@ -11,6 +11,7 @@
 #include "interleave_cases.hpp"
 #include "math_cases.hpp"
 #include "matrix_cases.hpp"
+#include "mma_cases.hpp"
 #include "record.hpp"
 #include "reduce_cases.hpp"
 #include "simulator_machine.hpp"
@@ -33,6 +34,7 @@ Cases<Machine> all_cases() {
   add_matrices(cases);
   add_products(cases);
   add_products_of_every_width(cases);
+  add_warp_products(cases);
   add_examples(cases);
   add_control(cases);
   add_approximations(cases);

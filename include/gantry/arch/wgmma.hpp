@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include <gantry/arch/address.hpp>
+#include <gantry/arch/mma_types.hpp>
 #include <gantry/arch/site.hpp>
 #include <gantry/arch/tags.hpp>
 
@@ -28,23 +29,6 @@
 #endif
 
 namespace gantry::arch {
-
-GANTRY_HD constexpr int mma_bits(MmaType type) {
-  switch (type) {
-    case MmaType::f16:
-    case MmaType::bf16:
-      return 16;
-    case MmaType::tf32:
-    case MmaType::f32:
-    case MmaType::s32:
-      return 32;
-    default:
-      return 8;
-  }
-}
-
-GANTRY_HD constexpr bool is_fp8(MmaType t) { return t == MmaType::e4m3 || t == MmaType::e5m2; }
-GANTRY_HD constexpr bool is_int8(MmaType t) { return t == MmaType::s8 || t == MmaType::u8; }
 
 // Whether Hopper has the product: which types meet, and at which N.
 GANTRY_HD constexpr bool wgmma_exists(int n, MmaType d, MmaType a, MmaType b) {
@@ -70,15 +54,6 @@ struct WgmmaOp {
 };
 
 namespace detail {
-
-template <MmaType D>
-struct AccumulatorRegister {
-  using type = std::uint32_t;
-};
-template <>
-struct AccumulatorRegister<MmaType::f32> {
-  using type = float;
-};
 
 template <int N>
 struct WgmmaInstruction;
