@@ -98,6 +98,15 @@ std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32
   return meeting->arrived;
 }
 
+std::uint32_t shuffle_segments(int width, Site site) {
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
+    complain(
+        "shuffle-width", grid().sites().intern(site, Operation::warp_exchange),
+        "A shuffle was asked for in groups of " + std::to_string(width) + " lanes: the width is 1, 2, 4, 8, 16 or 32.");
+  }
+  return static_cast<std::uint32_t>(32 - width) << 8;
+}
+
 void aligned(const char* operation, Site site) {
   std::uint64_t values[32];
   warp_exchange({.mask = ~0u, .operation = operation, .aligned = true}, values, site);

@@ -95,6 +95,8 @@ struct Exchange {
   bool aligned = false;
 };
 std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32], Site site);
+// The segment mask of a shuffle within groups of `width` lanes, as the instruction takes it.
+std::uint32_t shuffle_segments(int width, Site site);
 
 enum class Fence : std::uint8_t { mbarrier_init, proxy_async, proxy_async_shared, proxy_async_global, thread };
 void fence(Fence kind, Semantics semantics, Scope scope, Site site);
