@@ -65,8 +65,7 @@ void complete_if_all(Cta& cta, std::size_t id) {
   }
   Published done(barrier.clock.freeze());
   const BarrierFences fences = std::exchange(barrier.fences, {});
-  barrier.result = barrier.any;
-  barrier.any = false;
+  barrier.result = std::exchange(barrier.votes, {});
   barrier.arrived = barrier.expected = 0;
   for (Thread* thread : std::exchange(barrier.waiting, {})) {
     done.acquire(thread->view);
@@ -98,7 +97,8 @@ void check_cluster_place(std::vector<ClusterPlace>& places, std::uint32_t round,
 }
 
 // Counts the running thread in; the barrier it joined, or null where the call makes no sense.
-NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
+NamedBarrier* join(const BarrierUse& use, SiteId site) {
+  const auto [id, threads, aligned] = use;
   Thread& thread = self();
   Cta& cta = *thread.cta;
   if (id >= 16 || threads % 32 != 0) {
@@ -121,7 +121,7 @@ NamedBarrier* join(std::uint32_t id, std::uint32_t threads, SiteId site) {
                  " again before it was complete: two groups, or two turns, use the same barrier.");
   }
   check_turn(barrier, id, site);
-  const std::string said = said_of_place(barrier.places[thread.rank / 32], site);
+  const std::string said = aligned ? said_of_place(barrier.places[thread.rank / 32], site) : "";
   if (!said.empty()) {
     complain("named-barrier-divergent", site,
              grid().checker().describe(thread.view.self) + " joined barrier " + std::to_string(id) + said);
@@ -149,41 +149,57 @@ void complete_cluster_if_all(Cluster& cluster) {
 
 }  // namespace
 
-void barrier_sync(std::uint32_t id, std::uint32_t threads, Site site) {
-  const Call call = enter_call(site, Operation::barrier_sync);
-  if (call.dropped()) return;
-  NamedBarrier* barrier = join(id, threads, call.site);
-  if (!barrier) return;
+namespace {
+
+// Joins and waits. The barrier, or null where the call makes no sense.
+NamedBarrier* join_and_wait(const BarrierUse& use, SiteId site) {
+  NamedBarrier* barrier = join(use, site);
+  if (!barrier) return nullptr;
   Thread& thread = self();
   barrier->waiting.push_back(&thread);
   // The last to come frees all others and goes on itself once it is chosen again.
   thread.state = Thread::State::blocked;
-  complete_if_all(*thread.cta, id);
+  complete_if_all(*thread.cta, use.id);
   if (thread.state == Thread::State::blocked) {
-    grid().block({.site = call.site, .barrier_id = static_cast<int>(id)});
+    grid().block({.site = site, .barrier_id = static_cast<int>(use.id)});
   } else {
     grid().resume_later();
   }
+  return barrier;
 }
 
-void barrier_arrive(std::uint32_t id, std::uint32_t threads, Site site) {
+}  // namespace
+
+void barrier_sync(const BarrierUse& use, Site site) {
+  const Call call = enter_call(site, Operation::barrier_sync);
+  if (!call.dropped()) join_and_wait(use, call.site);
+}
+
+void barrier_arrive(const BarrierUse& use, Site site) {
   const Call call = enter_call(site, Operation::barrier_arrive);
   if (call.dropped()) return;
-  if (threads == 0) {
-    complain("named-barrier-misuse", call.site, "bar.arrive must say how many threads take part.");
+  if (use.threads == 0) {
+    complain("named-barrier-misuse", call.site, "barrier.arrive must say how many threads take part.");
     return;
   }
-  if (join(id, threads, call.site)) complete_if_all(*self().cta, id);
+  if (join(use, call.site)) complete_if_all(*self().cta, use.id);
   grid().yield();
 }
 
-bool barrier_reduce_or(std::uint32_t id, std::uint32_t threads, bool value, Site site) {
-  if (id < 16 && value) self().cta->barriers[id].any = true;
-  barrier_sync(id, threads, site);
-  return id < 16 && self().cta->barriers[id].result;
+BarrierVotes barrier_reduce(const BarrierUse& use, bool value, Site site) {
+  const Call call = enter_call(site, Operation::barrier_sync);
+  if (call.dropped()) return {.count = value ? 1u : 0u, .any = value, .all = value};
+  if (use.id < self().cta->barriers.size()) {
+    BarrierVotes& votes = self().cta->barriers[use.id].votes;
+    votes.count += value ? 1 : 0;
+    votes.any = votes.any || value;
+    votes.all = votes.all && value;
+  }
+  const NamedBarrier* barrier = join_and_wait(use, call.site);
+  return barrier ? barrier->result : BarrierVotes{};
 }
 
-void cluster_arrive(Semantics semantics, Site site) {
+void cluster_arrive(const ClusterBarrierUse& use, Site site) {
   const Call call = enter_call(site, Operation::cluster_arrive);
   if (call.dropped()) return;
   Thread& thread = self();
@@ -195,9 +211,9 @@ void cluster_arrive(Semantics semantics, Site site) {
     return;
   }
   thread.cluster_round = cluster.barrier.round + 1;
-  check_cluster_place(thread.cta->cluster_arrivals, thread.cluster_round, call.site);
+  if (use.aligned) check_cluster_place(thread.cta->cluster_arrivals, thread.cluster_round, call.site);
   ++cluster.barrier.arrived;
-  if (semantics == Semantics::release) {
+  if (use.semantics == Semantics::release) {
     release_into(cluster.barrier.clock, thread);
   } else if (grid().checking()) {
     cluster.barrier.clock.join(fenced_for(thread, Scope::cluster));
@@ -207,7 +223,7 @@ void cluster_arrive(Semantics semantics, Site site) {
   grid().yield();
 }
 
-void cluster_wait(Semantics semantics, Site site) {
+void cluster_wait(const ClusterBarrierUse& use, Site site) {
   const Call call = enter_call(site, Operation::cluster_wait);
   if (call.dropped()) return;
   Thread& thread = self();
@@ -217,13 +233,13 @@ void cluster_wait(Semantics semantics, Site site) {
              grid().checker().describe(thread.view.self) + " waited at the cluster barrier without having arrived.");
     return;
   }
-  check_cluster_place(thread.cta->cluster_waits, thread.cluster_round, call.site);
+  if (use.aligned) check_cluster_place(thread.cta->cluster_waits, thread.cluster_round, call.site);
   while (cluster.barrier.round < thread.cluster_round) {
     cluster.barrier.waiting.push_back(&thread);
     grid().block({.site = call.site});
   }
   thread.cluster_waited = thread.cluster_round;
-  if (semantics == Semantics::acquire) cluster.barrier.done.acquire(thread.view);
+  if (use.semantics == Semantics::acquire) cluster.barrier.done.acquire(thread.view);
 }
 
 void report_split_warps(const Cta& cta) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <gantry/arch/detail/machine.hpp>
+
 #include "clock.hpp"
 #include "sites.hpp"
 
@@ -23,7 +25,7 @@ struct NamedBarrier {
   std::uint32_t expected = 0;  // 0: idle
   std::uint32_t arrived = 0;
   bool whole_cta = false;
-  bool any = false, result = false;
+  BarrierVotes votes, result;  // of the round that is filling, and of the last one that was completed
   std::vector<Thread*> waiting;
   ClockBuilder clock;
   BarrierFences fences;

@@ -78,11 +78,27 @@ struct Wait {
 };
 bool mbarrier_wait(const Wait& wait, Site site);
 
-void barrier_sync(std::uint32_t id, std::uint32_t threads, Site site);  // threads 0: the whole CTA
-void barrier_arrive(std::uint32_t id, std::uint32_t threads, Site site);
-bool barrier_reduce_or(std::uint32_t id, std::uint32_t threads, bool value, Site site);
-void cluster_arrive(Semantics semantics, Site site);
-void cluster_wait(Semantics semantics, Site site);
+// A named barrier as one of its users sees it. `aligned`: the lanes of a warp come together.
+struct BarrierUse {
+  std::uint32_t id = 0;
+  std::uint32_t threads = 0;  // 0: the whole CTA
+  bool aligned = true;
+};
+void barrier_sync(const BarrierUse& use, Site site);
+void barrier_arrive(const BarrierUse& use, Site site);
+// In how many of the threads that waited a condition was true, and whether in any and in all of them.
+struct BarrierVotes {
+  std::uint32_t count = 0;
+  bool any = false, all = true;
+};
+BarrierVotes barrier_reduce(const BarrierUse& use, bool value, Site site);
+
+struct ClusterBarrierUse {
+  Semantics semantics;
+  bool aligned = true;
+};
+void cluster_arrive(const ClusterBarrierUse& use, Site site);
+void cluster_wait(const ClusterBarrierUse& use, Site site);
 
 // Gives every lane of `mask` the values that all of them brought, and says which lanes took part: those of the mask
 // that have not returned. `ordered` also orders their memory accesses. `aligned` lanes come from the same place of the
