@@ -8,6 +8,7 @@
 #include <gantry/arch/bulk_group.hpp>
 #include <gantry/arch/bulk_tensor.hpp>
 #include <gantry/arch/bulk_tensor_im2col.hpp>
+#include <gantry/arch/clock.hpp>
 #include <gantry/arch/control.hpp>
 #include <gantry/arch/convert.hpp>
 #include <gantry/arch/fence.hpp>

@@ -102,6 +102,8 @@ const char* to_text(Operation operation) {
       return "griddepcontrol.launch_dependents";
     case Operation::address:
       return "address";
+    case Operation::clock:
+      return "clock";
     case Operation::pause:
       return "pause";
   }

@@ -59,6 +59,7 @@ enum class Operation : std::uint8_t {
   griddepcontrol_wait,
   griddepcontrol_launch_dependents,
   address,
+  clock,
   pause
 };
 const char* to_text(Operation operation);

@@ -36,6 +36,16 @@ void name_object(const void* pointer, const ObjectName& name) { grid().names().a
 
 void name_role(const char* role) { self().role = role; }
 
+std::uint64_t clock64(Site site) {
+  enter_call(site, Operation::clock);
+  grid().yield();
+  // A loop that looks for something may end by the time that has passed.
+  grid().changed();
+  return grid().step();
+}
+
+std::uint64_t globaltimer(Site site) { return clock64(site); }
+
 void pause(Site site) {
   const Call call = enter_call(site, Operation::pause);
   grid().poll({.site = call.site});

@@ -231,6 +231,8 @@ void wgmma_touch(const void* accumulators, Site site);
 void setmaxnreg(std::uint32_t registers, bool grow, Site site);
 void grid_dependency_wait(Site site);
 void grid_launch_dependents(Site site);
-void pause(Site site);  // lets others run; part of every loop that polls
+std::uint64_t clock64(Site site);      // steps of the run
+std::uint64_t globaltimer(Site site);  // the same, as nanoseconds
+void pause(Site site);                 // lets others run; part of every loop that polls
 
 }  // namespace gantry::sim
