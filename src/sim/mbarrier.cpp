@@ -313,7 +313,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
   if (wait.semantics == Semantics::acquire) {
     barrier->done.acquire(thread.view);
   } else if (barrier->done.clock()) {
-    thread.unfenced_reads.push_back({.scope = Scope::cta, .cta = thread.cta->index, .clock = barrier->done.clock()});
+    thread.unfenced_reads.push_back({.scope = wait.scope, .cta = thread.cta->index, .clock = barrier->done.clock()});
   }
   return true;
 }

@@ -75,6 +75,7 @@ struct Wait {
   std::uint64_t state = 0;
   WaitKind kind = WaitKind::block;
   Semantics semantics = Semantics::acquire;
+  Scope scope = Scope::cta;
 };
 bool mbarrier_wait(const Wait& wait, Site site);
 
