@@ -1,5 +1,6 @@
 // Updates that no other update can come between: `atom`, which returns the old value, and `red`, which does not.
-// Relaxed, at the scope of the GPU, on shared or global memory; the forms with semantics serve as flags between CTAs.
+// On shared memory, another CTA's shared memory or global memory; with semantics and a scope they serve as flags
+// between threads, without they are relaxed at the scope of the GPU.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline std::uint32_t count(std::uint32_t* counter, float* sum, float partial, std::uint32_t* arrived) {
@@ -8,14 +9,22 @@
 //       red(op_add, sem_release, scope_gpu, space_global, arrived, 1u);
 //       return atom(op_add, space_global, counter, 1u);  // the value before
 //     }
+//     GANTRY_HD inline void lock(std::uint32_t* mutex) {
+//       using namespace gantry::arch;
+//       while (atom_cas(sem_acquire, scope_cta, space_shared, mutex, 0u, 1u) != 0) {
+//       }
+//     }
 #pragma once
 
 #include <cstdint>
 
+#include <gantry/arch/address.hpp>
 #include <gantry/arch/site.hpp>
 #include <gantry/arch/tags.hpp>
 
-#if !GANTRY_ON_DEVICE
+#if GANTRY_ON_DEVICE
+#include <gantry/arch/detail/qualifier_text.hpp>
+#else
 #include <gantry/arch/detail/machine.hpp>
 #endif
 
@@ -38,8 +47,14 @@ struct alignas(16) f32x4 {
 namespace detail {
 
 template <class T>
-inline constexpr bool kIsInteger = __is_same(T, std::uint32_t) || __is_same(T, std::int32_t) ||
-                                   __is_same(T, unsigned long long) || __is_same(T, std::uint64_t);
+inline constexpr bool kIsWord = __is_same(T, std::uint32_t) || __is_same(T, std::int32_t);
+template <class T>
+inline constexpr bool kIsLong = __is_same(T, std::uint64_t) || __is_same(T, std::int64_t) ||
+                                __is_same(T, unsigned long long) || __is_same(T, long long);
+template <class T>
+inline constexpr bool kIsInteger = kIsWord<T> || kIsLong<T>;
+template <class T>
+inline constexpr bool kIsSigned = __is_same(T, std::int32_t) || __is_same(T, std::int64_t) || __is_same(T, long long);
 template <class T>
 inline constexpr bool kIsWideFloat = __is_same(T, float) || __is_same(T, double);
 
@@ -47,20 +62,91 @@ template <ReduceOp Op, class T>
 inline constexpr bool kAtomicExists = Op == ReduceOp::add                          ? kIsInteger<T> || kIsWideFloat<T>
                                       : Op == ReduceOp::inc || Op == ReduceOp::dec ? __is_same(T, std::uint32_t)
                                                                                    : kIsInteger<T>;
+template <Semantics M>
+inline constexpr bool kUpdates =
+    M == Semantics::relaxed || M == Semantics::acquire || M == Semantics::release || M == Semantics::acq_rel;
 
-#if !GANTRY_ON_DEVICE
+#define GANTRY_CHECK_ATOMIC(Op, M, T)                                                               \
+  static_assert(detail::kAtomicExists<Op, T>,                                                       \
+                "atomics are add (32- and 64-bit integers, float, double), min, max, and, or, xor " \
+                "(integers), inc, dec (32-bit unsigned)");                                          \
+  static_assert(detail::kUpdates<M>, "an atomic is relaxed, acquires, releases, or does both (acq_rel)")
+
+#if GANTRY_ON_DEVICE
+#define GANTRY_TEXT(qualifier) "C"(detail::QualifierText<qualifier>::value)
+
+// The type as an instruction names it: for sums bits wrap, min and max see a sign, and the rest sees bits alone.
+template <ReduceOp Op, class T>
+struct AtomicType {
+  static constexpr bool kCompares = Op == ReduceOp::min || Op == ReduceOp::max;
+  static constexpr char kKind = __is_same(T, float) || __is_same(T, double)                           ? 'f'
+                                : kCompares && kIsSigned<T>                                           ? 's'
+                                : Op == ReduceOp::and_ || Op == ReduceOp::or_ || Op == ReduceOp::xor_ ? 'b'
+                                                                                                      : 'u';
+  static constexpr char value[] = {kKind, sizeof(T) == 8 ? '6' : '3', sizeof(T) == 8 ? '4' : '2', '\0'};
+};
+
+// The instruction through a register of the type's kind. `bits` and `old` are integers except for float and double.
+#define GANTRY_ATOM_AT(text, type, constraint, space, address)                                                \
+  type old;                                                                                                   \
+  asm volatile("atom.%3.%4.%5.%6.%7 %0, [%1], %2;"                                                            \
+               : "=" constraint(old)                                                                          \
+               : space(address), constraint(__builtin_bit_cast(type, value)), GANTRY_TEXT(M), GANTRY_TEXT(C), \
+                 GANTRY_TEXT(S), GANTRY_TEXT(Op), "C"(detail::AtomicType<Op, T>::value)                       \
+               : "memory");                                                                                   \
+  return __builtin_bit_cast(T, old)
+#define GANTRY_RED_AT(text, type, constraint, space, address)                                                         \
+  asm volatile("red.%2.%3.%4.%5.%6 [%0], %1;" ::space(address), constraint(__builtin_bit_cast(type, value)),          \
+               GANTRY_TEXT(M), GANTRY_TEXT(C), GANTRY_TEXT(S), GANTRY_TEXT(Op), "C"(detail::AtomicType<Op, T>::value) \
+               : "memory")
+#define GANTRY_EXCH_AT(text, type, constraint, space, address)                                                \
+  type old;                                                                                                   \
+  asm volatile("atom.%3.%4.%5.exch." text " %0, [%1], %2;"                                                    \
+               : "=" constraint(old)                                                                          \
+               : space(address), constraint(__builtin_bit_cast(type, value)), GANTRY_TEXT(M), GANTRY_TEXT(C), \
+                 GANTRY_TEXT(S)                                                                               \
+               : "memory");                                                                                   \
+  return __builtin_bit_cast(T, old)
+#define GANTRY_CAS_AT(text, type, constraint, space, address)                                                \
+  type old;                                                                                                  \
+  asm volatile("atom.%4.%5.%6.cas." text " %0, [%1], %2, %3;"                                                \
+               : "=" constraint(old)                                                                         \
+               : space(address), constraint(__builtin_bit_cast(type, compare)),                              \
+                 constraint(__builtin_bit_cast(type, value)), GANTRY_TEXT(M), GANTRY_TEXT(C), GANTRY_TEXT(S) \
+               : "memory");                                                                                  \
+  return __builtin_bit_cast(T, old)
+
+#define GANTRY_BY_SPACE(EMIT, text, type, constraint)           \
+  if constexpr (S == Space::global) {                           \
+    EMIT(text, type, constraint, "l", pointer);                 \
+  } else {                                                      \
+    EMIT(text, type, constraint, "r", shared_address(pointer)); \
+  }
+#define GANTRY_BY_TYPE(EMIT)                         \
+  if constexpr (__is_same(T, float)) {               \
+    GANTRY_BY_SPACE(EMIT, "b32", float, "f")         \
+  } else if constexpr (__is_same(T, double)) {       \
+    GANTRY_BY_SPACE(EMIT, "b64", double, "d")        \
+  } else if constexpr (sizeof(T) == 8) {             \
+    GANTRY_BY_SPACE(EMIT, "b64", std::uint64_t, "l") \
+  } else if constexpr (sizeof(T) == 4) {             \
+    GANTRY_BY_SPACE(EMIT, "b32", std::uint32_t, "r") \
+  } else {                                           \
+    GANTRY_BY_SPACE(EMIT, "b16", std::uint16_t, "h") \
+  }
+#else
 template <class T>
 constexpr sim::Element element_of() {
-  if constexpr (__is_same(T, std::int32_t))
-    return sim::Element::s32;
-  else if constexpr (__is_same(T, std::uint32_t))
-    return sim::Element::u32;
-  else if constexpr (__is_same(T, float))
+  if constexpr (__is_same(T, float))
     return sim::Element::f32;
   else if constexpr (__is_same(T, double))
     return sim::Element::f64;
+  else if constexpr (sizeof(T) == 2)
+    return sim::Element::b16;
+  else if constexpr (sizeof(T) == 4)
+    return kIsSigned<T> ? sim::Element::s32 : sim::Element::u32;
   else
-    return sim::Element::u64;
+    return kIsSigned<T> ? sim::Element::s64 : sim::Element::u64;
 }
 
 template <class T>
@@ -73,127 +159,121 @@ T update(T* target, sim::AtomicOp op, T value, const T* compare, sim::Access acc
 }
 #endif
 
-#if GANTRY_ON_DEVICE
-template <class T>
-struct DeviceWord {
-  using type = T;
-};
-template <>
-struct DeviceWord<std::uint64_t> {
-  using type = unsigned long long;
-};
-#endif
-
 }  // namespace detail
 
-template <ReduceOp Op, Space S, class T>
-GANTRY_INLINE T atom(OpTag<Op>, SpaceTag<S>, T* pointer, T value, [[maybe_unused]] Site site = Site::here()) {
-  static_assert(detail::kAtomicExists<Op, T>,
-                "atomics are add (32- and 64-bit integers, float, double), min, max, and, or, xor (integers), "
-                "inc, dec (32-bit unsigned)");
+template <ReduceOp Op, Semantics M, Scope C, Space S, class T>
+GANTRY_INLINE T atom(OpTag<Op>, SemanticsTag<M>, ScopeTag<C>, SpaceTag<S>, T* pointer, T value,
+                     [[maybe_unused]] Site site = Site::here()) {
+  GANTRY_CHECK_ATOMIC(Op, M, T);
 #if GANTRY_ON_DEVICE
-  using Word = typename detail::DeviceWord<T>::type;
-  Word* at = reinterpret_cast<Word*>(pointer);
-  if constexpr (Op == ReduceOp::add) return static_cast<T>(atomicAdd(at, static_cast<Word>(value)));
-  if constexpr (Op == ReduceOp::min) return static_cast<T>(atomicMin(at, static_cast<Word>(value)));
-  if constexpr (Op == ReduceOp::max) return static_cast<T>(atomicMax(at, static_cast<Word>(value)));
-  if constexpr (Op == ReduceOp::inc) return static_cast<T>(atomicInc(at, value));
-  if constexpr (Op == ReduceOp::dec) return static_cast<T>(atomicDec(at, value));
-  if constexpr (Op == ReduceOp::and_) return static_cast<T>(atomicAnd(at, static_cast<Word>(value)));
-  if constexpr (Op == ReduceOp::or_) return static_cast<T>(atomicOr(at, static_cast<Word>(value)));
-  if constexpr (Op == ReduceOp::xor_) return static_cast<T>(atomicXor(at, static_cast<Word>(value)));
+  GANTRY_BY_TYPE(GANTRY_ATOM_AT)
 #else
   return detail::update<T>(pointer, static_cast<sim::AtomicOp>(Op), value, nullptr,
-                           {.space = S, .semantics = Semantics::relaxed, .scope = Scope::gpu}, site);
+                           {.space = S, .semantics = M, .scope = C}, site);
+#endif
+}
+
+template <ReduceOp Op, Space S, class T>
+GANTRY_INLINE T atom(OpTag<Op> op, SpaceTag<S> space, T* pointer, T value, Site site = Site::here()) {
+  return atom(op, sem_relaxed, scope_gpu, space, pointer, value, site);
+}
+
+// Returns nothing, and so acquires nothing.
+template <ReduceOp Op, Semantics M, Scope C, Space S, class T>
+GANTRY_INLINE void red(OpTag<Op>, SemanticsTag<M>, ScopeTag<C>, SpaceTag<S>, T* pointer, T value,
+                       [[maybe_unused]] Site site = Site::here()) {
+  GANTRY_CHECK_ATOMIC(Op, M, T);
+  static_assert(M == Semantics::relaxed || M == Semantics::release, "a reduction is relaxed or releases");
+#if GANTRY_ON_DEVICE
+  GANTRY_BY_TYPE(GANTRY_RED_AT)
+#else
+  detail::update<T>(pointer, static_cast<sim::AtomicOp>(Op), value, nullptr, {.space = S, .semantics = M, .scope = C},
+                    site);
 #endif
 }
 
 template <ReduceOp Op, Space S, class T>
 GANTRY_INLINE void red(OpTag<Op> op, SpaceTag<S> space, T* pointer, T value, Site site = Site::here()) {
-  (void)atom(op, space, pointer, value, site);
+  red(op, sem_relaxed, scope_gpu, space, pointer, value, site);
 }
 
 // Writes `value` and returns what was there.
-template <Space S, class T>
-GANTRY_INLINE T atom_exch(SpaceTag<S>, T* pointer, T value, [[maybe_unused]] Site site = Site::here()) {
+template <Semantics M, Scope C, Space S, class T>
+GANTRY_INLINE T atom_exch(SemanticsTag<M>, ScopeTag<C>, SpaceTag<S>, T* pointer, T value,
+                          [[maybe_unused]] Site site = Site::here()) {
   static_assert(detail::kIsInteger<T>, "exchange is for 32- and 64-bit integers");
+  static_assert(detail::kUpdates<M>, "an atomic is relaxed, acquires, releases, or does both (acq_rel)");
 #if GANTRY_ON_DEVICE
-  using Word = typename detail::DeviceWord<T>::type;
-  return static_cast<T>(atomicExch(reinterpret_cast<Word*>(pointer), static_cast<Word>(value)));
+  GANTRY_BY_TYPE(GANTRY_EXCH_AT)
 #else
-  return detail::update<T>(pointer, sim::AtomicOp::exchange, value, nullptr,
-                           {.space = S, .semantics = Semantics::relaxed, .scope = Scope::gpu}, site);
+  return detail::update<T>(pointer, sim::AtomicOp::exchange, value, nullptr, {.space = S, .semantics = M, .scope = C},
+                           site);
 #endif
 }
 
-// Writes `value` where `compare` is found; returns what was there.
 template <Space S, class T>
-GANTRY_INLINE T atom_cas(SpaceTag<S>, T* pointer, T compare, T value, [[maybe_unused]] Site site = Site::here()) {
-  static_assert(detail::kIsInteger<T>, "compare-and-swap is for 32- and 64-bit integers");
+GANTRY_INLINE T atom_exch(SpaceTag<S> space, T* pointer, T value, Site site = Site::here()) {
+  return atom_exch(sem_relaxed, scope_gpu, space, pointer, value, site);
+}
+
+// Writes `value` where `compare` is found; returns what was there. One that finds something else is a load: it acquires
+// and releases nothing.
+template <Semantics M, Scope C, Space S, class T>
+GANTRY_INLINE T atom_cas(SemanticsTag<M>, ScopeTag<C>, SpaceTag<S>, T* pointer, T compare, T value,
+                         [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kIsInteger<T> || __is_same(T, std::uint16_t),
+                "compare-and-swap is for 16-bit unsigned and for 32- and 64-bit integers");
+  static_assert(detail::kUpdates<M>, "an atomic is relaxed, acquires, releases, or does both (acq_rel)");
 #if GANTRY_ON_DEVICE
-  using Word = typename detail::DeviceWord<T>::type;
-  return static_cast<T>(
-      atomicCAS(reinterpret_cast<Word*>(pointer), static_cast<Word>(compare), static_cast<Word>(value)));
+  GANTRY_BY_TYPE(GANTRY_CAS_AT)
 #else
   return detail::update<T>(pointer, sim::AtomicOp::compare_exchange, value, &compare,
-                           {.space = S, .semantics = Semantics::relaxed, .scope = Scope::gpu}, site);
+                           {.space = S, .semantics = M, .scope = C}, site);
 #endif
 }
 
-// A counter between CTAs: adds and orders.
-template <Semantics M>
-GANTRY_INLINE std::uint32_t atom(op_add_t, SemanticsTag<M>, scope_gpu_t, space_global_t, std::uint32_t* pointer,
-                                 std::uint32_t value, [[maybe_unused]] Site site = Site::here()) {
-#if GANTRY_ON_DEVICE
-  std::uint32_t old;
-#define GANTRY_ATOM(sem) \
-  asm volatile("atom." sem ".gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(pointer), "r"(value) : "memory")
-  if constexpr (M == Semantics::relaxed) GANTRY_ATOM("relaxed");
-  if constexpr (M == Semantics::acquire) GANTRY_ATOM("acquire");
-  if constexpr (M == Semantics::release) GANTRY_ATOM("release");
-  if constexpr (M == Semantics::acq_rel) GANTRY_ATOM("acq_rel");
-#undef GANTRY_ATOM
-  return old;
-#else
-  return detail::update<std::uint32_t>(pointer, sim::AtomicOp::add, value, nullptr,
-                                       {.space = Space::global, .semantics = M, .scope = Scope::gpu}, site);
-#endif
+template <Space S, class T>
+GANTRY_INLINE T atom_cas(SpaceTag<S> space, T* pointer, T compare, T value, Site site = Site::here()) {
+  return atom_cas(sem_relaxed, scope_gpu, space, pointer, compare, value, site);
 }
-
-template <Semantics M>
-GANTRY_INLINE void red(op_add_t op, SemanticsTag<M> sem, scope_gpu_t scope, space_global_t space,
-                       std::uint32_t* pointer, std::uint32_t value, Site site = Site::here()) {
-  (void)atom(op, sem, scope, space, pointer, value, site);
-}
-
-#if GANTRY_ON_DEVICE
-#define GANTRY_RED_BODY(text, lanes, kind, ...) \
-  asm volatile("red.relaxed.gpu.global.add." text ::"l"(pointer), __VA_ARGS__ : "memory")
-#else
-#define GANTRY_RED_BODY(text, count, kind, ...)                                                                      \
-  sim::atomic(                                                                                                       \
-      {.target = pointer, .op = sim::AtomicOp::add, .element = sim::Element::kind, .lanes = count, .value = &value}, \
-      {.space = Space::global, .semantics = Semantics::relaxed, .scope = Scope::gpu}, site)
-#endif
 
 // Sums of several values at once in global memory, each element updated on its own.
-GANTRY_INLINE void red(op_add_t, space_global_t, f16x2* pointer, f16x2 value,
-                       [[maybe_unused]] Site site = Site::here()) {
-  GANTRY_RED_BODY("noftz.f16x2 [%0], %1;", 2, f16, "r"(value.bits));
-}
-GANTRY_INLINE void red(op_add_t, space_global_t, bf16x2* pointer, bf16x2 value,
-                       [[maybe_unused]] Site site = Site::here()) {
-  GANTRY_RED_BODY("noftz.bf16x2 [%0], %1;", 2, bf16, "r"(value.bits));
-}
-GANTRY_INLINE void red(op_add_t, space_global_t, f32x2* pointer, f32x2 value,
-                       [[maybe_unused]] Site site = Site::here()) {
-  GANTRY_RED_BODY("v2.f32 [%0], {%1, %2};", 2, f32, "f"(value.x), "f"(value.y));
-}
-GANTRY_INLINE void red(op_add_t, space_global_t, f32x4* pointer, f32x4 value,
-                       [[maybe_unused]] Site site = Site::here()) {
-  GANTRY_RED_BODY("v4.f32 [%0], {%1, %2, %3, %4};", 4, f32, "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w));
-}
-
+#if GANTRY_ON_DEVICE
+#define GANTRY_RED_BODY(order, text, lanes, kind, ...)                                                                \
+  asm volatile("red." order ".global.add." text ::"l"(pointer), __VA_ARGS__, GANTRY_TEXT(M), GANTRY_TEXT(C) : "memor" \
+                                                                                                              "y")
+#else
+#define GANTRY_RED_BODY(order, text, count, kind, ...)                                                               \
+  sim::atomic(                                                                                                       \
+      {.target = pointer, .op = sim::AtomicOp::add, .element = sim::Element::kind, .lanes = count, .value = &value}, \
+      {.space = Space::global, .semantics = M, .scope = C}, site)
+#endif
+#define GANTRY_RED_VECTOR(type, ...)                                                                               \
+  template <Semantics M, Scope C>                                                                                  \
+  GANTRY_INLINE void red(op_add_t, SemanticsTag<M>, ScopeTag<C>, space_global_t, type* pointer, type value,        \
+                         [[maybe_unused]] Site site = Site::here()) {                                              \
+    static_assert(M == Semantics::relaxed || M == Semantics::release, "a reduction is relaxed or releases");       \
+    GANTRY_RED_BODY(__VA_ARGS__);                                                                                  \
+  }                                                                                                                \
+  GANTRY_INLINE void red(op_add_t op, space_global_t space, type* pointer, type value, Site site = Site::here()) { \
+    red(op, sem_relaxed, scope_gpu, space, pointer, value, site);                                                  \
+  }
+GANTRY_RED_VECTOR(f16x2, "%2.%3", "noftz.f16x2 [%0], %1;", 2, f16, "r"(value.bits))
+GANTRY_RED_VECTOR(bf16x2, "%2.%3", "noftz.bf16x2 [%0], %1;", 2, bf16, "r"(value.bits))
+GANTRY_RED_VECTOR(f32x2, "%3.%4", "v2.f32 [%0], {%1, %2};", 2, f32, "f"(value.x), "f"(value.y))
+GANTRY_RED_VECTOR(f32x4, "%5.%6", "v4.f32 [%0], {%1, %2, %3, %4};", 4, f32, "f"(value.x), "f"(value.y), "f"(value.z),
+                  "f"(value.w))
+#undef GANTRY_RED_VECTOR
 #undef GANTRY_RED_BODY
+#undef GANTRY_CHECK_ATOMIC
+#if GANTRY_ON_DEVICE
+#undef GANTRY_TEXT
+#undef GANTRY_ATOM_AT
+#undef GANTRY_RED_AT
+#undef GANTRY_EXCH_AT
+#undef GANTRY_CAS_AT
+#undef GANTRY_BY_SPACE
+#undef GANTRY_BY_TYPE
+#endif
 
 }  // namespace gantry::arch
