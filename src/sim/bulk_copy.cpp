@@ -90,8 +90,8 @@ class ValueAgent final : public Agent {
   }
   bool step(Random&) override {
     auto* destination = static_cast<std::byte*>(store_.destination);
-    if (store_.adds) {
-      reduce_element(ReduceOp::add, store_.bytes == 4 ? Element::u32 : Element::u64, destination, value_);
+    if (store_.reduces) {
+      reduce_element(store_.op, store_.element, destination, value_);
     } else {
       std::memcpy(destination, value_, store_.bytes);
     }
@@ -108,7 +108,7 @@ class ValueAgent final : public Agent {
   Mbarrier& barrier_;
   std::uint32_t load_;
   RemoteStore store_;
-  std::byte value_[8] = {};
+  std::byte value_[16] = {};
 };
 
 }  // namespace
@@ -144,6 +144,10 @@ void remote_store(const RemoteStore& store, Site site) {
   Thread& thread = self();
   Cta* to = nullptr;
   const std::uint32_t address = shared_range(store.destination, store.bytes, to, call.site);
+  if (address % store.bytes != 0) {
+    fault("misaligned-access", call.site,
+          "st.async of " + std::to_string(store.bytes) + " bytes is not aligned to its size.");
+  }
   receivers({}, *to, store.barrier, call.site);
   Mbarrier& barrier = credited_barrier(*to, store.barrier, call.site);
   const std::uint32_t number =
@@ -153,7 +157,7 @@ void remote_store(const RemoteStore& store, Site site) {
     Accessor accessor{.record = {.who = number, .site = call.site, .kind = AccessKind::load, .write = true},
                       .views = &view,
                       .view_count = 1};
-    if (store.adds) set_strong(accessor.record, Scope::cluster, store.bytes);
+    if (store.reduces) set_strong(accessor.record, Scope::cluster, store.bytes);
     grid().checker().shared(*to, address, store.bytes, accessor);
   }
   grid().agents().start(std::make_unique<ValueAgent>(*to, barrier, number, store), grid().step());

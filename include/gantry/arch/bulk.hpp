@@ -265,11 +265,16 @@ GANTRY_INLINE void cp_reduce_async_bulk(space_cluster_t, space_shared_t, OpTag<O
 }
 
 #if GANTRY_ON_DEVICE
-#undef GANTRY_REDUCE_MINMAX
-#undef GANTRY_REDUCE_BITS
-#undef GANTRY_REDUCE_ALL
 #undef GANTRY_REDUCE_GLOBAL
 #undef GANTRY_REDUCE_CLUSTER
+#endif
+
+#if GANTRY_ON_DEVICE
+#define GANTRY_ST_ASYNC(text, ...)                                                                               \
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes." text ::"r"(shared_address(remote)), \
+               "r"(shared_address(remote_barrier)), __VA_ARGS__                                                  \
+               : "memory")
+#define GANTRY_BITS(type, value) __builtin_bit_cast(std::type, value)
 #endif
 
 // A value of 4 or 8 bytes into another CTA's shared memory, credited to a barrier beside it.
@@ -279,42 +284,81 @@ GANTRY_INLINE void st_async(T* remote, const T& value, std::uint64_t* remote_bar
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "st.async stores 4 or 8 bytes");
 #if GANTRY_ON_DEVICE
   if constexpr (sizeof(T) == 4) {
-    asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(shared_address(remote)),
-        "r"(__builtin_bit_cast(std::uint32_t, value)), "r"(shared_address(remote_barrier))
-        : "memory");
+    GANTRY_ST_ASYNC("b32 [%0], %2, [%1];", "r"(GANTRY_BITS(uint32_t, value)));
   } else {
-    asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(shared_address(remote)),
-        "l"(__builtin_bit_cast(std::uint64_t, value)), "r"(shared_address(remote_barrier))
-        : "memory");
+    GANTRY_ST_ASYNC("b64 [%0], %2, [%1];", "l"(GANTRY_BITS(uint64_t, value)));
   }
 #else
   sim::remote_store({.destination = remote, .value = &value, .bytes = sizeof(T), .barrier = remote_barrier}, site);
 #endif
 }
 
-// Adds to a 32- or 64-bit unsigned integer in another CTA's shared memory, credited to a barrier beside it.
-template <class T>
-GANTRY_INLINE void red_async(op_add_t, T* remote, const T& value, std::uint64_t* remote_barrier,
-                             [[maybe_unused]] Site site = Site::here()) {
-  static_assert(__is_same(T, std::uint32_t) || __is_same(T, std::uint64_t), "red.async adds u32 or u64");
+// Two values of 4 or 8 bytes, or four of 4, side by side: aligned to the size of them all.
+template <class T, int Count>
+GANTRY_INLINE void st_async(T* remote, const T (&value)[Count], std::uint64_t* remote_barrier,
+                            [[maybe_unused]] Site site = Site::here()) {
+  static_assert((Count == 2 && (sizeof(T) == 4 || sizeof(T) == 8)) || (Count == 4 && sizeof(T) == 4),
+                "a vector of st.async is two values of 4 or 8 bytes, or four of 4");
 #if GANTRY_ON_DEVICE
-  if constexpr (sizeof(T) == 4) {
-    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" ::"r"(
-                     shared_address(remote)),
-                 "r"(value), "r"(shared_address(remote_barrier))
-                 : "memory");
+  if constexpr (Count == 4) {
+    GANTRY_ST_ASYNC("v4.b32 [%0], {%2, %3, %4, %5}, [%1];", "r"(GANTRY_BITS(uint32_t, value[0])),
+                    "r"(GANTRY_BITS(uint32_t, value[1])), "r"(GANTRY_BITS(uint32_t, value[2])),
+                    "r"(GANTRY_BITS(uint32_t, value[3])));
+  } else if constexpr (sizeof(T) == 4) {
+    GANTRY_ST_ASYNC("v2.b32 [%0], {%2, %3}, [%1];", "r"(GANTRY_BITS(uint32_t, value[0])),
+                    "r"(GANTRY_BITS(uint32_t, value[1])));
   } else {
+    GANTRY_ST_ASYNC("v2.b64 [%0], {%2, %3}, [%1];", "l"(GANTRY_BITS(uint64_t, value[0])),
+                    "l"(GANTRY_BITS(uint64_t, value[1])));
+  }
+#else
+  sim::remote_store({.destination = remote, .value = value, .bytes = sizeof value, .barrier = remote_barrier}, site);
+#endif
+}
+
+#if GANTRY_ON_DEVICE
+#undef GANTRY_ST_ASYNC
+#undef GANTRY_BITS
+#define GANTRY_RED_ASYNC(text)                                                               \
+  asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes" text \
+               " [%0], %1, [%2];" ::"r"(shared_address(remote)),                             \
+               "r"(value), "r"(shared_address(remote_barrier))                               \
+               : "memory")
+#endif
+
+// A 32-bit integer in another CTA's shared memory becomes op(theirs, value), credited to a barrier beside it; 64-bit
+// integers can be added to.
+template <ReduceOp Op, class T>
+GANTRY_INLINE void red_async(OpTag<Op>, T* remote, const T& value, std::uint64_t* remote_barrier,
+                             [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::bulk_reduces_to_cluster<Op, T>() || (Op == ReduceOp::add && __is_same(T, std::int64_t)),
+                "red.async: add (u32 s32 u64 s64), min max (u32 s32), inc dec and or xor (u32)");
+#if GANTRY_ON_DEVICE
+  if constexpr (sizeof(T) == 8) {
     asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%0], %1, [%2];" ::"r"(
                      shared_address(remote)),
                  "l"(value), "r"(shared_address(remote_barrier))
                  : "memory");
+  } else {
+    GANTRY_REDUCE_ALL(GANTRY_RED_ASYNC)
   }
 #else
-  sim::remote_store(
-      {.destination = remote, .value = &value, .bytes = sizeof(T), .barrier = remote_barrier, .adds = true}, site);
+  sim::remote_store({.destination = remote,
+                     .value = &value,
+                     .bytes = sizeof(T),
+                     .barrier = remote_barrier,
+                     .reduces = true,
+                     .op = Op,
+                     .element = detail::bulk_element<T>()},
+                    site);
 #endif
 }
+
+#if GANTRY_ON_DEVICE
+#undef GANTRY_RED_ASYNC
+#undef GANTRY_REDUCE_MINMAX
+#undef GANTRY_REDUCE_BITS
+#undef GANTRY_REDUCE_ALL
+#endif
 
 }  // namespace gantry::arch

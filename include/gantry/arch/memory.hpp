@@ -1,5 +1,5 @@
 // Ordinary loads and stores: of shared and global memory, of other CTAs' shared memory, with cache operators, and the
-// strong ones that threads of different CTAs synchronise with. Atomics are in `atomic.hpp`.
+// strong and volatile ones that threads synchronise with. Atomics are in `atomic.hpp`.
 //
 // A value is 1, 2, 4, 8 or 16 bytes, aligned to its size.
 //
@@ -17,7 +17,9 @@
 #include <gantry/arch/site.hpp>
 #include <gantry/arch/tags.hpp>
 
-#if !GANTRY_ON_DEVICE
+#if GANTRY_ON_DEVICE
+#include <gantry/arch/detail/qualifier_text.hpp>
+#else
 #include <gantry/arch/detail/machine.hpp>
 #endif
 
@@ -126,84 +128,123 @@ GANTRY_INLINE void st(space_global_t, T* pointer, const T& value, CacheTag<Op>,
 
 #undef GANTRY_CHECK_ACCESS
 
+namespace detail {
+
+template <class T>
+inline constexpr bool kStrong = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
+
 #if GANTRY_ON_DEVICE
-#define GANTRY_STRONG_LOAD(qualifiers)                                                             \
-  if constexpr (sizeof(T) == 4) {                                                                  \
-    std::uint32_t bits;                                                                            \
-    asm volatile("ld." qualifiers ".global.b32 %0, [%1];" : "=r"(bits) : "l"(pointer) : "memory"); \
-    return __builtin_bit_cast(T, bits);                                                            \
-  } else {                                                                                         \
-    std::uint64_t bits;                                                                            \
-    asm volatile("ld." qualifiers ".global.b64 %0, [%1];" : "=l"(bits) : "l"(pointer) : "memory"); \
-    return __builtin_bit_cast(T, bits);                                                            \
+// Through a register: of 16 bits for one byte too.
+#define GANTRY_STRONG_LOAD(text, constraint, address, ...)                                                \
+  if constexpr (sizeof(T) == 8) {                                                                         \
+    std::uint64_t bits;                                                                                   \
+    asm volatile("ld." text ".b64 %0, [%1];" : "=l"(bits) : constraint(address), __VA_ARGS__ : "memory"); \
+    return __builtin_bit_cast(T, bits);                                                                   \
+  } else if constexpr (sizeof(T) == 4) {                                                                  \
+    std::uint32_t bits;                                                                                   \
+    asm volatile("ld." text ".b32 %0, [%1];" : "=r"(bits) : constraint(address), __VA_ARGS__ : "memory"); \
+    return __builtin_bit_cast(T, bits);                                                                   \
+  } else if constexpr (sizeof(T) == 2) {                                                                  \
+    std::uint16_t bits;                                                                                   \
+    asm volatile("ld." text ".b16 %0, [%1];" : "=h"(bits) : constraint(address), __VA_ARGS__ : "memory"); \
+    return __builtin_bit_cast(T, bits);                                                                   \
+  } else {                                                                                                \
+    std::uint16_t bits;                                                                                   \
+    asm volatile("ld." text ".b8 %0, [%1];" : "=h"(bits) : constraint(address), __VA_ARGS__ : "memory");  \
+    return __builtin_bit_cast(T, static_cast<std::uint8_t>(bits));                                        \
   }
-#define GANTRY_STRONG_STORE(qualifiers)                                   \
-  if constexpr (sizeof(T) == 4) {                                         \
-    asm volatile("st." qualifiers ".global.b32 [%0], %1;" ::"l"(pointer), \
-                 "r"(__builtin_bit_cast(std::uint32_t, value))            \
-                 : "memory");                                             \
-  } else {                                                                \
-    asm volatile("st." qualifiers ".global.b64 [%0], %1;" ::"l"(pointer), \
-                 "l"(__builtin_bit_cast(std::uint64_t, value))            \
-                 : "memory");                                             \
+#define GANTRY_STRONG_STORE(text, constraint, address, ...)                                                        \
+  if constexpr (sizeof(T) == 8) {                                                                                  \
+    asm volatile("st." text ".b64 [%0], %1;" ::constraint(address), "l"(__builtin_bit_cast(std::uint64_t, value)), \
+                 __VA_ARGS__                                                                                       \
+                 : "memory");                                                                                      \
+  } else if constexpr (sizeof(T) == 4) {                                                                           \
+    asm volatile("st." text ".b32 [%0], %1;" ::constraint(address), "r"(__builtin_bit_cast(std::uint32_t, value)), \
+                 __VA_ARGS__                                                                                       \
+                 : "memory");                                                                                      \
+  } else if constexpr (sizeof(T) == 2) {                                                                           \
+    asm volatile("st." text ".b16 [%0], %1;" ::constraint(address), "h"(__builtin_bit_cast(std::uint16_t, value)), \
+                 __VA_ARGS__                                                                                       \
+                 : "memory");                                                                                      \
+  } else {                                                                                                         \
+    asm volatile("st." text ".b8 [%0], %1;" ::constraint(address),                                                 \
+                 "h"(static_cast<std::uint16_t>(__builtin_bit_cast(std::uint8_t, value))), __VA_ARGS__             \
+                 : "memory");                                                                                      \
   }
+#define GANTRY_TEXT(qualifier) "C"(detail::QualifierText<qualifier>::value)
 #endif
 
-// Strong loads and stores of 4 or 8 bytes of global memory. An acquire that reads what a release wrote sees everything
-// that went before the release.
-template <Semantics S, Scope C, class T>
-GANTRY_INLINE T ld(SemanticsTag<S>, ScopeTag<C>, space_global_t, const T* pointer,
+}  // namespace detail
+
+// Strong loads and stores of 1, 2, 4 or 8 bytes, by which threads of the scope synchronise. An acquire that reads what
+// a release wrote sees everything that went before the release.
+template <Semantics S, Scope C, Space P, class T>
+GANTRY_INLINE T ld(SemanticsTag<S>, ScopeTag<C>, SpaceTag<P>, const T* pointer,
                    [[maybe_unused]] Site site = Site::here()) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a strong load moves 4 or 8 bytes");
+  static_assert(detail::kStrong<T>, "a strong load moves 1, 2, 4 or 8 bytes");
   static_assert(S == Semantics::relaxed || S == Semantics::acquire, "a load is relaxed or acquires");
-  static_assert(C == Scope::gpu || C == Scope::sys, "a strong load has the scope of the GPU or the system");
 #if GANTRY_ON_DEVICE
-  if constexpr (S == Semantics::acquire && C == Scope::gpu) {
-    GANTRY_STRONG_LOAD("acquire.gpu")
-  }
-  if constexpr (S == Semantics::acquire && C == Scope::sys) {
-    GANTRY_STRONG_LOAD("acquire.sys")
-  }
-  if constexpr (S == Semantics::relaxed && C == Scope::gpu) {
-    GANTRY_STRONG_LOAD("relaxed.gpu")
-  }
-  if constexpr (S == Semantics::relaxed && C == Scope::sys) {
-    GANTRY_STRONG_LOAD("relaxed.sys")
+  if constexpr (P == Space::global) {
+    GANTRY_STRONG_LOAD("%2.%3.global", "l", pointer, GANTRY_TEXT(S), GANTRY_TEXT(C))
+  } else {
+    GANTRY_STRONG_LOAD("%2.%3.%4", "r", shared_address(pointer), GANTRY_TEXT(S), GANTRY_TEXT(C), GANTRY_TEXT(P))
   }
 #else
   T value;
-  sim::load(&value, pointer, sizeof(T), {.space = Space::global, .semantics = S, .scope = C}, site);
+  sim::load(&value, pointer, sizeof(T), {.space = P, .semantics = S, .scope = C}, site);
   return value;
 #endif
 }
 
-template <Semantics S, Scope C, class T>
-GANTRY_INLINE void st(SemanticsTag<S>, ScopeTag<C>, space_global_t, T* pointer, const T& value,
+template <Semantics S, Scope C, Space P, class T>
+GANTRY_INLINE void st(SemanticsTag<S>, ScopeTag<C>, SpaceTag<P>, T* pointer, const T& value,
                       [[maybe_unused]] Site site = Site::here()) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a strong store moves 4 or 8 bytes");
+  static_assert(detail::kStrong<T>, "a strong store moves 1, 2, 4 or 8 bytes");
   static_assert(S == Semantics::relaxed || S == Semantics::release, "a store is relaxed or releases");
-  static_assert(C == Scope::gpu || C == Scope::sys, "a strong store has the scope of the GPU or the system");
 #if GANTRY_ON_DEVICE
-  if constexpr (S == Semantics::release && C == Scope::gpu) {
-    GANTRY_STRONG_STORE("release.gpu")
-  }
-  if constexpr (S == Semantics::release && C == Scope::sys) {
-    GANTRY_STRONG_STORE("release.sys")
-  }
-  if constexpr (S == Semantics::relaxed && C == Scope::gpu) {
-    GANTRY_STRONG_STORE("relaxed.gpu")
-  }
-  if constexpr (S == Semantics::relaxed && C == Scope::sys) {
-    GANTRY_STRONG_STORE("relaxed.sys")
+  if constexpr (P == Space::global) {
+    GANTRY_STRONG_STORE("%2.%3.global", "l", pointer, GANTRY_TEXT(S), GANTRY_TEXT(C))
+  } else {
+    GANTRY_STRONG_STORE("%2.%3.%4", "r", shared_address(pointer), GANTRY_TEXT(S), GANTRY_TEXT(C), GANTRY_TEXT(P))
   }
 #else
-  sim::store(pointer, &value, sizeof(T), {.space = Space::global, .semantics = S, .scope = C}, site);
+  sim::store(pointer, &value, sizeof(T), {.space = P, .semantics = S, .scope = C}, site);
+#endif
+}
+
+// Volatile accesses of 1, 2, 4 or 8 bytes: each is made, and ordered as a relaxed one of the scope of the system.
+template <Space P, class T>
+GANTRY_INLINE T ld_volatile(SpaceTag<P>, const T* pointer, [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kStrong<T>, "a volatile load moves 1, 2, 4 or 8 bytes");
+#if GANTRY_ON_DEVICE
+  if constexpr (P == Space::global) {
+    GANTRY_STRONG_LOAD("volatile.%2", "l", pointer, GANTRY_TEXT(P))
+  } else {
+    GANTRY_STRONG_LOAD("volatile.%2", "r", shared_address(pointer), GANTRY_TEXT(P))
+  }
+#else
+  return ld(sem_relaxed, scope_sys, SpaceTag<P>{}, pointer, site);
+#endif
+}
+
+template <Space P, class T>
+GANTRY_INLINE void st_volatile(SpaceTag<P>, T* pointer, const T& value, [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kStrong<T>, "a volatile store moves 1, 2, 4 or 8 bytes");
+#if GANTRY_ON_DEVICE
+  if constexpr (P == Space::global) {
+    GANTRY_STRONG_STORE("volatile.%2", "l", pointer, GANTRY_TEXT(P))
+  } else {
+    GANTRY_STRONG_STORE("volatile.%2", "r", shared_address(pointer), GANTRY_TEXT(P))
+  }
+#else
+  st(sem_relaxed, scope_sys, SpaceTag<P>{}, pointer, value, site);
 #endif
 }
 
 #if GANTRY_ON_DEVICE
 #undef GANTRY_STRONG_LOAD
 #undef GANTRY_STRONG_STORE
+#undef GANTRY_TEXT
 #endif
 
 // Part of every loop that polls: lets others run.

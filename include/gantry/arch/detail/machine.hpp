@@ -174,13 +174,15 @@ void bulk_copy(const BulkCopy& copy, Site site);
 void bulk_commit_group(Site site);
 void bulk_wait_group(int allowed, bool read_only, Site site);
 
-// st.async and red.async: a value and its credit travel together to a CTA of the cluster.
+// st.async and red.async: a value of up to 16 bytes and its credit travel together to a CTA of the cluster.
 struct RemoteStore {
   void* destination;
   const void* value;
   std::uint32_t bytes;
   std::uint64_t* barrier;
-  bool adds = false;
+  bool reduces = false;
+  ReduceOp op = ReduceOp::add;
+  Element element = Element::u32;
 };
 void remote_store(const RemoteStore& store, Site site);
 
