@@ -1,9 +1,13 @@
 // The operations of warps and CTAs in the conformance suite, translated for a GPU.
 #include "gpu_machine.cuh"
 #include "mma_cases.hpp"
+#include "thread_cases.hpp"
 
 namespace gantry::conformance {
 
-void add_operations_on_gpu(Cases<GpuMachine>& cases) { add_warp_products(cases); }
+void add_operations_on_gpu(Cases<GpuMachine>& cases) {
+  add_warp_products(cases);
+  add_thread_operations(cases);
+}
 
 }  // namespace gantry::conformance

@@ -16,6 +16,7 @@
 #include "reduce_cases.hpp"
 #include "simulator_machine.hpp"
 #include "statement_cases.hpp"
+#include "thread_cases.hpp"
 #include "wgmma_cases.hpp"
 
 namespace {
@@ -35,6 +36,7 @@ Cases<Machine> all_cases() {
   add_products(cases);
   add_products_of_every_width(cases);
   add_warp_products(cases);
+  add_thread_operations(cases);
   add_examples(cases);
   add_control(cases);
   add_approximations(cases);
