@@ -11,6 +11,7 @@
 #include <gantry/arch/clock.hpp>
 #include <gantry/arch/control.hpp>
 #include <gantry/arch/convert.hpp>
+#include <gantry/arch/cp_async.hpp>
 #include <gantry/arch/fence.hpp>
 #include <gantry/arch/kernel.hpp>
 #include <gantry/arch/math.hpp>

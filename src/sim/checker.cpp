@@ -59,7 +59,7 @@ Verdict Checker::judge(const Record& earlier, const Accessor& accessor, MemorySp
       return Verdict::noted;
     }
     // Completing an asynchronous operation is a proxy fence; an ordinary access needs one of its own.
-    if (accessor.async && earlier.kind == AccessKind::thread) {
+    if (accessor.async && earlier.generic()) {
       const Epoch fenced = space == MemorySpace::shared ? known.fenced_shared : known.fenced_global;
       if (fenced < epoch) return Verdict::unfenced;
     }

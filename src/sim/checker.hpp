@@ -19,6 +19,8 @@ struct Cta;
 struct Launch;
 struct Thread;
 
+inline constexpr std::uint32_t kNoCta = ~0u;
+
 // An asynchronous operation that was issued: the actor whose progress tells that it has finished, and the epoch of that
 // actor at which it has. For a load that is a phase of its mbarrier, known once it has landed.
 struct AsyncOp {
@@ -26,7 +28,7 @@ struct AsyncOp {
   Epoch epoch = 0;  // 0: in flight
   Actor issuer;
   SiteId site = 0;
-  std::uint32_t to = 0;  // the CTA that receives a load
+  std::uint32_t to = 0;  // the CTA that receives a load, or kNoCta
 };
 
 // Who makes an access, and what it may rely on: every one of the views must be ordered after what is found.

@@ -22,7 +22,17 @@ Told unordered_rule(const Record& earlier, const Record& later, bool global) {
     return {"wgmma-operand-reused",
             "wait with wgmma.wait_group for the product that reads the tile before it is released"};
   }
-  if (later.kind == load && later.write && !global) {
+  if (earlier.kind == cp_async && earlier.write) {
+    return {"cp-async-data-early",
+            "the thread that issued the copy must wait with cp.async.wait_group, and a barrier must carry that to "
+            "others; or the copy arrives on an mbarrier, and its phase is waited for"};
+  }
+  if (earlier.kind == cp_async) {
+    return {"cp-async-source-reused",
+            "the thread that issued the copy must wait with cp.async.wait_group, and a barrier must carry that to the "
+            "writer"};
+  }
+  if ((later.kind == load || later.kind == cp_async) && later.write && !global) {
     return {"slot-reloaded-early", "the threads that use the slot must release it before it is loaded again"};
   }
   if (later.kind != thread) {

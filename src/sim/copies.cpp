@@ -189,8 +189,6 @@ class StoreAgent final : public Agent {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> runs_;
 };
 
-constexpr std::uint32_t kNoCta = ~0u;
-
 void check_load(const LoadJob& job) {
   const View* view = &self().view;
   Accessor to{.record = {.who = job.load, .site = job.site, .kind = AccessKind::load, .write = true},

@@ -57,32 +57,11 @@ void tell(Mbarrier& barrier, Thread& thread, Semantics semantics, Scope scope) {
   advance(thread.view);
 }
 
-// The barrier that the running thread means, if it may use it.
-Mbarrier* usable(const void* pointer, SiteId site) {
-  if (!well_placed(pointer, site)) return nullptr;
-  Mbarrier* barrier = find_mbarrier(pointer);
-  if (!barrier || !barrier->live) {
-    complain("mbarrier-uninitialised", site, barrier_name(pointer) + " was used as an mbarrier before mbarrier.init.");
-    return nullptr;
-  }
-  const Thread& thread = self();
-  if (barrier->cta->alive == 0) {
-    complain("cluster-peer-gone", site,
-             barrier_name(pointer) + " belongs to " + grid().cta_text(barrier->cta->index) +
-                 " of the cluster, whose threads have all returned.");
-  }
-  if (grid().checking() && !knows_init(thread, *barrier)) {
-    complain("mbarrier-init-race", site,
-             barrier_name(pointer) + " was used by " + grid().checker().describe(thread.view.self) +
-                 ", and no barrier orders that after its mbarrier.init.");
-  }
-  if (barrier->cta != thread.cta && !barrier->published) {
-    complain("mbarrier-init-unfenced", site,
-             barrier_name(pointer) +
-                 " was used from another CTA, and its mbarrier.init was not followed by "
-                 "fence.mbarrier_init.");
-  }
-  return barrier;
+void complain_over_arrival(const Mbarrier& barrier, const std::string& who, SiteId site) {
+  complain("mbarrier-over-arrival", site,
+           who + " arrived on " + barrier_name(barrier.cta->window + barrier.offset) +
+               ", which was not waiting for any more arrivals: it was initialised for " +
+               std::to_string(barrier.expected) + " in each phase.");
 }
 
 void try_complete(Mbarrier& barrier) {
@@ -155,6 +134,33 @@ void mark_live(const Mbarrier& barrier, bool live) {
 
 }  // namespace
 
+Mbarrier* usable_mbarrier(const void* pointer, SiteId site) {
+  if (!well_placed(pointer, site)) return nullptr;
+  Mbarrier* barrier = find_mbarrier(pointer);
+  if (!barrier || !barrier->live) {
+    complain("mbarrier-uninitialised", site, barrier_name(pointer) + " was used as an mbarrier before mbarrier.init.");
+    return nullptr;
+  }
+  const Thread& thread = self();
+  if (barrier->cta->alive == 0) {
+    complain("cluster-peer-gone", site,
+             barrier_name(pointer) + " belongs to " + grid().cta_text(barrier->cta->index) +
+                 " of the cluster, whose threads have all returned.");
+  }
+  if (grid().checking() && !knows_init(thread, *barrier)) {
+    complain("mbarrier-init-race", site,
+             barrier_name(pointer) + " was used by " + grid().checker().describe(thread.view.self) +
+                 ", and no barrier orders that after its mbarrier.init.");
+  }
+  if (barrier->cta != thread.cta && !barrier->published) {
+    complain("mbarrier-init-unfenced", site,
+             barrier_name(pointer) +
+                 " was used from another CTA, and its mbarrier.init was not followed by "
+                 "fence.mbarrier_init.");
+  }
+  return barrier;
+}
+
 Mbarrier* find_mbarrier(const void* pointer) {
   Cta* cta = grid().shared_owner(pointer);
   if (!cta) return nullptr;
@@ -171,6 +177,16 @@ bool knows_init(const Thread& thread, const Mbarrier& barrier) {
 void credit(Mbarrier& barrier, std::uint32_t bytes) {
   barrier.tx -= bytes;
   barrier.received_bytes += bytes;
+  try_complete(barrier);
+}
+
+void arrive_for_copies(Mbarrier& barrier, Actor copies, Epoch last, SiteId site) {
+  barrier.clock.raise(copies, {.seen = last});
+  if (barrier.pending == 0) {
+    complain_over_arrival(barrier, "cp.async.mbarrier.arrive", site);
+    return;
+  }
+  --barrier.pending;
   try_complete(barrier);
 }
 
@@ -208,7 +224,7 @@ void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
 
 void mbarrier_inval(std::uint64_t* pointer, Site site) {
   const Call call = enter_call(site, Operation::mbarrier_inval);
-  Mbarrier* barrier = call.dropped() ? nullptr : usable(pointer, call.site);
+  Mbarrier* barrier = call.dropped() ? nullptr : usable_mbarrier(pointer, call.site);
   if (!barrier) return;
   barrier->live = false;
   mark_live(*barrier, false);
@@ -219,7 +235,7 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
       enter_call(site, arrive.expects ? Operation::mbarrier_arrive_expect_tx : Operation::mbarrier_arrive);
   if (call.dropped()) return 0;
   grid().yield();
-  Mbarrier* barrier = usable(arrive.barrier, call.site);
+  Mbarrier* barrier = usable_mbarrier(arrive.barrier, call.site);
   if (!barrier) return 0;
   Thread& thread = self();
   const std::uint64_t state = token_of(*barrier);
@@ -232,10 +248,7 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
   note_remote_arrival(*barrier, call.site);
   if (call.mutation != MutationKind::relax) tell(*barrier, thread, arrive.semantics, arrive.scope);
   if (barrier->pending < arrive.count) {
-    complain("mbarrier-over-arrival", call.site,
-             grid().checker().describe(thread.view.self) + " arrived on " + barrier_name(arrive.barrier) +
-                 ", which was not waiting for any more arrivals: it was initialised for " +
-                 std::to_string(barrier->expected) + " in each phase.");
+    complain_over_arrival(*barrier, grid().checker().describe(thread.view.self), call.site);
     return state;
   }
   barrier->pending -= arrive.count;
@@ -253,7 +266,7 @@ void mbarrier_expect_tx(std::uint64_t* pointer, std::uint32_t bytes, Space, Site
   if (call.dropped()) return;
   if (call.mutation == MutationKind::more_bytes) bytes += 16;
   if (call.mutation == MutationKind::fewer_bytes) bytes -= std::min(bytes, 16u);
-  if (Mbarrier* barrier = usable(pointer, call.site)) {
+  if (Mbarrier* barrier = usable_mbarrier(pointer, call.site)) {
     expect(*barrier, bytes, call.site);
     try_complete(*barrier);
   }
@@ -262,7 +275,7 @@ void mbarrier_expect_tx(std::uint64_t* pointer, std::uint32_t bytes, Space, Site
 void mbarrier_complete_tx(std::uint64_t* pointer, std::uint32_t bytes, Site site) {
   const Call call = enter_call(site, Operation::mbarrier_complete_tx);
   if (call.dropped()) return;
-  if (Mbarrier* barrier = usable(pointer, call.site)) credit(*barrier, bytes);
+  if (Mbarrier* barrier = usable_mbarrier(pointer, call.site)) credit(*barrier, bytes);
 }
 
 std::uint32_t mbarrier_pending_count(std::uint64_t state) {
@@ -281,7 +294,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
   } else {
     g.yield();
   }
-  Mbarrier* barrier = usable(wait.barrier, call.site);
+  Mbarrier* barrier = usable_mbarrier(wait.barrier, call.site);
   if (!barrier) {
     // A barrier that does not exist never completes.
     if (wait.kind == WaitKind::block) g.block({.site = call.site, .object = wait.barrier, .parity = parity});

@@ -7,6 +7,7 @@
 
 #include "clock.hpp"
 #include "lifetime.hpp"
+#include "sites.hpp"
 
 namespace gantry::sim {
 
@@ -40,6 +41,12 @@ bool knows_init(const Thread& thread, const Mbarrier& barrier);
 // Bytes arrive for a barrier; called by operations when they land.
 void credit(Mbarrier& barrier, std::uint32_t bytes);
 
+// The copies of a thread up to `last` are written, and arrive.
+void arrive_for_copies(Mbarrier& barrier, Actor copies, Epoch last, SiteId site);
+
 Mbarrier* find_mbarrier(const void* pointer);
+
+// The barrier that the running thread means; null, and a finding, where it may not use it.
+Mbarrier* usable_mbarrier(const void* pointer, SiteId site);
 
 }  // namespace gantry::sim

@@ -23,11 +23,13 @@ namespace gantry::sim {
 
 inline constexpr std::uint32_t kChunk = 16;
 
-// What accessed: a thread, or an operation that a thread started. Loads and bulk writes are known by the number of the
-// operation, since the phase that a load ends in is known only once it has landed, and two writes of one bulk group are
-// not ordered; the others by an actor and an epoch of it.
-enum class AccessKind : std::uint8_t { thread, load, bulk_read, bulk_write, wgmma };
-inline bool by_number(AccessKind kind) { return kind == AccessKind::load || kind == AccessKind::bulk_write; }
+// What accessed: a thread, or an operation that a thread started. Loads, bulk writes and cp.async are known by the
+// number of the operation, since the phase that a load ends in is known only once it has landed, and two writes of one
+// group are not ordered; the others by an actor and an epoch of it.
+enum class AccessKind : std::uint8_t { thread, load, bulk_read, bulk_write, wgmma, cp_async };
+inline bool by_number(AccessKind kind) {
+  return kind == AccessKind::load || kind == AccessKind::bulk_write || kind == AccessKind::cp_async;
+}
 
 struct Record {
   std::uint32_t who = 0;  // the number of the operation, or the CTA of the actor
@@ -43,6 +45,8 @@ struct Record {
   arch::Scope scope : 2 = arch::Scope::cta;
   std::uint8_t size_log : 3 = 0;
 
+  // Through the generic proxy; the others go through the async one.
+  bool generic() const { return kind == AccessKind::thread || kind == AccessKind::cp_async; }
   Actor actor() const { return {who, local}; }
   // Made by the same thread, or by the same asynchronous operation or group of them.
   bool same_origin(const Record& other) const {

@@ -70,6 +70,14 @@ const char* to_text(Operation operation) {
       return "TMA reduction";
     case Operation::tensor_prefetch:
       return "TMA prefetch";
+    case Operation::cp_async:
+      return "cp.async";
+    case Operation::cp_async_commit_group:
+      return "cp.async.commit_group";
+    case Operation::cp_async_wait_group:
+      return "cp.async.wait_group";
+    case Operation::cp_async_mbarrier_arrive:
+      return "cp.async.mbarrier.arrive";
     case Operation::bulk_load:
       return "bulk load";
     case Operation::bulk_store:
@@ -127,6 +135,9 @@ bool can_drop(Operation operation) {
     case Operation::fence_thread:
     case Operation::fence_tensormap_acquire:
     case Operation::fence_tensormap_release:
+    case Operation::cp_async_commit_group:
+    case Operation::cp_async_wait_group:
+    case Operation::cp_async_mbarrier_arrive:
     case Operation::bulk_commit_group:
     case Operation::bulk_wait_group:
     case Operation::bulk_wait_group_read:

@@ -11,6 +11,7 @@
 
 #include "bulk_group.hpp"
 #include "clock.hpp"
+#include "cp_async.hpp"
 #include "fiber.hpp"
 #include "flags.hpp"
 #include "mma.hpp"
@@ -45,6 +46,7 @@ struct Thread {
   SiteId last_site = 0;  // of its last operation
   const char* role = "";
   std::unique_ptr<BulkGroups> bulk;
+  std::unique_ptr<ThreadCopies> copies;  // with cp.async; made on first use
   WgmmaThread wgmma;
   std::unique_ptr<MmaOperands> mma;         // made on first use
   std::array<ClockRef, 3> release_fence;    // by scope: what a fence before a relaxed store publishes

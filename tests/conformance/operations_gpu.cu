@@ -1,4 +1,5 @@
 // The operations of warps and CTAs in the conformance suite, translated for a GPU.
+#include "cp_async_cases.hpp"
 #include "gpu_machine.cuh"
 #include "mma_cases.hpp"
 #include "thread_cases.hpp"
@@ -8,6 +9,7 @@ namespace gantry::conformance {
 void add_operations_on_gpu(Cases<GpuMachine>& cases) {
   add_warp_products(cases);
   add_thread_operations(cases);
+  add_copies_of_threads(cases);
 }
 
 }  // namespace gantry::conformance

@@ -7,6 +7,7 @@
 
 #include "control_cases.hpp"
 #include "copy_cases.hpp"
+#include "cp_async_cases.hpp"
 #include "example_cases.hpp"
 #include "interleave_cases.hpp"
 #include "math_cases.hpp"
@@ -37,6 +38,7 @@ Cases<Machine> all_cases() {
   add_products_of_every_width(cases);
   add_warp_products(cases);
   add_thread_operations(cases);
+  add_copies_of_threads(cases);
   add_examples(cases);
   add_control(cases);
   add_approximations(cases);
