@@ -116,14 +116,46 @@ def example_problems(include_dir):
     return problems
 
 
+# Where pages and sources are, and what may name a page in a comment. Everything else in a checkout is built.
+TEXT_FOLDERS = ("bench", "cmake", "docs", "examples", "include", "scripts", "src", "tests", "tools")
+NAMES_PAGES = SOURCE_SUFFIXES | {".py", ".sh", ".cmake", ".txt"}
+
+
+def text_files(root, suffixes):
+    """Files of the repository with one of these suffixes, those at its root first."""
+    found = [*root.glob("*"), *(path for folder in TEXT_FOLDERS for path in (root / folder).rglob("*"))]
+    return sorted(path for path in found if path.suffix in suffixes and path.is_file())
+
+
+def anchors(page):
+    """What '#...' may name in a page: its headings, as GitHub spells them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.replace("`", "").lower()).strip().replace(" ", "-") for title in titles}
+
+
 def link_problems(root):
-    """Links between pages of the repository that lead nowhere."""
+    """Links between pages of the repository that lead nowhere, and pages that sources name and that are not there."""
     problems = []
-    for page in [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]:
+    for page in text_files(root, {".md"}):
+        name = page.relative_to(root).as_posix()
         for number, line in enumerate(page.read_text().splitlines(), 1):
-            for target in re.findall(r"\]\(([^)#\s]+)", line):
-                if "://" not in target and not (page.parent / target).exists():
-                    problems.append(f"{page.relative_to(root).as_posix()}:{number}: links to {target}, which is not there.")
+            for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", line):
+                if "://" in target:
+                    continue
+                goal = page.parent / target if target else page
+                if not goal.exists():
+                    problems.append(f"{name}:{number}: links to {target}, which is not there.")
+                elif anchor and goal.suffix == ".md" and anchor not in anchors(goal):
+                    problems.append(f"{name}:{number}: links to #{anchor}, which is no heading of {goal.name}.")
+    for path in text_files(root, NAMES_PAGES):
+        name = path.relative_to(root).as_posix()
+        if name.startswith("tests/structure/"):
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            for target in re.findall(r"\bdocs/[\w\-/]+\.md\b", line):
+                if not (root / target).exists():
+                    problems.append(f"{name}:{number}: names {target}, which is not there.")
     return problems
 
 

@@ -122,9 +122,35 @@ class Examples(Tree):
 
 class Links(Tree):
     def test_a_link_to_a_missing_page_is_found_and_other_links_are_left_alone(self):
-        self.write("docs/a.md", "[up](../README.md#here), [web](https://example.org/x), [top](#top)\n[gone](b.md)\n")
-        self.write("README.md", "[a](docs/a.md) and [docs](docs)\n")
-        self.assertEqual(headers.link_problems(self.root), ["docs/a.md:2: links to b.md, which is not there."])
+        self.write("docs/a.md", "# Top\n[up](../README.md#here), [web](https://example.org/x#y), [top](#top)\n[gone](b.md)\n")
+        self.write("README.md", "## Here\n[a](docs/a.md) and [docs](docs)\n")
+        self.assertEqual(headers.link_problems(self.root), ["docs/a.md:3: links to b.md, which is not there."])
+
+    def test_pages_beside_the_examples_are_read_too(self):
+        self.write("examples/bugs/README.md", "[gone](../../docs/hazards/gone.md)\n")
+        self.assertEqual(
+            headers.link_problems(self.root),
+            ["examples/bugs/README.md:1: links to ../../docs/hazards/gone.md, which is not there."],
+        )
+
+    def test_an_anchor_names_a_heading_of_its_page(self):
+        self.write("docs/a.md", "[b](b.md#why-256-and-not-more), [c](b.md#what), [here](#nowhere)\n")
+        self.write("docs/b.md", "## Why `256`, and not more\n```\n# What\n```\n")
+        self.assertEqual(
+            headers.link_problems(self.root),
+            [
+                "docs/a.md:1: links to #what, which is no heading of b.md.",
+                "docs/a.md:1: links to #nowhere, which is no heading of a.md.",
+            ],
+        )
+
+    def test_a_page_that_a_source_names_is_there(self):
+        self.write("docs/design/a.md", "# A\n")
+        self.write("include/gantry/gemm/a.hpp", "// As docs/design/a.md says,\n// and docs/performance.md.\n")
+        self.assertEqual(
+            headers.link_problems(self.root),
+            ["include/gantry/gemm/a.hpp:2: names docs/performance.md, which is not there."],
+        )
 
 
 if __name__ == "__main__":
