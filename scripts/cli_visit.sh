@@ -5,7 +5,7 @@
 #                                         on any machine: puts the program of BUILD (build/release unless given), the headers of TREE
 #                                         (this one) and the libraries that a bare machine lacks into build/cli_visit
 #   scripts/cli_visit.sh                  on the machine with the GPU: runs what was packed, or builds it with CMake first
-#   scripts/cli_visit.sh --table          the same, but measures the table of docs/performance.md, "Through the command line"
+#   scripts/cli_visit.sh --table          the same, but measures the table of docs/measurements/default-choice.md
 #
 # What it prints goes to cli.log, the record to cli.json and the plot to cli.svg, in $OUT or in build/cli_visit; records of the
 # table to table_*.json. Fails if a command failed. Takes about two minutes, the table five.

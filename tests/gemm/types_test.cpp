@@ -51,8 +51,8 @@ TEST(SumsOfTypes, UseTheWholeRangeOfIntegers) {
 
 // ---- 8-bit floats
 
-// The tensor core aligns products and sum to the largest and keeps 13 bits below it (docs/hardware.md): beside 2^16,
-// ones are lost. Promoted, only those of the same 128 of K are.
+// The tensor core aligns products and sum to the largest and keeps 13 bits below it (docs/measurements/hardware.md):
+// beside 2^16, ones are lost. Promoted, only those of the same 128 of K are.
 template <Kind kind>
 float sum_of_large_and_ones() {
   TypedProduct<kind> product({.m = 1, .n = 1, .k = 384});

@@ -128,7 +128,7 @@ TEST(TmaOperations, AStoreOfSeveralElementsToOneAddressIsRefusedButALoadAndARedu
   EXPECT_TRUE(check_operation(TmaOp::store, map).empty());
 }
 
-// docs/hardware.md: with 5 columns of f32 a store also writes columns 5 to 7.
+// docs/measurements/hardware.md: with 5 columns of f32 a store also writes columns 5 to 7.
 TEST(TmaOperations, AStoreThatEndsInsideAChunkIsWarnedOf) {
   for (const TmaOp op : {TmaOp::store, TmaOp::reduce_add, TmaOp::load, TmaOp::prefetch}) {
     const TmaDescriptorParams map =

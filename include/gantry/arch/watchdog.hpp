@@ -25,7 +25,7 @@
 namespace gantry::arch::watchdog {
 
 // An mbarrier as it lies in shared memory. The PTX ISA keeps it opaque; this is what an H200 was seen to write
-// (docs/hardware.md): the parity of the phase that is not complete, and counts as negative numbers.
+// (docs/measurements/hardware.md): the parity of the phase that is not complete, and counts as negative numbers.
 class BarrierWord {
  public:
   GANTRY_HD constexpr explicit BarrierWord(std::uint64_t bits) : bits_(bits) {}

@@ -28,7 +28,7 @@ struct EpilogueStaticCheck : EpilogueRefused<rule, values...> {};
 template <EpilogueRule rule, std::int64_t... values>
 struct EpilogueStaticCheck<false, rule, values...> {};
 
-// The first reason of a policy, or a blank one. (A template: see docs/decisions/004.)
+// The first reason of a policy, or a blank one. (A template: see docs/design/decisions/004.)
 template <class Policy>
 GANTRY_HD constexpr EpilogueReason first_reason(const Policy& policy) noexcept {
   return policy.reasons.empty() ? EpilogueReason{} : policy.reasons[0];

@@ -99,7 +99,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   return out;
 }
 
-// How it is staged, as docs/performance.md writes it: stages of the main loop, columns of a subtile, buffers of C and
+// How it is staged, as docs/measurements writes it: stages of the main loop, columns of a subtile, buffers of C and
 // D; "s4 E64 C2 D2 reuse". A D that is stored behind the next tile has no subtiles: "s4".
 GANTRY_HD constexpr GemmName staging_text(const GemmOptions& o) {
   GemmName out;

@@ -91,8 +91,8 @@ GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, bool 
 }  // namespace detail
 
 // How an epilogue that leaves it open is staged: columns and rows of a subtile, buffers of C and D, as measured
-// (docs/performance.md). What decides is how many bytes of a row go at once, against the stages of the main loop that
-// they cost. `k` is that of the products; 0: not known, and taken to be long. Requires tile and schedule.
+// (docs/measurements/fused-gemm.md). What decides is how many bytes of a row go at once, against the stages of the main
+// loop that they cost. `k` is that of the products; 0: not known, and taken to be long. Requires tile and schedule.
 GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
   const int sums = o.tile.m * o.tile.n;
   const bool pingpong = o.schedule == GemmSchedule::pingpong, large = sums >= 128 * 256, small = sums <= 128 * 128;

@@ -35,7 +35,7 @@ GANTRY_HD constexpr int leaf_number(TupleView profile, BasisPath path) {
   return n;
 }
 
-// A template: see docs/decisions/004.
+// A template: see docs/design/decisions/004.
 template <class L>
 GANTRY_HD constexpr int coordinate_axes(const L& l) {
   return leaf_count(coprofile(l));

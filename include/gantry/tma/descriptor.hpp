@@ -30,8 +30,8 @@ inline constexpr int kTmaMaxSpatialRank = 3;
 // `element_strides` is the innermost dimension; `strides[i]` is the byte stride of dimension i + 1
 // (that of dimension 0 is the element size). Dimensions of an im2col map are C, W, H, D, N; those of an interleaved
 // map, tiled or im2col, are W, H, D, C, N: a position along W is a slice of channels, 16 or 32 bytes, and C counts
-// slices, of which a copy moves one (docs/hardware.md). Im2col corners are in W, H, D order. Entries beyond the rank,
-// `box` of an im2col map and the im2col fields of a tiled map are not read.
+// slices, of which a copy moves one (docs/measurements/hardware.md). Im2col corners are in W, H, D order. Entries
+// beyond the rank, `box` of an im2col map and the im2col fields of a tiled map are not read.
 struct TmaDescriptorParams {
   TmaMode mode = TmaMode::tiled;
   TmaDataType data_type = TmaDataType::u8;

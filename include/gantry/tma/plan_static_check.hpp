@@ -31,7 +31,7 @@ struct TmaPlanStaticCheck : TmaPlanRefused<rule, values...> {};
 template <TmaPlanRule rule, std::int64_t... values>
 struct TmaPlanStaticCheck<false, rule, values...> {};
 
-// The first reason of a plan, or a blank one. (Templates, these: see docs/decisions/004.)
+// The first reason of a plan, or a blank one. (Templates, these: see docs/design/decisions/004.)
 template <class Plan>
 GANTRY_HD constexpr TmaReason first_reason(const Plan& plan) noexcept {
   return plan.reasons.empty() ? TmaReason{} : plan.reasons[0];

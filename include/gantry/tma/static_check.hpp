@@ -19,7 +19,7 @@ GANTRY_HD constexpr TmaViolation first_refusal(const Violations& violations) noe
   return {};
 }
 
-// validate(params), as a template: see docs/decisions/004.
+// validate(params), as a template: see docs/design/decisions/004.
 template <class Params>
 GANTRY_HD constexpr TmaViolations violations_of(const Params& params) noexcept {
   return validate(params);

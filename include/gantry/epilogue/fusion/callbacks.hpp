@@ -32,7 +32,7 @@ namespace gantry::fusion {
 
 namespace detail {
 
-// A template: see docs/decisions/004.
+// A template: see docs/design/decisions/004.
 template <class AnyGraph>
 GANTRY_HD constexpr bool has_deterministic(const AnyGraph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {

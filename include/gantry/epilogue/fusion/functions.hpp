@@ -1,5 +1,6 @@
 // The element functions of a fusion graph, computed: `apply<f>(a, b, c)`, the same on both machines up to the error
-// that stands beside each function (detail/arithmetic.hpp, detail/activations.hpp). docs/fusion.md has them as a table.
+// that stands beside each function (detail/arithmetic.hpp, detail/activations.hpp). docs/reference/fusion.md has them
+// as a table.
 //
 // A user function is a type with a name and a `call` of one to three floats. UserFunctions<...> goes with the graph;
 // Node::user is the position in it.

@@ -9,8 +9,8 @@
 //
 //   values      acc, c, alpha, beta, inf, numbers; scalar(s), row(v), col(v), load(x:bf16 col); names of statements
 //   above arguments   name, `:type` where it is not f32, `= number` for what stands in when it is left out operators +
-//   - * / > < and parentheses; functions as in docs/fusion.md; round(x:bf16) outputs     after the type: `row` or
-//   `col`; `optional` where it may be left out; `deterministic` for a reduction
+//   - * / > < and parentheses; functions as in docs/reference/fusion.md; round(x:bf16) outputs     after the type:
+//   `row` or `col`; `optional` where it may be left out; `deterministic` for a reduction
 // parse_graph tells what is wrong; graph() gives the graph alone, and stops the build in a constant expression.
 //
 // Example:

@@ -37,7 +37,7 @@ GANTRY_HD constexpr bool is_mask(const Argument& a) { return is_auxiliary(a) && 
 // Travels through shared memory by TMA.
 GANTRY_HD constexpr bool is_staged(const Argument& a) { return is_auxiliary(a) && !is_mask(a); }
 
-// A template: see docs/decisions/004.
+// A template: see docs/design/decisions/004.
 template <class AnyGraph>
 GANTRY_HD constexpr bool has_staged(const AnyGraph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {

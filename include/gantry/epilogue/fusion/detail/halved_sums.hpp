@@ -7,7 +7,7 @@
 
 namespace gantry::fusion::detail {
 
-// Whether every use of a node, and there is one, satisfies `accepts(user)`. (Templates: see docs/decisions/004.)
+// Whether every use of a node, and there is one, satisfies `accepts(user)`. (Templates: see docs/design/decisions/004.)
 template <class AnyGraph, class Accepts>
 GANTRY_HD constexpr bool all_uses(const AnyGraph& graph, int node, const Accepts& accepts) {
   bool used = false;
