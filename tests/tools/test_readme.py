@@ -1,4 +1,4 @@
-"""What the first page shows is what happens: its program is the example that CI runs, its product prints what it says."""
+"""What the first page and the guide show is what happens: programs are examples that CI runs, commands are understood."""
 
 import os
 import re
@@ -45,6 +45,32 @@ class Readme(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual(outline(shown), outline(done.stdout.decode()))
+
+
+class Guide(unittest.TestCase):
+    PAGES = sorted((ROOT / "docs" / "guide").glob("*.md"))
+
+    def test_its_programs_are_examples(self):
+        examples = [path.read_text() for path in (ROOT / "examples").glob("*.cpp")]
+        shown = [
+            (page.name, code)
+            for page in self.PAGES
+            for code in re.findall(r"```c\+\+\n(.*?)```", page.read_text(), re.DOTALL)
+        ]
+        self.assertGreaterEqual(len(shown), 4)
+        for name, code in shown:
+            self.assertTrue(any(code in example for example in examples), f"{name} shows what is in no example:\n{code}")
+
+    def test_its_commands_are_understood(self):
+        commands = []
+        for page in self.PAGES:
+            text = page.read_text().replace("\\\n", " ")
+            commands += [(page.name, line) for line in re.findall(r"^\$ gantry (.*)$", text, re.MULTILINE)]
+        self.assertGreaterEqual(len(commands), 6)
+        for name, line in commands:
+            arguments = shlex.split(line.split(" | ")[0])
+            done = subprocess.run([os.environ["GANTRY"], *arguments], capture_output=True, timeout=120)
+            self.assertIn(done.returncode, (0, 1, 77), f"{name}: gantry {line}\n{done.stderr.decode()}")
 
 
 if __name__ == "__main__":
