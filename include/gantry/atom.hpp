@@ -1,5 +1,5 @@
-// Where tensors and operations meet: copy and MMA atoms, tiled copies and tiled MMAs, copy and gemm. Includes the whole
-// layer.
+// Copy and MMA atoms, tiled copies and tiled MMAs, copy and gemm: the layer that joins tensors and hardware operations.
+// Includes the whole layer.
 #pragma once
 
 #include <gantry/atom/accumulator.hpp>

@@ -1,5 +1,4 @@
-// Who may touch which buffer when: stages, phases, and the pipelines over mbarriers and bulk groups. Includes the whole
-// layer.
+// Pipelines over mbarriers and bulk groups: stages, phases, who may access which buffer when. Includes the whole layer.
 #pragma once
 
 #include <gantry/pipeline/async.hpp>

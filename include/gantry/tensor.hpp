@@ -1,4 +1,4 @@
-// Tensors: pointers with a memory, layouts as types, tiling, partitioning, coordinates. Includes the whole layer.
+// Tensors: pointers with a memory space, layouts as types, tiling, partitioning, coordinates. Includes the whole layer.
 #pragma once
 
 #include <gantry/tensor/access.hpp>

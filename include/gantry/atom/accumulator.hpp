@@ -1,9 +1,9 @@
 // Accumulators of a tiled MMA as a tensor in registers: (registers of an instruction, repetitions along M and N).
 //
-// They are not ordinary registers. Between the first product and the wait that covers the last one they may not be
-// touched; the hardware operation's own type guards that (arch/wgmma.hpp), and this tensor stands on it. It owns its
-// registers, is made in place and never copied; views of it (slices, retile_S of a tiled copy) read and write the same
-// registers.
+// They are not ordinary registers: between the first wgmma and the wait that covers the last one they must not be
+// accessed. The accumulator type of the operation enforces that (arch/wgmma.hpp), and this tensor is built on it. It
+// owns its registers, is constructed in place and never copied; views of it (slices, retile_S of a tiled copy) read and
+// write the same registers.
 //
 // Example at namespace scope:
 //     struct Mma {
@@ -137,7 +137,7 @@ struct FragmentC {
 
 }  // namespace detail
 
-// Accumulators for a tile (M, N) of C. Not initialised: the first product does not add.
+// Accumulators for a tile (M, N) of C. Not initialised: the first wgmma overwrites them (scale-d = 0).
 template <class C, StaticValue Shape>
 GANTRY_INLINE auto partition_fragment_C(const TiledMma<C>&, Shape) {
   using L = detail::FragmentC<C, static_type<Shape>>;

@@ -1,6 +1,6 @@
 // copy(atom, from, to): issues the instructions of a copy atom for every block of two partitions, in compile-time
-// loops. copy(from, to) finds the widest accesses by itself; copy_if(predicate, ...) leaves out what the predicate
-// denies.
+// loops. copy(from, to) vectorises by itself; copy_if(predicate, ...) skips elements or instructions whose predicate is
+// false.
 //
 // A partition is ((what one instruction moves, ...), repetitions...), as TiledCopy makes it: instruction i moves the
 // i-th run of elements on both sides. Extents are known at compile time, so registers stay registers. Shared and global
@@ -70,7 +70,8 @@ struct VectorPlan {
   Layout walk;
 };
 
-// What bounds the width of an access to one side: its layout's alignment in memory, and what a swizzle keeps together.
+// What bounds the width of an access on one side: the alignment of its layout in memory, and the chunk that a swizzle
+// keeps contiguous.
 template <class T>
 GANTRY_HD constexpr std::int64_t aligned_elements() {
   if (kInRegisters<T>) return 128;

@@ -1,5 +1,5 @@
 // gemm(mma, a, b, acc, accumulate): issues the instructions of a tiled MMA for every block of its fragments, in
-// compile-time loops: acc = A B, or acc += A B.
+// compile-time loops: acc = A B^T, or acc += A B^T, with A of (M, K) and B of (N, K).
 //
 // The instructions are asynchronous. Before the first, `arch::wgmma_fence()`; after the last,
 // `arch::wgmma_commit_group()` and, before the accumulators are touched, `arch::wgmma_wait_group`, with

@@ -1,10 +1,9 @@
 // Im2col copies as an atom: tiles of the im2col matrix of a convolution, pixels by channels, to and from shared memory.
 //
-// What the compiler must know (the rank, the tile, the swizzle, the element, the operation) comes from a plan that is a
-// constant, `Plan::value`; the extents of the run come with the plan that the kernel is given. `describes` says whether
-// the two belong together. One thread issues; a load completes on the barrier of with(...), which is credited the bytes
-// of the tile, or of this CTA's part and those of its peers where the tile is shared; a store completes in the thread's
-// bulk group.
+// What must be static (rank, tile, swizzle, element, operation) comes from a plan that is a constant, `Plan::value`;
+// run-time extents come with the plan that the kernel is given. `describes` says whether the two belong together. One
+// thread issues. A load completes on the mbarrier of with(...), which is credited with the bytes of the tile, or of
+// this CTA's part and those of its peers where the tile is multicast. A store completes in the thread's bulk group.
 //
 // Example at namespace scope:
 //     #include <gantry/layout/smem_atoms.hpp>
@@ -64,7 +63,7 @@ struct Im2colCopy {
     return {TmaCopyAtom{op, map}.with(hint), plan};
   }
 
-  // Whether a plan of the run has all that the compiler took for granted.
+  // True if a run-time plan agrees with the static one in everything the kernel was compiled for.
   GANTRY_HD static constexpr bool describes(const Im2colPlan& run) noexcept {
     const TmaDescriptorParams &a = Plan::value.map, &b = run.map;
     return run.ok() && run.op == op && run.ctas == Plan::value.ctas && a.rank == b.rank && a.data_type == b.data_type &&
@@ -80,7 +79,8 @@ GANTRY_HD constexpr std::int64_t im2col_offset(const Im2colPlan& plan, std::int6
   return p * static_cast<std::int64_t>(shared_row_pitch(plan.map)) / element_bytes(plan.map.data_type) + c;
 }
 
-// A tensor of pixels x channels lies as the map lays it: the first pixel, the first channel and the last element tell.
+// True if a tensor of pixels x channels lies as the map lays it out; the first pixel, the first channel and the last
+// element decide.
 template <class Plan, class S>
 struct Im2colImage {
   GANTRY_HD static constexpr bool make() {

@@ -1,4 +1,4 @@
-// From a tensor in shared memory to the descriptors that wgmma reads it by.
+// From a tensor in shared memory to the matrix descriptors of wgmma.
 //
 // The descriptor can express eight arrangements of 8 x 16-byte core matrices, K-major or MN-major at each swizzle, with
 // two strides between them. describe_matrix finds the strides of a layout, or the rule that it breaks;

@@ -1,5 +1,5 @@
-// Matrix instructions as types: MMA_Atom<Op> has the shape, the element types and, as constexpr layouts, who holds
-// what: ThrID, and (thread, value) -> element of the 64 x K, N x K and 64 x N blocks, counted column by column.
+// MMA atoms: MMA_Atom<Op> has the shape, the element types and the thread-value layouts of an instruction: ThrID, and
+// (thread, value) -> element of the 64 x K, N x K and 64 x N blocks, counted column by column.
 //
 // SM90_GMMA is `wgmma` at every N, type and major. Its A comes from shared memory or from registers, its B from shared
 // memory; an operand in shared memory is seen whole by every thread. ss_op_selector and rs_op_selector pick the widest
@@ -62,7 +62,7 @@ GANTRY_HD constexpr arch::Major major_of(Major m) { return m == Major::K ? arch:
 
 // ---- Fragments
 
-// A thread's registers of a 64 x N accumulator: pairs of columns, 8 rows down, then 8 columns on.
+// Registers of a thread in a 64 x N accumulator: pairs of columns, then 8 rows down, then 8 columns to the right.
 GANTRY_HD constexpr Layout gmma_c_layout(int n) {
   return make_layout(make_shape(make_shape(_4, _8, _4), make_shape(_2, _2, Int::fixed(n / 8))),
                      make_stride(make_stride(_128, _1, _16), make_stride(_64, _8, Int::fixed(512))));

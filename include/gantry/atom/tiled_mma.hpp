@@ -1,4 +1,4 @@
-// Matrix instructions repeated over a tile: which warpgroup takes which block, and each thread's part of A, B and C.
+// An MMA atom repeated over a tile: which warpgroup takes which block, and each thread's part of A, B and C.
 //
 // TiledMmaLayout is the description, a value: the atom, the layout of atoms over (M, N, K), and optionally how the
 // tile's modes are permuted. TiledMma<C> is its use in a kernel, where C has a `value` and the `Operation`:

@@ -1,5 +1,5 @@
-// TMA as a copy atom: a plan that is a constant gives the instruction, the coordinates and the partitions; the tensor
-// map comes at run time.
+// TMA as a copy atom: a static plan gives the instruction, the coordinates and the partitions; the tensor map comes at
+// run time.
 //
 // The plan's structure is known to the compiler (`Plan::value`, a TmaPlan, bound or not); TmaCopy<Plan> joins it with a
 // map. get_tma_tensor is the global tensor as coordinates, cut with local_tile as any tensor; tma_partition cuts both
@@ -178,7 +178,7 @@ GANTRY_INLINE void for_each_box(const G& gmem, const S& smem, const F& f) {
 
 namespace detail {
 
-// Issues with the hint of the call as the last operand, or without one.
+// Issues with the cache hint of the call as the last operand, or without one.
 template <class F>
 GANTRY_INLINE void with_hint(TmaCacheHint hint, const F& issue) {
   if (hint == TmaCacheHint::none) {

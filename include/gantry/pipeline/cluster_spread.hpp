@@ -1,9 +1,9 @@
-// Which CTAs of a cluster feed this one, and which thread tells each that a stage is free.
+// Which CTAs of a cluster multicast into this one, and which thread signals each of them that a stage is empty.
 //
-// In a cluster of X by Y CTAs a tile of one operand goes to the CTAs with the same x, of the other to those with the
-// same y. So a CTA's stage is filled by every CTA of its row and of its column, X + Y - 1 of them with itself, and all
-// of them must hear that it was released. The signals of a group of consumers are spread over its threads: each sends
-// one at most, and those of a warpgroup come from its four warps in turn.
+// In a cluster of X by Y CTAs a tile of one operand is multicast to the CTAs with the same x, a tile of the other to
+// those with the same y. So a stage of a CTA is filled by every CTA of its row and of its column, X + Y - 1 of them
+// with itself, and a release must reach all of them. The arrivals of a group of consumers are spread over its threads:
+// each sends one at most, and those of a warpgroup come from its four warps in turn.
 //
 // Example:
 //     using namespace gantry;

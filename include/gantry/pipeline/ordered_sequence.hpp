@@ -1,5 +1,5 @@
-// Groups of threads that take turns: two math warpgroups of which one multiplies while the other writes out, each part
-// of the work by one group at a time and always in the same order.
+// Groups of threads that take turns. In a pingpong kernel one math warpgroup issues wgmmas while the other runs its
+// epilogue: each part of the work is done by one group at a time, always in the same order.
 //
 // The work of a round has `Depth` parts. A group waits for its turn in a part, does it, and hands the part to the next
 // group, the last one back to the first; the barriers of a part are one for each group. All `group_size` threads of a
@@ -57,7 +57,7 @@ class OrderedSequenceBarrier {
     }
   }
 
-  // Until it is this group's turn in the current part.
+  // Waits until it is this group's turn in the current part.
   GANTRY_INLINE void wait(Site site = Site::here()) { arch::wait(&turn_[part_.index()][group_], part_.phase(), site); }
 
   // Hands the current part to the next group and goes on to the next part.
@@ -67,7 +67,7 @@ class OrderedSequenceBarrier {
     advance();
   }
 
-  // Goes on to the next part without taking a turn in this one. All groups do, or none.
+  // Skips this part without taking a turn in it. All groups do, or none.
   GANTRY_INLINE void advance() { ++part_; }
 
  private:

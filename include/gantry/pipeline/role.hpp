@@ -1,12 +1,12 @@
-// What a thread is to a pipeline, and what a try of it found.
+// The role of a thread in a pipeline, and the token of a non-blocking test.
 //
 // A role says which of this thread's calls count: a producer acquires, commits and drains; a consumer releases. Calls
-// of a role that the thread does not have do nothing, so that every thread can run the same lines while the barriers
-// count one arrival for each thread that has the role. Whoever reads a stage waits for it, with the role or without;
-// one whose release does not count must be known to have read before another releases for it (`syncwarp`, a named
-// barrier).
+// of a role that the thread does not have do nothing, so every thread can run the same code while the barriers count
+// one arrival for each thread that has the role. Every thread that reads a stage waits for it, with the role or
+// without. A thread whose release does not count must have finished reading before another releases for it (`syncwarp`,
+// a named barrier).
 //
-// A token is handed from a try to the blocking call, which then waits only if the try found nothing.
+// A token is passed from a try call to the blocking call, which then waits only if the stage was not ready.
 //
 // Example:
 //     constexpr auto role = gantry::PipelineRole::producer;

@@ -1,4 +1,4 @@
-// Where a pipeline stands: a stage and the parity of its current lap.
+// The state of a pipeline: a stage index and the phase parity of its current lap.
 //
 // Invariant: `index() < Stages`, and the phase flips each time the index wraps. A state runs on across the tiles of a
 // persistent kernel and is never reset.

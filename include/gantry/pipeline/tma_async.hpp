@@ -1,9 +1,9 @@
 // A ring of stages filled by TMA and emptied by consumers: a full and an empty barrier for each stage.
 //
-// The producer, one thread of the CTA, acquires a stage (waits until it is empty, and says how many bytes will come),
-// issues copies onto its full barrier, and goes on. Consumers wait until it is full, use it, and release it. In a
-// cluster that multicasts, a stage is filled by the producers of several CTAs (`cluster_spread.hpp`), and a release
-// reaches all of them.
+// The producer, one thread of the CTA, acquires a stage (waits until it is empty, then arrives with the expected
+// transaction bytes), issues copies onto its full barrier, and continues. Consumers wait until it is full, use it, and
+// release it. In a cluster that multicasts, a stage is filled by the producers of several CTAs (`cluster_spread.hpp`),
+// and a release reaches all of them.
 //
 // Consumers release in groups: warpgroups if their number is a multiple of 128, else warps. Every thread of the group
 // calls `consumer_release` once all of them are known to have read (a wgmma wait, a named barrier, `syncwarp`); each

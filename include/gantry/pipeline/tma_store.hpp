@@ -1,10 +1,10 @@
 // A ring of buffers that are stored by TMA: bulk groups of the one thread that issues the stores.
 //
 // Stage i may be written again when the store that was committed `Stages` steps before has been read out of shared
-// memory. Groups are read in order, so that is so once at most `UnacquiredStages` of the newest are unread. Groups
-// belong to a thread: the caller elects the issuing thread once and says so in `Params::issues`. Only that thread waits
-// and commits; the others pass, and a barrier among all writers after `producer_acquire` tells them that the buffer is
-// free.
+// memory. Groups are read in order, so it suffices that at most `UnacquiredStages` of the newest are unread. Bulk
+// groups belong to a thread: the caller elects the issuing thread once and sets `Params::issues` in it. Only that
+// thread waits and commits; in the others these calls return at once, and a barrier among all writers after
+// `producer_acquire` publishes that the buffer is free.
 //
 // Example at namespace scope:
 //     using Stores = gantry::PipelineTmaStore<4>;
@@ -50,7 +50,7 @@ class PipelineTmaStore {
     if (issues_) arch::cp_async_bulk_commit_group(site);
   }
 
-  // Waits until nothing is unread: then the CTA may leave, or use the buffers for something else.
+  // Waits until nothing is unread: then the CTA may exit, or reuse the buffers.
   GANTRY_INLINE void producer_tail(const State&, Site site = Site::here()) {
     if (issues_) arch::cp_async_bulk_wait_group_read(arch::n32<0>, site);
   }

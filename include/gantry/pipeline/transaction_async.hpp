@@ -1,4 +1,4 @@
-// A ring of stages whose producers say, stage by stage, how many bytes will come: the pipeline of an epilogue's loads,
+// A ring of stages whose producers state the transaction bytes stage by stage: the pipeline of an epilogue's loads,
 // where a stage may carry one copy, several, or none.
 //
 // A stage is full when every producer has committed it and the bytes that were expected have arrived; it is empty when
@@ -53,7 +53,7 @@ class PipelineTransactionAsync : public PipelineAsync<Stages> {
     Base::init(storage, arrivals(params), name, site);
   }
 
-  // The stage will not be full before `bytes` more have come. The same thread commits it afterwards.
+  // The stage will not be full before `bytes` more have arrived. The same thread commits it afterwards.
   GANTRY_INLINE void producer_expect_transaction(const State& state, std::uint32_t bytes, Site site = Site::here()) {
     if (!this->is_producer()) return;
     arch::mbarrier_expect_tx(arch::sem_relaxed, arch::scope_cta, arch::space_shared, this->full(state), bytes, site);

@@ -1,8 +1,8 @@
 // How one element is read from and written to memory. Tensors reach shared and global memory through load_element and
 // store_element alone.
 //
-// On the GPU they are a load and a store. On the host they go through memory_hooks where a hook is set, so that whoever
-// runs a kernel there sees every byte that it touches; without hooks they copy.
+// On the GPU they are a load and a store. On the host they go through memory_hooks where a hook is set, so that the
+// simulator sees every byte that a kernel accesses; without hooks they copy.
 //
 // Example:
 //     using namespace gantry;

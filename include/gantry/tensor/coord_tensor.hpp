@@ -1,6 +1,6 @@
-// Tensors of coordinates: they point at no memory, and their elements are the coordinates that their layouts lead to.
-// Tiled and partitioned as the data is, they say which element of the problem each thread holds: for predicates, and
-// for copies that take coordinates.
+// Coordinate tensors: they point at no memory; their elements are the coordinates that their layouts map to. Tiled and
+// partitioned like the data, they say which element of the problem each thread holds: for predicates, and for copies
+// that take coordinates.
 //
 // An element is a Coordinate with one integer for every leaf of the coordinate's profile, in reading order.
 //

@@ -1,11 +1,11 @@
-// What a tensor stands on: pointers that know which memory they point into, arrays in registers, and counters of
-// coordinates that point at nothing.
+// The engines of tensors: pointers with a memory space, arrays in registers, and counting iterators that yield
+// coordinates.
 //
 // Pointer<memory, T> reads and writes elements through load_element and store_element (access.hpp); in registers it is
 // a plain T&. Elements narrower than a byte lie packed, so their pointer is an address and a count of elements.
 //
-// Everything here answers the same questions, so that a tensor need not know what it stands on: at(offset) is the
-// element, moved(offset) the same thing further on. An offset has one number for every axis; memory has one axis.
+// All of them have one interface, so that a tensor need not know its engine: at(offset) is the element, moved(offset)
+// the engine advanced by it. An offset has one number for every axis; memory has one axis.
 //
 // Example:
 //     using namespace gantry;
@@ -323,7 +323,7 @@ GANTRY_INLINE constexpr bool elem_less(const Coordinate<axes>& a, const Coordina
   return true;
 }
 
-// Points at nothing and counts: the element at an offset is the coordinate reached.
+// A counting iterator: the element at an offset is the coordinate reached.
 template <int kAxes>
 class CoordinateCounter {
  public:

@@ -1,6 +1,6 @@
-// Layouts that a kernel computes with, as types: a layout type is any type with a member `static constexpr Layout
-// value` (or a composed layout, a shape, a tiler). The value is only read in constant expressions, so that nothing of
-// it reaches the device but the numbers that an offset is made of.
+// Layouts of kernels, as types: a layout type is any type with a member `static constexpr Layout value` (or a composed
+// layout, a shape, a tiler). The value is read in constant expressions only, so that only the integers of an offset
+// reach device code.
 //
 // offset_of<L>(coordinate) is that offset: products of the coordinate's integers with constants, a constant if the
 // coordinate is one. Strides may be basis elements; an offset then has one number along each axis `v@axis`.

@@ -1,4 +1,4 @@
-// Pointers into swizzled shared memory, in the two ways a swizzle can be meant.
+// Pointers into swizzled shared memory: the swizzle applied to addresses, or to offsets.
 //
 // AddressSwizzled swizzles the byte address of every element, as TMA and wgmma do: right wherever the buffer starts,
 // and it costs the swizzle on every access. OffsetSwizzled swizzles the offset from a start that is a multiple of the

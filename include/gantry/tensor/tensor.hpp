@@ -1,11 +1,11 @@
-// A tensor: something that elements live in (pointer.hpp) and a layout that says where each of them is.
+// A tensor: an engine that holds elements (pointer.hpp) and a layout that maps coordinates to them.
 //
 // The layout is a type (static_layout.hpp), so offsets are constants or arithmetic with constants. t(i), t(i, j) and
 // t(i, coord(j, k)) are elements; with `_` among the coordinates the result is the tensor of the modes it stands for. A
 // tensor views its memory, except in registers where make_tensor<T>(layout) owns it. Extents and strides that are known
 // only at run time are `Int::unknown()` in the layout and are given to make_tensor in reading order, extents first.
 //
-// A tensor describes memory; it waits for nothing and moves nothing but the elements that are assigned.
+// A tensor describes memory; it synchronises nothing and moves only the elements that are assigned.
 //
 // Example at namespace scope:
 //     struct Matrix {  // rows of unknown length, one after the other

@@ -1,4 +1,4 @@
-// Who copies what: tiles divided among threads, and each thread's part divided into what one instruction moves.
+// Tiled copies: a tile partitioned among threads, and each thread's part into instructions.
 //
 // CopyAtomLayout describes an instruction: which elements each of its threads reads and writes. TiledCopyLayout repeats
 // it over a tile. Both are values, computed once. TiledCopy<C> is the use of C::value in a kernel: get_slice(thread)

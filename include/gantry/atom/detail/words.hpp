@@ -1,5 +1,5 @@
-// Elements of tensors as the words that instructions take: registers read and written whole, and the addresses of
-// elements in memory with and without their swizzle.
+// Elements of tensors as the words that instructions take: whole registers, and the addresses of elements in memory
+// with and without their swizzle.
 #pragma once
 
 #include <gantry/layout/inverse.hpp>
@@ -124,7 +124,7 @@ struct ByteSwizzleOf<OffsetSwizzled<P, Sw, bits>> {
   GANTRY_HD static constexpr Swizzle get() { return recast(Sw::value, sizeof_bits_v<typename P::value_type>, 8); }
 };
 
-// Elements that a swizzle keeps together: it moves chunks of 2^base bytes.
+// Elements that a swizzle keeps contiguous: it permutes chunks of 2^base bytes.
 template <class E>
 GANTRY_HD constexpr std::int64_t unswizzled_elements() {
   const Swizzle sw = ByteSwizzleOf<E>::get();

@@ -26,21 +26,21 @@ class FullEmptyRing {
     std::uint64_t empty[Stages];
   };
 
-  // Looks whether the stage is empty, and does not wait.
+  // Tests whether the stage is empty; does not wait.
   GANTRY_INLINE ProducerToken producer_try_acquire(const State& state, Site site = Site::here()) {
     return {!is_producer() || arch::mbarrier_test_wait_parity(empty(state), state.phase(), site)};
   }
 
-  // What copies into this stage signal.
+  // The mbarrier that copies into this stage complete on.
   GANTRY_INLINE std::uint64_t* producer_get_barrier(const State& state) { return &full_[state.index()]; }
 
-  // Waits until consumers have released every stage, so that no CTA leaves while others may still signal it. `state` is
+  // Waits until consumers have released every stage, so that no CTA exits while others may still signal it. `state` is
   // the one after the last stage that was filled.
   GANTRY_INLINE void producer_tail(State state, Site site = Site::here()) {
     for (int i = 0; i < Stages; ++i, ++state) wait_empty(state, site);
   }
 
-  // Looks whether the stage is full, and does not wait.
+  // Tests whether the stage is full; does not wait.
   GANTRY_INLINE ConsumerToken consumer_try_wait(const State& state, Site site = Site::here()) {
     return {arch::mbarrier_test_wait_parity(full(state), state.phase(), site)};
   }
@@ -72,8 +72,8 @@ class FullEmptyRing {
     }
   }
 
-  // A thread that does not fill stages must not wait for them to be empty: nothing holds the others back until it has
-  // looked, and the phase that it waits for may come round again.
+  // A thread that does not fill stages must not wait for them to be empty: the others need not wait for it, and the
+  // parity that it waits for may come round again before it is tested.
   GANTRY_INLINE void wait_empty(const State& state, Site site) {
     if (is_producer()) arch::wait(empty(state), state.phase(), site);
   }
