@@ -1,5 +1,5 @@
-// Bulk groups: how a thread follows the bulk stores and reductions that it issued. Groups belong to the thread that
-// committed them; another thread's wait sees nothing of them.
+// Bulk async-groups: how a thread waits for the bulk stores and reductions that it issued. Groups belong to the thread
+// that committed them; a wait in another thread returns at once.
 //
 // Example:
 //     gantry::arch::cp_async_bulk_commit_group();                       // the stores issued so far
@@ -23,7 +23,7 @@ GANTRY_INLINE void cp_async_bulk_commit_group([[maybe_unused]] Site site = Site:
 #endif
 }
 
-// Until at most N of this thread's newest groups are unfinished: read, written and visible to this thread.
+// Waits until at most N of this thread's newest groups are pending; the others are read, written and visible to it.
 template <int N>
 GANTRY_INLINE void cp_async_bulk_wait_group(n32_t<N>, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
@@ -33,7 +33,7 @@ GANTRY_INLINE void cp_async_bulk_wait_group(n32_t<N>, [[maybe_unused]] Site site
 #endif
 }
 
-// Until at most N of this thread's newest groups are still to be read out of shared memory.
+// Waits until at most N of this thread's newest groups have still to be read out of shared memory.
 template <int N>
 GANTRY_INLINE void cp_async_bulk_wait_group_read(n32_t<N>, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE

@@ -1,4 +1,4 @@
-// What a kernel asks of the machine around it: registers moved between warpgroups, and dependent launches.
+// Register reallocation between warpgroups (`setmaxnreg`) and programmatic dependent launch (`griddepcontrol`).
 //
 // Example at namespace scope:
 //     GANTRY_HD inline void divide_registers(bool producer) {
@@ -46,7 +46,7 @@ GANTRY_INLINE void setmaxnreg_inc([[maybe_unused]] Site site = Site::here()) {
 #endif
 }
 
-// Until the grids that this one depends on have finished and their memory is visible.
+// Waits until the grids that this one depends on have finished and their memory is visible.
 GANTRY_INLINE void griddepcontrol_wait([[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -55,7 +55,7 @@ GANTRY_INLINE void griddepcontrol_wait([[maybe_unused]] Site site = Site::here()
 #endif
 }
 
-// The dependent grid may start once every CTA has said so. Promises nothing about memory.
+// The dependent grid may start once every CTA has executed this or has ended. Promises nothing about memory.
 GANTRY_INLINE void griddepcontrol_launch_dependents([[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

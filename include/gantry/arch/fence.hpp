@@ -1,7 +1,7 @@
 // Fences between threads, and between the proxies through which memory is accessed.
 //
-// Copies by TMA and operand reads by wgmma go through the async proxy. What a thread wrote with ordinary stores they
-// may only see after `fence_proxy_async` by the writer (then a barrier, then the copy).
+// Copies by TMA and operand reads by wgmma go through the async proxy. They see what a thread wrote with ordinary
+// stores only after `fence_proxy_async` by the writer, then a barrier, then the copy.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline void after_writing_a_tile() {

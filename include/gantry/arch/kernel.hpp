@@ -1,4 +1,4 @@
-// What a kernel is: a type with its parameters, its shared storage, and one function that every thread runs.
+// A kernel is a type with its parameters, its shared storage, and one function that every thread runs.
 //
 // Example at namespace scope:
 //     struct Fill {

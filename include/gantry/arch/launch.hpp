@@ -1,4 +1,4 @@
-// `launch(machine, config, kernel, params)`: the same call on a GPU and on the simulated machine.
+// `launch(machine, config, kernel, params)`: the same call on a GPU and on the simulated SM.
 //
 // A kernel is a type with `Params` and `run` (`arch/kernel.hpp`); for a GPU it also has `kThreads`, the block size that
 // its registers are budgeted for. On a GPU the launch is asynchronous, as launches are; what can be known before it
@@ -29,7 +29,7 @@
 
 namespace gantry {
 
-// What became of a launch: nothing to say, or what is wrong. `report` is the simulated machine's.
+// The outcome of a launch: empty `problem`, or what is wrong. `report` is that of the simulated SM.
 struct LaunchResult {
   std::string problem;
   Report report;

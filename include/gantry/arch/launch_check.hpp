@@ -1,4 +1,4 @@
-// What is wrong with a launch, before any machine sees it: every problem as a sentence.
+// The launch limits of sm_90, and every way in which a launch breaks them, as sentences.
 //
 // Example:
 //     for (const std::string& problem : gantry::problems({.grid = {131}, .cluster = {2}})) {

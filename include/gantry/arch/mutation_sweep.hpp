@@ -1,6 +1,6 @@
-// Which synchronising calls of a kernel are needed? Runs it once for each call site and change (left out, byte count
-// off by 16, parity flipped), without editing its source, and says which rule objects. A site that nothing objects to
-// is reported as not shown to be needed: by these inputs and seeds.
+// Mutation testing of a kernel's synchronisation: runs it once for each call site and change (dropped, byte count off
+// by 16, parity flipped), without editing its source, and reports which rule detects it. A change that nothing detects
+// is reported as not shown to be needed, for these inputs and seeds.
 //
 // Example at namespace scope:
 //     inline std::string sweep(gantry::Simulator::Entry kernel) {

@@ -1,8 +1,9 @@
-// The simulated machine: runs a kernel on the CPU, thread by thread, and reports what it did wrong.
+// The simulated SM: runs a kernel on the CPU, thread by thread, and reports races, missing fences, misused barriers and
+// deadlocks.
 //
-// Threads are fibers, chosen by a seeded scheduler; copies and matrix products run when they please, within the rules.
-// A checker follows every byte of shared and global memory. The same options and kernel give the same run, so a finding
-// is replayed by its seed. A run without findings is evidence, not proof.
+// Threads are fibers, chosen by a seeded scheduler; TMA copies and wgmmas complete at times drawn from the seed, within
+// the rules of the hardware. A checker follows every byte of shared and global memory. The same options and kernel give
+// the same run, so a finding is replayed by its seed. A run without findings is evidence, not proof.
 //
 // Example at namespace scope:
 //     inline std::string findings(gantry::Simulator::Entry kernel, const void* params) {

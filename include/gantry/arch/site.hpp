@@ -1,6 +1,5 @@
-// Where in the source an operation was asked for. Every synchronising operation takes a trailing, defaulted `Site`;
-// layers above forward the one they were given, so that a report names the line of the kernel and not a line of the
-// library.
+// The call site of an operation. Every synchronising operation takes a trailing, defaulted `Site`; layers above forward
+// the one they were given, so that a report names a line of the kernel and not of the library.
 //
 // On the device a site is empty and costs nothing, except in the watchdog build (`arch/watchdog.hpp`).
 //

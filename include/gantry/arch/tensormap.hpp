@@ -1,4 +1,4 @@
-// Tensor maps edited by a kernel: replacing fields, publishing the result, and fetching it ahead of use.
+// Tensor maps edited by a kernel: replacing fields, publishing the map to the tensormap proxy, prefetching it.
 //
 // A copy reads its map through a proxy of its own. A map that was edited in shared memory is published with
 // `tensormap_cp_fenceproxy` by a whole warp; every thread that then issues copies with it acquires it first.

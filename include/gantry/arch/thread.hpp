@@ -1,4 +1,4 @@
-// Who am I: the special registers of a thread, and the choice of one lane out of a warp.
+// The special registers of a thread, and the election of one lane of a warp.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline bool is_producer() { return gantry::arch::warp_rank() == 0 && gantry::arch::elect_sync(); }

@@ -1,7 +1,7 @@
-// The same function with fewer modes: coalesce, and filter, which first drops the modes that repeat elements.
+// The same function with fewer modes: coalesce, and filter, which first drops modes of stride 0.
 //
-// Two neighbouring modes become one where the second goes on exactly where the first ends, and where that is certain at
-// compile time: fixed extents, fixed strides. Basis strides merge along the same basis mode.
+// Two neighbouring modes merge if the second continues where the first ends (s0 * d0 == d1), and if that is known at
+// compile time: static extents, static strides. Basis strides merge along the same basis mode.
 //
 // Example:
 //     using namespace gantry;
@@ -17,7 +17,7 @@ namespace gantry {
 
 namespace detail {
 
-// The layout that f(out) builds. Results are built where they are wanted: one object, one return, no copy.
+// The layout that f(out) builds, in place: one object, one return, no copy.
 template <class F>
 GANTRY_HD constexpr Layout build_layout(const F& f) {
   Layout out;
@@ -121,7 +121,7 @@ GANTRY_HD constexpr void push_coalesced_unbounded(FlatModes& out, const LayoutVi
   out.push_coalesced(extent.is_fixed(1) ? Int::fixed(2) : extent, l.stride.node_leaf(last));
 }
 
-// Calls f(out, extent, step), which pushes what it likes, for every leaf of l, on l's tree.
+// Calls f(out, extent, step), which pushes any number of modes, for every leaf of l, on l's tree.
 template <class F>
 GANTRY_HD constexpr void by_leaf_into(Layout& out, const LayoutView& l, const F& f) {
   std::int8_t opened[IntTuple::kCapacity];
@@ -273,7 +273,7 @@ GANTRY_HD constexpr void push_filtered(FlatModes& out, const LayoutView& l) {
 
 }  // namespace detail
 
-// coalesce(filter_zeros(l)): each offset that differs by more than repetition once.
+// coalesce(filter_zeros(l)): the modes that move the offset.
 GANTRY_HD constexpr Layout filter(const Layout& l) {
   return detail::build_layout([&](Layout& out) {
     if (!l.ok()) return out.fail(l.fault());

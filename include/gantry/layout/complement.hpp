@@ -1,4 +1,4 @@
-// Complement: the layout of what a layout leaves out.
+// Complement: the layout of the offsets that a layout does not reach.
 //
 // For a layout A and a bound M, complement(A, M) steps through the offsets that A's offsets can be shifted by without
 // meeting one another, up to M: A and its complement side by side reach all of [0, M) when A's strides divide evenly.

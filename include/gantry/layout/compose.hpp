@@ -4,11 +4,11 @@
 // of A, and each stride picks the mode of A that it names: an identity layout composed with a tiler, or a tensor's
 // layout composed with a map onto its modes, are ordinary compositions.
 //
-// Each mode of B must meet the modes of A evenly: its stride steps over whole modes of A or divides the one it starts
-// in, its extent covers whole modes or ends inside one. And B's modes together must not carry: indices that they reach
-// within one mode of A add up to one within it. Otherwise A o B is not built mode by mode, and the result says which
-// numbers stand in the way. With fixed leaves that is known at compile time; run-time values are checked where they are
-// known.
+// Each mode of B must be divisible by the modes of A: its stride steps over whole modes of A or divides the one it
+// starts in, and its extent covers whole modes or ends inside one. And the modes of B together must not carry: indices
+// that they reach within one mode of A add up to an index of that mode. Otherwise A o B cannot be computed mode by
+// mode, and the fault names the two numbers. With static leaves that is known at compile time; run-time values are
+// checked where they are known.
 //
 // Example:
 //     using namespace gantry;
@@ -62,8 +62,8 @@ class Composer {
     by_leaf_into(out, rhs, [this](Layout& to, Int extent, Int step) { compose_leaf(to, extent, step); });
   }
 
-  // Pushes lhs o (extent:step). All modes of one right side go through one Composer, which sees to it that their sum is
-  // what the sum of their images is.
+  // Pushes lhs o (extent:step). All modes of one right side go through one Composer, which checks that no carry makes
+  // A(x + y) differ from A(x) + A(y).
   GANTRY_HD constexpr void compose_leaf(Layout& out, Int extent, Int step) {
     if (step.is_fixed(0)) return out.push(extent, Int::fixed(0));
     if (flat_.count == 0 || !(step.path() == path_)) {
@@ -138,7 +138,7 @@ class Composer {
     return {};
   }
 
-  // Notes how far into mode i of flat_ a part of B goes.
+  // Records how far into mode i of flat_ a part of B reaches.
   GANTRY_HD constexpr void reach(int i, Int part, Int step) {
     if (!part.is_known() || part.value() == 1) return;
     const int node = first_node_[i];

@@ -1,8 +1,8 @@
 // The layout algebra on swizzled layouts: the functions of composition, divides, products, inverses and recasts, taken
 // where `swizzle o offset o layout` keeps its form.
 //
-// What acts on coordinates acts on the layout alone: a composition, divide or product of a swizzled layout is swizzled
-// in the same way. What acts on offsets must carry the swizzle along, and refuses where the result is no swizzle.
+// Operations on coordinates act on the layout alone: a composition, divide or product of a swizzled layout is swizzled
+// in the same way. Operations on offsets must transform the swizzle too, and refuse where the result is no swizzle.
 //
 // Example:
 //     using namespace gantry;
@@ -95,7 +95,7 @@ GANTRY_HD constexpr ComposedLayout flatten(const ComposedLayout& l) { return l.w
 
 namespace detail {
 
-// Where a layout sends each bit of an index, as far as it sends bits to bits.
+// The bit of the offset that each bit of an index maps to, where a layout maps bits to bits.
 struct BitImages {
   std::int64_t of[Swizzle::kMaxBit + 1] = {};
   int count = 0;         // of bits that indices of the layout have

@@ -1,4 +1,4 @@
-// Divides: a layout split into a tile and the rest, the tiles' own layout.
+// Divides: a layout split into a tile and the rest, the layout of the tiles.
 //
 //     logical_divide  ((tile,rest), (tile,rest), ..., modes that the tiler does not have)   one pair for each mode
 //     zipped_divide   ((tile,tile,...), (rest,rest,...,modes))

@@ -1,5 +1,5 @@
-// Why a layout could not be computed. Every rule of the layout layer stands once, in detail/rule_table.hpp; the same
-// sentence is shown by the command line, thrown by accessors at run time and printed by the compiler.
+// Why a layout could not be computed. Every rule of the layout layer is defined once, in detail/rule_table.hpp; the
+// command line shows the same sentence that accessors throw at run time and that the compiler prints.
 //
 // A tuple or layout that could not be computed carries its Fault instead of a value, and every function given such a
 // value returns it unchanged, as arithmetic does with NaN: check once, at the end of a computation.

@@ -1,5 +1,5 @@
-// Tuples, layouts and swizzles from text, in CuTe's notation. Constant expressions, no allocation; any text whatever
-// ends in a value or in a ParseError that points at a character.
+// Tuples, layouts and swizzles from text, in CuTe's notation. Constant expressions, no allocation; every text gives a
+// value or a ParseError that points at a character.
 //
 //     integer   `8` dynamic, `_8` fixed, `?` unknown; `64@1` and `1@0@2` along a mode; `_1/_2@0` rational
 //     tuple     an integer, `_`, or modes in parentheses: `(4,(_,2))`; Python's `(4,)` is `(4)`

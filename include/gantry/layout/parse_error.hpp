@@ -1,4 +1,4 @@
-// What a reader of text gives back: the value, or where it stopped, what it expected there and what it found.
+// The result of parsing: the value, or the position of the error, what was expected there and what was found.
 //
 // Example:
 //     using namespace gantry;

@@ -1,4 +1,4 @@
-// Products: a block repeated as a tiler says, each repetition past the elements of the one before.
+// Layout products: a block repeated as a tiler says, each repetition after the elements of the previous one.
 //
 //     logical_product  (block, repetitions), or one such pair for each mode of a tuple of tilers
 //     zipped, tiled and flat product: the same modes arranged as the divides of these names arrange them
@@ -88,7 +88,7 @@ GANTRY_HD constexpr Layout flat_product(const Layout& block, const Tiler& tiler)
 
 namespace detail {
 
-// The product of block and tiler, both brought to the same rank.
+// The layout product of block and tiler, both brought to the same rank.
 GANTRY_HD constexpr Layout ranked_product(const Layout& block, const Layout& tiler) {
   const int n = rank(block) < rank(tiler) ? rank(tiler) : rank(block);
   return logical_product(append(block, n), append(tiler, n));

@@ -1,4 +1,4 @@
-// The same memory seen as wider or narrower elements.
+// The same memory viewed as wider or narrower elements.
 //
 // upcast(L, n) counts in units of n elements, downcast(L, n) in units of 1/n element. Only a mode of stride 1 changes
 // its extent; all other strides are scaled.

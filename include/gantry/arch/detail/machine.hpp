@@ -1,4 +1,4 @@
-// What the host bodies of `arch/` call: the simulated SM, seen from the thread that runs on it.
+// The interface of the simulated SM that the host bodies of `arch/` call, from the thread that runs on it.
 //
 // Every function acts on behalf of the simulated thread that is running now; calling one outside of a simulated kernel
 // is reported as such. They are defined once, in the library built from `src/sim`. Kernels and the layers above `arch/`
