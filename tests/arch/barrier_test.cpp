@@ -45,7 +45,7 @@ TEST(Barrier, ArriversDoNotWaitAndWaitersDo) {
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(order[i], i < 32 ? 1 : 2);
 }
 
-TEST(Barrier, ReductionTellsEveryoneWhetherAnyoneSaidYes) {
+TEST(Barrier, ReductionReturnsToEveryThreadWhetherAnyValueWasTrue) {
   std::vector<int> got(128, -1);
   const Report report = simulate({.block = {128}}, [&](SharedMemory) {
     const bool first = barrier_reduce_or(1, 128, thread_rank() == 77);

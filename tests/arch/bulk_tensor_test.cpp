@@ -349,7 +349,7 @@ TEST(TensorReduce, ComputesInTheArithmeticOfTheMap) {
 }
 
 // As seen on an H200.
-TEST(TensorReduce, KnowsMinusZeroAndNaN) {
+TEST(TensorReduce, OrdersMinusZeroBelowZeroAndPrefersNumbersToNaN) {
   const auto halves = [](std::uint16_t bits) { return std::vector<f16>(8, f16::from_bits(bits)); };
   EXPECT_EQ(reduced(TmaDataType::f16, halves(0x0000), halves(0x8000), op_min)[0].bits, 0x8000);
   EXPECT_EQ(reduced(TmaDataType::f16, halves(0x8000), halves(0x0000), op_max)[0].bits, 0x0000);

@@ -19,7 +19,7 @@ struct Storage {
 };
 constexpr LaunchConfig kOneThread{.block = {1}, .shared_bytes = sizeof(Storage)};
 
-TEST(Bulk, RangesComeAndGo) {
+TEST(Bulk, RangesAreLoadedAndStored) {
   alignas(16) std::uint32_t in[64], out[64] = {};
   std::iota(in, in + 64, 1000u);
   const Report report = simulate(kOneThread, [&](SharedMemory shared) {

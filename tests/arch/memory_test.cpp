@@ -112,7 +112,7 @@ TEST(Memory, AnAcquireThatReadsAReleaseSeesWhatWentBefore) {
   }
 }
 
-TEST(Memory, FencesMakeRelaxedAccessesAHandOver) {
+TEST(Memory, FencesMakeRelaxedFlagsReleaseAndAcquire) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Report report = hand_over(
         [](auto* f) {

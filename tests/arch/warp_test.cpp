@@ -48,7 +48,7 @@ TEST(Warp, HalvesOfAWarpMeetSeparately) {
   }
 }
 
-TEST(Warp, VotesAskForAnyAndForAllOfTheMask) {
+TEST(Warp, VotesTestAnyAndAllOfTheMask) {
   std::vector<int> got(32);
   const Report report = simulate(kOneWarp, [&](SharedMemory) {
     const auto lane = lane_rank();
@@ -96,7 +96,7 @@ TEST(Warp, AMaskWithoutTheOwnLaneIsReported) {
   EXPECT_TRUE(report.has("warp-mask")) << report.text();
 }
 
-TEST(Warp, ALaneThatNeverComesIsADeadlock) {
+TEST(Warp, ALaneThatNeverArrivesIsADeadlock) {
   const Report report = simulate(kOneWarp, [&](SharedMemory) {
     if (lane_rank() != 7) syncwarp();
     syncthreads();

@@ -1,5 +1,5 @@
-// Matrix products from descriptors: tiles that TMA brought, every type, both majors, A from shared memory and
-// registers. The operands are small integers, so every sum is exact and the result has one right value.
+// wgmma from matrix descriptors: tiles loaded by TMA, every type, both majors, A from shared memory and
+// registers. The operands are small integers, so accumulation is exact and the result has one right value.
 #include <cstring>
 #include <vector>
 
@@ -102,7 +102,7 @@ class Result {
   std::vector<double> values_ = std::vector<double>(64 * Op::kN);
 };
 
-// K-major A and B, one row of the swizzle's span deep, loaded by TMA; `steps` products one after another.
+// K-major A and B, one row of the swizzle's span deep, loaded by TMA; `steps` wgmmas one after another.
 template <class Op>
 void expect_exact_product(TmaSwizzle swizzle, bool a_in_registers = false) {
   using A = typename HostType<Op::kA>::type;
@@ -257,7 +257,7 @@ TEST(Wgmma, DescriptorsAreTheWorkedExamples) {
 
 using Small = WgmmaOp<8, f32, bf16, bf16>;
 
-// A product over zeroed tiles with one step of the protocol left out.
+// A wgmma over zeroed tiles with one step of the protocol left out.
 enum class Omit { nothing, fence, wait, warp, proxy_fence };
 Report product_without(Omit omit) {
   return simulate({.block = {128}, .shared_bytes = sizeof(Storage)}, [=](SharedMemory shared) {

@@ -200,7 +200,7 @@ TEST(VectorCopies, MoveEveryElementBetweenMemories) {
   }
 }
 
-TEST(VectorCopies, LeaveOutWhatThePredicateDenies) {
+TEST(VectorCopies, SkipElementsWhosePredicateIsFalse) {
   std::vector<float> from(128), to(128, -1);
   std::iota(from.begin(), from.end(), 0.0f);
   const Report report = simulate({.block = {32}}, [&](SharedMemory) {

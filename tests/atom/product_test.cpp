@@ -1,5 +1,5 @@
-// Products of tiled MMAs in the simulator: every type, both majors, every swizzle, A from shared memory and from
-// registers. The operands are small integers, so that every sum is exact and the result has one right value.
+// Tiled MMAs in the simulator: every type, both majors, every swizzle, A from shared memory and from
+// registers. The operands are small integers, so that accumulation is exact and the result has one right value.
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -105,35 +105,35 @@ using SS = SM90_GMMA<n, D, A, B, a, b>;
 template <int n, class D, class A, class B = A, Major b = Major::K>
 using RS = SM90_GMMA<n, D, A, B, Major::K, b, MmaSource::registers>;
 
-TEST(Products, OfSixteenBitTypesAreExactAtEverySwizzle) {
+TEST(Gemms, OfSixteenBitTypesAreExactAtEverySwizzle) {
   Problem<SS<64, float, bf16>, 64, 64, 64, SwizzleMode::b128>::run();
   Problem<SS<64, float, f16>, 64, 64, 64, SwizzleMode::b64>::run();
   Problem<SS<32, float, bf16>, 64, 32, 32, SwizzleMode::b32>::run();
   Problem<SS<64, f16, f16>, 64, 64, 32, SwizzleMode::none>::run();
 }
 
-TEST(Products, OfMnMajorOperandsAreExactAtEverySwizzle) {
+TEST(Gemms, OfMnMajorOperandsAreExactAtEverySwizzle) {
   Problem<SS<128, float, bf16, bf16, Major::MN, Major::MN>, 64, 128, 32, SwizzleMode::b128>::run();
   Problem<SS<64, float, f16, f16, Major::MN, Major::K>, 64, 64, 32, SwizzleMode::b64>::run();
   Problem<SS<64, float, bf16, bf16, Major::K, Major::MN>, 64, 64, 32, SwizzleMode::b32>::run();
   Problem<SS<32, float, f16, f16, Major::MN, Major::MN>, 64, 32, 32, SwizzleMode::none>::run();
 }
 
-TEST(Products, OfTheOtherTypesAreExact) {
+TEST(Gemms, OfTheOtherTypesAreExact) {
   Problem<SS<32, float, tf32>, 64, 32, 32, SwizzleMode::b128>::run();
   Problem<SS<32, float, e4m3, e5m2>, 64, 32, 128, SwizzleMode::b128>::run();
   Problem<SS<40, f16, e5m2, e4m3>, 64, 40, 64, SwizzleMode::b64>::run();
   Problem<SS<48, std::int32_t, std::int8_t, std::uint8_t>, 64, 48, 64, SwizzleMode::b32>::run();
 }
 
-TEST(Products, TakeAFromRegistersThatLdmatrixFilled) {
+TEST(Gemms, TakeAFromRegistersThatLdmatrixFilled) {
   Problem<RS<64, float, bf16>, 64, 64, 64, SwizzleMode::b128>::run();
   Problem<RS<64, float, f16, f16, Major::MN>, 128, 64, 64, SwizzleMode::b128>::run();
   Problem<RS<32, float, e4m3>, 64, 32, 64, SwizzleMode::b64>::run();
   Problem<RS<32, float, tf32>, 64, 32, 32, SwizzleMode::b128>::run();
 }
 
-TEST(Products, OfSeveralInstructionsAndWarpgroupsAreOneProduct) {
+TEST(Gemms, OfSeveralInstructionsAndWarpgroupsAreOneGemm) {
   Problem<SS<64, float, bf16>, 128, 128, 64, SwizzleMode::b128>::run();       // one warpgroup, 2 x 2 instructions
   Problem<SS<64, float, bf16>, 128, 64, 64, SwizzleMode::b128, 2, 1>::run();  // two warpgroups along M
   Problem<SS<32, float, bf16>, 64, 128, 64, SwizzleMode::b128, 1, 2>::run();  // two along N, twice

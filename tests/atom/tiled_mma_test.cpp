@@ -32,7 +32,7 @@ class TiledMmas : public testing::Test {};
 using Mmas = testing::Types<Mma<1, 1>, Mma<2, 1>, Mma<1, 2>, Mma<2, 2>, Mma<2, 1, 256>, Permuted>;
 TYPED_TEST_SUITE(TiledMmas, Mmas);
 
-TYPED_TEST(TiledMmas, ThreadsShareOutC) {
+TYPED_TEST(TiledMmas, ThreadsPartitionC) {
   constexpr TiledMma<TypeParam> mma;
   constexpr int m = 2 * tile_size<0>(mma), n = 2 * tile_size<1>(mma);
   const auto whole = make_identity_tensor(Tile<m, n>{});

@@ -1,4 +1,4 @@
-// The tiled product on the simulated machine: right for every seed, and without findings.
+// The tiled example GEMM on the simulated SM: right for every seed, and without findings.
 #include "examples/tiled_product.hpp"
 
 #include <random>
@@ -54,7 +54,7 @@ class Problem {
                      params_);
   }
 
-  // Sums of small integers are exact on the way; only the last rounding to bf16 is not.
+  // Accumulation of small integers is exact; only the last rounding to bf16 is not.
   int wrong() const {
     int count = 0;
     for (int i = 0; i < m_; ++i) {

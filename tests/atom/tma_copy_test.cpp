@@ -98,7 +98,7 @@ void expect_tile_to_arrive(float before, float (*expected)(float before, float v
   }
 }
 
-TEST(TmaCopies, BringATileAndTakeItBack) {
+TEST(TmaCopies, LoadATileAndStoreIt) {
   expect_tile_to_arrive<TmaOp::load, TmaOp::store, 1>(-1, [](float, float value) { return value; });
 }
 TEST(TmaCopies, ShareATileBetweenTheCtasOfACluster) {

@@ -1,4 +1,4 @@
-// The kernels that move data, on the simulated machine: right results and no findings under many schedules.
+// The copy kernels on the simulated SM: right results and no findings under many schedules.
 #include <numeric>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Runs a check under many schedules of the simulated machine: 50 seeds of each policy, or 2,000 where GANTRY_LONG_TESTS
+// Runs a check under many schedules of the simulated SM: 50 seeds of each policy, or 2,000 where GANTRY_LONG_TESTS
 // is set in the environment. Latencies take turns.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The tile product on the simulated machine: right for every seed, and without findings.
+// The example GEMM of hardware operations on the simulated SM: right for every seed, and without findings.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -71,7 +71,7 @@ class Problem {
                      params_);
   }
 
-  // Sums of small integers are exact on the way; only the last rounding to bf16 is not.
+  // Accumulation of small integers is exact; only the last rounding to bf16 is not.
   int wrong() const {
     int count = 0;
     for (int i = 0; i < m_; ++i) {

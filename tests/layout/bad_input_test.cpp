@@ -1,4 +1,4 @@
-// Whatever is asked for, the answer is a layout that keeps the invariant, or a sentence.
+// Every input gives a layout that keeps the invariant, or a fault with its sentence.
 #include <limits>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// PipelineAsync on the simulated machine: right results and clean reports; each misuse is named.
+// PipelineAsync on the simulated SM: right results and clean reports; each misuse is named.
 #include <gtest/gtest.h>
 
 #include "async_kernel.hpp"

@@ -1,5 +1,5 @@
-// OrderedSequenceBarrier on the simulated machine: the groups come in order in every part; whoever does not is found
-// out.
+// OrderedSequenceBarrier on the simulated SM: the groups run in order in every part; a group that does not is
+// reported.
 #include <gtest/gtest.h>
 
 #include "ordered_kernel.hpp"

@@ -1,4 +1,4 @@
-// Runs kernels of this folder on the simulated machine.
+// Runs kernels of this folder on the simulated SM.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// PipelineTmaStore on the simulated machine: right results and clean reports; each misuse is named.
+// PipelineTmaStore on the simulated SM: right results and clean reports; each misuse is named.
 #include <gtest/gtest.h>
 
 #include "runs.hpp"

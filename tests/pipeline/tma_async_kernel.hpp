@@ -1,4 +1,4 @@
-// A cluster in which two operands are multicast, as in a matrix product: tile i of CTA (x, y) is one tile of words for
+// A cluster in which two operands are multicast, as in a GEMM: tile i of CTA (x, y) is one tile of words for
 // x, in parts from the CTAs with this x, and one for y, in parts from the CTAs with this y. The consumers write
 // 2 a + 3 b.
 #pragma once

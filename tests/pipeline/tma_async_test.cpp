@@ -1,4 +1,4 @@
-// PipelineTmaAsync on the simulated machine, alone and in clusters that multicast: right results and clean reports;
+// PipelineTmaAsync on the simulated SM, alone and in clusters that multicast: right results and clean reports;
 // each misuse is named.
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(ClusterSpread, EveryFeederIsSignalledOnceAndEachThreadSignalsAtMostOne) {
   }
 }
 
-TEST(PipelineTmaAsync, ATailLeftOutLetsACtaGoWhileItIsSignalled) {
+TEST(PipelineTmaAsync, WithoutTheTailACtaExitsWhileItIsSignalled) {
   using Kernel = MulticastKernel<2, 2, 1, 64, MulticastFlaw::no_tail>;
   const std::string text = finding<Kernel>("cluster-peer-gone", kTiles, Kernel::kCluster);
   EXPECT_NE(text.find("tile.empty["), std::string::npos) << text;

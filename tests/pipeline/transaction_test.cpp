@@ -1,4 +1,4 @@
-// PipelineTransactionAsync on the simulated machine: right results and clean reports; each misuse is named.
+// PipelineTransactionAsync on the simulated SM: right results and clean reports; each misuse is named.
 #include <gtest/gtest.h>
 
 #include "runs.hpp"
@@ -31,7 +31,7 @@ TEST(PipelineTransactionAsync, EveryLaneOfTheLoadWarpMayCommitAndOneOfAWarpRelea
   expect_clean<TransactionKernel<3, LoadFlaw::none, kSignals>>(kTiles, numbered_tiles());
 }
 
-TEST(PipelineTransactionAsync, BytesThatNeverComeAreReportedWithTheBarriersName) {
+TEST(PipelineTransactionAsync, BytesThatNeverArriveAreReportedWithTheBarriersName) {
   const std::string text = finding<TransactionKernel<3, LoadFlaw::bytes_too_many>>("mbarrier-byte-count", kTiles);
   EXPECT_NE(text.find("epilogue load.full[0]"), std::string::npos) << text;
   EXPECT_NE(text.find("272"), std::string::npos) << text;  // expected, where 256 come

@@ -13,7 +13,7 @@ namespace {
 
 using namespace gantry;
 
-// Bit by bit, as the definition says it.
+// Bit by bit, from the definition.
 std::int64_t by_definition(int bits, int base, int shift, std::int64_t x) {
   std::int64_t out = x;
   for (int i = 0; i < bits; ++i) {

@@ -49,7 +49,7 @@ struct LoadMatrix {
       accumulator_TV(), make_tile(_64, _32));
 };
 
-TEST(TiledCopy, ThreadsShareTheTensorOut) {
+TEST(TiledCopy, ThreadsPartitionTheTensor) {
   const auto whole = make_identity_tensor(Tile<32, 48>{});
   std::multiset<std::pair<int, int>> seen;
   EXPECT_EQ(size(TiledCopy<Blocks>{}), 32);

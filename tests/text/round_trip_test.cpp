@@ -74,7 +74,7 @@ TEST(RoundTrip, DoesNotMindSpaces) {
   }
 }
 
-// Whatever is cut from a text or put into it, an error points into the text and names what is there.
+// After any deletion from a text or insertion into it, an error points into the text and names what it found.
 TEST(RoundTrip, OfAChangedTextGivesAValueOrAPlaceInTheText) {
   test::RandomValues random(6);
   constexpr std::string_view kChars = "()(),,::__--@?o<>S/ 0123456789x";
