@@ -1,6 +1,7 @@
 """gantry explain fusion"""
 
 import unittest
+from pathlib import Path
 
 from cli import Cli
 
@@ -61,8 +62,14 @@ class ExplainFusion(Cli):
 
     def test_lists_the_functions_with_their_errors(self):
         said = self.text("explain", "fusion", "--functions")
-        self.assertIn("relu           1       exact\n", said)
-        self.assertIn("tanh           1       0.00049 |result|\n", said)
+        rows = {line.split("(")[0].strip(): line for line in said.splitlines()}
+        self.assertRegex(rows["relu"], r"relu\(x\) +max\(x, 0\) +exact$")
+        self.assertRegex(rows["tanh"], r" 2\^-11$")
+        self.assertRegex(rows["gelu"], r" 1\.5 · 2\^-20, x ± 2\^-23 \|x\|$")
+
+    def test_the_table_of_functions_in_the_documentation_is_the_one_that_it_prints(self):
+        page = (Path(__file__).resolve().parents[2] / "docs" / "fusion.md").read_text(encoding="utf-8")
+        self.assertIn("\n\n" + self.text("explain", "fusion", "--functions", "--markdown") + "\n", page)
 
     def test_needs_a_text(self):
         self.assertIn("the text of a fusion is required", self.refused("explain", "fusion", status=2))

@@ -15,36 +15,6 @@
 
 namespace gantry {
 
-namespace detail {
-
-constexpr bool is_heavy(const fusion::Node& node) {
-  using fusion::Function;
-  if (node.kind != fusion::NodeKind::compute) return false;
-  switch (node.function) {
-    case Function::divide:
-    case Function::square_root:
-    case Function::reciprocal:
-    case Function::exponential:
-    case Function::logarithm:
-    case Function::sigmoid:
-    case Function::silu:
-    case Function::tanh:
-    case Function::gelu:
-    case Function::gelu_tanh:
-    case Function::d_sigmoid:
-    case Function::d_silu:
-    case Function::d_tanh:
-    case Function::d_gelu:
-    case Function::d_gelu_tanh:
-    case Function::user:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace detail
-
 // From the graph and the element of C.
 inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c) {
   GemmEpilogueCost cost;
@@ -58,7 +28,7 @@ inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c)
     cost.outputs = cost.outputs || fusion::is_output(argument.kind);
   }
   if (graph.uses_source() && graph.count(fusion::ArgumentKind::scalar) > 0) cost.outputs = true;
-  for (int i = 0; i < graph.node_count; ++i) cost.heavy = cost.heavy || detail::is_heavy(graph.nodes[i]);
+  for (int i = 0; i < graph.node_count; ++i) cost.heavy = cost.heavy || fusion::cost_of(graph.nodes[i]).is_heavy();
   return cost;
 }
 

@@ -26,11 +26,7 @@ GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
 // (scripts/ptxas_sweep.py).
 GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   int weight = graph.uses_source() ? 1 : 0;
-  for (int i = 0; i < graph.node_count; ++i) {
-    const fusion::Function f = graph.nodes[i].function;
-    const bool erf = f == fusion::Function::gelu || f == fusion::Function::d_gelu;
-    if (graph.nodes[i].kind == fusion::NodeKind::compute && erf) weight += 2;
-  }
+  for (int i = 0; i < graph.node_count; ++i) weight += fusion::cost_of(graph.nodes[i]).registers / 4;
   const int vectors = graph.count(fusion::ArgumentKind::row) + graph.count(fusion::ArgumentKind::column);
   if (vectors > 1) weight += vectors - 1;
   for (int i = 0; i < graph.argument_count; ++i) {

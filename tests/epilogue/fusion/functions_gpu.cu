@@ -9,20 +9,11 @@ struct Softsign {
   GANTRY_INLINE static float call(float x) { return x / (1.0f + ::fabsf(x)); }
 };
 
-namespace {
-
-template <Function f>
-__device__ void apply_one(float*& out, float a, float b, float c) {
-  if constexpr (f != Function::user && f != Function::round) *out++ = apply<f>(a, b, c);
-}
-
-}  // namespace
-
 __global__ void every_function(float* out, const float* in) {
   const float a = in[3 * threadIdx.x];
   const float b = in[3 * threadIdx.x + 1];
   const float c = in[3 * threadIdx.x + 2];
-#define GANTRY_X(id, arity) apply_one<Function::id>(out, a, b, c);
+#define GANTRY_X(id) *out++ = apply<Function::id>(a, b, c);
   GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
   *out++ = apply_user<0, UserFunctions<Softsign>>(a);
@@ -40,7 +31,7 @@ __global__ void complex_functions(cf32* out, const cf32* in) {
   out[0] = apply<Function::add>(a, b);
   out[1] = apply<Function::subtract>(a, b);
   out[2] = apply<Function::multiply>(a, b);
-  out[3] = apply<Function::multiply_add>(a, b, a);
-  out[4] = apply<Function::negate>(a);
+  out[3] = apply<Function::fma>(a, b, a);
+  out[4] = apply<Function::neg>(a);
   out[5] = round_to<ElementType::bf16>(a);
 }

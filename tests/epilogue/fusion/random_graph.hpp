@@ -113,22 +113,22 @@ class RandomGraph {
     int out = -1;
     switch (f) {
       case Function::divide:
-        out = compute(f, x, compute(Function::maximum, compute(Function::absolute, any()), constant(0.5f)));
+        out = compute(f, x, compute(Function::max, compute(Function::abs, any()), constant(0.5f)));
         break;
-      case Function::reciprocal:
-        out = compute(f, compute(Function::add, compute(Function::absolute, x), constant(1)));
+      case Function::rcp:
+        out = compute(f, compute(Function::add, compute(Function::abs, x), constant(1)));
         break;
-      case Function::square_root:
-        out = compute(f, compute(Function::absolute, x));
+      case Function::sqrt:
+        out = compute(f, compute(Function::abs, x));
         break;
-      case Function::logarithm:
-        out = compute(f, compute(Function::add, compute(Function::absolute, x), constant(0.5f)));
+      case Function::log:
+        out = compute(f, compute(Function::add, compute(Function::abs, x), constant(0.5f)));
         break;
-      case Function::exponential:
+      case Function::exp:
         out = compute(f, compute(Function::clamp, x, constant(-8), constant(4)));
         break;
       case Function::square:
-        out = compute(f, compute(Function::minimum, x, constant(64)));
+        out = compute(f, compute(Function::min, x, constant(64)));
         break;
       case Function::round: {
         Node node{.kind = NodeKind::compute, .function = f, .element = element()};

@@ -1,13 +1,15 @@
 // gantry explain fusion: what a fused epilogue computes, loads and stores, or where its text is wrong.
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <gantry/epilogue/fusion/definitions.hpp>
 #include <gantry/epilogue/fusion/operations.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/epilogue/fusion/print.hpp>
@@ -126,31 +128,71 @@ int explain_graph(const std::string& text) {
   return 1;
 }
 
-// What the part of an error that is `scaled` grows with.
-const char* scale_of(Function f) {
-  if (f == Function::multiply_add) return "|a * b|";
-  return f == Function::gelu_tanh ? "|x|" : "|g|";
+// 2^-20, or 1.5 · 2^-20.
+std::string power_of_two(double x) {
+  int exponent = 0;
+  const double scale = 2 * std::frexp(x, &exponent);
+  return scale == 1 ? fmt::format("2^{}", exponent - 1) : fmt::format("{:.4g} · 2^{}", scale, exponent - 1);
 }
 
-std::string error_text(Function f) {
-  constexpr double kNothing = 1e-30;  // below this, an error is only the smallest step of a float
-  const ErrorBound error = error_of(f);
+std::string error_text(const ErrorBound& error) {
+  constexpr double kNothing = 0x1p-100;  // below this, an error is only the smallest steps of a float
   std::string out;
   const auto add = [&](double size, const std::string& of) {
-    if (size > kNothing) out += fmt::format("{}{:.2g}{}", out.empty() ? "" : " + ", size, of);
+    if (size > kNothing) out += fmt::format("{}{}{}", out.empty() ? "" : " + ", power_of_two(size), of);
   };
-  add(error.relative, " |result|");
-  add(error.absolute, "");
-  add(error.scaled, fmt::format(" {}", scale_of(f)));
-  if (error.input > 0) out += fmt::format(", for an input within {:.2g} of its own", error.input);
+  add(error.relative, "");
+  add(error.absolute, " absolute");
+  add(error.scaled, fmt::format(" of {}", error.scale));
+  if (error.input > 0) out += fmt::format(", x ± {} |x|", power_of_two(error.input));
   return out.empty() ? "exact" : out;
 }
 
+// As many columns as a terminal shows it in: characters, not bytes.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+using Row = std::array<std::string, 4>;
+
+std::vector<Row> function_rows() {
+  std::vector<Row> rows = {{"function", "definition", "error", "NaN, infinities, zeros"}};
+  for (const FunctionInfo& f : kFunctions.of) {
+    if (f.function == Function::user) continue;
+    rows.push_back({fmt::format("{}({})", f.name, f.inputs), f.meaning, error_text(f.error), f.specials});
+  }
+  return rows;
+}
+
+// For a terminal, without the special values.
 void print_functions() {
-  fmt::print("  {:<14} {:<7} {}\n", "function", "inputs", "how far the float form may be off");
-  for (int i = 0; i < kFunctionCount - 1; ++i) {
-    const auto f = static_cast<Function>(i);
-    fmt::print("  {:<14} {:<7} {}\n", text_of(f), arity(f), error_text(f));
+  const std::vector<Row> rows = function_rows();
+  constexpr std::size_t kColumns = 3;
+  std::size_t widths[kColumns] = {};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      line += "  " + row[i] + std::string(widths[i] - width_of(row[i]), ' ');
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
+// The table of docs/fusion.md.
+void print_functions_as_markdown() {
+  for (const Row& row : function_rows()) {
+    const bool head = row[0] == "function";
+    std::string line = "|";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::string cell;
+      for (const char c : row[i]) cell += c == '|' ? std::string("\\|") : std::string(1, c);
+      line += fmt::format(" {} |", i == 0 && !head ? "`" + cell + "`" : cell);
+    }
+    fmt::print("{}\n{}", line, head ? "| --- | --- | --- | --- |\n" : "");
   }
 }
 
@@ -164,13 +206,16 @@ void add_explain_fusion(CLI::App& explain_command, int& status) {
   CLI::App* command = explain_command.add_subcommand("fusion", "What a fused epilogue computes, loads and stores");
   const auto text = std::make_shared<std::string>();
   const auto functions = std::make_shared<bool>(false);
+  const auto markdown = std::make_shared<bool>(false);
   command->add_option("text", *text, "the fusion, or the name of an operation such as LinCombPerRowBiasEltAct");
-  command->add_flag("--functions", *functions, "list the functions that a text may call, with their errors");
+  CLI::Option* list =
+      command->add_flag("--functions", *functions, "list the functions that a text may call, with their errors");
+  command->add_flag("--markdown", *markdown, "list them as a table in Markdown")->needs(list);
   command->footer(
       "Example: gantry explain fusion \"let z = alpha * acc + beta * c + row(bias:bf16); d = gelu(z); aux:bf16 = z\"\n"
       "The exit status is 1 where the text is wrong; a caret shows where.");
-  command->callback([text, functions, &status] {
-    if (*functions) return fusion::print_functions();
+  command->callback([text, functions, markdown, &status] {
+    if (*functions) return *markdown ? fusion::print_functions_as_markdown() : fusion::print_functions();
     if (text->empty()) throw CLI::RequiredError("the text of a fusion");
     status = fusion::explain_graph(*text);
   });

@@ -26,45 +26,47 @@ struct ElementInputs {
   T arguments[kMaxArguments] = {};
 };
 
+// apply<f>, with f known at run time. Rounding and user functions need more than f: they hand on their first input.
+inline float apply(Function f, float a, float b = 0, float c = 0) {
+  switch (f) {
+#define GANTRY_X(id) \
+  case Function::id: \
+    return apply<Function::id>(a, b, c);
+    GANTRY_FUSION_FUNCTIONS(GANTRY_X)
+#undef GANTRY_X
+    case Function::round:
+    case Function::user:
+      break;
+  }
+  return a;
+}
+
 namespace detail {
 
 template <Function f>
-float apply_as(float a, float b, float c) {
-  if constexpr (f == Function::round || f == Function::user) {
-    return a;
-  } else {
+cf32 apply_complex(cf32 a, cf32 b, cf32 c) {
+  if constexpr (takes_complex<FunctionEntry<f>>()) {
     return apply<f>(a, b, c);
+  } else {
+    return {__builtin_nanf(""), __builtin_nanf("")};
   }
 }
 
 }  // namespace detail
 
-// apply<f>, with f known at run time. Rounding and user functions need more than f: they hand on their first input.
-inline float apply(Function f, float a, float b = 0, float c = 0) {
-  switch (f) {
-#define GANTRY_X(id, arity) \
-  case Function::id:        \
-    return detail::apply_as<Function::id>(a, b, c);
-    GANTRY_FUSION_FUNCTIONS(GANTRY_X)
-#undef GANTRY_X
-  }
-  return a;
-}
+// NaN where the function has no complex form.
 inline cf32 apply(Function f, cf32 a, cf32 b = {}, cf32 c = {}) {
   switch (f) {
-    case Function::add:
-      return a + b;
-    case Function::subtract:
-      return a - b;
-    case Function::multiply:
-      return a * b;
-    case Function::multiply_add:
-      return a * b + c;
-    case Function::negate:
-      return -a;
-    default:
-      return {__builtin_nanf(""), __builtin_nanf("")};
+#define GANTRY_X(id) \
+  case Function::id: \
+    return detail::apply_complex<Function::id>(a, b, c);
+    GANTRY_FUSION_FUNCTIONS(GANTRY_X)
+#undef GANTRY_X
+    case Function::round:
+    case Function::user:
+      break;
   }
+  return a;
 }
 
 template <class T>

@@ -127,52 +127,21 @@ constexpr Expr user(int i, const Expr& a, const Expr& b, const Expr& third) {
   return {{.kind = NodeKind::compute, .function = Function::user, .user = static_cast<std::int8_t>(i)}, a, b, third};
 }
 
-#define GANTRY_UNARY(name, f) \
-  constexpr Expr name(const Expr& a) { return {detail::function_node(Function::f), a}; }
-#define GANTRY_BINARY(name, f) \
-  constexpr Expr name(const Expr& a, const Expr& b) { return {detail::function_node(Function::f), a, b}; }
-#define GANTRY_TERNARY(name, f)                                      \
-  constexpr Expr name(const Expr& a, const Expr& b, const Expr& e) { \
-    return {detail::function_node(Function::f), a, b, e};            \
+// The functions by the names that text uses: gelu(x), max(a, b), fma(a, b, c) ...
+#define GANTRY_X(id)                                                                                                   \
+  template <class... More>                                                                                             \
+  requires(1 + sizeof...(More) == kArityOf<functions::id>) constexpr Expr id(const Expr& first, const More&... more) { \
+    return Expr(detail::function_node(Function::id), first, Expr(more)...);                                            \
   }
+GANTRY_FUSION_FUNCTIONS(GANTRY_X)
+#undef GANTRY_X
 
-GANTRY_UNARY(operator-, negate)
-GANTRY_UNARY(abs, absolute)
-GANTRY_UNARY(square, square)
-GANTRY_UNARY(sqrt, square_root)
-GANTRY_UNARY(rcp, reciprocal)
-GANTRY_UNARY(exp, exponential)
-GANTRY_UNARY(log, logarithm)
-GANTRY_UNARY(relu, relu)
-GANTRY_UNARY(sigmoid, sigmoid)
-GANTRY_UNARY(silu, silu)
-GANTRY_UNARY(tanh, tanh)
-GANTRY_UNARY(gelu, gelu)
-GANTRY_UNARY(gelu_tanh, gelu_tanh)
-GANTRY_UNARY(hardswish, hardswish)
-GANTRY_BINARY(operator+, add)
-GANTRY_BINARY(operator-, subtract)
-GANTRY_BINARY(operator*, multiply)
-GANTRY_BINARY(operator/, divide)
-GANTRY_BINARY(operator>, greater)
-GANTRY_BINARY(min, minimum)
-GANTRY_BINARY(max, maximum)
-GANTRY_BINARY(leaky_relu, leaky_relu)
-GANTRY_BINARY(d_relu, d_relu)
-GANTRY_BINARY(d_sigmoid, d_sigmoid)
-GANTRY_BINARY(d_silu, d_silu)
-GANTRY_BINARY(d_tanh, d_tanh)
-GANTRY_BINARY(d_gelu, d_gelu)
-GANTRY_BINARY(d_gelu_tanh, d_gelu_tanh)
-GANTRY_BINARY(d_hardswish, d_hardswish)
-GANTRY_TERNARY(fma, multiply_add)
-GANTRY_TERNARY(select, select)
-GANTRY_TERNARY(clamp, clamp)
-GANTRY_TERNARY(d_leaky_relu, d_leaky_relu)
-#undef GANTRY_UNARY
-#undef GANTRY_BINARY
-#undef GANTRY_TERNARY
-
+constexpr Expr operator-(const Expr& a) { return neg(a); }
+constexpr Expr operator+(const Expr& a, const Expr& b) { return add(a, b); }
+constexpr Expr operator-(const Expr& a, const Expr& b) { return subtract(a, b); }
+constexpr Expr operator*(const Expr& a, const Expr& b) { return multiply(a, b); }
+constexpr Expr operator/(const Expr& a, const Expr& b) { return divide(a, b); }
+constexpr Expr operator>(const Expr& a, const Expr& b) { return greater(a, b); }
 constexpr Expr operator<(const Expr& a, const Expr& b) { return b > a; }
 
 // A value on its way into one number, a row vector or a column vector. It can only be assigned.

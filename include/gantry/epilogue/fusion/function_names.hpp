@@ -2,7 +2,7 @@
 //
 // Example:
 //     using namespace gantry::fusion;
-//     static_assert(text_of(Function::square_root)[0] == 's' && find_function("sqrt") == Function::square_root);
+//     static_assert(find_function("sqrt") == Function::sqrt);
 //     static_assert(find_function("gleu") == Function::user);  // no function of ours
 //     static_assert(nearest_function("gleu") == Name("gelu"));
 #pragma once
@@ -12,21 +12,10 @@
 
 namespace gantry::fusion {
 
-// In the order of Function. Those of arithmetic are written as operators, but have a name too.
-inline constexpr const char* kFunctionTexts[] = {
-    "add",          "subtract",   "multiply", "divide", "fma",    "min",         "max",         "neg",       "abs",
-    "square",       "sqrt",       "rcp",      "exp",    "log",    "greater",     "select",      "round",     "relu",
-    "clamp",        "leaky_relu", "sigmoid",  "silu",   "tanh",   "gelu",        "gelu_tanh",   "hardswish", "d_relu",
-    "d_leaky_relu", "d_sigmoid",  "d_silu",   "d_tanh", "d_gelu", "d_gelu_tanh", "d_hardswish", "user"};
-inline constexpr int kFunctionCount = static_cast<int>(Function::user) + 1;
-static_assert(sizeof(kFunctionTexts) / sizeof(kFunctionTexts[0]) == kFunctionCount, "one name for each function");
-
-constexpr const char* text_of(Function f) { return kFunctionTexts[static_cast<int>(f)]; }
-
 // Function::user when no function of ours has this name.
 constexpr Function find_function(const char* text) {
-  for (int i = 0; i < kFunctionCount - 1; ++i) {
-    if (gantry::detail::same_text(text, kFunctionTexts[i])) return static_cast<Function>(i);
+  for (const FunctionInfo& f : kFunctions.of) {
+    if (gantry::detail::same_text(text, f.name)) return f.function;
   }
   return Function::user;
 }
@@ -86,7 +75,9 @@ class Nearest {
 // The nearest function or reduction, or an empty name.
 constexpr Name nearest_function(const char* text) {
   Nearest nearest(text);
-  for (int i = 0; i < kFunctionCount - 1; ++i) nearest.consider(kFunctionTexts[i]);
+  for (const FunctionInfo& f : kFunctions.of) {
+    if (f.function != Function::user) nearest.consider(f.name);
+  }
   for (const ReductionName& name : kReductionNames) nearest.consider(name.text);
   constexpr const char* kLoads[] = {"scalar", "row", "col", "load"};
   for (const char* name : kLoads) nearest.consider(name);

@@ -1,6 +1,5 @@
 // The element functions of a fusion graph, computed: `apply<f>(a, b, c)`, the same on both machines up to the error
-// that stands beside each function (detail/arithmetic.hpp, detail/activations.hpp). docs/reference/fusion.md has them
-// as a table.
+// of each function's entry (functions/). docs/reference/fusion.md has them as a table.
 //
 // A user function is a type with a name and a `call` of one to three floats. UserFunctions<...> goes with the graph;
 // Node::user is the position in it.
@@ -17,7 +16,7 @@
 #pragma once
 
 #include <gantry/arch/convert.hpp>
-#include <gantry/epilogue/fusion/detail/activations.hpp>
+#include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/numeric/convert.hpp>
 
 namespace gantry::fusion {
@@ -48,17 +47,16 @@ template <Function f, class T>
 GANTRY_INLINE T apply(T a, T b = {}, T c = {}) {
   static_assert(f != Function::user, "gantry: a user function is called by apply_user");
   static_assert(f != Function::round, "gantry: rounding needs an element type: round_to<element>(x)");
-  constexpr bool kTakes = requires { FunctionBody<f>::call(a); }
-  || requires { FunctionBody<f>::call(a, b); }
-  || requires { FunctionBody<f>::call(a, b, c); };
-  static_assert(kTakes,
-                "gantry: this function has no complex form: add, subtract, multiply, multiply_add and negate do");
+  constexpr bool kTakes = requires { FunctionEntry<f>::call(a); }
+  || requires { FunctionEntry<f>::call(a, b); }
+  || requires { FunctionEntry<f>::call(a, b, c); };
+  static_assert(kTakes, "gantry: this function has no complex form: add, subtract, multiply, fma and neg do");
   if constexpr (arity(f) == 1) {
-    return FunctionBody<f>::call(a);
+    return FunctionEntry<f>::call(a);
   } else if constexpr (arity(f) == 2) {
-    return FunctionBody<f>::call(a, b);
+    return FunctionEntry<f>::call(a, b);
   } else {
-    return FunctionBody<f>::call(a, b, c);
+    return FunctionEntry<f>::call(a, b, c);
   }
 }
 

@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include <gantry/config.hpp>
+#include <gantry/epilogue/fusion/function.hpp>
 #include <gantry/numeric/element_type.hpp>
 
 namespace gantry::fusion {
@@ -44,24 +45,6 @@ enum class NodeKind : std::uint8_t {
   compute,      // Node::function of the inputs
   aux_store,    // writes its input to a further tensor; 1-bit elements are (value != 0)
   reduce        // reduces its input into a scalar, a row vector or a column vector
-};
-
-// clang-format off
-// X(id, number of inputs). The derivative forms d_f(g, x) are g · f'(x).
-#define GANTRY_FUSION_FUNCTIONS(X)                                                                      \
-  X(add, 2) X(subtract, 2) X(multiply, 2) X(divide, 2) X(multiply_add, 3) X(minimum, 2) X(maximum, 2)   \
-  X(negate, 1) X(absolute, 1) X(square, 1) X(square_root, 1) X(reciprocal, 1) X(exponential, 1)         \
-  X(logarithm, 1) X(greater, 2) X(select, 3) X(round, 1)                                                \
-  X(relu, 1) X(clamp, 3) X(leaky_relu, 2) X(sigmoid, 1) X(silu, 1) X(tanh, 1) X(gelu, 1)                \
-  X(gelu_tanh, 1) X(hardswish, 1)                                                                       \
-  X(d_relu, 2) X(d_leaky_relu, 3) X(d_sigmoid, 2) X(d_silu, 2) X(d_tanh, 2) X(d_gelu, 2)                \
-  X(d_gelu_tanh, 2) X(d_hardswish, 2) X(user, 0)
-// clang-format on
-
-enum class Function : std::uint8_t {
-#define GANTRY_X(id, arity) id,
-  GANTRY_FUSION_FUNCTIONS(GANTRY_X)
-#undef GANTRY_X
 };
 
 enum class Reduction : std::uint8_t { add, max, amax };    // amax: the largest absolute value
@@ -152,13 +135,9 @@ struct Graph {
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 };
 
-GANTRY_HD constexpr int arity(Function f) {
-  constexpr int kArity[] = {
-#define GANTRY_X(id, n) n,
-      GANTRY_FUSION_FUNCTIONS(GANTRY_X)
-#undef GANTRY_X
-  };
-  return kArity[static_cast<int>(f)];
+// What a node takes of a kernel for each element, beside what it loads and stores.
+GANTRY_HD constexpr FunctionCost cost_of(const Node& node) {
+  return node.kind == NodeKind::compute ? cost_of(node.function) : FunctionCost{};
 }
 
 }  // namespace gantry::fusion

@@ -18,7 +18,7 @@
 namespace gantry::fusion {
 
 struct OperationOptions {
-  Function activation = Function::relu;  // of ...elt_act; leaky_relu and clamp have arguments slope; lower and upper
+  Function activation = Function::relu;  // of ...elt_act; its parameters are arguments by their names: slope
   ElementType bias = ElementType::f32;
   ElementType scale = ElementType::f32;  // of the vectors alpha and beta
   ElementType aux = ElementType::f32;    // u1 with relu: the mask of what relu left as it was
@@ -35,43 +35,41 @@ constexpr Leaf bias_row(const OperationOptions& o) { return row("bias", {.elemen
 constexpr Leaf scale(const char* name) { return scalar(name, {.has_default = true, .value = 1}); }
 
 // Not for constant expressions. A compiler that meets one there names it.
-inline void an_activation_has_one_input() {}
+inline void an_activation_has_one_input_beside_its_parameters() {}
 inline void this_activation_has_no_derivative() {}
 
+// Parameter i of an activation, as a scalar that may be left out.
+constexpr Expr parameter(const FunctionInfo& activation, int i) {
+  const FunctionParameter& p = activation.parameters[i];
+  return scalar(p.name, {.has_default = true, .value = p.value});
+}
+constexpr Expr with_parameters(const FunctionInfo& activation, const Expr& x) {
+  const Node node = function_node(activation.function);
+  switch (activation.parameter_count) {
+    case 0:
+      return {node, x};
+    case 1:
+      return {node, x, parameter(activation, 0)};
+    default:
+      return {node, x, parameter(activation, 0), parameter(activation, 1)};
+  }
+}
+
 constexpr Expr activate(const OperationOptions& o, const Expr& z) {
-  if (o.activation == Function::leaky_relu) {
-    return leaky_relu(z, scalar("slope", {.has_default = true, .value = 0.01f}));
-  }
-  if (o.activation == Function::clamp) {
-    return clamp(z, scalar("lower", {.has_default = true, .value = -kInfinity}),
-                 scalar("upper", {.has_default = true, .value = kInfinity}));
-  }
-  if (arity(o.activation) != 1) an_activation_has_one_input();
-  return Expr(function_node(o.activation), z);
+  const FunctionInfo& f = info(o.activation);
+  if (f.arity != 1 + f.parameter_count) an_activation_has_one_input_beside_its_parameters();
+  return with_parameters(f, z);
 }
 
 constexpr Expr deactivate(const OperationOptions& o, const Expr& g, const Expr& z) {
-  switch (o.activation) {
-    case Function::relu:
-      return d_relu(g, z);
-    case Function::leaky_relu:
-      return d_leaky_relu(g, z, scalar("slope", {.has_default = true, .value = 0.01f}));
-    case Function::sigmoid:
-      return d_sigmoid(g, z);
-    case Function::silu:
-      return d_silu(g, z);
-    case Function::tanh:
-      return d_tanh(g, z);
-    case Function::gelu:
-      return d_gelu(g, z);
-    case Function::gelu_tanh:
-      return d_gelu_tanh(g, z);
-    case Function::hardswish:
-      return d_hardswish(g, z);
-    default:
-      this_activation_has_no_derivative();
-      return g;
+  const FunctionInfo& activation = info(o.activation);
+  const FunctionInfo& f = info(activation.derivative);
+  if (f.function == Function::user) {
+    this_activation_has_no_derivative();
+    return g;
   }
+  const Node node = function_node(f.function);
+  return activation.parameter_count == 0 ? Expr(node, g, z) : Expr(node, g, z, parameter(activation, 0));
 }
 
 // What an auxiliary output keeps of z. As a mask it is 1 where relu gave z back, NaN and 0 included.

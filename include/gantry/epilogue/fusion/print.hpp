@@ -50,7 +50,7 @@ constexpr Binding binding_of(const Node& node) {
     case Function::multiply:
     case Function::divide:
       return Binding::product;
-    case Function::negate:
+    case Function::neg:
       return Binding::sign;
     default:
       return Binding::value;
@@ -179,7 +179,7 @@ class GraphPrinter {
         return infix(node, " * ");
       case Function::divide:
         return infix(node, " / ");
-      case Function::negate: {
+      case Function::neg: {
         // A minus sign before a number would belong to it.
         const bool number = graph_.nodes[node.inputs[0]].kind == NodeKind::constant;
         out_.append(number ? "-(" : "-");

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include <gantry/epilogue/fusion/arguments.hpp>
-#include <gantry/epilogue/fusion/complex_range.hpp>
+#include <gantry/epilogue/fusion/range.hpp>
 #include <gantry/epilogue/fusion/source.hpp>
 
 namespace gantry::fusion {
@@ -135,7 +135,7 @@ class ReducedRange {
 
   void add(const Range& x) {
     nan_ = nan_ || x.is_nan();
-    const Range y = reduction_ == Reduction::amax ? apply(Function::absolute, x) : x;
+    const Range y = reduction_ == Reduction::amax ? apply(Function::abs, x) : x;
     if (reduction_ == Reduction::add) {
       total_.value += y.value;
       total_.lower += y.lower;
@@ -146,7 +146,7 @@ class ReducedRange {
       return;
     }
     if (std::isnan(y.value) || y.unbounded()) unknown_ = true;
-    total_ = count_++ == 0 ? y : apply(Function::maximum, total_, y);
+    total_ = count_++ == 0 ? y : apply(Function::max, total_, y);
   }
 
   // A sum of n floats in any order is off by at most n - 1 roundings of the sum of magnitudes. Sums of small integers

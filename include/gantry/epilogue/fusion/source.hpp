@@ -40,7 +40,7 @@ GANTRY_COLD GANTRY_HD constexpr std::uint32_t source_factors(const Graph& graph)
       if (input < 0 || graph.nodes[input].kind != NodeKind::source) continue;
       used = true;
       const bool product = node.kind == NodeKind::compute && k < 2 &&
-                           (node.function == Function::multiply || node.function == Function::multiply_add);
+                           (node.function == Function::multiply || node.function == Function::fma);
       factors &= product ? detail::factors_of(graph, node.inputs[1 - k]) : 0;
     }
   }

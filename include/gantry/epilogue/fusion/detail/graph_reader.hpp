@@ -236,7 +236,7 @@ class GraphReader : public TextReader {
     if (++depth_ > kMostDepth) return too_deep(start);
     const int out = unary();
     --depth_;
-    return ok() ? compute(Function::negate, start, out) : 0;
+    return ok() ? compute(Function::neg, start, out) : 0;
   }
 
   constexpr int product() {

@@ -1,6 +1,7 @@
-// GELU in its tanh form is computed from half of its argument. Where that is a sum which nothing else needs, the sum of
-// the halves is computed instead; where a row is only ever added so (a bias), its halves are kept, and a multiplication
-// for every element is saved. Halving is exact, so that results are the same.
+// Some functions are computed from half of their argument: GELU in its tanh form (functions/entry.hpp: of_half). Where
+// that is a sum which nothing else needs, the sum of the halves is computed instead; where a row is only ever added so
+// (a bias), its halves are kept, and a multiplication for every element is saved. Halving is exact, so that results are
+// the same.
 #pragma once
 
 #include <gantry/epilogue/fusion/graph.hpp>
@@ -21,14 +22,12 @@ GANTRY_HD constexpr bool all_uses(const AnyGraph& graph, int node, const Accepts
   return used && graph.d != node;
 }
 
-// A sum that only gelu_tanh takes.
+// A sum that only such functions take.
 template <class AnyGraph>
 GANTRY_HD constexpr bool is_halved_sum(const AnyGraph& graph, int node) {
-  const auto computes = [&](int n, Function f) {
-    return graph.nodes[n].kind == NodeKind::compute && graph.nodes[n].function == f;
-  };
-  return computes(node, Function::add) &&
-         all_uses(graph, node, [&](int user) { return computes(user, Function::gelu_tanh); });
+  const auto computes = [&](int n) { return graph.nodes[n].kind == NodeKind::compute; };
+  return computes(node) && graph.nodes[node].function == Function::add &&
+         all_uses(graph, node, [&](int user) { return computes(user) && takes_half(graph.nodes[user].function); });
 }
 
 // A row that is only added to such sums.

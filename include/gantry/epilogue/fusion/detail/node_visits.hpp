@@ -100,7 +100,7 @@ struct NodeVisits {
   GANTRY_INLINE int row_of_tile() const { return context.at.m * kTile.m; }
   GANTRY_INLINE int column_of_tile() const { return context.at.n * kTile.n; }
 
-  // Nodes whose value is half of what the graph says, for gelu_tanh.
+  // Nodes whose value is half of what the graph says, for functions that take half.
   template <int number>
   GANTRY_HD static constexpr bool is_halved() {
     constexpr Node node = Config::graph.nodes[number];
@@ -251,8 +251,8 @@ struct NodeVisits {
         values[number][k] = apply_user<node.user, typename Config::Functions>(x, y, z);
       } else if constexpr (is_halved<number>()) {
         values[number][k] = (is_halved<a>() ? x : x * 0.5f) + (is_halved<b>() ? y : y * 0.5f);
-      } else if constexpr (node.function == Function::gelu_tanh && is_halved<a>()) {
-        values[number][k] = FunctionBody<Function::gelu_tanh>::of_half(x);
+      } else if constexpr (takes_half(node.function) && is_halved<a>()) {
+        values[number][k] = FunctionEntry<node.function>::of_half(x);
       } else if constexpr (node.function == Function::round) {
         values[number][k] = round_to<node.element>(x);
       } else {
