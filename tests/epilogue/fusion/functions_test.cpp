@@ -117,6 +117,9 @@ TEST(FusionFunctions, HaveDefinitionsThatAgreeWithLongDouble) {
     EXPECT_NEAR(define(Function::gelu_tanh, x), gelu_tanh, 1e-14);
     EXPECT_NEAR(define(Function::silu, x), static_cast<double>(wide / (1 + expl(-wide))), 1e-14);
     EXPECT_NEAR(define(Function::tanh, x), static_cast<double>(tanhl(wide)), 1e-15);
+    EXPECT_NEAR(define(Function::mish, x), static_cast<double>(wide * tanhl(logl(1 + expl(wide)))), 1e-14);
+    const long double sine = sinl(1.5L * wide);
+    EXPECT_NEAR(define(Function::snake, x, 1.5), static_cast<double>(wide + sine * sine / 1.5L), 1e-14);
   }
 }
 
@@ -199,11 +202,12 @@ TEST(FusionFunctions, HaveLimitsAtInfinity) {
   EXPECT_EQ(apply(Function::rcp, 0.0f), kInf);
   EXPECT_EQ(apply(Function::rcp, -0.0f), -kInf);
   EXPECT_EQ(apply(Function::divide, 1.0f, 0.0f), kInf);
-  for (const Function f : {Function::silu, Function::gelu, Function::hardswish}) {
+  for (const Function f : {Function::silu, Function::gelu, Function::hardswish, Function::mish}) {
     EXPECT_EQ(apply(f, kInf), kInf) << text_of(f);
     EXPECT_TRUE(std::isnan(apply(f, -kInf))) << text_of(f);
   }
-  for (const Function f : {Function::d_silu, Function::d_gelu, Function::d_gelu_tanh, Function::d_hardswish}) {
+  for (const Function f :
+       {Function::d_silu, Function::d_gelu, Function::d_gelu_tanh, Function::d_hardswish, Function::d_mish}) {
     EXPECT_NEAR(apply(f, 1.0f, kInf), 1, 0x1p-20) << text_of(f);
     EXPECT_NEAR(apply(f, 1.0f, -kInf), 0, 0x1p-20) << text_of(f);
     EXPECT_NEAR(apply(f, 1.0f, 1e30f), 1, 0x1p-20) << text_of(f);
@@ -212,6 +216,30 @@ TEST(FusionFunctions, HaveLimitsAtInfinity) {
     EXPECT_EQ(apply(f, 1.0f, kInf), 0) << text_of(f);
     EXPECT_EQ(apply(f, 1.0f, -kInf), 0) << text_of(f);
   }
+}
+
+TEST(FusionFunctions, CutAtTheirThresholds) {
+  EXPECT_EQ(apply(Function::threshold_relu, 0.5f, 0.5f, 6.0f), 0) << "at the threshold";
+  EXPECT_EQ(apply(Function::threshold_relu, 0.75f, 0.5f, 6.0f), 0.75f);
+  EXPECT_EQ(apply(Function::threshold_relu, 7.0f, 0.5f, 6.0f), 6);
+  EXPECT_EQ(apply(Function::threshold_relu, -1.0f, -2.0f, 6.0f), -1) << "above a negative threshold";
+  EXPECT_EQ(apply(Function::threshold_relu, -3.0f, -2.0f, -1.0f), -1) << "the bound wins over 0";
+  EXPECT_EQ(apply(Function::lower_bound, -3.0f, -2.0f), -2);
+  EXPECT_EQ(apply(Function::lower_bound, 3.0f, -2.0f), 3);
+}
+
+TEST(FusionFunctions, KeepTheDigitsOfMishInItsNegativeTail) {
+  for (float x = -80; x < -1; x += 0.1f) {
+    EXPECT_NEAR(double{apply<Function::mish>(x)} / define(Function::mish, double{x}), 1, 3e-5) << x;
+  }
+}
+
+TEST(FusionFunctions, AddNothingToAWholeHalfTurnOfSnake) {
+  const auto pi = static_cast<float>(std::acos(-1.0));
+  EXPECT_NEAR(apply(Function::snake, pi, 1.0f), pi, 1e-6f);
+  EXPECT_NEAR(apply(Function::snake, pi / 2, 1.0f), pi / 2 + 1, 1e-6f);
+  EXPECT_NEAR(apply(Function::snake, pi / 2, -1.0f), pi / 2 - 1, 1e-6f);
+  EXPECT_NEAR(apply(Function::snake, 0.25f, 4.0f), 0.25 + std::sin(1.0) * std::sin(1.0) / 4, 1e-6);
 }
 
 TEST(FusionFunctions, TreatNegativeZeroAsStated) {

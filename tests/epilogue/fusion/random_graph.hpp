@@ -113,6 +113,7 @@ class RandomGraph {
     int out = -1;
     switch (f) {
       case Function::divide:
+      case Function::snake:
         out = compute(f, x, compute(Function::max, compute(Function::abs, any()), constant(0.5f)));
         break;
       case Function::rcp:

@@ -11,7 +11,8 @@
 
 // clang-format off
 #define GANTRY_FUSION_ACTIVATIONS(X) \
-  X(relu) X(clamp) X(leaky_relu) X(sigmoid) X(silu) X(tanh) X(gelu) X(gelu_tanh) X(hardswish)
+  X(relu) X(clamp) X(leaky_relu) X(sigmoid) X(silu) X(tanh) X(gelu) X(gelu_tanh) X(hardswish) X(mish) \
+  X(snake) X(threshold_relu) X(lower_bound)
 // clang-format on
 
 namespace gantry::fusion {
@@ -195,6 +196,112 @@ struct hardswish {
   }
   static double define(double x) { return x * real::min(real::max(x + 3, 0), 6) / 6; }
   static Range range(const Range& x) { return detail::approximated<hardswish>(x); }
+};
+
+// tanh(ln(1 + e)) with e = exp(x) is n / (n + 2) where n = e (e + 2). From 20 on it is 1, and is cut before e²
+// overflows.
+struct mish {
+  static constexpr const char* kInputs = "x";
+  static constexpr const char* kMeaning = "x · tanh(ln(1 + e^x))";
+  static constexpr const char* kSpecials = "NaN at -inf";
+  static constexpr ErrorBound kError{.relative = 0x1.8p-21, .absolute = 0x1p-140, .input = 0x1p-23};
+  static constexpr FunctionCost kCost{.special = 2, .instructions = 7};
+  static constexpr bool kPassesNan[] = {true};
+  static constexpr double kTurns[] = {-1.192431214515495212};
+  GANTRY_INLINE static float call(float x) {
+    const float e = arch::ex2_approx(arch::min_nan(x, 20.0f) * arch::kLog2e);
+    const float n = e * (e + 2.0f);
+    return x * (n * arch::rcp_approx(n + 2.0f));
+  }
+  static double define(double x) { return x * real::tanh(real::log1p(real::exp(x))); }
+  static Range range(const Range& x) { return detail::approximated<mish>(x); }
+};
+
+// The sine of w = frequency · x is that of pi r, up to its sign, where r is what w / pi has beyond a whole number.
+struct snake {
+  static constexpr const char* kInputs = "x, frequency";
+  static constexpr const char* kMeaning = "x + sin²(frequency · x) / frequency";
+  static constexpr const char* kSpecials = "NaN at ±inf and where the frequency is 0";
+  static constexpr ErrorBound kError{.relative = detail::kHalfUlp,
+                                     .absolute = detail::kSmallestStep,
+                                     .scaled = 0x1p-20,
+                                     .scale = "(|x| / 4 + |1 / frequency|)"};
+  static constexpr FunctionCost kCost{.special = 1, .instructions = 12};
+  static constexpr bool kPassesNan[] = {true, true};
+  static constexpr FunctionParameter kParameters[] = {{"frequency", 1}};
+  GANTRY_INLINE static float call(float x, float frequency) {
+    const float turns = x * frequency * 0x1.45f306p-2f;  // half turns: 1 / pi
+    const float r = turns - ::rintf(turns);
+    // sin(pi r) / r as a polynomial in r², fitted for |r| <= 1 / 2: relative error at most 2^-23 with its roundings.
+    const float u = r * r;
+    float p = 0x1.3e142p-4f;
+    p = p * u - 0x1.32531ep-1f;
+    p = p * u + 0x1.4668fp+1f;
+    p = p * u - 0x1.4abbc4p+2f;
+    p = p * u + 0x1.921fb6p+1f;
+    const float sine = p * r;
+    return sine * sine * arch::rcp_approx(frequency) + x;
+  }
+  static double define(double x, double frequency) {
+    const double sine = real::sin(frequency * x);
+    return x + sine * sine / frequency;
+  }
+  // Its slope in x, 1 + sin(2 · frequency · x), is never negative.
+  static Range range(const Range& x, const Range& frequency) {
+    const double value = define(x.value, frequency.value);
+    if (detail::holds_zero(frequency)) return detail::anything(value);
+    const Range bump = detail::corners([](double f) { return 1 / f; }, frequency);
+    const double overflow = detail::largest(x) * detail::largest(frequency);
+    if (!(overflow < 0x1p126) || !(detail::largest(bump) < 0x1p126)) return detail::anything(value);
+    const Range image = frequency.is_point()
+                            ? detail::corners([&](double y) { return define(y, frequency.value); }, x)
+                            : Range{value, x.lower + real::min(bump.lower, 0), x.upper + real::max(bump.upper, 0)};
+    // Rounding moves the angle, and so the sine, but not what it is added to.
+    return detail::with_error(kError, image, detail::largest(x) / 4 + detail::largest(bump));
+  }
+};
+
+struct threshold_relu {
+  static constexpr const char* kInputs = "x, threshold, upper";
+  static constexpr const char* kMeaning = "min(0 where x <= threshold, else x, upper)";
+  static constexpr const char* kSpecials = "NaN stays NaN";
+  static constexpr ErrorBound kError{};
+  static constexpr FunctionCost kCost{.instructions = 3};
+  static constexpr bool kPassesNan[] = {true, false, true};
+  static constexpr FunctionParameter kParameters[] = {{"threshold", 0}, {"upper", __builtin_huge_valf()}};
+  GANTRY_INLINE static float call(float x, float threshold, float upper) {
+    return arch::min_nan(x <= threshold ? 0.0f : x, upper);
+  }
+  static double define(double x, double threshold, double upper) { return bounded(x <= threshold ? 0 : x, upper); }
+  static Range range(const Range& x, const Range& threshold, const Range& upper) {
+    const Range kept = detail::branch(
+        !(x.upper <= threshold.lower), x.lower <= threshold.upper, x.value <= threshold.value ? 0 : x.value,
+        [&] {
+          return Range{x.value, real::max(x.lower, threshold.lower), x.upper};
+        },
+        [] { return exactly(0); });
+    return detail::corners(bounded, kept, upper);
+  }
+
+ private:
+  static double bounded(double x, double upper) {
+    return real::is_nan(x) || real::is_nan(upper) ? real::nan() : real::min(x, upper);
+  }
+};
+
+struct lower_bound {
+  static constexpr const char* kInputs = "x, lower";
+  static constexpr const char* kMeaning = "max(x, lower)";
+  static constexpr const char* kSpecials = "NaN stays NaN";
+  static constexpr ErrorBound kError{};
+  static constexpr FunctionCost kCost{.instructions = 1};
+  static constexpr bool kPassesNan[] = {true, true};
+  static constexpr FunctionParameter kParameters[] = {{"lower", -__builtin_huge_valf()}};
+  GANTRY_INLINE static float call(float x, float lower) { return arch::max_nan(x, lower); }
+  static double define(double x, double lower) {
+    return real::is_nan(x) || real::is_nan(lower) ? real::nan() : real::max(x, lower);
+  }
+  static Range range(const Range& x, const Range& lower) { return detail::corners(define, x, lower); }
 };
 
 }  // namespace functions

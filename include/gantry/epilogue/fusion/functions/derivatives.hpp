@@ -14,7 +14,7 @@
 
 // clang-format off
 #define GANTRY_FUSION_DERIVATIVES(X) \
-  X(d_relu) X(d_leaky_relu) X(d_sigmoid) X(d_silu) X(d_tanh) X(d_gelu) X(d_gelu_tanh) X(d_hardswish)
+  X(d_relu) X(d_leaky_relu) X(d_sigmoid) X(d_silu) X(d_tanh) X(d_gelu) X(d_gelu_tanh) X(d_hardswish) X(d_mish)
 // clang-format on
 
 namespace gantry::fusion {
@@ -201,6 +201,33 @@ struct d_hardswish {
   }
   static double define(double g, double x) { return g * (x < -3 ? 0 : x > 3 ? 1 : x / 3 + 0.5); }
   static Range range(const Range& g, const Range& x) { return detail::derivative<d_hardswish>(g, x); }
+};
+
+// With e = exp(x) and n = e (e + 2): g · (n / (n + 2) + 4 x e (1 + e) / (n + 2)²).
+struct d_mish {
+  using of = mish;
+  static constexpr const char* kInputs = "g, x";
+  static constexpr const char* kMeaning = "g · mish'(x)";
+  static constexpr const char* kSpecials = "the limits 0 and g at ∓inf";
+  static constexpr ErrorBound kError{
+      .relative = 0x1p-20, .absolute = 0x1p-140, .scaled = 0x1p-20, .input = 0x1p-23, .scale = "|g|"};
+  static constexpr FunctionCost kCost{.special = 2, .instructions = 12};
+  static constexpr bool kPassesNan[] = {true, true};
+  static constexpr double kTurns[] = {-2.256376396360793120, 1.490571179485428459};
+  GANTRY_INLINE static float call(float g, float x) {
+    const float cut = arch::max_nan(arch::min_nan(x, 20.0f), -128.0f);
+    const float e = arch::ex2_approx(cut * arch::kLog2e);
+    const float n = e * (e + 2.0f);
+    const float r = arch::rcp_approx(n + 2.0f);
+    return g * (r * (n + 4.0f * cut * (e * (1.0f + e) * r)));
+  }
+  static double define(double g, double x) {
+    const double cut = real::is_nan(x) ? x : real::min(real::max(x, -1000), 100);
+    const double e = real::exp(cut);
+    const double w = real::tanh(real::log1p(e));
+    return g * (w + cut * (1 - w * w) * detail::sigmoid(cut));
+  }
+  static Range range(const Range& g, const Range& x) { return detail::derivative<d_mish>(g, x); }
 };
 
 }  // namespace functions
