@@ -24,6 +24,14 @@ constexpr long double kMin<s4> = -8;
 template <>
 constexpr long double kMax<s4> = 7;
 template <>
+constexpr long double kMin<s2> = -2;
+template <>
+constexpr long double kMax<s2> = 1;
+template <>
+constexpr long double kMin<u2> = 0;
+template <>
+constexpr long double kMax<u2> = 3;
+template <>
 constexpr long double kMin<u4> = 0;
 template <>
 constexpr long double kMax<u4> = 15;
@@ -70,7 +78,7 @@ void compare_saturated(Mismatch& mismatch, From x) {
 template <class T>
 struct ToInteger : testing::Test {};
 using IntegerTypes = TypesOf<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
-                             std::int64_t, std::uint64_t, s4, u4, u1>;
+                             std::int64_t, std::uint64_t, s4, u4, s2, u2, u1>;
 TYPED_TEST_SUITE(ToInteger, IntegerTypes);
 
 TYPED_TEST(ToInteger, RoundsAndSaturatesFloatsAndDoubles) {
@@ -181,7 +189,9 @@ TEST(Convert, CarriesComplexNumbersByParts) {
 TEST(SmallIntegers, AreTheIntegersOfTheirWidth) {
   Mismatch mismatch;
   for (int i = -40; i < 40; ++i) {
-    mismatch.expect(u4(i) == (i & 15) && u1(i) == (i & 1) && s4(i) == ((i + 8) & 15) - 8, i);
+    mismatch.expect(u4(i) == (i & 15) && u2(i) == (i & 3) && u1(i) == (i & 1) && s4(i) == ((i + 8) & 15) - 8 &&
+                        s2(i) == ((i + 2) & 3) - 2,
+                    i);
     mismatch.expect(s4(i).bits < 16, i);
   }
   EXPECT_FALSE(mismatch.found()) << mismatch;

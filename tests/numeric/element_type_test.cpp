@@ -21,11 +21,12 @@ using testing::StartsWith;
 
 // The names and widths that CuTe prints for its element types.
 const std::map<std::string, int> kCuteTypes = {
-    {"half_t", 16},      {"bfloat16_t", 16},  {"tfloat32_t", 32},     {"float", 32},           {"double", 64},
-    {"float_e4m3_t", 8}, {"float_e5m2_t", 8}, {"float_e2m1_t", 4},    {"float_e2m3_t", 6},     {"float_e3m2_t", 6},
-    {"int8_t", 8},       {"uint8_t", 8},      {"int16_t", 16},        {"uint16_t", 16},        {"int32_t", 32},
-    {"uint32_t", 32},    {"int64_t", 64},     {"uint64_t", 64},       {"int4b_t", 4},          {"uint4b_t", 4},
-    {"uint1b_t", 1},     {"void", 0},         {"complex<float>", 64}, {"complex<double>", 128}};
+    {"half_t", 16},          {"bfloat16_t", 16},  {"tfloat32_t", 32},  {"float", 32},       {"double", 64},
+    {"float_e4m3_t", 8},     {"float_e5m2_t", 8}, {"float_e2m1_t", 4}, {"float_e2m3_t", 6}, {"float_e3m2_t", 6},
+    {"int8_t", 8},           {"uint8_t", 8},      {"int16_t", 16},     {"uint16_t", 16},    {"int32_t", 32},
+    {"uint32_t", 32},        {"int64_t", 64},     {"uint64_t", 64},    {"int4b_t", 4},      {"uint4b_t", 4},
+    {"int2b_t", 2},          {"uint2b_t", 2},     {"uint1b_t", 1},     {"void", 0},         {"complex<float>", 64},
+    {"complex<double>", 128}};
 
 TEST(ElementTypes, AreFoundByTheNameThatCutePrintsAndHaveItsWidth) {
   for (const auto& [name, bits] : kCuteTypes) {
@@ -106,6 +107,32 @@ TEST(ElementTypes, KnowWhatKindOfNumberTheyHold) {
     const ElementKind expected =
         visit_element_type(e.type, [](auto tag) { return kind_of<typename decltype(tag)::type>(); });
     EXPECT_EQ(e.kind, expected) << e.name;
+  }
+}
+
+// What the PTX manual lists as types of wgmma's A and B.
+TEST(ElementTypes, KnowWhatWgmmaMultiplies) {
+  const std::map<ElementType, MmaKind> operands = {
+      {ElementType::f16, MmaKind::f16},  {ElementType::bf16, MmaKind::bf16}, {ElementType::tf32, MmaKind::tf32},
+      {ElementType::e4m3, MmaKind::fp8}, {ElementType::e5m2, MmaKind::fp8},  {ElementType::s8, MmaKind::int8},
+      {ElementType::u8, MmaKind::int8}};
+  for (const ElementInfo& e : kElementTypes) {
+    const auto found = operands.find(e.type);
+    EXPECT_EQ(e.mma, found == operands.end() ? MmaKind::none : found->second) << e.name;
+    EXPECT_EQ(mma_kind(e.type), e.mma) << e.name;
+    EXPECT_EQ(element_bits(e.type), e.bits) << e.name;
+    EXPECT_STREQ(to_text(e.type), e.name);
+  }
+}
+
+// A type that the tensor map has no name for travels as an unsigned one that it divides into, or that divides it.
+TEST(ElementTypes, AreCarriedByTypesThatTheTensorMapNames) {
+  for (const ElementInfo& e : kElementTypes) {
+    const ElementInfo& carrier = info(e.carrier);
+    EXPECT_EQ(carrier.carrier, carrier.type) << e.name;
+    if (e.carrier == e.type || e.kind == ElementKind::none) continue;
+    EXPECT_EQ(carrier.kind, ElementKind::unsigned_integer) << e.name;
+    EXPECT_TRUE(carrier.bits % e.bits == 0 || e.bits % carrier.bits == 0) << e.name;
   }
 }
 

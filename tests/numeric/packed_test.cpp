@@ -21,7 +21,7 @@ T from_pattern(unsigned pattern) {
 
 template <class T>
 struct PackedElements : testing::Test {};
-using SubByteTypes = TypesOf<s4, u4, u1, e2m1, e2m3, e3m2>;
+using SubByteTypes = TypesOf<s4, u4, s2, u2, u1, e2m1, e2m3, e3m2>;
 TYPED_TEST_SUITE(PackedElements, SubByteTypes);
 
 // The model: a string of single bits, element i in bits [i * width, (i + 1) * width), bit k of memory in byte k / 8.

@@ -177,26 +177,8 @@ GANTRY_HD constexpr GemmSentence describe(const GemmReason& reason) {
 
 namespace detail {
 
-// What wgmma multiplies: both of one kind, 8-bit floats and 8-bit integers in any mixture.
-enum class GemmKind : std::uint8_t { none, f16, bf16, tf32, fp8, int8 };
-GANTRY_HD constexpr GemmKind gemm_kind(ElementType e) noexcept {
-  switch (e) {
-    case ElementType::f16:
-      return GemmKind::f16;
-    case ElementType::bf16:
-      return GemmKind::bf16;
-    case ElementType::tf32:
-      return GemmKind::tf32;
-    case ElementType::e4m3:
-    case ElementType::e5m2:
-      return GemmKind::fp8;
-    case ElementType::s8:
-    case ElementType::u8:
-      return GemmKind::int8;
-    default:
-      return GemmKind::none;
-  }
-}
+using GemmKind = MmaKind;
+GANTRY_HD constexpr GemmKind gemm_kind(ElementType e) noexcept { return mma_kind(e); }
 
 // Checks what is set of one product's options.
 class GemmOptionsCheck {

@@ -19,7 +19,7 @@ struct ParsedElementType {
 
 namespace detail {
 
-constexpr int kLongestName = 24;
+constexpr int kLongestName = 48;
 
 constexpr bool same_text(const char* a, const char* b) {
   for (; *a != '\0' && *a == *b; ++a) ++b;
@@ -28,8 +28,8 @@ constexpr bool same_text(const char* a, const char* b) {
 
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// How many characters must be inserted, removed, replaced or swapped with the next one to turn `from`, whatever its
-// case, into the name `to`, which is in lower case.
+// How many characters must be inserted, removed, replaced or swapped with the next one to turn `from` into the name
+// `to`, whatever their case.
 constexpr int edit_distance(const char* from, const char* to) {
   // rows[i % 3][j]: the distance between the first i characters of `from` and the first j of `to`.
   int rows[3][kLongestName + 1] = {};
@@ -41,10 +41,11 @@ constexpr int edit_distance(const char* from, const char* to) {
     const int(&two_above)[kLongestName + 1] = rows[(i + 1) % 3];
     row[0] = i;
     for (int j = 1; to[j - 1] != '\0'; ++j) {
-      row[j] = above[j - 1] + (to_lower(from[i - 1]) == to[j - 1] ? 0 : 1);
+      row[j] = above[j - 1] + (to_lower(from[i - 1]) == to_lower(to[j - 1]) ? 0 : 1);
       if (above[j] + 1 < row[j]) row[j] = above[j] + 1;
       if (row[j - 1] + 1 < row[j]) row[j] = row[j - 1] + 1;
-      const bool swapped = i > 1 && j > 1 && to_lower(from[i - 1]) == to[j - 2] && to_lower(from[i - 2]) == to[j - 1];
+      const bool swapped = i > 1 && j > 1 && to_lower(from[i - 1]) == to_lower(to[j - 2]) &&
+                           to_lower(from[i - 2]) == to_lower(to[j - 1]);
       if (swapped && two_above[j - 2] + 1 < row[j]) row[j] = two_above[j - 2] + 1;
     }
   }

@@ -1,4 +1,4 @@
-// The integer element types narrower than a byte: s4, u4 and u1. Each holds one value in the low bits of a byte and is
+// The integer element types narrower than a byte: s4, u4, s2, u2, u1. Each holds one value in the low bits of a byte and is
 // a number wherever an int is expected; in memory they are packed (packed.hpp). The wider integers are the standard
 // ones.
 //
@@ -81,6 +81,16 @@ struct s4 : detail::IntStorage<s4> {
 struct u4 : detail::IntStorage<u4> {
   using IntStorage::IntStorage;
   GANTRY_HD static constexpr IntegerFormat format() { return {.width = 4, .is_signed = false}; }
+};
+
+struct s2 : detail::IntStorage<s2> {
+  using IntStorage::IntStorage;
+  GANTRY_HD static constexpr IntegerFormat format() { return {.width = 2, .is_signed = true}; }
+};
+
+struct u2 : detail::IntStorage<u2> {
+  using IntStorage::IntStorage;
+  GANTRY_HD static constexpr IntegerFormat format() { return {.width = 2, .is_signed = false}; }
 };
 
 struct u1 : detail::IntStorage<u1> {

@@ -25,28 +25,6 @@ struct GlobalTensor {
   Layout layout;
 };
 
-GANTRY_HD constexpr int element_bits(ElementType type) noexcept {
-  switch (type) {
-#define GANTRY_X(id, type_, ...) \
-  case ElementType::id:          \
-    return sizeof_bits_v<type_>;
-    GANTRY_ELEMENT_TYPES(GANTRY_X)
-#undef GANTRY_X
-  }
-  return 0;
-}
-
-GANTRY_HD constexpr const char* to_text(ElementType type) noexcept {
-  switch (type) {
-#define GANTRY_X(id, type_, name, ...) \
-  case ElementType::id:                \
-    return name;
-    GANTRY_ELEMENT_TYPES(GANTRY_X)
-#undef GANTRY_X
-  }
-  return "unknown";
-}
-
 // How the tensor map names an element type; where it has no name for it, the type that can carry it.
 struct TmaFormat {
   bool exists = false;
@@ -55,46 +33,14 @@ struct TmaFormat {
 };
 
 GANTRY_HD constexpr TmaFormat tma_format(ElementType element) noexcept {
-  const auto is = [element](TmaDataType type) { return TmaFormat{true, type, element}; };
   switch (element) {
-    case ElementType::u8:
-    case ElementType::s8:
-    case ElementType::e4m3:
-    case ElementType::e5m2:
-      return is(TmaDataType::u8);
-    case ElementType::u16:
-      return is(TmaDataType::u16);
-    case ElementType::u32:
-      return is(TmaDataType::u32);
-    case ElementType::s32:
-      return is(TmaDataType::s32);
-    case ElementType::u64:
-      return is(TmaDataType::u64);
-    case ElementType::s64:
-      return is(TmaDataType::s64);
-    case ElementType::f16:
-      return is(TmaDataType::f16);
-    case ElementType::f32:
-      return is(TmaDataType::f32);
-    case ElementType::f64:
-      return is(TmaDataType::f64);
-    case ElementType::bf16:
-      return is(TmaDataType::bf16);
-    case ElementType::tf32:
-      return is(TmaDataType::tf32);
-    case ElementType::e2m1:
-      return is(TmaDataType::u4x16_align8);
-    case ElementType::e2m3:
-    case ElementType::e3m2:
-      return is(TmaDataType::u6x16_align16);
-    case ElementType::s16:
-      return {.nearest = ElementType::u16};
-    case ElementType::cf32:
-    case ElementType::cf64:
-      return {.nearest = ElementType::u64};
-    default:
-      return {};
+#define GANTRY_X(id, type, name, cute_name, python_name, kind, tma, carrier, mma) \
+  case ElementType::id:                                                           \
+    return {ElementType::id == ElementType::carrier, TmaDataType::tma, ElementType::carrier};
+    GANTRY_ELEMENT_TYPES(GANTRY_X)
+#undef GANTRY_X
   }
+  return {};
 }
 
 // The swizzle of a shared layout on byte addresses, which is where the hardware applies it.
