@@ -22,8 +22,21 @@ class ExplainFusion(Cli):
 
     def test_a_name_that_no_operation_has_is_answered_with_those_there_are(self):
         said = self.refused("explain", "fusion", "LinCombPerRowBiasEltAc")
-        self.assertIn('gantry: there is no operation "LinCombPerRowBiasEltAc"; there are ScaledAcc, ', said)
-        self.assertIn(", LinCombPerRowBiasEltAct,", said)
+        self.assertIn(
+            'gantry: there is no operation "LinCombPerRowBiasEltAc"; did you mean LinCombPerRowBiasEltAct? '
+            "There are ScaledAcc, ",
+            said,
+        )
+        said = self.refused("explain", "fusion", "Softmax")
+        self.assertIn('gantry: there is no operation "Softmax"; there are ScaledAcc, ', said)
+
+    def test_an_element_type_that_no_epilogue_has_there_is_refused(self):
+        self.assertEqual(
+            self.refused("explain", "fusion", "s:bf16 = reduce_col_add(acc)"),
+            "gantry: argument 0 ('s') is a reduction with results of bf16: a reduction gives f32\n",
+        )
+        self.assertIn("are real: f32 is the nearest real type", self.refused("explain", "fusion", "d = acc + row(v:cf32)"))
+        self.assertIn("row vector, [n]", self.explain("d = acc + row(v:s4)"))
 
     def test_lists_every_value_once_and_what_goes_to_d(self):
         said = self.explain(TEXT)

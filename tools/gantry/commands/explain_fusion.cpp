@@ -105,6 +105,21 @@ void print_report(const Graph& graph) {
   fmt::print("\nmemory\n  loaded  {}\n  stored  {}\n", loaded.empty() ? "nothing" : loaded, stored);
 }
 
+// The nearest name where more than half of the letters agree, and all names.
+std::string known_operations(const std::string& asked) {
+  std::string names;
+  const char* nearest = "";
+  int smallest = static_cast<int>(asked.size()) / 2 + 1;
+  for (const Operation& operation : kOperations) {
+    names += std::string(names.empty() ? "" : ", ") + operation.name;
+    const int distance = gantry::detail::edit_distance(asked.c_str(), operation.name);
+    if (distance >= smallest) continue;
+    smallest = distance;
+    nearest = operation.name;
+  }
+  return *nearest == '\0' ? "there are " + names : fmt::format("did you mean {}? There are {}", nearest, names);
+}
+
 int explain_graph(const std::string& text) {
   for (const Operation& operation : kOperations) {
     if (text != operation.name) continue;
@@ -113,15 +128,18 @@ int explain_graph(const std::string& text) {
   }
   const ParsedGraph parsed = parse_graph(text);
   if (parsed.ok()) {
-    print_report(parsed.graph);
-    return 0;
+    // What the report promises, an epilogue of real values must be able to do.
+    const GraphProblems problems = check_elements(parsed.graph);
+    for (const GraphProblem& problem : problems) {
+      fmt::print(stderr, "gantry: {}\n", describe(parsed.graph, problem).c_str());
+    }
+    if (problems.ok()) print_report(parsed.graph);
+    return problems.ok() ? 0 : 1;
   }
   // A fusion assigns something; a word alone was meant for an operation's name.
   const bool is_name = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
   if (is_name) {
-    std::string names;
-    for (const Operation& operation : kOperations) names += std::string(names.empty() ? "" : ", ") + operation.name;
-    fmt::print(stderr, "gantry: there is no operation {}; there are {}\n", tool::in_quotes(text), names);
+    fmt::print(stderr, "gantry: there is no operation {}; {}\n", tool::in_quotes(text), known_operations(text));
   } else {
     fmt::print(stderr, "{}\n", explain(text, parsed).c_str());
   }

@@ -15,34 +15,45 @@
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
 #include <gantry/layout/text.hpp>
+#include <gantry/tma/detail/reason_list.hpp>
 
 namespace gantry::fusion {
 
-// X(id, which of two it is about, what is said after the node or argument; # stands for GraphProblem::value, & for
-// the number of inputs of the node)
-#define GANTRY_FUSION_RULES(X)                                                                                   \
-  X(too_large, graph, "holds at most 48 nodes and 20 arguments, and more were added")                            \
-  X(stores_nothing, graph, "has no D, no auxiliary output and no reduction")                                     \
-  X(d_out_of_range, graph, "gives node # as the value of D, and there is none")                                  \
-  X(input_missing, node, "has # of the & inputs that it takes")                                                  \
-  X(input_unwanted, node, "has an input # that its kind does not read")                                          \
-  X(input_not_before, node, "reads node #; a node reads nodes before it")                                        \
-  X(no_such_function, node, "calls user function #, and the functions that come with the graph have none there") \
-  X(user_inputs_differ, node, "has other than the # inputs that its user function takes")                        \
-  X(no_such_element, node, "rounds to void; round needs an element type")                                        \
-  X(constant_is_nan, node, "is not a number: a constant that is NaN equals nothing, not even itself")            \
-  X(second_of_its_kind, node, "is there twice: node # is it already")                                            \
-  X(used_by_nothing, node, "is computed, and no output needs it")                                                \
-  X(argument_missing, node, "names argument #, and there is none")                                               \
-  X(argument_kind_differs, node, "names argument #, which is of another kind")                                   \
-  X(stored_twice, node, "writes what node # writes already")                                                     \
-  X(name_is_empty, argument, "has no name")                                                                      \
-  X(name_too_long, argument, "has a name longer than 23 characters")                                             \
-  X(name_is_no_word, argument, "has a name that is not a word of letters, digits and '_'")                       \
-  X(name_is_taken, argument, "has the name of argument #")                                                       \
-  X(name_is_reserved, argument, "is an output whose name has a meaning: acc, c, d, alpha, beta, inf, let")       \
-  X(element_is_void, argument, "has no element type")                                                            \
-  X(argument_unused, argument, "is used by no node")
+// X(id, what it is about, what is said after the graph, node or argument). Placeholders: {value} is
+// GraphProblem::value, {wanted} the number of inputs that the node takes, {element} the argument's element type and
+// {nearest} the nearest one that works.
+#define GANTRY_FUSION_RULES(X)                                                                                         \
+  X(too_large, graph, "holds at most {nodes} nodes and {arguments} arguments, and more were added")                    \
+  X(stores_nothing, graph, "has no D, no auxiliary output and no reduction")                                           \
+  X(d_out_of_range, graph, "gives node {value} as the value of D, and there is none")                                  \
+  X(input_missing, node, "has {value} of the {wanted} inputs that it takes")                                           \
+  X(input_unwanted, node, "has an input {value} that its kind does not read")                                          \
+  X(input_not_before, node, "reads node {value}; a node reads nodes before it")                                        \
+  X(no_such_function, node, "calls user function {value}, and the functions that come with the graph have none there") \
+  X(user_inputs_differ, node, "has other than the {value} inputs that its user function takes")                        \
+  X(no_such_element, node, "rounds to void; round needs an element type")                                              \
+  X(constant_is_nan, node, "is not a number: a constant that is NaN equals nothing, not even itself")                  \
+  X(second_of_its_kind, node, "is there twice: node {value} is it already")                                            \
+  X(used_by_nothing, node, "is computed, and no output needs it")                                                      \
+  X(argument_missing, node, "names argument {value}, and there is none")                                               \
+  X(argument_kind_differs, node, "names argument {value}, which is of another kind")                                   \
+  X(stored_twice, node, "writes what node {value} writes already")                                                     \
+  X(name_is_empty, argument, "has no name")                                                                            \
+  X(name_too_long, argument, "has a name longer than {name} characters")                                               \
+  X(name_is_no_word, argument, "has a name that is not a word of letters, digits and '_'")                             \
+  X(name_is_taken, argument, "has the name of argument {value}")                                                       \
+  X(name_is_reserved, argument, "is an output whose name has a meaning: acc, c, d, alpha, beta, inf, let")             \
+  X(element_is_void, argument, "has no element type")                                                                  \
+  X(argument_unused, argument, "is used by no node")                                                                   \
+  X(element_is_complex, argument,                                                                                      \
+    "has elements of {element}, and the values of this epilogue are real: {nearest} is the nearest real type")         \
+  X(element_is_real, argument,                                                                                         \
+    "writes elements of {element}, and the values of this epilogue are complex: {nearest} is the nearest type")        \
+  X(element_not_staged, argument,                                                                                      \
+    "is a tensor of {element}, which TMA cannot stage: its elements are of whole bytes that the tensor map has a "     \
+    "name for, or of u1; the nearest that works is {nearest}")                                                         \
+  X(reduction_element, argument, "is a reduction with results of {element}: a reduction gives {nearest}")              \
+  X(reduction_of_complex, argument, "is a reduction, and the values of this epilogue are complex, which have none")
 
 enum class GraphRule : std::uint8_t {
 #define GANTRY_X(id, subject, text) id,
@@ -65,6 +76,12 @@ class GraphProblems {
   constexpr const GraphProblem& operator[](int i) const { return list_[i]; }
   constexpr const GraphProblem* begin() const { return list_; }
   constexpr const GraphProblem* end() const { return list_ + count_; }
+  constexpr bool has(GraphRule rule) const {
+    for (const GraphProblem& problem : *this) {
+      if (problem.rule == rule) return true;
+    }
+    return false;
+  }
 
   // Beyond the first 64 problems, more are not news.
   constexpr void add(GraphRule rule, int subject = -1, int value = -1) {
@@ -240,6 +257,99 @@ constexpr const char* text_of(const Node& node) {
   return kKinds[static_cast<int>(node.kind)];
 }
 
+// Whether the values of an epilogue are real numbers or complex ones.
+enum class Values : std::uint8_t { real, complex };
+
+namespace detail {
+
+// Vectors and scalars are read from memory element by element, packed ones too. Tensors travel by TMA and lie in shared
+// memory by elements; 1-bit ones are masks, which threads read and write themselves. Reductions are added up in f32.
+constexpr bool element_fits(ArgumentKind kind, ElementType element, Values values) {
+  const ElementInfo& e = info(element);
+  const bool complex = e.kind == ElementKind::complex;
+  if (e.kind == ElementKind::none || (complex && values == Values::real)) return false;
+  switch (kind) {
+    case ArgumentKind::scalar:
+    case ArgumentKind::row:
+    case ArgumentKind::column:
+      return true;
+    case ArgumentKind::aux_in:
+    case ArgumentKind::aux_out:
+      if (element == ElementType::u1) return true;
+      if (kind == ArgumentKind::aux_out && values == Values::complex && !complex) return false;
+      return e.bits >= 8 && info(e.carrier).bits == e.bits;
+    case ArgumentKind::reduction:
+      return values == Values::real && element == ElementType::f32;
+  }
+  return false;
+}
+
+// Of the same kind of number where there is one that fits, and as wide or wider where there is one.
+constexpr ElementType nearest_element(ArgumentKind kind, ElementType element, Values values) {
+  const ElementInfo& asked = info(element);
+  const bool real_part = asked.kind == ElementKind::complex && values == Values::real;
+  const ElementKind wanted = real_part ? ElementKind::floating : asked.kind;
+  const int bits = real_part ? asked.bits / 2 : asked.bits;
+  ElementType nearest = ElementType::f32;
+  int smallest = 1 << 20;
+  for (const ElementInfo& e : kElementTypes) {
+    if (!element_fits(kind, e.type, values) || e.type == ElementType::u1) continue;
+    const int distance = (e.bits < bits ? 4 * (bits - e.bits) : e.bits - bits) + (e.kind == wanted ? 0 : 1 << 10);
+    if (distance < smallest) {
+      smallest = distance;
+      nearest = e.type;
+    }
+  }
+  return nearest;
+}
+
+constexpr GraphRule element_rule(const Argument& argument, Values values) {
+  const bool complex = info(argument.element).kind == ElementKind::complex;
+  if (argument.kind == ArgumentKind::reduction) {
+    return values == Values::complex ? GraphRule::reduction_of_complex : GraphRule::reduction_element;
+  }
+  if (complex && values == Values::real) return GraphRule::element_is_complex;
+  const bool staged = element_fits(ArgumentKind::aux_in, argument.element, values);
+  return staged ? GraphRule::element_is_real : GraphRule::element_not_staged;
+}
+
+}  // namespace detail
+
+// Arguments whose elements the epilogue cannot read or write: for compiled graphs and for those at run time, on both
+// machines, and for what explains them. Requires a graph that `check` accepts.
+GANTRY_COLD constexpr GraphProblems check_elements(const Graph& graph, Values values = Values::real) {
+  GraphProblems problems;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const Argument& a = graph.arguments[i];
+    if (detail::element_fits(a.kind, a.element, values)) continue;
+    const ElementType nearest = detail::nearest_element(a.kind, a.element, values);
+    problems.add(detail::element_rule(a, values), i, static_cast<int>(nearest));
+  }
+  return problems;
+}
+
+namespace detail {
+
+struct GraphReason {
+  const Graph* graph;
+  GraphProblem problem;
+};
+using GraphSentence = Text<256>;
+
+constexpr void append_graph_placeholder(GraphSentence& out, const char* name, const GraphReason& reason) {
+  using gantry::detail::starts_with;
+  const GraphProblem& p = reason.problem;
+  if (starts_with(name, "value")) out.append(p.value);
+  if (starts_with(name, "wanted")) out.append(inputs_wanted(reason.graph->nodes[p.subject]));
+  if (starts_with(name, "element")) out.append(info(reason.graph->arguments[p.subject].element).name);
+  if (starts_with(name, "nearest")) out.append(info(static_cast<ElementType>(p.value)).name);
+  if (starts_with(name, "nodes")) out.append(kMaxNodes);
+  if (starts_with(name, "arguments")) out.append(kMaxArguments);
+  if (starts_with(name, "name")) out.append(kMaxName);
+}
+
+}  // namespace detail
+
 GANTRY_COLD constexpr Text<256> describe(const Graph& graph, const GraphProblem& problem) {
   const detail::RuleText& rule = detail::kRuleTexts[static_cast<int>(problem.rule)];
   Text<256> out;
@@ -252,16 +362,9 @@ GANTRY_COLD constexpr Text<256> describe(const Graph& graph, const GraphProblem&
     name.text[kMaxName] = '\0';
     out.append("argument ").append(problem.subject).append(" ('").append(name.text).append("') ");
   }
-  for (const char* c = rule.text; *c != '\0'; ++c) {
-    if (*c == '#') {
-      out.append(problem.value);
-    } else if (*c == '&') {
-      out.append(detail::inputs_wanted(graph.nodes[problem.subject]));
-    } else {
-      out.append(*c);
-    }
-  }
-  return out;
+  const detail::GraphReason reason{&graph, problem};
+  return out.append(
+      gantry::detail::fill_in<detail::GraphSentence>(rule.text, reason, detail::append_graph_placeholder));
 }
 
 // Not for constant expressions. A compiler that meets one there names it, and so the rule.

@@ -62,22 +62,9 @@ bool with_staged_tile(const Argument& a, const F& f) {
       return a.row_major ? by_ring(element, std::true_type{}) : by_ring(element, std::false_type{});
     }
   };
-  switch (a.element) {
-    case ElementType::f32:
-      return by_major(std::integral_constant<ElementType, ElementType::f32>{});
-    case ElementType::f16:
-      return by_major(std::integral_constant<ElementType, ElementType::f16>{});
-    case ElementType::bf16:
-      return by_major(std::integral_constant<ElementType, ElementType::bf16>{});
-    case ElementType::e4m3:
-      return by_major(std::integral_constant<ElementType, ElementType::e4m3>{});
-    case ElementType::e5m2:
-      return by_major(std::integral_constant<ElementType, ElementType::e5m2>{});
-    case ElementType::s8:
-      return by_major(std::integral_constant<ElementType, ElementType::s8>{});
-    default:
-      return false;
-  }
+  return visit_element_type(a.element, [&](auto tag) {
+    return by_major(std::integral_constant<ElementType, element_type_v<typename decltype(tag)::type>>{});
+  });
 }
 
 // f(TileReduction<...>{}) of a reduction known at run time.
@@ -98,7 +85,7 @@ Value load_value(ElementType element, const void* pointer, std::int64_t i) {
   return visit_element_type(element, [&](auto tag) -> Value {
     using Element = typename decltype(tag)::type;
     if constexpr (__is_same(Element, void) || Complex<Element>) {
-      return Value{};
+      return Value{};  // of a graph that check_elements refuses
     } else {
       return load_value<Value, Element>(pointer, i);
     }
@@ -143,7 +130,7 @@ struct LoopCallbacks {
       if (is_staged(a) && !detail::with_staged_tile<Config, kElements>(a, [](auto) {})) {
         std::string known;
         for (const ElementInfo& e : kElementTypes) {
-          if (((kElements & kLoopElements) >> static_cast<int>(e.type) & 1) != 0) known += std::string(e.name) + ", ";
+          if ((kElements >> static_cast<int>(e.type) & 1) != 0) known += std::string(e.name) + ", ";
         }
         out.push_back(std::string(a.name.text) + ": an auxiliary tensor of this graph at run time has elements of " +
                       known + "or u1, not of " + info(a.element).name);

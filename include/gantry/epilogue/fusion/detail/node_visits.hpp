@@ -28,9 +28,23 @@ GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&v
 
 namespace detail {
 
+// Element i of a vector. Elements of fewer than 8 bits lie packed, the first in the lowest bits (numeric/packed.hpp).
 template <class Value, class Element>
 GANTRY_INLINE Value load_value(const void* pointer, std::int64_t i) {
-  return convert<Value>(arch::ld(arch::space_global, static_cast<const Element*>(pointer) + i));
+  if constexpr (SubByte<Element>) {
+    constexpr int kBits = sizeof_bits_v<Element>;
+    const auto* at = static_cast<const std::uint8_t*>(pointer) + i * kBits / 8;
+    const int shift = static_cast<int>(i * kBits % 8);
+    unsigned window = arch::ld(arch::space_global, at);
+    if constexpr (8 % kBits != 0) {
+      if (shift + kBits > 8) window |= static_cast<unsigned>(arch::ld(arch::space_global, at + 1)) << 8;
+    }
+    Element x;
+    x.bits = static_cast<std::uint8_t>(window >> shift & ((1u << kBits) - 1));
+    return convert<Value>(x);
+  } else {
+    return convert<Value>(arch::ld(arch::space_global, static_cast<const Element*>(pointer) + i));
+  }
 }
 
 // Where a graph's arguments live.

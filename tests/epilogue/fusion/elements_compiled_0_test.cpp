@@ -1,0 +1,14 @@
+#define GANTRY_PART 0
+#include "elements_compiled.hpp"
+
+namespace gantry::test {
+namespace {
+
+TEST(FusionElements, AreRightInEveryPlaceOfACompiledGraphPart0) {
+#define GANTRY_X(id, ...) expect_right_in_every_place<ElementType::id>();
+  GANTRY_ELEMENT_TYPES(GANTRY_X)
+#undef GANTRY_X
+}
+
+}  // namespace
+}  // namespace gantry::test

@@ -1,0 +1,100 @@
+// Every element type in every place of a fusion: what is asked for is computed right, compared with the reference and
+// with guarded memory around it, or is refused by a rule.
+#pragma once
+
+#include <cstring>
+#include <memory>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <gantry/epilogue/fusion/expression.hpp>
+
+#include "../collective/harness.hpp"
+
+namespace gantry::test {
+
+// Bytes that end where memory ends: to read or write one beyond them stops the test.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes) : bytes_(bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    whole_ = (bytes + page - 1) / page * page;
+    base_ = static_cast<std::uint8_t*>(
+        mmap(nullptr, whole_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (base_ == MAP_FAILED) std::abort();
+    mprotect(base_ + whole_, page, PROT_NONE);
+    mapped_ = whole_ + page;
+  }
+  ~Guarded() { munmap(base_, mapped_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  std::uint8_t* data() const { return base_ + whole_ - bytes_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::size_t bytes_, whole_ = 0, mapped_ = 0;
+  std::uint8_t* base_ = nullptr;
+};
+
+// The scalars, vectors and reductions of a problem, moved to where memory ends right behind them.
+class GuardedArguments {
+ public:
+  explicit GuardedArguments(Problem& problem) : problem_(problem) {
+    for (int i = 0; i < problem.graph().argument_count; ++i) {
+      const fusion::Argument& a = problem.graph().arguments[i];
+      Buffer& buffer = problem.argument(i);
+      if (fusion::is_tensor(a.kind) || buffer.bytes.empty()) continue;
+      constexpr std::size_t kBehind = 16;  // that Problem leaves behind them
+      at_[i] = std::make_unique<Guarded>(buffer.bytes.size() - kBehind);
+      std::memcpy(at_[i]->data(), buffer.data(), at_[i]->size());
+      problem.fusion()[a.name.text].batched(static_cast<void*>(at_[i]->data()), buffer.batch_stride);
+    }
+  }
+  // What the kernel wrote, to where the problem looks for it.
+  void bring_back() {
+    for (int i = 0; i < problem_.graph().argument_count; ++i) {
+      if (at_[i] != nullptr) std::memcpy(problem_.argument(i).data(), at_[i]->data(), at_[i]->size());
+    }
+  }
+
+ private:
+  Problem& problem_;
+  std::unique_ptr<Guarded> at_[fusion::kMaxArguments];
+};
+
+constexpr bool is_real(ElementType e) {
+  return info(e).kind != ElementKind::none && info(e).kind != ElementKind::complex;
+}
+
+constexpr EpiloguePolicy sweep_policy() {
+  return CollectiveBuilder{.schedule = EpilogueSchedule::tma_warp_specialized,
+                           .tile = {64, 32, 64},
+                           .epi_tile = {64, 32},
+                           .d = ElementType::f32,
+                           .aux = ElementType::f32,
+                           .stages_c = 2,
+                           .stages_d = 1}
+      .policy();
+}
+
+// Rows and columns of whole chunks of 16 bytes, and two batches whose vectors begin at any bit.
+inline ProblemOptions sweep_options(std::uint64_t seed) {
+  return {.shape = {.m = 80, .n = 48, .l = 2}, .seed = seed, .by_batch = true, .scalar_by_value = false};
+}
+
+// Requires a graph that the configuration runs.
+template <class Config>
+void expect_right(Problem& problem, std::uint64_t seed) {
+  GuardedArguments guarded(problem);
+  KernelRun<Config> run(problem, 3);
+  for (const std::string& reason : run.reasons()) FAIL() << reason;
+  const fusion::ReferenceResult expected = problem.expected();
+  const Report report = run({.seed = seed, .schedule = Schedule::random, .latency = Latency::mixed});
+  ASSERT_TRUE(report.clean()) << report.text();
+  guarded.bring_back();
+  EXPECT_EQ(problem.wrong(expected), "");
+}
+
+}  // namespace gantry::test
