@@ -84,9 +84,9 @@ constexpr Refusal kRefusals[] = {
      "there is no value scaling; arguments are scalar(scaling), row(...), col(...) or load(...)"},
     {"d = row(bias:bf61)", 13, "there is no element type bf61; did you mean bf16?"},
     {"d = 1e39 * acc", 4, "this number is larger than every float: the largest is 3.4e38"},
-    {"d = relu(acc, 2)", 12, "relu takes 1 input, and there are more"},
-    {"d = max(acc)", 11, "max takes 2 inputs, and has 1"},
-    {"d = max(acc, c, 1)", 14, "max takes 2 inputs, and there are more"},
+    {"d = relu(acc, 2)", 12, "relu takes 1 input, and there are more: relu(x)"},
+    {"d = max(acc)", 11, "max takes 2 inputs, and has 1: max(a, b)"},
+    {"d = max(acc, c, 1)", 14, "max takes 2 inputs, and there are more: max(a, b)"},
     {"let x = acc; d = acc", 4, "x is used by nothing below"},
     {"d:bf16 = acc", 1, "the element type and the major of D belong to the kernel, not to the fusion"},
     {"x col = reduce_max(acc)", 2, "a reduction has no major"},
@@ -100,16 +100,36 @@ constexpr Refusal kRefusals[] = {
     {"d = acc )", 8, "expected ';' or an operator, found ')'"},
     {"d = (acc", 8, "expected an operator or ')', found the end"},
     {"d = acc > c > 1", 12, "expected ';' or an operator, found '>'"},
-    {"d = acc acc", 8, "expected ';' or an operator, found 'a'"},
+    {"d = acc acc", 8, "expected ';' or an operator, found 'acc'"},
     {"alpha = acc", 0, "alpha has a meaning already"},
     {"d = acc; d = c", 9, "d has a meaning already"},
     {"let c = acc; d = c", 4, "c has a meaning already"},
     {"", 0, "expected a statement such as d = acc, found the end"},
-    {"d acc", 2, "expected '=', found 'a'"},
-    {"x acc", 2, "expected ':' and an element type, 'row', 'col', 'optional', 'deterministic' or '=', found 'a'"},
+    {"d acc", 2, "expected '=', found 'acc'"},
+    {"x acc", 2, "expected ':' and an element type, 'row', 'col', 'optional', 'deterministic' or '=', found 'acc'"},
     {"d = round(acc)", 13, "expected ':' and an element type: round(x:bf16), found ')'"},
     {"d = load(x:bf16 coll)", 16,
-     "expected ':' and an element type, 'row', 'col', '=' and a number, or ')', found 'c'"},
+     "expected ':' and an element type, 'row', 'col', '=' and a number, or ')', found 'coll'; did you mean col?"},
+    {"x:bf16 optinal = acc", 7,
+     "expected ':' and an element type, 'row', 'col', 'optional', 'deterministic' or '=', found 'optinal'; did you "
+     "mean "
+     "optional?"},
+    {"d = row(bias:void)", 13,
+     "void holds nothing: give the type of the elements, such as f32 or bf16, or leave it out for f32"},
+    {"x:none = acc", 2,
+     "void holds nothing: give the type of the elements, such as f32 or bf16, or leave it out for f32"},
+    {"x:voi = acc", 2, "there is no element type voi"},
+    {"d = row(bias:half)", 13, "there is no element type half; did you mean half_t?"},
+    {"d = acc\r\n", 7,
+     "the byte 13, a carriage return, is no part of a text: between words stand spaces, tabs and ends of lines (byte "
+     "10)"},
+    {"d = acc # a bell: \a", 18,
+     "the byte 7 is no part of a text: between words stand spaces, tabs and ends of lines (byte 10)"},
+    {"d = acc \x7f", 8,
+     "the byte 127 is no part of a text: between words stand spaces, tabs and ends of lines (byte 10)"},
+    {"d = acc + # nothing follows", 27, "expected a value, found the end"},
+    {"d = mihs(acc)", 4, "there is no function mihs; did you mean mish?"},
+    {"d = snake(acc)", 13, "snake takes 2 inputs, and has 1: snake(x, frequency)"},
     {"d = row(bias = x)", 15, "expected a number, found 'x'"},
     {"d = row(a_name_of_twenty_five_ch)", 8, "a name has at most 23 characters, and this has 24"},
     {"d = acc $ c", 8, "expected ';' or an operator, found '$'"},
@@ -123,6 +143,19 @@ TEST(FusionText, ThatMeansNothingIsRefusedWhereItIsWrong) {
     EXPECT_EQ(parsed.position, refusal.position) << refusal.text;
     EXPECT_EQ(parsed.graph.node_count, 0);
   }
+}
+
+TEST(FusionText, HasCommentsFromASharpToTheEndOfTheLine) {
+  EXPECT_EQ(printed("# what a layer does, ünd mehr\nd = relu(acc) # of the accumulator\n;\n\taux = acc # kept\n"),
+            "d = relu(acc); aux = acc");
+  EXPECT_EQ(printed("d = acc # relu(acc)"), "d = acc");
+}
+
+TEST(FusionText, EndsWhereItEndsAndNotAtAByteOfZero) {
+  const std::string text("d = acc\0 + 1", 12);
+  const ParsedGraph parsed = parse_graph(text);
+  EXPECT_EQ(parsed.position, 7);
+  EXPECT_EQ(parsed.rule, TextRule::a_control_character_is_no_text);
 }
 
 TEST(FusionText, ShowsTheMistakeWithACaret) {

@@ -1,17 +1,17 @@
 // Fusion graphs from text. Constant expressions, no allocation; any text whatever ends in a graph or in a sentence that
 // points at a character.
 //
-//   let z = alpha * acc + beta * c + row(bias:bf16);   a value to use below
-//   d = gelu(z);                                       what goes to D
-//   pre:bf16 col = z;                                  an auxiliary output, here column-major (row-major is the
-//   default) top = reduce_max(abs(z));                          one number; reduce_row_... a row vector, reduce_col_...
-//   a column vector
+//   let z = alpha * acc + beta * c + row(bias:bf16);   # a value to use below
+//   d = gelu(z);                                       # what goes to D
+//   pre:bf16 col = z;                                  # an auxiliary output, here column-major; row-major unless said
+//   top = reduce_max(abs(z));                          # one number; reduce_row_... and reduce_col_... give vectors
 //
-//   values      acc, c, alpha, beta, inf, numbers; scalar(s), row(v), col(v), load(x:bf16 col); names of statements
-//   above arguments   name, `:type` where it is not f32, `= number` for what stands in when it is left out operators +
-//   - * / > < and parentheses; functions as in docs/reference/fusion.md; round(x:bf16) outputs     after the type:
-//   `row` or `col`; `optional` where it may be left out; `deterministic` for a reduction
-// parse_graph tells what is wrong; graph() gives the graph alone, and stops the build in a constant expression.
+//   values     acc, c, alpha, beta, inf, numbers; scalar(s), row(v), col(v), load(x:bf16 col); names of statements
+//   above arguments  name, `:type` where it is not f32, `= number` for what stands in when it is left out operators  +
+//   - * / > < and parentheses; functions as in docs/reference/fusion.md; round(x:bf16) outputs    after the type: `row` or `col`;
+//   `optional` where it may be left out; `deterministic` for a reduction comments   from # to the end of the line
+// parse_graph tells what is wrong; graph() gives the graph alone, and stops the build in a constant expression, where
+// the compiler names the rule and the column.
 //
 // Example:
 //     #include <gantry/epilogue/fusion/expression.hpp>
@@ -50,6 +50,7 @@ constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
   if (problems.ok()) return out;
   out.problem = describe(out.graph, problems[0]);
   out.position = 0;
+  out.rule = TextRule::the_graph_is_malformed;
   out.graph = Graph();
   return out;
 }
@@ -57,7 +58,9 @@ constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
 template <class Users = detail::NoUsers>
 constexpr Graph graph(const char* text, Users users = {}) {
   const ParsedGraph parsed = parse_graph(text, users);
-  if (gantry::is_constant_evaluated() && !parsed.ok()) detail::stop_the_build(parsed.rule);
+  if (gantry::is_constant_evaluated() && !parsed.ok()) {
+    detail::stop_the_build(parsed.rule, parsed.position + 1, text + parsed.position);
+  }
   return parsed.graph;
 }
 

@@ -36,10 +36,12 @@ class GraphReader : public TextReader {
 
   // statement (';' statement)* [';']
   constexpr void read() {
-    do {
+    refuse_control_characters();
+    while (ok()) {
       if (statements_ > 0 && peek() == '\0') break;
       statement();
-    } while (ok() && accept(';'));
+      if (!ok() || !accept(';')) break;
+    }
     if (ok() && peek() != '\0') expected("';' or an operator");
     for (int i = 0; ok() && i < value_count_; ++i) {
       if (values_[i].is_let && !values_[i].used) {
@@ -68,7 +70,9 @@ class GraphReader : public TextReader {
     const int out = intern(graph_, node);
     if (graph_.overflow)
       refuse(position, TextRule::the_graph_is_too_large)
-          .append("a graph has at most 48 nodes, and this would be one more");
+          .append("a graph has at most ")
+          .append(kMaxNodes)
+          .append(" nodes, and this would be one more");
     return out;
   }
   constexpr int compute(Function f, int position, int a, int b = -1, int third = -1) {
@@ -90,7 +94,9 @@ class GraphReader : public TextReader {
     const int out = graph_.add_argument(wanted);
     if (graph_.overflow)
       refuse(position, TextRule::the_graph_is_too_large)
-          .append("a graph has at most 20 arguments, and this would be one more");
+          .append("a graph has at most ")
+          .append(kMaxArguments)
+          .append(" arguments, and this would be one more");
     return out;
   }
   constexpr int leaf(NodeKind kind, const Argument& wanted, int position) {
@@ -107,8 +113,14 @@ class GraphReader : public TextReader {
       wanted.has_default = true;
       wanted.value = number();
     }
-    expect(')', kind == NodeKind::aux_load ? "':' and an element type, 'row', 'col', '=' and a number, or ')'"
-                                           : "':' and an element type, '=' and a number, or ')'");
+    if (ok() && !accept(')')) {
+      constexpr const char* kMajors[] = {"row", "col"};
+      if (kind == NodeKind::aux_load) {
+        expected("':' and an element type, 'row', 'col', '=' and a number, or ')'", kMajors);
+      } else {
+        expected("':' and an element type, '=' and a number, or ')'");
+      }
+    }
     return ok() ? leaf(kind, wanted, name.position) : 0;
   }
   constexpr void major(Argument& wanted) {
@@ -162,6 +174,7 @@ class GraphReader : public TextReader {
             .append(wanted)
             .append(" inputs, and has ")
             .append(i);
+        if (user < 0) more().append(": ").append(name.name.text).append('(').append(info(f).inputs).append(')');
         return 0;
       }
       node.inputs[i] = static_cast<std::int8_t>(expression());
@@ -173,6 +186,7 @@ class GraphReader : public TextReader {
     if (ok() && peek() == ',') {
       refuse(skip(), TextRule::a_function_has_too_many_inputs).append(name.name.text).append(" takes ").append(wanted);
       more().append(wanted == 1 ? " input, and there are more" : " inputs, and there are more");
+      if (user < 0) more().append(": ").append(name.name.text).append('(').append(info(f).inputs).append(')');
     }
     expect(')', "an operator or ')'");
     return ok() ? add(node, name.position) : 0;
@@ -276,14 +290,20 @@ class GraphReader : public TextReader {
     return out;
   }
   constexpr int too_deep(int position) {
-    refuse(position, TextRule::parentheses_are_nested_too_deep).append("parentheses are nested at most 100 deep");
+    refuse(position, TextRule::parentheses_are_nested_too_deep)
+        .append("parentheses are nested at most ")
+        .append(kMostDepth)
+        .append(" deep");
     return 0;
   }
 
   // Statements.
   constexpr void remember(const Word& name, int node, bool is_let, bool is_reduction = false) {
     if (value_count_ == kMostValues) {
-      refuse(name.position, TextRule::the_graph_is_too_large).append("a text has at most 48 statements");
+      refuse(name.position, TextRule::the_graph_is_too_large)
+          .append("a text has at most ")
+          .append(kMostValues)
+          .append(" statements");
       return;
     }
     values_[value_count_++] = {name.name, node, name.position, is_let, false, is_reduction};
@@ -331,8 +351,11 @@ class GraphReader : public TextReader {
     wanted.has_default = accept_word("optional");
     const int deterministic_at = skip();
     wanted.deterministic = accept_word("deterministic");
-    expect('=', "':' and an element type, 'row', 'col', 'optional', 'deterministic' or '='");
-    if (!ok()) return;
+    if (!accept('=')) {
+      constexpr const char* kWords[] = {"row", "col", "optional", "deterministic"};
+      expected("':' and an element type, 'row', 'col', 'optional', 'deterministic' or '='", kWords);
+      return;
+    }
     Node node{.kind = NodeKind::aux_store};
     if (reduction(node, wanted)) {
       if (has_major) refuse(major_at, TextRule::a_reduction_has_no_major).append("a reduction has no major");

@@ -16,7 +16,8 @@ using ParseProblem = Text<256>;
   X(a_number_is_too_large) X(a_name_is_too_long) X(a_name_has_a_meaning_already)                          \
   X(a_name_stands_for_two_arguments) X(a_value_is_used_by_nothing) X(d_has_no_type_here)                  \
   X(a_reduction_is_no_value) X(a_reduction_has_no_major) X(only_a_reduction_is_deterministic)             \
-  X(the_graph_is_too_large) X(parentheses_are_nested_too_deep)
+  X(the_graph_is_too_large) X(parentheses_are_nested_too_deep) X(a_control_character_is_no_text)          \
+  X(void_is_no_element_type) X(the_graph_is_malformed)
 // clang-format on
 
 enum class TextRule : std::uint8_t {
@@ -25,26 +26,29 @@ enum class TextRule : std::uint8_t {
 #undef GANTRY_X
 };
 
-// Not for constant expressions. A compiler that meets one there names it, and so the rule.
+// For constant expressions: a compiler that meets a subscript there which is out of bounds prints the function, and so
+// the rule, and the subscript, which is the column. (A call to a function that is not constexpr would show its name
+// alone: g++ and nvcc do not print what it is given.)
 namespace the_text_is_no_fusion {
-#define GANTRY_X(id) \
-  inline void id() {}
+#define GANTRY_X(id)                                      \
+  inline constexpr char at_the_column_where_##id[1] = {}; \
+  constexpr char id(int column) { return at_the_column_where_##id[column]; }
 GANTRY_FUSION_TEXT_RULES(GANTRY_X)
 #undef GANTRY_X
 }  // namespace the_text_is_no_fusion
 
 namespace detail {
 
-// Requires a constant expression.
-constexpr void stop_the_build(TextRule rule) {
+// Requires a constant expression, and a column from 1 on. `word` is where the text goes wrong: clang prints it.
+constexpr char stop_the_build(TextRule rule, int at_column, const char* /*word*/) {
   switch (rule) {
-#define GANTRY_X(id)             \
-  case TextRule::id:             \
-    the_text_is_no_fusion::id(); \
-    break;
+#define GANTRY_X(id) \
+  case TextRule::id: \
+    return the_text_is_no_fusion::id(at_column);
     GANTRY_FUSION_TEXT_RULES(GANTRY_X)
 #undef GANTRY_X
   }
+  return 0;
 }
 
 class TextReader {
@@ -69,28 +73,77 @@ class TextReader {
     rule_ = rule;
     return problem_;
   }
+  // What stands at a position, as it is quoted: a word or a number whole, else one character.
+  constexpr void append_found(ParseProblem& out, int at) const {
+    if (at >= text_.size()) {
+      out.append("the end");
+      return;
+    }
+    const auto printable = [&](int i) { return text_[i] >= ' ' && text_[i] <= '~'; };
+    if (!printable(at)) {
+      out.append("the byte ").append(static_cast<unsigned char>(text_[at]));
+      return;
+    }
+    out.append('\'').append(text_[at]);
+    const bool word = is_letter(text_[at]) || is_digit(text_[at]);
+    int end = at + 1;
+    for (; word && end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end])) && end - at < kMaxName;
+         ++end) {
+      out.append(text_[end]);
+    }
+    out.append('\'');
+  }
   constexpr void expected(const char* what) {
     const int at = skip();
     ParseProblem& out = refuse(at, TextRule::something_else_is_expected);
     out.append("expected ").append(what).append(", found ");
-    if (at >= text_.size()) {
-      out.append("the end");
-    } else if (text_[at] >= ' ' && text_[at] <= '~') {
-      out.append('\'').append(text_[at]).append('\'');
-    } else {
-      out.append("the byte ").append(static_cast<unsigned char>(text_[at]));
+    append_found(out, at);
+  }
+  // The same where one of some words might have been meant.
+  template <int n>
+  constexpr void expected(const char* what, const char* const (&words)[n]) {
+    if (!ok()) return;
+    expected(what);
+    Name found;
+    for (int i = 0; position_ + i < text_.size() && i < kMaxName && is_letter(text_[position_ + i]); ++i) {
+      found.text[i] = text_[position_ + i];
     }
+    if (found.text[0] == '\0') return;
+    Nearest nearest(found.text);
+    for (const char* word : words) nearest.consider(word);
+    append_nearest(problem_, nearest.name());
   }
   constexpr void unknown(const Word& word, TextRule rule, const char* what, const Name& nearest) {
     ParseProblem& out = refuse(word.position, rule);
     out.append("there is no ").append(what).append(' ').append(word.name.text);
+    append_nearest(out, nearest);
+  }
+  static constexpr void append_nearest(ParseProblem& out, const Name& nearest) {
     if (nearest.text[0] != '\0') out.append("; did you mean ").append(nearest.text).append('?');
   }
 
-  // Characters.
+  // Spaces, tabs, ends of lines and comments may stand between words. Other control characters would be read as
+  // something else than they look like, or not be seen at all.
+  constexpr void refuse_control_characters() {
+    for (int i = 0; i < text_.size() && ok(); ++i) {
+      const char c = text_[i];
+      if (c == '\t' || c == '\n' || (c >= 0 ? c >= ' ' && c != 0x7f : true)) continue;
+      ParseProblem& out = refuse(i, TextRule::a_control_character_is_no_text);
+      out.append("the byte ").append(static_cast<int>(c));
+      if (c == '\r') out.append(", a carriage return,");
+      out.append(" is no part of a text: between words stand spaces, tabs and ends of lines (byte 10)");
+    }
+  }
+
+  // Characters. A comment goes from # to the end of its line.
   constexpr int skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
-      ++at_;
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '#') {
+        while (at_ + 1 < text_.size() && text_[at_ + 1] != '\n') ++at_;
+      } else if (text_[at_] != ' ' && text_[at_] != '\t' && text_[at_] != '\n') {
+        break;
+      }
+    }
     return at_;
   }
   constexpr char peek() {
@@ -121,7 +174,9 @@ class TextReader {
     }
     if (length > kMaxName)
       refuse(out.position, TextRule::a_name_is_too_long)
-          .append("a name has at most 23 characters, and this has ")
+          .append("a name has at most ")
+          .append(kMaxName)
+          .append(" characters, and this has ")
           .append(length);
     return out;
   }
@@ -158,8 +213,20 @@ class TextReader {
     const Word type = word("an element type, such as bf16");
     if (!ok()) return ElementType::f32;
     const ParsedElementType parsed = parse_element_type(type.name.text);
-    if (!parsed.ok || parsed.type == ElementType::void_)
-      unknown(type, TextRule::there_is_no_such_element_type, "element type", Name(info(parsed.type).name));
+    if (!parsed.ok) {
+      Nearest nearest(type.name.text);
+      for (const ElementInfo& e : kElementTypes) {
+        if (e.kind == ElementKind::none) continue;
+        nearest.consider(e.name);
+        nearest.consider(e.cute_name);
+        nearest.consider(e.python_name);
+      }
+      unknown(type, TextRule::there_is_no_such_element_type, "element type", nearest.name());
+    }
+    if (parsed.ok && parsed.type == ElementType::void_) {
+      refuse(type.position, TextRule::void_is_no_element_type)
+          .append("void holds nothing: give the type of the elements, such as f32 or bf16, or leave it out for f32");
+    }
     return parsed.type;
   }
 
