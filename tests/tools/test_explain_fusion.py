@@ -81,7 +81,7 @@ class ExplainFusion(Cli):
         self.assertRegex(rows["gelu"], r" 1\.5 · 2\^-20, x ± 2\^-23 \|x\|$")
 
     def test_the_table_of_functions_in_the_documentation_is_the_one_that_it_prints(self):
-        page = (Path(__file__).resolve().parents[2] / "docs" / "fusion.md").read_text(encoding="utf-8")
+        page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "fusion.md").read_text(encoding="utf-8")
         self.assertIn("\n\n" + self.text("explain", "fusion", "--functions", "--markdown") + "\n", page)
 
     def test_needs_a_text(self):

@@ -78,12 +78,7 @@ struct StagedTile {
 
   template <TmaOp kOp>
   struct Plan {
-    static constexpr TmaPlan value = plan_structure(
-        {.op = kOp,
-         .gtensor = {.element = Shape::element, .layout = batched_matrix(row_major)},
-         .smem = SharedLayout::value(_, _, 0),
-         .cta_tiler = make_tile(Int::fixed(tile.epi_m), Int::fixed(tile.epi_n)),
-         .tma_element = tma_format(Shape::element).exists ? ElementType::void_ : tma_format(Shape::element).nearest});
+    static constexpr TmaPlan value = subtile_plan(Shape::element, row_major, {tile.epi_m, tile.epi_n}, kOp);
   };
 
   // Subtile (em, en) of a CTA's tile into a buffer; kStageBytes are credited to the barrier.

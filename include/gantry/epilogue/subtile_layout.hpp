@@ -28,7 +28,7 @@ GANTRY_HD constexpr TmaPlan subtile_plan(ElementType element, bool row_major, Ti
        .gtensor = {.element = element, .layout = matrix_batch(row_major ? MatrixMode::second : MatrixMode::first)},
        .smem = staged_layout(element, row_major, subtile.m, subtile.n, 1)(_, _, 0),
        .cta_tiler = make_tile(Int::fixed(subtile.m), Int::fixed(subtile.n)),
-       .tma_element = element == ElementType::cf32 ? ElementType::f64 : ElementType::void_});
+       .tma_element = tma_format(element).exists ? ElementType::void_ : tma_format(element).nearest});
 }
 
 }  // namespace gantry

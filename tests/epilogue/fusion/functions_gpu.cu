@@ -1,5 +1,6 @@
-// Every element function of a fusion graph, as a kernel uses it. Assembled, not run: nothing may spill or use a stack.
-#include <gantry/epilogue/fusion/functions.hpp>
+// Every element function of a fusion graph, and every element of a vector, as a kernel uses it. Assembled, not run:
+// nothing may spill or use a stack.
+#include <gantry/epilogue/fusion/callbacks.hpp>
 
 using namespace gantry;
 using namespace gantry::fusion;
@@ -34,4 +35,21 @@ __global__ void complex_functions(cf32* out, const cf32* in) {
   out[3] = apply<Function::fma>(a, b, a);
   out[4] = apply<Function::neg>(a);
   out[5] = round_to<ElementType::bf16>(a);
+}
+
+namespace {
+
+template <class Element>
+__device__ void load_one(float*& out, const void* vector, int i) {
+  if constexpr (Floating<Element> || AnyInteger<Element>) {
+    *out++ = fusion::detail::load_value<float, Element>(vector, i);
+  }
+}
+
+}  // namespace
+
+__global__ void every_element(float* out, const void* vector, int i) {
+#define GANTRY_X(id, type, ...) load_one<type>(out, vector, i);
+  GANTRY_ELEMENT_TYPES(GANTRY_X)
+#undef GANTRY_X
 }

@@ -200,7 +200,7 @@ void print_functions() {
   }
 }
 
-// The table of docs/fusion.md.
+// The table of docs/reference/fusion.md.
 void print_functions_as_markdown() {
   for (const Row& row : function_rows()) {
     const bool head = row[0] == "function";

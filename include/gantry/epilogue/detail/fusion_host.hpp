@@ -13,8 +13,9 @@ namespace gantry::detail {
 template <class Config>
 struct GraphHost {
   using Collective = EpilogueOf<Config>;
-  static constexpr GraphEpilogue kEpilogue{Collective::kTile, Collective::kHasC, Collective::kHasD,
-                                           Collective::FusionConfig::Functions::kCount};
+  static constexpr GraphEpilogue kEpilogue{
+      Collective::kTile, Collective::kHasC, Collective::kHasD, Collective::FusionConfig::Functions::kCount,
+      Complex<typename Collective::Value> ? fusion::Values::complex : fusion::Values::real};
 
   template <class Arguments>
   static std::int64_t workspace_bytes(const EpilogueProblem& problem, const Arguments& arguments) {
@@ -28,16 +29,7 @@ struct GraphHost {
   }
   template <class Arguments>
   static void check_form(const Arguments& arguments, std::vector<std::string>& out) {
-    const fusion::Graph& graph = arguments.graph();
-    for (const fusion::GraphProblem& p : fusion::check(graph, Collective::FusionConfig::Functions::kCount)) {
-      out.emplace_back(fusion::describe(graph, p).c_str());
-    }
-    if (!out.empty()) return;
-    const bool complex = Complex<typename Collective::Value>;
-    const auto values = complex ? fusion::Values::complex : fusion::Values::real;
-    for (const fusion::GraphProblem& p : fusion::check_elements(graph, values)) {
-      out.emplace_back(fusion::describe(graph, p).c_str());
-    }
+    detail::check_form(kEpilogue, arguments.graph(), out);
   }
   template <class Arguments>
   static void check_values(const EpilogueProblem& problem, const Arguments& arguments, std::vector<std::string>& out) {
@@ -48,14 +40,7 @@ struct GraphHost {
   }
   template <class Arguments>
   static void check_tensors(const EpilogueProblem& problem, const Arguments& arguments, std::vector<std::string>& out) {
-    const fusion::Graph& graph = arguments.graph();
-    const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
-    check_staged<Config>(graph, values, problem, OperandReasons(out, problem));
-    for (int i = 0; i < graph.argument_count; ++i) {
-      const fusion::Argument& a = graph.arguments[i];
-      const fusion::ArgumentValue& v = values.values[i];
-      if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.l, out);
-    }
+    detail::check_tensors(kEpilogue, problem, arguments, out);
   }
   template <class Arguments>
   static FillWords::Params fills(const EpilogueProblem& problem, const Arguments& arguments, void* workspace) {

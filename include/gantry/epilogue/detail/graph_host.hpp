@@ -19,6 +19,7 @@ struct GraphEpilogue {
   Subtiles tile{};
   bool has_c = false, has_d = true;
   int functions = 0;
+  fusion::Values values = fusion::Values::real;
 
   TmaMatrixBox box(const fusion::Argument& a) const {
     const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
@@ -54,9 +55,11 @@ GANTRY_COLD inline bool surely_uses_source(const fusion::Graph& graph, const fus
 
 // Reasons that make all others meaningless.
 GANTRY_COLD inline void check_form(const GraphEpilogue& e, const fusion::Graph& graph, std::vector<std::string>& out) {
-  for (const fusion::GraphProblem& p : fusion::check(graph, e.functions)) {
-    out.emplace_back(fusion::describe(graph, p).c_str());
-  }
+  const auto say = [&](const auto& problems) {
+    for (const fusion::GraphProblem& p : problems) out.emplace_back(fusion::describe(graph, p).c_str());
+  };
+  say(fusion::check(graph, e.functions));
+  if (out.empty()) say(fusion::check_elements(graph, e.values));
 }
 
 GANTRY_COLD inline void check_values(const GraphEpilogue& e, const EpilogueProblem& problem,
@@ -87,9 +90,6 @@ GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProb
       if (!told) operands.check(a.name.text, {v.pointer, v.stride, v.batch_stride}, e.box(a));
     }
     if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.l, out);
-    if (a.kind == fusion::ArgumentKind::reduction && a.element != ElementType::f32) {
-      out.push_back(sentence({a.name.text, ": a reduction has results of f32, not of ", info(a.element).name}));
-    }
   }
 }
 
