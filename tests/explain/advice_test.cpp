@@ -120,12 +120,6 @@ TEST(Advice, StagesThatLoseTheAlignment) {
   EXPECT_EQ(advice({.smem = "Sw<3,4,3> o (_8,_64):(_64,_1)"}, "stage_misaligned"), "");
 }
 
-TEST(Advice, TilesLargerThanSharedMemory) {
-  EXPECT_THAT(advice({.smem = "Sw<3,4,3> o (_256,(_64,_8)):(_64,(_1,_16384))"}, "tile_exceeds_shared_memory"),
-              HasSubstr("232448"));
-  EXPECT_EQ(advice({}, "tile_exceeds_shared_memory"), "");
-}
-
 TEST(Advice, RunsThatTheLimitOf256CutsInTwo) {
   // Both modes are static and contiguous: one run of 1024 elements, were it not for the limit.
   EXPECT_THAT(advice({.gmem = "(_64,_64):(_64,_1)", .smem = "(_16,_64):(_64,_1)"}, "split_by_256"), HasSubstr("1024"));

@@ -387,6 +387,12 @@ TEST(Im2col, RulesOfOperationsNameWhatTheyAreAbout) {
        TmaOp::load_im2col_multicast,
        {.channels = 8, .pixels = 3, .ctas = 4}},
       {TmaRule::map_kind_mismatch, TmaField::mode, 0, TmaOp::load, rows},
+      // Each CTA receives all of the tile: 128 bytes for every pixel, of which a block holds 1816, and 16 share them.
+      {TmaRule::tile_exceeds_shared_memory,
+       TmaField::pixels,
+       1808,
+       TmaOp::load_im2col_multicast,
+       {.channels = 64, .pixels = 4096, .ctas = 16}},
   };
   for (const Case& c : cases) {
     const Im2colPlan plan = plan_im2col(kResNet, c.tile, c.op);

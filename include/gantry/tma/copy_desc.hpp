@@ -22,6 +22,9 @@ struct TmaGmemModes {
   int rank = 0;
   std::uint64_t shape[kTmaMaxRank] = {1, 1, 1, 1, 1};
   std::uint64_t stride[kTmaMaxRank] = {0, 0, 0, 0, 0};
+  // False where they depend on leaves that are not known yet.
+  bool shape_decided[kTmaMaxRank] = {true, true, true, true, true};
+  bool stride_decided[kTmaMaxRank] = {true, true, true, true, true};
 };
 
 namespace detail {
@@ -61,19 +64,26 @@ GANTRY_HD constexpr void for_each_dimension(const Layout& tma_gbasis, const F& f
 }  // namespace detail
 
 // Extent and stride of every TMA dimension. With several global modes j in one dimension:
-// stride = gcd(d_j), extent = sum of (s_j - 1) * (d_j / stride), plus 1. Unknown leaves count as 0.
+// stride = gcd(d_j), extent = sum of (s_j - 1) * (d_j / stride), plus 1. Numbers that are not decided
+// mean nothing.
 GANTRY_HD constexpr TmaGmemModes fill_tma_gmem_shape_stride(const TmaGmodes& gmodes, const Layout& tma_gbasis) {
   TmaGmemModes out;
   detail::for_each_dimension(tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
     std::uint64_t& extent = out.shape[dim];
     std::uint64_t& stride = out.stride[dim];
+    const bool shared = !basis.is_leaf() && leaf_count(basis) > 1;
+    bool extents = true, strides = true;
     detail::for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t) {
+      extents = extents && gmodes.decides(m.extent);
+      strides = strides && gmodes.decides(m.step);
       const std::uint64_t s_j = detail::as_unsigned(m.tma_extent);
       const std::uint64_t d_j = detail::as_unsigned(m.tma_step);
       const std::uint64_t before = stride;
       stride = detail::gcd_unsigned(stride, d_j);
       extent = stride == 0 ? s_j : (extent - 1) * (before / stride) + (s_j - 1) * (d_j / stride) + 1;
     });
+    out.stride_decided[dim] = strides;
+    out.shape_decided[dim] = extents && (strides || !shared);
     out.rank = dim + 1;
   });
   return out;
@@ -166,7 +176,7 @@ GANTRY_HD constexpr Int coordinate_step(const TmaGmode& m, const TmaUnits& units
     return (scaled.is_fixed() ? scaled.over(n) : scaled / Int::fixed(n)).with_path(coordinate);
   }
   if (found.modes == 1) return Int::fixed(1).with_path(coordinate);
-  if (dims.rank == 0) return Int::unknown().with_path(coordinate);
+  if (!dims.stride_decided[found.dim]) return Int::unknown().with_path(coordinate);
   // Strides are counted in units of at least 16 bytes, which is what a tensor map allows.
   const std::uint64_t bits = as_unsigned(m.tma_step) * static_cast<std::uint64_t>(units.tma_bits);
   const std::uint64_t stride_bytes = dims.stride[found.dim] * static_cast<std::uint64_t>(units.tma_bits) / 8;
@@ -178,7 +188,7 @@ GANTRY_HD constexpr Int coordinate_step(const TmaGmode& m, const TmaUnits& units
 
 // Global mode -> TMA coordinate: the stride of the coordinate tensor, on the profile of the global tensor. Modes that
 // need no coordinate have `_0`. Rational where a TMA element holds several values; unknown, where modes share a
-// dimension, as long as dims.rank is 0.
+// dimension whose stride is not decided.
 GANTRY_COLD GANTRY_HD constexpr IntTuple make_tma_tensor_stride(TupleView gmem_shape, const TmaGmodes& gmodes,
                                                                 const Layout& tma_gbasis, const TmaGmemModes& dims) {
   int i = 0;
@@ -203,21 +213,21 @@ GANTRY_HD constexpr std::int64_t next_whole_stride(std::int64_t d, const TmaUnit
 GANTRY_HD constexpr void check_units(const TmaGmodes& gmodes, TmaReasons& reasons) {
   const std::int64_t n = gmodes.units().values_per_element();
   for (const TmaGmode& m : gmodes) {
-    if (!m.step_fits) {
+    if (!m.step_fits && gmodes.decides(m.step)) {
       reasons.add({.rule = TmaPlanRule::recast_stride,
                    .mode = m.path,
                    .actual = m.step.value(),
                    .nearest = next_whole_stride(m.step.value(), gmodes.units()),
                    .first = n});
-    } else if (!m.extent_fits) {
+    } else if (!m.extent_fits && gmodes.decides(m.extent)) {
       reasons.add(not_whole_elements(m.path, m.extent.value(), n));
     }
   }
 }
 
-GANTRY_HD constexpr void check_major(const TmaGmodes& gmodes, const Layout& tma_gbasis, std::uint64_t stride,
+GANTRY_HD constexpr void check_major(const TmaGmodes& gmodes, const Layout& tma_gbasis, const TmaGmemModes& dims,
                                      TmaReasons& reasons) {
-  if (stride == 1) return;
+  if (!dims.stride_decided[0] || dims.stride[0] == 1) return;
   TupleView inner = TupleView(tma_gbasis.stride())[0];
   while (inner.is_tuple()) inner = inner[0];
   const int first = gmodes.find(inner.leaf().path());
@@ -225,7 +235,7 @@ GANTRY_HD constexpr void check_major(const TmaGmodes& gmodes, const Layout& tma_
   TmaReason r{.rule = TmaPlanRule::gmem_without_unit_stride, .mode = gmodes[first].path, .nearest = 1};
   r.actual = gmodes[first].step.value();
   for (int i = gmodes.count() - 1; i >= 0; --i) {
-    if (gmodes[i].step.value() != 1) continue;
+    if (gmodes[i].step.value() != 1 || !gmodes.decides(gmodes[i].step)) continue;
     r.rule = TmaPlanRule::major_mismatch;
     r.other = gmodes[i].path;
   }
@@ -236,7 +246,7 @@ GANTRY_HD constexpr void check_major(const TmaGmodes& gmodes, const Layout& tma_
 GANTRY_HD constexpr void check_signs(const TmaGmodes& gmodes, TmaReasons& reasons) {
   for (const TmaGmode& m : gmodes) {
     const std::int64_t d = m.step.value();
-    if (d >= 0) continue;
+    if (d >= 0 || !gmodes.decides(m.step)) continue;
     reasons.add({.rule = TmaPlanRule::stride_negative,
                  .mode = m.path,
                  .actual = d,
@@ -250,9 +260,9 @@ GANTRY_HD constexpr void check_steps(const TmaGmodes& gmodes, TupleView tma_tens
   for (int node = 0; node < tma_tensor_stride.nodes(); ++node) {
     if (!tma_tensor_stride.node_is_leaf(node)) continue;
     const std::int64_t step = tma_tensor_stride.node_leaf(node).value();
-    const BasisPath path = gmodes[i++].path;
-    if (step <= kHighest) continue;
-    reasons.add({.rule = TmaPlanRule::coordinate_step_too_large, .mode = path, .actual = step, .nearest = kHighest});
+    const TmaGmode& m = gmodes[i++];
+    if (step <= kHighest || !gmodes.decides(m.step)) continue;
+    reasons.add({.rule = TmaPlanRule::coordinate_step_too_large, .mode = m.path, .actual = step, .nearest = kHighest});
   }
 }
 
@@ -260,7 +270,7 @@ GANTRY_HD constexpr void check_steps(const TmaGmodes& gmodes, TupleView tma_tens
 GANTRY_COLD GANTRY_HD constexpr void check_groups(const TmaGmodes& gmodes, const Layout& tma_gbasis,
                                                   const TmaGmemModes& dims, TmaReasons& reasons) {
   for_each_dimension(tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
-    if (basis.is_leaf() || leaf_count(basis) < 2) return;
+    if (basis.is_leaf() || leaf_count(basis) < 2 || !dims.stride_decided[dim]) return;
     std::uint64_t dense = dims.stride[dim];
     for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t extent) {
       if (extent == 1) return;
@@ -284,7 +294,7 @@ GANTRY_COLD GANTRY_HD constexpr void check_groups(const TmaGmodes& gmodes, const
 struct TmaCopyDesc {
   TmaDescriptorParams params;
   IntTuple tma_tensor_stride;
-  bool bound = false;            // false while a leaf of the global layout is unknown: dims and strides are missing
+  bool bound = false;  // false while a leaf of the global layout is unknown: some dims and strides are missing
   bool tile_reproduced = false;  // box and strides address exactly the tile; false while not bound
   TmaReasons reasons;
 };
@@ -340,9 +350,9 @@ GANTRY_HD constexpr void fill_without_box(const TmaCopyDescOperands& in, TmaDesc
   const TmaUnits units{element_bits(in.gtensor.element), element_bits(in.tma_element)};
   if (!in.gtensor.layout.ok() || !units.exist()) return;
   const TmaGmodes gmodes(in.gtensor.layout, units);
-  if (!gmodes.known()) return;
   check_units(gmodes, reasons);
   check_signs(gmodes, reasons);
+  if (!gmodes.known()) return;
   const auto continues = [&gmodes](const TmaGmode& m) {
     for (const TmaGmode& other : gmodes) {
       const Int next = other.tma_extent * other.tma_step;
@@ -366,24 +376,24 @@ GANTRY_HD constexpr void fill_without_box(const TmaCopyDescOperands& in, TmaDesc
   params.rank = static_cast<std::uint32_t>(rank);
 }
 
-// The rest, as far as extents and strides are known.
+// The rest, as far as it is decided: whole where every extent and stride is known, otherwise what static leaves say.
 GANTRY_COLD GANTRY_HD constexpr void fill_gmem_side(const TmaGmodes& gmodes, const TmaCopyDescOperands& in,
                                                     TmaCopyDesc& out) {
   out.bound = gmodes.known();
-  const TmaGmemModes dims = out.bound ? fill_tma_gmem_shape_stride(gmodes, in.tma_gbasis) : TmaGmemModes{};
+  const TmaGmemModes dims = fill_tma_gmem_shape_stride(gmodes, in.tma_gbasis);
   out.params.address = in.gtensor.address;
   out.tma_tensor_stride = make_tma_tensor_stride(in.gtensor.layout.shape(), gmodes, in.tma_gbasis, dims);
-  if (!out.bound) return;
   for (int i = 0; i < dims.rank; ++i) {
-    out.params.dims[i] = dims.shape[i];
-    if (i > 0) out.params.strides[i - 1] = dims.stride[i] * static_cast<std::uint64_t>(gmodes.units().tma_bits) / 8;
+    if (dims.shape_decided[i]) out.params.dims[i] = dims.shape[i];
+    if (i > 0 && dims.stride_decided[i])
+      out.params.strides[i - 1] = dims.stride[i] * static_cast<std::uint64_t>(gmodes.units().tma_bits) / 8;
   }
   check_units(gmodes, out.reasons);
-  check_major(gmodes, in.tma_gbasis, dims.stride[0], out.reasons);
+  check_major(gmodes, in.tma_gbasis, dims, out.reasons);
   check_signs(gmodes, out.reasons);
   check_steps(gmodes, out.tma_tensor_stride, out.reasons);
   check_groups(gmodes, in.tma_gbasis, dims, out.reasons);
-  out.tile_reproduced = !out.reasons.has(TmaPlanRule::tile_not_reproduced);
+  out.tile_reproduced = out.bound && !out.reasons.has(TmaPlanRule::tile_not_reproduced);
 }
 
 }  // namespace detail

@@ -174,10 +174,6 @@ class Advisor {
            "in a row of stages the next one would not start at a multiple of " + number(alignment),
            "space the stages " + number(up) + " bytes apart");
     }
-    if (in_.shared_bytes > static_cast<std::int64_t>(kSharedBytesPerBlock)) {
-      warn("tile_exceeds_shared_memory", "a tile takes " + number(in_.shared_bytes) + " bytes of shared memory",
-           "a block has " + number(kSharedBytesPerBlock) + " at most", "make the tile smaller");
-    }
   }
 
   void pitfalls() {

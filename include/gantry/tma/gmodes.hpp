@@ -93,6 +93,7 @@ class TmaGmodes {
     for_each_mode(gmem.shape(), gmem.stride(), {}, [this](BasisPath path, const Int& extent, const Int& step) {
       const ModeInUnits m = in_units(units_, extent, step);
       modes_[count_++] = {path, extent, step, m.extent, m.step, m.step_fits, m.extent_fits};
+      known_ = known_ && extent.is_known() && step.is_known();
     });
   }
 
@@ -113,17 +114,16 @@ class TmaGmodes {
   GANTRY_HD constexpr const TmaGmode& at(BasisPath path) const { return modes_[find(path)]; }
 
   // Whether every extent and stride is known.
-  GANTRY_HD constexpr bool known() const {
-    for (const TmaGmode& m : *this) {
-      if (!m.extent.is_known() || !m.step.is_known()) return false;
-    }
-    return true;
-  }
+  GANTRY_HD constexpr bool known() const { return known_; }
+  // Whether a leaf can be judged: while a tensor is not wholly known, its static leaves alone can, since the others may
+  // be replaced when it is bound.
+  GANTRY_HD constexpr bool decides(const Int& leaf) const { return known_ || leaf.is_fixed(); }
 
  private:
   TmaUnits units_;
   TmaGmode modes_[IntTuple::kCapacity];
   int count_ = 0;
+  bool known_ = true;
 };
 
 }  // namespace gantry

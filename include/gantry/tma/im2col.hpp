@@ -232,6 +232,15 @@ class Im2colPlanning {
           signed_violation(TmaRule::shared_pixels_uneven, TmaField::pixels, -1, {tile_.pixels, nearest, plan_.ctas}));
     }
     plan_.map.pixels_per_column = static_cast<std::uint32_t>((below == tile_.pixels ? below : nearest) / plan_.ctas);
+    // The column of one CTA is judged with the map; each CTA receives the whole tile.
+    constexpr auto most = static_cast<std::int64_t>(kSharedBytesPerBlock);
+    const std::int64_t room = pitch > 0 ? most / pitch : tile_.pixels;
+    if (tile_.pixels > room && !is_prefetch(plan_.op)) {
+      const std::int64_t fits = room < unit ? unit : room / unit * unit;
+      const std::int64_t bytes = tile_.pixels > INT64_MAX / pitch ? INT64_MAX : tile_.pixels * pitch;
+      plan_.violations.add(signed_violation(TmaRule::tile_exceeds_shared_memory, TmaField::pixels, -1,
+                                            {tile_.pixels, fits, bytes, most}));
+    }
   }
 
   // Stops at the first stride that the map's own rule refuses. Requires 1 <= b.

@@ -27,6 +27,7 @@
 
 #include <gantry/tensor/index.hpp>
 #include <gantry/tma/instructions.hpp>
+#include <gantry/tma/plan_static_check.hpp>
 
 namespace gantry {
 
@@ -54,8 +55,7 @@ GANTRY_HD constexpr TmaGridStep grid_step(const Plan& plan, int mode) {
 template <class Plan>
 class TmaKernelTile {
  public:
-  static_assert(!Plan::value.refused && !Plan::value.not_on_hopper,
-                "gantry: the plan is refused; GANTRY_TMA_PLAN_STATIC_CHECK says why");
+  GANTRY_TMA_PLAN_STATIC_CHECK(Plan::value);
   static constexpr int rank = static_cast<int>(Plan::value.descriptor.rank);
   static constexpr int count = static_cast<int>(TmaTileWalk(Plan::value).count());
   // Bytes that the barrier of a CTA is credited with for one tile, by all CTAs that share it.

@@ -52,7 +52,6 @@ GANTRY_COLD GANTRY_HD constexpr void complete(TmaPlan& plan, const TmaGmodes& gm
   plan.bound = desc.bound;
   plan.tile_reproduced = desc.tile_reproduced;
   plan.reasons.add(desc.reasons);
-  if (!plan.bound) return;
   check_modes_without_coordinate(plan, gmodes, plan.reasons);
   check_shared_dimensions(plan, gmodes, plan.reasons);
 }

@@ -23,12 +23,6 @@ GANTRY_HD constexpr std::int64_t tile_extent(const Layout& cta_v_map, BasisPath 
   return last + 1;
 }
 
-// The bits of n elements; the largest number where it does not fit, which is far beyond any box.
-GANTRY_HD constexpr std::int64_t bits_of(std::int64_t n, int bits) {
-  const wide_int all = static_cast<wide_int>(n) * bits;
-  return all < INT64_MAX ? static_cast<std::int64_t>(all) : INT64_MAX;
-}
-
 // How many CTAs share the copy that is planned: those asked for, or 1 where so many cannot.
 GANTRY_HD constexpr std::uint32_t check_ctas(TmaOp op, std::int64_t wanted, TmaReasons& reasons) {
   if (wanted < 1 || wanted > UINT32_MAX) {
@@ -177,7 +171,7 @@ GANTRY_HD constexpr bool box_covers(const TmaPlan& plan, BasisPath path, std::in
 GANTRY_HD constexpr void check_modes_without_coordinate(const TmaPlan& plan, const TmaGmodes& gmodes,
                                                         TmaReasons& reasons) {
   for (const TmaGmode& m : gmodes) {
-    if (!m.has_no_coordinate()) continue;
+    if (!m.has_no_coordinate() || !gmodes.decides(m.extent)) continue;
     const std::int64_t s = m.extent.value();
     const std::int64_t e = tile_extent(plan.cta_v_map, m.path);
     if (e == 1 || s % e == 0 || (s < e && box_covers(plan, m.path, e))) continue;
@@ -190,9 +184,13 @@ GANTRY_COLD GANTRY_HD constexpr void check_shared_dimensions(const TmaPlan& plan
                                                              TmaReasons& reasons) {
   for_each_dimension(plan.tma_gbasis, [&](int dim, TupleView box, TupleView basis) {
     if (box.is_leaf() || leaf_count(box) < 2) return;
-    std::int64_t last = 0;
-    for_each_gmode(gmodes, box, basis,
-                   [&last](const TmaGmode& m, std::int64_t) { last += (m.extent.value() - 1) * m.step.value(); });
+    wide_int last = 0;
+    bool decided = true;
+    for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t) {
+      last += static_cast<wide_int>(m.extent.value() - 1) * m.step.value();
+      decided = decided && gmodes.decides(m.extent) && gmodes.decides(m.step);
+    });
+    if (!decided) return;
     for_each_gmode(gmodes, box, basis, [&](const TmaGmode& m, std::int64_t) {
       const std::int64_t s = m.extent.value();
       const std::int64_t e = tile_extent(plan.cta_v_map, m.path);

@@ -37,10 +37,14 @@ GANTRY_HD constexpr TmaReason first_reason(const Plan& plan) noexcept {
   return plan.reasons.empty() ? TmaReason{} : plan.reasons[0];
 }
 
-// What the rules of tensor maps say of a plan that is bound; of one that is not, of nothing.
+// The first violation of a plan's map or operation that is more than a pitfall, or a blank one.
 template <class Plan>
-GANTRY_HD constexpr TmaDescriptorParams map_to_check(const Plan& plan) noexcept {
-  return plan.bound ? plan.descriptor : TmaDescriptorParams{.dims = {16}, .box = {16}};
+GANTRY_HD constexpr TmaViolation first_map_refusal(const Plan& plan) noexcept {
+  return first_refusal(check_map(plan));
+}
+template <class Plan>
+GANTRY_HD constexpr bool map_is_legal(const Plan& plan) noexcept {
+  return check_map(plan).ok();
 }
 
 }  // namespace gantry::tma_detail
@@ -52,4 +56,5 @@ GANTRY_HD constexpr TmaDescriptorParams map_to_check(const Plan& plan) noexcept 
              !(plan).reasons.empty(), ::gantry::tma_detail::first_reason(plan).rule,                                  \
              ::gantry::tma_detail::first_reason(plan).actual, ::gantry::tma_detail::first_reason(plan).nearest,       \
              ::gantry::tma_detail::first_reason(plan).first, ::gantry::tma_detail::first_reason(plan).second>) != 0); \
-  GANTRY_TMA_STATIC_CHECK(::gantry::tma_detail::map_to_check(plan))
+  static_assert(sizeof(::gantry::tma_detail::TmaStaticCheck<::gantry::tma_detail::map_is_legal(plan),                 \
+                                                            ::gantry::tma_detail::first_map_refusal(plan)>) != 0)

@@ -85,6 +85,7 @@ GANTRY_HD constexpr TmaVerdict verdict_of(const TmaViolation& violation) noexcep
     case TmaRule::swizzle_not_on_hopper:
     case TmaRule::box_bytes_too_large:
     case TmaRule::box_exceeds_shared_memory:
+    case TmaRule::tile_exceeds_shared_memory:
     case TmaRule::store_overlaps_itself:
       return TmaVerdict::not_on_hopper;
     default:
@@ -105,6 +106,7 @@ GANTRY_HD constexpr bool is_echo(const TmaPlan& plan, const TmaViolation& v) noe
     case TmaRule::inner_box_narrower_than_swizzle_span:
     case TmaRule::box_bytes_too_large:
     case TmaRule::box_exceeds_shared_memory:
+    case TmaRule::tile_exceeds_shared_memory:
     case TmaRule::reduce_add_type:
     case TmaRule::reduce_min_max_type:
     case TmaRule::reduce_inc_dec_type:
@@ -120,21 +122,67 @@ GANTRY_HD constexpr bool is_echo(const TmaPlan& plan, const TmaViolation& v) noe
   }
 }
 
-// Calls f(violation) for every broken rule of the tensor map and of the operation, where there is a map to judge.
+// The map of a plan, with values that break no rule in place of those that are not decided before it is bound: the box
+// is judged by the same rules before and after.
+GANTRY_HD constexpr TmaDescriptorParams map_to_judge(const TmaPlan& plan) noexcept {
+  TmaDescriptorParams map = plan.descriptor;
+  if (plan.bound || plan.without_box) return map;
+  map.address = 0;
+  const TmaGmemModes dims = fill_tma_gmem_shape_stride(TmaGmodes(plan.gmem, plan.units()), plan.tma_gbasis);
+  for (int i = 0; i < dims.rank; ++i) {
+    if (!dims.shape_decided[i]) map.dims[i] = kTmaChunkBytes;
+    if (i > 0 && !dims.stride_decided[i]) map.strides[i - 1] = kTmaChunkBytes;
+  }
+  return map;
+}
+
+// The bits of n elements; the largest number where it does not fit, which is far beyond any box.
+GANTRY_HD constexpr std::int64_t bits_of(std::int64_t n, int bits) {
+  const wide_int all = static_cast<wide_int>(n) * bits;
+  return all < INT64_MAX ? static_cast<std::int64_t>(all) : INT64_MAX;
+}
+
+// The whole tile lies in the shared memory of one block; of a tile that is one box, the rules of the box say it. A
+// prefetch has no shared memory.
+GANTRY_HD constexpr TmaViolations check_room(const TmaPlan& plan) noexcept {
+  TmaViolations found;
+  constexpr auto most = static_cast<std::int64_t>(kSharedBytesPerBlock);
+  if (is_prefetch(plan.op) || plan.num_bits_per_tma == 0 || size(plan.smem.layout()) <= plan.elements_per_tma()) {
+    return found;
+  }
+  const std::int64_t bytes = bits_of(cosize(plan.smem.layout()), element_bits(plan.element)) / 8;
+  if (bytes > most) {
+    found.add({.rule = TmaRule::tile_exceeds_shared_memory,
+               .field = TmaField::shared_bytes,
+               .actual = static_cast<std::uint64_t>(bytes),
+               .nearest = kSharedBytesPerBlock,
+               .first = bytes,
+               .second = most});
+  }
+  return found;
+}
+
+// Calls f(violation) for every broken rule of the tensor map and of the operation, where there is a box or a map to
+// judge.
 template <class F>
 GANTRY_COLD GANTRY_HD constexpr void for_each_violation(const TmaPlan& plan, const F& f) {
-  if (!plan.bound && !plan.without_box) return;
-  for (const TmaViolation& v : validate(plan.descriptor)) {
+  if (!plan.bound && !plan.without_box && plan.num_bits_per_tma == 0) return;
+  const TmaDescriptorParams map = map_to_judge(plan);
+  for (const TmaViolation& v : validate(map)) {
     if (!is_echo(plan, v)) f(v);
   }
-  for (const TmaViolation& v : check_operation(plan.op, plan.descriptor)) {
+  for (const TmaViolation& v : check_operation(plan.op, map)) {
+    if (!is_echo(plan, v)) f(v);
+  }
+  for (const TmaViolation& v : check_room(plan)) {
     if (!is_echo(plan, v)) f(v);
   }
 }
 
 }  // namespace detail
 
-// Violations of the tensor map's rules and of the operation's, where there is a map to judge.
+// Violations of the tensor map's rules and of the operation's; of a plan that is not bound, those that static leaves
+// decide.
 GANTRY_HD constexpr TmaViolations check_map(const TmaPlan& plan) noexcept {
   TmaViolations found;
   detail::for_each_violation(plan, [&found](const TmaViolation& v) { found.add(v); });

@@ -74,7 +74,8 @@ GANTRY_COLD GANTRY_HD constexpr TmaRuleEntry entry_of(TmaRule rule) noexcept {
   X(mode) X(data_type) X(rank) X(address) X(dims) X(strides) X(box) X(element_strides) X(interleave)  \
   X(swizzle) X(l2_promotion) X(fill) X(lower_corner) X(upper_corner) X(channels_per_pixel)            \
   X(pixels_per_column) X(instruction_rank) X(coordinate) X(offset) X(shared_address) X(spatial_rank)  \
-  X(images) X(channels) X(extent) X(filter) X(pad_lower) X(pad_upper) X(stride) X(dilation) X(pixels) X(ctas)
+  X(images) X(channels) X(extent) X(filter) X(pad_lower) X(pad_upper) X(stride) X(dilation) X(pixels) X(ctas)  \
+  X(shared_bytes)
 // clang-format on
 
 enum class TmaField : std::uint8_t {

@@ -179,6 +179,9 @@ GANTRY_X(shared_without_multicast, documented,
 GANTRY_X(shared_pixels_uneven, device_faults,
          "{first} CTAs share the pixels of a tile, each the same number and each from a multiple of 128 bytes of shared memory on",
          "definition of a multicast tile; observed: error 716")
+GANTRY_X(tile_exceeds_shared_memory, documented,
+         "the tile takes {first} bytes of shared memory, and a block has at most {second}",
+         "CUDA C++ programming guide, compute capability 9.0")
 // clang-format on
 
 #undef GANTRY_X
