@@ -4,6 +4,7 @@ CASE is a source file that must not compile. It says in comments what the reader
 
     // EXPECT: text that occurs in the compiler's output (one or more such lines)
     // EXPECT-REGEX: the same, as a regular expression
+    // NO_PLACEHOLDERS    "{actual}" and its kin must not stand where a value should
     // MAX_LINES: 40      the most lines the output may have; 40 unless said
 
 The output may have at most MAX_CHARACTERS, however long its lines are.
@@ -18,6 +19,7 @@ from pathlib import Path
 
 DEFAULT_MAX_LINES = 40
 MAX_CHARACTERS = 8000
+PLACEHOLDER = re.compile(r"\{(actual|wanted|nearest|first|second|operand|field|mode|element)\}")
 
 
 def expectations(text):
@@ -40,6 +42,9 @@ def problems(text, status, output):
     for said, pattern in patterns:
         if not re.search(pattern, flat):
             yield f"the compiler refused it without saying: {said}"
+    found = PLACEHOLDER.search(flat)
+    if found and re.search(r"^// NO_PLACEHOLDERS", text, re.MULTILINE):
+        yield f"the refusal says {found[0]} where a value should stand."
     lines = len(output.splitlines())
     if lines > max_lines:
         yield f"the refusal takes {lines} lines and may take {max_lines}."

@@ -1,6 +1,7 @@
 // A layout that meets itself has no complement.
-// EXPECT: complement: the layout must be injective, and the mode of stride {actual} overlaps the {wanted} offsets below it
-// EXPECT-REGEX: Refused.*2.*4
+// EXPECT: gantry: the layout must be injective
+// EXPECT-REGEX: the mode of stride 2 overlaps the 4 offsets below it|actual<2L?>, gantry::said::wanted<4L?>
+// NO_PLACEHOLDERS
 #include <gantry/layout.hpp>
 
 using namespace gantry;

@@ -31,6 +31,11 @@ class Refusals(unittest.TestCase):
         self.assertEqual(len(problems("abc", "// EXPECT: a.c\n")), 1)
         self.assertEqual(problems("x a.c y", "// EXPECT: a.c\n"), [])
 
+    def test_a_placeholder_fails_where_a_case_wants_values(self):
+        said = "the tile has 3 modes, rank 4 {actual}"
+        self.assertEqual(problems(said), [])
+        self.assertEqual(problems(said, CASE + "// NO_PLACEHOLDERS\n"), ["the refusal says {actual} where a value should stand."])
+
     def test_a_long_refusal_fails(self):
         said = "the tile has 3 modes, rank 4\n"
         self.assertEqual(problems(said * 40), [])

@@ -1,6 +1,7 @@
 // A plan whose shared layout is not as large as the tile is refused by the compiler, with the rule and both sizes.
-// EXPECT: the shared layout has {actual} elements and the tile {first}: one copy fills the layout with the tile
-// EXPECT-REGEX: TmaPlanRefused<.*256.*512
+// EXPECT: gantry: one copy fills the layout with the tile, so both have the same size
+// EXPECT-REGEX: the shared layout has 256 elements and the tile 512|actual<256L?>, gantry::said::first<512L?>
+// NO_PLACEHOLDERS
 #include <gantry/tma/plan_static_check.hpp>
 
 using namespace gantry;

@@ -211,11 +211,11 @@ TEST(BadInput, EveryQuestionAboutTuplesHasAnAnswer) {
       if (t.ok()) continue;
       ASSERT_NE(t.fault().rule, Rule::none);
       if (++told[static_cast<int>(t.fault().rule)] > kSentencesRead) continue;
-      const std::string rule = sentence_of(t.fault().rule);
+      const std::string asked = entry_of(t.fault().rule).asked;
       const std::string said = describe(t.fault()).c_str();
       for (const auto& [mark, value] :
            {std::pair("{actual}", t.fault().actual), std::pair("{wanted}", t.fault().wanted)}) {
-        if (rule.find(mark) == std::string::npos) continue;
+        if (asked.find(mark) == std::string::npos) continue;
         ASSERT_NE(said.find(std::to_string(value)), std::string::npos) << said;
       }
       ASSERT_EQ(said.find('{'), std::string::npos) << said;
@@ -235,11 +235,10 @@ TEST(BadInput, IntegersNeverLeave64Bits) {
 }
 
 TEST(BadInput, ExtentsBelowOneSayWhatTheyAre) {
-  EXPECT_STREQ(describe(make_layout(make_shape(4, -3)).fault()).c_str(), "an extent is -3: extents must be at least 1");
-  EXPECT_STREQ(describe(make_layout(make_shape(4, 0)).fault()).c_str(), "an extent is 0: extents must be at least 1");
-  EXPECT_STREQ(describe(composition(layout("8:1"), 0).fault()).c_str(), "an extent is 0: extents must be at least 1");
-  EXPECT_STREQ(describe(logical_divide(layout("8:1"), -2).fault()).c_str(),
-               "an extent is -2: extents must be at least 1");
+  EXPECT_EQ(make_layout(make_shape(4, -3)).fault(), (Fault{Rule::extent_below_one, -3, 1}));
+  EXPECT_EQ(make_layout(make_shape(4, 0)).fault(), (Fault{Rule::extent_below_one, 0, 1}));
+  EXPECT_EQ(composition(layout("8:1"), 0).fault(), (Fault{Rule::extent_below_one, 0, 1}));
+  EXPECT_EQ(logical_divide(layout("8:1"), -2).fault(), (Fault{Rule::extent_below_one, -2, 1}));
 }
 
 TEST(BadInput, CoordinatesOfAShapeWithoutElementsNameItsExtent) {
@@ -249,12 +248,12 @@ TEST(BadInput, CoordinatesOfAShapeWithoutElementsNameItsExtent) {
   for (const IntTuple& t :
        {crd2idx(3, none, stride), crd2idx(make_coord(1, make_coord(0, 1)), none, stride), idx2crd(3, none),
         idx2crd(3, none, stride), idx2crd(make_coord(1, 1), none), crd2crd(3, none, good), crd2crd(3, good, none)}) {
-    EXPECT_STREQ(describe(t.fault()).c_str(), "an extent is 0: extents must be at least 1");
+    EXPECT_EQ(t.fault(), (Fault{Rule::extent_below_one, 0, 1}));
   }
   EXPECT_EQ(crd2idx(0, -7, 1).fault().actual, -7);
   EXPECT_EQ(crd2crd(0, make_shape(-7, 2), 4).fault().actual, -7);
   for (const Layout& l : {complement(layout("4:2"), -5), complement(layout("(2,2):(1,4)"), make_shape(8, -5))}) {
-    EXPECT_STREQ(describe(l.fault()).c_str(), "an extent is -5: extents must be at least 1");
+    EXPECT_EQ(l.fault(), (Fault{Rule::extent_below_one, -5, 1}));
   }
 }
 
@@ -265,10 +264,10 @@ TEST(BadInput, ANegativeIndexHasTheMirroredCoordinate) {
 TEST(BadInput, EachRefusalSpeaksOfWhatWasAsked) {
   const auto said = [](const auto& value) { return std::string(describe(value.fault()).c_str()); };
   const Layout a = layout("(2,3,4)");
-  EXPECT_EQ(said(append(a, 2)), "rank 2 was asked for: the rank is 3 already");
-  EXPECT_EQ(said(prepend(a, 2)), "rank 2 was asked for: the rank is 3 already");
+  EXPECT_EQ(said(append(a, 2)), "rank 2 was asked for, and the rank is 3 already: a rank can only grow");
+  EXPECT_EQ(said(prepend(a, 2)), "rank 2 was asked for, and the rank is 3 already: a rank can only grow");
   EXPECT_EQ(said(unflatten(a, make_shape(_1, _1))),
-            "the leaves number 3: the profile that they go on has places for 2");
+            "the leaves number 3, and the profile that they go on has places for 2: each leaf has one place");
   EXPECT_EQ(said(recast_layout(a, 0, 8)), "recast: elements of 0 bits were asked for: widths must be at least 1 bit");
   EXPECT_EQ(said(recast_layout(ComposedLayout(a), 8, -1)),
             "recast: elements of -1 bits were asked for: widths must be at least 1 bit");
@@ -277,26 +276,23 @@ TEST(BadInput, EachRefusalSpeaksOfWhatWasAsked) {
   EXPECT_EQ(said(inner_product(make_shape(1, 2), 3)),
             "two tuples have different profiles: they must be nested in the same way");
   EXPECT_EQ(said(zipped_divide(layout("(2,4)"), make_tile(_2, _))),
-            "a zipped, tiled or flat form needs a pair (tile, rest) where the tiler has '_', and that mode has rank 1: "
+            "the tiler has '_' for a mode of rank 1: a zipped, tiled or flat form needs a pair (tile, rest) there: "
             "write the mode's extent instead of '_'");
   EXPECT_EQ(said(Swizzle(std::int64_t{2147483648}, 4, 3)),
-            "a swizzle of 2147483648 bits was asked for: bits go from 0 to 55");
+            "a swizzle of 2147483648 bits was asked for, and there is room for 55: the bits of a swizzle lie between "
+            "its base and bit 63");
   EXPECT_EQ(Swizzle(1, INT64_MAX, INT64_MIN).fault().rule, Rule::swizzle_reach);
   EXPECT_EQ(Swizzle(1, 0, INT64_MIN).fault().rule, Rule::swizzle_reach);
 }
 
 TEST(BadInput, ProfilesThatDifferAreNamed) {
-  EXPECT_STREQ(describe(make_layout(make_shape(4, 3), make_stride(1)).fault()).c_str(),
-               "shape and stride have different profiles: the shape's leaves number 2, the stride's 1");
-  EXPECT_STREQ(describe(coalesce(layout("8:1"), make_shape(_1, _1)).fault()).c_str(),
-               "a profile of rank 2 needs a layout of at least that rank, and it has rank 1");
-  EXPECT_STREQ(describe(make_ordered_layout(make_shape(4, 3), make_int_tuple(_1)).fault()).c_str(),
-               "an order has rank 1: the shape that it orders has rank 2");
+  EXPECT_EQ(make_layout(make_shape(4, 3), make_stride(1)).fault(), (Fault{Rule::not_congruent, 1, 2}));
+  EXPECT_EQ(coalesce(layout("8:1"), make_shape(_1, _1)).fault(), (Fault{Rule::profile_rank, 2, 1}));
+  EXPECT_EQ(make_ordered_layout(make_shape(4, 3), make_int_tuple(_1)).fault(), (Fault{Rule::order_profile, 1, 2}));
 }
 
 TEST(BadInput, OverflowIsSaid) {
-  EXPECT_STREQ(describe(make_layout(make_shape(kMost, 3), make_stride(1, 0)).fault()).c_str(),
-               "the size or the span of a layout does not fit in 64 bits");
+  EXPECT_EQ(make_layout(make_shape(kMost, 3), make_stride(1, 0)).fault().rule, Rule::layout_overflow);
   EXPECT_EQ(make_layout(make_shape(4), make_stride(kMost)).fault().rule, Rule::layout_overflow);
   EXPECT_EQ(logical_product(make_layout(1LL << 40), 1LL << 40).fault().rule, Rule::overflow);
 }
@@ -308,8 +304,8 @@ TEST(BadInput, ABasisElementNamesModes0To31) {
     EXPECT_EQ(Int::basis(0, index).fault().actual, index);
     EXPECT_EQ(Int::basis(index, 0).fault().actual, index);
   }
-  EXPECT_STREQ(describe(make_layout(4, Int(8) * Int::basis(-1)).fault()).c_str(),
-               "a basis element names mode -1: mode indices go from 0 to 31");
+  EXPECT_EQ(make_layout(4, Int(8) * Int::basis(-1)).fault().rule, Rule::basis_index);
+  EXPECT_EQ(make_layout(4, Int(8) * Int::basis(-1)).fault().actual, -1);
   EXPECT_THROW((void)BasisPath{}.then(32), LayoutError);
   EXPECT_THROW((void)BasisPath{}.then(0).then(0).then(0).then(0).then(0).then(0), LayoutError);
 }
@@ -323,8 +319,11 @@ TEST(BadInput, ARecastSwizzledLayoutNamesTheFactor) {
   EXPECT_EQ(upcast(bytes, -2).fault().rule, Rule::recast_factor);
   EXPECT_EQ(downcast(bytes, INT64_MIN).fault().rule, Rule::recast_factor);
   EXPECT_EQ(said(upcast(bytes, std::int64_t{1} << 62)),
-            "recast: elements 4611686018427387904 times as wide would have more than 1024 bits");
-  EXPECT_EQ(said(downcast(bytes, 3)), "recast: elements of 16 bits cannot be split into 3 equal parts");
+            "recast: elements 4611686018427387904 times as wide would have more than 1024 bits: the width of an "
+            "element is limited");
+  EXPECT_EQ(
+      said(downcast(bytes, 3)),
+      "recast: elements of 16 bits cannot be split into 3 equal parts: the number of parts must divide the width");
   EXPECT_EQ(upcast(bytes, 64).fault().rule, Rule::none);
   EXPECT_EQ(upcast(bytes, 128).fault().rule, Rule::recast_too_wide);
 }
@@ -370,8 +369,7 @@ TEST(BadInput, AModeOfAViewThatIsNotThereIsRefused) {
 TEST(BadInput, TheCapacityIsSaid) {
   IntTuple t;
   for (int i = 0; i < 40; ++i) t.push_back(2);
-  EXPECT_STREQ(describe(t.fault()).c_str(),
-               "a tuple needs 33 nodes (leaves and parentheses): a tuple holds at most 32");
+  EXPECT_EQ(t.fault(), (Fault{Rule::capacity, 33, 32}));
   const Layout l = layout("(((2,2),(2,2)),((2,2),(2,2))):(((1,1),(1,1)),((1,1),(1,1)))");
   EXPECT_EQ(make_layout(l, l, l).fault().rule, Rule::capacity);
 }

@@ -82,18 +82,12 @@ TEST(RecastProperties, WidthsThatDoNotDivideGoThroughTheirRatio) {
 }
 
 TEST(RecastProperties, WhatHasNoWholeUnitsIsRefusedWithItsNumbers) {
-  EXPECT_STREQ(describe(upcast(layout("(_8,_4):(_1,_6)"), 4).fault()).c_str(),
-               "recast: stride 6 must be divisible by 4, or be 1 in a mode that is");
-  EXPECT_STREQ(describe(upcast(layout("(_8,4):(_1,6)"), 4).fault()).c_str(),
-               "recast: stride 6 must be divisible by 4, or be 1 in a mode that is");
-  EXPECT_STREQ(describe(upcast(layout("_6:_1"), 4).fault()).c_str(),
-               "recast: extent 6 of the contiguous mode must be divisible by 4");
-  EXPECT_STREQ(describe(downcast(layout("_6:_2"), 4).fault()).c_str(),
-               "downcast: no mode has the fixed stride 1, so the parts of an element have no mode to lie along");
-  EXPECT_STREQ(describe(upcast(layout("_6:_1"), 0).fault()).c_str(),
-               "recast: elements 0 times as wide were asked for: the factor must be at least 1");
-  EXPECT_STREQ(describe(recast_layout(layout("_6:_1"), 0, 8).fault()).c_str(),
-               "recast: elements of 0 bits were asked for: widths must be at least 1 bit");
+  EXPECT_EQ(upcast(layout("(_8,_4):(_1,_6)"), 4).fault(), (Fault{Rule::recast_stride, 6, 4}));
+  EXPECT_EQ(upcast(layout("(_8,4):(_1,6)"), 4).fault(), (Fault{Rule::recast_stride, 6, 4}));
+  EXPECT_EQ(upcast(layout("_6:_1"), 4).fault(), (Fault{Rule::recast_shape, 6, 4}));
+  EXPECT_EQ(downcast(layout("_6:_2"), 4).fault().rule, Rule::downcast_contiguous);
+  EXPECT_EQ(upcast(layout("_6:_1"), 0).fault(), (Fault{Rule::recast_factor, 0, 1}));
+  EXPECT_EQ(recast_layout(layout("_6:_1"), 0, 8).fault(), (Fault{Rule::recast_bits, 0, 1}));
 }
 
 }  // namespace

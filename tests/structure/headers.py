@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Each layer may include itself and the layers before it.
-LAYERS = ("hardware", "layout", "numeric", "tensor", "tma", "arch", "atom", "pipeline", "epilogue", "gemm", "runtime")
+LAYERS = ("hardware", "rules", "layout", "numeric", "tensor", "tma", "arch", "atom", "pipeline", "epilogue", "gemm", "runtime")
 
 # Words that only arch/ and config.hpp may use: everything else is the same source on both machines.
 MACHINE_WORDS = ("asm", "__asm__", "__CUDA_ARCH__", "sim")

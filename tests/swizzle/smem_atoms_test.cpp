@@ -53,8 +53,7 @@ TEST(SmemAtoms, ExistForEveryWidthThatDividesAChunk) {
       for (std::int64_t i = 0; i < row; ++i) EXPECT_EQ(mn(i, 5), k(5, i));
     }
   }
-  EXPECT_STREQ(describe(smem_atom(Major::K, SwizzleMode::b64, 6).fault()).c_str(),
-               "elements of 6 bits have no shared-memory atom: the width must divide 128 bits");
+  EXPECT_EQ(smem_atom(Major::K, SwizzleMode::b64, 6).fault(), (Fault{Rule::smem_atom_width, 6, 128}));
 }
 
 // A warp that reads one 16-byte chunk from each of eight rows must find them in eight different bank groups.

@@ -68,8 +68,7 @@ TEST(Swizzle, SaysWhyItIsRefused) {
   EXPECT_EQ(Swizzle(1, 2147483647, 2147483647).fault().rule, Rule::swizzle_reach);
   const Swizzle overlapping(3, 4, -2);
   EXPECT_FALSE(overlapping.ok());
-  EXPECT_STREQ(describe(overlapping.fault()).c_str(),
-               "a swizzle shift of -2 overlaps its own bits: its magnitude must be at least 3");
+  EXPECT_EQ(overlapping.fault(), (Fault{Rule::swizzle_shift, -2, 3}));
   EXPECT_THROW(overlapping(5), LayoutError);
   EXPECT_EQ(upcast(overlapping, 2).fault().rule, Rule::swizzle_shift);
   EXPECT_EQ(composition(overlapping, Swizzle()).fault().rule, Rule::swizzle_shift);
@@ -105,8 +104,7 @@ TEST(Swizzle, RecastMovesTheSameBytes) {
 }
 
 TEST(Swizzle, RecastIsRefusedWhereItWouldSplitElements) {
-  EXPECT_STREQ(describe(recast(Swizzle(2, 1, 3), 8, 32).fault()).c_str(),
-               "a swizzle with base 1 cannot be expressed for elements 4 times as wide");
+  EXPECT_EQ(recast(Swizzle(2, 1, 3), 8, 32).fault(), (Fault{Rule::swizzle_recast, 1, 4}));
   EXPECT_EQ(recast(Swizzle(2, 1, 3), 8, 12).fault().rule, Rule::recast_width);
   EXPECT_EQ(upcast(Swizzle(2, 4, 3), 3).fault().rule, Rule::swizzle_recast);
   EXPECT_EQ(downcast(Swizzle(2, 4, 3), 3).fault().rule, Rule::swizzle_recast);

@@ -175,7 +175,9 @@ TEST(SwizzledTensor, FromAStartThatIsNotAlignedIsRefused) {
   try {
     as_position_independent_swizzle_tensor(t);
   } catch (const LayoutError& e) {
-    EXPECT_STREQ(e.what(), "a swizzled buffer starts 16 bytes past a multiple of 1024, its swizzle's period");
+    EXPECT_STREQ(
+        e.what(),
+        "a swizzled buffer starts 16 bytes past a multiple of 1024: it starts at a multiple of its swizzle's period");
   }
 }
 

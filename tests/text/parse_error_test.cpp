@@ -60,7 +60,8 @@ TEST(ParseError, KnowsTheLimitsOfABasisElement) {
   EXPECT_EQ(layout_error("4:1@32"), "a basis element names mode 32: mode indices go from 0 to 31, at column 5");
   EXPECT_EQ(layout_error("4:1@-1"), "a basis element names mode -1: mode indices go from 0 to 31, at column 5");
   EXPECT_EQ(layout_error("4:1@1@1@1@1@1@1"),
-            "a basis element names 6 nested modes: at most 5 are possible, at column 14");
+            "a basis element names 6 nested modes, and at most 5 are possible: modes are nested a fixed number of "
+            "levels deep, at column 14");
 }
 
 TEST(ParseError, RefusesADenominatorThatIsNone) {
@@ -91,7 +92,8 @@ TEST(ParseError, TellsWhatASwizzleNeeds) {
             "expected the width of an element, from 1 to 1024 bits, found 'b' at column 22");
   EXPECT_EQ(composed_error("Sw<3,99,3> o 4"), "expected the base of a swizzle, from 0 to 62, found '9' at column 6");
   EXPECT_EQ(composed_error("Sw<3,4,1> o 4"),
-            "a swizzle shift of 1 overlaps its own bits: its magnitude must be at least 3, at column 1");
+            "a swizzle of 3 bits has shift 1, which overlaps its own bits: the magnitude of a shift must be at least "
+            "the number of bits, at column 1");
   EXPECT_EQ(composed_error("Sw<3,4,3> o (4,4) o 8"),
             "an integer was expected where a tuple or '_' stands, at column 13");
 }

@@ -50,7 +50,8 @@ TEST(Print, WritesWhyAValueIsFaulty) {
   EXPECT_EQ(to_text(make_layout(make_shape(4, 0))), "<an extent is 0: extents must be at least 1>");
   EXPECT_EQ(to_text(IntTuple::faulty({Rule::overflow})), "<an integer result does not fit in 64 bits>");
   EXPECT_EQ(to_text(Swizzle(3, 4, 1)),
-            "<a swizzle shift of 1 overlaps its own bits: its magnitude must be at least 3>");
+            "<a swizzle of 3 bits has shift 1, which overlaps its own bits: the magnitude of a shift must be at least "
+            "the number of bits>");
 }
 
 TEST(Print, HoldsTheLongestTupleWhole) {

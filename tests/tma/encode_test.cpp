@@ -34,8 +34,8 @@ TEST(TmaEncode, ARefusalCountsWhatItDoesNotShowAndLeavesPitfallsOut) {
   p.strides[0] = 8;
   p.box[1] = 0;
   EXPECT_STREQ(describe(encode_packed(p)).c_str(),
-               "strides[0] is 8: a stride must be a multiple of 16 bytes (of 32 with 32-byte interleave, else of 16); "
-               "the nearest value that works is 16 (and 1 more)");
+               "strides[0] is 8: a stride is a multiple of 16 bytes, of 32 with 32-byte interleave; the nearest value "
+               "that works is 16 (and 1 more)");
 }
 
 TEST(TmaEncode, FailuresThatAreNotTheCallersSaySo) {

@@ -137,10 +137,9 @@ TEST(TmaOperations, AStoreThatEndsInsideAChunkIsWarnedOf) {
     EXPECT_TRUE(found.ok());
     ASSERT_EQ(found.has(TmaRule::store_ends_inside_chunk), writes_global(op)) << to_text(op);
     if (!writes_global(op)) continue;
-    EXPECT_STREQ(
-        describe(found[0]).c_str(),
-        "dims[0] is 5: stores and reductions write whole chunks of 16 bytes: the innermost extent ends 4 bytes "
-        "into one, and the rest of it is written too; the nearest value that works is 8");
+    EXPECT_EQ(found[0].field, TmaField::dims);
+    EXPECT_EQ(found[0].first, 4);
+    EXPECT_EQ(found[0].nearest, 8U);
   }
   EXPECT_TRUE(check_operation(TmaOp::store, kMatrix).empty());
 }
@@ -168,9 +167,10 @@ TEST(TmaIssue, TheInnerStartIsAMultipleOfSixteenBytesAndTheOuterOnesAreFree) {
   TmaDescriptorParams bytes = kMatrix;
   bytes.data_type = u8;
   const TmaIssue issue{.op = TmaOp::load, .rank = 2, .coordinates = {8, 0}};
-  EXPECT_STREQ(describe(check_issue(issue, bytes)[0]).c_str(),
-               "coordinate[0] is 8: coordinate 0 starts 8 bytes into its row, and the start must be a multiple of 16 "
-               "bytes; the nearest value that works is 0");
+  const TmaViolation inside = check_issue(issue, bytes)[0];
+  EXPECT_EQ(inside.rule, TmaRule::coordinate_misaligned);
+  EXPECT_EQ(inside.first, 8);
+  EXPECT_EQ(inside.nearest, 0U);
 }
 
 TEST(TmaIssue, TheLowestAndTheHighestCoordinateWork) {

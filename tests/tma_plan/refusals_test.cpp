@@ -182,22 +182,6 @@ TEST(MulticastMask, OfMoreCtasThanAClusterHasIsEmptyAtOnce) {
   EXPECT_EQ(create_tma_multicast_mask(make_layout(Int(std::int64_t{1} << 62)), _), 0);
 }
 
-TEST(Reasons, BeyondTheCapacityAreCounted) {
-  TmaReasons some, more;
-  for (int i = 0; i < TmaReasons::kCapacity + 3; ++i) some.add({.rule = TmaPlanRule::stride_negative, .actual = -i});
-  EXPECT_EQ(some.size(), TmaReasons::kCapacity);
-  EXPECT_EQ(some.left_out(), 3);
-  more.add({.rule = TmaPlanRule::tiler_rank});
-  EXPECT_TRUE(describe_left_out(more).empty());
-  more.add(some);
-  EXPECT_EQ(more.left_out(), 4);
-  EXPECT_STREQ(
-      describe_left_out(more).c_str(),
-      "there are 4 reasons more than the 16 that a plan keeps: change what these name, and the others are shown");
-  more.truncate(2);
-  EXPECT_EQ(more.left_out(), 0);
-}
-
 // 18 global modes of a negative stride: a reason for each.
 TEST(Reasons, OfAPlanThatWereLeftOutAreSaid) {
   std::string shape = "64", stride = "_1";

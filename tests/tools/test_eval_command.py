@@ -86,7 +86,7 @@ class Refusals(Cli):
     def test_the_rule_and_the_values_are_named(self):
         self.assertEqual(
             self.refusal(op="composition", a="(4,6):(6,1)", b="(3,2):(1,6)"),
-            "composition: stride 6 of the right layout and extent 4 of a left mode must divide one another",
+            "composition: stride 6 of the right layout meets extent 4 of a left mode: one must divide the other",
         )
         self.assertIn("must be injective", self.refusal(op="complement", a="(4,4):(1,2)", cotarget=64))
         self.assertIn("a coordinate has rank 3", self.refusal(op="crd2idx", crd="(1,1,1)", shape="(4,8)", stride="(1,4)"))
@@ -94,7 +94,7 @@ class Refusals(Cli):
     def test_swizzles_that_cannot_be(self):
         self.assertEqual(
             self.refusal(op="swizzle", bits=2147483648, base=4, shift=3, **{"in": [1]}),
-            "a swizzle of 2147483648 bits was asked for: bits go from 0 to 55",
+            "a swizzle of 2147483648 bits was asked for, and there is room for 55: the bits of a swizzle lie between its base and bit 63",
         )
         self.assertEqual(
             self.refusal(op="swizzle", bits=0, base=60, shift=3, **{"in": [1]}),

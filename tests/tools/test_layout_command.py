@@ -87,13 +87,13 @@ class Refusals(Cli):
         self.assertIn("gantry: the coordinate cannot be read\n(1,\n   ^\n", self.refused("layout", "(4,8)", "--at", "(1,"))
 
     def test_a_coordinate_that_does_not_fit_gets_the_rule(self):
-        self.assertIn("a coordinate has rank 3: the shape that it indexes has rank 2", self.refused("layout", "(4,8)", "--at", "(1,1,1)"))
+        self.assertIn("a coordinate has rank 3 and the shape that it indexes rank 2: a coordinate has the profile of its shape, or is flatter", self.refused("layout", "(4,8)", "--at", "(1,1,1)"))
 
     def test_a_swizzle_that_splits_elements_gets_one_sentence(self):
         text = "Sw<3,4,3> o smem_ptr[6b] o (8,64):(64,1)"
         self.assertEqual(
             self.refused("layout", text),
-            f"gantry: {text} has no offsets in elements: recast: 8 bits and 6 bits must divide one another\n",
+            f"gantry: {text} has no offsets in elements: recast: 8 bits and 6 bits: one width must divide the other\n",
         )
 
     def test_every_kind_of_bad_layout_gets_a_sentence(self):

@@ -9,7 +9,7 @@
 //     static_assert(gantry::describe(f) == "an extent is -3: extents must be at least 1");
 #pragma once
 
-#include <gantry/layout/text.hpp>
+#include <gantry/rules/static_check.hpp>
 
 #if !GANTRY_ON_DEVICE
 #include <exception>
@@ -18,51 +18,27 @@
 namespace gantry {
 
 enum class Rule : std::uint8_t {
-#define GANTRY_X(id, sentence) id,
+#define GANTRY_X(id, ...) id,
 #include <gantry/layout/detail/rule_table.hpp>
 };
 
-struct Fault {
-  // Stands for a value that was too large to be carried to where the fault is read.
-  static constexpr std::int64_t kTooLarge = INT64_MIN;
+GANTRY_HD constexpr RuleEntry<> entry_of(Rule rule) noexcept {
+  switch (rule) {
+#define GANTRY_X(id, asked, rule) GANTRY_RULE_CASE(Rule, id, refused, asked, rule, "")
+#include <gantry/layout/detail/rule_table.hpp>
+  }
+  return {};
+}
 
+// A reason of the layout layer. describe() gives its sentence.
+struct Fault {
   Rule rule = Rule::none;
-  std::int64_t actual = 0;
+  std::int64_t actual = 0;  // kNumberTooLarge where it was too large to be carried along
   std::int64_t wanted = 0;
 
   GANTRY_HD constexpr explicit operator bool() const { return rule != Rule::none; }
+  GANTRY_HD friend constexpr bool operator==(const Fault&, const Fault&) = default;
 };
-
-using Sentence = Text<256>;
-
-GANTRY_HD constexpr const char* sentence_of(Rule rule) {
-  switch (rule) {
-#define GANTRY_X(id, sentence) \
-  case Rule::id:               \
-    return sentence;
-#include <gantry/layout/detail/rule_table.hpp>
-  }
-  return "";
-}
-
-// The rule's sentence with the values filled in.
-GANTRY_COLD GANTRY_HD constexpr Sentence describe(const Fault& fault) {
-  Sentence out;
-  for (const char* s = sentence_of(fault.rule); *s != '\0'; ++s) {
-    if (*s != '{') {
-      out.append(*s);
-      continue;
-    }
-    const std::int64_t value = s[1] == 'a' ? fault.actual : fault.wanted;
-    if (value == Fault::kTooLarge) {
-      out.append("a number beyond 2^47");
-    } else {
-      out.append(value);
-    }
-    while (*s != '}') ++s;
-  }
-  return out;
-}
 
 #if !GANTRY_ON_DEVICE
 // What accessors that return a plain number throw, since a number cannot carry a Fault.
@@ -90,7 +66,7 @@ namespace misuse {
 }
 
 // One function per rule, and none of them constexpr: where a constant expression stops, compilers print the name.
-#define GANTRY_X(id, sentence) \
+#define GANTRY_X(id, ...) \
   [[noreturn]] GANTRY_HD inline void id(std::int64_t actual, std::int64_t wanted) { stop({Rule::id, actual, wanted}); }
 #include <gantry/layout/detail/rule_table.hpp>
 
@@ -98,8 +74,8 @@ using Stop = void (*)(std::int64_t actual, std::int64_t wanted);
 
 GANTRY_HD constexpr Stop named(Rule rule) {
   switch (rule) {
-#define GANTRY_X(id, sentence) \
-  case Rule::id:               \
+#define GANTRY_X(id, ...) \
+  case Rule::id:          \
     return &misuse::id;
 #include <gantry/layout/detail/rule_table.hpp>
   }
@@ -122,21 +98,12 @@ GANTRY_HD constexpr void rule_is_broken(Stop rule, std::int64_t actual, std::int
   }
 }
 
-// One static assertion per rule, so that every compiler prints the sentence itself; the values are the template
-// arguments.
-template <Rule rule, std::int64_t actual, std::int64_t wanted>
-struct Refused;
-#define GANTRY_X(id, sentence)                                                             \
-  template <std::int64_t actual, std::int64_t wanted>                                      \
-  struct Refused<Rule::id, actual, wanted> {                                               \
-    static constexpr bool ok = Rule::id == Rule::none || (actual != actual);               \
-    static_assert(ok, "gantry: " sentence "  (values: see Refused<..., actual, wanted>)"); \
-  };
-#include <gantry/layout/detail/rule_table.hpp>
-
 }  // namespace gantry
 
+#define GANTRY_X(id, asked, rule) GANTRY_RULE_REFUSAL(::gantry::Rule, id, rule)
+#include <gantry/layout/detail/rule_table.hpp>
+
 // Stops the build with the fault's sentence if `value` (a constant expression with a fault() member) was not computed.
-// The size is never 0: only the assertion inside speaks, once.
-#define GANTRY_STATIC_CHECK(value) \
-  static_assert(sizeof(::gantry::Refused<(value).fault().rule, (value).fault().actual, (value).fault().wanted>) != 0)
+#define GANTRY_STATIC_CHECK(value)                                                                  \
+  static_assert(sizeof(typename ::gantry::rules_detail::Checked<::gantry::rules_detail::refusal_of( \
+                           (value).fault(), (value).fault().rule != ::gantry::Rule::none)>::type) != 0)

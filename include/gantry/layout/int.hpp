@@ -116,7 +116,7 @@ class Int {
   }
   GANTRY_HD static constexpr Int unknown() { return Int(0, Kind::unknown); }
   GANTRY_HD static constexpr Int all() { return Int(0, Kind::all); }
-  // A leaf that could not be computed, and why. `wanted` has 48 bits of room; one that needs more is Fault::kTooLarge.
+  // A leaf that could not be computed, and why. `wanted` has 48 bits of room; one that needs more is kNumberTooLarge.
   GANTRY_HD static constexpr Int faulty(const Fault& fault) {
     const bool fits = fault.wanted < kWantedLimit && fault.wanted > -kWantedLimit;
     const auto wanted = static_cast<std::uint64_t>(fits ? fault.wanted : -kWantedLimit);
@@ -162,7 +162,7 @@ class Int {
   GANTRY_HD constexpr Fault fault() const {
     if (!is_faulty()) return {};
     const auto wanted = static_cast<std::int64_t>(traits_) >> kWantedShift;
-    return {rule(), value_, wanted == -kWantedLimit ? Fault::kTooLarge : wanted};
+    return {rule(), value_, wanted == -kWantedLimit ? kNumberTooLarge : wanted};
   }
 
   // The number, or the coefficient of the basis element. 0 where it is unknown.

@@ -6,8 +6,8 @@
 //     static_assert(!wrong.ok);  // wrong.problem: "bf61" is not an element type; the nearest name is "bf16". ...
 #pragma once
 
-#include <gantry/layout/text.hpp>
 #include <gantry/numeric/element_type.hpp>
+#include <gantry/rules/text.hpp>
 
 namespace gantry {
 

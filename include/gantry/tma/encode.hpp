@@ -8,8 +8,8 @@
 //     constexpr gantry::EncodedTmaDescriptor a = gantry::encode_packed({.dims = {4096}, .box = {100}});
 //     static_assert(!a.ok());
 //     static_assert(gantry::describe(a) ==
-//                   "box[0] is 100: the innermost extent spans 100 bytes, and it must span a "
-//                   "multiple of 16; the nearest value that works is 96");
+//                   "box[0] is 100, 100 bytes: the innermost extent spans a multiple of 16 bytes; "
+//                   "the nearest value that works is 96");
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ struct EncodedTmaDescriptor {
 };
 
 // Why there is no map: the first violation, and how many more there are.
-GANTRY_COLD constexpr TmaSentence describe(const EncodedTmaDescriptor& encoded) {
-  TmaSentence out;
+GANTRY_COLD constexpr Sentence describe(const EncodedTmaDescriptor& encoded) {
+  Sentence out;
   switch (encoded.status) {
     case TmaEncodeStatus::encoded:
       return out.append("the tensor map was encoded");

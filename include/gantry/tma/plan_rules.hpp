@@ -22,24 +22,13 @@ enum class TmaPlanRule : std::uint8_t {
 #include <gantry/tma/detail/plan_rule_table.hpp>
 };
 
-// refused: there is no such plan, or its box is not the tile. hopper: the plan stands, and this machine does not run
-// it.
-enum class TmaPlanWeight : std::uint8_t { refused, hopper };
-
-struct TmaPlanRuleEntry {
-  const char* name;
-  TmaPlanWeight weight;
-  const char* text;
-};
-
-GANTRY_HD constexpr TmaPlanRuleEntry entry_of(TmaPlanRule rule) noexcept {
+// refused: there is no such plan, or its box is not the tile.
+GANTRY_HD constexpr RuleEntry<> entry_of(TmaPlanRule rule) noexcept {
   switch (rule) {
-#define GANTRY_X(id, weight, text) \
-  case TmaPlanRule::id:            \
-    return {#id, TmaPlanWeight::weight, text};
+#define GANTRY_X(...) GANTRY_RULE_CASE(TmaPlanRule, __VA_ARGS__)
 #include <gantry/tma/detail/plan_rule_table.hpp>
   }
-  return {"unknown", TmaPlanWeight::refused, "unknown rule"};
+  return {};
 }
 
 struct TmaReason {
@@ -52,18 +41,16 @@ struct TmaReason {
   std::int64_t second = 0;
   Fault fault{};
 
-  GANTRY_HD constexpr TmaPlanWeight weight() const noexcept { return entry_of(rule).weight; }
+  GANTRY_HD constexpr RuleWeight weight() const noexcept { return entry_of(rule).weight; }
 };
 
 // A step that cannot be done leaves out those after it, so few are possible.
-using TmaReasons = detail::ReasonList<TmaReason>;
-
-using TmaPlanSentence = Text<512>;
+using TmaReasons = Reasons<TmaReason>;
 
 namespace detail {
 
 // Outermost mode first: mode 0 of mode 2 is "2.0".
-GANTRY_HD constexpr void append_mode(TmaPlanSentence& out, BasisPath path) {
+GANTRY_HD constexpr void append_mode(Sentence& out, BasisPath path) {
   if (path.empty()) out.append('0');
   for (int level = 0; level < path.depth(); ++level) {
     if (level > 0) out.append('.');
@@ -71,40 +58,27 @@ GANTRY_HD constexpr void append_mode(TmaPlanSentence& out, BasisPath path) {
   }
 }
 
-GANTRY_HD constexpr void append_placeholder(TmaPlanSentence& out, const char* name, const TmaReason& r) {
-  if (starts_with(name, "actual"))
-    out.append(r.actual);
-  else if (starts_with(name, "nearest element"))
-    out.append(to_text(static_cast<ElementType>(r.nearest)));
-  else if (starts_with(name, "nearest"))
-    out.append(r.nearest);
-  else if (starts_with(name, "first"))
-    out.append(r.first);
-  else if (starts_with(name, "second"))
-    out.append(r.second);
-  else if (starts_with(name, "mode"))
-    append_mode(out, r.mode);
-  else if (starts_with(name, "other"))
-    append_mode(out, r.other);
-  else if (starts_with(name, "element"))
-    out.append(to_text(static_cast<ElementType>(r.actual)));
-  else
-    out.append(describe(r.fault));
-}
-
 }  // namespace detail
 
-GANTRY_COLD GANTRY_HD constexpr TmaPlanSentence describe(const TmaReason& reason) {
-  return detail::fill_in<TmaPlanSentence>(entry_of(reason.rule).text, reason, detail::append_placeholder);
+// The words of a reason beside its numbers.
+GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const TmaReason& r) {
+  if (word == "mode") {
+    detail::append_mode(out, r.mode);
+  } else if (word == "other") {
+    detail::append_mode(out, r.other);
+  } else if (word == "element") {
+    out.append(to_text(static_cast<ElementType>(r.actual)));
+  } else if (word == "nearest element") {
+    out.append(to_text(static_cast<ElementType>(r.nearest)));
+  } else if (word == "fault") {
+    out.append(describe(r.fault));
+  } else {
+    return false;
+  }
+  return true;
 }
 
-// Of reasons that were left out of a list; empty where there are none.
-GANTRY_HD constexpr TmaPlanSentence describe_left_out(const TmaReasons& reasons) {
-  TmaPlanSentence out;
-  if (reasons.left_out() == 0) return out;
-  out.append("there are ").append(reasons.left_out()).append(" reasons more than the ");
-  out.append(TmaReasons::kCapacity).append(" that a plan keeps: change what these name, and the others are shown");
-  return out;
-}
+// What a static assertion shows as the mode: the outermost index.
+GANTRY_HD constexpr int operand_of(const TmaReason& r) noexcept { return r.mode.empty() ? 0 : r.mode[0]; }
 
 }  // namespace gantry

@@ -76,7 +76,7 @@ struct TmaPlanSteps {
 enum class TmaVerdict : std::uint8_t { refused, not_on_hopper, legal };
 
 GANTRY_HD constexpr TmaVerdict verdict_of(const TmaReason& reason) noexcept {
-  return reason.weight() == TmaPlanWeight::refused ? TmaVerdict::refused : TmaVerdict::not_on_hopper;
+  return reason.weight() == RuleWeight::refused ? TmaVerdict::refused : TmaVerdict::not_on_hopper;
 }
 
 GANTRY_HD constexpr TmaVerdict verdict_of(const TmaViolation& violation) noexcept {

@@ -15,8 +15,8 @@
 //         .swizzle = gantry::TmaSwizzle::bytes_128};
 //     constexpr auto problems = gantry::validate(p);
 //     static_assert(gantry::describe(problems[0]) ==
-//                   "box[0] is 128: the innermost extent spans 256 bytes, and the swizzle covers 128; "
-//                   "the nearest value that works is 64");
+//                   "box[0] is 128, 256 bytes, and the swizzle covers 128: the innermost extent is not wider than its "
+//                   "swizzle; the nearest value that works is 64");
 #pragma once
 
 #include <gantry/hardware/architecture.hpp>

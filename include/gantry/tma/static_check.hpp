@@ -6,18 +6,13 @@
 //     GANTRY_TMA_STATIC_CHECK(map);
 #pragma once
 
+#include <gantry/rules/static_check.hpp>
 #include <gantry/tma/rules.hpp>
 
-namespace gantry::tma_detail {
+#define GANTRY_X(id, severity, asked, rule, source) GANTRY_RULE_REFUSAL(::gantry::TmaRule, id, rule)
+#include <gantry/tma/detail/rule_table.hpp>
 
-// The first violation that is more than a pitfall, or a blank one.
-template <class Violations>
-GANTRY_HD constexpr TmaViolation first_refusal(const Violations& violations) noexcept {
-  for (const TmaViolation& violation : violations) {
-    if (violation.severity() != TmaSeverity::pitfall) return violation;
-  }
-  return {};
-}
+namespace gantry::tma_detail {
 
 // validate(params), as a template: see docs/design/decisions/004.
 template <class Params>
@@ -25,27 +20,7 @@ GANTRY_HD constexpr TmaViolations violations_of(const Params& params) noexcept {
   return validate(params);
 }
 
-// One static assertion per rule, so that every compiler prints the sentence itself and, as template argument, the
-// values.
-template <TmaRule rule, TmaViolation violation>
-struct TmaRefused;
-#define GANTRY_X(id, severity, text, source)                                                                  \
-  template <TmaViolation violation>                                                                           \
-  struct TmaRefused<TmaRule::id, violation> {                                                                 \
-    static_assert(violation.rule != TmaRule::id,                                                              \
-                  "gantry: " text " (TmaViolation is {rule, field, index, actual, nearest, first, second})"); \
-  };
-#include <gantry/tma/detail/rule_table.hpp>
-
-template <bool legal, TmaViolation violation>
-struct TmaStaticCheck : TmaRefused<violation.rule, violation> {};
-template <TmaViolation violation>
-struct TmaStaticCheck<true, violation> {};
-
 }  // namespace gantry::tma_detail
 
 // `params` is a constant expression of type TmaDescriptorParams.
-#define GANTRY_TMA_STATIC_CHECK(params)                                                                       \
-  static_assert(sizeof(::gantry::tma_detail::TmaStaticCheck<::gantry::tma_detail::violations_of(params).ok(), \
-                                                            ::gantry::tma_detail::first_refusal(              \
-                                                                ::gantry::tma_detail::violations_of(params))>) != 0)
+#define GANTRY_TMA_STATIC_CHECK(params) GANTRY_REASONS_STATIC_CHECK(::gantry::tma_detail::violations_of(params))

@@ -1,9 +1,9 @@
 // Every rule that a tensor map and a copy through it must keep, as data, and what is reported when
 // one is broken.
 //
-// The table in `detail/rule_table.hpp` is the only place where a rule's sentence, weight and source stand; validation,
-// tests and documentation read it from here. A violation names its rule, the field, the actual
-// value and the nearest value that keeps the rule.
+// The table in `detail/rule_table.hpp` is the only place where a rule's words, weight and source stand; validation,
+// tests and documentation read it from here. A violation names its rule, the field, the actual value and the nearest
+// value that keeps the rule; describe() gives its sentence.
 //
 // Example:
 //     constexpr gantry::TmaViolation v{.rule = gantry::TmaRule::box_extent_out_of_range,
@@ -16,7 +16,7 @@
 //                   "the nearest value that works is 256");
 #pragma once
 
-#include <gantry/layout/text.hpp>
+#include <gantry/rules/reasons.hpp>
 #include <gantry/tma/descriptor.hpp>
 
 namespace gantry {
@@ -45,28 +45,29 @@ GANTRY_HD constexpr const char* to_text(TmaSeverity severity) noexcept {
   return "unknown";
 }
 
-struct TmaRuleEntry {
-  TmaRule rule;
-  const char* name;
-  TmaSeverity severity;
-  const char* text;
-  const char* source;
-};
+// Only a pitfall is legal.
+GANTRY_HD constexpr bool refuses(TmaSeverity severity) noexcept { return severity != TmaSeverity::pitfall; }
 
-inline constexpr TmaRuleEntry kTmaRules[] = {
-#define GANTRY_X(id, severity, text, source) {TmaRule::id, #id, TmaSeverity::severity, text, source},
-#include <gantry/tma/detail/rule_table.hpp>
+struct TmaRuleEntry : RuleEntry<TmaSeverity> {
+  const char* source = "";  // who says so
 };
 
 GANTRY_COLD GANTRY_HD constexpr TmaRuleEntry entry_of(TmaRule rule) noexcept {
   switch (rule) {
-#define GANTRY_X(id, severity, text, source) \
-  case TmaRule::id:                          \
-    return {TmaRule::id, #id, TmaSeverity::severity, text, source};
+#define GANTRY_X(id, severity, asked, rule, source)                                                                   \
+  case TmaRule::id:                                                                                                   \
+    return {                                                                                                          \
+        {#id, TmaSeverity::severity, "{field} is {actual}" asked, rule, "the nearest value that works is {nearest}"}, \
+        source};
 #include <gantry/tma/detail/rule_table.hpp>
   }
-  return {rule, "unknown", TmaSeverity::pitfall, "unknown rule", ""};
+  return {};
 }
+
+inline constexpr TmaRule kTmaRules[] = {
+#define GANTRY_X(id, ...) TmaRule::id,
+#include <gantry/tma/detail/rule_table.hpp>
+};
 
 // What a violation is about: an argument of the encoder, an operand of the instruction, or a property of a convolution.
 // clang-format off
@@ -105,55 +106,15 @@ struct TmaViolation {
   std::int64_t first = 0;  // the numbers that the rule's text names
   std::int64_t second = 0;
 
-  GANTRY_HD constexpr TmaSeverity severity() const noexcept { return entry_of(rule).severity; }
+  GANTRY_HD constexpr TmaSeverity severity() const noexcept { return entry_of(rule).weight; }
 };
 
 // Every violation found, in the order of the arguments. Holds as many as one check can produce.
-class TmaViolations {
- public:
-  static constexpr int kCapacity = 48;
-
-  GANTRY_HD constexpr void add(const TmaViolation& violation) noexcept {
-    if (size_ < kCapacity) entries_[size_++] = violation;
-  }
-  GANTRY_HD constexpr void add(const TmaViolations& others) noexcept {
-    for (const TmaViolation& violation : others) add(violation);
-  }
-
-  GANTRY_HD constexpr int size() const noexcept { return size_; }
-  GANTRY_HD constexpr bool empty() const noexcept { return size_ == 0; }
-  GANTRY_HD constexpr const TmaViolation& operator[](int i) const noexcept { return entries_[i]; }
-  GANTRY_HD constexpr const TmaViolation* begin() const noexcept { return entries_; }
-  GANTRY_HD constexpr const TmaViolation* end() const noexcept { return entries_ + size_; }
-
-  GANTRY_HD constexpr bool has(TmaRule rule) const noexcept {
-    for (const TmaViolation& violation : *this) {
-      if (violation.rule == rule) return true;
-    }
-    return false;
-  }
-  GANTRY_HD constexpr bool has(TmaSeverity severity) const noexcept {
-    for (const TmaViolation& violation : *this) {
-      if (violation.severity() == severity) return true;
-    }
-    return false;
-  }
-
-  // Nothing but pitfalls: what was asked is legal.
-  GANTRY_HD constexpr bool ok() const noexcept {
-    return !has(TmaSeverity::driver_rejects) && !has(TmaSeverity::device_faults) && !has(TmaSeverity::documented);
-  }
-
- private:
-  TmaViolation entries_[kCapacity] = {};
-  int size_ = 0;
-};
-
-using TmaSentence = Text<384>;
+using TmaViolations = Reasons<TmaViolation, 48>;
 
 namespace tma_detail {
 
-GANTRY_HD constexpr void append_unsigned(TmaSentence& out, std::uint64_t value, unsigned base) {
+GANTRY_HD constexpr void append_unsigned(Sentence& out, std::uint64_t value, unsigned base) {
   char digits[20] = {};
   int n = 0;
   do {
@@ -189,7 +150,7 @@ GANTRY_HD constexpr bool is_signed(TmaField field) noexcept {
          field >= TmaField::spatial_rank;
 }
 
-GANTRY_COLD GANTRY_HD constexpr void append_value(TmaSentence& out, TmaField field, std::uint64_t value) {
+GANTRY_COLD GANTRY_HD constexpr void append_value(Sentence& out, TmaField field, std::uint64_t value) {
   if (field == TmaField::address || field == TmaField::shared_address) {
     out.append("0x");
     append_unsigned(out, value, 16);
@@ -202,32 +163,24 @@ GANTRY_COLD GANTRY_HD constexpr void append_value(TmaSentence& out, TmaField fie
   if (*name != '\0') out.append(" (").append(name).append(')');
 }
 
-// The rule's text with {first} and {second} replaced.
-GANTRY_HD constexpr void append_rule(TmaSentence& out, const TmaViolation& violation) {
-  for (const char* s = entry_of(violation.rule).text; *s != '\0'; ++s) {
-    if (*s != '{') {
-      out.append(*s);
-      continue;
-    }
-    out.append(s[1] == 'f' ? violation.first : violation.second);
-    while (*s != '}') ++s;
-  }
-}
-
 }  // namespace tma_detail
 
-// What was asked, the rule, the nearest value that works.
-GANTRY_COLD GANTRY_HD constexpr TmaSentence describe(const TmaViolation& violation) {
-  TmaSentence out;
-  out.append(to_text(violation.field));
-  if (violation.index >= 0) out.append('[').append(static_cast<int>(violation.index)).append(']');
-  out.append(" is ");
-  tma_detail::append_value(out, violation.field, violation.actual);
-  out.append(": ");
-  tma_detail::append_rule(out, violation);
-  out.append("; the nearest value that works is ");
-  tma_detail::append_value(out, violation.field, violation.nearest);
-  return out;
+// The words of a violation beside its numbers: the field with its index, and values as the field has them.
+GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const TmaViolation& violation) {
+  if (word == "field") {
+    out.append(to_text(violation.field));
+    if (violation.index >= 0) out.append('[').append(static_cast<int>(violation.index)).append(']');
+  } else if (word == "actual") {
+    tma_detail::append_value(out, violation.field, violation.actual);
+  } else if (word == "nearest") {
+    tma_detail::append_value(out, violation.field, violation.nearest);
+  } else {
+    return false;
+  }
+  return true;
 }
+
+// What a static assertion shows as the field.
+GANTRY_HD constexpr TmaField operand_of(const TmaViolation& violation) noexcept { return violation.field; }
 
 }  // namespace gantry

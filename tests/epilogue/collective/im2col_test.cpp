@@ -136,7 +136,7 @@ TEST(EpilogueIm2col, SaysWhatDoesNotFit) {
       run.reasons(),
       ElementsAre("C: the tensor of a convolution has images and no batch mode, and the problem has L = 2; L is 1",
                   "C: 7 x 3 x 5 pixels are 105 rows, and the problem has M = 140; they are equal",
-                  HasSubstr("D: strides[0] is 200: a stride must be a multiple of 16 bytes"),
+                  HasSubstr("D: strides[0] is 200: a stride is a multiple of 16 bytes"),
                   HasSubstr("D: the tensor of a convolution has images and no batch mode")));
 }
 

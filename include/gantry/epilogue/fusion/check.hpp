@@ -14,7 +14,7 @@
 
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
-#include <gantry/layout/text.hpp>
+#include <gantry/rules/text.hpp>
 #include <gantry/tma/detail/reason_list.hpp>
 
 namespace gantry::fusion {

@@ -71,7 +71,7 @@ class Reader {
     if (ok()) error_ = {.position = at_, .expected = expected, .found = found};
   }
   GANTRY_HD constexpr void fail(int position, const Fault& fault) {
-    if (stop_the_build_) expected_at_column(sentence_of(fault.rule), position + 1);
+    if (stop_the_build_) expected_at_column(entry_of(fault.rule).rule, position + 1);
     if (ok()) error_ = {.position = position, .fault = fault};
   }
 

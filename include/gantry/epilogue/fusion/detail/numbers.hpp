@@ -2,8 +2,8 @@
 #pragma once
 
 #include <gantry/layout/parse_error.hpp>
-#include <gantry/layout/text.hpp>
 #include <gantry/numeric/float_types.hpp>
+#include <gantry/rules/text.hpp>
 
 namespace gantry::fusion::detail {
 

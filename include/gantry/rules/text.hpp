@@ -13,6 +13,8 @@ namespace gantry {
 template <int N>
 class Text {
  public:
+  static constexpr int kCapacity = N;  // with the final null
+
   GANTRY_HD constexpr Text() : chars_{} {}
   GANTRY_HD constexpr Text(const char* s) : chars_{} { append(s); }
 

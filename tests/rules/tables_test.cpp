@@ -1,0 +1,136 @@
+// The tables of all layers: each rule in words that can be printed at compile time and filled in at run time. A
+// sentence is read here, once; other tests look at rules.
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <gantry/layout/fault.hpp>
+#include <gantry/tma/plan_rules.hpp>
+#include <gantry/tma/violation.hpp>
+
+namespace gantry::test {
+namespace {
+
+constexpr Rule kLayoutRules[] = {
+#define GANTRY_X(id, ...) Rule::id,
+#include <gantry/layout/detail/rule_table.hpp>
+};
+constexpr TmaPlanRule kPlanRules[] = {
+#define GANTRY_X(id, ...) TmaPlanRule::id,
+#include <gantry/tma/detail/plan_rule_table.hpp>
+};
+
+template <class R>
+void expect_whole_sentences(const R& longest) {
+  const auto entry = entry_of(longest.rule);
+  const std::string said = describe(longest).c_str(), rule = entry.rule;
+  EXPECT_STRNE(entry.name, "unknown");
+  EXPECT_EQ(said.find('{'), std::string::npos) << said;
+  EXPECT_LT(said.size() + 1, static_cast<std::size_t>(Sentence::kCapacity)) << entry.name << " is cut: " << said;
+  EXPECT_NE(said.find(rule), std::string::npos);
+  EXPECT_GT(rule.size(), 5u) << entry.name;
+  EXPECT_EQ(rule.find('{'), std::string::npos) << entry.name << " names a value in its rule: " << rule;
+  for (const char* column : {entry.asked, entry.rule, entry.remedy}) {
+    const std::string text = column;
+    EXPECT_EQ(text.find("  "), std::string::npos) << text;
+    EXPECT_TRUE(text.empty() || (text.back() != '.' && text.back() != ' ')) << text;
+  }
+}
+
+constexpr std::int64_t kLong = INT64_MIN + 1;
+
+TEST(LayoutRules, GiveWholeSentences) {
+  for (const Rule rule : kLayoutRules) expect_whole_sentences(Fault{rule, kLong, kLong});
+}
+
+TEST(TmaPlanRules, GiveWholeSentences) {
+  for (const TmaPlanRule rule : kPlanRules) {
+    BasisPath deep{};
+    while (deep.depth() < BasisPath::kMaxDepth) deep = deep.then(BasisPath::kMaxIndex);
+    const bool elements = rule == TmaPlanRule::element_without_format;
+    const std::int64_t number = elements ? static_cast<std::int64_t>(ElementType::bf16) : kLong;
+    expect_whole_sentences(TmaReason{.rule = rule,
+                                     .mode = deep,
+                                     .other = deep,
+                                     .actual = number,
+                                     .nearest = number,
+                                     .first = kLong,
+                                     .second = kLong,
+                                     .fault = {Rule::composition_carry, kLong, kLong}});
+  }
+}
+
+TEST(TmaRules, GiveWholeSentencesThatBeginWithTheFieldAndItsValue) {
+  for (const TmaRule rule : kTmaRules) {
+    const TmaViolation v{.rule = rule,
+                         .field = TmaField::channels_per_pixel,
+                         .index = 4,
+                         .actual = ~std::uint64_t{0},
+                         .nearest = ~std::uint64_t{0},
+                         .first = kLong,
+                         .second = kLong};
+    expect_whole_sentences(v);
+    const std::string said = describe(v).c_str();
+    EXPECT_EQ(said.find("channels_per_pixel[4] is 18446744073709551615"), 0u) << said;
+    EXPECT_NE(said.find("; the nearest value that works is 18446744073709551615"), std::string::npos) << said;
+    EXPECT_GT(std::string(entry_of(rule).source).size(), 3u) << entry_of(rule).name;
+  }
+}
+
+TEST(Rules, HaveNamesOfTheirOwn) {
+  std::set<std::string> layout, tma;
+  for (const Rule rule : kLayoutRules) EXPECT_TRUE(layout.insert(entry_of(rule).name).second) << entry_of(rule).name;
+  // A report lists rules of planning and of tensor maps together.
+  for (const TmaPlanRule rule : kPlanRules) EXPECT_TRUE(tma.insert(entry_of(rule).name).second) << entry_of(rule).name;
+  for (const TmaRule rule : kTmaRules) EXPECT_TRUE(tma.insert(entry_of(rule).name).second) << entry_of(rule).name;
+}
+
+// One sentence of each kind, as people read it.
+TEST(Sentences, OfLayouts) {
+  EXPECT_STREQ(describe(Fault{Rule::composition_stride, 6, 4}).c_str(),
+               "composition: stride 6 of the right layout meets extent 4 of a left mode: one must divide the other");
+  EXPECT_STREQ(describe(Fault{Rule::basis_product}).c_str(), "two basis elements cannot be multiplied");
+}
+
+TEST(Sentences, OfPlans) {
+  EXPECT_STREQ(describe(TmaReason{.rule = TmaPlanRule::gmem_invalid, .fault = {Rule::extent_below_one, -3, 1}}).c_str(),
+               "the global tensor has no valid layout; an extent is -3: extents must be at least 1");
+  EXPECT_STREQ(
+      describe(TmaReason{.rule = TmaPlanRule::element_without_format,
+                         .actual = static_cast<std::int64_t>(ElementType::cf32),
+                         .nearest = static_cast<std::int64_t>(ElementType::u64)})
+          .c_str(),
+      "the elements are of type cf32: a tensor map has no format for them; the nearest type that works is u64");
+}
+
+TEST(Sentences, OfTensorMapsWriteValuesAsTheirFieldIsRead) {
+  EXPECT_STREQ(
+      describe(
+          TmaViolation{
+              .rule = TmaRule::address_misaligned, .field = TmaField::address, .actual = 0xabc8, .nearest = 0xabc0})
+          .c_str(),
+      "address is 0xabc8: the global address is a multiple of 16 bytes, of 32 with 32-byte interleave; the "
+      "nearest value that works is 0xabc0");
+  EXPECT_STREQ(
+      describe(
+          TmaViolation{.rule = TmaRule::swizzle_not_on_hopper, .field = TmaField::swizzle, .actual = 4, .nearest = 3})
+          .c_str(),
+      "swizzle is 4 (128B (32B atoms)): Hopper swizzles by none (0), 32B (1), 64B (2) or 128B (3); "
+      "the nearest value that works is 3 (128B)");
+  EXPECT_STREQ(
+      describe(TmaViolation{.rule = TmaRule::corner_out_of_range,
+                            .field = TmaField::lower_corner,
+                            .index = 0,
+                            .actual = static_cast<std::uint64_t>(std::int64_t{-200}),
+                            .nearest = static_cast<std::uint64_t>(std::int64_t{-128}),
+                            .first = -128,
+                            .second = 127})
+          .c_str(),
+      "lower_corner[0] is -200, and with this rank a corner is -128 to 127: the corners of a pixel box are signed "
+      "numbers of 16 bits with rank 3, of 8 with rank 4 and of 5 with rank 5; the nearest value that works is "
+      "-128");
+}
+
+}  // namespace
+}  // namespace gantry::test
