@@ -6,4 +6,7 @@
 #include <gantry/runtime/compiler.hpp>
 #include <gantry/runtime/device.hpp>
 #include <gantry/runtime/gemm.hpp>
+#include <gantry/runtime/headers.hpp>
+#include <gantry/runtime/kernel_compiler.hpp>
 #include <gantry/runtime/module.hpp>
+#include <gantry/runtime/printable.hpp>

@@ -1,19 +1,20 @@
-#include <cerrno>
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <gantry/runtime/cache.hpp>
+#include <gantry/runtime/printable.hpp>
 
+#include "cache_entry.hpp"
+#include "cache_lock.hpp"
 #include "digest.hpp"
-#include "headers.hpp"
+#include "private_folder.hpp"
 
 namespace gantry::runtime {
 
@@ -21,147 +22,122 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What follows the bytes of a shared object; loaders look only at what its header speaks of.
-constexpr std::string_view kMark = "gantry kernel ";
-constexpr std::size_t kTrailer = kMark.size() + 32;
+constexpr std::string_view kEntry = ".kernel", kSource = ".cu", kLock = ".lock", kOnTheWay = "tmp-", kWork = "work-";
+constexpr const char* kLimitName = "limit";
+constexpr const char* kRefusal = "refusal";
 
-std::string trailer_of(std::string_view bytes) { return std::string(kMark) + Digest().add(bytes).text(); }
+// A file that another process writes is younger than this, unless that process is gone.
+constexpr std::int64_t kLeftBehind = 3600LL * 1'000'000'000;
 
-std::string sealed(const std::string& bytes) { return bytes + trailer_of(bytes); }
-
-// What was sealed; nothing where the file is not there, or not whole.
-std::optional<std::string> unsealed(const std::string& path) {
-  std::string bytes = read_file(path);
-  if (bytes.size() < kTrailer) return {};
-  const std::size_t body = bytes.size() - kTrailer;
-  if (std::string_view(bytes).substr(body) != trailer_of(std::string_view(bytes).substr(0, body))) return {};
-  bytes.resize(body);
-  return bytes;
+std::int64_t nanoseconds_now() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 // As compilers quote the text of a static assertion.
 bool is_refusal(const std::string& problem) { return problem.find("\"gantry: ") != std::string::npos; }
 
-// Empty, or why a folder cannot be written.
-std::string cannot_write(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return "it cannot be made: " + error.message();
-  if (!fs::is_directory(folder, error)) return "it is no folder";
-  return access(folder.c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);
-}
-
-// Held by one process at a time; gone when the process is.
-class Lock {
- public:
-  explicit Lock(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (file_ < 0) return;
-    while (flock(file_, LOCK_EX) != 0) {
-      if (errno != EINTR) return;
-    }
-    held_ = true;
-  }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() {
-    if (file_ >= 0) close(file_);
-  }
-  explicit operator bool() const { return held_; }
-
- private:
-  int file_;
-  bool held_ = false;
+// What an entry's file says of a request.
+struct Found {
+  std::optional<CachedKernel> kernel{};
+  bool damaged = false;
+  std::string untouchable{};  // why the file is neither used nor replaced
 };
 
-// Under another name first, then in one step under its own.
-bool write_at_once(const std::string& path, std::string_view text, const std::string& temporary) {
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.flush()) return false;
-  }
-  std::error_code error;
-  fs::rename(temporary, path, error);
-  return !error;
+Found look(const PrivateFolder& folder, const std::string& name, const std::string& toolchain) {
+  Found out;
+  FileBytes file = folder.read(name);
+  out.untouchable = file.problem;
+  if (!file) return out;
+  std::optional<CacheRecord> record = unseal(name, file.bytes);
+  out.damaged = !record || (!toolchain.empty() && record->toolchain != toolchain);
+  if (out.damaged) return out;
+  CachedKernel& kernel = out.kernel.emplace();
+  kernel.refused = record->kind == kRefusal;
+  (kernel.refused ? kernel.problem : kernel.image) = std::move(record->body);
+  return out;
 }
 
-// One entry, by its digest. `build` is called with the lock held.
-class Entry {
- public:
-  Entry(const std::string& directory, const std::string& key)
-      : directory_(directory), key_(key), base_(directory + "/" + key) {}
-
-  std::string object() const { return base_ + ".so"; }
-  std::string refusal() const { return base_ + ".refused"; }
-  std::string lock() const { return base_ + ".lock"; }
-
-  // What an earlier compilation left, if that can be relied on.
-  std::optional<CachedKernel> found() const {
-    CachedKernel out;
-    out.path = object();
-    if (unsealed(out.path)) return out;
-    const std::optional<std::string> problem = unsealed(refusal());
-    if (!problem) return {};
-    out.refused = true;
-    out.problem = *problem;
-    return out;
+// The first usable entry of a request, whichever compiler made it.
+std::optional<CachedKernel> look_for_any(const PrivateFolder& folder, const std::string& key) {
+  for (const FileFacts& file : folder.files()) {
+    if (!file.name.starts_with(key + "-") || !file.name.ends_with(kEntry)) continue;
+    if (Found found = look(folder, file.name, {}); found.kernel && *found.kernel) return found.kernel;
   }
+  return {};
+}
 
-  CachedKernel build(const Compiler& compiler, const KernelSource& source, const std::string& include_dir) const {
-    remove_leftovers();
-    CachedKernel out;
-    out.path = object();
-    out.compiled = true;
-    const std::string text = base_ + ".cu", compiled = temporary("o.so");
-    const auto fail = [&](const std::string& problem) {
-      remove_leftovers();
-      out.problem = problem;
-      return out;
-    };
-    if (!write_at_once(text, source.text, temporary("cu"))) return fail(no_room());
-    CompileCommand command{.source = text, .output = compiled, .flags = kernel_flags()};
-    command.flags.push_back("-I" + include_dir);
-    command.flags.insert(command.flags.end(), source.flags.begin(), source.flags.end());
-    const Compilation done = compiler.compile(command);
-    out.seconds = done.seconds;
-    if (!done) {
-      const std::string problem = "the kernel could not be compiled, " + done.problem + "\nIts source is " + text;
-      out.refused = is_refusal(problem);
-      if (out.refused) write_at_once(refusal(), sealed(problem), temporary("refused"));
-      return fail(problem);
-    }
-    if (!write_at_once(object(), sealed(read_file(compiled)), temporary("so"))) return fail(no_room());
-    remove_leftovers();
-    return out;
-  }
+bool is_left_behind(const FileFacts& file, std::string_view stem, std::int64_t now) {
+  if (!file.name.starts_with(kOnTheWay) && !file.name.starts_with(kWork)) return false;
+  return (!stem.empty() && file.name.find(stem) != std::string::npos) || now - file.used > kLeftBehind;
+}
 
- private:
-  std::string temporary(const std::string& suffix) const {
-    return base_ + "." + std::to_string(getpid()) + ".tmp." + suffix;
-  }
-  std::string no_room() const {
-    return "the kernel could not be written to " + directory_ + ": " + std::strerror(errno != 0 ? errno : EIO);
-  }
-  // What we, or a process that was killed, did not finish. The lock is ours, so nobody is at it.
-  void remove_leftovers() const {
-    std::error_code error;
-    for (fs::directory_iterator i(directory_, error), end; !error && i != end; i.increment(error)) {
-      const std::string name = i->path().filename().string();
-      std::error_code ignored;
-      if (name.starts_with(key_) && name.find(".tmp.") != std::string::npos) fs::remove(i->path(), ignored);
-    }
-  }
+bool is_kept(const FileFacts& file) {
+  return file.plain && !file.name.starts_with(kOnTheWay) &&
+         (file.name.ends_with(kEntry) || file.name.ends_with(kSource));
+}
 
-  std::string directory_, key_, base_;
-};
+// Removes what processes that were killed left (those of `stem` are nobody's else, as its lock is ours), and then what
+// was not used for longest, until the rest is within the limit. `newest` stays.
+void tidy(const PrivateFolder& folder, const std::string& stem, unsigned long long limit, const std::string& newest) {
+  std::vector<FileFacts> kept;
+  unsigned long long bytes = 0;
+  const std::int64_t now = nanoseconds_now();
+  for (FileFacts& file : folder.files()) {
+    if (is_left_behind(file, stem, now)) folder.remove(file.name);
+    if (!is_kept(file)) continue;
+    bytes += file.bytes;
+    kept.push_back(std::move(file));
+  }
+  std::sort(kept.begin(), kept.end(), [](const FileFacts& x, const FileFacts& y) { return x.used < y.used; });
+  for (const FileFacts& file : kept) {
+    if (bytes <= limit) return;
+    if (file.name == newest || !folder.remove(file.name)) continue;
+    bytes -= file.bytes;
+  }
+}
 
 }  // namespace
 
-std::vector<std::string> kernel_flags() {
-  // -O is for the host's part, which only plans and launches; ptxas does its best without it.
-  return {"-std=c++20", "-O1",   "-gencode",   "arch=compute_90a,code=sm_90a", "-shared",
-          "-Xcompiler", "-fPIC", "-Xcompiler", "-fvisibility=hidden"};
-}
+struct KernelCache::Folders {
+  PrivateFolder own{};
+  std::vector<PrivateFolder> shipped{};
+  bool temporary = false;
+};
+
+// What is to be compiled, by whom, and the names that it has in the cache.
+struct KernelCache::Request {
+  const KernelCompiler& compiler;
+  const KernelSource& source;
+  const DeviceHeaders& headers;
+  std::string toolchain, stem, name;
+
+  Request(const KernelCompiler& by, const KernelSource& what, const DeviceHeaders& with, const std::string& key)
+      : compiler(by),
+        source(what),
+        headers(with),
+        toolchain(by.identity()),
+        stem(key + "-" + Digest().add(toolchain).text().substr(0, 16)),
+        name(stem + std::string(kEntry)) {}
+
+  // With its files on the way in this folder, or in TMPDIR where that is -1.
+  CachedKernel compile(int folder) const {
+    CachedKernel out;
+    out.compiled = true;
+    CompiledImage made = compiler.compile({.text = source.text,
+                                           .flags = source.flags,
+                                           .headers = &headers,
+                                           .folder = folder,
+                                           .folder_name = std::string(kWork) + stem});
+    out.seconds = made.seconds;
+    out.image = std::move(made.bytes);
+    if (made) return out;
+    out.problem = "the kernel could not be compiled, " + made.problem;
+    out.refused = is_refusal(out.problem);
+    return out;
+  }
+};
 
 std::string KernelCache::default_directory() {
   const auto folder = [](const char* name) -> std::string {
@@ -169,74 +145,160 @@ std::string KernelCache::default_directory() {
     return value == nullptr ? "" : value;
   };
   if (std::string asked = folder("GANTRY_CACHE_DIR"); !asked.empty()) return asked;
-  if (const std::string shared = folder("XDG_CACHE_HOME"); !shared.empty()) return shared + "/gantry";
+  if (const std::string shared = folder("XDG_CACHE_HOME"); !shared.empty()) return shared + "/gantry/kernels";
   const std::string home = folder("HOME");
-  return home.empty() ? "" : home + "/.cache/gantry";
+  return home.empty() ? "" : home + "/.cache/gantry/kernels";
 }
 
-KernelCache::KernelCache(std::string directory) : directory_(std::move(directory)) {
-  const std::string reason = directory_.empty() ? "HOME is not set" : cannot_write(directory_);
-  if (reason.empty()) return;
+KernelCache::KernelCache() : KernelCache(CacheOptions{.directory = default_directory()}) {}
+
+KernelCache::KernelCache(CacheOptions options) : options_(std::move(options)), folders_(std::make_unique<Folders>()) {
+  for (const std::string& path : options_.shipped) {
+    PrivateFolder folder(path, Trust::shipped);
+    if (!folder) {
+      note_ += (note_.empty() ? "" : "; ") + one_line(path) + " cannot be used: " + folder.problem();
+      continue;
+    }
+    folders_->shipped.push_back(std::move(folder));
+  }
+  std::string& directory = options_.directory;
+  const std::string asked = directory.empty() ? "the cache directory" : one_line(directory);
+  if (!directory.empty()) folders_->own = PrivateFolder(directory, Trust::own);
+  if (folders_->own) return;
+  const std::string reason = directory.empty() ? "HOME is not set" : folders_->own.problem();
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
   std::string name = ((error ? fs::path("/tmp") : folder) / "gantry-XXXXXX").string();
-  const std::string asked = directory_.empty() ? "the cache directory" : directory_;
-  if (mkdtemp(name.data()) == nullptr) {
-    note_ = asked + " cannot be used (" + reason + "), and no temporary directory could be made in its place";
+  note_ += (note_.empty() ? "" : "; ") + asked + " cannot be used (" + reason + ")";
+  directory.clear();
+  if (mkdtemp(name.data()) != nullptr) folders_->own = PrivateFolder(name, Trust::own);
+  if (!folders_->own) {
+    note_ += ", and no temporary directory could be made in its place: kernels are not kept";
     return;
   }
-  directory_ = name;
-  temporary_ = true;
-  note_ = asked + " cannot be used (" + reason + "): kernels are kept in " + directory_ +
-          " until this program ends; set GANTRY_CACHE_DIR to a folder that can be written";
+  directory = name;
+  folders_->temporary = true;
+  note_ += ": kernels are kept in " + directory +
+           " until this program ends; set GANTRY_CACHE_DIR to a folder that is yours and can be written";
 }
 
 KernelCache::~KernelCache() {
-  std::error_code error;
-  if (temporary_) fs::remove_all(directory_, error);
+  if (folders_->temporary) remove_tree(AT_FDCWD, options_.directory);
 }
 
-CachedKernel KernelCache::get(const Compiler& compiler, const KernelSource& source) const {
-  CachedKernel out;
-  const std::string include_dir = include_directory();
-  if (include_dir.empty()) {
-    out.problem = missing_headers();
-    return out;
+CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource& source) const {
+  const DeviceHeaders& headers = options_.headers == nullptr ? DeviceHeaders::embedded() : *options_.headers;
+  const PrivateFolder& own = folders_->own;
+  Digest digest;
+  digest.add_part(to_text(compiler.kind())).add_part(source.text).add_part(headers.digest);
+  for (const std::string& flag : source.flags) digest.add_part(flag);
+  const std::string key = digest.text();
+  for (const PrivateFolder& folder : folders_->shipped) {
+    if (auto found = look_for_any(folder, key)) return *found;
   }
-  if (!compiler) {
+  if (!compiler.problem().empty()) {
+    if (auto found = own ? look_for_any(own, key) : std::nullopt) return *found;
+    CachedKernel out;
     out.problem = "the kernel is not compiled in, and " + compiler.problem();
     return out;
   }
-  Digest digest;
-  digest.add_part(source.text).add_part(headers_digest(include_dir)).add_part(compiler.version());
-  for (const std::string& flag : kernel_flags()) digest.add_part(flag);
-  for (const std::string& flag : source.flags) digest.add_part(flag);
-  const Entry entry(directory_, digest.text());
-  if (const auto found = entry.found()) return *found;
-  const Lock lock(entry.lock());
-  if (!lock) {
-    out.problem = "the cache could not be locked: " + entry.lock() + ": " + std::strerror(errno);
+  const Request request{compiler, source, headers, key};
+  if (!own) return request.compile(-1);
+  const auto without_the_cache = [&](const std::string& why) {
+    CachedKernel out = request.compile(-1);
+    out.note = "the kernel was compiled without the cache " + one_line(directory()) + ": " + why;
+    return out;
+  };
+  Found found = look(own, request.name, request.toolchain);
+  if (found.kernel) own.touch(request.name);
+  if (found.kernel) return *found.kernel;
+  if (!found.untouchable.empty()) return without_the_cache(found.untouchable);
+  const CacheLock lock(own, request.stem + std::string(kLock), options_.patience);
+  if (!lock) return without_the_cache(lock.problem());
+  // Somebody else may have compiled it while we waited.
+  found = look(own, request.name, request.toolchain);
+  if (found.kernel) return *found.kernel;
+  CachedKernel out = make(request);
+  out.repaired = found.damaged && out;
+  return out;
+}
+
+CachedKernel KernelCache::make(const Request& request) const {
+  const PrivateFolder& own = folders_->own;
+  tidy(own, request.stem, limit(), {});
+  CachedKernel out = request.compile(own.descriptor());
+  if (!out && !out.refused) {
+    // For whoever wants to see what was compiled.
+    if (const std::string name = request.stem + std::string(kSource); own.write(name, request.source.text).empty())
+      out.problem += "\nIts source is " + one_line(directory()) + "/" + name;
     return out;
   }
-  // Somebody else may have compiled it while we waited.
-  if (const auto found = entry.found()) return *found;
-  std::error_code error;
-  const bool damaged = fs::exists(entry.object(), error);
-  out = entry.build(compiler, source, include_dir);
-  out.repaired = damaged && out;
+  const std::string sealed = seal(request.name, {.kind = out.refused ? kRefusal : to_text(request.compiler.kind()),
+                                                 .toolchain = request.toolchain,
+                                                 .title = one_line(request.source.title),
+                                                 .body = out.refused ? out.problem : out.image});
+  const std::string problem = own.write(request.name, sealed);
+  if (!problem.empty()) out.note = "the kernel could not be kept in " + one_line(directory()) + ": " + problem;
+  tidy(own, request.stem, limit(), request.name);
+  return out;
+}
+
+std::vector<KernelCache::Entry> KernelCache::entries() const {
+  std::vector<Entry> out;
+  for (const FileFacts& file : folders_->own ? folders_->own.files() : std::vector<FileFacts>()) {
+    if (!file.name.ends_with(kEntry) || file.name.starts_with(kOnTheWay)) continue;
+    Entry& entry =
+        out.emplace_back(Entry{.name = one_line(file.name), .bytes = file.bytes, .used = file.used / 1'000'000'000});
+    const FileBytes read = folders_->own.read(file.name);
+    const std::optional<CacheRecord> record = read ? unseal(file.name, read.bytes) : std::nullopt;
+    if (!record) {
+      entry.problem = read ? "it was altered or cut off" : read.absent ? "it is gone" : one_line(read.problem);
+      continue;
+    }
+    entry.kind = one_line(record->kind);
+    entry.toolchain = one_line(record->toolchain);
+    entry.title = one_line(record->title);
+  }
+  std::sort(out.begin(), out.end(), [](const Entry& x, const Entry& y) { return x.used > y.used; });
   return out;
 }
 
 KernelCache::Contents KernelCache::contents() const {
   Contents out;
-  std::error_code error;
-  for (fs::directory_iterator i(directory_, error), end; !error && i != end; i.increment(error)) {
-    if (i->path().extension() != ".so") continue;
+  for (const Entry& entry : entries()) {
+    if (!entry.problem.empty() || entry.kind == kRefusal) continue;
     ++out.kernels;
-    std::error_code ignored;
-    out.bytes += i->file_size(ignored);
+    out.bytes += entry.bytes;
   }
   return out;
+}
+
+KernelCache::Contents KernelCache::clear() const {
+  Contents out;
+  for (const FileFacts& file : folders_->own ? folders_->own.files() : std::vector<FileFacts>()) {
+    const bool ours = is_kept(file) || file.name.ends_with(kEntry) || file.name.ends_with(kLock) ||
+                      is_left_behind(file, {}, nanoseconds_now());
+    if (!ours || !folders_->own.remove(file.name) || !file.name.ends_with(kEntry)) continue;
+    ++out.kernels;
+    out.bytes += file.bytes;
+  }
+  return out;
+}
+
+unsigned long long KernelCache::limit() const {
+  if (!folders_->own) return kUsualLimit;
+  const FileBytes file = folders_->own.read(kLimitName);
+  unsigned long long bytes = 0;
+  const char* const end = file.bytes.data() + file.bytes.size();
+  const auto [last, error] = std::from_chars(file.bytes.data(), end, bytes);
+  return file && error == std::errc() && (last == end || *last == '\n') ? bytes : kUsualLimit;
+}
+
+std::string KernelCache::set_limit(unsigned long long bytes) const {
+  if (!folders_->own) return "there is no cache";
+  const std::string problem = folders_->own.write(kLimitName, std::to_string(bytes) + "\n");
+  if (problem.empty()) tidy(folders_->own, {}, bytes, {});
+  return problem;
 }
 
 }  // namespace gantry::runtime

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <gantry/runtime/compiler.hpp>
+#include <gantry/runtime/printable.hpp>
 
 #include "process.hpp"
 
@@ -26,12 +27,20 @@ bool can_run(const fs::path& program) {
   return fs::is_regular_file(program, error) && access(program.c_str(), X_OK) == 0;
 }
 
-std::string on_path(const std::string& path) {
+// It is run from another folder.
+std::string whole_path(const fs::path& program) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(program, error);
+  return (error ? program : whole).string();
+}
+
+// The first program of this name in the folders of PATH. An empty folder would mean the current one, and is none.
+std::string on_path(const std::string& path, const std::string& name) {
   for (std::size_t begin = 0; begin <= path.size() && !path.empty();) {
     const std::size_t colon = path.find(':', begin);
     const std::size_t end = colon == std::string::npos ? path.size() : colon;
-    const fs::path program = fs::path(path.substr(begin, end - begin)) / "nvcc";
-    if (end > begin && can_run(program)) return program.string();
+    const fs::path program = fs::path(path.substr(begin, end - begin)) / name;
+    if (end > begin && can_run(program)) return whole_path(program);
     begin = end + 1;
   }
   return {};
@@ -44,17 +53,24 @@ struct Found {
 
 Found look(const CompilerSearch& search) {
   if (!search.nvcc.empty()) {
-    if (can_run(search.nvcc)) return {search.nvcc, {}};
-    return {{}, "GANTRY_NVCC names " + search.nvcc + ", which is no program that can be run"};
+    const bool is_name = search.nvcc.find('/') == std::string::npos;
+    if (is_name) {
+      if (std::string program = on_path(search.path, search.nvcc); !program.empty()) return {std::move(program), {}};
+    } else if (can_run(search.nvcc)) {
+      return {whole_path(search.nvcc), {}};
+    }
+    const char* const missing =
+        is_name ? ", which is on no folder of the PATH" : ", which is no program that can be run";
+    return {{}, "GANTRY_NVCC names " + one_line(search.nvcc) + missing};
   }
   if (!search.cuda_home.empty()) {
     const fs::path program = fs::path(search.cuda_home) / "bin" / "nvcc";
-    if (can_run(program)) return {program.string(), {}};
-    return {{}, "CUDA_HOME is " + search.cuda_home + ", and there is no " + program.string()};
+    if (can_run(program)) return {whole_path(program), {}};
+    return {{}, "CUDA_HOME is " + one_line(search.cuda_home) + ", and there is no " + one_line(program.string())};
   }
-  if (std::string program = on_path(search.path); !program.empty()) return {std::move(program), {}};
+  if (std::string program = on_path(search.path, "nvcc"); !program.empty()) return {std::move(program), {}};
   const fs::path program = fs::path(search.otherwise) / "bin" / "nvcc";
-  if (can_run(program)) return {program.string(), {}};
+  if (can_run(program)) return {whole_path(program), {}};
   return {{},
           "there is no nvcc: neither on the PATH nor in " + search.otherwise +
               "/bin; install the CUDA toolkit 12.4 or newer, or set GANTRY_NVCC or CUDA_HOME"};
@@ -75,13 +91,6 @@ bool is_old(const std::string& version) {
   return major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor);
 }
 
-// The last lines say what stopped the compiler; the first say where.
-std::string shortened(const std::string& said) {
-  constexpr std::size_t kMost = 8000;
-  if (said.size() <= kMost) return said;
-  return said.substr(0, kMost / 2) + "\n...\n" + said.substr(said.size() - kMost / 2);
-}
-
 }  // namespace
 
 CompilerSearch CompilerSearch::from_environment() {
@@ -98,12 +107,13 @@ Compiler Compiler::find(const CompilerSearch& search) {
   out.problem_ = found.problem;
   if (!out) return out;
   out.path_ = found.path;
-  const ProcessResult asked = run_process({out.path_, "--version"});
+  const ProcessResult asked = run_process({.arguments = {out.path_, "--version"}, .limit = std::chrono::seconds(20)});
   out.version_ = version_in(asked.output);
   if (!asked.started || asked.status != 0 || out.version_.empty()) {
-    out.problem_ = out.path_ + " does not tell its version when asked with --version, so it is not taken for nvcc";
+    out.problem_ =
+        one_line(out.path_) + " does not tell its version when asked with --version, so it is not taken for nvcc";
   } else if (is_old(out.version_)) {
-    out.problem_ = out.path_ + " is version " + out.version_ + "; kernels for Hopper need 12.4 or newer";
+    out.problem_ = one_line(out.path_) + " is version " + out.version_ + "; kernels for Hopper need 12.4 or newer";
   }
   return out;
 }
@@ -112,27 +122,6 @@ std::string Compiler::toolkit() const {
   std::error_code error;
   const fs::path real = fs::canonical(path_, error);
   return (error ? fs::path(path_) : real).parent_path().parent_path().string();
-}
-
-Compilation Compiler::compile(const CompileCommand& command) const {
-  std::vector<std::string> words{path_};
-  words.insert(words.end(), command.flags.begin(), command.flags.end());
-  words.insert(words.end(), {command.source, "-o", command.output});
-  const auto start = std::chrono::steady_clock::now();
-  const ProcessResult ran = run_process(words);
-  Compilation out;
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  out.said = ran.output;
-  if (!ran.started) {
-    out.problem = path_ + " could not be started";
-  } else if (ran.status != 0) {
-    out.problem = "nvcc ended with status " + std::to_string(ran.status) + " and said:\n" + shortened(ran.output);
-  }
-  if (!out) {
-    std::error_code error;
-    fs::remove(command.output, error);
-  }
-  return out;
 }
 
 }  // namespace gantry::runtime

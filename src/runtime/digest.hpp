@@ -1,7 +1,7 @@
-// A digest of bytes, 32 hexadecimal digits: FNV-1a with 128 bits. It names cache entries and finds damaged ones; it is
-// no protection against somebody who wants a collision.
+// SHA-256 of bytes, as 64 hexadecimal digits. It names cache entries and finds altered ones.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,29 +10,22 @@ namespace gantry::runtime {
 
 class Digest {
  public:
-  Digest& add(std::string_view bytes) {
-    for (const char c : bytes) {
-      state_ ^= static_cast<unsigned char>(c);
-      state_ *= kPrime;
-    }
-    return *this;
-  }
+  Digest& add(std::string_view bytes);
   // A part with its length, so that "ab" + "c" differs from "a" + "bc".
-  Digest& add_part(std::string_view bytes) { return add(std::to_string(bytes.size())).add(":").add(bytes); }
+  Digest& add_part(std::string_view bytes);
 
-  std::string text() const {
-    std::string out(32, '0');
-    Word rest = state_;
-    for (auto digit = out.rbegin(); digit != out.rend(); ++digit, rest >>= 4) {
-      *digit = "0123456789abcdef"[static_cast<unsigned>(rest & 15)];
-    }
-    return out;
-  }
+  // Of everything that was added so far.
+  std::string text() const;
 
  private:
-  __extension__ using Word = unsigned __int128;
-  static constexpr Word kPrime = (Word{1} << 88) + 0x13B;
-  Word state_ = (Word{0x6C62272E07BB0142u} << 64) + 0x62B821756295C58Du;
+  static constexpr std::size_t kBlock = 64;
+
+  void mix(const unsigned char* block);
+
+  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<unsigned char, kBlock> pending_{};
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace gantry::runtime

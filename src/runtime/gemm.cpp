@@ -26,16 +26,19 @@ std::string split(SplitMode mode) {
                                       : "SplitMode::reduce_add";
 }
 
-// As a string literal.
+// As a string literal: what is not a printable character of ASCII is written as three octal digits, so that no line
+// end, no quote and no control character of the text is one of the source.
 std::string literal(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') {
-      out += "\\n";
-    } else {
-      out += c;
+    const unsigned byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte > '~') {
+      out += {'\\', static_cast<char>('0' + (byte >> 6)), static_cast<char>('0' + (byte >> 3 & 7U)),
+              static_cast<char>('0' + (byte & 7U))};
+      continue;
     }
+    if (c == '"' || c == '\\' || c == '?') out += '\\';
+    out += c;
   }
   return out + '"';
 }
@@ -48,6 +51,10 @@ std::vector<std::string> lines_of(const std::string& text) {
     begin = end + 1;
   }
   return out;
+}
+
+std::string title_of(const GemmSpec& spec) {
+  return std::string(to_text(spec.options).c_str()) + ", " + spec.expression;
 }
 
 // Room for what the other side says.
@@ -113,10 +120,11 @@ std::string LoadedGemmPlan::run(void* stream) const {
   return abi_->run(plan_.get(), stream, &answer) == 0 ? std::string() : std::string(room, answer.used);
 }
 
-LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel)
-    : kernel_(kernel), problem_(kernel.problem) {
+LoadedGemm::LoadedGemm(CachedKernel kernel, const std::string& name)
+    : kernel_(std::move(kernel)), problem_(kernel_.problem) {
   if (!problem_.empty()) return;
-  auto module = std::make_shared<const Module>(path);
+  auto module = std::make_shared<const Module>(Module::from_image(kernel_.image, name));
+  kernel_.image = {};
   if (!*module) {
     problem_ = module->problem();
     return;
@@ -124,7 +132,7 @@ LoadedGemm::LoadedGemm(const std::string& path, const CachedKernel& kernel)
   GemmAbiEntry* const entry = module->function<GemmAbiEntry>(kGemmAbiSymbol);
   const GemmAbi* const abi = entry == nullptr ? nullptr : entry();
   if (abi == nullptr || abi->abi != kGemmAbi) {
-    problem_ = path + " is no product of this version of Gantry: " +
+    problem_ = name + " is no product of this version of Gantry: " +
                (abi == nullptr ? std::string("it has no function ") + kGemmAbiSymbol
                                : "it speaks version " + std::to_string(abi->abi) +
                                      " of the interface, and this program " + std::to_string(kGemmAbi));
@@ -169,9 +177,13 @@ LoadedGemmPlan LoadedGemm::plan(const GemmAbiProblem& problem) const {
   return out;
 }
 
+CachedKernel compile_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec) {
+  const NvccCompiler nvcc(compiler, ImageKind::shared_object);
+  return cache.get(nvcc, {.text = gemm_source(spec), .title = title_of(spec)});
+}
+
 LoadedGemm load_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec) {
-  const CachedKernel kernel = cache.get(compiler, {.text = gemm_source(spec)});
-  return {kernel.path, kernel};
+  return {compile_gemm(cache, compiler, spec), "the kernel of " + title_of(spec)};
 }
 
 }  // namespace gantry::runtime

@@ -1,17 +1,31 @@
 // Runs a program and waits for it. No shell is involved: arguments arrive as they are.
+//
+// A program that is run here does not outlive its caller. A process of ours stands between the two: it holds one end of
+// a pipe whose other end only the caller has, and kills the program with all that it started when that end closes,
+// however the caller ended. (PR_SET_PDEATHSIG alone would reach the program and not the programs that it starts, as
+// nvcc does, and would fire when a thread of the caller ends.)
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 namespace gantry::runtime {
 
-struct ProcessResult {
-  bool started = false;
-  int status = -1;     // as the program returned it; 128 + the signal's number where one ended it
-  std::string output;  // standard output and standard error, as they came
+struct ProcessCommand {
+  std::vector<std::string> arguments;      // the first is the program's path, with a slash in it
+  std::vector<std::string> environment{};  // "NAME=value", in place of or beside what this process has
+  int folder = -1;                         // descriptor of the folder that it works in; -1: this process's
+  std::chrono::milliseconds limit = std::chrono::minutes(10);
 };
 
-ProcessResult run_process(const std::vector<std::string>& arguments);
+struct ProcessResult {
+  bool started = false;
+  int status = -1;        // as the program returned it; 128 + the signal's number where one ended it
+  std::string output;     // standard output and standard error, as they came, up to some MiB
+  std::string problem{};  // why it did not start, or did not come to its end
+};
+
+ProcessResult run_process(const ProcessCommand& command);
 
 }  // namespace gantry::runtime

@@ -1,8 +1,6 @@
-// The cache compiles once, however many ask; what is damaged or half-written is never handed out.
-#include <cstdlib>
-#include <optional>
-
+// The cache compiles once, however many ask; what is damaged is never handed out; what is too much goes.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,42 +13,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sets a variable for as long as it lives.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* was = std::getenv(name)) was_ = was;
-    setenv(name, value.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() { was_ ? setenv(name_, was_->c_str(), 1) : unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> was_;
-};
-
 // Headers of its own, small ones, so that they can be changed.
 class Cache : public testing::Test {
  protected:
-  void SetUp() override { write(folder_ / "include/gantry/config.hpp", "// headers\n"); }
-
-  int files(const std::string& ending) const {
-    int count = 0;
-    for (const auto& entry : fs::directory_iterator(folder_ / "cache")) {
-      count += entry.path().string().ends_with(ending) ? 1 : 0;
+  std::vector<std::string> files(const std::string& ending) const {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      if (entry.path().string().ends_with(ending)) out.push_back(entry.path().string());
     }
-    return count;
+    return out;
   }
-  CachedKernel get(const std::string& text, std::vector<std::string> flags = {}) {
-    return cache_.get(stand_in_.compiler(), {.text = text, .flags = std::move(flags)});
+  CachedKernel get(const std::string& text, std::vector<std::string> flags = {}) const {
+    return cache_.get(compiler_, {.text = text, .flags = std::move(flags), .title = "kernel " + text});
   }
 
   Folder folder_;
-  Variable include_{"GANTRY_INCLUDE_DIR", folder_ / "include"};
+  std::string directory_ = folder_ / "cache";
   StandIn stand_in_;
-  KernelCache cache_{folder_ / "cache"};
+  NvccCompiler compiler_ = stand_in_.cubins();
+  HeaderFile file_{"gantry/config.hpp", "// headers\n"};
+  DeviceHeaders headers_{{&file_, 1}, "digest 1"};
+  KernelCache cache_{{.directory = directory_, .headers = &headers_}};
 };
 
 TEST_F(Cache, CompilesOnceWhatItIsAskedForTwice) {
@@ -58,45 +41,90 @@ TEST_F(Cache, CompilesOnceWhatItIsAskedForTwice) {
   ASSERT_TRUE(first) << first.problem;
   EXPECT_TRUE(first.compiled);
   EXPECT_FALSE(second.compiled);
-  EXPECT_EQ(first.path, second.path);
+  EXPECT_EQ(first.image, "one");
+  EXPECT_EQ(second.image, "one");
   EXPECT_EQ(stand_in_.calls(), 1);
-  EXPECT_EQ(read(first.path).rfind("onegantry kernel ", 0), 0u);
   EXPECT_EQ(cache_.contents().kernels, 1);
 }
 
-TEST_F(Cache, CompilesAgainWhereSourceFlagsCompilerOrHeadersDiffer) {
+TEST_F(Cache, CompilesAgainWhereSourceFlagsKindCompilerOrHeadersDiffer) {
   ASSERT_TRUE(get("one"));
   EXPECT_TRUE(get("two").compiled);
   EXPECT_TRUE(get("one", {"-G"}).compiled);
+  const NvccCompiler objects(stand_in_.compiler(), ImageKind::shared_object);
+  EXPECT_TRUE(cache_.get(objects, {.text = "one"}).compiled);
   const StandIn newer("13.1.2");
-  EXPECT_TRUE(cache_.get(newer.compiler(), {.text = "one"}).compiled);
-  write(folder_ / "include/gantry/gemm/more.hpp", "// more\n");
-  EXPECT_TRUE(get("one").compiled);
-  write(folder_ / "include/gantry/config.hpp", "// Headers\n");
-  EXPECT_TRUE(get("one").compiled);
+  EXPECT_TRUE(cache_.get(newer.cubins(), {.text = "one"}).compiled);
+  const DeviceHeaders changed{{&file_, 1}, "digest 2"};
+  const KernelCache other({.directory = directory_, .headers = &changed});
+  EXPECT_TRUE(other.get(compiler_, {.text = "one"}).compiled);
   EXPECT_FALSE(get("one").compiled);
 }
 
-TEST_F(Cache, RebuildsWhatIsTruncatedChangedOrEmpty) {
-  const std::string path = get("a kernel of some length").path;
-  const std::string whole = read(path);
-  std::string changed = whole;
-  changed[3] ^= 1;
-  int calls = 1;
-  for (const std::string& damaged : {whole.substr(0, whole.size() / 2), changed, std::string(), whole + " "}) {
+TEST_F(Cache, ComparesTheEnvironmentThatTheCompilerReads) {
+  ASSERT_TRUE(get("one"));
+  for (const char* name : {"NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS"}) {
+    const Variable flags(name, "-use_fast_math");
+    EXPECT_TRUE(get("one").compiled) << name;
+    EXPECT_FALSE(get("one").compiled) << name;
+  }
+  EXPECT_FALSE(get("one").compiled);
+}
+
+TEST_F(Cache, WithoutACompilerUsesWhatAnyCompilerMade) {
+  ASSERT_TRUE(get("one"));
+  const CachedKernel found = cache_.get(no_compiler(), {.text = "one"});
+  ASSERT_TRUE(found) << found.problem;
+  EXPECT_EQ(found.image, "one");
+  EXPECT_EQ(cache_.get(no_compiler(), {.text = "two"}).problem,
+            "the kernel is not compiled in, and GANTRY_NVCC names /no/nvcc, which is no program that can be run");
+}
+
+TEST_F(Cache, UsesEntriesThatWereShippedAndNeverWritesThere) {
+  ASSERT_TRUE(get("one"));
+  const std::string shipped = folder_ / "shipped";
+  fs::create_directory(shipped);
+  fs::copy(files(".kernel").front(), shipped);
+  const KernelCache cache({.directory = folder_ / "other", .shipped = {shipped}, .headers = &headers_});
+  EXPECT_EQ(cache.note(), "");
+  const CachedKernel found = cache.get(no_compiler(), {.text = "one"});
+  ASSERT_TRUE(found) << found.problem;
+  EXPECT_EQ(found.image, "one");
+  EXPECT_TRUE(cache.get(compiler_, {.text = "two"}).compiled);
+  EXPECT_EQ(std::distance(fs::directory_iterator(shipped), fs::directory_iterator()), 1);
+}
+
+TEST_F(Cache, RebuildsWhatIsTruncatedChangedEmptyOrRenamed) {
+  const std::string text = "a kernel of some length";
+  ASSERT_TRUE(get(text));
+  const std::string path = files(".kernel").front(), whole = read(path);
+  ASSERT_TRUE(get("another"));
+  std::string renamed;
+  for (const std::string& one : files(".kernel")) {
+    if (one != path) renamed = read(one);
+  }
+  std::string changed = whole, title = whole;
+  changed[whole.size() - 3] ^= 1;
+  title[whole.find("kernel a")] ^= 1;
+  int calls = 2;
+  for (const std::string& damaged :
+       {whole.substr(0, whole.size() / 2), changed, title, std::string(), whole + " ", renamed}) {
     write(path, damaged);
-    const CachedKernel again = get("a kernel of some length");
+    const CachedKernel again = get(text);
     EXPECT_TRUE(again.compiled && again.repaired);
+    EXPECT_EQ(again.image, text);
     EXPECT_EQ(read(path), whole);
     EXPECT_EQ(stand_in_.calls(), ++calls);
   }
 }
 
-TEST_F(Cache, KeepsNothingOfACompilationThatFailedAndSaysWhy) {
+TEST_F(Cache, KeepsNoImageOfACompilationThatFailedAndSaysWhy) {
   const CachedKernel failed = get("#error");
   EXPECT_NE(failed.problem.find("error: refused on purpose"), std::string::npos) << failed.problem;
-  EXPECT_EQ(files(".so"), 0);
-  EXPECT_EQ(files(".tmp.o.so"), 0);
+  ASSERT_EQ(files(".cu").size(), 1U);
+  EXPECT_TRUE(failed.problem.ends_with("\nIts source is " + files(".cu").front())) << failed.problem;
+  EXPECT_EQ(read(files(".cu").front()), "#error");
+  EXPECT_TRUE(files(".kernel").empty());
   EXPECT_FALSE(get("#error"));
   EXPECT_EQ(stand_in_.calls(), 2);
 }
@@ -112,43 +140,70 @@ TEST_F(Cache, RemembersWhatGantryRefusesAndNothingElse) {
   EXPECT_FALSE(get("#error the disk is full").refused);
 }
 
-TEST_F(Cache, AsksAgainWhereARefusalIsDamaged) {
-  const std::string source = "#error \"gantry: the tile is too large\"";
-  std::string path = get(source).path;
-  path.replace(path.size() - 3, 3, ".refused");
-  const std::string whole = read(path);
-  write(path, whole.substr(1));
-  EXPECT_TRUE(get(source).compiled);
-  EXPECT_EQ(read(path), whole);
+TEST_F(Cache, LeavesNothingButEntriesAndItsTag) {
+  ASSERT_TRUE(get("one"));
+  ASSERT_TRUE(get("two"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 3);
+  EXPECT_EQ(files(".kernel").size(), 2U);
+  EXPECT_EQ(files("CACHEDIR.TAG").size(), 1U);
 }
 
 TEST_F(Cache, RemovesWhatAProcessThatWasKilledLeftBehind) {
-  const std::string path = get("one").path;
-  const std::string leftover = path.substr(0, path.size() - 3) + ".4711.tmp.so";
-  write(leftover, "half of");
+  ASSERT_TRUE(get("one"));
+  const std::string path = files(".kernel").front(), name = fs::path(path).filename().string();
+  const std::string stem = name.substr(0, name.size() - 7);
+  write(directory_ + "/tmp-4711-0-" + name, "half of");
+  write(directory_ + "/work-" + stem + "-4711-0/include/gantry/config.hpp", "// headers");
   fs::remove(path);
   EXPECT_TRUE(get("one").compiled);
-  EXPECT_FALSE(fs::exists(leftover));
+  EXPECT_TRUE(files(".hpp").empty());
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 2);
 }
 
-TEST_F(Cache, GoesOnWhereAProcessWasKilledWhileItCompiled) {
-  const pid_t child = fork();
-  if (child == 0) {
-    get("#kill");
-    _exit(0);
+TEST_F(Cache, RemovesWhatWasNotUsedForLongestWhenItIsFull) {
+  const std::string filler(10000, '/');
+  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(get(filler + name));
+  // Times are given, so that none is equal to another: b is the oldest, then c, then a.
+  const auto now = fs::file_time_type::clock::now();
+  for (const std::string& path : files(".kernel")) {
+    const int age = read(path).ends_with("b") ? 3 : read(path).ends_with("c") ? 2 : 1;
+    fs::last_write_time(path, now - std::chrono::minutes(age));
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFSIGNALED(status));
-  ASSERT_EQ(files(".so"), 1) << "what it had begun is left";
-  const CachedKernel kernel = get("#kill");
-  ASSERT_TRUE(kernel) << kernel.problem;
-  EXPECT_TRUE(kernel.compiled && !kernel.repaired);
-  EXPECT_EQ(files(".tmp.o.so"), 0);
+  EXPECT_FALSE(get(filler + "b").compiled);  // and is the youngest now
+  EXPECT_EQ(cache_.set_limit(45000), "");
+  EXPECT_EQ(cache_.limit(), 45000U);
+  EXPECT_EQ(files(".kernel").size(), 2U);
+  EXPECT_TRUE(get(filler + "c").compiled) << "it was the oldest, and a goes in its place";
+  EXPECT_FALSE(get(filler + "b").compiled);
+  EXPECT_TRUE(get(filler + "a").compiled);
+  EXPECT_EQ(files(".kernel").size(), 2U);
 }
 
-TEST_F(Cache, IsSharedByProcessesThatAskAtOnce) {
-  constexpr int kProcesses = 8;
+TEST_F(Cache, ListsVerifiesAndClearsItsEntries) {
+  ASSERT_TRUE(get("one\x1b[31m\n"));
+  ASSERT_TRUE(get("two"));
+  for (const std::string& path : files(".kernel")) {
+    if (read(path).ends_with("two")) write(path, "no entry");
+  }
+  const std::vector<KernelCache::Entry> entries = cache_.entries();
+  ASSERT_EQ(entries.size(), 2U);
+  for (const KernelCache::Entry& entry : entries) {
+    if (entry.problem.empty()) {
+      EXPECT_EQ(entry.title, "kernel one\\x1b[31m\\x0a");
+      EXPECT_EQ(entry.kind, "cubin");
+      EXPECT_TRUE(entry.toolchain.starts_with("nvcc 13.0.48 " + stand_in_.program())) << entry.toolchain;
+    } else {
+      EXPECT_EQ(entry.problem, "it was altered or cut off");
+    }
+  }
+  EXPECT_EQ(cache_.clear().kernels, 2);
+  EXPECT_TRUE(cache_.entries().empty());
+  EXPECT_TRUE(get("two").compiled);
+}
+
+TEST_F(Cache, IsSharedBy64ProcessesThatAskAtOnce) {
+  constexpr int kProcesses = 64;
+  const CountingCompiler compiler(folder_ / "log");
   int start[2];
   ASSERT_EQ(pipe(start), 0);
   std::vector<pid_t> children;
@@ -157,7 +212,12 @@ TEST_F(Cache, IsSharedByProcessesThatAskAtOnce) {
     if (child == 0) {
       close(start[1]);
       char go = 0;
-      const bool fine = ::read(start[0], &go, 1) == 0 && get("one") && !read(get("one").path).empty();
+      bool fine = ::read(start[0], &go, 1) == 0;
+      // Each begins with another of the two, so that there is a crowd before both.
+      for (int j = 0; j < 2; ++j) {
+        const std::string text = (i + j) % 2 == 0 ? "even" : "odd";
+        fine = fine && cache_.get(compiler, {.text = text}).image == "image of " + text;
+      }
       _exit(fine ? 0 : 1);
     }
     children.push_back(child);
@@ -169,44 +229,42 @@ TEST_F(Cache, IsSharedByProcessesThatAskAtOnce) {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_EQ(stand_in_.calls(), 1);
-}
-
-TEST_F(Cache, WithoutACompilerSaysWhatIsMissing) {
-  const Compiler none = Compiler::find({.nvcc = "/no/nvcc", .cuda_home = {}, .path = {}});
-  EXPECT_EQ(cache_.get(none, {.text = "one"}).problem,
-            "the kernel is not compiled in, and GANTRY_NVCC names /no/nvcc, which is no program that can be run");
-}
-
-TEST_F(Cache, WithoutHeadersSaysWhatIsMissing) {
-  const Variable elsewhere("GANTRY_INCLUDE_DIR", folder_ / "elsewhere");
-  EXPECT_EQ(get("one").problem,
-            "GANTRY_INCLUDE_DIR is " + (folder_ / "elsewhere") + ", and there is no gantry/config.hpp in it");
+  EXPECT_EQ(compiler.calls(), 2);
+  EXPECT_TRUE(files(".lock").empty());
 }
 
 TEST_F(Cache, InAFolderThatCannotBeWrittenUsesATemporaryOneAndSaysSo) {
   write(folder_ / "file", "no folder");
   std::string temporary;
   {
-    const KernelCache cache(folder_ / "file/cache");
+    const KernelCache cache({.directory = folder_ / "file/cache", .headers = &headers_});
     temporary = cache.directory();
     EXPECT_EQ(cache.note().rfind((folder_ / "file/cache") + " cannot be used (", 0), 0u) << cache.note();
     EXPECT_NE(cache.note().find("kernels are kept in " + temporary), std::string::npos) << cache.note();
-    const CachedKernel kernel = cache.get(stand_in_.compiler(), {.text = "one"});
+    const CachedKernel kernel = cache.get(compiler_, {.text = "one"});
     ASSERT_TRUE(kernel) << kernel.problem;
-    EXPECT_TRUE(fs::exists(kernel.path));
+    EXPECT_EQ(cache.contents().kernels, 1);
   }
   EXPECT_FALSE(fs::exists(temporary));
   EXPECT_EQ(cache_.note(), "");
+}
+
+TEST_F(Cache, WithoutAnyFolderCompilesAllTheSame) {
+  const Variable nowhere("TMPDIR", folder_ / "nowhere");
+  write(folder_ / "file", "no folder");
+  const KernelCache cache({.directory = folder_ / "file", .headers = &headers_});
+  const CountingCompiler compiler(folder_ / "log");
+  // Without TMPDIR's folder /tmp is taken, which is there as a rule; either way there is a kernel.
+  EXPECT_EQ(cache.get(compiler, {.text = "one"}).image, "image of one");
 }
 
 TEST(CacheDirectory, ComesFromTheEnvironment) {
   const Variable home("HOME", "/home/somebody");
   const Variable shared("XDG_CACHE_HOME", "");
   const Variable none("GANTRY_CACHE_DIR", "");
-  EXPECT_EQ(KernelCache::default_directory(), "/home/somebody/.cache/gantry");
+  EXPECT_EQ(KernelCache::default_directory(), "/home/somebody/.cache/gantry/kernels");
   const Variable own_shared("XDG_CACHE_HOME", "/var/cache/somebody");
-  EXPECT_EQ(KernelCache::default_directory(), "/var/cache/somebody/gantry");
+  EXPECT_EQ(KernelCache::default_directory(), "/var/cache/somebody/gantry/kernels");
   const Variable own("GANTRY_CACHE_DIR", "/kernels");
   EXPECT_EQ(KernelCache::default_directory(), "/kernels");
 }

@@ -53,15 +53,26 @@ TEST(Compiler, ThatIsTooOldOrNoCompilerIsRefused) {
   EXPECT_TRUE(StandIn("12.4.0").compiler());
 }
 
-TEST(Compiler, ThatFailsSaysWhyAndLeavesNoOutput) {
+TEST(Compiler, IsFoundOnThePathByItsName) {
+  const StandIn stand_in;
+  CompilerSearch search = nowhere();
+  search.nvcc = "nvcc";
+  EXPECT_EQ(Compiler::find(search).problem(), "GANTRY_NVCC names nvcc, which is on no folder of the PATH");
+  search.path = "/nowhere:" + stand_in.home() + "/bin";
+  const Compiler compiler = Compiler::find(search);
+  ASSERT_TRUE(compiler) << compiler.problem();
+  EXPECT_EQ(compiler.path(), stand_in.program());
+}
+
+TEST(Compiler, ThatFailsSaysWhyAndLeavesNothingBehind) {
   const StandIn stand_in;
   const Folder folder;
-  write(folder / "a.cu", "#error\n");
-  const Compilation done =
-      stand_in.compiler().compile({.source = folder / "a.cu", .output = folder / "a.so", .flags = {"-O3"}});
-  EXPECT_EQ(done.problem,
-            "nvcc ended with status 2 and said:\n" + (folder / "a.cu") + "(1): error: refused on purpose\n");
-  EXPECT_FALSE(std::filesystem::exists(folder / "a.so"));
+  const Variable temporary("TMPDIR", folder.path());
+  const CompiledImage done = stand_in.cubins().compile({.text = "#error\n"});
+  EXPECT_EQ(done.problem, "nvcc ended with status 2 and said:\nkernel.cu(1): error: refused on purpose\n");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_EQ(stand_in.cubins().compile({.text = "fine"}).bytes, "fine");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
@@ -74,6 +85,18 @@ TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
   const Module missing("/nowhere/kernel.so");
   EXPECT_FALSE(missing);
   EXPECT_EQ(missing.problem().rfind("/nowhere/kernel.so could not be loaded: ", 0), 0u) << missing.problem();
+}
+
+// The same number of a file is used again by the second; the loader must not take it for the first.
+TEST(Module, IsLoadedFromMemoryAndEachImageIsItsOwn) {
+  const Module first = Module::from_image(read(GANTRY_ANSWER_41), "the first"),
+               second = Module::from_image(read(GANTRY_ANSWER_42), "the second"),
+               none = Module::from_image("no object", "a text\x1b");
+  ASSERT_TRUE(first) << first.problem();
+  ASSERT_TRUE(second) << second.problem();
+  EXPECT_EQ(first.function<int()>("answer")(), 41);
+  EXPECT_EQ(second.function<int()>("answer")(), 42);
+  EXPECT_EQ(none.problem().rfind("a text\\x1b could not be loaded: ", 0), 0u) << none.problem();
 }
 
 TEST(Device, ThatIsNotThereHasNoMemoryAndSaysWhy) {

@@ -37,19 +37,19 @@ TEST(GemmSource, SaysEveryOption) {
 }
 
 TEST(GemmSource, HoldsTheTextAsALiteral) {
-  const std::string source = gemm_source({.options = {}, .expression = "d = \"acc\\\n"});
-  EXPECT_NE(source.find(R"(fusion::graph("d = \"acc\\\n"))"), std::string::npos) << source;
+  const std::string source = gemm_source({.options = {}, .expression = "d = \"acc\\\n\r1\x1b?\?/\xff"});
+  EXPECT_NE(source.find(R"(fusion::graph("d = \"acc\\\012\0151\033\?\?/\377"))"), std::string::npos) << source;
 }
 
 TEST(LoadedGemm, RefusesASharedObjectThatIsNoProduct) {
-  const LoadedGemm none("libm.so.6", {.path = "libm.so.6"});
-  EXPECT_EQ(none.problem(), "libm.so.6 is no product of this version of Gantry: it has no function gantry_gemm");
-  const LoadedGemm missing("/nowhere.so", {.path = "/nowhere.so"});
-  EXPECT_NE(missing.problem().find("could not be loaded"), std::string::npos);
+  const LoadedGemm none({.image = read(GANTRY_ANSWER_42)}, "it");
+  EXPECT_EQ(none.problem(), "it is no product of this version of Gantry: it has no function gantry_gemm");
+  const LoadedGemm damaged({.image = "no object"}, "it");
+  EXPECT_NE(damaged.problem().find("it could not be loaded"), std::string::npos) << damaged.problem();
 }
 
 TEST(LoadedGemm, ThatIsNotThereAnswersEverythingWithItsProblem) {
-  const LoadedGemm none("", {.path = "", .problem = "there is no nvcc"});
+  const LoadedGemm none({.problem = "there is no nvcc"}, "it");
   EXPECT_EQ(none.describe(), "");
   EXPECT_EQ(none.can_implement({}), std::vector<std::string>{"there is no nvcc"});
   EXPECT_EQ(none.workspace_bytes({}), 0U);
@@ -63,9 +63,8 @@ TEST(LoadedGemm, ThatIsNotThereAnswersEverythingWithItsProblem) {
 TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
   const Compiler compiler = Compiler::find();
   if (!compiler) GTEST_SKIP() << compiler.problem();
-  setenv("GANTRY_INCLUDE_DIR", GANTRY_SOURCE_DIR "/include", 1);
   const Folder folder;
-  const KernelCache cache(folder.path());
+  const KernelCache cache({.directory = folder / "cache"});
   const GemmSpec spec{.options = kSmall, .expression = "d = gelu(acc + row(bias))"};
   const LoadedGemm first = load_gemm(cache, compiler, spec), second = load_gemm(cache, compiler, spec);
   ASSERT_TRUE(first) << first.problem();
@@ -96,10 +95,10 @@ TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
 TEST(LoadedGemm, ThatCannotBeCompiledSaysWhyAndWhereItsSourceIs) {
   const Compiler compiler = Compiler::find();
   if (!compiler) GTEST_SKIP() << compiler.problem();
-  setenv("GANTRY_INCLUDE_DIR", GANTRY_SOURCE_DIR "/include", 1);
   const Folder folder;
   const CachedKernel kernel =
-      KernelCache(folder.path()).get(compiler, {.text = "int main() { return no_such_name; }\n"});
+      KernelCache({.directory = folder.path()})
+          .get(NvccCompiler(compiler, ImageKind::cubin), {.text = "int main() { return no_such_name; }\n"});
   EXPECT_NE(kernel.problem.find("identifier \"no_such_name\" is undefined"), std::string::npos) << kernel.problem;
   EXPECT_NE(kernel.problem.find("Its source is " + folder.path()), std::string::npos) << kernel.problem;
 }

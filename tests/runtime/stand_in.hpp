@@ -1,15 +1,22 @@
-// A folder of a test's own, and a stand-in for nvcc in it: a script that tells a version, notes every call, refuses
-// sources that hold "#error" as a compiler would, kills the process that called it first where they hold "#kill", and
-// otherwise copies the source to the output.
+// Stand-ins for compilers, and a folder of a test's own.
+//
+// StandIn is a script in nvcc's place: it tells a version, notes every call with its arguments, refuses sources that
+// hold "#error" as a compiler would, and otherwise copies the source to the output. CountingCompiler needs no process:
+// it counts calls in a file, so that many processes can share it.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <sstream>
 #include <string>
 
-#include <gantry/runtime/compiler.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <gantry/runtime/kernel_compiler.hpp>
 
 namespace gantry::runtime::test {
 
@@ -21,7 +28,10 @@ class Folder {
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
 
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
@@ -42,6 +52,22 @@ inline std::string read(const std::string& path) {
   return out.str();
 }
 
+// Sets a variable for as long as it lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* was = std::getenv(name)) was_ = was;
+    setenv(name, value.c_str(), 1);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { was_ ? setenv(name_, was_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> was_;
+};
+
 class StandIn {
  public:
   explicit StandIn(const std::string& version = "13.0.48") : program_(folder_ / "bin/nvcc") {
@@ -50,16 +76,13 @@ class StandIn {
           "if [ \"$1\" = --version ]; then echo 'Cuda compilation tools, release x, V" +
               version +
               "'; exit; fi\n"
-              "echo called >> '" +
+              "echo \"$@\" >> '" +
               (folder_ / "calls") +
               "'\n"
               "while [ $# -gt 1 ]; do case $1 in -o) out=$2;; *.cu) in=$1;; esac; shift; done\n"
               "echo begun > \"$out\"\n"
               "if grep -q '#error' \"$in\"; then echo \"$in(1): error: refused on purpose\"; grep -o '\"gantry: .*' "
               "\"$in\"; exit 2; fi\n"
-              "if grep -q '#kill' \"$in\" && [ $(wc -l < '" +
-              (folder_ / "calls") +
-              "') = 1 ]; then kill -9 $PPID; fi\n"
               "cat \"$in\" > \"$out\"\n");
     std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
   }
@@ -67,14 +90,46 @@ class StandIn {
   const std::string& program() const { return program_; }
   std::string home() const { return folder_.path(); }
   Compiler compiler() const { return Compiler::find({.nvcc = program_, .cuda_home = {}, .path = {}}); }
+  NvccCompiler cubins() const { return {compiler(), ImageKind::cubin}; }
+  std::string log() const { return read(folder_ / "calls"); }
   int calls() const {
-    const std::string text = read(folder_ / "calls");
-    return static_cast<int>(text.size() / std::string("called\n").size());
+    const std::string text = log();
+    return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   }
 
  private:
   Folder folder_;
   std::string program_;
 };
+
+class CountingCompiler : public KernelCompiler {
+ public:
+  CountingCompiler(std::string log, std::string name = "counting compiler 1")
+      : log_(std::move(log)), name_(std::move(name)) {}
+
+  const std::string& problem() const override { return problem_; }
+  ImageKind kind() const override { return ImageKind::cubin; }
+  std::string identity() const override { return name_; }
+  CompiledImage compile(const CompileJob& job) const override {
+    const int file = open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const bool noted = ::write(file, "+", 1) == 1;
+    close(file);
+    if (while_compiling) while_compiling();
+    CompiledImage out;
+    if (noted) out.bytes = "image of " + job.text;
+    return out;
+  }
+  int calls() const { return static_cast<int>(read(log_).size()); }
+
+  std::function<void()> while_compiling{};
+
+ private:
+  std::string log_, name_, problem_;
+};
+
+// Where there is no compiler.
+inline NvccCompiler no_compiler() {
+  return {Compiler::find({.nvcc = "/no/nvcc", .cuda_home = {}, .path = {}}), ImageKind::cubin};
+}
 
 }  // namespace gantry::runtime::test

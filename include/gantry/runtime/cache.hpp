@@ -1,68 +1,83 @@
-// Kernels compiled at run time, kept on disk by content: what was compiled once is loaded ever after.
+// Kernels compiled at run time, kept on disk: what was compiled once is loaded ever after.
 //
-// An entry is named after a digest of its source, of Gantry's headers, of the compiler's version and of the flags, so
-// that none is ever out of date. It ends with a digest of its own bytes and appears under its name in one step: whoever
-// finds it finds all of it, and a damaged one is built anew. Processes that want the same entry at once wait for the
-// first to compile it. A source that Gantry's headers refuse (a static assertion that begins with "gantry: ") is
-// refused whenever it is asked for, so that is kept too; any other failure may be the machine's, and is tried again.
+// An entry is named after a digest of its request (source, flags, kind of image) and of Gantry's headers, and of the
+// compiler with its flags and environment. Where there is a compiler, an entry of another one is not used; where there
+// is none, any entry of the request is. An entry is opened once, and the bytes that were verified are the bytes that
+// are handed out: nothing is loaded by its path. It appears in one step, so whoever finds it finds all of it; one that
+// was altered or cut off is compiled anew.
 //
-// The directory is GANTRY_CACHE_DIR, else XDG_CACHE_HOME/gantry, else ~/.cache/gantry. Where it cannot be written, a
-// temporary one takes its place and `note` says so.
+// The folder is ours alone (mode 0700). A folder or a file that is somebody else's, a link, or no plain file is not
+// used, and `note` says so. Processes that want the same entry at once wait for the first to compile it; behind one
+// that is stopped they compile for themselves after 10 s. A source that Gantry's headers refuse (a static assertion
+// that begins with "gantry: ") is refused whenever it is asked for, so that is kept too; any other failure may be the
+// machine's, and is tried again. When the entries outgrow the limit, those that were not used for longest go.
+//
+// The folder is GANTRY_CACHE_DIR, else XDG_CACHE_HOME/gantry/kernels, else ~/.cache/gantry/kernels. Where it cannot be
+// used, a temporary one takes its place.
 //
 // Example:
 //     using namespace gantry::runtime;
-//     KernelCache cache;
-//     const CachedKernel kernel = cache.get(Compiler::find(), {.text = "extern \"C\" int answer() { return 42; }\n"});
+//     const KernelCache cache;
+//     const NvccCompiler compiler(Compiler::find(), ImageKind::shared_object);
+//     const CachedKernel kernel = cache.get(compiler, {.text = "extern \"C\" int answer() { return 42; }\n"});
 //     if (!kernel) throw kernel.problem;
 //     const bool was_there = !kernel.compiled;
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include <gantry/runtime/compiler.hpp>
+#include <gantry/runtime/kernel_compiler.hpp>
 
 namespace gantry::runtime {
 
-// A source for nvcc, made into a shared object. Gantry's headers are found as <gantry/...>.
+// Gantry's headers are found as <gantry/...>.
 struct KernelSource {
   std::string text;
-  std::vector<std::string> flags{};  // besides kernel_flags(), after them
+  std::vector<std::string> flags{};  // besides the compiler's own, after them
+  std::string title{};               // in words, for whoever lists the cache; no part of the request
 };
 
-// How every kernel is compiled: for sm_90a, position independent, symbols hidden unless marked.
-std::vector<std::string> kernel_flags();
-
-// Where <gantry/...> is: GANTRY_INCLUDE_DIR, else include/ beside the folder of the program that runs, else the source
-// tree that this was built from. Empty where none of them has Gantry's headers.
-std::string include_directory();
-
 struct CachedKernel {
-  std::string path;       // of the shared object
+  std::string image{};    // verified bytes
   bool compiled = false;  // now; otherwise it was there
   bool repaired = false;  // there was an entry, and it was damaged
   bool refused = false;   // by Gantry's own rules, which `problem` quotes
   double seconds = 0;     // that the compiler took
-  std::string problem{};  // empty: the shared object is there
+  std::string problem{};  // empty: the image is there
+  std::string note{};     // empty, or why the cache was not used, or could not keep the kernel
 
   explicit operator bool() const { return problem.empty(); }
 };
 
+struct CacheOptions {
+  std::string directory;                      // see KernelCache::default_directory
+  std::vector<std::string> shipped{};         // folders of entries that came with a program: read, never written
+  const DeviceHeaders* headers = nullptr;     // null: those that are embedded
+  std::chrono::milliseconds patience{10000};  // with another process that has the lock and shows no life
+};
+
 class KernelCache {
  public:
+  static constexpr unsigned long long kUsualLimit = 1ULL << 30;
+
   static std::string default_directory();
 
-  explicit KernelCache(std::string directory = default_directory());
+  KernelCache();
+  explicit KernelCache(CacheOptions options);
   KernelCache(const KernelCache&) = delete;
   KernelCache& operator=(const KernelCache&) = delete;
   ~KernelCache();
 
-  const std::string& directory() const { return directory_; }
+  const std::string& directory() const { return options_.directory; }
   // Empty, or why the directory that was asked for is not the one that is used.
   const std::string& note() const { return note_; }
 
-  // The shared object of a source. Where it is not there yet, `compiler` makes it.
-  CachedKernel get(const Compiler& compiler, const KernelSource& source) const;
+  // The image of a source. Where it is not there yet, `compiler` makes it. May be called by many threads at once.
+  CachedKernel get(const KernelCompiler& compiler, const KernelSource& source) const;
 
   // How many kernels are kept, and how large they are together; refusals are not counted.
   struct Contents {
@@ -71,9 +86,34 @@ class KernelCache {
   };
   Contents contents() const;
 
+  struct Entry {
+    std::string name;  // of its file
+    unsigned long long bytes = 0;
+    std::int64_t used = 0;  // last, in seconds since 1970
+    std::string kind{}, toolchain{}, title{};
+    std::string problem{};  // why it would not be used; empty: it is as it was written
+  };
+  // Every entry, the one that was used last first. Each is opened and verified.
+  std::vector<Entry> entries() const;
+
+  // Removes every entry and what was left behind; how many entries and bytes.
+  Contents clear() const;
+
+  // Bytes that entries may take together. set_limit keeps it in the directory and removes what is too much; empty, or
+  // why not.
+  unsigned long long limit() const;
+  std::string set_limit(unsigned long long bytes) const;
+
  private:
-  std::string directory_, note_;
-  bool temporary_ = false;
+  struct Folders;
+  struct Request;
+
+  // Compiles and keeps. Requires that the lock of the entry is held.
+  CachedKernel make(const Request& request) const;
+
+  CacheOptions options_;
+  std::string note_;
+  std::unique_ptr<Folders> folders_;
 };
 
 }  // namespace gantry::runtime

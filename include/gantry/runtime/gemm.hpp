@@ -51,11 +51,12 @@ class LoadedGemmPlan {
 // Where none could be loaded, `problem` is the answer to everything that is asked of it.
 class LoadedGemm {
  public:
-  LoadedGemm(const std::string& path, const CachedKernel& kernel);
+  // From a kernel's image. `name` is for messages.
+  LoadedGemm(CachedKernel kernel, const std::string& name);
 
   explicit operator bool() const { return problem_.empty(); }
   const std::string& problem() const { return problem_; }
-  // How it was come by: compiled now, or found.
+  // How it was come by: compiled now, or found. Its image is gone, being loaded.
   const CachedKernel& kernel() const { return kernel_; }
 
   std::string describe() const;
@@ -69,6 +70,9 @@ class LoadedGemm {
   std::shared_ptr<const Module> module_;
   const GemmAbi* abi_ = nullptr;
 };
+
+// Compiles, or finds in the cache, and does not load.
+CachedKernel compile_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec);
 
 LoadedGemm load_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec);
 

@@ -1,4 +1,7 @@
-// A shared object, loaded for as long as this lives.
+// A shared object, loaded for as long as the program runs.
+//
+// One that was compiled at run time is loaded from memory, so that what was verified is what runs: there is no file
+// that somebody could exchange in between.
 //
 // Example:
 //     using namespace gantry::runtime;
@@ -8,13 +11,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace gantry::runtime {
 
 class Module {
  public:
   Module() = default;
-  explicit Module(const std::string& path);
+  // By its path, or by a name that the system's loader knows.
+  explicit Module(const std::string& name);
+  // From the bytes of a shared object. `name` is for messages.
+  static Module from_image(std::string_view image, const std::string& name);
   Module(Module&& other) noexcept;
   Module& operator=(Module&& other) noexcept;
   ~Module();
@@ -29,6 +36,7 @@ class Module {
   }
 
  private:
+  void load(const std::string& path, const std::string& shown);
   void* symbol(const char* name) const;
 
   void* handle_ = nullptr;

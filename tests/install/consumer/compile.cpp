@@ -6,7 +6,7 @@
 
 int main(int, char** argv) {
   using namespace gantry::runtime;
-  const KernelCache cache(argv[1]);
+  const KernelCache cache({.directory = argv[1]});
   const Compiler none = Compiler::find({.nvcc = "/no/nvcc", .cuda_home = {}, .path = {}});
   const LoadedGemm gemm = load_gemm(cache, none, {.expression = "d = acc"});
   std::puts(gemm.problem().c_str());

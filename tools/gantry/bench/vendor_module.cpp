@@ -72,18 +72,20 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
                              const Product& product, const DeviceOperands& operands) {
   const std::string libraries = compiler.toolkit() + "/lib64";
   const runtime::CachedKernel kernel =
-      cache.get(compiler, {.text = std::string(kVendorText),
-                           .flags = {"-L" + libraries, "-lcublasLt", "-Xlinker", "-rpath", "-Xlinker", libraries}});
+      cache.get(runtime::NvccCompiler(compiler, runtime::ImageKind::shared_object),
+                {.text = std::string(kVendorText),
+                 .flags = {"-L" + libraries, "-lcublasLt", "-Xlinker", "-rpath", "-Xlinker", libraries},
+                 .title = "cuBLASLt, for gantry bench"});
   problem_ = kernel.problem;
   if (!*this) return;
-  module_ = std::make_shared<runtime::Module>(kernel.path);
+  module_ = std::make_shared<runtime::Module>(runtime::Module::from_image(kernel.image, "cuBLASLt's side"));
   problem_ = module_->problem();
   if (!*this) return;
   const auto create = module_->function<void*(const VendorArguments*, const char**)>("vendor_create");
   const auto destroy = module_->function<void(void*)>("vendor_destroy");
   run_ = module_->function<void(void*)>("vendor_run");
   if (create == nullptr || destroy == nullptr || run_ == nullptr) {
-    problem_ = kernel.path + " lacks a function of the contestant";
+    problem_ = "cuBLASLt's side lacks a function of the contestant";
     return;
   }
   const VendorArguments arguments = arguments_of(product, operands);

@@ -85,10 +85,14 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
   const VendorLibrary vendor = find_cublaslt(compiler);
   out.machine.push_back({"cuBLASLt", static_cast<bool>(vendor),
                          vendor ? fmt::format("{}, {}.", vendor.version, vendor.path) : vendor.problem + "."});
-  const std::string include = runtime::include_directory();
+  const runtime::NvrtcCompiler nvrtc = runtime::NvrtcCompiler::find();
   out.machine.push_back(
-      {"headers", !include.empty(),
-       include.empty() ? "Gantry's headers were not found; GANTRY_INCLUDE_DIR says where they are." : include + "."});
+      {"NVRTC", nvrtc.problem().empty(),
+       nvrtc.problem().empty() ? fmt::format("{}, {}.", nvrtc.version(), nvrtc.path()) : nvrtc.problem() + "."});
+  const runtime::DeviceHeaders& headers = runtime::DeviceHeaders::embedded();
+  out.machine.push_back({"headers", true,
+                         fmt::format("{} of them are part of this program, with the digest {}.", headers.files.size(),
+                                     headers.digest.substr(0, 16))});
   const runtime::KernelCache::Contents contents = cache.contents();
   out.machine.push_back({"cache", cache.note().empty(),
                          cache.note().empty()
@@ -107,9 +111,8 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
 // What the commands need, and whether it is there.
 void judge(const runtime::Device& device, const runtime::Compiler& compiler, Diagnosis& out) {
   const std::string no_gpu = why_no_gpu(device);
-  const bool headers = !runtime::include_directory().empty();
-  const bool compiles = compiler && headers;
-  const std::string no_compiler = !compiler ? compiler.problem() : headers ? "" : "Gantry's headers were not found";
+  const auto compiles = static_cast<bool>(compiler);
+  const std::string& no_compiler = compiler.problem();
   const auto no = [](const std::string& why) { return "no: " + why + "."; };
   out.works.push_back({"gantry gemm --machine sim", true, "yes: every epilogue, with the kernels named above."});
   out.works.push_back(

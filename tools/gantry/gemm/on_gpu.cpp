@@ -14,6 +14,7 @@ namespace {
 // Compiled now or found, in words.
 std::string origin_of(const runtime::CachedKernel& kernel) {
   if (!kernel.compiled) return "found in the cache";
+  if (!kernel.note.empty()) return fmt::format("compiled in {:.1f} s; {}", kernel.seconds, kernel.note);
   return fmt::format("compiled in {:.1f} s{}", kernel.seconds,
                      kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
 }
@@ -82,7 +83,7 @@ void compile_ahead(const runtime::KernelCache& cache, const std::vector<runtime:
   for (std::size_t i = 0; i < std::min(processors, specs.size()); ++i) {
     workers.emplace_back([&] {
       for (std::size_t mine = next++; mine < specs.size(); mine = next++) {
-        cache.get(compiler, {.text = gemm_source(specs[mine])});
+        compile_gemm(cache, compiler, specs[mine]);
         ++done;
       }
     });

@@ -1,0 +1,14 @@
+#include "compiler_log.hpp"
+
+#include <gantry/runtime/printable.hpp>
+
+namespace gantry::runtime {
+
+std::string compiler_log(const std::string& said) {
+  constexpr std::size_t kMost = 8000;
+  if (said.size() <= kMost) return printable(said);
+  // The first lines say where, the last what stopped the compiler.
+  return printable(said.substr(0, kMost / 2)) + "\n...\n" + printable(said.substr(said.size() - kMost / 2));
+}
+
+}  // namespace gantry::runtime

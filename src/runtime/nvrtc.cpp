@@ -1,0 +1,164 @@
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <gantry/runtime/kernel_compiler.hpp>
+#include <gantry/runtime/module.hpp>
+#include <gantry/runtime/printable.hpp>
+
+#include "compiler_log.hpp"
+
+namespace gantry::runtime {
+
+namespace {
+
+constexpr const char* kFlags[] = {"--gpu-architecture=sm_90a", "-std=c++20", "--device-int128"};
+constexpr int kOldestMajor = 12, kOldestMinor = 4;
+
+using Program = void*;
+
+std::string version_text(int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); }
+
+}  // namespace
+
+// The functions of libnvrtc, by their types in nvrtc.h.
+struct NvrtcCompiler::Library {
+  Module module;
+  int major = 0, minor = 0;
+  int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+  int (*compile)(Program, int, const char* const*) = nullptr;
+  int (*log_size)(Program, std::size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*cubin_size)(Program, std::size_t*) = nullptr;
+  int (*cubin)(Program, char*) = nullptr;
+  const char* (*error)(int) = nullptr;
+
+  explicit Library(const std::string& name) : module(name) {}
+
+  // Empty, or why this is no libnvrtc that can be used.
+  std::string look_up() {
+    const auto one = [this](auto*& function, const char* name) {
+      function = module.function<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
+      return function != nullptr;
+    };
+    int (*version)(int*, int*) = nullptr;
+    const bool all = one(version, "nvrtcVersion") && one(create, "nvrtcCreateProgram") &&
+                     one(destroy, "nvrtcDestroyProgram") && one(compile, "nvrtcCompileProgram") &&
+                     one(log_size, "nvrtcGetProgramLogSize") && one(log, "nvrtcGetProgramLog") &&
+                     one(cubin_size, "nvrtcGetCUBINSize") && one(cubin, "nvrtcGetCUBIN") &&
+                     one(error, "nvrtcGetErrorString");
+    if (!all) return "it lacks a function of libnvrtc";
+    if (version(&major, &minor) != 0) return "it does not tell its version";
+    if (major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor))
+      return "it is version " + version_text(major, minor) + ", and kernels for Hopper need 12.4 or newer";
+    return {};
+  }
+
+  // The file that was loaded, and when it was written.
+  std::string file() const {
+    Dl_info info = {};
+    struct stat facts = {};
+    if (dladdr(reinterpret_cast<const void*>(compile), &info) == 0 || stat(info.dli_fname, &facts) != 0) return {};
+    return std::string(info.dli_fname) + " of " + std::to_string(facts.st_mtime);
+  }
+};
+
+NvrtcSearch NvrtcSearch::from_environment(int driver_version) {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  NvrtcSearch search;
+  search.library = variable("GANTRY_NVRTC");
+  search.cuda_home = variable("CUDA_HOME");
+  search.driver_version = driver_version;
+  return search;
+}
+
+NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
+  std::vector<std::string> names;
+  if (!search.library.empty()) {
+    names = {search.library};
+  } else {
+    if (!search.cuda_home.empty()) names = {search.cuda_home + "/lib64/libnvrtc.so"};
+    names.insert(names.end(), search.names.begin(), search.names.end());
+  }
+  NvrtcCompiler out;
+  for (const std::string& name : names) {
+    const auto library = std::make_shared<Library>(name);
+    if (!library->module) continue;
+    const std::string shown = one_line(name);
+    std::string problem = library->look_up();
+    if (!problem.empty()) problem = shown + " cannot be used: " + problem;
+    const int driver = search.driver_version;
+    if (problem.empty() && driver > 0 && library->major > driver / 1000) {
+      problem = shown + " is version " + version_text(library->major, library->minor) +
+                ", and the driver knows CUDA up to " + version_text(driver / 1000, driver / 10 % 100) +
+                ": it would not load what this library makes; install a newer driver, or libnvrtc " +
+                std::to_string(driver / 1000);
+    }
+    out.problem_ = problem;
+    if (!problem.empty()) continue;
+    out.library_ = library;
+    out.path_ = name;
+    return out;
+  }
+  if (out.problem_.empty()) {
+    out.problem_ = search.library.empty()
+                       ? "there is no libnvrtc where libraries are looked for; install it (package cuda-nvrtc), or set "
+                         "GANTRY_NVRTC to its path"
+                       : "GANTRY_NVRTC names " + one_line(search.library) + ", which cannot be loaded";
+  }
+  return out;
+}
+
+std::string NvrtcCompiler::version() const {
+  return library_ == nullptr ? "" : version_text(library_->major, library_->minor);
+}
+
+std::string NvrtcCompiler::identity() const {
+  if (library_ == nullptr) return "nvrtc";
+  std::string out = "nvrtc " + version() + " " + library_->file();
+  for (const char* flag : kFlags) out += std::string(" ") + flag;
+  return one_line(out);
+}
+
+CompiledImage NvrtcCompiler::compile(const CompileJob& job) const {
+  CompiledImage out;
+  const Library& nvrtc = *library_;
+  const DeviceHeaders& headers = job.headers == nullptr ? DeviceHeaders::embedded() : *job.headers;
+  std::vector<std::string> texts;  // with their zeros
+  std::vector<const char*> names, contents, flags(std::begin(kFlags), std::end(kFlags));
+  texts.reserve(headers.files.size());
+  for (const HeaderFile& file : headers.files) {
+    names.push_back(file.name);
+    contents.push_back(texts.emplace_back(file.text).c_str());
+  }
+  for (const std::string& flag : job.flags) flags.push_back(flag.c_str());
+  const auto start = std::chrono::steady_clock::now();
+  Program program = nullptr;
+  int status = nvrtc.create(&program, job.text.c_str(), "kernel.cu", static_cast<int>(names.size()), contents.data(),
+                            names.data());
+  if (status == 0) status = nvrtc.compile(program, static_cast<int>(flags.size()), flags.data());
+  std::size_t size = 0;
+  if (status != 0) {
+    std::string log;
+    if (program != nullptr && nvrtc.log_size(program, &size) == 0) log.resize(size);
+    if (!log.empty() && nvrtc.log(program, log.data()) == 0) log.resize(std::strlen(log.c_str()));
+    out.problem = std::string("NVRTC ended with \"") + nvrtc.error(status) + "\" and said:\n" + compiler_log(log);
+  } else if (nvrtc.cubin_size(program, &size) != 0 || size == 0) {
+    out.problem = "NVRTC made no cubin";
+  } else {
+    out.bytes.resize(size);
+    nvrtc.cubin(program, out.bytes.data());
+  }
+  if (program != nullptr) nvrtc.destroy(&program);
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return out;
+}
+
+}  // namespace gantry::runtime

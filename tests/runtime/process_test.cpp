@@ -1,0 +1,90 @@
+// A program that was run gets its arguments as they are, and does not outlive whoever ran it.
+#include "process.hpp"
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stand_in.hpp"
+
+namespace gantry::runtime::test {
+namespace {
+
+ProcessResult shell(const std::string& script, std::chrono::milliseconds limit = std::chrono::minutes(1)) {
+  return run_process({.arguments = {"/bin/sh", "-c", script}, .limit = limit});
+}
+
+// Reads the number that a pipe or a file will hold, and waits until a process of that number is gone.
+void expect_gone(pid_t process) {
+  // A process that has ended and that nobody waited for is still there, but only as its number.
+  for (;;) {
+    const std::string status = read("/proc/" + std::to_string(process) + "/stat");
+    if (status.empty() || status.find(") Z ") != std::string::npos) return;
+  }
+}
+
+TEST(Process, GetsItsArgumentsAsTheyAreAndTellsItsStatusAndOutput) {
+  const std::string odd = "a 'b' \"c\" $(d)\n;e";
+  const ProcessResult ran =
+      run_process({.arguments = {"/bin/sh", "-c", "printf %s \"$1\"; echo x >&2; exit 7", "sh", odd}});
+  EXPECT_TRUE(ran.started) << ran.problem;
+  EXPECT_EQ(ran.status, 7);
+  EXPECT_EQ(ran.output, odd + "x\n");
+  EXPECT_EQ(shell("kill -9 $$").status, 128 + SIGKILL);
+}
+
+TEST(Process, ThatIsNoneIsSaid) {
+  EXPECT_EQ(run_process({.arguments = {"/no/program"}}).problem, "it could not be started: No such file or directory");
+  EXPECT_FALSE(run_process({.arguments = {"/tmp"}}).started);
+}
+
+TEST(Process, SeesNoFilesOfItsCallerAndItsOwnEnvironment) {
+  const Variable kept("GANTRY_TEST_KEPT", "kept"), changed("GANTRY_TEST_CHANGED", "old");
+  const int leaked = dup2(STDOUT_FILENO, 33);  // not closed on exec
+  const ProcessResult ran =
+      run_process({.arguments = {"/bin/sh", "-c", "ls /proc/$$/fd; echo $GANTRY_TEST_KEPT; echo $GANTRY_TEST_CHANGED"},
+                   .environment = {"GANTRY_TEST_CHANGED=new"}});
+  close(leaked);
+  EXPECT_EQ(ran.output, "0\n1\n2\nkept\nnew\n");
+}
+
+TEST(Process, ThatTakesTooLongIsEndedWithAllThatItStarted) {
+  const Folder folder;
+  const ProcessResult ran =
+      shell("sleep 1000 & echo $! > " + (folder / "pid") + "; echo $! ; wait", std::chrono::milliseconds(300));
+  EXPECT_EQ(ran.problem, "it did not come to an end within 0 s");
+  expect_gone(std::stoi(read(folder / "pid")));
+}
+
+TEST(Process, WhoseCallerIgnoresItsChildrenTellsItsStatusAllTheSame) {
+  signal(SIGCHLD, SIG_IGN);
+  const ProcessResult ran = shell("exit 3");
+  signal(SIGCHLD, SIG_DFL);
+  EXPECT_EQ(ran.status, 3);
+}
+
+// As nvcc does: the program starts another one and waits for it.
+TEST(Process, EndsWithAllThatItStartedWhenItsCallerIsKilled) {
+  for (const int how : {SIGKILL, SIGTERM, SIGINT}) {
+    const Folder folder;
+    ASSERT_EQ(mkfifo((folder / "pids").c_str(), 0600), 0);
+    const pid_t caller = fork();
+    if (caller == 0) {
+      shell("sh -c 'sleep 1000 & echo $$ $! > " + (folder / "pids") + "; wait' & wait");
+      _exit(0);
+    }
+    pid_t outer = 0, inner = 0;
+    std::ifstream(folder / "pids") >> outer >> inner;
+    ASSERT_GT(inner, 0);
+    EXPECT_EQ(kill(inner, 0), 0);
+    kill(caller, how);
+    waitpid(caller, nullptr, 0);
+    expect_gone(outer);
+    expect_gone(inner);
+  }
+}
+
+}  // namespace
+}  // namespace gantry::runtime::test
