@@ -84,10 +84,10 @@ GANTRY_INLINE void gemm(const TiledMma<C>&, const A& a, const B& b, Acc& acc, bo
   if constexpr (ms * ns * ks == 1) {
     detail::issue_product<Op, 0, 0, 0>(a, b, acc, accumulate, site);
   } else {
-    for_each_index<ks>([&](auto k) {
-      for_each_index<ns>([&](auto n) {
-        for_each_index<ms>([&](auto m) { detail::issue_product<Op, m, n, k>(a, b, acc, accumulate || k > 0, site); });
-      });
+    // One loop: in nested ones NVRTC does not take the outer index for a constant.
+    for_each_index<ks * ns * ms>([&](auto i) {
+      constexpr int m = i % ms, n = i / ms % ns, k = i / (ms * ns);
+      detail::issue_product<Op, m, n, k>(a, b, acc, accumulate || k > 0, site);
     });
   }
 }

@@ -37,6 +37,26 @@ struct SequenceOf {
 };
 template <int N>
 using MakeSequence = typename __make_integer_seq<SequenceOf, int, N>::type;
+#elif defined(__CUDACC_RTC__)
+// By halves: NVRTC has neither of the builtins.
+template <class, class>
+struct Joined;
+template <int... Is, int... Js>
+struct Joined<Sequence<Is...>, Sequence<Js...>> {
+  using type = Sequence<Is..., (static_cast<int>(sizeof...(Is)) + Js)...>;
+};
+template <int N>
+struct SequenceOf : Joined<typename SequenceOf<N / 2>::type, typename SequenceOf<N - N / 2>::type> {};
+template <>
+struct SequenceOf<0> {
+  using type = Sequence<>;
+};
+template <>
+struct SequenceOf<1> {
+  using type = Sequence<0>;
+};
+template <int N>
+using MakeSequence = typename SequenceOf<N>::type;
 #else
 template <int N>
 using MakeSequence = Sequence<__integer_pack(N)...>;
