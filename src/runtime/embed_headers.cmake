@@ -1,6 +1,7 @@
-# cmake -DOUT=embedded_headers.cpp -DFOLDER=include -P embed_headers.cmake: every header as text in the library, sorted by
-# name, and a digest of all of them.
-file(GLOB_RECURSE _names RELATIVE "${FOLDER}" "${FOLDER}/gantry/*.hpp")
+# cmake -DOUT=x.cpp -DFOLDER=include -DPATTERN=gantry/*.hpp -DFUNCTION=DeviceHeaders::embedded -P embed_headers.cmake
+#
+# Files as text in the library, sorted by name, with a digest of all of them: what FUNCTION returns.
+file(GLOB_RECURSE _names RELATIVE "${FOLDER}" "${FOLDER}/${PATTERN}")
 list(SORT _names)
 set(_parts "")
 set(_files "")
@@ -13,7 +14,7 @@ endforeach()
 string(SHA256 _digest "${_parts}")
 file(
   WRITE "${OUT}"
-  "// Written by the build from include/gantry.\n#include <gantry/runtime/headers.hpp>\n\nnamespace gantry::runtime {\n\n"
+  "// Written by the build.\n#include \"nvrtc_headers.hpp\"\n\nnamespace gantry::runtime {\n\n"
   "namespace {\n\nusing namespace std::string_view_literals;\n\nconstexpr HeaderFile kFiles[] = {\n${_files}};\n\n"
-  "}  // namespace\n\nconst DeviceHeaders& DeviceHeaders::embedded() {\n"
+  "}  // namespace\n\nconst DeviceHeaders& ${FUNCTION}() {\n"
   "  static constexpr DeviceHeaders kAll{kFiles, \"${_digest}\"};\n  return kAll;\n}\n\n}  // namespace gantry::runtime\n")

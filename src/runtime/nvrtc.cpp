@@ -10,12 +10,18 @@
 #include <gantry/runtime/printable.hpp>
 
 #include "compiler_log.hpp"
+#include "nvrtc_headers.hpp"
 
 namespace gantry::runtime {
 
 namespace {
 
-constexpr const char* kFlags[] = {"--gpu-architecture=sm_90a", "-std=c++20", "--device-int128"};
+// The device as default is for generic lambdas, whose place NVRTC (to 13.0) neither finds from the function around them
+// nor lets one write. It makes device variables of constants too, which the kernel does not read: the image is larger
+// by them, its code is the same.
+constexpr const char* kFlags[] = {"--gpu-architecture=sm_90a", "--std=c++20",
+                                  "--device-int128",           "--device-as-default-execution-space",
+                                  "--pre-include=prelude.hpp", "--disable-warnings"};
 constexpr int kOldestMajor = 12, kOldestMinor = 4;
 
 using Program = void*;
@@ -124,7 +130,7 @@ std::string NvrtcCompiler::identity() const {
   if (library_ == nullptr) return "nvrtc";
   std::string out = "nvrtc " + version() + " " + library_->file();
   for (const char* flag : kFlags) out += std::string(" ") + flag;
-  return one_line(out);
+  return one_line(out + " prelude " + std::string(nvrtc_headers().digest));
 }
 
 CompiledImage NvrtcCompiler::compile(const CompileJob& job) const {
@@ -133,11 +139,14 @@ CompiledImage NvrtcCompiler::compile(const CompileJob& job) const {
   const DeviceHeaders& headers = job.headers == nullptr ? DeviceHeaders::embedded() : *job.headers;
   std::vector<std::string> texts;  // with their zeros
   std::vector<const char*> names, contents, flags(std::begin(kFlags), std::end(kFlags));
-  texts.reserve(headers.files.size());
-  for (const HeaderFile& file : headers.files) {
-    names.push_back(file.name);
-    contents.push_back(texts.emplace_back(file.text).c_str());
+  for (const DeviceHeaders* some : {&headers, &nvrtc_headers()}) {
+    for (const HeaderFile& file : some->files) {
+      names.push_back(file.name);
+      texts.emplace_back(file.text);
+    }
   }
+  contents.reserve(texts.size());
+  for (const std::string& text : texts) contents.push_back(text.c_str());
   for (const std::string& flag : job.flags) flags.push_back(flag.c_str());
   const auto start = std::chrono::steady_clock::now();
   Program program = nullptr;

@@ -1,0 +1,97 @@
+// NVRTC is found, or a sentence says what is missing; where it is there, it makes cubins from the embedded headers, as
+// nvcc does.
+#include <gtest/gtest.h>
+
+#include <gantry/runtime/cache.hpp>
+
+#include "stand_in.hpp"
+
+namespace gantry::runtime::test {
+namespace {
+
+NvrtcSearch only(const std::string& library, int driver_version = 0) {
+  return {.library = {}, .cuda_home = {}, .names = {library}, .driver_version = driver_version};
+}
+
+std::string problem_of(const NvrtcSearch& search) { return NvrtcCompiler::find(search).problem(); }
+
+TEST(Nvrtc, ThatIsNowhereIsMissedInASentence) {
+  EXPECT_EQ(NvrtcCompiler::find(only("/nowhere/libnvrtc.so")).problem(),
+            "there is no libnvrtc where libraries are looked for; install it (package cuda-nvrtc), or set GANTRY_NVRTC "
+            "to its path");
+  NvrtcSearch search = only(GANTRY_FAKE_NVRTC_13);
+  search.library = "/nowhere/libnvrtc.so";
+  EXPECT_EQ(NvrtcCompiler::find(search).problem(), "GANTRY_NVRTC names /nowhere/libnvrtc.so, which cannot be loaded");
+  EXPECT_EQ(NvrtcCompiler::find(only("libm.so.6")).problem(),
+            "libm.so.6 cannot be used: it lacks a function of libnvrtc");
+}
+
+TEST(Nvrtc, ThatIsNewerThanTheDriverIsPassedOverOrSaid) {
+  NvrtcSearch search = only(GANTRY_FAKE_NVRTC_99, 13000);
+  EXPECT_TRUE(problem_of(search).starts_with(GANTRY_FAKE_NVRTC_99)) << problem_of(search);
+  EXPECT_TRUE(problem_of(search).ends_with(
+      " is version 99.2, and the driver knows CUDA up to 13.0: it would not load what this library makes; install a "
+      "newer driver, or libnvrtc 13"))
+      << problem_of(search);
+  search.names.push_back(GANTRY_FAKE_NVRTC_13);
+  const NvrtcCompiler older = NvrtcCompiler::find(search);
+  EXPECT_EQ(older.problem(), "");
+  EXPECT_EQ(older.version(), "13.2") << "of the same major version, which the driver loads";
+  search.driver_version = 0;
+  EXPECT_EQ(NvrtcCompiler::find(search).version(), "99.2") << "nothing is known of a driver";
+}
+
+TEST(Nvrtc, ThatIsTooOldIsRefused) {
+  const std::string problem = problem_of(only(GANTRY_FAKE_NVRTC_12));
+  EXPECT_TRUE(problem.ends_with(" cannot be used: it is version 12.2, and kernels for Hopper need 12.4 or newer"))
+      << problem;
+}
+
+TEST(Nvrtc, ThatFailsSaysWhyAndLeavesTheTerminalAlone) {
+  const CompiledImage failed = NvrtcCompiler::find(only(GANTRY_FAKE_NVRTC_13)).compile({.text = "#error"});
+  EXPECT_EQ(failed.problem,
+            "NVRTC ended with \"NVRTC_ERROR_COMPILATION\" and said:\n"
+            "kernel.cu(1): error: \\x1b]0;title\\x07 refused on purpose\n");
+}
+
+// All that a kernel may include.
+constexpr const char* kKernel =
+    "#include <gantry/arch.hpp>\n"
+    "#include <gantry/pipeline.hpp>\n"
+    "#include <gantry/epilogue/collective.hpp>\n"
+    "#include <gantry/gemm/cooperative.hpp>\n"
+    "#include <gantry/gemm/pingpong.hpp>\n"
+    "extern \"C\" __global__ void answer(int* to) {\n"
+    "  gantry::for_each_index<4>([&](auto i) { to[i] = gantry::Constant<2 * i>::value; });\n"
+    "}\n";
+
+void expect_to_compile(const KernelCompiler& compiler) {
+  const Folder folder;
+  const KernelCache cache({.directory = folder / "cache"});
+  const CachedKernel kernel = cache.get(compiler, {.text = kKernel}), again = cache.get(compiler, {.text = kKernel});
+  ASSERT_TRUE(kernel) << kernel.problem;
+  EXPECT_TRUE(
+      kernel.image.starts_with("\x7f"
+                               "ELF"));
+  EXPECT_NE(kernel.image.find("answer"), std::string::npos);
+  EXPECT_FALSE(again.compiled);
+  EXPECT_EQ(again.image, kernel.image);
+  const CachedKernel refused =
+      cache.get(compiler, {.text = "static_assert(sizeof(int) == 5, \"gantry: an int of 4 bytes\");\n"});
+  EXPECT_TRUE(refused.refused) << refused.problem;
+}
+
+TEST(DeviceHeaders, AreCompiledByNvrtc) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  expect_to_compile(compiler);
+}
+
+TEST(DeviceHeaders, AreCompiledByNvcc) {
+  const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  expect_to_compile(compiler);
+}
+
+}  // namespace
+}  // namespace gantry::runtime::test
