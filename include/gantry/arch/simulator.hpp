@@ -122,7 +122,8 @@ class Simulator {
 
   template <class Kernel>
   Report run(const LaunchConfig& config, const typename Kernel::Params& params) const {
-    return run_in_order({call_of<Kernel>(config, params)});
+    // The type is written out: in a template nvcc 13 loses the braces of a list of one.
+    return run_in_order(std::vector<Call>{call_of<Kernel>(config, params)});
   }
 
   const SimulatorOptions& options() const { return options_; }
