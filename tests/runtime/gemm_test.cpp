@@ -85,10 +85,14 @@ TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
   EXPECT_NE(reasons[1].find("the nearest stride that works is 104"), std::string::npos) << reasons[1];
   EXPECT_EQ(reasons[2], "bias was not given: it is a row vector and has no default");
 
-  const GemmAbiArgument bias{"bias", reinterpret_cast<void*>(0x20000), 0, -1, -1};
+  const GemmAbiArgument null{"bias", nullptr, 0, -1, -1};
   problem.k = 128;
-  problem.arguments = &bias;
+  problem.arguments = &null;
   problem.argument_count = 1;
+  EXPECT_EQ(first.can_implement(problem),
+            std::vector<std::string>{"bias was given a null address: it is a row vector and has no default"});
+  const GemmAbiArgument bias{"bias", reinterpret_cast<void*>(0x20000), 0, -1, -1};
+  problem.arguments = &bias;
   EXPECT_EQ(first.can_implement(problem), std::vector<std::string>{});
 }
 

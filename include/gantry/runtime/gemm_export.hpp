@@ -42,10 +42,11 @@ struct GemmExport {
     set(args.d, p.d);
     for (int i = 0; i < p.argument_count; ++i) {
       const GemmAbiArgument& from = p.arguments[i];
-      if (from.data == nullptr) {
-        args.fusion[from.name] = from.value;
+      auto slot = args.fusion[from.name];
+      if (from.data == nullptr && slot.takes_a_number()) {
+        slot = from.value;
       } else {
-        args.fusion[from.name].tensor(from.data, from.stride, from.batch_stride);
+        slot.tensor(from.data, from.stride, from.batch_stride);
       }
     }
     args.dependent = p.dependent;

@@ -135,8 +135,20 @@ TEST(FusionArguments, ThatAreNullPointersFallBackToTheDefault) {
   args["y"] = nullptr;
   EXPECT_THAT(args.problems(kShape), IsEmpty());
   EXPECT_EQ(args.resolved(kShape).values[0].value, 1);
+}
+
+TEST(FusionArguments, WithoutADefaultAreRefusedAsNullPointers) {
+  const char* const kNull = "bias was given a null address: it is a row vector and has no default";
+  Memory memory;
+  FusionArguments args = sound(memory);
   args["bias"] = nullptr;
-  EXPECT_THAT(args.problems(kShape), ElementsAre("bias was not given: it is a row vector and has no default"));
+  EXPECT_THAT(args.problems(kShape), ElementsAre(kNull));
+  args["bias"] = memory.bias.data();
+  EXPECT_THAT(args.problems(kShape), IsEmpty());
+  args["bias"] = static_cast<const bf16*>(nullptr);
+  EXPECT_THAT(args.problems(kShape), ElementsAre(kNull));
+  args["bias"].batched(static_cast<void*>(nullptr), 64);
+  EXPECT_THAT(args.problems(kShape), ElementsAre(kNull));
 }
 
 TEST(FusionArguments, ReplaceWhatWasGivenBefore) {

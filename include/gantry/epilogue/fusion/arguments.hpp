@@ -82,6 +82,7 @@ class FusionArguments {
     void tensor(T* pointer, std::int64_t stride, std::int64_t batch_stride = ArgumentValue::kDense) {
       owner_.set_pointer(index_, pointer, stride, batch_stride);
     }
+    bool takes_a_number() const { return index_ >= 0 && owner_.graph_.arguments[index_].kind == ArgumentKind::scalar; }
 
    private:
     FusionArguments& owner_;
@@ -161,6 +162,7 @@ class FusionArguments {
           i, gantry::detail::sentence({"is ", kind_of(argument), ", which is given by its address, not by a number"}));
     }
     values_[i] = {.given = !is_null, .value = value};
+    null_[i] = is_null;
   }
 
   template <class T>
@@ -180,6 +182,7 @@ class FusionArguments {
     if (is_output(argument.kind) && std::is_const_v<T>) return refuse(i, "is written, and was given a const address");
     values_[i] = {};  // member by member: in a template nvcc 13 loses designators that leave members out
     values_[i].given = pointer != nullptr;
+    null_[i] = pointer == nullptr;
     values_[i].pointer = const_cast<Element*>(pointer);  // NOLINT: inputs stay inputs
     values_[i].stride = stride;
     values_[i].batch_stride = batch_stride;
@@ -210,7 +213,8 @@ class FusionArguments {
     const auto refuse = [&](const std::string& reason) { out.push_back(name_of(argument) + " " + reason); };
     if (!value.given) {
       if (!argument.has_default)
-        refuse(gantry::detail::sentence({"was not given: it is ", kind_of(argument), " and has no default"}));
+        refuse(gantry::detail::sentence({null_[i] ? "was given a null address: it is " : "was not given: it is ",
+                                         kind_of(argument), " and has no default"}));
       return;
     }
     if (value.pointer == nullptr) return;
@@ -247,6 +251,7 @@ class FusionArguments {
 
   Graph graph_;
   ArgumentValue values_[kMaxArguments];
+  bool null_[kMaxArguments] = {};  // given as a null pointer
   std::vector<Refusal> refusals_;
 };
 
