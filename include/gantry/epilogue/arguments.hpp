@@ -112,6 +112,24 @@ void check_destination(const Operand& d, const OperandReasons& operands, std::ve
   }
 }
 
+// Requires a problem that is checked.
+template <class Config>
+SizeSteps size_steps(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments, SizeSteps out) {
+  using Collective = EpilogueOf<Config>;
+  const auto packed = [&](const EpilogueMatrix& x, bool rows) { return x.stride == (rows ? problem.n : problem.m); };
+  if constexpr (Collective::kUsesTma && Collective::kHasC && !Config::policy.c.im2col()) {
+    using Tile = typename Collective::TileC;
+    if (arguments.c.pointer != nullptr && packed(arguments.c, Tile::row_major))
+      out.add(element_type_v<typename Tile::Element>, Tile::row_major);
+  }
+  if constexpr (Collective::kUsesTma && Collective::kHasD && !Config::policy.d.im2col()) {
+    using Tile = typename Collective::TileD;
+    out.add(element_type_v<typename Tile::Element>, Tile::row_major);
+  }
+  Host<Config>::add_steps(problem, arguments.fusion, out);
+  return out;
+}
+
 GANTRY_COLD inline void check_workspace(std::size_t bytes, const void* workspace, std::vector<std::string>& out) {
   const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(workspace) % 16;
   if (bytes > 0 && workspace == nullptr) {
@@ -123,20 +141,21 @@ GANTRY_COLD inline void check_workspace(std::size_t bytes, const void* workspace
 
 }  // namespace detail
 
-// Every reason why the epilogue cannot run on this problem with these arguments; none: it can.
+// Every reason why the epilogue cannot run on this problem with these arguments; none: it can. `others` is what the
+// kernel's other operands ask of M and N, for the sizes that reasons offer.
 template <class Config>
 std::vector<std::string> can_implement(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments,
-                                       const void* workspace = nullptr) {
+                                       const void* workspace = nullptr, const detail::SizeSteps& others = {}) {
   using Host = detail::Host<Config>;
   std::vector<std::string> out;
   detail::check_problem(problem, out);
   Host::check_form(arguments.fusion, out);
   if (!out.empty()) return out;
   Host::check_values(problem, arguments.fusion, out);
-  const detail::OperandReasons operands(out, problem);
+  const detail::OperandReasons operands(out, problem, detail::size_steps<Config>(problem, arguments, others));
   detail::check_source<Config>(arguments.c, Host::needs_source(problem, arguments.fusion), operands, out);
   detail::check_destination<Config>(arguments.d, operands, out);
-  Host::check_tensors(problem, arguments.fusion, out);
+  Host::check_tensors(problem, arguments.fusion, operands, out);
   detail::check_workspace(get_workspace_size<Config>(problem, arguments), workspace, out);
   return out;
 }

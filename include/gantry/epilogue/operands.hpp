@@ -17,6 +17,7 @@
 
 #include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/detail/distance.hpp>
+#include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/staged_im2col_tile.hpp>
 #include <gantry/epilogue/workspace.hpp>
 
@@ -135,46 +136,64 @@ inline std::string overlap_of(const std::string& name, const WrittenMatrices& x)
                    " elements apart, and a batch stride that works is ", distance_of_lines(x.stride, x.lines)});
 }
 
+// What M and N are multiples of where every operand is whole chunks of 16 bytes: lines that are written end with a
+// chunk, lines that are packed begin with one.
+struct SizeSteps {
+  std::int64_t m = 1, n = 1;
+
+  constexpr void add(ElementType element, bool along_n) noexcept {
+    if (element_bits(element) == 0) return;
+    const std::int64_t chunk = 128 / element_bits(element);
+    std::int64_t& step = along_n ? n : m;
+    if (chunk > step) step = chunk;
+  }
+};
+
 // The lines of a matrix: its rows, or its columns where those are contiguous.
 struct MatrixLines {
   const char* name;
   ElementType element;
   bool rows, written;
   std::int64_t contiguous, stride;  // elements of a line, and from one to the next
+  std::int64_t step;                // that all operands ask of their size
 };
 
 // The copy engine reads and writes lines that begin at multiples of 16 bytes, and writes whole chunks of as many: what
 // lies behind a line may be somebody else's.
 GANTRY_COLD inline void check_lines(const MatrixLines& x, std::vector<std::string>& out) {
   const std::int64_t bits = element_bits(x.element), chunk = 128 / bits;
-  const auto rounded = [chunk](std::int64_t elements) { return (elements + chunk - 1) / chunk * chunk; };
   const char* const lines = x.rows ? "rows" : "columns";
   const bool ends_inside = x.written && x.contiguous % chunk != 0;
   if (ends_inside) {
     const char* const size = x.rows ? "N" : "M";
-    out.push_back(
-        sentence({size, " is ", x.contiguous, ": ", lines, " of ", x.name, " would end ",
-                  x.contiguous % chunk * bits / 8, " bytes into a chunk of 16, and chunks are written whole; ",
-                  "the nearest ", size, " that works is ", rounded(x.contiguous)}));
+    const std::int64_t step = x.step > chunk ? x.step : chunk;
+    const std::int64_t nearest = nearest_multiple_from(step, x.contiguous, step);
+    out.push_back(sentence(
+        {size, " is ", x.contiguous, ": ", lines, " of ", x.name, " would end ", x.contiguous % chunk * bits / 8,
+         " bytes into a chunk of 16, and chunks are written whole; ", "the nearest ", size, " that works is ", nearest,
+         nearest < x.contiguous ? sentence({", the next larger one ", nearest + step}) : std::string()}));
   }
   if (x.stride % chunk == 0 || (ends_inside && x.stride == x.contiguous)) return;
   out.push_back(sentence({x.name, " has ", lines, " that lie ", x.stride, " elements of ", info(x.element).name,
                           " apart, which is ", x.stride * bits / 8,
                           " bytes: each begins at a multiple of 16 bytes; the nearest stride that works is ",
-                          rounded(x.stride)}));
+                          nearest_multiple_from(x.contiguous, x.stride, chunk)}));
 }
 
 // Every reason why a tensor cannot be copied, each after `name`.
 class OperandReasons {
  public:
-  OperandReasons(std::vector<std::string>& out, const EpilogueProblem& p) : out_(out), problem_(p) {}
+  OperandReasons(std::vector<std::string>& out, const EpilogueProblem& p, const SizeSteps& steps)
+      : out_(out), problem_(p), steps_(steps) {}
 
   // What TMA moves.
   GANTRY_COLD void check(const std::string& name, const EpilogueMatrix& matrix, const TmaMatrixBox& box) const {
     const bool rows = box.contiguous == MatrixMode::second, stored = writes_global(box.op);
     if (!check_strides(name, matrix, rows, stored)) return;
     if (matrix.stride < static_cast<std::int64_t>(kTmaStrideLimit)) {
-      check_lines({name.c_str(), box.element, rows, stored, rows ? problem_.n : problem_.m, matrix.stride}, out_);
+      check_lines({name.c_str(), box.element, rows, stored, rows ? problem_.n : problem_.m, matrix.stride,
+                   rows ? steps_.n : steps_.m},
+                  out_);
     }
     const TmaDescriptorParams map = bind_matrix(box, matrix, problem_);
     TmaViolations found = validate(map);
@@ -244,6 +263,7 @@ class OperandReasons {
 
   std::vector<std::string>& out_;
   EpilogueProblem problem_;
+  SizeSteps steps_;
 };
 
 }  // namespace detail

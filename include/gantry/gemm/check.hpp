@@ -48,7 +48,9 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
   return out;
 }
 
-GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::vector<std::string>& out) {
+// `step` is what all operands ask of the size of a line that is written.
+GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::int64_t step,
+                                     std::vector<std::string>& out) {
   if (element_bits(x.element) == 0) return;
   const char *name = x.name, *lines = x.rows ? "rows" : "columns", *element = info(x.element).name;
   if (x.data == nullptr) {
@@ -74,23 +76,43 @@ GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::ve
     out.push_back(sentence({name, " has ", lines, " of ", x.contiguous, " elements that lie ", x.stride,
                             " apart: they overlap; the nearest stride that works is ", x.rounded(x.contiguous)}));
   } else {
-    check_lines({name, x.element, x.rows, written, x.contiguous, x.stride}, out);
+    check_lines({name, x.element, x.rows, written, x.contiguous, x.stride, step}, out);
   }
   if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
+    const std::int64_t nearest = x.nearest_batch_stride(written);
+    const bool far = written && nearest == 0;
     out.push_back(sentence({name, " has matrices that lie ", x.batch_stride, " elements of ", element,
-                            " apart: each begins at a multiple of 16 bytes; the nearest batch stride that works is ",
-                            x.batch_stride < 0 ? 0 : x.rounded(x.batch_stride)}));
+                            " apart: each begins at a multiple of 16 bytes; ", far ? "a" : "the nearest",
+                            " batch stride that works is ", far ? distance_of_lines(x.stride, x.lines) : nearest}));
   }
 }
 
-GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::vector<std::string>& out) {
-  constexpr std::int64_t kMost = 0x7fffff00;  // coordinates of the copy engine, with room for a tile that overhangs
+// The most of one extent beside the others: as many as coordinates and the count of tile steps allow; 0: too many of
+// the others.
+GANTRY_COLD inline std::int64_t most_beside(GemmExtents e, std::int64_t GemmExtents::*extent, const GemmTile& tile) {
+  const auto valid = [](std::int64_t x) { return x < 1 ? 1 : x > kMostExtent ? kMostExtent : x; };
+  e = {valid(e.m), valid(e.n), valid(e.k), valid(e.batch)};
+  e.*extent = 0;
+  const double none = tile_steps(e, tile.m, tile.n, tile.k);  // of K; 0 of the others
+  e.*extent = 1;
+  const double more = tile_steps(e, tile.m, tile.n, tile.k) - none;
+  if (none + more > kMostTileSteps) return 0;
+  const auto tiles = static_cast<std::int64_t>((kMostTileSteps - none) / more);
+  const int each = extent == &GemmExtents::m   ? tile.m
+                   : extent == &GemmExtents::n ? tile.n
+                   : extent == &GemmExtents::k ? tile.k
+                                               : 1;
+  return tiles < kMostExtent / each ? tiles * each : kMostExtent;
+}
+
+GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::int64_t most,
+                                     std::vector<std::string>& out) {
   if (extent < 0) {
     out.push_back(sentence(
         {name, " is ", extent, ": sizes are not negative; the nearest value that works is 0, which computes nothing"}));
-  } else if (extent > kMost) {
+  } else if (extent > kMostExtent) {
     out.push_back(
-        sentence({name, " is ", extent, ": coordinates have 32 bits; the nearest value that works is ", kMost}));
+        sentence({name, " is ", extent, ": coordinates have 32 bits; the nearest value that works is ", most}));
   }
 }
 
@@ -146,7 +168,7 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
   const auto check = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows,
                          std::int64_t contiguous, std::int64_t lines) {
     const std::size_t before = out.size();
-    check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, false, out);
+    check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, false, 1, out);
     return out.size() == before;
   };
   const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
@@ -158,13 +180,28 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
   }
 }
 
+// What A and B ask of M and N.
+inline SizeSteps steps_of_operands(const GemmDesign& design, const GemmInputs& args) {
+  const GemmOptions& o = design.options;
+  const GemmExtents& e = args.extents;
+  SizeSteps out;
+  if (e.k == 0) return out;
+  const GemmProblem p = problem_of(design, args);
+  if (o.major_a == Major::MN && p.a.stride == e.m) out.add(o.a, false);
+  if (o.major_b == Major::MN && p.b.stride == e.n) out.add(o.b, true);
+  return out;
+}
+
 // D alone, of the stores that are not the collective's.
 GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, std::vector<std::string>& out) {
   const GemmProblem p = problem_of(design, args);
   const GemmExtents& e = args.extents;
   for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .l = e.batch})) out.push_back(problem);
   const std::size_t before = out.size();
-  check_matrix({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, out);
+  SizeSteps steps = steps_of_operands(design, args);
+  steps.add(design.options.d, true);
+  check_matrix({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, steps.n,
+               out);
   if (out.size() > before) return;
   const std::string overlap = overlap_of("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride});
   if (!overlap.empty()) out.push_back(overlap);
@@ -186,9 +223,16 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   check_form(epilogue, args.fusion.graph(), out);
   if (out.size() > before) return;
   check_values(epilogue, problem, args.fusion, out);
-  const OperandReasons operands(out, problem);
+  const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, args.extents);
+  SizeSteps steps = steps_of_operands(design, args);
+  const bool rows_c = !is_m_major(o.layout_c), rows_d = !is_m_major(o.layout_d);
+  if (o.c != ElementType::void_ && c.pointer != nullptr && c.stride == (rows_c ? problem.n : problem.m)) {
+    steps.add(o.c, rows_c);
+  }
+  steps.add(o.d, rows_d);
+  add_steps(problem, args.fusion, steps);
+  const OperandReasons operands(out, problem, steps);
   if (o.c != ElementType::void_) {
-    const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, args.extents);
     if (c.pointer != nullptr) {
       operands.check("C", c, design.c);
     } else if (surely_uses_source(args.fusion.graph(), args.fusion.resolved(shape_of(problem)))) {
@@ -201,7 +245,7 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   } else {
     operands.check("D", d, design.d);
   }
-  check_tensors(epilogue, problem, args.fusion, out);
+  check_tensors(epilogue, problem, args.fusion, operands, out);
 }
 
 // Vectors, scalars and tensors of the graph that are in memory.
@@ -257,7 +301,7 @@ GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& 
   const GemmTile& tile = design.options.tile;
   const double steps = tile_steps(e, tile.m, tile.n, tile.k);
   if (steps <= kMostTileSteps) return;
-  const auto rows = static_cast<std::int64_t>(static_cast<double>(e.m) * kMostTileSteps / steps);
+  const std::int64_t rows = most_beside(e, &GemmExtents::m, tile);
   char number[48];
   std::snprintf(number, sizeof number, "%.0f", steps);
   out.push_back(std::string("the product has ") + number + " steps of tiles: they are counted in 30 bits; " +
@@ -270,10 +314,11 @@ GANTRY_COLD inline std::vector<std::string> can_implement(const GemmDesign& desi
                                                           int functions) {
   const GemmExtents& e = args.extents;
   std::vector<std::string> out;
-  check_extent("M", e.m, out);
-  check_extent("N", e.n, out);
-  check_extent("K", e.k, out);
-  check_extent("the batch", e.batch, out);
+  const auto most = [&](std::int64_t GemmExtents::*extent) { return most_beside(e, extent, design.options.tile); };
+  check_extent("M", e.m, most(&GemmExtents::m), out);
+  check_extent("N", e.n, most(&GemmExtents::n), out);
+  check_extent("K", e.k, most(&GemmExtents::k), out);
+  check_extent("the batch", e.batch, most(&GemmExtents::batch), out);
   if (!out.empty() || e.nothing_to_do()) return out;
   check_size(design, e, out);
   check_operands(design, args, out);

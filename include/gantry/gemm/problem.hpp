@@ -19,6 +19,9 @@
 
 namespace gantry {
 
+// Coordinates of the copy engine have 32 bits; a tile may overhang.
+inline constexpr std::int64_t kMostExtent = 0x7fffff00;
+
 struct GemmExtents {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t batch = 1;

@@ -39,8 +39,13 @@ struct GraphHost {
     }
   }
   template <class Arguments>
-  static void check_tensors(const EpilogueProblem& problem, const Arguments& arguments, std::vector<std::string>& out) {
-    detail::check_tensors(kEpilogue, problem, arguments, out);
+  static void add_steps(const EpilogueProblem& problem, const Arguments& arguments, SizeSteps& out) {
+    detail::add_steps(problem, arguments, out);
+  }
+  template <class Arguments>
+  static void check_tensors(const EpilogueProblem& problem, const Arguments& arguments, const OperandReasons& operands,
+                            std::vector<std::string>& out) {
+    detail::check_tensors(kEpilogue, problem, arguments, operands, out);
   }
   template <class Arguments>
   static FillWords::Params fills(const EpilogueProblem& problem, const Arguments& arguments, void* workspace) {
@@ -75,7 +80,9 @@ struct ReadyHost {
       for (const std::string& reason : Fusion::can_implement(problem, arguments)) out.push_back(reason);
     }
   }
-  static void check_tensors(const EpilogueProblem&, const Arguments&, std::vector<std::string>&) {}
+  static void add_steps(const EpilogueProblem&, const Arguments&, SizeSteps&) {}
+  static void check_tensors(const EpilogueProblem&, const Arguments&, const OperandReasons&,
+                            std::vector<std::string>&) {}
   static FillWords::Params fills(const EpilogueProblem& problem, const Arguments& arguments, void* workspace) {
     FillWords::Params params;
     const std::int64_t bytes = workspace_bytes(problem, arguments);

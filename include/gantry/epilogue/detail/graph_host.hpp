@@ -74,12 +74,26 @@ GANTRY_COLD inline void check_values(const GraphEpilogue& e, const EpilogueProbl
   for (const std::string& p : arguments.problems(shape_of(problem))) out.push_back(p);
 }
 
-// What memory says of auxiliary tensors, masks and reductions. What strides alone say has been said already.
-GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProblem& problem,
-                                      const fusion::FusionArguments& arguments, std::vector<std::string>& out) {
+// What auxiliary tensors that travel by TMA ask of M and N.
+inline void add_steps(const EpilogueProblem& problem, const fusion::FusionArguments& arguments, SizeSteps& out) {
   const fusion::Graph& graph = arguments.graph();
   const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
-  const OperandReasons operands(out, problem);
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    const bool packed = v.stride == (a.row_major ? problem.n : problem.m);
+    if (fusion::is_staged(a) && v.pointer != nullptr && (packed || a.kind == fusion::ArgumentKind::aux_out)) {
+      out.add(a.element, a.row_major);
+    }
+  }
+}
+
+// What memory says of auxiliary tensors, masks and reductions. What strides alone say has been said already.
+GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                      const fusion::FusionArguments& arguments, const OperandReasons& operands,
+                                      std::vector<std::string>& out) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const fusion::ArgumentValue& v = values.values[i];

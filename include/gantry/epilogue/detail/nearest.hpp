@@ -1,6 +1,8 @@
 // The values that refusals name: the nearest ones that work.
 #pragma once
 
+#include <cstdint>
+
 #include <gantry/config.hpp>
 
 namespace gantry::detail {
@@ -9,6 +11,14 @@ namespace gantry::detail {
 GANTRY_HD constexpr int nearest_multiple(int value, int step) noexcept {
   const int rounded = value > 0 ? (value + step / 2) / step * step : 0;
   return rounded < step ? step : rounded;
+}
+
+// The multiple of `step` that is nearest to `value` and at least `least`; of two as near the larger one, which holds
+// all of it. Requires values that are not negative and have room for a step.
+constexpr std::int64_t nearest_multiple_from(std::int64_t least, std::int64_t value, std::int64_t step) noexcept {
+  const std::int64_t first = (least + step - 1) / step * step, below = value - value % step;
+  const std::int64_t nearest = value - below < (step + 1) / 2 ? below : below + step;
+  return nearest < first ? first : nearest;
 }
 
 // The multiple of `step` that divides `whole` and is nearest to `value`; `whole` where there is none.

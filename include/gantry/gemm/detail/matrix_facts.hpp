@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <gantry/arch/detail/sentence.hpp>
+#include <gantry/epilogue/detail/nearest.hpp>
+#include <gantry/epilogue/operands.hpp>
 #include <gantry/tma/operands.hpp>
 #include <gantry/tma/rules.hpp>
 
@@ -28,6 +30,20 @@ struct MatrixFacts {
   std::int64_t rounded(std::int64_t elements) const { return (elements + chunk() - 1) / chunk() * chunk(); }
   std::int64_t longest_stride() const {
     return static_cast<std::int64_t>(kTmaStrideLimit - 16) * 8 / element_bits(element);
+  }
+
+  // A multiple of 16 bytes next to what was asked for: the nearer one, else the other where matrices that are written
+  // overlap with it; 0 where they do with both, or where what is read may be shared.
+  GANTRY_COLD std::int64_t nearest_batch_stride(bool written) const {
+    if (batch_stride < 0 && !written) return 0;
+    const std::int64_t asked = batch_stride < 0 ? 0 : batch_stride;
+    const std::int64_t below = asked - asked % chunk(), above = below + chunk();
+    const std::int64_t nearest = nearest_multiple_from(chunk(), asked, chunk());
+    for (const std::int64_t candidate : {nearest, nearest == above ? below : above}) {
+      const bool apart = !written || first_overlap({contiguous, lines, stride, batches, candidate}) == 0;
+      if (candidate > 0 && apart) return candidate;
+    }
+    return 0;
   }
 
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data); }
