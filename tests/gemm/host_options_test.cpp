@@ -325,9 +325,64 @@ TEST(GemmOptions, FollowFromABuilderOfEpilogues) {
                                                  .layout_d = kColumnMajor,
                                                  .tile = {64, 128, 64},
                                                  .schedule = GemmSchedule::pingpong,
-                                                 .epilogue = {32, 3, 1, Choice::yes}}));
+                                                 .epilogue = {32, 3, 1, Choice::yes, 64}}));
   EXPECT_EQ(options_from({.schedule = EpilogueSchedule::tma_warp_specialized_cooperative}).schedule,
             GemmSchedule::cooperative);
+}
+
+// A builder's epilogue tile is that of all warpgroups that share a CTA tile, a product's subtile that of one.
+TEST(ResolvedOptions, HaveTheRowsOfABuildersEpilogueTile) {
+  constexpr EpilogueSchedule kShared = EpilogueSchedule::tma_warp_specialized_cooperative;
+  const GemmOptions shared =
+      options_from({.schedule = kShared, .tile = {128, 128, 64}, .epi_tile = {128, 32}, .d = ElementType::bf16});
+  EXPECT_EQ(shared.epilogue.epi_m, 64);
+  EXPECT_TRUE(problems(shared).empty());
+  const GemmOptions alone = options_from({.schedule = EpilogueSchedule::tma_warp_specialized,
+                                          .tile = {128, 128, 64},
+                                          .epi_tile = {32, 32},
+                                          .d = ElementType::bf16});
+  ASSERT_EQ(problems(alone).size(), 1);
+  EXPECT_EQ(problems(alone)[0].rule, GemmRule::subtile_rows);
+}
+
+TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
+  const CollectiveBuilder plain{.tile = {128, 128, 64}, .c = ElementType::bf16, .d = ElementType::bf16};
+  EXPECT_TRUE(problems(options_from(plain)).empty());
+  const auto with = [&](auto member, auto value) {
+    CollectiveBuilder builder = plain;
+    builder.*member = value;
+    return builder;
+  };
+  using Builder = CollectiveBuilder;
+  const struct {
+    CollectiveBuilder builder;
+    const char* field;
+  } cases[] = {
+      {with(&Builder::flavour, PolicyFlavour::cutlass_compatible), "flavour"},
+      {with(&Builder::schedule, EpilogueSchedule::no_smem_warp_specialized), "schedule"},
+      {with(&Builder::align_c, 1), "align_c"},
+      {with(&Builder::align_d, 4), "align_d"},
+      {with(&Builder::acc, ElementType::f16), "acc"},
+      {with(&Builder::compute, ElementType::f16), "compute"},
+      {with(&Builder::aux, ElementType::f32), "aux"},
+      {with(&Builder::warpgroups, 4), "warpgroups"},
+      {with(&Builder::fragment_size, 2), "fragment_size"},
+      {with(&Builder::delay_tma_store, Choice::yes), "delay_tma_store"},
+      {with(&Builder::deadlock, DeadlockCheck::bypassed_for_demonstration), "deadlock"},
+      {with(&Builder::fusion, StorageNeed{64, 16}), "fusion"},
+      {with(&Builder::d_workspace, false), "d_workspace"},
+  };
+  for (const auto& c : cases) {
+    const GemmReasons reasons = problems(options_from(c.builder));
+    ASSERT_EQ(reasons.size(), 1) << c.field;
+    EXPECT_EQ(reasons[0].rule, GemmRule::builder);
+    const std::string said = describe(reasons[0]).c_str();
+    EXPECT_EQ(said.find(std::string("the builder of the epilogue sets ") + c.field + ", "), 0u) << said;
+  }
+  CollectiveBuilder several = with(&Builder::fragment_size, 2);
+  several.align_c = 1;
+  EXPECT_EQ(problems(options_from(several)).size(), 2);
+  EXPECT_TRUE(problems(options_from(with(&Builder::align_c, 8))).empty()) << "16 bytes, as products have it";
 }
 
 }  // namespace

@@ -12,6 +12,37 @@
 
 namespace gantry {
 
+namespace detail {
+
+GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
+  std::uint16_t out = 0;
+  const auto add = [&out](BuilderField field, bool asked) {
+    if (asked) out = static_cast<std::uint16_t>(out | 1 << static_cast<int>(field));
+  };
+  const auto aligned = [](int align, ElementType e) { return align == 0 || align * element_bits(e) == 128; };
+  const bool alone = b.schedule == EpilogueSchedule::tma_warp_specialized;
+  const bool shared = b.schedule == EpilogueSchedule::tma_warp_specialized_cooperative;
+  const bool automatic = b.schedule == EpilogueSchedule::automatic;
+  add(BuilderField::flavour, b.flavour != PolicyFlavour::gantry);
+  add(BuilderField::schedule, !alone && !shared && !automatic);
+  add(BuilderField::align_c, !aligned(b.align_c, b.c));
+  add(BuilderField::align_d, !aligned(b.align_d, b.d));
+  add(BuilderField::acc, b.acc != ElementType::f32);
+  add(BuilderField::compute, b.compute != ElementType::f32);
+  add(BuilderField::aux, b.aux != ElementType::void_);
+  add(BuilderField::warpgroups, b.warpgroups != 0 && b.warpgroups != (alone ? 1 : shared ? 2 : 0));
+  add(BuilderField::fragment_size, b.fragment_size != 0);
+  add(BuilderField::delay_tma_store, b.delay_tma_store != Choice::automatic);
+  add(BuilderField::deadlock, b.deadlock != DeadlockCheck::refused);
+  add(BuilderField::fusion, b.fusion.bytes != 0);
+  add(BuilderField::d_workspace, !b.d_workspace);
+  return out;
+}
+
+}  // namespace detail
+
+// The options that a builder of epilogues implies: its tile, elements, layouts, stages and schedule, where one
+// warpgroup to a tile means the pingpong kernel. What else it sets is a problem of the options.
 GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   GemmOptions o;
   o.c = builder.c;
@@ -21,8 +52,11 @@ GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   o.tile = {builder.tile.m, builder.tile.n, builder.tile.k};
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized) o.schedule = GemmSchedule::pingpong;
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized_cooperative) o.schedule = GemmSchedule::cooperative;
-  o.epilogue = {builder.epi_tile.n, builder.stages_c, builder.stages_d, builder.reuse_smem_c};
-  if (builder.epi_tile.m > 64) o.epilogue.epi_m = builder.epi_tile.m;
+  // A builder's epilogue tile is that of all warpgroups that share a tile, a product's that of one.
+  const int sharing = o.schedule == GemmSchedule::cooperative && o.tile.m != 64 ? 2 : 1;
+  o.epilogue = {builder.epi_tile.n, builder.stages_c, builder.stages_d, builder.reuse_smem_c,
+                (builder.epi_tile.m + sharing - 1) / sharing};
+  o.not_carried = detail::not_carried(builder);
   return o;
 }
 

@@ -46,6 +46,25 @@ struct GemmEpilogueOptions {
   GANTRY_HD friend constexpr bool operator==(const GemmEpilogueOptions&, const GemmEpilogueOptions&) = default;
 };
 
+// What a builder of epilogues has and a product has not (options_from, resolve.hpp).
+enum class BuilderField : std::uint8_t {
+#define GANTRY_X(id, text) id,
+#include <gantry/gemm/detail/builder_fields.hpp>
+};
+inline constexpr int kBuilderFieldCount = 0
+#define GANTRY_X(id, text) +1
+#include <gantry/gemm/detail/builder_fields.hpp>
+    ;
+GANTRY_HD constexpr const char* text_of(BuilderField field) noexcept {
+  switch (field) {
+#define GANTRY_X(id, text) \
+  case BuilderField::id:   \
+    return #id ", " text;
+#include <gantry/gemm/detail/builder_fields.hpp>
+  }
+  return "unknown field";
+}
+
 struct GemmOptions {
   ElementType a = ElementType::bf16, b = ElementType::bf16;
   ElementType c = ElementType::void_;  // void: there is no C
@@ -60,6 +79,7 @@ struct GemmOptions {
   GemmEpilogueOptions epilogue{};
   bool promote = false;  // of 8-bit floats: sums are moved to full f32 every 128 of K
   SplitMode split = SplitMode::automatic;
+  std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
 
   GANTRY_HD friend constexpr bool operator==(const GemmOptions&, const GemmOptions&) = default;
 };
@@ -157,6 +177,8 @@ GANTRY_HD constexpr void append_placeholder(GemmSentence& out, const char* name,
     out.append(r.first);
   else if (starts_with(name, "second"))
     out.append(r.second);
+  else if (starts_with(name, "field"))
+    out.append(text_of(static_cast<BuilderField>(r.first)));
   else if (starts_with(name, "operand"))
     out.append(r.operand);
   else if (starts_with(name, "epilogue"))
@@ -192,6 +214,9 @@ class GemmOptionsCheck {
     warpgroups();
     pipeline();
     sums();
+    for (int i = 0; i < kBuilderFieldCount; ++i) {
+      if ((o_.not_carried >> i & 1) != 0) out_.add({.rule = GemmRule::builder, .first = i});
+    }
     return out_;
   }
 

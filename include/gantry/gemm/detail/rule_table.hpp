@@ -1,8 +1,9 @@
 // Every rule of a product's options: GANTRY_X(id, sentence). Included with GANTRY_X defined, once for each use; a file
 // rather than a macro, so that a compiler that quotes the line of a rule quotes no more than that.
 //
-// {actual}, {nearest}, {first} and {second} are the numbers of a reason, {operand} is the letter of a matrix or of an extent,
-// {element} and {other} are element types, and {s} the plural's, of {actual}.
+// {actual}, {nearest}, {first} and {second} are the numbers of a reason, {operand} is the letter of a matrix or of an
+// extent, {element} and {other} are element types, {field} is a builder's with what a product has in its place, and {s}
+// the plural's, of {actual}.
 #ifndef GANTRY_X
 #define GANTRY_X(id, text)
 #endif
@@ -84,5 +85,6 @@ GANTRY_X(no_room,
 GANTRY_X(epilogue, "the epilogue: {epilogue}")
 GANTRY_X(parameters,
          "the kernel takes {actual} bytes of parameters: there are at most {nearest}; fewer auxiliary tensors fit")
+GANTRY_X(builder, "the builder of the epilogue sets {field}; left at its default this works")
 
 #undef GANTRY_X
