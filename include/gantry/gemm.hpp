@@ -1,6 +1,6 @@
 // Matrix products: Gemm for the host, and below it the main loop, schedules, the cooperative and the pingpong kernel,
-// and the epilogues that go with them. Includes the layer, and what fusions are written in;
-// choice.hpp, for programs that hold several configurations, is apart.
+// and the epilogues that go with them. Includes the layer, what fusions are written in, and, for programs that hold
+// several configurations, GemmSet and the choice among them (choice.hpp).
 #pragma once
 
 #include <gantry/epilogue/fusion/parse.hpp>
