@@ -178,8 +178,8 @@ TEST(Advice, PitfallsOfTheTensorMapAreWarnings) {
 
 TEST(Advice, StoresThatEndInsideAChunk) {
   const Asked odd{.op = TmaOp::store, .gmem = "(4096,8196):(8200,_1)"};
-  EXPECT_THAT(advice(odd, "store_ends_inside_chunk"), HasSubstr("warning: dims[0] is 8196"));
-  EXPECT_THAT(advice(odd, "store_ends_inside_chunk"), HasSubstr("ends 8 bytes into one"));
+  EXPECT_THAT(advice(odd, "store_ends_inside_chunk"), HasSubstr("warning: the extent of global mode 1 is 8196"));
+  EXPECT_THAT(advice(odd, "store_ends_inside_chunk"), HasSubstr("ends 8 bytes into a chunk"));
   EXPECT_EQ(advice({.gmem = "(4096,8196):(8200,_1)"}, "store_ends_inside_chunk"), "");
   EXPECT_EQ(advice({.op = TmaOp::store}, "store_ends_inside_chunk"), "");
 }

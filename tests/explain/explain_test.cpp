@@ -128,7 +128,7 @@ TEST(Explain, ARefusedPlanListsEveryReasonWithTheNearestValue) {
     return AllOf(Field(&TmaObjection::rule, rule),
                  Field(&TmaObjection::sentence, HasSubstr(std::string("the nearest value that works is ") + nearest)));
   };
-  EXPECT_THAT(e.objections, ElementsAre(objection("stride_not_multiple", "16384"),
+  EXPECT_THAT(e.objections, ElementsAre(objection("stride_not_multiple", "8200"),
                                         objection("inner_box_bytes_exceed_swizzle_span", "64"),
                                         objection("box_extent_out_of_range", "256")));
   EXPECT_EQ(step(e, "box"), "(128, 512)");

@@ -70,7 +70,7 @@ class ExplainTma(Cli):
         out, _ = self.gantry("explain", "tma", *options(ROWS, **changes), status=1)
         said = " ".join(out.decode().split())
         self.assertIn("does not run", said)
-        for rule, nearest in {"stride_not_multiple": 8192, "inner_box_bytes_exceed_swizzle_span": 64, "box_extent_out_of_range": 256}.items():
+        for rule, nearest in {"stride_not_multiple": 4104, "inner_box_bytes_exceed_swizzle_span": 64, "box_extent_out_of_range": 256}.items():
             self.assertIn(rule, said)
             self.assertIn(f"the nearest value that works is {nearest}", said)
         e = self.tma_json(status=1, **changes)

@@ -147,6 +147,20 @@ GANTRY_HD constexpr bool mentions(const char* text, const char* word) noexcept {
 
 }  // namespace rules_detail
 
+// Parts of a sentence, for those who set them apart: what was asked, and what works.
+template <Reason R>
+GANTRY_COLD GANTRY_HD constexpr Sentence describe_asked(const R& reason) {
+  Sentence out;
+  rules_detail::append_column(out, entry_of(reason.rule).asked, reason);
+  return out;
+}
+template <Reason R>
+GANTRY_COLD GANTRY_HD constexpr Sentence describe_remedy(const R& reason) {
+  Sentence out;
+  rules_detail::append_column(out, entry_of(reason.rule).remedy, reason);
+  return out;
+}
+
 // What was asked, the rule, and what works.
 template <Reason R>
 GANTRY_COLD GANTRY_HD constexpr Sentence describe(const R& reason) {

@@ -262,8 +262,20 @@ GANTRY_HD constexpr void check_steps(const TmaGmodes& gmodes, TupleView tma_tens
     const std::int64_t step = tma_tensor_stride.node_leaf(node).value();
     const TmaGmode& m = gmodes[i++];
     if (step <= kHighest || !gmodes.decides(m.step)) continue;
-    reasons.add({.rule = TmaPlanRule::coordinate_step_too_large, .mode = m.path, .actual = step, .nearest = kHighest});
+    // The stride of which one step is that many coordinates.
+    const std::int64_t d = m.step.value();
+    const auto nearest = static_cast<std::int64_t>(static_cast<wide_int>(d) * kHighest / step);
+    reasons.add({.rule = TmaPlanRule::coordinate_step_too_large,
+                 .mode = m.path,
+                 .actual = d,
+                 .nearest = nearest,
+                 .first = step});
   }
+}
+
+// A stride in TMA elements, in values.
+GANTRY_HD constexpr std::int64_t in_values(const TmaUnits& units, std::int64_t elements) {
+  return elements / units.elements_per_value() * units.values_per_element();
 }
 
 // One dimension with several global modes: the box steps through them densely, the tile by their strides.
@@ -277,10 +289,10 @@ GANTRY_COLD GANTRY_HD constexpr void check_groups(const TmaGmodes& gmodes, const
       if (const std::int64_t d = m.tma_step.value(); static_cast<std::uint64_t>(d) != dense) {
         reasons.add({.rule = TmaPlanRule::tile_not_reproduced,
                      .mode = m.path,
-                     .actual = d,
+                     .actual = m.step.value(),
                      .nearest = 1,
                      .first = dim,
-                     .second = static_cast<std::int64_t>(dense)});
+                     .second = in_values(gmodes.units(), static_cast<std::int64_t>(dense))});
       }
       dense *= static_cast<std::uint64_t>(extent);
     });
@@ -339,6 +351,30 @@ GANTRY_HD constexpr void fill_box_side(const TmaCopyDescOperands& in, TmaDescrip
   for (int i = 0; i < rank; ++i) params.box[i] = box.extents[i];
 }
 
+// Calls f(dimension, mode) for the modes that have a dimension of their own whatever the box is: the contiguous one,
+// and those that no box can merge with the one before them.
+template <class F>
+GANTRY_HD constexpr void for_each_mode_without_box(const TmaGmodes& gmodes, const F& f) {
+  const auto continues = [&gmodes](const TmaGmode& m) {
+    for (const TmaGmode& other : gmodes) {
+      const Int next = other.tma_extent * other.tma_step;
+      if (&other != &m && next.is_fixed() && m.tma_step.is_fixed() && next == m.tma_step) return true;
+    }
+    return false;
+  };
+  bool contiguous = false;
+  int rank = 1;
+  for (const TmaGmode& m : gmodes) {
+    if (m.has_no_coordinate() || m.tma_step.value() < 0) continue;
+    if (m.tma_step.value() == 1 && !contiguous) {
+      contiguous = true;
+      f(0, m);
+    } else if (rank < kTmaMaxRank && !continues(m)) {
+      f(rank++, m);
+    }
+  }
+}
+
 // What a map of the tensor needs whatever its box is: address, formats, and the extents and strides of modes that no
 // box can merge with the one before them, the contiguous one first. For copies that have no box.
 GANTRY_HD constexpr void fill_without_box(const TmaCopyDescOperands& in, TmaDescriptorParams& params,
@@ -353,27 +389,12 @@ GANTRY_HD constexpr void fill_without_box(const TmaCopyDescOperands& in, TmaDesc
   check_units(gmodes, reasons);
   check_signs(gmodes, reasons);
   if (!gmodes.known()) return;
-  const auto continues = [&gmodes](const TmaGmode& m) {
-    for (const TmaGmode& other : gmodes) {
-      const Int next = other.tma_extent * other.tma_step;
-      if (&other != &m && next.is_fixed() && m.tma_step.is_fixed() && next == m.tma_step) return true;
-    }
-    return false;
-  };
-  bool contiguous = false;
-  int rank = 1;
-  for (const TmaGmode& m : gmodes) {
-    if (m.has_no_coordinate() || m.tma_step.value() < 0) continue;
-    if (m.tma_step.value() == 1 && !contiguous) {
-      params.dims[0] = as_unsigned(m.tma_extent);
-      contiguous = true;
-    } else if (rank < kTmaMaxRank && !continues(m)) {
-      params.dims[rank] = as_unsigned(m.tma_extent);
-      params.strides[rank - 1] = as_unsigned(m.tma_step) * static_cast<std::uint64_t>(units.tma_bits) / 8;
-      ++rank;
-    }
-  }
-  params.rank = static_cast<std::uint32_t>(rank);
+  for_each_mode_without_box(gmodes, [&](int dim, const TmaGmode& m) {
+    params.dims[dim] = as_unsigned(m.tma_extent);
+    if (dim == 0) return;
+    params.strides[dim - 1] = as_unsigned(m.tma_step) * static_cast<std::uint64_t>(units.tma_bits) / 8;
+    params.rank = static_cast<std::uint32_t>(dim + 1);
+  });
 }
 
 // The rest, as far as it is decided: whole where every extent and stride is known, otherwise what static leaves say.

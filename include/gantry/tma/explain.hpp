@@ -183,7 +183,8 @@ inline TmaExplanation explain(const TmaPlan& plan, const TmaExplainOptions& opti
                        .map = plan.descriptor,
                        .bound = plan.bound,
                        .tile = out.shared,
-                       .shared_bytes = out.shared_bytes});
+                       .shared_bytes = out.shared_bytes,
+                       .violations = check_map(plan)});
   for (TmaAdvice& a : advise_plan(plan, steps)) out.advice.push_back(std::move(a));
   return out;
 }

@@ -28,6 +28,7 @@ struct TmaAdviceOperands {
   bool bound = true;
   SharedTile tile;
   std::int64_t shared_bytes = 0;
+  TmaViolations violations{};  // of the map and of the operation; pitfalls become warnings
 };
 
 // What a shared tile must be aligned to: the period of its swizzle, and at least what the instruction asks for.
@@ -177,16 +178,10 @@ class Advisor {
   }
 
   void pitfalls() {
-    TmaViolations found = validate(in_.map);
-    found.add(check_operation(in_.op, in_.map));
-    for (const TmaViolation& v : found) {
-      if (!in_.bound || v.severity() != TmaSeverity::pitfall) continue;
-      if (v.rule == TmaRule::inner_box_narrower_than_swizzle_span) continue;
-      const std::string sentence = describe(v).c_str();
-      const std::size_t why = sentence.find(": ");
-      const std::size_t nearest = sentence.find("; the nearest");
-      warn(entry_of(v.rule).name, sentence.substr(0, why), sentence.substr(why + 2, nearest - why - 2),
-           sentence.substr(nearest + 2));
+    for (const TmaViolation& v : in_.violations) {
+      const TmaRuleEntry entry = entry_of(v.rule);
+      if (entry.weight != TmaSeverity::pitfall || v.rule == TmaRule::inner_box_narrower_than_swizzle_span) continue;
+      warn(entry.name, describe_asked(v).c_str(), entry.rule, describe_remedy(v).c_str());
     }
   }
 

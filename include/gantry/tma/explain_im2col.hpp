@@ -195,7 +195,11 @@ inline Im2colExplanation explain(const Im2colPlan& plan, const Im2colExplainOpti
   const ComposedLayout smem = im2col_shared_layout(plan);
   out.shared = make_shared_tile(smem, smem.shape());
   out.reads = shared_reads(out.shared);
-  out.advice = advise({.op = plan.op, .map = plan.map, .tile = out.shared, .shared_bytes = out.shared_bytes});
+  out.advice = advise({.op = plan.op,
+                       .map = plan.map,
+                       .tile = out.shared,
+                       .shared_bytes = out.shared_bytes,
+                       .violations = plan.violations});
   tma_detail::advise_tiles(plan, out.advice);
   return out;
 }

@@ -7,7 +7,7 @@
 //     static_assert(detail::tile_extent(tile, BasisPath().then(1)) == 4);
 #pragma once
 
-#include <gantry/tma/plan_types.hpp>
+#include <gantry/tma/plan_map.hpp>
 
 namespace gantry::detail {
 

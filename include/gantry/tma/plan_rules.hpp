@@ -47,25 +47,12 @@ struct TmaReason {
 // A step that cannot be done leaves out those after it, so few are possible.
 using TmaReasons = Reasons<TmaReason>;
 
-namespace detail {
-
-// Outermost mode first: mode 0 of mode 2 is "2.0".
-GANTRY_HD constexpr void append_mode(Sentence& out, BasisPath path) {
-  if (path.empty()) out.append('0');
-  for (int level = 0; level < path.depth(); ++level) {
-    if (level > 0) out.append('.');
-    out.append(path[level]);
-  }
-}
-
-}  // namespace detail
-
 // The words of a reason beside its numbers.
 GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const TmaReason& r) {
   if (word == "mode") {
-    detail::append_mode(out, r.mode);
+    tma_detail::append_mode(out, r.mode);
   } else if (word == "other") {
-    detail::append_mode(out, r.other);
+    tma_detail::append_mode(out, r.other);
   } else if (word == "element") {
     out.append(to_text(static_cast<ElementType>(r.actual)));
   } else if (word == "nearest element") {

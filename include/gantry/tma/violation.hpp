@@ -16,6 +16,7 @@
 //                   "the nearest value that works is 256");
 #pragma once
 
+#include <gantry/layout/int.hpp>
 #include <gantry/rules/reasons.hpp>
 #include <gantry/tma/descriptor.hpp>
 
@@ -76,7 +77,7 @@ inline constexpr TmaRule kTmaRules[] = {
   X(swizzle) X(l2_promotion) X(fill) X(lower_corner) X(upper_corner) X(channels_per_pixel)            \
   X(pixels_per_column) X(instruction_rank) X(coordinate) X(offset) X(shared_address) X(spatial_rank)  \
   X(images) X(channels) X(extent) X(filter) X(pad_lower) X(pad_upper) X(stride) X(dilation) X(pixels) X(ctas)  \
-  X(shared_bytes)
+  X(shared_bytes) X(global_stride) X(global_extent)
 // clang-format on
 
 enum class TmaField : std::uint8_t {
@@ -101,6 +102,7 @@ struct TmaViolation {
   TmaRule rule = TmaRule::mode_unknown;
   TmaField field = TmaField::mode;
   std::int16_t index = -1;  // the entry of an array field, or -1
+  BasisPath mode{};         // of a plan: the global mode whose stride or extent it is
   std::uint64_t actual = 0;
   std::uint64_t nearest = 0;
   std::int64_t first = 0;  // the numbers that the rule's text names
@@ -163,15 +165,33 @@ GANTRY_COLD GANTRY_HD constexpr void append_value(Sentence& out, TmaField field,
   if (*name != '\0') out.append(" (").append(name).append(')');
 }
 
+// Outermost mode first: mode 0 of mode 2 is "2.0".
+GANTRY_HD constexpr void append_mode(Sentence& out, BasisPath path) {
+  if (path.empty()) out.append('0');
+  for (int level = 0; level < path.depth(); ++level) {
+    if (level > 0) out.append('.');
+    out.append(path[level]);
+  }
+}
+
 }  // namespace tma_detail
 
 // The words of a violation beside its numbers: the field with its index, and values as the field has them.
 GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const TmaViolation& violation) {
-  if (word == "field") {
+  const bool stride = violation.field == TmaField::global_stride, extent = violation.field == TmaField::global_extent;
+  if (word == "field" && (stride || extent)) {
+    out.append(stride ? "the stride of global mode " : "the extent of global mode ");
+    tma_detail::append_mode(out, violation.mode);
+  } else if (word == "field") {
     out.append(to_text(violation.field));
     if (violation.index >= 0) out.append('[').append(static_cast<int>(violation.index)).append(']');
   } else if (word == "actual") {
     tma_detail::append_value(out, violation.field, violation.actual);
+    if (stride) out.append(" (").append(violation.first).append(" bytes)");
+    if (extent && violation.second > 0) {
+      out.append(" (TMA dimension ").append(violation.second).append(", which it shares, would have ");
+      out.append(violation.first).append(')');
+    }
   } else if (word == "nearest") {
     tma_detail::append_value(out, violation.field, violation.nearest);
   } else {

@@ -126,9 +126,9 @@ GANTRY_X(mode_without_coordinate, refused,
          "what lies outside of such a mode is not filled",
          "the nearest tile extent that works is {nearest}")
 GANTRY_X(coordinate_step_too_large, refused,
-         "one step along global mode {mode} is {actual} TMA coordinates",
+         "global mode {mode} has stride {actual}, so that one step along it is {first} TMA coordinates",
          "coordinates are signed 32-bit integers",
-         "the nearest value that works is {nearest}")
+         "the nearest stride that works is {nearest}")
 GANTRY_X(bind_mismatch, refused,
          "mode {mode} of the tensor that is bound has {actual} where the plan has {nearest}",
          "a plan is bound to tensors with the same nesting and the same static leaves",
