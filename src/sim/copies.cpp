@@ -169,6 +169,7 @@ class StoreAgent final : public Agent {
   }
   void write(std::uint64_t global, const std::byte* data, std::uint32_t bytes) {
     auto* to = reinterpret_cast<std::byte*>(global);
+    grid().poison().check(data, bytes, job_.site);
     if (!job_.transform.reduce) {
       std::memcpy(to, data, bytes);
       return;

@@ -19,6 +19,7 @@
 #include "flags.hpp"
 #include "launches.hpp"
 #include "names.hpp"
+#include "poison.hpp"
 #include "policy.hpp"
 #include "sites.hpp"
 #include "tensormap.hpp"
@@ -68,6 +69,7 @@ class Grid {
   Agents& agents() { return agents_; }
   TensorMaps& maps() { return maps_; }
   Flags& flags() { return flags_; }
+  Poison& poison() { return poison_; }
   Trace* trace() { return trace_.get(); }  // null: not asked for
 
   Cta* shared_owner(const void* pointer) const { return launches_.shared_owner(pointer); }
@@ -90,6 +92,7 @@ class Grid {
   Checker checker_;
   TensorMaps maps_;
   Flags flags_;
+  Poison poison_;
 
   std::unique_ptr<Policy> policy_;
   Random tries_;

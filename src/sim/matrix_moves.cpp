@@ -3,6 +3,7 @@
 
 #include "grid.hpp"
 #include "memory.hpp"
+#include "wgmma_registers.hpp"
 
 namespace gantry::sim {
 namespace {
@@ -29,6 +30,7 @@ void ldmatrix(std::uint32_t* registers, const void* row, int matrices, bool tran
   if (!rows_legal(rows, matrices, call.site)) return;
   Thread& thread = self();
   const std::uint32_t lane = thread.rank % 32;
+  note_loaded_registers(thread, registers, static_cast<std::size_t>(matrices));
   const auto fetch = [&](std::uint64_t address, void* to, std::uint32_t bytes) {
     const auto* from = reinterpret_cast<const std::byte*>(address);
     if (grid().checking()) grid().checker().thread_access(thread, from, bytes, {}, call.site);

@@ -80,6 +80,7 @@ void store(void* to, const void* from, std::uint32_t bytes, Access access, Site 
     grid().checker().thread_access(thread, to, bytes, {.write = true, .strong = strong, .scope = access.scope},
                                    call.site);
   }
+  if (access.space == Space::global) grid().poison().check(from, bytes, call.site);
   grid().flags().forget(reinterpret_cast<std::uint64_t>(to), bytes);
   if (access.space == Space::global) grid().maps().stored(reinterpret_cast<std::uint64_t>(to), call.site);
   std::memcpy(to, from, bytes);
@@ -97,6 +98,7 @@ void atomic(const Atomic& what, Access access, Site site) {
   if (!legal(what.target, bytes, access.space, call.site)) return;
   Thread& thread = self();
   auto* target = static_cast<std::byte*>(what.target);
+  if (access.space == Space::global) grid().poison().check(what.value, bytes, call.site);
   std::byte before[16];
   std::memcpy(before, target, bytes);
   if (what.old) std::memcpy(what.old, target, bytes);

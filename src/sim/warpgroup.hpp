@@ -35,6 +35,7 @@ struct Product {
   SiteId site = 0;
   int brought = 0;
   bool executed = false;
+  bool unwritten = false;  // an operand holds bytes that nothing has written
   std::array<std::array<std::uint32_t, 4>, kWarpgroupThreads> a_registers{};
   std::shared_ptr<Accumulators> accumulators;
   std::vector<View> views;  // distinct knowledge of the threads when they came
@@ -45,7 +46,22 @@ struct WgmmaThread {
   std::uint64_t issued = 0;
   Epoch committed = 0;
   std::vector<std::uint64_t> group_end;  // last product of each committed group
-  bool fenced = false;
+  std::uint64_t fences = 0;
+  std::vector<const std::uint32_t*> touched;  // accumulators, since the last fence
+  struct Loaded {
+    const std::uint32_t* first;
+    std::size_t count;
+  };
+  std::vector<Loaded> loaded;  // registers that ldmatrix has written since the last fence
+  // Registers that products read A from, as they were at the issue.
+  struct Fragment {
+    const std::uint32_t* registers;
+    std::array<std::uint32_t, 4> values;
+    std::uint64_t product, fences;
+    SiteId site;
+    bool in_flight;
+  };
+  std::vector<Fragment> fragments;
   struct Held {
     std::uint32_t* registers;
     std::shared_ptr<Accumulators> accumulators;

@@ -5,11 +5,11 @@
 
 #include "dot.hpp"
 #include "grid.hpp"
+#include "poison.hpp"
+#include "wgmma_registers.hpp"
 
 namespace gantry::sim {
 namespace {
-
-constexpr std::uint32_t kPoison = 0x7FBADBAD;  // a NaN that no product delivers
 
 int element_bits(MmaType type) {
   switch (type) {
@@ -194,7 +194,38 @@ void execute_floating(const Product& product, const std::vector<std::uint32_t>& 
   }
 }
 
-void execute(const Cta& cta, const Product& product) {
+// The rows of an operand that hold bytes which nothing has written.
+std::vector<bool> unwritten_rows(Cta& cta, const Operand& operand, std::uint32_t rows, std::uint32_t depth) {
+  std::vector<bool> out(rows);
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    for (std::uint32_t k = 0; k < depth; ++k) {
+      const std::uint32_t address = operand.address(i, k);
+      const auto mask = static_cast<std::uint16_t>(((1u << operand.element()) - 1) << address % kChunk);
+      if ((mask & ~cta.cells[address / kChunk].initialised) != 0) out[i] = true;
+    }
+  }
+  return out;
+}
+
+void poison_results(Cta& cta, const Product& product) {
+  const Wgmma& mma = product.what;
+  const std::uint32_t depth = depth_of(mma);
+  const Operand a(mma.a_descriptor, mma.a, mma.a_transposed), b(mma.b_descriptor, mma.b, mma.b_transposed);
+  const std::vector<bool> rows = mma.a_in_registers ? std::vector<bool>(64) : unwritten_rows(cta, a, 64, depth);
+  const std::vector<bool> columns = unwritten_rows(cta, b, static_cast<std::uint32_t>(mma.n), depth);
+  for (int t = 0; t < kWarpgroupThreads; ++t) {
+    std::uint32_t* d = product.accumulators->at(t);
+    each_accumulator(mma, t, [&](int row, int column, int word, int half) {
+      if (!rows[static_cast<std::size_t>(row)] && !columns[static_cast<std::size_t>(column)]) return;
+      d[word] = mma.d != MmaType::f16
+                    ? kPoison
+                    : (d[word] & ~(0xFFFFu << (16 * half))) | std::uint32_t{kPoisonHalf} << (16 * half);
+    });
+  }
+  grid().poison().spread(product.site);
+}
+
+void execute(Cta& cta, const Product& product) {
   const Wgmma& mma = product.what;
   const std::uint32_t depth = depth_of(mma);
   const std::vector<std::uint32_t> a = mma.a_in_registers
@@ -207,6 +238,7 @@ void execute(const Cta& cta, const Product& product) {
   } else {
     execute_floating(product, a, b, depth);
   }
+  if (product.unwritten) poison_results(cta, product);
 }
 
 // Runs every product of the warpgroup up to `number`, in order.
@@ -274,7 +306,9 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
                       .view_count = views.size(),
                       .async = true};
     set_actor(accessor.record, group.actor);
-    const auto touch = [&](std::uint32_t address) { grid().checker().shared(cta, address, kChunk, accessor); };
+    const auto touch = [&](std::uint32_t address) {
+      product.unwritten |= grid().checker().shared(cta, address, kChunk, accessor);
+    };
     b.each_chunk(n, depth, touch);
     if (!mma.a_in_registers) a.each_chunk(64, depth, touch);
   }
@@ -324,12 +358,8 @@ void wgmma(const Wgmma& mma, Site site) {
                  std::to_string(cta.threads.size()) + ".");
     grid().stop();
   }
-  if (!thread.wgmma.fenced) {
-    complain("wgmma-fence-missing", call.site,
-             grid().checker().describe(thread.view.self) +
-                 " issued wgmma without wgmma.fence after its accumulators were last touched.");
-    thread.wgmma.fenced = true;
-  }
+  check_fragments(thread, call.site);
+  check_fenced(thread, mma, call.site);
   Warpgroup& group = cta.warpgroups[thread.rank / kWarpgroupThreads];
   if (!group.has_actor) {
     group.actor = cta.add_actor(thread.rank);
@@ -349,6 +379,7 @@ void wgmma(const Wgmma& mma, Site site) {
   const auto t = thread.rank % kWarpgroupThreads;
   std::copy_n(mma.a_registers, 4, product.a_registers[t].begin());
   take_accumulators(thread, product, mma, number);
+  if (mma.a_in_registers && mma.a_source) keep_fragment(thread, mma, number, call.site);
   if (grid().checking()) {
     // Two threads of the same knowledge stand for all: each counts what it wrote itself as known, the other does not.
     const auto alike = std::count_if(product.views.begin(), product.views.end(),
@@ -365,13 +396,18 @@ void wgmma_fence(Site site) {
   const Call call = enter_call(site, Operation::wgmma_fence);
   if (call.dropped()) return;
   aligned("wgmma.fence", site);
-  self().wgmma.fenced = true;
+  check_fragments(self(), call.site);
+  WgmmaThread& wgmma = self().wgmma;
+  ++wgmma.fences;
+  wgmma.touched.clear();
+  wgmma.loaded.clear();
 }
 
 void wgmma_commit_group(Site site) {
   const Call call = enter_call(site, Operation::wgmma_commit_group);
   if (call.dropped()) return;
   aligned("wgmma.commit_group", site);
+  check_fragments(self(), call.site);
   WgmmaThread& wgmma = self().wgmma;
   ++wgmma.committed;
   wgmma.group_end.push_back(wgmma.issued);
@@ -383,6 +419,7 @@ void wgmma_wait_group(int allowed, Site site) {
   aligned("wgmma.wait_group", site);
   Thread& thread = self();
   WgmmaThread& own = thread.wgmma;
+  check_fragments(thread, call.site);
   Warpgroup& group = thread.cta->warpgroups[thread.rank / kWarpgroupThreads];
   if (own.committed <= static_cast<Epoch>(allowed)) return;
   const Epoch target = own.committed - static_cast<Epoch>(allowed);
@@ -398,6 +435,9 @@ void wgmma_wait_group(int allowed, Site site) {
     group.finished_group = target;
   }
   group.finished.acquire(thread.view);
+  for (WgmmaThread::Fragment& fragment : own.fragments) {
+    if (fragment.product <= last) fragment.in_flight = false;
+  }
   const auto t = static_cast<int>(thread.rank % kWarpgroupThreads);
   std::erase_if(own.held, [&](const WgmmaThread::Held& held) {
     if (held.accumulators->last > last) return false;
@@ -408,7 +448,9 @@ void wgmma_wait_group(int allowed, Site site) {
 
 void wgmma_touch(const void* accumulators, Site) {
   Thread& thread = self();
-  thread.wgmma.fenced = false;
+  auto& touched = thread.wgmma.touched;
+  const auto* first = static_cast<const std::uint32_t*>(accumulators);
+  if (std::find(touched.begin(), touched.end(), first) == touched.end()) touched.push_back(first);
   for (const auto& held : thread.wgmma.held) {
     if (held.registers == accumulators) {
       grid().findings().add("wgmma-accumulator-early", thread.last_site, 0,

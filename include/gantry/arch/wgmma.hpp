@@ -222,6 +222,7 @@ GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, const std::uint32_t (&a)[
   sim::Wgmma call = detail::wgmma_call(d, b, accumulate);
   call.a_in_registers = true;
   for (int i = 0; i < 4; ++i) call.a_registers[i] = a[i];
+  call.a_source = a;
   sim::wgmma(call, site);
 #endif
 }

@@ -217,6 +217,7 @@ struct Wgmma {
   bool a_in_registers = false;
   std::uint64_t a_descriptor = 0, b_descriptor = 0;
   std::uint32_t a_registers[4] = {};
+  const std::uint32_t* a_source = nullptr;  // the thread's registers that they were read from
   bool a_transposed = false, b_transposed = false;
   int a_scale = 1, b_scale = 1;
   bool accumulate = true;

@@ -1,0 +1,30 @@
+// What a product computes from shared memory that nothing has written: a pattern that is no result, looked for where
+// values reach global memory. Rows that nobody stores do no harm.
+#pragma once
+
+#include <cstdint>
+
+#include "sites.hpp"
+
+namespace gantry::sim {
+
+inline constexpr std::uint32_t kPoison = 0x7FBADBAD;  // a NaN that no product delivers
+inline constexpr std::uint16_t kPoisonHalf = 0x7FFF;  // the NaN of f16 and bf16 arithmetic
+
+class Poison {
+ public:
+  // A product at this place has read bytes that nothing had written.
+  void spread(SiteId product) { product_ = product; }
+
+  // The values go to global memory, by the operation at `site`.
+  void check(const void* values, std::uint64_t bytes, SiteId site) const {
+    if (product_ != 0) look(values, bytes, site);
+  }
+
+ private:
+  void look(const void* values, std::uint64_t bytes, SiteId site) const;
+
+  SiteId product_ = 0;  // 0: there has been none
+};
+
+}  // namespace gantry::sim
