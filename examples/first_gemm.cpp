@@ -4,7 +4,7 @@
 
 #include <gantry/gemm.hpp>
 
-struct Product {};  // every option left open: bf16, D = A B^T
+struct Plain {};  // every option left open: bf16, D = A B^T
 
 int main() {
   const std::size_t m = 256, n = 384, k = 128;
@@ -12,11 +12,11 @@ int main() {
   for (std::size_t i = 0; i < m * k; ++i) a[i] = gantry::bf16(static_cast<float>(i % 7) - 3);
   for (std::size_t i = 0; i < n * k; ++i) b[i] = gantry::bf16(static_cast<float>(i % 5) - 2);
 
-  gantry::Gemm<Product>::Arguments args({.m = m, .n = n, .k = k});
+  gantry::Gemm<Plain>::Arguments args({.m = m, .n = n, .k = k});
   args.a = a.data();  // M x K
   args.b = b.data();  // N x K
   args.d = d.data();  // M x N
-  const auto plan = gantry::Gemm<Product>::plan(args);
+  const auto plan = gantry::Gemm<Plain>::plan(args);
   for (const std::string& problem : plan.problems()) std::printf("%s\n", problem.c_str());
   if (!plan.ok()) return 1;
 
