@@ -202,7 +202,7 @@ TEST(TileSchedule, LetsSeveralClustersShareFewTilesOfALongK) {
   EXPECT_EQ(make_tile_schedule({.m = 2, .n = 2, .k_steps = 64, .l = 4}, 66).parts, 4);
 }
 
-// The best of those that were measured with 256 x 256 x 16384 (docs/performance.md).
+// The best of those that were measured with 256 x 256 x 16384 (docs/measurements/gemm.md).
 // With the latencies that were measured, no other number of parts would be faster by more than a K tile's rounding.
 TEST(TileSchedule, SharesTilesAsTheirSizeAsksFor) {
   struct Case {

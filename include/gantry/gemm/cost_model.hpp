@@ -1,6 +1,6 @@
 // What a product costs with a configuration, in plain terms: waves of tiles, the cycles of a K step and what binds
 // them, an epilogue that is hidden or not, sums handed over, bytes of memory. An estimate, made to rank configurations;
-// docs/performance.md has what its figures come from.
+// docs/measurements/gemm.md has what its figures come from.
 //
 //   work   = waves x (K steps x cycles of a step + epilogue that shows) + what handing sums over costs
 //   cycles = start + work and memory at the same time, and longer by what the chip lacks of power
@@ -192,7 +192,7 @@ class GemmEstimate {
 }  // namespace detail
 
 // Launches that follow one another gain where each may start before the one before has ended: some 1.5 us, which show
-// in short products and are lost in long ones (docs/performance.md).
+// in short products and are lost in long ones (docs/measurements/gemm.md).
 constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch = kH200) {
   return cost.milliseconds < arch.threshold.dependent_milliseconds;
 }

@@ -114,7 +114,7 @@ GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
 
 // For at most `available` clusters. Numbers run along the longer side, so that the shorter one's operand stays in L2
 // while the other passes by; with a short K both stay there in any order, D decides, and is written row after row of
-// tiles, as DRAM takes it fastest (docs/performance.md). Unless tiles are split, there are as few clusters as need the
+// tiles, as DRAM takes it fastest (docs/measurements/gemm.md). Unless tiles are split, there are as few clusters as need the
 // same number of waves; with a short K whole rows of them, if there are as many, so that each stays in its columns.
 // Requires a tile at least.
 GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true,
