@@ -38,8 +38,15 @@ GANTRY_HD constexpr ComposedLayout epilogue_smem_atom(int element_bits, bool m_m
 GANTRY_HD constexpr ComposedLayout epilogue_smem_layout(const ComposedLayout& atom, bool m_major, TileMN tile,
                                                         int stages) {
   const IntTuple shape = make_shape(Int::fixed(tile.m), Int::fixed(tile.n), Int::fixed(stages));
-  return m_major ? tile_to_shape(atom, shape, make_int_tuple(_2, _1, _3))
-                 : tile_to_shape(atom, shape, make_int_tuple(_1, _2, _3));
+  const Int one = Int::fixed(1), two = Int::fixed(2), three = Int::fixed(3);
+  return tile_to_shape(atom, shape, m_major ? make_int_tuple(two, one, three) : make_int_tuple(one, two, three));
+}
+
+// One of them, (EPI_M,EPI_N).
+GANTRY_HD constexpr ComposedLayout epilogue_smem_layout(const ComposedLayout& atom, bool m_major, TileMN tile) {
+  const IntTuple shape = make_shape(Int::fixed(tile.m), Int::fixed(tile.n));
+  const Int one = Int::fixed(1), two = Int::fixed(2);
+  return tile_to_shape(atom, shape, m_major ? make_int_tuple(two, one) : make_int_tuple(one, two));
 }
 
 }  // namespace gantry

@@ -26,7 +26,8 @@ GANTRY_HD constexpr TmaPlan subtile_plan(ElementType element, bool row_major, Ti
   return plan_structure(
       {.op = op,
        .gtensor = {.element = element, .layout = matrix_batch(row_major ? MatrixMode::second : MatrixMode::first)},
-       .smem = staged_layout(element, row_major, subtile.m, subtile.n, 1)(_, _, 0),
+       .smem =
+           epilogue_smem_layout(epilogue_smem_atom(element_bits(element), !row_major, subtile), !row_major, subtile),
        .cta_tiler = make_tile(Int::fixed(subtile.m), Int::fixed(subtile.n)),
        .tma_element = tma_format(element).exists ? ElementType::void_ : tma_format(element).nearest});
 }

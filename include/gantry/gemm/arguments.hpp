@@ -90,6 +90,17 @@ struct GemmArguments {
   bool dependent = false;
 };
 
+namespace detail {
+
+// The design for host code that refers to it. A class of its own: nvcc would compile the initialisers of all members of
+// GemmDesignOf for the device (docs/design/decisions/004).
+template <class Spec>
+struct HostDesign {
+  static constexpr GemmDesign value = GemmDesignOf<Spec>::design;
+};
+
+}  // namespace detail
+
 // The same without types, for the functions of check.hpp and planner.hpp. Keeps a reference to `args`.
 template <class Spec>
 GemmInputs inputs_of(const GemmArguments<Spec>& args) {
@@ -102,7 +113,7 @@ GemmInputs inputs_of(const GemmArguments<Spec>& args) {
 template <class Spec>
 std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
   std::vector<std::string> out =
-      detail::can_implement(GemmDesignOf<Spec>::design, inputs_of(args), GemmDesignOf<Spec>::Functions::kCount);
+      detail::can_implement(detail::HostDesign<Spec>::value, inputs_of(args), GemmDesignOf<Spec>::Functions::kCount);
   if constexpr (detail::kRunTimeGraph<Spec>) {
     using Callbacks = typename GemmTypes<Spec>::Epilogue::Collective::Fusion;
     if (out.empty() && !args.extents.nothing_to_do()) {

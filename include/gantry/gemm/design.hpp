@@ -143,7 +143,15 @@ struct OperandTile {
 GANTRY_HD constexpr ComposedLayout operand_stages(const OperandTile& t, int stages) {
   const IntTuple shape = make_shape(Int::fixed(t.rows), Int::fixed(t.k), Int::fixed(stages));
   const ComposedLayout atom = smem_atom(t.major, t.swizzle, element_bits(t.element));
-  return t.major == Major::K ? tile_to_shape(atom, shape) : tile_to_shape(atom, shape, make_int_tuple(_2, _1, _3));
+  const Int one = Int::fixed(1), two = Int::fixed(2), three = Int::fixed(3);
+  return t.major == Major::K ? tile_to_shape(atom, shape) : tile_to_shape(atom, shape, make_int_tuple(two, one, three));
+}
+// One of them.
+GANTRY_HD constexpr ComposedLayout operand_stage(const OperandTile& t) {
+  const IntTuple shape = make_shape(Int::fixed(t.rows), Int::fixed(t.k));
+  const ComposedLayout atom = smem_atom(t.major, t.swizzle, element_bits(t.element));
+  return t.major == Major::K ? tile_to_shape(atom, shape)
+                             : tile_to_shape(atom, shape, make_int_tuple(Int::fixed(2), Int::fixed(1)));
 }
 // `sharers` CTAs of a cluster load a part each and multicast it.
 GANTRY_HD constexpr TmaPlan operand_plan(const OperandTile& t, int sharers) {
@@ -151,7 +159,7 @@ GANTRY_HD constexpr TmaPlan operand_plan(const OperandTile& t, int sharers) {
       {.op = sharers > 1 ? TmaOp::load_multicast : TmaOp::load,
        .gtensor = {.element = t.element,
                    .layout = matrix_batch(t.major == Major::K ? MatrixMode::second : MatrixMode::first)},
-       .smem = operand_stages(t, 1)(_, _, 0),
+       .smem = operand_stage(t),
        .num_multicast = sharers});
 }
 

@@ -67,7 +67,7 @@ namespace detail {
 template <class Kernel>
 int clusters_held() {
   const auto entry = kernel_entry<Kernel>;
-  constexpr int kShared = sizeof(typename Kernel::Storage);
+  constexpr int kShared = Kernel::kSharedBytes;
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim = {Kernel::kCluster, 1, 1};

@@ -77,7 +77,7 @@ class GemmPlan {
     if (!device.problem.empty()) problems_.push_back(device.problem);
     if (!problems_.empty() || args.extents.nothing_to_do()) return;
     clusters_ = resident_clusters(device);
-    launch_ = plan_gemm(Types::design, inputs_of(args), {.clusters = clusters_, .may_split = true}, arch_);
+    launch_ = plan_gemm(design(), inputs_of(args), {.clusters = clusters_, .may_split = true}, arch_);
     if (launch_.needs.total() > 0) take_workspace(given);
     if (problems_.empty()) make_params();
   }
@@ -86,8 +86,7 @@ class GemmPlan {
   // tiles that several clusters share. 0 where there is a reason why there is no plan.
   static std::size_t workspace_bytes(const Arguments& args, const GemmDevice& device) {
     if (!device.problem.empty() || !can_implement(args).empty() || args.extents.nothing_to_do()) return 0;
-    return plan_gemm(Types::design, inputs_of(args), {.clusters = resident_clusters(device), .may_split = true},
-                     device.arch)
+    return plan_gemm(design(), inputs_of(args), {.clusters = resident_clusters(device), .may_split = true}, device.arch)
         .needs.total();
   }
 
@@ -123,6 +122,8 @@ class GemmPlan {
   }
 
  private:
+  static const GemmDesign& design() { return detail::HostDesign<Spec>::value; }
+
   // Clusters that the device holds at the same time.
   static int resident_clusters(const GemmDevice& device) {
 #if defined(__CUDACC__)
@@ -161,10 +162,10 @@ class GemmPlan {
   GANTRY_COLD void make_params() {
     std::string problem;
     const detail::MapEncoder encode(simulated_, problem);
-    write_parameters(Types::design, inputs_of(args_), launch_, workspace_, encode, params_);
+    write_parameters(design(), inputs_of(args_), launch_, workspace_, encode, params_);
     if constexpr (detail::kRunTimeGraph<Spec>) {
       auto& tail =
-          *reinterpret_cast<typename Types::Epilogue::Collective::Fusion::Params*>(params_ + Types::design.params.tail);
+          *reinterpret_cast<typename Types::Epilogue::Collective::Fusion::Params*>(params_ + design().params.tail);
       tail.bind(args_.fusion.graph());
       detail::bind_graph(epilogue(), extents(), args_.fusion, encode, reductions(), tail.operands, tail.maps);
     }
@@ -172,7 +173,7 @@ class GemmPlan {
   }
 
   const typename Kernel::Params& params() const { return *reinterpret_cast<const typename Kernel::Params*>(params_); }
-  static detail::GraphEpilogue epilogue() { return detail::graph_epilogue(Types::design, Types::Functions::kCount); }
+  static detail::GraphEpilogue epilogue() { return detail::graph_epilogue(design(), Types::Functions::kCount); }
   EpilogueProblem extents() const { return detail::epilogue_problem_of(args_.extents); }
   void* reductions() const {
     return launch_.needs.reductions == 0 ? nullptr : static_cast<char*>(workspace_) + launch_.needs.reductions_at();
@@ -199,7 +200,7 @@ class GemmPlan {
 
   detail::GemmFacts facts() const {
     detail::GemmFacts f;
-    f.design = Types::design;
+    f.design = design();
     f.m = args_.extents.m;
     f.n = args_.extents.n;
     f.k = args_.extents.k;

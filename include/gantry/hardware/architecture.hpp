@@ -134,7 +134,7 @@ inline constexpr Architecture kH100Pcie = [] {
 }();
 
 // The chip of a device that the driver calls by this name ("NVIDIA H100 PCIe"); an H200 where the name says neither.
-GANTRY_HD constexpr const Architecture& architecture_named(const char* device) {
+constexpr const Architecture& architecture_named(const char* device) {
   const auto contains = [device](const char* word) {
     for (const char* at = device; *at != 0; ++at) {
       int i = 0;

@@ -26,9 +26,11 @@ GANTRY_HD constexpr ComposedLayout smem_atom(Major major, SwizzleMode mode, int 
     return ComposedLayout::faulty({Rule::smem_atom_width, element_bits, kChunkBits});
   }
   const Int row = Int::fixed(8 * swizzle_row_bytes(mode) / element_bits);
-  const Layout layout = major == Major::K ? make_layout(make_shape(_8, row), make_stride(row, _1))
-                                          : make_layout(make_shape(row, _8), make_stride(_1, row));
-  return ComposedLayout(make_swizzle(mode), _0, layout, element_bits);
+  // Not _8 and _1: the host calls this at run time, and nvcc knows those in constant expressions only.
+  const Int rows = Int::fixed(8), one = Int::fixed(1);
+  const Layout layout = major == Major::K ? make_layout(make_shape(rows, row), make_stride(row, one))
+                                          : make_layout(make_shape(row, rows), make_stride(one, row));
+  return ComposedLayout(make_swizzle(mode), Int::fixed(0), layout, element_bits);
 }
 
 // The bytes that a buffer with this layout must be aligned to, so that the swizzle of addresses is the swizzle of

@@ -29,9 +29,10 @@ enum class MatrixMode : std::uint8_t { first, second };
 
 // (first, second, batch), extents and the other strides unknown.
 GANTRY_HD constexpr Layout matrix_batch(MatrixMode contiguous) {
-  const Int u = Int::unknown();
+  const Int u = Int::unknown(),
+            one = Int::fixed(1);  // not _1: the host calls this at run time, and nvcc has no _1 there
   return make_layout(make_shape(u, u, u),
-                     contiguous == MatrixMode::second ? make_stride(u, _1, u) : make_stride(_1, u, u));
+                     contiguous == MatrixMode::second ? make_stride(u, one, u) : make_stride(one, u, u));
 }
 
 struct TmaMatrixBox {
