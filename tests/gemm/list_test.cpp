@@ -29,7 +29,8 @@ class ListScheduler {
     int clusters;
   };
   static constexpr int kSharedBytes = 0;
-  GANTRY_INLINE static int uniform_k_steps(const Params& params) { return params.k_steps; }
+  GANTRY_INLINE static const int& uniform_k_steps(const Params& params) { return params.k_steps; }
+  GANTRY_INLINE const int& k_steps(const Work&) const { return p_.k_steps; }
 
   template <class Shared>
   GANTRY_INLINE ListScheduler(const Params& params, const Shared&, int cluster) : p_(params), cluster_(cluster) {}
@@ -41,7 +42,7 @@ class ListScheduler {
       work = {};
       work.m = tile.m;
       work.n = tile.n;
-      work.steps = work.k_steps = p_.k_steps;
+      work.steps = p_.k_steps;
       return true;
     }
     return false;

@@ -32,22 +32,24 @@ enum class WarpRole : std::uint8_t { load_operands, load_epilogue, find_work, id
 // ---- What a kernel is made of
 
 // Deals out work to a cluster. Every role that needs work makes one of its own from the same parameters, and gets the
-// same pieces in the same order. `uniform_k_steps` is the number of K tiles of every tile, 0 where they differ.
+// same pieces in the same order. `k_steps(work)` is the number of K tiles of a piece's tile, `uniform_k_steps` that of
+// every tile, 0 where they differ; both refer to the kernel's parameters where they can, since copies take registers.
 template <class S>
 concept TileScheduler = requires(S& scheduler, const typename S::Params& params, Work& work, SharedMemory shared) {
   S(params, shared, 0);
   scheduler.next(work) ? 1 : 0;
   scheduler.place(work);
   S::uniform_k_steps(params);
+  scheduler.k_steps(work);
   requires S::kSharedBytes >= 0;  // of a ring that it publishes work in
 };
 
 // Brings A and B of a piece of work into the stages of the main loop. kThreads threads of warp 0 run it; kArrivals of
 // them arrive at a stage's full barrier, besides the bytes that TMA brings.
 template <class S>
-concept OperandSource = requires(typename S::Producer& producer, const Work& work) {
+concept OperandSource = requires(typename S::Producer& producer, const Work& work, const int& k_steps) {
   typename S::Params;
-  producer.load(work);
+  producer.load(work, k_steps);
   producer.tail();
   requires S::kThreads == 1 || S::kThreads == 32 || S::kThreads == 128;
   requires S::kArrivals >= 1;
@@ -166,7 +168,7 @@ struct GemmFrame : GemmShape<Design> {
     arch::griddepcontrol_launch_dependents();
     for (Work work; scheduler.next(work);) {
       scheduler.place(work);
-      producer.load(work);
+      producer.load(work, scheduler.k_steps(work));
     }
     producer.tail();
   }

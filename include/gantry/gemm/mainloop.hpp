@@ -21,7 +21,7 @@
 //     using Loop = gantry::Mainloop<Plain>;
 //     GANTRY_HD inline void load_one(const Loop::Params& params, gantry::SharedMemory shared, const gantry::Work& work) {
 //       Loop::Producer producer(params, shared, work.steps);
-//       producer.load(work);
+//       producer.load(work, work.steps);
 //       producer.tail();
 //     }
 #pragma once
@@ -123,7 +123,9 @@ struct Mainloop : GemmShape<Design> {
   // One thread.
   class Producer {
    public:
-    GANTRY_INLINE Producer(const Params& params, SharedMemory shared, int k_steps)
+    // `k_steps`: K tiles of every tile, 0 where they differ. A reference to the kernel's parameters: a copy takes one
+    // of the producer's few registers.
+    GANTRY_INLINE Producer(const Params& params, SharedMemory shared, const int& k_steps)
         : p_(params),
           s_(shared),
           pipeline_(barriers(shared), pipeline_params(PipelineRole::producer)),
@@ -131,7 +133,8 @@ struct Mainloop : GemmShape<Design> {
           k_steps_(k_steps),
           repeats_(k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0) {}
 
-    GANTRY_INLINE void load(const Work& work) {
+    // `k_steps`: of this tile; from the last one a piece goes on at the first.
+    GANTRY_INLINE void load(const Work& work, const int& k_steps) {
       const TmaCopy<LoadA> load_a{&p_.a};
       const TmaCopy<LoadB> load_b{&p_.b};
       const auto a_tiles =
@@ -154,7 +157,7 @@ struct Mainloop : GemmShape<Design> {
         }
         ++write_;
         k += work.k_step;
-        if (k == work.k_steps) k = 0;
+        if (k == k_steps) k = 0;
       }
     }
 
@@ -184,7 +187,7 @@ struct Mainloop : GemmShape<Design> {
     SharedMemory s_;
     Pipeline pipeline_;
     Place place_;
-    int k_steps_;
+    const int& k_steps_;
     State write_ = make_producer_start_state<kStages>();
     bool repeats_;         // a stage has the same K step whenever its turn comes
     int n_ = -1, l_ = -1;  // the column, if the next tile may be in it

@@ -62,8 +62,7 @@ struct Work {
   int tile = 0;             // its number
   int m = 0, n = 0, l = 0;  // where it is, once it has been placed
   int k_begin = 0, steps = 0;
-  int k_steps = 0;  // of the whole tile: from the last one a piece goes on at the first
-  int k_step = 1;   // or -1
+  int k_step = 1;  // or -1
   Part part = Part::whole;
 };
 
@@ -114,9 +113,9 @@ GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
 
 // For at most `available` clusters. Numbers run along the longer side, so that the shorter one's operand stays in L2
 // while the other passes by; with a short K both stay there in any order, D decides, and is written row after row of
-// tiles, as DRAM takes it fastest (docs/measurements/gemm.md). Unless tiles are split, there are as few clusters as need the
-// same number of waves; with a short K whole rows of them, if there are as many, so that each stays in its columns.
-// Requires a tile at least.
+// tiles, as DRAM takes it fastest (docs/measurements/gemm.md). Unless tiles are split, there are as few clusters as
+// need the same number of waves; with a short K whole rows of them, if there are as many, so that each stays in its
+// columns. Requires a tile at least.
 GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true,
                                                     const Architecture& arch = kH200) {
   const GemmThresholds& pays = arch.threshold;
@@ -143,7 +142,8 @@ class PersistentScheduler {
  public:
   using Params = TileSchedule;
   static constexpr int kSharedBytes = 0;  // every role computes its work by itself
-  GANTRY_INLINE static constexpr int uniform_k_steps(const TileSchedule& schedule) { return schedule.k_steps; }
+  GANTRY_INLINE static constexpr const int& uniform_k_steps(const TileSchedule& schedule) { return schedule.k_steps; }
+  GANTRY_INLINE constexpr const int& k_steps(const Work&) const { return s_.k_steps; }
 
   // In a kernel, which offers shared memory.
   template <class Shared>
@@ -162,7 +162,6 @@ class PersistentScheduler {
   GANTRY_INLINE constexpr bool next(Work& work) {
     work.part = Work::Part::whole;
     work.k_step = 1;
-    work.k_steps = s_.k_steps;
     if (step_ < last_step_) {
       split(work);
     } else if (tile_ < s_.tiles()) {
