@@ -1,6 +1,6 @@
-// Updates that no other update can come between: `atom`, which returns the old value, and `red`, which does not.
-// On shared memory, another CTA's shared memory or global memory; with semantics and a scope they serve as flags
-// between threads, without they are relaxed at the scope of the GPU.
+// Atomic updates: `atom`, which returns the old value, and `red`, which does not. On shared memory, another CTA's
+// shared memory or global memory. With semantics and a scope they serve as flags between threads; without them they are
+// relaxed at GPU scope.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline std::uint32_t count(std::uint32_t* counter, float* sum, float partial, std::uint32_t* arrived) {
@@ -75,7 +75,7 @@ inline constexpr bool kUpdates =
 #if GANTRY_ON_DEVICE
 #define GANTRY_TEXT(qualifier) "C"(detail::QualifierText<qualifier>::value)
 
-// The type as an instruction names it: for sums bits wrap, min and max see a sign, and the rest sees bits alone.
+// The type as an instruction names it: addition wraps, min and max are signed or unsigned, the rest is bitwise.
 template <ReduceOp Op, class T>
 struct AtomicType {
   static constexpr bool kCompares = Op == ReduceOp::min || Op == ReduceOp::max;
@@ -237,7 +237,7 @@ GANTRY_INLINE T atom_cas(SpaceTag<S> space, T* pointer, T compare, T value, Site
   return atom_cas(sem_relaxed, scope_gpu, space, pointer, compare, value, site);
 }
 
-// Sums of several values at once in global memory, each element updated on its own.
+// Vector additions in global memory; each element is updated atomically on its own.
 #if GANTRY_ON_DEVICE
 #define GANTRY_RED_BODY(order, text, lanes, kind, ...)                                                                \
   asm volatile("red." order ".global.add." text ::"l"(pointer), __VA_ARGS__, GANTRY_TEXT(M), GANTRY_TEXT(C) : "memor" \

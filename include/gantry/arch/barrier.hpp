@@ -105,7 +105,7 @@ GANTRY_INLINE void barrier_arrive(unaligned_t, std::uint32_t id, std::uint32_t t
   return sim::barrier_reduce({.id = id, .threads = threads, .aligned = alignment}, value, site).host
 #endif
 
-// Waits, and tells every thread whether `value` was true in any.
+// Waits; returns to every thread whether `value` was true in any.
 GANTRY_INLINE bool barrier_reduce_or(std::uint32_t id, std::uint32_t threads, bool value,
                                      [[maybe_unused]] Site site = Site::here()) {
   GANTRY_BARRIER_RED(GANTRY_BARRIER_RED_PRED, "or.aligned", any, true);
@@ -141,7 +141,7 @@ GANTRY_INLINE std::uint32_t barrier_reduce_popc(unaligned_t, std::uint32_t id, s
 #undef GANTRY_BARRIER_RED_POPC
 #endif
 
-// `syncthreads`, which tells every thread in how many `value` was true, whether in all, whether in any. CUDA has
+// `syncthreads` that also returns in how many threads `value` was true, whether in all, whether in any. CUDA has
 // functions of these names too: beside a using directive, name the namespace.
 GANTRY_INLINE int syncthreads_count(bool value, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE

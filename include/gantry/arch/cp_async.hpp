@@ -33,7 +33,7 @@ namespace detail {
 template <int Bytes>
 inline constexpr bool kCopiesAsync = Bytes == 4 || Bytes == 8 || Bytes == 16;
 
-// How much of the source's neighbourhood is brought into L2 along with it, as the instruction says it.
+// The L2 prefetch size of the instruction.
 template <int Bytes>
 struct L2Prefetch {
   static_assert(Bytes == 0, "cp.async prefetches 0, 64, 128 or 256 bytes into L2");
@@ -131,7 +131,7 @@ GANTRY_INLINE void cp_async_commit_group([[maybe_unused]] Site site = Site::here
 #endif
 }
 
-// Until at most N of this thread's newest groups are unfinished: the others are written and visible to this thread.
+// Waits until at most N of this thread's newest groups are pending; the others are written and visible to this thread.
 template <int N>
 GANTRY_INLINE void cp_async_wait_group(n32_t<N>, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
@@ -141,7 +141,7 @@ GANTRY_INLINE void cp_async_wait_group(n32_t<N>, [[maybe_unused]] Site site = Si
 #endif
 }
 
-// Until all copies of this thread are written, whether committed or not.
+// Waits until all copies of this thread are written, whether committed or not.
 GANTRY_INLINE void cp_async_wait_all([[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
   asm volatile("cp.async.wait_all;" ::: "memory");

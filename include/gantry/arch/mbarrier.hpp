@@ -1,8 +1,8 @@
-// Barriers in shared memory that count arrivals and bytes: `mbarrier.*`, named and ordered as in `cuda::ptx`.
+// mbarriers, which count arrivals and transaction bytes: `mbarrier.*`, named and ordered as in `cuda::ptx`.
 //
-// A barrier is one 64-bit word, 8-byte aligned. A phase completes when the expected arrivals have come and the bytes
-// expected equal the bytes credited. `wait` blocks until the phase with the given parity is complete; it is the one way
-// kernels wait, so that a barrier nobody completes is a deadlock that can be reported.
+// An mbarrier is one 64-bit word in shared memory, 8-byte aligned. A phase completes when no arrival is pending and the
+// expected bytes equal the completed ones. `wait` blocks until the phase with the given parity is complete. It is the
+// only way kernels wait, so a barrier that nobody completes is a deadlock that can be reported.
 //
 // Arrivals release and waits acquire what threads of the scope did, the own CTA's unless the cluster's is asked for;
 // relaxed ones only count, and need a fence to order anything.
@@ -114,9 +114,9 @@ GANTRY_INLINE std::uint64_t mbarrier_arrive(std::uint64_t* barrier, Site site = 
   return mbarrier_arrive(sem_release, scope_cta, space_shared, barrier, 1, site);
 }
 
-// On a barrier of any CTA of the cluster, named by an address from `mapa`. A release at the scope of the CTA orders
-// this thread's accesses for its own CTA only: enough to say "slot free" after reads that are complete, and without the
-// fence of the whole GPU that the cluster scope costs (measured: 0.72 against 0.96 of the vendor's product).
+// On a barrier of any CTA of the cluster, named by an address from `mapa`. A release at CTA scope orders this thread's
+// accesses for its own CTA only: enough to release a stage after reads that are complete, and without the fence of the
+// whole GPU that cluster scope costs (measured: 0.72 against 0.96 of cuBLASLt, docs/measurements/example-kernels.md).
 template <Semantics M, Scope C>
 GANTRY_INLINE void mbarrier_arrive(SemanticsTag<M>, ScopeTag<C>, space_cluster_t, std::uint64_t* remote,
                                    std::uint32_t count, [[maybe_unused]] Site site = Site::here()) {
@@ -269,7 +269,7 @@ GANTRY_INLINE std::uint32_t mbarrier_pending_count(std::uint64_t state) {
       {.barrier = barrier, .parity = parity, .kind = sim::WaitKind::how, .semantics = M, .scope = C}, site)
 #endif
 
-// Looks once.
+// Tests once; does not wait.
 template <Semantics M, Scope C>
 GANTRY_INLINE bool mbarrier_test_wait(SemanticsTag<M>, ScopeTag<C>, std::uint64_t* barrier, std::uint64_t state,
                                       [[maybe_unused]] Site site = Site::here()) {
@@ -292,8 +292,8 @@ GANTRY_INLINE bool mbarrier_test_wait_parity(std::uint64_t* barrier, std::uint32
   return mbarrier_test_wait_parity(sem_acquire, scope_cta, barrier, parity, site);
 }
 
-// May wait for a while, `nanoseconds` at most where they are given, and may return false although the phase will
-// complete: a time limit passed. On the simulated machine it is a random one.
+// May suspend the thread up to a time limit, `nanoseconds` where they are given, and may return false although the
+// phase will complete. The limit of the simulated SM is random.
 template <Semantics M, Scope C>
 GANTRY_INLINE bool mbarrier_try_wait(SemanticsTag<M>, ScopeTag<C>, std::uint64_t* barrier, std::uint64_t state,
                                      [[maybe_unused]] Site site = Site::here()) {
@@ -349,8 +349,8 @@ GANTRY_INLINE bool mbarrier_try_wait_parity(std::uint64_t* barrier, std::uint32_
 #undef GANTRY_WAIT_BY_STATE
 #undef GANTRY_WAIT_BY_PARITY
 
-// Blocks until the phase with this parity is complete. A barrier in its first phase counts parity 1 as complete, which
-// is how a producer finds every slot empty at the start.
+// Blocks until the phase with this parity is complete. A barrier in its first phase counts parity 1 as complete, so a
+// producer that starts with parity 1 finds every stage empty.
 template <Semantics M, Scope C>
 GANTRY_INLINE void wait(SemanticsTag<M> sem, ScopeTag<C> scope, std::uint64_t* barrier, std::uint32_t parity,
                         [[maybe_unused]] Site site = Site::here()) {

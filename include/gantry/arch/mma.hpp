@@ -1,4 +1,4 @@
-// Matrix products of one warp: `mma.sync` of 16 x 8 x K, and the rows that `ldmatrix` is given to fill its operands.
+// Warp-level MMA: `mma.sync` of 16 x 8 x K, and the rows that `ldmatrix` is given to fill its operands.
 //
 // An operation is a type: `MmaOp<K, D, A, B>`, or one derived from it that saturates. Every lane of the warp brings its
 // registers, and D = A B + C is complete when the call returns. With e = 32 / bits of an element, lane l holds
@@ -33,7 +33,7 @@
 
 namespace gantry::arch {
 
-// Whether Hopper has the product of 16 x 8 x K.
+// True if sm_90 has the instruction of 16 x 8 x K.
 GANTRY_HD constexpr bool mma_exists(int k, MmaType d, MmaType a, MmaType b) {
   const bool wide = d == MmaType::f32;
   if (is_int8(a) && is_int8(b)) return d == MmaType::s32 && (k == 16 || k == 32);
@@ -59,7 +59,7 @@ struct MmaOp {
 template <class Op>
 using MmaRegister = typename detail::AccumulatorRegister<Op::kD>::type;
 
-// Which row of an operand's tile a lane names to `ldmatrix`, and how many bytes into it.
+// The row of an operand's tile whose address a lane passes to `ldmatrix`, and the byte within it.
 struct MatrixRow {
   std::uint32_t row, byte;
 };

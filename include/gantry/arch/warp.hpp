@@ -1,4 +1,4 @@
-// Lanes of a warp talking to each other: shuffles, votes, matches, reductions, and `syncwarp`, which alone orders
+// Operations among the lanes of a warp: shuffles, votes, matches, reductions, and `syncwarp`, the only one that orders
 // memory.
 //
 // Every lane of `mask` calls the same function with the same mask. Shuffles stay within groups of `width` lanes, a

@@ -1,8 +1,8 @@
-// Warpgroup matrix products: `wgmma.mma_async` at every N and type that Hopper has, its fences and groups, and the
-// descriptor of an operand in shared memory.
+// Warpgroup MMA: `wgmma.mma_async` at every N and type of sm_90a, its fences and groups, and the matrix descriptor of
+// an operand in shared memory.
 //
 // An operation is a type: `WgmmaOp<N, D, A, B>`, or one derived from it that changes a major or a sign. Accumulators
-// are a type of their own: between the first product and the wait that covers the last one they may not be touched.
+// are a type of their own: between the first wgmma and the wait that covers the last one they must not be accessed.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline float product(std::uint64_t a, std::uint64_t b) {
@@ -30,7 +30,7 @@
 
 namespace gantry::arch {
 
-// Whether Hopper has the product: which types meet, and at which N.
+// True if sm_90a has the instruction: which types, at which N.
 GANTRY_HD constexpr bool wgmma_exists(int n, MmaType d, MmaType a, MmaType b) {
   if (n < 8 || n > 256 || n % 8 != 0) return false;
   if (is_int8(a) && is_int8(b)) return d == MmaType::s32 && (n <= 24 || n % 16 == 0);
@@ -49,7 +49,7 @@ struct WgmmaOp {
   static constexpr MmaType kD = D, kA = A, kB = B;
   static constexpr int kScaleA = 1, kScaleB = 1;                  // -1 negates the operand
   static constexpr Major kMajorA = Major::k, kMajorB = Major::k;  // mn only for 16-bit operands in shared memory
-  static constexpr bool kSaturate = false;                        // integer sums clamp instead of wrapping
+  static constexpr bool kSaturate = false;                        // integer accumulators saturate instead of wrapping
   static constexpr int kRegisters = N * mma_bits(D) / 64;         // per thread; f16 comes in pairs
 };
 
@@ -141,7 +141,7 @@ GANTRY_INLINE void wgmma_commit_group([[maybe_unused]] Site site = Site::here())
 #endif
 }
 
-// Until at most N of the warpgroup's newest groups are unfinished.
+// Waits until at most N of the warpgroup's newest groups are pending.
 template <int N>
 GANTRY_INLINE void wgmma_wait_group(n32_t<N>, [[maybe_unused]] Site site = Site::here()) {
 #if GANTRY_ON_DEVICE
