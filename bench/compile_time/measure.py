@@ -107,15 +107,13 @@ using Kernel = gantry::EpilogueKernel<Config>;
 """
 FUSED_PRODUCT = """
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/cooperative.hpp>
-#include <gantry/gemm/fused_epilogue.hpp>
-struct BiasGelu : gantry::FusedElements {
-  static constexpr int kEpiN = 32;
+#include <gantry/gemm/types.hpp>
+struct BiasGelu {
+  static constexpr gantry::GemmOptions options{
+      .schedule = gantry::GemmSchedule::cooperative, .epilogue = {.epi_n = 32, .stages_c = 2, .stages_d = 2}};
   static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
-  using Functions = gantry::fusion::UserFunctions<>;
 };
-using Epilogue = gantry::FusedEpilogue<gantry::CooperativeConfig, BiasGelu>;
-using Kernel = gantry::CooperativeGemm<gantry::CooperativeConfig, Epilogue>;
+using Kernel = gantry::GemmTypes<BiasGelu>::Kernel;
 """
 GEMM = """
 #include <gantry/epilogue/fusion/parse.hpp>

@@ -11,11 +11,10 @@
 #include <string>
 #include <vector>
 
-#include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/device.hpp>
-#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/planner.hpp>
 
 #include "cublaslt.hpp"
 #include "race.hpp"
@@ -28,16 +27,13 @@ using bench::CublasLt;
 using bench::encode;
 using bench::median;
 
-template <int M, int N, int ClusterM, int ClusterN, int Stages>
-struct Tiles : CooperativeConfig {
-  static constexpr int kTileM = M, kTileN = N, kTileWarpgroups = M / 64;
-  static constexpr int kClusterM = ClusterM, kClusterN = ClusterN, kStages = Stages;
-};
-template <int Columns>
-struct Copied : FusedElements {
-  static constexpr int kEpiN = Columns;
-  static constexpr fusion::Graph graph = fusion::graph("d = acc");
-  using Functions = fusion::UserFunctions<>;
+template <int M, int N, int ClusterM, int ClusterN, int Stages, int Columns>
+struct Tiles {
+  static constexpr GemmOptions options{.tile = {M, N},
+                                       .cluster = {ClusterM, ClusterN},
+                                       .stages = Stages,
+                                       .schedule = GemmSchedule::cooperative,
+                                       .epilogue = {.epi_n = Columns, .stages_c = 2, .stages_d = 2}};
 };
 
 struct Matrix {
@@ -71,37 +67,39 @@ struct Contestant {
 };
 
 // As the schedule decides, whole tiles, and several numbers of parts that fit.
-template <class Config, int Columns>
+template <class Spec>
 void add(std::vector<Contestant>& all, const Problem& p, unsigned char* workspace, const std::string& name) {
-  using Epilogue = FusedEpilogue<Config, Copied<Columns>>;
-  using Kernel = CooperativeGemm<Config, Epilogue>;
-  typename Epilogue::Arguments arguments;
-  arguments.d = {p.d.data, p.size.n, 0};
-  const auto epilogue =
-      to_underlying_arguments<typename Epilogue::Part>({p.size.m, p.size.n, p.size.k, 1}, arguments, encode);
+  using Kernel = typename GemmTypes<Spec>::Kernel;
+  const GemmDesign& design = detail::HostDesign<Spec>::value;
+  const fusion::FusionArguments none(GemmTypes<Spec>::graph);
+  const int clusters = detail::clusters_held<Kernel>();
+  const auto enter = [&](const TileSchedule* schedule, const std::string& how) {
+    for (const bool dependent : {false, true}) {
+      const GemmInputs inputs{{p.size.m, p.size.n, p.size.k}, p.a.data, p.b.data, {}, p.d.data, none, dependent};
+      GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = clusters, .may_split = true}, kH200);
+      if (schedule != nullptr) plan.schedule = *schedule;
+      plan.config = launch_config_of(design, plan.schedule);
+      plan.config.dependent = dependent;
+      plan.needs.sums = 1;
+      typename Kernel::Params params{};
+      write_parameters(design, inputs, plan, workspace, encode, reinterpret_cast<unsigned char*>(&params));
+      all.push_back(
+          {name + ", " + how + (dependent ? ", dependent" : ""), bench::launches<Kernel>(params, plan.config), {}});
+    }
+  };
   GemmProblem problem;
-  problem.a = p.a.data;
-  problem.b = p.b.data;
   problem.m = p.size.m;
   problem.n = p.size.n;
   problem.k = p.size.k;
-  problem.workspace = workspace;
-  const int clusters = detail::clusters_held<Kernel>();
-  auto params = Kernel::make_params(problem, epilogue, clusters * Kernel::kCluster, encode);
-  const auto enter = [&](const std::string& how) {
-    for (const bool dependent : {false, true}) {
-      all.push_back(
-          {name + ", " + how + (dependent ? ", dependent" : ""), bench::launches<Kernel>(params, dependent), {}});
-    }
-  };
-  enter("as planned: " + std::to_string(params.schedule.parts) + " parts");
-  params.schedule = make_tile_schedule(params.schedule, clusters, false);
-  enter("whole");
-  const int tiles = params.schedule.tiles();
-  for (const int parts : {2, 3, 4, 6, 8, 12, 16}) {
-    if (parts * tiles > clusters || parts > params.schedule.k_steps) break;
-    params.schedule = with_parts(params.schedule, parts);
-    enter(std::to_string(parts) + " parts");
+  TileSchedule schedule = schedule_of(design, problem, {.clusters = clusters, .may_split = true});
+  enter(nullptr, "as planned: " + std::to_string(schedule.parts) + " parts");
+  schedule = schedule_of(design, problem, {.clusters = clusters});
+  enter(&schedule, "whole");
+  const int tiles = schedule.tiles();
+  for (const int parts : {2, 3, 4, 6, 8, 10, 12, 16}) {
+    if (parts * tiles > clusters || parts > schedule.k_steps) break;
+    const TileSchedule shared = with_parts(schedule, parts);
+    enter(&shared, std::to_string(parts) + " parts");
   }
 }
 
@@ -137,7 +135,8 @@ int main(int argc, char** argv) {
   bench::Sizes sizes;
   for (int i = 1; i < argc; ++i) sizes.add(argv[i]);
   const std::vector<int> numbers = sizes.or_else({128, 4096, 4096, 64, 4096, 4096, 128, 8192, 8192, 256, 256, 16384});
-  const std::size_t workspace_bytes = Handover<CooperativeConfig>::workspace_bytes(device.multiProcessorCount);
+  const std::size_t workspace_bytes =
+      split_workspace_bytes(make_gemm_design({}, fusion::graph("d = acc")), device.multiProcessorCount);
   unsigned char* workspace = nullptr;
   check(cudaMalloc(&workspace, workspace_bytes), "allocating the workspace");
   check(cudaMemset(workspace, 0, workspace_bytes), "clearing the workspace");
@@ -149,11 +148,12 @@ int main(int argc, char** argv) {
     std::vector<Contestant> all{{"cuBLASLt", [&vendor] { vendor.run(nullptr); }, {}}};
     vendor.run(nullptr);
     const std::vector<bf16> reference = p.d.values();
-    add<Tiles<64, 32, 1, 1, 16>, 32>(all, p, workspace, "64x32 1x1");
-    add<Tiles<64, 64, 1, 1, 12>, 64>(all, p, workspace, "64x64 1x1");
-    add<Tiles<64, 64, 1, 2, 12>, 64>(all, p, workspace, "64x64 1x2");
-    add<Tiles<64, 64, 2, 1, 12>, 64>(all, p, workspace, "64x64 2x1");
-    add<Tiles<64, 128, 2, 1, 8>, 64>(all, p, workspace, "64x128 2x1");
+    add<Tiles<64, 32, 1, 1, 16, 32>>(all, p, workspace, "64x32 1x1");
+    add<Tiles<64, 64, 1, 1, 12, 64>>(all, p, workspace, "64x64 1x1");
+    add<Tiles<64, 64, 1, 2, 12, 64>>(all, p, workspace, "64x64 1x2");
+    add<Tiles<64, 64, 2, 1, 12, 64>>(all, p, workspace, "64x64 2x1");
+    add<Tiles<64, 128, 2, 1, 8, 64>>(all, p, workspace, "64x128 2x1");
+    add<Tiles<128, 64, 1, 1, 8, 64>>(all, p, workspace, "128x64 1x1");
     for (const Contestant& c : all) {
       if (!is_right(p, c, reference)) return 1;
     }

@@ -9,10 +9,29 @@ namespace {
 
 constexpr Job kJob = static_cast<Job>(GANTRY_JOB);
 
-template <int Stages, int... epilogue>
-using Cooperative = Entry<kJob, CooperativeGemm, Together<256, Stages, 2>, epilogue...>;
-template <int Warpgroups, int TileN, int Stages, int... epilogue>
-using Pingpong = Entry<kJob, PingpongGemm, Alternating<Warpgroups, TileN, Stages, 2>, epilogue...>;
+template <int TileM, int TileN, int Stages, int ClusterM, int ClusterN, int Warpgroups, int... staging>
+struct InTurn : OfJob<kJob> {
+  static constexpr GemmOptions options = OfJob<kJob>::with({.tile = {TileM, TileN},
+                                                            .cluster = {ClusterM, ClusterN},
+                                                            .stages = Stages,
+                                                            .schedule = GemmSchedule::pingpong,
+                                                            .warpgroups = Warpgroups},
+                                                           {staging...});
+};
+template <int Stages, int... staging>
+struct Together : OfJob<kJob> {
+  static constexpr GemmOptions options = OfJob<kJob>::with(
+      {.tile = {128, 256}, .cluster = {2, 1}, .stages = Stages, .schedule = GemmSchedule::cooperative}, {staging...});
+};
+
+template <class Spec>
+struct Named : Entry<Spec> {
+  explicit Named(const char* name) : Entry<Spec>(kJob, name) {}
+};
+template <int Stages, int... staging>
+using Cooperative = Named<Together<Stages, staging...>>;
+template <int Warpgroups, int TileN, int Stages, int... staging>
+using Pingpong = Named<InTurn<128, TileN, Stages, 2, 1, Warpgroups, staging...>>;
 
 #if GANTRY_JOB == 0
 #if GANTRY_ENTERS(0)

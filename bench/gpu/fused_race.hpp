@@ -2,7 +2,7 @@
 // units of their own (fused_entrants.cu, gemm_entrants.cu), so that they compile side by side; fused.cu and gemm.cu run
 // them against cuBLASLt.
 //
-//   const Entry<Job::plain, PingpongGemm, Alternating<2, 192, 4, 2>, 64, 1, 2> entry("alternating 128x192");
+//   const Entry<Spec> entry(Job::plain, "alternating 128x192");  // Spec has options and a graph
 #pragma once
 
 #include <cstdio>
@@ -11,12 +11,10 @@
 #include <vector>
 
 #include <gantry/arch/launch.hpp>
-#include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/cooperative.hpp>
-#include <gantry/gemm/fused_epilogue.hpp>
-#include <gantry/gemm/pingpong.hpp>
-#include <gantry/tma/encode.hpp>
+#include <gantry/gemm/arguments.hpp>
+#include <gantry/gemm/device.hpp>
+#include <gantry/gemm/planner.hpp>
 
 #include "jobs.hpp"
 #include "problem.hpp"
@@ -41,22 +39,21 @@ inline std::vector<Contestant>& contestants() {
   return all;
 }
 
-template <int TileN, int Stages, int ClusterM>
-struct Together : CooperativeConfig {
-  static constexpr int kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
-};
-template <int Warpgroups, int TileN, int Stages, int ClusterM>
-struct Alternating : PingpongConfig {
-  static constexpr int kAlternating = Warpgroups, kTileN = TileN, kStages = Stages, kClusterM = ClusterM;
+// Columns and rows of a subtile, buffers of C and D.
+struct Staging {
+  int columns, stages_c, stages_d;
+  bool reuse = false;
+  int rows = 64;
 };
 
-template <Job kJob, int EpiN, int StagesC, int StagesD, bool Reuse, int EpiM>
-struct Fusion : FusedElements {
-  static constexpr ElementType kC = kJob == Job::c ? ElementType::bf16 : ElementType::void_;
-  static constexpr int kEpiM = EpiM, kEpiN = EpiN, kStagesC = StagesC, kStagesD = StagesD;
-  static constexpr bool kReuse = Reuse;
+template <Job kJob>
+struct OfJob {
   static constexpr fusion::Graph graph = fusion::graph(expression_of(kJob));
-  using Functions = fusion::UserFunctions<>;
+  static constexpr GemmOptions with(GemmOptions o, const Staging& s) {
+    if (kJob == Job::c) o.c = ElementType::bf16;
+    o.epilogue = {s.columns, s.stages_c, s.stages_d, s.reuse ? Choice::yes : Choice::no, s.rows};
+    return o;
+  }
 };
 
 inline TmaDescriptor encode(const TmaDescriptorParams& params) {
@@ -66,21 +63,8 @@ inline TmaDescriptor encode(const TmaDescriptorParams& params) {
   std::exit(1);
 }
 
-// A and B; D belongs to the epilogue.
-inline GemmProblem product_of(const Problem& p) {
-  GemmProblem problem;
-  problem.a = p.a;
-  problem.b = p.b;
-  problem.m = p.m;
-  problem.n = p.n;
-  problem.k = p.k;
-  return problem;
-}
-
 template <class Kernel>
-std::function<void()> launches(const typename Kernel::Params& params, bool dependent) {
-  LaunchConfig config = Kernel::launch_config(params);
-  config.dependent = dependent;
+std::function<void()> launches(const typename Kernel::Params& params, const LaunchConfig& config) {
   return [params, config] {
     const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
     if (result) return;
@@ -89,29 +73,25 @@ std::function<void()> launches(const typename Kernel::Params& params, bool depen
   };
 }
 
-template <Job kJob, template <class, class> class Gemm, class C, class F>
+// Parameters that are made once, launched again and again.
+template <class Spec>
 std::function<void()> prepare(const Problem& p, bool dependent) {
-  using Epilogue = FusedEpilogue<C, F>;
-  using Kernel = Gemm<C, Epilogue>;
-  static_assert(sizeof(typename Kernel::Storage) <= 232448);
-  typename Epilogue::Arguments arguments;
-  arguments.c = {p.c, p.n, 0};
-  arguments.d = {p.d, p.n, 0};
-  if constexpr (kJob >= Job::bias_gelu) arguments.fusion["bias"] = p.bias;
-  if constexpr (kJob == Job::bias_gelu_aux) arguments.fusion["aux"] = p.aux;
-  const EpilogueProblem shape{p.m, p.n, p.k, 1};
-  const auto epilogue = to_underlying_arguments<typename Epilogue::Part>(shape, arguments, encode);
-  constexpr int kCluster = C::kClusterM * C::kClusterN;
-  return launches<Kernel>(Kernel::make_params(product_of(p), epilogue, p.processors / kCluster * kCluster, encode),
-                          dependent);
+  using Kernel = typename GemmTypes<Spec>::Kernel;
+  const GemmDesign& design = gantry::detail::HostDesign<Spec>::value;
+  fusion::FusionArguments fusion(GemmTypes<Spec>::graph);
+  if (fusion.graph().count(fusion::ArgumentKind::row) > 0) fusion["bias"] = p.bias;
+  if (fusion.graph().count(fusion::ArgumentKind::aux_out) > 0) fusion["aux"] = p.aux;
+  const GemmInputs inputs{{p.m, p.n, p.k}, p.a, p.b, p.c, p.d, fusion, dependent};
+  const GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = p.processors / Kernel::kCluster}, kH200);
+  typename Kernel::Params params{};
+  write_parameters(design, inputs, plan, nullptr, encode, reinterpret_cast<unsigned char*>(&params));
+  return launches<Kernel>(params, plan.config);
 }
 
-template <Job kJob, template <class, class> class Gemm, class C, int EpiN, int StagesC, int StagesD, bool Reuse = false,
-          int EpiM = 64>
+// A specification that races in a job.
+template <class Spec>
 struct Entry {
-  explicit Entry(const char* name) {
-    contestants().push_back({kJob, name, prepare<kJob, Gemm, C, Fusion<kJob, EpiN, StagesC, StagesD, Reuse, EpiM>>});
-  }
+  Entry(Job job, const char* name) { contestants().push_back({job, name, prepare<Spec>}); }
 };
 
 }  // namespace gantry::bench

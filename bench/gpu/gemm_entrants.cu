@@ -10,37 +10,40 @@ namespace {
 
 constexpr Job kJob = static_cast<Job>(GANTRY_JOB);
 
-template <int TileM, int TileN, int Stages, int ClusterM, int ClusterN>
-struct InTurn : PingpongConfig {
-  static constexpr int kTileM = TileM, kTileN = TileN, kStages = Stages, kClusterM = ClusterM, kClusterN = ClusterN;
+template <int TileM, int TileN, int Stages, int ClusterM, int ClusterN, int Warpgroups, int... staging>
+struct InTurn : OfJob<kJob> {
+  static constexpr GemmOptions options = OfJob<kJob>::with({.tile = {TileM, TileN},
+                                                            .cluster = {ClusterM, ClusterN},
+                                                            .stages = Stages,
+                                                            .schedule = GemmSchedule::pingpong,
+                                                            .warpgroups = Warpgroups},
+                                                           {staging...});
 };
-template <int Stages>
-struct OnOneTile : CooperativeConfig {
-  static constexpr int kStages = Stages;
+template <int Stages, int... staging>
+struct Together : OfJob<kJob> {
+  static constexpr GemmOptions options = OfJob<kJob>::with(
+      {.tile = {128, 256}, .cluster = {2, 1}, .stages = Stages, .schedule = GemmSchedule::cooperative}, {staging...});
 };
 
-template <int Stages, int... epilogue>
-using Cooperative = Entry<kJob, CooperativeGemm, OnOneTile<Stages>, epilogue...>;
-template <int Stages, int... epilogue>
-using Wide = Entry<kJob, PingpongGemm, InTurn<128, 192, Stages, 2, 1>, epilogue...>;
-template <int Stages, int... epilogue>
-using Tall = Entry<kJob, PingpongGemm, InTurn<192, 128, Stages, 1, 2>, epilogue...>;
+template <class Spec>
+struct Named : Entry<Spec> {
+  explicit Named(const char* name) : Entry<Spec>(kJob, name) {}
+};
+template <int Stages, int... staging>
+using Cooperative = Named<Together<Stages, staging...>>;
+template <int Stages, int... staging>
+using Wide = Named<InTurn<128, 192, Stages, 2, 1, 2, staging...>>;
+template <int Stages, int... staging>
+using Tall = Named<InTurn<192, 128, Stages, 1, 2, 2, staging...>>;
 
 #if GANTRY_JOB == 0
 #if GANTRY_ENTERS(0)
-// Stores a tile behind the products of the next.
-struct Deferred {
-  explicit Deferred(const char* name) { contestants().push_back({kJob, name, prepare}); }
-
-  static std::function<void()> prepare(const Problem& p, bool dependent) {
-    using Kernel = CooperativeGemm<CooperativeConfig>;
-    GemmProblem problem = product_of(p);
-    problem.d = p.d;
-    return launches<Kernel>(Kernel::make_params(problem, p.processors / Kernel::kCluster * Kernel::kCluster, encode),
-                            dependent);
-  }
+// Overlaps the store of a tile with the next.
+struct Plain : OfJob<kJob> {
+  static constexpr GemmOptions options{
+      .tile = {128, 256}, .cluster = {2, 1}, .stages = 4, .schedule = GemmSchedule::cooperative};
 };
-const Deferred entry0("together 128x256 s4 2x1 deferred");
+const Named<Plain> entry0("together 128x256 s4 2x1 overlapped");
 #endif
 #if GANTRY_ENTERS(1)
 const Cooperative<4, 128, 1, 1> entry1("together 128x256 s4 2x1 E128 D1");

@@ -55,14 +55,15 @@ int write(const std::string& folder, const Elements& x, const Epilogue& epilogue
   if (graph.uses_source()) workload.c = x.d;
   workload.m = workload.n = 8192;
   int count = 0;
-  for (GemmOptions candidate : gemm_candidates(workload)) {
+  for (GemmOptions candidate : gemm_requests(workload)) {
     candidate.promote = x.promote;
     if (!problems(candidate).empty()) continue;
     std::set<std::string> sources;  // of every K
     for (const int k : {64, 8192}) {
       workload.k = k;
-      const GemmOptions o = staged_for(candidate, graph, workload);
-      if (estimate(workload, o, epilogue_cost(graph, workload.c), {}).spills) continue;
+      const GemmDesign design = make_gemm_design(staged_for(candidate, graph, workload), graph);
+      if (!design.ok() || estimate(workload, design, epilogue_cost(graph, workload.c), {}).spills) continue;
+      const GemmOptions& o = design.options;
       const std::string name = std::string(to_text(o).c_str()) + " " + epilogue.name + " k" + std::to_string(k);
       const std::string source = runtime::gemm_source({.options = o, .expression = epilogue.expression});
       if (!sources.insert(source).second) continue;

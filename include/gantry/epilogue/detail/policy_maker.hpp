@@ -348,7 +348,7 @@ class PolicyMaker {
 
   GANTRY_HD constexpr TmaPlan plan(const EpilogueOperand& x, TmaOp op) const {
     const Int given = Int::unknown();
-    const Layout gmem = x.im2col() ? make_layout(make_shape(given, given), make_stride(given, _1))
+    const Layout gmem = x.im2col() ? make_layout(make_shape(given, given), make_stride(given, Int::fixed(1)))
                                    : Layout(make_shape(given, given, given), x.gmem_stride);
     TmaPlan planned =
         plan_structure({.op = op,
