@@ -10,6 +10,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/choice.hpp>
+#include <gantry/gemm/tuning.hpp>
 
 namespace gantry {
 namespace {
@@ -341,18 +342,17 @@ TEST(Tuning, DecidesWhereItHasTheProductOnThisGpu) {
   TuningFile tuning;
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);
-  q.device_name = "NVIDIA H200";
-  q.tuning = &tuning;
   tuning.set({q.workload, "NVIDIA H200", "128x192x64 pingpong 2x1 bf16", 0.1712});
+  q.tuned = tuning.find(q.workload, "NVIDIA H200");
   const GemmChoice choice = choose(q, {kPair, kInTurn});
   EXPECT_EQ(choice.index, 1);
   EXPECT_THAT(choice.why.front(),
               testing::MatchesRegex("The tuning file has 128x192x64 pingpong 2x1 bf16 for 4096 x 4096 x 4096 on NVIDIA "
                                     "H200: 0\\.171 ms were measured; the model expects 0\\.[0-9]+ ms\\."));
-  q.device_name = "NVIDIA H100";
+  q.tuned = tuning.find(q.workload, "NVIDIA H100");
   EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
-  q.device_name = "NVIDIA H200";
   q.workload.epilogue = "d = relu(acc)";
+  q.tuned = tuning.find(q.workload, "NVIDIA H200");
   EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
 }
 
@@ -360,8 +360,8 @@ TEST(Tuning, IsLeftAsideWithASentenceWhereItNamesWhatIsNotThere) {
   TuningFile tuning;
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);
-  q.tuning = &tuning;
   tuning.set({q.workload, "", "the fast one", 0});
+  q.tuned = tuning.find(q.workload, "");
   const GemmChoice choice = choose(q, {kPair, kInTurn});
   EXPECT_EQ(choice.index, 0);
   EXPECT_EQ(choice.why.back(), "The tuning file names \"the fast one\", which is not among the candidates.");

@@ -10,13 +10,22 @@
 
 #include <gantry/config.hpp>
 
-#if !GANTRY_ON_DEVICE
-#include <cmath>
-#endif
-
 namespace gantry::arch {
 
 inline constexpr float kLog2e = 1.4426950408889634f;
+
+// As <cmath> has them, without that header: it takes longer to read than all that plans and chooses a GEMM.
+#if GANTRY_ON_DEVICE
+#define GANTRY_X(name, builtin) ::name
+#else
+#define GANTRY_X(name, builtin) builtin
+#endif
+GANTRY_INLINE float fabsf(float x) { return GANTRY_X(fabsf, __builtin_fabsf)(x); }
+GANTRY_INLINE float sqrtf(float x) { return GANTRY_X(sqrtf, __builtin_sqrtf)(x); }
+GANTRY_INLINE float rintf(float x) { return GANTRY_X(rintf, __builtin_rintf)(x); }
+GANTRY_INLINE float fminf(float a, float b) { return GANTRY_X(fminf, __builtin_fminf)(a, b); }
+GANTRY_INLINE float fmaxf(float a, float b) { return GANTRY_X(fmaxf, __builtin_fmaxf)(a, b); }
+#undef GANTRY_X
 
 // 2^x. Relative error at most 2^-22; subnormal results are kept.
 GANTRY_INLINE float ex2_approx(float x) {
@@ -25,7 +34,7 @@ GANTRY_INLINE float ex2_approx(float x) {
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return static_cast<float>(std::exp2(static_cast<double>(x)));
+  return static_cast<float>(__builtin_exp2(static_cast<double>(x)));
 #endif
 }
 
@@ -36,7 +45,7 @@ GANTRY_INLINE float lg2_approx(float x) {
   asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return static_cast<float>(std::log2(static_cast<double>(x)));
+  return static_cast<float>(__builtin_log2(static_cast<double>(x)));
 #endif
 }
 
@@ -47,7 +56,7 @@ GANTRY_INLINE float tanh_approx(float x) {
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return static_cast<float>(std::tanh(static_cast<double>(x)));
+  return static_cast<float>(__builtin_tanh(static_cast<double>(x)));
 #endif
 }
 
@@ -69,7 +78,7 @@ GANTRY_INLINE float rsqrt_approx(float x) {
   asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x)));
+  return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
 #endif
 }
 
@@ -80,8 +89,8 @@ GANTRY_INLINE float max_nan(float a, float b) {
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 #else
-  if (std::isnan(a) || std::isnan(b)) return NAN;
-  return a > b || (a == b && !std::signbit(a)) ? a : b;
+  if (__builtin_isnan(a) || __builtin_isnan(b)) return __builtin_nanf("");
+  return a > b || (a == b && !__builtin_signbit(a)) ? a : b;
 #endif
 }
 GANTRY_INLINE float min_nan(float a, float b) {
@@ -90,8 +99,8 @@ GANTRY_INLINE float min_nan(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 #else
-  if (std::isnan(a) || std::isnan(b)) return NAN;
-  return a < b || (a == b && std::signbit(a)) ? a : b;
+  if (__builtin_isnan(a) || __builtin_isnan(b)) return __builtin_nanf("");
+  return a < b || (a == b && __builtin_signbit(a)) ? a : b;
 #endif
 }
 

@@ -78,7 +78,7 @@ inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const G
   o.cluster = open.options.cluster;
   o.schedule = open.options.schedule;
   o.warpgroups = open.options.warpgroups;
-  const auto parts = [](std::int64_t all, int part) { return std::ceil(static_cast<double>(all) / part); };
+  const auto parts = [](std::int64_t all, int part) { return __builtin_ceil(static_cast<double>(all) / part); };
   const double tiles = static_cast<double>(w.l) * parts(w.m, o.tile.m) * parts(w.n, o.tile.n);
   const bool overlaps = open.store == GemmStore::overlapped && w.k >= arch.threshold.overlapped_store_k &&
                         tiles > arch.sms && o.tile.m == 128 && o.epilogue == GemmEpilogueOptions{};

@@ -13,8 +13,6 @@
 //     const std::string why = choice.explanation();  // "The model chooses 128x256x64 cooperative 2x1 bf16 ..."
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -28,9 +26,8 @@ struct GemmQuestion {
   GemmWorkload workload{};
   GemmEpilogueCost epilogue{};
   Architecture device = kH200;
-  std::string device_name{};           // as the tuning file has it
   bool workspace = true;               // tiles may be shared by clusters
-  const TuningFile* tuning = nullptr;  // none: the model alone
+  const TuningEntry* tuned = nullptr;  // what a tuning file has for it (TuningFile::find); none: the model alone
   std::string asked{};                 // a configuration's name; empty: whichever is best
 };
 
@@ -56,7 +53,7 @@ inline std::string number(double value, const char* unit) {
   std::snprintf(text, sizeof text, "%.3g %s", value, unit);
   return text;
 }
-inline std::string rounded(double value) { return std::to_string(std::llround(value)); }
+inline std::string rounded(double value) { return std::to_string(__builtin_llround(value)); }
 inline std::string percent(double part) { return rounded(100 * part) + " %"; }
 inline std::string count(long long n, const char* one) { return std::to_string(n) + " " + one + (n == 1 ? "" : "s"); }
 
@@ -131,12 +128,12 @@ class Choosing {
       return made(asked, name(asked) + " was asked for " + sizes_of(w) + ": about " + time(asked) + ".");
     }
     std::string note;
-    if (const TuningEntry* entry = q_.tuning == nullptr ? nullptr : q_.tuning->find(w, q_.device_name)) {
+    if (const TuningEntry* entry = q_.tuned) {
       const int tuned = find(entry->configuration);
       if (tuned >= 0) {
         const std::string measured =
             entry->milliseconds > 0 ? ": " + number(entry->milliseconds, "ms") + " were measured" : std::string();
-        return made(tuned, "The tuning file has " + name(tuned) + " for " + sizes_of(w) + " on " + q_.device_name +
+        return made(tuned, "The tuning file has " + name(tuned) + " for " + sizes_of(w) + " on " + entry->device +
                                measured + "; the model expects " + time(tuned) + ".");
       }
       note = "The tuning file names \"" + entry->configuration + "\", which is not among the candidates.";
@@ -168,7 +165,10 @@ class Choosing {
     for (auto at = order_.begin(); at != order_.end() && cost(*at).cycles <= kEqual * cost(order_[0]).cycles; ++at) {
       if (cost(*at).spills == cost(order_[0]).spills && *at < *first) first = at;
     }
-    if (first != order_.end()) std::rotate(order_.begin(), first, first + 1);
+    if (first == order_.end()) return;
+    const int moved = *first;
+    order_.erase(first);
+    order_.insert(order_.begin(), moved);
   }
 
   static bool comes_before(const GemmCost& x, const GemmCost& y) {
@@ -232,7 +232,7 @@ class Choosing {
     const double ratio = cost(choice.next).milliseconds / choice.cost.milliseconds;
     const std::string other = name(choice.next) + ": about " + time(choice.next) + ", ";
     char difference[32];
-    std::snprintf(difference, sizeof difference, "%.1f %%", 100 * std::fabs(ratio - 1));
+    std::snprintf(difference, sizeof difference, "%.1f %%", 100 * __builtin_fabs(ratio - 1));
     if (ratio * kEqual >= 1 && ratio < 1) return "As good is " + other + difference + " less.";
     if (ratio < 1) return "The model would choose " + other + difference + " less.";
     return "The next best is " + other + difference + " more.";

@@ -17,10 +17,8 @@
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
-#include <cmath>
-
 #include <gantry/gemm/design.hpp>
-#include <gantry/gemm/tuning.hpp>
+#include <gantry/gemm/workload.hpp>
 
 namespace gantry {
 
@@ -56,7 +54,7 @@ namespace detail {
 // Of two that go on at the same time.
 inline double together(double x, double y, double sharpness) {
   const double longer = x > y ? x : y, shorter = x > y ? y : x;
-  return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, sharpness), 1 / sharpness) : 0;
+  return longer > 0 ? longer * __builtin_pow(1 + __builtin_pow(shorter / longer, sharpness), 1 / sharpness) : 0;
 }
 
 class GemmEstimate {
@@ -103,7 +101,7 @@ class GemmEstimate {
     c_.memory = l * (operands + stored) / d_.dram_rate * d_.clock;
   }
 
-  static bool fills_lines(double row) { return std::fmod(row, 128) == 0; }
+  static bool fills_lines(double row) { return __builtin_fmod(row, 128) == 0; }
 
   // Whether a stage that comes round still holds its part of B.
   bool keeps_b(const TileSchedule& schedule) const {
@@ -169,7 +167,7 @@ class GemmEstimate {
       c_.handover = l_.split_handover + sums + (parts - 1) * (sums > l_.split_add ? sums : l_.split_add);
       if (schedule.parts == 1) c_.handover += l_.uneven_split_steps * c_.step;
       const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
-      c_.work = std::ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
+      c_.work = __builtin_ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
     }
     const double unhurried = l_.launch + together(c_.work, c_.memory);
     const double multiplied = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps * o_.tile.m * o_.tile.n *

@@ -21,6 +21,7 @@
 
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/plan.hpp>
+#include <gantry/gemm/tuning.hpp>
 
 namespace gantry {
 
@@ -88,8 +89,7 @@ class GemmSet {
     q.workload.epilogue = fusion::print(args.fusion.graph(), typename GemmTypes<First>::Functions{}).c_str();
     q.epilogue = epilogue_cost(args.fusion.graph(), o.c);
     q.device = device.arch;
-    q.device_name = preference.device_name;
-    q.tuning = preference.tuning;
+    if (preference.tuning != nullptr) q.tuned = preference.tuning->find(q.workload, preference.device_name);
     q.asked = preference.asked;
     return gantry::choose(q, candidates());
   }

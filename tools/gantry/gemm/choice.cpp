@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <gantry/gemm/tuning.hpp>
+
 namespace gantry::tool {
 
 namespace {
@@ -66,12 +68,11 @@ Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candi
   question.workload = workload_of(product);
   question.epilogue = epilogue_cost(product.graph, product.options.c);
   if (device) {
-    question.device_name = device.facts().name;
     question.device = architecture_of(device.facts());
   }
   const TuningFile tuning = TuningFile::read(tuning_path());
   for (const std::string& problem : tuning.problems()) fmt::print(stderr, "gantry: {}: {}\n", tuning_path(), problem);
-  question.tuning = &tuning;
+  if (device) question.tuned = tuning.find(question.workload, device.facts().name);
   const GemmChoice choice = choose(question, candidates);
   if (!choice.ok()) return {candidates.front().options, choice.explanation()};
   const std::string of_what = device ? "" : "\nThese times are the model's, for an H200.";

@@ -157,7 +157,7 @@ struct gelu {
   static constexpr bool kPassesNan[] = {true};
   static constexpr double kTurns[] = {-0.751791524693564457};
   GANTRY_INLINE static float call(float x) {
-    const float tail = detail::normal_tail(::fabsf(x)).tail;
+    const float tail = detail::normal_tail(arch::fabsf(x)).tail;
     return x * (x > 0 ? 1.0f - tail : tail);
   }
   static double define(double x) { return x * detail::normal_distribution(x); }
@@ -192,7 +192,7 @@ struct hardswish {
   static constexpr bool kPassesNan[] = {true};
   static constexpr double kTurns[] = {-1.5};
   GANTRY_INLINE static float call(float x) {
-    return x * (::fminf(::fmaxf(x + 3.0f, 0.0f), 6.0f) * static_cast<float>(1.0 / 6));
+    return x * (arch::fminf(arch::fmaxf(x + 3.0f, 0.0f), 6.0f) * static_cast<float>(1.0 / 6));
   }
   static double define(double x) { return x * real::min(real::max(x + 3, 0), 6) / 6; }
   static Range range(const Range& x) { return detail::approximated<hardswish>(x); }
@@ -231,7 +231,7 @@ struct snake {
   static constexpr FunctionParameter kParameters[] = {{"frequency", 1}};
   GANTRY_INLINE static float call(float x, float frequency) {
     const float turns = x * frequency * 0x1.45f306p-2f;  // half turns: 1 / pi
-    const float r = turns - ::rintf(turns);
+    const float r = turns - arch::rintf(turns);
     // sin(pi r) / r as a polynomial in r², fitted for |r| <= 1 / 2: relative error at most 2^-23 with its roundings.
     const float u = r * r;
     float p = 0x1.3e142p-4f;

@@ -118,7 +118,7 @@ struct min {
   static constexpr ErrorBound kError{};
   static constexpr FunctionCost kCost{.instructions = 1};
   static constexpr bool kPassesNan[] = {false, false};
-  GANTRY_INLINE static float call(float a, float b) { return ::fminf(a, b); }
+  GANTRY_INLINE static float call(float a, float b) { return arch::fminf(a, b); }
   static double define(double a, double b) { return real::min(a, b); }
   static Range range(const Range& a, const Range& b) { return detail::corners(define, a, b); }
 };
@@ -130,7 +130,7 @@ struct max {
   static constexpr ErrorBound kError{};
   static constexpr FunctionCost kCost{.instructions = 1};
   static constexpr bool kPassesNan[] = {false, false};
-  GANTRY_INLINE static float call(float a, float b) { return ::fmaxf(a, b); }
+  GANTRY_INLINE static float call(float a, float b) { return arch::fmaxf(a, b); }
   static double define(double a, double b) { return real::max(a, b); }
   static Range range(const Range& a, const Range& b) { return detail::corners(define, a, b); }
 };
@@ -159,7 +159,7 @@ struct abs {
   static constexpr FunctionCost kCost{};  // a modifier of the instruction that reads it
   static constexpr bool kPassesNan[] = {true};
   static constexpr double kTurns[] = {0};
-  GANTRY_INLINE static float call(float a) { return ::fabsf(a); }
+  GANTRY_INLINE static float call(float a) { return arch::fabsf(a); }
   static double define(double a) { return real::abs(a); }
   static Range range(const Range& a) { return detail::with_turns(define, kTurns, a); }
 };
@@ -185,7 +185,7 @@ struct sqrt {
   static constexpr ErrorBound kError{.relative = detail::kHalfUlp};
   static constexpr FunctionCost kCost{.special = 1, .instructions = 8};
   static constexpr bool kPassesNan[] = {true};
-  GANTRY_INLINE static float call(float a) { return ::sqrtf(a); }
+  GANTRY_INLINE static float call(float a) { return arch::sqrtf(a); }
   static double define(double a) { return real::sqrt(a); }
   static Range range(const Range& a) {
     if (a.lower < 0) return detail::anything(define(a.value));

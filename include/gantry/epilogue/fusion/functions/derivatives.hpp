@@ -84,7 +84,7 @@ struct d_sigmoid {
   static constexpr bool kPassesNan[] = {true, true};
   static constexpr double kTurns[] = {0};
   GANTRY_INLINE static float call(float g, float x) {
-    const auto s = detail::sigmoid_parts(::fabsf(x) * -arch::kLog2e);
+    const auto s = detail::sigmoid_parts(arch::fabsf(x) * -arch::kLog2e);
     return g * (s.upper * s.lower);
   }
   static double define(double g, double x) { return g * detail::sigmoid(x) * detail::sigmoid(-x); }
@@ -102,7 +102,7 @@ struct d_silu {
   static constexpr bool kPassesNan[] = {true, true};
   static constexpr double kTurns[] = {-2.39935728051546767, 2.39935728051546767};
   GANTRY_INLINE static float call(float g, float x) {
-    const float a = arch::min_nan(::fabsf(x), 128.0f);
+    const float a = arch::min_nan(arch::fabsf(x), 128.0f);
     const auto s = detail::sigmoid_parts(a * -arch::kLog2e);
     const float bump = a * (s.upper * s.lower);
     return g * (x > 0 ? s.upper + bump : s.lower - bump);
@@ -126,7 +126,7 @@ struct d_tanh {
   static constexpr bool kPassesNan[] = {true, true};
   static constexpr double kTurns[] = {0};
   GANTRY_INLINE static float call(float g, float x) {
-    const auto s = detail::sigmoid_parts(::fabsf(x) * (-2.0f * arch::kLog2e));
+    const auto s = detail::sigmoid_parts(arch::fabsf(x) * (-2.0f * arch::kLog2e));
     return g * (4.0f * s.upper * s.lower);
   }
   static double define(double g, double x) { return 4 * g * detail::sigmoid(2 * x) * detail::sigmoid(-2 * x); }
@@ -144,7 +144,7 @@ struct d_gelu {
   static constexpr bool kPassesNan[] = {true, true};
   static constexpr double kTurns[] = {-1.41421356237309505, 1.41421356237309505};
   GANTRY_INLINE static float call(float g, float x) {
-    const float a = arch::min_nan(::fabsf(x), 16.0f);
+    const float a = arch::min_nan(arch::fabsf(x), 16.0f);
     const auto n = detail::normal_tail(a);
     const float bump = a * n.exponential * static_cast<float>(detail::kInverseSqrtTau);
     return g * (x > 0 ? 1.0f - n.tail + bump : n.tail - bump);
@@ -168,7 +168,7 @@ struct d_gelu_tanh {
   static constexpr bool kPassesNan[] = {true, true};
   static constexpr double kTurns[] = {-1.41850400879082836, 1.41850400879082836};
   GANTRY_INLINE static float call(float g, float x) {
-    const float a = arch::min_nan(::fabsf(x), 16.0f);
+    const float a = arch::min_nan(arch::fabsf(x), 16.0f);
     const float squared = a * a;
     const float z = a * (detail::kGeluScaledCubic * squared + detail::kGeluScale);
     const auto s = detail::sigmoid_parts(z * (-2.0f * arch::kLog2e));
