@@ -23,7 +23,9 @@ struct MemoryHooks {
   Move load = nullptr;
   Move store = nullptr;
 };
+#if !defined(__CUDACC_RTC__)  // which knows no thread of the host
 inline constinit thread_local MemoryHooks memory_hooks{};
+#endif
 
 template <Memory memory, class T>
 GANTRY_INLINE T load_element(const T* from) {

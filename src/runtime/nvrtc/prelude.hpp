@@ -16,3 +16,15 @@ inline constexpr bool kSame<T, T> = true;
 #define __builtin_inff() __builtin_bit_cast(float, 0x7f800000U)
 #define __builtin_huge_valf() __builtin_bit_cast(float, 0x7f800000U)
 #define __builtin_nanf(payload) __builtin_bit_cast(float, 0x7fc00000U)
+#define __builtin_huge_val() __builtin_bit_cast(double, 0x7ff0000000000000UL)
+#define __builtin_nan(payload) __builtin_bit_cast(double, 0x7ff8000000000000UL)
+#define __builtin_fabs ::fabs
+#define __builtin_fmin ::fmin
+#define __builtin_fmax ::fmax
+#define __builtin_sqrt ::sqrt
+#define __builtin_exp ::exp
+#define __builtin_log ::log
+#define __builtin_log1p ::log1p
+#define __builtin_sin ::sin
+#define __builtin_tanh ::tanh
+#define __builtin_erfc ::erfc
