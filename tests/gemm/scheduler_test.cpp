@@ -159,7 +159,7 @@ TEST_F(RandomSchedules, NeverTakeLongerThanWholeTiles) {
 
 TEST_F(RandomSchedules, SendWavesOfWholeTilesThroughKForthAndBack) {
   for_each_schedule([](const TileSchedule& s) {
-    if (!s.there_and_back) return;
+    if (!s.boustrophedon) return;
     for (int c = 0; c < s.clusters; ++c) {
       PersistentScheduler scheduler(s, c);
       std::vector<Work> works;

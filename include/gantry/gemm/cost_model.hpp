@@ -1,11 +1,11 @@
-// What a product costs with a configuration, in plain terms: waves of tiles, the cycles of a K step and what binds
-// them, an epilogue that is hidden or not, sums handed over, bytes of memory. An estimate, made to rank configurations;
-// docs/measurements/gemm.md has what its figures come from.
+// What a GEMM costs with a design: waves of tiles, cycles of a K tile and what bounds them, the part of the epilogue
+// that is exposed, the split-K reduction, bytes of DRAM. An estimate, made to rank designs; docs/design/cost-model.md
+// derives it, and Architecture has its constants.
 //
-//   work   = waves x (K steps x cycles of a step + epilogue that shows) + what handing sums over costs
-//   cycles = start + work and memory at the same time, and longer by what the chip lacks of power
+//   work   = waves x (K tiles x cycles of a K tile + exposed epilogue) + split-K reduction
+//   cycles = launch + max(work, memory), scaled up where the chip would draw more than its power limit
 //
-// Two things at the same time take as long as the longer of them, and a little more where they are alike.
+// The maximum is soft: two times that overlap take a little more than the longer one where they are alike.
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -25,10 +25,10 @@ namespace gantry {
 // What an epilogue does besides storing D.
 struct GemmEpilogueCost {
   double bytes = 0;      // read and written for each element of D: C, auxiliary tensors
-  bool plain = true;     // D is A B: a cooperative kernel stores it behind the next tile
+  bool plain = true;     // D is A B^T alone
   bool heavy = false;    // functions such as gelu or exp
-  bool outputs = false;  // or C with factors: more than one of three warpgroups has registers for
-  bool crowded = false;  // too much for the registers of a warpgroup that holds the sums of 128 x 192
+  bool outputs = false;  // further outputs, or C with factors: too many registers for one of three warpgroups
+  bool crowded = false;  // too many registers beside the accumulators of 128 x 192
 };
 
 enum class GemmBound : std::uint8_t { tensor_cores, shared_memory, l2 };
@@ -36,13 +36,13 @@ enum class GemmBound : std::uint8_t { tensor_cores, shared_memory, l2 };
 struct GemmCost {
   TileSchedule schedule{};
   int waves = 0;
-  double last_wave = 1;  // the part of the clusters that the last wave keeps busy
-  double step = 0;       // cycles
+  double last_wave = 1;  // share of the resident clusters that the last wave occupies
+  double step = 0;       // cycles of a K tile
   GemmBound bound = GemmBound::tensor_cores;
-  bool spills = false;                  // its registers do not hold what the epilogue needs
-  double epilogue = 0;                  // cycles of a tile's
-  double shown = 0;                     // of those, not hidden behind products
-  double handover = 0;                  // cycles, for tiles that are shared
+  bool spills = false;                  // the epilogue needs more registers than there are
+  double epilogue = 0;                  // cycles for a tile
+  double shown = 0;                     // of those, exposed: not overlapped with wgmmas
+  double handover = 0;                  // cycles of the split-K reduction
   double work = 0, memory = 0;          // cycles in all
   double cycles = 0, milliseconds = 0;  // cycles of the full clock
 
@@ -51,7 +51,7 @@ struct GemmCost {
 
 namespace detail {
 
-// Of two that go on at the same time.
+// The soft maximum of two times that overlap.
 inline double together(double x, double y, double sharpness) {
   const double longer = x > y ? x : y, shorter = x > y ? y : x;
   return longer > 0 ? longer * __builtin_pow(1 + __builtin_pow(shorter / longer, sharpness), 1 / sharpness) : 0;
@@ -103,7 +103,7 @@ class GemmEstimate {
 
   static bool fills_lines(double row) { return __builtin_fmod(row, 128) == 0; }
 
-  // Whether a stage that comes round still holds its part of B.
+  // True if a stage that comes round still holds its part of B.
   bool keeps_b(const TileSchedule& schedule) const {
     return schedule.group == 1 && schedule.clusters % schedule.n == 0 && o_.stages > 0 && schedule.k_steps > 0 &&
            o_.stages % schedule.k_steps == 0;
@@ -135,7 +135,7 @@ class GemmEstimate {
     if (o_.stages > 1) c_.step = together(c_.step, l_.stage_refill / (o_.stages - 1));
   }
 
-  // Products that the tensor cores of a processor do in a cycle.
+  // Multiply-adds per cycle and SM.
   double rate() const { return d_.mma_rate * 2 / bytes(o_.a); }
 
   GemmCost with(const TileSchedule& schedule, int available) {
@@ -147,12 +147,12 @@ class GemmEstimate {
     if (schedule.split_tiles > 0) c_.last_wave = double(schedule.clusters) / available;
     set_step(schedule);
 
-    // Alternating warpgroups multiply and store side by side; a plain D is stored behind the next tile, slab by slab
-    // behind its K steps; any other epilogue shows.
+    // Alternating warpgroups multiply and store side by side; an overlapped store hides a slab behind each K tile of
+    // the next tile; any other epilogue is exposed.
     const double tile = schedule.k_steps * c_.step;
     const bool behind = design_.store == GemmStore::overlapped && 64 * schedule.k_steps >= o_.tile.n;
     const double gap = pingpong ? l_.pingpong_turn : behind ? l_.overlapped_tile : l_.tile;
-    // Of w warpgroups that take turns one multiplies, and the others store.
+    // Of the warpgroups that alternate one multiplies while the others run their epilogues.
     const int turns = o_.warpgroups == 3 ? 3 : 2;
     const double in_turn = together(tile + gap, (c_.epilogue + tile) / turns) - tile - gap;
     c_.shown = pingpong ? in_turn : behind ? 0 : c_.epilogue;
@@ -189,8 +189,8 @@ class GemmEstimate {
 
 }  // namespace detail
 
-// Launches that follow one another gain where each may start before the one before has ended: some 1.5 us, which show
-// in short products and are lost in long ones (docs/measurements/gemm.md).
+// Back-to-back launches gain about 1.5 us as dependent launches, which shows in short GEMMs and is lost in long ones
+// (docs/measurements/gemm.md).
 constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch = kH200) {
   return cost.milliseconds < arch.threshold.dependent_milliseconds;
 }

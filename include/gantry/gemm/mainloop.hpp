@@ -1,17 +1,17 @@
-// The main loop of a matrix product: one thread loads tiles of A and B by TMA into a ring of stages, warpgroups
-// multiply them.
+// The main loop of a GEMM: one thread loads K tiles of A and B by TMA into a ring of stages, warpgroups multiply them
+// with wgmma.
 //
-// In a cluster, CTAs in one column share their tile of B and CTAs in one row their tile of A: each loads a part and
-// multicasts it, and a stage is released to every CTA that fills it.
+// Multicast: CTAs in one column of the cluster share their tile of B, CTAs in one row their tile of A. Each loads a
+// part and multicasts it; a stage is released to every CTA that fills it.
 //
-// Where tiles that follow one another lie in one column and their K steps fit into the ring, a stage still holds its
-// part of B when its turn comes again, and A alone is loaded.
+// B stays: where consecutive tiles lie in one column and all their K tiles fit into the ring, a stage still holds its
+// part of B when its turn comes again, and only A is loaded.
 //
-// The tensor cores wait for whatever a warpgroup does between two products, so that is kept to a few instructions:
-// stages are constants in the loop, which leaves nothing of the descriptors to be computed; a stage is released behind
-// the first product of the next one, and there the stage after that is looked at. A piece of work starts at the stage
-// behind the last one's, so that its first loads need not wait for anything but room: steps before the loop lead to
-// where the constants begin.
+// Tensor cores idle during whatever a warpgroup does between two wgmmas, so that is a few instructions. Stage numbers
+// are constants in the loop, so that matrix descriptors are too. A stage is released after the first wgmma of the next
+// stage has been issued, and the barrier of the stage after that is tested at the same point. A tile starts at the
+// stage after the last tile's, so that its first loads wait for nothing but a free stage; the steps before the loop
+// lead to where the constants begin.
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -133,7 +133,7 @@ struct Mainloop : GemmShape<Design> {
           k_steps_(k_steps),
           repeats_(k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0) {}
 
-    // `k_steps`: of this tile; from the last one a piece goes on at the first.
+    // `k_steps`: of this tile, where K wraps around.
     GANTRY_INLINE void load(const Work& work, const int& k_steps) {
       const TmaCopy<LoadA> load_a{&p_.a};
       const TmaCopy<LoadB> load_b{&p_.b};
@@ -167,8 +167,7 @@ struct Mainloop : GemmShape<Design> {
     }
 
    private:
-    // Whether stages come round with the same part of B: they hold it once as many steps as there are stages have been
-    // loaded for the column.
+    // True if stages come round with the same part of B. They hold it once a whole ring has been loaded for the column.
     GANTRY_INLINE bool stays_in_column(const Work& work) {
       const bool repeats = repeats_ && work.steps == k_steps_ && work.k_begin == 0 && work.k_step == 1;
       if (!repeats || work.n != n_ || work.l != l_) steps_in_column_ = 0;
@@ -189,7 +188,7 @@ struct Mainloop : GemmShape<Design> {
     Place place_;
     const int& k_steps_;
     State write_ = make_producer_start_state<kStages>();
-    bool repeats_;         // a stage has the same K step whenever its turn comes
+    bool repeats_;         // a stage has the same K tile whenever its turn comes
     int n_ = -1, l_ = -1;  // the column, if the next tile may be in it
     int steps_in_column_ = 0;
   };
@@ -212,8 +211,8 @@ struct Mainloop : GemmShape<Design> {
       return partition_fragment_C(TiledMma<Mma>{}, Tile<kTileM, kTileN>{});
     }
 
-    // acc = the sum over the K steps of `work`. behind(Constant<i>{}) is called for i < `count` while the products of
-    // step i run, or, where there are fewer steps than that, before the first; issued() when every product has been
+    // acc = the accumulators over the K tiles of `work`. behind(Constant<i>{}) is called for i < `count` while the
+    // wgmmas of K tile i run, or before the first where there are fewer. issued() is called when every wgmma has been
     // issued, before they are waited for.
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind, Issued issued) {
@@ -228,7 +227,7 @@ struct Mainloop : GemmShape<Design> {
       }
     }
 
-    // K steps that another warpgroup does: their stages go by.
+    // Passes over the stages of K tiles that another warpgroup multiplies.
     GANTRY_INLINE void skip(int steps) {
       const int moved = stage_ + steps;
       phase_ ^= static_cast<std::uint32_t>(moved / kStages) & 1;
@@ -275,7 +274,8 @@ struct Mainloop : GemmShape<Design> {
       release(stage);
     }
 
-    // Sums of a step, in as many bits as the tensor core has for 8-bit floats, are added to `acc` in f32.
+    // Promotion: the tensor core keeps sums of 8-bit floats in 14 bits or so; those of each K tile are added to `acc`
+    // in f32.
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Behind behind, Issued issued) {
       auto part = make_accumulators();
@@ -319,8 +319,8 @@ struct Mainloop : GemmShape<Design> {
       for (int i = 0; i < kSums; ++i) acc.data()[i] += part.data()[i];
     }
 
-    // Issues the products of a stage, whose number is uniform. A number and not a type: a type of its own for each
-    // stage and block makes nvcc take an eighth longer, for no better kernel.
+    // Issues the wgmmas of a stage. The number is uniform across the warp. A number and not a type: a type for each
+    // stage and block makes nvcc an eighth slower, for no better kernel.
     template <bool accumulate, class Acc>
     GANTRY_INLINE void step(Acc& acc, int stage) {
       const TiledMma<Mma> mma;
@@ -349,10 +349,10 @@ struct Mainloop : GemmShape<Design> {
     GANTRY_INLINE static constexpr int next(int stage) { return stage + 1 < kStages ? stage + 1 : 0; }
     GANTRY_INLINE static constexpr int previous(int stage) { return stage > 0 ? stage - 1 : kStages - 1; }
 
-    // The same in all lanes, and in a register that says so: matrix descriptors are made of such.
+    // In a uniform register: matrix descriptors are computed from it.
     GANTRY_INLINE static int uniform(int x) { return arch::redux_sync(arch::op_or_op, arch::kFullWarp, x); }
 
-    // A stage in each CTA that fills it: one thread signals one of them.
+    // Releases a stage to each CTA that fills it; one thread signals one of them.
     GANTRY_INLINE void release(int stage) {
       if (!signals_) return;
       if constexpr (kCluster > 1) {

@@ -1,7 +1,7 @@
-// Which math warpgroup a thread is in, and which part of a tile that one has: what every epilogue asks.
+// The math warpgroup of a thread, and its part of a tile: what every epilogue asks.
 //
-// Warpgroup 0 of a CTA loads; those after it multiply, and are counted from 0. Each meets at a named barrier of its
-// own. Nothing is kept: registers are scarce while a warpgroup holds accumulators.
+// Warpgroup 0 of a CTA is the producer; math warpgroups are counted from 0 after it. Each has a named barrier of its
+// own. Everything is computed when it is asked for: registers are scarce while a warpgroup holds accumulators.
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>

@@ -1,8 +1,8 @@
-// Stores a tile of D behind the main loop of the next one.
+// The overlapped store: D of a tile is stored while the next tile is multiplied.
 //
-// take() converts the accumulators to bf16 or f16, in registers, and so frees them for the next tile at once. step()
-// moves a slab of 64 columns to shared memory with stmatrix and on to global memory by TMA; the kernel calls it while
-// products of the next tile run. tail() stores what is left and waits until shared memory has been read.
+// take() converts the accumulators to bf16 or f16 in registers, which frees them for the next tile at once. step()
+// moves a slab of 64 columns to shared memory with stmatrix and on to global memory by TMA; the kernel calls it between
+// the wgmmas of the next tile. tail() stores what is left and waits until shared memory has been read.
 //
 // Invariant: a slab's buffer is written only after a barrier that follows the wait for its last store.
 //

@@ -1,10 +1,9 @@
-// Adds a tile of sums to D in global memory, by TMA: D += A B^T.
+// Adds the accumulators of a tile to D in global memory with TMA's reduce-add: D += A B^T.
 //
-// Every piece of work adds what it has, whole tiles as well as parts of tiles that clusters share, so that nothing is
-// handed over: no workspace, nobody waits for anybody. D starts as zeros, or as what the product is to be added to. In
-// return the order of additions is that of the clusters' arrival: sums of f32 may differ in their last bits from launch
-// to launch, and 16-bit D rounds once for every part. Results repeat where D is f32 or s32 and sums are exact, or where
-// no tile is shared.
+// Every piece of work adds what it has, whole tiles as well as parts of split tiles. There is no workspace, and no
+// cluster waits for another. D starts as zeros, or as what is added to. In return the order of additions is the order
+// in which clusters arrive: f32 results may differ in their last bits from run to run, and a 16-bit D rounds once for
+// every part. Results are the same bits where D is f32 or s32 and the sums are exact, or where no tile is split.
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>

@@ -1,23 +1,24 @@
-// Who computes which tile: a persistent, static schedule over the clusters of a launch.
+// The persistent tile scheduler: which cluster computes which tiles, decided before the launch.
 //
-// Tiles are numbered so that clusters that run at the same time touch few rows and columns: numbers run down a group of
-// `group` tiles of one side, then on along the other (`Raster`), there and back, matrix after matrix of a batch.
-// CUTLASS calls these its raster order and its swizzle size. Whole tiles are dealt out in turn, and waves of them go
-// through K forth and back, so that each finds the end of the one before in L2. Where K is short, rows of tiles follow
-// one another instead, always in one direction.
+// Raster: tiles are numbered along one side (`Raster`, CUTLASS's raster order) in groups of `group` tiles of the other
+// (its swizzle size), so that clusters that run at the same time share rows and columns in L2. The raster is
+// boustrophedon: every second group runs backwards, and every second wave goes backwards through K, so that each starts
+// with what the one before it left in L2. With a short K, single rows of tiles follow one another, always in the same
+// direction.
 //
-// Where whole tiles would leave many clusters idle, the first tiles (or all, where there are fewer than two waves) are
-// split: every cluster gets an equal run of K steps. The cluster whose run reaches the start of a tile owns it: that
-// piece is the last of its run (`Part::last`). Clusters after it help: their pieces are the first of their runs
-// (`Part::first`), they leave their sums behind, and the owner adds them, in the order of the clusters, and stores.
+// Stream-K: where whole tiles would leave many clusters idle, the first tiles (or all, with fewer than two waves) are
+// split: every cluster gets an equal run of K tiles. The cluster whose run reaches the start of a tile owns it, and its
+// piece is the last of its run (`Part::last`). The clusters after it help: their pieces are the first of their runs
+// (`Part::first`). They leave partial accumulators in the workspace; the owner adds them in the order of the clusters
+// and stores the tile.
 //   - Runs of a tile or more: at most two clusters share a tile. The helper starts at k = 0, the owner ends at the end
-//     of K, and whole tiles between the two start inside K and wrap around, so that at any time all clusters are at one
-//     of two places in K.
-//   - Shorter runs, for few tiles and a long K: several clusters share a tile, from k = 0 on in their order.
+//   of K,
+//     and whole tiles between the two start inside K and wrap around, so that all clusters are at one of two places in K.
+//   - Shorter runs (split-K), for few tiles and a long K: several clusters share a tile, from k = 0 on in their order.
 //
-// Invariant: over all clusters, every K step of every tile is done once; a cluster leaves sums at most once, and before
-// it waits for any. So a launch comes to its end as long as two clusters are resident, started in their order; no order
-// is needed where all of them are, as with a schedule for no more clusters than the GPU holds at once.
+// Invariant: over all clusters, every K tile of every tile is done once. A cluster leaves partial accumulators at most
+// once, and before it waits for any; so a launch ends as long as two clusters are resident and start in order. No order
+// is needed where all are resident, as with a schedule for no more clusters than the GPU holds.
 //
 // Example:
 //     using namespace gantry;
@@ -26,7 +27,7 @@
 //     static_assert(make_tile_schedule({.m = 1, .n = 16, .k_steps = 64}, 66).parts == 4);  // clusters that share a tile
 //     PersistentScheduler mine(schedule, 3);
 //     for (Work work; mine.next(work);) {
-//       mine.place(work);  // tile (work.m, work.n): work.steps K steps from work.k_begin on
+//       mine.place(work);  // tile (work.m, work.n): work.steps K tiles from work.k_begin on
 //     }
 #pragma once
 
@@ -36,28 +37,28 @@
 
 namespace gantry {
 
-// The side that numbers run along, past groups of the other.
+// The side along which tiles are numbered, in groups of the other.
 enum class Raster : std::uint8_t { along_n, along_m };
 
 struct TileSchedule {
-  int m = 1, n = 1;  // tiles, each of a whole cluster
+  int m = 1, n = 1;  // tiles, of a whole cluster each
   int k_steps = 1;
   int l = 1;      // matrices of the batch
   int group = 8;  // tiles across the raster that run at about the same time
   Raster raster = Raster::along_n;
   int clusters = 1;
-  int split_tiles = 0;  // tiles that are dealt out by K steps
-  int parts = 1;        // clusters that share each of them evenly; 1: as equal runs of K steps fall
-  // What sharing a tile costs, in the time of K steps: to leave sums and find them, and to add one part of them.
+  int split_tiles = 0;  // tiles that are split along K
+  int parts = 1;        // split-K: clusters that share each of them evenly; 1: stream-K, equal runs of K tiles
+  // The split-K reduction in the time of K tiles: to hand partial accumulators over, and to add those of one cluster.
   int leave_steps = 5, add_steps = 3;
-  bool there_and_back = true;  // through the columns of groups, and through K
+  bool boustrophedon = true;  // every second group, and every second wave along K, runs backwards
 
   GANTRY_HD constexpr int tiles() const { return m * n * l; }
 };
 
-// A piece of work: a tile and its K steps, from `k_begin` on, up and around the end of K, or down.
+// A piece of work: a tile and its K tiles, from `k_begin` on, upwards and around the end of K, or downwards.
 struct Work {
-  enum class Part : std::uint8_t { whole, first, last };  // the first part leaves its sums for the last
+  enum class Part : std::uint8_t { whole, first, last };  // `first` leaves partial accumulators, `last` adds them
 
   int tile = 0;             // its number
   int m = 0, n = 0, l = 0;  // where it is, once it has been placed
@@ -81,7 +82,7 @@ GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n, con
   return s;
 }
 
-// With tiles split so that `clusters` of them are busy to the end. Requires at least one K step for each.
+// Stream-K: equal runs of K tiles for `clusters` clusters. Requires at least one K tile for each.
 GANTRY_HD constexpr TileSchedule with_split_tiles(TileSchedule s, int clusters) {
   const int waves = (s.tiles() + clusters - 1) / clusters;
   s.clusters = clusters;
@@ -90,7 +91,7 @@ GANTRY_HD constexpr TileSchedule with_split_tiles(TileSchedule s, int clusters) 
   return s;
 }
 
-// With every tile shared evenly by `parts` clusters, at most one for each K step.
+// Split-K: every tile is shared evenly by `parts` clusters, at most one for each K tile.
 GANTRY_HD constexpr TileSchedule with_parts(TileSchedule s, int parts) {
   s.clusters = parts * s.tiles();
   s.split_tiles = parts > 1 ? s.tiles() : 0;
@@ -98,7 +99,7 @@ GANTRY_HD constexpr TileSchedule with_parts(TileSchedule s, int parts) {
   return s;
 }
 
-// In how many parts few tiles are best computed, by `available` clusters.
+// The number of parts that finishes few tiles first, with `available` clusters.
 GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
   int best = 1;
   int best_steps = s.k_steps;
@@ -111,11 +112,11 @@ GANTRY_HD constexpr int best_parts(const TileSchedule& s, int available) {
   return best;
 }
 
-// For at most `available` clusters. Numbers run along the longer side, so that the shorter one's operand stays in L2
-// while the other passes by; with a short K both stay there in any order, D decides, and is written row after row of
-// tiles, as DRAM takes it fastest (docs/measurements/gemm.md). Unless tiles are split, there are as few clusters as
-// need the same number of waves; with a short K whole rows of them, if there are as many, so that each stays in its
-// columns. Requires a tile at least.
+// The schedule for at most `available` clusters. The raster runs along the longer side, so that the shorter side's
+// operand stays in L2. With a short K both operands stay there, and D decides: it is written row after row of tiles,
+// which is what DRAM takes fastest (docs/measurements/gemm.md). Unless tiles are split, the launch has as few clusters
+// as need the same number of waves; with a short K whole rows of clusters where that is possible, so that each stays in
+// its column of tiles. Requires a tile at least.
 GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int available, bool may_split = true,
                                                     const Architecture& arch = kH200) {
   const GemmThresholds& pays = arch.threshold;
@@ -124,7 +125,7 @@ GANTRY_HD constexpr TileSchedule make_tile_schedule(TileSchedule s, int availabl
   const bool by_rows = s.k_steps <= pays.short_k_steps && std::int64_t{s.n} * s.k_steps <= pays.row_steps;
   s.raster = by_rows || s.m <= s.n ? Raster::along_n : Raster::along_m;
   if (by_rows) s.group = 1;
-  s.there_and_back = !by_rows;
+  s.boustrophedon = !by_rows;
   if (may_split) {
     const int parts = waves == 1 ? best_parts(s, available) : 1;
     if (parts > 1) return with_parts(s, parts);
@@ -145,7 +146,7 @@ class PersistentScheduler {
   GANTRY_INLINE static constexpr const int& uniform_k_steps(const TileSchedule& schedule) { return schedule.k_steps; }
   GANTRY_INLINE constexpr const int& k_steps(const Work&) const { return s_.k_steps; }
 
-  // In a kernel, which offers shared memory.
+  // As the kernel frame makes it.
   template <class Shared>
   GANTRY_INLINE constexpr PersistentScheduler(const TileSchedule& schedule, const Shared&, int cluster)
       : PersistentScheduler(schedule, cluster) {}
@@ -155,10 +156,10 @@ class PersistentScheduler {
         step_(first_step(cluster)),
         last_step_(first_step(cluster + 1)),
         backwards_(schedule.split_tiles > 0) {}
-  PersistentScheduler(TileSchedule&&, int) = delete;  // the schedule is read all along
+  PersistentScheduler(TileSchedule&&, int) = delete;  // keeps a reference to the schedule
 
-  // The next piece of work of this cluster, if there is one; it is to be placed before it is loaded or stored. (Not at
-  // once: multiplying needs no place, and has no registers to spare.)
+  // The next piece of work of this cluster, if there is one. Call place() before loading or storing it: the main loop
+  // needs no coordinates, and has no registers to spare for them.
   GANTRY_INLINE constexpr bool next(Work& work) {
     work.part = Work::Part::whole;
     work.k_step = 1;
@@ -169,7 +170,7 @@ class PersistentScheduler {
       work.steps = s_.k_steps;
       work.k_begin = backwards_ ? s_.k_steps - 1 : 0;
       work.k_step = backwards_ ? -1 : 1;
-      backwards_ = s_.there_and_back && !backwards_;
+      backwards_ = s_.boustrophedon && !backwards_;
       tile_ += s_.clusters;
     } else {
       return false;
@@ -177,14 +178,14 @@ class PersistentScheduler {
     return true;
   }
 
-  // Leaves the next `tiles` to others. Requires that none are split.
+  // Skips tiles that other warpgroups compute. Requires that none are split.
   GANTRY_INLINE constexpr void skip(int tiles) {
     tile_ += tiles * s_.clusters;
-    backwards_ = s_.there_and_back && backwards_ != (tiles % 2 != 0);
+    backwards_ = s_.boustrophedon && backwards_ != (tiles % 2 != 0);
   }
 
-  // Finds where the tile of `work` is. (Divisions take longer than the products of a short K: one, where groups are
-  // single rows.)
+  // The coordinates of the tile. One division where groups are single rows: divisions take longer than the wgmmas of a
+  // short K.
   GANTRY_INLINE constexpr void place(Work& work) const {
     const bool along_n = s_.raster == Raster::along_n;
     const int tile = s_.l > 1 ? work.tile % (s_.m * s_.n) : work.tile;
@@ -198,30 +199,31 @@ class PersistentScheduler {
       row += across % height;
       across /= height;
     }
-    const int column = s_.there_and_back && group % 2 != 0 ? columns - 1 - across : across;
+    const int column = s_.boustrophedon && group % 2 != 0 ? columns - 1 - across : across;
     work.m = along_n ? row : column;
     work.n = along_n ? column : row;
     work.l = s_.l > 1 ? work.tile / (s_.m * s_.n) : 0;
   }
 
-  // Whether `cluster`, one after the owner of `work`, leaves sums for it: those that do follow one another.
+  // True if `cluster`, one after the owner of `work`, leaves partial accumulators for it. Those that do are
+  // consecutive.
   GANTRY_INLINE constexpr bool helps(int cluster, const Work& work) const {
     return first_step(cluster) < (work.tile + 1) * s_.k_steps;
   }
 
  private:
-  // Where the run of K steps of a cluster starts.
+  // The first K tile of a cluster's run.
   GANTRY_INLINE constexpr int first_step(int cluster) const {
     if (s_.parts > 1) return cluster / s_.parts * s_.k_steps + share(s_.k_steps, s_.parts, cluster % s_.parts);
     return share(s_.split_tiles * s_.k_steps, s_.clusters, cluster);
   }
-  // Where part i of `parts` equal ones starts: the first get a step more than others.
+  // The start of part i of `parts` equal ones; the first parts are one longer.
   GANTRY_INLINE static constexpr int share(int steps, int parts, int i) {
     const int one_more = steps % parts;
     return i * (steps / parts) + (i < one_more ? i : one_more);
   }
 
-  // From this cluster's run of K steps.
+  // The next piece of this cluster's run of K tiles.
   GANTRY_INLINE constexpr void split(Work& work) {
     work.tile = step_ / s_.k_steps;
     const int done = step_ % s_.k_steps;  // by clusters before: only in our first tile

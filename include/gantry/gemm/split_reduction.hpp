@@ -1,9 +1,10 @@
-// Sums of a tile that several clusters share, handed over through global memory.
+// The split-K and stream-K reduction: partial accumulators of a tile that several clusters share, through global
+// memory.
 //
-// A CTA that helps with a tile leaves its accumulators in its own slot and raises the slot's flag; the CTA in the same
-// place of the cluster that owns the tile waits for the flag, adds the sums and lowers the flag, so that the next
-// launch finds it as this one did. The owner takes the slots of its helpers in the order of their clusters: which sums
-// are added in which order is fixed by the schedule, and results repeat.
+// A helping CTA stores its accumulators in its own slot and raises the slot's flag. The CTA of the same rank in the
+// cluster that owns the tile waits for the flag, adds the accumulators and lowers the flag, so that the next launch
+// finds it as this one did. The owner takes its helpers in the order of their clusters: the order of additions is fixed
+// by the schedule, and results are the same bits on every run.
 //
 // Invariant: a slot is written at most once in a launch. The workspace starts as zeros and is used by one launch at a
 // time.
@@ -29,7 +30,7 @@ template <class Design>
 struct SplitReduction : GemmShape<Design> {
   using Shape = GemmShape<Design>;
   using Shape::kTileWarpgroups;
-  static constexpr int kVectors = Shape::kWarpgroupM * Shape::kTileN / 512;  // of four sums, in a thread
+  static constexpr int kVectors = Shape::kWarpgroupM * Shape::kTileN / 512;  // of four accumulators, in a thread
 
   struct alignas(16) Vector {
     element_t<Shape::kAccumulator> x, y, z, w;
@@ -68,8 +69,8 @@ struct SplitReduction : GemmShape<Design> {
     Vector* sums_;
   };
 
-  // Adds what `helpers` CTAs leave: `first` and those that follow it, `stride` apart. All are waited for at once, each
-  // by a thread of its own.
+  // Adds the partial accumulators of `helpers` CTAs: `first` and those after it, `stride` apart. All flags are polled
+  // at once, each by a thread of its own.
   template <class Acc>
   GANTRY_INLINE static void add(unsigned char* workspace, int first, int stride, int helpers, Acc& acc) {
     for (int i = thread(); i < helpers; i += 128) Slot(workspace, first + i * stride).wait();
@@ -84,7 +85,7 @@ struct SplitReduction : GemmShape<Design> {
   }
 
  private:
-  // Slots whose sums are on their way at the same time, and how many vectors of each: as registers allow.
+  // Slots that are loaded at the same time, and vectors of each: as registers allow.
   static constexpr int kAtOnce = kVectors <= 8 ? 4 : kVectors <= 16 ? 2 : 1;
   static constexpr int kRun = kVectors <= 16 ? kVectors : 8;
 
@@ -114,8 +115,8 @@ struct SplitReduction : GemmShape<Design> {
     });
   }
 
-  // As MathWarpgroup has them, but counted from the whole CTA: where both are computed alike, the compiler keeps one of
-  // them all the time, and epilogues that need every register spill.
+  // The same values as MathWarpgroup's, computed another way on purpose: where both are computed alike, the compiler
+  // keeps them in registers from tile to tile, and epilogues that need every register spill.
   GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
   GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
   GANTRY_INLINE static void meet(Site site = Site::here()) {

@@ -16,13 +16,13 @@
 
 namespace gantry {
 
-// D is A B and nothing else.
+// True if D is A B^T and nothing else.
 GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
   return graph.argument_count == 0 && graph.d >= 0 && graph.nodes[graph.d].kind == fusion::NodeKind::accumulator;
 }
 
-// A warpgroup that holds the sums of 128 x 192 has few registers left: its epilogue has room for one more tensor beside
-// D, or for one reduction, but not to a row, for one vector beside them, and not for the polynomials of erf
+// True if the epilogue spills beside the accumulators of 128 x 192 in one warpgroup. There is room for one more tensor
+// beside D or one reduction (not to a row), and one vector beside them, but not for the polynomials of erf
 // (scripts/ptxas_sweep.py).
 GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   int weight = graph.uses_source() ? 1 : 0;
@@ -66,9 +66,8 @@ GANTRY_HD constexpr Moves moves_of(const GemmOptions& o, const fusion::Graph& gr
   return source ? Moves::source : outputs == 1 ? Moves::output : Moves::only_d;
 }
 
-// Where nothing but D is moved: wide subtiles, with the one buffer that they leave room for: half of a tile that two
-// warpgroups share, all columns of a tile that one has. All of its rows at once where products are too short to hide
-// its barriers.
+// Where nothing but D moves: wide subtiles with one buffer. They are half of a tile that two warpgroups share, or all
+// columns of a tile that one has, with all of its rows at once where K is too short to hide its barriers.
 GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, bool plain, std::int64_t k, int narrow,
                                                      int usual) {
   const int sums = o.tile.m * o.tile.n;
@@ -88,14 +87,15 @@ GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, bool 
 
 // How an epilogue that leaves it open is staged: columns and rows of a subtile, buffers of C and D, as measured
 // (docs/measurements/fused-gemm.md). What decides is how many bytes of a row go at once, against the stages of the main
-// loop that they cost. `k` is that of the products; 0: not known, and taken to be long. Requires tile and schedule.
+// loop that they cost. `k` is the GEMM's K; 0: not known, and taken to be long. Requires tile and schedule.
 GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
   const int sums = o.tile.m * o.tile.n;
   const bool pingpong = o.schedule == GemmSchedule::pingpong, large = sums >= 128 * 256, small = sums <= 128 * 128;
   const auto up_to = [k](std::int64_t most) { return k > 0 && k <= most; };
   const int row = 1024 / element_bits(o.d);  // columns of 128 bytes, the width of the swizzle
   const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, o.tile.n)); };
-  // Sums of integers, and a C of bytes, take registers to convert: a warpgroup that has a tile alone has none to spare.
+  // Integer accumulators, and a C of bytes, take registers to convert: a warpgroup that has a tile alone has none to
+  // spare.
   const bool integers = detail::gemm_kind(o.a) == detail::GemmKind::int8, source = graph.uses_source();
   const bool converts = pingpong && (integers || (source && element_bits(o.c) == 8));
   const int narrow = divisor(row < 32 ? row : 32), usual = converts ? narrow : divisor(row < 64 ? row : 64);
@@ -114,7 +114,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
   return detail::staging_of_d(o, is_plain(graph), k, narrow, usual);
 }
 
-// The same, where what is set is kept.
+// The same, but fields that are set are kept.
 GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
   GemmEpilogueOptions e = o.epilogue;
   if (e == GemmEpilogueOptions{}) e = staging(o, graph, k);
