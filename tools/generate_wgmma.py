@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes include/gantry/arch/generated/wgmma_n*.hpp: the wgmma instruction at every N.
+"""Writes include/gantry/arch/generated/wgmma_n*.hpp and wgmma_sp_n*.hpp: the wgmma instruction at every N, dense and sparse.
 
 The instruction lists each accumulator register by number, so its text differs at every N and cannot be composed by a
 template. Everything else (types, majors, signs) is chosen in arch/wgmma.hpp.
@@ -8,6 +8,7 @@ template. Everything else (types, majors, signs) is chosen in arch/wgmma.hpp.
     tools/generate_wgmma.py --check    # exit status 1 if they are not what would be written
 """
 import argparse
+import itertools
 import pathlib
 import sys
 
@@ -40,59 +41,69 @@ def register_text(count):
     return " \\\n".join("  " + literal for literal in literals)
 
 
-def operation(n, name, register, constraint, count, dispatch):
+def operation(n, name, register, constraint, count, dispatch, sparse):
     """Both forms of one accumulator type at one N: A from shared memory, A from registers."""
     operands = wrapped([f'"+{constraint}"(d[{i}])' for i in range(count)], 2)
-    out = f"""#define GANTRY_WGMMA_REGISTERS \\
+    instruction = "mma_async.sp" if sparse else "mma_async"
+    # Between B's descriptor and the predicate stand the metadata and its selector.
+    extra = 2 if sparse else 0
+    extra_text = lambda first: f", %{first}, %{first + 1}" if sparse else ""
+    extra_operands = ' "r"(metadata), "n"(Selector),' if sparse else ""
+    template = "class Op, int Selector" if sparse else "class Op"
+    argument = " std::uint32_t metadata," if sparse else ""
+    ss, rs = count + 2 + extra, count + 5 + extra  # the predicate of either form
+    return f"""#define GANTRY_WGMMA_REGISTERS \\
 {register_text(count)}
 #define GANTRY_WGMMA_OPERANDS \\
 {operands}
 #define GANTRY_WGMMA_SS(types, immediates, ...)                                     \\
-  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{count + 2}, 0;\\n"                     \\
-               "wgmma.mma_async.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
-               ", %{count}, %{count + 1}, p" immediates ";\\n}}\\n"                              \\
+  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{ss}, 0;\\n"                     \\
+               "wgmma.{instruction}.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
+               ", %{count}, %{count + 1}{extra_text(count + 2)}, p" immediates ";\\n}}\\n"                              \\
                : GANTRY_WGMMA_OPERANDS                                              \\
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
+               : "l"(a), "l"(b),{extra_operands} "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
 #define GANTRY_WGMMA_RS(types, immediates, ...)                                     \\
-  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{count + 5}, 0;\\n"                     \\
-               "wgmma.mma_async.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
-               ", {{%{count},%{count + 1},%{count + 2},%{count + 3}}}, %{count + 4}, p" immediates ";\\n}}\\n"              \\
+  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{rs}, 0;\\n"                     \\
+               "wgmma.{instruction}.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
+               ", {{%{count},%{count + 1},%{count + 2},%{count + 3}}}, %{count + 4}{extra_text(count + 5)}, p" immediates ";\\n}}\\n"              \\
                : GANTRY_WGMMA_OPERANDS                                              \\
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \\
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),{extra_operands}                \\
                  "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
 
-  template <class Op>
-  GANTRY_DEVICE __forceinline__ static void {name}({register} (&d)[{count}], std::uint64_t a, std::uint64_t b,
+  template <{template}>
+  GANTRY_DEVICE __forceinline__ static void {name}({register} (&d)[{count}], std::uint64_t a, std::uint64_t b,{argument}
                                                    int accumulate) {{
-    GANTRY_WGMMA_SS_{dispatch}("%{count + 3}", "%{count + 4}", "%{count + 5}", "%{count + 6}")
+    GANTRY_WGMMA_SS_{dispatch}("%{ss + 1}", "%{ss + 2}", "%{ss + 3}", "%{ss + 4}")
   }}
 
-  template <class Op>
+  template <{template}>
   GANTRY_DEVICE __forceinline__ static void {name}({register} (&d)[{count}], const std::uint32_t (&a)[4],
-                                                   std::uint64_t b, int accumulate) {{
-    GANTRY_WGMMA_RS_{dispatch}("%{count + 6}", "%{count + 7}", "%{count + 8}")
+                                                   std::uint64_t b,{argument} int accumulate) {{
+    GANTRY_WGMMA_RS_{dispatch}("%{rs + 1}", "%{rs + 2}", "%{rs + 3}")
   }}
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
 #undef GANTRY_WGMMA_SS
 #undef GANTRY_WGMMA_RS
 """
-    return out
 
 
-def header(n):
-    parts = [f"""// wgmma with N = {n}. Written by tools/generate_wgmma.py; included by arch/wgmma.hpp alone.
+def header(n, sparse):
+    kind, name, owner = ("wgmma", "WgmmaInstruction", "wgmma.hpp")
+    if sparse:
+        kind, name, owner = ("Sparse wgmma", "WgmmaSpInstruction", "wgmma_sparse.hpp")
+    parts = [f"""// {kind} with N = {n}. Written by tools/generate_wgmma.py; included by arch/{owner} alone.
 // clang-format off
 #pragma once
 
 namespace gantry::arch::detail {{
 
 template <>
-struct WgmmaInstruction<{n}> {{
-""", operation(n, "issue", "float", "f", n // 2, "F32"), "\n",
-             operation(n, "issue_f16", "std::uint32_t", "r", n // 4, "F16")]
+struct {name}<{n}> {{
+""", operation(n, "issue", "float", "f", n // 2, "F32", sparse), "\n",
+             operation(n, "issue_f16", "std::uint32_t", "r", n // 4, "F16", sparse)]
     if n in INTEGER_N:
-        parts += ["\n", operation(n, "issue_s32", "std::uint32_t", "r", n // 2, "S32")]
+        parts += ["\n", operation(n, "issue_s32", "std::uint32_t", "r", n // 2, "S32", sparse)]
     parts.append("""};
 
 }  // namespace gantry::arch::detail
@@ -105,8 +116,8 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check
     stale = []
-    for n in ALL_N:
-        path, text = FOLDER / f"wgmma_n{n}.hpp", header(n)
+    for n, sparse in itertools.product(ALL_N, (False, True)):
+        path, text = FOLDER / f"wgmma_{'sp_' if sparse else ''}n{n}.hpp", header(n, sparse)
         if check:
             if not path.exists() or path.read_text() != text:
                 stale.append(path.name)

@@ -1,4 +1,5 @@
-// Every hardware operation that kernels use, one function each, on both machines.
+// Every hardware operation that kernels use, one function each, on both machines; but for sparse products
+// (`arch/wgmma_sparse.hpp`) and the names of `cuda::ptx` (`arch/ptx.hpp`), which few kernels need.
 #pragma once
 
 #include <gantry/arch/address.hpp>

@@ -37,6 +37,7 @@ struct Product {
   bool executed = false;
   bool unwritten = false;  // an operand holds bytes that nothing has written
   std::array<std::array<std::uint32_t, 4>, kWarpgroupThreads> a_registers{};
+  std::array<std::uint32_t, kWarpgroupThreads> metadata{};  // of a sparse one
   std::shared_ptr<Accumulators> accumulators;
   std::vector<View> views;  // distinct knowledge of the threads when they came
 };
@@ -53,9 +54,11 @@ struct WgmmaThread {
     std::size_t count;
   };
   std::vector<Loaded> loaded;  // registers that ldmatrix has written since the last fence
-  // Registers that products read A from, as they were at the issue.
+  // Registers that products read A, or its metadata, from, as they were at the issue.
   struct Fragment {
+    const char* name;  // "registers of A"
     const std::uint32_t* registers;
+    std::size_t count;
     std::array<std::uint32_t, 4> values;
     std::uint64_t product, fences;
     SiteId site;

@@ -6,6 +6,7 @@
 #include "dot.hpp"
 #include "grid.hpp"
 #include "poison.hpp"
+#include "sparsity.hpp"
 #include "wgmma_registers.hpp"
 
 namespace gantry::sim {
@@ -77,6 +78,7 @@ class Operand {
 
   // Where the swizzle's pattern begins, unless the descriptor says otherwise: the address bits that it reads are zero.
   bool on_pattern() const { return base_offset_ != 0 || ((start_ >> 7) & mask_) == 0; }
+  std::uint32_t span() const { return span_; }
   std::uint32_t pattern_bytes() const { return 128 * (mask_ + 1); }
 
  private:
@@ -84,7 +86,9 @@ class Operand {
   bool transposed_;
 };
 
+// Of A as it is stored, and of B, which is twice as deep where A is sparse.
 std::uint32_t depth_of(const Wgmma& mma) { return static_cast<std::uint32_t>(256 / element_bits(mma.a)); }
+std::uint32_t b_depth_of(const Wgmma& mma) { return mma.sparse ? 2 * depth_of(mma) : depth_of(mma); }
 
 std::uint32_t element_at(const Cta& cta, std::uint32_t address, std::uint32_t bytes) {
   std::uint32_t value = 0;
@@ -152,16 +156,34 @@ void each_accumulator(const Wgmma& mma, int thread, F f) {
   }
 }
 
+// Which element of a column of B each element of a row of A meets.
+class Partners {
+ public:
+  explicit Partners(const Product& product) : depth_(depth_of(product.what)) {
+    if (product.what.sparse) stored_ = stored_columns(product.what, product.metadata).columns;
+  }
+  bool in_order() const { return stored_.empty(); }
+  std::uint32_t operator()(std::uint32_t row, std::uint32_t k) const {
+    return in_order() ? k : stored_[row * depth_ + k];
+  }
+
+ private:
+  std::uint32_t depth_;
+  std::vector<std::uint8_t> stored_;
+};
+
 void execute_integer(const Product& product, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b,
                      std::uint32_t depth) {
   const Wgmma& mma = product.what;
+  const Partners partners(product);
+  const std::uint32_t b_depth = b_depth_of(mma);
   for (int t = 0; t < kWarpgroupThreads; ++t) {
     std::uint32_t* d = product.accumulators->at(t);
     each_accumulator(mma, t, [&](int row, int column, int word, int) {
+      const auto i = static_cast<std::uint32_t>(row), j = static_cast<std::uint32_t>(column);
       std::int64_t sum = mma.accumulate ? static_cast<std::int32_t>(d[word]) : 0;
       for (std::uint32_t k = 0; k < depth; ++k) {
-        sum += integer(a[static_cast<std::uint32_t>(row) * depth + k], mma.a) *
-               integer(b[static_cast<std::uint32_t>(column) * depth + k], mma.b);
+        sum += integer(a[i * depth + k], mma.a) * integer(b[j * b_depth + partners(i, k)], mma.b);
       }
       if (mma.saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
       d[word] = static_cast<std::uint32_t>(sum);
@@ -177,12 +199,19 @@ void execute_floating(const Product& product, const std::vector<std::uint32_t>& 
   const DotFormat format{.product_fraction = fraction_bits(mma.a) + fraction_bits(mma.b),
                          .alignment = narrow ? 13 : 25,
                          .result_fraction = narrow ? 13 : 23};
+  const Partners partners(product);
+  const std::uint32_t b_depth = b_depth_of(mma);
   const auto k = static_cast<int>(depth);
+  Term met[32];  // no product has more in a row
   for (int t = 0; t < kWarpgroupThreads; ++t) {
     std::uint32_t* d = product.accumulators->at(t);
     each_accumulator(mma, t, [&](int row, int column, int word, int half) {
       const Term* row_terms = a.data() + static_cast<std::size_t>(row) * depth;
-      const Term* column_terms = b.data() + static_cast<std::size_t>(column) * depth;
+      const Term* column_terms = b.data() + static_cast<std::size_t>(column) * b_depth;
+      if (!partners.in_order()) {
+        for (std::uint32_t i = 0; i < depth; ++i) met[i] = column_terms[partners(static_cast<std::uint32_t>(row), i)];
+        column_terms = met;
+      }
       if (mma.d == MmaType::f32) {
         d[word] = fused_dot(row_terms, column_terms, k, mma.accumulate ? d[word] : 0, format);
         return;
@@ -212,7 +241,7 @@ void poison_results(Cta& cta, const Product& product) {
   const std::uint32_t depth = depth_of(mma);
   const Operand a(mma.a_descriptor, mma.a, mma.a_transposed), b(mma.b_descriptor, mma.b, mma.b_transposed);
   const std::vector<bool> rows = mma.a_in_registers ? std::vector<bool>(64) : unwritten_rows(cta, a, 64, depth);
-  const std::vector<bool> columns = unwritten_rows(cta, b, static_cast<std::uint32_t>(mma.n), depth);
+  const std::vector<bool> columns = unwritten_rows(cta, b, static_cast<std::uint32_t>(mma.n), b_depth_of(mma));
   for (int t = 0; t < kWarpgroupThreads; ++t) {
     std::uint32_t* d = product.accumulators->at(t);
     each_accumulator(mma, t, [&](int row, int column, int word, int half) {
@@ -231,8 +260,8 @@ void execute(Cta& cta, const Product& product) {
   const std::vector<std::uint32_t> a = mma.a_in_registers
                                            ? gather_registers(product, depth)
                                            : gather(cta, Operand(mma.a_descriptor, mma.a, mma.a_transposed), 64, depth);
-  const std::vector<std::uint32_t> b =
-      gather(cta, Operand(mma.b_descriptor, mma.b, mma.b_transposed), static_cast<std::uint32_t>(mma.n), depth);
+  const std::vector<std::uint32_t> b = gather(cta, Operand(mma.b_descriptor, mma.b, mma.b_transposed),
+                                              static_cast<std::uint32_t>(mma.n), b_depth_of(mma));
   if (mma.d == MmaType::s32) {
     execute_integer(product, a, b, depth);
   } else {
@@ -287,6 +316,18 @@ bool check_operand(Cta& cta, const Operand& operand, std::uint32_t rows, std::ui
   return inside;
 }
 
+void check_sparse(const Product& product, const Operand& b) {
+  const Wgmma& mma = product.what;
+  if (!mma.b_transposed && b.span() == 32) {
+    complain("wgmma-descriptor", product.site,
+             "A sparse wgmma reads 64 bytes of each column of B, and its descriptor says a swizzle of 32 bytes: use 64 "
+             "or 128 bytes, or none.");
+  }
+  if (const std::string problem = stored_columns(mma, product.metadata).problem; !problem.empty()) {
+    complain("wgmma-sparse-metadata", product.site, problem);
+  }
+}
+
 // All 128 threads have come: the product may run from now on.
 void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t number, Epoch epoch) {
   const Wgmma& mma = product.what;
@@ -294,10 +335,11 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
   const Operand b(mma.b_descriptor, mma.b, mma.b_transposed);
   const Operand a(mma.a_descriptor, mma.a, mma.a_transposed);
   const auto n = static_cast<std::uint32_t>(mma.n);
-  if (!check_operand(cta, b, n, depth, product.site) ||
+  if (!check_operand(cta, b, n, b_depth_of(mma), product.site) ||
       (!mma.a_in_registers && !check_operand(cta, a, 64, depth, product.site))) {
     grid().stop();
   }
+  if (mma.sparse) check_sparse(product, b);
   if (grid().checking()) {
     std::vector<const View*> views;
     for (const View& view : product.views) views.push_back(&view);
@@ -309,7 +351,7 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
     const auto touch = [&](std::uint32_t address) {
       product.unwritten |= grid().checker().shared(cta, address, kChunk, accessor);
     };
-    b.each_chunk(n, depth, touch);
+    b.each_chunk(n, b_depth_of(mma), touch);
     if (!mma.a_in_registers) a.each_chunk(64, depth, touch);
   }
   product.views.clear();
@@ -319,7 +361,7 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
 bool same_product(const Wgmma& x, const Wgmma& y) {
   return x.n == y.n && x.d == y.d && x.a == y.a && x.b == y.b && x.a_in_registers == y.a_in_registers &&
          (x.a_in_registers || x.a_descriptor == y.a_descriptor) && x.b_descriptor == y.b_descriptor &&
-         x.accumulate == y.accumulate;
+         x.accumulate == y.accumulate && x.sparse == y.sparse && x.selector == y.selector;
 }
 
 // Takes the thread's accumulators out of its registers, unless a product in flight already has.
@@ -378,8 +420,9 @@ void wgmma(const Wgmma& mma, Site site) {
   }
   const auto t = thread.rank % kWarpgroupThreads;
   std::copy_n(mma.a_registers, 4, product.a_registers[t].begin());
+  product.metadata[t] = mma.metadata;
   take_accumulators(thread, product, mma, number);
-  if (mma.a_in_registers && mma.a_source) keep_fragment(thread, mma, number, call.site);
+  keep_fragments(thread, mma, number, call.site);
   if (grid().checking()) {
     // Two threads of the same knowledge stand for all: each counts what it wrote itself as known, the other does not.
     const auto alike = std::count_if(product.views.begin(), product.views.end(),

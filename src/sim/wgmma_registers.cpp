@@ -12,7 +12,7 @@ namespace {
 __attribute__((no_sanitize("address")))
 #endif
 bool changed(const WgmmaThread::Fragment& fragment) {
-  for (std::size_t i = 0; i < fragment.values.size(); ++i) {
+  for (std::size_t i = 0; i < fragment.count; ++i) {
     if (fragment.registers[i] != fragment.values[i]) return true;
   }
   return false;
@@ -25,10 +25,9 @@ void check_fragments(Thread& thread, SiteId site) {
     if (!fragment.in_flight || !changed(fragment)) continue;
     fragment.in_flight = false;
     grid().findings().add("wgmma-operand-reused", fragment.site, site,
-                          grid().checker().describe(thread.view.self) +
-                              " changed the registers of A that the wgmma at " + grid().sites().text(fragment.site) +
-                              " reads before it came to " + grid().sites().text(site) +
-                              ": wgmma.wait_group must cover the product first.");
+                          grid().checker().describe(thread.view.self) + " changed the " + fragment.name +
+                              " that the wgmma at " + grid().sites().text(fragment.site) + " reads before it came to " +
+                              grid().sites().text(site) + ": wgmma.wait_group must cover the product first.");
   }
 }
 
@@ -40,13 +39,17 @@ void check_fenced(Thread& thread, const Wgmma& mma, SiteId site) {
     own.fences = 1;
   } else if (std::erase(own.touched, mma.accumulators) > 0) {
     what = "after its accumulators were last touched";
-  } else if (mma.a_in_registers && mma.a_source) {
+  } else {
     for (WgmmaThread::Fragment& fragment : own.fragments) {
-      if (fragment.registers == mma.a_source && fragment.fences == own.fences && changed(fragment)) {
-        what = "after the registers of A were last written";
+      const bool read_again = (mma.a_in_registers && fragment.registers == mma.a_source) ||
+                              (mma.sparse && fragment.registers == mma.metadata_source);
+      if (read_again && fragment.fences == own.fences && changed(fragment)) {
+        what =
+            fragment.count == 1 ? "after its metadata were last written" : "after the registers of A were last written";
       }
     }
     for (const WgmmaThread::Loaded& loaded : own.loaded) {
+      if (!mma.a_in_registers || !mma.a_source) break;
       if (loaded.first < mma.a_source + 4 && mma.a_source < loaded.first + loaded.count) {
         what = "after the registers of A were last written";
       }
@@ -57,19 +60,26 @@ void check_fenced(Thread& thread, const Wgmma& mma, SiteId site) {
            grid().checker().describe(thread.view.self) + " issued wgmma without wgmma.fence " + what + ".");
 }
 
-void keep_fragment(Thread& thread, const Wgmma& mma, std::uint64_t number, SiteId site) {
+void keep_fragments(Thread& thread, const Wgmma& mma, std::uint64_t number, SiteId site) {
   WgmmaThread& own = thread.wgmma;
-  std::erase_if(own.fragments, [&](const WgmmaThread::Fragment& f) {
-    return !f.in_flight && (f.registers == mma.a_source || f.fences < own.fences);
-  });
-  WgmmaThread::Fragment kept{.registers = mma.a_source,
-                             .values = {},
-                             .product = number,
-                             .fences = own.fences,
-                             .site = site,
-                             .in_flight = true};
-  std::copy_n(mma.a_registers, 4, kept.values.begin());
-  own.fragments.push_back(kept);
+  const auto keep = [&](const char* name, const std::uint32_t* registers, const std::uint32_t* values,
+                        std::size_t count) {
+    std::erase_if(own.fragments, [&](const WgmmaThread::Fragment& f) {
+      return !f.in_flight && (f.registers == registers || f.fences < own.fences);
+    });
+    WgmmaThread::Fragment kept{.name = name,
+                               .registers = registers,
+                               .count = count,
+                               .values = {},
+                               .product = number,
+                               .fences = own.fences,
+                               .site = site,
+                               .in_flight = true};
+    std::copy_n(values, count, kept.values.begin());
+    own.fragments.push_back(kept);
+  };
+  if (mma.a_in_registers && mma.a_source) keep("registers of A", mma.a_source, mma.a_registers, 4);
+  if (mma.sparse && mma.metadata_source) keep("metadata", mma.metadata_source, &mma.metadata, 1);
 }
 
 void note_loaded_registers(Thread& thread, const std::uint32_t* registers, std::size_t count) {

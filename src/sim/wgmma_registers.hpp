@@ -20,8 +20,8 @@ void check_fragments(Thread& thread, SiteId site);
 // A fence must come after the accumulators, or the registers of A, were last accessed by anything else.
 void check_fenced(Thread& thread, const Wgmma& mma, SiteId site);
 
-// Product `number` reads A from registers.
-void keep_fragment(Thread& thread, const Wgmma& mma, std::uint64_t number, SiteId site);
+// What product `number` reads from registers: A, and the metadata of a sparse one.
+void keep_fragments(Thread& thread, const Wgmma& mma, std::uint64_t number, SiteId site);
 
 // ldmatrix of the thread has written these registers.
 void note_loaded_registers(Thread& thread, const std::uint32_t* registers, std::size_t count);

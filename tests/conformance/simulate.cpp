@@ -19,6 +19,7 @@
 #include "statement_cases.hpp"
 #include "thread_cases.hpp"
 #include "wgmma_cases.hpp"
+#include "wgmma_sparse_cases.hpp"
 
 namespace {
 
@@ -36,6 +37,7 @@ Cases<Machine> all_cases() {
   add_matrices(cases);
   add_products(cases);
   add_products_of_every_width(cases);
+  add_sparse_products(cases);
   add_warp_products(cases);
   add_thread_operations(cases);
   add_copies_of_threads(cases);

@@ -218,6 +218,10 @@ struct Wgmma {
   std::uint64_t a_descriptor = 0, b_descriptor = 0;
   std::uint32_t a_registers[4] = {};
   const std::uint32_t* a_source = nullptr;  // the thread's registers that they were read from
+  bool sparse = false;                      // A holds half of its columns, and the metadata say which
+  int selector = 0;
+  std::uint32_t metadata = 0;
+  const std::uint32_t* metadata_source = nullptr;  // null: a value that is in no register of the kernel's
   bool a_transposed = false, b_transposed = false;
   int a_scale = 1, b_scale = 1;
   bool accumulate = true;
