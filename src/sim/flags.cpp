@@ -104,10 +104,12 @@ void Flags::forget(std::uint64_t address, std::uint64_t bytes) {
 
 void thread_fence(Thread& thread, Semantics semantics, Scope scope) {
   std::erase_if(thread.unfenced_reads, [&](const Publication& told) {
+    if (semantics == Semantics::release) return false;
     if (!grid().launches().in_scope(std::min(told.scope, scope), told.cta, thread.cta->index)) return false;
     acquire(thread, told);
     return true;
   });
+  if (semantics == Semantics::acquire) return;
   const ClockRef known = all_of(thread.view);
   for (std::size_t i = 0; i <= index_of(scope); ++i) thread.release_fence[i] = known;
   if (narrowed(scope) == Scope::gpu) {

@@ -71,6 +71,27 @@ TEST(StrongAccess, RelaxedAndVolatileFlagsNeedFences) {
   }
 }
 
+TEST(StrongAccess, AFenceOfOneWayOrdersThatWayAlone) {
+  const auto raise = [](auto sem) {
+    return [sem](auto* f) {
+      fence(sem, scope_cta);
+      st(sem_relaxed, scope_cta, space_shared, f, 1u);
+    };
+  };
+  const auto look = [](auto sem) {
+    return [sem](auto* f) {
+      const bool raised = ld(sem_relaxed, scope_cta, space_shared, f) == 1;
+      fence(sem, scope_cta);
+      return raised;
+    };
+  };
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    EXPECT_TRUE(hand_over(raise(sem_release), look(sem_acquire), seed).clean());
+    EXPECT_TRUE(hand_over(raise(sem_acquire), look(sem_acquire), seed).has("shared-race"));
+    EXPECT_TRUE(hand_over(raise(sem_release), look(sem_release), seed).has("shared-race"));
+  }
+}
+
 TEST(StrongAccess, AFlagInAnotherCtaCarriesDataToIt) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     std::vector<std::uint32_t> got(2);

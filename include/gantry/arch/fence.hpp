@@ -12,7 +12,9 @@
 #include <gantry/arch/site.hpp>
 #include <gantry/arch/tags.hpp>
 
-#if !GANTRY_ON_DEVICE
+#if GANTRY_ON_DEVICE
+#include <gantry/arch/detail/qualifier_text.hpp>
+#else
 #include <gantry/arch/detail/machine.hpp>
 #endif
 
@@ -80,6 +82,25 @@ GANTRY_INLINE void fence(sem_acq_rel_t, ScopeTag<S>, [[maybe_unused]] Site site 
   if constexpr (S == Scope::sys) asm volatile("fence.acq_rel.sys;" ::: "memory");
 #else
   sim::fence(sim::Fence::thread, Semantics::acq_rel, S, site);
+#endif
+}
+
+// One way each: what comes after the acquire, and what went before the release.
+template <Scope S>
+GANTRY_INLINE void fence(sem_acquire_t, ScopeTag<S>, [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.acquire.%0;" ::"C"(detail::QualifierText<S>::value) : "memory");
+#else
+  sim::fence(sim::Fence::thread, Semantics::acquire, S, site);
+#endif
+}
+
+template <Scope S>
+GANTRY_INLINE void fence(sem_release_t, ScopeTag<S>, [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  asm volatile("fence.release.%0;" ::"C"(detail::QualifierText<S>::value) : "memory");
+#else
+  sim::fence(sim::Fence::thread, Semantics::release, S, site);
 #endif
 }
 
