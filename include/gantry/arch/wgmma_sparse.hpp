@@ -5,8 +5,8 @@
 // group, the number of the first column in the low two and of the second in the high two; for tf32 0b0100 for the first
 // column and 0b1110 for the second. The bits of a group of columns c (4 c to 4 c + 3, or 2 c and 2 c + 1) and a row r
 // of a warp's sixteen are held by a lane of 4 (r % 8) + i:
-//   16-bit and tf32: i = 2 selector + c / 4, at bit 16 (r / 8) + 4 (c % 4); the other two of the four lanes are not
-//   read, 8-bit:           i = r / 8 + 2 (c / 8),  at bit 4 (c % 8); the selector is 0.
+//   16-bit, tf32: i = 2 selector + c / 4, at bit 16 (r / 8) + 4 (c % 4); the other two lanes of four are not read
+//   8-bit:        i = r / 8 + 2 (c / 8), at bit 4 (c % 8); the selector is 0
 // A, in shared memory or in registers, is laid out as a dense operand of half the depth. The metadata register is an
 // operand like A in registers: it may not change until the product has been waited for.
 //
