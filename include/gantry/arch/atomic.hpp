@@ -239,9 +239,10 @@ GANTRY_INLINE T atom_cas(SpaceTag<S> space, T* pointer, T compare, T value, Site
 
 // Vector additions in global memory; each element is updated atomically on its own.
 #if GANTRY_ON_DEVICE
-#define GANTRY_RED_BODY(order, text, lanes, kind, ...)                                                                \
-  asm volatile("red." order ".global.add." text ::"l"(pointer), __VA_ARGS__, GANTRY_TEXT(M), GANTRY_TEXT(C) : "memor" \
-                                                                                                              "y")
+#define GANTRY_RED_BODY(order, text, lanes, kind, ...)                                                      \
+  asm volatile("red." order ".global.add." text ::"l"(pointer), __VA_ARGS__, GANTRY_TEXT(M), GANTRY_TEXT(C) \
+               : "memor"                                                                                    \
+                 "y")
 #else
 #define GANTRY_RED_BODY(order, text, count, kind, ...)                                                               \
   sim::atomic(                                                                                                       \

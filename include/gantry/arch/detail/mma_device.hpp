@@ -6,29 +6,29 @@ namespace gantry::arch::detail {
 // The instruction with accumulators of one type. WHOLE: four registers of A and two of B; HALF: two and one.
 #define GANTRY_MMA_WHOLE_OPERANDS "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])
 #define GANTRY_MMA_HALF_OPERANDS "r"(a[0]), "r"(a[1]), "r"(b[0])
-#define GANTRY_MMA_F32_WHOLE(text)                                                                                   \
-  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"            \
-               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                                      \
+#define GANTRY_MMA_F32_WHOLE(text)                                                                        \
+  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};" \
+               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                           \
                : GANTRY_MMA_WHOLE_OPERANDS, "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]))
-#define GANTRY_MMA_F32_HALF(text)                                                                 \
-  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"     \
-               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                   \
+#define GANTRY_MMA_F32_HALF(text)                                                             \
+  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};" \
+               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                               \
                : GANTRY_MMA_HALF_OPERANDS, "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]))
-#define GANTRY_MMA_F16_WHOLE(text)                                                            \
-  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%8,%9};"     \
-               : "=r"(d[0]), "=r"(d[1])                                                       \
+#define GANTRY_MMA_F16_WHOLE(text)                                                        \
+  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%8,%9};" \
+               : "=r"(d[0]), "=r"(d[1])                                                   \
                : GANTRY_MMA_WHOLE_OPERANDS, "r"(c[0]), "r"(c[1]))
-#define GANTRY_MMA_F16_HALF(text)                                                 \
-  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1}, {%2,%3}, {%4}, {%5,%6};"  \
-               : "=r"(d[0]), "=r"(d[1])                                           \
+#define GANTRY_MMA_F16_HALF(text)                                                \
+  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1}, {%2,%3}, {%4}, {%5,%6};" \
+               : "=r"(d[0]), "=r"(d[1])                                          \
                : GANTRY_MMA_HALF_OPERANDS, "r"(c[0]), "r"(c[1]))
-#define GANTRY_MMA_S32_WHOLE(text)                                                                                   \
-  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"            \
-               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                                      \
+#define GANTRY_MMA_S32_WHOLE(text)                                                                        \
+  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};" \
+               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                           \
                : GANTRY_MMA_WHOLE_OPERANDS, "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
-#define GANTRY_MMA_S32_HALF(text)                                                                 \
-  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"     \
-               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                   \
+#define GANTRY_MMA_S32_HALF(text)                                                             \
+  asm volatile("mma.sync.aligned.m16n8" text " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};" \
+               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                               \
                : GANTRY_MMA_HALF_OPERANDS, "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
 
 // Which text goes with which types; EMIT is one of the above.
@@ -42,11 +42,11 @@ namespace gantry::arch::detail {
   if constexpr (Op::kA == MmaType::s8 && Op::kB == MmaType::u8) EMIT(text ".s32.s8.u8.s32"); \
   if constexpr (Op::kA == MmaType::u8 && Op::kB == MmaType::s8) EMIT(text ".s32.u8.s8.s32"); \
   if constexpr (Op::kA == MmaType::u8 && Op::kB == MmaType::u8) EMIT(text ".s32.u8.u8.s32");
-#define GANTRY_MMA_SATURATED(EMIT, k)                 \
-  if constexpr (Op::kSaturate) {                      \
-    GANTRY_MMA_INT8(EMIT, k ".row.col.satfinite")     \
-  } else {                                            \
-    GANTRY_MMA_INT8(EMIT, k ".row.col")               \
+#define GANTRY_MMA_SATURATED(EMIT, k)             \
+  if constexpr (Op::kSaturate) {                  \
+    GANTRY_MMA_INT8(EMIT, k ".row.col.satfinite") \
+  } else {                                        \
+    GANTRY_MMA_INT8(EMIT, k ".row.col")           \
   }
 
 template <class Op, class Register>
