@@ -68,6 +68,7 @@ TEST(ParseError, RefusesADenominatorThatIsNone) {
   EXPECT_EQ(parse_layout("4:_1/_0@0").error.fault.rule, Rule::denominator_range);
   EXPECT_EQ(layout_error("4:_1/_-2@0"), "a denominator is -2: denominators go from 1 to 65535, at column 7");
   EXPECT_EQ(layout_error("4:_1/_65536@0"), "a denominator is 65536: denominators go from 1 to 65535, at column 7");
+  EXPECT_EQ(layout_error("4:_1/half"), "expected the denominator of a rational coefficient, found 'half' at column 6");
   EXPECT_EQ(layout_error("4:_1/x"), "expected the denominator of a rational coefficient, found 'x' at column 6");
 }
 
@@ -90,7 +91,7 @@ TEST(ParseError, TellsWhatASwizzleNeeds) {
   EXPECT_EQ(composed_error("Sw<3,4,3>"), "expected 'o', found the end at column 10");
   EXPECT_EQ(composed_error("Sw<3,4,3> o smem_ptr[b]"),
             "expected the width of an element, from 1 to 1024 bits, found 'b' at column 22");
-  EXPECT_EQ(composed_error("Sw<3,99,3> o 4"), "expected the base of a swizzle, from 0 to 62, found '9' at column 6");
+  EXPECT_EQ(composed_error("Sw<3,99,3> o 4"), "expected the base of a swizzle, from 0 to 62, found '99' at column 6");
   EXPECT_EQ(composed_error("Sw<3,4,1> o 4"),
             "a swizzle of 3 bits has shift 1, which overlaps its own bits: the magnitude of a shift must be at least "
             "the number of bits, at column 1");

@@ -39,6 +39,7 @@ struct ParseError {
   const char* expected = nullptr;  // null where the text is well formed and its value breaks a rule
   int found = kEnd;                // the character, or kEnd
   Fault fault{};                   // the rule, where expected is null
+  Text<24> word{};                 // the letters and digits that begin with the character
 
   GANTRY_HD constexpr explicit operator bool() const { return position >= 0; }
 };
@@ -52,6 +53,8 @@ GANTRY_HD constexpr Sentence describe(const ParseError& error) {
   out.append("expected ").append(error.expected).append(", found ");
   if (error.found == ParseError::kEnd) {
     out.append("the end");
+  } else if (error.word.size() > 1) {
+    out.append('\'').append(error.word).append('\'');
   } else if (error.found >= ' ' && error.found <= '~') {
     out.append('\'').append(static_cast<char>(error.found)).append('\'');
   } else {

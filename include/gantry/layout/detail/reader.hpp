@@ -12,10 +12,30 @@ struct ParseOptions {
 
 namespace detail {
 
-// Not for constant expressions. A compiler that meets it there names it, with the values that led there.
-GANTRY_HD inline void the_text_could_not_be_read() {}
+// Not for constant expressions. A compiler that meets one there names it with its column, which is the only number that
+// g++ and nvcc show of a constant expression that stops; the text itself is in the line that they quote.
+template <int column>
+GANTRY_HD inline void the_text_stops_at_column() {}
+GANTRY_HD inline void the_text_stops_beyond_column_120() {}
+
+using StopAtColumn = void (*)();
+template <class, int... columns>
+struct StopsAtColumns {
+  static constexpr StopAtColumn kAt[sizeof...(columns)] = {&the_text_stops_at_column<columns + 1>...};
+};
+#if defined(__has_builtin) && __has_builtin(__make_integer_seq)
+template <int count>
+using StopsAtFirst = __make_integer_seq<StopsAtColumns, int, count>;
+#else
+template <int count>
+using StopsAtFirst = StopsAtColumns<int, __integer_pack(count)...>;
+#endif
+
+// By value, so that clang shows both.
 GANTRY_HD constexpr void expected_at_column(const char* expected, int column) {
-  if (expected != nullptr && column > 0) the_text_could_not_be_read();
+  if (expected == nullptr) return;
+  const StopAtColumn stop = column <= 120 ? StopsAtFirst<120>::kAt[column - 1] : &the_text_stops_beyond_column_120;
+  stop();
 }
 
 // Reads one thing after the other and stops at the first that is wrong; what is read after that has no meaning.
@@ -68,7 +88,7 @@ class Reader {
   GANTRY_HD constexpr void fail(const char* expected) {
     const int found = peek();
     if (stop_the_build_) expected_at_column(expected, at_ + 1);
-    if (ok()) error_ = {.position = at_, .expected = expected, .found = found};
+    if (ok()) error_ = {.position = at_, .expected = expected, .found = found, .word = word()};
   }
   GANTRY_HD constexpr void fail(int position, const Fault& fault) {
     if (stop_the_build_) expected_at_column(entry_of(fault.rule).rule, position + 1);
@@ -142,6 +162,12 @@ class Reader {
   }
 
  private:
+  GANTRY_HD constexpr Text<24> word() const {
+    Text<24> out;
+    for (int at = at_; at < text_.size() && (is_digit(text_[at]) || is_letter(text_[at])); ++at) out.append(text_[at]);
+    return out;
+  }
+
   // After a parenthesis was opened or a leaf was read: goes on to where the next mode begins. True when there is none.
   GANTRY_HD constexpr bool next_mode(IntTuple& out, const int* opened, int& depth) {
     bool just_opened = text_[at_ - 1] == '(';
@@ -181,6 +207,7 @@ class Reader {
 
   GANTRY_HD static constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
   GANTRY_HD static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  GANTRY_HD static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
   Chars text_;
   ParseOptions options_;
