@@ -44,23 +44,24 @@ void require_answer(const Explanation& e) {
   }
 }
 
-void require_sentences(const std::vector<std::string>& problems) {
+void require_sentences(const gantry::tool::Problems& problems) {
+  if (problems.empty()) fail("what cannot be read has a sentence");
   for (const std::string& p : problems) {
     if (p.size() < 10) fail("a problem is no sentence");
   }
 }
 
 void ask_tma(const std::vector<std::string>& l) {
-  const gantry::tool::TmaQuestion q = gantry::tool::read_question(gantry::tool::TmaTexts{.op = l[0],
-                                                                                         .elem = l[1],
-                                                                                         .gmem = l[2],
-                                                                                         .smem = l[3],
-                                                                                         .tile = l[4],
-                                                                                         .cluster = l[5],
-                                                                                         .at = l[6],
-                                                                                         .tma_elem = l[7]});
-  require_sentences(q.problems);
-  if (q.ok()) require_answer(gantry::explain(gantry::make_tma_copy(q.request), {.tile = q.tile}));
+  const auto q = gantry::tool::read_question(gantry::tool::TmaTexts{.op = l[0],
+                                                                    .elem = l[1],
+                                                                    .gmem = l[2],
+                                                                    .smem = l[3],
+                                                                    .tile = l[4],
+                                                                    .cluster = l[5],
+                                                                    .at = l[6],
+                                                                    .tma_elem = l[7]});
+  if (!q) return require_sentences(q.error());
+  require_answer(gantry::explain(gantry::make_tma_copy(q->request), {.tile = q->tile}));
 }
 
 void ask_im2col(const std::vector<std::string>& l) {
@@ -78,9 +79,9 @@ void ask_im2col(const std::vector<std::string>& l) {
   texts.at = l[11];
   if (!l[12].empty()) texts.op = l[12];
   if (!l[13].empty()) texts.cluster = l[13];
-  const gantry::tool::Im2colQuestion q = gantry::tool::read_question(texts);
-  require_sentences(q.problems);
-  if (q.ok()) require_answer(gantry::explain(gantry::plan_im2col(q.conv, q.tile, q.op), {.pixel_tile = q.pixel_tile}));
+  const auto q = gantry::tool::read_question(texts);
+  if (!q) return require_sentences(q.error());
+  require_answer(gantry::explain(gantry::plan_im2col(q->conv, q->tile, q->op), {.pixel_tile = q->pixel_tile}));
 }
 
 }  // namespace

@@ -111,9 +111,12 @@ void check_replacement(Tally& tally) {
   tally.count(encoded.ok());
   TmaDescriptorParams moved = testing::matrix_params();
   moved.address += 4096;
-  tally.count(replace_address_with_driver(encoded.map, reinterpret_cast<void*>(moved.address)));
+  const auto replaced = [&encoded](std::uint64_t address) {
+    return replace_address_with_driver(encoded.map, reinterpret_cast<void*>(address));
+  };
+  tally.count(replaced(moved.address) == TmaEncodeStatus::encoded);
   tally.count(encoded.map == encode_with_driver(moved).map);
-  tally.count(!replace_address_with_driver(encoded.map, reinterpret_cast<void*>(moved.address + 8)));
+  tally.count(replaced(moved.address + 8) == TmaEncodeStatus::refused_by_driver);
 }
 
 }  // namespace

@@ -121,6 +121,16 @@ TEST(EvalTmaPartition, RefusesIndicesOutsideOfTheirMode) {
   }
 }
 
+TEST(EvalTmaPartition, RefusesOffsetsWhoseBitsDoNotFitIntoAnInteger) {
+  json line = json::parse(with("pipe_index", 1));
+  ASSERT_EQ(line["smem_full"], "(_64,_8,_4):(_1,_64,_512)");
+  line["smem_full"] = "(_64,_8,_4,_2):(_1,_64,_512,_4611686018427387904)";
+  EXPECT_NE(answer(tma_partition_kind, line.dump()).value("error", "").find("does not fit in 64 bits"),
+            std::string::npos);
+  line["smem_full"] = "(_64,_8,_4,_2):(_1,_64,_512,_2048)";
+  EXPECT_FALSE(answer(tma_partition_kind, line.dump()).contains("error"));
+}
+
 TEST(EvalTmaPlan, SaysThatASwizzleCannotBeRead) {
   json line = json::parse(lines_of(tma_plan_kind).front());
   for (const char* text : {"Sw<3x,4,3>", "Sw<3,4>", "Sw<99999999999,4,3>", "Sw<3,4,3", "S", ""}) {

@@ -27,14 +27,14 @@
 
 namespace gantry {
 
-enum class TmaEncodeStatus : std::uint8_t {
-  encoded,
-  refused_by_rules,   // see the violations
-  no_driver,          // the runtime found no driver with this entry point
-  refused_by_driver,  // the rules found nothing, and the driver answered `driver_code`
+enum class [[nodiscard]] TmaEncodeStatus : std::uint8_t{
+    encoded,
+    refused_by_rules,   // see the violations
+    no_driver,          // the runtime found no driver with this entry point
+    refused_by_driver,  // the rules found nothing, and the driver answered `driver_code`
 };
 
-struct EncodedTmaDescriptor {
+struct [[nodiscard]] EncodedTmaDescriptor {
   TmaDescriptor map{};
   TmaEncodeStatus status = TmaEncodeStatus::encoded;
   int driver_code = 0;
@@ -174,11 +174,12 @@ inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params
   return result;
 }
 
-// Moves a map that the driver encoded to another address. Returns false when the driver refuses the address or is
-// missing.
-inline bool replace_address_with_driver(TmaDescriptor& map, void* address) noexcept {
+// Moves a map that the driver encoded to another address.
+inline TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* address) noexcept {
   const auto replace = tma_detail::driver_entry<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
-  return replace != nullptr && replace(reinterpret_cast<CUtensorMap*>(&map), address) == CUDA_SUCCESS;
+  if (replace == nullptr) return TmaEncodeStatus::no_driver;
+  const bool moved = replace(reinterpret_cast<CUtensorMap*>(&map), address) == CUDA_SUCCESS;
+  return moved ? TmaEncodeStatus::encoded : TmaEncodeStatus::refused_by_driver;
 }
 
 #endif  // GANTRY_HAVE_TMA_DRIVER

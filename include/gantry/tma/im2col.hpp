@@ -55,7 +55,7 @@ struct Im2colTile {
   TmaFill fill = TmaFill::zero;
 };
 
-struct Im2colPlan {
+struct [[nodiscard]] Im2colPlan {
   TmaOp op = TmaOp::load_im2col;
   std::int64_t ctas = 1;
   TmaDescriptorParams map{};

@@ -76,7 +76,7 @@ GANTRY_HD constexpr bool same_name(const char* a, const char* b) noexcept {
 }  // namespace tma_detail
 
 // Reads either name of an operation. Guarantees: false, and `op` untouched, for any other text.
-GANTRY_HD constexpr bool parse_tma_op(const char* text, TmaOp& op) noexcept {
+[[nodiscard]] GANTRY_HD constexpr bool parse_tma_op(const char* text, TmaOp& op) noexcept {
   for (int i = 0; i < kTmaOpCount; ++i) {
     const auto candidate = static_cast<TmaOp>(i);
     if (tma_detail::same_name(text, cute_name(candidate)) || tma_detail::same_name(text, to_text(candidate))) {

@@ -28,7 +28,7 @@ struct TmaCopyRequest {
   ElementType tma_element = ElementType::void_;  // what the instruction moves; void: the value type
 };
 
-struct TmaPlan {
+struct [[nodiscard]] TmaPlan {
   TmaOp op = TmaOp::load;
   ElementType element = ElementType::void_;
   ElementType tma_element = ElementType::void_;

@@ -8,8 +8,8 @@
 // Example:
 //     constexpr auto moved = [] {
 //       gantry::TmaDescriptor map = gantry::pack({.dims = {4096}, .box = {128}});
-//       gantry::replace_address(map, 0x10000);
-//       return map;
+//       const auto result = gantry::replace_address(map, 0x10000);
+//       return result == gantry::TmaReplaceResult::replaced ? map : gantry::TmaDescriptor{};
 //     }();
 //     static_assert(gantry::unpack(moved)->address == 0x10000);
 #pragma once
@@ -56,13 +56,8 @@ inline constexpr TmaReplaceableField kTmaReplaceableFields[] = {
 #undef GANTRY_X
 };
 
-enum class TmaReplaceResult : std::uint8_t {
-  replaced,
-  not_a_map,
-  not_tiled,
-  no_such_ordinal,
-  value_not_representable,
-  address_misaligned,
+enum class [[nodiscard]] TmaReplaceResult : std::uint8_t{
+    replaced, not_a_map, not_tiled, no_such_ordinal, value_not_representable, address_misaligned,
 };
 
 GANTRY_HD constexpr const char* to_text(TmaReplaceResult result) noexcept {

@@ -23,7 +23,7 @@ struct Outputs {
   std::string html = {};
 };
 
-[[noreturn]] void refuse_options(const std::vector<std::string>& problems) {
+[[noreturn]] void refuse_options(const Problems& problems) {
   throw CLI::ValidationError(fmt::format("{}", fmt::join(problems, "\n")), 2);
 }
 
@@ -76,9 +76,9 @@ void add_tma(CLI::App& explain_command, int& status) {
       "             --smem \"Sw<3,4,3> o (128,64):(64,1)\" --tile 128x64 --cluster 2x1\n"
       "The exit status is 1 where the plan does not run; the report then gives every reason.");
   command->callback([texts, outputs, &status] {
-    const TmaQuestion question = read_question(*texts);
-    if (!question.ok()) refuse_options(question.problems);
-    status = answer(explain(make_tma_copy(question.request), {.tile = question.tile}), *outputs);
+    const auto question = read_question(*texts);
+    if (!question) refuse_options(question.error());
+    status = answer(explain(make_tma_copy(question->request), {.tile = question->tile}), *outputs);
   });
 }
 
@@ -117,10 +117,10 @@ void add_im2col(CLI::App& explain_command, int& status) {
       "             --tile 128x64\n"
       "The exit status is 1 where the plan does not run; the report then gives every reason.");
   command->callback([texts, outputs, &status] {
-    const Im2colQuestion question = read_question(*texts);
-    if (!question.ok()) refuse_options(question.problems);
-    status = answer(
-        explain(plan_im2col(question.conv, question.tile, question.op), {.pixel_tile = question.pixel_tile}), *outputs);
+    const auto question = read_question(*texts);
+    if (!question) refuse_options(question.error());
+    const Im2colPlan plan = plan_im2col(question->conv, question->tile, question->op);
+    status = answer(explain(plan, {.pixel_tile = question->pixel_tile}), *outputs);
   });
 }
 

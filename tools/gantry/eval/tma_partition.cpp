@@ -69,8 +69,12 @@ struct Query {
   std::int64_t pipe_index = 0;
 };
 
+// A line may name strides whose bits do not fit into an integer.
 std::int64_t to_bytes(const Query& q, const IntTuple& offset) {
-  return offset.is_leaf() ? offset.leaf().value() * element_bits(q.plan.element) / 8 : 0;
+  if (!offset.is_leaf()) return 0;
+  const Int bits = offset.leaf() * Int(element_bits(q.plan.element));
+  if (bits.rule() != Rule::none) throw LayoutError(bits.fault());
+  return bits.value() / 8;
 }
 
 // The coordinate of instruction i: ((0, i), rest index) where there are rest modes, nested as CuTe's slices are.

@@ -197,9 +197,10 @@ void check_tile_coordinate(Reader& reader, const std::string& text, const TmaQue
 
 }  // namespace
 
-TmaQuestion read_question(const TmaTexts& texts) {
+tl::expected<TmaQuestion, Problems> read_question(const TmaTexts& texts) {
   TmaQuestion out;
-  Reader reader(out.problems);
+  Problems problems;
+  Reader reader(problems);
   TmaCopyRequest& r = out.request;
   r.op = read_operation(reader, texts.op, false);
   r.gtensor.element = reader.element("--elem", texts.elem);
@@ -212,7 +213,8 @@ TmaQuestion read_question(const TmaTexts& texts) {
   if (!texts.tma_elem.empty()) r.tma_element = reader.element("--tma-elem", texts.tma_elem);
   if (r.op == TmaOp::load && r.num_multicast > 1) r.op = TmaOp::load_multicast;
   out.tile = read_tile_coordinate(reader, texts.at);
-  if (out.ok() && !texts.at.empty()) check_tile_coordinate(reader, texts.at, out);
+  if (problems.empty() && !texts.at.empty()) check_tile_coordinate(reader, texts.at, out);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
   return out;
 }
 
@@ -316,16 +318,19 @@ void read_im2col_tile(Reader& reader, const Im2colTexts& texts, int bytes, Im2co
 
 }  // namespace
 
-Im2colQuestion read_question(const Im2colTexts& texts) {
+tl::expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts) {
   Im2colQuestion out;
-  Reader reader(out.problems);
+  Problems problems;
+  Reader reader(problems);
   Convolution& conv = out.conv;
   read_activation(reader, texts, conv);
   const ElementType element = reader.element("--elem", texts.elem);
   const TmaFormat format = tma_format(element);
-  if (!format.exists && out.ok()) {
-    reader.problem(fmt::format("--elem {} has no form in a tensor map; the nearest type that works is {}", texts.elem,
-                               to_text(format.nearest)));
+  if (!format.exists && problems.empty()) {
+    const TmaReason reason{.rule = TmaPlanRule::element_without_format,
+                           .actual = static_cast<std::int64_t>(element),
+                           .nearest = static_cast<std::int64_t>(format.nearest)};
+    reader.problem(fmt::format("--elem: {}", describe(reason).c_str()));
   }
   conv.data_type = format.type;
   conv.address = reader.address(texts.address);
@@ -344,11 +349,12 @@ Im2colQuestion read_question(const Im2colTexts& texts) {
     reader.problem(
         fmt::format("--at takes the number of a tile of pixels, 0 or more, and {} is none", in_quotes(texts.at)));
   }
-  if (!out.ok()) return out;
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
   const Im2colPlan plan = plan_im2col(conv, out.tile, out.op);
   if (plan.ok() && out.pixel_tile >= plan.pixel_tiles()) {
-    reader.problem(
+    problems.push_back(
         fmt::format("--at {}: there is no such tile of pixels, the last is {}", texts.at, plan.pixel_tiles() - 1));
+    return tl::unexpected(std::move(problems));
   }
   return out;
 }

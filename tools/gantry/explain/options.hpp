@@ -9,10 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include <tl/expected.hpp>
+
 #include <gantry/tma/im2col.hpp>
 #include <gantry/tma/plan.hpp>
 
 namespace gantry::tool {
+
+// A sentence for each text that means nothing.
+using Problems = std::vector<std::string>;
 
 struct TmaTexts {
   std::string op = "load";
@@ -29,13 +34,10 @@ struct TmaTexts {
 struct TmaQuestion {
   TmaCopyRequest request;
   IntTuple tile = make_coord(_0);
-  std::vector<std::string> problems;  // with these there is no request
-
-  bool ok() const { return problems.empty(); }
 };
 
 // A load that several CTAs share becomes a multicast load.
-TmaQuestion read_question(const TmaTexts& texts);
+tl::expected<TmaQuestion, Problems> read_question(const TmaTexts& texts);
 
 struct Im2colTexts {
   std::string op = "load";
@@ -59,13 +61,10 @@ struct Im2colQuestion {
   Im2colTile tile;
   TmaOp op = TmaOp::load_im2col;
   std::int64_t pixel_tile = 0;
-  std::vector<std::string> problems;
-
-  bool ok() const { return problems.empty(); }
 };
 
 // Operations may be named without "_im2col". A load that several CTAs share becomes a multicast load, and a filter that
 // is not given has one tap.
-Im2colQuestion read_question(const Im2colTexts& texts);
+tl::expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts);
 
 }  // namespace gantry::tool
