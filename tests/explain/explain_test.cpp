@@ -117,6 +117,15 @@ TEST(Explain, AStructureSaysWhatIsKnownBeforeATensorIsBound) {
   EXPECT_EQ(e.instructions[0].bytes, 16384);
 }
 
+TEST(Explain, AStructureShowsTheExtentsAndStridesThatStaticLeavesGive) {
+  TmaCopyRequest request = rows_request();
+  request.gtensor.layout = layout("(?,_64,?):(_72,_1,?)");
+  request.cta_tiler = tiler("(_128,_64)");
+  const TmaExplanation e = explain(plan_structure(request));
+  EXPECT_EQ(field(e, "dims"), "(64, ?, ?)");
+  EXPECT_EQ(field(e, "strides"), "(144, ?)");
+}
+
 TEST(Explain, ARefusedPlanListsEveryReasonWithTheNearestValue) {
   TmaCopyRequest request = rows_request();
   request.gtensor.layout = layout("(4096,8196):(8196,_1)");

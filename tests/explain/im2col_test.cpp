@@ -158,7 +158,7 @@ TEST(ExplainIm2col, AStoreThatEndsInsideAChunkIsWarnedOf) {
   for (int axis = 0; axis < 3; ++axis)
     odd.byte_strides[axis] = static_cast<std::uint64_t>(axis == 0 ? 128 : axis == 1 ? 128 * 14 : 128 * 140);
   const auto warned = Contains(AllOf(Field(&TmaAdvice::name, "store_ends_inside_chunk"),
-                                     Field(&TmaAdvice::why, HasSubstr("ends 8 bytes into one"))));
+                                     Field(&TmaAdvice::what, HasSubstr("ends 8 bytes into a chunk"))));
   EXPECT_THAT(explain(plan_im2col(odd, kTile, TmaOp::store_im2col)).advice, warned);
   EXPECT_THAT(explain(plan_im2col(odd, kTile)).advice, testing::Not(warned));
 }

@@ -40,6 +40,16 @@ TEST(Report, TheTableSaysHowManyBytesLieOutside) {
   EXPECT_THAT(text, testing::ContainsRegex("\\(64, 128\\) +\\+0 +16384 +" + std::to_string(16384 - 72 * 32 * 2)));
 }
 
+TEST(Report, OfAStructurePromisesNothingOfATensorThatIsNotThere) {
+  const TmaPlan plan =
+      plan_structure({.op = TmaOp::load,
+                      .gtensor = {.element = ElementType::bf16, .layout = layout("(?,?):(?,_1)")},
+                      .smem = ComposedLayout(Swizzle(3, 4, 3), _0, layout("(_128,_64):(_64,_1)"), 16)});
+  const std::string text = report(explain(plan));
+  EXPECT_THAT(text, StartsWith("TMA load of bf16: runs with tensors that keep the rules of tensor maps"));
+  EXPECT_THAT(text, testing::ContainsRegex("\\(0, 0\\) +\\+0 +16384 +\\?"));
+}
+
 TEST(Report, HoldsItsPartsInOrder) {
   const std::string text = report(explain(rows_plan(TmaOp::load_multicast, "(_128,_64):(_64,_1)", 2)));
   std::size_t at = 0;

@@ -96,12 +96,12 @@ TEST(Sentences, OfLayouts) {
 TEST(Sentences, OfPlans) {
   EXPECT_STREQ(describe(TmaReason{.rule = TmaPlanRule::gmem_invalid, .fault = {Rule::extent_below_one, -3, 1}}).c_str(),
                "the global tensor has no valid layout; an extent is -3: extents must be at least 1");
-  EXPECT_STREQ(
-      describe(TmaReason{.rule = TmaPlanRule::element_without_format,
-                         .actual = static_cast<std::int64_t>(ElementType::cf32),
-                         .nearest = static_cast<std::int64_t>(ElementType::u64)})
-          .c_str(),
-      "the elements are of type cf32: a tensor map has no format for them; the nearest type that works is u64");
+  EXPECT_STREQ(describe(TmaReason{.rule = TmaPlanRule::element_without_format,
+                                  .actual = static_cast<std::int64_t>(ElementType::cf32),
+                                  .nearest = static_cast<std::int64_t>(ElementType::u64)})
+                   .c_str(),
+               "the elements are of type cf32: a tensor map has no format for them; they can travel as TMA elements of "
+               "type u64");
 }
 
 TEST(Sentences, OfTensorMapsWriteValuesAsTheirFieldIsRead) {

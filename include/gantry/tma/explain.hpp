@@ -111,6 +111,16 @@ inline std::vector<TmaStepText> steps_of(const TmaPlan& plan, const TmaGbasisSte
   return out;
 }
 
+inline TmaKnownDims known_dims(const TmaPlan& plan) {
+  const TmaGmemModes dims = fill_tma_gmem_shape_stride(TmaGmodes(plan.gmem, plan.units()), plan.tma_gbasis);
+  TmaKnownDims out;
+  for (int i = 0; i < dims.rank; ++i) {
+    out.dims[i] = dims.shape_decided[i];
+    if (i > 0) out.strides[i - 1] = dims.stride_decided[i];
+  }
+  return out;
+}
+
 // Bytes of the box at these coordinates, which are not negative, that lie in the tensor.
 inline std::int64_t bytes_inside(const TmaDescriptorParams& map, const std::int64_t* at) {
   std::int64_t elements = 1;
@@ -165,7 +175,7 @@ inline TmaExplanation explain(const TmaPlan& plan, const TmaExplainOptions& opti
   out.steps = tma_detail::steps_of(plan, steps);
   if (plan.num_bits_per_tma == 0) return out;
 
-  out.fields = explain_fields(plan.descriptor, plan.bound);
+  out.fields = explain_fields(plan.descriptor, tma_detail::known_dims(plan));
   if (plan.refused) return out;
 
   out.ptx = ptx_name(plan.op, clamped_rank(plan.descriptor));

@@ -86,9 +86,36 @@ GANTRY_HD constexpr std::int64_t box_bytes(const TmaDescriptorParams& p) noexcep
   return inner_bytes(p) * static_cast<std::int64_t>(rows);
 }
 
-// The arguments of the tensor map, in the order of the driver's encoder. Extents and strides are left out where the map
-// is not bound to a tensor yet.
-inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, bool bound = true) {
+// Which extents and strides of a map are known: of one that is not bound to a tensor yet, those of static leaves.
+struct TmaKnownDims {
+  bool dims[kTmaMaxRank] = {true, true, true, true, true};
+  bool strides[kTmaMaxRank - 1] = {true, true, true, true};
+};
+
+namespace tma_detail {
+
+// "(64, ?)"; "?" where nothing is known.
+inline std::string known_list(const std::uint64_t* values, const bool* known, int n) {
+  std::string out = "(";
+  bool any = n == 0;
+  for (int i = 0; i < n; ++i) {
+    out.append(i > 0 ? ", " : "").append(known[i] ? number(values[i]) : "?");
+    any = any || known[i];
+  }
+  return any ? out + ')' : "?";
+}
+
+inline bool all_known(const bool* known, int n) {
+  for (int i = 0; i < n; ++i) {
+    if (!known[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace tma_detail
+
+// The arguments of the tensor map, in the order of the driver's encoder.
+inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, const TmaKnownDims& known = {}) {
   using tma_detail::hexadecimal;
   using tma_detail::list_of;
   using tma_detail::number;
@@ -100,13 +127,12 @@ inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, bo
       {"rank", number(p.rank), im2col ? "dimensions: channels, pixels along each axis, images" : "dimensions"});
   out.push_back(
       {"address", hexadecimal(p.address), p.address == 0 ? "not given yet" : "of the tensor's first element"});
-  if (bound) {
-    out.push_back({"dims", list_of(p.dims, rank), "elements, innermost first"});
-    out.push_back({"strides", list_of(p.strides, rank > 0 ? rank - 1 : 0), "bytes, of dimension 1 and up"});
-  } else {
-    out.push_back({"dims", "?", "elements, innermost first; known when a tensor is bound"});
-    out.push_back({"strides", "?", "bytes, of dimension 1 and up; known when a tensor is bound"});
-  }
+  const auto later = [](bool all) { return all ? "" : "; known when a tensor is bound"; };
+  const int strided = rank > 0 ? rank - 1 : 0;
+  out.push_back({"dims", tma_detail::known_list(p.dims, known.dims, rank),
+                 std::string("elements, innermost first") + later(tma_detail::all_known(known.dims, rank))});
+  out.push_back({"strides", tma_detail::known_list(p.strides, known.strides, strided),
+                 std::string("bytes, of dimension 1 and up") + later(tma_detail::all_known(known.strides, strided))});
   if (im2col) {
     out.push_back({"lower_corner", list_of(p.lower_corner, spatial_rank(p)), "first pixel of the box along W, H, D"});
     out.push_back(

@@ -139,8 +139,8 @@ inline TextTable instruction_table(const TmaExplanation& e, std::size_t most) {
     const TmaInstructionText& at = e.instructions[i];
     const bool shared = !is_prefetch(e.plan.op);
     table.add({number(at.cta), number(at.index), list_of(at.coordinates, rank),
-               shared ? '+' + number(at.shared_offset) : "-", number(at.bytes), number(at.bytes - at.bytes_inside),
-               mask_text(at.cta_mask)});
+               shared ? '+' + number(at.shared_offset) : "-", number(at.bytes),
+               e.plan.bound ? number(at.bytes - at.bytes_inside) : "?", mask_text(at.cta_mask)});
   }
   return table;
 }
@@ -177,7 +177,9 @@ inline std::string report(const TmaExplanation& e, const ReportOptions& options 
   const TmaPlan& plan = e.plan;
   out.line("TMA " + tma_detail::plain_name(plan.op) + " of " + to_text(plan.element) +
            (plan.tma_element == plan.element ? "" : std::string(", moved as ") + to_text(plan.tma_element)) +
-           (e.ok() ? ": runs" : ": does not run"));
+           (!e.ok()      ? ": does not run"
+            : plan.bound ? ": runs"
+                         : ": runs with tensors that keep the rules of tensor maps, which bind judges"));
   out.named("global", text_of(plan.gmem));
   out.named("shared", text_of(plan.smem));
   out.named("tile", text_of(plan.cta_tiler));

@@ -16,7 +16,7 @@ GANTRY_X(smem_invalid, refused, "",
 GANTRY_X(element_without_format, refused,
          "the elements are of type {element}",
          "a tensor map has no format for them",
-         "the nearest type that works is {nearest element}")
+         "they can travel as TMA elements of type {nearest element}")
 GANTRY_X(recast_width, refused,
          "values of {actual} bits cannot be moved as TMA elements of {first} bits",
          "one width must divide the other",
