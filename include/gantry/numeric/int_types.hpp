@@ -1,6 +1,6 @@
-// The integer element types narrower than a byte: s4, u4, s2, u2, u1. Each holds one value in the low bits of a byte and is
-// a number wherever an int is expected; in memory they are packed (packed.hpp). The wider integers are the standard
-// ones.
+// The integer element types narrower than a byte: s4, u4, s2, u2 and u1. Each holds one value in the low bits of a byte
+// and is a number wherever an int is expected; in memory they are packed (packed.hpp). The wider integers are the
+// standard ones.
 //
 // Construction keeps the low bits, as C++ does between integers; `convert` saturates.
 //

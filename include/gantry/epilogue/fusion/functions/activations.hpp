@@ -51,7 +51,7 @@ inline double gelu_tanh_argument(double x) { return kSqrtTwoOverPi * (x + kGeluC
 
 }  // namespace detail
 
-namespace functions {
+namespace functions {  // NOLINTBEGIN(readability-identifier-naming): as text calls them
 
 struct relu {
   static constexpr const char* kInputs = "x";
@@ -302,7 +302,7 @@ struct lower_bound {
     return real::is_nan(x) || real::is_nan(lower) ? real::nan() : real::max(x, lower);
   }
   static Range range(const Range& x, const Range& lower) { return detail::corners(define, x, lower); }
-};
+};  // NOLINTEND(readability-identifier-naming)
 
 }  // namespace functions
 

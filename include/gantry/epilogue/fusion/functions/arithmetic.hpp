@@ -18,7 +18,7 @@
   X(add) X(subtract) X(multiply) X(divide) X(fma) X(min) X(max) X(neg) X(abs) X(square) X(sqrt) X(rcp) X(exp) X(log) X(greater) X(select)
 // clang-format on
 
-namespace gantry::fusion::functions {
+namespace gantry::fusion::functions {  // NOLINTBEGIN(readability-identifier-naming): as text calls them
 
 struct add {
   static constexpr const char* kInputs = "a, b";
@@ -262,6 +262,6 @@ struct select {
         !(condition.is_point() && condition.value == 0), detail::holds_zero(condition),
         define(condition.value, a.value, b.value), [&] { return a; }, [&] { return b; });
   }
-};
+};  // NOLINTEND(readability-identifier-naming)
 
 }  // namespace gantry::fusion::functions

@@ -37,7 +37,7 @@ GANTRY_INLINE SigmoidParts sigmoid_parts(float minus_z_log2e) {
 
 }  // namespace detail
 
-namespace functions {
+namespace functions {  // NOLINTBEGIN(readability-identifier-naming): as text calls them
 
 // x may be the mask that says where.
 struct d_relu {
@@ -228,7 +228,7 @@ struct d_mish {
     return g * (w + cut * (1 - w * w) * detail::sigmoid(cut));
   }
   static Range range(const Range& g, const Range& x) { return detail::derivative<d_mish>(g, x); }
-};
+};  // NOLINTEND(readability-identifier-naming)
 
 }  // namespace functions
 
