@@ -13,9 +13,21 @@ struct UserNames {
   int arities[kMost] = {};
   int count = 0;
 
+  // A name of the library would call the library's function, whatever comes with the graph.
+  template <class Users>
+  static constexpr bool are_free() {
+    if constexpr (Users::kCount > 0) {
+      for (int i = 0; i < Users::kCount; ++i) {
+        if (find_function(Users::name(i)) != Function::user) return false;
+      }
+    }
+    return true;
+  }
+
   template <class Users>
   static constexpr UserNames of() {
     static_assert(Users::kCount <= kMost, "gantry: at most 8 user functions come with a graph");
+    static_assert(are_free<Users>(), "gantry: a user function has the name of a function of the library");
     UserNames out;
     out.count = Users::kCount;
     if constexpr (Users::kCount > 0) {
