@@ -82,6 +82,7 @@ int run(int argc, char** argv) {
   gantry::tool::add_bench_command(app, status);
   gantry::tool::add_tune_command(app, status);
   gantry::tool::add_doctor_command(app, status);
+  gantry::tool::add_cache_command(app, status);
   gantry::tool::add_layout_command(app, status);
   gantry::tool::add_eval_command(app, status);
   gantry::tool::add_explain_command(app, status);

@@ -11,6 +11,7 @@ class App;
 namespace gantry::tool {
 
 void add_bench_command(CLI::App& app, int& status);
+void add_cache_command(CLI::App& app, int& status);
 void add_doctor_command(CLI::App& app, int& status);
 void add_eval_command(CLI::App& app, int& status);
 void add_explain_command(CLI::App& app, int& status);

@@ -14,6 +14,7 @@
 #include "gemm/on_gpu.hpp"
 #include "gemm/simulated.hpp"
 #include "gemm/vendor.hpp"
+#include "sizes.hpp"
 
 namespace gantry::tool {
 
@@ -39,12 +40,6 @@ std::string driver_release() {
   return text;
 }
 
-std::string bytes(double count) {
-  if (count >= 0x1p30) return fmt::format("{:.1f} GiB", count / 0x1p30);
-  if (count >= 0x1p20) return fmt::format("{:.1f} MiB", count / 0x1p20);
-  return fmt::format("{:.0f} KiB", count / 0x1p10);
-}
-
 void describe_gpu(const runtime::Device& device, Diagnosis& out) {
   if (!device) {
     out.machine.push_back({"GPU", false, device.problem() + "."});
@@ -56,7 +51,8 @@ void describe_gpu(const runtime::Device& device, Diagnosis& out) {
       {"GPU", device.is_hopper(),
        fmt::format("{}: compute capability {}.{}, {} SMs at up to {:.0f} MHz, {} of memory on {} bits, {} of L2.",
                    f.name, f.major, f.minor, f.processors, f.clock_khz / 1e3,
-                   bytes(static_cast<double>(f.memory_bytes)), f.memory_bits, bytes(static_cast<double>(f.l2_bytes)))});
+                   bytes_text(static_cast<double>(f.memory_bytes)), f.memory_bits,
+                   bytes_text(static_cast<double>(f.l2_bytes)))});
   out.machine.push_back(
       {"limits", f.clusters,
        fmt::format("{} bytes of shared memory for a block ({} for an SM); clusters can{} be launched.",
@@ -95,10 +91,10 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
                                      headers.digest.substr(0, 16))});
   const runtime::KernelCache::Contents contents = cache.contents();
   out.machine.push_back({"cache", cache.note().empty(),
-                         cache.note().empty()
-                             ? fmt::format("{}: {} kernel{}, {}.", cache.directory(), contents.kernels,
-                                           contents.kernels == 1 ? "" : "s", bytes(static_cast<double>(contents.bytes)))
-                             : cache.note() + "."});
+                         cache.note().empty() ? fmt::format("{}: {} kernel{}, {}.", cache.directory(), contents.kernels,
+                                                            contents.kernels == 1 ? "" : "s",
+                                                            bytes_text(static_cast<double>(contents.bytes)))
+                                              : cache.note() + "."});
   out.machine.push_back(describe_tuning(tuning_path()));
   std::string kernels;
   for (const SimulatedProduct& product : simulated_products()) {
