@@ -27,6 +27,23 @@ bool write_text(const std::string& path, const std::string& text) {
   return static_cast<bool>(file);
 }
 
+bool replace_text(const std::string& path, const std::string& text) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  const bool plain = status.type() == fs::file_type::not_found || status.type() == fs::file_type::regular;
+  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  // Beside a file that can be written there may be no room for another one.
+  if (!plain || !write_text(temporary, text)) {
+    if (plain) fs::remove(temporary, error);
+    return write_text(path, text);
+  }
+  fs::rename(temporary, path, error);
+  if (!error) return true;
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  return false;
+}
+
 std::string why_not_writable(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return path + " is a folder";

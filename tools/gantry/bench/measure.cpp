@@ -28,7 +28,7 @@ class Race {
   std::string run(std::vector<Contestant>& all) {
     bursts(all);
     cold(all);
-    if (options_.sustained > 0) sustained(all);
+    if (options_.sustained > 0 && goes_on()) sustained(all);
     return problem_;
   }
 
@@ -41,6 +41,8 @@ class Race {
   const std::string& problem() const { return problem_; }
 
  private:
+  bool goes_on() const { return problem_.empty() && (options_.stop == nullptr || !options_.stop->asked()); }
+
   // Seconds of a call, of several in a row.
   double calls(const Contestant& c, int count) {
     if (!problem_.empty()) return 1;
@@ -64,7 +66,7 @@ class Race {
   void bursts(std::vector<Contestant>& all) {
     progress_.step("bursts");
     std::vector<std::vector<double>> seconds(all.size()), clocks(all.size());
-    for (int round = 0; round < options_.rounds; ++round) {
+    for (int round = 0; round < options_.rounds && goes_on(); ++round) {
       for (std::size_t i = 0; i < all.size(); ++i) {
         meter_.start();
         seconds[i].push_back(one_burst(all[i]));
@@ -83,7 +85,7 @@ class Race {
     runtime::DeviceBuffer other(device_, static_cast<std::size_t>(4 * device_.facts().l2_bytes));
     if (!other) return;
     std::vector<std::vector<double>> seconds(all.size());
-    for (int call = 0; call < kColdCalls && problem_.empty(); ++call) {
+    for (int call = 0; call < kColdCalls && goes_on(); ++call) {
       for (std::size_t i = 0; i < all.size(); ++i) {
         if (!other.fill(static_cast<unsigned char>(call))) problem_ = device_.why_not();
         seconds[i].push_back(calls(all[i], 1));
@@ -97,7 +99,7 @@ class Race {
     std::vector<std::vector<double>> seconds(all.size()), clocks(all.size()), watts(all.size());
     std::atomic<double> spent = 0;
     progress_.step("sustained", [this, &spent] { return spent / options_.sustained; });
-    for (; spent < options_.sustained && problem_.empty(); spent = spent + kSlice - kSettle) {
+    for (; spent < options_.sustained && goes_on(); spent = spent + kSlice - kSettle) {
       for (std::size_t i = 0; i < all.size(); ++i) {
         const double once = std::max(all[i].timing.burst, 1e-7);
         calls(all[i], static_cast<int>(kSettle / once) + 1);

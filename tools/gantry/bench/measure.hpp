@@ -8,6 +8,7 @@
 #include <gantry/runtime/device.hpp>
 
 #include "bench/record.hpp"
+#include "bench/stop.hpp"
 #include "gemm/progress.hpp"
 
 namespace gantry::tool {
@@ -21,6 +22,7 @@ struct Contestant {
 struct RaceOptions {
   double sustained = 3;  // seconds of each contestant; 0: none
   int rounds = 7;
+  const Stop* stop = nullptr;  // ends the race early, with times that are worth nothing
 };
 
 // Empty, or what went wrong.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <gantry/runtime/printable.hpp>
+
 namespace gantry::tool {
 
 namespace {
@@ -47,19 +49,22 @@ Json json_of(const BenchResult& r) {
           {"theirs", json_of(r.theirs)}};
 }
 
+// Fit for a terminal, whoever wrote the record.
+std::string text_of(const Json& j) { return runtime::one_line(j.get<std::string>()); }
+
 BenchResult result_of(const Json& j) {
   BenchResult r;
   r.m = j.at("m").get<long long>();
   r.n = j.at("n").get<long long>();
   r.k = j.at("k").get<long long>();
   r.batch = j.value("batch", 1LL);
-  r.epilogue = j.at("epilogue").get<std::string>();
-  r.kernel = j.at("kernel").get<std::string>();
+  r.epilogue = text_of(j.at("epilogue"));
+  r.kernel = text_of(j.at("kernel"));
   r.dependent = j.value("dependent", false);
-  r.opponent = j.at("opponent").get<std::string>();
+  r.opponent = text_of(j.at("opponent"));
   r.flops = j.at("flops").get<double>();
   r.bytes = j.at("bytes").get<double>();
-  r.verified = j.at("verified").get<std::string>();
+  r.verified = text_of(j.at("verified"));
   r.ours = timing_of(j.at("ours"));
   r.theirs = timing_of(j.at("theirs"));
   return r;
@@ -101,47 +106,53 @@ ReadRecord read_record(const std::string& text) {
       return out;
     }
     BenchRecord& r = out.record;
-    r.device = j.at("device").get<std::string>();
-    r.driver = j.at("driver").get<std::string>();
-    r.vendor = j.at("vendor").get<std::string>();
-    r.elements = j.at("elements").get<std::string>();
-    r.inputs = j.at("inputs").get<std::string>();
+    r.device = text_of(j.at("device"));
+    r.driver = text_of(j.at("driver"));
+    r.vendor = text_of(j.at("vendor"));
+    r.elements = text_of(j.at("elements"));
+    r.inputs = text_of(j.at("inputs"));
     r.sustained_seconds = j.at("sustained_seconds").get<double>();
     r.peak_flops = j.at("peak_flops").get<double>();
     r.peak_bytes = j.at("peak_bytes").get<double>();
     for (const Json& result : j.at("results")) r.results.push_back(result_of(result));
   } catch (const Json::exception& e) {
-    out.problem = fmt::format("it is no record of gantry bench: {}", e.what());
+    out.problem = fmt::format("it is no record of gantry bench: {}", runtime::one_line(e.what()));
   }
   return out;
 }
 
-std::string table(const BenchRecord& record) {
+std::string table_head(const BenchRecord& record) {
   std::string out = fmt::format("{}, driver {}, cuBLASLt {}; {} inputs, {}\n", record.device, record.driver,
                                 record.vendor, record.elements, record.inputs);
   out +=
       "times in us; a ratio is the other's time over ours, above 1 where ours is faster; cold: L2 emptied before the "
       "call;\n"
       "dependent: ours may start before the run before it has ended\n\n";
-  out += fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}\n", "M", "N",
-                     "K", "burst", "TFLOP/s", "ratio", "cold", "ratio", "sustained", "TFLOP/s", "ratio", "MHz", "W");
-  std::string heading;
-  for (const BenchResult& r : record.results) {
-    const std::string batch = r.batch == 1 ? "" : fmt::format(", {} of them", r.batch);
-    const std::string title = fmt::format("{}{}  (against {})\n", r.epilogue, batch, r.opponent);
-    if (title != heading) out += title;
-    heading = title;
-    const auto rate = [&](double seconds) {
-      return seconds > 0 ? fmt::format("{:.1f}", r.flops / seconds / 1e12) : "-";
-    };
-    const auto whole = [](double x) { return x > 0 ? fmt::format("{:.0f}", x) : "-"; };
-    out += fmt::format(
-        "{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}  {}{}{}\n", r.m, r.n, r.k,
-        microseconds(r.ours.burst), rate(r.ours.burst), ratio(r.theirs.burst, r.ours.burst), microseconds(r.ours.cold),
-        ratio(r.theirs.cold, r.ours.cold), microseconds(r.ours.sustained), rate(r.ours.sustained),
-        ratio(r.theirs.sustained, r.ours.sustained), whole(r.ours.sustained_megahertz), whole(r.ours.sustained_watts),
-        r.kernel, r.dependent ? ", dependent" : "", r.verified.empty() ? "  WRONG" : "");
-  }
+  return out + fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}\n", "M",
+                           "N", "K", "burst", "TFLOP/s", "ratio", "cold", "ratio", "sustained", "TFLOP/s", "ratio",
+                           "MHz", "W");
+}
+
+std::string table_row(const BenchResult& r, std::string& heading) {
+  std::string out;
+  const std::string batch = r.batch == 1 ? "" : fmt::format(", {} of them", r.batch);
+  const std::string title = fmt::format("{}{}  (against {})\n", r.epilogue, batch, r.opponent);
+  if (title != heading) out += title;
+  heading = title;
+  const auto rate = [&](double seconds) { return seconds > 0 ? fmt::format("{:.1f}", r.flops / seconds / 1e12) : "-"; };
+  const auto whole = [](double x) { return x > 0 ? fmt::format("{:.0f}", x) : "-"; };
+  return out + fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}  {}{}{}\n",
+                           r.m, r.n, r.k, microseconds(r.ours.burst), rate(r.ours.burst),
+                           ratio(r.theirs.burst, r.ours.burst), microseconds(r.ours.cold),
+                           ratio(r.theirs.cold, r.ours.cold), microseconds(r.ours.sustained), rate(r.ours.sustained),
+                           ratio(r.theirs.sustained, r.ours.sustained), whole(r.ours.sustained_megahertz),
+                           whole(r.ours.sustained_watts), r.kernel, r.dependent ? ", dependent" : "",
+                           r.verified.empty() ? "  WRONG" : "");
+}
+
+std::string table(const BenchRecord& record) {
+  std::string out = table_head(record), heading;
+  for (const BenchResult& r : record.results) out += table_row(r, heading);
   return out;
 }
 

@@ -48,7 +48,10 @@ struct ReadRecord {
 };
 ReadRecord read_record(const std::string& text);
 
-// Lines of text: times, rates, and the other's time over ours in each regime.
+// Lines of text: times, rates, and the other's time over ours in each regime. A row opens with what is computed where
+// that is not `heading`, which it changes.
+std::string table_head(const BenchRecord& record);
+std::string table_row(const BenchResult& result, std::string& heading);
 std::string table(const BenchRecord& record);
 
 // A picture in SVG: operations a second over operations for each byte, both in powers, with the two lines that nothing

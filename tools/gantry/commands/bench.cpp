@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/measure.hpp"
+#include "bench/session.hpp"
 #include "bench/shapes.hpp"
 #include "bench/vendor_module.hpp"
 #include "commands/commands.hpp"
@@ -28,6 +30,7 @@ struct BenchTexts {
   std::string inputs = "uniform";
   std::string dependent = "auto";
   double sustained = 3;
+  std::optional<double> time_limit{};
   bool progress = false;
 };
 
@@ -36,18 +39,9 @@ int complain(const std::string& problem) {
   return 1;
 }
 
-int show(const BenchRecord& record, const BenchTexts& texts) {
-  fmt::print("{}", table(record));
-  if (!texts.json.empty() && !write_text(texts.json, to_json(record).dump(2) + "\n")) {
-    return complain("the record could not be written to " + texts.json);
-  }
-  if (!texts.plot.empty() && !write_text(texts.plot, plot(record))) {
-    return complain("the plot could not be written to " + texts.plot);
-  }
-  for (const BenchResult& r : record.results) {
-    if (r.verified.empty()) return 1;
-  }
-  return 0;
+BenchOutputs outputs_of(const BenchTexts& texts, Progress& progress) {
+  return {
+      .print = [&progress](const std::string& text) { progress.print(text); }, .json = texts.json, .plot = texts.plot};
 }
 
 int show_recorded(const BenchTexts& texts) {
@@ -55,7 +49,9 @@ int show_recorded(const BenchTexts& texts) {
   if (!text) return complain("the record " + texts.from + " could not be read");
   const ReadRecord read = read_record(*text);
   if (!read.problem.empty()) return complain(fmt::format("the record {} cannot be used: {}", texts.from, read.problem));
-  return show(read.record, texts);
+  Progress silent(false);
+  silent.end();
+  return show(read.record, outputs_of(texts, silent));
 }
 
 // Operations that the tensor cores do in a cycle of one SM, dense.
@@ -90,11 +86,7 @@ struct Bench {
   const BenchTexts& texts;
   Inputs inputs;
   Progress& progress;
-};
-
-struct Measured {
-  BenchResult result{};
-  std::string problem{};
+  const Stop* stop = nullptr;
 };
 
 Measured measure(const Bench& b, const Product& product) {
@@ -128,7 +120,7 @@ Measured measure(const Bench& b, const Product& product) {
     };
     contestants.insert(contestants.begin(), {.name = "cuBLASLt", .run = run});
   }
-  const RaceOptions options{.sustained = b.texts.sustained};
+  const RaceOptions options{.sustained = b.texts.sustained, .stop = b.stop};
   if (const std::string went_wrong = race(b.device, contestants, options, b.progress); !went_wrong.empty()) {
     return fail(went_wrong);
   }
@@ -206,6 +198,8 @@ Products products_of(const BenchTexts& texts) {
   constexpr double kDay = 86400;
   if (!(texts.sustained >= 0 && texts.sustained <= kDay))
     out.problems.push_back(fmt::format("--sustained takes seconds from 0 to {}, and not {}", kDay, texts.sustained));
+  if (texts.time_limit && !(*texts.time_limit >= 0 && *texts.time_limit <= kDay))
+    out.problems.push_back(fmt::format("--time-limit takes seconds from 0 to {}, and not {}", kDay, *texts.time_limit));
   for (const std::string& epilogue : epilogues_of(texts, out.problems)) {
     ProductTexts one = texts.product;
     one.epilogue = epilogue;
@@ -249,22 +243,17 @@ int run_bench(const BenchTexts& texts) {
   if (!compiler) return complain(compiler.problem());
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
-  BenchRecord record = new_record(device, compiler, texts, products.all.front());
+  const BenchRecord record = new_record(device, compiler, texts, products.all.front());
   Progress progress(texts.progress);
-  const Bench bench{device, compiler, cache, texts, products.inputs, progress};
+  Bench bench{device, compiler, cache, texts, products.inputs, progress};
   compile_all(bench, products.all);
-  std::string problem;
-  for (const Product& product : products.all) {
-    const Measured measured = measure(bench, product);
-    problem = measured.problem;
-    if (!problem.empty()) break;
-    record.results.push_back(measured.result);
-  }
+  const Stop stop(texts.time_limit);
+  bench.stop = &stop;
+  const int status = measure_all(
+      products.all, [&](const Product& product) { return measure(bench, product); }, record,
+      outputs_of(texts, progress), stop);
   progress.end();
-  if (problem.empty()) return show(record, texts);
-  // What was measured before it is kept all the same.
-  if (!record.results.empty()) show(record, texts);
-  return complain(problem);
+  return status;
 }
 
 }  // namespace
@@ -285,6 +274,9 @@ void add_bench_command(CLI::App& app, int& status) {
   command->add_option("--sustained", texts->sustained, "seconds of each contestant under load; default 3, 0: none")
       ->option_text("SECONDS");
   command
+      ->add_option("--time-limit", texts->time_limit, "measure for this long at most; what is measured by then is kept")
+      ->option_text("SECONDS");
+  command
       ->add_option("--dependent", texts->dependent,
                    "whether our runs may start before the one before has ended; auto: where the launch shows")
       ->option_text("auto|on|off");
@@ -295,6 +287,7 @@ void add_bench_command(CLI::App& app, int& status) {
   command->footer(
       "Example: gantry bench gemm --shapes shapes.txt --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\" \\\n"
       "             --json gemm.json --plot gemm.svg\n"
+      "A row is printed, and the record written, when a size was measured: Ctrl-C keeps what there is.\n"
       "The exit status is 77 where there is no GPU, and 1 where a result is wrong.");
   command->callback([texts, &status] { status = run_bench(*texts); });
 }

@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "bench/measure.hpp"
 #include "commands/commands.hpp"
@@ -71,20 +70,16 @@ std::string why_not_kept(const std::string& path) {
   std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
   if (std::string why = why_not_writable(path); !why.empty()) return why;
   const TuningFile file = TuningFile::read(path);
-  if (file.problems().empty()) return {};
-  return fmt::format("{} has what is no tuning and would be lost: {}; --file names another", path,
-                     file.problems().front());
+  const std::string unread = unread_lines(file);
+  if (unread.empty()) return {};
+  return fmt::format("{} has what is no tuning and would be lost: {}; --file names another", path, unread);
 }
 
 // Read again right before it is written, so that what others added in between stays.
 std::string keep(const std::string& path, const TuningEntry& entry) {
   TuningFile file = TuningFile::read(path);
   file.set(entry);
-  std::error_code error;
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  const bool written = write_text(temporary, file.text());
-  if (written) std::filesystem::rename(temporary, path, error);
-  return written && !error ? "" : fmt::format("the tuning file could not be written to {}", path);
+  return replace_text(path, file.text()) ? "" : fmt::format("the tuning file could not be written to {}", path);
 }
 
 void print(const std::vector<Trial>& trials, const Product& product) {

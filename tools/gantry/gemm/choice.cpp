@@ -1,10 +1,12 @@
 #include "gemm/choice.hpp"
 
+#include <atomic>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include <gantry/gemm/tuning.hpp>
+#include <gantry/runtime/printable.hpp>
 
 namespace gantry::tool {
 
@@ -23,7 +25,23 @@ bool leaves_nothing_open(const GemmOptions& o) {
   return o.tile.m > 0 && o.tile.n > 0 && o.cluster.m > 0 && o.cluster.n > 0 && o.schedule != GemmSchedule::automatic;
 }
 
+// Once, though a command may choose for many products.
+void warn_of_unread_lines(const TuningFile& tuning) {
+  static std::atomic<bool> said = false;
+  const std::string unread = unread_lines(tuning);
+  if (unread.empty() || said.exchange(true)) return;
+  fmt::print(stderr, "gantry: what cannot be read of the tuning file {}: {}\n", runtime::one_line(tuning_path()),
+             unread);
+}
+
 }  // namespace
+
+std::string unread_lines(const TuningFile& tuning) {
+  const std::vector<std::string>& problems = tuning.problems();
+  if (problems.empty()) return {};
+  const std::string first = runtime::one_line(problems.front());
+  return problems.size() == 1 ? first : fmt::format("{} lines; the first: {}", problems.size(), first);
+}
 
 GemmWorkload workload_of(const Product& product) {
   GemmWorkload w = workload_of(product.options);
@@ -71,7 +89,7 @@ Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candi
     question.device = architecture_of(device.facts());
   }
   const TuningFile tuning = TuningFile::read(tuning_path());
-  for (const std::string& problem : tuning.problems()) fmt::print(stderr, "gantry: {}: {}\n", tuning_path(), problem);
+  warn_of_unread_lines(tuning);
   if (device) question.tuned = tuning.find(question.workload, device.facts().name);
   const GemmChoice choice = choose(question, candidates);
   if (!choice.ok()) return {candidates.front().options, choice.explanation()};

@@ -25,6 +25,9 @@ std::vector<GemmDesign> candidates_for(const Product& product);
 // Among `candidates`, which compute the product. Without a device, for an H200.
 Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candidates, const runtime::Device& device);
 
+// What cannot be read of a tuning file, however many lines that are: empty, or "3 lines; the first: line 7: ...".
+std::string unread_lines(const TuningFile& tuning);
+
 // GANTRY_TUNING, else XDG_CONFIG_HOME/gantry/tuning, else ~/.config/gantry/tuning; empty where there is no home.
 std::string tuning_path();
 

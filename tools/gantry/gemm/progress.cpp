@@ -44,6 +44,13 @@ void Progress::end() {
   std::fputs(kEraseLine, stderr);
 }
 
+void Progress::print(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (terminal_ && !ends_) std::fputs(kEraseLine, stderr);
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
 void Progress::watch() {
   std::unique_lock lock(mutex_);
   while (!ends_) {

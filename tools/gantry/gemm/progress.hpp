@@ -20,6 +20,8 @@ class Progress {
   // From now on this is done; `share` says how much of it, from 0 to 1, or is empty where nobody knows.
   void step(const std::string& what, std::function<double()> share = {});
   void end();
+  // Prints on standard output, past the line.
+  void print(const std::string& text);
 
  private:
   void watch();

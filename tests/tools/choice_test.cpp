@@ -1,0 +1,39 @@
+// The choice of a configuration reads the tuning file, and says once what cannot be read of it.
+#include "gemm/choice.hpp"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "files.hpp"
+
+namespace gantry::tool {
+namespace {
+
+TEST(Choice, SumsUpABadTuningFileOnceHoweverManyLinesAndProductsThereAre) {
+  std::string name = testing::TempDir() + "gantry-choice-XXXXXX";
+  const std::string path = std::string(mkdtemp(name.data())) + "/tuning";
+  std::string text = std::string(TuningFile::kHeader) + "\n";
+  for (int i = 0; i < 100; ++i) text += "non\x1bsense\r\n";
+  ASSERT_TRUE(write_text(path, text));
+  setenv("GANTRY_TUNING", path.c_str(), 1);
+  const Product product = read_product({.m = 128, .n = 128, .k = 128});
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) choose_among(product, candidates_for(product), runtime::Device());
+  const std::string said = testing::internal::GetCapturedStderr();
+  unsetenv("GANTRY_TUNING");
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_TRUE(
+      said.starts_with("gantry: what cannot be read of the tuning file " + path + ": 100 lines; the first: line 2: "))
+      << said;
+  EXPECT_EQ(said.find('\x1b'), std::string::npos);
+}
+
+TEST(Choice, QuotesOneBadLineAlone) {
+  EXPECT_EQ(unread_lines(TuningFile::parse("")), "");
+  const std::string one = unread_lines(TuningFile::parse("nonsense\n"));
+  EXPECT_TRUE(one.starts_with("line 1: ")) << one;
+}
+
+}  // namespace
+}  // namespace gantry::tool

@@ -1,0 +1,141 @@
+// gantry bench: what was measured stays, whatever ends the run.
+#include "bench/session.hpp"
+
+#include <csignal>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "files.hpp"
+
+namespace gantry::tool {
+namespace {
+
+class Session : public testing::Test {
+ protected:
+  Session() {
+    std::string name = testing::TempDir() + "gantry-session-XXXXXX";
+    json_ = std::string(mkdtemp(name.data())) + "/record.json";
+  }
+
+  // Three products, of which `measure` measures one; what was printed is in `printed_`.
+  int run(const std::function<Measured(const Product&)>& measure, const Stop& stop) {
+    std::vector<Product> products(3);
+    for (int i = 0; i < 3; ++i) products[static_cast<std::size_t>(i)].m = i + 1;
+    const BenchOutputs outputs{.print = [this](const std::string& text) { printed_.push_back(text); }, .json = json_};
+    return measure_all(products, measure, BenchRecord(), outputs, stop);
+  }
+  static Measured result_of(const Product& product) {
+    Measured out;
+    out.result.m = product.m;
+    out.result.epilogue = "d = acc";
+    out.result.verified = "all";
+    return out;
+  }
+  std::size_t recorded() const {
+    const std::optional<std::string> text = read_text(json_);
+    return text ? read_record(*text).record.results.size() : 0;
+  }
+
+  std::string json_;
+  std::vector<std::string> printed_;
+};
+
+TEST_F(Session, PrintsARowAndWritesTheRecordWhenAProductWasMeasured) {
+  const Stop stop;
+  std::vector<std::size_t> rows, records;
+  const int status = run(
+      [&](const Product& product) {
+        rows.push_back(printed_.size());
+        records.push_back(recorded());
+        return result_of(product);
+      },
+      stop);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(rows, (std::vector<std::size_t>{1, 2, 3})) << "the head, and a row each";
+  EXPECT_EQ(records, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(recorded(), 3U);
+  std::string all;
+  for (const std::string& text : printed_) all += text;
+  EXPECT_EQ(all, table(read_record(*read_text(json_)).record)) << "the same as a record that is shown";
+}
+
+TEST_F(Session, KeepsWhatThereIsWhenItIsInterrupted) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    printed_.clear();
+    const Stop stop;
+    const int status = run(
+        [&](const Product& product) {
+          if (product.m == 2) std::raise(signal);
+          return result_of(product);
+        },
+        stop);
+    EXPECT_EQ(status, 128 + signal);
+    EXPECT_EQ(printed_.size(), 2U) << "the head and one row: what was under way is none";
+    EXPECT_EQ(recorded(), 1U);
+  }
+}
+
+TEST_F(Session, KeepsWhatThereIsWhenItsTimeIsOver) {
+  const Stop stop(0);
+  EXPECT_EQ(run(result_of, stop), 0);
+  EXPECT_EQ(printed_.size(), 1U);
+  EXPECT_EQ(stop.why(), "the time limit of 0 s is over");
+}
+
+TEST_F(Session, KeepsWhatThereIsWhenAProductFails) {
+  const Stop stop;
+  const int status = run(
+      [&](const Product& product) {
+        Measured out = result_of(product);
+        if (product.m == 3) out.problem = "the GPU fell off the bus";
+        return out;
+      },
+      stop);
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(recorded(), 2U);
+}
+
+TEST_F(Session, EndsWithOneWhereAResultIsWrong) {
+  const Stop stop;
+  const int status = run(
+      [&](const Product& product) {
+        Measured out = result_of(product);
+        if (product.m == 1) out.result.verified.clear();
+        return out;
+      },
+      stop);
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(recorded(), 3U);
+}
+
+TEST(Stop, IsForOneSignalTheSecondEndsTheProgram) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const Stop stop;
+    std::raise(SIGINT);
+    if (stop.asked()) std::raise(SIGINT);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+}
+
+TEST(ReplaceText, LeavesNothingBesideTheFileAndWritesThroughWhatIsNone) {
+  std::string name = testing::TempDir() + "gantry-replace-XXXXXX";
+  const std::string folder = mkdtemp(name.data()), path = folder + "/file";
+  EXPECT_TRUE(replace_text(path, "one"));
+  EXPECT_TRUE(replace_text(path, "two"));
+  EXPECT_EQ(read_text(path), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()), 1);
+  EXPECT_TRUE(replace_text("/dev/null", "gone"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_FALSE(replace_text(folder, "a folder"));
+}
+
+}  // namespace
+}  // namespace gantry::tool

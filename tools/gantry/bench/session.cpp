@@ -1,0 +1,69 @@
+#include "bench/session.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "files.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+int complain(const std::string& problem) {
+  fmt::print(stderr, "gantry: {}\n", problem);
+  return 1;
+}
+
+// Texts of a record may be bytes that are no UTF-8.
+std::string json_text(const BenchRecord& record) {
+  return to_json(record).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+int write(const std::string& path, const std::string& text, const char* what) {
+  if (path.empty() || replace_text(path, text)) return 0;
+  return complain(fmt::format("the {} could not be written to {}", what, path));
+}
+
+bool all_right(const BenchRecord& record) {
+  return std::none_of(record.results.begin(), record.results.end(),
+                      [](const BenchResult& r) { return r.verified.empty(); });
+}
+
+}  // namespace
+
+int measure_all(const std::vector<Product>& products, const std::function<Measured(const Product&)>& measure,
+                BenchRecord record, const BenchOutputs& outputs, const Stop& stop) {
+  outputs.print(table_head(record));
+  std::string heading;
+  int status = 0;
+  for (const Product& product : products) {
+    if (stop.asked()) break;
+    const Measured measured = measure(product);
+    if (stop.asked()) break;
+    if (!measured.problem.empty()) {
+      status = complain(measured.problem);
+      break;
+    }
+    outputs.print(table_row(measured.result, heading));
+    record.results.push_back(measured.result);
+    status |= write(outputs.json, json_text(record), "record");
+  }
+  if (!record.results.empty()) status |= write(outputs.plot, plot(record), "plot");
+  if (!all_right(record)) status = 1;
+  if (!stop.asked() || record.results.size() == products.size()) return status;
+  fmt::print(stderr, "gantry: {}; {} of {} products were measured\n", stop.why(), record.results.size(),
+             products.size());
+  return status != 0 ? status : stop.status();
+}
+
+int show(const BenchRecord& record, const BenchOutputs& outputs) {
+  outputs.print(table(record));
+  int status = all_right(record) ? 0 : 1;
+  status |= write(outputs.json, json_text(record), "record");
+  status |= write(outputs.plot, plot(record), "plot");
+  return status;
+}
+
+}  // namespace gantry::tool

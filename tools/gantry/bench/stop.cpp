@@ -1,0 +1,41 @@
+#include "bench/stop.hpp"
+
+#include <fmt/format.h>
+
+namespace gantry::tool {
+
+namespace {
+
+volatile std::sig_atomic_t came = 0;
+
+void note(int signal) { came = signal; }
+
+}  // namespace
+
+Stop::Stop(std::optional<double> seconds) : seconds_(seconds) {
+  came = 0;
+  struct sigaction action = {};
+  action.sa_handler = note;
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  sigaction(SIGINT, &action, &interrupt_);
+  sigaction(SIGTERM, &action, &terminate_);
+}
+
+Stop::~Stop() {
+  sigaction(SIGINT, &interrupt_, nullptr);
+  sigaction(SIGTERM, &terminate_, nullptr);
+}
+
+bool Stop::asked() const {
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
+  return came != 0 || (seconds_ && spent.count() >= *seconds_);
+}
+
+std::string Stop::why() const {
+  if (came != 0) return came == SIGINT ? "it was interrupted" : "it was asked to end";
+  return fmt::format("the time limit of {} s is over", seconds_.value_or(0));
+}
+
+int Stop::status() const { return came == 0 ? 0 : 128 + came; }
+
+}  // namespace gantry::tool
