@@ -149,6 +149,23 @@ class Bench(Cli):
             ):
                 self.assertIn(f"{option}: {said}", self.refused("bench", "gemm", option, str(path), status=2))
 
+    def test_control_characters_of_files_do_not_reach_the_terminal(self):
+        def hostile(record):
+            record["device"] = "GPU \x1b]0;title\x07"
+            record["results"][0]["epilogue"] = "d = acc\r\x1b[31m"
+
+        out = self.recorded(change=hostile)
+        self.assertIn("GPU \\x1b]0;title\\x07, driver", out)
+        self.assertIn("d = acc\\x0d\\x1b[31m  (against", out)
+        path = self.folder / "epilogues.txt"
+        path.write_bytes(b"d = \x1b[31macc\n")
+        said = self.refused("bench", "gemm", "--epilogues", str(path), status=2)
+        self.assertNotIn("\x1b", said)
+
+    def test_the_time_limit_is_a_time(self):
+        said = self.refused("bench", "gemm", "--time-limit", "-1", status=2)
+        self.assertIn("--time-limit takes seconds from 0 to 86400, and not -1", said)
+
     def test_the_load_lasts_for_a_time_that_ends(self):
         for text in ("-1", "nan", "inf"):
             said = self.refused("bench", "gemm", "--sustained", text, status=2)

@@ -66,8 +66,15 @@ class Doctor(Cli):
         tuning = self.diagnose()["machine"]["tuning"]
         self.assertFalse(tuning["ok"])
         self.assertIn("tuning: 1 product; what cannot be read: line 3: ", tuning["text"])
+        (self.folder / "tuning").write_text("nonsense\r\n" * 50)
+        self.assertIn("what cannot be read: 50 lines; the first: line 1: ", self.diagnose()["machine"]["tuning"]["text"])
         self.set("GANTRY_TUNING", str(self.folder))
         self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read.")
+
+    def test_control_characters_of_the_environment_do_not_reach_the_terminal(self):
+        for name in ("GANTRY_NVCC", "GANTRY_CACHE_DIR", "GANTRY_TUNING", "GANTRY_NVRTC"):
+            self.set(name, str(self.folder / "\x1b]0;title\x07"))
+        self.assertNotIn("\x1b", self.text("doctor"))
 
     def test_it_never_fails(self):
         self.set("HOME", "")

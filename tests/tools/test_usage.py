@@ -49,6 +49,13 @@ class Usage(Cli):
         self.assertIn("'layout_algebr' is not known", said)
         self.assertIn("layout_algebra ", said)
 
+    def test_an_argument_with_a_control_character_is_refused_and_not_echoed(self):
+        for text, column, byte in (("d = acc\r", 8, "0d"), ("\x1b[31m", 1, "1b"), ("d\x7f", 2, "7f")):
+            for command in (["gemm", "--epilogue", text], ["layout", text], [text]):
+                said = self.refused(*command, status=2)
+                self.assertIn(f"has the control character 0x{byte} at column {column}, which no option takes", said)
+                self.assertEqual([c for c in said if ord(c) < 32 and c != "\n"], [])
+
 
 if __name__ == "__main__":
     unittest.main()

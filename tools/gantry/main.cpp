@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <gantry/runtime/printable.hpp>
+
 #include "commands/commands.hpp"
 #include "option_text.hpp"
 
@@ -61,11 +63,31 @@ int refuse(const CLI::ParseError& error, const CLI::App& app) {
     command = command->get_subcommands().front();
     name += " " + command->get_name();
   }
-  fmt::print(stderr, "gantry: {}\nRun '{} --help' for what can be asked.\n", sentence(error, *command, name), name);
+  // What is refused may be quoted from a file.
+  fmt::print(stderr, "gantry: {}\nRun '{} --help' for what can be asked.\n",
+             gantry::runtime::printable(sentence(error, *command, name)), name);
   return kUsageError;
 }
 
+// Empty, or why an argument is taken by no option: it would change the terminal that it is quoted on, or the source
+// that it is compiled into. Line ends and tabs may stand in an expression.
+std::string control_characters(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    for (const char* c = argv[i]; *c != '\0'; ++c) {
+      const auto byte = static_cast<unsigned char>(*c);
+      if ((byte >= ' ' && byte != 0x7F) || *c == '\n' || *c == '\t') continue;
+      return fmt::format("argument {}, {}, has the control character 0x{:02x} at column {}, which no option takes", i,
+                         gantry::tool::in_quotes(argv[i]), byte, c - argv[i] + 1);
+    }
+  }
+  return {};
+}
+
 int run(int argc, char** argv) {
+  if (const std::string problem = control_characters(argc, argv); !problem.empty()) {
+    fmt::print(stderr, "gantry: {}\n", problem);
+    return kUsageError;
+  }
   CLI::App app(
       "Matrix products with fused epilogues for NVIDIA Hopper, on a GPU or on a simulated SM; TMA copies, epilogues "
       "and\n"
@@ -108,7 +130,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "gantry: this cannot go on: %s\n", e.what());
+    std::fprintf(stderr, "gantry: this cannot go on: %s\n", gantry::runtime::printable(e.what()).c_str());
     return 1;
   }
 }

@@ -74,7 +74,7 @@ int limit(const KernelCache& cache, const std::string& text) {
     const std::optional<unsigned long long> bytes = read_bytes(text);
     if (!bytes) {
       throw CLI::ValidationError(
-          fmt::format("a limit is a number of bytes up to 1024 times 1024G, or one with K, M or G, and not {}",
+          fmt::format("a limit is a number of bytes, or one with K, M or G, up to 1073741824G, and not {}",
                       in_quotes(text)),
           2);
     }

@@ -69,8 +69,8 @@ Line describe_tuning(const std::string& path) {
   if (std::filesystem::exists(path, error) && !read_text(path)) return {"tuning", false, path + " cannot be read."};
   const TuningFile tuning = TuningFile::read(path);
   const std::size_t count = tuning.entries().size();
-  const std::string lost =
-      tuning.problems().empty() ? "" : fmt::format("; what cannot be read: {}", tuning.problems().front());
+  const std::string unread = unread_lines(tuning);
+  const std::string lost = unread.empty() ? "" : "; what cannot be read: " + unread;
   return {"tuning", lost.empty(), fmt::format("{}: {} product{}{}.", path, count, count == 1 ? "" : "s", lost)};
 }
 
@@ -125,9 +125,10 @@ void judge(const runtime::Device& device, const runtime::Compiler& compiler, Dia
 }
 
 void print(const Diagnosis& d) {
-  for (const Line& line : d.machine) fmt::print("{:<10} {} {}\n", line.name, line.ok ? " " : "-", line.text);
+  for (const Line& line : d.machine)
+    fmt::print("{:<10} {} {}\n", line.name, line.ok ? " " : "-", runtime::printable(line.text));
   fmt::print("\n");
-  for (const Line& line : d.works) fmt::print("{:<29} {}\n", line.name, line.text);
+  for (const Line& line : d.works) fmt::print("{:<29} {}\n", line.name, runtime::printable(line.text));
 }
 
 nlohmann::ordered_json to_json(const Diagnosis& d) {

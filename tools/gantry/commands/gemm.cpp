@@ -9,6 +9,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <gantry/runtime/printable.hpp>
+
 #include "commands/commands.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/compiled.hpp"
@@ -224,7 +226,7 @@ Machine choose_machine(const std::string& asked, const runtime::Device& device) 
 }
 
 int refuse(const std::vector<std::string>& problems) {
-  for (const std::string& problem : problems) fmt::print(stderr, "gantry: {}\n", problem);
+  for (const std::string& problem : problems) fmt::print(stderr, "gantry: {}\n", runtime::printable(problem));
   return 1;
 }
 

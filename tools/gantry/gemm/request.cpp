@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/runtime/printable.hpp>
 
 #include "plain_options.hpp"
 
@@ -143,7 +144,7 @@ std::string title(const Product& product) {
   if (product.batch != 1) out += fmt::format(", {} of them", product.batch);
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
-  return out + fmt::format(" to {}: {}", info(product.options.d).name, product.expression);
+  return out + fmt::format(" to {}: {}", info(product.options.d).name, runtime::printable(product.expression));
 }
 
 const char* to_text(Inputs inputs) {
