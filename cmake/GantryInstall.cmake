@@ -1,6 +1,7 @@
-# The installed package: headers, the libraries, targets, and what find_package(gantry) reads. gantry::gantry is headers
-# alone, gantry::runtime compiles and loads kernels at run time, and both need nothing else; gantry::sim is there where the
-# package was built with it and Boost.Context is found.
+# The installed package: headers, the libraries, targets, what find_package(gantry) and pkg-config read, the licence and the
+# documentation. gantry::gantry is headers alone, gantry::runtime compiles and loads kernels at run time, and both need
+# nothing else, not even these headers at run time; gantry::sim is there where the package was built with it and
+# Boost.Context is found.
 
 include(CMakePackageConfigHelpers)
 
@@ -13,6 +14,8 @@ if(TARGET gantry_sim)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gantry" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT gantryTargets NAMESPACE gantry:: DESTINATION "${_config_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/gantryConfig.cmake.in" "${PROJECT_BINARY_DIR}/gantryConfig.cmake"
@@ -21,3 +24,12 @@ write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/gantryConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/gantryConfig.cmake" "${PROJECT_BINARY_DIR}/gantryConfigVersion.cmake"
         DESTINATION "${_config_dir}")
+
+# The prefix as it is seen from the folder of the .pc files, so that an installation can be moved.
+set(_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH GANTRY_PC_PREFIX "/${_pc_dir}" "/")
+string(REGEX REPLACE "/$" "" GANTRY_PC_PREFIX "${GANTRY_PC_PREFIX}")
+foreach(_package gantry gantry-runtime)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${_package}.pc.in" "${PROJECT_BINARY_DIR}/${_package}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${_package}.pc" DESTINATION "${_pc_dir}")
+endforeach()

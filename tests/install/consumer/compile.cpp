@@ -1,5 +1,5 @@
-// The library of kernels compiled at run time, from the installed package: without nvcc a kernel is refused with a
-// sentence.
+// The library of kernels compiled at run time, from the installed package: without a compiler a kernel is refused with a
+// sentence; with one it is compiled from the headers in the library, whatever became of the source tree.
 #include <cstdio>
 
 #include <gantry/runtime.hpp>
@@ -10,5 +10,14 @@ int main(int, char** argv) {
   const Compiler none = Compiler::find({.nvcc = "/no/nvcc", .cuda_home = {}, .path = {}});
   const LoadedGemm gemm = load_gemm(cache, none, {.expression = "d = acc"});
   std::puts(gemm.problem().c_str());
-  return gemm || gemm.problem().find("/no/nvcc") == std::string::npos ? 1 : 0;
+  if (gemm || gemm.problem().find("/no/nvcc") == std::string::npos) return 1;
+
+  const NvrtcCompiler nvrtc = NvrtcCompiler::find();
+  const NvccCompiler nvcc(Compiler::find(), ImageKind::cubin);
+  const KernelCompiler& compiler = nvrtc.problem().empty() ? static_cast<const KernelCompiler&>(nvrtc) : nvcc;
+  if (!compiler.problem().empty()) return std::puts(compiler.problem().c_str()), 0;
+  const CachedKernel kernel = cache.get(
+      compiler, {.text = "#include <gantry/arch.hpp>\nextern \"C\" __global__ void none() {}\n", .title = "nothing"});
+  std::puts(kernel ? "a kernel was compiled" : kernel.problem.c_str());
+  return kernel ? 0 : 1;
 }
