@@ -64,6 +64,20 @@ class Hostile(Cli):
         self.assertIn('"cotarget"', self.answer(b'{"op":"complement","a":"4","cotarget":99999999999999999999}')["error"])
         self.assertIn('"idx"', self.answer(b'{"op":"idx2crd","idx":-9223372036854775808,"shape":"(4,4)"}')["error"])
 
+    def test_copies_with_offsets_and_modes_beyond_all_bounds(self):
+        copy = {
+            "copy_op": "SM90_TMA_LOAD_MULTICAST", "elem": "double", "elem_bits": 64, "gmem": "(32,(32,4),2):(32,(_1,1024),4098)",
+            "cta_tiler": "(_16,(_16,_2))", "num_multicast": 4, "kind": "partition", "smem_stage": "(_16,(_16,_2)):(_16,(_1,_256))",
+            "tile_coord": "(1,_,0)", "rest_index": 1, "pipe_index": 1, "cta_layout": "_4:_1",
+        }
+        far = dict(copy, smem_full="(_16,(_16,_2),_2):(_16,(_1,_256),_4611686018427387904)")
+        masks = {"kind": "mcast_mask", "cta_layout": "(2,2):(1,2)"}
+        lines = [far, *(dict(masks, modes=[mode]) for mode in (4294967296, -1, 2))]
+        answers = self.eval_bytes([json.dumps(line).encode() for line in lines], kind="tma_partition")
+        self.assertEqual(answers[0]["error"], "an integer result does not fit in 64 bits")
+        for line, answer in zip(lines[1:], answers[1:]):
+            self.assertEqual(answer["error"], f'the field "modes" has {line["modes"][0]}: the modes of "cta_layout" are 0 to 1')
+
     def test_bytes_that_are_no_utf8(self):
         for line in (b"\xff", b'{"op":"\xff"}', b'{"op":"size","a":"\xc3"}', b'{"\xed\xa0\x80":1}', b'{"op":"\\ud800"}'):
             self.assertIn("the line is not JSON", self.answer(line)["error"], line)

@@ -52,6 +52,14 @@ std::optional<Problem> too_many_ctas(std::int64_t ctas) {
       .is_unreadable = false};
 }
 
+// Why a mode is none of a cluster's.
+std::optional<Problem> no_mode(std::int64_t mode, const Layout& ctas) {
+  if (mode >= 0 && mode < rank(ctas)) return std::nullopt;
+  return Problem{.sentence = fmt::format("the field \"modes\" has {}: the modes of \"cta_layout\" are 0 to {}", mode,
+                                         rank(ctas) - 1),
+                 .is_unreadable = false};
+}
+
 // Why an index does not name one of the tiles, or stages, that a layout has beyond the tile.
 std::optional<Problem> outside(std::string_view key, std::int64_t index, const Layout& layout, int tile_rank) {
   const std::int64_t count = rank(layout) > tile_rank ? size(layout[rank(layout) - 1]) : 1;
@@ -206,6 +214,9 @@ std::optional<Problem> evaluate_masks(JsonLine& line) {
   if (c.problem) return c.problem;
   if (!cta_layout.ok()) return Problem{.sentence = describe(cta_layout.fault()).c_str(), .is_unreadable = false};
   if (auto problem = too_many_ctas(size(cta_layout))) return problem;
+  for (const std::int64_t mode : modes) {
+    if (auto problem = no_mode(mode, cta_layout)) return problem;
+  }
   JsonText json;
   json.begin('[');
   for (std::int64_t i = 0; i < size(cta_layout); ++i) {
