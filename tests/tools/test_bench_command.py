@@ -102,7 +102,7 @@ class Bench(Cli):
         said = self.refused("bench", "gemm", "--shapes", str(path), status=2)
         for number, content in ((3, "128 256"), (4, "1 2 3 4"), (5, "0 1 1"), (6, "8 8 2147483648")):
             self.assertIn(
-                f'{path}: line {number}: a size is three numbers from 1 to 2147483647, M N K, and here is "{content}"', said
+                f'{path}: line {number}: a size is three numbers from 1 to 2147483392, M N K, and here is "{content}"', said
             )
         self.assertIn("the shapes could not be read from /no/file", self.refused("bench", "gemm", "--shapes", "/no/file", status=2))
 

@@ -70,7 +70,7 @@ class ExplainFusion(Cli):
     def test_points_at_what_is_wrong(self):
         self.assertEqual(
             self.refused("explain", "fusion", "d = gleu(acc)"),
-            "d = gleu(acc)\n    ^\nthere is no function gleu; did you mean gelu?\n",
+            "gantry: the fusion cannot be read\nd = gleu(acc)\n    ^\nthere is no function gleu; did you mean gelu?\n",
         )
 
     def test_lists_the_functions_with_their_errors(self):

@@ -104,7 +104,7 @@ class Gemm(Cli):
     def test_every_wrong_option_is_named(self):
         said = self.refused(
             "gemm", *SIZE, "--a", "bf61", "--tile", "128", "--cluster", "2x1x1", "--schedule", "fast", "--set", "alpha",
-            "--major-a", "n", "--batch", "-1", "--inputs", "large", "--machine", "tpu", status=2,
+            "--major-a", "n", "--inputs", "large", "--machine", "tpu", status=2,
         )
         for part in (
             '--a: "bf61" is not an element type; the nearest name is "bf16"',
@@ -113,7 +113,6 @@ class Gemm(Cli):
             '--schedule takes one of auto, cooperative, pingpong, and not "fast"',
             '--set takes a scalar\'s name and value such as alpha=2, and not "alpha"',
             '--major-a takes one of k, m, and not "n"',
-            "--batch is -1: a size is not negative",
             '--machine takes one of auto, sim, gpu, and not "tpu"',
             '--inputs takes one of eighths, uniform, zeros, special, and not "large"',
         ):
@@ -121,10 +120,16 @@ class Gemm(Cli):
 
     def test_a_number_is_what_was_written_or_refused(self):
         for option, text, said in (
-            ("--m", "99999999999999999999", "--m is 99999999999999999999: there are numbers up to 9223372036854775807"),
+            ("--m", "99999999999999999999",
+             "--m is 99999999999999999999: there are numbers from 0 to 2147483392; the nearest that works is 2147483392"),
+            ("--m", "2147483648", "--m is 2147483648: there are numbers from 0 to 2147483392; the nearest that works is 2147483392"),
+            ("--m", "-1", "--m is -1: there are numbers from 0 to 2147483392; the nearest that works is 0"),
+            ("--m", "-99999999999999999999",
+             "--m is -99999999999999999999: there are numbers from 0 to 2147483392; the nearest that works is 0"),
             ("--m", "1.5", '--m takes a whole number, and not "1.5"'),
             ("--seed", "-1", '--seed takes a whole number, 0 or more, and not "-1"'),
-            ("--stages", "99999999999", "--stages is 99999999999: there are numbers up to 2147483647"),
+            ("--stages", "99999999999",
+             "--stages is 99999999999: there are numbers from -2147483648 to 2147483647; the nearest that works is 2147483647"),
         ):
             self.assertIn(f"gantry: {said}\n", self.refused("gemm", "--n", "64", "--k", "64", option, text, status=2))
 
@@ -147,11 +152,15 @@ class Gemm(Cli):
         self.assertIn("the nearest N that works is 72", said)
 
     def test_sizes_beyond_all_memory_are_refused(self):
-        said = self.refused("gemm", "--machine", "sim", "--m", "2147483647", "--n", "2147483640", "--k", "64")
-        self.assertRegex(said, r"^gantry: the operands take [0-9.e+]+ GB, and this machine has [0-9.]+ GB of memory\n$")
-        said = self.refused("gemm", "--m", "2147483648", "--n", "64", "--k", "-1", status=2)
-        self.assertIn("--m is 2147483648: there are sizes up to 2147483647", said)
-        self.assertIn("--k is -1: a size is not negative; 0 and more work", said)
+        for sizes in (("2147483392", "2147483392", "64"),):
+            said = self.refused("gemm", "--machine", "sim", *sum(zip(("--m", "--n", "--k"), sizes), ()))
+            self.assertRegex(
+                said, r"^gantry: the operands take [0-9.e+]+ GB, and this machine has [0-9.]+ GB of memory\n$"
+            )
+
+    def test_a_scalar_has_one_value(self):
+        said = self.refused("gemm", *SIZE, "--epilogue", "d = alpha * acc", "--set", "alpha=2", "--set", "alpha=3", status=2)
+        self.assertIn('--set gives "alpha" more than once: a scalar has one value', said)
 
     def test_a_scalar_that_the_epilogue_does_not_have_is_named(self):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = alpha * acc", "--set", "alhpa=2")

@@ -33,6 +33,22 @@ class Usage(Cli):
         self.assertIn("gantry: --at is given without its value\n", self.refused("layout", "4", "--at", status=2))
         self.assertIn("gantry: --m is given more than once\n", self.refused("gemm", "--m", "1", "--m", "2", status=2))
 
+    def test_a_flag_has_no_value(self):
+        for arguments in (("doctor", "--json=1"), ("layout", "4", "--python=no"), ("explain", "fusion", "--functions=x")):
+            flag = arguments[-1].split("=")[0]
+            self.assertIn(f"gantry: {flag} takes no value: it is given or left out\n", self.refused(*arguments, status=2))
+
+    def test_control_characters_do_not_reach_the_terminal(self):
+        for arguments in (
+            ("gemm", "--m", "8", "--n", "8", "--k", "8", "--a", "\x1b[31m"), ("gemm", "\x1b[31m"), ("eval", "\x1b[31m"),
+            ("bench", "gemm", "--shapes", "/no/\x1b[31m"), ("bench", "gemm", "--epilogues", "/no/\xc2\x9b31m"),
+            ("explain", "tma", "--elem", "\x1b[31m", "--gmem", "4", "--smem", "4"), ("\x1b[31m",),
+        ):
+            said = self.refused(*arguments, status=2)
+            self.assertFalse(any(ord(c) < 32 and c != "\n" or 127 <= ord(c) < 160 for c in said), (arguments, said))
+        said = self.refused("bench", "gemm", "--from", "/no/\x1b[31m")
+        self.assertIn("the record /no/?[31m could not be read", said)
+
     def test_what_is_no_number_is_quoted_and_the_help_is_that_of_the_command(self):
         said = self.refused("gemm", "--m", "many", "--n", "64", "--k", "64", status=2)
         self.assertEqual(

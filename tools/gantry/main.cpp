@@ -41,6 +41,10 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& command, cons
     return fmt::format("{} takes a number, and not {}", said.substr(kConversion.size(), equals - kConversion.size()),
                        gantry::tool::in_quotes(said.substr(equals + 3)));
   }
+  constexpr std::string_view kValueOfFlag = " was given a disallowed flag override";
+  if (said.ends_with(kValueOfFlag))
+    return fmt::format("--{} takes no value: it is given or left out",
+                       said.substr(0, said.size() - kValueOfFlag.size()));
   const std::size_t colon = said.find(": ");
   if (colon == std::string::npos) return said;
   const std::string option = said.substr(0, colon), rest = said.substr(colon + 2);

@@ -15,11 +15,25 @@
 
 namespace gantry::tool {
 
-// Text from a user, fit to be quoted: printable, and not longer than a line.
-inline std::string in_quotes(std::string_view text) {
+// Text from a user, fit for a sentence: printable, and not longer than a line.
+inline std::string shortened(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 48)) out += c >= ' ' && c <= '~' ? c : '?';
-  return '"' + out + (text.size() > 48 ? "...\"" : "\"");
+  return out + (text.size() > 48 ? "..." : "");
+}
+inline std::string in_quotes(std::string_view text) { return '"' + shortened(text) + '"'; }
+
+// A sentence, or several, that a terminal only shows: control characters in what a user wrote become question marks.
+inline std::string printable(std::string_view text) {
+  std::string out(text);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(out[i]);
+    const auto before = static_cast<unsigned char>(i > 0 ? text[i - 1] : 0);
+    const bool second_set = before == 0xC2 && byte >= 0x80 && byte < 0xA0;  // of control characters, as UTF-8
+    if (second_set) out[i - 1] = '?';
+    if ((byte < ' ' && byte != '\n') || byte == 0x7F || second_set) out[i] = '?';
+  }
+  return out;
 }
 
 // All of the text is one number.
@@ -29,9 +43,14 @@ bool read_number(std::string_view text, Number& value, Base... base) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Empty, or why a text is no whole number of this type.
 template <class Number>
-std::string why_no_number(std::string_view option, std::string_view text) {
+struct NumberRange {
+  Number least = std::numeric_limits<Number>::lowest(), most = std::numeric_limits<Number>::max();
+};
+
+// Empty, or why a text is no whole number of this range.
+template <class Number>
+std::string why_no_number(std::string_view option, std::string_view text, const NumberRange<Number>& range = {}) {
   const bool hexadecimal = text.starts_with("0x");
   const std::string_view digits = text.substr(hexadecimal ? 2 : 0);
   Number value{};
@@ -40,8 +59,11 @@ std::string why_no_number(std::string_view option, std::string_view text) {
     const char* const takes = std::is_signed_v<Number> ? "a whole number" : "a whole number, 0 or more";
     return fmt::format("{} takes {}, and not {}", option, takes, in_quotes(text));
   }
-  if (error == std::errc()) return {};
-  return fmt::format("{} is {}: there are numbers up to {}", option, text, std::numeric_limits<Number>::max());
+  const bool fits = error == std::errc() && value >= range.least && value <= range.most;
+  if (fits) return {};
+  const bool below = digits.starts_with('-') || (error == std::errc() && value < range.least);
+  return fmt::format("{} is {}: there are numbers from {} to {}; the nearest that works is {}", option, shortened(text),
+                     range.least, range.most, below ? range.least : range.most);
 }
 
 // Reads options that were given, and collects what is wrong with them. An option that was not given is an empty text.
@@ -56,7 +78,7 @@ class OptionReader {
 
   void element(std::string_view option, const std::string& text, ElementType& out) {
     if (text.empty()) return;
-    const ParsedElementType parsed = parse_element_type(text.c_str());
+    const ParsedElementType parsed = parse_element_type(shortened(text).c_str());
     if (!parsed.ok) problem(fmt::format("{}: {}", option, parsed.problem.c_str()));
     out = parsed.type;
   }

@@ -13,10 +13,16 @@ namespace gantry::tool {
 
 // A whole number, decimal or after 0x.
 template <class Number>
-CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value, const std::string& help) {
-  return command.add_option(name, value, help)->option_text("N")->check([name](const std::string& text) {
-    return why_no_number<Number>(name, text);
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value, const std::string& help,
+                        const NumberRange<Number>& range = {}) {
+  return command.add_option(name, value, help)->option_text("N")->check([name, range](const std::string& text) {
+    return why_no_number<Number>(name, text, range);
   });
+}
+
+// Set where it is named. `--json=no` is refused: CLI11 would take some texts for yes, and others for numbers.
+inline CLI::Option* add_flag(CLI::App& command, const std::string& name, bool& value, const std::string& help) {
+  return command.add_flag(name, value, help)->disable_flag_override();
 }
 
 inline CLI::Option* add_text(CLI::App& command, const std::string& name, std::string& value, const std::string& help) {

@@ -26,10 +26,10 @@ ReadSizes read_sizes(const std::string& text) {
     std::istringstream words(content);
     Size size;
     std::string more;
-    const auto fits = [](long long x) { return x > 0 && x <= kLargestSize; };
+    const auto fits = [](long long x) { return x > 0 && x <= kMostExtent; };
     if (!(words >> size.m >> size.n >> size.k) || words >> more || !fits(size.m) || !fits(size.n) || !fits(size.k)) {
       out.problems.push_back(fmt::format("line {}: a size is three numbers from 1 to {}, M N K, and here is {}", number,
-                                         kLargestSize, in_quotes(content)));
+                                         kMostExtent, in_quotes(content)));
       continue;
     }
     out.sizes.push_back(size);

@@ -19,6 +19,7 @@
 #include "gemm/choice.hpp"
 #include "gemm/vendor.hpp"
 #include "option_text.hpp"
+#include "plain_options.hpp"
 
 namespace gantry::tool {
 
@@ -35,7 +36,7 @@ struct BenchTexts {
 };
 
 int complain(const std::string& problem) {
-  fmt::print(stderr, "gantry: {}\n", problem);
+  fmt::print(stderr, "gantry: {}\n", printable(problem));
   return 1;
 }
 
@@ -283,7 +284,7 @@ void add_bench_command(CLI::App& app, int& status) {
   command->add_option("--json", texts->json, "write the record to a file")->option_text("FILE");
   command->add_option("--plot", texts->plot, "draw the rates against the two rooflines")->option_text("FILE.svg");
   command->add_option("--from", texts->from, "show a record instead of measuring; needs no GPU")->option_text("FILE");
-  command->add_flag("--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  add_flag(*command, "--progress", texts->progress, "say what is being done, where standard error is no terminal too");
   command->footer(
       "Example: gantry bench gemm --shapes shapes.txt --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\" \\\n"
       "             --json gemm.json --plot gemm.svg\n"

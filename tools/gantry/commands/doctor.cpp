@@ -14,7 +14,9 @@
 #include "gemm/on_gpu.hpp"
 #include "gemm/simulated.hpp"
 #include "gemm/vendor.hpp"
+#include "plain_options.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -161,7 +163,7 @@ void diagnose(bool json) {
 void add_doctor_command(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("doctor", "Says what this machine has, and what will work on it");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "the same as JSON");
+  add_flag(*command, "--json", *json, "the same as JSON");
   command->footer("A line with a dash says what is missing. The exit status is 0 whatever is missing.");
   command->callback([json, &status] {
     diagnose(*json);

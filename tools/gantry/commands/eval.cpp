@@ -7,6 +7,7 @@
 
 #include "commands/commands.hpp"
 #include "eval/kinds.hpp"
+#include "option_text.hpp"
 
 namespace gantry::tool {
 
@@ -64,7 +65,8 @@ void add_eval_command(CLI::App& app, int& status) {
   command->callback([name, &status] {
     const EvalKind* kind = find_eval_kind(*name);
     if (kind == nullptr) {
-      throw CLI::ValidationError("eval", fmt::format("the kind '{}' is not known; there are:{}", *name, known_kinds()));
+      throw CLI::ValidationError(
+          "eval", fmt::format("the kind '{}' is not known; there are:{}", shortened(*name), known_kinds()));
     }
     std::ios::sync_with_stdio(false);
     status = answer_all(*kind, std::cin);

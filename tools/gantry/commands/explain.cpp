@@ -13,6 +13,8 @@
 #include "explain/options.hpp"
 #include "explain/page.hpp"
 #include "files.hpp"
+#include "plain_options.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -29,7 +31,7 @@ struct Outputs {
 
 int write_page(const std::string& path, const nlohmann::ordered_json& explanation) {
   if (write_text(path, make_page(explanation))) return 0;
-  fmt::print(stderr, "gantry: the page could not be written to {}\n", path);
+  fmt::print(stderr, "gantry: the page could not be written to {}\n", printable(path));
   return 1;
 }
 
@@ -67,7 +69,7 @@ void add_tma(CLI::App& explain_command, int& status) {
   command->add_option("--tma-elem", texts->tma_elem, "what the instruction moves, where it is not the element type")
       ->option_text("TYPE");
   command->add_option("--address", texts->address, "of the global tensor")->option_text("NUMBER");
-  command->add_flag("--json", outputs->json, "the explanation as JSON");
+  add_flag(*command, "--json", outputs->json, "the explanation as JSON");
   command->add_option("--html", outputs->html, "also write a page with pictures")
       ->option_text("FILE")
       ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });
@@ -108,7 +110,7 @@ void add_im2col(CLI::App& explain_command, int& status) {
   command->add_option("--at", texts->at, "which tile of pixels the instructions are listed for; default 0")
       ->option_text("TILE");
   command->add_option("--address", texts->address, "of the input")->option_text("NUMBER");
-  command->add_flag("--json", outputs->json, "the explanation as JSON");
+  add_flag(*command, "--json", outputs->json, "the explanation as JSON");
   command->add_option("--html", outputs->html, "also write a page with pictures")
       ->option_text("FILE")
       ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });

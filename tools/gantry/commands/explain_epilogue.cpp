@@ -6,6 +6,8 @@
 
 #include "commands/commands.hpp"
 #include "explain/epilogue_options.hpp"
+#include "plain_options.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -35,7 +37,7 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
   option("--fragment", texts->fragment, "values that a visit computes at once", "NUMBER");
   option("--reuse", texts->reuse, "whether D reuses the buffers of C", "yes|no");
   option("--delay", texts->delay, "whether stores are issued one subtile late", "yes|no");
-  command->add_flag("--json", *json, "the decisions as JSON");
+  add_flag(*command, "--json", *json, "the decisions as JSON");
   command->footer(
       "Example: gantry explain epilogue --tile 128x256x64 --c bf16 --d bf16 --schedule cooperative\n"
       "The exit status is 1 where the epilogue cannot be built; the report then gives every reason.");

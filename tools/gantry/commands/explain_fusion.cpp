@@ -17,6 +17,8 @@
 
 #include "commands/commands.hpp"
 #include "option_text.hpp"
+#include "plain_options.hpp"
+#include "terminal.hpp"
 
 namespace gantry::fusion {
 
@@ -141,7 +143,7 @@ int explain_graph(const std::string& text) {
   if (is_name) {
     fmt::print(stderr, "gantry: there is no operation {}; {}\n", tool::in_quotes(text), known_operations(text));
   } else {
-    fmt::print(stderr, "{}\n", explain(text, parsed).c_str());
+    fmt::print(stderr, "gantry: the fusion cannot be read\n{}\n", explain(text, parsed).c_str());
   }
   return 1;
 }
@@ -227,8 +229,8 @@ void add_explain_fusion(CLI::App& explain_command, int& status) {
   const auto markdown = std::make_shared<bool>(false);
   command->add_option("text", *text, "the fusion, or the name of an operation such as LinCombPerRowBiasEltAct");
   CLI::Option* list =
-      command->add_flag("--functions", *functions, "list the functions that a text may call, with their errors");
-  command->add_flag("--markdown", *markdown, "list them as a table in Markdown")->needs(list);
+      add_flag(*command, "--functions", *functions, "list the functions that a text may call, with their errors");
+  add_flag(*command, "--markdown", *markdown, "list them as a table in Markdown")->needs(list);
   command->footer(
       "Example: gantry explain fusion \"let z = alpha * acc + beta * c + row(bias:bf16); d = gelu(z); aux:bf16 = z\"\n"
       "The exit status is 1 where the text is wrong; a caret shows where.");

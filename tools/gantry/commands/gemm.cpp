@@ -284,8 +284,8 @@ void add_gemm_command(CLI::App& app, int& status) {
   add_number(*command, "--seed", texts->seed, "of the inputs, and of the simulated machine's schedule; default 0");
   command->add_option("--checker", texts->checker, "of the simulated machine: on, or off, which is faster")
       ->option_text("on|off");
-  command->add_flag("--json", texts->json, "the answer as JSON");
-  command->add_flag("--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  add_flag(*command, "--json", texts->json, "the answer as JSON");
+  add_flag(*command, "--progress", texts->progress, "say what is being done, where standard error is no terminal too");
   command->footer(
       "Example: gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue \"d = gelu(acc + row(bias))\"\n"
       "Arguments of the epilogue are filled like A and B; scalars are what --set says, or their defaults.\n"

@@ -8,6 +8,7 @@
 
 #include "commands/commands.hpp"
 #include "layout_facts.hpp"
+#include "plain_options.hpp"
 
 namespace gantry::tool {
 
@@ -152,8 +153,8 @@ void add_layout_command(CLI::App& app, int& status) {
   command->add_option("LAYOUT", request->text, "such as \"(4,(2,3)):(6,(3,1))\"")->required()->option_text(" ");
   command->add_option("--at", request->at, "only the offset of this coordinate; with '_' in it, the slice")
       ->option_text("CRD");
-  command->add_flag("--python", request->python, "tuples as Python writes them, without '_' marks");
-  command->add_flag("--json", request->json, "one line of JSON");
+  add_flag(*command, "--python", request->python, "tuples as Python writes them, without '_' marks");
+  add_flag(*command, "--json", request->json, "one line of JSON");
   command->callback([request, &status] {
     const LayoutReport report = report_layout(*request);
     fmt::print(report.ok ? stdout : stderr, "{}", report.text);

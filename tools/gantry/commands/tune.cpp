@@ -14,6 +14,7 @@
 #include "files.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
+#include "plain_options.hpp"
 
 namespace gantry::tool {
 
@@ -172,8 +173,8 @@ void add_tune_command(CLI::App& app, int& status) {
   command->add_option("--file", texts->file, "the tuning file; default GANTRY_TUNING or ~/.config/gantry/tuning")
       ->option_text("FILE");
   command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros")->option_text("NAME");
-  command->add_flag("--dry-run", texts->dry_run, "measure, and keep nothing");
-  command->add_flag("--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  add_flag(*command, "--dry-run", texts->dry_run, "measure, and keep nothing");
+  add_flag(*command, "--progress", texts->progress, "say what is being done, where standard error is no terminal too");
   command->footer(
       "Example: gantry tune --m 4096 --n 4096 --k 4096 --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\"\n"
       "The exit status is 77 where there is no GPU.");

@@ -1,5 +1,7 @@
 #include "gemm/request.hpp"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -16,21 +18,20 @@ class Reader : public OptionReader {
  public:
   using OptionReader::OptionReader;
 
-  void size(const char* option, std::int64_t value) {
-    if (value < 0) problem(fmt::format("{} is {}: a size is not negative; 0 and more work", option, value));
-    if (value > kLargestSize) problem(fmt::format("{} is {}: there are sizes up to {}", option, value, kLargestSize));
-  }
-
   void scalars(const std::vector<std::string>& texts, std::vector<Scalar>& out) {
     for (const std::string& text : texts) {
       const std::size_t equals = text.find('=');
       Scalar scalar{text.substr(0, equals)};
       const std::string_view number = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
       if (!read_number(number, scalar.value)) wrong("--set", "a scalar's name and value such as alpha=2", text);
+      const bool again = std::any_of(out.begin(), out.end(), [&](const Scalar& s) { return s.name == scalar.name; });
+      if (again) problem(fmt::format("--set gives {} more than once: a scalar has one value", in_quotes(scalar.name)));
       out.push_back(scalar);
     }
   }
 };
+
+constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
 
 // What a product of these elements is stored as where nothing is said.
 ElementType usual_result(ElementType a) {
@@ -63,13 +64,13 @@ void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
 
 void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size) {
   const auto size = [&](const char* name, std::int64_t& value, const char* help) {
-    CLI::Option* option = add_number(command, name, value, help);
+    CLI::Option* option = add_number(command, name, value, help, kSizes);
     if (needs_size) option->required();
   };
   size("--m", texts.m, "rows of A and D");
   size("--n", texts.n, "columns of B and D");
   size("--k", texts.k, "columns of A, rows of B");
-  add_number(command, "--batch", texts.batch, "matrices of each; default 1");
+  add_number(command, "--batch", texts.batch, "matrices of each; default 1", kSizes);
   const auto text = [&](const char* name, std::string& value, const char* what, const char* help) {
     add_text(command, name, value, help)->option_text(what);
   };
@@ -89,7 +90,7 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--split", texts.split, "NAME", "how K is split: auto, none or reduce_add");
   add_number(command, "--stages", texts.stages, "of the main loop; default as many as fit");
   add_number(command, "--warpgroups", texts.warpgroups, "that multiply: 2, or 3 that take turns; default chosen");
-  command.add_flag("--promote", texts.promote, "8-bit floats: sums are moved to full f32 every 128 of K");
+  add_flag(command, "--promote", texts.promote, "8-bit floats: sums are moved to full f32 every 128 of K");
 }
 
 Product read_product(const ProductTexts& texts) {
@@ -100,10 +101,6 @@ Product read_product(const ProductTexts& texts) {
   out.batch = texts.batch;
   out.expression = texts.epilogue;
   Reader read(out.problems);
-  read.size("--m", texts.m);
-  read.size("--n", texts.n);
-  read.size("--k", texts.k);
-  read.size("--batch", texts.batch);
   const fusion::ParsedGraph parsed = fusion::parse_graph(texts.epilogue);
   if (!parsed.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, parsed).c_str()));
   out.graph = parsed.graph;

@@ -8,14 +8,13 @@
 
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/gemm/options.hpp>
+#include <gantry/gemm/problem.hpp>
 
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 }
 
 namespace gantry::tool {
-
-inline constexpr std::int64_t kLargestSize = 0x7FFFFFFF;  // coordinates of the copy engine are 32 bits wide
 
 struct ProductTexts {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
