@@ -147,15 +147,26 @@ class Gemm(Cli):
         self.assertIn("asked for were tf32 by tf32 to f32", said)
         self.assertIn("\n  128x128x64 cooperative 2x1 bf16 with", said)
 
+    def test_what_cannot_run_is_refused_before_operands_are_filled(self):
+        for wrong, why in (
+            (("--m", "1", "--n", "1", "--k", "2147483348"), "the nearest N that works is 8"),
+            (("--m", "1", "--n", "8", "--k", "100000000", "--d", "f32"), "is compiled in for the simulated machine"),
+            (("--m", "1", "--n", "8", "--k", "100000000", "--set", "alpha=2"), "there is no argument alpha"),
+            (("--m", "8", "--n", "24", "--k", "8", "--epilogue", "x:e4m3 = acc; d = acc"), "the nearest N that works is 32"),
+        ):
+            said = self.refused("gemm", "--machine", "sim", "--progress", *wrong)
+            self.assertIn(why, said)
+            self.assertNotIn("filling the operands", said)
+
     def test_sizes_that_cannot_be_stored_are_refused(self):
         said = self.refused("gemm", "--machine", "sim", "--m", "64", "--n", "70", "--k", "64")
         self.assertIn("the nearest N that works is 72", said)
 
     def test_sizes_beyond_all_memory_are_refused(self):
-        for sizes in (("2147483392", "2147483392", "64"),):
+        for sizes in (("2147483392", "2147483392", "64"), ("0", "2147483392", "2147483392")):
             said = self.refused("gemm", "--machine", "sim", *sum(zip(("--m", "--n", "--k"), sizes), ()))
             self.assertRegex(
-                said, r"^gantry: the operands take [0-9.e+]+ GB, and this machine has [0-9.]+ GB of memory\n$"
+                said, r"^gantry: the operands take [0-9.e+]+ GB, and this machine has [0-9.]+ GB of memory; up to [0-9.]+ work\n$"
             )
 
     def test_a_scalar_has_one_value(self):

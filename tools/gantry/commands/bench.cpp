@@ -101,7 +101,6 @@ Measured measure(const Bench& b, const Product& product) {
   const runtime::LoadedGemm& gemm = chosen.gemm;
   if (!gemm) return fail(gemm.problem());
   Operands operands(product, b.inputs, 1);
-  if (!operands.problem().empty()) return fail(operands.problem());
   const DeviceOperands on_device(b.device, operands);
   if (!on_device.problem().empty()) return fail(on_device.problem());
   runtime::GemmAbiProblem problem = on_device.abi();
@@ -209,11 +208,15 @@ Products products_of(const BenchTexts& texts) {
       if (std::find(out.problems.begin(), out.problems.end(), problem) == out.problems.end())
         out.problems.push_back(problem);
     }
+    const bool readable = product.ok();
     for (const Size& size : sizes) {
       product.m = size.m;
       product.n = size.n;
       product.k = size.k;
       out.all.push_back(product);
+      if (!readable) continue;
+      for (const std::string& problem : Operands::problems_of(product))
+        out.problems.push_back(fmt::format("{}: {}", title(product), problem));
     }
   }
   return out;

@@ -73,13 +73,10 @@ ChosenKernel choose_simulated(const Product& product, const std::vector<Simulate
   return {};
 }
 
+// Requires a product that a kernel is compiled in for.
 Answer simulate(const Product& product, Operands& operands, const GemmTexts& texts, Progress& progress) {
   Answer out;
   const std::vector<SimulatedProduct> kernels = simulated_for(product.options);
-  if (kernels.empty()) {
-    out.problems.push_back(not_simulated(product.options));
-    return out;
-  }
   const auto [kernel, why] = choose_simulated(product, kernels);
   const std::string among = kernels.size() == 1 ? "It is the only one of these elements that is compiled in."
                                                 : "Only kernels that are compiled in were compared.";
@@ -243,13 +240,13 @@ int run_command(const GemmTexts& texts) {
     refuse({machine.problem});
     return kNoGpuStatus;
   }
+  // Before anything is filled or compiled, which may take long.
+  if (const std::vector<std::string> problems = Operands::problems_of(product); !problems.empty())
+    return refuse(problems);
+  if (!machine.gpu && simulated_for(product.options).empty()) return refuse({not_simulated(product.options)});
   Progress progress(texts.progress);
   progress.step("filling the operands");
   Operands operands(product, inputs, texts.seed);
-  if (!operands.problem().empty()) {
-    progress.end();
-    return refuse({operands.problem()});
-  }
   Answer answer =
       machine.gpu ? on_gpu(device, product, operands, progress) : simulate(product, operands, texts, progress);
   answer.machine = machine.why;

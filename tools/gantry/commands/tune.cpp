@@ -103,6 +103,7 @@ int run_tune(const TuneTexts& texts) {
     if (const std::string why = why_not_kept(path); !why.empty())
       product.problems.push_back("the fastest could not be kept: " + why);
   }
+  if (product.ok()) product.problems = Operands::problems_of(product);
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
@@ -119,11 +120,6 @@ int run_tune(const TuneTexts& texts) {
   Progress progress(texts.progress);
   progress.step("filling the operands");
   Operands operands(product, inputs, 1);
-  if (!operands.problem().empty()) {
-    progress.end();
-    fmt::print(stderr, "gantry: {}\n", operands.problem());
-    return 1;
-  }
   DeviceOperands on_device(device, operands);
   if (!on_device.problem().empty()) {
     progress.end();

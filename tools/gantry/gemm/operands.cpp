@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <gantry/epilogue/fusion/masks.hpp>
+#include <gantry/epilogue/operands.hpp>
 #include <gantry/gemm/reference.hpp>
 
 namespace gantry::tool {
@@ -43,16 +45,48 @@ struct Operands::Rows {
   std::int64_t first = 0, count = 0;
 };
 
-Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed)
-    : product_(product), inputs_(inputs), scalars_(product.scalars) {
+Operands::Operands(const Product& product) : product_(product), scalars_(product.scalars) {
   add_matrices();
   add_arguments();
-  problem_ = allocate();
-  if (!problem_.empty()) return;
+}
+
+Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : Operands(product) {
+  inputs_ = inputs;
+  allocate();
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (!all_[i].written) fill(all_[i], seed * 64 + i);
   }
   poison();
+}
+
+std::vector<std::string> Operands::problems_of(const Product& product) {
+  const Operands operands(product);
+  // Any addresses do: nothing is looked at.
+  const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
+  std::vector<std::string> out =
+      operands.arguments(addresses).problems({.m = product.m, .n = product.n, .l = product.batch});
+  const bool nothing = product.m == 0 || product.n == 0 || product.batch == 0;
+  if (!nothing) operands.check_lines(out);
+  operands.check_memory(out);
+  return out;
+}
+
+// What is written travels by TMA, but for masks and reductions.
+void Operands::check_lines(std::vector<std::string>& out) const {
+  detail::SizeSteps steps;
+  std::vector<const Operand*> written;
+  for (const Operand& o : all_) {
+    if (!o.written) continue;
+    const bool of_graph = o.argument >= 0;
+    if (of_graph && (!fusion::is_tensor(product_.graph.arguments[o.argument].kind) ||
+                     fusion::is_mask(product_.graph.arguments[o.argument])))
+      continue;
+    steps.add(o.element, o.rows);
+    written.push_back(&o);
+  }
+  for (const Operand* o : written)
+    detail::check_lines({o->name.c_str(), o->element, o->rows, true, o->length, o->stride, o->rows ? steps.n : steps.m},
+                        out);
 }
 
 void Operands::add(const Operand& operand) {
@@ -62,23 +96,24 @@ void Operands::add(const Operand& operand) {
   o.batch_stride = o.batches > 1 ? o.stride * o.lines : 0;
 }
 
-std::string Operands::allocate() {
-  const auto at_least_one = [](std::int64_t x) { return std::max<std::int64_t>(x, 1); };
+void Operands::check_memory(std::vector<std::string>& out) const {
   double all = 0;  // a number of 64 bits may not hold what was asked for
   for (const Operand& o : all_) {
-    all += static_cast<double>(o.stride) * static_cast<double>(at_least_one(o.lines)) *
-           static_cast<double>(at_least_one(o.batches)) * info(o.element).bits / 8;
+    all += static_cast<double>(o.stride) * static_cast<double>(std::max<std::int64_t>(o.lines, 1)) *
+           static_cast<double>(std::max<std::int64_t>(o.batches, 1)) * info(o.element).bits / 8;
   }
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (all > 0.9 * memory) {
-    return fmt::format("the operands take {:.3g} GB, and this machine has {:.3g} GB of memory", all / 1e9,
-                       memory / 1e9);
-  }
+  const double most = 0.9 * memory;
+  if (all <= most) return;
+  out.push_back(fmt::format("the operands take {:.3g} GB, and this machine has {:.3g} GB of memory; up to {:.3g} work",
+                            all / 1e9, memory / 1e9, most / 1e9));
+}
+
+void Operands::allocate() {
   for (Operand& o : all_) {
-    const std::int64_t elements = o.stride * at_least_one(o.lines) * at_least_one(o.batches);
+    const std::int64_t elements = o.stride * std::max<std::int64_t>(o.lines, 1) * std::max<std::int64_t>(o.batches, 1);
     o.bytes.resize(static_cast<std::size_t>(bytes_for(o.element, elements)) + 16);
   }
-  return {};
 }
 
 void Operands::add_matrices() {

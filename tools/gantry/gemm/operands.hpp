@@ -43,9 +43,12 @@ struct Verification {
 
 class Operands {
  public:
-  // Empty `problem()`: they are there, filled. Otherwise they are more than this machine's memory holds.
+  // Requires a product without problems of its operands.
   Operands(const Product& product, Inputs inputs, std::uint64_t seed);
-  const std::string& problem() const { return problem_; }
+
+  // Every reason why no kernel takes operands of these sizes, or this machine's memory does not hold them. Nothing is
+  // allocated for that.
+  static std::vector<std::string> problems_of(const Product& product);
 
   const std::vector<Operand>& all() const { return all_; }
   std::vector<Operand>& all() { return all_; }
@@ -68,19 +71,20 @@ class Operands {
 
  private:
   struct Rows;
+  explicit Operands(const Product& product);  // without memory
+  void check_lines(std::vector<std::string>& out) const;
+  void check_memory(std::vector<std::string>& out) const;
   void add(const Operand& operand);
-  // Empty, or a sentence.
-  std::string allocate();
+  void allocate();
   void add_matrices();
   void add_arguments();
   void fill(Operand& operand, std::uint64_t seed) const;
   void verify_rows(const Rows& rows, Verification& out) const;
 
   Product product_;
-  Inputs inputs_;
+  Inputs inputs_ = Inputs::eighths;
   std::vector<Operand> all_;
   std::vector<Scalar> scalars_;
-  std::string problem_;
 };
 
 }  // namespace gantry::tool
