@@ -162,13 +162,14 @@ void print_section(const char* name, const std::string& text) {
 void print(const Product& product, const Answer& a) {
   fmt::print("{}\n\n", title(product));
   print_section("machine", a.machine);
+  print_section("result", verdict(a.verification));
+  print_section("time", a.time);
+  print_section("checker", a.checker);
+  print_section("findings", a.findings);
+  fmt::print("\n");
   print_section("choice", a.choice);
   print_section("plan", a.plan);
   print_section("gpu", a.gpu);
-  if (!a.checker.empty()) print_section("checker", a.checker);
-  print_section("findings", a.findings);
-  print_section("result", verdict(a.verification));
-  print_section("time", a.time);
 }
 
 nlohmann::ordered_json to_json(const Product& product, const Answer& a, const GemmTexts& texts) {
