@@ -1,8 +1,12 @@
 """Runs the command line that the environment variable GANTRY names, as its tests do."""
 
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
+import termios
 import unittest
 
 
@@ -17,6 +21,24 @@ class Cli(unittest.TestCase):
         out, err = self.gantry(*arguments)
         self.assertEqual(err, b"")
         return out.decode()
+
+    def on_terminal(self, columns, *arguments, status=0):
+        """The lines that `gantry ARGUMENTS` shows on a terminal of so many columns."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        command = [os.environ["GANTRY"], *arguments]
+        with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environment) as running:
+            os.close(theirs)
+            said = b""
+            while True:
+                try:
+                    said += os.read(ours, 4096)
+                except OSError:  # they have closed it
+                    break
+        os.close(ours)
+        self.assertEqual(running.returncode, status, said)
+        return said.decode().replace("\x1b[K", "").replace("\r", "\n").split("\n")
 
     def refused(self, *arguments, status=1):
         """What standard error says of arguments that must be refused."""

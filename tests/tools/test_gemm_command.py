@@ -1,13 +1,8 @@
 """gantry gemm on the simulated machine: verified products, any epilogue, and refusals in sentences."""
 
-import fcntl
 import json
 import os
-import pty
-import struct
-import subprocess
 import tempfile
-import termios
 import unittest
 
 from cli import Cli
@@ -82,22 +77,8 @@ class Gemm(Cli):
         self.assertEqual(err.decode(), "filling the operands ...\nsimulating ...\ncomparing with the reference ...\n")
 
     def test_a_narrow_terminal_gets_narrow_lines(self):
-        columns = 70
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        command = [os.environ["GANTRY"], "gemm", "--machine", "sim", *SIZE, "--epilogue", "d = gelu(acc + row(bias))"]
-        with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL) as running:
-            os.close(theirs)
-            said = b""
-            while True:
-                try:
-                    said += os.read(ours, 4096)
-                except OSError:  # they have closed it
-                    break
-        os.close(ours)
-        self.assertEqual(running.returncode, 0)
-        lines = said.decode().replace("\x1b[K", "").replace("\r", "\n").split("\n")
-        self.assertLessEqual(max(map(len, lines)), columns)
+        lines = self.on_terminal(70, "gemm", "--machine", "sim", *SIZE, "--epilogue", "d = gelu(acc + row(bias))")
+        self.assertLessEqual(max(map(len, lines)), 70)
         self.assertTrue(any(line.startswith("          ") for line in lines))
 
     def test_an_epilogue_that_cannot_be_read_is_shown_with_a_caret(self):

@@ -10,6 +10,7 @@
 
 #include "commands/commands.hpp"
 #include "option_text.hpp"
+#include "terminal.hpp"
 
 namespace {
 
@@ -94,8 +95,7 @@ int run(int argc, char** argv) {
   }
   CLI::App app(
       "Matrix products with fused epilogues for NVIDIA Hopper, on a GPU or on a simulated SM; TMA copies, epilogues "
-      "and\n"
-      "layouts explained.\n"
+      "and layouts explained.\n"
       "A layout is written as CuTe writes it: \"((_2,_4),3):((_1,_2),_8)\", \"(8,8)\" (compact), "
       "\"Sw<3,4,3> o (8,64):(64,1)\".");
   app.name("gantry");
@@ -116,6 +116,9 @@ int run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", gantry::tool::wrapped(app.help(), gantry::tool::output_columns()));
+    return 0;
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {

@@ -1,18 +1,26 @@
-// How wide the terminal is that a command writes to.
+// How wide the lines are that commands write, and prose that is broken to fit.
+//
+// Decided once, here: COLUMNS where it is a number, else the terminal's width, else, for a pipe or a file, 110; never
+// less than 40 and never more than 120. Words are not broken, so a long name may stick out.
 #pragma once
 
 #include <cstddef>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <string>
+#include <string_view>
 
 namespace gantry::tool {
 
 // Columns of the terminal behind a descriptor; `otherwise` where there is none, or it does not say.
-inline std::size_t terminal_columns(int descriptor, std::size_t otherwise) {
-  winsize size{};
-  const bool known = isatty(descriptor) != 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : otherwise;
-}
+std::size_t terminal_columns(int descriptor, std::size_t otherwise);
+
+// Of lines on standard output.
+std::size_t output_columns();
+
+// `text` beside its label: later lines begin below the first. What holds line ends is several paragraphs.
+std::string hanging(std::string_view label, std::string_view text, std::size_t columns);
+
+// Lines that are too long are broken, and go on below where their last column began. A command that is an example goes
+// on as a shell reads it, after a backslash.
+std::string wrapped(std::string_view text, std::size_t columns);
 
 }  // namespace gantry::tool

@@ -289,8 +289,8 @@ void add_bench_command(CLI::App& app, int& status) {
   command->add_option("--from", texts->from, "show a record instead of measuring; needs no GPU")->option_text("FILE");
   add_flag(*command, "--progress", texts->progress, "say what is being done, where standard error is no terminal too");
   command->footer(
-      "Example: gantry bench gemm --shapes shapes.txt --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\" \\\n"
-      "             --json gemm.json --plot gemm.svg\n"
+      "Example: gantry bench gemm --shapes shapes.txt --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\" "
+      "--json gemm.json --plot gemm.svg\n"
       "A row is printed, and the record written, when a size was measured: Ctrl-C keeps what there is.\n"
       "The exit status is 77 where there is no GPU, and 1 where a result is wrong.");
   command->callback([texts, &status] { status = run_bench(*texts); });

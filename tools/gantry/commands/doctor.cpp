@@ -127,10 +127,13 @@ void judge(const runtime::Device& device, const runtime::Compiler& compiler, Dia
 }
 
 void print(const Diagnosis& d) {
+  const std::size_t columns = output_columns();
   for (const Line& line : d.machine)
-    fmt::print("{:<10} {} {}\n", line.name, line.ok ? " " : "-", runtime::printable(line.text));
+    fmt::print("{}", hanging(fmt::format("{:<10} {} ", line.name, line.ok ? " " : "-"), runtime::printable(line.text),
+                             columns));
   fmt::print("\n");
-  for (const Line& line : d.works) fmt::print("{:<29} {}\n", line.name, runtime::printable(line.text));
+  for (const Line& line : d.works)
+    fmt::print("{}", hanging(fmt::format("{:<29} ", line.name), runtime::printable(line.text), columns));
 }
 
 nlohmann::ordered_json to_json(const Diagnosis& d) {

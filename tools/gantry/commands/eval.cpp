@@ -54,12 +54,9 @@ void add_eval_command(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("eval", "Computes the answers to JSON lines from standard input");
   command->footer(
       "Reads one JSON object per line, which holds inputs, and writes it with the outputs computed; outputs that it "
-      "held\n"
-      "already are replaced. What has no answer gets \"error\", a sentence. A line that cannot be read gets \"error\" "
-      "and,\n"
-      "where there is one, the \"position\" in the line or in the text of its field; the others are still answered, "
-      "and\n"
-      "the exit status is 1.");
+      "held already are replaced. What has no answer gets \"error\", a sentence. A line that cannot be read gets "
+      "\"error\" and, where there is one, the \"position\" in the line or in the text of its field; the others are "
+      "still answered, and the exit status is 1.");
   const auto name = std::make_shared<std::string>();
   command->add_option("KIND", *name, "what the lines ask for:" + known_kinds())->required()->option_text(" ");
   command->callback([name, &status] {

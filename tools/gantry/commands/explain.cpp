@@ -42,7 +42,8 @@ int answer(const Explanation& e, const Outputs& outputs) {
   if (outputs.json) {
     fmt::print("{}\n", to_json(e).dump(2));
   } else {
-    fmt::print("{}", report(e));
+    const std::size_t columns = output_columns();
+    fmt::print("{}", wrapped(report(e, {.width = columns}), columns));
   }
   if (!outputs.html.empty() && write_page(outputs.html, to_json(e)) != 0) return 1;
   return status;
@@ -74,8 +75,8 @@ void add_tma(CLI::App& explain_command, int& status) {
       ->option_text("FILE")
       ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });
   command->footer(
-      "Example: gantry explain tma --op load --elem bf16 --gmem \"(4096,8192):(8192,_1)\" \\\n"
-      "             --smem \"Sw<3,4,3> o (128,64):(64,1)\" --tile 128x64 --cluster 2x1\n"
+      "Example: gantry explain tma --op load --elem bf16 --gmem \"(4096,8192):(8192,_1)\" "
+      "--smem \"Sw<3,4,3> o (128,64):(64,1)\" --tile 128x64 --cluster 2x1\n"
       "The exit status is 1 where the plan does not run; the report then gives every reason.");
   command->callback([texts, outputs, &status] {
     const auto question = read_question(*texts);
@@ -115,8 +116,8 @@ void add_im2col(CLI::App& explain_command, int& status) {
       ->option_text("FILE")
       ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });
   command->footer(
-      "Example: gantry explain im2col --activation 8x56x56x64 --layout NHWC --elem f16 --filter 3x3 --pad 1x1 \\\n"
-      "             --tile 128x64\n"
+      "Example: gantry explain im2col --activation 8x56x56x64 --layout NHWC --elem f16 --filter 3x3 --pad 1x1 "
+      "--tile 128x64\n"
       "The exit status is 1 where the plan does not run; the report then gives every reason.");
   command->callback([texts, outputs, &status] {
     const auto question = read_question(*texts);

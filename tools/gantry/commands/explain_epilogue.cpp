@@ -48,7 +48,8 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
     if (*json) {
       fmt::print("{}\n", to_json(e).dump(2));
     } else {
-      fmt::print("{}", report(e));
+      const std::size_t columns = output_columns();
+      fmt::print("{}", wrapped(report(e, columns), columns));
     }
     status = e.ok() ? 0 : 1;
   });

@@ -84,12 +84,12 @@ std::string source_condition(const Graph& graph) {
 
 void append(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
 
-void print_report(const Graph& graph) {
-  fmt::print("{}\n\nvalues\n", print(graph).c_str());
+std::string report_of(const Graph& graph) {
+  std::string out = fmt::format("{}\n\nvalues\n", print(graph).c_str());
   for (int i = 0; i < graph.node_count; ++i) {
-    fmt::print("  {:2}  {}{}\n", i, value_of(graph, graph.nodes[i]), i == graph.d ? "  -> D" : "");
+    out += fmt::format("  {:2}  {}{}\n", i, value_of(graph, graph.nodes[i]), i == graph.d ? "  -> D" : "");
   }
-  if (graph.argument_count > 0) fmt::print("\narguments\n");
+  if (graph.argument_count > 0) out += fmt::format("\narguments\n");
   std::string loaded, stored;
   std::size_t widest_name = 0, widest_kind = 0;
   for (int i = 0; i < graph.argument_count; ++i) {
@@ -100,11 +100,11 @@ void print_report(const Graph& graph) {
   if (graph.d >= 0) append(stored, "D");
   for (int i = 0; i < graph.argument_count; ++i) {
     const Argument& argument = graph.arguments[i];
-    fmt::print("  {:<{}}  {:<5} {:<{}}  {}\n", argument.name.text, widest_name, info(argument.element).name,
-               kind_of(argument), widest_kind, default_of(argument));
+    out += fmt::format("  {:<{}}  {:<5} {:<{}}  {}\n", argument.name.text, widest_name, info(argument.element).name,
+                       kind_of(argument), widest_kind, default_of(argument));
     append(is_output(argument.kind) ? stored : loaded, argument.name.text);
   }
-  fmt::print("\nmemory\n  loaded  {}\n  stored  {}\n", loaded.empty() ? "nothing" : loaded, stored);
+  return out + fmt::format("\nmemory\n  loaded  {}\n  stored  {}\n", loaded.empty() ? "nothing" : loaded, stored);
 }
 
 // The nearest name where more than half of the letters agree, and all names.
@@ -122,10 +122,12 @@ std::string known_operations(const std::string& asked) {
   return *nearest == '\0' ? "there are " + names : fmt::format("did you mean {}? There are {}", nearest, names);
 }
 
+void print(const std::string& report) { fmt::print("{}", tool::wrapped(report, tool::output_columns())); }
+
 int explain_graph(const std::string& text) {
   for (const Operation& operation : kOperations) {
     if (text != operation.name) continue;
-    print_report(operation.build({}));
+    print(report_of(operation.build({})));
     return 0;
   }
   const ParsedGraph parsed = parse_graph(text);
@@ -135,7 +137,7 @@ int explain_graph(const std::string& text) {
     for (const GraphProblem& problem : problems) {
       fmt::print(stderr, "gantry: {}\n", describe(parsed.graph, problem).c_str());
     }
-    if (problems.ok()) print_report(parsed.graph);
+    if (problems.ok()) print(report_of(parsed.graph));
     return problems.ok() ? 0 : 1;
   }
   // A fusion assigns something; a word alone was meant for an operation's name.
@@ -189,6 +191,7 @@ std::vector<Row> function_rows() {
 void print_functions() {
   const std::vector<Row> rows = function_rows();
   constexpr std::size_t kColumns = 3;
+  std::string out;
   std::size_t widths[kColumns] = {};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], width_of(row[i]));
@@ -198,8 +201,9 @@ void print_functions() {
     for (std::size_t i = 0; i < kColumns; ++i) {
       line += "  " + row[i] + std::string(widths[i] - width_of(row[i]), ' ');
     }
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
+  print(out);
 }
 
 // The table of docs/reference/fusion.md.

@@ -135,28 +135,8 @@ std::string verdict(const Verification& v) {
       part, v.largest_error, v.its_bound);
 }
 
-// Words in columns: a name, then lines that begin below each other.
 void print_section(const char* name, const std::string& text) {
-  constexpr std::size_t kMost = 110, kLeast = 40, kIndent = 10;
-  const std::size_t terminal = terminal_columns(STDOUT_FILENO, kMost + kIndent);
-  const std::size_t columns = std::clamp(terminal, kLeast + kIndent, kMost + kIndent) - kIndent;
-  std::string_view rest = text;
-  const char* label = name;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    while (!line.empty()) {
-      std::size_t cut = line.size();
-      if (cut > columns) {
-        cut = line.rfind(' ', columns);
-        if (cut == std::string_view::npos || cut == 0) cut = columns;
-      }
-      fmt::print("{:<9} {}\n", label, line.substr(0, cut));
-      label = "";
-      line.remove_prefix(std::min(cut + 1, line.size()));
-    }
-  }
+  if (!text.empty()) fmt::print("{}", hanging(fmt::format("{:<9} ", name), text, output_columns()));
 }
 
 void print(const Product& product, const Answer& a) {
@@ -288,8 +268,7 @@ void add_gemm_command(CLI::App& app, int& status) {
       "Example: gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue \"d = gelu(acc + row(bias))\"\n"
       "Arguments of the epilogue are filled like A and B; scalars are what --set says, or their defaults.\n"
       "The exit status is 1 where the product cannot run, is wrong, or the checker objects, and 77 where --machine "
-      "gpu\n"
-      "finds no GPU.");
+      "gpu finds no GPU.");
   command->callback([texts, &status] { status = run_command(*texts); });
 }
 

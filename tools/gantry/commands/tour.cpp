@@ -4,6 +4,7 @@
 
 #include "commands/commands.hpp"
 #include "eval/kinds.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -73,20 +74,8 @@ const std::vector<Chapter>& chapters() {
   return all;
 }
 
-// The words of a paragraph in lines of at most 100 columns.
-std::string wrapped(std::string_view prose) {
-  constexpr std::size_t kColumns = 100;
-  std::string out;
-  while (prose.size() > kColumns) {
-    const auto space = prose.rfind(' ', kColumns);
-    out += fmt::format("{}\n", prose.substr(0, space));
-    prose.remove_prefix(space + 1);
-  }
-  return out.append(prose);
-}
-
 void show(const Stop& stop) {
-  fmt::print("{}\n\n", wrapped(stop.prose));
+  fmt::print("{}\n", hanging("", stop.prose, output_columns()));
   if (!stop.layout.empty()) {
     fmt::print("$ gantry layout \"{}\"\n{}\n", stop.layout, report_layout({.text = std::string(stop.layout)}).text);
     return;

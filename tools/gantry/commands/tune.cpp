@@ -130,7 +130,8 @@ int run_tune(const TuneTexts& texts) {
   progress.step("compiling", [&] { return static_cast<double>(compiled) / static_cast<double>(candidates.size()); });
   std::vector<runtime::GemmSpec> specs;
   specs.reserve(candidates.size());
-  for (const GemmDesign& design : candidates) specs.push_back({.options = design.options, .expression = product.expression});
+  for (const GemmDesign& design : candidates)
+    specs.push_back({.options = design.options, .expression = product.expression});
   compile_ahead(cache, specs, compiled);
   std::vector<Trial> trials;
   for (const GemmDesign& design : candidates) {

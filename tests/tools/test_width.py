@@ -1,0 +1,67 @@
+"""Lines of prose are as wide as the terminal, or as COLUMNS says; a pipe gets 110 columns."""
+
+import os
+import unittest
+
+from cli import Cli
+
+COMMANDS = (
+    ("--help",),
+    *((*command, "--help") for command in (
+        ("gemm",), ("bench",), ("bench", "gemm"), ("tune",), ("doctor",), ("layout",), ("eval",), ("explain",), ("explain", "tma"),
+        ("explain", "im2col"), ("explain", "epilogue"), ("explain", "fusion"), ("tour",))),
+    ("doctor",),
+    ("explain", "tma", "--elem", "bf16", "--gmem", "(4096,8192):(8192,_1)", "--smem", "Sw<3,4,3> o (128,64):(64,1)", "--cluster", "2x1"),
+    ("explain", "im2col", "--activation", "8x56x56x64", "--elem", "f16", "--filter", "3x3", "--pad", "1x1"),
+    ("explain", "epilogue", "--tile", "128x256x64", "--d", "bf16"),
+    ("explain", "fusion", "let z = alpha * acc + beta * c + row(bias:bf16); d = gelu(z); aux:bf16 = z; top = reduce_row_max(abs(z))"),
+    ("explain", "fusion", "--functions"),
+)
+
+
+def too_long(lines, columns):
+    """Lines beyond the columns that could have been broken: a word is not, nor is what stands in quotes."""
+    return [line for line in lines if len(line) > columns and " " in line.strip() and '"' not in line]
+
+
+class Width(Cli):
+    def setUp(self):
+        old = os.environ.pop("COLUMNS", None)
+        self.addCleanup(lambda: os.environ.pop("COLUMNS", None) if old is None else os.environ.update(COLUMNS=old))
+
+    def words(self, text):
+        return text.replace("\\\n", " ").split()
+
+    def test_a_terminal_gets_lines_that_fit_it(self):
+        for columns in (60, 80, 100):
+            for command in COMMANDS:
+                self.assertEqual(too_long(self.on_terminal(columns, *command), columns), [], (columns, command))
+
+    def test_a_pipe_gets_110_columns(self):
+        for command in COMMANDS:
+            self.assertEqual(too_long(self.text(*command).split("\n"), 110), [], command)
+
+    def test_columns_goes_before_the_pipe(self):
+        for command in COMMANDS:
+            wide = self.text(*command)
+            os.environ["COLUMNS"] = "60"
+            narrow = self.text(*command)
+            del os.environ["COLUMNS"]
+            self.assertEqual(too_long(narrow.split("\n"), 60), [], command)
+            self.assertEqual(self.words(wide), self.words(narrow), command)
+
+    def test_columns_that_is_no_width_is_left_alone(self):
+        plain = self.text("gemm", "--help")
+        for text in ("", "0", "-1", "many", "99999999999999999999999"):
+            os.environ["COLUMNS"] = text
+            self.assertEqual(self.text("gemm", "--help"), plain, text)
+
+    def test_an_example_is_a_command_at_any_width(self):
+        os.environ["COLUMNS"] = "60"
+        said = self.text("explain", "tma", "--help")
+        self.assertIn(" \\\n             ", said)
+        self.assertIn('--smem "Sw<3,4,3> o (128,64):(64,1)"', said)
+
+
+if __name__ == "__main__":
+    unittest.main()
