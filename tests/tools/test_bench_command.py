@@ -106,6 +106,15 @@ class Bench(Cli):
             )
         self.assertIn("the shapes could not be read from /no/file", self.refused("bench", "gemm", "--shapes", "/no/file", status=2))
 
+    def test_a_file_of_something_else_is_told_by_its_first_lines(self):
+        path = self.folder / "notes.txt"
+        path.write_text("".join(f"note {i}\n" for i in range(100)))
+        for option in ("--shapes", "--epilogues"):
+            said = self.refused("bench", "gemm", option, str(path), status=2)
+            self.assertIn("note 0", said)
+            self.assertNotIn("note 50", said)
+            self.assertIn("\n... and 92 more\n", said)
+
     def test_who_does_not_run_is_said_and_so_is_how_ours_was_launched(self):
         def alone(record):
             result = record["results"][0]

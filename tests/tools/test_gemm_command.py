@@ -171,6 +171,13 @@ class Gemm(Cli):
         said = self.refused("tune", *SIZE, "--file", "/dev/null/tuning", status=2)
         self.assertIn("there is no folder /dev/null", said)
 
+    def test_tuning_that_is_refused_leaves_no_folder_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status = 2 if os.path.exists("/dev/nvidia0") else 77
+            wrong = ("--m", "8", "--n", "1", "--k", "8") if status == 2 else SIZE
+            self.refused("tune", *wrong, "--file", f"{folder}/new/newer/tuning", status=status)
+            self.assertEqual(os.listdir(folder), [])
+
     def test_tuning_writes_over_nothing_that_is_no_tuning(self):
         with tempfile.NamedTemporaryFile("w", suffix=".md") as file:
             file.write("# Notes\n\nof mine\n")

@@ -23,19 +23,6 @@ inline std::string shortened(std::string_view text) {
 }
 inline std::string in_quotes(std::string_view text) { return '"' + shortened(text) + '"'; }
 
-// A sentence, or several, that a terminal only shows: control characters in what a user wrote become question marks.
-inline std::string printable(std::string_view text) {
-  std::string out(text);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(out[i]);
-    const auto before = static_cast<unsigned char>(i > 0 ? text[i - 1] : 0);
-    const bool second_set = before == 0xC2 && byte >= 0x80 && byte < 0xA0;  // of control characters, as UTF-8
-    if (second_set) out[i - 1] = '?';
-    if ((byte < ' ' && byte != '\n') || byte == 0x7F || second_set) out[i] = '?';
-  }
-  return out;
-}
-
 // All of the text is one number.
 template <class Number, class... Base>
 bool read_number(std::string_view text, Number& value, Base... base) {

@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <gantry/runtime/printable.hpp>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +38,7 @@ struct BenchTexts {
 };
 
 int complain(const std::string& problem) {
-  fmt::print(stderr, "gantry: {}\n", printable(problem));
+  fmt::print(stderr, "gantry: {}\n", runtime::printable(problem));
   return 1;
 }
 
@@ -234,9 +236,19 @@ void compile_all(const Bench& b, const std::vector<Product>& products) {
   b.progress.step("compiled");
 }
 
+// A file of something else has a problem in every line: the first few say so.
+void keep_first(std::vector<std::string>& problems) {
+  constexpr std::size_t kShown = 8;
+  if (problems.size() <= kShown) return;
+  const std::size_t more = problems.size() - kShown;
+  problems.resize(kShown);
+  problems.push_back(fmt::format("... and {} more", more));
+}
+
 int run_bench(const BenchTexts& texts) {
   if (!texts.from.empty()) return show_recorded(texts);
-  const Products products = products_of(texts);
+  Products products = products_of(texts);
+  keep_first(products.problems);
   if (!products.problems.empty()) throw CLI::ValidationError(fmt::format("{}", fmt::join(products.problems, "\n")), 2);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <gantry/runtime/printable.hpp>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +33,7 @@ struct Outputs {
 
 int write_page(const std::string& path, const nlohmann::ordered_json& explanation) {
   if (write_text(path, make_page(explanation))) return 0;
-  fmt::print(stderr, "gantry: the page could not be written to {}\n", printable(path));
+  fmt::print(stderr, "gantry: the page could not be written to {}\n", runtime::printable(path));
   return 1;
 }
 

@@ -67,9 +67,11 @@ Trial try_one(const runtime::Device& device, const runtime::KernelCache& cache, 
 // Empty, or why the fastest could not be kept, which is asked before anything is measured.
 std::string why_not_kept(const std::string& path) {
   if (path.empty()) return "there is no place for the tuning file: HOME is not set; --file names one";
+  // Folders are made when there is something to keep; asked is the first that is there already.
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
-  if (std::string why = why_not_writable(path); !why.empty()) return why;
+  std::filesystem::path place = std::filesystem::absolute(path, error);
+  while (place.has_relative_path() && !std::filesystem::exists(place.parent_path(), error)) place = place.parent_path();
+  if (std::string why = why_not_writable(place.string()); !why.empty()) return why;
   const TuningFile file = TuningFile::read(path);
   const std::string unread = unread_lines(file);
   if (unread.empty()) return {};
@@ -80,6 +82,8 @@ std::string why_not_kept(const std::string& path) {
 std::string keep(const std::string& path, const TuningEntry& entry) {
   TuningFile file = TuningFile::read(path);
   file.set(entry);
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
   return replace_text(path, file.text()) ? "" : fmt::format("the tuning file could not be written to {}", path);
 }
 

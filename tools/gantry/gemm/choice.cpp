@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <gantry/gemm/tuning.hpp>
 #include <gantry/runtime/printable.hpp>
 
 namespace gantry::tool {

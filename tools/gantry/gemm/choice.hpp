@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gantry/gemm/choice.hpp>
+#include <gantry/gemm/tuning.hpp>
 #include <gantry/runtime/device.hpp>
 
 #include "gemm/request.hpp"
