@@ -1,13 +1,18 @@
 // A new kernel is a new file: a GEMM whose tiles come from a list in memory, on the kernel frame. One warp finds the
 // next tile and publishes it through a ring in shared memory; every other role reads it there. Only the scheduler is
 // new.
+#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <gantry/arch/launch.hpp>
+#include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
+#include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/pingpong.hpp>
+#include <gantry/gemm/published_scheduler.hpp>
 
 #include "kernel_params.hpp"
 
@@ -59,14 +64,14 @@ static_assert(TileScheduler<ListScheduler>);
 
 template <int M>
 struct Design {
-  static constexpr GemmDesign design =
-      make_gemm_design({.tile = {64, 128}, .cluster = {M, 1}, .stages = 2, .schedule = GemmSchedule::cooperative},
-                       fusion::graph("d = acc"));
+  static constexpr GemmDesign design = make_gemm_design(
+      {.tile = {64, 128}, .cluster = {M, 1}, .stages = 2, .schedule = GemmSchedule::cooperative},
+      fusion::graph("d = acc"), kSm90, {.scheduler_bytes = PublishedScheduler<ListScheduler>::kSharedBytes});
 };
 
-template <int M>
+template <int M, class Scheduler = ListScheduler>
 void expect_exact(const std::vector<ListedTile>& list, int clusters, int m, int n, int k, std::uint64_t seed) {
-  using Kernel = CooperativeGemm<Design<M>, OverlappedStore<Design<M>>, ListScheduler>;
+  using Kernel = CooperativeGemm<Design<M>, OverlappedStore<Design<M>>, Scheduler>;
   std::vector<bf16> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(n * k)),
       d(static_cast<std::size_t>(m * n), bf16(-1.0f));
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(i % 7) - 3);
@@ -103,6 +108,56 @@ TEST(ListedTiles, AreComputedInTheOrderOfTheListAndNoOthers) {
 TEST(ListedTiles, BelongToClustersThatShareB) {
   const std::vector<ListedTile> list{{0, 0, 0}, {0, 1, 1}, {1, 1, 0}};
   for (std::uint64_t seed = 0; seed < 4; ++seed) expect_exact<2>(list, 2, 200, 200, 136, seed);
+}
+
+// The same tiles, found by one warp of each CTA and read by the others in shared memory.
+TEST(PublishedTiles, AreThoseOfTheList) {
+  const std::vector<ListedTile> list{{1, 1, 0}, {0, 0, 1}, {2, 0, 0}, {0, 1, 0}, {1, 0, 0}, {2, 1, 0}};
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    expect_exact<1, PublishedScheduler<ListScheduler>>(list, 2, 136, 200, 136, seed);
+    expect_exact<1, PublishedScheduler<ListScheduler, 1>>(list, 2, 136, 200, 72, seed);
+    expect_exact<2, PublishedScheduler<ListScheduler>>({{0, 0, 0}, {0, 1, 1}, {1, 1, 0}}, 2, 200, 200, 136, seed);
+  }
+  expect_exact<1, PublishedScheduler<ListScheduler>>({{0, 0, 1}}, 2, 64, 128, 64, 1);
+}
+
+// Alternating warpgroups skip each other's slots; a loader of C reads the ring too.
+struct WithSource {
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + c");
+  using Functions = fusion::UserFunctions<>;
+  using Scheduler = PublishedScheduler<PersistentScheduler>;
+  static constexpr GemmDesign design =
+      make_gemm_design({.tile = {64, 64}, .cluster = {1, 1}, .stages = 3, .schedule = GemmSchedule::pingpong}, graph,
+                       kSm90, {.scheduler_bytes = Scheduler::kSharedBytes});
+};
+TEST(PublishedTiles, AreTakenInTurnWithCLoaded) {
+  using Epilogue = FusedEpilogue<WithSource>;
+  using Kernel = PingpongGemm<WithSource, Epilogue, WithSource::Scheduler>;
+  constexpr int m = 200, n = 136, k = 136;
+  std::vector<bf16> a(m * k), b(n * k), c(m * n), d(m * n);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(i % 7) - 3);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16(static_cast<float>(i % 5) - 2);
+  for (std::size_t i = 0; i < c.size(); ++i) c[i] = bf16(static_cast<float>(i % 11));
+  Epilogue::Arguments arguments;
+  arguments.c = {c.data(), n, 0};
+  arguments.d = {d.data(), n, 0};
+  const auto epilogue = to_underlying_arguments<Epilogue::Part>({m, n, k, 1}, arguments, gantry_test::kEncodePacked);
+  const GemmProblem problem{.a = a.data(), .b = b.data(), .m = m, .n = n, .k = k};
+  const auto params = gantry_test::kernel_params<Kernel>(problem, epilogue, 2);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    std::fill(d.begin(), d.end(), bf16(-1e30f));
+    const LaunchResult result = launch(Simulator({.seed = seed, .resident_clusters = 2}),
+                                       gantry_test::config_of<Kernel>(params), Kernel{}, params);
+    ASSERT_TRUE(result) << result.problem;
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        float sum = static_cast<float>(c[static_cast<std::size_t>(i * n + j)]);
+        for (int x = 0; x < k; ++x)
+          sum += float(a[static_cast<std::size_t>(i * k + x)]) * float(b[static_cast<std::size_t>(j * k + x)]);
+        ASSERT_EQ(d[static_cast<std::size_t>(i * n + j)].bits, bf16(sum).bits) << i << ", " << j;
+      }
+    }
+  }
 }
 
 TEST(ListedTiles, MayBeNone) { expect_exact<1>({{0, 0, 1}}, 2, 64, 128, 64, 1); }

@@ -55,6 +55,7 @@ struct GemmSharedMap {
   int epilogue_pipelines = 0;  // barriers of their loads, where something is loaded
   int epilogue_bytes = 0;      // buffers and barriers
   int order = 0;               // turns of alternating warpgroups
+  int scheduler = 0;           // where a scheduler publishes work
   int bytes = 0;
 
   GANTRY_HD friend constexpr bool operator==(const GemmSharedMap&, const GemmSharedMap&) = default;
@@ -76,12 +77,14 @@ struct GemmParameterMap {
   GANTRY_HD friend constexpr bool operator==(const GemmParameterMap&, const GemmParameterMap&) = default;
 };
 
-// What callbacks that are not compiled from the graph need: own ones, or a walk of a graph at run time.
+// What parts that the request does not describe need: own callbacks, a walk of a graph at run time, an own scheduler.
 struct GemmCallbackNeeds {
   int shared_bytes = 0, shared_alignment = 1;  // for each math warpgroup
   bool loads = false;
   int parameter_bytes = 0;  // in place of maps, operands and tail
+  int scheduler_bytes = 0;  // that a scheduler of one's own publishes work in
 
+  // There are callbacks that are not compiled from the graph.
   GANTRY_HD constexpr bool any() const { return shared_bytes > 0 || loads || parameter_bytes > 0; }
 };
 

@@ -7,9 +7,9 @@
 //
 //   role            who                                  does
 //   load_operands   warp 0 of the producer warpgroup     Source::Producer: A and B of every piece of work
-//   load_epilogue   warp 1 + i, one elected thread       Epilogue::Loader of math warpgroup i: C, auxiliary inputs
-//   find_work       the last producer warp               Scheduler::Finder, for schedulers that publish work in shared
-//   memory math            warpgroups 1 and up                  wgmma and the epilogue
+//   load_epilogue   warps 1 and up, an elected thread    Epilogue::Loader of one math warpgroup: C, auxiliary inputs
+//   find_work       the next warp, an elected thread     Scheduler::find, where work is published in shared memory
+//   math            warpgroups 1 and up                  wgmma and the epilogue
 //
 // Who waits for a dependent launch: whoever reads global memory first, the operand source and the epilogue's loader.
 // The math warpgroups wait for those.
@@ -103,6 +103,15 @@ struct GemmFrame : GemmShape<Design> {
     epilogue.prepare(work);
   };
 
+  // The scheduler publishes work: one warp finds it, everybody else reads it in shared memory.
+  static constexpr bool kPublishes = Scheduler::kSharedBytes > 0;
+  static constexpr int kFinderWarp = kEpilogueLoads ? 1 + kWarpgroups : 1;
+  static_assert(!kPublishes || kFinderWarp < 4, "gantry: no warp of the producer warpgroup is left to find work");
+  static_assert(
+      Design::design.shared.scheduler + Scheduler::kSharedBytes <= Design::design.shared.bytes,
+      "gantry: the design has no room for what the scheduler publishes: give GemmCallbackNeeds::scheduler_bytes");
+  static constexpr int kReaders = Source::kThreads + (kEpilogueLoads ? kWarpgroups : 0) + 128 * kWarpgroups;
+
   // Tensor maps first. The design says where everything is, so that a host fills the bytes without this type.
   struct Params {
     typename Source::Params loop;
@@ -128,12 +137,16 @@ struct GemmFrame : GemmShape<Design> {
 
   GANTRY_HD static constexpr WarpRole role_of_producer_warp(int warp) {
     if (warp == 0) return WarpRole::load_operands;
-    return kEpilogueLoads && warp <= kWarpgroups ? WarpRole::load_epilogue : WarpRole::idle;
+    if (kEpilogueLoads && warp <= kWarpgroups) return WarpRole::load_epilogue;
+    return kPublishes && warp == kFinderWarp ? WarpRole::find_work : WarpRole::idle;
   }
 
   GANTRY_INLINE static int cta() { return static_cast<int>(arch::block_index().x); }
   GANTRY_INLINE static Scheduler work_of_cluster(const Params& params, SharedMemory shared) {
-    return Scheduler(params.schedule, shared, cta() / kCluster);
+    return Scheduler(params.schedule, published(shared), cta() / kCluster);
+  }
+  GANTRY_INLINE static SharedMemory published(SharedMemory shared) {
+    return SharedMemory(shared.template at<void>(Design::design.shared.scheduler));
   }
 
  private:
@@ -142,6 +155,7 @@ struct GemmFrame : GemmShape<Design> {
     if (arch::thread_rank() == 0) {
       if constexpr (kEpilogueLoads) Epilogue::init(shared);
       Kernel::init(shared);
+      if constexpr (kPublishes) Scheduler::init(published(shared), kReaders);
       Loop::init(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));
     }
     if constexpr (kCluster > 1) {
@@ -157,6 +171,12 @@ struct GemmFrame : GemmShape<Design> {
     if constexpr (kEpilogueLoads) {
       if (role_of_producer_warp(warp) == WarpRole::load_epilogue && arch::elect_sync()) {
         load_epilogue(params, shared, warp - 1);
+      }
+    }
+    if constexpr (kPublishes) {
+      if (role_of_producer_warp(warp) == WarpRole::find_work && arch::elect_sync()) {
+        arch::griddepcontrol_wait();  // work may be read from memory
+        Scheduler::find(params.schedule, published(shared), cta() / kCluster);
       }
     }
   }

@@ -139,7 +139,11 @@ class GemmDesignMaker {
   GANTRY_HD constexpr int bytes_with(int stages) const {
     const int loop = round_up(stages * (d_.stage_bytes() + 2 * kBarrierBytes), kAlignment);
     const int turns = d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0;
-    return round_up(round_up(loop + d_.shared.epilogue_bytes, kBarrierBytes) + turns, kAlignment);
+    return round_up(scheduler_at(loop + d_.shared.epilogue_bytes, turns) + own_.scheduler_bytes, kAlignment);
+  }
+
+  GANTRY_HD static constexpr int scheduler_at(int epilogue_end, int turns) {
+    return round_up(round_up(epilogue_end, kBarrierBytes) + turns, 16);
   }
 
   // As many stages as fit beside the epilogue, as far as more of them help.
@@ -168,6 +172,7 @@ class GemmDesignMaker {
     s.epilogue = round_up(s.pipeline + o.stages * 2 * kBarrierBytes, kAlignment);
     s.epilogue_pipelines += s.epilogue;
     s.order = round_up(s.epilogue + s.epilogue_bytes, kBarrierBytes);
+    s.scheduler = scheduler_at(s.epilogue + s.epilogue_bytes, d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0);
     s.bytes = bytes_with(o.stages);
   }
 
