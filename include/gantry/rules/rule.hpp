@@ -94,14 +94,14 @@ GANTRY_HD constexpr void append_number(Sentence& out, std::int64_t value) {
 template <class R>
 GANTRY_HD constexpr bool append_common_word(Sentence& out, Placeholder word, const R& reason) {
   if constexpr (requires { reason.actual; }) {
-    if (word == "actual") return append_number(out, reason.actual), true;
+    if (word == "actual") return append_number(out, static_cast<std::int64_t>(reason.actual)), true;
     if (word == "s") return out.append(reason.actual == 1 ? "" : "s"), true;
   }
   if constexpr (requires { reason.wanted; }) {
     if (word == "wanted") return append_number(out, reason.wanted), true;
   }
   if constexpr (requires { reason.nearest; }) {
-    if (word == "nearest") return append_number(out, reason.nearest), true;
+    if (word == "nearest") return append_number(out, static_cast<std::int64_t>(reason.nearest)), true;
   }
   if constexpr (requires { reason.first; }) {
     if (word == "first") return append_number(out, reason.first), true;
