@@ -42,6 +42,15 @@ class Gemm(Cli):
         self.assertTrue(answer["ok"])
         self.assertEqual(answer["verified"]["elements"], 2 * 7200 + 1)
 
+    def test_vectors_of_packed_elements_are_read_packed(self):
+        for element in ("u1", "s2", "u2", "s4", "u4", "e2m1", "e2m3", "e3m2"):
+            answer = self.answer("--batch", "2", "--epilogue", f"d = acc + row(r:{element}) * col(c1:{element})")
+            self.assertEqual((answer["clean"], answer["verified"]["wrong"]), (True, 0), element)
+
+    def test_an_element_type_that_an_argument_cannot_have_is_refused(self):
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = acc + row(v:cf64)", status=2)
+        self.assertIn("--epilogue: argument 0 ('v') has elements of cf64, and the values of this epilogue are real", said)
+
     def test_batches_and_other_inputs(self):
         for inputs in ("uniform", "zeros"):
             answer = self.answer("--batch", "2", "--inputs", inputs)

@@ -35,14 +35,12 @@ constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
 
 // What a product of these elements is stored as where nothing is said.
 ElementType usual_result(ElementType a) {
-  switch (a) {
-    case ElementType::tf32:
+  switch (mma_kind(a)) {
+    case MmaKind::tf32:
       return ElementType::f32;
-    case ElementType::e4m3:
-    case ElementType::e5m2:
+    case MmaKind::fp8:
       return ElementType::bf16;
-    case ElementType::s8:
-    case ElementType::u8:
+    case MmaKind::int8:
       return ElementType::s32;
     default:
       return a;
