@@ -26,7 +26,6 @@ TEST(EmbeddedHeaders, AreThoseOfTheSourceTree) {
 TEST(EmbeddedHeaders, AreNotThoseBesideTheProgram) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const fs::path planted = program.parent_path().parent_path() / "include";
-  ASSERT_FALSE(fs::exists(planted));
   write(planted / "gantry/config.hpp", "#error planted\n");
   // The stand-in shows what nvcc would have read.
   const Folder folder;
@@ -38,7 +37,7 @@ TEST(EmbeddedHeaders, AreNotThoseBesideTheProgram) {
   fs::permissions(folder / "nvcc", fs::perms::owner_all);
   const NvccCompiler compiler(Compiler::find({.nvcc = folder / "nvcc", .cuda_home = {}, .path = {}}), ImageKind::cubin);
   const CompiledImage seen = compiler.compile({.text = "#include <gantry/config.hpp>\n"});
-  fs::remove_all(planted);
+  fs::remove_all(planted / "gantry");
   ASSERT_TRUE(seen) << seen.problem;
   EXPECT_EQ(seen.bytes, read(GANTRY_SOURCE_DIR "/include/gantry/config.hpp"));
 }

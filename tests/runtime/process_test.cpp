@@ -1,6 +1,7 @@
 // A program that was run gets its arguments as they are, and does not outlive whoever ran it.
 #include "process.hpp"
 
+#include <chrono>
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -16,13 +17,16 @@ ProcessResult shell(const std::string& script, std::chrono::milliseconds limit =
   return run_process({.arguments = {"/bin/sh", "-c", script}, .limit = limit});
 }
 
-// Reads the number that a pipe or a file will hold, and waits until a process of that number is gone.
+// Waits until a process is gone, which takes no time where it is ended at all.
 void expect_gone(pid_t process) {
-  // A process that has ended and that nobody waited for is still there, but only as its number.
-  for (;;) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::chrono::steady_clock::now() < end) {
+    // One that has ended and that nobody waited for is still there, but only as its number.
     const std::string status = read("/proc/" + std::to_string(process) + "/stat");
     if (status.empty() || status.find(") Z ") != std::string::npos) return;
   }
+  ADD_FAILURE() << "process " << process << " runs on";
+  kill(process, SIGKILL);
 }
 
 TEST(Process, GetsItsArgumentsAsTheyAreAndTellsItsStatusAndOutput) {
