@@ -25,7 +25,7 @@ Operation operation_of(CopyKind kind) {
 std::uint32_t shared_range(const void* pointer, std::uint32_t bytes, Cta*& owner, SiteId site) {
   owner = grid().shared_owner(pointer);
   if (!owner) fault("bulk-address", site, "The shared side of a bulk copy is not in shared memory.");
-  const auto address = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->window);
+  const auto address = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->visible);
   if (address < kSharedBase || address + bytes > kSharedBase + owner->shared_bytes) {
     fault("shared-out-of-range", site,
           "A bulk copy of " + std::to_string(bytes) + " bytes leaves the " + std::to_string(owner->shared_bytes) +
@@ -34,8 +34,13 @@ std::uint32_t shared_range(const void* pointer, std::uint32_t bytes, Cta*& owner
   return address;
 }
 
+void refuse_null(const void* pointer, SiteId site) {
+  if (!pointer) fault("illegal-address", site, "A bulk copy was given a null address.");
+}
+
 void load(const BulkCopy& copy, SiteId site) {
   Thread& thread = self();
+  refuse_null(copy.source, site);
   Cta* to = nullptr;
   const std::uint32_t address = shared_range(copy.destination, copy.bytes, to, site);
   Transform transform;
@@ -64,6 +69,7 @@ void load(const BulkCopy& copy, SiteId site) {
 
 void store(const BulkCopy& copy, SiteId site) {
   Thread& thread = self();
+  refuse_null(copy.destination, site);
   Cta* from = nullptr;
   const std::uint32_t address = shared_range(copy.source, copy.bytes, from, site);
   StoreJob job{
@@ -89,7 +95,7 @@ class ValueAgent final : public Agent {
     ++to_.loads_in_flight;
   }
   bool step(Random&) override {
-    auto* destination = static_cast<std::byte*>(store_.destination);
+    auto* destination = static_cast<std::byte*>(grid().launches().data(store_.destination));
     if (store_.reduces) {
       reduce_element(store_.op, store_.element, destination, value_);
     } else {

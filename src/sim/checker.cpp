@@ -161,7 +161,7 @@ void Checker::overwrite_barriers(const Cell& cell, std::uint16_t mask, const Rec
 }
 
 bool Checker::shared(Cta& cta, std::uint32_t address, std::uint32_t bytes, const Accessor& accessor) {
-  const auto base = reinterpret_cast<std::uint64_t>(cta.window);
+  const auto base = reinterpret_cast<std::uint64_t>(cta.visible);
   bool unwritten = false;
   for (std::uint32_t at = address; at < address + bytes;) {
     const std::uint32_t in = at % kChunk;
@@ -195,7 +195,7 @@ void Checker::thread_access(Thread& thread, const void* pointer, std::uint32_t b
   set_actor(accessor.record, view->self);
   if (manner.strong) set_strong(accessor.record, manner.scope, size);
   if (Cta* cta = grid_.shared_owner(pointer)) {
-    const auto address = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
+    const auto address = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->visible);
     shared(*cta, address, bytes, accessor);
   } else {
     global(reinterpret_cast<std::uint64_t>(pointer), bytes, accessor);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include <gantry/numeric/float_types.hpp>
+
+#include "issue.hpp"
 
 namespace gantry::sim {
 namespace {
@@ -107,7 +110,8 @@ class LoadAgent final : public Agent {
     if (piece.global == 0) {
       fill(to, piece.bytes, job_.transform.fill);
     } else {
-      const auto* from = reinterpret_cast<const std::byte*>(piece.global);
+      const auto* from =
+          static_cast<const std::byte*>(grid().launches().data(reinterpret_cast<const void*>(piece.global)));
       if (job_.transform.reduce) {
         const std::uint32_t size = element_size(job_.transform.element);
         for (std::uint32_t i = 0; i < piece.bytes; i += size) {
@@ -206,7 +210,7 @@ void check_load(const LoadJob& job) {
     const auto* source = reinterpret_cast<const std::byte*>(piece.global);
     if (Cta* cta = grid().shared_owner(source)) {
       cta->lifetime.sources.push_back(job.load);
-      checker.shared(*cta, static_cast<std::uint32_t>(source - cta->window), piece.bytes, from);
+      checker.shared(*cta, static_cast<std::uint32_t>(source - cta->visible), piece.bytes, from);
     } else {
       checker.global(piece.global, piece.bytes, from);
     }
@@ -246,10 +250,23 @@ void check_store(const StoreJob& job) {
   }
 }
 
+// The bytes move when nobody runs who could be blamed.
+void check_global_side(const Piece& piece, bool write, SiteId site) {
+  if (piece.global == 0 || grid().launches().in_windows(reinterpret_cast<const void*>(piece.global))) return;
+  grid().global_memory().check_extent(piece.global, piece.bytes, site);
+  if (grid().global_memory().is_there(piece.global, piece.bytes, write)) return;
+  std::ostringstream where;
+  where << std::hex << piece.global;
+  fault("illegal-address", site,
+        grid().checker().describe(self().view.self) + " issued a copy " + (write ? "to" : "from") + " address 0x" +
+            where.str() + ", which is no memory of the host" + (write ? " that can be written." : "."));
+}
+
 }  // namespace
 
 void start_load(LoadJob job) {
   job.issued = grid().step();
+  for (const Piece& piece : job.pieces) check_global_side(piece, false, job.site);
   job.load = grid().checker().add_op(
       {.actor = job.barrier->actor, .issuer = self().view.self, .site = job.site, .to = job.to->index});
   if (grid().checking()) check_load(job);
@@ -261,6 +278,7 @@ void start_load(LoadJob job) {
 
 void start_store(StoreJob job) {
   job.issued = grid().step();
+  for (const Piece& piece : job.pieces) check_global_side(piece, true, job.site);
   if (grid().checking()) check_store(job);
   ++job.from->in_flight;
   auto& group = job.thread->bulk->group(job.group);

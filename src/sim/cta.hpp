@@ -30,9 +30,11 @@ struct Cta {
   Launch* launch = nullptr;
   bool lets_next_start = false;  // griddepcontrol.launch_dependents, or ended
   std::uint32_t place = 0;       // which shared window
+  std::uint32_t first_slot = 0;  // of its threads, in the scheduler
   std::uint32_t rank = 0;        // in the cluster
   Cluster* cluster = nullptr;
-  std::byte* window = nullptr;
+  std::byte* window = nullptr;   // shared memory
+  std::byte* visible = nullptr;  // the address that its threads know it by
   std::uint32_t shared_bytes = 0;
   std::vector<Thread> threads;
   std::vector<std::vector<std::shared_ptr<Meeting>>> meetings;  // by warp

@@ -43,7 +43,7 @@ std::string waits_for(Grid& g, const Thread& thread) {
   }
   if (w.polled) {
     std::uint64_t value = 0;
-    std::memcpy(&value, w.polled, std::min<std::size_t>(w.polled_bytes, sizeof value));
+    std::memcpy(&value, g.launches().data(w.polled), std::min<std::size_t>(w.polled_bytes, sizeof value));
     return g.names().describe_bytes(reinterpret_cast<std::uint64_t>(w.polled), w.polled_bytes) + ", which holds " +
            std::to_string(value);
   }
@@ -98,7 +98,7 @@ void report_deadlock(Grid& g) {
     for (const auto& [offset, barrier] : cta.mbarriers) {
       if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
       g.findings().add("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,
-                       g.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.window) + offset, 8) +
+                       g.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.visible) + offset, 8) +
                            " has all its arrivals, but " + std::to_string(barrier.expected_bytes) +
                            " bytes were expected in this phase and " + std::to_string(barrier.received_bytes) +
                            " came: the byte count given to expect_tx must be the sum of the boxes.");

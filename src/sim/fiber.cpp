@@ -23,33 +23,76 @@
 namespace gantry::sim {
 namespace {
 
-constexpr std::uint64_t kCanary = 0x5AFE57AC5AFE57AC;
-
 struct NoAllocator {
   void deallocate(boost::context::stack_context&) noexcept {}
 };
 
 }  // namespace
 
-StackPool::StackPool(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}
+StackPool::StackPool(std::size_t stack_bytes) : stack_bytes_((stack_bytes + 4095) / 4096 * 4096) {}
+
+struct StackPool::Kept {
+  static constexpr std::size_t kMost = 16;
+  std::size_t stack_bytes = 0;
+  std::vector<Slab> slabs;
+
+  Kept() = default;
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() { clear(); }
+  void clear() {
+    for (const Slab& slab : slabs) munmap(slab.first, slab.bytes);
+    slabs.clear();
+  }
+};
+
+StackPool::Kept& StackPool::kept() {
+  thread_local Kept slabs;
+  return slabs;
+}
 
 StackPool::~StackPool() {
-  for (std::byte* slab : slabs_) munmap(slab, stack_bytes_ * kStacksPerSlab);
+  Kept& keep = kept();
+  if (keep.stack_bytes != stack_bytes_) keep.clear();
+  keep.stack_bytes = stack_bytes_;
+  for (const Slab& slab : slabs_) {
+    if (slab.guard != 0 && keep.slabs.size() < Kept::kMost) {
+      keep.slabs.push_back(slab);
+    } else {
+      munmap(slab.first, slab.bytes);
+    }
+  }
+}
+
+StackPool::Slab StackPool::make_slab() const {
+  const std::size_t guard = slabs_.size() * kStacksPerSlab < kMostGuarded ? kGuardBytes : 0;
+  const std::size_t pitch = guard + stack_bytes_;
+  void* memory = mmap(nullptr, pitch * kStacksPerSlab, guard == 0 ? PROT_READ | PROT_WRITE : PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  auto* first = static_cast<std::byte*>(memory);
+  for (std::size_t i = 0; guard != 0 && i < kStacksPerSlab; ++i) {
+    if (mprotect(first + i * pitch + guard, stack_bytes_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  }
+  return {first, pitch * kStacksPerSlab, guard};
 }
 
 Stack StackPool::take() {
   if (free_.empty()) {
-    void* slab = mmap(nullptr, stack_bytes_ * kStacksPerSlab, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (slab == MAP_FAILED) throw std::bad_alloc();
-    slabs_.push_back(static_cast<std::byte*>(slab));
+    Kept& keep = kept();
+    if (keep.stack_bytes == stack_bytes_ && !keep.slabs.empty()) {
+      slabs_.push_back(keep.slabs.back());
+      keep.slabs.pop_back();
+    } else {
+      slabs_.push_back(make_slab());
+    }
+    const Slab& slab = slabs_.back();
     for (std::size_t i = kStacksPerSlab; i-- > 0;) {
-      free_.push_back({slabs_.back() + i * stack_bytes_, stack_bytes_});
+      free_.push_back({slab.first + i * (slab.guard + stack_bytes_) + slab.guard, stack_bytes_});
     }
   }
   const Stack stack = free_.back();
   free_.pop_back();
-  std::memcpy(stack.low, &kCanary, sizeof kCanary);
   return stack;
 }
 
@@ -79,16 +122,11 @@ Fiber::Fiber(StackPool& pool, Entry entry, void* argument) : pool_(pool), stack_
       });
 }
 
+// What is left of a fiber that has not returned is forgotten, not unwound: unwinding runs the kernel's own handlers,
+// which may swallow it. Its stack goes back as it is.
 Fiber::~Fiber() {
-#if defined(GANTRY_ASAN)
-  if (inside_) {
-    __sanitizer_start_switch_fiber(&sanitizer_.fake_outside, stack_.low, stack_.bytes);
-    inside_ = {};
-    __sanitizer_finish_switch_fiber(sanitizer_.fake_outside, nullptr, nullptr);
-  }
-#else
-  inside_ = {};
-#endif
+  std::memset(static_cast<void*>(&inside_), 0, sizeof inside_);
+  std::memset(static_cast<void*>(&outside_), 0, sizeof outside_);
   pool_.give_back(stack_);
 }
 
@@ -112,6 +150,9 @@ void Fiber::suspend() {
 #endif
 }
 
-bool Fiber::overflowed() const { return std::memcmp(stack_.low, &kCanary, sizeof kCanary) != 0; }
+bool Fiber::is_below(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  return at < stack_.low && at >= stack_.low - kGuardBytes;
+}
 
 }  // namespace gantry::sim

@@ -1,8 +1,9 @@
 // A simulated thread's stack and the switch to and from it: Boost.Context, with every switch announced to the
 // sanitizers that need to know.
 //
-// Stacks come from slabs: one mapping holds many, because one guarded mapping for each of thousands of fibers would
-// exhaust the kernel's limit on mappings. A canary at the end of each stack tells when a kernel ran over it.
+// Stacks come from slabs: one mapping holds many. Below each of the first kMostGuarded lies memory that cannot be
+// accessed, so that a kernel which needs more than its stack is told so; more would exhaust the host's limit on
+// mappings.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,9 @@
 #include <boost/context/fiber.hpp>
 
 namespace gantry::sim {
+
+// Below each stack, as far as a frame with large arrays may reach at once.
+inline constexpr std::size_t kGuardBytes = 1024 * 1024;
 
 struct Stack {
   std::byte* low = nullptr;
@@ -30,13 +34,23 @@ class StackPool {
 
  private:
   static constexpr std::size_t kStacksPerSlab = 64;
+  static constexpr std::size_t kMostGuarded = 16384;
+  struct Slab {
+    std::byte* first;
+    std::size_t bytes;
+    std::size_t guard;
+  };
+  struct Kept;  // of this host thread
+  static Kept& kept();
+  Slab make_slab() const;
+
   std::size_t stack_bytes_;
-  std::vector<std::byte*> slabs_;
+  std::vector<Slab> slabs_;
   std::vector<Stack> free_;
 };
 
 // Runs `entry(argument)` on its own stack. `resume` runs it until it suspends or returns; `suspend` is called from
-// inside. Destroying a fiber that has not returned unwinds its stack.
+// inside. A fiber that has not returned is abandoned when it is destroyed: nothing of it runs any more.
 class Fiber {
  public:
   using Entry = void (*)(void* argument);
@@ -48,7 +62,8 @@ class Fiber {
 
   void resume();
   void suspend();
-  bool overflowed() const;
+  // Whether the address lies below the stack, where it would grow into.
+  bool is_below(const void* address) const;
 
  private:
   StackPool& pool_;

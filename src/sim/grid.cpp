@@ -1,5 +1,6 @@
 #include "grid.hpp"
 
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -49,6 +50,7 @@ Thread* running_thread() { return current_thread; }
 
 Call enter_call(Site site, Operation operation) {
   Grid& g = grid();
+  g.stop_if_aborting();
   g.tick();
   Sites& sites = g.sites();
   const SiteId id = sites.intern(site, operation);
@@ -66,17 +68,36 @@ Grid::Grid(const std::vector<Simulator::Call>& calls, const SimulatorOptions& op
       launches_(calls, options, *this),
       names_(launches_),
       checker_(*this),
+      global_memory_(options),
       policy_(make_policy(options, launches_.slots())),
-      tries_(options.seed ^ 0x7177) {}
+      tries_(options.seed ^ 0x7177) {
+  for (const Simulator::Call& call : calls) {
+    if (call.params_bytes != 0) {
+      global_memory_.allow(reinterpret_cast<std::uint64_t>(call.params), call.params_bytes);
+    }
+  }
+}
 
 void Grid::enter(void* argument) {
   Thread& thread = *static_cast<Thread*>(argument);
   const Simulator::Call& call = *thread.cta->launch->call;
+  Grid& g = *current_grid;
   try {
-    call.entry(call.params, SharedMemory(thread.cta->window + kSharedBase));
+    if (!g.aborting_) call.entry(call.params, SharedMemory(thread.cta->visible + kSharedBase));
   } catch (const Stopped&) {
+  } catch (const std::exception& thrown) {
+    g.thrown(thread, std::string("an exception: ") + thrown.what());
+  } catch (...) {
+    g.thrown(thread, "something that is no std::exception");
   }
   current_grid->launches_.thread_exit(thread);
+}
+
+void Grid::thrown(Thread& thread, const std::string& what) {
+  findings_.add("kernel-exception", thread.last_site, 0,
+                checker_.describe(thread.view.self) + " threw " + what + " (after " + sites_.text(thread.last_site) +
+                    "). A kernel throws nothing: on a GPU there is nobody to catch it.");
+  aborting_ = true;
 }
 
 void Grid::run_thread(std::uint32_t slot) {
@@ -88,9 +109,6 @@ void Grid::run_thread(std::uint32_t slot) {
   thread.fiber->resume();
   running_ = current_thread = nullptr;
   if (thread.state == Thread::State::exited) {
-    if (thread.fiber->overflowed()) {
-      throw std::runtime_error("a simulated thread ran over its stack: raise SimulatorOptions::stack_bytes");
-    }
     thread.fiber.reset();
     launches_.finish_if_all_returned(*thread.cta->cluster);
   }
@@ -99,23 +117,23 @@ void Grid::run_thread(std::uint32_t slot) {
 void Grid::yield() {
   ++step_;
   while (agents_.due(step_)) agents_.run_one(step_);
-  if (aborting_) throw Stopped{};
+  stop_if_aborting();
   Thread& thread = *running_;
   thread.state = Thread::State::ready;
   policy_->ready(thread.slot);
   thread.fiber->suspend();
-  if (aborting_) throw Stopped{};
+  stop_if_aborting();
 }
 
 void Grid::block(const Waiting& what) {
   ++step_;
-  if (aborting_) throw Stopped{};
+  stop_if_aborting();
   Thread& thread = *running_;
   thread.state = Thread::State::blocked;
   thread.waiting = what;
   const std::uint64_t from = step_;
   thread.fiber->suspend();
-  if (aborting_) throw Stopped{};
+  stop_if_aborting();
   // One lane stands for its warp.
   if (trace_ && thread.rank % 32 == 0) {
     trace_->span(thread.cta->index, thread.rank / 32,
@@ -126,13 +144,13 @@ void Grid::block(const Waiting& what) {
 void Grid::poll(const Waiting& what) {
   ++step_;
   while (agents_.due(step_)) agents_.run_one(step_);
-  if (aborting_) throw Stopped{};
+  stop_if_aborting();
   Thread& thread = *running_;
   thread.state = Thread::State::polling;
   thread.waiting = what;
   pollers_.push_back(&thread);
   thread.fiber->suspend();
-  if (aborting_) throw Stopped{};
+  stop_if_aborting();
 }
 
 void Grid::poll_point(const Waiting& what) {
@@ -154,12 +172,50 @@ void Grid::wake(Thread& thread) {
 void Grid::resume_later() {
   ++step_;
   running_->fiber->suspend();
-  if (aborting_) throw Stopped{};
+  stop_if_aborting();
 }
 
 void Grid::stop() {
   aborting_ = true;
-  throw Stopped{};
+  leave();
+}
+
+void Grid::leave() {
+  Thread& thread = *running_;
+  if (!std::exchange(thread.leaving, true)) throw Stopped{};
+  // Its kernel has caught that and goes on.
+  thread.state = Thread::State::blocked;
+  for (;;) thread.fiber->suspend();
+}
+
+void Grid::host_fault(HostFault kind, const void* address) {
+  Thread& thread = *running_;
+  const std::string who = checker_.describe(thread.view.self);
+  const std::string after = thread.last_site == 0 ? " before its first operation"
+                                                  : " at or after " + sites_.text(thread.last_site) + " (" +
+                                                        to_text(sites_.operation(thread.last_site)) + ")";
+  if (kind == HostFault::endless_loop) {
+    findings_.add("endless-loop", thread.last_site, 0,
+                  who + " has been running for " + std::to_string(options_.watchdog_seconds) +
+                      " seconds without an operation," + after +
+                      ": a loop that waits for somebody needs a load, a wait or pause().");
+  } else if (launches_.in_windows(address)) {
+    findings_.add("plain-shared-access", thread.last_site, 0,
+                  who + " accessed " + names_.describe_bytes(reinterpret_cast<std::uint64_t>(address), 1) +
+                      " by plain C++," + after + ": shared memory is read and written with ld, st or a tensor.");
+  } else if (thread.fiber->is_below(address)) {
+    findings_.add("stack-overflow", thread.last_site, 0,
+                  who + " needed more than the " + std::to_string(options_.stack_bytes) + " bytes of its stack," +
+                      after + ": keep large arrays elsewhere, or raise SimulatorOptions::stack_bytes.");
+  } else {
+    std::ostringstream where;
+    where << "0x" << std::hex << reinterpret_cast<std::uint64_t>(address);
+    findings_.add("illegal-address", thread.last_site, 0,
+                  who + " accessed address " + where.str() + ", which is no memory of the host," + after + ".");
+  }
+  aborting_ = true;
+  thread.leaving = true;
+  leave();
 }
 
 // Nobody is ready: lets an asynchronous operation go on, or those who poll look again. False: nothing is left that
@@ -169,6 +225,8 @@ bool Grid::idle() {
     agents_.run_one(step_);
     return true;
   }
+  // Those who wait may wait for CTAs that have not started.
+  if (options_.resident_may_grow && !pollers_.empty() && launches_.start_one_more()) return true;
   // Looking again may be part of what a thread does on its way to something else; for ever it is not.
   if (pollers_.empty() || (idle_looks_ += pollers_.size()) > kIdleLooks) return false;
   wake_pollers();
@@ -189,6 +247,7 @@ Report Grid::run() {
     ~Current() { current_grid = nullptr, current_thread = nullptr; }
   } current(this);
   const WatchedTensors watched;
+  const HostFaults faults(*this, options_.watchdog_seconds);
   launches_.start_clusters();
   while (!launches_.finished() && !aborting_) {
     while (agents_.due(step_)) agents_.run_one(step_);
@@ -215,12 +274,14 @@ Report Grid::run() {
   return report();
 }
 
+// Threads that are left return by an exception, so that what they hold is given back; those that swallow it are
+// abandoned.
 void Grid::unwind_threads() {
   launches_.each_cta([this](Cta& cta) {
     for (Thread& thread : cta.threads) {
-      if (!thread.fiber) continue;
+      if (!thread.fiber || thread.state == Thread::State::exited || thread.leaving) continue;
       running_ = current_thread = &thread;
-      if (thread.state != Thread::State::exited) thread.fiber.reset();
+      thread.fiber->resume();
       running_ = current_thread = nullptr;
     }
   });

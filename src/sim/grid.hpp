@@ -17,6 +17,8 @@
 #include "checker.hpp"
 #include "findings.hpp"
 #include "flags.hpp"
+#include "global_memory.hpp"
+#include "host_faults.hpp"
 #include "launches.hpp"
 #include "names.hpp"
 #include "poison.hpp"
@@ -48,14 +50,23 @@ class Grid {
     yield();
   }
   int tries() { return static_cast<int>(tries_.below(8)); }  // looks until a try_wait gives up
+  void stop_if_aborting() {
+    if (aborting_) leave();
+  }
   [[noreturn]] void stop();  // the launch cannot go on, as after a fault on the hardware
 
   bool aborting() const { return aborting_; }
+  bool runs_a_thread() const { return running_ != nullptr; }
+  std::uint64_t progress() const { return step_ + turn_; }  // changes with every operation
+
+  // The running thread did what would have ended the host process; it does not go on.
+  [[noreturn]] void host_fault(HostFault kind, const void* address);
   std::uint64_t step() const { return step_; }
   const SimulatorOptions& options() const { return options_; }
   bool checking() const { return options_.checker; }
   bool polling() const { return !pollers_.empty(); }
 
+  void make_room(std::uint32_t slots) { policy_->grow(slots); }
   // A thread that has just come into being can run.
   void ready(const Thread& thread) { policy_->ready(thread.slot); }
   // What a thread's fiber runs.
@@ -70,6 +81,7 @@ class Grid {
   TensorMaps& maps() { return maps_; }
   Flags& flags() { return flags_; }
   Poison& poison() { return poison_; }
+  GlobalMemory& global_memory() { return global_memory_; }
   Trace* trace() { return trace_.get(); }  // null: not asked for
 
   Cta* shared_owner(const void* pointer) const { return launches_.shared_owner(pointer); }
@@ -80,6 +92,8 @@ class Grid {
   bool idle();
   void wake_pollers();
   void unwind_threads();
+  void thrown(Thread& thread, const std::string& what);
+  [[noreturn]] void leave();  // the running thread, by an exception; for ever if its kernel has swallowed one
   Report report();
 
   const SimulatorOptions& options_;
@@ -93,6 +107,7 @@ class Grid {
   TensorMaps maps_;
   Flags flags_;
   Poison poison_;
+  GlobalMemory global_memory_;
 
   std::unique_ptr<Policy> policy_;
   Random tries_;
@@ -100,7 +115,7 @@ class Grid {
   std::uint64_t step_ = 0, changes_ = 0, polled_at_ = 0;
   static constexpr std::uint64_t kLongestTurn = 4096;
   std::uint64_t turn_ = 0;  // operations since a thread was chosen
-  static constexpr std::uint64_t kIdleLooks = 1 << 20;
+  static constexpr std::uint64_t kIdleLooks = 1 << 19;
   std::vector<Thread*> pollers_;
   std::uint64_t idle_looks_ = 0;  // since anything has changed
   bool aborting_ = false;

@@ -45,9 +45,9 @@ std::vector<Cta*> receivers(std::optional<std::uint16_t> mask, Cta& to, const vo
 
 Mbarrier& credited_barrier(Cta& cta, const void* pointer, SiteId site) {
   const auto offset =
-      static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner_of_barrier(pointer, site).window);
+      static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner_of_barrier(pointer, site).visible);
   const auto name = [&] {
-    return grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.window) + offset, sizeof(std::uint64_t));
+    return grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.visible) + offset, sizeof(std::uint64_t));
   };
   const auto found = cta.mbarriers.find(offset);
   if (found == cta.mbarriers.end() || !found->second.live) {

@@ -21,13 +21,28 @@ void spread(std::uint32_t linear, const Extent3& extent, std::uint32_t (&out)[3]
   out[2] = linear / extent.x / extent.y;
 }
 
+// Clusters of the launch that an H200 holds at the same time, as far as threads and shared memory allow.
+std::uint32_t held_by_h200(const LaunchConfig& config) {
+  constexpr std::uint64_t kSms = 132, kThreads = 2048, kCtas = 32, kSharedBytes = 233472, kReserved = 1024;
+  const std::uint64_t by_threads = kThreads / ((config.block.count() + 31) / 32 * 32);
+  const std::uint64_t by_memory = kSharedBytes / (config.shared_bytes + kReserved);
+  const std::uint64_t per_sm = std::max<std::uint64_t>(1, std::min({by_threads, by_memory, kCtas}));
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, kSms * per_sm / config.cluster.count()));
+}
+
+std::byte* reserved(std::size_t bytes, int protection) {
+  void* memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<std::byte*>(memory);
+}
+
 void set3(const Extent3& extent, std::uint32_t (&out)[3]) { out[0] = extent.x, out[1] = extent.y, out[2] = extent.z; }
 
 }  // namespace
 
 Launches::Launches(const std::vector<Simulator::Call>& calls, const SimulatorOptions& options, Grid& grid)
     : grid_(grid), stacks_(options.stack_bytes) {
-  std::uint32_t ctas = 0, windows = 0, slots = 0;
+  std::uint32_t ctas = 0, windows = 0;
   for (const Simulator::Call& call : calls) {
     const LaunchConfig& config = call.config;
     Launch& launch = launches_.emplace_back();
@@ -37,8 +52,6 @@ Launches::Launches(const std::vector<Simulator::Call>& calls, const SimulatorOpt
     launch.ctas_per_cluster = static_cast<std::uint32_t>(config.cluster.count());
     launch.clusters = static_cast<std::uint32_t>(config.grid.count()) / launch.ctas_per_cluster;
     launch.first_cta = ctas;
-    launch.first_window = windows;
-    launch.first_slot = slots;
     // A dependent kernel knows what the one before it knew: that one's own work may still be going on.
     if (config.dependent && launch.number > 0) {
       launch.known_at_start = launches_[launch.number - 1].known_at_start;
@@ -47,27 +60,44 @@ Launches::Launches(const std::vector<Simulator::Call>& calls, const SimulatorOpt
       known.finish({0, ctas});
       launch.known_at_start = known.freeze();
     }
-    launch.resident.resize(std::min(static_cast<std::uint32_t>(options.resident_clusters), launch.clusters));
-    const auto places = static_cast<std::uint32_t>(launch.resident.size()) * launch.ctas_per_cluster;
+    const std::uint32_t most = std::max(held_by_h200(config), static_cast<std::uint32_t>(options.resident_clusters));
+    windows += std::min(most, launch.clusters) * launch.ctas_per_cluster;
     ctas += launch.ctas();
-    windows += places;
-    slots += places * launch.threads_per_cta;
   }
-  // Swizzles are functions of the offset in a window, which is a multiple of the page size from its start: the mapping
-  // needs no alignment of its own.
+  // Swizzles look at address bits below the page size, so a mapping needs no alignment of its own.
   window_bytes_ = std::size_t{windows} * kSharedWindow;
-  void* memory =
-      mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  windows_ = static_cast<std::byte*>(memory);
-  cta_at_.resize(windows);
-  thread_at_.resize(slots);
+  windows_ = reserved(window_bytes_, PROT_READ | PROT_WRITE);
+  visible_ = reserved(window_bytes_, PROT_NONE);
   cluster_of_.resize(ctas);
+  for (Launch& launch : launches_) {
+    const auto places = std::min(static_cast<std::uint32_t>(options.resident_clusters), launch.clusters);
+    while (launch.places.size() < places) add_place(launch);
+  }
+}
+
+void Launches::add_place(Launch& launch) {
+  launch.places.push_back({static_cast<std::uint32_t>(cta_at_.size()), static_cast<std::uint32_t>(thread_at_.size())});
+  launch.resident.emplace_back();
+  cta_at_.resize(cta_at_.size() + launch.ctas_per_cluster);
+  thread_at_.resize(thread_at_.size() + std::size_t{launch.ctas_per_cluster} * launch.threads_per_cta);
+}
+
+bool Launches::start_one_more() {
+  for (Launch& launch : launches_) {
+    if (!may_start(launch) || launch.next_cluster == launch.clusters) continue;
+    if (launch.places.size() >= held_by_h200(launch.config())) continue;
+    add_place(launch);
+    grid_.make_room(slots());
+    start_clusters();
+    return true;
+  }
+  return false;
 }
 
 Launches::~Launches() {
   launches_.clear();
   munmap(windows_, window_bytes_);
+  munmap(visible_, window_bytes_);
 }
 
 bool Launches::finished() const {
@@ -142,7 +172,8 @@ void Launches::start_cluster(Launch& launch, std::uint32_t index, std::uint32_t 
     Cta& cta = *cluster.ctas.back();
     cta.index = launch.first_cta + id.ctaid[0] + config.grid.x * (id.ctaid[1] + config.grid.y * id.ctaid[2]);
     cta.launch = &launch;
-    cta.place = launch.first_window + place * launch.ctas_per_cluster + rank;
+    cta.place = launch.places[place].window + rank;
+    cta.first_slot = launch.places[place].slot + rank * launch.threads_per_cta;
     cta.rank = rank;
     cta.cluster = &cluster;
     cluster_of_[cta.index] = clusters_started_;
@@ -159,6 +190,7 @@ void Launches::start_cta(Cta& cta, const Identity& id) {
   const LaunchConfig& config = cta.launch->config();
   const std::uint32_t threads = cta.launch->threads_per_cta, warps = (threads + 31) / 32;
   cta.window = windows_ + std::size_t{cta.place} * kSharedWindow;
+  cta.visible = visible_ + std::size_t{cta.place} * kSharedWindow;
   cta.shared_bytes = config.shared_bytes;
   cta_at_[cta.place] = &cta;
   std::memset(cta.window, 0xCD, kSharedBase + config.shared_bytes);
@@ -198,8 +230,7 @@ void Launches::start_threads(Cta& cta, const Identity& id) {
     thread.id.thread_rank = t;
     thread.cta = &cta;
     thread.rank = t;
-    // Windows of a launch are consecutive, and so are the slots of their threads.
-    thread.slot = cta.launch->first_slot + (cta.place - cta.launch->first_window) * threads + t;
+    thread.slot = cta.first_slot + t;
     thread_at_[thread.slot] = &thread;
     thread.view.base = at_start;
     thread.view.self = {cta.index, t};
@@ -259,7 +290,7 @@ void Launches::finish_cluster(Cluster& cluster) {
     for (const auto& [offset, barrier] : cta->mbarriers) {
       if (!barrier.live || barrier.tx == 0) continue;
       grid_.findings().add("mbarrier-byte-count", 0, 0,
-                           grid_.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta->window) + offset, 8) +
+                           grid_.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta->visible) + offset, 8) +
                                " ended with " + std::to_string(std::abs(barrier.tx)) + " bytes " +
                                (barrier.tx < 0 ? "more than were expected." : "expected that never came."));
     }

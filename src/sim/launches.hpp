@@ -29,14 +29,19 @@ struct Launch {
   const Simulator::Call* call = nullptr;
   std::uint32_t number = 0;
   std::uint32_t threads_per_cta = 0, ctas_per_cluster = 0, clusters = 0;
-  std::uint32_t first_cta = 0, first_window = 0, first_slot = 0;
+  std::uint32_t first_cta = 0;
   std::uint32_t next_cluster = 0, finished_clusters = 0;
   std::uint32_t ctas_passed = 0;                   // that have ended or let the next launch start
   ClockRef known_at_start;                         // what its threads know when they start
   ClockBuilder known_at_end;                       // what its threads knew when they returned
   ClockRef ended;                                  // the same, and its own end, once it has finished
   std::vector<std::unique_ptr<Cluster>> resident;  // by place
-  std::vector<Thread*> waiting;                    // threads of later launches, until this one has finished
+  // By place: its first shared window and slot of the scheduler.
+  struct Place {
+    std::uint32_t window = 0, slot = 0;
+  };
+  std::vector<Place> places;
+  std::vector<Thread*> waiting;  // threads of later launches, until this one has finished
 
   const LaunchConfig& config() const { return call->config; }
   std::uint32_t ctas() const { return clusters * ctas_per_cluster; }
@@ -56,6 +61,11 @@ class Launches {
   std::string kernels() const;  // their names
 
   void start_clusters();  // of every launch that may start, as many as have room
+
+  // Makes room for one more cluster of a launch that has some left, and starts it. False: none has, or an H200 would
+  // have no room.
+  bool start_one_more();
+
   void thread_exit(Thread& thread);
   void finish_if_all_returned(Cluster& cluster);
 
@@ -75,9 +85,18 @@ class Launches {
 
   // Null where `pointer` is not in shared memory.
   Cta* shared_owner(const void* pointer) const {
-    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - windows_);
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - visible_);
     return offset < window_bytes_ ? cta_at_[offset / kSharedWindow] : nullptr;
   }
+  bool in_windows(const void* pointer) const {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - visible_) < window_bytes_;
+  }
+  // Where the bytes are that a kernel knows by `pointer`.
+  const void* data(const void* pointer) const {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - visible_);
+    return offset < window_bytes_ ? windows_ + offset : pointer;
+  }
+  void* data(void* pointer) const { return const_cast<void*>(data(static_cast<const void*>(pointer))); }
   Thread& thread_at(std::uint32_t slot) { return *thread_at_[slot]; }
   Thread* find_thread(Actor actor);  // null once its CTA has ended, or where the actor is no thread
 
@@ -93,6 +112,7 @@ class Launches {
 
  private:
   bool may_start(const Launch& launch) const;
+  void add_place(Launch& launch);
   void start_cluster(Launch& launch, std::uint32_t index, std::uint32_t place);
   void start_cta(Cta& cta, const Identity& id);
   void start_threads(Cta& cta, const Identity& id);
@@ -101,7 +121,8 @@ class Launches {
 
   Grid& grid_;
   std::deque<Launch> launches_;
-  std::byte* windows_ = nullptr;
+  std::byte* windows_ = nullptr;  // shared memory
+  std::byte* visible_ = nullptr;  // the addresses that kernels know it by, which nobody can access
   std::size_t window_bytes_ = 0;
   StackPool stacks_;
   std::vector<Cta*> cta_at_;               // by shared window; null: empty

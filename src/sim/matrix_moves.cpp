@@ -34,7 +34,7 @@ void ldmatrix(std::uint32_t* registers, const void* row, int matrices, bool tran
   const auto fetch = [&](std::uint64_t address, void* to, std::uint32_t bytes) {
     const auto* from = reinterpret_cast<const std::byte*>(address);
     if (grid().checking()) grid().checker().thread_access(thread, from, bytes, {}, call.site);
-    std::memcpy(to, from, bytes);
+    std::memcpy(to, grid().launches().data(from), bytes);
   };
   for (int j = 0; j < matrices; ++j) {
     if (!transposed) {
@@ -59,7 +59,7 @@ void stmatrix(void* row, const std::uint32_t* registers, int matrices, bool tran
   const auto put = [&](std::uint64_t address, const void* from, std::uint32_t bytes) {
     auto* to = reinterpret_cast<std::byte*>(address);
     if (grid().checking()) grid().checker().thread_access(thread, to, bytes, {.write = true}, call.site);
-    std::memcpy(to, from, bytes);
+    std::memcpy(grid().launches().data(to), from, bytes);
   };
   for (int j = 0; j < matrices; ++j) {
     if (!transposed) {

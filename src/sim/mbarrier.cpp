@@ -23,7 +23,7 @@ bool well_placed(const void* barrier, SiteId site) {
     complain("mbarrier-placement", site, "An mbarrier is not aligned to 8 bytes.");
     return false;
   }
-  const auto offset = static_cast<const std::byte*>(barrier) - cta->window - kSharedBase;
+  const auto offset = static_cast<const std::byte*>(barrier) - cta->visible - kSharedBase;
   if (offset >= 0 && offset + 8 <= std::ptrdiff_t{cta->shared_bytes}) return true;
   complain("shared-out-of-range", site,
            "An mbarrier at offset " + std::to_string(offset) + " lies outside of the " +
@@ -70,7 +70,7 @@ void try_complete(Mbarrier& barrier) {
   if (Grid& g = grid(); g.trace()) {
     g.trace()->instant(
         barrier.cta->index, Trace::kBarriers,
-        g.names().describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->window) + barrier.offset, 8) +
+        g.names().describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->visible) + barrier.offset, 8) +
             " completes phase " + std::to_string(barrier.phase - 1),
         g.step());
   }
@@ -164,7 +164,7 @@ Mbarrier* usable_mbarrier(const void* pointer, SiteId site) {
 Mbarrier* find_mbarrier(const void* pointer) {
   Cta* cta = grid().shared_owner(pointer);
   if (!cta) return nullptr;
-  const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
+  const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->visible);
   const auto it = cta->mbarriers.find(offset);
   return it == cta->mbarriers.end() ? nullptr : &it->second;
 }
@@ -195,7 +195,7 @@ void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
   if (call.dropped() || !well_placed(pointer, call.site)) return;
   Thread& thread = self();
   Cta* cta = grid().shared_owner(pointer);
-  const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(pointer) - cta->window);
+  const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(pointer) - cta->visible);
   Mbarrier& barrier = cta->mbarriers[offset];
   if (barrier.live) {
     complain("mbarrier-reinitialised", call.site,

@@ -21,14 +21,18 @@ bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
   }
   Cta* cta = grid().shared_owner(pointer);
   if (space == Space::global) {
-    if (cta) complain("wrong-space", site, "A global access was given an address in shared memory.");
+    if (cta) {
+      complain("wrong-space", site, "A global access was given an address in shared memory.");
+    } else {
+      grid().global_memory().check_extent(address, bytes, site);
+    }
     return cta == nullptr;
   }
   if (!cta) {
     complain("wrong-space", site, "A shared access was given an address outside of shared memory.");
     return false;
   }
-  const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
+  const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->visible);
   if (offset < kSharedBase || offset + bytes > kSharedBase + cta->shared_bytes) {
     complain("shared-out-of-range", site,
              "An access of " + std::to_string(bytes) + " bytes at offset " +
@@ -67,7 +71,7 @@ void load(void* to, const void* from, std::uint32_t bytes, Access access, Site s
     grid().checker().thread_access(thread, from, bytes,
                                    {.strong = strong, .scope = access.scope, .constant = access.constant}, call.site);
   }
-  std::memcpy(to, from, bytes);
+  std::memcpy(to, grid().launches().data(from), bytes);
 }
 
 void store(void* to, const void* from, std::uint32_t bytes, Access access, Site site) {
@@ -83,7 +87,7 @@ void store(void* to, const void* from, std::uint32_t bytes, Access access, Site 
   if (access.space == Space::global) grid().poison().check(from, bytes, call.site);
   grid().flags().forget(reinterpret_cast<std::uint64_t>(to), bytes);
   if (access.space == Space::global) grid().maps().stored(reinterpret_cast<std::uint64_t>(to), call.site);
-  std::memcpy(to, from, bytes);
+  std::memcpy(grid().launches().data(to), from, bytes);
   if (!strong) return;
   grid().flags().tell(thread, to, {.semantics = access.semantics, .scope = access.scope});
   grid().changed();
@@ -97,7 +101,7 @@ void atomic(const Atomic& what, Access access, Site site) {
   const std::uint32_t bytes = size * static_cast<std::uint32_t>(what.lanes);
   if (!legal(what.target, bytes, access.space, call.site)) return;
   Thread& thread = self();
-  auto* target = static_cast<std::byte*>(what.target);
+  auto* target = static_cast<std::byte*>(grid().launches().data(what.target));
   if (access.space == Space::global) grid().poison().check(what.value, bytes, call.site);
   std::byte before[16];
   std::memcpy(before, target, bytes);

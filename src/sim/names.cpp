@@ -35,7 +35,7 @@ std::string Names::describe_bytes(std::uint64_t address, std::uint64_t bytes) co
     }
   }
   if (cta) {
-    const auto offset = static_cast<std::uint64_t>(pointer - cta->window);
+    const auto offset = static_cast<std::uint64_t>(pointer - cta->visible);
     return byte_range(offset - kSharedBase, bytes) + " of the shared memory of " + launches_.cta_text(cta->index);
   }
   std::ostringstream text;

@@ -15,8 +15,9 @@ inline constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 class Policy {
  public:
   virtual ~Policy() = default;
-  virtual void ready(std::uint32_t slot) = 0;  // `slot` can run; it was not ready before
-  virtual std::uint32_t choose() = 0;          // takes one out, or returns kNobody
+  virtual void ready(std::uint32_t slot) = 0;    // `slot` can run; it was not ready before
+  virtual std::uint32_t choose() = 0;            // takes one out, or returns kNobody
+  virtual void grow(std::uint32_t /*slots*/) {}  // there are that many slots from now on
 };
 
 // xorshift64*: small, fast, and the same everywhere.

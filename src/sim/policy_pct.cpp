@@ -26,6 +26,21 @@ class Pct final : public Policy {
 
   void ready(std::uint32_t slot) override { ready_[rank_of_[slot] / 64] |= bit(rank_of_[slot]); }
 
+  // Those who come later are above those who are there, in a random order among themselves.
+  void grow(std::uint32_t slots) override {
+    std::vector<std::uint32_t> added(slots - rank_of_.size());
+    std::iota(added.begin(), added.end(), static_cast<std::uint32_t>(rank_of_.size()));
+    for (std::size_t i = added.size(); i > 1; --i) {
+      std::swap(added[i - 1], added[random_.below(static_cast<std::uint32_t>(i))]);
+    }
+    rank_of_.resize(slots);
+    for (const std::uint32_t slot : added) {
+      slot_at_.push_back(kNobody);
+      place(slot, static_cast<std::uint32_t>(slot_at_.size() - 1));
+    }
+    ready_.resize(slot_at_.size() / 64 + 1);
+  }
+
   std::uint32_t choose() override {
     std::uint32_t rank = highest();
     if (rank == kNobody) return kNobody;

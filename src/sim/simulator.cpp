@@ -15,6 +15,14 @@ Report Simulator::run_in_order(const std::vector<Call>& calls) const {
     for (std::string& problem : problems(call.config)) refused.push_back(std::move(problem));
     ctas += call.config.grid.count();
   }
+  if (options_.resident_clusters < 1) {
+    refused.push_back("SimulatorOptions::resident_clusters is " + std::to_string(options_.resident_clusters) +
+                      "; at least 1 cluster must be resident for a kernel to run.");
+  }
+  if (options_.stack_bytes < 16 * 1024) {
+    refused.push_back("SimulatorOptions::stack_bytes is " + std::to_string(options_.stack_bytes) +
+                      "; a thread needs at least 16384.");
+  }
   if (calls.empty()) refused.emplace_back("no kernel was given to run.");
   if (ctas >= sim::kMaxCtas) {
     refused.push_back(std::string(calls.back().config.name) + ": the simulated machine follows up to " +

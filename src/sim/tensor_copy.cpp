@@ -32,6 +32,9 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
   if (reinterpret_cast<std::uintptr_t>(copy.map) % 64 != 0) {
     fault("tensor-map-alignment", site, "A copy was given a tensor map that is not aligned to 64 bytes.");
   }
+  if (!grid().global_memory().is_there(reinterpret_cast<std::uint64_t>(copy.map), sizeof(TmaDescriptor), false)) {
+    fault("illegal-address", site, "A copy was given a tensor map at an address that is no memory of the host.");
+  }
   grid().maps().check_use(copy.map, site);
   TmaDescriptor bytes;
   std::memcpy(&bytes, copy.map, sizeof bytes);
@@ -49,6 +52,10 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
     fault("tensor-map-mismatch", site,
           copy.im2col ? "An im2col copy was given a tiled map." : "A tiled copy was given an im2col map.");
   }
+  std::uint64_t extent = map->dims[0] * static_cast<std::uint64_t>(element_bytes(map->data_type));
+  for (std::uint32_t i = 1; i < map->rank; ++i) extent += (map->dims[i] - 1) * map->strides[i - 1];
+  grid().global_memory().allow(map->address, (extent + 15) / 16 * 16);
+  if (map->address == 0) fault("illegal-address", site, "A copy was given a tensor map of a tensor at a null address.");
   return *map;
 }
 
@@ -84,7 +91,7 @@ void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, S
 std::uint32_t shared_side(const TensorCopy& copy, Cta*& owner, SiteId site) {
   owner = grid().shared_owner(copy.shared);
   if (!owner) fault("tensor-shared-address", site, "The shared side of a tensor copy is not in shared memory.");
-  const auto address = static_cast<std::uint32_t>(static_cast<std::byte*>(copy.shared) - owner->window);
+  const auto address = static_cast<std::uint32_t>(static_cast<std::byte*>(copy.shared) - owner->visible);
   if (address % 128 != 0) {
     fault("tensor-shared-alignment", site,
           "The shared side of a tensor copy is at offset " + std::to_string(address - kSharedBase) +

@@ -11,8 +11,21 @@ namespace gantry::sim {
 namespace {
 
 bool placed_on(const void* map, std::size_t to, SiteId site) {
-  if (reinterpret_cast<std::uintptr_t>(map) % to == 0) return true;
-  complain("tensor-map-alignment", site, "A tensor map is not aligned to " + std::to_string(to) + " bytes.");
+  if (reinterpret_cast<std::uintptr_t>(map) % to != 0) {
+    complain("tensor-map-alignment", site, "A tensor map is not aligned to " + std::to_string(to) + " bytes.");
+    return false;
+  }
+  const Cta* cta = grid().shared_owner(map);
+  if (!cta) {
+    if (grid().global_memory().is_there(reinterpret_cast<std::uint64_t>(map), sizeof(TmaDescriptor), true)) return true;
+    complain("illegal-address", site, "A tensor map is at an address that is no memory of the host.");
+    return false;
+  }
+  const auto offset = static_cast<const std::byte*>(map) - cta->visible - kSharedBase;
+  if (offset >= 0 && offset + std::ptrdiff_t{sizeof(TmaDescriptor)} <= std::ptrdiff_t{cta->shared_bytes}) return true;
+  complain("shared-out-of-range", site,
+           "A tensor map at offset " + std::to_string(offset) + " lies outside of the " +
+               std::to_string(cta->shared_bytes) + " bytes of shared memory.");
   return false;
 }
 
@@ -145,15 +158,16 @@ void tensormap_replace(void* map, MapField field, int ordinal, std::uint64_t val
     grid().checker().thread_access(thread, map, sizeof(TmaDescriptor), {.write = true}, call.site);
   }
   if (!grid().shared_owner(map)) grid().maps().edit(map, call.site);
+  void* where = grid().launches().data(map);
   TmaDescriptor bytes;
-  std::memcpy(&bytes, map, sizeof bytes);
+  std::memcpy(&bytes, where, sizeof bytes);
   // Both enums list the fields in the order in which PTX does.
   if (replace(bytes, static_cast<TmaReplaceField>(field), ordinal, value) != TmaReplaceResult::replaced) {
     complain("tensor-map-invalid", call.site,
              "tensormap.replace was refused: the bytes are no tiled tensor map, or the value does not fit the field.");
     return;
   }
-  std::memcpy(map, &bytes, sizeof bytes);
+  std::memcpy(where, &bytes, sizeof bytes);
 }
 
 void tensormap_prefetch(const void* map, Site site) {
@@ -176,7 +190,7 @@ void tensormap_copy_release(void* global_map, const void* shared_map, Scope scop
     grid().checker().thread_access(thread, from, 4, {}, call.site);
     grid().checker().thread_access(thread, to, 4, {.write = true, .strong = true, .scope = scope}, call.site);
   }
-  std::memcpy(to, from, 4);
+  std::memcpy(to, grid().launches().data(from), 4);
   // Once it returns, every lane has read its part.
   std::uint64_t values[32];
   warp_exchange({.mask = ~0u, .ordered = true, .operation = "tensormap.cp_fenceproxy", .aligned = true}, values, site);

@@ -40,6 +40,7 @@ struct Thread {
   Cta* cta = nullptr;
   std::uint32_t slot = 0, rank = 0;
   State state = State::ready;
+  bool leaving = false;  // the run has been given up, and the thread has been told
   View view;
   std::unique_ptr<Fiber> fiber;
   Waiting waiting;

@@ -12,7 +12,7 @@ std::uint32_t shared_address(const void* pointer, Site site) {
     complain("wrong-space", id, "The shared address of an object outside of shared memory was asked for.");
     grid().stop();
   }
-  return static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->window);
+  return static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->visible);
 }
 
 void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site) {
@@ -24,7 +24,7 @@ void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site) {
              "mapa was given rank " + std::to_string(rank) + " in a cluster of " + std::to_string(ctas.size()) + ".");
     grid().stop();
   }
-  return ctas[rank]->window + offset;
+  return ctas[rank]->visible + offset;
 }
 
 std::uint32_t cta_rank_of(const void* pointer, Site site) {

@@ -273,7 +273,7 @@ TEST(SplitProduct, EndsWhereTwoClustersAreResident) {
     ASSERT_TRUE(result) << result.problem;
     EXPECT_EQ(product.wrong(), 0);
   }
-  EXPECT_FALSE(product.run({.seed = 1, .resident_clusters = 1, .max_steps = 100'000}));
+  EXPECT_FALSE(product.run({.seed = 1, .resident_clusters = 1, .max_steps = 100'000, .resident_may_grow = false}));
 }
 
 // What a launch leaves in the workspace is not touched before the launch before it has ended: sums are there only after

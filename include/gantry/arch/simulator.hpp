@@ -36,6 +36,13 @@ struct Mutation {
   std::string operation;
 };
 
+// Memory of the host that a kernel may access.
+struct GlobalAllocation {
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+  std::string name{};  // in reports
+};
+
 struct SimulatorOptions {
   std::uint64_t seed = 0;
   Schedule schedule = Schedule::random;
@@ -46,11 +53,15 @@ struct SimulatorOptions {
   std::uint64_t max_steps = 50'000'000;  // then the run counts as a livelock
   int max_findings = 16;
   std::size_t stack_bytes = 64 * 1024;
-  bool record = false;                   // keep the choices, for Schedule::replay
+  int watchdog_seconds = 10;      // of the host's CPU time that a thread may take without an operation; 0: for ever
+  bool resident_may_grow = true;  // where all resident clusters wait, more are started, up to what an H200 holds
+  bool record = false;            // keep the choices, for Schedule::replay
   std::vector<std::uint32_t> choices{};  // to replay
   Mutation mutation{};
-  std::string trace_file{};  // a Chrome trace of the run, if not empty
-  std::string command{};     // what runs this kernel, for reports: they add the options that replay the run
+  std::vector<GlobalAllocation> global{};  // accesses that leave one of them are reported
+  bool strict_global = false;              // and so are those to anything else but parameters and tensors of maps
+  std::string trace_file{};                // a Chrome trace of the run, if not empty
+  std::string command{};  // what runs this kernel, for reports: they add the options that replay the run
 };
 
 // One violated rule. `rule` names a page of docs/hazards.
@@ -100,9 +111,16 @@ class Simulator {
     LaunchConfig config{};
     Entry entry = nullptr;
     const void* params = nullptr;
+    std::size_t params_bytes = 0;  // 0: not known
   };
 
   explicit Simulator(SimulatorOptions options = {}) : options_(std::move(options)) {}
+
+  // Registers memory that kernels may access: what lies right beside it is reported from now on.
+  Simulator& allow_global(const void* data, std::size_t bytes, std::string name = {}) {
+    options_.global.push_back({data, bytes, std::move(name)});
+    return *this;
+  }
 
   Report run(const LaunchConfig& config, Entry entry, const void* params) const;
 
@@ -117,7 +135,7 @@ class Simulator {
             [](const void* p, SharedMemory shared) {
               Kernel::run(*static_cast<const typename Kernel::Params*>(p), shared);
             },
-            &params};
+            &params, sizeof params};
   }
 
   template <class Kernel>
