@@ -3,7 +3,7 @@
 //
 // Stacks come from slabs: one mapping holds many. Below each of the first kMostGuarded lies memory that cannot be
 // accessed, so that a kernel which needs more than its stack is told so; more would exhaust the host's limit on
-// mappings.
+// mappings. A host thread keeps a few slabs for its next run.
 #pragma once
 
 #include <cstddef>

@@ -9,11 +9,11 @@ namespace {
 
 std::uint32_t key_of(const Thread& thread) { return thread.cta->rank << 16 | thread.rank; }
 
-void report_use(const Cta& cta, const RemoteUse& use, const std::string& what) {
+void report_use(const RemoteUse& use, const std::string& what) {
   Grid& g = grid();
   g.findings().add("cluster-peer-gone", use.site, 0,
-                   g.checker().describe(use.actor) + " " + what + " " + g.cta_text(cta.index) + " of the cluster at " +
-                       g.sites().text(use.site) + " (" + to_text(g.sites().operation(use.site)) +
+                   g.checker().describe(use.actor) + " " + what + " at " + g.sites().text(use.site) + " (" +
+                       to_text(g.sites().operation(use.site)) +
                        "), and nothing makes that CTA wait for it before it ends: its shared memory may be gone. Both "
                        "meet at the cluster barrier after the last use.");
 }
@@ -25,7 +25,8 @@ void check_arrivals(const Cta& cta, const ClockRef& known) {
           cta.lifetime.rounds_waited > use.round) {
         continue;
       }
-      report_use(cta, use, "arrived on an mbarrier of");
+      const std::uint64_t address = reinterpret_cast<std::uint64_t>(cta.visible) + offset;
+      report_use(use, "arrived on " + grid().names().describe_bytes(address, 8));
     }
   }
 }
@@ -71,7 +72,8 @@ void check_lifetime_at_end(Cta& cta) {
   const ClockRef known = cta.lifetime.known_at_end.freeze();
   for (const auto& [key, use] : cta.lifetime.uses) {
     const bool over = known && known->at(use.actor).reads_over() >= use.epoch;
-    if (!over && cta.lifetime.rounds_waited <= use.round) report_use(cta, use, "uses shared memory of");
+    if (!over && cta.lifetime.rounds_waited <= use.round)
+      report_use(use, "uses shared memory of " + g.cta_text(cta.index) + " of the cluster");
   }
   check_arrivals(cta, known);
   for (const std::uint32_t number : cta.lifetime.sources) {

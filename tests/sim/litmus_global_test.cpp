@@ -230,15 +230,15 @@ TEST(LitmusGrid, OfGlobalMemoryAgreesWithTheTable) {
     const auto& row = kChains[chain];
     each_case(static_cast<Sync>(chain), [&](const Case& c) {
       const Between between{.waited = covers(kKinds[c.first], c.waited), .fenced = c.fenced};
-      tally.add(
-          name_of(c, row.chain.name), verdict(kKinds[c.first], kKinds[c.second], row.chain, between),
-          [&](const SimulatorOptions& options) {
-            flag = 0;
-            const LaunchConfig config{
-                .grid = {2}, .cluster = {row.in_cluster ? 2u : 1u}, .block = {32}, .shared_bytes = sizeof(Storage)};
-            return test::simulate(
-                config, [&](SharedMemory shared) { run_case(shared.as<Storage>(), c); }, options);
-          });
+      Verdict expected = verdict(kKinds[c.first], kKinds[c.second], row.chain, between);
+      if (row.flag_races && expected == Verdict::clean) expected = Verdict::race;
+      tally.add(name_of(c, row.chain.name), expected, [&](const SimulatorOptions& options) {
+        flag = 0;
+        const LaunchConfig config{
+            .grid = {2}, .cluster = {row.in_cluster ? 2u : 1u}, .block = {32}, .shared_bytes = sizeof(Storage)};
+        return test::simulate(
+            config, [&](SharedMemory shared) { run_case(shared.as<Storage>(), c); }, options);
+      });
     });
   }
   EXPECT_GE(tally.cases(), 600);
