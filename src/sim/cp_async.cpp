@@ -34,8 +34,8 @@ class CpAsyncAgent final : public Agent {
     ++thread_.cta->in_flight;
   }
   bool step(Random&) override {
-    auto* to = static_cast<std::byte*>(copy_.destination);
-    if (copy_.source_bytes > 0) std::memcpy(to, copy_.source, copy_.source_bytes);
+    auto* to = static_cast<std::byte*>(grid().launches().data(copy_.destination));
+    if (copy_.source_bytes > 0) std::memcpy(to, grid().launches().data(copy_.source), copy_.source_bytes);
     std::memset(to + copy_.source_bytes, 0, copy_.bytes - copy_.source_bytes);
     ThreadCopies& copies = *thread_.copies;
     copies.done[number_ - copies.finished - 1] = true;
