@@ -1,4 +1,5 @@
-// A text that is no layout stops the build where it is written, and the compiler shows the column and what was expected.
+// A text that is no layout stops the build where it is written, and the compiler shows the column and what was
+// expected.
 //
 // EXPECT-REGEX: the_text_stops_at_column(\(\) \[with int column = 11\]|<11>|<column>\(\) \[with column=11\])
 // EXPECT-REGEX: ',\\?' or \\?'\)

@@ -1,7 +1,7 @@
-// Every rule of tensor maps and of copies through them: GANTRY_X(id, severity, asked, rule, source). What was asked begins
-// with the field and its value; {first} and {second} stand for the two numbers of a violation. Included with GANTRY_X
-// defined, once for each use; a file rather than a macro, so that a compiler that quotes the line of a rule quotes no
-// more than that. rules/rule.hpp says what the columns are.
+// Every rule of tensor maps and of copies through them: GANTRY_X(id, severity, asked, rule, source). What was asked
+// begins with the field and its value; {first} and {second} stand for the two numbers of a violation. Included with
+// GANTRY_X defined, once for each use; a file rather than a macro, so that a compiler that quotes the line of a rule
+// quotes no more than that. rules/rule.hpp says what the columns are.
 #ifndef GANTRY_X
 #define GANTRY_X(id, severity, asked, rule, source)
 #endif
