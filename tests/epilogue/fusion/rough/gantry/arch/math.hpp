@@ -9,6 +9,13 @@
 
 namespace gantry::arch {
 
+// Exact on every machine.
+inline float fabsf(float x) { return __builtin_fabsf(x); }
+inline float sqrtf(float x) { return __builtin_sqrtf(x); }
+inline float rintf(float x) { return __builtin_rintf(x); }
+inline float fminf(float a, float b) { return __builtin_fminf(a, b); }
+inline float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
+
 inline constexpr float kLog2e = 1.4426950408889634f;
 
 namespace rough {
