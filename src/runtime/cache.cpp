@@ -296,7 +296,7 @@ unsigned long long KernelCache::limit() const {
 
 std::string KernelCache::set_limit(unsigned long long bytes) const {
   if (!folders_->own) return "there is no cache";
-  const std::string problem = folders_->own.write(kLimitName, std::to_string(bytes) + "\n");
+  std::string problem = folders_->own.write(kLimitName, std::to_string(bytes) + "\n");
   if (problem.empty()) tidy(folders_->own, {}, bytes, {});
   return problem;
 }

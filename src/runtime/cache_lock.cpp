@@ -19,8 +19,8 @@ constexpr std::chrono::milliseconds kBetweenTries(10);
 
 }  // namespace
 
-CacheLock::CacheLock(const PrivateFolder& folder, std::string name, std::chrono::milliseconds patience)
-    : folder_(folder), name_(std::move(name)) {
+CacheLock::CacheLock(PrivateFolder folder, std::string name, std::chrono::milliseconds patience)
+    : folder_(std::move(folder)), name_(std::move(name)) {
   Clock::time_point last_sign = Clock::now();
   timespec sign = {};
   for (;;) {

@@ -17,7 +17,7 @@ namespace gantry::runtime {
 
 class CacheLock {
  public:
-  CacheLock(const PrivateFolder& folder, std::string name, std::chrono::milliseconds patience);
+  CacheLock(PrivateFolder folder, std::string name, std::chrono::milliseconds patience);
   CacheLock(const CacheLock&) = delete;
   CacheLock& operator=(const CacheLock&) = delete;
   ~CacheLock();

@@ -64,6 +64,15 @@ struct NvrtcCompiler::Library {
     return {};
   }
 
+  // Empty, or why the driver would not load what this makes: a cubin of a newer major version. Versions of one major
+  // version load each other's.
+  std::string newer_than(int driver) const {
+    if (driver == 0 || major <= driver / 1000) return {};
+    std::string out = " is version " + version_text(major, minor) + ", and the driver knows CUDA up to ";
+    out += version_text(driver / 1000, driver / 10 % 100) + ": it would not load what this library makes; ";
+    return out + "install a newer driver, or libnvrtc " + std::to_string(driver / 1000);
+  }
+
   // The file that was loaded, and when it was written.
   std::string file() const {
     Dl_info info = {};
@@ -97,17 +106,9 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
   for (const std::string& name : names) {
     const auto library = std::make_shared<Library>(name);
     if (!library->module) continue;
-    const std::string shown = one_line(name);
     std::string problem = library->look_up();
-    if (!problem.empty()) problem = shown + " cannot be used: " + problem;
-    const int driver = search.driver_version;
-    if (problem.empty() && driver > 0 && library->major > driver / 1000) {
-      problem = shown + " is version " + version_text(library->major, library->minor) +
-                ", and the driver knows CUDA up to " + version_text(driver / 1000, driver / 10 % 100) +
-                ": it would not load what this library makes; install a newer driver, or libnvrtc " +
-                std::to_string(driver / 1000);
-    }
-    out.problem_ = problem;
+    problem = problem.empty() ? library->newer_than(search.driver_version) : " cannot be used: " + problem;
+    out.problem_ = problem.empty() ? "" : one_line(name) + problem;
     if (!problem.empty()) continue;
     out.library_ = library;
     out.path_ = name;

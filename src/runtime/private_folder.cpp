@@ -213,7 +213,7 @@ std::string PrivateFolder::write(const std::string& name, std::string_view bytes
   unlinkat(descriptor(), first.c_str(), 0);
   if (std::string problem = create(descriptor(), first, bytes); !problem.empty()) return problem;
   if (renameat(descriptor(), first.c_str(), descriptor(), name.c_str()) == 0) return {};
-  const std::string problem = reason();
+  std::string problem = reason();
   unlinkat(descriptor(), first.c_str(), 0);
   return problem;
 }

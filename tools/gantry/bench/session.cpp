@@ -55,7 +55,7 @@ int measure_all(const std::vector<Product>& products, const std::function<Measur
   if (!stop.asked() || record.results.size() == products.size()) return status;
   fmt::print(stderr, "gantry: {}; {} of {} products were measured\n", stop.why(), record.results.size(),
              products.size());
-  return status != 0 ? status : stop.status();
+  return status != 0 ? status : Stop::status();
 }
 
 int show(const BenchRecord& record, const BenchOutputs& outputs) {

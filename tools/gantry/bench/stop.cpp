@@ -36,6 +36,6 @@ std::string Stop::why() const {
   return fmt::format("the time limit of {} s is over", seconds_.value_or(0));
 }
 
-int Stop::status() const { return came == 0 ? 0 : 128 + came; }
+int Stop::status() { return came == 0 ? 0 : 128 + came; }
 
 }  // namespace gantry::tool

@@ -23,7 +23,7 @@ class Stop {
   // Why, as a clause: "the time limit of 10 s is over".
   std::string why() const;
   // What the program ends with: 128 + the signal's number as shells have it, 0 for a time that is over.
-  int status() const;
+  static int status();
 
  private:
   std::optional<double> seconds_;
