@@ -1,10 +1,24 @@
-// Barriers without memory: the named ones of a CTA, and the cluster's.
+#include "barriers.hpp"
+
 #include <algorithm>
 #include <utility>
 
 #include "grid.hpp"
 
 namespace gantry::sim {
+
+void BarrierFences::add(const Thread& thread) {
+  if (thread.fences_sc) sc = joined(sc, thread.fences_sc);
+  if (thread.fences_acq_rel) acq_rel = joined(acq_rel, thread.fences_acq_rel);
+  if (thread.view.noted) noted = joined(noted, thread.view.noted);
+}
+
+void BarrierFences::reach(Thread& thread) const {
+  thread.fences_sc = joined(thread.fences_sc, sc);
+  thread.fences_acq_rel = joined(thread.fences_acq_rel, acq_rel);
+  thread.view.noted = joined(thread.view.noted, noted);
+}
+
 namespace {
 
 struct Lanes {
@@ -69,9 +83,7 @@ void complete_if_all(Cta& cta, std::size_t id) {
   barrier.arrived = barrier.expected = 0;
   for (Thread* thread : std::exchange(barrier.waiting, {})) {
     done.acquire(thread->view);
-    thread->fences_sc = joined(thread->fences_sc, fences.sc);
-    thread->fences_acq_rel = joined(thread->fences_acq_rel, fences.acq_rel);
-    thread->view.noted = joined(thread->view.noted, fences.noted);
+    if (fences.any()) fences.reach(*thread);
     grid().wake(*thread);
   }
   grid().changed();
@@ -132,9 +144,7 @@ NamedBarrier* join(const BarrierUse& use, SiteId site) {
   barrier.whole_cta = threads == 0;
   ++barrier.arrived;
   release_into(barrier.clock, thread);
-  barrier.fences.sc = joined(barrier.fences.sc, thread.fences_sc);
-  barrier.fences.acq_rel = joined(barrier.fences.acq_rel, thread.fences_acq_rel);
-  barrier.fences.noted = joined(barrier.fences.noted, thread.view.noted);
+  barrier.fences.add(thread);
   return &barrier;
 }
 

@@ -19,6 +19,10 @@ struct Thread;
 // What threads that meet at a barrier tell each other of the fences they have executed, and of what they know by notes.
 struct BarrierFences {
   ClockRef sc, acq_rel, noted;
+
+  bool any() const { return sc || acq_rel || noted; }
+  void add(const Thread& thread);
+  void reach(Thread& thread) const;
 };
 
 struct NamedBarrier {

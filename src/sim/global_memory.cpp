@@ -1,18 +1,13 @@
 #include "global_memory.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "grid.hpp"
-#include "host_faults.hpp"
 
 namespace gantry::sim {
-namespace {
-
-constexpr std::uint64_t kPage = 4096;
-
-}  // namespace
-
 GlobalMemory::GlobalMemory(const SimulatorOptions& options) : strict_(options.strict_global) {
   for (const GlobalAllocation& given : options.global) {
     allocations_.push_back({reinterpret_cast<std::uint64_t>(given.data), given.bytes, given.name});
@@ -58,17 +53,37 @@ void GlobalMemory::look(std::uint64_t address, std::uint64_t bytes, SiteId site)
   complain("global-out-of-range", site, text.str());
 }
 
-bool GlobalMemory::is_there(std::uint64_t address, std::uint64_t bytes, bool write) {
-  for (std::uint64_t page = address / kPage; page <= (address + bytes - 1) / kPage; ++page) {
-    if (page == last_page_ && !write) continue;
-    const auto* at = reinterpret_cast<const void*>(page * kPage);
-    const auto [found, added] = pages_.try_emplace(page);
-    Page& known = found->second;
-    if (added) known = is_mapped(at, false) ? Page::readable : Page::absent;
-    if (write && known == Page::readable) known = is_mapped(at, true) ? Page::writable : Page::constant;
-    if (known == Page::absent || (write && known != Page::writable)) return false;
-    last_page_ = page;
+// Of Linux: "first-last rwxp ...", one line for each mapping.
+void GlobalMemory::read_mappings() {
+  mappings_.clear();
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream in(line);
+    Mapping mapping{};
+    char dash = 0;
+    std::string access;
+    if (!(in >> std::hex >> mapping.first >> dash >> mapping.last >> access) || access.size() < 2) continue;
+    if (access[0] != 'r') continue;
+    mapping.writable = access[1] == 'w';
+    mappings_.push_back(mapping);
   }
+}
+
+const GlobalMemory::Mapping* GlobalMemory::find(std::uint64_t address) const {
+  const auto after = std::upper_bound(mappings_.begin(), mappings_.end(), address,
+                                      [](std::uint64_t a, const Mapping& m) { return a < m.first; });
+  if (after == mappings_.begin() || std::prev(after)->last <= address) return nullptr;
+  return &*std::prev(after);
+}
+
+bool GlobalMemory::probe(std::uint64_t page, bool write) {
+  const Mapping* found = find(page * kPage);
+  if (!found) {  // it may have come since
+    read_mappings();
+    found = find(page * kPage);
+  }
+  if (!found || (write && !found->writable)) return false;
+  recent_[page % kRecent] = page * 2 + (found->writable ? 1 : 0);
   return true;
 }
 

@@ -4,9 +4,9 @@
 // a red zone that belongs to nobody.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <gantry/arch/simulator.hpp>
@@ -30,7 +30,14 @@ class GlobalMemory {
   }
 
   // Whether the host has memory there.
-  bool is_there(std::uint64_t address, std::uint64_t bytes, bool write);
+  bool is_there(std::uint64_t address, std::uint64_t bytes, bool write) {
+    for (std::uint64_t page = address / kPage; page <= (address + bytes - 1) / kPage; ++page) {
+      const std::uint64_t recent = recent_[page % kRecent];
+      if (recent / 2 == page && page != 0 && (!write || recent % 2 != 0)) continue;
+      if (!probe(page, write)) return false;
+    }
+    return true;
+  }
 
  private:
   struct Allocation {
@@ -41,11 +48,21 @@ class GlobalMemory {
   bool allowed(std::uint64_t address, std::uint64_t bytes) const;
 
   bool strict_;
-  std::vector<Allocation> allocations_;                                     // ascending
-  std::vector<Allocation> others_;                                          // allowed
-  enum class Page : std::uint8_t { absent, readable, writable, constant };  // readable: writing has not been tried
-  std::unordered_map<std::uint64_t, Page> pages_;                           // what is known of each
-  std::uint64_t last_page_ = ~std::uint64_t{0};                             // that can be read
+  std::vector<Allocation> allocations_;  // ascending
+  std::vector<Allocation> others_;       // allowed
+  // The host's mappings, ascending, as they were when the run first asked.
+  struct Mapping {
+    std::uint64_t first, last;
+    bool writable;
+  };
+  bool probe(std::uint64_t page, bool write);
+  void read_mappings();
+  const Mapping* find(std::uint64_t address) const;
+
+  std::vector<Mapping> mappings_;
+  static constexpr std::uint64_t kPage = 4096, kRecent = 1024;
+  // The last pages that were there, by page % kRecent: the page, and whether it can be written.
+  std::array<std::uint64_t, kRecent> recent_{};
 };
 
 }  // namespace gantry::sim

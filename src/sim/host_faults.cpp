@@ -1,6 +1,5 @@
 #include "host_faults.hpp"
 
-#include <cerrno>
 #include <csignal>
 #include <memory>
 #include <mutex>
@@ -140,47 +139,6 @@ void HostFaults::start_timer() {
     .it_interval = {0, kTickNanoseconds}, .it_value = { 0, kTickNanoseconds }
   };
   timer_settime(timer_, 0, &every, nullptr);
-}
-
-namespace {
-
-// The kernel copies the byte, and answers where it cannot.
-class Probe {
- public:
-  Probe() { open_ = pipe(ends_) == 0; }
-  ~Probe() {
-    if (!open_) return;
-    close(ends_[0]);
-    close(ends_[1]);
-  }
-  Probe(const Probe&) = delete;
-  Probe& operator=(const Probe&) = delete;
-
-  bool reads(const void* address) const { return !open_ || ::write(ends_[1], address, 1) == 1; }
-  // Requires: a byte is in the pipe.
-  bool writes(void* address) const {
-    if (!open_ || ::read(ends_[0], address, 1) == 1) return true;
-    drain();
-    return false;
-  }
-  void drain() const {
-    char byte;
-    if (open_) (void)!::read(ends_[0], &byte, 1);
-  }
-
- private:
-  bool open_ = false;
-  int ends_[2] = {-1, -1};
-};
-
-}  // namespace
-
-bool is_mapped(const void* address, bool write) {
-  thread_local const Probe probe;
-  if (!probe.reads(address)) return false;
-  if (write) return probe.writes(const_cast<void*>(address));
-  probe.drain();
-  return true;
 }
 
 }  // namespace gantry::sim

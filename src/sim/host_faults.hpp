@@ -38,7 +38,4 @@ class HostFaults {
   const void* address_ = nullptr;
 };
 
-// Whether one byte at `address` can be read, and written if asked.
-bool is_mapped(const void* address, bool write);
-
 }  // namespace gantry::sim

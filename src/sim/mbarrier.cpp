@@ -1,4 +1,5 @@
-// Barriers in shared memory, exactly as the hardware counts: arrivals, bytes, phases.
+#include "mbarrier.hpp"
+
 #include <algorithm>
 #include <utility>
 
