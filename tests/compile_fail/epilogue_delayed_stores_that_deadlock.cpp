@@ -1,5 +1,5 @@
 // Delayed stores into reused buffers stop for ever unless there are more buffers than stores in flight.
-// EXPECT: stores are delayed and D reuses the buffers of C
+// EXPECT: the load warp would wait for a buffer
 // EXPECT: so StagesC must be greater than StagesD
 #include <gantry/epilogue/policy_static_check.hpp>
 

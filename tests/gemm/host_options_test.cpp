@@ -370,7 +370,6 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
       {with(&Builder::delay_tma_store, Choice::yes), "delay_tma_store"},
       {with(&Builder::deadlock, DeadlockCheck::bypassed_for_demonstration), "deadlock"},
       {with(&Builder::fusion, StorageNeed{64, 16}), "fusion"},
-      {with(&Builder::d_workspace, false), "d_workspace"},
   };
   for (const auto& c : cases) {
     const GemmReasons reasons = problems(options_from(c.builder));

@@ -38,8 +38,7 @@ struct CollectiveBuilder {
   Choice delay_tma_store = Choice::automatic;
   DeadlockCheck deadlock = DeadlockCheck::refused;
 
-  StorageNeed fusion{};     // the fusion's own shared memory
-  bool d_workspace = true;  // where D is void, keep its buffers: reductions work in them
+  StorageNeed fusion{};  // the fusion's own shared memory
 
   // The policy, or every reason why there is none.
   GANTRY_HD constexpr EpiloguePolicy policy() const;

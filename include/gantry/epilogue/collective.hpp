@@ -73,13 +73,8 @@ struct SubtileChoice {
 
 template <class Config>
 class CollectiveEpilogue {
-  GANTRY_HD static constexpr int round_up(int bytes, int step) { return (bytes + step - 1) / step * step; }
-  GANTRY_HD static constexpr int largest(int a, int b, int c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
-
  public:
   GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
-  static_assert(!Config::policy.pointer_array(),
-                "gantry: this collective has one tensor for C and one for D, and the policy one for every group");
   static constexpr bool kUsesTma = true;
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
@@ -88,13 +83,7 @@ class CollectiveEpilogue {
   static constexpr int kStagesC = Config::policy.stages_c;
   static constexpr int kStoreStages = Config::policy.store_stages();
   static constexpr int kUnacquired = Config::policy.store_unacquired_stages();
-  static constexpr Subtiles kTile = {.m = Config::policy.cta_tile.m,
-                                     .n = Config::policy.cta_tile.n,
-                                     .epi_m = Config::policy.epi_tile.m,
-                                     .epi_n = Config::policy.epi_tile.n,
-                                     .warpgroups = Config::policy.warpgroups};
-  static_assert(kTile.epi_m % kTile.mma_m() == 0,
-                "gantry: a subtile has 64 rows for each warpgroup that shares the tile, or a multiple of that");
+  static constexpr Subtiles kTile = Config::policy.cut();
   static constexpr int kMathThreads = kTile.threads();
 
   struct FusionConfig {
@@ -115,14 +104,14 @@ class CollectiveEpilogue {
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr ElementType element = Config::policy.c.smem_element;
     static constexpr bool row_major = !Config::policy.c.m_major();
-    static constexpr int stages = kStagesC;
+    static constexpr int stages = Config::policy.c.stages;
     static constexpr int spatial_rank = Config::policy.c.spatial_rank();
   };
   struct ShapeD {
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr ElementType element = Config::policy.d.smem_element;
     static constexpr bool row_major = !Config::policy.d.m_major();
-    static constexpr int stages = kStoreStages;
+    static constexpr int stages = Config::policy.d.stages;
     static constexpr int spatial_rank = Config::policy.d.spatial_rank();
   };
   using TileC = typename detail::TileOf<ShapeC>::type;
@@ -144,23 +133,16 @@ class CollectiveEpilogue {
 
   // ---- Storage
 
-  // Buffers of C and D, or of D in the place of C; then what the fusion keeps. Bytes with offsets of our own: compilers
-  // lay out empty members differently.
-  static constexpr int kAlignmentD =
-      kReuse && TileC::kAlignment > TileD::kAlignment ? TileC::kAlignment : TileD::kAlignment;
-  static constexpr int kOffsetD = round_up(kHasC && !kReuse ? TileC::kBytes : 0, kAlignmentD);
-  static constexpr int kOffsetFusion = round_up(kOffsetD + (kHasD ? TileD::kBytes : 0), Fusion::kSharedAlignment);
-  static constexpr int kTensorBytes = kOffsetFusion + Fusion::kSharedBytes;
-  static constexpr int kAlignment = largest(kHasC ? TileC::kAlignment : 1, kAlignmentD, Fusion::kSharedAlignment);
+  // Bytes at the offsets of the policy's storage: compilers lay out empty members differently.
+  static constexpr EpilogueStorage kStorage =
+      epilogue_storage(Config::policy, {Fusion::kSharedBytes, Fusion::kSharedAlignment});
 
   struct TensorStorage {
-    alignas(kAlignment) unsigned char bytes[kTensorBytes == 0 ? 1 : kTensorBytes];
+    alignas(kStorage.tensor_alignment) unsigned char bytes[kStorage.tensor_bytes == 0 ? 1 : kStorage.tensor_bytes];
 
-    GANTRY_INLINE auto* buffers_c() {
-      return reinterpret_cast<typename TileC::Element*>(bytes + (kReuse ? kOffsetD : 0));
-    }
-    GANTRY_INLINE auto* buffers_d() { return reinterpret_cast<typename TileD::Element*>(bytes + kOffsetD); }
-    GANTRY_INLINE unsigned char* fusion() { return bytes + kOffsetFusion; }
+    GANTRY_INLINE auto* buffers_c() { return reinterpret_cast<typename TileC::Element*>(bytes + kStorage.c_offset); }
+    GANTRY_INLINE auto* buffers_d() { return reinterpret_cast<typename TileD::Element*>(bytes + kStorage.d_offset); }
+    GANTRY_INLINE unsigned char* fusion() { return bytes + kStorage.fusion_offset; }
   };
   using PipelineStorage = typename LoadPipeline::SharedStorage;
   struct SharedStorage {
@@ -409,10 +391,7 @@ class CollectiveEpilogue {
     }
   }
 
-  static constexpr int kFragment =
-      kTile.values() % Config::policy.fragment_size == 0 && Config::policy.fragment_size % 4 == 0
-          ? Config::policy.fragment_size
-          : 4;
+  static constexpr int kFragment = Config::policy.fragment_size;
 
   // A thread's results of a subtile: elements of D at once; or values until they have been rearranged, which needs all.
   struct ElementResults {

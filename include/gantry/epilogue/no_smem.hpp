@@ -24,22 +24,12 @@ namespace gantry {
 
 template <class Config>
 class NoSmemEpilogue {
-  GANTRY_HD static constexpr int widest_subtile(int n) { return n % 32 == 0 ? 32 : n % 16 == 0 ? 16 : 8; }
-
  public:
   GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
-  static_assert(!Config::policy.pointer_array(),
-                "gantry: this collective has one tensor for C and one for D, and the policy one for every group");
   static constexpr bool kUsesTma = false;
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
-  // Values that a thread visits before it goes on.
-  static constexpr Subtiles kTile = {.m = Config::policy.cta_tile.m,
-                                     .n = Config::policy.cta_tile.n,
-                                     .epi_m = 64 * Config::policy.warpgroups,
-                                     .epi_n = widest_subtile(Config::policy.cta_tile.n),
-                                     .warpgroups = Config::policy.warpgroups};
-  static_assert(kTile.m % kTile.mma_m() == 0, "gantry: a tile has 64 rows for each warpgroup that shares it");
+  static constexpr Subtiles kTile = Config::policy.cut();
   static constexpr int kMathThreads = kTile.threads();
 
   struct FusionConfig {
@@ -96,8 +86,10 @@ class NoSmemEpilogue {
     GANTRY_INLINE LoadPipeline(SharedStorage&, const Params&) {}
   };
   using PipelineStorage = typename LoadPipeline::SharedStorage;
+  static constexpr EpilogueStorage kStorage =
+      epilogue_storage(Config::policy, {Fusion::kSharedBytes, Fusion::kSharedAlignment});
   struct TensorStorage {
-    alignas(Fusion::kSharedAlignment) unsigned char bytes[Fusion::kSharedBytes == 0 ? 1 : Fusion::kSharedBytes];
+    alignas(kStorage.tensor_alignment) unsigned char bytes[kStorage.tensor_bytes == 0 ? 1 : kStorage.tensor_bytes];
   };
   struct SharedStorage {
     TensorStorage tensors;

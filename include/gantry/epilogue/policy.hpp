@@ -1,10 +1,11 @@
-// All decisions about an epilogue that are made before a kernel runs, as one value with named fields: tiles, stages,
-// buffers, shared layouts, copy operations, TMA plans, storage.
+// All decisions about an epilogue that are made before a kernel runs, as one compact value: tiles, stages, buffers, TMA
+// boxes, storage. CollectiveEpilogue reads it; what only reports need (shared layouts, copy operations, whole plans)
+// is computed from it on demand, by the functions that the kernel's own types call.
 //
-// CollectiveBuilder (builder.hpp) computes it, at compile time for a kernel's configuration or at run time; a policy
-// that cannot be says why in `reasons`, with every reason. Invariant of one that is ok(): epilogue tiles fill the CTA
-// tile, buffers are as `storage` says, and reuse is free of deadlock. In device code a policy is read in constant
-// expressions only.
+// CollectiveBuilder (builder.hpp) makes it, at compile time for a kernel's configuration or at run time; a policy
+// that cannot be says why in `reasons`, with every reason. Invariant of one that is ok(): the collective that it names
+// compiles, epilogue tiles fill the CTA tile, and reuse is free of deadlock. In device code a policy is read in
+// constant expressions only.
 //
 // Example:
 //     using namespace gantry;
@@ -14,9 +15,8 @@
 
 #include <gantry/epilogue/operations_by_tile.hpp>
 #include <gantry/epilogue/policy_rules.hpp>
-#include <gantry/epilogue/tile.hpp>
-#include <gantry/layout/smem_atoms.hpp>
-#include <gantry/tma/plan.hpp>
+#include <gantry/epilogue/subtile_layout.hpp>
+#include <gantry/epilogue/subtiles.hpp>
 
 namespace gantry {
 
@@ -26,30 +26,48 @@ struct EpilogueOperand {
   ElementType element = ElementType::void_;       // void: the tensor does not exist
   ElementType smem_element = ElementType::void_;  // of the tile in shared memory
   LayoutTag layout = kRowMajor;
-  IntTuple gmem_stride{};        // (M,N,L); unknown() is given at run time
-  int gmem_alignment = 0;        // elements, as promised by the caller
-  int stages = 0;                // buffers that smem_layout counts
-  ComposedLayout smem_atom{};    // on byte addresses
-  ComposedLayout smem_layout{};  // (EPI_M,EPI_N,stages)
-  int smem_alignment = 0;        // bytes
-  int stage_bytes = 0;           // of one epilogue tile
-  TmaPlan plan{};                // of one epilogue tile; its structure, bound when a tensor is given
+  int gmem_alignment = 0;  // elements, as promised by the caller
+  int stages = 0;          // buffers of one subtile each
+  TileMN subtile{};
+  TmaMatrixBox box{};  // of one subtile, as the kernel copies it; nothing where the tensor is void
 
   GANTRY_HD constexpr bool exists() const noexcept { return element != ElementType::void_; }
   GANTRY_HD constexpr bool m_major() const noexcept { return is_m_major(layout); }
   GANTRY_HD constexpr bool im2col() const noexcept { return is_im2col(layout); }
   GANTRY_HD constexpr int spatial_rank() const noexcept { return gantry::spatial_rank(layout); }
-  // TMA instructions that one epilogue tile takes.
+  GANTRY_HD constexpr int bits() const noexcept { return element_bits(smem_element); }
+  GANTRY_HD constexpr int stage_bytes() const noexcept { return subtile.size() * bits() / 8; }
+
+  // (M,N,L); unknown() is given at run time.
+  GANTRY_HD constexpr IntTuple gmem_stride() const { return gantry::gmem_stride(layout); }
+
+  // On byte addresses; and (EPI_M,EPI_N,stages). These and those below require a policy that uses TMA.
+  GANTRY_HD constexpr ComposedLayout smem_atom() const { return epilogue_smem_atom(bits(), m_major(), subtile); }
+  GANTRY_HD constexpr ComposedLayout smem_layout() const {
+    return staged_layout(smem_element, !m_major(), subtile.m, subtile.n, stages);
+  }
+  GANTRY_HD constexpr int smem_alignment() const { return static_cast<int>(gantry::smem_alignment(smem_layout())); }
+
+  // Between shared memory and registers.
+  GANTRY_HD constexpr CopyOp smem_load() const { return smem_load_operation(bits(), m_major(), subtile.n); }
+  GANTRY_HD constexpr CopyOp smem_store() const { return smem_store_operation(bits(), m_major(), subtile.n); }
+
+  // The whole plan of a subtile over the tensor's own modes, load or store.
+  GANTRY_HD constexpr TmaPlan plan(TmaOp op) const {
+    return subtile_plan(
+        {.element = smem_element, .row_major = !m_major(), .subtile = subtile, .op = op, .gmem = gmem_layout(layout)});
+  }
+  // TMA instructions that one subtile takes.
   GANTRY_HD constexpr int instructions() const noexcept {
-    const int moved = static_cast<int>(plan.num_bits_per_tma / 8);
-    return moved > 0 ? stage_bytes / moved : 0;
+    return box.instruction_bytes > 0 ? stage_bytes() / box.instruction_bytes : 0;
   }
 };
 
 // Which buffers there are in shared memory.
 enum class EpilogueBuffers : std::uint8_t { none, c_and_d, c_only, d_only, d_reuses_c };
 
-// Shared memory of an epilogue. Offsets and sizes are bytes; offsets count from a multiple of `alignment`.
+// Shared memory of an epilogue: epilogue_storage (storage.hpp) lays it out. Offsets and sizes are bytes; offsets count
+// from a multiple of `alignment`.
 struct EpilogueStorage {
   EpilogueBuffers buffers = EpilogueBuffers::none;
   int c_offset = 0;
@@ -60,6 +78,7 @@ struct EpilogueStorage {
   int fusion_offset = 0;
   int fusion_bytes = 0;
   int tensor_bytes = 0;  // buffers and fusion
+  int tensor_alignment = 1;
   int tensormap_offset = 0;
   int tensormap_bytes = 0;  // pointer arrays: tensor maps that are rewritten for each group
   int pipeline_offset = 0;
@@ -91,24 +110,38 @@ struct EpiloguePolicy {
   EpilogueOperand c{};
   EpilogueOperand d{};
 
-  TmaOp copy_op_g2s = TmaOp::load;
-  TmaOp copy_op_s2g = TmaOp::store;
-  CopyOp copy_op_s2r = CopyOp::none;
-  CopyOp copy_op_r2s = CopyOp::none;
-  CopyOp copy_op_r2r = CopyOp::none;
-  CopyOp copy_atom_c = CopyOp::none;  // how accumulators are dealt out to fragments
-
-  int transaction_bytes = 0;  // of C in one stage; auxiliary loads add to it
-  EpilogueStorage storage{};
+  EpilogueStorage storage{};  // with the fusion's need as the builder was told
   EpilogueReasons reasons{};
 
-  // There is such an epilogue, and this machine has room for it.
+  // There is such an epilogue, a collective runs it, and this machine has room for it.
   GANTRY_HD constexpr bool ok() const noexcept { return reasons.empty(); }
-  GANTRY_HD constexpr bool refused() const noexcept { return reasons.has(EpilogueWeight::refused); }
+  // There is none: its values mean nothing.
+  GANTRY_HD constexpr bool refused() const noexcept { return reasons.has(RuleWeight::refused); }
 
   GANTRY_HD constexpr bool uses_tma() const noexcept { return info(schedule).collective == EpilogueCollective::tma; }
   GANTRY_HD constexpr bool pointer_array() const noexcept { return info(schedule).pointer_array; }
   GANTRY_HD constexpr int threads() const noexcept { return kWarpgroupThreads * warpgroups; }
+
+  // Which buffers there are. CUTLASS keeps those of a void D, where its reductions work.
+  GANTRY_HD constexpr EpilogueBuffers buffers() const noexcept {
+    if (!uses_tma()) return EpilogueBuffers::none;
+    if (reuse_smem_c) return EpilogueBuffers::d_reuses_c;
+    const bool keeps_d = d.exists() || flavour == PolicyFlavour::cutlass_compatible;
+    if (c.exists()) return keeps_d ? EpilogueBuffers::c_and_d : EpilogueBuffers::c_only;
+    return keeps_d ? EpilogueBuffers::d_only : EpilogueBuffers::none;
+  }
+  // Of C in one stage; auxiliary loads add to it.
+  GANTRY_HD constexpr int transaction_bytes() const noexcept { return c.stage_bytes(); }
+
+  // Operations by the names of CUTLASS: global to shared memory and back; how accumulators are dealt out to fragments.
+  GANTRY_HD constexpr TmaOp copy_op_g2s() const noexcept { return c.im2col() ? TmaOp::load_im2col : TmaOp::load; }
+  GANTRY_HD constexpr TmaOp copy_op_s2g() const noexcept { return d.im2col() ? TmaOp::store_im2col : TmaOp::store; }
+  GANTRY_HD constexpr CopyOp copy_atom_c() const noexcept { return accumulator_operation(epi_tile.n); }
+
+  // The part of the tile that each thread visits, and in which order.
+  GANTRY_HD constexpr Subtiles cut() const noexcept {
+    return {.m = cta_tile.m, .n = cta_tile.n, .epi_m = epi_tile.m, .epi_n = epi_tile.n, .warpgroups = warpgroups};
+  }
 
   // Epilogue tiles of a CTA tile, of which there are none without one.
   GANTRY_HD constexpr int subtiles_m() const noexcept { return epi_tile.m > 0 ? cta_tile.m / epi_tile.m : 0; }

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/fusion/check.hpp>
+#include <gantry/epilogue/graph_rules.hpp>
 #include <gantry/tma/detail/explain_layout.hpp>
 #include <gantry/tma/detail/explain_text.hpp>
 
@@ -30,8 +32,9 @@ struct EpilogueExplanation {
   std::vector<EpilogueDecision> decisions;  // none where the policy is refused
   std::vector<std::string> refused;
   std::vector<std::string> not_on_hopper;
+  std::vector<std::string> no_kernel;  // its values stand, and no collective runs it
 
-  bool ok() const { return policy.ok(); }
+  bool ok() const { return refused.empty() && not_on_hopper.empty() && no_kernel.empty(); }
 };
 
 namespace detail {
@@ -49,8 +52,8 @@ class DecisionWriter {
     if (p_.uses_tma()) {
       tiles();
       stages();
-      operand("C", p_.c, p_.copy_op_g2s, p_.copy_op_s2r);
-      operand("D", p_.d, p_.copy_op_s2g, p_.copy_op_r2s);
+      operand("C", p_.c, p_.copy_op_g2s(), p_.c.smem_load());
+      operand("D", p_.d, p_.copy_op_s2g(), p_.d.smem_store());
       pipelines();
       storage();
     } else {
@@ -101,7 +104,7 @@ class DecisionWriter {
         number(p_.subtiles_m()) + " along M, " + number(p_.subtiles_n()) + " along N: M runs first");
     add("FragmentSize", number(p_.fragment_size),
         in_.fragment_size != 0 ? "as asked" : "all values of a thread in one epilogue tile");
-    add("accumulators", cute_name(p_.copy_atom_c),
+    add("accumulators", cute_name(p_.copy_atom_c()),
         p_.epi_tile.n % 16 == 0 ? "columns are a multiple of 16" : "columns are a multiple of 8 only");
   }
 
@@ -124,13 +127,14 @@ class DecisionWriter {
     if (!p_.c.exists()) return "there is no C";
     if (!p_.d.exists()) return "there is no D";
     if (p_.reuse_smem_c) return "elements of C and D are equally wide";
-    if (p_.c.stage_bytes != p_.d.stage_bytes) return "elements of C and D differ in width";
+    if (p_.c.stage_bytes() != p_.d.stage_bytes()) return "elements of C and D differ in width";
     if (element_bits(p_.d.smem_element) <= 8) return "bytes take little room, and loads need not wait for stores";
     return "the stages that were asked for leave no room";
   }
 
   void operand(const char* name, const EpilogueOperand& x, TmaOp tma, CopyOp copy) {
     section_ = name;
+    const TmaPlan plan = x.plan(tma == p_.copy_op_g2s() ? TmaOp::load : TmaOp::store);
     if (!x.exists()) {
       add("element", "void",
           std::string(name) == "C"
@@ -139,18 +143,18 @@ class DecisionWriter {
       if (std::string(name) == "C") return;
     } else {
       add("element", to_text(x.element),
-          number(element_bits(x.element)) + " bits, travels as " + to_text(x.plan.tma_element));
+          number(element_bits(x.element)) + " bits, travels as " + to_text(plan.tma_element));
     }
     add("layout", to_text(x.layout).c_str(),
-        "strides " + tma_detail::text_of(x.gmem_stride) +
+        "strides " + tma_detail::text_of(x.gmem_stride()) +
             (x.m_major() ? ", contiguous along M" : ", contiguous along N"));
-    add("shared atom", tma_detail::text_of(x.smem_atom), "the widest swizzle whose row divides the tile");
-    add("shared layout", tma_detail::text_of(x.smem_layout),
-        tma_detail::counted(x.stages, "stage") + " of " + number(x.stage_bytes) + " bytes, aligned to " +
-            number(x.smem_alignment));
+    add("shared atom", tma_detail::text_of(x.smem_atom()), "the widest swizzle whose row divides the tile");
+    add("shared layout", tma_detail::text_of(x.smem_layout()),
+        tma_detail::counted(x.stages, "stage") + " of " + number(x.stage_bytes()) + " bytes, aligned to " +
+            number(x.smem_alignment()));
     add("TMA", cute_name(tma),
         tma_detail::counted(x.instructions(), "instruction") + " a subtile, box " +
-            tma_detail::text_of(x.plan.tma_gbasis));
+            tma_detail::text_of(plan.tma_gbasis));
     add("registers", cute_name(copy),
         element_bits(x.smem_element) == 16 ? "16-bit elements move as matrices" : "the widest accesses that fit");
   }
@@ -158,7 +162,7 @@ class DecisionWriter {
   void pipelines() {
     section_ = "Pipelines";
     add("load", "PipelineTransactionAsync<" + number(p_.stages_c) + '>',
-        p_.c.exists() ? number(p_.transaction_bytes) + " bytes of C in a stage, and what auxiliary loads add"
+        p_.c.exists() ? number(p_.transaction_bytes()) + " bytes of C in a stage, and what auxiliary loads add"
                       : "what auxiliary loads bring");
     add("store", "PipelineTmaStore<" + number(p_.store_stages()) + ", " + number(p_.store_unacquired_stages()) + '>',
         tma_detail::counted(p_.store_unacquired_stages(), "group") + " may be unread when a buffer is taken");
@@ -193,12 +197,44 @@ class DecisionWriter {
 
 }  // namespace detail
 
-inline EpilogueExplanation explain(const CollectiveBuilder& asked) {
-  EpilogueExplanation out{asked, asked.policy(), {}, {}, {}};
-  for (const EpilogueReason& r : out.policy.reasons) {
-    (r.weight() == EpilogueWeight::refused ? out.refused : out.not_on_hopper).emplace_back(describe(r).c_str());
+namespace detail {
+
+inline void add_reasons(const EpilogueReasons& reasons, EpilogueExplanation& out) {
+  for (const EpilogueReason& r : reasons) {
+    std::vector<std::string>& sentences = r.weight() == RuleWeight::refused  ? out.refused
+                                          : r.weight() == RuleWeight::hopper ? out.not_on_hopper
+                                                                             : out.no_kernel;
+    sentences.emplace_back(describe(r).c_str());
   }
+}
+
+}  // namespace detail
+
+inline EpilogueExplanation explain(const CollectiveBuilder& asked) {
+  EpilogueExplanation out{asked, asked.policy(), {}, {}, {}, {}};
+  detail::add_reasons(out.policy.reasons, out);
   if (!out.policy.refused()) out.decisions = detail::DecisionWriter(out.asked, out.policy).write();
+  return out;
+}
+
+// With what is fused: ok() if and only if the collective of this policy and this graph compiles.
+inline EpilogueExplanation explain(const CollectiveBuilder& asked, const fusion::Graph& graph) {
+  EpilogueExplanation out = explain(asked);
+  const bool complex = info(asked.compute).kind == ElementKind::complex;
+  fusion::GraphProblems problems = fusion::check(graph);
+  if (problems.ok()) problems = fusion::check_elements(graph, complex ? fusion::Values::complex : fusion::Values::real);
+  for (const fusion::GraphProblem& problem : problems) {
+    out.refused.emplace_back(fusion::describe(graph, problem).c_str());
+  }
+  if (out.ok()) {
+    detail::add_reasons(graph_reasons(out.policy, graph), out);
+    if (!out.refused.empty()) out.decisions.clear();
+    if (!out.ok()) return out;
+    CollectiveBuilder fused = asked;
+    fused.fusion = storage_need(out.policy, graph);
+    return explain(fused);
+  }
+  if (!out.refused.empty()) out.decisions.clear();
   return out;
 }
 
@@ -207,11 +243,16 @@ inline std::string report(const EpilogueExplanation& e, std::size_t width = 110)
   const EpiloguePolicy& p = e.policy;
   std::string out = std::string("Epilogue ") + to_text(p.schedule) + " of a " +
                     detail::tile_text(p.cta_tile.m, p.cta_tile.n) + " tile: " +
-                    (p.ok()        ? "runs"
-                     : p.refused() ? "cannot be built"
-                                   : "does not fit") +
+                    (e.ok()                 ? "runs"
+                     : !e.refused.empty()   ? "cannot be built"
+                     : !e.no_kernel.empty() ? "has no kernel"
+                                            : "does not fit") +
                     '\n';
-  const std::vector<std::string>& reasons = e.refused.empty() ? e.not_on_hopper : e.refused;
+  std::vector<std::string> reasons = e.refused;
+  if (reasons.empty()) {
+    reasons = e.no_kernel;
+    reasons.insert(reasons.end(), e.not_on_hopper.begin(), e.not_on_hopper.end());
+  }
   if (!reasons.empty()) {
     out += reasons.size() == 1 ? "\nWhy\n" : "\nWhy: " + std::to_string(reasons.size()) + " reasons\n";
     for (const std::string& r : reasons) tma_detail::append_named(out, "-", tma_detail::sentence(r), 4, width);

@@ -21,46 +21,61 @@ enum class EpilogueRule : std::uint8_t {
 #include <gantry/epilogue/detail/rule_table.hpp>
 };
 
-// refused: there is no such epilogue. hopper: its values stand, and the machine has no room for it.
-enum class EpilogueWeight : std::uint8_t { refused, hopper };
-
-struct EpilogueRuleEntry {
-  const char* name;
-  EpilogueWeight weight;
-  const char* text;
-};
-
-GANTRY_HD constexpr EpilogueRuleEntry entry_of(EpilogueRule rule) noexcept {
+// refused: there is no such epilogue. hopper: its values stand, and an SM has no room for it. unsupported: its values
+// stand, as CUTLASS has them, and no collective here runs it.
+GANTRY_HD constexpr RuleEntry<> entry_of(EpilogueRule rule) noexcept {
   switch (rule) {
-#define GANTRY_X(id, weight, text) \
-  case EpilogueRule::id:           \
-    return {#id, EpilogueWeight::weight, text};
+#define GANTRY_X(...) GANTRY_RULE_CASE(EpilogueRule, __VA_ARGS__)
 #include <gantry/epilogue/detail/rule_table.hpp>
   }
-  return {"unknown", EpilogueWeight::refused, "unknown rule"};
+  return {};
 }
 
 // What a reason is about.
-enum class EpilogueSide : std::uint8_t { c, d, accumulator, compute };
+enum class EpilogueSide : std::uint8_t { c, d, accumulator, compute, auxiliary };
 enum class TileMode : std::uint8_t { m, n };
+enum class EpilogueSetting : std::uint8_t {
+  epi_tile,
+  stages_c,
+  stages_d,
+  fragment_size,
+  reuse_smem_c,
+  delay_tma_store
+};
 
+// Small, since policies and designs hold a list of them. A reason of a TMA plan is quoted by its rule and modes, and
+// has its numbers here.
 struct EpilogueReason {
   EpilogueRule rule = EpilogueRule::cta_tile_extent;
   EpilogueSide operand = EpilogueSide::c;
   TileMode mode = TileMode::m;
   ElementType element = ElementType::void_;
   EpilogueSchedule schedule = EpilogueSchedule::automatic;
+  EpilogueSetting setting = EpilogueSetting::epi_tile;
+  TmaPlanRule tma_rule = TmaPlanRule::gmem_invalid;
+  BasisPath tma_mode{}, tma_other{};
   std::int64_t actual = 0;
   std::int64_t nearest = 0;
   std::int64_t first = 0;
   std::int64_t second = 0;
-  TmaReason tma{};
 
-  GANTRY_HD constexpr EpilogueWeight weight() const noexcept { return entry_of(rule).weight; }
+  GANTRY_HD constexpr RuleWeight weight() const noexcept { return entry_of(rule).weight; }
 };
 
 // In the order in which decisions are made.
-using EpilogueReasons = detail::ReasonList<EpilogueReason>;
+using EpilogueReasons = Reasons<EpilogueReason>;
+
+GANTRY_HD constexpr EpilogueReason quoted(EpilogueSide operand, const TmaReason& r) noexcept {
+  return {.rule = EpilogueRule::tma_plan,
+          .operand = operand,
+          .tma_rule = r.rule,
+          .tma_mode = r.mode,
+          .tma_other = r.other,
+          .actual = r.actual,
+          .nearest = r.nearest,
+          .first = r.first,
+          .second = r.second};
+}
 
 GANTRY_HD constexpr const char* to_text(EpilogueSide side) noexcept {
   switch (side) {
@@ -72,45 +87,61 @@ GANTRY_HD constexpr const char* to_text(EpilogueSide side) noexcept {
       return "accumulator";
     case EpilogueSide::compute:
       return "compute";
+    case EpilogueSide::auxiliary:
+      return "an auxiliary tensor";
   }
   return "unknown";
 }
 
-using EpilogueSentence = Text<640>;
+GANTRY_HD constexpr const char* to_text(EpilogueSetting setting) noexcept {
+  switch (setting) {
+    case EpilogueSetting::epi_tile:
+      return "epi_tile";
+    case EpilogueSetting::stages_c:
+      return "stages_c";
+    case EpilogueSetting::stages_d:
+      return "stages_d";
+    case EpilogueSetting::fragment_size:
+      return "fragment_size";
+    case EpilogueSetting::reuse_smem_c:
+      return "reuse_smem_c";
+    case EpilogueSetting::delay_tma_store:
+      return "delay_tma_store";
+  }
+  return "unknown";
+}
 
-namespace detail {
-
-GANTRY_HD constexpr void append_placeholder(EpilogueSentence& out, const char* name, const EpilogueReason& r) {
-  if (starts_with(name, "actual"))
-    out.append(r.actual);
-  else if (starts_with(name, "nearest element"))
-    out.append(to_text(static_cast<ElementType>(r.nearest)));
-  else if (starts_with(name, "nearest schedule"))
-    out.append(to_text(static_cast<EpilogueSchedule>(r.nearest)));
-  else if (starts_with(name, "nearest"))
-    out.append(r.nearest);
-  else if (starts_with(name, "first"))
-    out.append(r.first);
-  else if (starts_with(name, "second"))
-    out.append(r.second);
-  else if (starts_with(name, "s}"))
-    out.append(r.actual == 1 ? "" : "s");
-  else if (starts_with(name, "operand"))
+// The words of a reason beside its numbers.
+GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const EpilogueReason& r) {
+  if (word == "operand") {
     out.append(to_text(r.operand));
-  else if (starts_with(name, "mode"))
+  } else if (word == "mode") {
     out.append(r.mode == TileMode::m ? 'M' : 'N');
-  else if (starts_with(name, "element"))
+  } else if (word == "element") {
     out.append(to_text(r.element));
-  else if (starts_with(name, "schedule"))
+  } else if (word == "nearest element") {
+    out.append(to_text(static_cast<ElementType>(r.nearest)));
+  } else if (word == "schedule") {
     out.append(to_text(r.schedule));
-  else
-    out.append(describe(r.tma));
+  } else if (word == "nearest schedule") {
+    out.append(to_text(static_cast<EpilogueSchedule>(r.nearest)));
+  } else if (word == "setting") {
+    out.append(to_text(r.setting));
+  } else if (word == "tma") {
+    out.append(describe(TmaReason{.rule = r.tma_rule,
+                                  .mode = r.tma_mode,
+                                  .other = r.tma_other,
+                                  .actual = r.actual,
+                                  .nearest = r.nearest,
+                                  .first = r.first,
+                                  .second = r.second}));
+  } else {
+    return false;
+  }
+  return true;
 }
 
-}  // namespace detail
-
-GANTRY_HD constexpr EpilogueSentence describe(const EpilogueReason& reason) {
-  return detail::fill_in<EpilogueSentence>(entry_of(reason.rule).text, reason, detail::append_placeholder);
-}
+// What a static assertion shows as the operand.
+GANTRY_HD constexpr EpilogueSide operand_of(const EpilogueReason& r) noexcept { return r.operand; }
 
 }  // namespace gantry

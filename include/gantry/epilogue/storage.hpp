@@ -1,8 +1,9 @@
 // Where everything of an epilogue lies in shared memory: buffers of C and D, the fusion's own storage, tensor maps that
 // are rewritten, barriers.
 //
-// Gantry packs: each part starts at the next multiple of its alignment. The compatible flavour counts as the nested
-// structures of CUTLASS do, each rounded up to its alignment and an empty one a byte, so that budgets made for it hold.
+// Gantry packs: each part starts at the next multiple of its alignment, and tensors and the whole are rounded up to
+// theirs. The compatible flavour counts as the nested structures of CUTLASS do, each rounded up to its alignment and an
+// empty one a byte, so that budgets made for it hold.
 //
 // Example:
 //     using namespace gantry;
@@ -10,7 +11,7 @@
 //                                                     .c = {.bytes = 4 * 4096, .alignment = 512},
 //                                                     .d = {.bytes = 4 * 4096, .alignment = 512},
 //                                                     .stages_c = 4});
-//     static_assert(s.d_offset == s.c_offset && s.collective_bytes == 16384 && s.bytes == 16384 + 4 * 16);
+//     static_assert(s.d_offset == s.c_offset && s.collective_bytes == 16384 && s.pipeline_bytes == 4 * 16);
 #pragma once
 
 #include <gantry/epilogue/policy.hpp>
@@ -85,7 +86,7 @@ GANTRY_HD constexpr EpilogueStorage epilogue_storage(const StorageQuestion& q) n
   const bool as_structures = q.flavour == PolicyFlavour::cutlass_compatible;
   EpilogueStorage out;
   out.buffers = q.buffers;
-  if (as_structures && q.buffers == EpilogueBuffers::none) {
+  if (as_structures && q.buffers == EpilogueBuffers::none && q.fusion.bytes == 0) {
     out.tensor_bytes = out.bytes = 1;  // empty structures, and two empty pipelines
     out.pipeline_bytes = 2;
     return out;
@@ -96,18 +97,31 @@ GANTRY_HD constexpr EpilogueStorage epilogue_storage(const StorageQuestion& q) n
   out.collective_bytes = at.bytes;
   out.fusion_bytes = as_structures && q.fusion.bytes == 0 ? 1 : q.fusion.bytes;
   out.fusion_offset = at.take(out.fusion_bytes, q.fusion.alignment);
-  if (as_structures) at.close();
+  if (as_structures || at.bytes > 0) at.close();
   out.tensor_bytes = at.bytes;
+  out.tensor_alignment = at.alignment;
   out.tensormap_bytes = q.tensormaps * kTensorMapBytes;
   out.tensormap_offset = at.take(out.tensormap_bytes, q.tensormaps > 0 ? kTensorMapBytes : 1);
   // A barrier that says full and one that says empty, for each stage of the load pipeline.
   out.pipeline_bytes = 2 * kBarrierBytes * q.stages_c;
   out.pipeline_alignment = q.stages_c > 0 ? kBarrierBytes : 1;
   out.pipeline_offset = at.take(out.pipeline_bytes, out.pipeline_alignment);
-  if (as_structures) at.close();
+  if (as_structures || at.bytes > 0) at.close();
   out.bytes = at.bytes;
   out.alignment = at.alignment;
   return out;
+}
+
+// That of a policy whose fusion has this need. Collectives, designs and the policy itself take their offsets from here.
+GANTRY_HD constexpr EpilogueStorage epilogue_storage(const EpiloguePolicy& p, const StorageNeed& fusion) {
+  StorageQuestion q{.buffers = p.buffers(), .fusion = fusion, .flavour = p.flavour};
+  if (p.uses_tma()) {
+    q.c = {p.c.stages * p.c.stage_bytes(), p.c.smem_alignment()};
+    q.d = {p.d.stages * p.d.stage_bytes(), p.d.smem_alignment()};
+    q.tensormaps = p.pointer_array() ? 1 + p.map_warpgroups : 0;
+    q.stages_c = p.stages_c;
+  }
+  return epilogue_storage(q);
 }
 
 }  // namespace gantry

@@ -21,15 +21,44 @@ GANTRY_HD constexpr ComposedLayout staged_layout(ElementType element, bool row_m
   return epilogue_smem_layout(epilogue_smem_atom(element_bits(element), !row_major, tile), !row_major, tile, stages);
 }
 
-// One subtile of a batch of matrices whose sizes and other strides come at run time.
-GANTRY_HD constexpr TmaPlan subtile_plan(ElementType element, bool row_major, TileMN subtile, TmaOp op) {
+// One subtile between shared memory and a tensor.
+struct SubtileCopy {
+  ElementType element = ElementType::void_;
+  bool row_major = true;
+  TileMN subtile{};
+  TmaOp op = TmaOp::load;
+  Layout gmem{};
+};
+
+GANTRY_HD constexpr TmaPlan subtile_plan(const SubtileCopy& copy) {
+  const bool m_major = !copy.row_major;
+  const int bits = element_bits(copy.element);
+  const TmaFormat format = tma_format(copy.element);
   return plan_structure(
-      {.op = op,
-       .gtensor = {.element = element, .layout = matrix_batch(row_major ? MatrixMode::second : MatrixMode::first)},
-       .smem =
-           epilogue_smem_layout(epilogue_smem_atom(element_bits(element), !row_major, subtile), !row_major, subtile),
-       .cta_tiler = make_tile(Int::fixed(subtile.m), Int::fixed(subtile.n)),
-       .tma_element = tma_format(element).exists ? ElementType::void_ : tma_format(element).nearest});
+      {.op = copy.op,
+       .gtensor = {.element = copy.element, .layout = copy.gmem},
+       .smem = epilogue_smem_layout(epilogue_smem_atom(bits, m_major, copy.subtile), m_major, copy.subtile),
+       .cta_tiler = make_tile(Int::fixed(copy.subtile.m), Int::fixed(copy.subtile.n)),
+       // What the tensor map has no name for travels as bits of the same width, packed elements as bytes.
+       .tma_element = bits < 8        ? ElementType::u8
+                      : format.exists ? ElementType::void_
+                                      : format.nearest});
+}
+
+// Of a batch of matrices whose sizes and other strides come at run time.
+GANTRY_HD constexpr TmaPlan subtile_plan(ElementType element, bool row_major, TileMN subtile, TmaOp op) {
+  return subtile_plan({.element = element,
+                       .row_major = row_major,
+                       .subtile = subtile,
+                       .op = op,
+                       .gmem = matrix_batch(row_major ? MatrixMode::second : MatrixMode::first)});
+}
+
+// The layout of C or D in global memory. Of a convolution's tensor, that of the matrix (pixels, channels).
+GANTRY_HD constexpr Layout gmem_layout(LayoutTag tag) {
+  const Int given = Int::unknown(), one = Int::fixed(1);
+  return is_im2col(tag) ? make_layout(make_shape(given, given), make_stride(given, one))
+                        : Layout(make_shape(given, given, given), gmem_stride(tag));
 }
 
 }  // namespace gantry

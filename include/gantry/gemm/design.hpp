@@ -93,7 +93,7 @@ struct GemmDesign {
   ElementType accumulator = ElementType::f32, compute = ElementType::f32;
   GemmStore store = GemmStore::collective;
   GemmRoles roles{};
-  CollectiveBuilder part{};  // the epilogue of one warpgroup's part of the tile
+  EpiloguePolicy part{};  // the epilogue of one warpgroup's part of the tile
   SwizzleMode swizzle_a = SwizzleMode::b128, swizzle_b = SwizzleMode::b128;
   TmaMatrixBox a{}, b{}, c{}, d{};
   GemmSharedMap shared{};
@@ -113,7 +113,7 @@ struct GemmDesign {
   }
   // One warpgroup's part of the tile, cut into epilogue subtiles.
   GANTRY_HD constexpr Subtiles subtiles() const noexcept {
-    return {.m = part.tile.m, .n = part.tile.n, .epi_m = part.epi_tile.m, .epi_n = part.epi_tile.n};
+    return {.m = part.cta_tile.m, .n = part.cta_tile.n, .epi_m = part.epi_tile.m, .epi_n = part.epi_tile.n};
   }
 
   // Tiles of clusters, and K tiles, of a GEMM's extents. Extents may be near 2^31.

@@ -35,7 +35,6 @@ GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   add(BuilderField::delay_tma_store, b.delay_tma_store != Choice::automatic);
   add(BuilderField::deadlock, b.deadlock != DeadlockCheck::refused);
   add(BuilderField::fusion, b.fusion.bytes != 0);
-  add(BuilderField::d_workspace, !b.d_workspace);
   return out;
 }
 

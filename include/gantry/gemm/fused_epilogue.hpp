@@ -31,7 +31,7 @@ struct FusedEpilogue {
 
   // A warpgroup's part of the tile.
   struct Part : Design {
-    static constexpr EpiloguePolicy policy = Design::design.part.policy();
+    static constexpr EpiloguePolicy policy = Design::design.part;
   };
   using Collective = CollectiveEpilogue<Part>;
   using Params = typename Collective::Params;

@@ -33,8 +33,9 @@
 
 namespace gantry {
 
-// refused: there is no such thing. hopper: it stands by itself, and this machine does not run it.
-enum class RuleWeight : std::uint8_t { refused, hopper };
+// refused: there is no such thing. hopper: it stands by itself, and this machine does not run it. unsupported: it
+// stands by itself, and no kernel of the library runs it.
+enum class RuleWeight : std::uint8_t { refused, hopper, unsupported };
 
 // Whether what breaks a rule of this weight must not be used. A layer with weights of its own has an overload.
 GANTRY_HD constexpr bool refuses(RuleWeight) noexcept { return true; }

@@ -25,15 +25,23 @@ struct Config {
 GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
 
 TEST(EpiloguePolicy, IsAConstantOfAConfigurationAndTheSameAtRunTime) {
-  constexpr int kElements = static_cast<int>(cosize(Config::policy.d.smem_layout));
+  constexpr int kElements = static_cast<int>(cosize(Config::policy.d.smem_layout()));
   static_assert(kElements == 4 * 128 * 64);
-  static_assert(Config::policy.d.smem_layout(5, 3, 2) == 2 * 128 * 64 + 5 * 64 + (5 * 8 + 3));
+  static_assert(Config::policy.d.smem_layout()(5, 3, 2) == 2 * 128 * 64 + 5 * 64 + (5 * 8 + 3));
   CollectiveBuilder b = kBase;
   const EpiloguePolicy again = b.policy();
   EXPECT_EQ(again.epi_tile, Config::policy.epi_tile);
-  EXPECT_EQ(again.d.smem_layout, Config::policy.d.smem_layout);
-  EXPECT_EQ(again.c.plan.tma_gbasis, Config::policy.c.plan.tma_gbasis);
+  EXPECT_EQ(again.d.smem_layout(), Config::policy.d.smem_layout());
+  EXPECT_EQ(again.c.box, Config::policy.c.box);
   EXPECT_EQ(again.storage.bytes, Config::policy.storage.bytes);
+}
+
+TEST(EpiloguePolicy, IsCompact) { static_assert(sizeof(EpiloguePolicy) <= 1536); }
+
+// The box that the host encodes and the plan that a report shows are of one subtile.
+TEST(EpiloguePolicy, BoxesAreThoseOfTheirPlans) {
+  EXPECT_EQ(Config::policy.d.box, compact(Config::policy.d.plan(TmaOp::store)));
+  EXPECT_EQ(Config::policy.c.box, compact(Config::policy.c.plan(TmaOp::load)));
 }
 
 TEST(EpiloguePolicy, TheTunedFlavourFillsRowsOf128Bytes) {
@@ -130,23 +138,31 @@ TEST(EpiloguePolicy, ThreeWarpGroupsMayShareATile) {
 }
 
 TEST(EpiloguePolicy, ComplexNumbersTravelAs64BitElements) {
-  const EpiloguePolicy p = changed([](CollectiveBuilder& b) { b.c = b.d = ElementType::cf32; }).policy();
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) {
+                             b.c = b.d = ElementType::cf32;
+                             b.compute = ElementType::cf32;
+                           }).policy();
   ASSERT_TRUE(p.ok()) << describe(p.reasons[0]).c_str();
-  EXPECT_EQ(p.c.plan.tma_element, ElementType::u64);
-  EXPECT_EQ(element_bits(p.d.plan.tma_element), 64);
-  EXPECT_EQ(p.c.stage_bytes, 128 * 16 * 8);
-  EXPECT_EQ(p.copy_op_r2s, CopyOp::auto_vectorizing);
+  EXPECT_EQ(p.c.plan(TmaOp::load).tma_element, ElementType::u64);
+  EXPECT_EQ(p.c.stage_bytes(), 128 * 16 * 8);
+  EXPECT_EQ(p.d.smem_store(), CopyOp::auto_vectorizing);
 }
 
-TEST(EpiloguePolicy, PackedElementsTravelAsBytes) {
+TEST(EpiloguePolicy, SignedShortsTravelAsUnsignedOnes) {
+  const EpiloguePolicy p = changed([](CollectiveBuilder& b) { b.c = b.d = ElementType::s16; }).policy();
+  ASSERT_TRUE(p.ok()) << describe(p.reasons[0]).c_str();
+  EXPECT_EQ(p.d.plan(TmaOp::store).tma_element, ElementType::u16);
+}
+
+TEST(EpiloguePolicy, PackedElementsTravelAsBytesAndNoCollectiveStoresThem) {
   const EpiloguePolicy p = CollectiveBuilder{.tile = {128, 256, 64}, .d = ElementType::s4}.policy();
-  ASSERT_TRUE(p.ok()) << describe(p.reasons[0]).c_str();
-  EXPECT_EQ(p.d.plan.tma_element, ElementType::u8);
+  EXPECT_TRUE(!p.ok() && !p.refused() && p.reasons.has(EpilogueRule::packed_element));
+  EXPECT_EQ(p.d.plan(TmaOp::store).tma_element, ElementType::u8);
   EXPECT_EQ(p.d.gmem_alignment, 32);
-  EXPECT_EQ(p.d.stage_bytes, 128 * 64 / 2);
+  EXPECT_EQ(p.d.stage_bytes(), 128 * 64 / 2);
 }
 
-TEST(EpiloguePolicy, WithoutDTheAuxiliaryOutputStandsInAndItsBuffersAreKeptForReductions) {
+TEST(EpiloguePolicy, WithoutDTheAuxiliaryOutputStandsInAndOnlyCutlassKeepsItsBuffers) {
   CollectiveBuilder b = changed([](CollectiveBuilder& x) {
     x.d = ElementType::void_;
     x.aux = ElementType::f32;
@@ -155,10 +171,11 @@ TEST(EpiloguePolicy, WithoutDTheAuxiliaryOutputStandsInAndItsBuffersAreKeptForRe
   ASSERT_TRUE(p.ok());
   EXPECT_FALSE(p.d.exists());
   EXPECT_EQ(p.d.smem_element, ElementType::f32);
-  EXPECT_EQ(p.storage.buffers, EpilogueBuffers::c_and_d);
-  b.d_workspace = false;
-  EXPECT_EQ(b.policy().storage.buffers, EpilogueBuffers::c_only);
-  EXPECT_EQ(b.policy().storage.d_bytes, 0);
+  EXPECT_EQ(p.storage.buffers, EpilogueBuffers::c_only);
+  EXPECT_EQ(p.storage.d_bytes, 0);
+  b.flavour = PolicyFlavour::cutlass_compatible;
+  EXPECT_EQ(b.policy().storage.buffers, EpilogueBuffers::c_and_d);
+  b.flavour = PolicyFlavour::gantry;
   b.c = ElementType::void_;
   EXPECT_EQ(b.policy().storage.buffers, EpilogueBuffers::none);
 }
@@ -169,11 +186,11 @@ TEST(EpiloguePolicy, TheTensorsOfAConvolutionAreCopiedInIm2colMode) {
                              b.layout_d = kTensorNDHWC;
                            }).policy();
   ASSERT_TRUE(p.ok());
-  EXPECT_EQ(p.copy_op_g2s, TmaOp::load_im2col);
-  EXPECT_EQ(p.copy_op_s2g, TmaOp::store_im2col);
-  EXPECT_EQ(to_text(p.c.gmem_stride), "((?,?,?),_1,_0)");
-  EXPECT_EQ(to_text(p.d.gmem_stride), "((?,?,?,?),_1,_0)");
-  EXPECT_EQ(to_text(p.d.plan.tma_gbasis), "(_64,_128):(_1@1,_1@0)");  // channels, pixels
+  EXPECT_EQ(p.copy_op_g2s(), TmaOp::load_im2col);
+  EXPECT_EQ(p.copy_op_s2g(), TmaOp::store_im2col);
+  EXPECT_EQ(to_text(p.c.gmem_stride()), "((?,?,?),_1,_0)");
+  EXPECT_EQ(to_text(p.d.gmem_stride()), "((?,?,?,?),_1,_0)");
+  EXPECT_EQ(to_text(p.d.plan(TmaOp::store).tma_gbasis), "(_64,_128):(_1@1,_1@0)");  // channels, pixels
 }
 
 TEST(EpiloguePolicy, PointerArraysWithStridesOfTheirOwnHaveNoBatchMode) {
@@ -182,9 +199,9 @@ TEST(EpiloguePolicy, PointerArraysWithStridesOfTheirOwnHaveNoBatchMode) {
                              b.layout_c = per_group(kColumnMajor);
                              b.layout_d = per_group(kRowMajor);
                            }).policy();
-  ASSERT_TRUE(p.ok());
-  EXPECT_EQ(to_text(p.c.gmem_stride), "(_1,?,_0)");
-  EXPECT_EQ(to_text(p.d.plan.tma_gbasis), "(_64,_128):(_1@1,_1@0)");
+  ASSERT_TRUE(!p.refused() && p.reasons.has(EpilogueRule::pointer_arrays));
+  EXPECT_EQ(to_text(p.c.gmem_stride()), "(_1,?,_0)");
+  EXPECT_EQ(to_text(p.d.plan(TmaOp::store).tma_gbasis), "(_64,_128):(_1@1,_1@0)");
   EXPECT_EQ(p.storage.tensormap_bytes, 3 * 128);  // C's, and one of D for each warpgroup
   EXPECT_EQ(p.storage.tensormap_offset % 128, 0);
 }
@@ -194,7 +211,7 @@ TEST(EpiloguePolicy, TheFusionsStorageIsPlacedAndAligned) {
   ASSERT_TRUE(p.ok());
   EXPECT_EQ(p.storage.fusion_offset % 2048, 0);
   EXPECT_EQ(p.storage.alignment, 2048);
-  EXPECT_EQ(p.storage.pipeline_offset, p.storage.fusion_offset + 104);
+  EXPECT_EQ(p.storage.pipeline_offset, p.storage.fusion_offset + 2048);
 }
 
 TEST(DispatchPolicy, GoesIntoABuilderAndComesOutOfItsPolicy) {

@@ -18,7 +18,7 @@ GANTRY_EPILOGUE_STATIC_CHECK(Config::policy);
 // Where element (0, n) of the first buffer of D lies.
 template <int n>
 struct PlaceInD {
-  static constexpr int value = static_cast<int>(Config::policy.d.smem_layout(0, n, 0));
+  static constexpr int value = static_cast<int>(Config::policy.d.smem_layout()(0, n, 0));
 };
 
 template <int... n>

@@ -44,7 +44,6 @@ class RandomConfigurations {
     b.reuse_smem_c = one_of({Choice::automatic, Choice::automatic, Choice::no, Choice::yes});
     b.delay_tma_store = one_of({Choice::automatic, Choice::automatic, Choice::no, Choice::yes});
     b.fusion = {.bytes = one_of({0, 0, 1, 100, 4096}), .alignment = one_of({1, 16, 128, 1024})};
-    b.d_workspace = below(2) == 0;
     if (below(2) == 0) leave_open(b);
     return b;
   }
@@ -170,7 +169,7 @@ TEST(RandomEpilogues, ReuseIsFreeOfDeadlockAndOfOverlap) {
     if (!p.reuse_smem_c) return;
     EXPECT_TRUE(p.c.exists() && p.d.exists());
     EXPECT_LE(p.stages_d, p.stages_c);
-    EXPECT_EQ(p.c.stage_bytes, p.d.stage_bytes);
+    EXPECT_EQ(p.c.stage_bytes(), p.d.stage_bytes());
     EXPECT_FALSE(p.delay_tma_store && p.stages_c <= p.stages_d);
     EXPECT_EQ(p.storage.c_offset, p.storage.d_offset);
   });
@@ -178,14 +177,16 @@ TEST(RandomEpilogues, ReuseIsFreeOfDeadlockAndOfOverlap) {
 
 void expect_dense(const EpilogueOperand& x, const EpiloguePolicy& p) {
   const int elements = x.stages * p.epi_tile.size();
-  ASSERT_TRUE(x.smem_layout.ok());
-  EXPECT_EQ(size(x.smem_layout), elements);
-  EXPECT_EQ(cosize(x.smem_layout), elements);
-  EXPECT_EQ(size(x.smem_layout, 0), p.epi_tile.m);
-  EXPECT_EQ(size(x.smem_layout, 1), p.epi_tile.n);
-  EXPECT_EQ(x.stage_bytes * 8, p.epi_tile.size() * element_bits(x.smem_element));
-  EXPECT_EQ(x.stage_bytes % x.smem_alignment, 0) << "every stage starts at a period of the swizzle";
-  EXPECT_EQ(x.instructions() * x.plan.elements_per_tma(), p.epi_tile.size());
+  ASSERT_TRUE(x.smem_layout().ok());
+  EXPECT_EQ(size(x.smem_layout()), elements);
+  EXPECT_EQ(cosize(x.smem_layout()), elements);
+  EXPECT_EQ(size(x.smem_layout(), 0), p.epi_tile.m);
+  EXPECT_EQ(size(x.smem_layout(), 1), p.epi_tile.n);
+  EXPECT_EQ(x.stage_bytes() * 8, p.epi_tile.size() * element_bits(x.smem_element));
+  EXPECT_EQ(x.stage_bytes() % x.smem_alignment(), 0) << "every stage starts at a period of the swizzle";
+  if (x.box.exists()) {
+    EXPECT_EQ(x.instructions() * x.box.instruction_bytes, x.stage_bytes());
+  }
 }
 
 TEST(RandomEpilogues, StagesAreDenseAndStartAtAPeriodOfTheirSwizzle) {
@@ -202,7 +203,7 @@ TEST(RandomEpilogues, TilesLieInSharedMemoryOnceEach) {
   int looked_at = 0;
   for_each_built([&looked_at](const CollectiveBuilder&, const EpiloguePolicy& p) {
     if (p.epi_tile.size() > 4096 || ++looked_at % 8 != 0) return;
-    const ComposedLayout stage = take(p.d.smem_layout, 0, 2);
+    const ComposedLayout stage = take(p.d.smem_layout(), 0, 2);
     std::vector<bool> taken(static_cast<std::size_t>(p.epi_tile.size()));
     const int chunk = elements_per_chunk(element_bits(p.d.smem_element));
     for (int m = 0; m < p.epi_tile.m; ++m) {
@@ -225,8 +226,8 @@ TEST(RandomEpilogues, PartsOfTheStorageAreAlignedAndDoNotOverlap) {
       int offset, bytes, alignment;
     };
     std::vector<Part> parts;
-    if (s.c_bytes > 0) parts.push_back({s.c_offset, s.c_bytes, p.c.smem_alignment});
-    if (s.d_bytes > 0 && !p.reuse_smem_c) parts.push_back({s.d_offset, s.d_bytes, p.d.smem_alignment});
+    if (s.c_bytes > 0) parts.push_back({s.c_offset, s.c_bytes, p.c.smem_alignment()});
+    if (s.d_bytes > 0 && !p.reuse_smem_c) parts.push_back({s.d_offset, s.d_bytes, p.d.smem_alignment()});
     parts.push_back({s.fusion_offset, s.fusion_bytes, asked.fusion.alignment});
     if (s.tensormap_bytes > 0) parts.push_back({s.tensormap_offset, s.tensormap_bytes, 128});
     parts.push_back({s.pipeline_offset, s.pipeline_bytes, 8});
@@ -238,18 +239,18 @@ TEST(RandomEpilogues, PartsOfTheStorageAreAlignedAndDoNotOverlap) {
       end = part.offset + part.bytes;
     }
     EXPECT_GE(s.bytes, end);
-    EXPECT_EQ(s.c_bytes, p.c.exists() ? p.stages_c * p.c.stage_bytes : 0);
+    EXPECT_EQ(s.c_bytes, p.c.exists() ? p.stages_c * p.c.stage_bytes() : 0);
     EXPECT_EQ(s.pipeline_bytes, 16 * p.stages_c);
-    EXPECT_EQ(p.ok(), s.bytes <= 232448);
+    EXPECT_EQ(p.reasons.has(RuleWeight::hopper), s.bytes > 232448);
   });
 }
 
 TEST(RandomEpilogues, PackedStorageIsNeverLargerThanStructures) {
   for_each_built([](const CollectiveBuilder& asked, const EpiloguePolicy& p) {
-    if (!p.d.exists() && !asked.d_workspace) return;
+    if (p.buffers() == EpilogueBuffers::none) return;
     StorageQuestion q{.buffers = p.storage.buffers,
-                      .c = {p.stages_c * p.c.stage_bytes, p.c.smem_alignment},
-                      .d = {p.store_stages() * p.d.stage_bytes, p.d.smem_alignment},
+                      .c = {p.stages_c * p.c.stage_bytes(), p.c.smem_alignment()},
+                      .d = {p.store_stages() * p.d.stage_bytes(), p.d.smem_alignment()},
                       .fusion = asked.fusion,
                       .tensormaps = p.pointer_array() ? 1 + p.map_warpgroups : 0,
                       .stages_c = p.stages_c,

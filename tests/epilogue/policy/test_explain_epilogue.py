@@ -38,6 +38,22 @@ class ExplainEpilogue(Cli):
         out, _ = self.gantry(*TILE, "--schedule", "tma", "--d-align", "1", status=1)
         self.assertIn("the nearest alignment that works is 8", " ".join(out.decode().split()))
 
+    def test_what_no_kernel_runs_is_said_with_its_values(self):
+        for options in (("--schedule", "PtrArrayTmaWarpSpecialized"), ("--d", "s4"), ("--compute", "f16"), ("--fragment", "2")):
+            given = dict(zip(TILE[2::2], TILE[3::2])) | dict([options])
+            words = ("explain", "epilogue", *(word for pair in given.items() for word in pair), "--json")
+            e = json.loads(self.gantry(*words, status=1)[0])
+            self.assertFalse(e["ok"], options)
+            self.assertEqual((len(e["no_kernel"]), e["refused"]), (1, []), options)
+            self.assertIn("policy", e)
+
+    def test_an_expression_is_part_of_the_question(self):
+        said = self.text(*TILE, "--epilogue", "d = gelu(acc + row(bias))")
+        self.assertIn("tile: runs", said)
+        out, _ = self.gantry(*TILE, "--epilogue", "d = acc + c", "--json", status=1)
+        self.assertIn("the expression uses C, and C is void", json.loads(out)["refused"][0])
+        self.assertIn("gleu", self.refused(*TILE, "--epilogue", "d = gleu(acc)", status=2))
+
     def test_void_d_with_an_auxiliary_output(self):
         said = self.text("explain", "epilogue", "--tile", "128x128x64", "--d", "void", "--aux", "f16")
         self.assertIn("the auxiliary f16 stands in", said)

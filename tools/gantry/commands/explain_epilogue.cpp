@@ -37,14 +37,16 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
   option("--fragment", texts->fragment, "values that a visit computes at once", "NUMBER");
   option("--reuse", texts->reuse, "whether D reuses the buffers of C", "yes|no");
   option("--delay", texts->delay, "whether stores are issued one subtile late", "yes|no");
+  option("--epilogue", texts->epilogue, "what is fused, such as \"d = gelu(acc + row(bias))\"", "EXPRESSION");
   add_flag(*command, "--json", *json, "the decisions as JSON");
   command->footer(
       "Example: gantry explain epilogue --tile 128x256x64 --c bf16 --d bf16 --schedule cooperative\n"
-      "The exit status is 1 where the epilogue cannot be built; the report then gives every reason.");
+      "The exit status is 1 where the epilogue cannot be built, has no kernel or does not fit; the report then gives "
+      "every reason.");
   command->callback([texts, json, &status] {
     const EpilogueQuestion question = read_question(*texts);
     if (!question.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(question.problems, "\n")), 2);
-    const EpilogueExplanation e = explain(question.builder);
+    const EpilogueExplanation e = answer(question);
     if (*json) {
       fmt::print("{}\n", to_json(e).dump(2));
     } else {

@@ -81,7 +81,7 @@ Json no_smem_json(const EpiloguePolicy& p) {
   out["alignof_SharedStorage"] = p.storage.alignment;
   out["sizeof_TensorStorage"] = p.storage.tensor_bytes;
   out["sizeof_PipelineStorage"] = p.storage.pipeline_bytes;
-  out["TmaTransactionBytes"] = p.transaction_bytes;
+  out["TmaTransactionBytes"] = p.transaction_bytes();
   out["RequiresTransactionBytes"] = false;
   out["load_pipe_increment"] = p.load_pipe_increment();
   out["store_pipe_increment"] = p.store_pipe_increment();
@@ -93,21 +93,21 @@ Json no_smem_json(const EpiloguePolicy& p) {
 }
 
 void write_shared(Json& out, const EpiloguePolicy& p) {
-  out["smem_layout_atom_C"] = text_of(p.c.smem_atom);
-  out["smem_layout_atom_D"] = text_of(p.d.smem_atom);
-  out["smem_layout_C"] = text_of(p.c.smem_layout);
-  out["smem_layout_D"] = text_of(p.d.smem_layout);
-  out["smem_alignment_C"] = p.c.smem_alignment;
-  out["smem_alignment_D"] = p.d.smem_alignment;
+  out["smem_layout_atom_C"] = text_of(p.c.smem_atom());
+  out["smem_layout_atom_D"] = text_of(p.d.smem_atom());
+  out["smem_layout_C"] = text_of(p.c.smem_layout());
+  out["smem_layout_D"] = text_of(p.d.smem_layout());
+  out["smem_alignment_C"] = p.c.smem_alignment();
+  out["smem_alignment_D"] = p.d.smem_alignment();
 }
 
 void write_operations(Json& out, const EpiloguePolicy& p) {
-  out["copy_op_G2S"] = cute_name(p.copy_op_g2s);
-  out["copy_op_S2R"] = cute_name(p.copy_op_s2r);
-  out["copy_op_S2G"] = cute_name(p.copy_op_s2g);
-  out["copy_op_R2S"] = cute_name(p.copy_op_r2s);
-  out["copy_atom_C"] = fmt::format("Copy_Atom<{}, half_t>", cute_name(p.copy_atom_c));
-  out["copy_op_R2R"] = cute_name(p.copy_op_r2r);
+  out["copy_op_G2S"] = cute_name(p.copy_op_g2s());
+  out["copy_op_S2R"] = cute_name(p.c.smem_load());
+  out["copy_op_S2G"] = cute_name(p.copy_op_s2g());
+  out["copy_op_R2S"] = cute_name(p.d.smem_store());
+  out["copy_atom_C"] = fmt::format("Copy_Atom<{}, half_t>", cute_name(p.copy_atom_c()));
+  out["copy_op_R2R"] = cute_name(CopyOp::none);
 }
 
 void write_storage(Json& out, const EpiloguePolicy& p) {
@@ -126,7 +126,7 @@ void write_storage(Json& out, const EpiloguePolicy& p) {
 }
 
 void write_pipelines(Json& out, const EpiloguePolicy& p) {
-  out["TmaTransactionBytes"] = p.transaction_bytes;
+  out["TmaTransactionBytes"] = p.transaction_bytes();
   out["RequiresTransactionBytes"] = true;
   out["load_pipe_increment"] = p.load_pipe_increment();
   out["store_pipe_increment"] = p.store_pipe_increment();
@@ -136,25 +136,26 @@ void write_pipelines(Json& out, const EpiloguePolicy& p) {
 }
 
 void write_copies(Json& out, const EpiloguePolicy& p) {
+  const TmaPlan plan_c = p.c.plan(TmaOp::load), plan_d = p.d.plan(TmaOp::store);
   out["stride_C"] = stride_text(p.c);
   out["stride_D"] = stride_text(p.d);
-  out["tma_C_basis"] = text_of(p.c.plan.tma_gbasis);
-  out["tma_D_basis"] = text_of(p.d.plan.tma_gbasis);
-  out["tma_C_swizzle"] = text_of(p.c.plan.smem.swizzle());
-  out["tma_D_swizzle"] = text_of(p.d.plan.smem.swizzle());
-  out["tma_C_elems_per_instr"] = p.c.plan.elements_per_tma();
-  out["tma_D_elems_per_instr"] = p.d.plan.elements_per_tma();
+  out["tma_C_basis"] = text_of(plan_c.tma_gbasis);
+  out["tma_D_basis"] = text_of(plan_d.tma_gbasis);
+  out["tma_C_swizzle"] = text_of(plan_c.smem.swizzle());
+  out["tma_D_swizzle"] = text_of(plan_d.smem.swizzle());
+  out["tma_C_elems_per_instr"] = plan_c.elements_per_tma();
+  out["tma_D_elems_per_instr"] = plan_d.elements_per_tma();
 }
 
 }  // namespace
 
 std::string stride_text(const EpilogueOperand& operand) {
   std::string out;
-  append_stride(out, operand.gmem_stride);
+  append_stride(out, operand.gmem_stride());
   return operand.layout.per_group ? out + '*' : out;
 }
 
-std::vector<std::string> sentences(const EpiloguePolicy& policy, EpilogueWeight weight) {
+std::vector<std::string> sentences(const EpiloguePolicy& policy, RuleWeight weight) {
   std::vector<std::string> out;
   for (const EpilogueReason& r : policy.reasons) {
     if (r.weight() == weight) out.emplace_back(describe(r).c_str());

@@ -16,7 +16,7 @@ nlohmann::ordered_json policy_json(const EpiloguePolicy& policy);
 // `tuple<int64_t, C<1>, int64_t>`, with `*` where every group has strides of its own.
 std::string stride_text(const EpilogueOperand& operand);
 
-// Why there is no such epilogue, or why this machine has no room for it.
-std::vector<std::string> sentences(const EpiloguePolicy& policy, EpilogueWeight weight);
+// Why there is no such epilogue, why an SM has no room for it, or why no collective runs it.
+std::vector<std::string> sentences(const EpiloguePolicy& policy, RuleWeight weight);
 
 }  // namespace gantry::tool

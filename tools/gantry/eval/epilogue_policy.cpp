@@ -1,8 +1,8 @@
 // `gantry eval epilogue_policy`: one configuration of an epilogue per line, and every decision about it.
 //
 // A line has `config`, an object; `result` is the policy. `refused` lists why there is none, in sentences, and
-// `not_on_hopper` why this machine has no room for one that is otherwise well formed. Decisions are CUTLASS's unless
-// the configuration has `"flavour": "gantry"`.
+// `not_on_hopper` why an SM has no room for one that is otherwise well formed, and `no_kernel` why no collective runs
+// it. Decisions are CUTLASS's unless the configuration has `"flavour": "gantry"`.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kComputed[] = {"result", "refused", "not_on_hopper", "error_kind", kError, kPosition};
+constexpr std::string_view kComputed[] = {"result",     "refused", "not_on_hopper", "no_kernel",
+                                          "error_kind", kError,    kPosition};
 
 // Reads the fields of a configuration. Of several problems the first is kept; what is read after it has no meaning.
 class Config {
@@ -139,13 +140,18 @@ std::optional<Problem> evaluate(JsonLine& line) {
   if (config.problem) return config.problem;
   const EpiloguePolicy policy = builder.policy();
   if (policy.refused()) {
-    const std::vector<std::string> refused = sentences(policy, EpilogueWeight::refused);
+    const std::vector<std::string> refused = sentences(policy, RuleWeight::refused);
     line.set_json("refused", json(refused).dump());
     line.set(kError, refused.front());
     return std::nullopt;
   }
   line.set_json("result", policy_json(policy).dump());
-  if (!policy.ok()) line.set_json("not_on_hopper", json(sentences(policy, EpilogueWeight::hopper)).dump());
+  const auto say = [&](const char* key, RuleWeight weight) {
+    const std::vector<std::string> reasons = sentences(policy, weight);
+    if (!reasons.empty()) line.set_json(key, json(reasons).dump());
+  };
+  say("not_on_hopper", RuleWeight::hopper);
+  say("no_kernel", RuleWeight::unsupported);
   return std::nullopt;
 }
 

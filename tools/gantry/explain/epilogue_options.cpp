@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <gantry/epilogue/fusion/parse.hpp>
+
 #include "eval/epilogue_json.hpp"
 #include "option_text.hpp"
 
@@ -71,7 +73,18 @@ EpilogueQuestion read_question(const EpilogueTexts& texts) {
   read.number("--fragment", texts.fragment, b.fragment_size);
   read.choice("--reuse", texts.reuse, b.reuse_smem_c);
   read.choice("--delay", texts.delay, b.delay_tma_store);
+  if (!texts.epilogue.empty()) {
+    const fusion::ParsedGraph parsed = fusion::parse_graph(texts.epilogue);
+    if (!parsed.ok()) {
+      q.problems.push_back(std::string("--epilogue:\n") + explain(texts.epilogue, parsed).c_str());
+    }
+    q.graph = parsed.graph;
+  }
   return q;
+}
+
+EpilogueExplanation answer(const EpilogueQuestion& q) {
+  return q.graph ? explain(q.builder, *q.graph) : explain(q.builder);
 }
 
 nlohmann::ordered_json to_json(const EpilogueExplanation& e) {
@@ -79,11 +92,12 @@ nlohmann::ordered_json to_json(const EpilogueExplanation& e) {
   out["ok"] = e.ok();
   out["refused"] = e.refused;
   out["not_on_hopper"] = e.not_on_hopper;
+  out["no_kernel"] = e.no_kernel;
   out["decisions"] = nlohmann::ordered_json::array();
   for (const EpilogueDecision& d : e.decisions) {
     out["decisions"].push_back({{"section", d.section}, {"name", d.name}, {"value", d.value}, {"why", d.why}});
   }
-  if (!e.policy.refused()) out["policy"] = policy_json(e.policy);
+  if (e.refused.empty()) out["policy"] = policy_json(e.policy);
   return out;
 }
 

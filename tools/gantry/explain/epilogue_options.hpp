@@ -2,6 +2,7 @@
 // is wrong with them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,16 +33,20 @@ struct EpilogueTexts {
   std::string fragment = {};
   std::string reuse = {};
   std::string delay = {};
+  std::string epilogue = {};
 };
 
 struct EpilogueQuestion {
   CollectiveBuilder builder;
-  std::vector<std::string> problems;  // with these there is no builder
+  std::optional<fusion::Graph> graph;  // where an expression was given
+  std::vector<std::string> problems;   // with these there is no builder
 
   bool ok() const { return problems.empty(); }
 };
 
 EpilogueQuestion read_question(const EpilogueTexts& texts);
+
+EpilogueExplanation answer(const EpilogueQuestion& question);
 
 nlohmann::ordered_json to_json(const EpilogueExplanation& e);
 

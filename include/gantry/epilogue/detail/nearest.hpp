@@ -33,6 +33,15 @@ GANTRY_HD constexpr int nearest_divisor(int value, int whole, int step) noexcept
   return best;
 }
 
+// The largest multiple of `step` that divides `whole` and is at most `most`; `step` where there is none.
+GANTRY_HD constexpr int largest_divisor(int most, int whole, int step) noexcept {
+  int best = step;
+  for (int candidate = step; candidate <= most; candidate += step) {
+    if (whole % candidate == 0) best = candidate;
+  }
+  return best;
+}
+
 GANTRY_HD constexpr int clamped(int value, int low, int high) noexcept {
   return value < low ? low : (value > high ? high : value);
 }

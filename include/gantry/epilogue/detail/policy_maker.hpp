@@ -7,13 +7,6 @@
 
 namespace gantry::detail {
 
-// What the copy engine moves for an element: itself, or what has a name in tensor maps of Hopper.
-GANTRY_HD constexpr ElementType tma_element_of(ElementType element) noexcept {
-  if (element_bits(element) < 8) return ElementType::u8;
-  const TmaFormat format = tma_format(element);
-  return format.exists ? element : format.nearest;
-}
-
 // Makes one policy, decision by decision; those that need a refused one are left out.
 class PolicyMaker {
  public:
@@ -29,6 +22,8 @@ class PolicyMaker {
     } else {
       finish_without_smem();
     }
+    check_elements();
+    check_collective(tile);
     return p_;
   }
 
@@ -36,6 +31,8 @@ class PolicyMaker {
   static constexpr int kLargestExtent = 1024;
   static constexpr int kMostStages = 32;
   static constexpr int kMostWarpgroups = 4;
+  static constexpr int kRun = 4;  // accumulators that lie side by side in registers
+  static constexpr int kMostAccumulators = 256;
 
   GANTRY_HD constexpr bool compatible() const { return in_.flavour == PolicyFlavour::cutlass_compatible; }
   GANTRY_HD constexpr int c_bits() const { return element_bits(in_.c); }
@@ -53,8 +50,6 @@ class PolicyMaker {
     p_.c.smem_element = p_.c.exists() ? in_.c : p_.d.smem_element;
     p_.d.layout = in_.layout_d;
     p_.c.layout = p_.c.exists() ? in_.layout_c : in_.layout_d;
-    p_.c.gmem_stride = gmem_stride(p_.c.layout);
-    p_.d.gmem_stride = gmem_stride(p_.d.layout);
     p_.c.gmem_alignment = alignment_of(p_.c, in_.align_c);
     p_.d.gmem_alignment = alignment_of(p_.d, in_.align_d);
     check_element(EpilogueSide::accumulator, in_.acc);
@@ -88,10 +83,7 @@ class PolicyMaker {
     if (in_.warpgroups == 0) return;
     p_.warpgroups = clamped(in_.warpgroups, 1, kMostWarpgroups);
     if (p_.warpgroups == in_.warpgroups) return;
-    p_.reasons.add({.rule = EpilogueRule::warpgroups,
-                    .actual = in_.warpgroups,
-                    .nearest = p_.warpgroups,
-                    .first = kMostWarpgroups});
+    p_.reasons.add({.rule = EpilogueRule::warpgroups, .actual = in_.warpgroups, .nearest = p_.warpgroups});
   }
 
   GANTRY_HD constexpr EpilogueSchedule automatic_schedule() const {
@@ -117,12 +109,7 @@ class PolicyMaker {
     if (tag.per_group && is_im2col(tag)) {
       p_.reasons.add({.rule = EpilogueRule::per_group_im2col, .operand = which});
     } else if (tag.per_group && !p_.pointer_array()) {
-      const EpilogueSchedule nearest =
-          tma ? EpilogueSchedule::ptr_array_tma_warp_specialized : EpilogueSchedule::ptr_array_no_smem_warp_specialized;
-      p_.reasons.add({.rule = EpilogueRule::per_group_strides,
-                      .operand = which,
-                      .schedule = p_.schedule,
-                      .nearest = static_cast<std::int64_t>(nearest)});
+      p_.reasons.add({.rule = EpilogueRule::per_group_strides, .operand = which, .schedule = p_.schedule});
     } else if (is_im2col(tag) && !tma) {
       p_.reasons.add({.rule = EpilogueRule::im2col_needs_tma,
                       .operand = which,
@@ -154,8 +141,7 @@ class PolicyMaker {
     p_.reasons.add({.rule = EpilogueRule::cta_tile_extent,
                     .mode = mode,
                     .actual = extent,
-                    .nearest = clamped(extent, 1, kLargestExtent),
-                    .first = kLargestExtent});
+                    .nearest = clamped(extent, 1, kLargestExtent)});
     return false;
   }
 
@@ -183,11 +169,7 @@ class PolicyMaker {
     const int rows = kMmaRows * (p_.warpgroups > 0 ? p_.warpgroups : 1);
     const int columns = compatible() ? 16 : 8;
     if (compatible() && t.m != rows) {
-      p_.reasons.add({.rule = EpilogueRule::epi_tile_rows,
-                      .schedule = p_.schedule,
-                      .actual = t.m,
-                      .nearest = rows,
-                      .first = rows});
+      p_.reasons.add({.rule = EpilogueRule::epi_tile_rows, .schedule = p_.schedule, .actual = t.m, .nearest = rows});
     } else if (t.m < rows || t.m % rows != 0) {
       p_.reasons.add({.rule = EpilogueRule::epi_tile_mma_rows,
                       .actual = t.m,
@@ -197,8 +179,7 @@ class PolicyMaker {
     if (t.n < columns || t.n % columns != 0) {
       p_.reasons.add({.rule = EpilogueRule::epi_tile_columns,
                       .actual = t.n,
-                      .nearest = nearest_divisor(t.n, in_.tile.n, columns),
-                      .first = columns});
+                      .nearest = nearest_divisor(t.n, in_.tile.n, columns)});
     }
   }
 
@@ -271,8 +252,7 @@ class PolicyMaker {
     if (asked == 0) return by_rule;
     const int taken = clamped(asked, 1, kMostStages);
     if (taken != asked) {
-      p_.reasons.add(
-          {.rule = EpilogueRule::stages, .operand = which, .actual = asked, .nearest = taken, .first = kMostStages});
+      p_.reasons.add({.rule = EpilogueRule::stages, .operand = which, .actual = asked, .nearest = taken});
     }
     return taken;
   }
@@ -304,22 +284,23 @@ class PolicyMaker {
       return;
     }
     p_.fragment_size = in_.fragment_size == 0 ? values : in_.fragment_size;
-    if (p_.fragment_size > 0 && values % p_.fragment_size == 0) return;
-    p_.reasons.add({.rule = EpilogueRule::fragment_size,
-                    .actual = p_.fragment_size,
-                    .nearest = nearest_divisor(p_.fragment_size, values, 1),
-                    .first = values});
+    if (p_.fragment_size < 1 || values % p_.fragment_size != 0) {
+      p_.reasons.add({.rule = EpilogueRule::fragment_size,
+                      .actual = p_.fragment_size,
+                      .nearest = nearest_divisor(p_.fragment_size, values, values % kRun == 0 ? kRun : 1),
+                      .first = values});
+    } else if (p_.fragment_size % kRun != 0 && values % kRun == 0) {
+      p_.reasons.add({.rule = EpilogueRule::fragment_runs,
+                      .actual = p_.fragment_size,
+                      .nearest = nearest_divisor(p_.fragment_size, values, kRun)});
+    }
   }
 
   // ---- Buffers
 
   GANTRY_HD constexpr void lay_out(EpilogueOperand& x, int stages) const {
-    const int bits = element_bits(x.smem_element);
     x.stages = stages;
-    x.smem_atom = epilogue_smem_atom(bits, x.m_major(), p_.epi_tile);
-    x.smem_layout = epilogue_smem_layout(x.smem_atom, x.m_major(), p_.epi_tile, stages);
-    x.smem_alignment = static_cast<int>(smem_alignment(x.smem_layout));
-    x.stage_bytes = p_.epi_tile.size() * bits / 8;
+    x.subtile = p_.epi_tile;
   }
 
   GANTRY_HD constexpr void check_reuse() {
@@ -346,58 +327,37 @@ class PolicyMaker {
 
   // ---- TMA
 
-  GANTRY_HD constexpr TmaPlan plan(const EpilogueOperand& x, TmaOp op) const {
-    const Int given = Int::unknown();
-    const Layout gmem = x.im2col() ? make_layout(make_shape(given, given), make_stride(given, Int::fixed(1)))
-                                   : Layout(make_shape(given, given, given), x.gmem_stride);
-    TmaPlan planned =
-        plan_structure({.op = op,
-                        .gtensor = {.element = x.smem_element, .layout = gmem},
-                        .smem = take(x.smem_layout, 0, 2),
-                        .cta_tiler = Tiler(make_shape(Int::fixed(p_.epi_tile.m), Int::fixed(p_.epi_tile.n))),
-                        .tma_element = tma_element_of(x.smem_element)});
-    return planned;
-  }
-
   GANTRY_HD constexpr void plan_copies() {
-    p_.copy_op_g2s = p_.c.im2col() ? TmaOp::load_im2col : TmaOp::load;
-    p_.copy_op_s2g = p_.d.im2col() ? TmaOp::store_im2col : TmaOp::store;
-    p_.d.plan = plan(p_.d, TmaOp::store);
-    if (p_.c.smem_element == p_.d.smem_element && p_.c.layout == p_.d.layout) {
-      p_.c.plan = p_.d.plan;  // the same box, the other way
-      p_.c.plan.op = TmaOp::load;
+    p_.d.box = boxed(EpilogueSide::d, p_.d, TmaOp::store);
+    if (!p_.c.exists()) return;
+    if (p_.c.smem_element == p_.d.smem_element && p_.c.m_major() == p_.d.m_major()) {
+      p_.c.box = p_.d.box;  // the same box, the other way
+      p_.c.box.op = TmaOp::load;
     } else {
-      p_.c.plan = plan(p_.c, TmaOp::load);
-    }
-    if (p_.c.exists()) quote(EpilogueSide::c, p_.c.plan);
-    quote(EpilogueSide::d, p_.d.plan);
-  }
-
-  GANTRY_HD constexpr void quote(EpilogueSide which, const TmaPlan& planned) {
-    for (const TmaReason& r : planned.reasons) {
-      p_.reasons.add({.rule = EpilogueRule::tma_plan, .operand = which, .tma = r});
+      p_.c.box = boxed(EpilogueSide::c, p_.c, TmaOp::load);
     }
   }
 
-  GANTRY_HD constexpr void choose_operations() {
-    const int columns = p_.epi_tile.n;
-    p_.copy_op_s2r = smem_load_operation(element_bits(p_.c.smem_element), p_.c.m_major(), columns);
-    p_.copy_op_r2s = smem_store_operation(element_bits(p_.d.smem_element), p_.d.m_major(), columns);
-    p_.copy_atom_c = accumulator_operation(columns);
+  GANTRY_HD constexpr TmaMatrixBox boxed(EpilogueSide which, const EpilogueOperand& x, TmaOp op) {
+    const TmaPlan plan = subtile_plan(x.smem_element, !x.m_major(), x.subtile, op);
+    for (const TmaReason& r : plan.reasons) p_.reasons.add(quoted(which, r));
+    if (!plan.reasons.empty()) return {};
+    // The box is a swizzled row wide and as long as the subtile's other extent.
+    constexpr int kLongest = 256;
+    const bool rows = !x.m_major();
+    const int extent = rows ? x.subtile.m : x.subtile.n;
+    if (plan.descriptor.box[1] > kLongest) {
+      p_.reasons.add(
+          {.rule = EpilogueRule::tma_box,
+           .operand = which,
+           .mode = rows ? TileMode::m : TileMode::n,
+           .actual = extent,
+           .nearest = largest_divisor(kLongest, rows ? in_.tile.m : in_.tile.n, rows ? kMmaRows * p_.warpgroups : 8)});
+    }
+    return compact(plan);
   }
 
   // ---- Storage
-
-  GANTRY_HD constexpr EpilogueBuffers buffers() const {
-    if (p_.reuse_smem_c) return EpilogueBuffers::d_reuses_c;
-    const bool d = p_.d.exists() || in_.d_workspace || compatible();
-    if (p_.c.exists()) return d ? EpilogueBuffers::c_and_d : EpilogueBuffers::c_only;
-    return d ? EpilogueBuffers::d_only : EpilogueBuffers::none;
-  }
-
-  GANTRY_HD static constexpr StorageNeed need_of(const EpilogueOperand& x) {
-    return {static_cast<int>(cosize(x.smem_layout) * element_bits(x.smem_element) / 8), x.smem_alignment};
-  }
 
   GANTRY_HD constexpr void lay_out_storage() {
     const StorageNeed& f = in_.fusion;
@@ -405,20 +365,13 @@ class PolicyMaker {
       p_.reasons.add({.rule = EpilogueRule::fusion_storage, .actual = f.bytes, .nearest = 16, .first = f.alignment});
       return;
     }
-    p_.storage = epilogue_storage({.buffers = buffers(),
-                                   .c = need_of(p_.c),
-                                   .d = need_of(p_.d),
-                                   .fusion = f,
-                                   .tensormaps = p_.pointer_array() ? 1 + p_.map_warpgroups : 0,
-                                   .stages_c = p_.stages_c,
-                                   .flavour = in_.flavour});
+    p_.storage = epilogue_storage(p_, f);
     if (p_.storage.bytes <= kSm90.shared_bytes_per_block) return;
     const int stages = p_.reuse_smem_c ? p_.stages_c : (p_.c.exists() ? p_.stages_c : 0) + p_.stages_d;
-    const int each = p_.storage.collective_bytes / stages;
+    const int each = stages > 0 ? p_.storage.collective_bytes / stages : 0;
     p_.reasons.add({.rule = EpilogueRule::shared_memory,
                     .actual = p_.storage.bytes,
-                    .nearest = each > 0 ? kSm90.shared_bytes_per_block / each : 0,
-                    .first = kSm90.shared_bytes_per_block});
+                    .nearest = each > 0 ? kSm90.shared_bytes_per_block / each : 0});
   }
 
   GANTRY_HD constexpr void make_tma(bool tile) {
@@ -430,8 +383,6 @@ class PolicyMaker {
     choose_fragment();
     lay_out(p_.c, p_.stages_c);
     lay_out(p_.d, p_.store_stages());
-    p_.transaction_bytes = p_.c.stage_bytes;
-    choose_operations();
     plan_copies();
     if (!p_.refused()) lay_out_storage();
   }
@@ -442,8 +393,96 @@ class PolicyMaker {
                       .operand = EpilogueSide::d,
                       .nearest = static_cast<std::int64_t>(in_.compute)});
     }
-    p_.epi_tile = {in_.tile.m, in_.tile.n};
-    p_.storage = epilogue_storage({.flavour = in_.flavour});
+    // What a thread visits before it goes on.
+    p_.epi_tile = {kMmaRows * p_.warpgroups, in_.tile.n % 32 == 0 ? 32 : in_.tile.n % 16 == 0 ? 16 : 8};
+    if (!compatible()) p_.fragment_size = kRun;
+    lay_out_storage();
+    const auto refuse = [&](EpilogueSetting setting, bool set) {
+      if (set) p_.reasons.add({.rule = EpilogueRule::no_smem_setting, .schedule = p_.schedule, .setting = setting});
+    };
+    refuse(EpilogueSetting::epi_tile, in_.epi_tile != TileMN{});
+    refuse(EpilogueSetting::stages_c, in_.stages_c != 0);
+    refuse(EpilogueSetting::stages_d, in_.stages_d != 0);
+    refuse(EpilogueSetting::fragment_size, in_.fragment_size != 0 && in_.fragment_size != p_.fragment_size);
+    refuse(EpilogueSetting::reuse_smem_c, in_.reuse_smem_c == Choice::yes);
+    refuse(EpilogueSetting::delay_tma_store, in_.delay_tma_store == Choice::yes);
+  }
+
+  // ---- What no collective runs. The values above stand all the same: CUTLASS has them.
+
+  GANTRY_HD constexpr void check_elements() {
+    const ElementType compute = in_.compute;
+    const bool complex = is_complex(compute);
+    if (compute != ElementType::f32 && compute != ElementType::cf32 && compute != ElementType::s32 &&
+        compute != ElementType::void_) {
+      p_.reasons.add({.rule = EpilogueRule::compute_element,
+                      .element = compute,
+                      .nearest = static_cast<std::int64_t>(complex ? ElementType::cf32 : ElementType::f32)});
+    }
+    check_read(EpilogueSide::c, in_.c);
+    check_read(EpilogueSide::accumulator, in_.acc);
+    check_packed(EpilogueSide::d, p_.d.smem_element);
+    if (complex && p_.d.exists() && !is_complex(in_.d)) {
+      p_.reasons.add({.rule = EpilogueRule::real_destination,
+                      .operand = EpilogueSide::d,
+                      .element = in_.d,
+                      .nearest = static_cast<std::int64_t>(ElementType::cf32)});
+    }
+  }
+
+  GANTRY_HD constexpr void check_read(EpilogueSide which, ElementType element) {
+    check_packed(which, element);
+    if (!is_complex(element) || is_complex(in_.compute)) return;
+    p_.reasons.add({.rule = EpilogueRule::complex_operand,
+                    .operand = which,
+                    .element = element,
+                    .nearest = static_cast<std::int64_t>(ElementType::cf32)});
+  }
+
+  GANTRY_HD constexpr void check_packed(EpilogueSide which, ElementType element) {
+    const int bits = element_bits(element);
+    if (bits == 0 || bits >= 8 || (p_.uses_tma() && 128 % bits != 0 && which != EpilogueSide::accumulator)) return;
+    const bool floats = element == ElementType::e2m1 || element == ElementType::e3m2 || element == ElementType::e2m3;
+    const bool has_sign = element == ElementType::s4 || element == ElementType::s2;
+    const ElementType nearest = floats ? ElementType::e4m3 : has_sign ? ElementType::s8 : ElementType::u8;
+    p_.reasons.add({.rule = EpilogueRule::packed_element,
+                    .operand = which,
+                    .element = element,
+                    .actual = bits,
+                    .nearest = static_cast<std::int64_t>(nearest)});
+  }
+  GANTRY_HD static constexpr bool is_complex(ElementType element) {
+    return element == ElementType::cf32 || element == ElementType::cf64;
+  }
+
+  GANTRY_HD constexpr void check_collective(bool tile) {
+    if (p_.pointer_array()) {
+      const EpilogueSchedule one_tensor = !p_.uses_tma()       ? EpilogueSchedule::no_smem_warp_specialized
+                                          : p_.warpgroups == 2 ? EpilogueSchedule::tma_warp_specialized_cooperative
+                                                               : EpilogueSchedule::tma_warp_specialized;
+      p_.reasons.add({.rule = EpilogueRule::pointer_arrays,
+                      .schedule = p_.schedule,
+                      .nearest = static_cast<std::int64_t>(one_tensor)});
+    }
+    if (!tile) return;
+    const int rows = kMmaRows * p_.warpgroups;
+    if (in_.tile.m % rows != 0) {
+      p_.reasons.add({.rule = EpilogueRule::shared_mma_rows,
+                      .actual = in_.tile.m,
+                      .nearest = nearest_multiple(in_.tile.m, rows),
+                      .first = p_.warpgroups});
+    }
+    if (!p_.uses_tma() && in_.tile.n % 8 != 0) {
+      p_.reasons.add(
+          {.rule = EpilogueRule::mma_columns, .actual = in_.tile.n, .nearest = nearest_multiple(in_.tile.n, 8)});
+    }
+    const int held = in_.tile.m * in_.tile.n / p_.threads();
+    if (held > kMostAccumulators) {
+      p_.reasons.add({.rule = EpilogueRule::accumulators,
+                      .actual = held,
+                      .nearest = kMostAccumulators * p_.threads() / in_.tile.m / 8 * 8,
+                      .first = p_.threads()});
+    }
   }
 
   const CollectiveBuilder& in_;

@@ -1,92 +1,187 @@
-// Every rule of epilogues: GANTRY_X(id, weight, sentence). Included with GANTRY_X defined, once for each use; a file
-// rather than a macro, so that a compiler that quotes the line of a rule quotes no more than that.
+// Every rule of epilogues: GANTRY_X(id, weight, asked, rule, remedy). Included with GANTRY_X defined, once for each use;
+// a file rather than a macro, so that a compiler that quotes the line of a rule quotes no more than that. rules/rule.hpp
+// says what the columns are.
 //
 // {actual}, {nearest}, {first} and {second} are the numbers of a reason; {operand} is C or D, {mode} M or N, {element}
-// and {nearest element} are element types, {schedule} and {nearest schedule} schedules, {tma} is what planning the copy
-// answered, and {s} the plural's, of {actual}.
+// and {nearest element} are element types, {schedule} and {nearest schedule} schedules, {setting} is a field of the
+// builder, {tma} is what planning the copy answered, and {s} the plural's, of {actual}.
 #ifndef GANTRY_X
-#define GANTRY_X(id, weight, text)
+#define GANTRY_X(id, weight, asked, rule, remedy)
 #endif
 
+// clang-format off
 GANTRY_X(cta_tile_extent, refused,
-         "the CTA tile has extent {actual} along {mode}: extents are at least 1 and at most {first}; the nearest value "
-         "that works is {nearest}")
+         "the CTA tile has extent {actual} along {mode}",
+         "extents are at least 1 and at most 1024",
+         "the nearest value that works is {nearest}")
 GANTRY_X(mma_rows, refused,
-         "the CTA tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warpgroup that shares it, so its "
-         "rows are a multiple of {first}; the nearest value that works is {nearest}")
+         "the CTA tile has {actual} row{s}",
+         "whole MMAs of 64 rows fill it, for each warpgroup that shares it",
+         "so its rows are a multiple of {first}; the nearest value that works is {nearest}")
 GANTRY_X(warpgroups, refused,
-         "{actual} warpgroup{s} share a CTA tile: there are 1 to {first}; the nearest number that works is {nearest}")
+         "{actual} warpgroup{s} share a CTA tile",
+         "there are 1 to 4",
+         "the nearest number that works is {nearest}")
 GANTRY_X(epi_tile_rows, refused,
-         "the epilogue tile has {actual} row{s}: under {schedule} it has {first}; the nearest value that works is "
-         "{nearest}")
+         "the epilogue tile has {actual} row{s} under {schedule}",
+         "in CUTLASS it has 64 for each warpgroup that shares the CTA tile",
+         "the nearest value that works is {nearest}")
 GANTRY_X(epi_tile_mma_rows, refused,
-         "the epilogue tile has {actual} row{s}: whole MMAs of 64 rows fill it, for each warpgroup that shares it, so "
-         "its rows are a multiple of {first}; the nearest value that works is {nearest}")
+         "the epilogue tile has {actual} row{s}",
+         "whole MMAs of 64 rows fill it, for each warpgroup that shares it",
+         "so its rows are a multiple of {first}; the nearest value that works is {nearest}")
 GANTRY_X(epi_tile_columns, refused,
-         "the epilogue tile has {actual} column{s}: a tile that is chosen has a multiple of {first}; the nearest value "
-         "that works is {nearest}")
-GANTRY_X(
-    epi_tile_divides, refused,
-    "the epilogue tile has extent {actual} along {mode} and the CTA tile {first}: whole epilogue tiles fill the CTA "
-    "tile; the nearest value that works is {nearest}")
+         "the epilogue tile has {actual} column{s}",
+         "a tile that is chosen has a multiple of 8, in CUTLASS of 16",
+         "the nearest value that works is {nearest}")
+GANTRY_X(epi_tile_divides, refused,
+         "the epilogue tile has extent {actual} along {mode} and the CTA tile {first}",
+         "whole epilogue tiles fill the CTA tile",
+         "the nearest value that works is {nearest}")
 GANTRY_X(accumulator_columns, refused,
-         "the epilogue tile has {actual} column{s}: accumulators come in matrices of 8 columns, so the columns are a "
-         "multiple of 8; the nearest value that works is {nearest}")
+         "the epilogue tile has {actual} column{s}",
+         "accumulators come in matrices of 8 columns, so the columns are a multiple of 8",
+         "the nearest value that works is {nearest}")
 GANTRY_X(tile_threads, refused,
-         "the epilogue tile has {actual} element{s} for {first} threads: each has the same number, at least one; the "
-         "nearest number that works is {nearest}")
+         "the epilogue tile has {actual} element{s} for {first} threads",
+         "each thread has the same number, at least one",
+         "the nearest number that works is {nearest}")
 GANTRY_X(fragment_size, refused,
-         "FragmentSize is {actual}: it divides the {first} values that a thread has of an epilogue tile; the nearest "
-         "value that works is {nearest}")
+         "FragmentSize is {actual}, and a thread has {first} values of an epilogue tile",
+         "the first divides the second",
+         "the nearest value that works is {nearest}")
 GANTRY_X(smem_row, refused,
-         "the epilogue tile has {actual} element{s} of {element} along {mode}, where {operand} is contiguous: rows in "
-         "shared memory are whole 16 bytes, {first} elements; the nearest value that works is {nearest}")
-GANTRY_X(
-    smem_element, refused,
-    "{operand} has elements of {element}, {actual} bits: shared memory holds elements whose width divides 128 bits; "
-    "the nearest type that works is {nearest element}")
+         "the epilogue tile has {actual} element{s} of {element} along {mode}, where {operand} is contiguous",
+         "rows in shared memory are whole 16 bytes",
+         "so the extent is a multiple of {first}; the nearest value that works is {nearest}")
+GANTRY_X(smem_element, refused,
+         "{operand} has elements of {element}, {actual} bits",
+         "shared memory holds elements whose width divides 128 bits",
+         "the nearest type that works is {nearest element}")
 GANTRY_X(alignment, refused,
-         "{operand} is aligned to {actual} element{s} of {element}, which is {first} bytes: TMA takes rows of whole 16 "
-         "bytes; the nearest alignment that works is {nearest}")
-GANTRY_X(
-    d_without_element, refused,
-    "D is void and no auxiliary output gives its element: the tile in shared memory must have one; the nearest type "
-    "that works is {nearest element}")
+         "{operand} is aligned to {actual} element{s} of {element}, which is {first} bytes",
+         "TMA takes rows of whole 16 bytes",
+         "the nearest alignment that works is {nearest}")
+GANTRY_X(d_without_element, refused,
+         "D is void and no auxiliary output gives its element",
+         "the tile in shared memory must have one",
+         "the nearest type that works is {nearest element}")
 GANTRY_X(element_missing, refused,
-         "the {operand} element is {element}: values are computed in a type; the nearest type that works is {nearest "
-         "element}")
+         "the {operand} element is {element}",
+         "values are computed in a type",
+         "the nearest type that works is {nearest element}")
 GANTRY_X(stages, refused,
-         "{operand} has {actual} stage{s}: there are 1 to {first}; the nearest number that works is {nearest}")
+         "{operand} has {actual} stage{s}",
+         "there are 1 to 32",
+         "the nearest number that works is {nearest}")
 GANTRY_X(reuse_needs_both, refused,
-         "D is to reuse the buffers of C, and {operand} is void: both must exist; without reuse this works")
+         "D is to reuse the buffers of C, and {operand} is void",
+         "both must exist",
+         "without reuse this works")
 GANTRY_X(reuse_stages, refused,
-         "D is to reuse the {first} buffers of C for {actual} stage{s} of its own: StagesD is at most StagesC; the "
-         "nearest StagesD that works is {nearest}")
+         "D is to reuse the {first} buffers of C for {actual} stage{s} of its own",
+         "StagesD is at most StagesC",
+         "the nearest StagesD that works is {nearest}")
 GANTRY_X(reuse_space, refused,
-         "D is to reuse the buffers of C, and elements of D have {actual} bits and those of C {first}: a tile of each "
-         "must take the same space; without reuse this works")
-GANTRY_X(
-    deadlock, refused,
-    "stores are delayed and D reuses the buffers of C, with StagesC = {actual} and StagesD = {first}: the load warp "
-    "would wait for a buffer that is released only after a store that waits for this load, so StagesC must be "
-    "greater than StagesD; the nearest StagesC that works is {nearest}")
+         "D is to reuse the buffers of C, and elements of D have {actual} bits and those of C {first}",
+         "a tile of each must take the same space",
+         "without reuse this works")
+GANTRY_X(deadlock, refused,
+         "stores are delayed and D reuses the buffers of C, with StagesC = {actual} and StagesD = {first}",
+         "the load warp would wait for a buffer that is released only after a store that waits for this load, so StagesC "
+         "must be greater than StagesD",
+         "the nearest StagesC that works is {nearest}")
 GANTRY_X(per_group_strides, refused,
-         "{operand} has strides for every group, and {schedule} takes one tensor; the nearest schedule that works is "
-         "{nearest schedule}")
+         "{operand} has strides for every group under {schedule}",
+         "a schedule that is not for pointer arrays takes one tensor",
+         "without '*' this works")
 GANTRY_X(per_group_im2col, refused,
-         "{operand} is the tensor of a convolution with strides for every group: pointer arrays hold matrices; without "
-         "'*' this works")
+         "{operand} is the tensor of a convolution with strides for every group",
+         "pointer arrays hold matrices",
+         "without '*' this works")
 GANTRY_X(im2col_needs_tma, refused,
-         "{operand} is the tensor of a convolution, and {schedule} writes matrices; the nearest schedule that works is "
-         "{nearest schedule}")
-GANTRY_X(
-    fusion_storage, refused,
-    "the fusion asks for {actual} byte{s} of shared memory aligned to {first}: sizes are not negative and alignments "
-    "are powers of two; the nearest alignment that works is {nearest}")
-GANTRY_X(tma_plan, refused, "{operand} cannot be copied by TMA: {tma}")
-GANTRY_X(
-    shared_memory, hopper,
-    "the epilogue takes {actual} bytes of shared memory: a block has at most {first}, which is room for {nearest} of "
-    "its buffers; fewer stages or a smaller epilogue tile fit")
+         "{operand} is the tensor of a convolution under {schedule}",
+         "an epilogue without shared memory writes matrices",
+         "the nearest schedule that works is {nearest schedule}")
+GANTRY_X(fusion_storage, refused,
+         "the fusion asks for {actual} byte{s} of shared memory aligned to {first}",
+         "sizes are not negative and alignments are powers of two",
+         "the nearest alignment that works is {nearest}")
+GANTRY_X(tma_plan, refused,
+         "{operand} cannot be copied by TMA",
+         "its subtile must be a box",
+         "{tma}")
+GANTRY_X(tma_box, refused,
+         "the epilogue tile has extent {actual} along {mode}, and a TMA box of {operand} holds all of it",
+         "a box has at most 256 elements along each dimension",
+         "the nearest value that works is {nearest}")
+
+GANTRY_X(shared_memory, hopper,
+         "the epilogue takes {actual} bytes of shared memory",
+         "a block has at most 232448",
+         "that is room for {nearest} of its buffers: fewer stages or a smaller epilogue tile fit")
+
+GANTRY_X(pointer_arrays, unsupported,
+         "the schedule is {schedule}",
+         "pointer arrays have no kernel yet: an epilogue has one tensor C and one tensor D",
+         "the nearest schedule that works is {nearest schedule}")
+GANTRY_X(packed_element, unsupported,
+         "{operand} has elements of {element}, {actual} bit{s}",
+         "an epilogue reads and writes elements of whole bytes",
+         "the nearest type that works is {nearest element}")
+GANTRY_X(compute_element, unsupported,
+         "values are computed in {element}",
+         "an epilogue computes in f32 or cf32, and in s32 where D is the accumulators themselves",
+         "the nearest type that works is {nearest element}")
+GANTRY_X(complex_operand, unsupported,
+         "{operand} has elements of {element}, and values are computed in a real type",
+         "a complex number has no real value",
+         "computed in {nearest element} this works")
+GANTRY_X(real_destination, unsupported,
+         "D has elements of {element}, and values are computed in a complex type",
+         "a complex number has no real value",
+         "the nearest type that works is {nearest element}")
+GANTRY_X(fragment_runs, unsupported,
+         "FragmentSize is {actual}",
+         "accumulators come in runs of 4, and a visit takes whole runs",
+         "the nearest value that works is {nearest}")
+GANTRY_X(shared_mma_rows, unsupported,
+         "the CTA tile has {actual} row{s} for {first} warpgroups",
+         "each warpgroup of a kernel has MMAs of its own, 64 rows or a multiple",
+         "the nearest value that works is {nearest}")
+GANTRY_X(mma_columns, unsupported,
+         "the CTA tile has {actual} column{s}",
+         "accumulators come in matrices of 8 columns",
+         "the nearest value that works is {nearest}")
+GANTRY_X(accumulators, unsupported,
+         "the CTA tile gives each of {first} threads {actual} accumulators",
+         "a thread holds at most 256",
+         "the nearest number of columns that works is {nearest}")
+GANTRY_X(no_smem_setting, unsupported,
+         "{setting} is set under {schedule}",
+         "an epilogue without shared memory has no buffers, and visits 4 values at a time",
+         "left at its default this works")
+
+GANTRY_X(source_without_element, refused,
+         "the expression uses C, and C is void",
+         "C has an element type",
+         "the nearest type that works is {nearest element}")
+GANTRY_X(d_not_given, refused,
+         "D has elements of {element}, and the expression gives no D",
+         "what exists is stored",
+         "with D void this works")
+GANTRY_X(d_not_stored, refused,
+         "the expression gives D, and D is void",
+         "D has an element type",
+         "the nearest type that works is {nearest element}")
+GANTRY_X(function_without_form, unsupported,
+         "values are computed in {element}, and the expression calls a function that has no such form",
+         "complex values have add, subtract, multiply, fma and neg, and integers no function at all",
+         "computed in f32 this works")
+GANTRY_X(tensor_without_smem, unsupported,
+         "the expression has an auxiliary tensor under {schedule}",
+         "an epilogue without shared memory has no auxiliary tensors but masks of one bit",
+         "the nearest schedule that works is {nearest schedule}")
+// clang-format on
 
 #undef GANTRY_X

@@ -16,6 +16,5 @@ GANTRY_X(fragment_size, "and epilogues of products visit all values of a subtile
 GANTRY_X(delay_tma_store, "and products decide themselves when a store is issued")
 GANTRY_X(deadlock, "and products are not for demonstrations of a deadlock")
 GANTRY_X(fusion, "and products work out the shared memory of their graph themselves")
-GANTRY_X(d_workspace, "and products always have buffers of D")
 
 #undef GANTRY_X

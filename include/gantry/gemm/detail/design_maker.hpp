@@ -88,7 +88,7 @@ class GemmDesignMaker {
     const GemmOptions& o = d_.options;
     GemmSharedMap& s = d_.shared;
     const int warpgroups = d_.roles.math_warpgroups, rows = d_.warpgroup_rows();
-    d_.part.tile = {rows, o.tile.n, o.tile.k};
+    d_.part.cta_tile = {rows, o.tile.n, o.tile.k};
     if (d_.store == GemmStore::overlapped) {
       d_.part.epi_tile = {kMmaRows, 64};
       s.epilogue_part = kSlabBuffers * rows * limits_.swizzle_bytes;
@@ -105,7 +105,8 @@ class GemmDesignMaker {
 
   GANTRY_HD constexpr void lay_out_collective() {
     const GemmOptions& o = d_.options;
-    CollectiveBuilder& part = d_.part;
+    CollectiveBuilder part;
+    part.tile = d_.part.cta_tile;
     part.schedule = EpilogueSchedule::tma_warp_specialized;
     part.epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n};
     part.c = o.c;
@@ -118,20 +119,15 @@ class GemmDesignMaker {
     part.stages_d = o.epilogue.stages_d;
     part.reuse_smem_c = o.epilogue.reuse;
     part.delay_tma_store = Choice::no;
-    const EpiloguePolicy policy = part.policy();
-    for (const EpilogueReason& r : policy.reasons) d_.reasons.add({.rule = GemmRule::epilogue, .epilogue = r});
+    d_.part = part.policy();
+    for (const EpilogueReason& r : d_.part.reasons) d_.reasons.add({.rule = GemmRule::epilogue, .epilogue = r});
     if (!d_.ok()) return;
-    const fusion::Rings rings{.loads = policy.stages_c, .stores = policy.store_stages()};
+    const fusion::Rings rings{.loads = d_.part.stages_c, .stores = d_.part.store_stages()};
     const fusion::Slots slots = make_slots(graph_, d_.subtiles(), rings);
-    StorageCursor at;
-    at.take(policy.storage.collective_bytes, policy.storage.alignment);
-    if (own_.any()) {
-      at.take(own_.shared_bytes, own_.shared_alignment);
-    } else if (slots.bytes > 0) {
-      at.take(slots.bytes, slots.alignment);
-    }
-    at.close();
-    d_.shared.epilogue_part = at.bytes;
+    const StorageNeed fusion =
+        own_.any() ? StorageNeed{own_.shared_bytes, own_.shared_alignment} : StorageNeed{slots.bytes, slots.alignment};
+    d_.part.storage = epilogue_storage(d_.part, fusion);
+    d_.shared.epilogue_part = d_.part.storage.tensor_bytes;
     d_.epilogue_loads = graph_.uses_source() || (own_.any() ? own_.loads : slots.load_bytes > 0);
   }
 
@@ -184,19 +180,19 @@ class GemmDesignMaker {
     d_.swizzle_b = operand_swizzle(o.b, o.major_b, o.tile.n);
     d_.a = boxed('A', operand_plan(tile_a(d_), o.cluster.n));
     d_.b = boxed('B', operand_plan(tile_b(d_), o.cluster.m));
-    const bool rows = !is_m_major(o.layout_d);
-    const TmaOp op = d_.store == GemmStore::reduce_add ? TmaOp::reduce_add : TmaOp::store;
-    d_.d = boxed('D', subtile_plan(o.d, rows, d_.part.epi_tile, op));
-    if (d_.store == GemmStore::collective && o.c != ElementType::void_) {
-      d_.c = boxed('C', subtile_plan(o.c, !is_m_major(o.layout_c), d_.part.epi_tile, TmaOp::load));
+    if (d_.store == GemmStore::collective) {
+      d_.c = d_.part.c.box;
+      d_.d = d_.part.d.box;
+      return;
     }
+    const TmaOp op = d_.store == GemmStore::reduce_add ? TmaOp::reduce_add : TmaOp::store;
+    d_.d = boxed('D', subtile_plan(o.d, !is_m_major(o.layout_d), d_.part.epi_tile, op));
   }
 
   GANTRY_HD constexpr TmaMatrixBox boxed(char operand, const TmaPlan& plan) {
     for (const TmaReason& r : plan.reasons) {
       if (verdict_of(r) == TmaVerdict::legal) continue;
-      d_.reasons.add(
-          {.rule = GemmRule::epilogue, .operand = operand, .epilogue = {.rule = EpilogueRule::tma_plan, .tma = r}});
+      d_.reasons.add({.rule = GemmRule::epilogue, .operand = operand, .epilogue = quoted(EpilogueSide::d, r)});
     }
     return compact(plan);
   }

@@ -1,0 +1,107 @@
+// What a graph and a policy ask of each other: whether C and D are there, whether functions have a form for the values,
+// whether auxiliary tensors have shared memory to travel through, and whether all of it fits.
+//
+// A policy that is ok(), a graph that fusion::check and fusion::check_elements accept, and no reason here: the
+// collective compiles. Explanations ask here; a compiler says the same in static assertions.
+//
+// Example:
+//     #include <gantry/epilogue/builder.hpp>
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     using namespace gantry;
+//     constexpr EpiloguePolicy policy = CollectiveBuilder{.tile = {128, 128, 64}, .d = ElementType::bf16}.policy();
+//     static_assert(graph_reasons(policy, fusion::graph("d = gelu(acc)")).ok());
+//     static_assert(graph_reasons(policy, fusion::graph("d = acc + c")).has(EpilogueRule::source_without_element));
+#pragma once
+
+#include <gantry/epilogue/detail/nearest.hpp>
+#include <gantry/epilogue/fusion/function.hpp>
+#include <gantry/epilogue/fusion/slots.hpp>
+#include <gantry/epilogue/storage.hpp>
+
+namespace gantry {
+
+// What the fusion of a graph keeps in shared memory under a policy.
+GANTRY_HD constexpr StorageNeed storage_need(const EpiloguePolicy& p, const fusion::Graph& graph) {
+  const fusion::Rings rings{.loads = p.stages_c, .stores = p.store_stages()};
+  const fusion::Slots slots = make_slots(graph, p.cut(), rings, element_bits(p.element_compute) / 8);
+  return {slots.bytes, slots.alignment};
+}
+
+namespace detail {
+
+// Whether every function of a graph has a form for these values. A user's function takes float.
+constexpr bool has_forms(const fusion::Graph& graph, ElementType compute) {
+  if (compute == ElementType::f32) return true;
+  for (int i = 0; i < graph.node_count; ++i) {
+    const fusion::Node& node = graph.nodes[i];
+    if (compute == ElementType::s32 && node.kind != fusion::NodeKind::accumulator) return false;
+    if (node.kind != fusion::NodeKind::compute) continue;
+    if (node.function == fusion::Function::user || node.function == fusion::Function::round) return false;
+    if (!fusion::info(node.function).is_complex) return false;
+  }
+  return true;
+}
+
+// Subtiles of auxiliary tensors have rows of whole 16 bytes and boxes that TMA takes, as those of C and D.
+constexpr void check_auxiliary(const EpiloguePolicy& p, const fusion::Argument& a, EpilogueReasons& out) {
+  const int extent = a.row_major ? p.epi_tile.n : p.epi_tile.m;
+  const int other = a.row_major ? p.epi_tile.m : p.epi_tile.n;
+  const TileMode mode = a.row_major ? TileMode::n : TileMode::m, across = a.row_major ? TileMode::m : TileMode::n;
+  const int chunk = elements_per_chunk(element_bits(a.element));
+  if (extent % chunk != 0) {
+    out.add({.rule = EpilogueRule::smem_row,
+             .operand = EpilogueSide::auxiliary,
+             .mode = mode,
+             .element = a.element,
+             .actual = extent,
+             .nearest = nearest_multiple(extent, chunk),
+             .first = chunk});
+  }
+  if (other > 256) {
+    out.add({.rule = EpilogueRule::tma_box,
+             .operand = EpilogueSide::auxiliary,
+             .mode = across,
+             .actual = other,
+             .nearest = 256});
+  }
+}
+
+}  // namespace detail
+
+// Requires a policy that is ok() and a graph that is well formed (fusion/check.hpp).
+constexpr EpilogueReasons graph_reasons(const EpiloguePolicy& p, const fusion::Graph& graph) {
+  EpilogueReasons out;
+  const auto nearest = static_cast<std::int64_t>(p.element_compute);
+  if (graph.uses_source() && !p.c.exists()) {
+    out.add({.rule = EpilogueRule::source_without_element, .operand = EpilogueSide::c, .nearest = nearest});
+  }
+  if (graph.d >= 0 && !p.d.exists()) {
+    out.add({.rule = EpilogueRule::d_not_stored, .operand = EpilogueSide::d, .nearest = nearest});
+  }
+  if (graph.d < 0 && p.d.exists()) {
+    out.add({.rule = EpilogueRule::d_not_given, .operand = EpilogueSide::d, .element = p.d.element});
+  }
+  if (!detail::has_forms(graph, p.element_compute)) {
+    out.add({.rule = EpilogueRule::function_without_form, .element = p.element_compute});
+  }
+  if (!p.uses_tma() && fusion::has_staged(graph)) {
+    out.add({.rule = EpilogueRule::tensor_without_smem,
+             .schedule = p.schedule,
+             .nearest = static_cast<std::int64_t>(EpilogueSchedule::tma_warp_specialized)});
+  }
+  for (int i = 0; p.uses_tma() && i < graph.argument_count; ++i) {
+    if (fusion::is_staged(graph.arguments[i])) detail::check_auxiliary(p, graph.arguments[i], out);
+  }
+  if (!out.empty()) return out;
+  const EpilogueStorage storage = epilogue_storage(p, storage_need(p, graph));
+  if (storage.bytes > kSm90.shared_bytes_per_block) {
+    const int buffers = p.c.stages + p.d.stages;
+    const int each = buffers > 0 ? storage.bytes / buffers : 0;
+    out.add({.rule = EpilogueRule::shared_memory,
+             .actual = storage.bytes,
+             .nearest = each > 0 ? kSm90.shared_bytes_per_block / each : 0});
+  }
+  return out;
+}
+
+}  // namespace gantry
