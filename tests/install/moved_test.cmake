@@ -24,7 +24,7 @@ file(REMOVE_RECURSE "${work}/source" "${work}/source-build")
 file(RENAME "${work}/first" "${work}/prefix")
 
 file(GLOB_RECURSE installed "${work}/prefix/*")
-foreach(wanted LICENSE README.md docs/command-line.md gantry.pc gantry-runtime.pc gantryConfig.cmake)
+foreach(wanted LICENSE README.md docs/reference/command-line.md gantry.pc gantry-runtime.pc gantryConfig.cmake)
   if(NOT installed MATCHES "/${wanted}")
     message(FATAL_ERROR "${wanted} is not installed")
   endif()

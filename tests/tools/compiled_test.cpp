@@ -61,10 +61,10 @@ TEST(Compiled, CandidatesLeaveNothingOpenThatTheModelAsksFor) {
   texts.tile = "128x128";
   texts.cluster = "2x1";
   texts.schedule = "cooperative";
-  const std::vector<GemmOptions> candidates = candidates_for(read_product(texts));
+  const std::vector<GemmDesign> candidates = candidates_for(read_product(texts));
   ASSERT_EQ(candidates.size(), 1U);
-  EXPECT_EQ(candidates[0].tile, (GemmTile{128, 128, 64}));
-  EXPECT_EQ(candidates[0].warpgroups, 2);
+  EXPECT_EQ(candidates[0].options.tile, (GemmTile{128, 128, 64}));
+  EXPECT_EQ(candidates[0].options.warpgroups, 2);
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ inline EpilogueExplanation explain(const CollectiveBuilder& asked) {
   return out;
 }
 
-// With what is fused: ok() if and only if the collective of this policy and this graph compiles.
+// With what is fused: not ok() where the collective of this policy and this graph is known not to compile.
 inline EpilogueExplanation explain(const CollectiveBuilder& asked, const fusion::Graph& graph) {
   EpilogueExplanation out = explain(asked);
   const bool complex = info(asked.compute).kind == ElementKind::complex;

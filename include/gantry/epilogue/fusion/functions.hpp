@@ -7,7 +7,7 @@
 // Example at namespace scope:
 //     struct Softsign {
 //       static constexpr const char* name = "softsign";
-//       GANTRY_INLINE static float call(float x) { return x / (1.0f + arch::fabsf(x)); }
+//       GANTRY_INLINE static float call(float x) { return x / (1.0f + gantry::arch::fabsf(x)); }
 //     };
 //     inline float example(float x) {
 //       using namespace gantry::fusion;

@@ -1,7 +1,7 @@
 // From a request to a design, decision by decision; those that need a refused one are left out.
 #pragma once
 
-#include <gantry/gemm/design.hpp>
+#include <gantry/gemm/design_types.hpp>
 
 namespace gantry::detail {
 
