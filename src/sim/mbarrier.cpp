@@ -110,19 +110,12 @@ bool complete(const Mbarrier& barrier, const Wait& wait, std::uint32_t parity) {
   return wait.by_parity ? (barrier.phase & 1) != parity : (barrier.phase & kPhaseMask) != phase_in(wait.state);
 }
 
-// A token is good for the barrier that gave it, in the phase that gave it and the one after.
+// A token is good for the barrier that gave it.
 void check_token(const Mbarrier& barrier, const Wait& wait, SiteId site) {
-  if (wait.by_parity) return;
-  const std::string who = grid().checker().describe(self().view.self);
-  if (place_in(wait.state) != place_of(barrier)) {
-    complain("mbarrier-token", site,
-             who + " waited on " + barrier_name(wait.barrier) + " with a token of another barrier" +
-                 (place_in(wait.state) == 0 ? ", or with none." : "."));
-  } else if (const std::uint64_t age = (barrier.phase - phase_in(wait.state)) & kPhaseMask; age > 1) {
-    complain("mbarrier-token", site,
-             who + " waited on " + barrier_name(wait.barrier) + " with a token that is " + std::to_string(age) +
-                 " phases old; a token is good for its own phase and the next.");
-  }
+  if (wait.by_parity || place_in(wait.state) == place_of(barrier)) return;
+  complain("mbarrier-token", site,
+           grid().checker().describe(self().view.self) + " waited on " + barrier_name(wait.barrier) +
+               " with a token of another barrier" + (place_in(wait.state) == 0 ? ", or with none." : "."));
 }
 
 // Whether ordinary writes over the barrier are reported.
