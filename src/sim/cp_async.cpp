@@ -6,6 +6,7 @@
 #include <gantry/arch/detail/machine_cp_async.hpp>
 
 #include "grid.hpp"
+#include "issue.hpp"
 #include "memory.hpp"
 
 namespace gantry::sim {
@@ -35,7 +36,7 @@ class CpAsyncAgent final : public Agent {
   }
   bool step(Random&) override {
     auto* to = static_cast<std::byte*>(grid().launches().data(copy_.destination));
-    if (copy_.source_bytes > 0) std::memcpy(to, grid().launches().data(copy_.source), copy_.source_bytes);
+    if (copy_.source_bytes > 0) std::memcpy(to, copy_.source, copy_.source_bytes);
     std::memset(to + copy_.source_bytes, 0, copy_.bytes - copy_.source_bytes);
     ThreadCopies& copies = *thread_.copies;
     copies.done[number_ - copies.finished - 1] = true;
@@ -66,12 +67,20 @@ void check(const Thread& thread, const CpAsync& copy, SiteId site) {
                     .views = &view,
                     .view_count = 1};
   Cta& cta = *thread.cta;
-  const auto address = static_cast<std::uint32_t>(static_cast<std::byte*>(copy.destination) - cta.window);
+  const auto address = static_cast<std::uint32_t>(static_cast<std::byte*>(copy.destination) - cta.visible);
   checker.shared(cta, address, copy.bytes, accessor);
   accessor.record.write = false;
   if (copy.source_bytes > 0) {
     checker.global(reinterpret_cast<std::uint64_t>(copy.source), copy.source_bytes, accessor);
   }
+}
+
+// The whole size decides on the alignment, and the bytes that are taken on the extent. Requires: there are some.
+bool source_legal(const CpAsync& copy, SiteId site) {
+  if (!copy.source) fault("illegal-address", site, "A cp.async was given a null address.");
+  if (!aligned_access(copy.source, copy.bytes, site) || !legal(copy.source, 1, Space::global, site)) return false;
+  grid().global_memory().check_extent(reinterpret_cast<std::uint64_t>(copy.source), copy.source_bytes, site);
+  return true;
 }
 
 // Blocks until the copies up to `last` are written, and lets the thread know.
@@ -99,7 +108,7 @@ void cp_async(const CpAsync& copy, Site site) {
     return;
   }
   if (!legal(copy.destination, copy.bytes, Space::shared, call.site)) return;
-  if (copy.source_bytes > 0 && !legal(copy.source, copy.bytes, Space::global, call.site)) return;
+  if (copy.source_bytes > 0 && !source_legal(copy, call.site)) return;
   Thread& thread = self();
   ThreadCopies& copies = copies_of(thread);
   ++copies.issued;

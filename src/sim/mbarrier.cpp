@@ -60,7 +60,7 @@ void tell(Mbarrier& barrier, Thread& thread, Semantics semantics, Scope scope) {
 
 void complain_over_arrival(const Mbarrier& barrier, const std::string& who, SiteId site) {
   complain("mbarrier-over-arrival", site,
-           who + " arrived on " + barrier_name(barrier.cta->window + barrier.offset) +
+           who + " arrived on " + barrier_name(barrier.cta->visible + barrier.offset) +
                ", which was not waiting for any more arrivals: it was initialised for " +
                std::to_string(barrier.expected) + " in each phase.");
 }

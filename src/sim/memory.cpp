@@ -13,12 +13,15 @@ bool synchronises(Semantics semantics) { return semantics != Semantics::weak; }
 
 }  // namespace
 
+bool aligned_access(const void* pointer, std::uint32_t bytes, SiteId site) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % std::min(bytes, 16u) == 0) return true;
+  complain("misaligned-access", site, "An access of " + std::to_string(bytes) + " bytes is not aligned to its size.");
+  return false;
+}
+
 bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
+  if (!aligned_access(pointer, bytes, site)) return false;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (address % std::min(bytes, 16u) != 0) {
-    complain("misaligned-access", site, "An access of " + std::to_string(bytes) + " bytes is not aligned to its size.");
-    return false;
-  }
   Cta* cta = grid().shared_owner(pointer);
   if (space == Space::global) {
     if (cta) {

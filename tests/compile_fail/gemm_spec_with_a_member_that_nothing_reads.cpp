@@ -1,5 +1,5 @@
 // A misspelt member of a specification would be ignored.
-// EXPECT: the specification has a member `option`, which nothing reads; did you mean `options`?
+// EXPECT: the specification has a member option, which nothing reads; did you mean options?
 #include <gantry/gemm/types.hpp>
 
 struct Layer {

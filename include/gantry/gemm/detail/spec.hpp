@@ -97,11 +97,11 @@ template <class Spec>
 struct SpecCheck {
   static_assert(
       __is_class(Spec),
-      "gantry: a specification is a class with members such as `options` and `graph`; `struct Product {};` works");
+      "gantry: a specification is a class with members such as options and graph; struct Product {}; works");
 #define GANTRY_X(wrong, right)    \
   static_assert(                  \
       !requires { Spec::wrong; }, \
-      "gantry: the specification has a member `" #wrong "`, which nothing reads; did you mean `" #right "`?");
+      "gantry: the specification has a member " #wrong ", which nothing reads; did you mean " #right "?");
   GANTRY_X(option, options)
   GANTRY_X(Options, options)
   GANTRY_X(opts, options)
@@ -116,7 +116,7 @@ struct SpecCheck {
 #define GANTRY_X(wrong, right)             \
   static_assert(                           \
       !requires { typename Spec::wrong; }, \
-      "gantry: the specification has a type `" #wrong "`, which nothing reads; did you mean `" #right "`?");
+      "gantry: the specification has a type " #wrong ", which nothing reads; did you mean " #right "?");
   GANTRY_X(Function, Functions)
   GANTRY_X(functions, Functions)
   GANTRY_X(UserFunctions, Functions)
