@@ -133,23 +133,26 @@ void expect_exact_product(TmaSwizzle swizzle, bool a_in_registers = false) {
     const WgmmaMatrix matrix{.stride_bytes = static_cast<std::uint32_t>(8 * span), .swizzle_bytes = span};
     const std::uint64_t da = wgmma_descriptor(s.a, matrix), db = wgmma_descriptor(s.b, matrix);
     Accumulator<Op> acc;
-    wgmma_fence();
-    for (int step = 0; step < span / 32; ++step) {
-      const auto bytes = static_cast<std::uint32_t>(32 * step);
-      if (!a_in_registers) {
-        wgmma_mma_async<Op>(acc, wgmma_advance(da, bytes), wgmma_advance(db, bytes), step > 0);
-        continue;
-      }
-      // Register r holds row 16 w + l / 4 + 8 (r % 2) and consecutive elements of half r / 2 of this step's depth.
-      const std::uint32_t lane = lane_rank(), warp = thread_rank() / 32;
-      std::uint32_t registers[4];
+    // Register r holds row 16 w + l / 4 + 8 (r % 2) and consecutive elements of half r / 2 of a step's depth. All are
+    // filled before the fence, and keep their values until the wait.
+    std::uint32_t registers[4][4] = {};
+    const std::uint32_t lane = lane_rank(), warp = thread_rank() / 32;
+    for (std::uint32_t step = 0; a_in_registers && step < static_cast<std::uint32_t>(span) / 32; ++step) {
       for (std::uint32_t r = 0; r < 4; ++r) {
         const std::uint32_t row = 16 * warp + lane / 4 + 8 * (r % 2);
-        const std::uint32_t first = bytes + 16 * (r / 2) + 4 * (lane % 4);
-        std::memcpy(&registers[r],
+        const std::uint32_t first = 32 * step + 16 * (r / 2) + 4 * (lane % 4);
+        std::memcpy(&registers[step][r],
                     reinterpret_cast<const std::byte*>(a.data()) + row * static_cast<std::uint32_t>(span) + first, 4);
       }
-      wgmma_mma_async<Op>(acc, registers, wgmma_advance(db, bytes), step > 0);
+    }
+    wgmma_fence();
+    for (int step = 0; step < span / 32; ++step) {
+      const std::uint64_t b_step = wgmma_advance(db, static_cast<std::uint32_t>(32 * step));
+      if (a_in_registers) {
+        wgmma_mma_async<Op>(acc, registers[step], b_step, step > 0);
+      } else {
+        wgmma_mma_async<Op>(acc, wgmma_advance(da, static_cast<std::uint32_t>(32 * step)), b_step, step > 0);
+      }
     }
     wgmma_commit_group();
     wgmma_wait_group(n32<0>);
