@@ -227,4 +227,24 @@ GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, const std::uint32_t (&a)[
 #endif
 }
 
+// The same, with A's registers as a value that was gathered for the call. Whoever holds the registers themselves keeps
+// them until the wait; the simulated machine cannot see that.
+struct WgmmaFragment {
+  std::uint32_t words[4];
+};
+template <class Op>
+GANTRY_INLINE void wgmma_mma_async(Accumulator<Op>& d, const WgmmaFragment& a, std::uint64_t b, bool accumulate,
+                                   [[maybe_unused]] Site site = Site::here()) {
+  static_assert(detail::kMajorsLegal<Op> && !detail::kTransA<Op>,
+                "A in registers is K-major, and only 16-bit operands may be MN-major");
+#if GANTRY_ON_DEVICE
+  detail::wgmma_issue<Op>(d.registers(), a.words, b, static_cast<int>(accumulate));
+#else
+  sim::Wgmma call = detail::wgmma_call(d, b, accumulate);
+  call.a_in_registers = true;
+  for (int i = 0; i < 4; ++i) call.a_registers[i] = a.words[i];
+  sim::wgmma(call, site);
+#endif
+}
+
 }  // namespace gantry::arch

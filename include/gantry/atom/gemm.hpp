@@ -60,9 +60,9 @@ GANTRY_INLINE void issue_product(const A& a, const B& b, Acc& acc, bool accumula
   if constexpr (kIsDescriptor<A>) {
     arch::wgmma_mma_async<Op>(block, a(Constant<at_a>{}), descriptor_b, accumulate, site);
   } else {
-    std::uint32_t words[4];
-    read_registers<Consecutive<at_a>>(words, a);
-    arch::wgmma_mma_async<Op>(block, words, descriptor_b, accumulate, site);
+    arch::WgmmaFragment fragment;
+    read_registers<Consecutive<at_a>>(fragment.words, a);
+    arch::wgmma_mma_async<Op>(block, fragment, descriptor_b, accumulate, site);
   }
 }
 
