@@ -198,12 +198,12 @@ void barrier_arrive(const BarrierUse& use, Site site) {
 
 BarrierVotes barrier_reduce(const BarrierUse& use, bool value, Site site) {
   const Call call = enter_call(site, Operation::barrier_sync);
-  if (call.dropped()) return {.count = value ? 1u : 0u, .any = value, .all = value};
   if (use.id < self().cta->barriers.size()) {
     BarrierVotes& votes = self().cta->barriers[use.id].votes;
     votes.count += value ? 1 : 0;
     votes.any = votes.any || value;
     votes.all = votes.all && value;
+    if (call.dropped()) return votes;  // without the barrier a thread has the votes that have come so far
   }
   const NamedBarrier* barrier = join_and_wait(use, call.site);
   return barrier ? barrier->result : BarrierVotes{};

@@ -603,6 +603,8 @@ TEST(Sentences, AnOperationIsNotCalledAThread) {
 }
 
 TEST(Sentences, NobodyIsAdvisedToWaitOnABarrierOfAnotherCta) {
+  reset();
+  encode_slot();
   const Report report =
       test::simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = kShared}, [](SharedMemory shared) {
         Storage& s = shared.as<Storage>();

@@ -46,8 +46,8 @@ class Usage(Cli):
         ):
             said = self.refused(*arguments, status=2)
             self.assertFalse(any(ord(c) < 32 and c != "\n" or 127 <= ord(c) < 160 for c in said), (arguments, said))
-        said = self.refused("bench", "gemm", "--from", "/no/\x1b[31m")
-        self.assertIn("the record /no/?[31m could not be read", said)
+        said = self.refused("bench", "gemm", "--from", "/no/\x1b[31m", status=2)
+        self.assertIn("has the control character 0x1b at column 5", said)
 
     def test_what_is_no_number_is_quoted_and_the_help_is_that_of_the_command(self):
         said = self.refused("gemm", "--m", "many", "--n", "64", "--k", "64", status=2)
