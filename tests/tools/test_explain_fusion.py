@@ -75,10 +75,10 @@ class ExplainFusion(Cli):
 
     def test_lists_the_functions_with_their_errors(self):
         said = self.text("explain", "fusion", "--functions")
-        rows = {line.split("(")[0].strip(): line for line in said.splitlines()}
-        self.assertRegex(rows["relu"], r"relu\(x\) +max\(x, 0\) +exact$")
-        self.assertRegex(rows["tanh"], r" 2\^-11$")
-        self.assertRegex(rows["gelu"], r" 1\.5 · 2\^-20, x ± 2\^-23 \|x\|$")
+        flat = " ".join(said.split())  # rows that are wider than the output are broken
+        self.assertIn(" relu(x) max(x, 0) exact ", flat)
+        self.assertRegex(flat, r" tanh\(x\) [^()]*\(?[^()]*\)? ?2\^-11 ")
+        self.assertIn(" gelu(x) x · Φ(x) = x / 2 · (1 + erf(x / √2)) 1.5 · 2^-20, x ± 2^-23 |x| ", flat)
 
     def test_the_table_of_functions_in_the_documentation_is_the_one_that_it_prints(self):
         page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "fusion.md").read_text(encoding="utf-8")

@@ -203,7 +203,7 @@ void print_functions() {
     }
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
-  fmt::print("{}", out);  // a table is not broken
+  print(out);
 }
 
 // The table of docs/reference/fusion.md.
