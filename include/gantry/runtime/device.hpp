@@ -2,7 +2,8 @@
 // where there is neither a GPU nor CUDA.
 //
 // Memory, copies, streams and events belong to the device's primary context, which kernels compiled by nvcc use too.
-// Device 0, or the one that CUDA_VISIBLE_DEVICES puts first.
+// GPUs are numbered as CUDA_VISIBLE_DEVICES orders them. Calls make the device's context the current one of their
+// thread, and put back what was current before: threads and libraries that use another GPU are not disturbed.
 //
 // Example:
 //     using namespace gantry::runtime;
@@ -47,7 +48,7 @@ inline Architecture architecture_of(const DeviceFacts& facts) {
 
 class Device {
  public:
-  static Device open();
+  static Device open(int index = 0);
 
   explicit operator bool() const { return state_ != nullptr && problem_.empty(); }
   // Why there is none.
