@@ -11,6 +11,9 @@
 //     #if defined(__CUDACC__)
 //     inline const void* entry() { return reinterpret_cast<const void*>(gantry::detail::kernel_entry<Nothing>); }
 //     #endif
+//
+// A source that is compiled to a cubin names its kernels so that a loader finds them:
+//   GANTRY_EXPORT_KERNEL(my_kernel, Nothing)
 #pragma once
 
 #include <gantry/arch/kernel.hpp>
@@ -27,5 +30,13 @@ __global__ void __launch_bounds__(Kernel::kThreads, 1)
 }
 
 }  // namespace gantry::detail
+
+// At namespace scope: a `__global__` function with the name of C.
+#define GANTRY_EXPORT_KERNEL(name, ...)                                                     \
+  extern "C" __global__ void __launch_bounds__((__VA_ARGS__::kThreads), 1)                  \
+      name(const __grid_constant__ typename __VA_ARGS__::Params params) {                   \
+    extern __shared__ __align__(1024) unsigned char gantry_shared_memory[];                 \
+    __VA_ARGS__::run(params, ::gantry::SharedMemory(gantry_shared_memory));                 \
+  }
 
 #endif

@@ -73,6 +73,7 @@ struct FillWords {
     std::uint32_t* words = nullptr;
     std::int64_t count = 0, rows = 1, stride = 0;
     std::uint32_t value = 0;
+    int argument = -1;  // of the graph, whose memory this is; -1: workspace
   };
   struct Params {
     Fill fills[fusion::kMaxArguments + 1] = {};

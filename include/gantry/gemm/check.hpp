@@ -263,12 +263,13 @@ GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::R
     const std::int64_t lines = tensor ? (rows ? shape.m : shape.n) : 1;
     out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, shape.l},
                    fusion::is_output(a.kind),
-                   tensor});
+                   tensor,
+                   GemmOperandIndex::kArguments + i});
   }
 }
 
-// What is written and lies in something else. Requires arguments that are otherwise right.
-GANTRY_COLD inline void check_memory(const GemmDesign& design, const GemmInputs& args, std::vector<std::string>& out) {
+// What a GEMM reads and writes, of the operands that are used. Requires arguments that are otherwise right.
+GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
   const GemmProblem p = problem_of(design, args);
@@ -279,7 +280,8 @@ GANTRY_COLD inline void check_memory(const GemmDesign& design, const GemmInputs&
     const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : e.n;
     uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride, e.batch},
                     is_d,
-                    !is_a && !is_b});
+                    !is_a && !is_b,
+                    name[0] - 'A'});
   };
   if (e.k > 0) {
     add("A", p.a, o.a, o.major_a == Major::K);
@@ -294,7 +296,7 @@ GANTRY_COLD inline void check_memory(const GemmDesign& design, const GemmInputs&
   }
   add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
   add_operands(args.fusion.graph(), values, {e.m, e.n, e.batch}, uses);
-  check_sharing(uses, out);
+  return uses;
 }
 
 GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, std::vector<std::string>& out) {
@@ -327,7 +329,7 @@ GANTRY_COLD inline std::vector<std::string> can_implement(const GemmDesign& desi
   } else {
     check_result(design, args, out);
   }
-  if (out.empty()) check_memory(design, args, out);
+  if (out.empty()) check_sharing(memory_uses(design, args), out);
   return out;
 }
 

@@ -131,7 +131,8 @@ inline FillWords::Params fills_of(const GraphEpilogue& e, const EpilogueProblem&
                                                               : 1,
                 .rows = v.batch_stride != 0 ? problem.l : 1,
                 .stride = v.batch_stride,
-                .value = bit_cast<std::uint32_t>(identity)});
+                .value = bit_cast<std::uint32_t>(identity),
+                .argument = i});
   }
   return params;
 }

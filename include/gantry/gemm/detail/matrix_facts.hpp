@@ -47,6 +47,12 @@ struct MatrixFacts {
   }
 
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data); }
+  // Bytes from the first element to the end of the last one.
+  std::int64_t span() const {
+    return bytes(bounded(stride) * (lines > 1 ? lines - 1 : 0) + contiguous +
+                 bounded(batch_stride) * (batches > 1 ? batches - 1 : 0)) +
+           1;
+  }
   // Whether one of its elements is there. Of batches that lie in each other's gaps the first is looked at.
   GANTRY_COLD bool holds(std::uintptr_t address) const {
     if (address < begin()) return false;
@@ -73,10 +79,16 @@ struct MatrixFacts {
   }
 };
 
+// Operands by number: A, B, C, D, then the arguments of the graph.
+struct GemmOperandIndex {
+  static constexpr int kA = 0, kB = 1, kC = 2, kD = 3, kArguments = 4;
+};
+
 struct MemoryUse {
   MatrixFacts tensor;
   bool written;
   bool by_tile;  // every element in the tile that it belongs to
+  int operand;   // as GemmOperandIndex counts
 };
 
 // A sentence for every two that lie in each other and must not.

@@ -1,0 +1,192 @@
+#include "planned_gemm.hpp"
+
+#include <cstring>
+
+namespace gantry::runtime {
+
+namespace {
+
+using Index = detail::GemmOperandIndex;
+
+// Stands for the workspace in the parameters of a plan. Nothing is there.
+constexpr std::uintptr_t kWorkspaceBase = std::uintptr_t{1} << 20;
+
+void* base() { return reinterpret_cast<void*>(kWorkspaceBase); }  // NOLINT(performance-no-int-to-ptr)
+
+// A pointer that a plan wrote against the base, into a workspace.
+template <class T>
+T* relocated(T* pointer, void* workspace) {
+  const auto offset = reinterpret_cast<std::uintptr_t>(pointer) - kWorkspaceBase;
+  return reinterpret_cast<T*>(static_cast<unsigned char*>(workspace) + offset);
+}
+
+GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
+  return {call.extents(), call.a, call.b, call.c, call.d, fusion, call.dependent};
+}
+
+}  // namespace
+
+ParameterBlock::ParameterBlock(std::size_t bytes) : data_(in_place_) {
+  if (bytes <= kInPlace) return;
+  constexpr std::size_t kAlignment = 128;
+  larger_ = std::make_unique<unsigned char[]>(bytes + kAlignment);
+  const auto address = reinterpret_cast<std::uintptr_t>(larger_.get());
+  data_ = larger_.get() + (kAlignment - address % kAlignment) % kAlignment;
+}
+
+bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresses& out) {
+  out.at[Index::kA] = const_cast<void*>(call.a.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast): inputs stay so
+  out.at[Index::kB] = const_cast<void*>(call.b.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  out.at[Index::kC] = const_cast<void*>(call.c.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  out.at[Index::kD] = call.d.data;
+  for (int i = 0; i < graph.argument_count; ++i) out.values[i] = graph.arguments[i].value;
+  for (int given = 0; given < call.arguments.count(); ++given) {
+    const GemmCallArgument& from = call.arguments[given];
+    int i = 0;
+    while (i < graph.argument_count && (from.name == nullptr || std::strcmp(from.name, graph.arguments[i].name.text) != 0)) ++i;
+    if (i == graph.argument_count) return false;
+    out.at[Index::kArguments + i] = from.data;
+    if (from.is_number) out.values[i] = from.value;
+  }
+  return true;
+}
+
+Expected<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
+                                        const PlanningMachine& machine) {
+  if (call.arguments.given() > fusion::kMaxArguments) {
+    return failure(StatusCode::invalid_argument,
+                   std::to_string(call.arguments.given()) + " arguments of the epilogue were given: a graph has " +
+                       std::to_string(fusion::kMaxArguments) + " at most");
+  }
+  const fusion::FusionArguments fusion = arguments_of(call, graph);
+  const GemmInputs inputs = inputs_of(call, fusion);
+  if (const auto reasons = detail::can_implement(design, inputs, 0); !reasons.empty()) {
+    Status refused;
+    for (const auto& reason : reasons) refused.add(StatusCode::invalid_argument, reason);
+    return tl::unexpected<Status>(std::move(refused));
+  }
+  PlannedGemm out;
+  out.move_ = machine.move;
+  const EpilogueProblem extents = detail::epilogue_problem_of(inputs.extents);
+  if (design.store == GemmStore::collective) {
+    out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, base());
+  }
+  if (inputs.extents.nothing_to_do()) {
+    out.nothing_to_do_ = true;
+    return out;
+  }
+  out.launch_ = plan_gemm(design, inputs, {.clusters = machine.resident_clusters, .may_split = true}, machine.arch);
+  out.parameters_.resize((static_cast<std::size_t>(design.params.bytes) + sizeof(Chunk) - 1) / sizeof(Chunk));
+  auto* const bytes = reinterpret_cast<unsigned char*>(out.parameters_.data());
+  // Deterministic reductions clear their counters at each run; those lie behind the partial sums.
+  void* const reductions = static_cast<unsigned char*>(base()) + out.launch_.needs.reductions_at();
+  if (design.store == GemmStore::collective) {
+    out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, reductions);
+  }
+  std::string problem;
+  write_parameters(
+      design, inputs, out.launch_, base(),
+      [&](const TmaDescriptorParams& params) { return machine.encode(params, problem); }, bytes);
+  if (!problem.empty()) return failure(StatusCode::device_failed, problem);
+  out.note_places(design, graph, inputs);
+  GemmAddresses addresses;
+  addresses_of(call, graph, addresses);
+  out.note_memory(design, inputs, addresses);
+  return out;
+}
+
+void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {
+  const GemmParameterMap& at = design.params;
+  if (inputs.extents.k > 0) {
+    maps_.push_back({at.a, Index::kA});
+    maps_.push_back({at.b, Index::kB});
+  }
+  const bool collective = design.store == GemmStore::collective;
+  if (collective && design.c.exists() && inputs.c.data != nullptr) maps_.push_back({at.c, Index::kC});
+  maps_.push_back({at.d, Index::kD});
+  if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
+  if (!collective || at.operands == 0) return;
+  int map = at.aux;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const int offset = at.operands + i * static_cast<int>(sizeof(fusion::Operand));
+    fusion::Operand operand;
+    std::memcpy(&operand, reinterpret_cast<const unsigned char*>(parameters_.data()) + offset, sizeof operand);
+    operands_.push_back({offset, i});
+    if (operand.partials != nullptr) {
+      workspace_.push_back(offset + static_cast<int>(offsetof(fusion::Operand, partials)));
+      workspace_.push_back(offset + static_cast<int>(offsetof(fusion::Operand, arrived)));
+    }
+    if (!fusion::is_staged(graph.arguments[i])) continue;
+    if (operand.pointer != nullptr) maps_.push_back({map, Index::kArguments + i});
+    map += static_cast<int>(sizeof(TmaDescriptor));
+  }
+}
+
+std::ptrdiff_t PlannedGemm::apart(const GemmAddresses& addresses, int x, int y) const {
+  return static_cast<const char*>(addresses.at[y]) - static_cast<const char*>(addresses.at[x]);
+}
+
+void PlannedGemm::note_memory(const GemmDesign& design, const GemmInputs& inputs, const GemmAddresses& addresses) {
+  for (const detail::MemoryUse& use : detail::memory_uses(design, inputs)) {
+    spans_.push_back({use.operand, use.written, use.tensor.span()});
+  }
+  for (const Span& x : spans_) {
+    for (const Span& y : spans_) {
+      if (&x == &y || !x.written) continue;
+      const std::ptrdiff_t to_y = apart(addresses, x.operand, y.operand);
+      if (to_y < x.bytes && -to_y < y.bytes) overlaps_.push_back({x.operand, y.operand, to_y});
+    }
+  }
+}
+
+bool PlannedGemm::holds_for(const GemmAddresses& addresses) const {
+  for (const Span& x : spans_) {
+    if (!x.written) continue;
+    for (const Span& y : spans_) {
+      if (&x == &y) continue;
+      const std::ptrdiff_t to_y = apart(addresses, x.operand, y.operand);
+      if (to_y >= x.bytes || -to_y >= y.bytes) continue;
+      bool known = false;
+      for (const Overlap& o : overlaps_) {
+        known = known || (o.written == x.operand && o.other == y.operand && o.apart == to_y);
+      }
+      if (!known) return false;
+    }
+  }
+  return true;
+}
+
+bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigned char* parameters) const {
+  std::memcpy(parameters, parameters_.data(), parameter_bytes());
+  for (const int offset : workspace_) {
+    unsigned char* pointer = nullptr;
+    std::memcpy(&pointer, parameters + offset, sizeof pointer);
+    pointer = relocated(pointer, workspace);
+    std::memcpy(parameters + offset, &pointer, sizeof pointer);
+  }
+  for (const Place& place : operands_) {
+    std::memcpy(parameters + place.offset + offsetof(fusion::Operand, pointer),
+                &addresses.at[Index::kArguments + place.operand], sizeof(void*));
+    std::memcpy(parameters + place.offset + offsetof(fusion::Operand, value), &addresses.values[place.operand],
+                sizeof(float));
+  }
+  bool moved = true;
+  for (const Place& place : maps_) {
+    auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
+    moved = move_(map, addresses.at[place.operand]) && moved;
+  }
+  return moved;
+}
+
+FillWords::Params PlannedGemm::fills(const GemmAddresses& addresses, void* workspace) const {
+  FillWords::Params out = fills_;
+  for (int i = 0; i < out.fill_count; ++i) {
+    FillWords::Fill& fill = out.fills[i];
+    fill.words = fill.argument < 0
+                     ? relocated(fill.words, workspace)
+                     : static_cast<std::uint32_t*>(addresses.at[Index::kArguments + fill.argument]);
+  }
+  return out;
+}
+
+}  // namespace gantry::runtime

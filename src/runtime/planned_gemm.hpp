@@ -1,0 +1,104 @@
+// A GEMM planned for sizes, strides and alignments, with its addresses left open: planned once, run with any.
+//
+// The kernel's parameters are written once, and each run takes a copy in which addresses and numbers are exchanged.
+// What was checked when it was planned holds for every address that is the same modulo 16, and where what is written
+// overlaps nothing else; where() compares that, and whoever finds it different plans anew.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <gantry/gemm/call.hpp>
+#include <gantry/gemm/planner.hpp>
+#include <gantry/runtime/status.hpp>
+
+namespace gantry::runtime {
+
+// Where operands are and what numbers are: A, B, C, D, then the arguments of the graph, as GemmOperandIndex counts.
+struct GemmAddresses {
+  static constexpr int kOperands = detail::GemmOperandIndex::kArguments + fusion::kMaxArguments;
+
+  void* at[kOperands] = {};
+  float values[fusion::kMaxArguments] = {};
+};
+
+// The machine that a plan is for.
+struct PlanningMachine {
+  Architecture arch = kH200;
+  int resident_clusters = 1;  // of the design's size
+  // Makes a tensor map, or leaves a sentence.
+  TmaDescriptor (*encode)(const TmaDescriptorParams& params, std::string& problem) = nullptr;
+  // Moves one to another address.
+  bool (*move)(TmaDescriptor& map, void* address) = nullptr;
+};
+
+// Bytes that begin at a multiple of 128.
+class ParameterBlock {
+ public:
+  explicit ParameterBlock(std::size_t bytes);
+
+  unsigned char* data() { return data_; }
+
+ private:
+  static constexpr std::size_t kInPlace = 3072;
+
+  alignas(128) unsigned char in_place_[kInPlace];
+  std::unique_ptr<unsigned char[]> larger_;
+  unsigned char* data_;
+};
+
+class PlannedGemm {
+ public:
+  // Requires a graph of the design's. All reasons why the call cannot be planned, or the plan.
+  static Expected<PlannedGemm> make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
+                                    const PlanningMachine& machine);
+
+  const GemmLaunchPlan& launch() const { return launch_; }
+  std::size_t workspace_bytes() const { return launch_.needs.total(); }
+  bool nothing_to_do() const { return nothing_to_do_; }
+  std::size_t parameter_bytes() const { return parameters_.size() * sizeof(Chunk); }
+
+  // Whether what was checked holds for these addresses too.
+  bool holds_for(const GemmAddresses& addresses) const;
+  // The parameters with these addresses, and this workspace; what must be filled before the kernel. False where a
+  // tensor map could not be moved.
+  bool write(const GemmAddresses& addresses, void* workspace, unsigned char* parameters) const;
+  FillWords::Params fills(const GemmAddresses& addresses, void* workspace) const;
+  bool has_fills() const { return fills_.fill_count > 0; }
+
+ private:
+  struct alignas(128) Chunk {
+    unsigned char bytes[128];
+  };
+  struct Place {
+    int offset, operand;
+  };
+  struct Span {
+    int operand;
+    bool written;
+    std::int64_t bytes;
+  };
+  struct Overlap {
+    int written, other;
+    std::ptrdiff_t apart;
+  };
+
+  void note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs);
+  void note_memory(const GemmDesign& design, const GemmInputs& inputs, const GemmAddresses& addresses);
+  std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) const;
+
+  GemmLaunchPlan launch_{};
+  bool nothing_to_do_ = false;
+  std::vector<Chunk> parameters_;
+  std::vector<Place> maps_, operands_;  // tensor maps; fusion::Operand of arguments
+  std::vector<int> workspace_;          // offsets of pointers into the workspace, relative to kWorkspaceBase
+  std::vector<Span> spans_;
+  std::vector<Overlap> overlaps_;  // that were found to be right
+  FillWords::Params fills_{};
+  bool (*move_)(TmaDescriptor&, void*) = nullptr;
+};
+
+// Of a call; false where it names an argument that the graph has not.
+bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresses& out);
+
+}  // namespace gantry::runtime
