@@ -6,6 +6,7 @@
 #include <gantry/runtime/compiler.hpp>
 #include <gantry/runtime/device.hpp>
 #include <gantry/runtime/gemm.hpp>
+#include <gantry/runtime/gemm_spec.hpp>
 #include <gantry/runtime/headers.hpp>
 #include <gantry/runtime/kernel_compiler.hpp>
 #include <gantry/runtime/module.hpp>

@@ -6,43 +6,6 @@ namespace gantry::runtime {
 
 namespace {
 
-// "<name>" as an enumerator of ElementType.
-std::string element(ElementType e) {
-  const std::string name = info(e).name;
-  return "ElementType::" + (e == ElementType::void_ ? "void_" : name);
-}
-
-std::string major(Major m) { return m == Major::K ? "Major::K" : "Major::MN"; }
-
-std::string layout(LayoutTag tag) { return tag == kRowMajor ? "kRowMajor" : "kColumnMajor"; }
-
-std::string choice(Choice c) {
-  return c == Choice::automatic ? "Choice::automatic" : c == Choice::yes ? "Choice::yes" : "Choice::no";
-}
-
-std::string split(SplitMode mode) {
-  return mode == SplitMode::automatic ? "SplitMode::automatic"
-         : mode == SplitMode::none    ? "SplitMode::none"
-                                      : "SplitMode::reduce_add";
-}
-
-// As a string literal: what is not a printable character of ASCII is written as three octal digits, so that no line
-// end, no quote and no control character of the text is one of the source.
-std::string literal(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const unsigned byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte > '~') {
-      out += {'\\', static_cast<char>('0' + (byte >> 6)), static_cast<char>('0' + (byte >> 3 & 7U)),
-              static_cast<char>('0' + (byte & 7U))};
-      continue;
-    }
-    if (c == '"' || c == '\\' || c == '?') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> out;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -51,10 +14,6 @@ std::vector<std::string> lines_of(const std::string& text) {
     begin = end + 1;
   }
   return out;
-}
-
-std::string title_of(const GemmSpec& spec) {
-  return std::string(to_text(spec.options).c_str()) + ", " + spec.expression;
 }
 
 // Room for what the other side says.
@@ -71,46 +30,9 @@ class Answer {
 }  // namespace
 
 std::string gemm_source(const GemmSpec& spec) {
-  const GemmOptions& o = spec.options;
-  const auto number = [](int x) { return std::to_string(x); };
-  std::string out =
-      "// Written by Gantry. Compiled at run time.\n"
-      "#include <gantry/epilogue/fusion/parse.hpp>\n"
-      "#include <gantry/runtime/gemm_export.hpp>\n"
-      "\n"
-      "using namespace gantry;\n"
-      "\n"
-      "struct Product {\n"
-      "  static constexpr GemmOptions options{\n";
-  const auto field = [&](const char* name, const std::string& value) {
-    out += std::string("      .") + name + " = " + value + ",\n";
-  };
-  field("a", element(o.a));
-  field("b", element(o.b));
-  field("c", element(o.c));
-  field("d", element(o.d));
-  field("major_a", major(o.major_a));
-  field("major_b", major(o.major_b));
-  field("layout_c", layout(o.layout_c));
-  field("layout_d", layout(o.layout_d));
-  field("tile", "{" + number(o.tile.m) + ", " + number(o.tile.n) + ", " + number(o.tile.k) + "}");
-  field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) + "}");
-  field("stages", number(o.stages));
-  field("schedule", std::string("GemmSchedule::") + to_text(o.schedule));
-  field("warpgroups", number(o.warpgroups));
-  field("epilogue", "{" + number(o.epilogue.epi_n) + ", " + number(o.epilogue.stages_c) + ", " +
-                        number(o.epilogue.stages_d) + ", " + choice(o.epilogue.reuse) + ", " +
-                        number(o.epilogue.epi_m) + "}");
-  field("promote", o.promote ? "true" : "false");
-  field("split", split(o.split));
-  return out +
-         "  };\n"
-         "  static constexpr fusion::Graph graph = fusion::graph(" +
-         literal(spec.expression) +
-         ");\n"
-         "};\n"
-         "\n"
-         "GANTRY_EXPORT_GEMM(Product)\n";
+  return "// Written by Gantry. Compiled at run time.\n"
+         "#include <gantry/runtime/gemm_export.hpp>\n" +
+         spec_source(spec) + "\nGANTRY_EXPORT_GEMM(Product)\n";
 }
 
 std::string LoadedGemmPlan::run(void* stream) const {
@@ -179,11 +101,11 @@ LoadedGemmPlan LoadedGemm::plan(const GemmAbiProblem& problem) const {
 
 CachedKernel compile_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec) {
   const NvccCompiler nvcc(compiler, ImageKind::shared_object);
-  return cache.get(nvcc, {.text = gemm_source(spec), .title = title_of(spec)});
+  return cache.get(nvcc, {.text = gemm_source(spec), .title = spec_title(spec)});
 }
 
 LoadedGemm load_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec) {
-  return {compile_gemm(cache, compiler, spec), "the kernel of " + title_of(spec)};
+  return {compile_gemm(cache, compiler, spec), "the kernel of " + spec_title(spec)};
 }
 
 }  // namespace gantry::runtime

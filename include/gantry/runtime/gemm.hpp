@@ -16,17 +16,12 @@
 #include <string>
 #include <vector>
 
-#include <gantry/gemm/options.hpp>
 #include <gantry/runtime/cache.hpp>
 #include <gantry/runtime/gemm_abi.hpp>
+#include <gantry/runtime/gemm_spec.hpp>
 #include <gantry/runtime/module.hpp>
 
 namespace gantry::runtime {
-
-struct GemmSpec {
-  GemmOptions options{};
-  std::string expression = "d = acc";
-};
 
 // Requires options without problems and an expression that can be read.
 std::string gemm_source(const GemmSpec& spec);

@@ -1,0 +1,31 @@
+// A GEMM as it is asked for at run time: options and the text of its epilogue. And the C++ that says the same, for
+// sources that are compiled at run time.
+//
+// Invariant: nothing of the text reaches a source but as a string literal of printable ASCII.
+//
+// Example:
+//     using namespace gantry::runtime;
+//     const GemmSpec spec{.options = {.tile = {.m = 128, .n = 128}}, .expression = "d = gelu(acc + row(bias))"};
+//     const std::string source = spec_source(spec);  // struct Product { static constexpr GemmOptions options{ ...
+//     const std::string title = spec_title(spec);
+#pragma once
+
+#include <string>
+
+#include <gantry/gemm/options.hpp>
+
+namespace gantry::runtime {
+
+struct GemmSpec {
+  GemmOptions options{};
+  std::string expression = "d = acc";
+};
+
+// `struct Product { ... };` as Gemm<Spec> takes it, with the includes that it needs and `using namespace gantry`.
+// Requires options without problems and an expression that can be read.
+std::string spec_source(const GemmSpec& spec);
+
+// In a line, for messages and for whoever lists the cache.
+std::string spec_title(const GemmSpec& spec);
+
+}  // namespace gantry::runtime
