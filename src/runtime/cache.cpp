@@ -186,23 +186,44 @@ KernelCache::~KernelCache() {
   if (folders_->temporary) remove_tree(AT_FDCWD, options_.directory);
 }
 
-CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource& source) const {
-  const DeviceHeaders& headers = options_.headers == nullptr ? DeviceHeaders::embedded() : *options_.headers;
-  const PrivateFolder& own = folders_->own;
+const DeviceHeaders& KernelCache::headers() const {
+  return options_.headers == nullptr ? DeviceHeaders::embedded() : *options_.headers;
+}
+
+std::string KernelCache::key_of(const KernelCompiler& compiler, const KernelSource& source) const {
   Digest digest;
-  digest.add_part(to_text(compiler.kind())).add_part(source.text).add_part(headers.digest);
+  digest.add_part(to_text(compiler.kind())).add_part(source.text).add_part(headers().digest);
   for (const std::string& flag : source.flags) digest.add_part(flag);
-  const std::string key = digest.text();
+  return digest.text();
+}
+
+std::optional<CachedKernel> KernelCache::find_any(const KernelCompiler& compiler, const std::string& key) const {
   for (const PrivateFolder& folder : folders_->shipped) {
-    if (auto found = look_for_any(folder, key)) return *found;
+    if (auto found = look_for_any(folder, key)) return found;
   }
+  const bool any = !compiler.problem().empty() && folders_->own;
+  return any ? look_for_any(folders_->own, key) : std::nullopt;
+}
+
+std::optional<CachedKernel> KernelCache::find(const KernelCompiler& compiler, const KernelSource& source) const {
+  const std::string key = key_of(compiler, source);
+  if (auto found = find_any(compiler, key); found || !compiler.problem().empty() || !folders_->own) return found;
+  const Request request{compiler, source, headers(), key};
+  Found found = look(folders_->own, request.name, request.toolchain);
+  if (found.kernel) folders_->own.touch(request.name);
+  return found.kernel;
+}
+
+CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource& source) const {
+  const PrivateFolder& own = folders_->own;
+  const std::string key = key_of(compiler, source);
+  if (auto found = find_any(compiler, key)) return *found;
   if (!compiler.problem().empty()) {
-    if (auto found = own ? look_for_any(own, key) : std::nullopt) return *found;
     CachedKernel out;
     out.problem = "the kernel is not compiled in, and " + compiler.problem();
     return out;
   }
-  const Request request{compiler, source, headers, key};
+  const Request request{compiler, source, headers(), key};
   if (!own) return request.compile(-1);
   const auto without_the_cache = [&](const std::string& why) {
     CachedKernel out = request.compile(-1);

@@ -1,111 +1,252 @@
-#include <algorithm>
+#include <cstdio>
 
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/explain.hpp>
 #include <gantry/runtime/gemm.hpp>
+
+#include "device_state.hpp"
+#include "planned_gemm.hpp"
 
 namespace gantry::runtime {
 
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) out.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+constexpr const char* kEntry = "gantry_gemm";
+constexpr const char* kFillEntry = "gantry_fill";
+
+bool has_reductions(const fusion::Graph& graph) { return graph.count(fusion::ArgumentKind::reduction) > 0; }
+
+TmaDescriptor encode_for_gpu(const TmaDescriptorParams& p, std::string& problem) {
+  const EncodedTmaDescriptor checked = encode_packed(p);
+  if (!checked.ok()) {
+    if (problem.empty()) problem = describe(checked).c_str();
+    return checked.map;
   }
-  return out;
+  std::uint64_t dims[8] = {}, strides[8] = {};
+  std::uint32_t box[8] = {}, steps[8] = {};
+  for (int i = 0; i < kTmaMaxRank; ++i) {
+    dims[i] = p.dims[i];
+    box[i] = p.box[i];
+    steps[i] = p.element_strides[i];
+    if (i < kTmaMaxRank - 1) strides[i] = p.strides[i];
+  }
+  TmaDescriptor map;
+  auto* const address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(p.address));  // NOLINT: the driver's type
+  const Driver& driver = Driver::get();
+  const int code =
+      driver.encode_tiled(&map, static_cast<int>(p.data_type), static_cast<std::uint32_t>(p.rank), address, dims,
+                          strides, box, steps, static_cast<int>(p.interleave), static_cast<int>(p.swizzle),
+                          static_cast<int>(p.l2_promotion), static_cast<int>(p.fill));
+  if (code != 0 && problem.empty()) problem = driver.why_not(code, "encoding a tensor map");
+  return map;
 }
 
-// Room for what the other side says.
-class Answer {
- public:
-  GemmAbiText* text() { return &text_; }
-  std::string str() const { return {room_.data(), text_.used}; }
+bool move_for_gpu(TmaDescriptor& map, void* address) { return Driver::get().replace_address(&map, address) == 0; }
 
- private:
-  std::string room_ = std::string(64 * 1024, '\0');
-  GemmAbiText text_{room_.data(), room_.size()};
-};
+std::string origin_of(const CachedKernel& kernel) {
+  if (!kernel.compiled) return "found in the cache";
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "compiled in %.1f s", kernel.seconds);
+  if (!kernel.note.empty()) return std::string(seconds) + "; " + kernel.note;
+  return std::string(seconds) + (kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
+}
 
 }  // namespace
 
 std::string gemm_source(const GemmSpec& spec) {
-  return "// Written by Gantry. Compiled at run time.\n"
-         "#include <gantry/runtime/gemm_export.hpp>\n" +
-         spec_source(spec) + "\nGANTRY_EXPORT_GEMM(Product)\n";
-}
-
-std::string LoadedGemmPlan::run(void* stream) const {
-  if (!plan_) return text_;
-  char room[2048];  // where all goes well, nothing is allocated
-  GemmAbiText answer{room, sizeof room};
-  return abi_->run(plan_.get(), stream, &answer) == 0 ? std::string() : std::string(room, answer.used);
-}
-
-LoadedGemm::LoadedGemm(CachedKernel kernel, const std::string& name)
-    : kernel_(std::move(kernel)), problem_(kernel_.problem) {
-  if (!problem_.empty()) return;
-  auto module = std::make_shared<const Module>(Module::from_image(kernel_.image, name));
-  kernel_.image = {};
-  if (!*module) {
-    problem_ = module->problem();
-    return;
+  std::string out =
+      "// Written by Gantry. Compiled at run time.\n"
+      "#include <gantry/arch/kernel_entry.hpp>\n"
+      "#include <gantry/epilogue/fill_words.hpp>\n"
+      "#include <gantry/gemm/types.hpp>\n" +
+      spec_source(spec) +
+      "\n"
+      "GANTRY_EXPORT_KERNEL(gantry_gemm, GemmTypes<Product>::Kernel)\n";
+  if (has_reductions(fusion::parse_graph(spec.expression).graph)) {
+    out += "GANTRY_EXPORT_KERNEL(gantry_fill, FillWords)\n";
   }
-  GemmAbiEntry* const entry = module->function<GemmAbiEntry>(kGemmAbiSymbol);
-  const GemmAbi* const abi = entry == nullptr ? nullptr : entry();
-  if (abi == nullptr || abi->abi != kGemmAbi) {
-    problem_ = name + " is no product of this version of Gantry: " +
-               (abi == nullptr ? std::string("it has no function ") + kGemmAbiSymbol
-                               : "it speaks version " + std::to_string(abi->abi) +
-                                     " of the interface, and this program " + std::to_string(kGemmAbi));
-    return;
-  }
-  abi_ = abi;
-  module_ = std::move(module);
-}
-
-std::string LoadedGemm::describe() const {
-  if (abi_ == nullptr) return {};
-  Answer answer;
-  abi_->describe(answer.text());
-  return answer.str();
-}
-
-std::vector<std::string> LoadedGemm::can_implement(const GemmAbiProblem& problem) const {
-  if (abi_ == nullptr) return {problem_};
-  Answer answer;
-  abi_->can_implement(&problem, answer.text());
-  return lines_of(answer.str());
-}
-
-std::size_t LoadedGemm::workspace_bytes(const GemmAbiProblem& problem) const {
-  return abi_ == nullptr ? 0 : abi_->workspace_bytes(&problem);
-}
-
-LoadedGemmPlan LoadedGemm::plan(const GemmAbiProblem& problem) const {
-  LoadedGemmPlan out;
-  if (abi_ == nullptr) {
-    out.text_ = problem_;
-    return out;
-  }
-  Answer answer;
-  out.module_ = module_;
-  out.abi_ = abi_;
-  if (void* plan = abi_->plan(&problem, answer.text())) {
-    // The module outlives the plan: its code destroys it.
-    out.plan_ = std::shared_ptr<void>(plan, [abi = abi_, module = module_](void* p) { abi->destroy(p); });
-  }
-  out.text_ = answer.str();
   return out;
 }
 
-CachedKernel compile_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec) {
-  const NvccCompiler nvcc(compiler, ImageKind::shared_object);
-  return cache.get(nvcc, {.text = gemm_source(spec), .title = spec_title(spec)});
+namespace {
+
+// Neither NVRTC nor nvcc.
+class NoCompiler : public KernelCompiler {
+ public:
+  explicit NoCompiler(std::string problem) : problem_(std::move(problem)) {}
+
+  const std::string& problem() const override { return problem_; }
+  ImageKind kind() const override { return ImageKind::cubin; }
+  std::string identity() const override { return "none"; }
+  CompiledImage compile(const CompileJob& /*job*/) const override { return {.problem = problem_}; }
+
+ private:
+  std::string problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<KernelCompiler> find_gpu_compiler(const Device& device) {
+  auto nvrtc = std::make_unique<NvrtcCompiler>(
+      NvrtcCompiler::find(NvrtcSearch::from_environment(device.facts().driver_version)));
+  if (nvrtc->problem().empty()) return nvrtc;
+  auto nvcc = std::make_unique<NvccCompiler>(Compiler::find(), ImageKind::cubin);
+  if (nvcc->problem().empty()) return nvcc;
+  return std::make_unique<NoCompiler>(nvrtc->problem() + "; and " + nvcc->problem());
 }
 
-LoadedGemm load_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec) {
-  return {compile_gemm(cache, compiler, spec), "the kernel of " + spec_title(spec)};
+CachedKernel compile_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
+  return cache.get(compiler, {.text = gemm_source(spec), .title = spec_title(spec)});
 }
+
+std::optional<CachedKernel> find_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
+  return cache.find(compiler, {.text = gemm_source(spec), .title = spec_title(spec)});
+}
+
+Expected<DesignedGemm> design_gemm(const GemmSpec& spec) {
+  const fusion::ParsedGraph parsed = fusion::parse_graph(spec.expression);
+  if (!parsed.ok()) return failure(StatusCode::invalid_argument, explain(spec.expression, parsed).c_str());
+  DesignedGemm out{parsed.graph, make_gemm_design(spec.options, parsed.graph)};
+  if (out.design.ok()) return out;
+  Status refused;
+  for (const auto& reason : out.design.reasons) refused.add(StatusCode::unsupported, gantry::describe(reason).c_str());
+  return tl::unexpected<Status>(std::move(refused));
+}
+
+// ---- LoadedGemm
+
+struct LoadedGemm::State {
+  Device device;
+  fusion::Graph graph;
+  GemmDesign design;
+  std::string expression, origin;
+  GpuKernel gemm;
+  std::optional<GpuKernel> fill;
+  PlanningMachine machine;
+};
+
+Expected<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec) {
+  const std::string title = "the kernel of " + spec_title(spec);
+  if (!kernel) return failure(StatusCode::compile_failed, title + ": " + kernel.problem);
+  Expected<DesignedGemm> designed = design_gemm(spec);
+  if (!designed) return tl::unexpected<Status>(designed.error());
+  const GemmDesign& design = designed->design;
+  Expected<GpuKernel> gemm =
+      GpuKernel::load(device, kernel.image, {.entry = kEntry, .shared_bytes = design.shared.bytes, .title = title});
+  if (!gemm) return tl::unexpected<Status>(gemm.error());
+  auto state = std::make_shared<State>();
+  if (has_reductions(designed->graph)) {
+    Expected<GpuKernel> fill = gemm->other({.entry = kFillEntry, .title = title});
+    if (!fill) return tl::unexpected<Status>(fill.error());
+    state->fill = *fill;
+  }
+  state->device = device;
+  state->graph = designed->graph;
+  state->design = design;
+  state->expression = spec.expression;
+  state->origin = origin_of(kernel);
+  state->gemm = *gemm;
+  const auto cluster = static_cast<std::uint32_t>(design.cluster_size());
+  const int held = gemm->resident_clusters({.grid = {cluster},
+                                            .cluster = {cluster},
+                                            .block = {static_cast<std::uint32_t>(design.roles.threads)},
+                                            .shared_bytes = static_cast<std::uint32_t>(design.shared.bytes)});
+  state->machine.arch = architecture_of(device.facts());
+  const int expected = state->machine.arch.resident_clusters(design.cluster_size());
+  state->machine.resident_clusters = held > 0 ? held : expected;
+  state->machine.encode = encode_for_gpu;
+  state->machine.move = move_for_gpu;
+  LoadedGemm out;
+  out.state_ = std::move(state);
+  return out;
+}
+
+Expected<LoadedGemm> LoadedGemm::load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
+                                      const GemmSpec& spec) {
+  if (Expected<DesignedGemm> designed = design_gemm(spec); !designed) return tl::unexpected<Status>(designed.error());
+  return load(device, compile_gemm(cache, compiler, spec), spec);
+}
+
+const GemmDesign& LoadedGemm::design() const { return state_->design; }
+const fusion::Graph& LoadedGemm::graph() const { return state_->graph; }
+const std::string& LoadedGemm::origin() const { return state_->origin; }
+
+std::string LoadedGemm::describe() const {
+  const GemmOptions& o = state_->design.options;
+  return std::string(to_text(o).c_str()) + " " + staging_text(o).c_str();
+}
+
+Status LoadedGemm::can_implement(const GemmCall& call) const { return check_call(state_->design, state_->graph, call); }
+
+Expected<PlannedGemm> LoadedGemm::plan_sizes(const GemmCall& call) const {
+  return PlannedGemm::make(state_->design, state_->graph, call, state_->machine);
+}
+
+Status LoadedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, void* workspace, void* stream) const {
+  if (plan.has_fills()) {
+    const FillWords::Params fills = plan.fills(addresses, workspace);
+    if (fills.most_words() > 0) {
+      Status filled = state_->fill->launch(fill_config(fills), &fills, stream);
+      if (!filled) return filled;
+    }
+  }
+  if (plan.nothing_to_do()) return {};
+  ParameterBlock parameters(plan.parameter_bytes());
+  if (!plan.write(addresses, workspace, parameters.data())) {
+    return Status::failure(StatusCode::device_failed, "the driver could not move a tensor map to another address");
+  }
+  return state_->gemm.launch(plan.launch().config, parameters.data(), stream);
+}
+
+std::string LoadedGemm::explain(const PlannedGemm& plan, const GemmCall& call) const {
+  detail::GemmFacts f;
+  f.design = state_->design;
+  f.m = call.m;
+  f.n = call.n;
+  f.k = call.k;
+  f.batch = call.batch;
+  f.expression = state_->expression;
+  f.graph = &state_->graph;
+  f.schedule = plan.launch().schedule;
+  f.ctas = state_->machine.resident_clusters * state_->design.cluster_size();
+  f.workspace_bytes = plan.workspace_bytes();
+  return detail::explain_gemm(f);
+}
+
+// ---- LoadedGemmPlan
+
+struct LoadedGemmPlan::State {
+  LoadedGemm gemm;
+  PlannedGemm plan;
+  GemmAddresses addresses;
+  DeviceBuffer workspace;
+  std::string text;
+};
+
+Expected<LoadedGemmPlan> LoadedGemm::plan(const GemmCall& call) const {
+  if (Status refused = can_implement(call); !refused) return tl::unexpected<Status>(std::move(refused));
+  Expected<PlannedGemm> planned = plan_sizes(call);
+  if (!planned) return tl::unexpected<Status>(planned.error());
+  auto state = std::make_shared<LoadedGemmPlan::State>();
+  state->gemm = *this;
+  state->plan = std::move(*planned);
+  addresses_of(call, state_->graph, state->addresses);
+  if (const std::size_t bytes = state->plan.workspace_bytes(); bytes > 0) {
+    state->workspace = DeviceBuffer(state_->device, bytes);
+    if (!state->workspace || !state->workspace.fill(0)) {
+      return failure(StatusCode::out_of_memory, "the workspace: " + state_->device.why_not());
+    }
+  }
+  state->text = explain(state->plan, call);
+  LoadedGemmPlan out;
+  out.state_ = std::move(state);
+  return out;
+}
+
+Status LoadedGemmPlan::run(void* stream) const {
+  return state_->gemm.run(state_->plan, state_->addresses, state_->workspace.data(), stream);
+}
+const std::string& LoadedGemmPlan::explain() const { return state_->text; }
+std::size_t LoadedGemmPlan::workspace_bytes() const { return state_->plan.workspace_bytes(); }
 
 }  // namespace gantry::runtime

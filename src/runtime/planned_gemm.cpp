@@ -20,6 +20,12 @@ T* relocated(T* pointer, void* workspace) {
   return reinterpret_cast<T*>(static_cast<unsigned char*>(workspace) + offset);
 }
 
+// Bytes from x to y.
+std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) {
+  const auto number = [&](int i) { return reinterpret_cast<std::uintptr_t>(addresses.at[i]); };
+  return static_cast<std::ptrdiff_t>(number(y) - number(x));
+}
+
 GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
   return {call.extents(), call.a, call.b, call.c, call.d, fusion, call.dependent};
 }
@@ -34,6 +40,20 @@ ParameterBlock::ParameterBlock(std::size_t bytes) : data_(in_place_) {
   data_ = larger_.get() + (kAlignment - address % kAlignment) % kAlignment;
 }
 
+Status check_call(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call) {
+  if (call.arguments.given() > fusion::kMaxArguments) {
+    return Status::failure(StatusCode::invalid_argument, std::to_string(call.arguments.given()) +
+                                                             " arguments of the epilogue were given: a graph has " +
+                                                             std::to_string(fusion::kMaxArguments) + " at most");
+  }
+  const fusion::FusionArguments fusion = arguments_of(call, graph);
+  Status out;
+  for (const auto& reason : detail::can_implement(design, inputs_of(call, fusion), 0)) {
+    out.add(StatusCode::invalid_argument, reason);
+  }
+  return out;
+}
+
 bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresses& out) {
   out.at[Index::kA] = const_cast<void*>(call.a.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast): inputs stay so
   out.at[Index::kB] = const_cast<void*>(call.b.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
@@ -43,28 +63,24 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
   for (int given = 0; given < call.arguments.count(); ++given) {
     const GemmCallArgument& from = call.arguments[given];
     int i = 0;
-    while (i < graph.argument_count && (from.name == nullptr || std::strcmp(from.name, graph.arguments[i].name.text) != 0)) ++i;
+    while (i < graph.argument_count &&
+           (from.name == nullptr || std::strcmp(from.name, graph.arguments[i].name.text) != 0))
+      ++i;
     if (i == graph.argument_count) return false;
+    using Given = GemmAddresses::Given;
     out.at[Index::kArguments + i] = from.data;
-    if (from.is_number) out.values[i] = from.value;
+    out.values[i] = from.is_number ? from.value : graph.arguments[i].value;
+    out.given[i] = from.is_number ? Given::number : from.data != nullptr ? Given::address : Given::no;
+    out.strides[i] = from.stride;
+    out.batch_strides[i] = from.batch_stride;
   }
   return true;
 }
 
 Expected<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
                                         const PlanningMachine& machine) {
-  if (call.arguments.given() > fusion::kMaxArguments) {
-    return failure(StatusCode::invalid_argument,
-                   std::to_string(call.arguments.given()) + " arguments of the epilogue were given: a graph has " +
-                       std::to_string(fusion::kMaxArguments) + " at most");
-  }
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   const GemmInputs inputs = inputs_of(call, fusion);
-  if (const auto reasons = detail::can_implement(design, inputs, 0); !reasons.empty()) {
-    Status refused;
-    for (const auto& reason : reasons) refused.add(StatusCode::invalid_argument, reason);
-    return tl::unexpected<Status>(std::move(refused));
-  }
   PlannedGemm out;
   out.move_ = machine.move;
   const EpilogueProblem extents = detail::epilogue_problem_of(inputs.extents);
@@ -120,10 +136,6 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
     if (operand.pointer != nullptr) maps_.push_back({map, Index::kArguments + i});
     map += static_cast<int>(sizeof(TmaDescriptor));
   }
-}
-
-std::ptrdiff_t PlannedGemm::apart(const GemmAddresses& addresses, int x, int y) const {
-  return static_cast<const char*>(addresses.at[y]) - static_cast<const char*>(addresses.at[x]);
 }
 
 void PlannedGemm::note_memory(const GemmDesign& design, const GemmInputs& inputs, const GemmAddresses& addresses) {
@@ -182,9 +194,8 @@ FillWords::Params PlannedGemm::fills(const GemmAddresses& addresses, void* works
   FillWords::Params out = fills_;
   for (int i = 0; i < out.fill_count; ++i) {
     FillWords::Fill& fill = out.fills[i];
-    fill.words = fill.argument < 0
-                     ? relocated(fill.words, workspace)
-                     : static_cast<std::uint32_t*>(addresses.at[Index::kArguments + fill.argument]);
+    fill.words = fill.argument < 0 ? relocated(fill.words, workspace)
+                                   : static_cast<std::uint32_t*>(addresses.at[Index::kArguments + fill.argument]);
   }
   return out;
 }

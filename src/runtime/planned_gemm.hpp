@@ -2,7 +2,7 @@
 //
 // The kernel's parameters are written once, and each run takes a copy in which addresses and numbers are exchanged.
 // What was checked when it was planned holds for every address that is the same modulo 16, and where what is written
-// overlaps nothing else; where() compares that, and whoever finds it different plans anew.
+// overlaps nothing else; holds_for() compares that, and whoever finds it different plans anew.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,17 @@
 
 namespace gantry::runtime {
 
-// Where operands are and what numbers are: A, B, C, D, then the arguments of the graph, as GemmOperandIndex counts.
+// The operands of a call, by number: A, B, C, D, then the arguments of the graph, as GemmOperandIndex counts.
 struct GemmAddresses {
   static constexpr int kOperands = detail::GemmOperandIndex::kArguments + fusion::kMaxArguments;
 
+  enum class Given : std::uint8_t { no, number, address };
+
   void* at[kOperands] = {};
+  // Of arguments of the graph.
   float values[fusion::kMaxArguments] = {};
+  Given given[fusion::kMaxArguments] = {};
+  std::int64_t strides[fusion::kMaxArguments] = {}, batch_strides[fusion::kMaxArguments] = {};
 };
 
 // The machine that a plan is for.
@@ -49,7 +54,7 @@ class ParameterBlock {
 
 class PlannedGemm {
  public:
-  // Requires a graph of the design's. All reasons why the call cannot be planned, or the plan.
+  // Requires a graph of the design's, and a call that it can implement. Fails where the machine does.
   static Expected<PlannedGemm> make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
                                     const PlanningMachine& machine);
 
@@ -85,7 +90,6 @@ class PlannedGemm {
 
   void note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs);
   void note_memory(const GemmDesign& design, const GemmInputs& inputs, const GemmAddresses& addresses);
-  std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) const;
 
   GemmLaunchPlan launch_{};
   bool nothing_to_do_ = false;
@@ -97,6 +101,9 @@ class PlannedGemm {
   FillWords::Params fills_{};
   bool (*move_)(TmaDescriptor&, void*) = nullptr;
 };
+
+// Every reason why a design cannot run a call; none: it can.
+Status check_call(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call);
 
 // Of a call; false where it names an argument that the graph has not.
 bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresses& out);

@@ -32,11 +32,11 @@ __global__ void __launch_bounds__(Kernel::kThreads, 1)
 }  // namespace gantry::detail
 
 // At namespace scope: a `__global__` function with the name of C.
-#define GANTRY_EXPORT_KERNEL(name, ...)                                                     \
-  extern "C" __global__ void __launch_bounds__((__VA_ARGS__::kThreads), 1)                  \
-      name(const __grid_constant__ typename __VA_ARGS__::Params params) {                   \
-    extern __shared__ __align__(1024) unsigned char gantry_shared_memory[];                 \
-    __VA_ARGS__::run(params, ::gantry::SharedMemory(gantry_shared_memory));                 \
+#define GANTRY_EXPORT_KERNEL(name, ...)                                     \
+  extern "C" __global__ void __launch_bounds__((__VA_ARGS__::kThreads), 1)  \
+      name(const __grid_constant__ typename __VA_ARGS__::Params params) {   \
+    extern __shared__ __align__(1024) unsigned char gantry_shared_memory[]; \
+    __VA_ARGS__::run(params, ::gantry::SharedMemory(gantry_shared_memory)); \
   }
 
 #endif

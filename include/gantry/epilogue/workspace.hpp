@@ -1,8 +1,8 @@
 // What an epilogue needs in global memory beside its tensors, and what has to stand there before it runs: the partial
 // results and counters of deterministic reductions, and the identities that atomics start from.
 //
-// Counters come first and are zero; partial results follow and need no initialisation. FillWords writes words on either
-// machine.
+// Counters come first and are zero; partial results follow and need no initialisation. fill_words writes on either
+// machine what must stand there.
 //
 // Example:
 //     using namespace gantry;
@@ -14,10 +14,8 @@
 //     // one counter, padded to 16 bytes; 2 tiles of 2 subtiles, each with 100 sums: layout.bytes == 16 + 4 * 100 * 4
 #pragma once
 
-#include <gantry/arch/kernel.hpp>
 #include <gantry/arch/launch.hpp>
-#include <gantry/arch/memory.hpp>
-#include <gantry/arch/thread.hpp>
+#include <gantry/epilogue/fill_words.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/epilogue/subtiles.hpp>
 
@@ -66,49 +64,11 @@ inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtil
   return out;
 }
 
-// Writes words: `rows` runs of `count`, `stride` words apart.
-struct FillWords {
-  static constexpr int kThreads = 256;
-  struct Fill {
-    std::uint32_t* words = nullptr;
-    std::int64_t count = 0, rows = 1, stride = 0;
-    std::uint32_t value = 0;
-    int argument = -1;  // of the graph, whose memory this is; -1: workspace
-  };
-  struct Params {
-    Fill fills[fusion::kMaxArguments + 1] = {};
-    int fill_count = 0;
-
-    void add(const Fill& fill) { fills[fill_count++] = fill; }
-    std::int64_t most_words() const {
-      std::int64_t most = 0;
-      for (const Fill& fill : fills) most = fill.count * fill.rows > most ? fill.count * fill.rows : most;
-      return most;
-    }
-  };
-
-  GANTRY_HD static void run(const Params& params, SharedMemory /*shared*/) {
-    const std::int64_t first = std::int64_t{arch::block_index().x} * kThreads + arch::thread_rank();
-    const std::int64_t step = std::int64_t{arch::grid_dim().x} * kThreads;
-    for (int f = 0; f < params.fill_count; ++f) {
-      const Fill& fill = params.fills[f];
-      for (std::int64_t i = first; i < fill.count * fill.rows; i += step) {
-        arch::st(arch::space_global, fill.words + i / fill.count * fill.stride + i % fill.count, fill.value);
-      }
-    }
-  }
-};
-
 // On the machine that the kernel after it runs on.
 template <class Machine>
 LaunchResult fill_words(const Machine& machine, const FillWords::Params& params) {
   if (params.most_words() == 0) return {};
-  const std::int64_t ctas = (params.most_words() + FillWords::kThreads - 1) / FillWords::kThreads;
-  return launch(machine,
-                {.grid = {static_cast<std::uint32_t>(ctas < 64 ? ctas : 64)},
-                 .block = {FillWords::kThreads},
-                 .name = "initialise workspace"},
-                FillWords{}, params);
+  return launch(machine, fill_config(params), FillWords{}, params);
 }
 
 }  // namespace gantry

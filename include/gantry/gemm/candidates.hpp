@@ -66,11 +66,28 @@ inline std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
   return candidates;
 }
 
-// A request with its staging set for GEMMs of these sizes, as far as it is left open. A plain D overlaps the next tile
-// where the kernel can, K is long, and there is a next tile. With few K tiles four stages are enough: a stage that
-// comes round then holds the same part of B, which is not loaded again. (With C more of them are better than that.)
-inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const GemmWorkload& w,
-                              const Architecture& arch = kH200) {
+// What staging looks at, of the sizes: GEMMs of one class are staged alike.
+struct StagingClass {
+  static constexpr int kLongK = 9;
+
+  int k64 = kLongK;       // K in steps of 64, kLongK of them standing for any more
+  bool overlaps = false;  // K is long enough to overlap the store of a tile with the next one, and there is a next one
+
+  friend bool operator==(const StagingClass&, const StagingClass&) = default;
+};
+
+inline StagingClass staging_class(const GemmTile& tile, const GemmWorkload& w, const Architecture& arch = kH200) {
+  const auto parts = [](std::int64_t all, int part) { return __builtin_ceil(static_cast<double>(all) / part); };
+  const double steps = parts(w.k, 64);
+  const double tiles = static_cast<double>(w.l) * parts(w.m, tile.m) * parts(w.n, tile.n);
+  return {steps < StagingClass::kLongK ? static_cast<int>(steps) : StagingClass::kLongK,
+          w.k >= arch.threshold.overlapped_store_k && tiles > arch.sms};
+}
+
+// A request with its staging set for GEMMs of a class, as far as it is left open. A plain D overlaps the next tile
+// where the kernel can. With few K tiles four stages are enough: a stage that comes round then holds the same part of
+// B, which is not loaded again. (With C more of them are better than that.)
+inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const StagingClass& sizes) {
   constexpr int kFew = 4, kStages = 4;
   const GemmDesign open = make_gemm_design(o, graph);
   if (!open.ok()) return o;
@@ -78,18 +95,24 @@ inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const G
   o.cluster = open.options.cluster;
   o.schedule = open.options.schedule;
   o.warpgroups = open.options.warpgroups;
-  const auto parts = [](std::int64_t all, int part) { return __builtin_ceil(static_cast<double>(all) / part); };
-  const double tiles = static_cast<double>(w.l) * parts(w.m, o.tile.m) * parts(w.n, o.tile.n);
-  const bool overlaps = open.store == GemmStore::overlapped && w.k >= arch.threshold.overlapped_store_k &&
-                        tiles > arch.sms && o.tile.m == 128 && o.epilogue == GemmEpilogueOptions{};
-  if (!overlaps && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, w.k);
+  const int k = sizes.k64 * 64;
+  const bool overlaps =
+      open.store == GemmStore::overlapped && sizes.overlaps && o.tile.m == 128 && o.epilogue == GemmEpilogueOptions{};
+  if (!overlaps && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, k);
   if (o.stages > 0) return o;
   const GemmDesign staged = make_gemm_design(o, graph);
   if (!staged.ok()) return o;
   o.stages = staged.options.stages;
-  const double steps = parts(w.k, o.tile.k);
+  const int steps = (k + o.tile.k - 1) / o.tile.k;
   if (steps <= (graph.uses_source() ? kFew / 2 : kFew) && o.stages > kStages) o.stages = kStages;
   return o;
+}
+
+// The same for one GEMM's sizes.
+inline GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
+                              const Architecture& arch = kH200) {
+  const GemmTile tile = o.tile.m > 0 && o.tile.n > 0 ? o.tile : make_gemm_design(o, graph).options.tile;
+  return tile.m > 0 && tile.n > 0 ? staged_for(o, graph, staging_class(tile, w, arch)) : o;
 }
 
 // Designs that come into question for a workload with this epilogue, staged for its sizes.

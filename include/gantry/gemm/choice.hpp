@@ -110,6 +110,48 @@ inline bool counts(const GemmOptions& o, const GemmWorkload& w) {
   return tile_steps({w.m, w.n, w.k, w.l}, o.tile.m, o.tile.n, o.tile.k) <= kMostTileSteps;
 }
 
+// Times whose ratio is less are equal, as far as the model can tell.
+inline constexpr double kEqualTimes = 1.0005;
+
+// Candidates by estimated time.
+struct GemmRanking {
+  std::vector<GemmCost> costs{};  // of candidate after candidate
+  std::vector<int> order{};       // of those that compute the GEMM: the fastest first, those that spill registers last
+  bool too_large = false;         // for a candidate
+};
+
+// Of those that are as good as equal the one that is named first comes first. `candidate(i)` gives a design.
+template <class Candidate>
+GemmRanking rank_candidates(const GemmQuestion& q, std::size_t count, const Candidate& candidate) {
+  const auto comes_before = [](const GemmCost& x, const GemmCost& y) {
+    return x.spills == y.spills ? x.cycles <= y.cycles : y.spills;
+  };
+  GemmRanking out;
+  const auto cost = [&](int i) -> const GemmCost& { return out.costs[static_cast<std::size_t>(i)]; };
+  out.costs.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const GemmDesign& design = candidate(i);
+    if (!computes(design.options, q.workload)) continue;
+    if (!counts(design.options, q.workload)) {
+      out.too_large = true;
+      continue;
+    }
+    out.costs[i] = estimate(q.workload, design, q.epilogue, q.device, q.workspace);
+    auto at = out.order.begin();
+    while (at != out.order.end() && comes_before(cost(*at), out.costs[i])) ++at;
+    out.order.insert(at, static_cast<int>(i));
+  }
+  auto first = out.order.begin();
+  for (auto at = first; at != out.order.end() && cost(*at).cycles <= kEqualTimes * cost(out.order[0]).cycles; ++at) {
+    if (cost(*at).spills == cost(out.order[0]).spills && *at < *first) first = at;
+  }
+  if (first == out.order.end()) return out;
+  const int moved = *first;
+  out.order.erase(first);
+  out.order.insert(out.order.begin(), moved);
+  return out;
+}
+
 class Choosing {
  public:
   Choosing(const GemmQuestion& question, const std::vector<GemmDesign>& candidates)
@@ -119,8 +161,9 @@ class Choosing {
     const GemmWorkload& w = q_.workload;
     if (w.m <= 0 || w.n <= 0 || w.l <= 0 || w.k < 0)
       return refused("There is nothing to choose for " + sizes_of(w) + ".");
-    rank();
-    if (order_.empty()) return refused(too_large_ ? too_many_tiles() : no_candidate());
+    ranking_ =
+        rank_candidates(q_, candidates_.size(), [this](std::size_t i) -> const GemmDesign& { return candidates_[i]; });
+    if (ranking_.order.empty()) return refused(ranking_.too_large ? too_many_tiles() : no_candidate());
     if (!q_.asked.empty()) {
       const int asked = find(q_.asked);
       if (asked < 0)
@@ -138,7 +181,7 @@ class Choosing {
       }
       note = "The tuning file names \"" + entry->configuration + "\", which is not among the candidates.";
     }
-    const int best = order_[0];
+    const int best = ranking_.order[0];
     GemmChoice choice =
         made(best, "The model chooses " + name(best) + " for " + sizes_of(w) + ": about " + time(best) + ".");
     if (!note.empty()) choice.why.push_back(note);
@@ -146,48 +189,19 @@ class Choosing {
   }
 
  private:
-  // Those that compute this product, the fastest first, and those that spill registers last; of those that are as good
-  // as equal the one that is named first.
-  void rank() {
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      costs_.emplace_back();
-      if (!computes(candidates_[i].options, q_.workload)) continue;
-      if (!counts(candidates_[i].options, q_.workload)) {
-        too_large_ = true;
-        continue;
-      }
-      costs_[i] = estimate(q_.workload, candidates_[i], q_.epilogue, q_.device, q_.workspace);
-      auto at = order_.begin();
-      while (at != order_.end() && comes_before(cost(*at), costs_[i])) ++at;
-      order_.insert(at, static_cast<int>(i));
-    }
-    auto first = order_.begin();
-    for (auto at = order_.begin(); at != order_.end() && cost(*at).cycles <= kEqual * cost(order_[0]).cycles; ++at) {
-      if (cost(*at).spills == cost(order_[0]).spills && *at < *first) first = at;
-    }
-    if (first == order_.end()) return;
-    const int moved = *first;
-    order_.erase(first);
-    order_.insert(order_.begin(), moved);
-  }
-
-  static bool comes_before(const GemmCost& x, const GemmCost& y) {
-    return x.spills == y.spills ? x.cycles <= y.cycles : y.spills;
-  }
-
   const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)].options; }
-  const GemmCost& cost(int i) const { return costs_[static_cast<std::size_t>(i)]; }
+  const GemmCost& cost(int i) const { return ranking_.costs[static_cast<std::size_t>(i)]; }
   std::string name(int i) const { return name_of(options(i)); }
   std::string time(int i) const { return number(cost(i).milliseconds, "ms"); }
   int find(const std::string& wanted) const {
-    for (const int i : order_) {
+    for (const int i : ranking_.order) {
       if (name(i) == wanted) return i;
     }
     return -1;
   }
   std::string names() const {
     std::string text;
-    for (const int i : order_) text += (text.empty() ? "\"" : ", \"") + name(i) + "\"";
+    for (const int i : ranking_.order) text += (text.empty() ? "\"" : ", \"") + name(i) + "\"";
     return text;
   }
 
@@ -215,7 +229,7 @@ class Choosing {
     GemmChoice choice;
     choice.index = index;
     choice.cost = cost(index);
-    for (const int i : order_) {
+    for (const int i : ranking_.order) {
       if (i == index || cost(i).spills) continue;
       choice.next = i;
       break;
@@ -233,18 +247,14 @@ class Choosing {
     const std::string other = name(choice.next) + ": about " + time(choice.next) + ", ";
     char difference[32];
     std::snprintf(difference, sizeof difference, "%.1f %%", 100 * __builtin_fabs(ratio - 1));
-    if (ratio * kEqual >= 1 && ratio < 1) return "As good is " + other + difference + " less.";
+    if (ratio * kEqualTimes >= 1 && ratio < 1) return "As good is " + other + difference + " less.";
     if (ratio < 1) return "The model would choose " + other + difference + " less.";
     return "The next best is " + other + difference + " more.";
   }
 
-  static constexpr double kEqual = 1.0005;  // as far as the model can tell
-
   const GemmQuestion& q_;
   const std::vector<GemmDesign>& candidates_;
-  std::vector<GemmCost> costs_;
-  std::vector<int> order_;
-  bool too_large_ = false;  // for a candidate
+  GemmRanking ranking_;
 };
 
 }  // namespace detail

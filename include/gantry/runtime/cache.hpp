@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,8 @@ class KernelCache {
 
   // The image of a source. Where it is not there yet, `compiler` makes it. May be called by many threads at once.
   CachedKernel get(const KernelCompiler& compiler, const KernelSource& source) const;
+  // The same where it is there already; nothing is compiled.
+  std::optional<CachedKernel> find(const KernelCompiler& compiler, const KernelSource& source) const;
 
   // How many kernels are kept, and how large they are together; refusals are not counted.
   struct Contents {
@@ -108,6 +111,11 @@ class KernelCache {
   struct Folders;
   struct Request;
 
+  const DeviceHeaders& headers() const;
+  // The request's part of an entry's name.
+  std::string key_of(const KernelCompiler& compiler, const KernelSource& source) const;
+  // Of any compiler, in the shipped folders, or in the own one where there is no compiler.
+  std::optional<CachedKernel> find_any(const KernelCompiler& compiler, const std::string& key) const;
   // Compiles and keeps. Requires that the lock of the entry is held.
   CachedKernel make(const Request& request) const;
 

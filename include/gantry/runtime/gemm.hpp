@@ -1,74 +1,97 @@
-// Products compiled at run time: from options and the text of an epilogue to a function that runs on the GPU.
+// A GEMM kernel compiled at run time, on a GPU: from options and the text of an epilogue to plans that run.
 //
-// gemm_source writes the program that one would write by hand; load_gemm compiles it, or finds it in the cache, and
-// loads it. Nothing here needs CUDA to be built.
+// Only device code is compiled, to a cubin, by NVRTC or by nvcc. Everything of the host (checks, schedule, tensor maps,
+// parameters, launch) is this library's, compiled once, and reads the kernel's GemmDesign. Nothing here needs CUDA to
+// be built. One kernel of one configuration; context.hpp chooses among many.
 //
-// Example:
-//     using namespace gantry::runtime;
-//     const KernelCache cache;
-//     const LoadedGemm gemm = load_gemm(cache, Compiler::find(), {.expression = "d = gelu(acc + row(bias))"});
-//     GemmAbiProblem problem;
-//     problem.m = problem.n = problem.k = 1024;
-//     const std::vector<std::string> reasons = gemm.can_implement(problem);
+// Example at namespace scope:
+//     inline gantry::Status multiply(const gantry::runtime::Device& device, const gantry::GemmCall& call) {
+//       using namespace gantry::runtime;
+//       const KernelCache cache;
+//       const auto compiler = find_gpu_compiler(device);
+//       const auto gemm = LoadedGemm::load(device, cache, *compiler, {.expression = "d = gelu(acc + row(bias))"});
+//       if (!gemm) return gemm.error();
+//       const auto plan = gemm->plan(call);
+//       return plan ? plan->run(nullptr) : plan.error();
+//     }
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include <gantry/gemm/call.hpp>
+#include <gantry/gemm/design.hpp>
 #include <gantry/runtime/cache.hpp>
-#include <gantry/runtime/gemm_abi.hpp>
 #include <gantry/runtime/gemm_spec.hpp>
-#include <gantry/runtime/module.hpp>
+#include <gantry/runtime/gpu_kernel.hpp>
 
 namespace gantry::runtime {
 
-// Requires options without problems and an expression that can be read.
+// The source of a kernel, device code alone. Requires options without problems and an expression that can be read.
 std::string gemm_source(const GemmSpec& spec);
 
-// A product with its operands, ready to run. Lives on after the module that it came from was let go of.
+// NVRTC where libnvrtc is found, else nvcc. Never null: where there is neither, its problem says so.
+std::unique_ptr<KernelCompiler> find_gpu_compiler(const Device& device);
+
+// Compiles, or finds in the cache, and does not load.
+CachedKernel compile_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec);
+// In the cache, or nothing.
+std::optional<CachedKernel> find_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec);
+
+// The graph and the design of a specification; or what is wrong with its text, or with its options.
+struct DesignedGemm {
+  fusion::Graph graph{};
+  GemmDesign design{};
+};
+Expected<DesignedGemm> design_gemm(const GemmSpec& spec);
+
+class PlannedGemm;
+struct GemmAddresses;
+
+// A GEMM with its operands, ready to run. Lives on after the LoadedGemm that it came from. Runs of one plan share its
+// workspace: each ends before the next begins, as in one stream.
 class LoadedGemmPlan {
  public:
-  explicit operator bool() const { return plan_ != nullptr; }
-  // Every reason why there is no plan, or what the plan will do.
-  const std::string& text() const { return text_; }
-  // Empty, or why the launch failed, or why there is no plan.
-  std::string run(void* stream = nullptr) const;
+  Status run(void* stream = nullptr) const;
+  // What it will do, in sentences.
+  const std::string& explain() const;
+  std::size_t workspace_bytes() const;
 
  private:
   friend class LoadedGemm;
-  std::shared_ptr<const Module> module_;
-  const GemmAbi* abi_ = nullptr;
-  std::shared_ptr<void> plan_;
-  std::string text_ = "no product was planned";
+  struct State;
+
+  std::shared_ptr<const State> state_;
 };
 
-// Where none could be loaded, `problem` is the answer to everything that is asked of it.
 class LoadedGemm {
  public:
-  // From a kernel's image. `name` is for messages.
-  LoadedGemm(CachedKernel kernel, const std::string& name);
+  static Expected<LoadedGemm> load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec);
+  // The same, compiled or found first.
+  static Expected<LoadedGemm> load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
+                                   const GemmSpec& spec);
 
-  explicit operator bool() const { return problem_.empty(); }
-  const std::string& problem() const { return problem_; }
-  // How it was come by: compiled now, or found. Its image is gone, being loaded.
-  const CachedKernel& kernel() const { return kernel_; }
-
+  const GemmDesign& design() const;
+  const fusion::Graph& graph() const;
+  // Tile, schedule, cluster, elements, and how the epilogue is staged.
   std::string describe() const;
-  std::vector<std::string> can_implement(const GemmAbiProblem& problem) const;
-  std::size_t workspace_bytes(const GemmAbiProblem& problem) const;
-  LoadedGemmPlan plan(const GemmAbiProblem& problem) const;
+  // How it was come by: compiled now, or found.
+  const std::string& origin() const;
+
+  // Every reason why the call cannot run; none: it can.
+  Status can_implement(const GemmCall& call) const;
+  Expected<LoadedGemmPlan> plan(const GemmCall& call) const;
+
+  // For whoever keeps plans of its own. Requires a call that it can implement.
+  Expected<PlannedGemm> plan_sizes(const GemmCall& call) const;
+  Status run(const PlannedGemm& plan, const GemmAddresses& addresses, void* workspace, void* stream) const;
+  std::string explain(const PlannedGemm& plan, const GemmCall& call) const;
 
  private:
-  CachedKernel kernel_;
-  std::string problem_;
-  std::shared_ptr<const Module> module_;
-  const GemmAbi* abi_ = nullptr;
+  struct State;
+
+  std::shared_ptr<const State> state_;
 };
-
-// Compiles, or finds in the cache, and does not load.
-CachedKernel compile_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec);
-
-LoadedGemm load_gemm(const KernelCache& cache, const Compiler& compiler, const GemmSpec& spec);
 
 }  // namespace gantry::runtime

@@ -1,0 +1,113 @@
+// The library for sizes known at run time: a context chooses the kernel for each size, compiles what is missing, keeps
+// plans, and launches.
+//
+//   Context         a machine (a GPU, or the simulated SM), its kernel cache, tuning file and compiler
+//   GemmFunction    a GEMM of given elements and epilogue; run it with any sizes
+//
+// Both are handles that may be copied and used by many threads at once. run() of a size that it has seen neither
+// allocates nor synchronises, and can be recorded into a CUDA graph. What happens where the best kernel for a size is
+// not there is ContextOptions::policy. Runs of one stream share a workspace of the context's; a caller with an
+// allocator of its own gives one.
+//
+// Example at namespace scope:
+//     inline gantry::Status layer(void* a, void* b, void* bias, void* d, void* stream) {
+//       static const gantry::Context context;
+//       static const auto gelu = context.gemm({.epilogue = "d = gelu(acc + row(bias))"});
+//       if (!gelu) return gelu.error();
+//       return gelu->run({.m = 4096, .n = 4096, .k = 4096, .a = a, .b = b, .d = d, .arguments = {{"bias", bias}}},
+//                        {.stream = stream});
+//     }
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gantry/gemm/call.hpp>
+#include <gantry/gemm/options.hpp>
+#include <gantry/runtime/device.hpp>
+#include <gantry/runtime/status.hpp>
+
+namespace gantry {
+
+enum class CompilePolicy : std::uint8_t {
+  background,  // run the best kernel that is there, and compile a better one meanwhile; the first one is waited for
+  wait,        // compile the best kernel before running
+  never,       // run the best kernel that is there: in the cache, or shipped
+};
+
+struct ContextOptions {
+  int device = 0;  // number of the GPU
+  CompilePolicy policy = CompilePolicy::background;
+  int most_kernels = 8;                // for one GemmFunction; a new size beyond that gets the best of those
+  int most_plans = 1024;               // kept for one GemmFunction; those that were not used for longest go
+  int compile_threads = 0;             // 0: half of the processors
+  std::string cache_directory{};       // empty: as KernelCache::default_directory() says
+  std::vector<std::string> shipped{};  // folders of kernels that came with a program; see GemmFunction::warm_up
+  std::string tuning_file{};           // empty: as runtime::tuning_path() says
+};
+
+// What a GemmFunction computes. Options that are left open are chosen for each size. Where the epilogue uses C and its
+// element is void, it is D's.
+struct GemmRequest {
+  GemmOptions options{};
+  std::string epilogue = "d = acc";
+};
+
+struct RunOptions {
+  void* stream = nullptr;
+  // Memory of the device at a multiple of 16 bytes, with any contents, that nobody else uses while this runs. Null: the
+  // context's own.
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+};
+
+class GemmFunction {
+ public:
+  Status run(const GemmCall& call, const RunOptions& options = {}) const;
+
+  // Every reason why the call cannot run; none: it can.
+  Status can_implement(const GemmCall& call) const;
+  // What a run of these sizes needs, where RunOptions gives workspace.
+  Expected<std::size_t> workspace_bytes(const GemmCall& call) const;
+  // Which kernel, why, and what it will do.
+  Expected<std::string> explain(const GemmCall& call) const;
+
+  // Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress` is
+  // called with how many of how many are done, by one thread at a time.
+  Status warm_up(const std::vector<GemmExtents>& sizes,
+                 const std::function<void(int done, int all)>& progress = {}) const;
+  // Until nothing is being compiled for it.
+  void wait_for_compilations() const;
+
+  // How many kernels are loaded, and how many plans are kept.
+  int kernels() const;
+  int plans() const;
+
+ private:
+  friend class Context;
+  struct State;
+
+  std::shared_ptr<State> state_;
+};
+
+class Context {
+ public:
+  // Where there is no GPU that can be used, status() says why, and everything that is asked of it says the same.
+  explicit Context(const ContextOptions& options = {});
+
+  const Status& status() const;
+  const runtime::Device& device() const;
+  // What is worth knowing and stops nothing: a cache that is not used, lines of a tuning file that cannot be read.
+  const std::vector<std::string>& notes() const;
+
+  Expected<GemmFunction> gemm(const GemmRequest& request) const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace gantry

@@ -1,0 +1,146 @@
+#include <cstdlib>
+#include <tuple>
+
+#include <gantry/runtime/chooser.hpp>
+#include <gantry/runtime/printable.hpp>
+
+namespace gantry::runtime {
+
+namespace {
+
+// What is set is kept.
+bool agrees(const GemmOptions& candidate, const GemmOptions& asked) {
+  const auto number = [](int there, int wanted) { return wanted == 0 || there == wanted; };
+  return number(candidate.tile.m, asked.tile.m) && number(candidate.tile.n, asked.tile.n) &&
+         number(candidate.tile.k, asked.tile.k) && number(candidate.cluster.m, asked.cluster.m) &&
+         number(candidate.cluster.n, asked.cluster.n) && number(candidate.warpgroups, asked.warpgroups) &&
+         (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule);
+}
+
+bool leaves_nothing_open(const GemmOptions& o) {
+  return o.tile.m > 0 && o.tile.n > 0 && o.cluster.m > 0 && o.cluster.n > 0 && o.schedule != GemmSchedule::automatic;
+}
+
+// Requests of the list that are what was asked for; where none is, what was asked for with the kernel's own defaults.
+std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Graph& graph) {
+  std::vector<GemmOptions> out;
+  if (!leaves_nothing_open(asked)) {
+    for (GemmOptions request : gemm_requests(workload_of(asked))) {
+      if (!agrees(request, asked)) continue;
+      request.layout_c = asked.layout_c;
+      request.layout_d = asked.layout_d;
+      request.stages = asked.stages;
+      request.promote = asked.promote;
+      request.split = asked.split;
+      request.epilogue = asked.epilogue;
+      if (make_gemm_design(request, graph).ok()) out.push_back(request);
+    }
+  }
+  if (!out.empty()) return out;
+  GemmOptions only = asked;
+  only.tile = make_gemm_design(asked, graph).options.tile;
+  return {only};
+}
+
+}  // namespace
+
+GemmChooser::GemmChooser(const GemmOptions& asked, std::string expression, const fusion::Graph& graph,
+                         const Architecture& arch)
+    : asked_(asked),
+      expression_(std::move(expression)),
+      graph_(graph),
+      arch_(arch),
+      epilogue_(epilogue_cost(graph, asked.c)),
+      requests_(requests_for(asked, graph)) {}
+
+void GemmChooser::use_tuning(TuningFile tuning, std::string device) {
+  tuning_ = std::move(tuning);
+  device_ = std::move(device);
+}
+
+GemmWorkload GemmChooser::workload(const GemmExtents& sizes) const {
+  GemmWorkload w = workload_of(asked_);
+  w.m = sizes.m;
+  w.n = sizes.n;
+  w.k = sizes.k;
+  w.l = sizes.batch;
+  w.epilogue = expression_;
+  return w;
+}
+
+GemmQuestion GemmChooser::question(const GemmExtents& sizes) const {
+  GemmQuestion out;
+  out.workload = workload(sizes);
+  out.epilogue = epilogue_;
+  out.device = arch_;
+  if (!device_.empty()) out.tuned = tuning_.find(out.workload, device_);
+  return out;
+}
+
+std::vector<const GemmDesign*> GemmChooser::candidates(const GemmExtents& sizes) {
+  const GemmWorkload w = workload(sizes);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<const GemmDesign*> out;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const GemmOptions& request = requests_[i];
+    if (request.tile.m <= 0 || request.tile.n <= 0) continue;
+    const StagingClass sized = staging_class(request.tile, w, arch_);
+    const auto [at, is_new] = staged_.try_emplace({i, sized.k64, sized.overlaps}, nullptr);
+    if (is_new) {
+      GemmDesign design = make_gemm_design(staged_for(request, graph_, sized), graph_);
+      for (const GemmDesign& there : designs_) {
+        if (there.options == design.options) at->second = &there;
+      }
+      if (design.ok() && at->second == nullptr) at->second = &designs_.emplace_back(design);
+    }
+    if (at->second != nullptr) out.push_back(at->second);
+  }
+  return out;
+}
+
+std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes) {
+  const std::vector<const GemmDesign*> designs = candidates(sizes);
+  if (sizes.nothing_to_do()) return designs;
+  const GemmQuestion q = question(sizes);
+  const detail::GemmRanking ranking =
+      detail::rank_candidates(q, designs.size(), [&](std::size_t i) -> const GemmDesign& { return *designs[i]; });
+  std::vector<const GemmDesign*> out;
+  for (const int i : ranking.order) {
+    const GemmDesign* const design = designs[static_cast<std::size_t>(i)];
+    const bool tuned = q.tuned != nullptr && q.tuned->configuration == to_text(design->options).c_str();
+    out.insert(tuned ? out.begin() : out.end(), design);
+  }
+  return out;
+}
+
+ChosenDesign GemmChooser::choose(const GemmExtents& sizes) {
+  const std::vector<const GemmDesign*> designs = candidates(sizes);
+  if (designs.empty()) return {};
+  if (sizes.nothing_to_do()) return {designs.front(), "Nothing is computed."};
+  std::vector<GemmDesign> all;
+  all.reserve(designs.size());
+  for (const GemmDesign* design : designs) all.push_back(*design);
+  const GemmChoice choice = gantry::choose(question(sizes), all);
+  if (!choice.ok()) return {nullptr, choice.explanation()};
+  return {designs[static_cast<std::size_t>(choice.index)], choice.explanation(), gains_as_dependent(choice.cost)};
+}
+
+std::string tuning_path() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (std::string asked = variable("GANTRY_TUNING"); !asked.empty()) return asked;
+  if (const std::string config = variable("XDG_CONFIG_HOME"); !config.empty()) return config + "/gantry/tuning";
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.config/gantry/tuning";
+}
+
+std::string unread_lines(const TuningFile& tuning) {
+  const std::vector<std::string>& problems = tuning.problems();
+  if (problems.empty()) return {};
+  const std::string first = one_line(problems.front());
+  return problems.size() == 1 ? first : std::to_string(problems.size()) + " lines; the first: " + first;
+}
+
+}  // namespace gantry::runtime

@@ -1,0 +1,57 @@
+#include "compile_queue.hpp"
+
+#include "driver.hpp"
+
+namespace gantry::runtime {
+
+CompileQueue::CompileQueue(int threads) : most_(threads), shared_(std::make_shared<Shared>()) {}
+
+CompileQueue::~CompileQueue() {
+  std::deque<std::function<void()>> dropped;
+  {
+    const std::lock_guard<std::mutex> lock(shared_->mutex);
+    shared_->stop = true;
+    dropped.swap(shared_->jobs);
+  }
+  shared_->changed.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.get_id() == std::this_thread::get_id()) {
+      thread.detach();
+    } else {
+      thread.join();
+    }
+  }
+}
+
+void CompileQueue::add(std::function<void()> job) {
+  {
+    const std::lock_guard<std::mutex> lock(shared_->mutex);
+    shared_->jobs.push_back(std::move(job));
+    if (shared_->idle < static_cast<int>(shared_->jobs.size()) && static_cast<int>(threads_.size()) < most_) {
+      threads_.emplace_back([shared = shared_] { work(shared); });
+    }
+  }
+  shared_->changed.notify_all();
+}
+
+void CompileQueue::work(const std::shared_ptr<Shared>& shared) {
+  // What this thread loads must not end somebody's recording of a CUDA graph.
+  constexpr int kRelaxed = 2;
+  int mode = kRelaxed;
+  if (const Driver& driver = Driver::get(); driver.problem.empty()) driver.exchange_capture_mode(&mode);
+  std::unique_lock<std::mutex> lock(shared->mutex);
+  for (;;) {
+    ++shared->idle;
+    shared->changed.wait(lock, [&] { return shared->stop || !shared->jobs.empty(); });
+    --shared->idle;
+    if (shared->stop) return;
+    std::function<void()> job = std::move(shared->jobs.front());
+    shared->jobs.pop_front();
+    lock.unlock();
+    job();
+    job = nullptr;  // what it holds may hold the queue
+    lock.lock();
+  }
+}
+
+}  // namespace gantry::runtime

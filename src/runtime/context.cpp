@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <thread>
+
+#include <gantry/runtime/context.hpp>
+#include <gantry/runtime/printable.hpp>
+
+#include "context_state.hpp"
+#include "gemm_function.hpp"
+
+namespace gantry {
+
+namespace {
+
+int threads_for(const ContextOptions& options) {
+  if (options.compile_threads > 0) return options.compile_threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / 2));
+}
+
+runtime::CacheOptions cache_options(const ContextOptions& options) {
+  runtime::CacheOptions out;
+  out.directory = options.cache_directory.empty() ? runtime::KernelCache::default_directory() : options.cache_directory;
+  out.shipped = options.shipped;
+  return out;
+}
+
+Status why_unusable(const runtime::Device& device) {
+  if (!device) return Status::failure(StatusCode::no_device, device.problem());
+  if (device.is_hopper()) return {};
+  const runtime::DeviceFacts& f = device.facts();
+  return Status::failure(StatusCode::no_device, "the GPU is " + f.name + ", of compute capability " +
+                                                    std::to_string(f.major) + "." + std::to_string(f.minor) +
+                                                    "; kernels of Gantry are built for 9.0 (H100, H200)");
+}
+
+}  // namespace
+
+Context::State::State(const ContextOptions& asked)
+    : options(asked),
+      device(runtime::Device::open(asked.device)),
+      status(why_unusable(device)),
+      cache(cache_options(asked)),
+      compiler(runtime::find_gpu_compiler(device)),
+      workspaces(device),
+      queue(threads_for(asked)) {
+  if (!cache.note().empty()) notes.push_back(cache.note());
+  const std::string path = asked.tuning_file.empty() ? runtime::tuning_path() : asked.tuning_file;
+  if (!path.empty()) tuning = TuningFile::read(path);
+  if (const std::string unread = runtime::unread_lines(tuning); !unread.empty()) {
+    notes.push_back("what cannot be read of the tuning file " + runtime::one_line(path) + ": " + unread);
+  }
+}
+
+Context::Context(const ContextOptions& options) : state_(std::make_shared<State>(options)) {}
+
+const Status& Context::status() const { return state_->status; }
+const runtime::Device& Context::device() const { return state_->device; }
+const std::vector<std::string>& Context::notes() const { return state_->notes; }
+
+Expected<GemmFunction> Context::gemm(const GemmRequest& request) const {
+  if (!state_->status.ok()) return tl::unexpected<Status>(state_->status);
+  GemmFunction out;
+  Expected<std::shared_ptr<GemmFunction::State>> made = GemmFunction::State::make(state_, request);
+  if (!made) return tl::unexpected<Status>(made.error());
+  out.state_ = *made;
+  return out;
+}
+
+}  // namespace gantry

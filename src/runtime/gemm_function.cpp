@@ -1,0 +1,365 @@
+#include "gemm_function.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+
+#include "device_state.hpp"
+
+namespace gantry {
+
+namespace {
+
+using Index = detail::GemmOperandIndex;
+
+Status none_there(const Status* failed, CompilePolicy policy) {
+  if (failed != nullptr) return *failed;
+  return Status::failure(StatusCode::no_kernel,
+                         policy == CompilePolicy::never
+                             ? "no kernel for this GEMM is in the cache or among the shipped ones, and the policy is "
+                               "never to compile; warm_up with another policy makes them"
+                             : "no kernel for this GEMM can be built");
+}
+
+}  // namespace
+
+PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime::GemmAddresses& addresses) {
+  constexpr std::uintptr_t kAlignment = 16;
+  const auto place = [&](int i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(addresses.at[i]);
+    return static_cast<std::int64_t>(address == 0 ? kAlignment : address % kAlignment);
+  };
+  const auto matrix = [&](int i, const auto& x) {
+    add(x.stride);
+    add(x.batch_stride);
+    add(place(i));
+  };
+  for (const std::int64_t size : {call.m, call.n, call.k, call.batch}) add(size);
+  matrix(Index::kA, call.a);
+  matrix(Index::kB, call.b);
+  matrix(Index::kC, call.c);
+  matrix(Index::kD, call.d);
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const std::int64_t how = static_cast<std::int64_t>(addresses.given[i]) * 2 + (addresses.values[i] == 0 ? 1 : 0);
+    add(place(Index::kArguments + i) * 8 + how);
+    add(addresses.strides[i]);
+    add(addresses.batch_strides[i]);
+  }
+  add(call.dependent ? 1 : 0);
+}
+
+void PlanKey::add(std::int64_t word) {
+  words_[count_++] = word;
+  hash_ = (hash_ ^ static_cast<std::size_t>(word)) * 1099511628211ULL;
+  hash_ ^= hash_ >> 29;
+}
+
+Expected<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
+                                                                         const GemmRequest& request) {
+  GemmRequest filled = request;
+  const fusion::ParsedGraph parsed = fusion::parse_graph(request.epilogue);
+  if (parsed.ok() && parsed.graph.uses_source() && filled.options.c == ElementType::void_) {
+    filled.options.c = filled.options.d;
+  }
+  const Expected<runtime::DesignedGemm> designed = runtime::design_gemm({filled.options, filled.epilogue});
+  if (!designed) return tl::unexpected<Status>(designed.error());
+  return std::shared_ptr<State>(new State(std::move(context), filled, designed->graph));
+}
+
+GemmFunction::State::State(std::shared_ptr<Context::State> context, const GemmRequest& request,
+                           const fusion::Graph& graph)
+    : context_(std::move(context)),
+      request_(request),
+      chooser_(request.options, request.epilogue, graph, architecture_of(context_->device.facts())),
+      graph_(graph) {
+  chooser_.use_tuning(context_->tuning, context_->device.facts().name);
+}
+
+// ---- Kernels
+
+runtime::GemmSpec GemmFunction::State::spec(const GemmDesign& design) const {
+  return {design.options, request_.epilogue};
+}
+
+GemmFunction::State::Kernel& GemmFunction::State::kernel_of(const GemmDesign& design) {
+  for (Kernel& kernel : kernels_) {
+    if (kernel.design == &design) return kernel;
+  }
+  kernels_.emplace_back();
+  kernels_.back().design = &design;
+  return kernels_.back();
+}
+
+bool GemmFunction::State::has_room() const {
+  const auto counts = [](const Kernel& k) {
+    return k.stage == Kernel::Stage::there || k.stage == Kernel::Stage::on_its_way;
+  };
+  return std::count_if(kernels_.begin(), kernels_.end(), counts) < std::max(1, context_->options.most_kernels);
+}
+
+void GemmFunction::State::finish(Kernel& kernel, Expected<runtime::LoadedGemm> loaded) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  kernel.stage = loaded ? Kernel::Stage::there : Kernel::Stage::failed;
+  if (loaded) {
+    kernel.gemm = std::move(*loaded);
+  } else {
+    kernel.problem = loaded.error();
+  }
+  changed_.notify_all();
+}
+
+void GemmFunction::State::load_if_kept(std::unique_lock<std::mutex>& lock, Kernel& kernel) {
+  if (kernel.stage != Kernel::Stage::absent || kernel.looked_up) return;
+  kernel.looked_up = true;
+  kernel.stage = Kernel::Stage::on_its_way;
+  lock.unlock();
+  const runtime::GemmSpec what = spec(*kernel.design);
+  const std::optional<runtime::CachedKernel> found = runtime::find_gemm(context_->cache, *context_->compiler, what);
+  if (found && *found) finish(kernel, runtime::LoadedGemm::load(context_->device, *found, what));
+  lock.lock();
+  if (kernel.stage == Kernel::Stage::on_its_way) kernel.stage = Kernel::Stage::absent;
+}
+
+void GemmFunction::State::start_compiling(Kernel& kernel) {
+  kernel.stage = Kernel::Stage::on_its_way;
+  // The queue does not keep this alive: who waits for it does, and nobody else needs its kernel.
+  context_->queue.add([weak = weak_from_this(), &kernel] {
+    const std::shared_ptr<State> self = weak.lock();
+    if (self == nullptr) return;
+    Context::State& context = *self->context_;
+    const runtime::GemmSpec what = self->spec(*kernel.design);
+    self->finish(kernel, runtime::LoadedGemm::load(context.device, context.cache, *context.compiler, what));
+  });
+}
+
+void GemmFunction::State::compile(std::unique_lock<std::mutex>& lock, Kernel& kernel) {
+  if (kernel.stage == Kernel::Stage::absent) start_compiling(kernel);
+  changed_.wait(lock, [&] { return kernel.stage != Kernel::Stage::on_its_way; });
+}
+
+Expected<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<const GemmDesign*>& ranked,
+                                                                void* stream) {
+  const CompilePolicy policy = context_->options.policy;
+  const bool recording = runtime::is_capturing(context_->device, stream);
+  std::unique_lock<std::mutex> lock(mutex_);
+  const Kernel *wanted = nullptr, *there = nullptr;
+  const Status* failed = nullptr;
+  for (const GemmDesign* design : ranked) {
+    Kernel& kernel = kernel_of(*design);
+    if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
+    const bool may =
+        kernel.stage != Kernel::Stage::absent || (has_room() && policy != CompilePolicy::never && !recording);
+    if (wanted == nullptr && may && kernel.stage != Kernel::Stage::failed) {
+      wanted = &kernel;
+      if (!recording) load_if_kept(lock, kernel);
+      const bool waits = policy == CompilePolicy::wait && !recording;
+      if (kernel.stage == Kernel::Stage::absent && !waits && !recording) start_compiling(kernel);
+      if (waits) compile(lock, kernel);
+      if (kernel.stage == Kernel::Stage::failed) wanted = nullptr;
+    }
+    if (kernel.stage == Kernel::Stage::failed && failed == nullptr) failed = &kernel.problem;
+    if (kernel.stage == Kernel::Stage::there) {
+      there = &kernel;
+      break;
+    }
+  }
+  if (there == nullptr && recording) {
+    return failure(
+        StatusCode::no_kernel,
+        "no kernel for this GEMM is loaded, and none can be while the stream records a CUDA graph; run it, or "
+        "warm_up its size, before");
+  }
+  if (there == nullptr && wanted != nullptr) {
+    changed_.wait(lock, [&] { return wanted->stage != Kernel::Stage::on_its_way; });
+    if (wanted->stage == Kernel::Stage::there) return Picked{wanted, wanted};
+    lock.unlock();
+    return pick(ranked, stream);  // without it
+  }
+  if (there == nullptr) return tl::unexpected<Status>(none_there(failed, policy));
+  return Picked{there, wanted == nullptr ? there : wanted};
+}
+
+// ---- Plans
+
+std::shared_ptr<const GemmFunction::State::Plan> GemmFunction::State::find(const PlanKey& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto at = plans_.find(key);
+  if (at == plans_.end()) return nullptr;
+  const Plan& plan = *at->second.plan;
+  // A better kernel has come.
+  if (plan.kernel != plan.wanted && plan.wanted->stage == Kernel::Stage::there) return nullptr;
+  used_.splice(used_.begin(), used_, at->second.used);
+  return at->second.plan;
+}
+
+void GemmFunction::State::keep(const PlanKey& key, std::shared_ptr<const Plan> plan) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto [at, is_new] = plans_.try_emplace(key);
+  at->second.plan = std::move(plan);
+  if (!is_new) return;
+  used_.push_front(&at->first);
+  at->second.used = used_.begin();
+  while (static_cast<int>(plans_.size()) > std::max(1, context_->options.most_plans)) {
+    const PlanKey oldest = *used_.back();
+    used_.pop_back();
+    plans_.erase(oldest);
+  }
+}
+
+Expected<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::plan(const GemmCall& call,
+                                                                                     void* stream) {
+  const Expected<std::vector<const GemmDesign*>> ranked = ranked_for(call);
+  if (!ranked) return tl::unexpected<Status>(ranked.error());
+  const Expected<Picked> picked = pick(*ranked, stream);
+  if (!picked) return tl::unexpected<Status>(picked.error());
+  Expected<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(call);
+  if (!sizes) return tl::unexpected<Status>(sizes.error());
+  auto out = std::make_shared<Plan>();
+  out->sizes = std::move(*sizes);
+  out->kernel = picked->kernel;
+  out->wanted = picked->wanted;
+  return std::shared_ptr<const Plan>(std::move(out));
+}
+
+Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options) {
+  runtime::GemmAddresses addresses;
+  const bool known = call.arguments.given() <= fusion::kMaxArguments && runtime::addresses_of(call, graph_, addresses);
+  if (!known) return can_implement(call);
+  if (call.extents().nothing_to_do() && graph_.count(fusion::ArgumentKind::reduction) == 0) return can_implement(call);
+  const PlanKey key(call, graph_, addresses);
+  std::shared_ptr<const Plan> found = find(key);
+  if (found == nullptr || !found->sizes.holds_for(addresses)) {
+    Expected<std::shared_ptr<const Plan>> made = plan(call, options.stream);
+    if (!made) return made.error();
+    found = *made;
+    keep(key, found);
+  }
+  const GemmWorkspaceNeeds& needs = found->sizes.launch().needs;
+  void* workspace = nullptr;
+  if (const std::size_t bytes = runtime::Workspaces::bytes_for(needs); bytes > 0) {
+    workspace = options.workspace;
+    if (workspace == nullptr) {
+      const Expected<void*> own = context_->workspaces.get(options.stream, bytes);
+      if (!own) return own.error();
+      workspace = *own;
+    } else if (Status refused = context_->workspaces.prepare(workspace, options.workspace_bytes, needs, options.stream);
+               !refused) {
+      return refused;
+    }
+    workspace = runtime::Workspaces::begin_for(needs, workspace);
+  }
+  return found->kernel->gemm->run(found->sizes, addresses, workspace, options.stream);
+}
+
+// Designs for a call that can run; what is asked of operands is the same for all of them.
+Expected<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const GemmCall& call) {
+  const GemmExtents e = call.extents();
+  const auto valid = [](std::int64_t size) { return size >= 0 && size <= kMostExtent; };
+  const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
+  std::vector<const GemmDesign*> ranked = all_valid ? chooser_.ranked(e) : std::vector<const GemmDesign*>();
+  const GemmDesign& design = ranked.empty() ? *chooser_.candidates({1, 1, 1, 1}).front() : *ranked.front();
+  Status refused = runtime::check_call(design, graph_, call);
+  if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
+  if (!refused.ok()) return tl::unexpected<Status>(std::move(refused));
+  return ranked;
+}
+
+Status GemmFunction::State::can_implement(const GemmCall& call) {
+  const Expected<std::vector<const GemmDesign*>> ranked = ranked_for(call);
+  return ranked ? Status() : ranked.error();
+}
+
+Expected<std::size_t> GemmFunction::State::workspace_bytes(const GemmCall& call) {
+  const Expected<std::shared_ptr<const Plan>> made = plan(call, nullptr);
+  if (!made) return tl::unexpected<Status>(made.error());
+  return runtime::Workspaces::bytes_for((*made)->sizes.launch().needs);
+}
+
+Expected<std::string> GemmFunction::State::explain(const GemmCall& call) {
+  const Expected<std::shared_ptr<const Plan>> made = plan(call, nullptr);
+  if (!made) return tl::unexpected<Status>(made.error());
+  const runtime::LoadedGemm& gemm = *(*made)->kernel->gemm;
+  std::string out = chooser_.choose(call.extents()).why + "\n" + gemm.describe() + " was " + gemm.origin() + ".\n";
+  if ((*made)->kernel != (*made)->wanted) {
+    out += std::string(to_text((*made)->wanted->design->options).c_str()) +
+           " is being compiled and takes its place when it is there.\n";
+  }
+  return out + gemm.explain((*made)->sizes, call);
+}
+
+Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
+                                    const std::function<void(int, int)>& progress) {
+  std::vector<Kernel*> wanted;
+  for (const GemmExtents& e : sizes) {
+    const std::vector<const GemmDesign*> ranked = chooser_.ranked(e);
+    if (ranked.empty()) continue;
+    std::unique_lock<std::mutex> lock(mutex_);
+    Kernel& kernel = kernel_of(*ranked.front());
+    if (std::find(wanted.begin(), wanted.end(), &kernel) != wanted.end()) continue;
+    if (kernel.stage == Kernel::Stage::absent && !has_room()) continue;  // another one serves this size
+    load_if_kept(lock, kernel);
+    if (kernel.stage == Kernel::Stage::absent && context_->options.policy != CompilePolicy::never) {
+      start_compiling(kernel);
+    }
+    wanted.push_back(&kernel);
+  }
+  const int all = static_cast<int>(wanted.size());
+  Status out;
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (int last = -1;;) {
+    const auto ended = [](const Kernel* k) { return k->stage != Kernel::Stage::on_its_way; };
+    const auto done = static_cast<int>(std::count_if(wanted.begin(), wanted.end(), ended));
+    if (done != last && progress) {
+      lock.unlock();
+      progress(done, all);
+      lock.lock();
+    }
+    last = done;
+    if (done == all) break;
+    changed_.wait(lock);
+  }
+  for (const Kernel* kernel : wanted) {
+    for (const StatusReason& reason : kernel->problem.reasons()) out.add(reason);
+    if (kernel->stage == Kernel::Stage::absent) {
+      out.add(StatusCode::no_kernel, std::string(to_text(kernel->design->options).c_str()) +
+                                         " is not in the cache, and the policy is never to compile");
+    }
+  }
+  return out;
+}
+
+void GemmFunction::State::wait_for_compilations() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto under_way = [](const Kernel& k) { return k.stage == Kernel::Stage::on_its_way; };
+  changed_.wait(lock, [&] { return std::none_of(kernels_.begin(), kernels_.end(), under_way); });
+}
+
+int GemmFunction::State::kernels() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<int>(
+      std::count_if(kernels_.begin(), kernels_.end(), [](const Kernel& k) { return k.stage == Kernel::Stage::there; }));
+}
+
+int GemmFunction::State::plans() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<int>(plans_.size());
+}
+
+// ---- The handle
+
+Status GemmFunction::run(const GemmCall& call, const RunOptions& options) const { return state_->run(call, options); }
+Status GemmFunction::can_implement(const GemmCall& call) const { return state_->can_implement(call); }
+Expected<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const {
+  return state_->workspace_bytes(call);
+}
+Expected<std::string> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
+Status GemmFunction::warm_up(const std::vector<GemmExtents>& sizes,
+                             const std::function<void(int, int)>& progress) const {
+  return state_->warm_up(sizes, progress);
+}
+void GemmFunction::wait_for_compilations() const { state_->wait_for_compilations(); }
+int GemmFunction::kernels() const { return state_->kernels(); }
+int GemmFunction::plans() const { return state_->plans(); }
+
+}  // namespace gantry

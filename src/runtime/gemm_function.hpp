@@ -1,0 +1,105 @@
+// One GemmFunction's kernels and plans.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "context_state.hpp"
+#include "planned_gemm.hpp"
+
+namespace gantry {
+
+// What a plan depends on: sizes, strides, addresses modulo 16, what is given and how, and which numbers are 0.
+class PlanKey {
+ public:
+  PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime::GemmAddresses& addresses);
+
+  std::size_t hash() const { return hash_; }
+  friend bool operator==(const PlanKey& x, const PlanKey& y) {
+    return x.hash_ == y.hash_ && x.count_ == y.count_ && std::equal(x.words_, x.words_ + x.count_, y.words_);
+  }
+
+ private:
+  void add(std::int64_t word);
+
+  static constexpr int kMost = 5 + 4 * 3 + fusion::kMaxArguments * 3;
+  std::int64_t words_[kMost];
+  int count_ = 0;
+  std::size_t hash_ = 14695981039346656037ULL;
+};
+
+struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
+  static Expected<std::shared_ptr<State>> make(std::shared_ptr<Context::State> context, const GemmRequest& request);
+
+  Status run(const GemmCall& call, const RunOptions& options);
+  Status can_implement(const GemmCall& call);
+  Expected<std::size_t> workspace_bytes(const GemmCall& call);
+  Expected<std::string> explain(const GemmCall& call);
+  Status warm_up(const std::vector<GemmExtents>& sizes, const std::function<void(int, int)>& progress);
+  void wait_for_compilations();
+  int kernels() const;
+  int plans() const;
+
+ private:
+  // A kernel of one design: not there, on its way, there, or impossible.
+  struct Kernel {
+    enum class Stage : std::uint8_t { absent, on_its_way, there, failed };
+
+    const GemmDesign* design = nullptr;
+    Stage stage = Stage::absent;
+    bool looked_up = false;  // in the cache
+    std::optional<runtime::LoadedGemm> gemm{};
+    Status problem{};  // of one that failed
+  };
+  struct Plan {
+    runtime::PlannedGemm sizes;
+    const Kernel* kernel = nullptr;
+    const Kernel* wanted = nullptr;  // the best; another one where that was not there
+  };
+  struct Hash {
+    std::size_t operator()(const PlanKey& key) const { return key.hash(); }
+  };
+  struct Kept {
+    std::shared_ptr<const Plan> plan;
+    std::list<const PlanKey*>::iterator used;
+  };
+  // The kernel for sizes, as the policy has it.
+  struct Picked {
+    const Kernel* kernel = nullptr;
+    const Kernel* wanted = nullptr;
+  };
+
+  State(std::shared_ptr<Context::State> context, const GemmRequest& request, const fusion::Graph& graph);
+
+  std::shared_ptr<const Plan> find(const PlanKey& key);
+  void keep(const PlanKey& key, std::shared_ptr<const Plan> plan);
+  Expected<std::shared_ptr<const Plan>> plan(const GemmCall& call, void* stream);
+  // Among designs that are ranked.
+  Expected<Picked> pick(const std::vector<const GemmDesign*>& ranked, void* stream);
+  Expected<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);
+
+  runtime::GemmSpec spec(const GemmDesign& design) const;
+  Kernel& kernel_of(const GemmDesign& design);
+  bool has_room() const;
+  // These hold no lock while they compile or load.
+  void load_if_kept(std::unique_lock<std::mutex>& lock, Kernel& kernel);
+  void compile(std::unique_lock<std::mutex>& lock, Kernel& kernel);
+  void start_compiling(Kernel& kernel);
+  void finish(Kernel& kernel, Expected<runtime::LoadedGemm> loaded);
+
+  std::shared_ptr<Context::State> context_;
+  GemmRequest request_;
+  runtime::GemmChooser chooser_;
+  fusion::Graph graph_;
+
+  mutable std::mutex mutex_;  // of everything below
+  std::condition_variable changed_;
+  std::list<Kernel> kernels_;
+  std::unordered_map<PlanKey, Kept, Hash> plans_;
+  std::list<const PlanKey*> used_;  // the one that was used last first
+};
+
+}  // namespace gantry

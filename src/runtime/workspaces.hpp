@@ -1,0 +1,42 @@
+// Workspace of GEMMs, one for each stream: runs of one stream follow each other and can share it.
+//
+// The first kSplitFlagBytes are zeros before and after every run (the flags of split-K); the rest is anybody's. One
+// that was handed out while its stream recorded a CUDA graph is never freed or moved: replays use it.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include <gantry/gemm/planner.hpp>
+#include <gantry/runtime/device.hpp>
+#include <gantry/runtime/status.hpp>
+
+namespace gantry::runtime {
+
+class Workspaces {
+ public:
+  explicit Workspaces(const Device& device) : device_(device) {}
+
+  // For a plan's needs: its partial sums begin at the workspace, and where it has none, reductions begin there.
+  static std::size_t bytes_for(const GemmWorkspaceNeeds& needs);
+  static void* begin_for(const GemmWorkspaceNeeds& needs, void* workspace);
+
+  // At least so many bytes for a stream.
+  Expected<void*> get(void* stream, std::size_t bytes);
+  // Makes a caller's ready for one run in a stream, whatever it holds.
+  Status prepare(void* workspace, std::size_t bytes, const GemmWorkspaceNeeds& needs, void* stream) const;
+
+ private:
+  struct One {
+    DeviceBuffer memory;
+    bool kept = false;
+  };
+
+  Device device_;
+  std::mutex mutex_;
+  std::map<void*, One> by_stream_;
+  std::vector<DeviceBuffer> kept_;  // that graphs have, and that were outgrown
+};
+
+}  // namespace gantry::runtime
