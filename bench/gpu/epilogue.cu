@@ -172,7 +172,7 @@ void measure(const Setting& s, Best& best) {
   using C = Config<T, kJob>;
   using Kernel = EpilogueKernel<C>;
   constexpr int kShared = sizeof(typename Kernel::Storage);
-  const EpilogueProblem problem{.m = s.m, .n = kN, .k = 64, .l = 1};
+  const EpilogueProblem problem{.m = s.m, .n = kN, .k = 64, .batch = 1};
   EpilogueArguments<C> arguments;
   arguments.c = {s.c, kN, 0};
   arguments.d = {s.d, kN, 0};

@@ -85,7 +85,7 @@ TEST_F(RandomProducts, TakeNoLessTimeWhereTheyAreLarger) {
     larger.m += kWhole;
     ASSERT_GE(cycles(larger, o, e), cycles(whole, o, e) * 0.999);
     larger = w;
-    larger.l = 2;
+    larger.batch = 2;
     ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.999);
   });
 }
@@ -270,7 +270,7 @@ TEST(Choice, ExplainsWholeTiles) {
 TEST(Choice, ExplainsSharedTilesAndEpiloguesThatShow) {
   GemmQuestion q;
   q.workload = product(128, 4096, 4096);
-  q.workload.l = 1;
+  q.workload.batch = 1;
   q.epilogue = {.bytes = 0, .plain = false, .heavy = true};
   const GemmDesign narrow = fused({.tile = {128, 64, 64}, .cluster = {1, 2}, .schedule = GemmSchedule::cooperative});
   const GemmChoice choice = choose(q, {narrow});
@@ -289,7 +289,7 @@ TEST(Choice, ExplainsTilesDealtOutByKStepsAndOneWave) {
               testing::MatchesRegex("1024 tiles of 256 x 256 for 66 clusters of 2 CTAs: 100 of them are dealt out by K "
                                     "steps, so that all end together; handing over sums costs [0-9]+ cycles\\."));
   q.workload = product(256, 512, 64);
-  q.workload.l = 3;
+  q.workload.batch = 3;
   const GemmChoice one = choose(q, {kPair});
   EXPECT_THAT(one.why[0], HasSubstr("256 x 512 x 64, 3 times"));
   EXPECT_EQ(one.why[1], "6 tiles of 256 x 256 for 66 clusters of 2 CTAs: one wave, which keeps 9 % of the chip busy.");
@@ -370,7 +370,7 @@ TEST(Tuning, IsLeftAsideWithASentenceWhereItNamesWhatIsNotThere) {
 TEST(Tuning, ReadsWhatItWrote) {
   TuningFile tuning;
   GemmWorkload w = product(128, 4096, 64);
-  w.l = 7;
+  w.batch = 7;
   w.a = ElementType::e4m3;
   w.b = ElementType::e5m2;
   w.c = ElementType::f16;

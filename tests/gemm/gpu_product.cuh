@@ -61,11 +61,11 @@ __device__ T element_of(float x) {
 
 // Small integers, or numbers in [-1, 1) that the element type has; NaN (77) everywhere else.
 template <class T>
-__global__ void fill(T* data, int rows, int k, int l, OperandLayout s, unsigned seed, bool integers) {
+__global__ void fill(T* data, int rows, int k, int batch, OperandLayout s, unsigned seed, bool integers) {
   const std::size_t step = std::size_t{gridDim.x} * blockDim.x,
                     first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   constexpr bool kUnsigned = std::is_same_v<T, std::uint8_t>;
-  for (std::size_t i = first; i < std::size_t{1} * rows * k * l; i += step) {
+  for (std::size_t i = first; i < std::size_t{1} * rows * k * batch; i += step) {
     unsigned x = static_cast<unsigned>(i) * 2654435761u + seed;
     x = (x ^ (x >> 16)) * 0x85ebca6bu;
     x = (x ^ (x >> 13)) * 0xc2b2ae35u;
@@ -78,24 +78,24 @@ __global__ void fill(T* data, int rows, int k, int l, OperandLayout s, unsigned 
   }
 }
 
-// D(i, j, l) = sum over k of A(i, k, l) B(j, k, l), in order; exact where sums are.
+// D(i, j, batch) = sum over k of A(i, k, batch) B(j, k, batch), in order; exact where sums are.
 template <class Sum, class A, class B>
 __global__ void add_up(Sum* d, const A* a, const B* b, int m, int n, int k, OperandLayout sa, OperandLayout sb) {
   constexpr int kTile = 16;
   __shared__ Sum tile_a[kTile][kTile + 1], tile_b[kTile][kTile + 1];
-  const int x = threadIdx.x, y = threadIdx.y, l = blockIdx.z;
+  const int x = threadIdx.x, y = threadIdx.y, batch = blockIdx.z;
   const std::int64_t i = std::int64_t{blockIdx.y} * kTile, j = std::int64_t{blockIdx.x} * kTile;
   Sum sum = 0;
   for (int first = 0; first < k; first += kTile) {
     const bool inside = first + x < k;
     const std::int64_t at = first + x;
-    tile_a[y][x] = inside && i + y < m ? static_cast<Sum>(a[(i + y) * sa.row + at * sa.k + l * sa.batch]) : Sum{0};
-    tile_b[y][x] = inside && j + y < n ? static_cast<Sum>(b[(j + y) * sb.row + at * sb.k + l * sb.batch]) : Sum{0};
+    tile_a[y][x] = inside && i + y < m ? static_cast<Sum>(a[(i + y) * sa.row + at * sa.k + batch * sa.batch]) : Sum{0};
+    tile_b[y][x] = inside && j + y < n ? static_cast<Sum>(b[(j + y) * sb.row + at * sb.k + batch * sb.batch]) : Sum{0};
     __syncthreads();
     for (int step = 0; step < kTile; ++step) sum += tile_a[y][step] * tile_b[x][step];
     __syncthreads();
   }
-  if (i + y < m && j + x < n) d[(l * std::int64_t{m} + i + y) * n + j + x] = sum;
+  if (i + y < m && j + x < n) d[(batch * std::int64_t{m} + i + y) * n + j + x] = sum;
 }
 
 // Sums that differ by more than `tolerance`; with 0, in a single bit.
@@ -116,8 +116,8 @@ class GpuOperand {
  public:
   using T = element_t<element>;
 
-  GpuOperand(Major major, int rows, int k, int l, bool padded)
-      : shape_{rows, k, l}, layout_(major, {rows, k, l}, padded, sizeof(T)), buffer_(layout_.count) {}
+  GpuOperand(Major major, int rows, int k, int batch, bool padded)
+      : shape_{rows, k, batch}, layout_(major, {rows, k, batch}, padded, sizeof(T)), buffer_(layout_.count) {}
   GpuOperand(Major major, int rows, int k, const Operand<element>& host)
       : shape_{rows, k, 1}, layout_(major, {rows, k, 1}, false, sizeof(T)), buffer_(host.values()) {}
 
@@ -155,7 +155,7 @@ struct GpuProduct {
     problem.m = e.m;
     problem.n = e.n;
     problem.k = e.k;
-    problem.l = e.l;
+    problem.batch = e.batch;
     const int ctas = processors() / 4 * 4;  // clusters of four do not reach every SM
     const typename StoreSums<DesignOf<kind>>::Params epilogue{d, e.m, e.n};
     const auto params = kernel_params<Gemm>(problem, epilogue, ctas, encode);
@@ -177,7 +177,7 @@ bool same_sums(const char* what, const Kind& kind, const Extents& e, const Buffe
   if (wrong == 0) return true;
   std::printf("  %u of %zu sums differ from %s: %s, cluster %d x %d, tile %d x %d, M %d, N %d, K %d, L %d\n", wrong,
               ours.size(), what, kind.kernel == Kernel::cooperative ? "cooperative" : "pingpong", kind.cluster_m,
-              kind.cluster_n, kind.tile_m, kind.tile_n, e.m, e.n, e.k, e.l);
+              kind.cluster_n, kind.tile_m, kind.tile_n, e.m, e.n, e.k, e.batch);
   return false;
 }
 

@@ -87,24 +87,24 @@ __global__ void fill(T* data, std::size_t count, unsigned seed) {
   }
 }
 
-// Element (row, column) of matrix l.
+// Element (i, j) of one matrix of a batch, with the strides of rows, columns and matrices.
 template <class T>
 struct View {
   T* data;
-  std::int64_t row, column, batch;
-  __device__ T& operator()(int i, int j, int l) const { return data[i * row + j * column + l * batch]; }
+  std::int64_t row, column, batch_stride;
+  __device__ T& operator()(int i, int j, int batch) const { return data[i * row + j * column + batch * batch_stride]; }
 };
 
 template <class A, class B>
 __global__ void multiply(View<const A> a, View<const B> b, double* sums, int4 size) {
   const int n = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int m = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
-  const int l = static_cast<int>(blockIdx.z);
+  const int batch = static_cast<int>(blockIdx.z);
   if (m >= size.x || n >= size.y) return;
   double sum = 0;
   for (int k = 0; k < size.z; ++k)
-    sum += static_cast<double>(float(a(m, k, l))) * static_cast<double>(float(b(n, k, l)));
-  sums[(std::int64_t{l} * size.x + m) * size.y + n] = sum;
+    sum += static_cast<double>(float(a(m, k, batch))) * static_cast<double>(float(b(n, k, batch)));
+  sums[(std::int64_t{batch} * size.x + m) * size.y + n] = sum;
 }
 
 struct Expected {
@@ -118,19 +118,19 @@ template <class D>
 __global__ void compare(Expected x, View<const D> d, View<const bf16> aux, int4 size, unsigned long long* wrong) {
   const int n = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int m = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
-  const int l = static_cast<int>(blockIdx.z);
+  const int batch = static_cast<int>(blockIdx.z);
   if (m >= size.x || n >= size.y) return;
-  double value = x.sums[(std::int64_t{l} * size.x + m) * size.y + n];
+  double value = x.sums[(std::int64_t{batch} * size.x + m) * size.y + n];
   bool right = true;
   if (x.everything) {
-    value += static_cast<double>(float(x.c(m, n, l))) + static_cast<double>(x.bias[n]);
-    right = aux(m, n, l).bits == bf16(static_cast<float>(value)).bits;
+    value += static_cast<double>(float(x.c(m, n, batch))) + static_cast<double>(x.bias[n]);
+    right = aux(m, n, batch).bits == bf16(static_cast<float>(value)).bits;
     value = value > 0 ? value : 0;
   }
   if constexpr (__is_same(D, std::int32_t)) {
-    right = right && d(m, n, l) == static_cast<std::int32_t>(value);
+    right = right && d(m, n, batch) == static_cast<std::int32_t>(value);
   } else {
-    right = right && float(d(m, n, l)) == float(D(static_cast<float>(value)));
+    right = right && float(d(m, n, batch)) == float(D(static_cast<float>(value)));
   }
   if (!right) atomicAdd(wrong, 1ull);
 }
@@ -142,9 +142,9 @@ __global__ void compare_reductions(const double* sums, const float* top, const f
   double largest = -1e300;
   for (int n = static_cast<int>(threadIdx.x); n < size.y; n += static_cast<int>(blockDim.x)) {
     double sum = 0;
-    for (int l = 0; l < size.w; ++l) {
+    for (int batch = 0; batch < size.w; ++batch) {
       for (int m = 0; m < size.x; ++m) {
-        const double value = sums[(std::int64_t{l} * size.x + m) * size.y + n];
+        const double value = sums[(std::int64_t{batch} * size.x + m) * size.y + n];
         sum += value;
         largest = value > largest ? value : largest;
       }
@@ -228,13 +228,14 @@ class Product : public Job {
       fill<<<4, 256, 0, stream>>>(memory.bias, kMostRows, seed + 3);
       args_.c = matrix<const bf16>(c);
       args_.fusion["bias"] = static_cast<const float*>(memory.bias);
-      args_.fusion["aux"].tensor(aux_.data, stride(aux_), aux_.batch);
+      args_.fusion["aux"].tensor(aux_.data, stride(aux_), aux_.batch_stride);
       args_.fusion["top"] = memory.top;
       args_.fusion["sums"] = memory.columns;
     }
-    expected_ = {memory.sums, {c.data, c.row, c.column, c.batch}, memory.bias, kEverything};
-    multiply<<<grid(), dim3(32, 8), 0, stream>>>(View<const A>{a.data, a.row, a.column, a.batch},
-                                                 View<const B>{b.data, b.row, b.column, b.batch}, memory.sums, size_);
+    expected_ = {memory.sums, {c.data, c.row, c.column, c.batch_stride}, memory.bias, kEverything};
+    multiply<<<grid(), dim3(32, 8), 0, stream>>>(View<const A>{a.data, a.row, a.column, a.batch_stride},
+                                                 View<const B>{b.data, b.row, b.column, b.batch_stride}, memory.sums,
+                                                 size_);
     plan_ = std::make_unique<GemmPlan<Spec>>(args_, device_of(Gpu{}));
     if (!plan_->ok()) {
       std::fprintf(stderr, "%s", plan_->explain().c_str());
@@ -252,9 +253,9 @@ class Product : public Job {
       std::fprintf(stderr, "%s: %s", name().c_str(), result.problem.c_str());
       std::exit(1);
     }
-    compare<D><<<grid(), dim3(32, 8), 0, stream>>>(expected_, View<const D>{d_.data, d_.row, d_.column, d_.batch},
-                                                   View<const bf16>{aux_.data, aux_.row, aux_.column, aux_.batch},
-                                                   size_, memory_.wrong);
+    compare<D><<<grid(), dim3(32, 8), 0, stream>>>(
+        expected_, View<const D>{d_.data, d_.row, d_.column, d_.batch_stride},
+        View<const bf16>{aux_.data, aux_.row, aux_.column, aux_.batch_stride}, size_, memory_.wrong);
     if constexpr (kEverything) {
       compare_reductions<<<1, 1024, 0, stream>>>(memory_.sums, memory_.top, memory_.columns, size_, memory_.wrong);
     }
@@ -273,8 +274,8 @@ class Product : public Job {
   View<T> view(unsigned char* data, bool rows, int m, int n, Random& random) const {
     constexpr int chunk = 16 / sizeof(T);
     const std::int64_t line = ((rows ? n : m) + chunk - 1) / chunk * chunk + chunk * below(random, 3);
-    const std::int64_t batch = line * (rows ? m : n) + chunk * below(random, 3);
-    return {reinterpret_cast<T*>(data), rows ? line : 1, rows ? 1 : line, batch};
+    const std::int64_t batch_stride = line * (rows ? m : n) + chunk * below(random, 3);
+    return {reinterpret_cast<T*>(data), rows ? line : 1, rows ? 1 : line, batch_stride};
   }
   template <class T>
   static std::int64_t stride(const View<T>& x) {
@@ -282,7 +283,7 @@ class Product : public Job {
   }
   template <class To, class T>
   static GemmMatrix<To> matrix(const View<T>& x) {
-    return {x.data, stride(x), x.batch};
+    return {x.data, stride(x), x.batch_stride};
   }
 
   Memory& memory_;

@@ -260,7 +260,7 @@ TEST(GemmReference, IsExactForSmallIntegersAndNarrowOtherwise) {
   std::vector<bf16> a(m * k), b(n * k);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(i % 11) - 5);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16((static_cast<float>(i % 13) - 6) / 8);
-  GemmReferenceProblem p{.shape = {.m = 5, .n = 3, .l = 1}, .k = 40};
+  GemmReferenceProblem p{.shape = {.m = 5, .n = 3, .batch = 1}, .k = 40};
   p.a = {ElementType::bf16, a.data(), 40, 1};
   p.b = {ElementType::bf16, b.data(), 40, 1};
   const auto sum = [&](std::size_t i, std::size_t j) {

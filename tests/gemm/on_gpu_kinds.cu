@@ -39,26 +39,26 @@ void run(const Extents& e, const A& a, const B& b, const Buffer<Sum>& d) {
 
 void check_exact(Tally& tally, Extent extent) {
   const Extents all[] = {
-      {.m = 129, .n = 128, .k = 2 * kStep + 1, .l = 2, .padded = true, .shared_b = true},
+      {.m = 129, .n = 128, .k = 2 * kStep + 1, .batch = 2, .padded = true, .shared_b = true},
       {.m = 3, .n = 251, .k = kStep - 1},
       {.m = 248, .n = 264, .k = 5 * kStep},
-      {.m = 256, .n = 1, .k = 1, .l = 3, .padded = true},
+      {.m = 256, .n = 1, .k = 1, .batch = 3, .padded = true},
       {.m = 529, .n = 9, .k = 3 * kStep - 8},
-      {.m = 1000, .n = 1001, .k = 999, .l = 5, .padded = true},
-      {.m = 300, .n = 70, .k = 0, .l = 2},
+      {.m = 1000, .n = 1001, .k = 999, .batch = 5, .padded = true},
+      {.m = 300, .n = 70, .k = 0, .batch = 2},
       {.m = 4096, .n = 4104, .k = 4096},
       {.m = 128, .n = 8192, .k = 8192},
-      {.m = 20000, .n = 136, .k = 256, .l = 2},
+      {.m = 20000, .n = 136, .k = 256, .batch = 2},
   };
   unsigned seed = 1;
   for (const Extents& e : all) {
     if (extent == Extent::small && std::int64_t{e.m} * e.n > 200'000) continue;
-    A a(kLike.major_a, e.m, e.k, e.l, e.padded);
-    B b(kLike.major_b, e.n, e.k, e.shared_b ? 1 : e.l, e.padded);
+    A a(kLike.major_a, e.m, e.k, e.batch, e.padded);
+    B b(kLike.major_b, e.n, e.k, e.shared_b ? 1 : e.batch, e.padded);
     a.fill_with(seed++, true);
     b.fill_with(seed++, true);
-    const Buffer<Sum> ours(static_cast<std::size_t>(e.m) * e.n * e.l), theirs(ours.size());
-    const dim3 grid((e.n + 15) / 16, (e.m + 15) / 16, e.l);
+    const Buffer<Sum> ours(static_cast<std::size_t>(e.m) * e.n * e.batch), theirs(ours.size());
+    const dim3 grid((e.n + 15) / 16, (e.m + 15) / 16, e.batch);
     add_up<<<grid, dim3(16, 16)>>>(theirs.data(), a.data(), b.data(), e.m, e.n, e.k, a.layout(false),
                                    b.layout(e.shared_b));
     check(cudaGetLastError(), "adding up");

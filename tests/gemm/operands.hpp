@@ -17,7 +17,7 @@ using namespace gantry;
 
 struct Extents {
   int m, n, k;
-  int l = 1;
+  int batch = 1;
   int ctas = 4;           // that run at the same time
   bool padded = false;    // there is room between rows and between matrices
   bool shared_b = false;  // by all batches
@@ -48,11 +48,11 @@ class Operand {
  public:
   using T = element_t<element>;
 
-  Operand(Major major, int rows, int k, int l, bool padded)
-      : layout_(major, {rows, k, l}, padded, sizeof(T)), values_(layout_.count, poison()) {}
+  Operand(Major major, int rows, int k, int batch, bool padded)
+      : layout_(major, {rows, k, batch}, padded, sizeof(T)), values_(layout_.count, poison()) {}
 
-  void set(int row, int k, int l, double x) { values_[at(row, k, l)] = make(x); }
-  double get(int row, int k, int l) const { return static_cast<double>(values_[at(row, k, l)]); }
+  void set(int row, int k, int batch, double x) { values_[at(row, k, batch)] = make(x); }
+  double get(int row, int k, int batch) const { return static_cast<double>(values_[at(row, k, batch)]); }
   T& raw(int row, int k) { return values_[at(row, k, 0)]; }
 
   const std::vector<T>& values() const { return values_; }
@@ -71,8 +71,8 @@ class Operand {
     }
   }
   static T poison() { return make(std::is_integral_v<T> ? 77 : std::numeric_limits<double>::quiet_NaN()); }
-  std::size_t at(int row, int k, int l) const {
-    return static_cast<std::size_t>(row * layout_.row + k * layout_.k + l * layout_.batch);
+  std::size_t at(int row, int k, int batch) const {
+    return static_cast<std::size_t>(row * layout_.row + k * layout_.k + batch * layout_.batch);
   }
 
   OperandLayout layout_;

@@ -28,7 +28,7 @@ Pieces pieces_of(const TileSchedule& schedule) {
     int now = 0;
     for (Work work; scheduler.next(work);) {
       scheduler.place(work);
-      pieces[{work.m, work.n, work.l}].push_back({c, work, now, now + work.steps});
+      pieces[{work.m, work.n, work.batch}].push_back({c, work, now, now + work.steps});
       now += work.steps;
     }
   }
@@ -52,14 +52,14 @@ class RandomSchedules : public testing::Test {
     for (int i = 0; i < 2000 && !HasFailure(); ++i) {
       const int clusters = draw(1, 70);
       TileSchedule asked{.m = draw(1, 20), .n = draw(1, 20), .k_steps = draw(1, 60), .group = draw(1, 9)};
-      if (draw(0, 3) == 0) asked = {.m = draw(1, 3), .n = draw(1, 3), .k_steps = draw(1, 200), .l = draw(1, 3)};
+      if (draw(0, 3) == 0) asked = {.m = draw(1, 3), .n = draw(1, 3), .k_steps = draw(1, 200), .batch = draw(1, 3)};
       const int how = draw(0, 2);
       const int most = std::min(asked.k_steps, std::max(1, 70 / asked.tiles()));
       const TileSchedule s = how == 0 ? with_parts(asked, draw(1, most))
                              : how == 1 && asked.tiles() * asked.k_steps >= clusters
                                  ? with_split_tiles(asked, clusters)
                                  : make_tile_schedule(asked, clusters);
-      SCOPED_TRACE(testing::Message() << s.clusters << " clusters, " << s.m << " x " << s.n << " x " << s.l
+      SCOPED_TRACE(testing::Message() << s.clusters << " clusters, " << s.m << " x " << s.n << " x " << s.batch
                                       << " tiles of " << s.k_steps << " steps, groups of " << s.group << ", "
                                       << s.split_tiles << " split, in " << s.parts << " parts");
       check(s);
@@ -72,8 +72,8 @@ TEST_F(RandomSchedules, CoverEveryKStepOfEveryTileOnce) {
     const Pieces pieces = pieces_of(s);
     ASSERT_EQ(pieces.size(), static_cast<std::size_t>(s.tiles()));
     for (const auto& [tile, list] : pieces) {
-      const auto [m, n, l] = tile;
-      ASSERT_TRUE(m < s.m && n < s.n && l < s.l);
+      const auto [m, n, batch] = tile;
+      ASSERT_TRUE(m < s.m && n < s.n && batch < s.batch);
       std::vector<int> done(static_cast<std::size_t>(s.k_steps), 0);
       for (const Piece& p : list) {
         for (int i = 0; i < p.work.steps; ++i)
@@ -199,7 +199,7 @@ TEST(TileSchedule, LetsSeveralClustersShareFewTilesOfALongK) {
   EXPECT_EQ(make_tile_schedule({.m = 1, .n = 1, .k_steps = 256}, 66).parts, 8);  // 32 + 5 + 21, as nine have
   EXPECT_EQ(make_tile_schedule({.m = 1, .n = 16, .k_steps = 16}, 66).parts, 1);  // 8 + 5 + 3: nothing gained
   EXPECT_EQ(make_tile_schedule({.m = 1, .n = 16, .k_steps = 64}, 66, false).parts, 1);
-  EXPECT_EQ(make_tile_schedule({.m = 2, .n = 2, .k_steps = 64, .l = 4}, 66).parts, 4);
+  EXPECT_EQ(make_tile_schedule({.m = 2, .n = 2, .k_steps = 64, .batch = 4}, 66).parts, 4);
 }
 
 // The best of those that were measured with 256 x 256 x 16384 (docs/measurements/gemm.md).
@@ -208,13 +208,14 @@ TEST(TileSchedule, SharesTilesAsTheirSizeAsksFor) {
   struct Case {
     int m, n, tiles;
   };
-  const GemmLatencies& l = kH200.latency;
+  const GemmLatencies& latency = kH200.latency;
   constexpr int kSteps = 256;
   for (const Case& c : {Case{64, 64, 8}, Case{128, 64, 4}, Case{128, 128, 4}, Case{64, 32, 4}}) {
-    const double shared = l.smem_read_share * (c.m / 64.0 * (64 + c.n)) + c.m + c.n;
-    const double step = std::max(c.m * c.n / 32.0, shared) + l.k_step, sums = 4.0 * c.m * c.n / l.split_rate;
+    const double shared = latency.smem_read_share * (c.m / 64.0 * (64 + c.n)) + c.m + c.n;
+    const double step = std::max(c.m * c.n / 32.0, shared) + latency.k_step,
+                 sums = 4.0 * c.m * c.n / latency.split_rate;
     const auto cycles = [&](int parts) {
-      const double handover = l.split_handover + sums + (parts - 1) * std::max(sums, l.split_add);
+      const double handover = latency.split_handover + sums + (parts - 1) * std::max(sums, latency.split_add);
       return std::ceil(double(kSteps) / parts) * step + (parts > 1 ? handover : 0);
     };
     const TileSchedule s = make_tile_schedule(with_costs_of({.m = 1, .n = c.tiles, .k_steps = kSteps}, c.m, c.n), 66);
@@ -264,12 +265,12 @@ TEST(PersistentScheduler, RunsAlongTheSideThatTheRasterNames) {
 }
 
 TEST(PersistentScheduler, GoesThroughTheMatricesOfABatchInTurn) {
-  const TileSchedule schedule{.m = 1, .n = 2, .l = 2};
+  const TileSchedule schedule{.m = 1, .n = 2, .batch = 2};
   PersistentScheduler one(schedule, 0);
   std::vector<std::tuple<int, int, int>> order;
   for (Work work; one.next(work);) {
     one.place(work);
-    order.emplace_back(work.m, work.n, work.l);
+    order.emplace_back(work.m, work.n, work.batch);
   }
   const std::vector<std::tuple<int, int, int>> expected{{0, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 1}};
   EXPECT_EQ(order, expected);

@@ -63,7 +63,7 @@ using PlainGemm = CooperativeGemm<Plain<Tile>, OverlappedStore<Plain<Tile>>>;
 
 struct Size {
   int m, n, k;
-  int l = 1;
+  int batch = 1;
 };
 
 using gantry_test::config_of, gantry_test::kEncodePacked, gantry_test::kernel_params, gantry_test::map_of_d;
@@ -80,11 +80,11 @@ class Product {
       : m(size.m),
         n(size.n),
         k(size.k),
-        l(size.l),
-        a(count(l * m, k)),
-        b(count(l * n, k)),
-        c(count(l * m, n)),
-        d(count(l * m, n)) {
+        batch(size.batch),
+        a(count(batch * m, k)),
+        b(count(batch * n, k)),
+        c(count(batch * m, n)),
+        d(count(batch * m, n)) {
     std::mt19937 random(3);
     std::uniform_int_distribution<int> integer(-4, 4);
     std::uniform_real_distribution<float> real(-1, 1);
@@ -100,7 +100,7 @@ class Product {
     problem.m = m;
     problem.n = n;
     problem.k = k;
-    problem.l = l;
+    problem.batch = batch;
     params = kernel_params<Kernel>(problem, make_epilogue(*this, problem), 1 << 20);
     set_schedule(params.schedule);
   }
@@ -129,7 +129,7 @@ class Product {
   template <class F>
   int wrong(F f) const {
     int wrong = 0;
-    for (int row = 0; row < l * m; ++row) {
+    for (int row = 0; row < batch * m; ++row) {
       const int i = row % m;
       for (int j = 0; j < n; ++j) {
         const int of_b = row / m * n + j;
@@ -147,7 +147,7 @@ class Product {
   static std::size_t count(int rows, int columns) { return static_cast<std::size_t>(rows * columns); }
   static std::size_t at(int i, int j, int columns) { return static_cast<std::size_t>(i * columns + j); }
 
-  int m, n, k, l;
+  int m, n, k, batch;
   std::vector<bf16> a, b, c;
   std::vector<D> d;
   std::vector<float> bias;

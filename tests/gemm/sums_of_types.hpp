@@ -98,7 +98,7 @@ struct StoreSums {
         const int r = row + block % kHigh * 64 + value / 2 % 2 * 8;
         const int c = column + block / kHigh * kWide + value / 4 * 8 + value % 2;
         if (r >= p_.m || c >= p_.n) return;
-        arch::st(arch::space_global, p_.d + (static_cast<std::int64_t>(work.l) * p_.m + r) * p_.n + c, Sum{acc(i)});
+        arch::st(arch::space_global, p_.d + (static_cast<std::int64_t>(work.batch) * p_.m + r) * p_.n + c, Sum{acc(i)});
       });
     }
     template <int i>

@@ -25,26 +25,26 @@ class TypedProduct {
   using Sum = element_t<Gemm::kAccumulator>;
 
   explicit TypedProduct(const Extents& extents)
-      : a(kind.major_a, extents.m, extents.k, extents.l, extents.padded),
-        b(kind.major_b, extents.n, extents.k, extents.shared_b ? 1 : extents.l, extents.padded),
+      : a(kind.major_a, extents.m, extents.k, extents.batch, extents.padded),
+        b(kind.major_b, extents.n, extents.k, extents.shared_b ? 1 : extents.batch, extents.padded),
         e_(extents),
-        d_(static_cast<std::size_t>(extents.l * extents.m * extents.n)) {}
+        d_(static_cast<std::size_t>(extents.batch * extents.m * extents.n)) {}
 
   // Integers whose products add up exactly in 14 bits.
   TypedProduct& fill(unsigned seed) {
     std::mt19937 random(seed);
     constexpr int kLeast = kind.a == ElementType::u8 || kind.b == ElementType::u8 ? 0 : -3;
     std::uniform_int_distribution<int> value(kLeast, 3);
-    each([&](auto& x, int row, int k, int l) { x.set(row, k, l, value(random)); });
+    each([&](auto& x, int row, int k, int batch) { x.set(row, k, batch, value(random)); });
     return *this;
   }
-  // f(operand, row, k, l) for every element.
+  // f(operand, row, k, batch) for every element.
   template <class F>
   void each(F f) {
-    for (int l = 0; l < e_.l; ++l) {
+    for (int batch = 0; batch < e_.batch; ++batch) {
       for (int k = 0; k < e_.k; ++k) {
-        for (int i = 0; i < e_.m; ++i) f(a, i, k, l);
-        for (int j = 0; j < e_.n && l < batches_of_b(); ++j) f(b, j, k, l);
+        for (int i = 0; i < e_.m; ++i) f(a, i, k, batch);
+        for (int j = 0; j < e_.n && batch < batches_of_b(); ++j) f(b, j, k, batch);
       }
     }
   }
@@ -58,7 +58,7 @@ class TypedProduct {
     problem.m = e_.m;
     problem.n = e_.n;
     problem.k = e_.k;
-    problem.l = e_.l;
+    problem.batch = e_.batch;
     auto params =
         kernel_params<Gemm>(problem, typename StoreSums<DesignOf<kind>>::Params{d_.data(), e_.m, e_.n}, e_.ctas);
     if constexpr (kind.kernel == Kernel::cooperative) {
@@ -75,12 +75,12 @@ class TypedProduct {
     return launch(Simulator(options), config, Gemm{}, params);
   }
 
-  Sum result(int i, int j, int l = 0) const { return d_[static_cast<std::size_t>((l * e_.m + i) * e_.n + j)]; }
+  Sum result(int i, int j, int batch = 0) const { return d_[static_cast<std::size_t>((batch * e_.m + i) * e_.n + j)]; }
 
   // Of exact products, added up exactly.
-  Sum expected(int i, int j, int l = 0) const {
+  Sum expected(int i, int j, int batch = 0) const {
     double sum = 0;
-    for (int k = 0; k < e_.k; ++k) sum += a.get(i, k, l) * b.get(j, k, e_.shared_b ? 0 : l);
+    for (int k = 0; k < e_.k; ++k) sum += a.get(i, k, batch) * b.get(j, k, e_.shared_b ? 0 : batch);
     return static_cast<Sum>(sum);
   }
 
@@ -89,13 +89,13 @@ class TypedProduct {
     for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
       const LaunchResult ran = run(seed);
       ASSERT_TRUE(ran) << ran.problem;
-      for (int l = 0; l < e_.l; ++l) {
+      for (int batch = 0; batch < e_.batch; ++batch) {
         for (int i = 0; i < e_.m; ++i) {
           for (int j = 0; j < e_.n; ++j) {
-            const Sum x = result(i, j, l), y = expected(i, j, l);
+            const Sum x = result(i, j, batch), y = expected(i, j, batch);
             const bool same = bit_cast<std::uint32_t>(x) == bit_cast<std::uint32_t>(y) || (x != x && y != y);
-            ASSERT_TRUE(same) << "D(" << i << ", " << j << ") of batch " << l << " is " << x << ", not " << y << "; M "
-                              << e_.m << ", N " << e_.n << ", K " << e_.k << ", seed " << seed;
+            ASSERT_TRUE(same) << "D(" << i << ", " << j << ") of batch " << batch << " is " << x << ", not " << y
+                              << "; M " << e_.m << ", N " << e_.n << ", K " << e_.k << ", seed " << seed;
           }
         }
       }
@@ -109,7 +109,7 @@ class TypedProduct {
   struct alignas(16) Vector {
     float values[4];
   };
-  int batches_of_b() const { return e_.shared_b ? 1 : e_.l; }
+  int batches_of_b() const { return e_.shared_b ? 1 : e_.batch; }
 
   Extents e_;
   std::vector<Sum> d_;
@@ -125,10 +125,10 @@ void expect_exact_for_all_residues(unsigned first_seed = 0) {
   constexpr int M = Shape::kTileM * Shape::kClusterM, N = Shape::kTileN * Shape::kClusterN, K = Shape::kTileK;
   constexpr int ctas = 2 * Shape::kCluster;
   const Extents all[] = {
-      {.m = M + 1, .n = N, .k = 2 * K + 1, .l = 2, .ctas = ctas, .padded = true, .shared_b = true},
+      {.m = M + 1, .n = N, .k = 2 * K + 1, .batch = 2, .ctas = ctas, .padded = true, .shared_b = true},
       {.m = 3, .n = 2 * N - 5, .k = K - 1, .ctas = ctas},
       {.m = M - 8, .n = N + 8, .k = 5 * K, .ctas = ctas, .split = kind.kernel == Kernel::cooperative},
-      {.m = M, .n = 1, .k = 1, .l = 3, .ctas = ctas, .padded = true},
+      {.m = M, .n = 1, .k = 1, .batch = 3, .ctas = ctas, .padded = true},
       {.m = 2 * M + 17, .n = 9, .k = 3 * K - 8, .ctas = ctas},
   };
   unsigned done = 0;

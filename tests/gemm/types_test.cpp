@@ -56,7 +56,7 @@ TEST(SumsOfTypes, UseTheWholeRangeOfIntegers) {
 template <Kind kind>
 float sum_of_large_and_ones() {
   TypedProduct<kind> product({.m = 1, .n = 1, .k = 384});
-  product.each([](auto& x, int row, int k, int l) { x.set(row, k, l, k == 0 ? 256 : 1); });
+  product.each([](auto& x, int row, int k, int batch) { x.set(row, k, batch, k == 0 ? 256 : 1); });
   const LaunchResult ran = product.run(3);
   EXPECT_TRUE(ran) << ran.problem;
   EXPECT_EQ(product.expected(0, 0), 65536 + 383);
@@ -102,7 +102,7 @@ TEST(SpecialValues, PassThroughE5m2) {
 TEST(Tf32, IsRoundedToNearestWhenItIsLoaded) {
   TypedProduct<Kind{.a = E::tf32, .b = E::tf32, .kernel = Kernel::pingpong, .cluster_n = 2}> product(
       {.m = 4, .n = 1, .k = 4});
-  product.each([](auto& x, int row, int k, int l) { x.set(row, k, l, k == 0 ? 1 : 0); });
+  product.each([](auto& x, int row, int k, int batch) { x.set(row, k, batch, k == 0 ? 1 : 0); });
   constexpr float kUnit = 0x1p-10f;
   const float given[] = {1 + kUnit / 2, 1 + 1.5f * kUnit, 1 + 0.75f * kUnit, 1 + 0.25f * kUnit};
   const float rounded[] = {1, 1 + 2 * kUnit, 1 + kUnit, 1};
@@ -115,7 +115,7 @@ TEST(Tf32, IsRoundedToNearestWhenItIsLoaded) {
 // ---- No K
 
 TEST(SumsOverNothing, AreZero) {
-  TypedProduct<Kind{.a = E::f16, .b = E::f16, .cluster_m = 2}>({.m = 300, .n = 70, .k = 0, .l = 2}).expect_exact();
+  TypedProduct<Kind{.a = E::f16, .b = E::f16, .cluster_m = 2}>({.m = 300, .n = 70, .k = 0, .batch = 2}).expect_exact();
   TypedProduct<Kind{.a = E::u8, .b = E::s8, .kernel = Kernel::pingpong}>({.m = 300, .n = 70, .k = 0}).expect_exact();
   TypedProduct<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .kernel = Kernel::pingpong}>(
       {.m = 300, .n = 70, .k = 0})

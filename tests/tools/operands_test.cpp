@@ -23,23 +23,23 @@ Operand& operand(Operands& operands, const std::string& name) {
   return operands.all()[0];
 }
 
-double read(const Operand& o, std::int64_t m, std::int64_t n, std::int64_t l = 0) {
-  return load_as_double(o.element, o.bytes.data(), o.tensor().index(m, n, l));
+double read(const Operand& o, std::int64_t m, std::int64_t n, std::int64_t batch = 0) {
+  return load_as_double(o.element, o.bytes.data(), o.tensor().index(m, n, batch));
 }
-void write(Operand& o, std::int64_t m, std::int64_t n, std::int64_t l, double x) {
-  store_from_double(o.element, o.bytes.data(), o.tensor().index(m, n, l), x);
+void write(Operand& o, std::int64_t m, std::int64_t n, std::int64_t batch, double x) {
+  store_from_double(o.element, o.bytes.data(), o.tensor().index(m, n, batch), x);
 }
 
 // D = A B + bias, by the definition.
 void multiply(const Product& p, Operands& operands) {
   const Operand &a = operand(operands, "A"), &b = operand(operands, "B"), &bias = operand(operands, "bias");
   Operand& d = operand(operands, "D");
-  for (std::int64_t l = 0; l < p.batch; ++l) {
+  for (std::int64_t batch = 0; batch < p.batch; ++batch) {
     for (std::int64_t i = 0; i < p.m; ++i) {
       for (std::int64_t j = 0; j < p.n; ++j) {
         double sum = read(bias, 0, j);
-        for (std::int64_t x = 0; x < p.k; ++x) sum += read(a, i, x, l) * read(b, j, x, l);
-        write(d, i, j, l, sum);
+        for (std::int64_t x = 0; x < p.k; ++x) sum += read(a, i, x, batch) * read(b, j, x, batch);
+        write(d, i, j, batch, sum);
       }
     }
   }

@@ -81,7 +81,7 @@ GANTRY_COLD inline void check_problem(const EpilogueProblem& p, std::vector<std:
   };
   check("M", p.m);
   check("N", p.n);
-  check("L", p.l);
+  check("L", p.batch);
 }
 
 template <class Config, class Operand>
@@ -177,7 +177,7 @@ typename EpilogueOf<Config>::Params to_underlying_arguments(const EpilogueProble
   typename Collective::Params out{};
   out.m = problem.m;
   out.n = problem.n;
-  out.l = problem.l;
+  out.batch = problem.batch;
   if constexpr (!Collective::kUsesTma) {
     const EpilogueMatrix &c = arguments.c, &d = arguments.d;
     out.c = {static_cast<const typename Collective::ElementC*>(c.pointer), c.stride, c.batch_stride};

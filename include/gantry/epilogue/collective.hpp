@@ -154,7 +154,7 @@ class CollectiveEpilogue {
     typename TileC::Map c;
     typename TileD::Map d;
     typename Fusion::Params fusion;
-    int m, n, l;
+    int m, n, batch;
   };
 
   // Bytes that a full load stage has brought.
@@ -196,7 +196,7 @@ class CollectiveEpilogue {
   template <class Which = AllSubtiles>
   GANTRY_INLINE static LoadState load(const Params& params, TensorStorage& storage, LoadPipeline& pipeline,
                                       LoadState state, const TileCoordinate& at, Which which = {}) {
-    const bool c_needed = is_source_needed(params, at.l);
+    const bool c_needed = is_source_needed(params, at.batch);
     if (!loads(params, c_needed)) return state;
     const std::uint32_t bytes = transaction_bytes(params, c_needed);
     typename Fusion::Load fusion(params.fusion, storage.fusion(), at);
@@ -260,7 +260,7 @@ class CollectiveEpilogue {
         "gantry: one subtile is stored by itself, and a deterministic reduction counts whole tiles: store all "
         "subtiles in one call, or leave out `deterministic`");
     constexpr detail::SubtileChoice choice{kTile.count()};
-    const bool c_needed = is_source_needed(params, at.l);
+    const bool c_needed = is_source_needed(params, at.batch);
     const bool loaded = loads(params, c_needed);
     const detail::MathSync sync{barrier, kMathThreads};
     StorePipeline store_pipeline({.issues = thread == 0});
@@ -377,7 +377,7 @@ class CollectiveEpilogue {
     return {.at = at,
             .m = params.m,
             .n = params.n,
-            .l = params.l,
+            .batch = params.batch,
             .tiles_m = (params.m + kTile.m - 1) / kTile.m,
             .tiles_n = (params.n + kTile.n - 1) / kTile.n,
             .thread = thread};

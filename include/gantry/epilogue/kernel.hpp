@@ -1,8 +1,8 @@
 // EpilogueKernel: the whole load and store path of an epilogue without a main loop, persistent over tiles. Accumulators
-// come from a cheap function of (m, n, l), or from a row-major matrix in global memory.
+// come from a cheap function of (m, n, batch), or from a row-major matrix in global memory.
 //
-// `Config` is the collective's; it may have `Accumulators`, a type whose static `at(m, n, l)` gives them. (A type of
-// its own: where device code calls a function of a class template, nvcc wants that class's constants on the device
+// `Config` is the collective's; it may have `Accumulators`, a type whose static `at(m, n, batch)` gives them. (A type
+// of its own: where device code calls a function of a class template, nvcc wants that class's constants on the device
 // too.)
 //
 // Example at namespace scope:
@@ -48,7 +48,7 @@ struct EpilogueKernel {
                 "gantry: the epilogue's buffers and what its graph keeps take more shared memory than a block may ask "
                 "for, 232448 bytes; fewer stages or a smaller epilogue tile take less");
 
-  GANTRY_HD static constexpr int tiles(const Params& p) { return tiles_m(p) * tiles_n(p) * p.epilogue.l; }
+  GANTRY_HD static constexpr int tiles(const Params& p) { return tiles_m(p) * tiles_n(p) * p.epilogue.batch; }
 
   GANTRY_HD static void run(const Params& params, SharedMemory shared) {
     Storage& s = shared.as<Storage>();
@@ -110,12 +110,12 @@ struct EpilogueKernel {
       const int m =
           at.m * kTile.m + i / (kTile.n / 2) * kTile.mma_m() + i / 2 % 2 * 8 + Subtiles::row_of_thread(thread);
       const int n = at.n * kTile.n + i % (kTile.n / 2) / 4 * 8 + i % 2 + Subtiles::column_of_thread(thread);
-      if constexpr (requires { Config::Accumulators::at(m, n, at.l); }) {
-        accumulators.data()[i] = Config::Accumulators::at(m, n, at.l);
+      if constexpr (requires { Config::Accumulators::at(m, n, at.batch); }) {
+        accumulators.data()[i] = Config::Accumulators::at(m, n, at.batch);
       } else {
         accumulators.data()[i] = Accumulator{};
         if (m < params.epilogue.m && n < params.epilogue.n) {
-          const std::int64_t row = static_cast<std::int64_t>(at.l) * params.epilogue.m + m;
+          const std::int64_t row = static_cast<std::int64_t>(at.batch) * params.epilogue.m + m;
           accumulators.data()[i] = arch::ld(arch::space_global, params.accumulators + row * params.epilogue.n + n);
         }
       }

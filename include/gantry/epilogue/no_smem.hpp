@@ -73,7 +73,7 @@ class NoSmemEpilogue {
     Matrix<const ElementC> c;
     Matrix<ElementD> d;
     typename Fusion::Params fusion;
-    int m, n, l;
+    int m, n, batch;
   };
 
   // ---- What a kernel keeps for the collective
@@ -131,7 +131,7 @@ class NoSmemEpilogue {
                                   {.at = at,
                                    .m = params.m,
                                    .n = params.n,
-                                   .l = params.l,
+                                   .batch = params.batch,
                                    .tiles_m = (params.m + kTile.m - 1) / kTile.m,
                                    .tiles_n = (params.n + kTile.n - 1) / kTile.n,
                                    .thread = thread});
@@ -172,10 +172,10 @@ class NoSmemEpilogue {
   GANTRY_INLINE static Corner corner_of(const Params& params, const TileCoordinate& at, int thread) {
     Corner out{params.c, params.d, at.m * kTile.m + Subtiles::row_of_thread(thread),
                at.n * kTile.n + Subtiles::column_of_thread(thread), false};
-    out.d.data += at.l * params.d.batch_stride;
+    out.d.data += at.batch * params.d.batch_stride;
     if constexpr (kHasC) {
-      out.c_needed = Fusion::is_C_load_needed(params.fusion, at.l);
-      if (out.c_needed) out.c.data += at.l * params.c.batch_stride;
+      out.c_needed = Fusion::is_C_load_needed(params.fusion, at.batch);
+      if (out.c_needed) out.c.data += at.batch * params.c.batch_stride;
     }
     return out;
   }

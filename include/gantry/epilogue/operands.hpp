@@ -58,9 +58,9 @@ inline TmaDescriptorParams bind_matrix(const TmaMatrixBox& box, const EpilogueMa
   return bind(box, {.address = reinterpret_cast<std::uint64_t>(matrix.pointer),
                     .first = p.m,
                     .second = p.n,
-                    .batch = p.l,
+                    .batch = p.batch,
                     .stride = matrix.stride,
-                    .batch_stride = p.l > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, lines)});
+                    .batch_stride = p.batch > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, lines)});
 }
 
 // The box of a ring of subtiles in a kernel's type.
@@ -200,7 +200,7 @@ class OperandReasons {
     found.add(check_operation(box.op, map));
     for (const TmaViolation& v : found) {
       const bool of_lines = v.rule == TmaRule::store_ends_inside_chunk ||
-                            (v.rule == TmaRule::stride_not_multiple && (v.index == 0 || problem_.l == 1));
+                            (v.rule == TmaRule::stride_not_multiple && (v.index == 0 || problem_.batch == 1));
       if (!of_lines) check_map_rule(name, v);
     }
   }
@@ -213,9 +213,9 @@ class OperandReasons {
     constexpr int axes = Tile::kRank - 2;
     const Im2colPlan plan = bind_tensor < Tile, stored ? TmaOp::store_im2col : TmaOp::load_im2col > (tensor, problem_);
     for (const TmaViolation& v : plan.violations) check_map_rule(name, v);
-    if (problem_.l != 1) {
+    if (problem_.batch != 1) {
       out_.push_back(sentence(
-          {name, ": the tensor of a convolution has images and no batch mode, and the problem has L = ", problem_.l,
+          {name, ": the tensor of a convolution has images and no batch mode, and the problem has L = ", problem_.batch,
            "; L is 1"}));
     }
     if (plan.ok() && plan.pixels() != problem_.m) {
@@ -255,8 +255,8 @@ class OperandReasons {
     }
     const bool too_long = matrix.stride >= static_cast<std::int64_t>(kTmaStrideLimit);  // which TMA says
     if (!written || matrix.batch_stride < 0 || too_long) return true;
-    const std::string overlap =
-        overlap_of(name, {extent, row_major ? problem_.m : problem_.n, matrix.stride, problem_.l, matrix.batch_stride});
+    const std::string overlap = overlap_of(
+        name, {extent, row_major ? problem_.m : problem_.n, matrix.stride, problem_.batch, matrix.batch_stride});
     if (!overlap.empty()) out_.push_back(overlap);
     return overlap.empty();
   }

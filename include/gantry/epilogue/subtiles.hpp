@@ -51,7 +51,7 @@ struct Subtiles {
 
 // A CTA's tile of the problem, counted in tiles.
 struct TileCoordinate {
-  int m = 0, n = 0, l = 0;
+  int m = 0, n = 0, batch = 0;
 };
 
 }  // namespace gantry

@@ -21,9 +21,9 @@
 
 namespace gantry {
 
-// (M, N, K) or (M, N, K, L), as a product has it. An epilogue does not look at K.
+// Extents of the GEMM: M, N, K and the batch count. An epilogue does not read K.
 struct EpilogueProblem {
-  int m = 0, n = 0, k = 0, l = 1;
+  int m = 0, n = 0, k = 0, batch = 1;
 };
 
 // Offsets in bytes, by argument.
@@ -49,7 +49,7 @@ inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtil
     if (!needs_workspace(a)) continue;
     const std::int64_t results = a.extent == Extent::row ? tiles_n : a.extent == Extent::column ? tiles_m : 1;
     out.counters[i] = out.counter_bytes;
-    out.counter_bytes = round_up(out.counter_bytes + results * p.l * 4);
+    out.counter_bytes = round_up(out.counter_bytes + results * p.batch * 4);
   }
   out.bytes = out.counter_bytes;
   for (int i = 0; i < graph.argument_count; ++i) {
@@ -59,7 +59,7 @@ inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtil
                                 : a.extent == Extent::column ? tiles_n * p.m
                                                              : tiles_m * tiles_n;
     out.partials[i] = out.bytes;
-    out.bytes = round_up(out.bytes + floats * p.l * 4);
+    out.bytes = round_up(out.bytes + floats * p.batch * 4);
   }
   return out;
 }

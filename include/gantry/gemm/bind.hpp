@@ -26,7 +26,7 @@ inline TmaDescriptorParams bind_operand(const TmaMatrixBox& box, const GemmMatri
   return bind(box, {.address = reinterpret_cast<std::uint64_t>(x.data),
                     .first = rows,
                     .second = columns,
-                    .batch = p.l,
+                    .batch = p.batch,
                     .stride = x.stride,
                     .batch_stride = x.batch_stride});
 }
@@ -53,7 +53,7 @@ struct GemmResidency {
 inline TileSchedule schedule_of(const GemmDesign& d, const GemmProblem& p, const GemmResidency& held,
                                 const Architecture& arch = kH200) {
   const TileSchedule tiles{
-      .m = d.clusters_along_m(p.m), .n = d.clusters_along_n(p.n), .k_steps = d.k_steps(p.k), .l = p.l};
+      .m = d.clusters_along_m(p.m), .n = d.clusters_along_n(p.n), .k_steps = d.k_steps(p.k), .batch = p.batch};
   const bool may_split = !d.pingpong() && (d.store == GemmStore::reduce_add || held.may_split);
   return make_tile_schedule(with_costs_of(tiles, d.options.tile.m, d.options.tile.n, arch), held.clusters, may_split,
                             arch);

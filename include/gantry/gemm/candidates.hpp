@@ -79,7 +79,7 @@ struct StagingClass {
 inline StagingClass staging_class(const GemmTile& tile, const GemmWorkload& w, const Architecture& arch = kH200) {
   const auto parts = [](std::int64_t all, int part) { return __builtin_ceil(static_cast<double>(all) / part); };
   const double steps = parts(w.k, 64);
-  const double tiles = static_cast<double>(w.l) * parts(w.m, tile.m) * parts(w.n, tile.n);
+  const double tiles = static_cast<double>(w.batch) * parts(w.m, tile.m) * parts(w.n, tile.n);
   return {steps < StagingClass::kLongK ? static_cast<int>(steps) : StagingClass::kLongK,
           w.k >= arch.threshold.overlapped_store_k && tiles > arch.sms};
 }

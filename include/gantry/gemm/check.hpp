@@ -134,7 +134,7 @@ inline GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) 
   out.m = static_cast<int>(e.m);
   out.n = static_cast<int>(e.n);
   out.k = static_cast<int>(e.k);
-  out.l = static_cast<int>(e.batch);
+  out.batch = static_cast<int>(e.batch);
   return out;
 }
 
@@ -196,7 +196,8 @@ inline SizeSteps steps_of_operands(const GemmDesign& design, const GemmInputs& a
 GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, std::vector<std::string>& out) {
   const GemmProblem p = problem_of(design, args);
   const GemmExtents& e = args.extents;
-  for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .l = e.batch})) out.push_back(problem);
+  for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .batch = e.batch}))
+    out.push_back(problem);
   const std::size_t before = out.size();
   SizeSteps steps = steps_of_operands(design, args);
   steps.add(design.options.d, true);
@@ -261,7 +262,7 @@ GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::R
     const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
     const std::int64_t contiguous = tensor ? (rows ? shape.n : shape.m) : vector;
     const std::int64_t lines = tensor ? (rows ? shape.m : shape.n) : 1;
-    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, shape.l},
+    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, shape.batch},
                    fusion::is_output(a.kind),
                    tensor,
                    GemmOperandIndex::kArguments + i});

@@ -61,7 +61,7 @@ inline std::string name_of(const GemmOptions& options) { return to_text(options)
 
 inline std::string sizes_of(const GemmWorkload& w) {
   std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
-  return w.l == 1 ? text : text + ", " + std::to_string(w.l) + " times";
+  return w.batch == 1 ? text : text + ", " + std::to_string(w.batch) + " times";
 }
 
 inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int clusters) {
@@ -107,7 +107,7 @@ inline bool computes(const GemmOptions& o, const GemmWorkload& w) {
 
 // Whether the scheduler has numbers for all K steps.
 inline bool counts(const GemmOptions& o, const GemmWorkload& w) {
-  return tile_steps({w.m, w.n, w.k, w.l}, o.tile.m, o.tile.n, o.tile.k) <= kMostTileSteps;
+  return tile_steps({w.m, w.n, w.k, w.batch}, o.tile.m, o.tile.n, o.tile.k) <= kMostTileSteps;
 }
 
 // Times whose ratio is less are equal, as far as the model can tell.
@@ -159,7 +159,7 @@ class Choosing {
 
   GemmChoice choose() {
     const GemmWorkload& w = q_.workload;
-    if (w.m <= 0 || w.n <= 0 || w.l <= 0 || w.k < 0)
+    if (w.m <= 0 || w.n <= 0 || w.batch <= 0 || w.k < 0)
       return refused("There is nothing to choose for " + sizes_of(w) + ".");
     ranking_ =
         rank_candidates(q_, candidates_.size(), [this](std::size_t i) -> const GemmDesign& { return candidates_[i]; });

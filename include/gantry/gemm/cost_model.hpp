@@ -69,7 +69,7 @@ class GemmEstimate {
     tiles.m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
     tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
     tiles.k_steps = ceil_div(w_.k, o_.tile.k);
-    tiles.l = static_cast<int>(w_.l);
+    tiles.batch = static_cast<int>(w_.batch);
     const int available = d_.resident_clusters(o_.cluster.m * o_.cluster.n);
     set_epilogue(pingpong);
     set_memory();
@@ -94,11 +94,11 @@ class GemmEstimate {
   }
 
   void set_memory() {
-    const double m = double(w_.m), n = double(w_.n), k = double(w_.k), l = double(w_.l);
+    const double m = double(w_.m), n = double(w_.n), k = double(w_.k), batch = double(w_.batch);
     const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b), results = m * n * (bytes(w_.d) + e_.bytes);
     const double stored =
         results * (fills_lines(n * bytes(w_.d)) && fills_lines(o_.tile.n * bytes(o_.d)) ? 1 : l_.store_across_lines);
-    c_.memory = l * (operands + stored) / d_.dram_rate * d_.clock;
+    c_.memory = batch * (operands + stored) / d_.dram_rate * d_.clock;
   }
 
   static bool fills_lines(double row) { return __builtin_fmod(row, 128) == 0; }

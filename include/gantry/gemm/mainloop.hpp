@@ -138,9 +138,9 @@ struct Mainloop : GemmShape<Design> {
       const TmaCopy<LoadA> load_a{&p_.a};
       const TmaCopy<LoadB> load_b{&p_.b};
       const auto a_tiles =
-          local_tile(matrix(load_a, work.l), Tile<kTileM, kTileK>{}, coord(work.m * kClusterM + place_.m, _));
+          local_tile(matrix(load_a, work.batch), Tile<kTileM, kTileK>{}, coord(work.m * kClusterM + place_.m, _));
       const auto b_tiles =
-          local_tile(matrix(load_b, work.l), Tile<kTileN, kTileK>{}, coord(work.n * kClusterN + place_.n, _));
+          local_tile(matrix(load_b, work.batch), Tile<kTileN, kTileK>{}, coord(work.n * kClusterN + place_.n, _));
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
       const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), group_modes<0, 2>(b_tiles));
       int k = work.k_begin;
@@ -170,9 +170,9 @@ struct Mainloop : GemmShape<Design> {
     // True if stages come round with the same part of B. They hold it once a whole ring has been loaded for the column.
     GANTRY_INLINE bool stays_in_column(const Work& work) {
       const bool repeats = repeats_ && work.steps == k_steps_ && work.k_begin == 0 && work.k_step == 1;
-      if (!repeats || work.n != n_ || work.l != l_) steps_in_column_ = 0;
+      if (!repeats || work.n != n_ || work.batch != batch_) steps_in_column_ = 0;
       n_ = repeats ? work.n : -1;
-      l_ = work.l;
+      batch_ = work.batch;
       return repeats;
     }
 
@@ -188,8 +188,8 @@ struct Mainloop : GemmShape<Design> {
     Place place_;
     const int& k_steps_;
     State write_ = make_producer_start_state<kStages>();
-    bool repeats_;         // a stage has the same K tile whenever its turn comes
-    int n_ = -1, l_ = -1;  // the column, if the next tile may be in it
+    bool repeats_;             // a stage has the same K tile whenever its turn comes
+    int n_ = -1, batch_ = -1;  // the column, if the next tile may be in it
     int steps_in_column_ = 0;
   };
 

@@ -39,7 +39,7 @@ struct MathWarpgroup : GemmShape<Design> {
     const auto place = Mainloop<Design>::Place::mine();
     const int tile_m = work.m * Shape::kClusterM + place.m;
     return {Shape::kTileWarpgroups > 1 ? tile_m * Shape::kTileWarpgroups + warpgroup : tile_m,
-            work.n * Shape::kClusterN + place.n, work.l};
+            work.n * Shape::kClusterN + place.n, work.batch};
   }
   GANTRY_INLINE static TileCoordinate part_of(const Work& work) { return part_of(work, number()); }
 };

@@ -66,7 +66,7 @@ struct OverlappedStore : GemmShape<Design> {
       const TileCoordinate at = Mine::part_of(work);
       m_ = at.m;
       n_ = at.n * kSteps;
-      l_ = at.l;
+      batch_ = at.batch;
       convert(coalesce(to_shared().retile_S(acc)), values_);
     }
 
@@ -83,7 +83,7 @@ struct OverlappedStore : GemmShape<Design> {
       if (issues()) {
         const TmaCopy<StoreD> store{&p_.d};
         // Extents do not enter coordinates: the tensor map clips.
-        const auto matrix = store.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, l_);
+        const auto matrix = store.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, batch_);
         const auto slabs = local_tile(matrix, Tile<kSlabM, kSlabN>{}, coord(m_, _));
         const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(Mine::number(), 0));
         const auto parts = tma_partition(store, 0, group_modes<0, 2>(half), group_modes<0, 2>(slabs));
@@ -110,7 +110,7 @@ struct OverlappedStore : GemmShape<Design> {
 
     const Params& p_;
     SharedMemory s_;
-    int m_ = -1, n_ = 0, l_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
+    int m_ = -1, n_ = 0, batch_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
     decltype(make_tensor<Element>(Tile<kValues * kSteps>{})) values_;
   };
 };

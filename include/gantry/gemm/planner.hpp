@@ -80,7 +80,7 @@ void write_parameters(const GemmDesign& design, const GemmInputs& args, const Ge
     write(at.d, encode(detail::bind_matrix(design.d, d, extents)));
     write(at.extents, extents.m);
     write(at.extents + 4, extents.n);
-    write(at.extents + 8, extents.l);
+    write(at.extents + 8, extents.batch);
     if (at.operands > 0) {
       void* reductions =
           plan.needs.reductions == 0 ? nullptr : static_cast<char*>(workspace) + plan.needs.reductions_at();

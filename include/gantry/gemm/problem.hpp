@@ -1,6 +1,6 @@
 // What a product is asked for at run time: where the matrices are, how large, how many.
 //
-// D = A B^T for each of `l` batches: A is M x K, B is N x K, D is M x N. Which of its two modes is contiguous is a
+// D = A B^T for each matrix of a batch: A is M x K, B is N x K, D is M x N. Which of its two modes is contiguous is a
 // matter of the configuration; a stride counts elements from one row of a matrix (or column, where columns are
 // contiguous) to the next.
 //
@@ -63,7 +63,7 @@ struct GemmProblem {
   GemmMatrix<const void> a{}, b{};
   GemmMatrix<void> d{};  // for an epilogue that has no arguments of its own
   int m = 0, n = 0, k = 0;
-  int l = 1;
+  int batch = 1;
   unsigned char* workspace = nullptr;  // zeros, workspace_bytes of them; without it no tile is split
 };
 

@@ -57,7 +57,7 @@ class PublishedScheduler {
     };
     for (Work work; inner.next(work);) {
       inner.place(work);
-      publish({work.m, work.n, work.l, work.k_begin},
+      publish({work.m, work.n, work.batch, work.k_begin},
               {work.steps, work.k_step, static_cast<int>(work.part), inner.k_steps(work)});
     }
     publish({0, 0, 0, 0}, {kNoWork, 0, 0, 0});
@@ -79,7 +79,7 @@ class PublishedScheduler {
     work = {};
     work.m = first.x;
     work.n = first.y;
-    work.l = first.z;
+    work.batch = first.z;
     work.k_begin = first.w;
     work.steps = second.x;
     work.k_step = second.y;

@@ -23,7 +23,7 @@
 
 namespace gantry {
 
-// A(m, k, l) and B(n, k, l) in host memory.
+// A(m, k, batch) and B(n, k, batch) in host memory.
 struct GemmReferenceProblem {
   fusion::ProblemShape shape{};
   std::int64_t k = 0;
@@ -40,14 +40,14 @@ struct OperandRows {
   std::vector<double> norms;  // of Euclid, of the elements that are finite
   std::vector<double> steps;  // the largest power of two that divides every element; 0 where all are 0
 
-  OperandRows(const fusion::ReferenceTensor& x, std::int64_t rows, std::int64_t k, std::int64_t l)
+  OperandRows(const fusion::ReferenceTensor& x, std::int64_t rows, std::int64_t k, std::int64_t batch)
       : values(static_cast<std::size_t>(rows * k)),
         norms(static_cast<std::size_t>(rows)),
         steps(static_cast<std::size_t>(rows)) {
     for (std::int64_t row = 0; row < rows; ++row) {
       double squares = 0, step = 0;
       for (std::int64_t i = 0; i < k; ++i) {
-        const double value = load(x, x.index(row, i, l));
+        const double value = load(x, x.index(row, i, batch));
         values[static_cast<std::size_t>(row * k + i)] = value;
         if (std::isfinite(value)) squares += value * value;
         step = common_step(step, value);
@@ -102,17 +102,17 @@ inline void dot_products(const double* a, const double* b, std::int64_t k, std::
 
 }  // namespace detail
 
-// Every sum, (l * M + m) * N + n, with the interval in which a kernel's lies.
+// Every accumulator, (batch * M + m) * N + n, with the interval in which a kernel's lies.
 inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
-  const auto [m, n, batch] = p.shape;
+  const auto [m, n, batches] = p.shape;
   std::vector<fusion::Range> out;
   if (m == 0 || n == 0) return out;  // there may be no operands
-  out.reserve(static_cast<std::size_t>(m * n * batch));
+  out.reserve(static_cast<std::size_t>(m * n * batches));
   std::vector<double> sums(static_cast<std::size_t>(n));
   const double error = detail::sum_error(p.a.element, p.k, p.promote);
   const double most = detail::gemm_kind(p.a.element) == detail::GemmKind::fp8 ? 0x1p13 : 0x1p24;
-  for (std::int64_t l = 0; l < batch; ++l) {
-    const detail::OperandRows a(p.a, m, p.k, l), b(p.b, n, p.k, l);
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    const detail::OperandRows a(p.a, m, p.k, batch), b(p.b, n, p.k, batch);
     for (std::int64_t i = 0; i < m; ++i) {
       const auto row = static_cast<std::size_t>(i);
       detail::dot_products(a.values.data() + i * p.k, b.values.data(), p.k, n, sums.data());
@@ -151,7 +151,7 @@ namespace detail {
 template <class Void>
 fusion::ReferenceTensor reference_tensor(const GemmMatrix<Void>& x, ElementType element, bool rows,
                                          const fusion::ProblemShape& shape) {
-  const GemmMatrix<Void> y = with_strides(x, element, rows ? shape.n : shape.m, rows ? shape.m : shape.n, shape.l);
+  const GemmMatrix<Void> y = with_strides(x, element, rows ? shape.n : shape.m, rows ? shape.m : shape.n, shape.batch);
   return {element, y.data, rows ? y.stride : 1, rows ? 1 : y.stride, y.batch_stride};
 }
 
@@ -170,7 +170,7 @@ inline fusion::ProblemShape output_shape(const fusion::Graph& graph, const fusio
   const std::int64_t results = a.extent == fusion::Extent::row      ? shape.n
                                : a.extent == fusion::Extent::column ? shape.m
                                                                     : 1;
-  return {.m = 1, .n = results, .l = values.values[i].batch_stride != 0 ? shape.l : 1};
+  return {.m = 1, .n = results, .batch = values.values[i].batch_stride != 0 ? shape.batch : 1};
 }
 
 }  // namespace detail
@@ -181,10 +181,10 @@ fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
   constexpr GemmOptions o = GemmDesignOf<Spec>::design.options;
   const GemmExtents& e = args.extents;
   GemmReferenceProblem p;
-  p.shape = {.m = e.m, .n = e.n, .l = e.batch};
+  p.shape = {.m = e.m, .n = e.n, .batch = e.batch};
   p.k = e.k;
-  p.a = detail::reference_tensor(args.a, o.a, o.major_a == Major::K, {.m = e.m, .n = e.k, .l = e.batch});
-  p.b = detail::reference_tensor(args.b, o.b, o.major_b == Major::K, {.m = e.n, .n = e.k, .l = e.batch});
+  p.a = detail::reference_tensor(args.a, o.a, o.major_a == Major::K, {.m = e.m, .n = e.k, .batch = e.batch});
+  p.b = detail::reference_tensor(args.b, o.b, o.major_b == Major::K, {.m = e.n, .n = e.k, .batch = e.batch});
   if constexpr (o.c != ElementType::void_) {
     p.source = detail::reference_tensor(args.c, o.c, !is_m_major(o.layout_c), p.shape);
   }

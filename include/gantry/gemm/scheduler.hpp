@@ -43,7 +43,7 @@ enum class Raster : std::uint8_t { along_n, along_m };
 struct TileSchedule {
   int m = 1, n = 1;  // tiles, of a whole cluster each
   int k_steps = 1;
-  int l = 1;      // matrices of the batch
+  int batch = 1;  // matrices
   int group = 8;  // tiles across the raster that run at about the same time
   Raster raster = Raster::along_n;
   int clusters = 1;
@@ -53,15 +53,15 @@ struct TileSchedule {
   int leave_steps = 5, add_steps = 3;
   bool boustrophedon = true;  // every second group, and every second wave along K, runs backwards
 
-  GANTRY_HD constexpr int tiles() const { return m * n * l; }
+  GANTRY_HD constexpr int tiles() const { return m * n * batch; }
 };
 
 // A piece of work: a tile and its K tiles, from `k_begin` on, upwards and around the end of K, or downwards.
 struct Work {
   enum class Part : std::uint8_t { whole, first, last };  // `first` leaves partial accumulators, `last` adds them
 
-  int tile = 0;             // its number
-  int m = 0, n = 0, l = 0;  // where it is, once it has been placed
+  int tile = 0;                 // its number
+  int m = 0, n = 0, batch = 0;  // where it is, once it has been placed
   int k_begin = 0, steps = 0;
   int k_step = 1;  // or -1
   Part part = Part::whole;
@@ -70,15 +70,15 @@ struct Work {
 // With the costs of sharing tiles of m x n, in K tiles: handing partial accumulators over takes a latency and their
 // bytes; a K tile takes its wgmmas, or what goes through shared memory. The latencies are those of the cost model.
 GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n, const Architecture& arch = kH200) {
-  const GemmLatencies& l = arch.latency;
+  const GemmLatencies& latency = arch.latency;
   // A K tile is 128 bytes deep: for each 64 rows wgmma reads their A and all of B, and TMA writes both.
   const double products = m * n * 64 / arch.mma_rate;
-  const double shared = (l.smem_read_share * (m / 64 * (64 + n)) + m + n) * 128 / arch.shared_rate;
-  const double step = (products > shared ? products : shared) + l.k_step;
-  const double sums = 4.0 * m * n / l.split_rate;
+  const double shared = (latency.smem_read_share * (m / 64 * (64 + n)) + m + n) * 128 / arch.shared_rate;
+  const double step = (products > shared ? products : shared) + latency.k_step;
+  const double sums = 4.0 * m * n / latency.split_rate;
   const auto steps = [step](double cycles) { return static_cast<int>(cycles / step) + 1; };
-  s.leave_steps = steps(l.split_handover + sums);
-  s.add_steps = steps(sums > l.split_add ? sums : l.split_add);
+  s.leave_steps = steps(latency.split_handover + sums);
+  s.add_steps = steps(sums > latency.split_add ? sums : latency.split_add);
   return s;
 }
 
@@ -188,7 +188,7 @@ class PersistentScheduler {
   // short K.
   GANTRY_INLINE constexpr void place(Work& work) const {
     const bool along_n = s_.raster == Raster::along_n;
-    const int tile = s_.l > 1 ? work.tile % (s_.m * s_.n) : work.tile;
+    const int tile = s_.batch > 1 ? work.tile % (s_.m * s_.n) : work.tile;
     const int rows = along_n ? s_.m : s_.n;
     const int columns = along_n ? s_.n : s_.m;
     const int group = tile / (s_.group * columns);
@@ -202,7 +202,7 @@ class PersistentScheduler {
     const int column = s_.boustrophedon && group % 2 != 0 ? columns - 1 - across : across;
     work.m = along_n ? row : column;
     work.n = along_n ? column : row;
-    work.l = s_.l > 1 ? work.tile / (s_.m * s_.n) : 0;
+    work.batch = s_.batch > 1 ? work.tile / (s_.m * s_.n) : 0;
   }
 
   // True if `cluster`, one after the owner of `work`, leaves partial accumulators for it. Those that do are

@@ -85,7 +85,7 @@ class GemmSet {
     q.workload.m = e.m;
     q.workload.n = e.n;
     q.workload.k = e.k;
-    q.workload.l = e.batch;
+    q.workload.batch = e.batch;
     q.workload.epilogue = fusion::print(args.fusion.graph(), typename GemmTypes<First>::Functions{}).c_str();
     q.epilogue = epilogue_cost(args.fusion.graph(), o.c);
     q.device = device.arch;

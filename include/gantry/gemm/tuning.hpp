@@ -117,7 +117,7 @@ class TuningLine {
 
   void sizes(const std::string& field) {
     const std::vector<std::string> words = words_of(field);
-    std::int64_t* const sizes[] = {&entry_.workload.m, &entry_.workload.n, &entry_.workload.k, &entry_.workload.l};
+    std::int64_t* const sizes[] = {&entry_.workload.m, &entry_.workload.n, &entry_.workload.k, &entry_.workload.batch};
     bool right = words.size() == 4;
     for (std::size_t i = 0; right && i < 4; ++i) {
       char* end = nullptr;
@@ -197,7 +197,7 @@ inline std::string TuningFile::text() const {
   for (const std::string& remark : remarks_) out += remark + "\n";
   for (const TuningEntry& e : entries_) {
     const GemmWorkload& w = e.workload;
-    for (const std::int64_t size : {w.m, w.n, w.k, w.l}) out += std::to_string(size) + " ";
+    for (const std::int64_t size : {w.m, w.n, w.k, w.batch}) out += std::to_string(size) + " ";
     out += std::string("| ") + to_text(w.a) + major(w.major_a) + to_text(w.b) + major(w.major_b) + to_text(w.c) + " " +
            to_text(w.d);
     out += " | " + w.epilogue + " | " + e.device + " | " + e.configuration;

@@ -14,7 +14,7 @@
 namespace gantry {
 
 struct GemmWorkload {
-  std::int64_t m = 0, n = 0, k = 0, l = 1;
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
   ElementType a = ElementType::bf16, b = ElementType::bf16;
   ElementType c = ElementType::void_, d = ElementType::bf16;
   Major major_a = Major::K, major_b = Major::K;

@@ -24,7 +24,7 @@ struct Everything : Plain {
       "s deterministic = reduce_row_add(z); t = reduce_amax(z)");
 };
 
-ProblemOptions options() { return options_for<Everything>({.shape = {.m = 80, .n = 96, .l = 2}}); }
+ProblemOptions options() { return options_for<Everything>({.shape = {.m = 80, .n = 96, .batch = 2}}); }
 
 TEST(EpilogueArguments, WhatFitsHasNoReasons) {
   Problem problem(Everything::graph, options());

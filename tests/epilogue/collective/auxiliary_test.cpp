@@ -7,8 +7,8 @@ namespace {
 using E = ElementType;
 using S = EpilogueSchedule;
 
-constexpr fusion::ProblemShape kResidue{.m = 88, .n = 80, .l = 1};
-constexpr fusion::ProblemShape kBatches{.m = 72, .n = 40, .l = 3};
+constexpr fusion::ProblemShape kResidue{.m = 88, .n = 80, .batch = 1};
+constexpr fusion::ProblemShape kBatches{.m = 72, .n = 40, .batch = 3};
 
 constexpr EpiloguePolicy bf16_policy(E c = E::bf16, E d = E::bf16, Choice reuse = Choice::automatic,
                                      Choice delay = Choice::automatic, E aux = E::void_) {

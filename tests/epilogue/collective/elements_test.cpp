@@ -9,7 +9,7 @@ namespace {
 using E = ElementType;
 using S = EpilogueSchedule;
 
-constexpr fusion::ProblemShape kResidue{.m = 80, .n = 112, .l = 1};
+constexpr fusion::ProblemShape kResidue{.m = 80, .n = 112, .batch = 1};
 
 struct Operands {
   E c, d;
@@ -158,17 +158,17 @@ template <class Config>
 void expect_c_read_by_batch() {
   Problem problem(
       Config::graph,
-      options_for<Config>({.shape = {.m = 80, .n = 72, .l = 4}, .by_batch = true, .scalar_by_value = false}));
+      options_for<Config>({.shape = {.m = 80, .n = 72, .batch = 4}, .by_batch = true, .scalar_by_value = false}));
   Buffer& beta = problem.argument("beta");
-  for (const int l : {0, 2}) {
-    std::memset(static_cast<std::uint8_t*>(beta.data()) + l * beta.batch_stride * 4, 0, 4);
+  for (const int batch : {0, 2}) {
+    std::memset(static_cast<std::uint8_t*>(beta.data()) + batch * beta.batch_stride * 4, 0, 4);
     // C of this batch as 0 for the reference, NaN for the kernel.
-    std::memset(static_cast<std::uint8_t*>(problem.c().data()) + l * problem.c().batch_stride * 2, 0,
+    std::memset(static_cast<std::uint8_t*>(problem.c().data()) + batch * problem.c().batch_stride * 2, 0,
                 static_cast<std::size_t>(problem.c().batch_stride * 2));
   }
   const auto expected = fusion::reference(problem.graph(), problem.reference(), problem.fusion());
-  for (const int l : {0, 2}) {
-    std::memset(static_cast<std::uint8_t*>(problem.c().data()) + l * problem.c().batch_stride * 2, 0xFF,
+  for (const int batch : {0, 2}) {
+    std::memset(static_cast<std::uint8_t*>(problem.c().data()) + batch * problem.c().batch_stride * 2, 0xFF,
                 static_cast<std::size_t>(problem.c().batch_stride * 2));
   }
   expect_agreement<Config>(problem, expected, 2);

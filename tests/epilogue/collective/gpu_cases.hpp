@@ -180,8 +180,8 @@ struct BetweenRegisters : Plain {
   using CopyOpR2R = ThereAndBack;
 };
 
-inline constexpr fusion::ProblemShape kImages{.m = 400, .n = 344, .l = 1};
-inline constexpr fusion::ProblemShape kResidue{.m = 400, .n = 336, .l = 2};
+inline constexpr fusion::ProblemShape kImages{.m = 400, .n = 344, .batch = 1};
+inline constexpr fusion::ProblemShape kResidue{.m = 400, .n = 336, .batch = 2};
 
 }  // namespace machine_cases
 
@@ -202,7 +202,7 @@ void visit_cases_of_copies(Visitor& visitor) {
   visitor.template run<Images<E::f32>>({"images of three dimensions", {.shape = kImages, .seed = 21}, true});
   visitor.template run<OwnCallbacks>({"callbacks of their own", {.shape = kResidue, .seed = 22}, true});
   visitor.template run<BetweenRegisters>({"a step between registers", {.shape = kResidue, .seed = 23}, true});
-  visitor.template run<Direct>({"without TMA", {.shape = {.m = 131, .n = 77, .l = 2}, .seed = 7}, true});
+  visitor.template run<Direct>({"without TMA", {.shape = {.m = 131, .n = 77, .batch = 2}, .seed = 7}, true});
 }
 
 template <class Visitor>

@@ -76,7 +76,7 @@ struct RunOnGpu {
   static std::string launch_and_fetch(Problem& problem) {
     using Kernel = EpilogueKernel<Config>;
     const fusion::ProblemShape& s = problem.options().shape;
-    const EpilogueProblem shape{static_cast<int>(s.m), static_cast<int>(s.n), 64, static_cast<int>(s.l)};
+    const EpilogueProblem shape{static_cast<int>(s.m), static_cast<int>(s.n), 64, static_cast<int>(s.batch)};
     DeviceCopies copies;
     EpilogueArguments<Config> arguments;
     hand_over_c<Config>(arguments.c, problem.c(), copies.of(problem.c().bytes), s);

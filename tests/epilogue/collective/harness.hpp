@@ -42,7 +42,7 @@ class KernelRun {
 
   KernelRun(Problem& problem, int ctas) : problem_(problem), arguments_(make_arguments(problem)), ctas_(ctas) {
     const fusion::ProblemShape& shape = problem.options().shape;
-    shape_ = {static_cast<int>(shape.m), static_cast<int>(shape.n), 64, static_cast<int>(shape.l)};
+    shape_ = {static_cast<int>(shape.m), static_cast<int>(shape.n), 64, static_cast<int>(shape.batch)};
     hand_over_c<Config>(arguments_.c, problem.c(), address(problem.c()), shape);
     hand_over_d<Config>(arguments_.d, problem.d(), address(problem.d()), shape);
     if constexpr (requires { arguments_.fusion.graph(); }) {

@@ -31,7 +31,7 @@ struct Stages : Plain {
   static constexpr fusion::Graph graph = fusion::graph("d = acc + beta * c");
 };
 
-constexpr fusion::ProblemShape kTwoTiles{.m = 128, .n = 64, .l = 1};
+constexpr fusion::ProblemShape kTwoTiles{.m = 128, .n = 64, .batch = 1};
 
 TEST(EpilogueHazards, DelayedStoresInThePlaceOfCWithTooFewBuffersStopForEver) {
   using Config = Stages<2, 2, true, true>;

@@ -128,7 +128,7 @@ TEST(EpilogueIm2col, VisitsTheChosenPixelsOfATensorWithGaps) {
 
 TEST(EpilogueIm2col, SaysWhatDoesNotFit) {
   using Config = Convolved<Operands{E::bf16, E::bf16, kTensorNHWC, kTensorNHWC}>;
-  Problem problem(Config::graph, options_for<Config>({.shape = {.m = 140, .n = 72, .l = 2}, .seed = 10}));
+  Problem problem(Config::graph, options_for<Config>({.shape = {.m = 140, .n = 72, .batch = 2}, .seed = 10}));
   KernelRun<Config> run(problem, 1);
   run.arguments().c.extent[1] = 3;
   run.arguments().d.strides[0] = 100;

@@ -46,7 +46,7 @@ inline fusion::Graph random_graph_for(const LoopSpec& s, std::uint64_t seed) {
 
 // Rows and columns are whole chunks of 16 bytes whatever the element.
 inline ProblemOptions random_options(std::uint64_t seed) {
-  return {.shape = {.m = seed % 3 == 0 ? 80 : 48, .n = seed % 2 == 0 ? 80 : 144, .l = seed % 5 == 0 ? 2 : 1},
+  return {.shape = {.m = seed % 3 == 0 ? 80 : 48, .n = seed % 2 == 0 ? 80 : 144, .batch = seed % 5 == 0 ? 2 : 1},
           .seed = seed,
           .by_batch = seed % 4 == 1,
           .leave_out = seed % 7 == 3,

@@ -30,10 +30,10 @@ struct Direct : Plain {
 
 TEST(EpilogueWithoutTma, AgreesOnExtentsThatNothingDivides) {
   expect_agreement<Direct<E::bf16, E::bf16, true, true>>({.shape = {.m = 131, .n = 77}});
-  expect_agreement<Direct<E::f32, E::e4m3, false, true>>({.shape = {.m = 67, .n = 129, .l = 2}, .seed = 1});
+  expect_agreement<Direct<E::f32, E::e4m3, false, true>>({.shape = {.m = 67, .n = 129, .batch = 2}, .seed = 1});
   expect_agreement<Direct<E::s8, E::f32, true, false>>({.shape = {.m = 1, .n = 1}, .seed = 2});
   expect_agreement<Direct<E::f16, E::bf16, false, false, Geometry{256, 40, 2}>>(
-      {.shape = {.m = 300, .n = 95, .l = 2}, .seed = 3, .by_batch = true, .scalar_by_value = false});
+      {.shape = {.m = 300, .n = 95, .batch = 2}, .seed = 3, .by_batch = true, .scalar_by_value = false});
 }
 
 // Pointers one element beyond 16 bytes, strides that are odd.

@@ -90,7 +90,8 @@ template <int k, int v>
 void expect_operation_agrees() {
   SCOPED_TRACE(std::string(fusion::kOperations[k].name) + ", variant " + std::to_string(v));
   using Config = NamedVariant<k, v>;
-  constexpr fusion::ProblemShape kShapes[] = {{.m = 144, .n = 80, .l = 2}, {.m = 48, .n = 144}, {.m = 272, .n = 16}};
+  constexpr fusion::ProblemShape kShapes[] = {
+      {.m = 144, .n = 80, .batch = 2}, {.m = 48, .n = 144}, {.m = 272, .n = 16}};
   const auto seed = static_cast<std::uint64_t>(v * 1000 + k);
   const auto run = [&](const ProblemOptions& options) {
     constexpr fusion::Graph graph = fusion::CallbacksBuilder<Config>::graph;

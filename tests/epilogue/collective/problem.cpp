@@ -36,7 +36,7 @@ Buffer make_matrix(const MatrixSpec& spec, const fusion::ProblemShape& shape) {
   const std::int64_t step = std::max<std::int64_t>(128 / info(spec.element).bits, 1);
   out.stride = ((spec.row_major ? shape.n : shape.m) + step - 1) / step * step + step;
   out.batch_stride = out.stride * (spec.row_major ? shape.m : shape.n);
-  out.bytes.resize(static_cast<std::size_t>(bytes_of(spec.element, out.batch_stride * shape.l)));
+  out.bytes.resize(static_cast<std::size_t>(bytes_of(spec.element, out.batch_stride * shape.batch)));
   return out;
 }
 
@@ -85,7 +85,7 @@ void Problem::make_argument(int i) {
   buffer.element = a.element;
   buffer.batch_stride = options_.by_batch ? extent + 3 : 0;
   buffer.bytes.resize(
-      static_cast<std::size_t>(bytes_of(a.element, extent + (options_.shape.l - 1) * buffer.batch_stride) + 16));
+      static_cast<std::size_t>(bytes_of(a.element, extent + (options_.shape.batch - 1) * buffer.batch_stride) + 16));
   fill(buffer, random_);
   slot.batched(buffer.data(), buffer.batch_stride);
 }
@@ -123,10 +123,10 @@ std::string Problem::wrong_tensor(const std::string& name, const std::vector<fus
   std::vector<unsigned> covered(buffer.bytes.size());  // bits of each byte
   const int bits = info(buffer.element).bits;
   const fusion::ReferenceTensor tensor = buffer.tensor();
-  for (std::int64_t l = 0; l < options_.shape.l; ++l) {
+  for (std::int64_t batch = 0; batch < options_.shape.batch; ++batch) {
     for (std::int64_t m = 0; m < options_.shape.m; ++m) {
       for (std::int64_t n = 0; n < options_.shape.n; ++n) {
-        const auto bit = static_cast<std::size_t>(tensor.index(m, n, l) * bits);
+        const auto bit = static_cast<std::size_t>(tensor.index(m, n, batch) * bits);
         if (bits < 8) covered[bit / 8] |= ((1u << bits) - 1) << bit % 8;
         for (std::size_t b = 0; b < static_cast<std::size_t>(bits) / 8; ++b) covered[bit / 8 + b] = 0xff;
       }

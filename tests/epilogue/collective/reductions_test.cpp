@@ -9,8 +9,8 @@ namespace {
 using E = ElementType;
 using S = EpilogueSchedule;
 
-constexpr fusion::ProblemShape kResidue{.m = 200, .n = 88, .l = 1};
-constexpr fusion::ProblemShape kBatches{.m = 70, .n = 40, .l = 3};
+constexpr fusion::ProblemShape kResidue{.m = 200, .n = 88, .batch = 1};
+constexpr fusion::ProblemShape kBatches{.m = 70, .n = 40, .batch = 3};
 
 constexpr EpiloguePolicy policy_of(E d, int warpgroups = 1, int epi_m = 64) {
   return CollectiveBuilder{.schedule = warpgroups == 2 ? S::tma_warp_specialized_cooperative : S::tma_warp_specialized,

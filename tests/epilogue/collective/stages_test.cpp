@@ -7,7 +7,7 @@ namespace {
 using E = ElementType;
 using S = EpilogueSchedule;
 
-constexpr fusion::ProblemShape kResidue{.m = 200, .n = 144, .l = 1};
+constexpr fusion::ProblemShape kResidue{.m = 200, .n = 144, .batch = 1};
 
 template <int kStagesC, int kStagesD, bool kReuse, bool kDelay, int kWarpgroups = 1>
 struct Stages : Plain {

@@ -8,7 +8,7 @@ namespace {
 using E = ElementType;
 using S = EpilogueSchedule;
 
-constexpr fusion::ProblemShape kResidue{.m = 200, .n = 144, .l = 1};
+constexpr fusion::ProblemShape kResidue{.m = 200, .n = 144, .batch = 1};
 
 struct Geometry {
   int m = 64, n = 64, epi_m = 64, epi_n = 32, warpgroups = 1;
@@ -56,8 +56,8 @@ TEST(EpilogueTiles, ResiduesOfBothModes) {
   expect_agreement<Tiles<Geometry{}>>({.shape = {.m = 131, .n = 120}, .seed = 8});
 }
 TEST(EpilogueTiles, BatchesAndMoreCtasThanTiles) {
-  expect_agreement<Tiles<Geometry{}>>({.shape = {.m = 72, .n = 40, .l = 3}, .seed = 9}, 2);
-  expect_agreement<Tiles<Geometry{}>>({.shape = {.m = 72, .n = 40, .l = 3}, .seed = 10, .by_batch = true}, 20);
+  expect_agreement<Tiles<Geometry{}>>({.shape = {.m = 72, .n = 40, .batch = 3}, .seed = 9}, 2);
+  expect_agreement<Tiles<Geometry{}>>({.shape = {.m = 72, .n = 40, .batch = 3}, .seed = 10, .by_batch = true}, 20);
 }
 
 // Every subtile in a call of its own, as kernels do that share a tile.

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr ProblemShape kShape{.m = 128, .n = 64, .l = 3};
+constexpr ProblemShape kShape{.m = 128, .n = 64, .batch = 3};
 
 constexpr Graph kGraph =
     graph("d = relu(alpha * acc + row(bias:bf16) + load(x:bf16)); y:f16 col optional = acc; top = reduce_row_max(acc)");

@@ -81,7 +81,7 @@ constexpr EpiloguePolicy sweep_policy() {
 
 // Rows and columns of whole chunks of 16 bytes, and two batches whose vectors begin at any bit.
 inline ProblemOptions sweep_options(std::uint64_t seed) {
-  return {.shape = {.m = 80, .n = 48, .l = 2}, .seed = seed, .by_batch = true, .scalar_by_value = false};
+  return {.shape = {.m = 80, .n = 48, .batch = 2}, .seed = seed, .by_batch = true, .scalar_by_value = false};
 }
 
 // Requires a graph that the configuration runs.

@@ -213,7 +213,7 @@ inline RandomProblem random_problem(std::uint64_t seed, const Graph& graph, cons
   out.problem.shape = shape;
   constexpr ElementType kAccumulators[] = {ElementType::f32, ElementType::f32, ElementType::s32};
   const ElementType accumulator = kAccumulators[random() % 3];
-  const std::int64_t elements = shape.m * shape.n * shape.l;
+  const std::int64_t elements = shape.m * shape.n * shape.batch;
   out.accumulators = random_elements(random, accumulator, elements);
   out.problem.accumulators = {accumulator, out.accumulators.data(), shape.n, 1, shape.m * shape.n};
   out.source = random_elements(random, ElementType::bf16, elements);
@@ -232,16 +232,16 @@ inline RandomProblem random_problem(std::uint64_t seed, const Graph& graph, cons
       const std::int64_t unit = 128 / info(argument.element).bits;
       const std::int64_t extent = argument.row_major ? shape.n : shape.m;
       const std::int64_t stride = (extent + unit - 1 + static_cast<std::int64_t>(random() % 2) * unit) / unit * unit;
-      const std::int64_t batch = stride * (argument.row_major ? shape.m : shape.n);
-      buffer = random_elements(random, argument.element, batch * shape.l);
-      slot.tensor(static_cast<void*>(buffer.data()), stride, batch);
+      const std::int64_t batch_stride = stride * (argument.row_major ? shape.m : shape.n);
+      buffer = random_elements(random, argument.element, batch_stride * shape.batch);
+      slot.tensor(static_cast<void*>(buffer.data()), stride, batch_stride);
       continue;
     }
     const Extent extent = argument.kind == ArgumentKind::row      ? Extent::row
                           : argument.kind == ArgumentKind::column ? Extent::column
                                                                   : argument.extent;
     const std::int64_t count = extent == Extent::row ? shape.n : extent == Extent::column ? shape.m : 1;
-    buffer = random_elements(random, argument.element, count * shape.l);
+    buffer = random_elements(random, argument.element, count * shape.batch);
     slot.batched(static_cast<void*>(buffer.data()), random() % 2 == 0 ? count : 0);
   }
   return out;

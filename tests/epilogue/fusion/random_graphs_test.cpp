@@ -60,11 +60,11 @@ double written(ElementType element, float x) {
   return load_as_double(element, bytes, 0);
 }
 
-float in_memory(const RandomProblem& p, int i, std::int64_t m, std::int64_t n, std::int64_t l) {
+float in_memory(const RandomProblem& p, int i, std::int64_t m, std::int64_t n, std::int64_t batch) {
   const Argument& argument = p.graph.arguments[i];
   const ArgumentValue value = p.arguments->resolved(p.problem.shape).values[i];
   if (value.pointer == nullptr) return value.value;
-  std::int64_t at = l * value.batch_stride;
+  std::int64_t at = batch * value.batch_stride;
   if (argument.kind == ArgumentKind::row) at += n;
   if (argument.kind == ArgumentKind::column) at += m;
   if (argument.kind == ArgumentKind::aux_in) at += argument.row_major ? m * value.stride + n : n * value.stride + m;
@@ -82,14 +82,14 @@ struct Walked {
 };
 
 void walk_element(const RandomProblem& p, const ReferenceResult& expected, std::int64_t m, std::int64_t n,
-                  std::int64_t l, Walked& walked) {
+                  std::int64_t batch, Walked& walked) {
   ElementInputs<float> in;
   const auto& acc = p.problem.accumulators;
   const auto& c = p.problem.source;
-  in.accumulator = static_cast<float>(load_as_double(acc.element, acc.data, acc.index(m, n, l)));
-  in.source = static_cast<float>(load_as_double(c.element, c.data, c.index(m, n, l)));
+  in.accumulator = static_cast<float>(load_as_double(acc.element, acc.data, acc.index(m, n, batch)));
+  in.source = static_cast<float>(load_as_double(c.element, c.data, c.index(m, n, batch)));
   for (int i = 0; i < p.graph.argument_count; ++i) {
-    if (!is_output(p.graph.arguments[i].kind)) in.arguments[i] = in_memory(p, i, m, n, l);
+    if (!is_output(p.graph.arguments[i].kind)) in.arguments[i] = in_memory(p, i, m, n, batch);
   }
   float values[kMaxNodes];
   evaluate<Users>(p.graph, in, values);
@@ -97,17 +97,17 @@ void walk_element(const RandomProblem& p, const ReferenceResult& expected, std::
     ++walked.compared;
     walked.bounded += range.unbounded() ? 0 : 1;
     ASSERT_TRUE(range.holds(written(element, x)))
-        << name << " at (" << m << ", " << n << ", " << l << ") is " << written(element, x) << " (" << x << "), not "
-        << range.value << " in [" << range.lower << ", " << range.upper << "]\n"
+        << name << " at (" << m << ", " << n << ", " << batch << ") is " << written(element, x) << " (" << x
+        << "), not " << range.value << " in [" << range.lower << ", " << range.upper << "]\n"
         << print(p.graph, Users{}).c_str();
   };
-  if (p.graph.d >= 0) compare(expected.d[expected.index(m, n, l)], p.problem.d_element, values[p.graph.d], "d");
+  if (p.graph.d >= 0) compare(expected.d[expected.index(m, n, batch)], p.problem.d_element, values[p.graph.d], "d");
   for (int i = 0; i < p.graph.node_count; ++i) {
     const Node& node = p.graph.nodes[i];
     if (!is_sink(node.kind)) continue;
     const Argument& argument = p.graph.arguments[node.argument];
     if (node.kind == NodeKind::aux_store) {
-      compare(expected.outputs[node.argument][expected.index(m, n, l)], argument.element, values[i],
+      compare(expected.outputs[node.argument][expected.index(m, n, batch)], argument.element, values[i],
               argument.name.text);
       continue;
     }
@@ -118,7 +118,7 @@ void walk_element(const RandomProblem& p, const ReferenceResult& expected, std::
     const bool by_batch = p.arguments->resolved(p.problem.shape).values[node.argument].batch_stride != 0;
     auto& sums = walked.sums[node.argument];
     if (sums.empty()) sums.resize(expected.outputs[node.argument].size(), start_of(node.reduction));
-    float& sum = sums[static_cast<std::size_t>((by_batch ? l * extent : 0) + at)];
+    float& sum = sums[static_cast<std::size_t>((by_batch ? batch * extent : 0) + at)];
     if (node.reduction == Reduction::add) sum += values[i];
     if (node.reduction == Reduction::max) sum = std::fmax(sum, values[i]);
     if (node.reduction == Reduction::amax) sum = std::fmax(sum, std::fabs(values[i]));
@@ -126,17 +126,17 @@ void walk_element(const RandomProblem& p, const ReferenceResult& expected, std::
 }
 
 TEST(RandomGraphs, GiveInFloatWhatTheReferenceAllows) {
-  const ProblemShape shape{.m = 3, .n = 4, .l = 2};
+  const ProblemShape shape{.m = 3, .n = 4, .batch = 2};
   std::size_t compared = 0, bounded = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const RandomProblem p = random_problem(seed + 77, random_graph(seed, {.user_functions = 2}), shape);
     ASSERT_THAT(p.arguments->problems(shape), ::testing::IsEmpty()) << "seed " << seed;
     const ReferenceResult expected = reference<Users>(p.graph, p.problem, *p.arguments);
     Walked walked;
-    for (std::int64_t l = 0; l < shape.l; ++l) {
+    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
       for (std::int64_t m = 0; m < shape.m; ++m) {
         for (std::int64_t n = 0; n < shape.n; ++n) {
-          walk_element(p, expected, m, n, l, walked);
+          walk_element(p, expected, m, n, batch, walked);
           ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
         }
       }

@@ -67,7 +67,7 @@ TEST(FusionReference, KeepsBatchesApartOrTogetherAsStridesSay) {
   const float alpha[2] = {10, 100};
   float sum[2];
   const Graph g = graph("d = alpha * acc; sum = reduce_add(acc)");
-  const ReferenceProblem problem{.shape = {.m = 1, .n = 2, .l = 2},
+  const ReferenceProblem problem{.shape = {.m = 1, .n = 2, .batch = 2},
                                  .accumulators = {ElementType::f32, acc, 2, 1, 2},
                                  .source = {},
                                  .d_element = ElementType::f32};

@@ -47,7 +47,7 @@ GemmWorkload workload_of(const Product& product) {
   w.m = product.m;
   w.n = product.n;
   w.k = product.k;
-  w.l = product.batch;
+  w.batch = product.batch;
   w.epilogue = product.expression;
   return w;
 }

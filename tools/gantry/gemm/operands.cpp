@@ -64,7 +64,7 @@ std::vector<std::string> Operands::problems_of(const Product& product) {
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
   std::vector<std::string> out =
-      operands.arguments(addresses).problems({.m = product.m, .n = product.n, .l = product.batch});
+      operands.arguments(addresses).problems({.m = product.m, .n = product.n, .batch = product.batch});
   const bool nothing = product.m == 0 || product.n == 0 || product.batch == 0;
   if (!nothing) operands.check_lines(out);
   operands.check_memory(out);
@@ -243,11 +243,11 @@ class Comparison {
   void compare(const std::vector<fusion::Range>& expected, const fusion::ReferenceTensor& actual,
                const fusion::ProblemShape& shape, std::int64_t first_row) {
     std::size_t at = 0;
-    for (std::int64_t l = 0; l < shape.l; ++l) {
+    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
       for (std::int64_t m = 0; m < shape.m; ++m) {
         for (std::int64_t n = 0; n < shape.n; ++n) {
-          const double x = load_as_double(actual.element, actual.data, actual.index(m, n, l));
-          one(expected[at++], x, {first_row + m, n, l});
+          const double x = load_as_double(actual.element, actual.data, actual.index(m, n, batch));
+          one(expected[at++], x, {first_row + m, n, batch});
         }
       }
     }
@@ -255,16 +255,17 @@ class Comparison {
 
  private:
   struct Place {
-    std::int64_t m, n, l;
+    std::int64_t m, n, batch;
   };
 
   void one(const fusion::Range& range, double x, const Place& place) {
     ++out_.elements;
     if (!range.holds(x)) {
       if (out_.wrong++ == 0) {
-        out_.first_wrong = fmt::format(
-            "{} at row {}, column {}{} is {:.9g}, and should be {:.9g}, between {:.9g} and {:.9g}", name_, place.m,
-            place.n, place.l > 0 ? fmt::format(" of batch {}", place.l) : "", x, range.value, range.lower, range.upper);
+        out_.first_wrong =
+            fmt::format("{} at row {}, column {}{} is {:.9g}, and should be {:.9g}, between {:.9g} and {:.9g}", name_,
+                        place.m, place.n, place.batch > 0 ? fmt::format(" of batch {}", place.batch) : "", x,
+                        range.value, range.lower, range.upper);
       }
       return;
     }
@@ -290,7 +291,7 @@ fusion::ReferenceTensor from_row(const Operand& o, std::int64_t first) {
 void Operands::verify_rows(const Rows& rows, Verification& out) const {
   const bool all = rows.count == product_.m;
   GemmReferenceProblem p;
-  p.shape = {.m = rows.count, .n = product_.n, .l = product_.batch};
+  p.shape = {.m = rows.count, .n = product_.n, .batch = product_.batch};
   p.k = product_.k;
   p.d_element = product_.options.d;
   p.promote = product_.options.promote;

@@ -27,7 +27,7 @@ struct GraphEpilogue {
   }
 };
 
-inline fusion::ProblemShape shape_of(const EpilogueProblem& p) { return {.m = p.m, .n = p.n, .l = p.l}; }
+inline fusion::ProblemShape shape_of(const EpilogueProblem& p) { return {.m = p.m, .n = p.n, .batch = p.batch}; }
 
 // Bytes hold whole bits of one row.
 GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v, int batches,
@@ -100,10 +100,10 @@ GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProb
     if (fusion::is_staged(a) && v.pointer != nullptr) {
       const bool stored = a.kind == fusion::ArgumentKind::aux_out;
       const bool told =
-          v.stride < (a.row_major ? problem.n : problem.m) || (stored && problem.l > 1 && v.batch_stride == 0);
+          v.stride < (a.row_major ? problem.n : problem.m) || (stored && problem.batch > 1 && v.batch_stride == 0);
       if (!told) operands.check(a.name.text, {v.pointer, v.stride, v.batch_stride}, e.box(a));
     }
-    if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.l, out);
+    if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.batch, out);
   }
 }
 
@@ -114,7 +114,7 @@ inline FillWords::Params fills_of(const GraphEpilogue& e, const EpilogueProblem&
   const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
   const WorkspaceLayout layout = workspace_layout(graph, e.tile, problem);
   FillWords::Params params;
-  const bool nothing = problem.m == 0 || problem.n == 0 || problem.l == 0;  // then no kernel writes results
+  const bool nothing = problem.m == 0 || problem.n == 0 || problem.batch == 0;  // then no kernel writes results
   if (layout.counter_bytes > 0 && !nothing) {
     params.add({.words = static_cast<std::uint32_t*>(workspace), .count = layout.counter_bytes / 4});
   }
@@ -129,7 +129,7 @@ inline FillWords::Params fills_of(const GraphEpilogue& e, const EpilogueProblem&
                 .count = a.extent == fusion::Extent::row      ? problem.n
                          : a.extent == fusion::Extent::column ? problem.m
                                                               : 1,
-                .rows = v.batch_stride != 0 ? problem.l : 1,
+                .rows = v.batch_stride != 0 ? problem.batch : 1,
                 .stride = v.batch_stride,
                 .value = bit_cast<std::uint32_t>(identity),
                 .argument = i});

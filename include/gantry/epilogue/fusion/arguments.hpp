@@ -48,7 +48,7 @@ struct ArgumentValue {
 struct ProblemShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
-  std::int64_t l = 1;
+  std::int64_t batch = 1;
 };
 
 // The values as a kernel needs them: defaults in place, dense strides as numbers.
@@ -231,7 +231,7 @@ class FusionArguments {
       refuse(gantry::detail::sentence({"has a stride of ", value.stride, ", less than its ",
                                        argument.row_major ? "rows are long: " : "columns are long: ", extent}));
     }
-    if (argument.kind == ArgumentKind::aux_out && shape.l > 1 && value.batch_stride == 0) {
+    if (argument.kind == ArgumentKind::aux_out && shape.batch > 1 && value.batch_stride == 0) {
       refuse("is written by every batch to the same place: its batch stride is 0");
     }
   }
@@ -243,7 +243,7 @@ class FusionArguments {
     if (argument.kind == ArgumentKind::row || argument.extent == Extent::row) extent = shape.n;
     if (argument.kind == ArgumentKind::column || argument.extent == Extent::column) extent = shape.m;
     if (argument.kind == ArgumentKind::reduction && value.batch_stride != 0 && value.batch_stride < extent &&
-        shape.l > 1) {
+        shape.batch > 1) {
       refuse(gantry::detail::sentence(
           {"has results that overlap: its batch stride is ", value.batch_stride, ", and each batch has ", extent}));
     }

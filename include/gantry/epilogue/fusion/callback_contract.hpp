@@ -51,7 +51,7 @@ struct Rings {
 // Where a tile lies in the problem, and who asks.
 struct TileContext {
   TileCoordinate at;
-  int m, n, l;           // of the problem
+  int m, n, batch;       // of the problem
   int tiles_m, tiles_n;  // that the problem has, for each batch
   int thread;            // of the math threads
 };

@@ -220,7 +220,7 @@ struct FusionCallbacks {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::scalar) {
-          detail::get<argument>(v_.kept) = detail::read_scalar<Config, argument>(v_.params, v_.context.at.l);
+          detail::get<argument>(v_.kept) = detail::read_scalar<Config, argument>(v_.params, v_.context.at.batch);
         } else if constexpr (a.kind == ArgumentKind::column) {
           v_.template begin_column<argument>();
         } else if constexpr (a.kind == ArgumentKind::reduction) {
@@ -316,7 +316,7 @@ struct FusionCallbacks {
     template <int argument>
     GANTRY_INLINE Mask mask(int em, int en) const {
       const Operand& operand = v_.params.operands[argument];
-      return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.l * (operand.batch_stride / 8),
+      return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.batch * (operand.batch_stride / 8),
               operand.stride,
               v_.row_of_tile() + em * kTile.epi_m,
               v_.column_of_tile() + en * kTile.epi_n,

@@ -349,7 +349,7 @@ struct LoopCallbacks {
         values_[i][k] = operand.value;
         if (inside) {
           values_[i][k] =
-              detail::load_value<Value>(a.element, operand.pointer, context_.at.l * operand.batch_stride + at);
+              detail::load_value<Value>(a.element, operand.pointer, context_.at.batch * operand.batch_stride + at);
         }
       }
     }
@@ -375,7 +375,7 @@ struct LoopCallbacks {
 
     Mask mask(int i, int em, int en) const {
       const Operand& operand = params_.operands[i];
-      return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.l * (operand.batch_stride / 8),
+      return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.batch * (operand.batch_stride / 8),
               operand.stride,
               context_.at.m * kTile.m + em * kTile.epi_m,
               context_.at.n * kTile.n + en * kTile.epi_n,
@@ -426,7 +426,8 @@ template <bool kUsesC, bool kGivesD, int kBytes = 128 * 1024, std::uint32_t kEle
 struct GraphAtRunTime {
   static constexpr bool kGraphAtRunTime = true;
   // For each math warpgroup, and of parameters.
-  static constexpr int kCallbackBytes = kBytes, kCallbackAlignment = 1024, kCallbackParameterBytes = sizeof(LoopOperands);
+  static constexpr int kCallbackBytes = kBytes, kCallbackAlignment = 1024,
+                       kCallbackParameterBytes = sizeof(LoopOperands);
   static constexpr Graph graph = [] {
     Graph g;
     if (kUsesC) g.add({.kind = NodeKind::source});

@@ -79,11 +79,13 @@ struct ReductionPart {
   std::int64_t length, first, part, parts;
 };
 
-// Of batch l of `batches`. Without a batch stride all batches share one result, and their parts follow each other.
-GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int l, int batches, const ReductionPart& of) {
+// The target of one batch of `batches`. Without a batch stride all batches share one result, and their parts follow
+// each other.
+GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int batch, int batches,
+                                               const ReductionPart& of) {
   const bool by_batch = operand.batch_stride != 0;
-  const std::int64_t before = l * of.parts;
-  ReductionTarget to{static_cast<float*>(operand.pointer) + l * operand.batch_stride + of.first, operand.partials,
+  const std::int64_t before = batch * of.parts;
+  ReductionTarget to{static_cast<float*>(operand.pointer) + batch * operand.batch_stride + of.first, operand.partials,
                      of.length, of.part, of.parts};
   if (to.partials != nullptr) to.partials += (by_batch ? before * of.length : 0) + of.first;
   if (!by_batch) {

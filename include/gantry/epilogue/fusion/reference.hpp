@@ -32,17 +32,18 @@ struct ReferenceTensor {
   const void* data = nullptr;
   std::int64_t stride_m = 0;
   std::int64_t stride_n = 0;
-  std::int64_t stride_l = 0;
+  std::int64_t batch_stride = 0;
 
-  std::int64_t index(std::int64_t m, std::int64_t n, std::int64_t l) const {
-    return m * stride_m + n * stride_n + l * stride_l;
+  std::int64_t index(std::int64_t m, std::int64_t n, std::int64_t batch) const {
+    return m * stride_m + n * stride_n + batch * batch_stride;
   }
 };
 
 struct ReferenceProblem {
   ProblemShape shape;
   ReferenceTensor accumulators{};
-  // In their place, where they are known up to rounding (real values only): element (m, n, l) at (l * M + m) * N + n.
+  // In their place, where they are known up to rounding (real values only): element (m, n, batch) at (batch * M + m) *
+  // N + n.
   const Range* accumulator_ranges = nullptr;
   ReferenceTensor source{};
   ElementType d_element = ElementType::f32;
@@ -53,13 +54,13 @@ template <class V>
 struct ReferenceResultOf {
   Graph graph;
   ProblemShape shape;
-  // Element (m, n, l) is d[index(m, n, l)]. Empty where there is no D.
+  // Element (m, n, batch) is d[index(m, n, batch)]. Empty where there is no D.
   std::vector<V> d;
   // By argument: a tensor as d, a reduction with its results of batch 0 first.
   std::vector<V> outputs[kMaxArguments];
 
-  std::size_t index(std::int64_t m, std::int64_t n, std::int64_t l = 0) const {
-    return static_cast<std::size_t>((l * shape.m + m) * shape.n + n);
+  std::size_t index(std::int64_t m, std::int64_t n, std::int64_t batch = 0) const {
+    return static_cast<std::size_t>((batch * shape.m + m) * shape.n + n);
   }
   // Empty where no output has this name.
   const std::vector<V>& output(const char* name) const {
@@ -243,7 +244,7 @@ class Reference {
     ReferenceResultOf<V> out;
     out.graph = graph_;
     out.shape = shape;
-    const auto elements = static_cast<std::size_t>(shape.m * shape.n * shape.l);
+    const auto elements = static_cast<std::size_t>(shape.m * shape.n * shape.batch);
     if (graph_.d >= 0) out.d.resize(elements);
     std::vector<Sum> sums[kMaxArguments];
     for (int i = 0; i < graph_.argument_count; ++i) {
@@ -253,9 +254,9 @@ class Reference {
       const Node& node = graph_.nodes[i];
       if (node.kind == NodeKind::reduce) sums[node.argument].assign(results(node.argument), Sum(node.reduction));
     }
-    for (std::int64_t l = 0; l < shape.l; ++l) {
+    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
       for (std::int64_t m = 0; m < shape.m; ++m) {
-        for (std::int64_t n = 0; n < shape.n; ++n) element(m, n, l, out, sums);
+        for (std::int64_t n = 0; n < shape.n; ++n) element(m, n, batch, out, sums);
       }
     }
     for (int i = 0; i < graph_.argument_count; ++i) {
@@ -276,15 +277,15 @@ class Reference {
   }
   bool by_batch(int i) const { return arguments_.values[i].batch_stride != 0; }
   std::size_t results(int i) const {
-    return static_cast<std::size_t>(extent(i) * (by_batch(i) ? problem_.shape.l : 1));
+    return static_cast<std::size_t>(extent(i) * (by_batch(i) ? problem_.shape.batch : 1));
   }
 
-  V read(const ReferenceTensor& tensor, std::int64_t m, std::int64_t n, std::int64_t l) const {
+  V read(const ReferenceTensor& tensor, std::int64_t m, std::int64_t n, std::int64_t batch) const {
     V out{};
-    if (tensor.data != nullptr) read_into(out, tensor.element, tensor.data, tensor.index(m, n, l));
+    if (tensor.data != nullptr) read_into(out, tensor.element, tensor.data, tensor.index(m, n, batch));
     return out;
   }
-  V read(int i, std::int64_t m, std::int64_t n, std::int64_t l) const {
+  V read(int i, std::int64_t m, std::int64_t n, std::int64_t batch) const {
     const Argument& argument = graph_.arguments[i];
     const ArgumentValue& value = arguments_.values[i];
     V out{};
@@ -292,7 +293,7 @@ class Reference {
       real_into(out, static_cast<double>(value.value));
       return out;
     }
-    std::int64_t index = l * value.batch_stride;
+    std::int64_t index = batch * value.batch_stride;
     if (argument.kind == ArgumentKind::row) index += n;
     if (argument.kind == ArgumentKind::column) index += m;
     if (argument.kind == ArgumentKind::aux_in) {
@@ -303,22 +304,22 @@ class Reference {
   }
 
   // C counts as 0 where a factor of every use of it is (source.hpp), whatever its memory holds.
-  bool reads_source(std::int64_t l) const {
+  bool reads_source(std::int64_t batch) const {
     for (int i = 0; i < graph_.argument_count; ++i) {
       if ((source_factors_ >> i & 1) == 0) continue;
       const bool scalar = graph_.arguments[i].kind == ArgumentKind::scalar;
-      if ((scalar || arguments_.values[i].pointer == nullptr) && is_zero(read(i, 0, 0, l))) return false;
+      if ((scalar || arguments_.values[i].pointer == nullptr) && is_zero(read(i, 0, 0, batch))) return false;
     }
     return true;
   }
 
-  V accumulator(std::int64_t m, std::int64_t n, std::int64_t l) const {
+  V accumulator(std::int64_t m, std::int64_t n, std::int64_t batch) const {
     if constexpr (__is_same(V, Range)) {
       const ProblemShape& shape = problem_.shape;
       const Range* ranges = problem_.accumulator_ranges;
-      if (ranges != nullptr) return ranges[(l * shape.m + m) * shape.n + n];
+      if (ranges != nullptr) return ranges[(batch * shape.m + m) * shape.n + n];
     }
-    return read(problem_.accumulators, m, n, l);
+    return read(problem_.accumulators, m, n, batch);
   }
 
   V compute(const Node& node, const V* x) const {
@@ -329,7 +330,7 @@ class Reference {
     return apply(node.function, x[0], x[1], x[2]);
   }
 
-  void element(std::int64_t m, std::int64_t n, std::int64_t l, ReferenceResultOf<V>& out,
+  void element(std::int64_t m, std::int64_t n, std::int64_t batch, ReferenceResultOf<V>& out,
                std::vector<Sum>* sums) const {
     V values[kMaxNodes];
     for (int i = 0; i < graph_.node_count; ++i) {
@@ -340,10 +341,10 @@ class Reference {
       }
       switch (node.kind) {
         case NodeKind::accumulator:
-          values[i] = accumulator(m, n, l);
+          values[i] = accumulator(m, n, batch);
           break;
         case NodeKind::source:
-          values[i] = reads_source(l) ? read(problem_.source, m, n, l) : V{};
+          values[i] = reads_source(batch) ? read(problem_.source, m, n, batch) : V{};
           break;
         case NodeKind::constant:
           real_into(values[i], static_cast<double>(node.constant));
@@ -353,21 +354,22 @@ class Reference {
           break;
         case NodeKind::aux_store:
           values[i] = x[0];
-          out.outputs[node.argument][out.index(m, n, l)] = as_element(graph_.arguments[node.argument].element, x[0]);
+          out.outputs[node.argument][out.index(m, n, batch)] =
+              as_element(graph_.arguments[node.argument].element, x[0]);
           break;
         case NodeKind::reduce: {
           values[i] = x[0];
           const Extent over = graph_.arguments[node.argument].extent;
           const std::int64_t at = over == Extent::row ? n : over == Extent::column ? m : 0;
-          const std::int64_t first = by_batch(node.argument) ? l * extent(node.argument) : 0;
+          const std::int64_t first = by_batch(node.argument) ? batch * extent(node.argument) : 0;
           sums[node.argument][static_cast<std::size_t>(first + at)].add(x[0]);
           break;
         }
         default:
-          values[i] = read(node.argument, m, n, l);
+          values[i] = read(node.argument, m, n, batch);
       }
     }
-    if (graph_.d >= 0) out.d[out.index(m, n, l)] = as_element(problem_.d_element, values[graph_.d]);
+    if (graph_.d >= 0) out.d[out.index(m, n, batch)] = as_element(problem_.d_element, values[graph_.d]);
   }
 
   const Graph& graph_;
@@ -406,14 +408,14 @@ inline bool holds(const ComplexRange& range, cf64 x) { return range.holds(x); }
 // The first element of a tensor that lies outside of what is expected, in a sentence; empty where there is none.
 template <class V>
 std::string first_mismatch(const std::vector<V>& expected, const ReferenceTensor& actual, const ProblemShape& shape) {
-  for (std::int64_t l = 0; l < shape.l; ++l) {
+  for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
     for (std::int64_t m = 0; m < shape.m; ++m) {
       for (std::int64_t n = 0; n < shape.n; ++n) {
-        const V& range = expected[static_cast<std::size_t>((l * shape.m + m) * shape.n + n)];
-        const cf64 x = load_as_complex(actual.element, actual.data, actual.index(m, n, l));
+        const V& range = expected[static_cast<std::size_t>((batch * shape.m + m) * shape.n + n)];
+        const cf64 x = load_as_complex(actual.element, actual.data, actual.index(m, n, batch));
         if (detail::holds(range, x)) continue;
         std::string out =
-            "element (" + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(l) + ") is ";
+            "element (" + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(batch) + ") is ";
         out += std::to_string(x.real) + (x.imag != 0 ? " + " + std::to_string(x.imag) + "i" : "");
         return out + ", and should be " + detail::text_of(range);
       }

@@ -72,7 +72,7 @@ struct TileReduction {
     }
     sync();
     const int column0 = context.at.n * kTile.n + en * kTile.epi_n;
-    const ReductionTarget to = reduction_target(operand, context.at.l, context.l,
+    const ReductionTarget to = reduction_target(operand, context.at.batch, context.batch,
                                                 {.length = context.n,
                                                  .first = column0,
                                                  .part = context.at.m * kTile.along_m() + em,
@@ -91,7 +91,7 @@ struct TileReduction {
   GANTRY_INLINE static void end_row(const TileContext& context, const Operand& operand, const Sync& sync) {
     const int column0 = context.at.n * kTile.n;
     const ReductionTarget to = reduction_target(
-        operand, context.at.l, context.l,
+        operand, context.at.batch, context.batch,
         {.length = context.n, .first = column0, .part = 0, .parts = context.tiles_m * kTile.along_m()});
     when_last(context, operand, {context.at.n, context.tiles_n, context.tiles_m}, sync, [&] {
       for (int i = context.thread; i < kTile.n; i += kTile.threads()) {
@@ -106,7 +106,7 @@ struct TileReduction {
     constexpr Subtiles tile = Config::tile;
     const int row0 = context.at.m * kTile.m;
     const ReductionTarget to =
-        reduction_target(operand, context.at.l, context.l,
+        reduction_target(operand, context.at.batch, context.batch,
                          {.length = context.m, .first = row0, .part = context.at.n, .parts = context.tiles_n});
     GANTRY_UNROLL
     for (int i = 0; i < row_slots(tile); ++i) {
@@ -128,7 +128,7 @@ struct TileReduction {
                                        const Sync& sync) {
     const int tiles = context.tiles_m * context.tiles_n;
     const ReductionTarget to = reduction_target(
-        operand, context.at.l, context.l,
+        operand, context.at.batch, context.batch,
         {.length = 1, .first = 0, .part = context.at.n * context.tiles_m + context.at.m, .parts = tiles});
     const float x = combine_lanes<op, 31>(so_far);
     if (context.thread % 32 == 0) arch::st(arch::space_shared, parts + context.thread / 32, x);
@@ -157,8 +157,8 @@ struct TileReduction {
   GANTRY_INLINE static void when_last(const TileContext& context, const Operand& operand, const Group& group,
                                       const Sync& sync, const Last& last) {
     const bool by_batch = operand.batch_stride != 0;
-    std::uint32_t* arrived = operand.arrived + (by_batch ? context.at.l * group.count : 0) + group.number;
-    const int parts = by_batch ? group.tiles : group.tiles * context.l;
+    std::uint32_t* arrived = operand.arrived + (by_batch ? context.at.batch * group.count : 0) + group.number;
+    const int parts = by_batch ? group.tiles : group.tiles * context.batch;
     sync();
     bool is_last = false;
     if (context.thread == 0) {

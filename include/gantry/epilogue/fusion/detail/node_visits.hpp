@@ -146,7 +146,7 @@ struct NodeVisits {
       const int n = column_of_tile() + i;
       values[k] = convert<Value>(operand.value);
       if (operand.pointer != nullptr && i < kTile.n && n < context.n) {
-        values[k] = load_value<Value, Element>(operand.pointer, context.at.l * operand.batch_stride + n);
+        values[k] = load_value<Value, Element>(operand.pointer, context.at.batch * operand.batch_stride + n);
       }
     }
     if constexpr (__is_same(Value, float) && is_halved_row(Config::graph, argument)) {
@@ -170,7 +170,7 @@ struct NodeVisits {
       const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context.thread);
       values[i] = convert<Value>(operand.value);
       if (operand.pointer != nullptr && m < context.m) {
-        values[i] = load_value<Value, Element>(operand.pointer, context.at.l * operand.batch_stride + m);
+        values[i] = load_value<Value, Element>(operand.pointer, context.at.batch * operand.batch_stride + m);
       }
     }
   }
