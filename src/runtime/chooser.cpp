@@ -63,7 +63,7 @@ GemmWorkload GemmChooser::workload(const GemmExtents& sizes) const {
   w.m = sizes.m;
   w.n = sizes.n;
   w.k = sizes.k;
-  w.l = sizes.batch;
+  w.batch = sizes.batch;
   w.epilogue = expression_;
   return w;
 }
