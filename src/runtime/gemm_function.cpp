@@ -276,16 +276,21 @@ Expected<std::size_t> GemmFunction::State::workspace_bytes(const GemmCall& call)
   return runtime::Workspaces::bytes_for((*made)->sizes.launch().needs);
 }
 
-Expected<std::string> GemmFunction::State::explain(const GemmCall& call) {
+Expected<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
   const Expected<std::shared_ptr<const Plan>> made = plan(call, nullptr);
   if (!made) return tl::unexpected<Status>(made.error());
   const runtime::LoadedGemm& gemm = *(*made)->kernel->gemm;
-  std::string out = chooser_.choose(call.extents()).why + "\n" + gemm.describe() + " was " + gemm.origin() + ".\n";
+  const runtime::ChosenDesign chosen = chooser_.choose(call.extents());
+  GemmExplanation out;
+  out.kernel = gemm.describe();
+  out.choice = chosen.why + "\n" + out.kernel + " was " + gemm.origin();
   if ((*made)->kernel != (*made)->wanted) {
-    out += std::string(to_text((*made)->wanted->design->options).c_str()) +
-           " is being compiled and takes its place when it is there.\n";
+    out.choice += "\n" + std::string(to_text((*made)->wanted->design->options).c_str()) +
+                  " is being compiled and takes its place when it is there";
   }
-  return out + gemm.explain((*made)->sizes, call);
+  out.plan = gemm.explain((*made)->sizes, call);
+  out.gains_as_dependent = chosen.dependent;
+  return out;
 }
 
 Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
@@ -353,7 +358,7 @@ Status GemmFunction::can_implement(const GemmCall& call) const { return state_->
 Expected<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const {
   return state_->workspace_bytes(call);
 }
-Expected<std::string> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
+Expected<GemmExplanation> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
 Status GemmFunction::warm_up(const std::vector<GemmExtents>& sizes,
                              const std::function<void(int, int)>& progress) const {
   return state_->warm_up(sizes, progress);

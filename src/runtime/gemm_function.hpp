@@ -37,7 +37,7 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   Status run(const GemmCall& call, const RunOptions& options);
   Status can_implement(const GemmCall& call);
   Expected<std::size_t> workspace_bytes(const GemmCall& call);
-  Expected<std::string> explain(const GemmCall& call);
+  Expected<GemmExplanation> explain(const GemmCall& call);
   Status warm_up(const std::vector<GemmExtents>& sizes, const std::function<void(int, int)>& progress);
   void wait_for_compilations();
   int kernels() const;

@@ -63,6 +63,16 @@ struct RunOptions {
   std::size_t workspace_bytes = 0;
 };
 
+// What a run does, in sentences.
+struct GemmExplanation {
+  std::string kernel{};             // its tile, schedule, cluster, elements and staging
+  std::string choice{};             // why that one, and how it was come by
+  std::string plan{};               // tiles, shared memory, bytes and operations
+  bool gains_as_dependent = false;  // runs in a row gain from GemmCall::dependent
+
+  std::string text() const { return choice + "\n" + plan; }
+};
+
 class GemmFunction {
  public:
   Status run(const GemmCall& call, const RunOptions& options = {}) const;
@@ -71,8 +81,7 @@ class GemmFunction {
   Status can_implement(const GemmCall& call) const;
   // What a run of these sizes needs, where RunOptions gives workspace.
   Expected<std::size_t> workspace_bytes(const GemmCall& call) const;
-  // Which kernel, why, and what it will do.
-  Expected<std::string> explain(const GemmCall& call) const;
+  Expected<GemmExplanation> explain(const GemmCall& call) const;
 
   // Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress` is
   // called with how many of how many are done, by one thread at a time.

@@ -8,9 +8,9 @@ int main(int, char** argv) {
   using namespace gantry::runtime;
   const KernelCache cache({.directory = argv[1]});
   const Compiler none = Compiler::find({.nvcc = "/no/nvcc", .cuda_home = {}, .path = {}});
-  const LoadedGemm gemm = load_gemm(cache, none, {.expression = "d = acc"});
-  std::puts(gemm.problem().c_str());
-  if (gemm || gemm.problem().find("/no/nvcc") == std::string::npos) return 1;
+  const CachedKernel refused = compile_gemm(cache, NvccCompiler(none, ImageKind::cubin), {.expression = "d = acc"});
+  std::puts(refused.problem.c_str());
+  if (refused || refused.problem.find("/no/nvcc") == std::string::npos) return 1;
 
   const NvrtcCompiler nvrtc = NvrtcCompiler::find();
   const NvccCompiler nvcc(Compiler::find(), ImageKind::cubin);

@@ -23,9 +23,11 @@ std::string text_of(const VendorEpilogue& e, const char* element) {
 VendorArguments arguments_of(const Product& product, const DeviceOperands& operands) {
   const GemmOptions& o = product.options;
   const VendorEpilogue epilogue = vendor_epilogue(product).value_or(VendorEpilogue{});
-  const runtime::GemmAbiProblem& p = operands.abi();
-  const auto matrix = [](ElementType element, const runtime::GemmAbiMatrix& from) {
-    return VendorMatrix{element, from.data, from.stride, from.batch_stride};
+  const GemmCall& p = operands.call();
+  const auto matrix = [](ElementType element, const auto& from) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): inputs stay so
+    return VendorMatrix{element, const_cast<void*>(static_cast<const void*>(from.data)), from.stride,
+                        from.batch_stride};
   };
   VendorArguments out;
   out.m = static_cast<int>(p.m);

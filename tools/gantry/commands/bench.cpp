@@ -4,13 +4,14 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-
-#include <gantry/runtime/printable.hpp>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include <gantry/runtime/printable.hpp>
 
 #include "bench/measure.hpp"
 #include "bench/session.hpp"
@@ -18,7 +19,7 @@
 #include "bench/vendor_module.hpp"
 #include "commands/commands.hpp"
 #include "files.hpp"
-#include "gemm/choice.hpp"
+#include "gemm/on_gpu.hpp"
 #include "gemm/vendor.hpp"
 #include "option_text.hpp"
 #include "plain_options.hpp"
@@ -82,10 +83,31 @@ BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& c
   return record;
 }
 
+// The function of a product's elements and epilogue, whatever its sizes are: one for all of them.
+class Functions {
+ public:
+  explicit Functions(const Context& context) : context_(context) {}
+
+  Expected<GemmFunction> get(const Product& product) {
+    for (const auto& [of, function] : made_) {
+      if (of.options == product.options && of.epilogue == product.expression) return function;
+    }
+    const GemmRequest request{.options = product.options, .epilogue = product.expression};
+    Expected<GemmFunction> function = context_.gemm(request);
+    if (function) made_.emplace_back(request, *function);
+    return function;
+  }
+
+ private:
+  Context context_;
+  std::vector<std::pair<GemmRequest, GemmFunction>> made_;
+};
+
 struct Bench {
   const runtime::Device& device;
-  const runtime::Compiler& compiler;
+  const runtime::Compiler& compiler;  // of cuBLASLt's part
   const runtime::KernelCache& cache;
+  Functions& functions;
   const BenchTexts& texts;
   Inputs inputs;
   Progress& progress;
@@ -99,22 +121,21 @@ Measured measure(const Bench& b, const Product& product) {
     return out;
   };
   b.progress.step(fmt::format("{}: compiling and filling", title(product)));
-  const ChosenGemm chosen = load_best(b.cache, b.compiler, product, b.device);
-  const runtime::LoadedGemm& gemm = chosen.gemm;
-  if (!gemm) return fail(gemm.problem());
+  const Expected<GemmFunction> gemm = b.functions.get(product);
+  if (!gemm) return fail(gemm.error().describe());
   Operands operands(product, b.inputs, 1);
   const DeviceOperands on_device(b.device, operands);
   if (!on_device.problem().empty()) return fail(on_device.problem());
-  runtime::GemmAbiProblem problem = on_device.abi();
-  problem.dependent = b.texts.dependent == "auto" ? chosen.dependent : b.texts.dependent == "on";
-  const runtime::LoadedGemmPlan plan = gemm.plan(problem);
-  if (!plan) return fail(plan.text());
-  if (const std::string went_wrong = plan.run(); !went_wrong.empty()) return fail(went_wrong);
+  GemmCall call = on_device.call();
+  const Expected<GemmExplanation> explained = gemm->explain(call);
+  if (!explained) return fail(explained.error().describe());
+  call.dependent = b.texts.dependent == "auto" ? explained->gains_as_dependent : b.texts.dependent == "on";
+  if (const Status ran = gemm->run(call); !ran) return fail(ran.describe());
   if (const std::string went_wrong = on_device.download(operands); !went_wrong.empty()) return fail(went_wrong);
   const Verification v = operands.verify();
   const VendorProduct vendor(b.cache, b.compiler, product, on_device);
   if (!vendor && !vendor.declines()) return fail(vendor.problem());
-  std::vector<Contestant> contestants{{.name = "ours", .run = [&plan] { return plan.run(); }}};
+  std::vector<Contestant> contestants{{.name = "ours", .run = [&] { return gemm->run(call).describe(); }}};
   if (vendor) {
     const auto run = [&vendor] {
       vendor.run();
@@ -132,8 +153,8 @@ Measured measure(const Bench& b, const Product& product) {
   r.k = product.k;
   r.batch = product.batch;
   r.epilogue = product.expression;
-  r.kernel = gemm.describe();
-  r.dependent = problem.dependent;
+  r.kernel = explained->kernel;
+  r.dependent = call.dependent;
   r.opponent = vendor ? opponent_of(product) : "nobody: " + vendor.problem();
   r.flops = product.flops();
   r.bytes = operands.traffic();
@@ -225,15 +246,22 @@ Products products_of(const BenchTexts& texts) {
 }
 
 void compile_all(const Bench& b, const std::vector<Product>& products) {
-  std::vector<runtime::GemmSpec> specs;
+  std::vector<std::string> seen;
   for (const Product& product : products) {
-    const Chosen chosen = choose_among(product, candidates_for(product), b.device);
-    specs.push_back({.options = chosen.options, .expression = product.expression});
+    if (std::find(seen.begin(), seen.end(), product.expression) != seen.end()) continue;
+    seen.push_back(product.expression);
+    const Expected<GemmFunction> gemm = b.functions.get(product);
+    if (!gemm) continue;  // measuring it says why
+    std::vector<GemmExtents> sizes;
+    for (const Product& other : products) {
+      if (other.expression == product.expression) sizes.push_back({other.m, other.n, other.k, other.batch});
+    }
+    std::atomic<double> part = 0;
+    b.progress.step("compiling", [&] { return part.load(); });
+    // What cannot be compiled is said where it is measured.
+    (void)gemm->warm_up(sizes, [&](int done, int all) { part = all == 0 ? 1 : static_cast<double>(done) / all; });
+    b.progress.step("compiled");
   }
-  std::atomic<std::size_t> done = 0;
-  b.progress.step("compiling", [&] { return static_cast<double>(done) / static_cast<double>(specs.size()); });
-  compile_ahead(b.cache, specs, done);
-  b.progress.step("compiled");
 }
 
 // A file of something else has a problem in every line: the first few say so.
@@ -250,18 +278,24 @@ int run_bench(const BenchTexts& texts) {
   Products products = products_of(texts);
   keep_first(products.problems);
   if (!products.problems.empty()) throw CLI::ValidationError(fmt::format("{}", fmt::join(products.problems, "\n")), 2);
-  const runtime::Device device = runtime::Device::open();
-  if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
-    fmt::print(stderr, "gantry: {}; gantry bench gemm --from RECORD shows what was measured elsewhere\n", no_gpu);
+  constexpr int kAnyNumber = 1 << 20;
+  const Context context({.policy = CompilePolicy::wait,
+                         .most_kernels = kAnyNumber,
+                         .compile_threads = static_cast<int>(std::thread::hardware_concurrency())});
+  const runtime::Device& device = context.device();
+  if (!context.status().ok()) {
+    fmt::print(stderr, "gantry: {}; gantry bench gemm --from RECORD shows what was measured elsewhere\n",
+               context.status().describe());
     return kNoGpuStatus;
   }
   const runtime::Compiler compiler = runtime::Compiler::find();
-  if (!compiler) return complain(compiler.problem());
+  if (!compiler) return complain("cuBLASLt's part is compiled by nvcc, and " + compiler.problem());
+  for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::KernelCache cache;
-  if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
+  Functions functions(context);
   const BenchRecord record = new_record(device, compiler, texts, products.all.front());
   Progress progress(texts.progress);
-  Bench bench{device, compiler, cache, texts, products.inputs, progress};
+  Bench bench{device, compiler, cache, functions, texts, products.inputs, progress};
   compile_all(bench, products.all);
   const Stop stop(texts.time_limit);
   bench.stop = &stop;

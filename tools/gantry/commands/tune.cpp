@@ -36,29 +36,32 @@ struct Trial {
 };
 
 // Loads, checks and times one configuration.
-Trial try_one(const runtime::Device& device, const runtime::KernelCache& cache, const Product& product,
-              const GemmOptions& options, Operands& operands, DeviceOperands& on_device) {
-  Trial out{.options = options, .name = gantry::to_text(options).c_str()};
-  const runtime::LoadedGemm gemm =
-      load_gemm(cache, runtime::Compiler::find(), {.options = options, .expression = product.expression});
+Trial try_one(const runtime::Device& device, const runtime::CachedKernel& kernel, const runtime::GemmSpec& spec,
+              Operands& operands, DeviceOperands& on_device) {
+  Trial out{.options = spec.options, .name = gantry::to_text(spec.options).c_str()};
+  const auto first_line = [](const Status& status) {
+    const std::string text = status.describe();
+    return text.substr(0, text.find('\n'));
+  };
+  const Expected<runtime::LoadedGemm> gemm = runtime::LoadedGemm::load(device, kernel, spec);
   if (!gemm) {
-    out.problem = gemm.problem().substr(0, gemm.problem().find('\n'));
+    out.problem = first_line(gemm.error());
     return out;
   }
-  const runtime::LoadedGemmPlan plan = gemm.plan(on_device.abi());
+  const Expected<runtime::LoadedGemmPlan> plan = gemm->plan(on_device.call());
   if (!plan) {
-    out.problem = plan.text().substr(0, plan.text().find('\n'));
+    out.problem = first_line(plan.error());
     return out;
   }
   out.problem = on_device.poison(operands);
-  if (out.problem.empty()) out.problem = plan.run();
+  if (out.problem.empty()) out.problem = plan->run().describe();
   if (out.problem.empty()) out.problem = on_device.download(operands);
   if (!out.problem.empty()) return out;
   if (const Verification v = operands.verify(); !v.ok()) {
     out.problem = "it is wrong: " + v.first_wrong;
     return out;
   }
-  const BurstTime time = burst_time(device, {.name = out.name, .run = [&plan] { return plan.run(); }}, 5);
+  const BurstTime time = burst_time(device, {.name = out.name, .run = [&plan] { return plan->run().describe(); }}, 5);
   out.seconds = time.seconds;
   out.problem = time.problem;
   return out;
@@ -114,10 +117,7 @@ int run_tune(const TuneTexts& texts) {
     fmt::print(stderr, "gantry: {}; configurations are measured where one is\n", no_gpu);
     return kNoGpuStatus;
   }
-  if (const runtime::Compiler compiler = runtime::Compiler::find(); !compiler) {
-    fmt::print(stderr, "gantry: {}\n", compiler.problem());
-    return 1;
-  }
+  const std::unique_ptr<runtime::KernelCompiler> compiler = runtime::find_gpu_compiler(device);
   const std::vector<GemmDesign> candidates = candidates_for(product);
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
@@ -136,12 +136,11 @@ int run_tune(const TuneTexts& texts) {
   specs.reserve(candidates.size());
   for (const GemmDesign& design : candidates)
     specs.push_back({.options = design.options, .expression = product.expression});
-  compile_ahead(cache, specs, compiled);
+  compile_ahead(cache, *compiler, specs, compiled);
   std::vector<Trial> trials;
-  for (const GemmDesign& design : candidates) {
-    const GemmOptions& options = design.options;
-    progress.step(fmt::format("{} of {}: {}", trials.size() + 1, candidates.size(), gantry::to_text(options).c_str()));
-    trials.push_back(try_one(device, cache, product, options, operands, on_device));
+  for (const runtime::GemmSpec& spec : specs) {
+    progress.step(fmt::format("{} of {}: {}", trials.size() + 1, specs.size(), gantry::to_text(spec.options).c_str()));
+    trials.push_back(try_one(device, compile_gemm(cache, *compiler, spec), spec, operands, on_device));
   }
   progress.end();
   std::stable_sort(trials.begin(), trials.end(), [](const Trial& x, const Trial& y) {

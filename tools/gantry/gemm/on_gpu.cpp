@@ -9,18 +9,6 @@
 
 namespace gantry::tool {
 
-namespace {
-
-// Compiled now or found, in words.
-std::string origin_of(const runtime::CachedKernel& kernel) {
-  if (!kernel.compiled) return "found in the cache";
-  if (!kernel.note.empty()) return fmt::format("compiled in {:.1f} s; {}", kernel.seconds, kernel.note);
-  return fmt::format("compiled in {:.1f} s{}", kernel.seconds,
-                     kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
-}
-
-}  // namespace
-
 DeviceOperands::DeviceOperands(const runtime::Device& device, const Operands& operands) : device_(device) {
   std::vector<void*> addresses;
   for (const Operand& operand : operands.all()) {
@@ -33,7 +21,7 @@ DeviceOperands::DeviceOperands(const runtime::Device& device, const Operands& op
     names_.push_back(operand.name);
     buffers_.push_back(std::move(buffer));
   }
-  abi_ = operands.problem(addresses, room_);
+  call_ = operands.call(addresses);
 }
 
 void* DeviceOperands::address(const std::string& name) const {
@@ -74,9 +62,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-void compile_ahead(const runtime::KernelCache& cache, const std::vector<runtime::GemmSpec>& specs,
-                   std::atomic<std::size_t>& done) {
-  const runtime::Compiler compiler = runtime::Compiler::find();
+void compile_ahead(const runtime::KernelCache& cache, const runtime::KernelCompiler& compiler,
+                   const std::vector<runtime::GemmSpec>& specs, std::atomic<std::size_t>& done) {
   std::atomic<std::size_t> next = 0;
   std::vector<std::thread> workers;
   const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
@@ -91,52 +78,40 @@ void compile_ahead(const runtime::KernelCache& cache, const std::vector<runtime:
   for (std::thread& worker : workers) worker.join();
 }
 
-ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
-                     const runtime::Device& device) {
-  std::vector<GemmDesign> candidates = candidates_for(product);
-  std::string left_out;
-  for (;;) {
-    const Chosen chosen = choose_among(product, candidates, device);
-    runtime::LoadedGemm gemm =
-        load_gemm(cache, compiler, {.options = chosen.options, .expression = product.expression});
-    if (gemm || !gemm.kernel().refused || candidates.size() < 2)
-      return {std::move(gemm), left_out + chosen.why, chosen.dependent};
-    left_out += fmt::format("{} has no room for this epilogue.\n", to_text(chosen.options).c_str());
-    std::erase_if(candidates, [&](const GemmDesign& d) { return d.options == chosen.options; });
-  }
-}
-
-GpuRun run_on_gpu(const runtime::Device& device, const Product& product, Operands& operands, Progress& progress) {
+GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress) {
   GpuRun out;
   const auto fail = [&](const std::string& problem) {
     out.problems.push_back(problem);
     return out;
   };
-  const runtime::KernelCache cache;
-  if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
-  progress.step("compiling the kernel");
-  const ChosenGemm chosen = load_best(cache, runtime::Compiler::find(), product, device);
-  const runtime::LoadedGemm& gemm = chosen.gemm;
-  if (!gemm) return fail(gemm.problem());
-  out.choice = fmt::format("{}\n{} was {}", chosen.why, gemm.describe(), origin_of(gemm.kernel()));
+  const auto refused = [&](const Status& status) {
+    for (const StatusReason& reason : status.reasons()) out.problems.push_back(reason.sentence);
+    return out;
+  };
+  const Context context({.policy = CompilePolicy::wait});
+  for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
+  const runtime::Device& device = context.device();
+  const Expected<GemmFunction> gemm = context.gemm({.options = product.options, .epilogue = product.expression});
+  if (!gemm) return refused(gemm.error());
   progress.step("copying operands to the GPU");
   const DeviceOperands on_device(device, operands);
   if (!on_device.problem().empty()) return fail(on_device.problem());
-  out.problems = gemm.can_implement(on_device.abi());
-  if (!out.problems.empty()) return out;
-  const runtime::LoadedGemmPlan plan = gemm.plan(on_device.abi());
-  if (!plan) return fail(plan.text());
-  out.plan = plan.text();
+  const GemmCall& call = on_device.call();
+  progress.step("compiling the kernel");
+  if (const Status ran = gemm->run(call); !ran) return refused(ran);
   progress.step("running on the GPU");
-  if (const std::string problem = plan.run(); !problem.empty()) return fail(problem);
   if (!device.synchronize()) return fail(device.why_not());
   if (const std::string problem = on_device.download(operands); !problem.empty()) return fail(problem);
+  const Expected<GemmExplanation> explained = gemm->explain(call);
+  if (!explained) return refused(explained.error());
+  out.choice = explained->choice;
+  out.plan = explained->plan;
   constexpr int kCalls = 21;
   runtime::DeviceTimer timer(device);
   std::vector<double> seconds;
   for (int i = 0; i < kCalls; ++i) {
     timer.start();
-    if (const std::string problem = plan.run(); !problem.empty()) return fail(problem);
+    if (const Status ran = gemm->run(call); !ran) return refused(ran);
     seconds.push_back(timer.stop());
     if (seconds.back() < 0) return fail(device.why_not());
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <gantry/runtime/device.hpp>
+#include <gantry/runtime/context.hpp>
 #include <gantry/runtime/gemm.hpp>
 
 #include "gemm/operands.hpp"
@@ -21,7 +21,7 @@ class DeviceOperands {
   DeviceOperands(const runtime::Device& device, const Operands& operands);
 
   const std::string& problem() const { return problem_; }
-  const runtime::GemmAbiProblem& abi() const { return abi_; }
+  const GemmCall& call() const { return call_; }
   void* address(const std::string& name) const;
 
   // Poisons what is written, on both sides, so that results of another run are not taken for this one's. Empty, or what
@@ -34,8 +34,7 @@ class DeviceOperands {
   runtime::Device device_;
   std::vector<std::string> names_;
   std::vector<runtime::DeviceBuffer> buffers_;
-  std::vector<runtime::GemmAbiArgument> room_;
-  runtime::GemmAbiProblem abi_;
+  GemmCall call_;
   std::string problem_;
 };
 
@@ -47,18 +46,8 @@ std::string why_no_gpu(const runtime::Device& device);
 
 // Compiles all of them at once, as far as there are processors, so that the cache has them when they are loaded. `done`
 // counts for whoever watches.
-void compile_ahead(const runtime::KernelCache& cache, const std::vector<runtime::GemmSpec>& specs,
-                   std::atomic<std::size_t>& done);
-
-// The best configuration that there is a kernel of: the next best where one does not fit into shared memory beside the
-// epilogue, which only its compilation tells.
-struct ChosenGemm {
-  runtime::LoadedGemm gemm;
-  std::string why;
-  bool dependent = false;  // as Chosen has it
-};
-ChosenGemm load_best(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
-                     const runtime::Device& device);
+void compile_ahead(const runtime::KernelCache& cache, const runtime::KernelCompiler& compiler,
+                   const std::vector<runtime::GemmSpec>& specs, std::atomic<std::size_t>& done);
 
 struct GpuRun {
   std::vector<std::string> problems{};  // why there was no run
@@ -68,7 +57,8 @@ struct GpuRun {
   int calls = 0;
 };
 
-GpuRun run_on_gpu(const runtime::Device& device, const Product& product, Operands& operands, Progress& progress);
+// Waits for the best kernel.
+GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress);
 
 double median(std::vector<double> values);
 

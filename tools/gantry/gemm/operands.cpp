@@ -193,27 +193,22 @@ std::vector<void*> Operands::host_addresses() {
   return out;
 }
 
-runtime::GemmAbiProblem Operands::problem(const std::vector<void*>& addresses,
-                                          std::vector<runtime::GemmAbiArgument>& room) const {
-  runtime::GemmAbiProblem out;
-  out.m = product_.m;
-  out.n = product_.n;
-  out.k = product_.k;
-  out.batch = product_.batch;
-  room.clear();
+GemmCall Operands::call(const std::vector<void*>& addresses) const {
+  GemmCall out{.m = product_.m, .n = product_.n, .k = product_.k, .batch = product_.batch};
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
     if (o.argument >= 0) {
       const bool tensor = fusion::is_tensor(product_.graph.arguments[o.argument].kind);
-      room.push_back({o.name.c_str(), addresses[i], 0, tensor ? o.stride : -1, tensor ? o.batch_stride : -1});
+      out.arguments.add({o.name.c_str(), addresses[i], tensor ? o.stride : kPacked, tensor ? o.batch_stride : kPacked});
       continue;
     }
-    runtime::GemmAbiMatrix& matrix = o.name == "A" ? out.a : o.name == "B" ? out.b : o.name == "C" ? out.c : out.d;
-    matrix = {addresses[i], o.stride, o.batch_stride};
+    if (o.name == "D") {
+      out.d = {addresses[i], o.stride, o.batch_stride};
+    } else {
+      (o.name == "A" ? out.a : o.name == "B" ? out.b : out.c) = {addresses[i], o.stride, o.batch_stride};
+    }
   }
-  for (const Scalar& scalar : scalars_) room.push_back({scalar.name.c_str(), nullptr, scalar.value, -1, -1});
-  out.arguments = room.data();
-  out.argument_count = static_cast<int>(room.size());
+  for (const Scalar& scalar : scalars_) out.arguments.add({scalar.name.c_str(), scalar.value});
   return out;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <gantry/epilogue/fusion/reference.hpp>
-#include <gantry/runtime/gemm_abi.hpp>
+#include <gantry/gemm/call.hpp>
 
 #include "gemm/request.hpp"
 
@@ -54,9 +54,8 @@ class Operands {
   std::vector<Operand>& all() { return all_; }
   const Operand* find(const std::string& name) const;
 
-  // Addresses, one for each operand, as a product takes them. Lives as long as this and `addresses` do.
-  runtime::GemmAbiProblem problem(const std::vector<void*>& addresses,
-                                  std::vector<runtime::GemmAbiArgument>& room) const;
+  // The call with these addresses, one for each operand. Its names live as long as this does.
+  GemmCall call(const std::vector<void*>& addresses) const;
   // In host memory.
   std::vector<void*> host_addresses();
   fusion::FusionArguments arguments(const std::vector<void*>& addresses) const;
