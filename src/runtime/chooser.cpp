@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <tuple>
 
@@ -77,29 +78,51 @@ GemmQuestion GemmChooser::question(const GemmExtents& sizes) const {
   return out;
 }
 
+const GemmDesign* GemmChooser::design_of(std::size_t request, const StagingClass& sized) {
+  const auto [at, is_new] = staged_.try_emplace({request, sized.k64, sized.overlaps}, nullptr);
+  if (!is_new) return at->second;
+  const GemmDesign design = make_gemm_design(staged_for(requests_[request], graph_, sized), graph_);
+  for (const GemmDesign& there : designs_) {
+    if (there.options == design.options) at->second = &there;
+  }
+  if (design.ok() && at->second == nullptr) at->second = &designs_.emplace_back(design);
+  return at->second;
+}
+
 std::vector<const GemmDesign*> GemmChooser::candidates(const GemmExtents& sizes) {
   const GemmWorkload w = workload(sizes);
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<const GemmDesign*> out;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    const GemmOptions& request = requests_[i];
-    if (request.tile.m <= 0 || request.tile.n <= 0) continue;
-    const StagingClass sized = staging_class(request.tile, w, arch_);
-    const auto [at, is_new] = staged_.try_emplace({i, sized.k64, sized.overlaps}, nullptr);
-    if (is_new) {
-      GemmDesign design = make_gemm_design(staged_for(request, graph_, sized), graph_);
-      for (const GemmDesign& there : designs_) {
-        if (there.options == design.options) at->second = &there;
-      }
-      if (design.ok() && at->second == nullptr) at->second = &designs_.emplace_back(design);
-    }
-    if (at->second != nullptr) out.push_back(at->second);
+    const GemmTile& tile = requests_[i].tile;
+    if (tile.m <= 0 || tile.n <= 0) continue;
+    if (const GemmDesign* design = design_of(i, staging_class(tile, w, arch_))) out.push_back(design);
   }
   return out;
 }
 
-std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes) {
-  const std::vector<const GemmDesign*> designs = candidates(sizes);
+std::vector<const GemmDesign*> GemmChooser::every_design() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<const GemmDesign*> out;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    for (int k64 = 1; k64 <= StagingClass::kLongK; ++k64) {
+      for (const bool overlaps : {false, true}) {
+        const GemmDesign* const design = design_of(i, {k64, overlaps});
+        if (design != nullptr && std::find(out.begin(), out.end(), design) == out.end()) out.push_back(design);
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes,
+                                                   const std::vector<const GemmDesign*>& there) {
+  std::vector<const GemmDesign*> designs = candidates(sizes);
+  const std::size_t own = designs.size();
+  for (const GemmDesign* design : there) {
+    const auto end = designs.begin() + static_cast<std::ptrdiff_t>(own);
+    if (std::find(designs.begin(), end, design) == end) designs.push_back(design);
+  }
   if (sizes.nothing_to_do()) return designs;
   const GemmQuestion q = question(sizes);
   const detail::GemmRanking ranking =

@@ -91,6 +91,15 @@ GemmFunction::State::Kernel& GemmFunction::State::kernel_of(const GemmDesign& de
   return kernels_.back();
 }
 
+std::vector<const GemmDesign*> GemmFunction::State::loaded() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<const GemmDesign*> out;
+  for (const Kernel& kernel : kernels_) {
+    if (kernel.stage == Kernel::Stage::there) out.push_back(kernel.design);
+  }
+  return out;
+}
+
 bool GemmFunction::State::has_room() const {
   const auto counts = [](const Kernel& k) {
     return k.stage == Kernel::Stage::there || k.stage == Kernel::Stage::on_its_way;
@@ -176,6 +185,14 @@ Expected<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vecto
     lock.unlock();
     return pick(ranked, stream);  // without it
   }
+  if (there == nullptr && policy == CompilePolicy::never) {
+    // Whatever it was staged for, it computes this too.
+    for (const GemmDesign* design : chooser_.every_design()) {
+      Kernel& kernel = kernel_of(*design);
+      load_if_kept(lock, kernel);
+      if (kernel.stage == Kernel::Stage::there) return Picked{&kernel, &kernel};
+    }
+  }
   if (there == nullptr) return tl::unexpected<Status>(none_there(failed, policy));
   return Picked{there, wanted == nullptr ? there : wanted};
 }
@@ -257,7 +274,8 @@ Expected<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const G
   const GemmExtents e = call.extents();
   const auto valid = [](std::int64_t size) { return size >= 0 && size <= kMostExtent; };
   const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
-  std::vector<const GemmDesign*> ranked = all_valid ? chooser_.ranked(e) : std::vector<const GemmDesign*>();
+  std::vector<const GemmDesign*> ranked =
+      all_valid ? chooser_.ranked(e, loaded()) : std::vector<const GemmDesign*>();
   const GemmDesign& design = ranked.empty() ? *chooser_.candidates({1, 1, 1, 1}).front() : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call);
   if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);

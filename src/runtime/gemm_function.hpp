@@ -83,6 +83,7 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
 
   runtime::GemmSpec spec(const GemmDesign& design) const;
   Kernel& kernel_of(const GemmDesign& design);
+  std::vector<const GemmDesign*> loaded() const;
   bool has_room() const;
   // These hold no lock while they compile or load.
   void load_if_kept(std::unique_lock<std::mutex>& lock, Kernel& kernel);

@@ -1,5 +1,4 @@
-// A product from its options and the text of its epilogue to a shared object that answers. Where nvcc is, a real one;
-// nothing of it runs on a GPU.
+// A GEMM from its options and the text of its epilogue to a cubin. Nothing of it runs on a GPU.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -41,62 +40,60 @@ TEST(GemmSource, HoldsTheTextAsALiteral) {
   EXPECT_NE(source.find(R"(fusion::graph("d = \"acc\\\012\0151\033\?\?/\377"))"), std::string::npos) << source;
 }
 
-TEST(LoadedGemm, RefusesASharedObjectThatIsNoProduct) {
-  const LoadedGemm none({.image = read(GANTRY_ANSWER_42)}, "it");
-  EXPECT_EQ(none.problem(), "it is no product of this version of Gantry: it has no function gantry_gemm");
-  const LoadedGemm damaged({.image = "no object"}, "it");
-  EXPECT_NE(damaged.problem().find("it could not be loaded"), std::string::npos) << damaged.problem();
+TEST(GemmSource, HasTheKernelThatClearsReductionsWhereThereAreAny) {
+  EXPECT_EQ(gemm_source({.expression = "d = acc"}).find("gantry_fill"), std::string::npos);
+  EXPECT_NE(gemm_source({.expression = "d = acc; s:f32 = reduce_col_add(acc)"}).find("gantry_fill"), std::string::npos);
 }
 
-TEST(LoadedGemm, ThatIsNotThereAnswersEverythingWithItsProblem) {
-  const LoadedGemm none({.problem = "there is no nvcc"}, "it");
-  EXPECT_EQ(none.describe(), "");
-  EXPECT_EQ(none.can_implement({}), std::vector<std::string>{"there is no nvcc"});
-  EXPECT_EQ(none.workspace_bytes({}), 0U);
-  const LoadedGemmPlan plan = none.plan({});
-  EXPECT_FALSE(plan);
-  EXPECT_EQ(plan.run(), "there is no nvcc");
-  EXPECT_EQ(LoadedGemmPlan().run(), "no product was planned");
+TEST(DesignGemm, SaysWhatIsWrongWithTextAndOptions) {
+  EXPECT_TRUE(design_gemm({.options = kSmall, .expression = "d = gelu(acc + row(bias))"}));
+  const auto text = design_gemm({.options = kSmall, .expression = "d = gulu(acc)"});
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code(), StatusCode::invalid_argument);
+  EXPECT_NE(text.error().describe().find("did you mean gelu"), std::string::npos) << text.error().describe();
+  const auto options = design_gemm({.options = {.tile = {96, 64, 64}}});
+  ASSERT_FALSE(options);
+  EXPECT_EQ(options.error().code(), StatusCode::unsupported);
 }
 
-// One compilation for everything that a compiled product answers.
-TEST(LoadedGemm, ThatNvccCompiledDescribesItselfAndRefusesInSentences) {
-  const Compiler compiler = Compiler::find();
-  if (!compiler) GTEST_SKIP() << compiler.problem();
+TEST(LoadedGemm, NeedsAGpu) {
+  const auto none = LoadedGemm::load(Device(), CachedKernel{.image = "cubin"}, {.options = kSmall});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code(), StatusCode::no_device);
+  const auto failed = LoadedGemm::load(Device(), CachedKernel{.problem = "there is no nvcc"}, {.options = kSmall});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), StatusCode::compile_failed);
+  EXPECT_NE(failed.error().describe().find("there is no nvcc"), std::string::npos);
+}
+
+// A compilation by each compiler that is there.
+void expect_cubin(const KernelCompiler& compiler) {
   const Folder folder;
   const KernelCache cache({.directory = folder / "cache"});
-  const GemmSpec spec{.options = kSmall, .expression = "d = gelu(acc + row(bias))"};
-  const LoadedGemm first = load_gemm(cache, compiler, spec), second = load_gemm(cache, compiler, spec);
-  ASSERT_TRUE(first) << first.problem();
-  EXPECT_TRUE(first.kernel().compiled);
-  ASSERT_TRUE(second) << second.problem();
-  EXPECT_FALSE(second.kernel().compiled);
-  EXPECT_TRUE(first.describe().starts_with("64x64x64 pingpong 1x1 bf16 bf16 f32 s")) << first.describe();
-  EXPECT_TRUE(first.describe().ends_with(" E32 D2")) << first.describe();
-
-  GemmAbiProblem problem;
-  problem.m = problem.n = 128;
-  problem.k = 100;
-  problem.a.data = problem.b.data = reinterpret_cast<void*>(0x10000);
-  problem.d.data = reinterpret_cast<void*>(0x100000);
-  const std::vector<std::string> reasons = first.can_implement(problem);
-  ASSERT_EQ(reasons.size(), 3u);
-  EXPECT_NE(reasons[0].find("A has rows that lie 100 elements of bf16 apart"), std::string::npos) << reasons[0];
-  EXPECT_NE(reasons[1].find("the nearest stride that works is 104"), std::string::npos) << reasons[1];
-  EXPECT_EQ(reasons[2], "bias was not given: it is a row vector and has no default");
-
-  const GemmAbiArgument null{"bias", nullptr, 0, -1, -1};
-  problem.k = 128;
-  problem.arguments = &null;
-  problem.argument_count = 1;
-  EXPECT_EQ(first.can_implement(problem),
-            std::vector<std::string>{"bias was given a null address: it is a row vector and has no default"});
-  const GemmAbiArgument bias{"bias", reinterpret_cast<void*>(0x20000), 0, -1, -1};
-  problem.arguments = &bias;
-  EXPECT_EQ(first.can_implement(problem), std::vector<std::string>{});
+  const GemmSpec spec{.options = kSmall, .expression = "d = gelu(acc + row(bias)); s:f32 = reduce_col_add(acc)"};
+  EXPECT_FALSE(find_gemm(cache, compiler, spec));
+  const CachedKernel kernel = compile_gemm(cache, compiler, spec);
+  ASSERT_TRUE(kernel) << kernel.problem;
+  EXPECT_TRUE(kernel.compiled);
+  for (const char* name : {"gantry_gemm", "gantry_fill"}) EXPECT_NE(kernel.image.find(name), std::string::npos) << name;
+  const std::optional<CachedKernel> again = find_gemm(cache, compiler, spec);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->image, kernel.image);
 }
 
-TEST(LoadedGemm, ThatCannotBeCompiledSaysWhyAndWhereItsSourceIs) {
+TEST(CompileGemm, MakesACubinByNvrtc) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  expect_cubin(compiler);
+}
+
+TEST(CompileGemm, MakesACubinByNvcc) {
+  const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  expect_cubin(compiler);
+}
+
+TEST(CompileGemm, ThatFailsSaysWhyAndWhereItsSourceIs) {
   const Compiler compiler = Compiler::find();
   if (!compiler) GTEST_SKIP() << compiler.problem();
   const Folder folder;

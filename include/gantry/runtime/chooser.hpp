@@ -40,8 +40,10 @@ class GemmChooser {
 
   // Candidates for sizes, in no order; empty: the options leave nothing that can be built.
   std::vector<const GemmDesign*> candidates(const GemmExtents& sizes);
-  // The fastest first, as far as is known.
-  std::vector<const GemmDesign*> ranked(const GemmExtents& sizes);
+  // Candidates for any sizes.
+  std::vector<const GemmDesign*> every_design();
+  // Those, and others of this chooser's that are there already, the fastest first, as far as is known.
+  std::vector<const GemmDesign*> ranked(const GemmExtents& sizes, const std::vector<const GemmDesign*>& there = {});
   // The first of them, and why, in sentences.
   ChosenDesign choose(const GemmExtents& sizes);
 
@@ -50,6 +52,8 @@ class GemmChooser {
 
  private:
   GemmQuestion question(const GemmExtents& sizes) const;
+  // Null where there is none. Requires the lock.
+  const GemmDesign* design_of(std::size_t request, const StagingClass& sized);
 
   GemmOptions asked_;
   std::string expression_;

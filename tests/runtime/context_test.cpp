@@ -1,0 +1,360 @@
+// A context on a GPU that only pretends: which kernel runs, when one is compiled, what is kept, and what is refused.
+#include <atomic>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/runtime/context.hpp>
+
+#include "counted_allocations.hpp"
+#include "fake_gpu.hpp"
+#include "stand_in.hpp"
+
+namespace gantry::runtime::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ContextTest : public testing::Test {
+ protected:
+  ContextTest() : nvrtc_("GANTRY_NVRTC", GANTRY_FAKE_COMPILER), tuning_("GANTRY_TUNING", folder_ / "tuning") {
+    fake_gpu().reset();
+    fake_nvrtc().reset();
+  }
+
+  ContextOptions options(CompilePolicy policy = CompilePolicy::wait) const {
+    ContextOptions out;
+    out.policy = policy;
+    out.cache_directory = folder_ / "cache";
+    return out;
+  }
+
+  // Nothing is computed: any address does.
+  static void* address(std::uintptr_t i) { return reinterpret_cast<void*>(i << 32); }  // NOLINT
+  static GemmCall call(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return {.m = m, .n = n, .k = k, .a = address(1), .b = address(2), .d = address(3)};
+  }
+  static std::vector<FakeLaunch> launches() {
+    const std::lock_guard<std::mutex> lock(fake_gpu().mutex);
+    return fake_gpu().launches;
+  }
+
+  Folder folder_;
+  Variable nvrtc_, tuning_;
+};
+
+TEST_F(ContextTest, RunsSizesThatComeAtRunTime) {
+  const Context context(options());
+  ASSERT_TRUE(context.status().ok()) << context.status().describe();
+  const auto gemm = context.gemm({.epilogue = "d = gelu(acc + row(bias))"});
+  ASSERT_TRUE(gemm) << gemm.error().describe();
+  GemmCall big = call(8192, 8192, 8192), small = call(64, 256, 512);
+  big.arguments = small.arguments = {{"bias", address(4)}};
+  ASSERT_TRUE(gemm->run(big, {.stream = address(9)}));
+  ASSERT_TRUE(gemm->run(small));
+  const std::vector<FakeLaunch> ran = launches();
+  ASSERT_EQ(ran.size(), 2U);
+  EXPECT_EQ(ran[0].function, "gantry_gemm");
+  EXPECT_EQ(ran[0].stream, address(9));
+  EXPECT_EQ(ran[0].address(0), address(1));
+  EXPECT_EQ(ran[0].address(128), address(2));
+  EXPECT_EQ(ran[0].grid % ran[0].cluster, 0U);
+  EXPECT_EQ(gemm->kernels(), 2) << "the sizes are for different tiles";
+  EXPECT_NE(ran[0].shared_bytes, 0U);
+}
+
+TEST_F(ContextTest, ASecondRunNeitherPlansNorAllocates) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  ASSERT_TRUE(gemm->run(call(512, 512, 512)));
+  const int encoded = fake_gpu().encoded, allocations = fake_gpu().allocations;
+  const int synchronizations = fake_gpu().synchronizations;
+  GemmCall other = call(512, 512, 512);
+  other.a.data = address(5);
+  other.d.data = address(6);
+  {
+    fake_gpu().launches.reserve(100);
+    const std::uint64_t before = allocations_of_this_thread();
+    ASSERT_TRUE(gemm->run(other));
+    // The stand-in keeps a launch's name and parameters: that much is its own.
+    EXPECT_LE(allocations_of_this_thread() - before, 2U);
+  }
+  EXPECT_EQ(fake_gpu().encoded, encoded) << "tensor maps are moved";
+  EXPECT_EQ(fake_gpu().allocations, allocations);
+  EXPECT_EQ(fake_gpu().synchronizations, synchronizations);
+  EXPECT_EQ(launches()[1].address(0), address(5));
+  const std::size_t d = launches()[0].address(256) == address(3) ? 256 : 384;
+  EXPECT_EQ(launches()[1].address(d), address(6));
+  EXPECT_EQ(gemm->plans(), 1);
+}
+
+TEST_F(ContextTest, KeepsAsManyPlansAsItIsTold) {
+  ContextOptions few = options();
+  few.most_plans = 3;
+  const Context context(few);
+  const auto gemm = context.gemm({});
+  for (std::int64_t m = 128; m <= 128 * 10; m += 128) ASSERT_TRUE(gemm->run(call(m, 512, 512)));
+  EXPECT_EQ(gemm->plans(), 3);
+  const int encoded = fake_gpu().encoded;
+  ASSERT_TRUE(gemm->run(call(128 * 10, 512, 512)));
+  EXPECT_EQ(fake_gpu().encoded, encoded) << "the last ones are kept";
+  ASSERT_TRUE(gemm->run(call(128, 512, 512)));
+  EXPECT_GT(fake_gpu().encoded, encoded) << "the first is gone";
+}
+
+TEST_F(ContextTest, RefusesAnArgumentThatWasGivenBeforeAndNowIsNot) {
+  const Context context(options());
+  const auto gemm = context.gemm({.epilogue = "d = alpha * acc"});
+  GemmCall with = call(512, 512, 512);
+  with.arguments = {{"alpha", 0.0F}};
+  ASSERT_TRUE(gemm->run(with));
+  const auto bias = context.gemm({.epilogue = "d = acc + row(bias)"});
+  GemmCall given = call(512, 512, 512);
+  given.arguments = {{"bias", address(4)}};
+  ASSERT_TRUE(bias->run(given));
+  const Status missing = bias->run(call(512, 512, 512));
+  EXPECT_THAT(missing.describe(), HasSubstr("bias was not given"));
+  given.arguments = {{"bias", 2.0F}};
+  EXPECT_THAT(bias->run(given).describe(), HasSubstr("bias"));
+  given.arguments = {{"bais", address(4)}};
+  EXPECT_THAT(bias->run(given).describe(), HasSubstr("did you mean bias"));
+}
+
+TEST_F(ContextTest, TellsAddressesThatAPlanWasNotMadeFor) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  ASSERT_TRUE(gemm->run(call(512, 512, 512)));
+  GemmCall odd = call(512, 512, 512);
+  odd.a.data = static_cast<const char*>(odd.a.data) + 8;
+  EXPECT_EQ(gemm->run(odd).code(), StatusCode::invalid_argument);
+  GemmCall overlapping = call(512, 512, 512);
+  overlapping.d.data = static_cast<char*>(address(1)) + 512;
+  EXPECT_THAT(gemm->run(overlapping).describe(), HasSubstr("D begins 512 bytes into A"));
+  EXPECT_EQ(launches().size(), 1U);
+}
+
+TEST_F(ContextTest, LetsDTakeThePlaceOfC) {
+  const Context context(options());
+  const auto gemm = context.gemm({.epilogue = "d = acc + c"});
+  GemmCall apart = call(512, 512, 512), in_place = apart;
+  apart.c.data = address(5);
+  in_place.c.data = address(3);
+  ASSERT_TRUE(gemm->run(apart));
+  ASSERT_TRUE(gemm->run(in_place)) << gemm->run(in_place).describe();
+  in_place.c.data = static_cast<char*>(address(3)) + 1024;
+  EXPECT_FALSE(gemm->run(in_place));
+}
+
+TEST_F(ContextTest, InTheBackgroundRunsWhatIsThereUntilTheBetterKernelComes) {
+  const Context context(options(CompilePolicy::background));
+  const auto gemm = context.gemm({});
+  ASSERT_TRUE(gemm->run(call(8192, 8192, 8192))) << "the first kernel is waited for";
+  EXPECT_EQ(fake_nvrtc().compiled, 1);
+  {
+    const std::lock_guard<std::mutex> gate(fake_nvrtc().gate);
+    ASSERT_TRUE(gemm->run(call(64, 256, 8192))) << "with the tile that is there";
+    EXPECT_EQ(launches()[0].shared_bytes, launches()[1].shared_bytes);
+    EXPECT_EQ(gemm->kernels(), 1);
+    EXPECT_THAT(gemm->explain(call(64, 256, 8192))->choice, HasSubstr("is being compiled"));
+  }
+  gemm->wait_for_compilations();
+  EXPECT_EQ(gemm->kernels(), 2);
+  ASSERT_TRUE(gemm->run(call(64, 256, 8192)));
+  EXPECT_NE(launches()[2].shared_bytes, launches()[1].shared_bytes);
+}
+
+TEST_F(ContextTest, MayBeDroppedWhileItCompiles) {
+  {
+    const std::unique_lock<std::mutex> gate(fake_nvrtc().gate);
+    auto context = std::make_unique<Context>(options(CompilePolicy::background));
+    auto gemm = context->gemm({});
+    std::thread waits([function = *gemm] { (void)function.warm_up({{4096, 4096, 4096}}); });
+    waits.detach();
+    context.reset();
+    gemm = failure(StatusCode::ok, "");
+  }
+  while (fake_nvrtc().compiled == 0) std::this_thread::yield();
+}
+
+TEST_F(ContextTest, NeverCompilesWhenToldSo) {
+  const Context never(options(CompilePolicy::never));
+  const auto gemm = never.gemm({});
+  const Status none = gemm->run(call(8192, 8192, 8192));
+  EXPECT_EQ(none.code(), StatusCode::no_kernel);
+  EXPECT_THAT(none.describe(), HasSubstr("the policy is never to compile"));
+  EXPECT_EQ(fake_nvrtc().compiled, 0);
+
+  ASSERT_TRUE(Context(options()).gemm({})->run(call(8192, 8192, 8192)));
+  const auto again = Context(options(CompilePolicy::never)).gemm({});
+  ASSERT_TRUE(again->run(call(8192, 8192, 8192)));
+  ASSERT_TRUE(again->run(call(64, 256, 8192))) << "with the only kernel that there is";
+  EXPECT_EQ(fake_nvrtc().compiled, 1);
+  EXPECT_TRUE(Context(options(CompilePolicy::never)).gemm({})->run(call(64, 256, 8192))) << "in a new process too";
+}
+
+TEST_F(ContextTest, UsesShippedKernelsWhereThereIsNoCompiler) {
+  ASSERT_TRUE(Context(options()).gemm({})->warm_up({{8192, 8192, 8192}, {64, 256, 8192}}));
+  const Variable no_nvrtc("GANTRY_NVRTC", "/no/libnvrtc.so"), no_nvcc("GANTRY_NVCC", "/no/nvcc");
+  ContextOptions shipped;
+  shipped.cache_directory = folder_ / "other";
+  shipped.shipped = {folder_ / "cache"};
+  const Context context(shipped);
+  const auto gemm = context.gemm({});
+  ASSERT_TRUE(gemm->run(call(8192, 8192, 8192))) << gemm->run(call(8192, 8192, 8192)).describe();
+  const auto other = context.gemm({.epilogue = "d = relu(acc)"});
+  const Status none = other->run(call(8192, 8192, 8192));
+  EXPECT_EQ(none.code(), StatusCode::compile_failed);
+  EXPECT_THAT(none.describe(), HasSubstr("/no/libnvrtc.so"));
+}
+
+TEST_F(ContextTest, BoundsTheKernelsOfOneEpilogue) {
+  ContextOptions two = options();
+  two.most_kernels = 2;
+  const Context context(two);
+  const auto gemm = context.gemm({});
+  for (const std::int64_t m : {16, 64, 200, 1000, 3000, 8192}) {
+    for (const std::int64_t k : {64, 512, 8192}) ASSERT_TRUE(gemm->run(call(m, 4096, k)));
+  }
+  EXPECT_EQ(gemm->kernels(), 2);
+}
+
+TEST_F(ContextTest, TakesTheNextBestWhereAKernelCannotBeCompiled) {
+  fake_nvrtc().fails = true;
+  const Context context(options());
+  const auto gemm =
+      context.gemm({.options = {.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative}});
+  const Status failed = gemm->run(call(512, 512, 512));
+  EXPECT_EQ(failed.code(), StatusCode::compile_failed);
+  EXPECT_THAT(failed.describe(), HasSubstr("refused on purpose"));
+}
+
+TEST_F(ContextTest, RefusesToLoadWhileAGraphIsRecorded) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  void* const stream = address(7);
+  fake_gpu().capturing[stream] = true;
+  const Status refused = gemm->run(call(512, 512, 512), {.stream = stream});
+  EXPECT_EQ(refused.code(), StatusCode::no_kernel);
+  EXPECT_THAT(refused.describe(), HasSubstr("records a CUDA graph"));
+  EXPECT_EQ(fake_nvrtc().compiled, 0);
+  ASSERT_TRUE(gemm->warm_up({{512, 512, 512}}));
+  ASSERT_TRUE(gemm->run(call(512, 512, 512), {.stream = stream}));
+}
+
+TEST_F(ContextTest, ServesSeveralGpusInOneProcess) {
+  ContextOptions second = options();
+  second.device = 1;
+  const Context first(options()), other(second);
+  ASSERT_TRUE(first.gemm({})->run(call(512, 512, 512)));
+  ASSERT_TRUE(other.gemm({})->run(call(512, 512, 512)));
+  EXPECT_EQ(launches()[0].device, 0);
+  EXPECT_EQ(launches()[1].device, 1);
+  EXPECT_EQ(fake_nvrtc().compiled, 1) << "the cache serves both";
+  second.device = 7;
+  EXPECT_EQ(Context(second).status().describe(), "there is no GPU 7: the driver counts 2 devices, 0 to 1");
+}
+
+TEST_F(ContextTest, SaysWhyAGpuCannotBeUsed) {
+  fake_gpu().compute_major = 8;
+  const Context context(options());
+  EXPECT_EQ(context.status().code(), StatusCode::no_device);
+  EXPECT_THAT(context.gemm({}).error().describe(), HasSubstr("compute capability 8.0"));
+}
+
+TEST_F(ContextTest, WarmsUpInParallelWithProgress) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  std::vector<std::pair<int, int>> seen;
+  ASSERT_TRUE(gemm->warm_up({{8192, 8192, 8192}, {64, 256, 8192}, {8192, 8192, 8192}},
+                            [&](int done, int all) { seen.emplace_back(done, all); }));
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.back(), std::pair(2, 2));
+  const int compiled = fake_nvrtc().compiled;
+  ASSERT_TRUE(gemm->run(call(8192, 8192, 8192)));
+  EXPECT_EQ(fake_nvrtc().compiled, compiled);
+}
+
+TEST_F(ContextTest, GivesSplitGemmsAWorkspaceForEachStreamOrTakesTheCallers) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  const GemmCall deep = call(256, 256, 16384);
+  const auto bytes = gemm->workspace_bytes(deep);
+  ASSERT_TRUE(bytes);
+  ASSERT_GT(*bytes, 0U) << "the size is chosen so that K is split";
+  const int before = fake_gpu().allocations;
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(8)}));
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(8)}));
+  EXPECT_EQ(fake_gpu().allocations, before + 1);
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(9)}));
+  EXPECT_EQ(fake_gpu().allocations, before + 2);
+  std::vector<unsigned char> own(*bytes + 16, 0xff);
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(9), .workspace = own.data(), .workspace_bytes = own.size()}));
+  EXPECT_EQ(own[0], 0) << "its flags are cleared";
+  EXPECT_EQ(fake_gpu().allocations, before + 2);
+  EXPECT_THAT(gemm->run(deep, {.workspace = own.data(), .workspace_bytes = 100}).describe(),
+              HasSubstr("the workspace has 100 bytes: this GEMM takes "));
+  EXPECT_THAT(gemm->run(deep, {.workspace = own.data() + 1, .workspace_bytes = own.size()}).describe(),
+              HasSubstr("1 bytes beyond a multiple of 16"));
+}
+
+TEST_F(ContextTest, PassesADriversRefusalOn) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  fake_gpu().fail_launch = 719;
+  const Status failed = gemm->run(call(512, 512, 512));
+  EXPECT_EQ(failed.code(), StatusCode::device_failed);
+  EXPECT_THAT(failed.describe(), HasSubstr("the driver says \"refused on purpose\" (719)"));
+}
+
+TEST_F(ContextTest, ComputesNothingWithoutAKernelWhereThereIsNothing) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  ASSERT_TRUE(gemm->run(call(0, 512, 512)));
+  EXPECT_EQ(fake_nvrtc().compiled, 0);
+  EXPECT_FALSE(gemm->run(call(-1, 512, 512)));
+  EXPECT_FALSE(gemm->run(call(std::int64_t{1} << 40, 512, 512)));
+  const auto sums = context.gemm({.epilogue = "d = acc; s:f32 = reduce_col_add(acc)"});
+  ASSERT_TRUE(sums) << sums.error().describe();
+  GemmCall empty = call(512, 0, 512);
+  empty.arguments = {{"s", address(4)}};
+  ASSERT_TRUE(sums->run(empty)) << sums->run(empty).describe();
+  ASSERT_EQ(launches().size(), 1U);
+  EXPECT_EQ(launches()[0].function, "gantry_fill");
+}
+
+TEST_F(ContextTest, ServesManyThreads) {
+  const Context context(options(CompilePolicy::background));
+  const auto gemm = context.gemm({.epilogue = "d = gelu(acc + row(bias))"});
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> threads;
+  for (std::uintptr_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::int64_t i = 0; i < 200; ++i) {
+        GemmCall one = call(8 * (1 + (i * 7 + static_cast<std::int64_t>(t)) % 60), 8 * (1 + i % 40), 64 * (1 + i % 20));
+        one.arguments = {{"bias", address(4)}};
+        if (!gemm->run(one, {.stream = address(20 + t % 4)})) ++failed;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  gemm->wait_for_compilations();
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(launches().size(), 1600U);
+  EXPECT_LE(gemm->kernels(), 8);
+  EXPECT_LE(fake_nvrtc().compiled, 8);
+}
+
+TEST_F(ContextTest, RefusesAnEpilogueThatCannotBeReadWithItsColumn) {
+  const Context context(options());
+  const auto wrong = context.gemm({.epilogue = "d = gulu(acc)"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code(), StatusCode::invalid_argument);
+  EXPECT_THAT(wrong.error().describe(), HasSubstr("gelu"));
+  const auto impossible = context.gemm({.options = {.tile = {100, 100, 64}}});
+  ASSERT_FALSE(impossible);
+  EXPECT_EQ(impossible.error().code(), StatusCode::unsupported);
+}
+
+}  // namespace
+}  // namespace gantry::runtime::test
