@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/bind.hpp>
 #include <gantry/gemm/types.hpp>
 
 namespace gantry {
@@ -75,6 +76,42 @@ TYPED_TEST(CompiledEpilogue, HasTheParametersThatTheDesignSays) {
     EXPECT_EQ(offset(p, p.epilogue.fusion.operands), at.operands);
     EXPECT_EQ(offset(p, p.epilogue.m), at.extents);
   }
+}
+
+// What options and epilogue accept, TMA takes: tiles of A and B are boxes, and so is D where the design stores it
+// itself.
+TEST(Copies, OfEveryTileThatIsAcceptedAreBoxesThatTmaTakes) {
+  const fusion::Graph plain = fusion::graph("d = acc");
+  const GemmProblem problem{
+      .a = {nullptr, 4096}, .b = {nullptr, 4096}, .d = {nullptr, 4096}, .m = 512, .n = 512, .k = 512};
+  int accepted = 0;
+  const auto check = [&](const GemmOptions& asked) {
+    const GemmDesign d = make_gemm_design(asked, plain);
+    if (!d.ok()) return;
+    ++accepted;
+    for (const TmaDescriptorParams& map : {bind_a(d, problem), bind_b(d, problem), bind_d(d, problem)}) {
+      for (const TmaViolation& v : validate(map)) {
+        EXPECT_EQ(verdict_of(v), TmaVerdict::legal) << to_text(asked).c_str() << ": " << describe(v).c_str();
+      }
+    }
+  };
+  for (const ElementType element : {ElementType::bf16, ElementType::tf32, ElementType::e4m3, ElementType::s8}) {
+    for (const ElementType d : {ElementType::bf16, ElementType::f32, ElementType::e4m3}) {
+      for (int n = 8; n <= 256; n += 8) {
+        for (const int m : {64, 128, 192, 256}) {
+          for (const int majors : {0, 1, 2, 3}) {
+            const Major a = majors % 2 == 0 ? Major::K : Major::MN, b = majors < 2 ? Major::K : Major::MN;
+            for (const LayoutTag layout : {kRowMajor, kColumnMajor}) {
+              check(
+                  {.a = element, .b = element, .d = d, .major_a = a, .major_b = b, .layout_d = layout, .tile = {m, n}});
+            }
+            check({.a = element, .b = element, .d = d, .tile = {m, n}, .split = SplitMode::reduce_add});
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(accepted, 1000);
 }
 
 TEST(SharedMemory, OfTooManyStagesIsRefusedWithTheNumberThatFits) {

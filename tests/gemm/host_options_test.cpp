@@ -1,9 +1,7 @@
-// The options of a product: what is left open is chosen, and what cannot be is refused, each rule in its own sentence.
-#include <set>
+// The options of a GEMM: what is left open is chosen, and what cannot be is refused. (option_rules_test.cpp: each
+// rule.)
 #include <string>
-#include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
@@ -13,130 +11,8 @@
 namespace gantry {
 namespace {
 
-using testing::ElementsAre;
-
-std::vector<std::string> sentences(const GemmOptions& options) {
-  std::vector<std::string> out;
-  for (const GemmReason& reason : problems(options)) out.emplace_back(describe(reason).c_str());
-  return out;
-}
-
 constexpr fusion::Graph kPlain = fusion::graph("d = acc");
 constexpr fusion::Graph kBias = fusion::graph("d = relu(acc + row(bias))");
-
-TEST(GemmOptions, HaveNoProblemsWhereNothingIsSet) { EXPECT_THAT(sentences({}), ElementsAre()); }
-
-TEST(GemmOptions, RefuseElementsThatCannotBeMultiplied) {
-  EXPECT_THAT(sentences({.a = ElementType::f64}),
-              ElementsAre("A has elements of f64: products are made of f16, bf16, tf32, e4m3, e5m2, s8 and u8; the "
-                          "nearest type that works is tf32"));
-  EXPECT_THAT(sentences({.b = ElementType::s32}),
-              ElementsAre(testing::EndsWith("the nearest type that works is bf16")));
-  EXPECT_THAT(sentences({.a = ElementType::f16, .b = ElementType::bf16}),
-              ElementsAre("A has elements of f16 and B of bf16: both are of one type, or any mixture of e4m3 and e5m2, "
-                          "or of s8 and u8; the nearest B that works is f16"));
-  EXPECT_THAT(sentences({.a = ElementType::e4m3, .b = ElementType::e5m2}), ElementsAre());
-  EXPECT_THAT(sentences({.a = ElementType::u8, .b = ElementType::s8}), ElementsAre());
-}
-
-TEST(GemmOptions, RefuseMajorsAndLayoutsThatCannotBe) {
-  EXPECT_THAT(sentences({.a = ElementType::e4m3, .b = ElementType::e4m3, .major_b = Major::MN}),
-              ElementsAre("B has elements of e4m3 and is not contiguous along K: only elements of 16 bits may lie "
-                          "otherwise; Major::K works"));
-  EXPECT_THAT(sentences({.major_a = Major::MN, .major_b = Major::MN}), ElementsAre());
-  EXPECT_THAT(
-      sentences({.layout_d = kTensorNHWC}),
-      ElementsAre("D is the tensor of a convolution or of a pointer array: a product has matrices, row-major or "
-                  "column-major; RowMajor works"));
-  EXPECT_THAT(sentences({.d = ElementType::void_}),
-              ElementsAre("D has no element type: a product stores D; the nearest type that works is bf16"));
-}
-
-TEST(GemmOptions, RefuseTilesThatWarpgroupsCannotHold) {
-  EXPECT_THAT(sentences({.tile = {.m = 200}}),
-              ElementsAre("the tile has 200 rows: a tile of one warpgroup has 64, 128 or 192, one that two share has "
-                          "128 or 256; the nearest value that works is 256"));
-  EXPECT_THAT(sentences({.tile = {.m = 256}, .schedule = GemmSchedule::pingpong}),
-              ElementsAre("the tile has 256 rows: one of a warpgroup that takes turns has 64, 128 or 192; the nearest "
-                          "value that works is 192"));
-  EXPECT_THAT(
-      sentences({.tile = {.n = 100}}),
-      ElementsAre("the tile has 100 columns: there are multiples of 8 up to 256; the nearest value that works is "
-                  "104"));
-  EXPECT_THAT(
-      sentences({.tile = {.n = 264}}),
-      ElementsAre("the tile has 264 columns: there are multiples of 8 up to 256; the nearest value that works is "
-                  "256"));
-  EXPECT_THAT(
-      sentences({.tile = {.m = 128, .n = 256}, .schedule = GemmSchedule::pingpong}),
-      ElementsAre("the tile has 256 columns for 128 rows of a warpgroup: its registers hold sums of 64 x 256 or "
-                  "128 x 192, where they are promoted of 64 x 160; the nearest value that works is 192"));
-  EXPECT_THAT(
-      sentences({.a = ElementType::e4m3, .b = ElementType::e4m3, .tile = {.m = 128, .n = 256}, .promote = true}),
-      ElementsAre("the tile has 256 columns for 64 rows of a warpgroup: its registers hold sums of 64 x 256 or "
-                  "128 x 192, where they are promoted of 64 x 160; the nearest value that works is 160"));
-  EXPECT_THAT(sentences({.a = ElementType::s8, .b = ElementType::s8, .tile = {.k = 64}}),
-              ElementsAre("the tile is 64 elements of s8 deep: a step of K is 128 bytes, the width of the swizzle; the "
-                          "value that works is 128"));
-}
-
-TEST(GemmOptions, RefuseWarpgroupsThatTheScheduleHasNot) {
-  const std::string rule =
-      " multiply: 2 share a tile or take turns, 1 has a cooperative tile of 64 rows to itself, and 3 take turns where "
-      "each has sums of 64 x 192 or 128 x 128 at most; the nearest value that works is ";
-  constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
-  const auto three = [](int m, int n) { return GemmOptions{.tile = {m, n}, .schedule = kInTurn, .warpgroups = 3}; };
-  EXPECT_THAT(sentences(three(128, 192)), ElementsAre("3 warpgroups" + rule + "2"));
-  EXPECT_THAT(sentences(three(128, 128)), ElementsAre());
-  EXPECT_THAT(sentences(three(64, 192)), ElementsAre());
-  EXPECT_THAT(sentences(three(64, 256)), ElementsAre("3 warpgroups" + rule + "2"));
-  EXPECT_THAT(sentences({.schedule = kTogether, .warpgroups = 3}), ElementsAre("3 warpgroups" + rule + "2"));
-  EXPECT_THAT(sentences({.schedule = kInTurn, .warpgroups = 4}), ElementsAre("4 warpgroups" + rule + "3"));
-  EXPECT_THAT(sentences({.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 2}),
-              ElementsAre("2 warpgroups" + rule + "1"));
-  EXPECT_THAT(sentences({.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 1}), ElementsAre());
-}
-
-TEST(GemmOptions, RefuseClustersAndPipelinesThatCannotBe) {
-  EXPECT_THAT(sentences({.cluster = {.m = 4, .n = -1}}),
-              ElementsAre("the cluster has 4 CTAs along M: there are 1 or 2 that share their tiles; the nearest value "
-                          "that works is 2",
-                          "the cluster has -1 CTAs along N: there are 1 or 2 that share their tiles; the nearest value "
-                          "that works is 1"));
-  EXPECT_THAT(
-      sentences({.stages = 1}),
-      ElementsAre("the main loop has 1 stage: there are 2 to 32, one is loaded while another is multiplied; the "
-                  "nearest value that works is 2"));
-  EXPECT_THAT(
-      sentences({.tile = {.n = 192}, .epilogue = {.epi_n = 88}}),
-      ElementsAre("a subtile of the epilogue has 88 columns: columns are a multiple of 8 that divides the tile's "
-                  "192; the nearest value that works is 96"));
-  EXPECT_THAT(
-      sentences({.tile = {.m = 128}, .schedule = GemmSchedule::cooperative, .epilogue = {.epi_m = 128}}),
-      ElementsAre("a subtile of the epilogue has 128 rows: there are 64, or 128 where they divide a warpgroup's "
-                  "rows of the tile; the nearest value that works is 64"));
-  EXPECT_THAT(sentences({.tile = {.m = 128}, .schedule = GemmSchedule::pingpong, .epilogue = {.epi_m = 128}}),
-              ElementsAre());
-  EXPECT_THAT(sentences({.c = ElementType::bf16, .epilogue = {.stages_c = -2, .stages_d = 9}}),
-              ElementsAre("C has -2 buffers in the epilogue: there are 1 to 8; the nearest value that works is 1",
-                          "D has 9 buffers in the epilogue: there are 1 to 8; the nearest value that works is 8"));
-  EXPECT_THAT(sentences({.c = ElementType::f32, .epilogue = {.reuse = Choice::yes}}),
-              ElementsAre("D is to take the place of C, and C has elements of f32 and D of bf16: both exist and are "
-                          "equally wide; without reuse this works"));
-}
-
-TEST(GemmOptions, RefuseSumsThatCannotBeKeptAsAskedFor) {
-  EXPECT_THAT(
-      sentences({.promote = true}),
-      ElementsAre("sums are to be promoted, and A has elements of bf16 and B of bf16: only sums of 8-bit floats "
-                  "lose bits; without promotion this works"));
-  EXPECT_THAT(sentences({.d = ElementType::e4m3, .split = SplitMode::reduce_add}),
-              ElementsAre("sums are to be added into D by TMA, and D has elements of e4m3: it adds f32, bf16 and f16, "
-                          "and s32 for integers; the nearest type that works is f32"));
-  EXPECT_THAT(sentences({.schedule = GemmSchedule::pingpong, .split = SplitMode::reduce_add}),
-              ElementsAre("sums are to be added into D by TMA, and there is more to the product: only the cooperative "
-                          "schedule's D += A B with a row-major D is added; with the automatic split this works"));
-}
 
 // What a refusal names as the nearest value is not refused.
 TEST(GemmOptions, NameValuesThatWork) {
@@ -147,24 +23,14 @@ TEST(GemmOptions, NameValuesThatWork) {
       };
       if (x == 0) continue;
       if (const int m = nearest({.tile = {.m = x}, .schedule = schedule})) {
-        EXPECT_THAT(sentences({.tile = {.m = m}, .schedule = schedule}), ElementsAre()) << x;
+        EXPECT_TRUE(problems({.tile = {.m = m}, .schedule = schedule}).empty()) << x;
       }
       if (const int n = nearest({.tile = {.m = 128, .n = x}, .schedule = schedule})) {
         const int again = nearest({.tile = {.m = 128, .n = n}, .schedule = schedule});  // columns first, then registers
-        EXPECT_THAT(sentences({.tile = {.m = 128, .n = again == 0 ? n : again}, .schedule = schedule}), ElementsAre());
+        EXPECT_TRUE(problems({.tile = {.m = 128, .n = again == 0 ? n : again}, .schedule = schedule}).empty());
       }
     }
   }
-}
-
-TEST(GemmOptions, SayEachRuleInASentenceOfItsOwn) {
-  std::set<std::string> texts;
-  int count = 0;
-#define GANTRY_X(id, text) \
-  texts.insert(text);      \
-  ++count;
-#include <gantry/gemm/detail/rule_table.hpp>
-  EXPECT_EQ(texts.size(), static_cast<std::size_t>(count));
 }
 
 TEST(GemmOptions, AreNamedInShort) {
@@ -202,7 +68,7 @@ TEST(GemmDesign, KeepsWhatIsSetAndLeavesNothingOpen) {
           if (!design.ok()) continue;
           const GemmOptions& o = design.options;
           SCOPED_TRACE(to_text(o).c_str());
-          EXPECT_THAT(sentences(o), ElementsAre());
+          EXPECT_TRUE(problems(o).empty());
           EXPECT_NE(o.schedule, GemmSchedule::automatic);
           EXPECT_TRUE(o.tile.m == m || (m == 0 && o.tile.m > 0));
           EXPECT_TRUE(o.tile.n == n || (n == 0 && o.tile.n > 0));
@@ -299,8 +165,8 @@ TEST(GemmDesign, RefusesWhatItsEpilogueCannotBe) {
       {.tile = {128, 256}, .schedule = GemmSchedule::cooperative, .epilogue = {.epi_n = 64, .epi_m = 128}}, kBias);
   EXPECT_FALSE(d.ok());
   const GemmDesign odd = make_gemm_design({.d = ElementType::e2m3, .tile = {128, 128}}, kBias);
-  EXPECT_TRUE(odd.reasons.has(GemmRule::epilogue));
-  EXPECT_THAT(describe(odd.reasons[0]).c_str(), testing::StartsWith("the epilogue: D"));
+  ASSERT_TRUE(odd.reasons.has(GemmRule::epilogue));
+  EXPECT_EQ(odd.reasons[0].epilogue.operand, EpilogueSide::d);
 }
 
 TEST(GemmDesign, TypesAnUntypedCAsD) {
@@ -356,27 +222,26 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
   using Builder = CollectiveBuilder;
   const struct {
     CollectiveBuilder builder;
-    const char* field;
+    BuilderField field;
   } cases[] = {
-      {with(&Builder::flavour, PolicyFlavour::cutlass_compatible), "flavour"},
-      {with(&Builder::schedule, EpilogueSchedule::no_smem_warp_specialized), "schedule"},
-      {with(&Builder::align_c, 1), "align_c"},
-      {with(&Builder::align_d, 4), "align_d"},
-      {with(&Builder::acc, ElementType::f16), "acc"},
-      {with(&Builder::compute, ElementType::f16), "compute"},
-      {with(&Builder::aux, ElementType::f32), "aux"},
-      {with(&Builder::warpgroups, 4), "warpgroups"},
-      {with(&Builder::fragment_size, 2), "fragment_size"},
-      {with(&Builder::delay_tma_store, Choice::yes), "delay_tma_store"},
-      {with(&Builder::deadlock, DeadlockCheck::bypassed_for_demonstration), "deadlock"},
-      {with(&Builder::fusion, StorageNeed{64, 16}), "fusion"},
+      {with(&Builder::flavour, PolicyFlavour::cutlass_compatible), BuilderField::flavour},
+      {with(&Builder::schedule, EpilogueSchedule::no_smem_warp_specialized), BuilderField::schedule},
+      {with(&Builder::align_c, 1), BuilderField::align_c},
+      {with(&Builder::align_d, 4), BuilderField::align_d},
+      {with(&Builder::acc, ElementType::f16), BuilderField::acc},
+      {with(&Builder::compute, ElementType::f16), BuilderField::compute},
+      {with(&Builder::aux, ElementType::f32), BuilderField::aux},
+      {with(&Builder::warpgroups, 4), BuilderField::warpgroups},
+      {with(&Builder::fragment_size, 2), BuilderField::fragment_size},
+      {with(&Builder::delay_tma_store, Choice::yes), BuilderField::delay_tma_store},
+      {with(&Builder::deadlock, DeadlockCheck::bypassed_for_demonstration), BuilderField::deadlock},
+      {with(&Builder::fusion, StorageNeed{64, 16}), BuilderField::fusion},
   };
   for (const auto& c : cases) {
     const GemmReasons reasons = problems(options_from(c.builder));
-    ASSERT_EQ(reasons.size(), 1) << c.field;
+    ASSERT_EQ(reasons.size(), 1) << text_of(c.field);
     EXPECT_EQ(reasons[0].rule, GemmRule::builder);
-    const std::string said = describe(reasons[0]).c_str();
-    EXPECT_EQ(said.find(std::string("the builder of the epilogue sets ") + c.field + ", "), 0u) << said;
+    EXPECT_EQ(static_cast<BuilderField>(reasons[0].first), c.field);
   }
   CollectiveBuilder several = with(&Builder::fragment_size, 2);
   several.align_c = 1;

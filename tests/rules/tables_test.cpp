@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <gantry/gemm/options.hpp>
 #include <gantry/layout/fault.hpp>
 #include <gantry/tma/plan_rules.hpp>
 #include <gantry/tma/violation.hpp>
@@ -19,6 +20,15 @@ constexpr Rule kLayoutRules[] = {
 constexpr TmaPlanRule kPlanRules[] = {
 #define GANTRY_X(id, ...) TmaPlanRule::id,
 #include <gantry/tma/detail/plan_rule_table.hpp>
+};
+
+constexpr EpilogueRule kEpilogueRules[] = {
+#define GANTRY_X(id, ...) EpilogueRule::id,
+#include <gantry/epilogue/detail/rule_table.hpp>
+};
+constexpr GemmRule kGemmRules[] = {
+#define GANTRY_X(id, ...) GemmRule::id,
+#include <gantry/gemm/detail/rule_table.hpp>
 };
 
 template <class R>
@@ -78,9 +88,46 @@ TEST(TmaRules, GiveWholeSentencesThatBeginWithTheFieldAndItsValue) {
   }
 }
 
+constexpr EpilogueReason longest(EpilogueRule rule) {
+  const bool element = rules_detail::mentions(entry_of(rule).remedy, "nearest element");
+  const bool schedule = rules_detail::mentions(entry_of(rule).remedy, "nearest schedule");
+  const auto name = element ? static_cast<std::int64_t>(ElementType::bf16)
+                            : static_cast<std::int64_t>(EpilogueSchedule::tma_warp_specialized_cooperative);
+  return {.rule = rule,
+          .operand = EpilogueSide::auxiliary,
+          .element = ElementType::bf16,
+          .schedule = EpilogueSchedule::tma_warp_specialized_cooperative,
+          .setting = EpilogueSetting::delay_tma_store,
+          .actual = kLong,
+          .nearest = element || schedule ? name : kLong,
+          .first = kLong,
+          .second = kLong};
+}
+
+TEST(EpilogueRules, GiveWholeSentences) {
+  for (const EpilogueRule rule : kEpilogueRules) expect_whole_sentences(longest(rule));
+}
+
+TEST(GemmRules, GiveWholeSentences) {
+  for (const GemmRule rule : kGemmRules) {
+    const bool builder = rule == GemmRule::builder;
+    expect_whole_sentences(GemmReason{.rule = rule,
+                                      .operand = 'D',
+                                      .element = ElementType::bf16,
+                                      .other = ElementType::bf16,
+                                      .actual = kLong,
+                                      .nearest = kLong,
+                                      .first = builder ? static_cast<std::int64_t>(BuilderField::schedule) : kLong,
+                                      .second = kLong,
+                                      .epilogue = longest(EpilogueRule::smem_row)});
+  }
+}
+
 TEST(Rules, HaveNamesOfTheirOwn) {
-  std::set<std::string> layout, tma;
+  std::set<std::string> layout, tma, epilogue, gemm;
   for (const Rule rule : kLayoutRules) EXPECT_TRUE(layout.insert(entry_of(rule).name).second) << entry_of(rule).name;
+  for (const EpilogueRule rule : kEpilogueRules) EXPECT_TRUE(epilogue.insert(entry_of(rule).name).second);
+  for (const GemmRule rule : kGemmRules) EXPECT_TRUE(gemm.insert(entry_of(rule).name).second);
   // A report lists rules of planning and of tensor maps together.
   for (const TmaPlanRule rule : kPlanRules) EXPECT_TRUE(tma.insert(entry_of(rule).name).second) << entry_of(rule).name;
   for (const TmaRule rule : kTmaRules) EXPECT_TRUE(tma.insert(entry_of(rule).name).second) << entry_of(rule).name;
@@ -130,6 +177,26 @@ TEST(Sentences, OfTensorMapsWriteValuesAsTheirFieldIsRead) {
       "lower_corner[0] is -200, and with this rank a corner is -128 to 127: the corners of a pixel box are signed "
       "numbers of 16 bits with rank 3, of 8 with rank 4 and of 5 with rank 5; the nearest value that works is "
       "-128");
+}
+
+TEST(Sentences, OfGemms) {
+  EXPECT_STREQ(describe(GemmReason{.rule = GemmRule::tile_rows, .actual = 200, .nearest = 256}).c_str(),
+               "the tile has 200 rows: a tile of one warpgroup has 64, 128 or 192, one that two share has 128 or 256; "
+               "the nearest value that works is 256");
+  EXPECT_STREQ(
+      describe(GemmReason{.rule = GemmRule::cluster, .operand = 'M', .actual = 1, .nearest = 2}).c_str(),
+      "the cluster has 1 CTA along M: 1 or 2 CTAs share their tiles by multicast; the nearest value that works is 2");
+  EXPECT_STREQ(
+      describe(GemmReason{
+                   .rule = GemmRule::element, .operand = 'B', .element = ElementType::f64, .other = ElementType::tf32})
+          .c_str(),
+      "B has elements of f64: wgmma multiplies f16, bf16, tf32, e4m3, e5m2, s8 and u8; the nearest type that "
+      "works is tf32");
+  EXPECT_STREQ(
+      describe(GemmReason{.rule = GemmRule::builder, .first = static_cast<std::int64_t>(BuilderField::compute)})
+          .c_str(),
+      "the builder of the epilogue sets compute, and epilogues of products compute in f32: a GEMM has no such option; "
+      "left at its default this works");
 }
 
 }  // namespace

@@ -137,23 +137,21 @@ GANTRY_HD constexpr GemmName staging_text(const GemmOptions& o) {
 // ---- What can be wrong with options
 
 enum class GemmRule : std::uint8_t {
-#define GANTRY_X(id, text) id,
+#define GANTRY_X(id, ...) id,
 #include <gantry/gemm/detail/rule_table.hpp>
 };
 
-GANTRY_HD constexpr const char* text_of(GemmRule rule) noexcept {
+GANTRY_HD constexpr RuleEntry<> entry_of(GemmRule rule) noexcept {
   switch (rule) {
-#define GANTRY_X(id, text) \
-  case GemmRule::id:       \
-    return text;
+#define GANTRY_X(...) GANTRY_RULE_CASE(GemmRule, __VA_ARGS__)
 #include <gantry/gemm/detail/rule_table.hpp>
   }
-  return "unknown rule";
+  return {};
 }
 
 struct GemmReason {
   GemmRule rule = GemmRule::element;
-  char operand = 'A';
+  char operand = 'A';  // a matrix, or an extent of the cluster
   ElementType element = ElementType::void_, other = ElementType::void_;
   std::int64_t actual = 0;
   std::int64_t nearest = 0;
@@ -162,40 +160,28 @@ struct GemmReason {
   EpilogueReason epilogue{};  // where the epilogue, or a TMA plan, has the reason
 };
 
-using GemmReasons = detail::ReasonList<GemmReason>;
+using GemmReasons = Reasons<GemmReason>;
 
-using GemmSentence = Text<704>;
-
-namespace detail {
-
-GANTRY_HD constexpr void append_placeholder(GemmSentence& out, const char* name, const GemmReason& r) {
-  if (starts_with(name, "actual"))
-    out.append(r.actual);
-  else if (starts_with(name, "nearest"))
-    out.append(r.nearest);
-  else if (starts_with(name, "first"))
-    out.append(r.first);
-  else if (starts_with(name, "second"))
-    out.append(r.second);
-  else if (starts_with(name, "field"))
-    out.append(text_of(static_cast<BuilderField>(r.first)));
-  else if (starts_with(name, "operand"))
+// The words of a reason beside its numbers.
+GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const GemmReason& r) {
+  if (word == "operand") {
     out.append(r.operand);
-  else if (starts_with(name, "epilogue"))
-    out.append(describe(r.epilogue).c_str());
-  else if (starts_with(name, "element"))
+  } else if (word == "element") {
     out.append(to_text(r.element));
-  else if (starts_with(name, "other"))
+  } else if (word == "other") {
     out.append(to_text(r.other));
-  else
-    out.append(r.actual == 1 ? "" : "s");  // {s}
+  } else if (word == "setting") {
+    out.append(text_of(static_cast<BuilderField>(r.first)));
+  } else if (word == "epilogue") {
+    out.append(describe(r.epilogue));
+  } else {
+    return false;
+  }
+  return true;
 }
 
-}  // namespace detail
-
-GANTRY_HD constexpr GemmSentence describe(const GemmReason& reason) {
-  return detail::fill_in<GemmSentence>(text_of(reason.rule), reason, detail::append_placeholder);
-}
+// What a static assertion shows as the operand.
+GANTRY_HD constexpr char operand_of(const GemmReason& r) noexcept { return r.operand; }
 
 namespace detail {
 

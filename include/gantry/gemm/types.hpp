@@ -49,9 +49,7 @@ struct GemmDesignOf : detail::SpecCheck<Spec>, detail::RunTimeGraphOf<Spec> {
   using Functions = typename detail::FunctionsOf<Spec>::type;
   static constexpr GemmDesign asked =
       make_gemm_design(detail::options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
-  static constexpr GemmReason kFirstReason = asked.ok() ? GemmReason{} : asked.reasons[0];
-  static_assert(detail::GemmStaticCheck<asked.ok(), kFirstReason.rule, kFirstReason.actual, kFirstReason.nearest,
-                                        kFirstReason.first>::ok);
+  GANTRY_REASONS_STATIC_CHECK(asked.reasons);
   // Where the request was refused, that is all that is said: kernels see a design that can be.
   static constexpr GemmDesign design =
       asked.ok() ? asked

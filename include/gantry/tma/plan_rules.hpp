@@ -11,7 +11,7 @@
 //                   "the nearest value that works is 64");
 #pragma once
 
-#include <gantry/tma/detail/reason_list.hpp>
+#include <gantry/rules/reasons.hpp>
 #include <gantry/tma/operands.hpp>
 #include <gantry/tma/violation.hpp>
 

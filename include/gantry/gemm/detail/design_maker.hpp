@@ -172,29 +172,21 @@ class GemmDesignMaker {
     s.bytes = bytes_with(o.stages);
   }
 
-  // ---- Copies
+  // ---- Copies: tiles that passed so far are boxes of TMA (a test walks them)
 
   GANTRY_HD constexpr void plan_copies() {
     const GemmOptions& o = d_.options;
     d_.swizzle_a = operand_swizzle(o.a, o.major_a, o.tile.m);
     d_.swizzle_b = operand_swizzle(o.b, o.major_b, o.tile.n);
-    d_.a = boxed('A', operand_plan(tile_a(d_), o.cluster.n));
-    d_.b = boxed('B', operand_plan(tile_b(d_), o.cluster.m));
+    d_.a = compact(operand_plan(tile_a(d_), o.cluster.n));
+    d_.b = compact(operand_plan(tile_b(d_), o.cluster.m));
     if (d_.store == GemmStore::collective) {
       d_.c = d_.part.c.box;
       d_.d = d_.part.d.box;
       return;
     }
     const TmaOp op = d_.store == GemmStore::reduce_add ? TmaOp::reduce_add : TmaOp::store;
-    d_.d = boxed('D', subtile_plan(o.d, !is_m_major(o.layout_d), d_.part.epi_tile, op));
-  }
-
-  GANTRY_HD constexpr TmaMatrixBox boxed(char operand, const TmaPlan& plan) {
-    for (const TmaReason& r : plan.reasons) {
-      if (verdict_of(r) == TmaVerdict::legal) continue;
-      d_.reasons.add({.rule = GemmRule::epilogue, .operand = operand, .epilogue = quoted(EpilogueSide::d, r)});
-    }
-    return compact(plan);
+    d_.d = compact(subtile_plan(o.d, !is_m_major(o.layout_d), d_.part.epi_tile, op));
   }
 
   // ---- Parameters

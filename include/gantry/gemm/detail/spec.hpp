@@ -3,6 +3,10 @@
 
 #include <gantry/epilogue/fusion/functions.hpp>
 #include <gantry/gemm/design.hpp>
+#include <gantry/rules/static_check.hpp>
+
+#define GANTRY_X(id, weight, asked, rule, remedy) GANTRY_RULE_REFUSAL(::gantry::GemmRule, id, rule)
+#include <gantry/gemm/detail/rule_table.hpp>
 
 namespace gantry::detail {
 
@@ -72,32 +76,11 @@ GANTRY_HD constexpr GemmCallbackNeeds needs_of() {
   }
 }
 
-// One static assertion per rule, so that every compiler prints the sentence itself; the values are the template
-// arguments.
-template <GemmRule rule, std::int64_t actual, std::int64_t nearest, std::int64_t first>
-struct GemmRefused;
-#define GANTRY_X(id, text)                                                                               \
-  template <std::int64_t actual, std::int64_t nearest, std::int64_t first>                               \
-  struct GemmRefused<GemmRule::id, actual, nearest, first> {                                             \
-    static_assert(actual != actual, "gantry: " text " (see GemmRefused<rule, actual, nearest, first>)"); \
-    static constexpr bool ok = true; /* it has been said */                                              \
-  };
-#include <gantry/gemm/detail/rule_table.hpp>
-struct GemmAccepted {
-  static constexpr bool ok = true;
-};
-
-template <bool accepted, GemmRule rule, std::int64_t... values>
-struct GemmStaticCheck : GemmAccepted {};
-template <GemmRule rule, std::int64_t... values>
-struct GemmStaticCheck<false, rule, values...> : GemmRefused<rule, values...> {};
-
 // C++ cannot list a type's members: names that people write for those that are read are asked for one by one.
 template <class Spec>
 struct SpecCheck {
-  static_assert(
-      __is_class(Spec),
-      "gantry: a specification is a class with members such as options and graph; struct Product {}; works");
+  static_assert(__is_class(Spec),
+                "gantry: a specification is a class with members such as options and graph; struct Product {}; works");
 #define GANTRY_X(wrong, right)    \
   static_assert(                  \
       !requires { Spec::wrong; }, \

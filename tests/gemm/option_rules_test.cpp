@@ -1,0 +1,194 @@
+// Each rule of a GEMM's options: a request that breaks it, with what the reason names, and a neighbour that keeps it.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/design.hpp>
+#include <gantry/gemm/from_builder.hpp>
+
+namespace gantry {
+namespace {
+
+constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
+constexpr ElementType kF8 = ElementType::e4m3, kF32 = ElementType::f32, kBf16 = ElementType::bf16;
+
+struct Case {
+  GemmRule rule;
+  GemmOptions broken, kept;
+  GemmReason says{};  // operand, element, actual and nearest of the reason
+  const char* graph = "d = acc";
+  GemmCallbackNeeds needs{}, kept_needs{};
+};
+
+constexpr GemmOptions three(int m, int n) { return {.tile = {m, n}, .schedule = kInTurn, .warpgroups = 3}; }
+
+std::vector<Case> cases() {
+  return {
+      {GemmRule::element,
+       {.a = ElementType::f64, .b = ElementType::tf32},
+       {.a = ElementType::tf32, .b = ElementType::tf32},
+       {.element = ElementType::f64, .other = ElementType::tf32}},
+      {GemmRule::element, {.b = ElementType::s32}, {}, {.operand = 'B', .element = ElementType::s32, .other = kBf16}},
+      {GemmRule::element_pair,
+       {.a = ElementType::f16, .b = kBf16},
+       {.a = ElementType::f16, .b = ElementType::f16},
+       {.element = ElementType::f16, .other = kBf16}},
+      {GemmRule::element_pair,
+       {.a = kF8, .b = ElementType::s8},
+       {.a = kF8, .b = ElementType::e5m2},
+       {.element = kF8, .other = ElementType::s8}},
+      {GemmRule::element_pair,
+       {.a = ElementType::u8, .b = kF8},
+       {.a = ElementType::u8, .b = ElementType::s8},
+       {.element = ElementType::u8, .other = kF8}},
+      {GemmRule::major,
+       {.a = kF8, .b = kF8, .major_b = Major::MN},
+       {.major_a = Major::MN, .major_b = Major::MN},
+       {.operand = 'B', .element = kF8}},
+      {GemmRule::no_d, {.d = ElementType::void_}, {.d = kBf16}},
+      {GemmRule::layout, {.layout_d = kTensorNHWC}, {.layout_d = kRowMajor}, {.operand = 'D'}},
+      {GemmRule::tile_rows, {.tile = {.m = 200}}, {.tile = {.m = 256}}, {.actual = 200, .nearest = 256}},
+      {GemmRule::pingpong_rows,
+       {.tile = {.m = 256}, .schedule = kInTurn},
+       {.tile = {.m = 192}, .schedule = kInTurn},
+       {.actual = 256, .nearest = 192}},
+      {GemmRule::tile_columns, {.tile = {.n = 100}}, {.tile = {.n = 104}}, {.actual = 100, .nearest = 104}},
+      {GemmRule::tile_columns, {.tile = {.n = 264}}, {.tile = {.n = 256}}, {.actual = 264, .nearest = 256}},
+      {GemmRule::sums,
+       {.tile = {128, 256}, .schedule = kInTurn},
+       {.tile = {128, 192}, .schedule = kInTurn},
+       {.actual = 256, .nearest = 192}},
+      {GemmRule::sums,
+       {.a = kF8, .b = kF8, .tile = {128, 256}, .promote = true},
+       {.a = kF8, .b = kF8, .tile = {128, 160}, .promote = true},
+       {.actual = 256, .nearest = 160}},
+      {GemmRule::tile_depth,
+       {.a = ElementType::s8, .b = ElementType::s8, .tile = {.k = 64}},
+       {.a = ElementType::s8, .b = ElementType::s8, .tile = {.k = 128}},
+       {.element = ElementType::s8, .actual = 64, .nearest = 128}},
+      {GemmRule::warpgroups, three(128, 192), three(128, 128), {.actual = 3, .nearest = 2}},
+      {GemmRule::warpgroups, three(64, 256), three(64, 192), {.actual = 3, .nearest = 2}},
+      {GemmRule::warpgroups, {.schedule = kTogether, .warpgroups = 3}, {.warpgroups = 2}, {.actual = 3, .nearest = 2}},
+      {GemmRule::warpgroups,
+       {.schedule = kInTurn, .warpgroups = 4},
+       {.schedule = kInTurn, .warpgroups = 3},
+       {.actual = 4, .nearest = 3}},
+      {GemmRule::warpgroups,
+       {.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 2},
+       {.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 1},
+       {.actual = 2, .nearest = 1}},
+      {GemmRule::cluster, {.cluster = {.m = 4}}, {.cluster = {.m = 2}}, {.operand = 'M', .actual = 4, .nearest = 2}},
+      {GemmRule::cluster, {.cluster = {.n = -1}}, {.cluster = {.n = 1}}, {.operand = 'N', .actual = -1, .nearest = 1}},
+      {GemmRule::stages, {.stages = 1}, {.stages = 2}, {.actual = 1, .nearest = 2}},
+      {GemmRule::stages,
+       {.tile = {64, 64}, .stages = 33},
+       {.tile = {64, 8}, .stages = 12},
+       {.actual = 33, .nearest = 32}},
+      {GemmRule::subtile,
+       {.tile = {.n = 192}, .epilogue = {.epi_n = 88}},
+       {.tile = {.n = 192}, .epilogue = {.epi_n = 96}},
+       {.actual = 88, .nearest = 96},
+       "d = relu(acc)"},
+      {GemmRule::subtile_rows,
+       {.tile = {.m = 128}, .schedule = kTogether, .epilogue = {.epi_m = 128}},
+       {.tile = {.m = 128}, .schedule = kTogether, .epilogue = {.epi_m = 64}},
+       {.actual = 128, .nearest = 64},
+       "d = relu(acc)"},
+      {GemmRule::buffers,
+       {.c = kBf16, .epilogue = {.stages_c = -2}},
+       {.c = kBf16, .epilogue = {.stages_c = 1}},
+       {.operand = 'C', .actual = -2, .nearest = 1},
+       "d = acc + c"},
+      {GemmRule::buffers,
+       {.tile = {64, 64}, .epilogue = {.stages_d = 9}},
+       {.tile = {64, 64}, .epilogue = {.stages_d = 8}},
+       {.operand = 'D', .actual = 9, .nearest = 8},
+       "d = relu(acc)"},
+      {GemmRule::reuse,
+       {.c = kF32, .epilogue = {.reuse = Choice::yes}},
+       {.c = kBf16, .epilogue = {.reuse = Choice::yes}},
+       {.element = kF32, .other = kBf16},
+       "d = acc + c"},
+      {GemmRule::promote, {.promote = true}, {.a = kF8, .b = kF8, .promote = true}, {.element = kBf16, .other = kBf16}},
+      {GemmRule::reduce_add,
+       {.d = kF8, .split = SplitMode::reduce_add},
+       {.d = kF32, .split = SplitMode::reduce_add},
+       {.element = kF8, .other = kF32}},
+      {GemmRule::reduce_add,
+       {.a = ElementType::s8, .b = ElementType::s8, .d = kF32, .split = SplitMode::reduce_add},
+       {.a = ElementType::s8, .b = ElementType::s8, .d = ElementType::s32, .split = SplitMode::reduce_add},
+       {.element = kF32, .other = ElementType::s32}},
+      {GemmRule::reduce_add_plain,
+       {.schedule = kInTurn, .split = SplitMode::reduce_add},
+       {.schedule = kTogether, .split = SplitMode::reduce_add}},
+      {GemmRule::reduce_add_plain, {.split = SplitMode::reduce_add}, {}, {}, "d = relu(acc)"},
+      {GemmRule::shared_memory,
+       {.tile = {128, 256}, .stages = 5},
+       {.tile = {128, 256}, .stages = 4},
+       {.actual = 0, .nearest = 4, .second = kSm90.shared_bytes_per_block}},
+      {GemmRule::no_room,
+       {.c = kF32, .d = kF32, .tile = {128, 256}, .epilogue = {.epi_n = 64, .stages_c = 4, .stages_d = 4}},
+       {.c = kF32, .d = kF32, .tile = {128, 256}, .epilogue = {.epi_n = 32, .stages_c = 2, .stages_d = 2}},
+       {.first = 128 * (128 + 256)},
+       "d = acc + c"},
+      {GemmRule::epilogue,
+       {.d = kF8, .tile = {64, 24}},
+       {.d = kF8, .tile = {64, 32}},
+       {.epilogue = {.rule = EpilogueRule::smem_row, .actual = 24, .nearest = 32}}},
+      {GemmRule::parameters,
+       {.tile = {64, 64}},
+       {.tile = {64, 64}},
+       {.nearest = kSm90.parameter_bytes},
+       "d = relu(acc)",
+       {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 40000},
+       {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 30000}},
+      {GemmRule::builder,
+       options_from({.tile = {128, 128, 64}, .d = kBf16, .fragment_size = 2}),
+       options_from({.tile = {128, 128, 64}, .d = kBf16}),
+       {.first = static_cast<std::int64_t>(BuilderField::fragment_size)}},
+  };
+}
+
+TEST(EachRuleOfOptions, IsBrokenByOneRequestAndKeptByItsNeighbour) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(entry_of(c.rule).name);
+    const fusion::Graph graph = fusion::graph(c.graph);
+    const GemmDesign broken = make_gemm_design(c.broken, graph, kSm90, c.needs);
+    ASSERT_EQ(broken.reasons.size(), 1) << describe(broken.reasons[1]).c_str();
+    const GemmReason& reason = broken.reasons[0];
+    EXPECT_EQ(reason.rule, c.rule) << describe(reason).c_str();
+    EXPECT_EQ(reason.operand, c.says.operand);
+    EXPECT_EQ(reason.element, c.says.element);
+    EXPECT_EQ(reason.other, c.says.other);
+    EXPECT_EQ(reason.nearest, c.says.nearest);
+    EXPECT_EQ(reason.epilogue.rule, c.says.epilogue.rule);
+    EXPECT_EQ(reason.epilogue.nearest, c.says.epilogue.nearest);
+    EXPECT_TRUE(c.says.actual == 0 || reason.actual == c.says.actual) << reason.actual;
+    EXPECT_TRUE(c.says.first == 0 || reason.first == c.says.first) << reason.first;
+    const GemmDesign kept = make_gemm_design(c.kept, graph, kSm90, c.kept_needs);
+    EXPECT_TRUE(kept.ok()) << describe(kept.reasons[0]).c_str();
+  }
+}
+
+TEST(EachRuleOfOptions, HasSuchARequest) {
+  std::set<GemmRule> broken;
+  for (const Case& c : cases()) broken.insert(c.rule);
+#define GANTRY_X(id, ...) EXPECT_EQ(broken.count(GemmRule::id), 1u) << #id;
+#include <gantry/gemm/detail/rule_table.hpp>
+}
+
+TEST(EachRuleOfOptions, IsReportedBesideTheOthersThatARequestBreaks) {
+  const GemmReasons reasons =
+      problems({.a = ElementType::f64, .tile = {.m = 100, .n = 100}, .cluster = {4, 1}, .stages = 1});
+  ASSERT_EQ(reasons.size(), 5);
+  for (const GemmRule rule :
+       {GemmRule::element, GemmRule::tile_rows, GemmRule::tile_columns, GemmRule::cluster, GemmRule::stages}) {
+    EXPECT_TRUE(reasons.has(rule)) << entry_of(rule).name;
+  }
+}
+
+}  // namespace
+}  // namespace gantry
