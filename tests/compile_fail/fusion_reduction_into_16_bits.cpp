@@ -1,6 +1,6 @@
 // An element type that an argument cannot have is refused where the epilogue is compiled.
 //
-// EXPECT: a reduction of this fusion has results of another type than f32
+// EXPECT: a reduction gives f32
 #include <gantry/epilogue/builder.hpp>
 #include <gantry/epilogue/collective.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <gantry/epilogue/fusion/check.hpp>
 #include <gantry/gemm/options.hpp>
 #include <gantry/layout/fault.hpp>
 #include <gantry/tma/plan_rules.hpp>
@@ -25,6 +26,10 @@ constexpr TmaPlanRule kPlanRules[] = {
 constexpr EpilogueRule kEpilogueRules[] = {
 #define GANTRY_X(id, ...) EpilogueRule::id,
 #include <gantry/epilogue/detail/rule_table.hpp>
+};
+constexpr fusion::GraphRule kGraphRules[] = {
+#define GANTRY_X(id, ...) fusion::GraphRule::id,
+#include <gantry/epilogue/fusion/detail/rule_table.hpp>
 };
 constexpr GemmRule kGemmRules[] = {
 #define GANTRY_X(id, ...) GemmRule::id,
@@ -108,6 +113,20 @@ TEST(EpilogueRules, GiveWholeSentences) {
   for (const EpilogueRule rule : kEpilogueRules) expect_whole_sentences(longest(rule));
 }
 
+TEST(GraphRules, GiveWholeSentences) {
+  for (const fusion::GraphRule rule : kGraphRules) {
+    expect_whole_sentences(fusion::GraphReason{.rule = rule,
+                                               .subject = -2147483647,
+                                               .word = "a_name_of_23_characters",
+                                               .element = ElementType::bf16,
+                                               .nearest_element = ElementType::bf16,
+                                               .actual = kLong,
+                                               .wanted = kLong,
+                                               .first = kLong,
+                                               .second = kLong});
+  }
+}
+
 TEST(GemmRules, GiveWholeSentences) {
   for (const GemmRule rule : kGemmRules) {
     const bool builder = rule == GemmRule::builder;
@@ -124,9 +143,10 @@ TEST(GemmRules, GiveWholeSentences) {
 }
 
 TEST(Rules, HaveNamesOfTheirOwn) {
-  std::set<std::string> layout, tma, epilogue, gemm;
+  std::set<std::string> layout, tma, epilogue, graph, gemm;
   for (const Rule rule : kLayoutRules) EXPECT_TRUE(layout.insert(entry_of(rule).name).second) << entry_of(rule).name;
   for (const EpilogueRule rule : kEpilogueRules) EXPECT_TRUE(epilogue.insert(entry_of(rule).name).second);
+  for (const fusion::GraphRule rule : kGraphRules) EXPECT_TRUE(graph.insert(entry_of(rule).name).second);
   for (const GemmRule rule : kGemmRules) EXPECT_TRUE(gemm.insert(entry_of(rule).name).second);
   // A report lists rules of planning and of tensor maps together.
   for (const TmaPlanRule rule : kPlanRules) EXPECT_TRUE(tma.insert(entry_of(rule).name).second) << entry_of(rule).name;
@@ -177,6 +197,24 @@ TEST(Sentences, OfTensorMapsWriteValuesAsTheirFieldIsRead) {
       "lower_corner[0] is -200, and with this rank a corner is -128 to 127: the corners of a pixel box are signed "
       "numbers of 16 bits with rank 3, of 8 with rank 4 and of 5 with rank 5; the nearest value that works is "
       "-128");
+}
+
+TEST(Sentences, OfGraphs) {
+  using fusion::GraphReason;
+  using fusion::GraphRule;
+  EXPECT_STREQ(
+      describe(GraphReason{.rule = GraphRule::input_missing, .subject = 3, .word = "select", .actual = 1, .wanted = 3})
+          .c_str(),
+      "node 3 (select) has 1 input and takes 3: a node has as many inputs as its function takes");
+  EXPECT_STREQ(
+      describe(GraphReason{.rule = GraphRule::element_not_staged,
+                           .subject = 1,
+                           .word = "aux",
+                           .element = ElementType::s4,
+                           .nearest_element = ElementType::s8})
+          .c_str(),
+      "argument 1 ('aux') is a tensor of s4: TMA stages elements of whole bytes that a tensor map has a format "
+      "for, and threads those of u1; the nearest type that works is s8");
 }
 
 TEST(Sentences, OfGemms) {

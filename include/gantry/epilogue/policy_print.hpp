@@ -221,10 +221,10 @@ inline EpilogueExplanation explain(const CollectiveBuilder& asked) {
 inline EpilogueExplanation explain(const CollectiveBuilder& asked, const fusion::Graph& graph) {
   EpilogueExplanation out = explain(asked);
   const bool complex = info(asked.compute).kind == ElementKind::complex;
-  fusion::GraphProblems problems = fusion::check(graph);
+  fusion::GraphReasons problems = fusion::check(graph);
   if (problems.ok()) problems = fusion::check_elements(graph, complex ? fusion::Values::complex : fusion::Values::real);
-  for (const fusion::GraphProblem& problem : problems) {
-    out.refused.emplace_back(fusion::describe(graph, problem).c_str());
+  for (const fusion::GraphReason& problem : problems) {
+    out.refused.emplace_back(describe(problem).c_str());
   }
   if (out.ok()) {
     detail::add_reasons(graph_reasons(out.policy, graph), out);

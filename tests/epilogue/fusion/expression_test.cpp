@@ -90,8 +90,7 @@ TEST(FusionExpression, CallsUserFunctions) {
 
 TEST(FusionExpression, ThatIsMalformedSaysSoAtRunTime) {
   const Graph g = expression(d = row("x") + col("x"));
-  ASSERT_FALSE(check(g).ok());
-  EXPECT_STREQ(describe(g, check(g)[0]).c_str(), "argument 1 ('x') has the name of argument 0");
+  EXPECT_TRUE(check(g).has(GraphRule::name_is_taken));
 }
 
 TEST(FusionExpression, KeepsManyLevelsOfSharingSmall) {

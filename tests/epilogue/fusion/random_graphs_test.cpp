@@ -34,8 +34,8 @@ using Users = UserFunctions<Softsign, Halved>;
 TEST(RandomGraphs, AreAcceptedByTheCheckAndAreTheirOwnCanonicalForm) {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     const Graph g = random_graph(seed, {.user_functions = 2});
-    const GraphProblems problems = check(g, 2);
-    ASSERT_TRUE(problems.ok()) << "seed " << seed << ": " << describe(g, problems[0]).c_str();
+    const GraphReasons reasons = check(g, 2);
+    ASSERT_TRUE(reasons.ok()) << "seed " << seed << ": " << describe(reasons[0]).c_str();
     ASSERT_TRUE(canonical(g) == g) << "seed " << seed;
   }
 }

@@ -133,12 +133,12 @@ int explain_graph(const std::string& text) {
   const ParsedGraph parsed = parse_graph(text);
   if (parsed.ok()) {
     // What the report promises, an epilogue of real values must be able to do.
-    const GraphProblems problems = check_elements(parsed.graph);
-    for (const GraphProblem& problem : problems) {
-      fmt::print(stderr, "gantry: {}\n", describe(parsed.graph, problem).c_str());
+    const GraphReasons reasons = check_elements(parsed.graph);
+    for (const GraphReason& reason : reasons) {
+      fmt::print(stderr, "gantry: {}\n", describe(reason).c_str());
     }
-    if (problems.ok()) print(report_of(parsed.graph));
-    return problems.ok() ? 0 : 1;
+    if (reasons.ok()) print(report_of(parsed.graph));
+    return reasons.ok() ? 0 : 1;
   }
   // A fusion assigns something; a word alone was meant for an operation's name.
   const bool is_name = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0; });

@@ -102,8 +102,8 @@ Product read_product(const ProductTexts& texts) {
   const fusion::ParsedGraph parsed = fusion::parse_graph(texts.epilogue);
   if (!parsed.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, parsed).c_str()));
   out.graph = parsed.graph;
-  for (const fusion::GraphProblem& problem : fusion::check_elements(out.graph)) {
-    out.problems.push_back(fmt::format("--epilogue: {}", fusion::describe(out.graph, problem).c_str()));
+  for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
+    out.problems.push_back(fmt::format("--epilogue: {}", describe(reason).c_str()));
   }
   if (parsed.ok() && out.graph.d < 0) {
     out.problems.emplace_back("--epilogue gives no D: a product stores it; begin with \"d = acc\"");

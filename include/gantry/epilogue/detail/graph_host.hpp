@@ -56,7 +56,7 @@ GANTRY_COLD inline bool surely_uses_source(const fusion::Graph& graph, const fus
 // Reasons that make all others meaningless.
 GANTRY_COLD inline void check_form(const GraphEpilogue& e, const fusion::Graph& graph, std::vector<std::string>& out) {
   const auto say = [&](const auto& problems) {
-    for (const fusion::GraphProblem& p : problems) out.emplace_back(fusion::describe(graph, p).c_str());
+    for (const fusion::GraphReason& p : problems) out.emplace_back(describe(p).c_str());
   };
   say(fusion::check(graph, e.functions));
   if (out.empty()) say(fusion::check_elements(graph, e.values));

@@ -28,6 +28,10 @@
 #include <gantry/epilogue/fusion/check.hpp>
 #include <gantry/epilogue/fusion/detail/node_visits.hpp>
 #include <gantry/epilogue/fusion/source.hpp>
+#include <gantry/rules/static_check.hpp>
+
+#define GANTRY_X(id, weight, asked, rule, remedy) GANTRY_RULE_REFUSAL(::gantry::fusion::GraphRule, id, rule)
+#include <gantry/epilogue/fusion/detail/rule_table.hpp>
 
 namespace gantry::fusion {
 
@@ -47,20 +51,8 @@ GANTRY_HD constexpr bool has_deterministic(const AnyGraph& graph) {
 template <class Config>
 struct FusionCallbacks {
   static constexpr Graph graph = Config::graph;
-  static constexpr GraphProblems kElementProblems =
-      check_elements(Config::graph, Complex<typename Config::Value> ? Values::complex : Values::real);
-  static_assert(!kElementProblems.has(GraphRule::element_is_complex),
-                "gantry: an argument of this fusion is complex, and the values of its epilogue are real");
-  static_assert(!kElementProblems.has(GraphRule::element_is_real),
-                "gantry: an output of this fusion is real, and the values of its epilogue are complex");
-  static_assert(
-      !kElementProblems.has(GraphRule::element_not_staged),
-      "gantry: an auxiliary tensor of this fusion has elements that TMA cannot stage: they are of whole bytes "
-      "that the tensor map has a name for, or of u1");
-  static_assert(!kElementProblems.has(GraphRule::reduction_element),
-                "gantry: a reduction of this fusion has results of another type than f32");
-  static_assert(!kElementProblems.has(GraphRule::reduction_of_complex),
-                "gantry: a reduction needs real values, and this epilogue has complex ones");
+  GANTRY_REASONS_STATIC_CHECK(check_elements(Config::graph,
+                                             Complex<typename Config::Value> ? Values::complex : Values::real));
   static constexpr Subtiles kTile = Config::tile;
   using Value = typename Config::Value;
   using Params = detail::ParamsOf<Config>;

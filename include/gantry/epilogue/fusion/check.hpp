@@ -1,5 +1,5 @@
-// check(graph): every reason why a graph is malformed, as values that `describe` turns into sentences. What passes is
-// what graph.hpp promises; the collective, the reference and the printer need not look again.
+// check(graph): every reason why a graph is malformed. What passes is what graph.hpp promises; the collective, the
+// reference and the printer need not look again.
 //
 // Example:
 //     using namespace gantry::fusion;
@@ -8,109 +8,74 @@
 //       g.d = g.compute(Function::add, g.add({.kind = NodeKind::accumulator}));
 //       return g;
 //     }();
-//     static_assert(!check(graph).ok());
-//     static_assert(describe(graph, check(graph)[0]) == "node 1 (add) has 1 of the 2 inputs that it takes");
+//     static_assert(check(graph).has(GraphRule::input_missing));
+//     static_assert(describe(check(graph)[0]) ==
+//                   "node 1 (add) has 1 input and takes 2: a node has as many inputs as its function takes");
 #pragma once
 
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
-#include <gantry/rules/text.hpp>
-#include <gantry/tma/detail/reason_list.hpp>
+#include <gantry/rules/reasons.hpp>
 
 namespace gantry::fusion {
 
-// X(id, what it is about, what is said after the graph, node or argument). Placeholders: {value} is
-// GraphProblem::value, {wanted} the number of inputs that the node takes, {element} the argument's element type and
-// {nearest} the nearest one that works.
-#define GANTRY_FUSION_RULES(X)                                                                                         \
-  X(too_large, graph, "holds at most {nodes} nodes and {arguments} arguments, and more were added")                    \
-  X(stores_nothing, graph, "has no D, no auxiliary output and no reduction")                                           \
-  X(d_out_of_range, graph, "gives node {value} as the value of D, and there is none")                                  \
-  X(input_missing, node, "has {value} of the {wanted} inputs that it takes")                                           \
-  X(input_unwanted, node, "has an input {value} that its kind does not read")                                          \
-  X(input_not_before, node, "reads node {value}; a node reads nodes before it")                                        \
-  X(no_such_function, node, "calls user function {value}, and the functions that come with the graph have none there") \
-  X(user_inputs_differ, node, "has other than the {value} inputs that its user function takes")                        \
-  X(no_such_element, node, "rounds to void; round needs an element type")                                              \
-  X(constant_is_nan, node, "is not a number: a constant that is NaN equals nothing, not even itself")                  \
-  X(second_of_its_kind, node, "is there twice: node {value} is it already")                                            \
-  X(used_by_nothing, node, "is computed, and no output needs it")                                                      \
-  X(argument_missing, node, "names argument {value}, and there is none")                                               \
-  X(argument_kind_differs, node, "names argument {value}, which is of another kind")                                   \
-  X(stored_twice, node, "writes what node {value} writes already")                                                     \
-  X(name_is_empty, argument, "has no name")                                                                            \
-  X(name_too_long, argument, "has a name longer than {name} characters")                                               \
-  X(name_is_no_word, argument, "has a name that is not a word of letters, digits and '_'")                             \
-  X(name_is_taken, argument, "has the name of argument {value}")                                                       \
-  X(name_is_reserved, argument, "is an output whose name has a meaning: acc, c, d, alpha, beta, inf, let")             \
-  X(element_is_void, argument, "has no element type")                                                                  \
-  X(argument_unused, argument, "is used by no node")                                                                   \
-  X(element_is_complex, argument,                                                                                      \
-    "has elements of {element}, and the values of this epilogue are real: {nearest} is the nearest real type")         \
-  X(element_is_real, argument,                                                                                         \
-    "writes elements of {element}, and the values of this epilogue are complex: {nearest} is the nearest type")        \
-  X(element_not_staged, argument,                                                                                      \
-    "is a tensor of {element}, which TMA cannot stage: its elements are of whole bytes that the tensor map has a "     \
-    "name for, or of u1; the nearest that works is {nearest}")                                                         \
-  X(reduction_element, argument, "is a reduction with results of {element}: a reduction gives {nearest}")              \
-  X(reduction_of_complex, argument, "is a reduction, and the values of this epilogue are complex, which have none")
-
 enum class GraphRule : std::uint8_t {
-#define GANTRY_X(id, subject, text) id,
-  GANTRY_FUSION_RULES(GANTRY_X)
-#undef GANTRY_X
+#define GANTRY_X(id, ...) id,
+#include <gantry/epilogue/fusion/detail/rule_table.hpp>
 };
 
-struct GraphProblem {
+GANTRY_HD constexpr RuleEntry<> entry_of(GraphRule rule) noexcept {
+  switch (rule) {
+#define GANTRY_X(...) GANTRY_RULE_CASE(GraphRule, __VA_ARGS__)
+#include <gantry/epilogue/fusion/detail/rule_table.hpp>
+  }
+  return {};
+}
+
+struct GraphReason {
   GraphRule rule = GraphRule::too_large;
   int subject = -1;  // the node or the argument
-  int value = -1;
-
-  friend constexpr bool operator==(const GraphProblem&, const GraphProblem&) = default;
+  Name word{};       // what the node does, or the argument's name
+  ElementType element = ElementType::void_, nearest_element = ElementType::void_;
+  std::int64_t actual = 0;
+  std::int64_t wanted = 0;
+  std::int64_t first = 0;
+  std::int64_t second = 0;
 };
 
-class GraphProblems {
- public:
-  constexpr bool ok() const { return count_ == 0; }
-  constexpr int count() const { return count_; }
-  constexpr const GraphProblem& operator[](int i) const { return list_[i]; }
-  constexpr const GraphProblem* begin() const { return list_; }
-  constexpr const GraphProblem* end() const { return list_ + count_; }
-  constexpr bool has(GraphRule rule) const {
-    for (const GraphProblem& problem : *this) {
-      if (problem.rule == rule) return true;
-    }
+using GraphReasons = Reasons<GraphReason, 32>;
+
+// The words of a reason beside its numbers.
+GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const GraphReason& r) {
+  if (word == "node") {
+    out.append("node ").append(r.subject).append(" (").append(r.word.text).append(')');
+  } else if (word == "argument") {
+    out.append("argument ").append(r.subject).append(" ('").append(r.word.text).append("')");
+  } else if (word == "element") {
+    out.append(to_text(r.element));
+  } else if (word == "nearest element") {
+    out.append(to_text(r.nearest_element));
+  } else {
     return false;
   }
+  return true;
+}
 
-  // Beyond the first 64 problems, more are not news.
-  constexpr void add(GraphRule rule, int subject = -1, int value = -1) {
-    if (count_ < kMost) list_[count_++] = {rule, subject, value};
-  }
+using gantry::describe;
 
- private:
-  static constexpr int kMost = 64;
-  GraphProblem list_[kMost] = {};
-  int count_ = 0;
-};
+// What a node does, in a word: `acc`, `gelu`, `row`.
+constexpr const char* text_of(const Node& node) {
+  constexpr const char* kKinds[] = {"acc", "c",    "constant", "scalar", "row",
+                                    "col", "load", "compute",  "store",  "reduce"};
+  if (node.kind == NodeKind::compute) return text_of(node.function);
+  return kKinds[static_cast<int>(node.kind)];
+}
 
 namespace detail {
 
 // Of a graph that comes with no functions of the user's.
 struct NoUsers {
   static constexpr int kCount = 0;
-};
-
-enum class Subject : std::uint8_t { graph, node, argument };
-
-struct RuleText {
-  Subject subject;
-  const char* text;
-};
-inline constexpr RuleText kRuleTexts[] = {
-#define GANTRY_X(id, subject, text) {Subject::subject, text},
-    GANTRY_FUSION_RULES(GANTRY_X)
-#undef GANTRY_X
 };
 
 constexpr bool is_word(const Name& name) {
@@ -145,55 +110,83 @@ constexpr int inputs_wanted(const Node& node) {
   return arity(node.function);
 }
 
-constexpr void check_inputs(const Node& node, int i, GraphProblems& problems) {
+// A reason about one node or one argument; the values of the rule are added to it.
+constexpr GraphReason about_node(const Graph& graph, int i, GraphRule rule) {
+  return {.rule = rule, .subject = i, .word = text_of(graph.nodes[i])};
+}
+constexpr GraphReason about_argument(const Graph& graph, int i, GraphRule rule) {
+  GraphReason out{.rule = rule, .subject = i, .word = graph.arguments[i].name, .element = graph.arguments[i].element};
+  out.word.text[kMaxName] = '\0';
+  return out;
+}
+constexpr GraphReason with_actual(GraphReason reason, std::int64_t actual) {
+  reason.actual = actual;
+  return reason;
+}
+
+constexpr void check_inputs(const Graph& graph, int i, GraphReasons& out) {
+  const Node& node = graph.nodes[i];
   const int wanted = inputs_wanted(node);
-  if (inputs_of(node) < wanted) problems.add(GraphRule::input_missing, i, inputs_of(node));
+  const auto add = [&](GraphRule rule, int actual) {
+    GraphReason reason = about_node(graph, i, rule);
+    reason.actual = actual;
+    reason.wanted = wanted;
+    out.add(reason);
+  };
+  if (inputs_of(node) < wanted) add(GraphRule::input_missing, inputs_of(node));
   for (int k = 0; k < 3; ++k) {
     const int input = node.inputs[k];
-    if (k >= wanted && input >= 0) problems.add(GraphRule::input_unwanted, i, input);
-    if (k < wanted && input >= i) problems.add(GraphRule::input_not_before, i, input);
+    if (k >= wanted && input >= 0) add(GraphRule::input_unwanted, input);
+    if (k < wanted && input >= i) add(GraphRule::input_not_before, input);
   }
 }
 
-constexpr void check_argument_of(const Graph& graph, int i, GraphProblems& problems) {
+constexpr void check_argument_of(const Graph& graph, int i, GraphReasons& out) {
   const Node& node = graph.nodes[i];
   if (!has_argument(node.kind)) return;
-  if (node.argument < 0 || node.argument >= graph.argument_count) {
-    problems.add(GraphRule::argument_missing, i, node.argument);
-    return;
-  }
+  const auto add = [&](GraphRule rule, int actual) {
+    GraphReason reason = about_node(graph, i, rule);
+    reason.actual = actual;
+    reason.first = graph.argument_count;
+    out.add(reason);
+  };
+  if (node.argument < 0 || node.argument >= graph.argument_count)
+    return add(GraphRule::argument_missing, node.argument);
   if (graph.arguments[node.argument].kind != argument_kind(node.kind)) {
-    problems.add(GraphRule::argument_kind_differs, i, node.argument);
+    add(GraphRule::argument_kind_differs, node.argument);
   }
   for (int j = 0; j < i && is_sink(node.kind); ++j) {
     const Node& other = graph.nodes[j];
-    if (is_sink(other.kind) && other.argument == node.argument) problems.add(GraphRule::stored_twice, i, j);
+    if (is_sink(other.kind) && other.argument == node.argument) add(GraphRule::stored_twice, j);
   }
 }
 
-constexpr void check_node(const Graph& graph, int i, int user_functions, GraphProblems& problems) {
+constexpr void check_node(const Graph& graph, int i, int user_functions, GraphReasons& out) {
   const Node& node = graph.nodes[i];
-  check_inputs(node, i, problems);
-  check_argument_of(graph, i, problems);
-  if (node.kind == NodeKind::constant && node.constant != node.constant) problems.add(GraphRule::constant_is_nan, i);
+  const auto about = [&](GraphRule rule) { return about_node(graph, i, rule); };
+  check_inputs(graph, i, out);
+  check_argument_of(graph, i, out);
+  if (node.kind == NodeKind::constant && node.constant != node.constant) out.add(about(GraphRule::constant_is_nan));
   if (node.kind == NodeKind::compute && node.function == Function::user) {
-    if (node.user < 0 || node.user >= user_functions) problems.add(GraphRule::no_such_function, i, node.user);
+    GraphReason reason = with_actual(about(GraphRule::no_such_function), node.user);
+    reason.first = user_functions;
+    if (node.user < 0 || node.user >= user_functions) out.add(reason);
   }
   if (node.kind == NodeKind::compute && node.function == Function::round && node.element == ElementType::void_) {
-    problems.add(GraphRule::no_such_element, i);
+    out.add(about(GraphRule::no_such_element));
   }
   if (node.kind != NodeKind::accumulator && node.kind != NodeKind::source) return;
   for (int j = 0; j < i; ++j) {
-    if (graph.nodes[j].kind == node.kind) problems.add(GraphRule::second_of_its_kind, i, j);
+    if (graph.nodes[j].kind == node.kind) out.add(with_actual(about(GraphRule::second_of_its_kind), j));
   }
 }
 
-constexpr void check_use(const Graph& graph, GraphProblems& problems) {
+constexpr void check_use(const Graph& graph, GraphReasons& out) {
   bool used[kMaxNodes] = {};
   for (int i = graph.node_count - 1; i >= 0; --i) {
     used[i] = used[i] || i == graph.d || is_sink(graph.nodes[i].kind);
     if (!used[i]) {
-      problems.add(GraphRule::used_by_nothing, i);
+      out.add(about_node(graph, i, GraphRule::used_by_nothing));
       continue;
     }
     for (const int input : graph.nodes[i].inputs) {
@@ -202,59 +195,64 @@ constexpr void check_use(const Graph& graph, GraphProblems& problems) {
   }
 }
 
-constexpr void check_argument(const Graph& graph, int i, GraphProblems& problems) {
+constexpr void check_argument(const Graph& graph, int i, GraphReasons& out) {
   const Argument& argument = graph.arguments[i];
-  if (argument.name.text[0] == '\0') problems.add(GraphRule::name_is_empty, i);
-  if (argument.name.text[kMaxName] != '\0') problems.add(GraphRule::name_too_long, i);
-  if (!is_word(argument.name)) problems.add(GraphRule::name_is_no_word, i);
-  if (is_output(argument.kind) && is_reserved(argument.name)) problems.add(GraphRule::name_is_reserved, i);
-  if (argument.element == ElementType::void_) problems.add(GraphRule::element_is_void, i);
+  const auto about = [&](GraphRule rule) { return about_argument(graph, i, rule); };
+  if (argument.name.text[0] == '\0') out.add(about(GraphRule::name_is_empty));
+  if (argument.name.text[kMaxName] != '\0') {
+    GraphReason reason = about(GraphRule::name_too_long);
+    reason.first = kMaxName;
+    out.add(reason);
+  }
+  if (!is_word(argument.name)) out.add(about(GraphRule::name_is_no_word));
+  if (is_output(argument.kind) && is_reserved(argument.name)) out.add(about(GraphRule::name_is_reserved));
+  if (argument.element == ElementType::void_) {
+    GraphReason reason = about(GraphRule::element_is_void);
+    reason.nearest_element = ElementType::f32;
+    out.add(reason);
+  }
   for (int j = 0; j < i; ++j) {
-    if (graph.arguments[j].name == argument.name) problems.add(GraphRule::name_is_taken, i, j);
+    if (graph.arguments[j].name == argument.name) out.add(with_actual(about(GraphRule::name_is_taken), j));
   }
   for (int j = 0; j < graph.node_count; ++j) {
     if (has_argument(graph.nodes[j].kind) && graph.nodes[j].argument == i) return;
   }
-  problems.add(GraphRule::argument_unused, i);
+  out.add(about(GraphRule::argument_unused));
 }
 
 }  // namespace detail
 
 // `user_functions`: how many come with the graph.
-GANTRY_COLD constexpr GraphProblems check(const Graph& graph, int user_functions = 0) {
-  GraphProblems problems;
-  if (graph.overflow) problems.add(GraphRule::too_large);
-  if (graph.d < -1 || graph.d >= graph.node_count) problems.add(GraphRule::d_out_of_range, -1, graph.d);
+GANTRY_COLD constexpr GraphReasons check(const Graph& graph, int user_functions = 0) {
+  GraphReasons out;
+  if (graph.overflow) out.add({.rule = GraphRule::too_large, .first = kMaxNodes, .second = kMaxArguments});
+  if (graph.d < -1 || graph.d >= graph.node_count) {
+    out.add({.rule = GraphRule::d_out_of_range, .actual = graph.d, .first = graph.node_count});
+  }
   const int outputs = graph.count(NodeKind::aux_store) + graph.count(NodeKind::reduce);
-  if (graph.d < 0 && outputs == 0) problems.add(GraphRule::stores_nothing);
-  for (int i = 0; i < graph.node_count; ++i) detail::check_node(graph, i, user_functions, problems);
-  if (problems.ok()) detail::check_use(graph, problems);
-  for (int i = 0; i < graph.argument_count; ++i) detail::check_argument(graph, i, problems);
-  return problems;
+  if (graph.d < 0 && outputs == 0) out.add({.rule = GraphRule::stores_nothing});
+  for (int i = 0; i < graph.node_count; ++i) detail::check_node(graph, i, user_functions, out);
+  if (out.ok()) detail::check_use(graph, out);
+  for (int i = 0; i < graph.argument_count; ++i) detail::check_argument(graph, i, out);
+  return out;
 }
 
 // With the user functions that come with the graph, UserFunctions<...>{}: also, whether they are given what they take.
 template <class Users>
-requires(Users::kCount >= 0) constexpr GraphProblems check(const Graph& graph, Users /*users*/) {
-  GraphProblems problems = check(graph, Users::kCount);
+requires(Users::kCount >= 0) constexpr GraphReasons check(const Graph& graph, Users /*users*/) {
+  GraphReasons out = check(graph, Users::kCount);
   if constexpr (Users::kCount > 0) {
     for (int i = 0; i < graph.node_count; ++i) {
       const Node& node = graph.nodes[i];
       const bool is_user = node.kind == NodeKind::compute && node.function == Function::user;
       if (!is_user || node.user < 0 || node.user >= Users::kCount) continue;
-      const int wanted = Users::arity(node.user);
-      if (detail::inputs_of(node) != wanted) problems.add(GraphRule::user_inputs_differ, i, wanted);
+      GraphReason reason = detail::about_node(graph, i, GraphRule::user_inputs_differ);
+      reason.actual = detail::inputs_of(node);
+      reason.wanted = Users::arity(node.user);
+      if (reason.actual != reason.wanted) out.add(reason);
     }
   }
-  return problems;
-}
-
-// What a node does, in a word: `acc`, `gelu`, `row`.
-constexpr const char* text_of(const Node& node) {
-  constexpr const char* kKinds[] = {"acc", "c",    "constant", "scalar", "row",
-                                    "col", "load", "compute",  "store",  "reduce"};
-  if (node.kind == NodeKind::compute) return text_of(node.function);
-  return kKinds[static_cast<int>(node.kind)];
+  return out;
 }
 
 // Whether the values of an epilogue are real numbers or complex ones.
@@ -317,76 +315,36 @@ constexpr GraphRule element_rule(const Argument& argument, Values values) {
 
 // Arguments whose elements the epilogue cannot read or write: for compiled graphs and for those at run time, on both
 // machines, and for what explains them. Requires a graph that `check` accepts.
-GANTRY_COLD constexpr GraphProblems check_elements(const Graph& graph, Values values = Values::real) {
-  GraphProblems problems;
+GANTRY_COLD constexpr GraphReasons check_elements(const Graph& graph, Values values = Values::real) {
+  GraphReasons out;
   for (int i = 0; i < graph.argument_count; ++i) {
     const Argument& a = graph.arguments[i];
     if (detail::element_fits(a.kind, a.element, values)) continue;
-    const ElementType nearest = detail::nearest_element(a.kind, a.element, values);
-    problems.add(detail::element_rule(a, values), i, static_cast<int>(nearest));
+    GraphReason reason = detail::about_argument(graph, i, detail::element_rule(a, values));
+    reason.nearest_element = detail::nearest_element(a.kind, a.element, values);
+    out.add(reason);
   }
-  return problems;
-}
-
-namespace detail {
-
-struct GraphReason {
-  const Graph* graph;
-  GraphProblem problem;
-};
-using GraphSentence = Text<256>;
-
-constexpr void append_graph_placeholder(GraphSentence& out, const char* name, const GraphReason& reason) {
-  using gantry::detail::starts_with;
-  const GraphProblem& p = reason.problem;
-  if (starts_with(name, "value")) out.append(p.value);
-  if (starts_with(name, "wanted")) out.append(inputs_wanted(reason.graph->nodes[p.subject]));
-  if (starts_with(name, "element")) out.append(info(reason.graph->arguments[p.subject].element).name);
-  if (starts_with(name, "nearest")) out.append(info(static_cast<ElementType>(p.value)).name);
-  if (starts_with(name, "nodes")) out.append(kMaxNodes);
-  if (starts_with(name, "arguments")) out.append(kMaxArguments);
-  if (starts_with(name, "name")) out.append(kMaxName);
-}
-
-}  // namespace detail
-
-GANTRY_COLD constexpr Text<256> describe(const Graph& graph, const GraphProblem& problem) {
-  const detail::RuleText& rule = detail::kRuleTexts[static_cast<int>(problem.rule)];
-  Text<256> out;
-  if (rule.subject == detail::Subject::graph) out.append("the graph ");
-  if (rule.subject == detail::Subject::node) {
-    out.append("node ").append(problem.subject).append(" (").append(text_of(graph.nodes[problem.subject])).append(") ");
-  }
-  if (rule.subject == detail::Subject::argument) {
-    Name name = graph.arguments[problem.subject].name;
-    name.text[kMaxName] = '\0';
-    out.append("argument ").append(problem.subject).append(" ('").append(name.text).append("') ");
-  }
-  const detail::GraphReason reason{&graph, problem};
-  return out.append(
-      gantry::detail::fill_in<detail::GraphSentence>(rule.text, reason, detail::append_graph_placeholder));
+  return out;
 }
 
 // Not for constant expressions. A compiler that meets one there names it, and so the rule.
 namespace the_graph_is_malformed {
-#define GANTRY_X(id, subject, text) \
+#define GANTRY_X(id, ...) \
   inline void id() {}
-GANTRY_FUSION_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/epilogue/fusion/detail/rule_table.hpp>
 }  // namespace the_graph_is_malformed
 
 namespace detail {
 
 // Requires a constant expression; elsewhere the graph goes on, and `check` says what is wrong with it.
-constexpr void stop_if_malformed(const GraphProblems& problems) {
-  if (problems.ok()) return;
-  switch (problems[0].rule) {
-#define GANTRY_X(id, subject, text) \
-  case GraphRule::id:               \
-    the_graph_is_malformed::id();   \
+constexpr void stop_if_malformed(const GraphReasons& reasons) {
+  if (reasons.ok()) return;
+  switch (reasons[0].rule) {
+#define GANTRY_X(id, ...)         \
+  case GraphRule::id:             \
+    the_graph_is_malformed::id(); \
     break;
-    GANTRY_FUSION_RULES(GANTRY_X)
-#undef GANTRY_X
+#include <gantry/epilogue/fusion/detail/rule_table.hpp>
   }
 }
 

@@ -46,9 +46,9 @@ constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
   out.problem = reader.problem();
   if (!reader.ok()) return out;
   out.graph = canonical(reader.graph());
-  const GraphProblems problems = check(out.graph, Users{});
-  if (problems.ok()) return out;
-  out.problem = describe(out.graph, problems[0]);
+  const GraphReasons reasons = check(out.graph, Users{});
+  if (reasons.ok()) return out;
+  out.problem.append(describe(reasons[0]));
   out.position = 0;
   out.rule = TextRule::the_graph_is_malformed;
   out.graph = Graph();
