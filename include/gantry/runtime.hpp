@@ -8,6 +8,7 @@
 #include <gantry/runtime/gemm.hpp>
 #include <gantry/runtime/gemm_spec.hpp>
 #include <gantry/runtime/headers.hpp>
+#include <gantry/runtime/host_compiler.hpp>
 #include <gantry/runtime/kernel_compiler.hpp>
 #include <gantry/runtime/module.hpp>
 #include <gantry/runtime/printable.hpp>

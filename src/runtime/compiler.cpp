@@ -2,12 +2,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <unistd.h>
-
 #include <gantry/runtime/compiler.hpp>
 #include <gantry/runtime/printable.hpp>
 
 #include "process.hpp"
+#include "program_search.hpp"
 
 namespace gantry::runtime {
 
@@ -17,59 +16,15 @@ namespace fs = std::filesystem;
 
 constexpr int kOldestMajor = 12, kOldestMinor = 4;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-bool can_run(const fs::path& program) {
-  std::error_code error;
-  return fs::is_regular_file(program, error) && access(program.c_str(), X_OK) == 0;
-}
-
-// It is run from another folder.
-std::string whole_path(const fs::path& program) {
-  std::error_code error;
-  const fs::path whole = fs::absolute(program, error);
-  return (error ? program : whole).string();
-}
-
-// The first program of this name in the folders of PATH. An empty folder would mean the current one, and is none.
-std::string on_path(const std::string& path, const std::string& name) {
-  for (std::size_t begin = 0; begin <= path.size() && !path.empty();) {
-    const std::size_t colon = path.find(':', begin);
-    const std::size_t end = colon == std::string::npos ? path.size() : colon;
-    const fs::path program = fs::path(path.substr(begin, end - begin)) / name;
-    if (end > begin && can_run(program)) return whole_path(program);
-    begin = end + 1;
-  }
-  return {};
-}
-
-struct Found {
-  std::string path;
-  std::string problem;
-};
-
-Found look(const CompilerSearch& search) {
-  if (!search.nvcc.empty()) {
-    const bool is_name = search.nvcc.find('/') == std::string::npos;
-    if (is_name) {
-      if (std::string program = on_path(search.path, search.nvcc); !program.empty()) return {std::move(program), {}};
-    } else if (can_run(search.nvcc)) {
-      return {whole_path(search.nvcc), {}};
-    }
-    const char* const missing =
-        is_name ? ", which is on no folder of the PATH" : ", which is no program that can be run";
-    return {{}, "GANTRY_NVCC names " + one_line(search.nvcc) + missing};
-  }
+NamedProgram look(const CompilerSearch& search) {
+  if (!search.nvcc.empty()) return named_program("GANTRY_NVCC", search.nvcc, search.path);
   if (!search.cuda_home.empty()) {
-    const fs::path program = fs::path(search.cuda_home) / "bin" / "nvcc";
+    const std::string program = (fs::path(search.cuda_home) / "bin" / "nvcc").string();
     if (can_run(program)) return {whole_path(program), {}};
-    return {{}, "CUDA_HOME is " + one_line(search.cuda_home) + ", and there is no " + one_line(program.string())};
+    return {{}, "CUDA_HOME is " + one_line(search.cuda_home) + ", and there is no " + one_line(program)};
   }
   if (std::string program = on_path(search.path, "nvcc"); !program.empty()) return {std::move(program), {}};
-  const fs::path program = fs::path(search.otherwise) / "bin" / "nvcc";
+  const std::string program = (fs::path(search.otherwise) / "bin" / "nvcc").string();
   if (can_run(program)) return {whole_path(program), {}};
   return {{},
           "there is no nvcc: neither on the PATH nor in " + search.otherwise +
@@ -103,7 +58,7 @@ CompilerSearch CompilerSearch::from_environment() {
 
 Compiler Compiler::find(const CompilerSearch& search) {
   Compiler out;
-  const Found found = look(search);
+  const NamedProgram found = look(search);
   out.problem_ = found.problem;
   if (!out) return out;
   out.path_ = found.path;

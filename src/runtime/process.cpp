@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fcntl.h>
@@ -76,7 +77,9 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
   const auto name_of = [](const std::string& entry) { return entry.substr(0, entry.find('=')); };
-  std::vector<std::string> out = changes;
+  std::vector<std::string> out;
+  std::copy_if(changes.begin(), changes.end(), std::back_inserter(out),
+               [](const std::string& change) { return change.find('=') != std::string::npos; });
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const bool replaced = std::any_of(changes.begin(), changes.end(),
                                       [&](const std::string& change) { return name_of(change) == name_of(*entry); });

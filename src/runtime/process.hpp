@@ -13,9 +13,10 @@
 namespace gantry::runtime {
 
 struct ProcessCommand {
-  std::vector<std::string> arguments;      // the first is the program's path, with a slash in it
-  std::vector<std::string> environment{};  // "NAME=value", in place of or beside what this process has
-  int folder = -1;                         // descriptor of the folder that it works in; -1: this process's
+  std::vector<std::string> arguments;  // the first is the program's path, with a slash in it
+  // "NAME=value", in place of or beside what this process has; "NAME" alone is taken away.
+  std::vector<std::string> environment{};
+  int folder = -1;  // descriptor of the folder that it works in; -1: this process's
   std::chrono::milliseconds limit = std::chrono::minutes(10);
 };
 

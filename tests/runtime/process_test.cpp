@@ -54,6 +54,13 @@ TEST(Process, SeesNoFilesOfItsCallerAndItsOwnEnvironment) {
   EXPECT_EQ(ran.output, "0\n1\n2\nkept\nnew\n");
 }
 
+TEST(Process, RunsWithoutAVariableThatIsTakenAway) {
+  const Variable gone("GANTRY_TEST_GONE", "there");
+  const ProcessResult ran = run_process(
+      {.arguments = {"/bin/sh", "-c", "echo ${GANTRY_TEST_GONE-none}"}, .environment = {"GANTRY_TEST_GONE"}});
+  EXPECT_EQ(ran.output, "none\n");
+}
+
 TEST(Process, ThatTakesTooLongIsEndedWithAllThatItStarted) {
   const Folder folder;
   const ProcessResult ran =

@@ -1,0 +1,97 @@
+#include "compile_folder.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "compiler_log.hpp"
+#include "private_folder.hpp"
+#include "process.hpp"
+
+namespace gantry::runtime {
+
+namespace {
+
+// A folder that is gone with all that is in it when this is.
+class WorkFolder {
+ public:
+  WorkFolder(int parent, std::string name)
+      : parent_(parent), name_(std::move(name)), folder_(PrivateFolder::made_in(parent_, name_)) {}
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  ~WorkFolder() {
+    if (folder_) remove_tree(parent_, name_);
+  }
+
+  const PrivateFolder& folder() const { return folder_; }
+
+  // Empty, or why the source and the headers are not there.
+  std::string fill(const CompileJob& job, const std::string& source) const {
+    if (!folder_) return folder_.problem();
+    const DeviceHeaders& headers = job.headers == nullptr ? DeviceHeaders::embedded() : *job.headers;
+    std::string problem = folder_.add(source, job.text);
+    for (const HeaderFile& file : headers.files) {
+      if (problem.empty()) problem = folder_.add(std::string("include/") + file.name, file.text);
+    }
+    return problem;
+  }
+
+ private:
+  int parent_;
+  std::string name_;
+  PrivateFolder folder_;
+};
+
+std::string temporary_folder() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : folder.string();
+}
+
+CompiledImage compile_in(const WorkFolder& work, const CompilerCall& call) {
+  CompiledImage out;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::string> environment = call.environment;
+  environment.insert(environment.end(), {"TMPDIR=.", "LC_ALL=C"});
+  const ProcessResult ran = run_process(
+      {.arguments = call.arguments, .environment = std::move(environment), .folder = work.folder().descriptor()});
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!ran.started) {
+    out.problem = call.name + ": " + ran.problem;
+  } else if (ran.status != 0) {
+    out.problem =
+        call.name + " ended with status " + std::to_string(ran.status) + " and said:\n" + compiler_log(ran.output);
+  } else {
+    FileBytes image = work.folder().read(call.image);
+    if (!image)
+      out.problem = call.name + " left no image: " + (image.absent ? "it said that all went well" : image.problem);
+    out.bytes = std::move(image.bytes);
+  }
+  return out;
+}
+
+}  // namespace
+
+CompiledImage compile_in_folder(const CompileJob& job, const CompilerCall& call) {
+  static std::atomic<unsigned> serial = 0;
+  const std::string ending = "-" + std::to_string(getpid()) + "-" + std::to_string(serial++);
+  CompiledImage out;
+  // Where the folder that was given has no room, there may be some elsewhere.
+  if (job.folder >= 0) {
+    const WorkFolder work(job.folder, job.folder_name + ending);
+    out.problem = work.fill(job, call.source);
+    if (out) return compile_in(work, call);
+  }
+  const WorkFolder work(AT_FDCWD, temporary_folder() + "/gantry-" + job.folder_name + ending);
+  if (const std::string problem = work.fill(job, call.source); !problem.empty()) {
+    out.problem = "there is no place for " + call.name + "'s files: " + temporary_folder() + ": " + problem;
+    return out;
+  }
+  out.problem.clear();
+  return compile_in(work, call);
+}
+
+}  // namespace gantry::runtime
