@@ -9,7 +9,7 @@ set(_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gantry")
 
 install(TARGETS gantry_headers gantry_runtime EXPORT gantryTargets)
 if(TARGET gantry_sim)
-  install(TARGETS gantry_sim EXPORT gantrySimTargets)
+  install(TARGETS gantry_sim gantry_simulated EXPORT gantrySimTargets)
   install(EXPORT gantrySimTargets NAMESPACE gantry:: DESTINATION "${_config_dir}")
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gantry" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")

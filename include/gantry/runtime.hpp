@@ -1,5 +1,5 @@
 // Kernels compiled, kept and loaded at run time, and the GPU reached without linking CUDA. Includes the whole layer;
-// what it declares is in the library gantry::runtime.
+// what it declares is in the library gantry::runtime, and simulated_gemm.hpp in gantry::simulated.
 #pragma once
 
 #include <gantry/runtime/cache.hpp>
@@ -12,3 +12,4 @@
 #include <gantry/runtime/kernel_compiler.hpp>
 #include <gantry/runtime/module.hpp>
 #include <gantry/runtime/printable.hpp>
+#include <gantry/runtime/simulated_gemm.hpp>

@@ -1,3 +1,4 @@
+#include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/runtime/gemm_spec.hpp>
 #include <gantry/runtime/printable.hpp>
 
@@ -43,6 +44,23 @@ std::string literal(const std::string& text) {
 }
 
 }  // namespace
+
+DesignedSpec design_spec(const GemmSpec& spec) {
+  DesignedSpec out;
+  const fusion::ParsedGraph parsed = fusion::parse_graph(spec.expression);
+  if (!parsed.ok()) {
+    out.problems.emplace_back(explain(spec.expression, parsed).c_str());
+    return out;
+  }
+  out.graph = parsed.graph;
+  for (const fusion::GraphProblem& problem : fusion::check_elements(out.graph))
+    out.problems.emplace_back(fusion::describe(out.graph, problem).c_str());
+  if (out.graph.d < 0) out.problems.emplace_back("the expression gives no D: begin with \"d = acc\"");
+  if (!out) return out;
+  out.design = make_gemm_design(spec.options, out.graph);
+  for (const GemmReason& reason : out.design.reasons) out.problems.emplace_back(describe(reason).c_str());
+  return out;
+}
 
 std::string spec_source(const GemmSpec& spec) {
   const GemmOptions& o = spec.options;

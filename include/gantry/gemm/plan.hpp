@@ -23,19 +23,12 @@
 #include <string>
 #include <vector>
 
-#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/gemm/arguments.hpp>
-#include <gantry/gemm/device.hpp>
 #include <gantry/gemm/explain.hpp>
 #include <gantry/gemm/planner.hpp>
+#include <gantry/gemm/workspace.hpp>
 
 namespace gantry {
-
-// Memory of the machine that a plan is for, at a multiple of 16 bytes. Without any, the plan has its own.
-struct GemmWorkspace {
-  void* data = nullptr;
-  std::size_t bytes = 0;
-};
 
 namespace detail {
 
@@ -78,7 +71,9 @@ class GemmPlan {
     if (!problems_.empty() || args.extents.nothing_to_do()) return;
     clusters_ = resident_clusters(device);
     launch_ = plan_gemm(design(), inputs_of(args), {.clusters = clusters_, .may_split = true}, arch_);
-    if (launch_.needs.total() > 0) take_workspace(given);
+    if (launch_.needs.total() > 0) {
+      workspace_ = detail::PlanWorkspace(given, launch_.needs.total(), simulated_, problems_);
+    }
     if (problems_.empty()) make_params();
   }
 
@@ -136,33 +131,10 @@ class GemmPlan {
     return clusters > 0 ? clusters : 1;
   }
 
-  GANTRY_COLD void take_workspace(const GemmWorkspace& given) {
-    workspace_ = given.data;
-    if (given.data == nullptr) {
-      owned_ = detail::MachineMemory(launch_.needs.total(),
-                                     simulated_ ? detail::MemoryKind::host : detail::MemoryKind::device);
-      workspace_ = owned_.data();
-      if (workspace_ == nullptr) {
-        problems_.push_back(
-            detail::sentence({"there is no memory left for ", launch_.needs.total(), " bytes of workspace"}));
-      }
-    } else if (given.bytes < launch_.needs.total()) {
-      problems_.push_back(detail::sentence({"the workspace has ", given.bytes, " bytes: this product takes ",
-                                            launch_.needs.total(), " on this device"}));
-    } else if (const auto beyond = reinterpret_cast<std::uintptr_t>(given.data) % 16; beyond != 0) {
-      problems_.push_back(detail::sentence({"the workspace begins ", beyond,
-                                            " bytes beyond a multiple of 16; the next address that works is ",
-                                            16 - beyond, " bytes further"}));
-    }
-    if (!problems_.empty()) return;
-    const std::string problem = detail::clear_memory(workspace_, launch_.needs.total(), simulated_);
-    if (!problem.empty()) problems_.push_back(problem);
-  }
-
   GANTRY_COLD void make_params() {
     std::string problem;
     const detail::MapEncoder encode(simulated_, problem);
-    write_parameters(design(), inputs_of(args_), launch_, workspace_, encode, params_);
+    write_parameters(design(), inputs_of(args_), launch_, workspace_.data(), encode, params_);
     if constexpr (detail::kRunTimeGraph<Spec>) {
       auto& tail =
           *reinterpret_cast<typename Types::Epilogue::Collective::Fusion::Params*>(params_ + design().params.tail);
@@ -176,7 +148,8 @@ class GemmPlan {
   static detail::GraphEpilogue epilogue() { return detail::graph_epilogue(design(), Types::Functions::kCount); }
   EpilogueProblem extents() const { return detail::epilogue_problem_of(args_.extents); }
   void* reductions() const {
-    return launch_.needs.reductions == 0 ? nullptr : static_cast<char*>(workspace_) + launch_.needs.reductions_at();
+    return launch_.needs.reductions == 0 ? nullptr
+                                         : static_cast<char*>(workspace_.data()) + launch_.needs.reductions_at();
   }
 
   template <class Machine>
@@ -219,8 +192,7 @@ class GemmPlan {
   Architecture arch_;
   int clusters_ = 0;
   GemmLaunchPlan launch_{};
-  void* workspace_ = nullptr;
-  detail::MachineMemory owned_{};
+  detail::PlanWorkspace workspace_{};
   std::vector<std::string> problems_{};
   alignas(128) unsigned char params_[sizeof(typename Kernel::Params)] = {};
 };
