@@ -254,12 +254,14 @@ Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options)
   }
   const GemmWorkspaceNeeds& needs = found->sizes.launch().needs;
   void* workspace = nullptr;
+  runtime::Workspaces::Lease lease;
   if (const std::size_t bytes = runtime::Workspaces::bytes_for(needs); bytes > 0) {
     workspace = options.workspace;
     if (workspace == nullptr) {
-      const Expected<void*> own = context_->workspaces.get(options.stream, bytes);
+      Expected<runtime::Workspaces::Lease> own = context_->workspaces.get(options.stream, bytes);
       if (!own) return own.error();
-      workspace = *own;
+      lease = std::move(*own);
+      workspace = lease.data;
     } else if (Status refused = context_->workspaces.prepare(workspace, options.workspace_bytes, needs, options.stream);
                !refused) {
       return refused;

@@ -53,8 +53,9 @@ DesignedSpec design_spec(const GemmSpec& spec) {
     return out;
   }
   out.graph = parsed.graph;
-  for (const fusion::GraphProblem& problem : fusion::check_elements(out.graph))
-    out.problems.emplace_back(fusion::describe(out.graph, problem).c_str());
+  for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
+    out.problems.emplace_back(describe(reason).c_str());
+  }
   if (out.graph.d < 0) out.problems.emplace_back("the expression gives no D: begin with \"d = acc\"");
   if (!out) return out;
   out.design = make_gemm_design(spec.options, out.graph);

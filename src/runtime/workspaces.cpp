@@ -1,6 +1,6 @@
 #include "workspaces.hpp"
 
-#include <gantry/runtime/gpu_kernel.hpp>
+#include <algorithm>
 
 #include "device_state.hpp"
 
@@ -49,21 +49,24 @@ void* Workspaces::begin_for(const GemmWorkspaceNeeds& needs, void* workspace) {
   return needs.sums > 0 ? workspace : static_cast<unsigned char*>(workspace) + kSplitFlagBytes;
 }
 
-Expected<void*> Workspaces::get(void* stream, std::size_t bytes) {
-  const bool recorded = is_capturing(device_, stream);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  One& one = by_stream_[stream];
-  one.kept = one.kept || (recorded && one.memory && one.memory.bytes() >= bytes);
-  if (one.memory && one.memory.bytes() >= bytes) return one.memory.data();
-  const OutsideOfRecordings guard;
-  const std::size_t at_least = bytes > 2 * one.memory.bytes() ? bytes : 2 * one.memory.bytes();
-  DeviceBuffer larger(device_, at_least);
-  if (!larger) return failure(StatusCode::out_of_memory, "the workspace: " + device_.why_not());
-  if (!clear(device_, larger)) return failure(StatusCode::device_failed, device_.why_not());
-  if (one.kept) kept_.push_back(std::move(one.memory));
-  one.memory = std::move(larger);
-  one.kept = recorded;
-  return one.memory.data();
+Expected<Workspaces::Lease> Workspaces::get(void* stream, std::size_t bytes) {
+  One* one = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    one = &by_stream_[stream];
+  }
+  Lease lease;
+  lease.turn = std::unique_lock<std::mutex>(one->turn);
+  if (one->memory.bytes() < bytes || !one->memory) {
+    const OutsideOfRecordings guard;
+    DeviceBuffer larger(device_, std::max(bytes, 2 * one->memory.bytes()));
+    if (!larger) return failure(StatusCode::out_of_memory, "the workspace: " + device_.why_not());
+    if (!clear(device_, larger)) return failure(StatusCode::device_failed, device_.why_not());
+    if (one->memory) one->outgrown.push_back(std::move(one->memory));
+    one->memory = std::move(larger);
+  }
+  lease.data = one->memory.data();
+  return lease;
 }
 
 Status Workspaces::prepare(void* workspace, std::size_t bytes, const GemmWorkspaceNeeds& needs, void* stream) const {

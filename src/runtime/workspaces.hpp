@@ -1,7 +1,8 @@
 // Workspace of GEMMs, one for each stream: runs of one stream follow each other and can share it.
 //
 // The first kSplitFlagBytes are zeros before and after every run (the flags of split-K); the rest is anybody's. One
-// that was handed out while its stream recorded a CUDA graph is never freed or moved: replays use it.
+// that was outgrown is kept: a run that is not launched yet, or a CUDA graph that was recorded, may have its address.
+// Each is at least twice as large as the one before, so that this costs no more than as much again.
 #pragma once
 
 #include <map>
@@ -22,21 +23,26 @@ class Workspaces {
   static std::size_t bytes_for(const GemmWorkspaceNeeds& needs);
   static void* begin_for(const GemmWorkspaceNeeds& needs, void* workspace);
 
-  // At least so many bytes for a stream.
-  Expected<void*> get(void* stream, std::size_t bytes);
+  // At least so many bytes for a stream, which nobody else launches with while this lives: what a run launches stays
+  // together.
+  struct Lease {
+    void* data = nullptr;
+    std::unique_lock<std::mutex> turn{};
+  };
+  Expected<Lease> get(void* stream, std::size_t bytes);
   // Makes a caller's ready for one run in a stream, whatever it holds.
   Status prepare(void* workspace, std::size_t bytes, const GemmWorkspaceNeeds& needs, void* stream) const;
 
  private:
   struct One {
+    std::mutex turn;
     DeviceBuffer memory;
-    bool kept = false;
+    std::vector<DeviceBuffer> outgrown;
   };
 
   Device device_;
   std::mutex mutex_;
   std::map<void*, One> by_stream_;
-  std::vector<DeviceBuffer> kept_;  // that graphs have, and that were outgrown
 };
 
 }  // namespace gantry::runtime
