@@ -27,7 +27,8 @@ step cost 120 "$bench" cost
 step load 240 "$bench" load
 step first 60 "$bench" first
 step first_again 60 "$bench" first
-cat >"$out/sizes" <<'END'
+work=$(mktemp -d)
+cat >"$work/sizes" <<'END'
 1 4096 4096
 16 8192 8192
 32 28672 8192
@@ -40,5 +41,5 @@ cat >"$out/sizes" <<'END'
 1000 1000 1000
 256 256 16384
 END
-printf '%s\n' "d = acc" "d = gelu_tanh(acc + row(bias:bf16))" >"$out/epilogues"
-step bench 400 "$gantry" bench gemm --shapes "$out/sizes" --epilogues "$out/epilogues" --sustained 0 --json "$out/sizes.json"
+printf '%s\n' "d = acc" "d = gelu_tanh(acc + row(bias:bf16))" >"$work/epilogues"
+step bench 400 "$gantry" bench gemm --shapes "$work/sizes" --epilogues "$work/epilogues" --sustained 0 --json "$out/sizes.json"

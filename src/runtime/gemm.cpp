@@ -179,10 +179,12 @@ std::string LoadedGemm::describe() const {
 Status LoadedGemm::can_implement(const GemmCall& call) const { return check_call(state_->design, state_->graph, call); }
 
 Expected<PlannedGemm> LoadedGemm::plan_sizes(const GemmCall& call) const {
+  const CurrentContext current(state_->device.shared_state()->context);  // the encoder needs one
   return PlannedGemm::make(state_->design, state_->graph, call, state_->machine);
 }
 
 Status LoadedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, void* workspace, void* stream) const {
+  const CurrentContext current(state_->device.shared_state()->context);
   if (plan.has_fills()) {
     const FillWords::Params fills = plan.fills(addresses, workspace);
     if (fills.most_words() > 0) {

@@ -213,12 +213,14 @@ GANTRY_FAKE int cuLaunchKernelEx(const Launch* launch, void* function, void** ar
 GANTRY_FAKE int cuTensorMapEncodeTiled(void* map, int, std::uint32_t, void* address, const std::uint64_t*,
                                        const std::uint64_t*, const std::uint32_t*, const std::uint32_t*, int, int, int,
                                        int) {
+  if (!has_context()) return kNoContext;
   ++fake_gpu().encoded;
   std::memset(map, 0, 128);
   std::memcpy(map, &address, sizeof address);
   return 0;
 }
 GANTRY_FAKE int cuTensorMapReplaceAddress(void* map, void* address) {
+  if (!has_context()) return kNoContext;
   ++fake_gpu().moved;
   std::memcpy(map, &address, sizeof address);
   return 0;
