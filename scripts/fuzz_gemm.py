@@ -3,7 +3,7 @@
 
   fuzz_gemm.py GANTRY [--runs N] [--seed N] [--seconds N]
 
-Each run either verifies its product without a finding of the checker, or is refused in a sentence with exit status 1 or 2.
+Each run either verifies its GEMM without a finding of the checker, or is refused in a sentence with exit status 1 or 2.
 Anything else (a wrong element, a finding, a crash, a run of more than --seconds, a refusal without words) is printed with its
 command line, and the exit status is 1. Runs have 4 GiB of memory, so that absurd sizes meet the limit and not the machine.
 """
@@ -103,7 +103,7 @@ def judge(gantry, words, seconds):
         return "hung", f"did not end in {seconds} s"
     said = done.stdout + done.stderr
     if done.returncode == 0:
-        right = "result    right:" in said and ("no finding" in said or "nothing to compute" in said.lower())
+        right = "result    correct:" in said and ("no finding" in said or "nothing to compute" in said.lower())
         return ("right", None) if right else ("unverified", said)
     if done.returncode not in (1, 2):
         return "crashed", f"status {done.returncode}: {said}"

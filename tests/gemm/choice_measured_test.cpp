@@ -200,7 +200,8 @@ TEST(Choice, SaysWhatIsAsGood) {
   const std::vector<GemmDesign> candidates{staged(64), staged(96)};
   const GemmChoice choice = choose(q, candidates);
   EXPECT_EQ(choice.index, 0);
-  EXPECT_THAT(choice.why.back(), testing::MatchesRegex("As good is 128x192x64 pingpong 2x1 bf16: .* 0.0 % less\\."));
+  EXPECT_THAT(choice.why.back(),
+              testing::MatchesRegex("Equally good is 128x192x64 pingpong 2x1 bf16: .* 0.0 % less\\."));
 }
 
 }  // namespace

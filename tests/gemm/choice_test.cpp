@@ -138,7 +138,7 @@ TEST(CostModel, NamesWhatBindsAStep) {
   GemmOptions narrow = kPairOptions;
   narrow.tile = {128, 64, 64};
   EXPECT_EQ(estimate(product(256, 256, 16384), plain(narrow), {}, {}, false).bound, GemmBound::shared_memory);
-  EXPECT_TRUE(estimate(product(8192, 8192, 64), kPair, {}, {}).memory_binds());
+  EXPECT_TRUE(estimate(product(8192, 8192, 64), kPair, {}, {}).memory_bound());
 }
 
 TEST(CostModel, HidesAnEpilogueBehindTheOtherWarpgroupOrTheNextTile) {
@@ -259,15 +259,15 @@ TEST(Choice, ExplainsWholeTiles) {
       ElementsAre(
           testing::MatchesRegex(
               "The model chooses 128x256x64 cooperative 2x1 bf16 for 4096 x 4096 x 4096: about 0\\.1[0-9]+ ms\\."),
-          "256 tiles of 256 x 256 for 66 clusters of 2 CTAs: 4 waves, the last of them 97 % full.",
-          testing::MatchesRegex("A step of 64 along K takes 10[0-9][0-9] cycles; the tensor cores bind it\\."),
-          "The epilogue is hidden behind the products of the next tile.",
-          "Memory does not bind it: the bytes alone take 0.023 ms.",
+          "256 cluster tiles of 256 x 256 on 66 resident clusters of 2 CTAs: 4 waves, the last of them 97 % full.",
+          testing::MatchesRegex("A K tile of 64 takes 10[0-9][0-9] cycles, bound by the tensor cores\\."),
+          "The epilogue overlaps the main loop of the next tile.",
+          "It is not memory-bound: DRAM traffic alone takes 0.023 ms.",
           testing::MatchesRegex(
               "The next best is 128x192x64 pingpong 2x1 bf16: about 0\\.[0-9]+ ms, [0-9.]+ % more\\.")));
 }
 
-TEST(Choice, ExplainsSharedTilesAndEpiloguesThatShow) {
+TEST(Choice, ExplainsSplitKAndExposedEpilogues) {
   GemmQuestion q;
   q.workload = product(128, 4096, 4096);
   q.workload.batch = 1;
@@ -276,35 +276,37 @@ TEST(Choice, ExplainsSharedTilesAndEpiloguesThatShow) {
   const GemmChoice choice = choose(q, {narrow});
   ASSERT_EQ(choice.why.size(), 5u) << "there is no next best";
   EXPECT_THAT(choice.why[1],
-              testing::MatchesRegex("32 tiles of 128 x 128 for 66 clusters of 2 CTAs: each is shared by 2 clusters, "
-                                    "which keeps 97 % of the chip busy; handing over sums costs [0-9]+ cycles\\."));
-  EXPECT_THAT(choice.why[2], HasSubstr("shared memory binds it"));
-  EXPECT_THAT(choice.why[3], testing::MatchesRegex("Of the epilogue [0-9]+ cycles show after each tile\\."));
+              testing::MatchesRegex(
+                  "32 cluster tiles of 128 x 128 on 66 resident clusters of 2 CTAs: split-K by 2 fills 97 % of a "
+                  "wave; the reduction costs [0-9]+ cycles\\."));
+  EXPECT_THAT(choice.why[2], HasSubstr("bound by shared memory bandwidth"));
+  EXPECT_THAT(choice.why[3], testing::MatchesRegex("[0-9]+ cycles of the epilogue are exposed after each tile\\."));
 }
 
-TEST(Choice, ExplainsTilesDealtOutByKStepsAndOneWave) {
+TEST(Choice, ExplainsStreamKAndASingleWave) {
   GemmQuestion q;
   q.workload = product(8192, 8192, 8192);
   EXPECT_THAT(choose(q, {kPair}).why[1],
-              testing::MatchesRegex("1024 tiles of 256 x 256 for 66 clusters of 2 CTAs: 100 of them are dealt out by K "
-                                    "steps, so that all end together; handing over sums costs [0-9]+ cycles\\."));
+              testing::MatchesRegex(
+                  "1024 cluster tiles of 256 x 256 on 66 resident clusters of 2 CTAs: stream-K splits 100 of them "
+                  "into equal runs of K tiles; the reduction costs [0-9]+ cycles\\."));
   q.workload = product(256, 512, 64);
   q.workload.batch = 3;
   const GemmChoice one = choose(q, {kPair});
-  EXPECT_THAT(one.why[0], HasSubstr("256 x 512 x 64, 3 times"));
-  EXPECT_EQ(one.why[1], "6 tiles of 256 x 256 for 66 clusters of 2 CTAs: one wave, which keeps 9 % of the chip busy.");
+  EXPECT_THAT(one.why[0], HasSubstr("256 x 512 x 64, batch of 3"));
+  EXPECT_EQ(one.why[1], "6 cluster tiles of 256 x 256 on 66 resident clusters of 2 CTAs: one wave, 9 % full.");
 }
 
-TEST(Choice, ExplainsThatMemoryBindsAndWhatAlternatesHides) {
+TEST(Choice, ExplainsMemoryBoundGemmsAndOverlappedEpilogues) {
   GemmQuestion q;
   q.workload = product(8192, 8192, 64);
-  EXPECT_THAT(choose(q, {kPair}).why[4], testing::StartsWith("Memory binds it: the bytes alone take 0.03"));
+  EXPECT_THAT(choose(q, {kPair}).why[4], testing::StartsWith("It is memory-bound: DRAM traffic alone takes 0.03"));
   GemmOptions alone = kPairOptions;
   alone.tile = {128, 128, 64};
   alone.cluster = {1, 1};
   q.workload = product(8192, 8192, 8192);
-  EXPECT_THAT(choose(q, {plain(alone)}).why[2], HasSubstr("loads from L2 bind it"));
-  EXPECT_EQ(choose(q, {kInTurn}).why[3], "The epilogue is hidden behind the other warpgroup's products.");
+  EXPECT_THAT(choose(q, {plain(alone)}).why[2], HasSubstr("bound by L2 bandwidth"));
+  EXPECT_EQ(choose(q, {kInTurn}).why[3], "The epilogue overlaps the main loop of another warpgroup.");
 }
 
 TEST(Choice, TakesWhatIsAskedForAndSaysWhatItCosts) {
@@ -313,8 +315,10 @@ TEST(Choice, TakesWhatIsAskedForAndSaysWhatItCosts) {
   q.asked = "128x192x64 pingpong 2x1 bf16";
   const GemmChoice choice = choose(q, {kPair, kInTurn});
   EXPECT_EQ(choice.index, 1);
-  EXPECT_THAT(choice.why.front(),
-              testing::StartsWith("128x192x64 pingpong 2x1 bf16 was asked for 4096 x 4096 x 4096: about 0."));
+  EXPECT_THAT(
+      choice.why.front(),
+      testing::MatchesRegex("128x192x64 pingpong 2x1 bf16 was asked for; the model expects 0\\.[0-9]+ ms for 4096 x "
+                            "4096 x 4096\\."));
   EXPECT_THAT(choice.why.back(),
               testing::MatchesRegex("The model would choose 128x256x64 cooperative 2x1 bf16: about .* % less\\."));
 }
@@ -325,15 +329,17 @@ TEST(Choice, RefusesWhatIsNotThere) {
   q.asked = "256x256x64 cooperative 2x1 bf16";
   EXPECT_FALSE(choose(q, {kPair}).ok());
   EXPECT_EQ(choose(q, {kPair}).explanation(),
-            "There is no configuration \"256x256x64 cooperative 2x1 bf16\" for this product; there are "
+            "There is no configuration \"256x256x64 cooperative 2x1 bf16\" for this GEMM; there are "
             "\"128x256x64 cooperative 2x1 bf16\".");
   q.asked.clear();
   q.workload.a = q.workload.b = ElementType::e4m3;
   q.workload.c = ElementType::f32;
-  EXPECT_EQ(choose(q, {kPair}).explanation(),
-            "None of 1 configuration multiplies e4m3 (K-major) by e4m3 (K-major) into bf16 with a C of f32.");
+  EXPECT_EQ(
+      choose(q, {kPair}).explanation(),
+      "None of 1 configuration takes A of e4m3 (K-major) and B of e4m3 (K-major), C of f32, and stores D of bf16.");
   q.workload.m = 0;
-  EXPECT_EQ(choose(q, {kPair}).explanation(), "There is nothing to choose for 0 x 4096 x 4096.");
+  EXPECT_EQ(choose(q, {kPair}).explanation(),
+            "A GEMM of 0 x 4096 x 4096 has nothing to compute, so that no configuration is chosen.");
 }
 
 // ---- The tuning file
@@ -348,7 +354,7 @@ TEST(Tuning, DecidesWhereItHasTheProductOnThisGpu) {
   EXPECT_EQ(choice.index, 1);
   EXPECT_THAT(choice.why.front(),
               testing::MatchesRegex("The tuning file has 128x192x64 pingpong 2x1 bf16 for 4096 x 4096 x 4096 on NVIDIA "
-                                    "H200: 0\\.171 ms were measured; the model expects 0\\.[0-9]+ ms\\."));
+                                    "H200, measured 0\\.171 ms; the model expects 0\\.[0-9]+ ms\\."));
   q.tuned = tuning.find(q.workload, "NVIDIA H100");
   EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
   q.workload.epilogue = "d = relu(acc)";
@@ -412,10 +418,10 @@ TEST(Tuning, SkipsLinesThatCannotBeReadAndSaysWhich) {
   EXPECT_THAT(
       tuning.problems(),
       ElementsAre(
-          "line 3: there are 1 fields between bars, and a product has 5 or 6: M N K L | elements | epilogue | "
+          "line 3: there are 1 fields between bars, and an entry has 5 or 6: M N K batch | elements | epilogue | "
           "GPU | configuration | time; the line is skipped",
-          "line 4: sizes are four positive numbers, M N K L, and here is \"8192 8192 0 1\"; the line is skipped",
-          "line 5: sizes are four positive numbers, M N K L, and here is \"8192 8192 x 1\"; the line is skipped",
+          "line 4: sizes are four positive numbers, M N K batch, and here is \"8192 8192 0 1\"; the line is skipped",
+          "line 5: sizes are four positive numbers, M N K batch, and here is \"8192 8192 x 1\"; the line is skipped",
           "line 6: elements are those of A and its major, of B and its major, of C and of D, as \"bf16 K bf16 K "
           "void bf16\", and here is \"bf16 K bf16\"; the line is skipped",
           testing::StartsWith("line 7: \"bf61\" is not an element type; the nearest name is \"bf16\"."),

@@ -260,7 +260,7 @@ TEST(GemmPlan, ReducesNothingToWhatReductionsBeginWith) {
     args.fusion["sums"] = sums.data();
     args.fusion["top"] = &top;
     const GemmPlan<Reducing> plan = Gemm<Reducing>::plan(args);
-    EXPECT_THAT(plan.explain(), HasSubstr("There is nothing to compute: reductions become 0"));
+    EXPECT_THAT(plan.explain(), HasSubstr("There is nothing to compute: sum reductions become 0"));
     const LaunchResult result = plan.run(Simulator());
     ASSERT_TRUE(result) << result.problem;
     EXPECT_EQ(top, -HUGE_VALF);
@@ -314,7 +314,7 @@ TEST(GemmPlan, RunsAgainAndAgainInAWorkspaceThatItIsGiven) {
   for (std::uint32_t& word : memory) word = 0xdeadbeef;  // the plan clears it
   const GemmPlan<Plain> plan = Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data(), bytes});
   EXPECT_EQ(plan.workspace_bytes(), bytes);
-  EXPECT_THAT(plan.explain(), HasSubstr("is shared by"));
+  EXPECT_THAT(plan.explain(), HasSubstr("split-K: 3 clusters share each tile"));
   EXPECT_THAT(plan.explain(), HasSubstr("Workspace: " + std::to_string(bytes) + " bytes."));
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     for (bf16& y : x.d) y = bf16(-1e30f);
@@ -445,7 +445,7 @@ TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
     ASSERT_EQ(first_mismatch(x.args), "");
   }
   const Products::Plan none = Products::plan(x.args, device, {.asked = "64x64"});
-  EXPECT_THAT(none.explain(), HasSubstr("There is no configuration \"64x64\" for this product; there are "));
+  EXPECT_THAT(none.explain(), HasSubstr("There is no configuration \"64x64\" for this GEMM; there are "));
   EXPECT_EQ(none.run(Simulator()).problem, none.explain());
   x.args.a = nullptr;
   EXPECT_THAT(Products::plan(x.args, device).problems(), ElementsAre("A was not given"));
@@ -463,14 +463,14 @@ TEST(GemmPlan, ExplainsItself) {
   Product<Plain> x(512, 768, 256);
   EXPECT_EQ(
       Gemm<Plain>::plan(x.args, device_of(Simulator(), 20)).explain(),
-      "D = A B of 512 x 768 x 256: d = acc\n"
-      "Kernel: 128x128x64 cooperative 1x1 bf16. Two warpgroups share a tile, half of its rows each.\n"
-      "Shared memory: 230400 of 232448 bytes: 6 stages of 32768, and 32768 for the epilogue, which stores a tile "
-      "behind the products of the next one.\n"
-      "Schedule: 24 tiles of 128 x 128 for a cluster, 4 steps of K each, over 12 clusters of 1 CTA (the machine "
-      "holds 20): 2 waves, 100 % of them full.\n"
-      "Work: 201 MFLOP; at least 655 kB read and 786 kB written, 140 FLOP for each byte, where an H200 does 206 in "
-      "the time of one.\n"
+      "D = A B^T, 512 x 768 x 256 (M x N x K): d = acc\n"
+      "Kernel: 128x128x64 cooperative 1x1 bf16. Two consumer warpgroups share a tile, half of its rows each.\n"
+      "Shared memory: 230400 of 232448 bytes: 6 stages of 32768, and 32768 for the epilogue, which overlaps the store "
+      "of a tile with the main loop of the next.\n"
+      "Schedule: 24 tiles of 128 x 128, 4 K tiles each, over 12 clusters of 1 CTA (20 can be resident): "
+      "2 waves, 100 % full.\n"
+      "Work: 201 MFLOP; at least 655 kB read and 786 kB written, 140 FLOP/B; an H200 is compute-bound above 206 "
+      "FLOP/B.\n"
       "Workspace: none.\n");
 }
 

@@ -10,7 +10,7 @@
 namespace gantry::tool {
 namespace {
 
-TEST(Choice, SumsUpABadTuningFileOnceHoweverManyLinesAndProductsThereAre) {
+TEST(Choice, WarnsOnceOfABadTuningFileHoweverManyLinesAndGemmsThereAre) {
   std::string name = testing::TempDir() + "gantry-choice-XXXXXX";
   const std::string path = std::string(mkdtemp(name.data())) + "/tuning";
   std::string text = std::string(TuningFile::kHeader) + "\n";
@@ -24,7 +24,7 @@ TEST(Choice, SumsUpABadTuningFileOnceHoweverManyLinesAndProductsThereAre) {
   unsetenv("GANTRY_TUNING");
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_TRUE(
-      said.starts_with("gantry: what cannot be read of the tuning file " + path + ": 100 lines; the first: line 2: "))
+      said.starts_with("gantry: the tuning file " + path + " cannot be read in full: 100 lines; the first: line 2: "))
       << said;
   EXPECT_EQ(said.find('\x1b'), std::string::npos);
 }

@@ -83,7 +83,7 @@ TEST_F(Session, KeepsWhatThereIsWhenItsTimeIsOver) {
   const Stop stop(0);
   EXPECT_EQ(run(result_of, stop), 0);
   EXPECT_EQ(printed_.size(), 1U);
-  EXPECT_EQ(stop.why(), "the time limit of 0 s is over");
+  EXPECT_EQ(stop.why(), "the time limit of 0 s was reached");
 }
 
 TEST_F(Session, KeepsWhatThereIsWhenAProductFails) {

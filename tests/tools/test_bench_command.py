@@ -73,7 +73,7 @@ class Bench(Cli):
         theirs = points["1000 x 1000 x 1000: d = acc, cuBLASLt, burst: 400.0 TFLOP/s"]
         self.assertGreater(float(burst.get("cy")), float(flat.get("y1")))  # below the roof
         self.assertLess(float(burst.get("cy")), float(theirs.get("cy")))  # faster is higher
-        # 1000 TFLOP/s over 5 TB/s: the roofs meet at 200 FLOP/byte, and the product has 333.
+        # 1000 TFLOP/s over 5 TB/s: the roofs meet at 200 FLOP/byte, and the GEMM has 333.
         self.assertGreater(float(burst.get("cx")), float(flat.get("x1")))
         texts = " ".join(t.text for t in root.iter(f"{SVG}text"))
         self.assertIn("memory: 5.00 TB/s", texts)
@@ -86,10 +86,10 @@ class Bench(Cli):
 
     def test_a_file_that_is_no_record_is_refused(self):
         for text, said in (
-            ("{", "it is no JSON"),
-            ("[]", "it is no record of version 1 of gantry bench"),
-            ('{"gantry_bench": 2}', "it is no record of version 1 of gantry bench"),
-            ('{"gantry_bench": 1}', "it is no record of gantry bench: "),
+            ("{", "it is not JSON"),
+            ("[]", "it is not a record of gantry bench, version 1"),
+            ('{"gantry_bench": 2}', "it is not a record of gantry bench, version 1"),
+            ('{"gantry_bench": 1}', "it is not a record of gantry bench: "),
         ):
             path = self.folder / "wrong.json"
             path.write_text(text)
@@ -118,12 +118,12 @@ class Bench(Cli):
     def test_who_does_not_run_is_said_and_so_is_how_ours_was_launched(self):
         def alone(record):
             result = record["results"][0]
-            result["opponent"] = "nobody: cuBLASLt does not run this product: it has no products of such elements"
+            result["opponent"] = "nobody: cuBLASLt does not run this GEMM: it has no GEMM for these element types"
             result["theirs"] = {name: 0 for name in result["theirs"]}
             result.update(batch=3, dependent=True)
 
         lines = self.recorded(change=alone).splitlines()
-        self.assertTrue(lines[5].startswith("d = acc, 3 of them  (against nobody: cuBLASLt does not run this product"))
+        self.assertTrue(lines[5].startswith("d = acc, batch of 3  (against nobody: cuBLASLt does not run this GEMM"))
         self.assertEqual([lines[6].split()[i] for i in (5, 7, 10)], ["-"] * 3)
         self.assertTrue(lines[6].endswith("128x256x64 cooperative 2x1 bf16, dependent"))
 
@@ -134,7 +134,7 @@ class Bench(Cli):
         self.assertEqual(
             said,
             "gantry: --epilogue:\nd = gleu(acc)\n    ^\nthere is no function gleu; did you mean gelu?\n"
-            "Run 'gantry bench gemm --help' for what can be asked.\n",
+            "Run 'gantry bench gemm --help' for the options.\n",
         )
         path.write_text("\n# none\n")
         self.assertIn(f"there is no epilogue in {path}", self.refused("bench", "gemm", "--epilogues", str(path), status=2))
@@ -146,7 +146,7 @@ class Bench(Cli):
         path = self.folder / "shapes.txt"
         path.write_text("128 256 64\n")
         said = self.refused("bench", "gemm", "--m", "64", "--n", "64", "--k", "64", "--shapes", str(path), status=2)
-        self.assertIn("--shapes has the sizes", said)
+        self.assertIn("--shapes gives the sizes", said)
 
     def test_where_nothing_can_be_written_nothing_is_measured(self):
         (self.folder / "file").write_text("")

@@ -24,7 +24,7 @@ class Cache(Cli):
     def test_an_empty_one_is_made_private_and_is_empty(self):
         self.assertEqual(self.text("cache", "list"), f"{self.cache}: 0 entries, 0 KiB of at most 1.0 GiB\n")
         self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
-        self.assertEqual(self.text("cache", "verify"), "0 of 0 entries as it was written\n")
+        self.assertEqual(self.text("cache", "verify"), "0 of 0 entries intact\n")
         self.assertEqual(self.text("cache", "clear"), f"0 entries removed from {self.cache}, 0 KiB\n")
 
     def test_what_is_no_entry_is_said_and_cleared_and_other_files_stay(self):
@@ -36,7 +36,7 @@ class Cache(Cli):
         out, _ = self.gantry("cache", "verify", status=1)
         self.assertEqual(
             sorted(out.decode().splitlines()),
-            ["0 of 2 entries as it was written", f"{name}: it was altered or cut off", f"e{name}: e{name} is a named pipe"],
+            ["0 of 2 entries intact", f"{name}: it was altered or cut off", f"e{name}: e{name} is a named pipe"],
         )
         listed = json.loads(self.text("cache", "list", "--json"))
         self.assertEqual([entry["problem"] != "" for entry in listed["entries"]], [True, True])

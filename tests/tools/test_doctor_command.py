@@ -61,13 +61,13 @@ class Doctor(Cli):
     def test_the_tuning_file_is_counted(self):
         line = "128 128 128 1 | bf16 K bf16 K void bf16 | d = acc | GPU | 128x128x64 cooperative 1x1 bf16"
         (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\n")
-        self.assertTrue(self.diagnose()["machine"]["tuning"]["text"].endswith("tuning: 1 product."))
+        self.assertTrue(self.diagnose()["machine"]["tuning"]["text"].endswith("tuning: 1 GEMM."))
         (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\nnonsense\n")
         tuning = self.diagnose()["machine"]["tuning"]
         self.assertFalse(tuning["ok"])
-        self.assertIn("tuning: 1 product; what cannot be read: line 3: ", tuning["text"])
+        self.assertIn("tuning: 1 GEMM; it cannot be read in full: line 3: ", tuning["text"])
         (self.folder / "tuning").write_text("nonsense\r\n" * 50)
-        self.assertIn("what cannot be read: 50 lines; the first: line 1: ", self.diagnose()["machine"]["tuning"]["text"])
+        self.assertIn("it cannot be read in full: 50 lines; the first: line 1: ", self.diagnose()["machine"]["tuning"]["text"])
         self.set("GANTRY_TUNING", str(self.folder))
         self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read.")
 

@@ -49,8 +49,8 @@ class ExplainFusion(Cli):
         self.assertEqual(
             words,
             {
-                "alpha": "f32 scalar 1 where left out",
-                "beta": "f32 scalar 0 where left out",
+                "alpha": "f32 scalar 1 if left out",
+                "beta": "f32 scalar 0 if left out",
                 "bias": "bf16 row vector, [n] must be given",
                 "aux": "bf16 output, [m, n] column-major must be given",
                 "top": "f32 reduction, one number must be given",
@@ -59,7 +59,7 @@ class ExplainFusion(Cli):
 
     def test_says_what_is_loaded_and_stored(self):
         said = self.explain(TEXT)
-        self.assertIn("  loaded  C (not where beta is 0), alpha, beta, bias\n  stored  D, aux, top\n", said)
+        self.assertIn("  loaded  C (not if beta is 0), alpha, beta, bias\n  stored  D, aux, top\n", said)
         self.assertIn("  loaded  C\n", self.explain("d = acc + c"))
         self.assertIn("  loaded  nothing\n  stored  D\n", self.explain("d = acc"))
 

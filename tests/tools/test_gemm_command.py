@@ -1,4 +1,4 @@
-"""gantry gemm on the simulated machine: verified products, any epilogue, and refusals in sentences."""
+"""gantry gemm on the simulated SM: verified GEMMs, any epilogue, and refusals in sentences."""
 
 import json
 import os
@@ -20,8 +20,8 @@ class Gemm(Cli):
     def test_leads_with_result_and_time_and_then_says_why(self):
         said = self.gemm("--epilogue", "d = gelu(acc + row(bias))")
         self.assertTrue(said.startswith("100 x 72 x 40, bf16 to bf16: d = gelu(acc + row(bias))\n\n"))
-        parts = ("machine   the simulated SM\n", "\nresult    right: 7200 elements lie within their bounds", "\ntime      ",
-                 "\nchecker   no finding in ", "\n\nchoice    The model chooses ", "\nplan      D = A B of 100 x 72 x 40",
+        parts = ("machine   the simulated SM\n", "\nresult    correct: 7200 elements are within their error bounds", "\ntime      ",
+                 "\nchecker   no finding in ", "\n\nchoice    The model chooses ", "\nplan      D = A B^T, 100 x 72 x 40 (M x N x K)",
                  "\ngpu       An H200 would run ")
         at = [said.find(part) for part in parts]
         self.assertNotIn(-1, at, said)
@@ -66,16 +66,16 @@ class Gemm(Cli):
 
     def test_the_plan_tells_the_kernel_that_runs_from_the_one_that_a_gpu_would_run(self):
         answer = self.answer("--epilogue", "d = gelu(acc + row(bias))")
-        self.assertIn("it has buffers of C and of further tensors, used or not", answer["plan"])
+        self.assertIn("it has buffers of C and of auxiliary tensors, used or not", answer["plan"])
         self.assertRegex(answer["gpu"], r"^An H200 would run \S+ \S+ \S+ bf16, in about [0-9.e-]+ ms, compiled for this epilogue")
-        self.assertRegex(answer["gpu"], r"\d buffers of D for each warpgroup\.\n$")  # none of C
+        self.assertRegex(answer["gpu"], r"\d buffers of D per warpgroup\.\n$")  # none of C
         with_c = self.answer("--epilogue", "d = gelu(acc + c)")["gpu"]
-        self.assertRegex(with_c, r"(, and \d of C|, in the place of C)\.\n$")
+        self.assertRegex(with_c, r"(, and \d of C|, which reuse those of C)\.\n$")
         asked = self.answer("--epilogue", "d = gelu(acc + c)", "--tile", "128x128", "--cluster", "2x1", "--schedule", "cooperative")
         self.assertIn("128x128x64 cooperative 2x1 bf16", asked["gpu"])
 
     def test_without_the_checker_says_so(self):
-        self.assertIn("checker   off: races and missing fences were not looked for", self.gemm("--checker", "off"))
+        self.assertIn("checker   off: races and missing fences were not checked", self.gemm("--checker", "off"))
 
     def test_nothing_to_compute_is_no_error(self):
         said = self.text("gemm", "--machine", "sim", "--m", "0", "--n", "72", "--k", "40")
@@ -137,13 +137,13 @@ class Gemm(Cli):
 
     def test_what_is_not_compiled_in_is_answered_with_what_is(self):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--a", "tf32")
-        self.assertIn("asked for were tf32 by tf32 to f32", said)
+        self.assertIn("asked for: A tf32, B tf32, D f32", said)
         self.assertIn("\n  128x128x64 cooperative 2x1 bf16 with", said)
 
     def test_what_cannot_run_is_refused_before_operands_are_filled(self):
         for wrong, why in (
             (("--m", "1", "--n", "1", "--k", "2147483348"), "the nearest N that works is 8"),
-            (("--m", "1", "--n", "8", "--k", "100000000", "--d", "f32"), "is compiled in for the simulated machine"),
+            (("--m", "1", "--n", "8", "--k", "100000000", "--d", "f32"), "is compiled in for the simulated SM"),
             (("--m", "1", "--n", "8", "--k", "100000000", "--set", "alpha=2"), "there is no argument alpha"),
             (("--m", "8", "--n", "24", "--k", "8", "--epilogue", "x:e4m3 = acc; d = acc"), "the nearest N that works is 32"),
         ):
@@ -174,7 +174,7 @@ class Gemm(Cli):
     def test_without_a_gpu_says_which_machine_ran_and_why(self):
         self.assertIn("machine   the simulated SM, since there is no GPU", self.text("gemm", *SIZE))
         said = self.refused("gemm", *SIZE, "--machine", "gpu", status=77)
-        self.assertRegex(said, r"^gantry: there is no GPU.*; --machine sim runs the product without one\n$")
+        self.assertRegex(said, r"^gantry: there is no GPU.*; --machine sim runs the GEMM without one\n$")
 
     def test_tuning_asks_first_whether_it_may_keep_what_it_finds(self):
         said = self.refused("tune", *SIZE, "--file", "/dev/null/tuning", status=2)
@@ -192,11 +192,11 @@ class Gemm(Cli):
             file.write("# Notes\n\nof mine\n")
             file.flush()
             said = self.refused("tune", *SIZE, "--file", file.name, status=2)
-        self.assertIn(f"{file.name} has what is no tuning and would be lost: line 3: ", said)
+        self.assertIn(f"{file.name} holds lines that are no tuning entries and would be lost: line 3: ", said)
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_tuning_needs_a_gpu(self):
-        self.assertRegex(self.refused("tune", *SIZE, status=77), r"^gantry: there is no GPU.*measured where one is\n$")
+        self.assertRegex(self.refused("tune", *SIZE, status=77), r"^gantry: there is no GPU.*; tuning needs a GPU\n$")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class Usage(Cli):
     def test_what_is_no_number_is_quoted_and_the_help_is_that_of_the_command(self):
         said = self.refused("gemm", "--m", "many", "--n", "64", "--k", "64", status=2)
         self.assertEqual(
-            said, "gantry: --m takes a whole number, and not \"many\"\nRun 'gantry gemm --help' for what can be asked.\n"
+            said, "gantry: --m takes a whole number, and not \"many\"\nRun 'gantry gemm --help' for the options.\n"
         )
         self.assertIn('"--bogus" is no option here', self.refused("bench", "gemm", "--bogus", status=2))
 

@@ -1,5 +1,5 @@
-// gantry: runs and measures products, explains copies and epilogues, and evaluates the library's functions, from the
-// command line.
+// gantry: the command line. Runs and measures GEMMs, explains TMA copies and epilogues, evaluates the library's
+// functions.
 #include <cstdio>
 #include <exception>
 
@@ -69,7 +69,7 @@ int refuse(const CLI::ParseError& error, const CLI::App& app) {
     name += " " + command->get_name();
   }
   // What is refused may be quoted from a file.
-  fmt::print(stderr, "gantry: {}\nRun '{} --help' for what can be asked.\n",
+  fmt::print(stderr, "gantry: {}\nRun '{} --help' for the options.\n",
              gantry::runtime::printable(sentence(error, *command, name)), name);
   return kUsageError;
 }
@@ -94,9 +94,9 @@ int run(int argc, char** argv) {
     return kUsageError;
   }
   CLI::App app(
-      "Matrix products with fused epilogues for NVIDIA Hopper, on a GPU or on a simulated SM; TMA copies, epilogues "
-      "and layouts explained.\n"
-      "A layout is written as CuTe writes it: \"((_2,_4),3):((_1,_2),_8)\", \"(8,8)\" (compact), "
+      "GEMMs with fused epilogues for NVIDIA Hopper, on a GPU or on a simulated SM; explanations of TMA copies, "
+      "epilogues and layouts.\n"
+      "Layouts are written as in CuTe: \"((_2,_4),3):((_1,_2),_8)\", \"(8,8)\" (compact), "
       "\"Sw<3,4,3> o (8,64):(64,1)\".");
   app.name("gantry");
   app.set_version_flag("--version", "gantry " GANTRY_VERSION);
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "gantry: this cannot go on: %s\n", gantry::runtime::printable(e.what()).c_str());
+    std::fprintf(stderr, "gantry: unexpected error: %s\n", gantry::runtime::printable(e.what()).c_str());
     return 1;
   }
 }

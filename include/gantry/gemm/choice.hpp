@@ -1,8 +1,8 @@
-// Which configuration computes a product: among those that are there, the one that is asked for, that a tuning file
-// names, or that the cost model finds fastest; and why, in sentences.
+// Which configuration runs a GEMM: of the candidates, the one that is asked for, that a tuning file names, or that the
+// cost model ranks fastest; and why, in sentences.
 //
-// Pure functions of the host: no GPU is asked for anything. Guarantees: a choice or a sentence that says why there is
-// none, never another configuration than the one that was asked for.
+// Pure host functions: no GPU is queried. Guarantees a choice, or a sentence that says why there is none; never another
+// configuration than the one that was asked for.
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -26,7 +26,7 @@ struct GemmQuestion {
   GemmWorkload workload{};
   GemmEpilogueCost epilogue{};
   Architecture device = kH200;
-  bool workspace = true;               // tiles may be shared by clusters
+  bool workspace = true;               // split-K and stream-K are allowed
   const TuningEntry* tuned = nullptr;  // what a tuning file has for it (TuningFile::find); none: the model alone
   std::string asked{};                 // a configuration's name; empty: whichever is best
 };
@@ -61,51 +61,52 @@ inline std::string name_of(const GemmOptions& options) { return to_text(options)
 
 inline std::string sizes_of(const GemmWorkload& w) {
   std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
-  return w.batch == 1 ? text : text + ", " + std::to_string(w.batch) + " times";
+  return w.batch == 1 ? text : text + ", batch of " + std::to_string(w.batch);
 }
 
 inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int clusters) {
   const TileSchedule& s = c.schedule;
-  const std::string tiles = count(s.tiles(), "tile") + " of " + std::to_string(o.tile.m * o.cluster.m) + " x " +
-                            std::to_string(o.tile.n * o.cluster.n) + " for " + count(clusters, "cluster") + " of " +
-                            count(o.cluster.m * o.cluster.n, "CTA");
-  const std::string cost = "handing over sums costs " + rounded(c.handover) + " cycles";
+  const int cluster = o.cluster.m * o.cluster.n;
+  const std::string tiles = count(s.tiles(), cluster == 1 ? "tile" : "cluster tile") + " of " +
+                            std::to_string(o.tile.m * o.cluster.m) + " x " + std::to_string(o.tile.n * o.cluster.n) +
+                            " on " + count(clusters, "resident cluster") + " of " + count(cluster, "CTA");
+  const std::string cost = "the reduction costs " + rounded(c.handover) + " cycles";
   if (s.parts > 1) {
-    return tiles + ": each is shared by " + std::to_string(s.parts) + " clusters, which keeps " + percent(c.last_wave) +
-           " of the chip busy; " + cost + ".";
+    return tiles + ": split-K by " + std::to_string(s.parts) + " fills " + percent(c.last_wave) + " of a wave; " +
+           cost + ".";
   }
   if (s.split_tiles > 0) {
-    return tiles + ": " + std::to_string(s.split_tiles) +
-           " of them are dealt out by K steps, so that all end together; " + cost + ".";
+    return tiles + ": stream-K splits " + std::to_string(s.split_tiles) + " of them into equal runs of K tiles; " +
+           cost + ".";
   }
-  if (c.waves == 1) return tiles + ": one wave, which keeps " + percent(c.last_wave) + " of the chip busy.";
+  if (c.waves == 1) return tiles + ": one wave, " + percent(c.last_wave) + " full.";
   return tiles + ": " + std::to_string(c.waves) + " waves, the last of them " + percent(c.last_wave) + " full.";
 }
 
 inline std::string step_sentence(const GemmOptions& o, const GemmCost& c) {
-  const char* const who[] = {"the tensor cores bind it", "shared memory binds it", "loads from L2 bind it"};
-  return "A step of " + std::to_string(o.tile.k) + " along K takes " + rounded(c.step) + " cycles; " +
+  const char* const who[] = {"the tensor cores", "shared memory bandwidth", "L2 bandwidth"};
+  return "A K tile of " + std::to_string(o.tile.k) + " takes " + rounded(c.step) + " cycles, bound by " +
          who[static_cast<int>(c.bound)] + ".";
 }
 
 inline std::string epilogue_sentence(const GemmOptions& o, const GemmCost& c) {
   constexpr double kHidden = 0.01;  // of it, at most
-  if (c.shown > kHidden * c.epilogue) return "Of the epilogue " + rounded(c.shown) + " cycles show after each tile.";
-  return o.schedule == GemmSchedule::pingpong ? "The epilogue is hidden behind the other warpgroup's products."
-                                              : "The epilogue is hidden behind the products of the next tile.";
+  if (c.shown > kHidden * c.epilogue) return rounded(c.shown) + " cycles of the epilogue are exposed after each tile.";
+  return o.schedule == GemmSchedule::pingpong ? "The epilogue overlaps the main loop of another warpgroup."
+                                              : "The epilogue overlaps the main loop of the next tile.";
 }
 
 inline std::string memory_sentence(const GemmCost& c, const Architecture& d) {
   const std::string time = number(c.memory / d.clock * 1e3, "ms");
-  return c.memory_binds() ? "Memory binds it: the bytes alone take " + time + "."
-                          : "Memory does not bind it: the bytes alone take " + time + ".";
+  return c.memory_bound() ? "It is memory-bound: DRAM traffic alone takes " + time + "."
+                          : "It is not memory-bound: DRAM traffic alone takes " + time + ".";
 }
 
 inline bool computes(const GemmOptions& o, const GemmWorkload& w) {
   return o.a == w.a && o.b == w.b && o.c == w.c && o.d == w.d && o.major_a == w.major_a && o.major_b == w.major_b;
 }
 
-// Whether the scheduler has numbers for all K steps.
+// True if the scheduler can number the K tiles of all output tiles.
 inline bool counts(const GemmOptions& o, const GemmWorkload& w) {
   return tile_steps({w.m, w.n, w.k, w.batch}, o.tile.m, o.tile.n, o.tile.k) <= kMostTileSteps;
 }
@@ -160,22 +161,23 @@ class Choosing {
   GemmChoice choose() {
     const GemmWorkload& w = q_.workload;
     if (w.m <= 0 || w.n <= 0 || w.batch <= 0 || w.k < 0)
-      return refused("There is nothing to choose for " + sizes_of(w) + ".");
+      return refused("A GEMM of " + sizes_of(w) + " has nothing to compute, so that no configuration is chosen.");
     ranking_ =
         rank_candidates(q_, candidates_.size(), [this](std::size_t i) -> const GemmDesign& { return candidates_[i]; });
     if (ranking_.order.empty()) return refused(ranking_.too_large ? too_many_tiles() : no_candidate());
     if (!q_.asked.empty()) {
       const int asked = find(q_.asked);
       if (asked < 0)
-        return refused("There is no configuration \"" + q_.asked + "\" for this product; there are " + names() + ".");
-      return made(asked, name(asked) + " was asked for " + sizes_of(w) + ": about " + time(asked) + ".");
+        return refused("There is no configuration \"" + q_.asked + "\" for this GEMM; there are " + names() + ".");
+      return made(asked,
+                  name(asked) + " was asked for; the model expects " + time(asked) + " for " + sizes_of(w) + ".");
     }
     std::string note;
     if (const TuningEntry* entry = q_.tuned) {
       const int tuned = find(entry->configuration);
       if (tuned >= 0) {
         const std::string measured =
-            entry->milliseconds > 0 ? ": " + number(entry->milliseconds, "ms") + " were measured" : std::string();
+            entry->milliseconds > 0 ? ", measured " + number(entry->milliseconds, "ms") : std::string();
         return made(tuned, "The tuning file has " + name(tuned) + " for " + sizes_of(w) + " on " + entry->device +
                                measured + "; the model expects " + time(tuned) + ".");
       }
@@ -212,7 +214,8 @@ class Choosing {
   }
 
   std::string too_many_tiles() const {
-    return sizes_of(q_.workload) + " has more than 2^30 steps of tiles: they are counted in 30 bits.";
+    return sizes_of(q_.workload) +
+           " has more than 2^30 K tiles over all output tiles, and the scheduler counts them in 30 bits.";
   }
 
   std::string no_candidate() const {
@@ -220,9 +223,10 @@ class Choosing {
     const auto operand = [](ElementType element, Major major) {
       return std::string(to_text(element)) + (major == Major::K ? " (K-major)" : " (MN-major)");
     };
-    return "None of " + count(static_cast<long long>(candidates_.size()), "configuration") + " multiplies " +
-           operand(w.a, w.major_a) + " by " + operand(w.b, w.major_b) + " into " + to_text(w.d) +
-           (w.c == ElementType::void_ ? "" : std::string(" with a C of ") + to_text(w.c)) + ".";
+    return "None of " + count(static_cast<long long>(candidates_.size()), "configuration") + " takes A of " +
+           operand(w.a, w.major_a) + " and B of " + operand(w.b, w.major_b) +
+           (w.c == ElementType::void_ ? "" : std::string(", C of ") + to_text(w.c)) + ", and stores D of " +
+           to_text(w.d) + ".";
   }
 
   GemmChoice made(int index, const std::string& first) const {
@@ -247,7 +251,7 @@ class Choosing {
     const std::string other = name(choice.next) + ": about " + time(choice.next) + ", ";
     char difference[32];
     std::snprintf(difference, sizeof difference, "%.1f %%", 100 * __builtin_fabs(ratio - 1));
-    if (ratio * kEqualTimes >= 1 && ratio < 1) return "As good is " + other + difference + " less.";
+    if (ratio * kEqualTimes >= 1 && ratio < 1) return "Equally good is " + other + difference + " less.";
     if (ratio < 1) return "The model would choose " + other + difference + " less.";
     return "The next best is " + other + difference + " more.";
   }

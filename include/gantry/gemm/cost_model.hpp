@@ -10,10 +10,10 @@
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
 //     using namespace gantry;
-//     GemmWorkload product;
-//     product.m = product.n = product.k = 8192;
+//     GemmWorkload gemm;
+//     gemm.m = gemm.n = gemm.k = 8192;
 //     const GemmDesign pair = make_gemm_design({.tile = {128, 256}, .cluster = {2, 1}}, fusion::graph("d = acc"));
-//     const GemmCost cost = estimate(product, pair, {}, {});
+//     const GemmCost cost = estimate(gemm, pair, {}, {});
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
@@ -24,7 +24,7 @@ namespace gantry {
 
 // What an epilogue does besides storing D.
 struct GemmEpilogueCost {
-  double bytes = 0;      // read and written for each element of D: C, auxiliary tensors
+  double bytes = 0;      // read and written per element of D: C, auxiliary tensors
   bool plain = true;     // D is A B^T alone
   bool heavy = false;    // functions such as gelu or exp
   bool outputs = false;  // further outputs, or C with factors: too many registers for one of three warpgroups
@@ -46,7 +46,7 @@ struct GemmCost {
   double work = 0, memory = 0;          // cycles in all
   double cycles = 0, milliseconds = 0;  // cycles of the full clock
 
-  bool memory_binds() const { return memory > work; }
+  bool memory_bound() const { return memory > work; }
 };
 
 namespace detail {
@@ -112,7 +112,7 @@ class GemmEstimate {
   void set_step(const TileSchedule& schedule) {
     const double m = o_.tile.m, n = o_.tile.n;
     const double row = o_.tile.k * bytes(o_.a);
-    const double products = m * n * o_.tile.k / rate();
+    const double multiplied = m * n * o_.tile.k / rate();
     // Each 64 rows read their A and all of B.
     const double shared = (l_.smem_read_share * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
     const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? l_.hot_load : 1);
@@ -122,7 +122,7 @@ class GemmEstimate {
     const double across = fills_lines(double(w_.k) * bytes(w_.a)) ? 1 : l_.load_across_lines;
     const double l2 = (1 + l_.load_outside * outside) * across * (loaded_a + loaded_b) * row / d_.l2_rate;
     c_.bound = GemmBound::tensor_cores;
-    c_.step = products;
+    c_.step = multiplied;
     if (shared > c_.step) {
       c_.bound = GemmBound::shared_memory;
       c_.step = shared;

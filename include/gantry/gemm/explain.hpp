@@ -1,5 +1,4 @@
-// What a planned product will do, in sentences: the choice, shared memory, how tiles are dealt out, bytes and
-// operations.
+// What a planned GEMM will do, in sentences: the kernel, its shared memory, the tile schedule, bytes and operations.
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -7,7 +6,7 @@
 //     detail::GemmFacts facts;
 //     facts.design = make_gemm_design({}, fusion::graph("d = acc"));
 //     facts.m = facts.n = facts.k = 4096;
-//     const std::string text = detail::explain_gemm(facts);  // "D = A B of 4096 x 4096 x 4096 ..."
+//     const std::string text = detail::explain_gemm(facts);  // "D = A B^T, 4096 x 4096 x 4096 (M x N x K) ..."
 #pragma once
 
 #include <cstdio>
@@ -36,7 +35,7 @@ inline std::string joined(const std::vector<std::string>& lines) {
   return out;
 }
 
-// Bytes that cross the edge of the chip if each is read and written once.
+// Bytes of DRAM traffic if every element is read and written once.
 struct GemmTraffic {
   double read = 0, written = 0;
 };
@@ -76,18 +75,18 @@ inline std::string explain_kernel(const GemmFacts& f) {
   out += to_text(o).c_str();
   out +=
       o.schedule == GemmSchedule::pingpong
-          ? (o.warpgroups == 3 ? ". Three warpgroups take tiles in turn: one multiplies while the others compute and "
-                                 "store their epilogues"
-                               : ". Two warpgroups take tiles in turn: one multiplies while the other computes and "
-                                 "stores its epilogue")
-      : o.tile.m == 64 ? ". One warpgroup computes a tile"
-                       : ". Two warpgroups share a tile, half of its rows each";
+          ? (o.warpgroups == 3 ? ". Three consumer warpgroups alternate: one runs the main loop of its tile while the "
+                                 "others run their epilogues"
+                               : ". Two consumer warpgroups alternate: one runs the main loop of its tile while the "
+                                 "other runs its epilogue")
+      : o.tile.m == 64 ? ". One consumer warpgroup computes a tile"
+                       : ". Two consumer warpgroups share a tile, half of its rows each";
   if (o.cluster.m * o.cluster.n > 1) {
-    out += "; the " + std::to_string(o.cluster.m * o.cluster.n) + " CTAs of a cluster load tiles of ";
+    out += "; TMA multicasts tiles of ";
     out += o.cluster.m == 1 ? "A" : o.cluster.n == 1 ? "B" : "A and B";
-    out += " for each other";
+    out += " within a cluster of " + std::to_string(o.cluster.m * o.cluster.n) + " CTAs";
   }
-  return out + (o.promote ? "; sums are moved to full f32 every 128 of K.\n" : ".\n");
+  return out + (o.promote ? "; accumulators are promoted to f32 registers every 128 elements of K.\n" : ".\n");
 }
 
 inline std::string explain_memory(const GemmFacts& f) {
@@ -96,12 +95,14 @@ inline std::string explain_memory(const GemmFacts& f) {
                     std::to_string(kSm90.shared_bytes_per_block) + " bytes: " + std::to_string(o.stages) +
                     " stages of " + std::to_string(f.design.stage_bytes()) + ", and " +
                     std::to_string(f.design.shared.epilogue_bytes) + " for the epilogue, which ";
-  if (f.design.store == GemmStore::overlapped) return out + "stores a tile behind the products of the next one.\n";
-  if (f.design.store == GemmStore::reduce_add) return out + "adds sums to what D holds, in any order.\n";
+  if (f.design.store == GemmStore::overlapped)
+    return out + "overlaps the store of a tile with the main loop of the next.\n";
+  if (f.design.store == GemmStore::reduce_add)
+    return out + "adds the accumulators to D by TMA reduction, in no fixed order.\n";
   out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
-         std::to_string(o.epilogue.stages_d) + " buffers of D for each warpgroup";
+         std::to_string(o.epilogue.stages_d) + " buffers of D per warpgroup";
   if (o.c != ElementType::void_) {
-    out += o.epilogue.reuse == Choice::yes ? ", in the place of C"
+    out += o.epilogue.reuse == Choice::yes ? ", which reuse those of C"
                                            : ", and " + std::to_string(o.epilogue.stages_c) + " of C";
   }
   return out + ".\n";
@@ -111,21 +112,24 @@ inline std::string explain_schedule(const GemmFacts& f) {
   const TileSchedule& s = f.schedule;
   const int cluster = f.design.options.cluster.m * f.design.options.cluster.n;
   const int waves = s.clusters > 0 ? (s.tiles() + s.clusters - 1) / s.clusters : 0;
-  const auto tiles = [&](int count) { return std::to_string(count) + (count == 1 ? " tile" : " tiles"); };
+  const std::string tile = cluster == 1 ? " tile" : " cluster tile";
+  const auto tiles = [&](int count) { return std::to_string(count) + tile + (count == 1 ? "" : "s"); };
   std::string out =
       "Schedule: " + tiles(s.tiles()) + " of " + std::to_string(f.design.options.tile.m * f.design.options.cluster.m) +
-      " x " + std::to_string(f.design.options.tile.n * f.design.options.cluster.n) + " for a cluster, " +
-      std::to_string(s.k_steps) + (s.k_steps == 1 ? " step" : " steps") + " of K each, over " +
-      std::to_string(s.clusters) + (s.clusters == 1 ? " cluster" : " clusters") + " of " + std::to_string(cluster) +
-      (cluster == 1 ? " CTA" : " CTAs") + " (the machine holds " + std::to_string(f.ctas / cluster) + ")";
+      " x " + std::to_string(f.design.options.tile.n * f.design.options.cluster.n) + ", " + std::to_string(s.k_steps) +
+      (s.k_steps == 1 ? " K tile" : " K tiles") + " each, over " + std::to_string(s.clusters) +
+      (s.clusters == 1 ? " cluster" : " clusters") + " of " + std::to_string(cluster) +
+      (cluster == 1 ? " CTA" : " CTAs") + " (" + std::to_string(f.ctas / cluster) + " can be resident)";
   if (s.split_tiles > 0) {
-    out += s.parts > 1 ? "; each tile is shared by " + std::to_string(s.parts) + " clusters along K"
-                       : "; " + tiles(s.split_tiles) + " dealt out by steps of K, so that all end together";
-    return out + (f.design.store == GemmStore::reduce_add ? ".\n" : ", which add their sums in a fixed order.\n");
+    out += s.parts > 1 ? "; split-K: " + std::to_string(s.parts) + " clusters share each tile"
+                       : "; stream-K: " + tiles(s.split_tiles) + " split into equal runs of K tiles";
+    return out + (f.design.store == GemmStore::reduce_add
+                      ? ".\n"
+                      : ", and partial accumulators are reduced in a fixed order.\n");
   }
   char busy[16];
   std::snprintf(busy, sizeof busy, "%.0f", 100.0 * s.tiles() / (static_cast<double>(waves) * s.clusters));
-  return out + ": " + std::to_string(waves) + (waves == 1 ? " wave, " : " waves, ") + busy + " % of them full.\n";
+  return out + ": " + std::to_string(waves) + (waves == 1 ? " wave, " : " waves, ") + busy + " % full.\n";
 }
 
 inline std::string explain_work(const GemmFacts& f) {
@@ -135,23 +139,26 @@ inline std::string explain_work(const GemmFacts& f) {
   const double balance = kH200.mma_peak / kH200.dram_peak * 16 / element_bits(f.design.options.a);
   const double intensity = operations / (t.read + t.written);
   char text[96];
-  std::snprintf(text, sizeof text, "%.3g FLOP for each byte, where an H200 does %.0f in the time of one", intensity,
-                balance);
+  std::snprintf(text, sizeof text, intensity < 1000 ? "%.3g" : "%.0f", intensity);
+  const std::string per_byte = text;
+  std::snprintf(text, sizeof text, "%.0f", balance);
   return "Work: " + with_prefix(operations) + "FLOP; at least " + with_prefix(t.read) + "B read and " +
-         with_prefix(t.written) + "B written, " + text + ".\n";
+         with_prefix(t.written) + "B written, " + per_byte + " FLOP/B; an H200 is compute-bound above " + text +
+         " FLOP/B.\n";
 }
 
 inline std::string explain_gemm(const GemmFacts& f) {
-  std::string out = "D = A B of " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k);
-  if (f.batch != 1) out += ", " + std::to_string(f.batch) + " of them";
+  std::string out =
+      "D = A B^T, " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k) + " (M x N x K)";
+  if (f.batch != 1) out += ", batch of " + std::to_string(f.batch);
   if (!f.expression.empty()) out += ": " + f.expression;
   out += "\n" + explain_kernel(f);
   if (f.m == 0 || f.n == 0 || f.batch == 0) {
     const bool reduces = f.graph->count(fusion::ArgumentKind::reduction) > 0;
-    return out + (reduces ? "There is nothing to compute: reductions become 0, those of max -infinity.\n"
+    return out + (reduces ? "There is nothing to compute: sum reductions become 0, max reductions -infinity.\n"
                           : "There is nothing to compute, and nothing will be launched.\n");
   }
-  if (f.k == 0) out += "K is 0: all sums are 0, and A and B are not read.\n";
+  if (f.k == 0) out += "K is 0: all accumulators are 0, and A and B are not read.\n";
   out += explain_memory(f) + explain_schedule(f) + explain_work(f);
   out += f.workspace_bytes > 0 ? "Workspace: " + std::to_string(f.workspace_bytes) + " bytes.\n" : "Workspace: none.\n";
   return out;

@@ -1,24 +1,24 @@
-// A small file of measured choices: for a product on a GPU, the configuration that was the fastest. `gantry tune`
-// writes it, choice.hpp reads it.
+// The tuning file: for a GEMM on a GPU, the configuration that was measured fastest. `gantry tune` writes it,
+// choice.hpp reads it.
 //
-// One product a line, its fields between bars; a line that starts with # is a remark:
+// One GEMM per line, its fields between bars; a line that starts with # is a comment:
 //
 //   # gantry tuning 1
 //   8192 8192 1024 1 | bf16 K bf16 K void bf16 | d = gelu_tanh(acc + row(bias)) | NVIDIA H200 | 128x192x64 pingpong 2x1
 //   bf16 | 0.2012 ms
 //
-// M N K L, then A and its major, B and its major, C and D, the epilogue, the GPU, the configuration's name (to_text of
-// its options), and, for readers only, its time. Guarantees: a line that cannot be read is skipped and gets a sentence
-// with its number; any text can be read.
+// M N K batch, then A and its major, B and its major, C and D, the epilogue, the GPU, the configuration's name (to_text
+// of its options), and, for readers only, its time. Guarantees: a line that cannot be read is skipped and gets a
+// sentence with its number; any text can be read.
 //
 // Example:
 //     using namespace gantry;
 //     TuningFile tuning;
-//     GemmWorkload product;
-//     product.m = product.n = product.k = 4096;
-//     tuning.set({product, "NVIDIA H200", "128x256x64 cooperative 2x1 bf16", 0.17});
+//     GemmWorkload gemm;
+//     gemm.m = gemm.n = gemm.k = 4096;
+//     tuning.set({gemm, "NVIDIA H200", "128x256x64 cooperative 2x1 bf16", 0.17});
 //     const TuningFile again = TuningFile::parse(tuning.text());
-//     const TuningEntry* found = again.find(product, "NVIDIA H200");  // found->configuration
+//     const TuningEntry* found = again.find(gemm, "NVIDIA H200");  // found->configuration
 #pragma once
 
 #include <cstdio>
@@ -39,7 +39,7 @@ class TuningFile {
   static constexpr const char* kHeader = "# gantry tuning 1";
 
   static TuningFile parse(const std::string& text);
-  // A file that is not there is an empty one.
+  // A missing file reads as an empty one.
   static TuningFile read(const std::string& path);
 
   const TuningEntry* find(const GemmWorkload& workload, const std::string& device) const {
@@ -48,7 +48,7 @@ class TuningFile {
     }
     return nullptr;
   }
-  // In place of the entry of the same product and GPU, if there is one.
+  // Replaces the entry of the same GEMM and GPU, if there is one.
   void set(const TuningEntry& entry) {
     for (TuningEntry& old : entries_) {
       if (old.workload != entry.workload || old.device != entry.device) continue;
@@ -94,7 +94,7 @@ class TuningLine {
     if (fields.size() != 5 && fields.size() != 6) {
       problem_ =
           "there are " + std::to_string(fields.size()) +
-          " fields between bars, and a product has 5 or 6: M N K L | elements | epilogue | GPU | configuration | "
+          " fields between bars, and an entry has 5 or 6: M N K batch | elements | epilogue | GPU | configuration | "
           "time";
       return;
     }
@@ -124,7 +124,7 @@ class TuningLine {
       *sizes[i] = std::strtoll(words[i].c_str(), &end, 10);
       right = *end == '\0' && *sizes[i] > 0;
     }
-    if (!right) fail("sizes are four positive numbers, M N K L, and here is \"" + field + "\"");
+    if (!right) fail("sizes are four positive numbers, M N K batch, and here is \"" + field + "\"");
   }
 
   void elements(const std::string& field) {

@@ -97,12 +97,12 @@ ReadRecord read_record(const std::string& text) {
   ReadRecord out;
   const Json j = Json::parse(text, nullptr, false);
   if (j.is_discarded()) {
-    out.problem = "it is no JSON";
+    out.problem = "it is not JSON";
     return out;
   }
   try {
     if (!j.is_object() || j.at("gantry_bench").get<int>() != kVersion) {
-      out.problem = fmt::format("it is no record of version {} of gantry bench", kVersion);
+      out.problem = fmt::format("it is not a record of gantry bench, version {}", kVersion);
       return out;
     }
     BenchRecord& r = out.record;
@@ -116,7 +116,7 @@ ReadRecord read_record(const std::string& text) {
     r.peak_bytes = j.at("peak_bytes").get<double>();
     for (const Json& result : j.at("results")) r.results.push_back(result_of(result));
   } catch (const Json::exception& e) {
-    out.problem = fmt::format("it is no record of gantry bench: {}", runtime::one_line(e.what()));
+    out.problem = fmt::format("it is not a record of gantry bench: {}", runtime::one_line(e.what()));
   }
   return out;
 }
@@ -125,9 +125,8 @@ std::string table_head(const BenchRecord& record) {
   std::string out = fmt::format("{}, driver {}, cuBLASLt {}; {} inputs, {}\n", record.device, record.driver,
                                 record.vendor, record.elements, record.inputs);
   out +=
-      "times in us; a ratio is the other's time over ours, above 1 where ours is faster; cold: L2 emptied before the "
-      "call;\n"
-      "dependent: ours may start before the run before it has ended\n\n";
+      "times in us; ratio: cuBLASLt's time over ours, above 1 if ours is faster; cold: L2 flushed before the call;\n"
+      "dependent: ours uses programmatic dependent launch\n\n";
   return out + fmt::format("{:>6} {:>6} {:>6}  {:>9} {:>8} {:>6}  {:>8} {:>6}  {:>9} {:>8} {:>6} {:>5} {:>4}\n", "M",
                            "N", "K", "burst", "TFLOP/s", "ratio", "cold", "ratio", "sustained", "TFLOP/s", "ratio",
                            "MHz", "W");
@@ -135,7 +134,7 @@ std::string table_head(const BenchRecord& record) {
 
 std::string table_row(const BenchResult& r, std::string& heading) {
   std::string out;
-  const std::string batch = r.batch == 1 ? "" : fmt::format(", {} of them", r.batch);
+  const std::string batch = r.batch == 1 ? "" : fmt::format(", batch of {}", r.batch);
   const std::string title = fmt::format("{}{}  (against {})\n", r.epilogue, batch, r.opponent);
   if (title != heading) out += title;
   heading = title;

@@ -53,8 +53,7 @@ int measure_all(const std::vector<Product>& products, const std::function<Measur
   if (!record.results.empty()) status |= write(outputs.plot, plot(record), "plot");
   if (!all_right(record)) status = 1;
   if (!stop.asked() || record.results.size() == products.size()) return status;
-  fmt::print(stderr, "gantry: {}; {} of {} products were measured\n", stop.why(), record.results.size(),
-             products.size());
+  fmt::print(stderr, "gantry: {}; {} of {} GEMMs were measured\n", stop.why(), record.results.size(), products.size());
   return status != 0 ? status : Stop::status();
 }
 

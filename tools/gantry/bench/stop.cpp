@@ -32,8 +32,8 @@ bool Stop::asked() const {
 }
 
 std::string Stop::why() const {
-  if (came != 0) return came == SIGINT ? "it was interrupted" : "it was asked to end";
-  return fmt::format("the time limit of {} s is over", seconds_.value_or(0));
+  if (came != 0) return came == SIGINT ? "interrupted" : "terminated";
+  return fmt::format("the time limit of {} s was reached", seconds_.value_or(0));
 }
 
 int Stop::status() { return came == 0 ? 0 : 128 + came; }

@@ -57,7 +57,7 @@ GANTRY_EXPORT void* vendor_create(const gantry::tool::VendorArguments* x, const 
     return from.data == nullptr || data_type(from.element, to.element);
   };
   if (!matrix(x->a, p.a) || !matrix(x->b, p.b) || !matrix(x->c, p.c) || !matrix(x->d, p.d)) {
-    *problem = "it has no products of such elements";
+    *problem = "it has no GEMM for these element types";
     return nullptr;
   }
   p.a_along_k = x->a_along_k;

@@ -67,7 +67,7 @@ std::optional<VendorEpilogue> vendor_epilogue(const Product& product) {
 
 std::string opponent_of(const Product& product) {
   return vendor_epilogue(product) ? "cuBLASLt with the same epilogue"
-                                  : "cuBLASLt's product alone: it does not fuse this epilogue";
+                                  : "cuBLASLt's GEMM alone: it does not fuse this epilogue";
 }
 
 VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler,
@@ -80,14 +80,14 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
                  .title = "cuBLASLt, for gantry bench"});
   problem_ = kernel.problem;
   if (!*this) return;
-  module_ = std::make_shared<runtime::Module>(runtime::Module::from_image(kernel.image, "cuBLASLt's side"));
+  module_ = std::make_shared<runtime::Module>(runtime::Module::from_image(kernel.image, "the cuBLASLt module"));
   problem_ = module_->problem();
   if (!*this) return;
   const auto create = module_->function<void*(const VendorArguments*, const char**)>("vendor_create");
   const auto destroy = module_->function<void(void*)>("vendor_destroy");
   run_ = module_->function<void(void*)>("vendor_run");
   if (create == nullptr || destroy == nullptr || run_ == nullptr) {
-    problem_ = "cuBLASLt's side lacks a function of the contestant";
+    problem_ = "the compiled cuBLASLt module lacks a function";
     return;
   }
   const VendorArguments arguments = arguments_of(product, operands);
@@ -95,7 +95,7 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
   void* const made = create(&arguments, &reason);
   declines_ = made == nullptr;
   if (declines_) {
-    problem_ = fmt::format("cuBLASLt does not run this product: {}", reason);
+    problem_ = fmt::format("cuBLASLt does not run this GEMM: {}", reason);
     return;
   }
   product_ = std::shared_ptr<void>(made, [destroy, module = module_](void* p) { destroy(p); });

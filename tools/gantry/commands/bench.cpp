@@ -1,4 +1,4 @@
-// gantry bench gemm: ours against cuBLASLt, in one process, on the same buffers, taking turns.
+// gantry bench gemm: ours against cuBLASLt, alternating in one process on the same buffers.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -58,7 +58,7 @@ int show_recorded(const BenchTexts& texts) {
   return show(read.record, outputs_of(texts, silent));
 }
 
-// Operations that the tensor cores do in a cycle of one SM, dense.
+// Dense FLOP of the tensor cores per cycle and SM.
 double operations_per_cycle(ElementType a) { return 4096.0 * 16 / info(a).bits; }
 
 // "bf16", or where they differ "e4m3 by e5m2 to bf16".
@@ -170,7 +170,8 @@ std::vector<Size> sizes_of(const BenchTexts& texts, std::vector<std::string>& pr
   if (one.m != 0 || one.n != 0 || one.k != 0) {
     if (one.m <= 0 || one.n <= 0 || one.k <= 0)
       problems.emplace_back("--m, --n and --k are one size together, each of them 1 or more");
-    if (!texts.shapes.empty()) problems.emplace_back("--shapes has the sizes, so that --m, --n and --k have no place");
+    if (!texts.shapes.empty())
+      problems.emplace_back("--shapes gives the sizes, so --m, --n and --k cannot be given too");
     return {{one.m, one.n, one.k}};
   }
   if (texts.shapes.empty()) return usual_sizes();
@@ -201,7 +202,7 @@ std::vector<std::string> epilogues_of(const BenchTexts& texts, std::vector<std::
   return out;
 }
 
-// Every product that is asked for, or, with problems alone, none.
+// The GEMMs that were asked for; none if there are problems.
 struct Products {
   std::vector<Product> all{};
   std::vector<std::string> problems{};
@@ -311,34 +312,33 @@ int run_bench(const BenchTexts& texts) {
 void add_bench_command(CLI::App& app, int& status) {
   CLI::App* bench = app.add_subcommand("bench", "Measures speed on the GPU");
   bench->require_subcommand(1);
-  CLI::App* command = bench->add_subcommand("gemm", "Products against cuBLASLt, in one process, taking turns");
+  CLI::App* command = bench->add_subcommand("gemm", "GEMMs against cuBLASLt, alternating in one process");
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<BenchTexts>();
   add_product_options(*command, texts->product, false);
-  command->add_option("--shapes", texts->shapes, "sizes, a line \"M N K\" each; default twelve usual ones")
+  command->add_option("--shapes", texts->shapes, "file of sizes, \"M N K\" per line; default twelve common ones")
       ->option_text("FILE");
-  command->add_option("--epilogues", texts->epilogues, "several, a line each, in place of --epilogue")
+  command->add_option("--epilogues", texts->epilogues, "file of epilogues, one per line, instead of --epilogue")
       ->option_text("FILE");
-  command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros; zeros take less power")
+  command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros; zeros draw less power")
       ->option_text("NAME");
-  command->add_option("--sustained", texts->sustained, "seconds of each contestant under load; default 3, 0: none")
+  command->add_option("--sustained", texts->sustained, "seconds of sustained load per kernel; default 3, 0 for none")
       ->option_text("SECONDS");
-  command
-      ->add_option("--time-limit", texts->time_limit, "measure for this long at most; what is measured by then is kept")
+  command->add_option("--time-limit", texts->time_limit, "stop after this long and keep what was measured")
       ->option_text("SECONDS");
   command
       ->add_option("--dependent", texts->dependent,
-                   "whether our runs may start before the one before has ended; auto: where the launch shows")
+                   "programmatic dependent launch of our kernels; auto: on for short GEMMs")
       ->option_text("auto|on|off");
   command->add_option("--json", texts->json, "write the record to a file")->option_text("FILE");
-  command->add_option("--plot", texts->plot, "draw the rates against the two rooflines")->option_text("FILE.svg");
+  command->add_option("--plot", texts->plot, "draw a roofline plot")->option_text("FILE.svg");
   command->add_option("--from", texts->from, "show a record instead of measuring; needs no GPU")->option_text("FILE");
-  add_flag(*command, "--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  add_flag(*command, "--progress", texts->progress, "print progress even if standard error is not a terminal");
   command->footer(
       "Example: gantry bench gemm --shapes shapes.txt --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\" "
       "--json gemm.json --plot gemm.svg\n"
-      "A row is printed, and the record written, when a size was measured: Ctrl-C keeps what there is.\n"
-      "The exit status is 77 where there is no GPU, and 1 where a result is wrong.");
+      "A row is printed, and the record written, after each size: Ctrl-C keeps what was measured.\n"
+      "The exit status is 77 if there is no GPU, and 1 if a result is wrong.");
   command->callback([texts, &status] { status = run_bench(*texts); });
 }
 

@@ -65,7 +65,7 @@ int verify(const KernelCache& cache) {
     ++wrong;
     fmt::print("{}: {}\n", entry.name, entry.problem);
   }
-  fmt::print("{} of {} as it was written\n", entries.size() - wrong, counted(entries.size()));
+  fmt::print("{} of {} intact\n", entries.size() - wrong, counted(entries.size()));
   return wrong == 0 ? 0 : 1;
 }
 
@@ -79,7 +79,7 @@ int limit(const KernelCache& cache, const std::string& text) {
           2);
     }
     if (const std::string problem = cache.set_limit(*bytes); !problem.empty()) {
-      fmt::print(stderr, "gantry: the limit could not be kept in {}: {}\n", runtime::one_line(cache.directory()),
+      fmt::print(stderr, "gantry: the limit could not be written to {}: {}\n", runtime::one_line(cache.directory()),
                  problem);
       return 1;
     }
@@ -101,13 +101,13 @@ int with_cache(Command command) {
 }  // namespace
 
 void add_cache_command(CLI::App& app, int& status) {
-  CLI::App* cache = app.add_subcommand("cache", "Lists, verifies, bounds and clears the kernels that were compiled");
+  CLI::App* cache = app.add_subcommand("cache", "Lists, verifies, limits and clears the cache of compiled kernels");
   cache->require_subcommand(1);
   cache->footer("The cache is GANTRY_CACHE_DIR, else XDG_CACHE_HOME/gantry/kernels, else ~/.cache/gantry/kernels.");
 
-  CLI::App* list = cache->add_subcommand("list", "Every entry: its size, its last use, what it is and what made it");
+  CLI::App* list = cache->add_subcommand("list", "Lists every entry: size, last use, kernel and compiler");
   const auto json = std::make_shared<bool>(false);
-  list->add_flag("--json", *json, "the same as JSON");
+  list->add_flag("--json", *json, "print the list as JSON");
   list->callback([json, &status] {
     status = with_cache([&](const KernelCache& c) {
       if (*json) {
@@ -119,9 +119,10 @@ void add_cache_command(CLI::App& app, int& status) {
     });
   });
 
-  CLI::App* check = cache->add_subcommand("verify", "Reads every entry and says which were altered or are not ours");
+  CLI::App* check =
+      cache->add_subcommand("verify", "Reads every entry and names those that were altered or are foreign");
   check->footer(
-      "The exit status is 1 where there is one. Such entries are never loaded, and are made anew when needed.");
+      "The exit status is 1 if there are any. Such entries are never loaded; they are compiled again when needed.");
   check->callback([&status] { status = with_cache(verify); });
 
   CLI::App* clear = cache->add_subcommand("clear", "Removes all entries");
@@ -134,11 +135,11 @@ void add_cache_command(CLI::App& app, int& status) {
     });
   });
 
-  CLI::App* bound = cache->add_subcommand("limit", "Says or sets how large the cache may grow");
+  CLI::App* bound = cache->add_subcommand("limit", "Prints or sets the size limit of the cache");
   const auto size = std::make_shared<std::string>();
-  bound->add_option("size", *size, "bytes, or a number with K, M or G; without it the limit is only said")
+  bound->add_option("size", *size, "bytes, or a number with K, M or G; without it the limit is printed")
       ->option_text("SIZE");
-  bound->footer("Example: gantry cache limit 512M\nBeyond it, what was not used for longest goes first.");
+  bound->footer("Example: gantry cache limit 512M\nBeyond the limit the least recently used entries are removed.");
   bound->callback([size, &status] { status = with_cache([&](const KernelCache& c) { return limit(c, *size); }); });
 }
 

@@ -51,29 +51,27 @@ void describe_gpu(const runtime::Device& device, Diagnosis& out) {
   const std::string release = driver_release();
   out.machine.push_back(
       {"GPU", device.is_hopper(),
-       fmt::format("{}: compute capability {}.{}, {} SMs at up to {:.0f} MHz, {} of memory on {} bits, {} of L2.",
+       fmt::format("{}: compute capability {}.{}, {} SMs at up to {:.0f} MHz, {} of memory on a {}-bit bus, {} of L2.",
                    f.name, f.major, f.minor, f.processors, f.clock_khz / 1e3,
                    bytes_text(static_cast<double>(f.memory_bytes)), f.memory_bits,
                    bytes_text(static_cast<double>(f.l2_bytes)))});
-  out.machine.push_back(
-      {"limits", f.clusters,
-       fmt::format("{} bytes of shared memory for a block ({} for an SM); clusters can{} be launched.",
-                   f.shared_per_block, f.shared_per_processor, f.clusters ? "" : "not")});
+  out.machine.push_back({"limits", f.clusters,
+                         fmt::format("{} bytes of shared memory per block ({} per SM); clusters can{} be launched.",
+                                     f.shared_per_block, f.shared_per_processor, f.clusters ? "" : "not")});
   out.machine.push_back({"driver", f.driver_version >= 12000,
-                         fmt::format("{}speaks CUDA {}.{}.", release.empty() ? "" : release + "; ",
+                         fmt::format("{}supports CUDA {}.{}.", release.empty() ? "" : release + "; ",
                                      f.driver_version / 1000, f.driver_version / 10 % 100)});
 }
 
 Line describe_tuning(const std::string& path) {
-  if (path.empty())
-    return {"tuning", false, "there is no place for the tuning file: HOME is not set; GANTRY_TUNING names one."};
+  if (path.empty()) return {"tuning", false, "the tuning file has no path: HOME is not set; GANTRY_TUNING names one."};
   std::error_code error;
   if (std::filesystem::exists(path, error) && !read_text(path)) return {"tuning", false, path + " cannot be read."};
   const TuningFile tuning = TuningFile::read(path);
   const std::size_t count = tuning.entries().size();
   const std::string unread = unread_lines(tuning);
-  const std::string lost = unread.empty() ? "" : "; what cannot be read: " + unread;
-  return {"tuning", lost.empty(), fmt::format("{}: {} product{}{}.", path, count, count == 1 ? "" : "s", lost)};
+  const std::string lost = unread.empty() ? "" : "; it cannot be read in full: " + unread;
+  return {"tuning", lost.empty(), fmt::format("{}: {} GEMM{}{}.", path, count, count == 1 ? "" : "s", lost)};
 }
 
 void describe_software(const runtime::Compiler& compiler, const runtime::KernelCache& cache, Diagnosis& out) {
@@ -88,9 +86,8 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
       {"NVRTC", nvrtc.problem().empty(),
        nvrtc.problem().empty() ? fmt::format("{}, {}.", nvrtc.version(), nvrtc.path()) : nvrtc.problem() + "."});
   const runtime::DeviceHeaders& headers = runtime::DeviceHeaders::embedded();
-  out.machine.push_back({"headers", true,
-                         fmt::format("{} of them are part of this program, with the digest {}.", headers.files.size(),
-                                     headers.digest.substr(0, 16))});
+  out.machine.push_back(
+      {"headers", true, fmt::format("{} embedded, digest {}.", headers.files.size(), headers.digest.substr(0, 16))});
   const runtime::KernelCache::Contents contents = cache.contents();
   out.machine.push_back({"cache", cache.note().empty(),
                          cache.note().empty() ? fmt::format("{}: {} kernel{}, {}.", cache.directory(), contents.kernels,
@@ -103,7 +100,7 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
     kernels += (kernels.empty() ? "" : ", ") + std::string(info(product.design.options.a).name) + " " +
                gantry::to_text(product.design.options.schedule);
   }
-  out.machine.push_back({"simulator", true, fmt::format("built in, with products of {}.", kernels)});
+  out.machine.push_back({"simulator", true, fmt::format("built in, with kernels for {}.", kernels)});
 }
 
 // What the commands need, and whether it is there.
@@ -164,10 +161,10 @@ void diagnose(bool json) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("doctor", "Says what this machine has, and what will work on it");
+  CLI::App* command = app.add_subcommand("doctor", "Reports what this machine has and which commands work on it");
   const auto json = std::make_shared<bool>(false);
-  add_flag(*command, "--json", *json, "the same as JSON");
-  command->footer("A line with a dash says what is missing. The exit status is 0 whatever is missing.");
+  add_flag(*command, "--json", *json, "print the report as JSON");
+  command->footer("A dash marks what is missing. The exit status is always 0.");
   command->callback([json, &status] {
     diagnose(*json);
     status = 0;

@@ -3,11 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-
-#include <gantry/runtime/printable.hpp>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <gantry/runtime/printable.hpp>
 #include <gantry/tma/explain_report.hpp>
 
 #include "commands/commands.hpp"
@@ -65,21 +64,21 @@ void add_tma(CLI::App& explain_command, int& status) {
       ->required();
   command->add_option("--tile", texts->tile, "such as 128x64; default as large as the shared layout")
       ->option_text("EXTENTS");
-  command->add_option("--cluster", texts->cluster, "CTAs that share the tile, such as 2x1: a load becomes a multicast")
+  command->add_option("--cluster", texts->cluster, "cluster that shares the tile, such as 2x1: loads become multicast")
       ->option_text("EXTENTS");
-  command->add_option("--at", texts->at, "which tile the instructions are listed for, such as 3x5; default the first")
+  command->add_option("--at", texts->at, "tile whose instructions are listed, such as 3x5; default the first")
       ->option_text("TILE");
-  command->add_option("--tma-elem", texts->tma_elem, "what the instruction moves, where it is not the element type")
+  command->add_option("--tma-elem", texts->tma_elem, "element type of the tensor map, if it differs")
       ->option_text("TYPE");
-  command->add_option("--address", texts->address, "of the global tensor")->option_text("NUMBER");
-  add_flag(*command, "--json", outputs->json, "the explanation as JSON");
-  command->add_option("--html", outputs->html, "also write a page with pictures")
+  command->add_option("--address", texts->address, "address of the global tensor")->option_text("NUMBER");
+  add_flag(*command, "--json", outputs->json, "print the explanation as JSON");
+  command->add_option("--html", outputs->html, "also write an HTML page with diagrams")
       ->option_text("FILE")
       ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });
   command->footer(
       "Example: gantry explain tma --op load --elem bf16 --gmem \"(4096,8192):(8192,_1)\" "
       "--smem \"Sw<3,4,3> o (128,64):(64,1)\" --tile 128x64 --cluster 2x1\n"
-      "The exit status is 1 where the plan does not run; the report then gives every reason.");
+      "The exit status is 1 if the plan cannot run; the report then gives every reason.");
   command->callback([texts, outputs, &status] {
     const auto question = read_question(*texts);
     if (!question) refuse_options(question.error());
@@ -88,11 +87,12 @@ void add_tma(CLI::App& explain_command, int& status) {
 }
 
 void add_im2col(CLI::App& explain_command, int& status) {
-  CLI::App* command = explain_command.add_subcommand("im2col", "A convolution's input, loaded as columns of a matrix");
+  CLI::App* command =
+      explain_command.add_subcommand("im2col", "An im2col copy: a convolution's activations as a matrix");
   const auto texts = std::make_shared<Im2colTexts>();
   const auto outputs = std::make_shared<Outputs>();
   command->add_option("--op", texts->op, "load, load_multicast, store or prefetch; default load")->option_text("NAME");
-  command->add_option("--activation", texts->activation, "extents of the input, or of what a store writes")
+  command->add_option("--activation", texts->activation, "extents of the activation tensor")
       ->option_text("EXTENTS")
       ->required();
   command->add_option("--layout", texts->layout, "NWC, NHWC or NDHWC; default by the number of extents")
@@ -101,26 +101,27 @@ void add_im2col(CLI::App& explain_command, int& status) {
   command->add_option("--filter", texts->filter, "extents of the filter, such as 3x3; default 1, as a store needs it")
       ->option_text("EXTENTS");
   command->add_option("--pad", texts->pad, "padding on both sides, such as 1x1; default 0")->option_text("EXTENTS");
-  command->add_option("--pad-upper", texts->pad_upper, "padding on the upper sides, where it is another")
+  command->add_option("--pad-upper", texts->pad_upper, "padding on the upper sides, if it differs")
       ->option_text("EXTENTS");
-  command->add_option("--stride", texts->stride, "of the convolution, such as 2x2; default 1")->option_text("EXTENTS");
-  command->add_option("--dilation", texts->dilation, "of the filter; default 1")->option_text("EXTENTS");
+  command->add_option("--stride", texts->stride, "traversal stride, such as 2x2; default 1")->option_text("EXTENTS");
+  command->add_option("--dilation", texts->dilation, "dilation of the filter; default 1")->option_text("EXTENTS");
   command->add_option("--tile", texts->tile, "pixels x channels of one tile; default 128x64")->option_text("EXTENTS");
-  command->add_option("--swizzle", texts->swizzle, "none, 32, 64 or 128; default as wide as a row, where there is one")
+  command
+      ->add_option("--swizzle", texts->swizzle, "none, 32, 64 or 128; default the width of a row, if that is a swizzle")
       ->option_text("BYTES");
-  command->add_option("--cluster", texts->cluster, "CTAs that share a tile, such as 2x1: a load becomes a multicast")
+  command->add_option("--cluster", texts->cluster, "cluster that shares a tile, such as 2x1: loads become multicast")
       ->option_text("EXTENTS");
-  command->add_option("--at", texts->at, "which tile of pixels the instructions are listed for; default 0")
+  command->add_option("--at", texts->at, "tile of pixels whose instructions are listed; default 0")
       ->option_text("TILE");
-  command->add_option("--address", texts->address, "of the input")->option_text("NUMBER");
-  add_flag(*command, "--json", outputs->json, "the explanation as JSON");
-  command->add_option("--html", outputs->html, "also write a page with pictures")
+  command->add_option("--address", texts->address, "address of the activation tensor")->option_text("NUMBER");
+  add_flag(*command, "--json", outputs->json, "print the explanation as JSON");
+  command->add_option("--html", outputs->html, "also write an HTML page with diagrams")
       ->option_text("FILE")
       ->check([](const std::string& path) { return path.empty() ? "--html takes the name of a file" : ""; });
   command->footer(
       "Example: gantry explain im2col --activation 8x56x56x64 --layout NHWC --elem f16 --filter 3x3 --pad 1x1 "
       "--tile 128x64\n"
-      "The exit status is 1 where the plan does not run; the report then gives every reason.");
+      "The exit status is 1 if the plan cannot run; the report then gives every reason.");
   command->callback([texts, outputs, &status] {
     const auto question = read_question(*texts);
     if (!question) refuse_options(question.error());

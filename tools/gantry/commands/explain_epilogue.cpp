@@ -20,28 +20,29 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
   };
   option("--tile", texts->tile, "CTA tile, such as 128x256x64", "EXTENTS")->required();
   option("--c", texts->c, "element of C; default void, no source", "TYPE");
-  option("--d", texts->d, "element of D; void: the fusion stores, and --aux stands in", "TYPE")->required();
-  option("--aux", texts->aux, "element of the auxiliary output, where D is void", "TYPE");
+  option("--d", texts->d, "element of D; void: only the fusion stores, and --aux gives its element", "TYPE")
+      ->required();
+  option("--aux", texts->aux, "element of the auxiliary output, if D is void", "TYPE");
   option("--c-layout", texts->c_layout, "row, column, NWC, NHWC, NDHWC; '*': strides of each group", "NAME");
-  option("--d-layout", texts->d_layout, "the same of D; both default to row", "NAME");
+  option("--d-layout", texts->d_layout, "the same for D; both default to row", "NAME");
   option("--acc", texts->acc, "element of the accumulators; default f32", "TYPE");
   option("--compute", texts->compute, "element that values are computed in; default f32", "TYPE");
-  option("--schedule", texts->schedule, "auto, tma, cooperative, no_smem or a name of CUTLASS's", "NAME");
+  option("--schedule", texts->schedule, "auto, tma, cooperative, no_smem or a CUTLASS name", "NAME");
   option("--policy", texts->policy, "whose rules decide: gantry (default) or cutlass", "NAME");
   option("--epi-tile", texts->epi_tile, "epilogue tile, such as 64x32; default by the rules", "EXTENTS");
-  option("--c-align", texts->c_align, "elements that pointer and strides of C are multiples of", "NUMBER");
-  option("--d-align", texts->d_align, "the same of D; both default to 16 bytes", "NUMBER");
+  option("--c-align", texts->c_align, "alignment of C's pointer and strides, in elements", "NUMBER");
+  option("--d-align", texts->d_align, "the same for D; both default to 16 bytes", "NUMBER");
   option("--warpgroups", texts->warpgroups, "warpgroups that share a CTA tile", "NUMBER");
-  option("--stages-c", texts->stages_c, "buffers of C", "NUMBER");
-  option("--stages-d", texts->stages_d, "buffers of D", "NUMBER");
-  option("--fragment", texts->fragment, "values that a visit computes at once", "NUMBER");
+  option("--stages-c", texts->stages_c, "stages (shared-memory buffers) of C", "NUMBER");
+  option("--stages-d", texts->stages_d, "stages (shared-memory buffers) of D", "NUMBER");
+  option("--fragment", texts->fragment, "fragment size: values per visit", "NUMBER");
   option("--reuse", texts->reuse, "whether D reuses the buffers of C", "yes|no");
   option("--delay", texts->delay, "whether stores are issued one subtile late", "yes|no");
-  option("--epilogue", texts->epilogue, "what is fused, such as \"d = gelu(acc + row(bias))\"", "EXPRESSION");
-  add_flag(*command, "--json", *json, "the decisions as JSON");
+  option("--epilogue", texts->epilogue, "the fusion, such as \"d = gelu(acc + row(bias))\"", "EXPRESSION");
+  add_flag(*command, "--json", *json, "print the decisions as JSON");
   command->footer(
       "Example: gantry explain epilogue --tile 128x256x64 --c bf16 --d bf16 --schedule cooperative\n"
-      "The exit status is 1 where the epilogue cannot be built, has no kernel or does not fit; the report then gives "
+      "The exit status is 1 if the epilogue cannot be built, has no kernel or does not fit; the report then gives "
       "every reason.");
   command->callback([texts, json, &status] {
     const EpilogueQuestion question = read_question(*texts);

@@ -68,8 +68,8 @@ std::string kind_of(const Argument& argument) {
 
 std::string default_of(const Argument& argument) {
   if (!argument.has_default) return "must be given";
-  if (is_output(argument.kind)) return "not written where left out";
-  return fmt::format("{} where left out", argument.value);
+  if (is_output(argument.kind)) return "not written if left out";
+  return fmt::format("{} if left out", argument.value);
 }
 
 // Which factors make C unnecessary, in words.
@@ -79,7 +79,7 @@ std::string source_condition(const Graph& graph) {
     if ((source_factors(graph) >> i & 1) == 0) continue;
     names += (names.empty() ? "" : " or ") + std::string(graph.arguments[i].name.text);
   }
-  return names.empty() ? "C" : fmt::format("C (not where {} is 0)", names);
+  return names.empty() ? "C" : fmt::format("C (not if {} is 0)", names);
 }
 
 void append(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
@@ -237,7 +237,7 @@ void add_explain_fusion(CLI::App& explain_command, int& status) {
   add_flag(*command, "--markdown", *markdown, "list them as a table in Markdown")->needs(list);
   command->footer(
       "Example: gantry explain fusion \"let z = alpha * acc + beta * c + row(bias:bf16); d = gelu(z); aux:bf16 = z\"\n"
-      "The exit status is 1 where the text is wrong; a caret shows where.");
+      "The exit status is 1 if the text is wrong; a caret marks the place.");
   command->callback([text, functions, markdown, &status] {
     if (*functions) return *markdown ? fusion::print_functions_as_markdown() : fusion::print_functions();
     if (text->empty()) throw CLI::RequiredError("the text of a fusion");

@@ -1,5 +1,4 @@
-// gantry gemm: one product with its fused epilogue, on the GPU or on the simulated machine, compared with the
-// reference.
+// gantry gemm: one GEMM with its fused epilogue, on a GPU or on the simulated SM, compared with the reference.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -38,7 +37,7 @@ struct Answer {
   std::string choice;
   std::string plan;
   std::string gpu;       // what a GPU would run in place of the simulated kernel
-  std::string findings;  // of the simulated machine, as it reports them
+  std::string findings;  // of the simulator, as it reports them
   std::string checker;
   std::string time;
   std::vector<std::string> problems{};
@@ -54,7 +53,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The kernel that is compiled in and fastest for a GPU, as far as the model knows.
+// The compiled-in kernel that the cost model ranks fastest.
 struct ChosenKernel {
   const SimulatedProduct* kernel = nullptr;
   std::string why{};
@@ -73,18 +72,18 @@ ChosenKernel choose_simulated(const Product& product, const std::vector<Simulate
   return {};
 }
 
-// Requires a product that a kernel is compiled in for.
+// Requires a GEMM for which a kernel is compiled in.
 Answer simulate(const Product& product, Operands& operands, const GemmTexts& texts, Progress& progress) {
   Answer out;
   const std::vector<SimulatedProduct> kernels = simulated_for(product.options);
   const auto [kernel, why] = choose_simulated(product, kernels);
-  const std::string among = kernels.size() == 1 ? "It is the only one of these elements that is compiled in."
-                                                : "Only kernels that are compiled in were compared.";
+  const std::string among = kernels.size() == 1 ? "It is the only compiled-in kernel for these element types."
+                                                : "Only compiled-in kernels were compared.";
   out.choice = fmt::format("{}\n{}", why, among);
   SimulatorOptions options;
   options.seed = texts.seed;
   options.checker = texts.checker == "on";
-  // An endless loop is told from a large product by its size.
+  // Enough steps for a GEMM of this size; more is an endless loop.
   options.max_steps = 50'000'000 + static_cast<std::uint64_t>(product.flops() / 100);
   TileCount count;
   progress.step("simulating", [&count] {
@@ -97,17 +96,16 @@ Answer simulate(const Product& product, Operands& operands, const GemmTexts& tex
   out.problems = run.problems;
   out.plan = run.plan;
   if (!out.problems.empty() || run.report.kernel.empty()) return out;
-  out.plan += "The kernel serves any epilogue: it has buffers of C and of further tensors, used or not.\n";
+  out.plan += "This kernel serves every epilogue: it has buffers of C and of auxiliary tensors, used or not.\n";
   out.gpu = describe_compiled(product);
   out.steps = run.report.steps;
   out.clean = run.report.clean();
   if (!out.clean) out.findings = run.report.text();
-  out.checker = texts.checker == "on"
-                    ? fmt::format("{} in {} steps of threads under seed {}{}",
-                                  out.clean ? "no finding" : "findings, which stand below,", out.steps, texts.seed,
-                                  out.clean ? "; that is evidence, not proof" : "")
-                    : "off: races and missing fences were not looked for";
-  out.time = fmt::format("{:.1f} s for {} simulated steps; this says nothing about a GPU", out.seconds, out.steps);
+  out.checker = texts.checker == "on" ? fmt::format("{} in {} thread steps under seed {}{}",
+                                                    out.clean ? "no finding" : "findings (see below)", out.steps,
+                                                    texts.seed, out.clean ? "; that is evidence, not proof" : "")
+                                      : "off: races and missing fences were not checked";
+  out.time = fmt::format("{:.1f} s for {} simulated steps; not a measure of GPU speed", out.seconds, out.steps);
   return out;
 }
 
@@ -120,7 +118,7 @@ Answer on_gpu(const Product& product, Operands& operands, Progress& progress) {
   if (!out.problems.empty()) return out;
   out.seconds = run.seconds;
   out.time = fmt::format(
-      "{:.2f} us a call, {:.1f} TFLOP/s, {:.2f} TB/s (median of {} calls, operands in L2 where they fit)",
+      "{:.2f} us per call, {:.1f} TFLOP/s, {:.2f} TB/s (median of {} calls, operands in L2 if they fit)",
       run.seconds * 1e6, product.flops() / run.seconds / 1e12, operands.traffic() / run.seconds / 1e12, run.calls);
   return out;
 }
@@ -130,9 +128,8 @@ std::string verdict(const Verification& v) {
   if (!v.ok()) {
     return fmt::format("WRONG: {} of {} elements{}; the first: {}", v.wrong, v.elements, part, v.first_wrong);
   }
-  return fmt::format(
-      "right: {} elements{} lie within their bounds; the largest error is {:.3g}, where {:.3g} is allowed", v.elements,
-      part, v.largest_error, v.its_bound);
+  return fmt::format("correct: {} elements{} are within their error bounds; largest error {:.3g}, bound {:.3g}",
+                     v.elements, part, v.largest_error, v.its_bound);
 }
 
 void print_section(const char* name, const std::string& text) {
@@ -179,7 +176,7 @@ nlohmann::ordered_json to_json(const Product& product, const Answer& a, const Ge
   return out;
 }
 
-// Which machine, and why in words; the other one where the first cannot be.
+// Where the GEMM runs, and why; the simulated SM if there is no GPU.
 struct Machine {
   bool gpu = false;
   std::string why;
@@ -192,7 +189,7 @@ Machine choose_machine(const std::string& asked, const runtime::Device& device) 
   if (asked == "sim") return {false, simulated};
   if (asked == "gpu") {
     if (no_gpu.empty()) return {true, device.facts().name};
-    return {true, {}, no_gpu + "; --machine sim runs the product without one"};
+    return {true, {}, no_gpu + "; --machine sim runs the GEMM without one"};
   }
   if (!no_gpu.empty()) return {false, fmt::format("{}, since {}", simulated, no_gpu)};
   return {true, device.facts().name};
@@ -243,26 +240,28 @@ int run_command(const GemmTexts& texts) {
 }  // namespace
 
 void add_gemm_command(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("gemm", "Multiplies matrices with a fused epilogue, and checks the result");
+  CLI::App* command = app.add_subcommand("gemm", "Runs a GEMM with a fused epilogue and verifies the result");
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<GemmTexts>();
   add_product_options(*command, texts->product, true);
-  command->add_option("--machine", texts->machine, "sim, gpu, or auto: a GPU where there is one")->option_text("NAME");
+  command->add_option("--machine", texts->machine, "sim (the simulated SM), gpu, or auto: a GPU if there is one")
+      ->option_text("NAME");
   command
       ->add_option("--inputs", texts->inputs,
-                   "eighths (sums are exact), uniform in [-1, 1), zeros, or special (uniform, and NaN, infinities and "
-                   "their like)")
+                   "eighths (accumulation is exact), uniform in [-1, 1), zeros, or special (uniform with NaN, "
+                   "infinities, -0, subnormals and large values)")
       ->option_text("NAME");
-  add_number(*command, "--seed", texts->seed, "of the inputs, and of the simulated machine's schedule; default 0");
-  command->add_option("--checker", texts->checker, "of the simulated machine: on, or off, which is faster")
+  add_number(*command, "--seed", texts->seed, "seed of the inputs and of the simulator's thread schedule; default 0");
+  command->add_option("--checker", texts->checker, "race checker of the simulated SM; off is faster")
       ->option_text("on|off");
-  add_flag(*command, "--json", texts->json, "the answer as JSON");
-  add_flag(*command, "--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  add_flag(*command, "--json", texts->json, "print the answer as JSON");
+  add_flag(*command, "--progress", texts->progress, "print progress even if standard error is not a terminal");
   command->footer(
       "Example: gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue \"d = gelu(acc + row(bias))\"\n"
-      "Arguments of the epilogue are filled like A and B; scalars are what --set says, or their defaults.\n"
-      "The exit status is 1 where the product cannot run, is wrong, or the checker objects, and 77 where --machine "
-      "gpu finds no GPU.");
+      "Tensor and vector arguments of the epilogue are filled like A and B; --set gives scalars, which else have their "
+      "defaults.\n"
+      "The exit status is 1 if the GEMM cannot run, its result is wrong or the checker reports findings, and 77 if "
+      "--machine gpu finds no GPU.");
   command->callback([texts, &status] { status = run_command(*texts); });
 }
 

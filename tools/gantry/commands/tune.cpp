@@ -1,5 +1,5 @@
-// gantry tune: measures the configurations that come into question for a product, and keeps the fastest in the tuning
-// file, where the choice of a configuration finds it.
+// gantry tune: measures the candidate configurations of a GEMM and keeps the fastest in the tuning file, which the
+// choice of a configuration reads.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -69,7 +69,7 @@ Trial try_one(const runtime::Device& device, const runtime::CachedKernel& kernel
 
 // Empty, or why the fastest could not be kept, which is asked before anything is measured.
 std::string why_not_kept(const std::string& path) {
-  if (path.empty()) return "there is no place for the tuning file: HOME is not set; --file names one";
+  if (path.empty()) return "the tuning file has no path: HOME is not set; --file names one";
   // Folders are made when there is something to keep; asked is the first that is there already.
   std::error_code error;
   std::filesystem::path place = std::filesystem::absolute(path, error);
@@ -78,7 +78,8 @@ std::string why_not_kept(const std::string& path) {
   const TuningFile file = TuningFile::read(path);
   const std::string unread = unread_lines(file);
   if (unread.empty()) return {};
-  return fmt::format("{} has what is no tuning and would be lost: {}; --file names another", path, unread);
+  return fmt::format("{} holds lines that are no tuning entries and would be lost: {}; --file names another file", path,
+                     unread);
 }
 
 // Read again right before it is written, so that what others added in between stays.
@@ -114,7 +115,7 @@ int run_tune(const TuneTexts& texts) {
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
-    fmt::print(stderr, "gantry: {}; configurations are measured where one is\n", no_gpu);
+    fmt::print(stderr, "gantry: {}; tuning needs a GPU\n", no_gpu);
     return kNoGpuStatus;
   }
   const std::unique_ptr<runtime::KernelCompiler> compiler = runtime::find_gpu_compiler(device);
@@ -166,18 +167,18 @@ int run_tune(const TuneTexts& texts) {
 
 void add_tune_command(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("tune", "Measures configurations of a product on the GPU and keeps the fastest");
+      app.add_subcommand("tune", "Measures the configurations of a GEMM on the GPU and keeps the fastest");
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<TuneTexts>();
   add_product_options(*command, texts->product, true);
   command->add_option("--file", texts->file, "the tuning file; default GANTRY_TUNING or ~/.config/gantry/tuning")
       ->option_text("FILE");
   command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros")->option_text("NAME");
-  add_flag(*command, "--dry-run", texts->dry_run, "measure, and keep nothing");
-  add_flag(*command, "--progress", texts->progress, "say what is being done, where standard error is no terminal too");
+  add_flag(*command, "--dry-run", texts->dry_run, "measure without writing the tuning file");
+  add_flag(*command, "--progress", texts->progress, "print progress even if standard error is not a terminal");
   command->footer(
       "Example: gantry tune --m 4096 --n 4096 --k 4096 --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\"\n"
-      "The exit status is 77 where there is no GPU.");
+      "The exit status is 77 if there is no GPU.");
   command->callback([texts, &status] { status = run_tune(*texts); });
 }
 

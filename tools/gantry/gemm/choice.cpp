@@ -10,12 +10,12 @@ namespace gantry::tool {
 
 namespace {
 
-// Once, though a command may choose for many products.
+// Once per process: a command may choose for many GEMMs.
 void warn_of_unread_lines(const TuningFile& tuning) {
   static std::atomic<bool> said = false;
   const std::string unread = unread_lines(tuning);
   if (unread.empty() || said.exchange(true)) return;
-  fmt::print(stderr, "gantry: what cannot be read of the tuning file {}: {}\n", runtime::one_line(tuning_path()),
+  fmt::print(stderr, "gantry: the tuning file {} cannot be read in full: {}\n", runtime::one_line(tuning_path()),
              unread);
 }
 
@@ -41,9 +41,9 @@ std::vector<GemmDesign> candidates_for(const Product& product) {
 }
 
 Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candidates, const runtime::Device& device) {
-  // What is left open where no candidate agrees is left to the kernel's own defaults.
+  // No candidate agrees: the open options take the defaults of make_gemm_design.
   if (candidates.empty())
-    return {product.options, "no configuration of the list is what was asked for; the rest follows from it"};
+    return {product.options, "No candidate has the options that were given; the others take their defaults."};
   GemmQuestion question;
   question.workload = workload_of(product);
   question.epilogue = epilogue_cost(product.graph, product.options.c);
@@ -55,7 +55,7 @@ Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candi
   if (device) question.tuned = tuning.find(question.workload, device.facts().name);
   const GemmChoice choice = choose(question, candidates);
   if (!choice.ok()) return {candidates.front().options, choice.explanation()};
-  const std::string of_what = device ? "" : "\nThese times are the model's, for an H200.";
+  const std::string of_what = device ? "" : "\nTimes are the cost model's estimates for an H200.";
   return {candidates[static_cast<std::size_t>(choice.index)].options, choice.explanation() + of_what,
           gains_as_dependent(choice.cost)};
 }

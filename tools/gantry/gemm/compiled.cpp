@@ -17,11 +17,11 @@ std::string describe_compiled(const Product& product) {
   const GemmChoice choice = choose(question, candidates);
   const GemmDesign design = choice.ok() ? candidates[static_cast<std::size_t>(choice.index)]
                                         : make_gemm_design(product.options, product.graph);
-  if (!design.ok()) return fmt::format("A GPU has no kernel for this: {}.", describe(design.reasons[0]).c_str());
+  if (!design.ok()) return fmt::format("There is no GPU kernel for this: {}.", describe(design.reasons[0]).c_str());
   const std::string time = choice.ok() ? fmt::format(", in about {:.3g} ms", choice.cost.milliseconds) : "";
   detail::GemmFacts facts;
   facts.design = design;
-  return fmt::format("An H200 would run {}{}, compiled for this epilogue alone.\n{}",
+  return fmt::format("An H200 would run {}{}, compiled for this epilogue only.\n{}",
                      gantry::to_text(design.options).c_str(), time, detail::explain_memory(facts));
 }
 

@@ -33,7 +33,7 @@ class Reader : public OptionReader {
 
 constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
 
-// What a product of these elements is stored as where nothing is said.
+// The default element of D for an element of A.
 ElementType usual_result(ElementType a) {
   switch (mma_kind(a)) {
     case MmaKind::tf32:
@@ -66,9 +66,9 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
     if (needs_size) option->required();
   };
   size("--m", texts.m, "rows of A and D");
-  size("--n", texts.n, "columns of B and D");
-  size("--k", texts.k, "columns of A, rows of B");
-  add_number(command, "--batch", texts.batch, "matrices of each; default 1", kSizes);
+  size("--n", texts.n, "rows of B, columns of D");
+  size("--k", texts.k, "columns of A and B: D = A B^T");
+  add_number(command, "--batch", texts.batch, "matrices in the batch; default 1", kSizes);
   const auto text = [&](const char* name, std::string& value, const char* what, const char* help) {
     add_text(command, name, value, help)->option_text(what);
   };
@@ -76,19 +76,20 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--b", texts.b, "TYPE", "elements of B; default as A");
   text("--c", texts.c, "TYPE", "elements of C, where the epilogue uses it; default as D");
   text("--d", texts.d, "TYPE", "elements of D; default as A, bf16 for 8-bit floats, f32 for tf32, s32 for integers");
-  text("--epilogue", texts.epilogue, "TEXT", "what becomes of a sum; default \"d = acc\" (gantry explain fusion)");
+  text("--epilogue", texts.epilogue, "TEXT", "the fused epilogue; default \"d = acc\" (see gantry explain fusion)");
   command.add_option("--set", texts.values, "a scalar of the epilogue, such as alpha=2")->option_text("NAME=NUMBER");
-  text("--major-a", texts.major_a, "k|m", "which elements of A lie next to each other; default along k");
-  text("--major-b", texts.major_b, "k|n", "the same for B");
-  text("--layout-c", texts.layout_c, "row|column", "which lines of C are contiguous; default row");
-  text("--layout-d", texts.layout_d, "row|column", "the same for D");
-  text("--tile", texts.tile, "MxN", "rows and columns of a tile, such as 128x192; default chosen");
-  text("--cluster", texts.cluster, "MxN", "CTAs of a cluster, such as 2x1; default chosen");
-  text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default chosen");
-  text("--split", texts.split, "NAME", "how K is split: auto, none or reduce_add");
-  add_number(command, "--stages", texts.stages, "of the main loop; default as many as fit");
-  add_number(command, "--warpgroups", texts.warpgroups, "that multiply: 2, or 3 that take turns; default chosen");
-  add_flag(command, "--promote", texts.promote, "8-bit floats: sums are moved to full f32 every 128 of K");
+  text("--major-a", texts.major_a, "k|m", "contiguous mode of A; default k");
+  text("--major-b", texts.major_b, "k|n", "contiguous mode of B; default k");
+  text("--layout-c", texts.layout_c, "row|column", "row- or column-major C; default row");
+  text("--layout-d", texts.layout_d, "row|column", "row- or column-major D; default row");
+  text("--tile", texts.tile, "MxN", "CTA tile, such as 128x192; default by the cost model");
+  text("--cluster", texts.cluster, "MxN", "CTAs in a cluster, such as 2x1; default by the cost model");
+  text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default by the cost model");
+  text("--split", texts.split, "NAME", "split-K: auto, none or reduce_add; default auto");
+  add_number(command, "--stages", texts.stages, "pipeline stages of the main loop; default as many as fit");
+  add_number(command, "--warpgroups", texts.warpgroups,
+             "consumer warpgroups: 2, or 3 with pingpong; default by the cost model");
+  add_flag(command, "--promote", texts.promote, "FP8: promote accumulators to f32 registers every 128 elements of K");
 }
 
 Product read_product(const ProductTexts& texts) {
@@ -106,7 +107,7 @@ Product read_product(const ProductTexts& texts) {
     out.problems.push_back(fmt::format("--epilogue: {}", describe(reason).c_str()));
   }
   if (parsed.ok() && out.graph.d < 0) {
-    out.problems.emplace_back("--epilogue gives no D: a product stores it; begin with \"d = acc\"");
+    out.problems.emplace_back("--epilogue gives no D: a GEMM stores it; begin with \"d = acc\"");
   }
   read_elements(texts, read, out);
   GemmOptions& o = out.options;
@@ -136,7 +137,7 @@ Product read_product(const ProductTexts& texts) {
 
 std::string title(const Product& product) {
   std::string out = fmt::format("{} x {} x {}", product.m, product.n, product.k);
-  if (product.batch != 1) out += fmt::format(", {} of them", product.batch);
+  if (product.batch != 1) out += fmt::format(", batch of {}", product.batch);
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
   return out + fmt::format(" to {}: {}", info(product.options.d).name, runtime::printable(product.expression));

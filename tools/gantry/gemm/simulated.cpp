@@ -6,7 +6,7 @@ namespace gantry::tool {
 
 namespace {
 
-// Zero and automatic mean whatever there is.
+// Zero and automatic match anything.
 bool is_a(const GemmOptions& there, const GemmOptions& wanted) {
   const auto number = [](int x, int y) { return y == 0 || x == y; };
   const bool elements = there.a == wanted.a && there.b == wanted.b && there.d == wanted.d &&
@@ -48,8 +48,9 @@ std::string not_simulated(const GemmOptions& wanted) {
   std::string there;
   for (const SimulatedProduct& product : simulated_products()) there += "\n  " + name_of(product.design.options);
   return fmt::format(
-      "no kernel of these elements, layouts and tile is compiled in for the simulated machine; asked for were {} "
-      "by {} to {}. Those that are, each with row-major C and D, A and B contiguous along K, and any epilogue:{}",
+      "no kernel with these element types, layouts and tile is compiled in for the simulated SM; asked for: A {}, B "
+      "{}, "
+      "D {}. Compiled in, each with K-major A and B, row-major C and D, and any epilogue:{}",
       info(wanted.a).name, info(wanted.b).name, info(wanted.d).name, there);
 }
 
