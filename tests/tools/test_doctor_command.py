@@ -29,7 +29,7 @@ class Doctor(Cli):
         said = self.diagnose()
         for name, line in [*said["machine"].items(), *said["works"].items()]:
             self.assertTrue(line["text"].endswith("."), name)
-        for name in ("GPU", "nvcc", "cuBLASLt", "headers", "cache", "tuning", "simulator"):
+        for name in ("GPU", "nvcc", "C++", "cuBLASLt", "headers", "cache", "tuning", "simulator"):
             self.assertIn(name, said["machine"])
 
     def test_the_text_says_the_same(self):
@@ -39,6 +39,10 @@ class Doctor(Cli):
 
     def test_the_simulated_machine_always_works(self):
         self.assertTrue(self.diagnose()["works"]["gantry gemm --machine sim"]["ok"])
+        self.set("GANTRY_CXX", "/no/g++")
+        line = self.diagnose()["works"]["gantry gemm --machine sim"]
+        why = "GANTRY_CXX names /no/g++, which is no program that can be run"
+        self.assertEqual(line, {"ok": True, "text": f"yes: every epilogue, with the built-in kernels only: {why}."})
 
     def test_without_nvcc_says_what_will_not_work(self):
         self.set("GANTRY_NVCC", "/no/nvcc")
@@ -72,7 +76,7 @@ class Doctor(Cli):
         self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read.")
 
     def test_control_characters_of_the_environment_do_not_reach_the_terminal(self):
-        for name in ("GANTRY_NVCC", "GANTRY_CACHE_DIR", "GANTRY_TUNING", "GANTRY_NVRTC"):
+        for name in ("GANTRY_NVCC", "GANTRY_CACHE_DIR", "GANTRY_TUNING", "GANTRY_NVRTC", "GANTRY_CXX"):
             self.set(name, str(self.folder / "\x1b]0;title\x07"))
         self.assertNotIn("\x1b", self.text("doctor"))
 

@@ -37,7 +37,8 @@ namespace gantry::runtime {
 // Requires a specification that can be designed.
 std::string simulated_source(const GemmSpec& spec);
 
-// K tiles of output tiles: those that were loaded, and those that there are. Any thread may look while a run goes on.
+// Parts of a GEMM that have been done, of all; here loads of A, of which each K tile of an output tile has the same
+// number. Any thread may look while a run goes on.
 struct SimulatedProgress {
   std::atomic<std::int64_t> done{0};
   std::atomic<std::int64_t> all{0};

@@ -78,6 +78,10 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
   out.machine.push_back(
       {"nvcc", static_cast<bool>(compiler),
        compiler ? fmt::format("{}, {}.", compiler.version(), compiler.path()) : compiler.problem() + "."});
+  const runtime::HostCompiler host = runtime::HostCompiler::find();
+  out.machine.push_back(
+      {"C++", host.problem().empty(),
+       host.problem().empty() ? fmt::format("{}, {}.", host.version(), host.command().front()) : host.problem() + "."});
   const VendorLibrary vendor = find_cublaslt(compiler);
   out.machine.push_back({"cuBLASLt", static_cast<bool>(vendor),
                          vendor ? fmt::format("{}, {}.", vendor.version, vendor.path) : vendor.problem + "."});
@@ -109,7 +113,11 @@ void judge(const runtime::Device& device, const runtime::Compiler& compiler, Dia
   const auto compiles = static_cast<bool>(compiler);
   const std::string& no_compiler = compiler.problem();
   const auto no = [](const std::string& why) { return "no: " + why + "."; };
-  out.works.push_back({"gantry gemm --machine sim", true, "yes: every epilogue, with the kernels named above."});
+  const runtime::HostCompiler host = runtime::HostCompiler::find();
+  out.works.push_back({"gantry gemm --machine sim", true,
+                       host.problem().empty()
+                           ? "yes: every epilogue, any element types, layouts and tile."
+                           : fmt::format("yes: every epilogue, with the built-in kernels only: {}.", host.problem())});
   out.works.push_back(
       {"kernels compiled at run time", compiles, compiles ? "yes: any tile and any epilogue." : no(no_compiler)});
   const bool gpu = no_gpu.empty() && compiles;

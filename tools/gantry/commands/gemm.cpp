@@ -14,7 +14,7 @@
 #include "gemm/choice.hpp"
 #include "gemm/compiled.hpp"
 #include "gemm/on_gpu.hpp"
-#include "gemm/simulated.hpp"
+#include "gemm/on_simulator.hpp"
 #include "plain_options.hpp"
 #include "terminal.hpp"
 
@@ -53,51 +53,30 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The compiled-in kernel that the cost model ranks fastest.
-struct ChosenKernel {
-  const SimulatedProduct* kernel = nullptr;
-  std::string why{};
-};
-
-ChosenKernel choose_simulated(const Product& product, const std::vector<SimulatedProduct>& kernels) {
-  std::vector<GemmDesign> candidates;
-  for (const SimulatedProduct& kernel : kernels) {
-    candidates.push_back(kernel.design);
-    candidates.back().options.c = product.options.c;
-  }
-  const Chosen chosen = choose_among(product, candidates, {});
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (candidates[i].options == chosen.options) return {&kernels[i], chosen.why};
-  }
-  return {};
-}
-
-// Requires a GEMM for which a kernel is compiled in.
-Answer simulate(const Product& product, Operands& operands, const GemmTexts& texts, Progress& progress) {
+Answer simulate(const SimulatorKernel& kernel, const Product& product, Operands& operands, const GemmTexts& texts,
+                Progress& progress) {
   Answer out;
-  const std::vector<SimulatedProduct> kernels = simulated_for(product.options);
-  const auto [kernel, why] = choose_simulated(product, kernels);
-  const std::string among = kernels.size() == 1 ? "It is the only compiled-in kernel for these element types."
-                                                : "Only compiled-in kernels were compared.";
-  out.choice = fmt::format("{}\n{}", why, among);
+  out.choice = kernel.choice;
   SimulatorOptions options;
   options.seed = texts.seed;
   options.checker = texts.checker == "on";
   // Enough steps for a GEMM of this size; more is an endless loop.
   options.max_steps = 50'000'000 + static_cast<std::uint64_t>(product.flops() / 100);
-  TileCount count;
+  runtime::SimulatedProgress count;
   progress.step("simulating", [&count] {
     const auto all = static_cast<double>(count.all.load(std::memory_order_relaxed));
     return all == 0 ? 0 : static_cast<double>(count.done.load(std::memory_order_relaxed)) / all;
   });
   const auto start = std::chrono::steady_clock::now();
-  SimulatedRun run = kernel->run(product, operands, options, count);
+  SimulatedRun run = run_on_simulator(kernel, product, operands, options, count);
   out.seconds = seconds_since(start);
   out.problems = run.problems;
   out.plan = run.plan;
   if (!out.problems.empty() || run.report.kernel.empty()) return out;
-  out.plan += "This kernel serves every epilogue: it has buffers of C and of auxiliary tensors, used or not.\n";
-  out.gpu = describe_compiled(product);
+  if (kernel.built_in) {
+    out.plan += "This kernel serves every epilogue: it has buffers of C and of auxiliary tensors, used or not.\n";
+    out.gpu = describe_compiled(product);
+  }
   out.steps = run.report.steps;
   out.clean = run.report.clean();
   if (!out.clean) out.findings = run.report.text();
@@ -216,11 +195,16 @@ int run_command(const GemmTexts& texts) {
   // Before anything is filled or compiled, which may take long.
   if (const std::vector<std::string> problems = Operands::problems_of(product); !problems.empty())
     return refuse(problems);
-  if (!machine.gpu && simulated_for(product.options).empty()) return refuse({not_simulated(product.options)});
   Progress progress(texts.progress);
+  const SimulatorKernel kernel = machine.gpu ? SimulatorKernel{} : simulator_kernel(product, progress);
+  if (!kernel) {
+    progress.end();
+    return refuse({kernel.problem});
+  }
   progress.step("filling the operands");
   Operands operands(product, inputs, texts.seed);
-  Answer answer = machine.gpu ? on_gpu(product, operands, progress) : simulate(product, operands, texts, progress);
+  Answer answer =
+      machine.gpu ? on_gpu(product, operands, progress) : simulate(kernel, product, operands, texts, progress);
   answer.machine = machine.why;
   if (!answer.problems.empty()) {
     progress.end();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gemm/choice.hpp"
+#include "gemm/origin.hpp"
 
 namespace gantry::tool {
 

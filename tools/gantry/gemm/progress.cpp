@@ -14,13 +14,21 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+constexpr std::chrono::milliseconds kBlink(100);  // between two looks of a terminal's line
 constexpr const char* kEraseLine = "\r\x1b[K";
 
 }  // namespace
 
-Progress::Progress(bool asked) : terminal_(isatty(STDERR_FILENO) != 0), asked_(asked) {
-  if (terminal_) thread_ = std::thread([this] { watch(); });
+std::string progress_text(const std::string& what, double share, double seconds) {
+  const std::string part = share < 0 ? "" : fmt::format("{:.0f} % in ", 100 * share);
+  // A hundredth of it or less says little about the rest.
+  const bool known = share > 0.01 && share < 1;
+  const std::string rest = known ? fmt::format(", about {:.0f} s left", seconds * (1 - share) / share) : "";
+  return fmt::format("{}: {}{:.0f} s{}", what, part, seconds, rest);
 }
+
+Progress::Progress(bool asked, std::chrono::milliseconds every)
+    : terminal_(isatty(STDERR_FILENO) != 0), asked_(asked), every_(every), thread_([this] { watch(); }) {}
 
 Progress::~Progress() { end(); }
 
@@ -40,9 +48,8 @@ void Progress::end() {
     ends_ = true;
     changed_.notify_all();
   }
-  if (!thread_.joinable()) return;
   thread_.join();
-  std::fputs(kEraseLine, stderr);
+  if (terminal_) std::fputs(kEraseLine, stderr);
 }
 
 void Progress::print(const std::string& text) {
@@ -55,20 +62,25 @@ void Progress::print(const std::string& text) {
 void Progress::watch() {
   std::unique_lock lock(mutex_);
   while (!ends_) {
-    show();
-    changed_.wait_for(lock, std::chrono::milliseconds(100));
+    if (terminal_) show_on_terminal();
+    const bool woken = changed_.wait_for(lock, terminal_ ? kBlink : every_) == std::cv_status::no_timeout;
+    // A step that began now has nothing to tell yet.
+    if (!woken && !terminal_ && !ends_) add_line();
   }
 }
 
-void Progress::show() {
+void Progress::show_on_terminal() {
   if (what_.empty()) return;
-  const double share = share_ ? share_() : -1;
-  const std::string bar = share < 0 ? "" : fmt::format(" {:3.0f} %", 100 * share);
-  const std::string rest = fmt::format(" ...{} {:.1f} s", bar, now() - begun_);
+  const std::string text = progress_text(what_, share_ ? share_() : -1, now() - begun_);
   // A line that wraps could not be erased.
   const std::size_t columns = terminal_columns(STDERR_FILENO, 80);
-  const std::size_t room = columns > rest.size() + 1 ? columns - rest.size() - 1 : 0;
-  fmt::print(stderr, "{}{}{}", kEraseLine, what_.substr(0, room), rest);
+  fmt::print(stderr, "{}{}", kEraseLine, text.substr(0, columns > 1 ? columns - 1 : 0));
+  std::fflush(stderr);
+}
+
+void Progress::add_line() {
+  if (!share_) return;
+  fmt::print(stderr, "{}\n", progress_text(what_, share_(), now() - begun_));
   std::fflush(stderr);
 }
 

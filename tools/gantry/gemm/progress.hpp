@@ -1,7 +1,11 @@
-// A line on standard error that says what is being done, rewritten while it is. Only for people: where standard error
-// is no terminal, nothing is printed unless asked for, and then one line for each step.
+// Says on standard error what is being done, how much of it, and how long the rest will take.
+//
+// On a terminal this is one line, rewritten while it changes. Elsewhere a step that takes long and knows its share gets
+// a line every few seconds, so that whoever reads a log sees that it goes on; and where it was asked for, every step a
+// line when it begins.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -10,9 +14,13 @@
 
 namespace gantry::tool {
 
+// "simulating: 25 % in 12 s, about 36 s left". Without a share, from 0 to 1, that part is left out.
+std::string progress_text(const std::string& what, double share, double seconds);
+
 class Progress {
  public:
-  explicit Progress(bool asked);
+  // `every`: between lines where standard error is no terminal.
+  explicit Progress(bool asked, std::chrono::milliseconds every = std::chrono::seconds(5));
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -25,9 +33,11 @@ class Progress {
 
  private:
   void watch();
-  void show();
+  void show_on_terminal();
+  void add_line();
 
   bool terminal_, asked_;
+  std::chrono::milliseconds every_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ends_ = false;

@@ -9,7 +9,7 @@
 namespace gantry::tool {
 
 // What the kernel that runs now counts for. Kernels are functions of their parameters and have no other way to tell.
-inline thread_local TileCount* tile_count = nullptr;
+inline thread_local runtime::SimulatedProgress* tile_count = nullptr;
 
 // Of auxiliary tensors: the fewer, the faster this compiles.
 inline constexpr std::uint32_t kAuxElements = fusion::element_set(ElementType::f32, ElementType::bf16);
@@ -64,12 +64,12 @@ GemmArguments<Spec> arguments_of(const Product& product, Operands& operands) {
 }
 
 template <class Spec>
-SimulatedRun simulate(const Product& product, Operands& operands, const SimulatorOptions& options, TileCount& count) {
+SimulatedRun simulate(const Product& product, Operands& operands, const SimulatorOptions& options,
+                      runtime::SimulatedProgress& count) {
   using Gemm = gantry::Gemm<Spec>;
-  constexpr int kCtas = 8;
   constexpr GemmOptions o = Gemm::kDesign.options;
   const auto args = arguments_of<Spec>(product, operands);
-  const auto plan = Gemm::plan(args, device_of(Simulator(), kCtas));
+  const auto plan = Gemm::plan(args, device_of(Simulator(), kSimulatedSms));
   SimulatedRun out;
   out.problems = plan.problems();
   if (!plan.ok()) return out;
@@ -83,8 +83,7 @@ SimulatedRun simulate(const Product& product, Operands& operands, const Simulato
   tile_count = &count;
   LaunchResult result = plan.run(Simulator(options));
   tile_count = nullptr;
-  out.report = std::move(result.report);
-  if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(result.problem);
+  take_result(std::move(result), out);
   return out;
 }
 

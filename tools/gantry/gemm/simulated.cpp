@@ -1,5 +1,7 @@
 #include "gemm/simulated.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace gantry::tool {
@@ -32,11 +34,11 @@ std::string name_of(const GemmOptions& o) {
 }  // namespace
 
 const std::vector<SimulatedProduct>& simulated_products() {
-  static const std::vector<SimulatedProduct> all{kSimulatedBf16, kSimulatedBf16Pingpong, kSimulatedF16, kSimulatedE4m3};
+  static const std::vector<SimulatedProduct> all{kSimulatedBf16, kSimulatedBf16Pingpong};
   return all;
 }
 
-std::vector<SimulatedProduct> simulated_for(const GemmOptions& wanted) {
+std::vector<SimulatedProduct> built_in_for(const GemmOptions& wanted) {
   std::vector<SimulatedProduct> out;
   for (const SimulatedProduct& product : simulated_products()) {
     if (is_a(product.design.options, wanted)) out.push_back(product);
@@ -44,13 +46,18 @@ std::vector<SimulatedProduct> simulated_for(const GemmOptions& wanted) {
   return out;
 }
 
-std::string not_simulated(const GemmOptions& wanted) {
+void take_result(LaunchResult result, SimulatedRun& out) {
+  out.report = std::move(result.report);
+  if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(result.problem);
+}
+
+std::string not_built_in(const GemmOptions& wanted) {
   std::string there;
-  for (const SimulatedProduct& product : simulated_products()) there += "\n  " + name_of(product.design.options);
+  for (const SimulatedProduct& product : simulated_products())
+    there += (there.empty() ? " " : ", ") + name_of(product.design.options);
   return fmt::format(
-      "no kernel with these element types, layouts and tile is compiled in for the simulated SM; asked for: A {}, B "
-      "{}, "
-      "D {}. Compiled in, each with K-major A and B, row-major C and D, and any epilogue:{}",
+      "no kernel of these elements, layouts and tile is built in for the simulated SM (asked for: A {}, B {}, D {}; "
+      "built in, each with K-major A and B, row-major C and D, and any epilogue:{})",
       info(wanted.a).name, info(wanted.b).name, info(wanted.d).name, there);
 }
 

@@ -1,24 +1,20 @@
-// Products that are compiled into the program for the simulated machine. Their graph comes at run time, so one serves
-// every epilogue of its elements.
+// Kernels for the simulated SM that are built into the program, so that it runs GEMMs of bf16 where there is no
+// compiler. Their graph comes at run time, so one serves every epilogue of its elements.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gantry/arch/simulator.hpp>
 #include <gantry/gemm/design.hpp>
+#include <gantry/runtime/simulated_gemm.hpp>
 
 #include "gemm/operands.hpp"
 
 namespace gantry::tool {
 
-// Parts of tiles whose epilogue has ended, for whoever watches.
-struct TileCount {
-  std::atomic<std::int64_t> done{0};
-  std::atomic<std::int64_t> all{0};
-};
+// SMs of the simulated machine, each with room for a CTA.
+inline constexpr int kSimulatedSms = 8;
 
 struct SimulatedRun {
   std::vector<std::string> problems;  // why there was no run
@@ -26,19 +22,23 @@ struct SimulatedRun {
   Report report{};
 };
 
+// What a launch gave. Findings are the report's; what was refused before the kernel ran is a problem.
+void take_result(LaunchResult result, SimulatedRun& out);
+
 struct SimulatedProduct {
   GemmDesign design;  // C may be left out
-  SimulatedRun (*run)(const Product& product, Operands& operands, const SimulatorOptions& options, TileCount& count);
+  SimulatedRun (*run)(const Product& product, Operands& operands, const SimulatorOptions& options,
+                      runtime::SimulatedProgress& count);
 };
 
 const std::vector<SimulatedProduct>& simulated_products();
 
 // Those that are what `wanted` asks for.
-std::vector<SimulatedProduct> simulated_for(const GemmOptions& wanted);
+std::vector<SimulatedProduct> built_in_for(const GemmOptions& wanted);
 // A sentence that names those there are.
-std::string not_simulated(const GemmOptions& wanted);
+std::string not_built_in(const GemmOptions& wanted);
 
 // Each in a translation unit of its own.
-extern const SimulatedProduct kSimulatedBf16, kSimulatedBf16Pingpong, kSimulatedF16, kSimulatedE4m3;
+extern const SimulatedProduct kSimulatedBf16, kSimulatedBf16Pingpong;
 
 }  // namespace gantry::tool

@@ -1,0 +1,32 @@
+// A GEMM on the simulated SM: by a kernel that is built in, or else by one that is compiled for it, or found in the
+// cache.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <gantry/runtime/simulated_gemm.hpp>
+
+#include "gemm/progress.hpp"
+#include "gemm/simulated.hpp"
+
+namespace gantry::tool {
+
+struct SimulatorKernel {
+  std::optional<SimulatedProduct> built_in{};
+  std::optional<runtime::SimulatedGemm> compiled{};
+  std::string choice{};   // why this one, and where it came from
+  std::string problem{};  // why there is none
+
+  explicit operator bool() const { return problem.empty(); }
+};
+
+// Whatever is left open is chosen as for an H200: among built-in kernels where one is what was asked for, otherwise
+// among all configurations.
+SimulatorKernel simulator_kernel(const Product& product, Progress& progress);
+
+// Requires a kernel for this product. `count` may be looked at meanwhile.
+SimulatedRun run_on_simulator(const SimulatorKernel& kernel, const Product& product, Operands& operands,
+                              const SimulatorOptions& options, runtime::SimulatedProgress& count);
+
+}  // namespace gantry::tool
