@@ -154,6 +154,11 @@ class Gemm(Cli):
             self.assertRegex(answer["choice"], rf"\n64x64x32 \S+ \S+ tf32 tf32 f32 s3 .* for the simulated SM was {origin}\.$")
             self.assertNotIn("gpu", answer)  # it is the kernel that a GPU would run
 
+    def test_an_epilogue_that_no_built_in_kernel_takes_gets_a_kernel_of_its_own(self):
+        answer = self.answer("--epilogue", "aux:f16 = acc; d = relu(acc)")
+        self.assertTrue(answer["ok"])
+        self.assertRegex(answer["choice"], r"for the simulated SM was compiled in [0-9.]+ s and kept in the cache\.$")
+
     def test_what_is_not_built_in_needs_a_compiler(self):
         with unittest.mock.patch.dict(os.environ, {"GANTRY_CXX": "/no/g++"}):
             said = self.refused("gemm", "--machine", "sim", *SIZE, "--a", "s8")

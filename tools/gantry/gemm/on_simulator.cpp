@@ -74,7 +74,7 @@ SimulatedRun run_compiled(const runtime::SimulatedGemm& gemm, const GemmInputs& 
 }  // namespace
 
 SimulatorKernel simulator_kernel(const Product& product, Progress& progress) {
-  const std::vector<SimulatedProduct> kernels = built_in_for(product.options);
+  const std::vector<SimulatedProduct> kernels = built_in_for(product);
   if (!kernels.empty()) return choose_built_in(product, kernels);
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());

@@ -63,6 +63,12 @@ GemmArguments<Spec> arguments_of(const Product& product, Operands& operands) {
   return args;
 }
 
+// Whether the kernel has the elements and the room that a graph needs.
+template <class Spec>
+bool takes(const fusion::Graph& graph) {
+  return GemmTypes<Spec>::Epilogue::Collective::Fusion::problems(graph).empty();
+}
+
 template <class Spec>
 SimulatedRun simulate(const Product& product, Operands& operands, const SimulatorOptions& options,
                       runtime::SimulatedProgress& count) {

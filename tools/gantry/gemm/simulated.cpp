@@ -38,10 +38,10 @@ const std::vector<SimulatedProduct>& simulated_products() {
   return all;
 }
 
-std::vector<SimulatedProduct> built_in_for(const GemmOptions& wanted) {
+std::vector<SimulatedProduct> built_in_for(const Product& product) {
   std::vector<SimulatedProduct> out;
-  for (const SimulatedProduct& product : simulated_products()) {
-    if (is_a(product.design.options, wanted)) out.push_back(product);
+  for (const SimulatedProduct& kernel : simulated_products()) {
+    if (is_a(kernel.design.options, product.options) && kernel.takes(product.graph)) out.push_back(kernel);
   }
   return out;
 }
@@ -57,7 +57,7 @@ std::string not_built_in(const GemmOptions& wanted) {
     there += (there.empty() ? " " : ", ") + name_of(product.design.options);
   return fmt::format(
       "no kernel of these elements, layouts and tile is built in for the simulated SM (asked for: A {}, B {}, D {}; "
-      "built in, each with K-major A and B, row-major C and D, and any epilogue:{})",
+      "built in, each with K-major A and B, row-major C and D, and auxiliary tensors of f32, bf16 and u1:{})",
       info(wanted.a).name, info(wanted.b).name, info(wanted.d).name, there);
 }
 

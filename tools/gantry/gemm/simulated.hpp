@@ -27,14 +27,15 @@ void take_result(LaunchResult result, SimulatedRun& out);
 
 struct SimulatedProduct {
   GemmDesign design;  // C may be left out
+  bool (*takes)(const fusion::Graph& graph);
   SimulatedRun (*run)(const Product& product, Operands& operands, const SimulatorOptions& options,
                       runtime::SimulatedProgress& count);
 };
 
 const std::vector<SimulatedProduct>& simulated_products();
 
-// Those that are what `wanted` asks for.
-std::vector<SimulatedProduct> built_in_for(const GemmOptions& wanted);
+// Those that are what the product's options ask for, and take its epilogue.
+std::vector<SimulatedProduct> built_in_for(const Product& product);
 // A sentence that names those there are.
 std::string not_built_in(const GemmOptions& wanted);
 

@@ -14,6 +14,6 @@ struct Spec : AnyGraph<32 * 1024> {
 
 }  // namespace
 
-const SimulatedProduct kSimulatedBf16Pingpong{Gemm<Spec>::kDesign, simulate<Spec>};
+const SimulatedProduct kSimulatedBf16Pingpong{Gemm<Spec>::kDesign, takes<Spec>, simulate<Spec>};
 
 }  // namespace gantry::tool
