@@ -48,7 +48,7 @@ class CountedScope {
 std::int64_t loads_of_a(const GemmDesign& design, const TileSchedule& tiles) {
   const std::int64_t by_cta =
       design.stage_bytes_a() / design.a.instruction_bytes / static_cast<std::int64_t>(design.a.multicast);
-  return by_cta * design.cluster_size() * tiles.m * tiles.n * tiles.l * tiles.k_steps;
+  return by_cta * design.cluster_size() * tiles.m * tiles.n * tiles.batch * tiles.k_steps;
 }
 
 // What is left open is filled in where that makes the same design, so that requests for one kernel share its entry.
