@@ -21,7 +21,7 @@
 #include <thread>
 
 #include <gantry/numeric.hpp>
-#include <gantry/runtime/context.hpp>
+#include <gantry/context.hpp>
 #include <gantry/runtime/gemm.hpp>
 
 #include "device_state.hpp"

@@ -1,7 +1,6 @@
 #include <cstdio>
 
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/explain.hpp>
 #include <gantry/runtime/gemm.hpp>
 
 #include "device_state.hpp"
@@ -103,23 +102,13 @@ std::optional<CachedKernel> find_gemm(const KernelCache& cache, const KernelComp
   return cache.find(compiler, {.text = gemm_source(spec), .title = spec_title(spec)});
 }
 
-Expected<DesignedGemm> design_gemm(const GemmSpec& spec) {
-  const fusion::ParsedGraph parsed = fusion::parse_graph(spec.expression);
-  if (!parsed.ok()) return failure(StatusCode::invalid_argument, explain(spec.expression, parsed).c_str());
-  DesignedGemm out{parsed.graph, make_gemm_design(spec.options, parsed.graph)};
-  if (out.design.ok()) return out;
-  Status refused;
-  for (const auto& reason : out.design.reasons) refused.add(StatusCode::unsupported, gantry::describe(reason).c_str());
-  return tl::unexpected<Status>(std::move(refused));
-}
-
 // ---- LoadedGemm
 
 struct LoadedGemm::State {
   Device device;
   fusion::Graph graph;
   GemmDesign design;
-  std::string expression, origin;
+  std::string origin;
   GpuKernel gemm;
   std::optional<GpuKernel> fill;
   PlanningMachine machine;
@@ -128,7 +117,7 @@ struct LoadedGemm::State {
 Expected<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec) {
   const std::string title = "the kernel of " + spec_title(spec);
   if (!kernel) return failure(StatusCode::compile_failed, title + ": " + kernel.problem);
-  Expected<DesignedGemm> designed = design_gemm(spec);
+  Expected<DesignedSpec> designed = design_spec(spec);
   if (!designed) return tl::unexpected<Status>(designed.error());
   const GemmDesign& design = designed->design;
   Expected<GpuKernel> gemm =
@@ -143,7 +132,6 @@ Expected<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& 
   state->device = device;
   state->graph = designed->graph;
   state->design = design;
-  state->expression = spec.expression;
   state->origin = origin_of(kernel);
   state->gemm = *gemm;
   const auto cluster = static_cast<std::uint32_t>(design.cluster_size());
@@ -163,7 +151,7 @@ Expected<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& 
 
 Expected<LoadedGemm> LoadedGemm::load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
                                       const GemmSpec& spec) {
-  if (Expected<DesignedGemm> designed = design_gemm(spec); !designed) return tl::unexpected<Status>(designed.error());
+  if (Expected<DesignedSpec> designed = design_spec(spec); !designed) return tl::unexpected<Status>(designed.error());
   return load(device, compile_gemm(cache, compiler, spec), spec);
 }
 
@@ -201,18 +189,7 @@ Status LoadedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, 
 }
 
 std::string LoadedGemm::explain(const PlannedGemm& plan, const GemmCall& call) const {
-  detail::GemmFacts f;
-  f.design = state_->design;
-  f.m = call.m;
-  f.n = call.n;
-  f.k = call.k;
-  f.batch = call.batch;
-  f.expression = state_->expression;
-  f.graph = &state_->graph;
-  f.schedule = plan.launch().schedule;
-  f.ctas = state_->machine.resident_clusters * state_->design.cluster_size();
-  f.workspace_bytes = plan.workspace_bytes();
-  return detail::explain_gemm(f);
+  return explain_plan(plan, call, {state_->design, state_->graph, state_->machine.resident_clusters});
 }
 
 // ---- LoadedGemmPlan

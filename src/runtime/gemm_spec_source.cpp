@@ -45,21 +45,28 @@ std::string literal(const std::string& text) {
 
 }  // namespace
 
-DesignedSpec design_spec(const GemmSpec& spec) {
-  DesignedSpec out;
+Expected<DesignedSpec> design_spec(const GemmSpec& spec) {
   const fusion::ParsedGraph parsed = fusion::parse_graph(spec.expression);
-  if (!parsed.ok()) {
-    out.problems.emplace_back(explain(spec.expression, parsed).c_str());
-    return out;
-  }
-  out.graph = parsed.graph;
+  if (!parsed.ok()) return failure(StatusCode::invalid_argument, explain(spec.expression, parsed).c_str());
+  DesignedSpec out{.graph = parsed.graph};
+  Status refused;
   for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
-    out.problems.emplace_back(describe(reason).c_str());
+    refused.add({StatusCode::unsupported, entry_of(reason.rule).name, {}, 0, 0, describe(reason).c_str()});
   }
-  if (out.graph.d < 0) out.problems.emplace_back("the expression gives no D: begin with \"d = acc\"");
-  if (!out) return out;
+  if (out.graph.d < 0) {
+    refused.add(StatusCode::unsupported, "the expression gives no D: begin with \"d = acc\"");
+  }
+  if (!refused.ok()) return tl::unexpected<Status>(std::move(refused));
   out.design = make_gemm_design(spec.options, out.graph);
-  for (const GemmReason& reason : out.design.reasons) out.problems.emplace_back(describe(reason).c_str());
+  for (const GemmReason& reason : out.design.reasons) {
+    refused.add({StatusCode::unsupported,
+                 entry_of(reason.rule).name,
+                 {},
+                 static_cast<std::int64_t>(reason.actual),
+                 static_cast<std::int64_t>(reason.nearest),
+                 describe(reason).c_str()});
+  }
+  if (!refused.ok()) return tl::unexpected<Status>(std::move(refused));
   return out;
 }
 

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include <gantry/epilogue/fusion/print.hpp>
+#include <gantry/gemm/explain.hpp>
+
 namespace gantry::runtime {
 
 namespace {
@@ -198,6 +201,22 @@ FillWords::Params PlannedGemm::fills(const GemmAddresses& addresses, void* works
                                    : static_cast<std::uint32_t*>(addresses.at[Index::kArguments + fill.argument]);
   }
   return out;
+}
+
+std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const ExplainedKernel& kernel) {
+  detail::GemmFacts f;
+  f.design = kernel.design;
+  f.m = call.m;
+  f.n = call.n;
+  f.k = call.k;
+  f.batch = call.batch;
+  f.expression = fusion::print(kernel.graph).c_str();
+  f.graph = &kernel.graph;
+  f.schedule = plan.launch().schedule;
+  f.ctas = kernel.resident_clusters * kernel.design.cluster_size();
+  f.workspace_bytes = plan.workspace_bytes();
+  f.simulated = kernel.simulated;
+  return detail::explain_gemm(f);
 }
 
 }  // namespace gantry::runtime

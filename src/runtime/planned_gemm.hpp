@@ -102,6 +102,15 @@ class PlannedGemm {
   bool (*move_)(TmaDescriptor&, void*) = nullptr;
 };
 
+// What a plan will do, in sentences.
+struct ExplainedKernel {
+  const GemmDesign& design;
+  const fusion::Graph& graph;
+  int resident_clusters = 1;
+  bool simulated = false;
+};
+std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const ExplainedKernel& kernel);
+
 // Every reason why a design cannot run a call; none: it can.
 Status check_call(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call);
 

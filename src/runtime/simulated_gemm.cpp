@@ -1,3 +1,4 @@
+#include <cstring>
 #include <utility>
 
 #include <gantry/epilogue/fusion/print.hpp>
@@ -60,10 +61,24 @@ GemmSpec filled_in(const GemmSpec& spec, const DesignedSpec& designed) {
   return same ? GemmSpec{design.options, spec.expression} : spec;
 }
 
-std::string lines(const std::vector<std::string>& problems) {
-  std::string out;
-  for (const std::string& problem : problems) out += (out.empty() ? "" : "\n") + problem;
-  return out;
+// A kernel with everything that a launch needs.
+struct ReadyKernel {
+  const GemmDesign& design;
+  const LaunchConfig& config;
+  std::int64_t loads;  // of A
+  Simulator::Entry entry;
+  const unsigned char* parameters;
+};
+
+LaunchResult run_kernel(const Simulator& machine, const ReadyKernel& kernel, SimulatedProgress* progress) {
+  LaunchResult result{detail::joined_problems(kernel.config), {}};
+  if (!result) return result;
+  if (progress != nullptr) progress->all = kernel.loads;
+  const CountedScope scope({kernel.parameters + kernel.design.params.a, progress});
+  const auto bytes = static_cast<std::size_t>(kernel.design.params.bytes);
+  result.report = machine.run_in_order({{kernel.config, kernel.entry, kernel.parameters, bytes}});
+  if (!result.report.clean()) result.problem = result.report.text();
+  return result;
 }
 
 // Parameters begin with tensor maps, at multiples of 128.
@@ -101,15 +116,8 @@ struct SimulatedGemmPlan::State {
   }
 
   LaunchResult run(const Simulator& machine, SimulatedProgress* progress) const {
-    LaunchResult result{detail::joined_problems(launch.config), {}};
-    if (!result) return result;
-    const unsigned char* const bytes = parameters.front().bytes;
-    if (progress != nullptr) progress->all = loads_of_a(design, launch.schedule);
-    const CountedScope scope({bytes + design.params.a, progress});
-    result.report =
-        machine.run_in_order({{launch.config, entry, bytes, static_cast<std::size_t>(design.params.bytes)}});
-    if (!result.report.clean()) result.problem = result.report.text();
-    return result;
+    const std::int64_t loads = loads_of_a(design, launch.schedule);
+    return run_kernel(machine, {design, launch.config, loads, entry, parameters.front().bytes}, progress);
   }
 };
 
@@ -145,8 +153,13 @@ LaunchResult SimulatedGemmPlan::run(const Simulator& machine, SimulatedProgress*
 }
 
 SimulatedGemm::SimulatedGemm(CachedKernel kernel, const GemmSpec& spec)
-    : kernel_(std::move(kernel)), designed_(design_spec(spec)), problem_(kernel_.problem) {
-  if (!designed_) problem_ = lines(designed_.problems);
+    : kernel_(std::move(kernel)), problem_(kernel_.problem) {
+  const Expected<DesignedSpec> designed = design_spec(spec);
+  if (designed) {
+    designed_ = *designed;
+  } else {
+    problem_ = designed.error().describe();
+  }
   if (problem_.empty()) problem_ = why_not_loaded("the kernel of " + spec_title(spec));
   kernel_.image = {};
 }
@@ -176,6 +189,13 @@ std::string SimulatedGemm::why_not_loaded(const std::string& name) {
          " bytes of parameters, " + std::to_string(code_.shared_bytes) + " of shared memory and " +
          std::to_string(code_.threads) + " threads, and the design " + std::to_string(d.params.bytes) + ", " +
          std::to_string(d.shared.bytes) + " and " + std::to_string(d.roles.threads);
+}
+
+LaunchResult SimulatedGemm::launch(const Simulator& machine, const LaunchConfig& config,
+                                   const unsigned char* parameters, SimulatedProgress* progress) const {
+  TileSchedule schedule;
+  std::memcpy(&schedule, parameters + design().params.schedule, sizeof schedule);
+  return run_kernel(machine, {design(), config, loads_of_a(design(), schedule), code_.entry, parameters}, progress);
 }
 
 std::vector<std::string> SimulatedGemm::can_implement(const GemmInputs& inputs) const {
@@ -224,13 +244,23 @@ SimulatedGemmPlan SimulatedGemm::plan(const GemmInputs& inputs, const GemmDevice
 }
 
 CachedKernel compile_simulated(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
-  const DesignedSpec designed = design_spec(spec);
-  CachedKernel refused;
-  refused.refused = !designed;
-  refused.problem = lines(designed.problems);
-  if (!designed) return refused;
-  const GemmSpec whole = filled_in(spec, designed);
+  const Expected<DesignedSpec> designed = design_spec(spec);
+  if (!designed) {
+    CachedKernel refused;
+    refused.refused = true;
+    refused.problem = designed.error().describe();
+    return refused;
+  }
+  const GemmSpec whole = filled_in(spec, *designed);
   return cache.get(compiler, {.text = simulated_source(whole), .title = "simulated " + spec_title(whole)});
+}
+
+std::optional<CachedKernel> find_simulated(const KernelCache& cache, const KernelCompiler& compiler,
+                                           const GemmSpec& spec) {
+  const Expected<DesignedSpec> designed = design_spec(spec);
+  if (!designed) return std::nullopt;
+  const GemmSpec whole = filled_in(spec, *designed);
+  return cache.find(compiler, {.text = simulated_source(whole)});
 }
 
 SimulatedGemm load_simulated(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {

@@ -45,13 +45,13 @@ TEST(GemmSource, HasTheKernelThatClearsReductionsWhereThereAreAny) {
   EXPECT_NE(gemm_source({.expression = "d = acc; s:f32 = reduce_col_add(acc)"}).find("gantry_fill"), std::string::npos);
 }
 
-TEST(DesignGemm, SaysWhatIsWrongWithTextAndOptions) {
-  EXPECT_TRUE(design_gemm({.options = kSmall, .expression = "d = gelu(acc + row(bias))"}));
-  const auto text = design_gemm({.options = kSmall, .expression = "d = gulu(acc)"});
+TEST(DesignSpec, SaysWhatIsWrongWithTextAndOptions) {
+  EXPECT_TRUE(design_spec({.options = kSmall, .expression = "d = gelu(acc + row(bias))"}));
+  const auto text = design_spec({.options = kSmall, .expression = "d = gulu(acc)"});
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code(), StatusCode::invalid_argument);
   EXPECT_NE(text.error().describe().find("did you mean gelu"), std::string::npos) << text.error().describe();
-  const auto options = design_gemm({.options = {.tile = {96, 64, 64}}});
+  const auto options = design_spec({.options = {.tile = {96, 64, 64}}});
   ASSERT_FALSE(options);
   EXPECT_EQ(options.error().code(), StatusCode::unsupported);
 }

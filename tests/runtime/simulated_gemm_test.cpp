@@ -154,7 +154,7 @@ TEST(SimulatedGemm, WhoseOptionsAreLeftOpenSharesItsEntryWithTheOneThatTheyMake)
   for (const char* expression : {"d = acc", "d = gelu(acc + row(bias))"}) {
     const GemmSpec open{.options = {}, .expression = expression};
     EXPECT_TRUE(compile_simulated(cache(), counting, open).compiled);
-    EXPECT_FALSE(compile_simulated(cache(), counting, {design_spec(open).design.options, expression}).compiled);
+    EXPECT_FALSE(compile_simulated(cache(), counting, {design_spec(open)->design.options, expression}).compiled);
   }
   EXPECT_EQ(counting.calls(), 2);
 }

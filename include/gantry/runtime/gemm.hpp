@@ -39,13 +39,6 @@ CachedKernel compile_gemm(const KernelCache& cache, const KernelCompiler& compil
 // In the cache, or nothing.
 std::optional<CachedKernel> find_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec);
 
-// The graph and the design of a specification; or what is wrong with its text, or with its options.
-struct DesignedGemm {
-  fusion::Graph graph{};
-  GemmDesign design{};
-};
-Expected<DesignedGemm> design_gemm(const GemmSpec& spec);
-
 class PlannedGemm;
 struct GemmAddresses;
 

@@ -7,14 +7,14 @@
 //     using namespace gantry::runtime;
 //     const GemmSpec spec{.options = {.tile = {.m = 128, .n = 128}}, .expression = "d = gelu(acc + row(bias))"};
 //     const std::string source = spec_source(spec);  // struct Product { static constexpr GemmOptions options{ ...
-//     const DesignedSpec designed = design_spec(spec);
-//     const bool can_be_compiled = designed.problems.empty();
+//     const gantry::Expected<DesignedSpec> designed = design_spec(spec);
+//     if (!designed) throw designed.error().describe();
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <gantry/gemm/design.hpp>
+#include <gantry/runtime/status.hpp>
 
 namespace gantry::runtime {
 
@@ -23,15 +23,12 @@ struct GemmSpec {
   std::string expression = "d = acc";
 };
 
-// A specification read and designed, before anything is compiled.
+// A specification read and designed, before anything is compiled; or every reason why there is no design.
 struct DesignedSpec {
   fusion::Graph graph{};
   GemmDesign design{};
-  std::vector<std::string> problems{};  // every reason why there is no design
-
-  explicit operator bool() const { return problems.empty(); }
 };
-DesignedSpec design_spec(const GemmSpec& spec);
+Expected<DesignedSpec> design_spec(const GemmSpec& spec);
 
 // `struct Product { ... };` as Gemm<Spec> takes it, with the includes that it needs and `using namespace gantry`.
 // Requires options without problems and an expression that can be read.

@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,10 @@ class SimulatedGemm {
   const GemmDesign& design() const { return designed_.design; }
   const fusion::Graph& graph() const { return designed_.graph; }
 
+  // The kernel alone, with parameters that were written for it. Requires one that was loaded.
+  LaunchResult launch(const Simulator& machine, const LaunchConfig& config, const unsigned char* parameters,
+                      SimulatedProgress* progress = nullptr) const;
+
   std::vector<std::string> can_implement(const GemmInputs& inputs) const;
   // `device`: device_of(Simulator(), sms). Addresses are the host's; what they point at outlives the plan, but for
   // `inputs` itself.
@@ -96,6 +101,10 @@ class SimulatedGemm {
 
 // Compiles, or finds in the cache, and does not load. A specification that cannot be designed is refused before that.
 CachedKernel compile_simulated(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec);
+
+// In the cache, or nothing.
+std::optional<CachedKernel> find_simulated(const KernelCache& cache, const KernelCompiler& compiler,
+                                           const GemmSpec& spec);
 
 SimulatedGemm load_simulated(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec);
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <gantry/runtime/context.hpp>
+#include <gantry/context.hpp>
 #include <gantry/runtime/gemm.hpp>
 
 #include "gemm/operands.hpp"

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <gantry/runtime/context.hpp>
+#include <gantry/context.hpp>
 
 #include "counted_allocations.hpp"
 #include "fake_gpu.hpp"

@@ -4,11 +4,9 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 
 #include "context_state.hpp"
-#include "planned_gemm.hpp"
 
 namespace gantry {
 
@@ -51,7 +49,7 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
     const GemmDesign* design = nullptr;
     Stage stage = Stage::absent;
     bool looked_up = false;  // in the cache
-    std::optional<runtime::LoadedGemm> gemm{};
+    std::shared_ptr<const MachineGemm> gemm{};
     Status problem{};  // of one that failed
   };
   struct Plan {
@@ -81,6 +79,9 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   Expected<Picked> pick(const std::vector<const GemmDesign*>& ranked, void* stream);
   Expected<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);
 
+  static std::size_t workspace_of(const GemmWorkspaceNeeds& needs);
+  Expected<Machine::Lease> workspace_for(const GemmWorkspaceNeeds& needs, const RunOptions& options);
+
   runtime::GemmSpec spec(const GemmDesign& design) const;
   Kernel& kernel_of(const GemmDesign& design);
   std::vector<const GemmDesign*> loaded() const;
@@ -89,7 +90,7 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   void load_if_kept(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   void compile(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   void start_compiling(Kernel& kernel);
-  void finish(Kernel& kernel, Expected<runtime::LoadedGemm> loaded);
+  void finish(Kernel& kernel, Expected<std::shared_ptr<const MachineGemm>> loaded);
 
   std::shared_ptr<Context::State> context_;
   GemmRequest request_;

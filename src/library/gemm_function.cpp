@@ -5,8 +5,6 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 
-#include "device_state.hpp"
-
 namespace gantry {
 
 namespace {
@@ -62,7 +60,7 @@ Expected<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::sh
   if (parsed.ok() && parsed.graph.uses_source() && filled.options.c == ElementType::void_) {
     filled.options.c = filled.options.d;
   }
-  const Expected<runtime::DesignedGemm> designed = runtime::design_gemm({filled.options, filled.epilogue});
+  const Expected<runtime::DesignedSpec> designed = runtime::design_spec({filled.options, filled.epilogue});
   if (!designed) return tl::unexpected<Status>(designed.error());
   return std::shared_ptr<State>(new State(std::move(context), filled, designed->graph));
 }
@@ -71,9 +69,9 @@ GemmFunction::State::State(std::shared_ptr<Context::State> context, const GemmRe
                            const fusion::Graph& graph)
     : context_(std::move(context)),
       request_(request),
-      chooser_(request.options, request.epilogue, graph, architecture_of(context_->device.facts())),
+      chooser_(request.options, request.epilogue, graph, context_->machine->architecture()),
       graph_(graph) {
-  chooser_.use_tuning(context_->tuning, context_->device.facts().name);
+  chooser_.use_tuning(context_->tuning, context_->machine->device_name());
 }
 
 // ---- Kernels
@@ -107,7 +105,7 @@ bool GemmFunction::State::has_room() const {
   return std::count_if(kernels_.begin(), kernels_.end(), counts) < std::max(1, context_->options.most_kernels);
 }
 
-void GemmFunction::State::finish(Kernel& kernel, Expected<runtime::LoadedGemm> loaded) {
+void GemmFunction::State::finish(Kernel& kernel, Expected<std::shared_ptr<const MachineGemm>> loaded) {
   const std::lock_guard<std::mutex> lock(mutex_);
   kernel.stage = loaded ? Kernel::Stage::there : Kernel::Stage::failed;
   if (loaded) {
@@ -123,9 +121,8 @@ void GemmFunction::State::load_if_kept(std::unique_lock<std::mutex>& lock, Kerne
   kernel.looked_up = true;
   kernel.stage = Kernel::Stage::on_its_way;
   lock.unlock();
-  const runtime::GemmSpec what = spec(*kernel.design);
-  const std::optional<runtime::CachedKernel> found = runtime::find_gemm(context_->cache, *context_->compiler, what);
-  if (found && *found) finish(kernel, runtime::LoadedGemm::load(context_->device, *found, what));
+  auto found = context_->machine->load_if_kept(context_->cache, spec(*kernel.design));
+  if (found) finish(kernel, std::move(*found));
   lock.lock();
   if (kernel.stage == Kernel::Stage::on_its_way) kernel.stage = Kernel::Stage::absent;
 }
@@ -137,8 +134,7 @@ void GemmFunction::State::start_compiling(Kernel& kernel) {
     const std::shared_ptr<State> self = weak.lock();
     if (self == nullptr) return;
     Context::State& context = *self->context_;
-    const runtime::GemmSpec what = self->spec(*kernel.design);
-    self->finish(kernel, runtime::LoadedGemm::load(context.device, context.cache, *context.compiler, what));
+    self->finish(kernel, context.machine->load(context.cache, self->spec(*kernel.design)));
   });
 }
 
@@ -150,7 +146,7 @@ void GemmFunction::State::compile(std::unique_lock<std::mutex>& lock, Kernel& ke
 Expected<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<const GemmDesign*>& ranked,
                                                                 void* stream) {
   const CompilePolicy policy = context_->options.policy;
-  const bool recording = runtime::is_capturing(context_->device, stream);
+  const bool recording = context_->machine->is_recording(stream);
   std::unique_lock<std::mutex> lock(mutex_);
   const Kernel *wanted = nullptr, *there = nullptr;
   const Status* failed = nullptr;
@@ -252,23 +248,48 @@ Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options)
     found = *made;
     keep(key, found);
   }
-  const GemmWorkspaceNeeds& needs = found->sizes.launch().needs;
-  void* workspace = nullptr;
-  runtime::Workspaces::Lease lease;
-  if (const std::size_t bytes = runtime::Workspaces::bytes_for(needs); bytes > 0) {
-    workspace = options.workspace;
-    if (workspace == nullptr) {
-      Expected<runtime::Workspaces::Lease> own = context_->workspaces.get(options.stream, bytes);
-      if (!own) return own.error();
-      lease = std::move(*own);
-      workspace = lease.data;
-    } else if (Status refused = context_->workspaces.prepare(workspace, options.workspace_bytes, needs, options.stream);
-               !refused) {
-      return refused;
+  Expected<Machine::Lease> lease = workspace_for(found->sizes.launch().needs, options);
+  if (!lease) return lease.error();
+  return found->kernel->gemm->run(found->sizes, addresses, lease->data, options);
+}
+
+// The flags of split-K come first; reductions begin behind them where there are none.
+std::size_t GemmFunction::State::workspace_of(const GemmWorkspaceNeeds& needs) {
+  if (needs.total() == 0) return 0;
+  return needs.sums > 0 ? needs.total() : kSplitFlagBytes + needs.total();
+}
+
+Expected<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceNeeds& needs,
+                                                            const RunOptions& options) {
+  const std::size_t bytes = workspace_of(needs);
+  Machine::Lease lease;
+  if (bytes == 0) return lease;
+  if (options.workspace == nullptr) {
+    Expected<Machine::Lease> own = context_->machine->workspace(options.stream, bytes);
+    if (!own) return own;
+    lease = std::move(*own);
+  } else {
+    constexpr std::uintptr_t kAlignment = 16;
+    const auto beyond = reinterpret_cast<std::uintptr_t>(options.workspace) % kAlignment;
+    if (beyond != 0) {
+      return failure(StatusCode::invalid_argument,
+                     "the workspace begins " + std::to_string(beyond) +
+                         " bytes beyond a multiple of 16; the next address that works is " +
+                         std::to_string(kAlignment - beyond) + " bytes further");
     }
-    workspace = runtime::Workspaces::begin_for(needs, workspace);
+    if (options.workspace_bytes < bytes) {
+      return failure(StatusCode::invalid_argument, "the workspace has " + std::to_string(options.workspace_bytes) +
+                                                       " bytes: this GEMM takes " + std::to_string(bytes) +
+                                                       " on this device");
+    }
+    if (needs.sums > 0) {
+      Status cleared = context_->machine->clear(options.workspace, kSplitFlagBytes, options.stream);
+      if (!cleared) return tl::unexpected<Status>(std::move(cleared));
+    }
+    lease.data = options.workspace;
   }
-  return found->kernel->gemm->run(found->sizes, addresses, workspace, options.stream);
+  if (needs.sums == 0) lease.data = static_cast<unsigned char*>(lease.data) + kSplitFlagBytes;
+  return lease;
 }
 
 // Designs for a call that can run; what is asked of operands is the same for all of them.
@@ -276,8 +297,7 @@ Expected<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const G
   const GemmExtents e = call.extents();
   const auto valid = [](std::int64_t size) { return size >= 0 && size <= kMostExtent; };
   const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
-  std::vector<const GemmDesign*> ranked =
-      all_valid ? chooser_.ranked(e, loaded()) : std::vector<const GemmDesign*>();
+  std::vector<const GemmDesign*> ranked = all_valid ? chooser_.ranked(e, loaded()) : std::vector<const GemmDesign*>();
   const GemmDesign& design = ranked.empty() ? *chooser_.candidates({1, 1, 1, 1}).front() : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call);
   if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
@@ -293,13 +313,13 @@ Status GemmFunction::State::can_implement(const GemmCall& call) {
 Expected<std::size_t> GemmFunction::State::workspace_bytes(const GemmCall& call) {
   const Expected<std::shared_ptr<const Plan>> made = plan(call, nullptr);
   if (!made) return tl::unexpected<Status>(made.error());
-  return runtime::Workspaces::bytes_for((*made)->sizes.launch().needs);
+  return workspace_of((*made)->sizes.launch().needs);
 }
 
 Expected<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
   const Expected<std::shared_ptr<const Plan>> made = plan(call, nullptr);
   if (!made) return tl::unexpected<Status>(made.error());
-  const runtime::LoadedGemm& gemm = *(*made)->kernel->gemm;
+  const MachineGemm& gemm = *(*made)->kernel->gemm;
   const runtime::ChosenDesign chosen = chooser_.choose(call.extents());
   GemmExplanation out;
   out.kernel = gemm.describe();

@@ -37,8 +37,24 @@ enum class CompilePolicy : std::uint8_t {
   never,       // run the best kernel that is there: in the cache, or shipped
 };
 
+enum class MachineKind : std::uint8_t {
+  automatic,  // a GPU where there is one that can be used, else the simulated SM
+  gpu,
+  simulated,
+};
+
+// The simulated SM, which behaves as an H200's. Kernels for it are compiled by the C++ compiler that is there. A run
+// ends before it returns, works on the host's memory, and fails where the checker finds a mistake.
+struct SimulatedMachineOptions {
+  int sms = 8;  // that hold a CTA each
+  std::uint64_t seed = 0;
+  bool checker = true;
+};
+
 struct ContextOptions {
+  MachineKind machine = MachineKind::gpu;
   int device = 0;  // number of the GPU
+  SimulatedMachineOptions simulated{};
   CompilePolicy policy = CompilePolicy::background;
   int most_kernels = 8;                // for one GemmFunction; a new size beyond that gets the best of those
   int most_plans = 1024;               // kept for one GemmFunction; those that were not used for longest go
@@ -107,6 +123,8 @@ class Context {
   explicit Context(const ContextOptions& options = {});
 
   const Status& status() const;
+  bool is_simulated() const;
+  // Of a simulated machine: none.
   const runtime::Device& device() const;
   // What is worth knowing and stops nothing: a cache that is not used, lines of a tuning file that cannot be read.
   const std::vector<std::string>& notes() const;

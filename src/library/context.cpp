@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <thread>
 
-#include <gantry/runtime/context.hpp>
+#include <gantry/context.hpp>
 #include <gantry/runtime/printable.hpp>
 
 #include "context_state.hpp"
@@ -35,13 +35,19 @@ Status why_unusable(const runtime::Device& device) {
 }  // namespace
 
 Context::State::State(const ContextOptions& asked)
-    : options(asked),
-      device(runtime::Device::open(asked.device)),
-      status(why_unusable(device)),
-      cache(cache_options(asked)),
-      compiler(runtime::find_gpu_compiler(device)),
-      workspaces(device),
-      queue(threads_for(asked)) {
+    : options(asked), cache(cache_options(asked)), queue(threads_for(asked)) {
+  if (asked.machine != MachineKind::simulated) {
+    device = runtime::Device::open(asked.device);
+    status = why_unusable(device);
+    if (status.ok()) machine = make_gpu_machine(device);
+  }
+  if (asked.machine == MachineKind::simulated || (asked.machine == MachineKind::automatic && !status.ok())) {
+    if (!status.ok()) notes.push_back("the simulated SM is used, since " + status.describe());
+    status = {};
+    simulated = true;
+    device = {};
+    machine = make_simulated_machine(asked.simulated);
+  }
   if (!cache.note().empty()) notes.push_back(cache.note());
   const std::string path = asked.tuning_file.empty() ? runtime::tuning_path() : asked.tuning_file;
   if (!path.empty()) tuning = TuningFile::read(path);
@@ -53,6 +59,7 @@ Context::State::State(const ContextOptions& asked)
 Context::Context(const ContextOptions& options) : state_(std::make_shared<State>(options)) {}
 
 const Status& Context::status() const { return state_->status; }
+bool Context::is_simulated() const { return state_->simulated; }
 const runtime::Device& Context::device() const { return state_->device; }
 const std::vector<std::string>& Context::notes() const { return state_->notes; }
 

@@ -1,12 +1,11 @@
 // What the functions of one context share.
 #pragma once
 
+#include <gantry/context.hpp>
 #include <gantry/runtime/chooser.hpp>
-#include <gantry/runtime/context.hpp>
-#include <gantry/runtime/gemm.hpp>
 
 #include "compile_queue.hpp"
-#include "workspaces.hpp"
+#include "machine.hpp"
 
 namespace gantry {
 
@@ -16,9 +15,9 @@ struct Context::State {
   Status status;
   std::vector<std::string> notes;
   runtime::KernelCache cache;
-  std::unique_ptr<runtime::KernelCompiler> compiler;
   TuningFile tuning;
-  runtime::Workspaces workspaces;
+  std::unique_ptr<Machine> machine;  // null where status says why
+  bool simulated = false;
   runtime::CompileQueue queue;  // last: its threads end before the rest does
 
   explicit State(const ContextOptions& asked);

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <gantry/runtime/gemm.hpp>
+
+#include "device_state.hpp"
+#include "machine.hpp"
+
+namespace gantry {
+
+namespace {
+
+using runtime::CurrentContext;
+using runtime::Device;
+using runtime::DeviceBuffer;
+using runtime::Driver;
+
+class GpuGemm : public MachineGemm {
+ public:
+  explicit GpuGemm(runtime::LoadedGemm gemm) : gemm_(std::move(gemm)) {}
+
+  const GemmDesign& design() const override { return gemm_.design(); }
+  std::string describe() const override { return gemm_.describe(); }
+  const std::string& origin() const override { return gemm_.origin(); }
+  std::string explain(const runtime::PlannedGemm& plan, const GemmCall& call) const override {
+    return gemm_.explain(plan, call);
+  }
+  Expected<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const override { return gemm_.plan_sizes(call); }
+  Status run(const runtime::PlannedGemm& plan, const runtime::GemmAddresses& addresses, void* workspace,
+             const RunOptions& options) const override {
+    return gemm_.run(plan, addresses, workspace, options.stream);
+  }
+
+ private:
+  runtime::LoadedGemm gemm_;
+};
+
+Expected<std::shared_ptr<const MachineGemm>> wrapped(Expected<runtime::LoadedGemm> loaded) {
+  if (!loaded) return tl::unexpected<Status>(loaded.error());
+  return std::shared_ptr<const MachineGemm>(std::make_shared<GpuGemm>(std::move(*loaded)));
+}
+
+// Calls that a recording of a CUDA graph forbids to others are allowed to this thread: they touch nothing that is
+// recorded.
+class OutsideOfRecordings {
+ public:
+  OutsideOfRecordings() { Driver::get().exchange_capture_mode(&mode_); }
+  OutsideOfRecordings(const OutsideOfRecordings&) = delete;
+  OutsideOfRecordings& operator=(const OutsideOfRecordings&) = delete;
+  ~OutsideOfRecordings() { Driver::get().exchange_capture_mode(&mode_); }
+
+ private:
+  static constexpr int kRelaxed = 2;
+  int mode_ = kRelaxed;
+};
+
+class GpuMachine : public Machine {
+ public:
+  explicit GpuMachine(const Device& device) : device_(device), compiler_(runtime::find_gpu_compiler(device)) {}
+
+  Architecture architecture() const override { return runtime::architecture_of(device_.facts()); }
+  std::string device_name() const override { return device_.facts().name; }
+
+  Expected<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
+                                                    const runtime::GemmSpec& spec) const override {
+    return wrapped(runtime::LoadedGemm::load(device_, cache, *compiler_, spec));
+  }
+  std::optional<Expected<std::shared_ptr<const MachineGemm>>> load_if_kept(
+      const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const override {
+    const std::optional<runtime::CachedKernel> found = runtime::find_gemm(cache, *compiler_, spec);
+    if (!found || !*found) return std::nullopt;
+    return wrapped(runtime::LoadedGemm::load(device_, *found, spec));
+  }
+
+  bool is_recording(void* stream) const override { return runtime::is_capturing(device_, stream); }
+
+  Expected<Lease> workspace(void* stream, std::size_t bytes) override;
+  Status clear(void* workspace, std::size_t bytes, void* stream) const override;
+
+ private:
+  // Of one stream. One that was outgrown is kept: a run that is not launched yet, or a CUDA graph that was recorded,
+  // may have its address. Each is at least twice as large as the one before, so that this costs no more than as much
+  // again.
+  struct Workspace {
+    std::mutex turn;
+    DeviceBuffer memory;
+    std::vector<DeviceBuffer> outgrown;
+  };
+
+  // Zeros, there for every stream when this returns.
+  bool clear_now(const DeviceBuffer& memory) const;
+
+  Device device_;
+  std::unique_ptr<runtime::KernelCompiler> compiler_;
+  std::mutex mutex_;
+  std::map<void*, Workspace> by_stream_;
+};
+
+bool GpuMachine::clear_now(const DeviceBuffer& memory) const {
+  constexpr unsigned kNonBlocking = 1;
+  Device::State& state = *device_.shared_state();
+  const Driver& driver = state.driver;
+  const CurrentContext current(state.context);
+  void* stream = nullptr;
+  if (!state.check(driver.stream_create(&stream, kNonBlocking), "making a stream")) return false;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const bool done =
+      state.check(driver.set_bytes_async(address, 0, kSplitFlagBytes, stream), "clearing the workspace") &&
+      state.check(driver.stream_synchronize(stream), "clearing the workspace");
+  driver.stream_destroy(stream);
+  return done;
+}
+
+Expected<Machine::Lease> GpuMachine::workspace(void* stream, std::size_t bytes) {
+  Workspace* one = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    one = &by_stream_[stream];
+  }
+  Lease lease;
+  lease.turn = std::unique_lock<std::mutex>(one->turn);
+  if (one->memory.bytes() < bytes || !one->memory) {
+    const OutsideOfRecordings guard;
+    DeviceBuffer larger(device_, std::max(bytes, 2 * one->memory.bytes()));
+    if (!larger) return failure(StatusCode::out_of_memory, "the workspace: " + device_.why_not());
+    if (!clear_now(larger)) return failure(StatusCode::device_failed, device_.why_not());
+    if (one->memory) one->outgrown.push_back(std::move(one->memory));
+    one->memory = std::move(larger);
+  }
+  lease.data = one->memory.data();
+  return lease;
+}
+
+Status GpuMachine::clear(void* workspace, std::size_t bytes, void* stream) const {
+  Device::State& state = *device_.shared_state();
+  const CurrentContext current(state.context);
+  const int code = state.driver.set_bytes_async(reinterpret_cast<std::uintptr_t>(workspace), 0, bytes, stream);
+  if (code == 0) return {};
+  return Status::failure(StatusCode::device_failed, state.driver.why_not(code, "clearing the workspace"));
+}
+
+}  // namespace
+
+std::unique_ptr<Machine> make_gpu_machine(const Device& device) { return std::make_unique<GpuMachine>(device); }
+
+}  // namespace gantry

@@ -1,0 +1,106 @@
+// A context on the simulated SM: the same calls, results compared with sums on the host, the checker on.
+#include <gtest/gtest.h>
+
+#include <gantry/context.hpp>
+#include <gantry/numeric.hpp>
+
+#include "stand_in.hpp"
+
+namespace gantry::runtime::test {
+namespace {
+
+struct Matrices {
+  std::int64_t m, n, k;
+  std::vector<bf16> a = std::vector<bf16>(static_cast<std::size_t>(m * k)),
+                    b = std::vector<bf16>(static_cast<std::size_t>(n * k));
+  std::vector<float> bias = std::vector<float>(static_cast<std::size_t>(n)),
+                     d = std::vector<float>(static_cast<std::size_t>(m * n), -1),
+                     sums = std::vector<float>(static_cast<std::size_t>(m), -1);
+
+  void fill() {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(static_cast<int>(i * 7 % 9) - 4));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16(static_cast<float>(static_cast<int>(i * 5 % 7) - 3));
+    for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i % 5);
+  }
+  float acc(std::int64_t i, std::int64_t j) const {
+    float out = 0;
+    for (std::int64_t x = 0; x < k; ++x) {
+      out += static_cast<float>(a[static_cast<std::size_t>(i * k + x)]) *
+             static_cast<float>(b[static_cast<std::size_t>(j * k + x)]);
+    }
+    return out;
+  }
+  GemmCall call() {
+    GemmCall out{.m = m, .n = n, .k = k, .a = a.data(), .b = b.data(), .d = d.data()};
+    out.arguments = {{"bias", bias.data()}, {"sums", sums.data()}};
+    return out;
+  }
+};
+
+class SimulatedContextTest : public testing::Test {
+ protected:
+  ContextOptions options() const {
+    ContextOptions out;
+    out.machine = MachineKind::simulated;
+    out.policy = CompilePolicy::wait;
+    out.cache_directory = folder_ / "cache";
+    out.most_kernels = 1;
+    return out;
+  }
+  Folder folder_;
+};
+
+TEST_F(SimulatedContextTest, RunsAnySizesOfOneFunction) {
+  const Context context(options());
+  ASSERT_TRUE(context.status().ok()) << context.status().describe();
+  EXPECT_TRUE(context.is_simulated());
+  const auto gemm =
+      context.gemm({.options = {.d = ElementType::f32, .tile = {64, 64, 64}, .cluster = {1, 1}},
+                    .epilogue = "x = acc + row(bias); sums deterministic = reduce_col_add(x); d = relu(x)"});
+  if (!gemm) FAIL() << gemm.error().describe();
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{64, 64, 64}, {100, 72, 200}, {1, 8, 8}, {70, 64, 2048}}) {
+    Matrices x{m, n, k};
+    x.fill();
+    GemmCall call = x.call();
+    std::vector<float> unused(static_cast<std::size_t>(m * n));
+    call.arguments.add({"x", unused.data()});
+    const Status ran = gemm->run(call);
+    if (ran.code() == StatusCode::compile_failed) GTEST_SKIP() << ran.describe();
+    ASSERT_TRUE(ran) << ran.describe();
+    for (std::int64_t i = 0; i < m; ++i) {
+      float sum = 0;
+      for (std::int64_t j = 0; j < n; ++j) {
+        const float value = x.acc(i, j) + x.bias[static_cast<std::size_t>(j)];
+        sum += value;
+        ASSERT_EQ(x.d[static_cast<std::size_t>(i * n + j)], value > 0 ? value : 0) << i << " " << j;
+      }
+      ASSERT_EQ(x.sums[static_cast<std::size_t>(i)], sum) << i;
+    }
+  }
+  EXPECT_EQ(gemm->kernels(), 1);
+}
+
+TEST_F(SimulatedContextTest, IsTheAutomaticChoiceWhereThereIsNoGpu) {
+  ContextOptions automatic = options();
+  automatic.machine = MachineKind::automatic;
+  const Context context(automatic);
+  ASSERT_TRUE(context.status().ok());
+  if (!context.is_simulated()) GTEST_SKIP() << "there is a GPU";
+  ASSERT_FALSE(context.notes().empty());
+  EXPECT_NE(context.notes()[0].find("the simulated SM is used, since there is no GPU"), std::string::npos);
+}
+
+TEST_F(SimulatedContextTest, SaysThatThereIsNoCompiler) {
+  const Variable none("GANTRY_CXX", "/no/compiler");
+  const Context context(options());
+  Matrices x{64, 64, 64};
+  const auto gemm = context.gemm({.options = {.d = ElementType::f32}});
+  GemmCall call = x.call();
+  call.arguments = {};
+  const Status refused = gemm->run(call);
+  EXPECT_EQ(refused.code(), StatusCode::compile_failed);
+  EXPECT_NE(refused.describe().find("/no/compiler"), std::string::npos) << refused.describe();
+}
+
+}  // namespace
+}  // namespace gantry::runtime::test
