@@ -39,10 +39,10 @@ EPILOGUES = [
     "d = relu(acc + c + row(bias) + col(shift))",
     "d = acc; sums deterministic = reduce_row_add(acc)",
     "d = acc; sums = reduce_col_add(acc); largest = reduce_amax(acc)",
-    "d = clamp(acc, lower, upper)",
+    "d = clamp(acc, -2, 2)",
     "d = select(greater(acc, 0), acc, scalar(slope) * acc)",
     "d = acc / (1 + exp(-acc))",
-    "d = sqrt(abs(acc)) * recip(2 + acc * acc)",
+    "d = sqrt(abs(acc)) * rcp(2 + acc * acc)",
     "mask:u1 = greater(acc, 0); d = relu(acc)",
 ]
 NONSENSE = ["", "d", "d =", "x = acc", "d = gleu(acc)", "d = acc +", "d = row(bias", "d = ((((((((acc))))))))", "d = c" * 40,

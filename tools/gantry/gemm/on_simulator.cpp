@@ -9,7 +9,7 @@ namespace gantry::tool {
 
 namespace {
 
-// The built-in kernel that is fastest on a GPU, as far as the model knows.
+// The built-in kernel that the cost model ranks fastest.
 SimulatorKernel choose_built_in(const Product& product, const std::vector<SimulatedProduct>& kernels) {
   std::vector<GemmDesign> candidates;
   for (const SimulatedProduct& kernel : kernels) {
@@ -18,8 +18,8 @@ SimulatorKernel choose_built_in(const Product& product, const std::vector<Simula
   }
   const Chosen chosen = choose_among(product, candidates, {});
   SimulatorKernel out;
-  const std::string among = kernels.size() == 1 ? "It is the only one of these elements that is built in."
-                                                : "Only kernels that are built in were compared.";
+  const std::string among = kernels.size() == 1 ? "It is the only built-in kernel for these element types."
+                                                : "Only built-in kernels were compared.";
   out.choice = fmt::format("{}\n{}", chosen.why, among);
   out.built_in = kernels.front();
   for (std::size_t i = 0; i < kernels.size(); ++i) {

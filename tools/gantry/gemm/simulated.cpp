@@ -56,8 +56,8 @@ std::string not_built_in(const GemmOptions& wanted) {
   for (const SimulatedProduct& product : simulated_products())
     there += (there.empty() ? " " : ", ") + name_of(product.design.options);
   return fmt::format(
-      "no kernel of these elements, layouts and tile is built in for the simulated SM (asked for: A {}, B {}, D {}; "
-      "built in, each with K-major A and B, row-major C and D, and auxiliary tensors of f32, bf16 and u1:{})",
+      "no kernel with these element types, layouts and tile is built in for the simulated SM (asked for: A {}, B {}, "
+      "D {}; built in, each with K-major A and B, row-major C and D, and auxiliary tensors of f32, bf16 and u1:{})",
       info(wanted.a).name, info(wanted.b).name, info(wanted.d).name, there);
 }
 
