@@ -1,4 +1,4 @@
-// Matrix products: Gemm for the host, and below it the main loop, schedules, the cooperative and the pingpong kernel,
+// GEMMs: Gemm for the host, and below it the main loop, schedules, the cooperative and the pingpong kernel,
 // and the epilogues that go with them. Includes the layer, what fusions are written in, and, for programs that hold
 // several configurations, GemmSet and the choice among them (choice.hpp).
 #pragma once

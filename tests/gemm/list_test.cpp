@@ -53,7 +53,7 @@ class ListScheduler {
     return false;
   }
   GANTRY_INLINE void place(Work&) const {}
-  GANTRY_INLINE bool helps(int, const Work&) const { return false; }
+  GANTRY_INLINE bool is_peer(int, const Work&) const { return false; }
 
  private:
   const Params& p_;

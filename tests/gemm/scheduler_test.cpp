@@ -92,14 +92,14 @@ TEST_F(RandomSchedules, HaveSumsLeftByTheClustersAfterTheOwnerBeforeItLooksForTh
       if (list.size() == 1) continue;
       const PersistentScheduler scheduler(s, owner.cluster);
       for (std::size_t i = 1; i < list.size(); ++i) {
-        const Piece& helper = list[i];
-        ASSERT_EQ(helper.work.part, Work::Part::first);
-        ASSERT_EQ(helper.cluster, owner.cluster + static_cast<int>(i));
-        ASSERT_TRUE(scheduler.helps(helper.cluster, owner.work));
-        ASSERT_EQ(helper.start, 0) << "a cluster leaves sums at most once, and waits for nobody before";
-        ASSERT_LE(helper.finish, owner.finish);
+        const Piece& peer = list[i];
+        ASSERT_EQ(peer.work.part, Work::Part::first);
+        ASSERT_EQ(peer.cluster, owner.cluster + static_cast<int>(i));
+        ASSERT_TRUE(scheduler.is_peer(peer.cluster, owner.work));
+        ASSERT_EQ(peer.start, 0) << "a cluster leaves sums at most once, and waits for nobody before";
+        ASSERT_LE(peer.finish, owner.finish);
       }
-      ASSERT_FALSE(scheduler.helps(owner.cluster + static_cast<int>(list.size()), owner.work));
+      ASSERT_FALSE(scheduler.is_peer(owner.cluster + static_cast<int>(list.size()), owner.work));
     }
   });
 }

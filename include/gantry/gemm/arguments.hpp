@@ -1,17 +1,17 @@
-// What the host hands to a product, and everything that can be wrong with it.
+// The arguments of a GEMM on the host, and every reason why they are refused.
 //
-// D = f(A B, C, ...) for each of `batch` matrices: A is M x K, B is K x N. A matrix is a pointer, a stride (elements
+// D = f(A B^T, C, ...) for each of `batch` matrices: A is M x K, B is N x K. A matrix is a pointer, a stride (elements
 // from one row to the next, or column where columns are contiguous; left out: packed) and a batch stride (left out:
-// matrix after matrix; 0: all share one that is read). Operands of the graph have their names: args.fusion["bias"] =
-// pointer.
+// matrix after matrix; 0: all batches share one matrix, which is only read). Operands of the graph have their names:
+// args.fusion["bias"] = pointer.
 //
-// Defined: with M, N or batch 0 nothing is computed, and reductions become 0 (of max: -infinity); with K = 0 the sums
-// are 0, and A and B are not looked at.
+// Defined: with M, N or batch 0 nothing is computed, and reductions become 0 (of max: -infinity); with K = 0 the
+// accumulators are 0, and A and B are not read.
 //
 // Example at namespace scope:
-//     struct Product {};
+//     struct Plain {};
 //     inline std::vector<std::string> reasons(const gantry::bf16* a, const gantry::bf16* b, gantry::bf16* d) {
-//       gantry::GemmArguments<Product> args({.m = 256, .n = 512, .k = 100});
+//       gantry::GemmArguments<Plain> args({.m = 256, .n = 512, .k = 100});
 //       args.a = {a, 104};  // rows of 100 elements, 208 bytes apart
 //       args.b = b;         // packed rows of 200 bytes: no multiple of 16, and the answer says so
 //       args.d = d;
@@ -48,7 +48,7 @@ constexpr bool share_arguments() {
          (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
 }
 
-// What lies in memory: tf32 is read from floats, which the copy engine rounds.
+// The type in memory: tf32 is read from floats, which TMA rounds.
 template <ElementType e>
 struct MemoryElement {
   using type = element_t<e>;
@@ -68,13 +68,13 @@ struct GemmArguments {
   using D = element_t<GemmDesignOf<Spec>::design.options.d>;
 
   GemmArguments(const GemmExtents& size = {}) : extents(size), fusion() {}  // NOLINT(google-explicit-constructor)
-  // Those of another product of the same elements, majors and graph.
+  // From the arguments of another GEMM with the same elements, majors and graph.
   template <class Other>
   explicit GemmArguments(const GemmArguments<Other>& other)
       : extents(other.extents), a(other.a), b(other.b), c(other.c), d(other.d), dependent(other.dependent) {
     static_assert(detail::share_arguments<Spec, Other>(),
-                  "gantry: the products have different elements, majors or layouts, or one of them adds to D");
-    static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the products have different graphs");
+                  "gantry: the GEMMs have different elements, majors or layouts, or one of them adds to D");
+    static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the GEMMs have different graphs");
     static_cast<fusion::FusionArguments&>(fusion) = other.fusion;
   }
   // Of a specification whose graph comes at run time.

@@ -1,4 +1,4 @@
-// Configurations that are worth having for a product, and what its epilogue costs: what a choice is made from.
+// The candidate configurations of a GEMM, and the cost of its epilogue: the inputs of a choice.
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -32,10 +32,10 @@ inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c)
   return cost;
 }
 
-// Large tiles where arithmetic binds, of shapes that fill the last wave at different sizes; warpgroups that take turns
-// for epilogues that would show, three of them where one alone would keep the others waiting; small tiles, and tiles
-// that clusters share, for few rows. Whatever the sizes are: a choice is made later. Of those that the model takes for
-// equal the first is chosen.
+// Large tiles for compute-bound GEMMs, in shapes that fill the last wave at different sizes; pingpong for epilogues
+// that would be exposed, with three warpgroups where one epilogue outlasts a main loop; small tiles, and clusters that
+// multicast, for few rows. The list does not depend on the sizes: the choice is made later. Of candidates that the
+// model cannot tell apart the first is chosen.
 inline std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
   struct Shape {
     int m, n;

@@ -121,7 +121,7 @@ struct GemmRanking {
   bool too_large = false;         // for a candidate
 };
 
-// Of those that are as good as equal the one that is named first comes first. `candidate(i)` gives a design.
+// Of candidates that the model cannot tell apart the one named first leads. `candidate(i)` gives a design.
 template <class Candidate>
 GemmRanking rank_candidates(const GemmQuestion& q, std::size_t count, const Candidate& candidate) {
   const auto comes_before = [](const GemmCost& x, const GemmCost& y) {

@@ -69,10 +69,10 @@ struct CooperativeGemm
   template <class Acc>
   GANTRY_INLINE static void add_partial_sums(const Params& p, const Scheduler& scheduler, const Work& work, Acc& acc) {
     const int mine = cta() / kCluster;
-    int helpers = 0;  // counted first: with both in one loop registers run out
+    int peers = 0;  // counted first: with both in one loop registers run out
     GANTRY_NO_UNROLL
-    while (scheduler.helps(mine + helpers + 1, work)) ++helpers;
-    Sums::add(p.workspace, cta() + kCluster, kCluster, helpers, acc);
+    while (scheduler.is_peer(mine + peers + 1, work)) ++peers;
+    Sums::add(p.workspace, cta() + kCluster, kCluster, peers, acc);
   }
 };
 

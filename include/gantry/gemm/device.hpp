@@ -1,8 +1,8 @@
-// The machine that a product is planned for, and memory on it.
+// The device that a GEMM is planned for, and memory on it.
 //
-// The same source serves both machines: where nvcc compiles it, ThisMachine is the GPU, elsewhere the simulated one. A
-// Buffer is seen by the machine and by the host, so that small programs need no copies; on a GPU it is managed memory,
-// and the host waits (wait_for) before it looks.
+// The same source serves both: compiled by nvcc, ThisMachine is the GPU, else the simulated SM. A Buffer can be read
+// and written by device and host, so that small programs need no copies; on a GPU it is managed memory, and the host
+// calls wait_for before it reads.
 //
 // Example:
 //     using namespace gantry;
@@ -50,7 +50,7 @@ inline GemmDevice device_of(const Gpu&) {
   if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device) != cudaSuccess) {
     cudaGetLastError();
-    out.problem = "there is no GPU here; gantry::Simulator runs products without one";
+    out.problem = "there is no GPU here; gantry::Simulator runs GEMMs without one";
     return out;
   }
   out.arch = architecture_named(properties.name);
@@ -62,8 +62,8 @@ inline GemmDevice device_of(const Gpu&) {
 
 namespace detail {
 
-// Clusters of a kernel that the current device holds at the same time: fewer than its processors would make, where
-// clusters do not fill the groups that processors come in. 0 where it cannot be told.
+// Clusters of a kernel that can be resident on the current device: fewer than SMs / cluster size where a GPC's SMs are
+// not a multiple of the cluster. 0 if the driver does not say.
 template <class Kernel>
 int clusters_held() {
   const auto entry = kernel_entry<Kernel>;
@@ -169,7 +169,7 @@ inline std::string clear_memory(void* data, std::size_t bytes, bool simulated) {
 
 }  // namespace detail
 
-// Until all work of the machine's stream is done. Empty, or what went wrong.
+// Waits until all work in the stream is done. Empty, or what went wrong.
 inline std::string wait_for(const Simulator&) { return {}; }
 #if defined(__CUDACC__)
 inline std::string wait_for(const Gpu& machine) {

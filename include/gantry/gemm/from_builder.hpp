@@ -51,7 +51,7 @@ GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   o.tile = {builder.tile.m, builder.tile.n, builder.tile.k};
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized) o.schedule = GemmSchedule::pingpong;
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized_cooperative) o.schedule = GemmSchedule::cooperative;
-  // A builder's epilogue tile is that of all warpgroups that share a tile, a product's that of one.
+  // A builder's epilogue tile covers all warpgroups that share a CTA tile, a GEMM's covers one warpgroup.
   const int sharing = o.schedule == GemmSchedule::cooperative && o.tile.m != 64 ? 2 : 1;
   o.epilogue = {builder.epi_tile.n, builder.stages_c, builder.stages_d, builder.reuse_smem_c,
                 (builder.epi_tile.m + sharing - 1) / sharing};

@@ -75,7 +75,7 @@ struct FusedEpilogue {
     return at.m * Collective::kTile.m < p.m && at.n * Collective::kTile.n < p.n;
   }
 
-  // One thread for each warpgroup: C and auxiliary inputs, as soon as there is room.
+  // One thread for each warpgroup: C and auxiliary inputs, as soon as a buffer is free.
   class Loader {
    public:
     GANTRY_INLINE Loader(const Params& params, SharedMemory shared, int warpgroup)
@@ -105,7 +105,7 @@ struct FusedEpilogue {
    public:
     GANTRY_INLINE Consumer(const Params& params, SharedMemory shared) : p_(params), s_(shared) {}
 
-    // While the products of `work` run, which has its place.
+    // While the wgmmas of `work`, which has been placed, run.
     GANTRY_INLINE void prepare(const Work& work) {
       Collective::prepare(p_, tensors(s_, Mine::number()), Mine::part_of(work), Mine::thread());
     }

@@ -1,10 +1,10 @@
-// Gemm: the product that a specification describes, on the host.
+// Gemm: the GEMM that a specification describes, on the host.
 //
 //   can_implement(args)     every reason why it cannot run, in sentences
 //   workspace_bytes(args)   what a plan takes
-//   plan(args)              encoded and dealt out; run it as often as wanted, in any stream, in CUDA graphs
-//   plan(args).explain()    what it will do
-// The same type runs on the GPU and on the simulated machine: plan.run(Gpu{stream}), plan.run(Simulator()).
+//   plan(args)              tensor maps encoded, tiles scheduled; run it as often as wanted, in any stream, in CUDA
+//   graphs plan(args).explain()    what it will do
+// The same type runs on the GPU and on the simulated SM: plan.run(Gpu{stream}), plan.run(Simulator()).
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>

@@ -274,8 +274,8 @@ struct Mainloop : GemmShape<Design> {
       release(stage);
     }
 
-    // Promotion: the tensor core keeps sums of 8-bit floats in 14 bits or so; those of each K tile are added to `acc`
-    // in f32.
+    // Promotion: the tensor core accumulates FP8 with about 14 bits; the partial accumulators of each K tile are added
+    // to `acc` in f32.
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Behind behind, Issued issued) {
       auto part = make_accumulators();

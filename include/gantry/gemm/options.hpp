@@ -1,7 +1,7 @@
-// What a product is asked to be: elements, majors, tile, cluster, schedule, and how its epilogue is staged.
+// The options of a GEMM: elements, majors, tile, cluster, schedule, and how its epilogue is staged.
 //
-// D = f(A B, C, ...): A is M x K, B is K x N. Major::K says that elements along K lie next to each other: a row-major
-// A, and a B that is given transposed. What is left at 0 or automatic is chosen (design.hpp); what is set is kept, or
+// D = f(A B^T, C, ...): A is M x K, B is N x K. Major::K says that K is the contiguous mode: row-major A, row-major
+// N x K B. What is left at 0 or automatic is chosen (design.hpp); what is set is kept, or
 // refused with a reason: problems() has every one.
 //
 // Example:
@@ -20,12 +20,12 @@
 
 namespace gantry {
 
-// cooperative: two warpgroups on one tile. pingpong: warpgroups take tiles in turn, so that one multiplies while the
-// other stores.
+// cooperative: two warpgroups share a tile. pingpong: warpgroups alternate, so that the main loop of one overlaps the
+// epilogue of another.
 enum class GemmSchedule : std::uint8_t { automatic, cooperative, pingpong };
 
-// automatic: tiles are split along K where that pays, and sums are added through a workspace, in a fixed order.
-// reduce_add: D += A B, by TMA, in any order and without a workspace; D begins as zeros, or as what is added to.
+// automatic: split-K or stream-K where that pays, reduced through a workspace in a fixed order. reduce_add: D += A B^T
+// by TMA reduction, in no fixed order and without a workspace; D starts as zeros, or as the addend.
 enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
 
 struct GemmTile {
@@ -46,7 +46,7 @@ struct GemmEpilogueOptions {
   GANTRY_HD friend constexpr bool operator==(const GemmEpilogueOptions&, const GemmEpilogueOptions&) = default;
 };
 
-// What a builder of epilogues has and a product has not (options_from, resolve.hpp).
+// Fields of CollectiveBuilder that a GEMM does not have (options_from).
 enum class BuilderField : std::uint8_t {
 #define GANTRY_X(id, text) id,
 #include <gantry/gemm/detail/builder_fields.hpp>
@@ -75,9 +75,9 @@ struct GemmOptions {
   GemmCluster cluster{};
   int stages = 0;  // of the main loop; 0: as many as fit beside the epilogue
   GemmSchedule schedule = GemmSchedule::automatic;
-  int warpgroups = 0;  // that multiply: 2, 3 that take turns, or 1 that has a cooperative tile of 64 rows
+  int warpgroups = 0;  // consumers: 2; 3 in pingpong; or 1 with a cooperative tile of 64 rows
   GemmEpilogueOptions epilogue{};
-  bool promote = false;  // of 8-bit floats: sums are moved to full f32 every 128 of K
+  bool promote = false;  // FP8: accumulators are promoted to f32 registers every 128 elements of K
   SplitMode split = SplitMode::automatic;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
 
@@ -98,7 +98,7 @@ GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
 
 using GemmName = Text<96>;
 
-// In short: "128x256x64 cooperative 2x1 bf16", "128x128x64 pingpong3 2x1 bf16" where three warpgroups take turns; where
+// In short: "128x256x64 cooperative 2x1 bf16", "128x128x64 pingpong3 2x1 bf16" with three consumer warpgroups; where
 // elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D.
 GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   GemmName out;
@@ -120,7 +120,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
 }
 
 // How it is staged, as docs/measurements writes it: stages of the main loop, columns of a subtile, buffers of C and
-// D; "s4 E64 C2 D2 reuse". A D that is stored behind the next tile has no subtiles: "s4".
+// D; "s4 E64 C2 D2 reuse". An overlapped store has no subtiles: "s4".
 GANTRY_HD constexpr GemmName staging_text(const GemmOptions& o) {
   GemmName out;
   out.append('s').append(o.stages);
@@ -188,7 +188,7 @@ namespace detail {
 using GemmKind = MmaKind;
 GANTRY_HD constexpr GemmKind gemm_kind(ElementType e) noexcept { return mma_kind(e); }
 
-// Checks what is set of one product's options.
+// Checks the options that are set.
 class GemmOptionsCheck {
  public:
   GANTRY_HD constexpr explicit GemmOptionsCheck(const GemmOptions& options) : o_(options) {}

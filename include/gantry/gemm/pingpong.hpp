@@ -1,5 +1,5 @@
-// The pingpong kernel: two warpgroups, or three, take tiles in turn; one multiplies while the others compute and store
-// their epilogues; a producer warpgroup loads for all. Persistent.
+// The pingpong kernel: two consumer warpgroups, or three, alternate; one runs the main loop of its tile while the
+// others run their epilogues; a producer warpgroup loads for all. Persistent.
 //
 // The frame (frame.hpp) starts roles and loads; consume() is what a math warpgroup does. A warpgroup holds all
 // accumulators of its tile: 128 rows and up to 192 columns, or 64 rows and up to 256; of three, 128 x 128 or 64 x 192.
@@ -47,7 +47,7 @@ struct PingpongGemm
   }
   GANTRY_INLINE static void init(SharedMemory s) { Order::init(turns(s), {}, "turn"); }
 
-  // Every kWarpgroups-th tile is this warpgroup's: its loads do not wait for another to make room.
+  // Every kWarpgroups-th tile is this warpgroup's: its loads do not wait for another warpgroup to release a stage.
   template <class F>
   GANTRY_INLINE static void for_epilogues(Scheduler& scheduler, int warpgroup, const F& f) {
     scheduler.skip(warpgroup);

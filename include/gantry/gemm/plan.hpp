@@ -1,4 +1,4 @@
-// A product planned: tensor maps encoded, tiles dealt out, workspace there. Planned once, run many times.
+// A planned GEMM: tensor maps encoded, tiles scheduled, workspace allocated. Planned once, run many times.
 //
 // run() neither allocates nor waits, and can be captured into a CUDA graph: it launches the kernel, and before it,
 // where the epilogue reduces, one that clears what is reduced into. It changes nothing of the plan, so threads may
@@ -9,9 +9,9 @@
 // leaves it as it was; a run that was stopped half-way (a device error) may not, and the plan is to be made again.
 //
 // Example at namespace scope:
-//     struct Product {};
-//     inline std::string multiply(const gantry::GemmArguments<Product>& args) {
-//       const gantry::GemmPlan<Product> plan(args, gantry::device_of(gantry::Simulator()));
+//     struct Plain {};
+//     inline std::string multiply(const gantry::GemmArguments<Plain>& args) {
+//       const gantry::GemmPlan<Plain> plan(args, gantry::device_of(gantry::Simulator()));
 //       for (int i = 0; i < 3; ++i) {
 //         const gantry::LaunchResult result = plan.run(gantry::Simulator({.seed = 7}));
 //         if (!result) return result.problem;  // also why there is no plan
@@ -92,7 +92,7 @@ class GemmPlan {
 
   LaunchResult run(const Simulator& machine) const {
     if (LaunchResult refused = refusal(true); !refused) return refused;
-    // Clusters that share a tile wait for each other: all are there at the same time.
+    // Clusters that share a tile wait for each other, so all of them must be resident.
     SimulatorOptions options = machine.options();
     if (options.resident_clusters < clusters_) options.resident_clusters = clusters_;
     const Simulator simulator(options);
@@ -165,7 +165,7 @@ class GemmPlan {
   GANTRY_COLD LaunchResult refusal(bool simulated) const {
     if (!ok()) return {detail::joined(problems_), {}};
     if (simulated == simulated_) return {};
-    const auto name = [](bool of_simulated) { return of_simulated ? "the simulated machine" : "a GPU"; };
+    const auto name = [](bool of_simulated) { return of_simulated ? "the simulated SM" : "a GPU"; };
     return {detail::sentence({"this plan was made for ", name(simulated_), ", and is run on ", name(simulated),
                               ": make another with device_of that machine\n"}),
             {}};

@@ -1,4 +1,4 @@
-// What a product is asked for at run time: where the matrices are, how large, how many.
+// The run-time arguments of a GEMM kernel: addresses, strides and extents of the matrices.
 //
 // D = A B^T for each matrix of a batch: A is M x K, B is N x K, D is M x N. Which of its two modes is contiguous is a
 // matter of the configuration; a stride counts elements from one row of a matrix (or column, where columns are
@@ -9,7 +9,7 @@
 //     using namespace gantry;
 //     const bf16 a[16 * 64] = {}, b[24 * 64] = {};
 //     bf16 d[16 * 32];
-//     const GemmProblem problem{.a = a, .b = b, .d = {d, 32}, .m = 16, .n = 24, .k = 64};  // rows of D have room for 32
+//     const GemmProblem problem{.a = a, .b = b, .d = {d, 32}, .m = 16, .n = 24, .k = 64};  // D has a stride of 32
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace gantry {
 
-// Coordinates of the copy engine have 32 bits; a tile may overhang.
+// TMA coordinates have 32 bits, and the last tile may reach past the extent.
 inline constexpr std::int64_t kMostExtent = 0x7fffff00;
 
 struct GemmExtents {
@@ -29,8 +29,8 @@ struct GemmExtents {
   constexpr bool nothing_to_do() const { return m == 0 || n == 0 || batch == 0; }
 };
 
-// K steps of all tiles, and one more for each, of which there are too many where 32 bits do not hold their number.
-// Takes any extents: sizes are refused for it.
+// K tiles over all output tiles, plus one for each output tile: the scheduler numbers them in 32-bit integers, and
+// sizes with more than kMostTileSteps are refused. Takes any extents.
 inline constexpr double kMostTileSteps = 0x1p30;
 constexpr double tile_steps(const GemmExtents& e, int tile_m, int tile_n, int tile_k) {
   const auto count = [](std::int64_t extent, int tile) {
@@ -40,10 +40,10 @@ constexpr double tile_steps(const GemmExtents& e, int tile_m, int tile_n, int ti
   return count(e.m, tile_m) * count(e.n, tile_n) * (count(e.k, tile_k) + 1) * static_cast<double>(e.batch);
 }
 
-// A stride that follows from the extents: no room between rows, or between matrices.
+// A stride that follows from the extents: rows, or matrices, without padding between them.
 inline constexpr std::int64_t kPacked = -1;
 
-// Elements are what the configuration says. Batches may share a matrix that is read: a batch stride of 0.
+// The configuration says the element type. Batches may share an input matrix: a batch stride of 0.
 template <class Void>
 struct GemmMatrix {
   Void* data;

@@ -94,7 +94,7 @@ class PublishedScheduler {
     for (int i = 0; i < tiles; ++i) next(other);
   }
   GANTRY_INLINE const int& k_steps(const Work&) const { return k_steps_; }
-  GANTRY_INLINE bool helps(int, const Work&) const { return false; }  // split tiles are not published
+  GANTRY_INLINE bool is_peer(int, const Work&) const { return false; }  // split tiles are not published
 
  private:
   Storage& s_;

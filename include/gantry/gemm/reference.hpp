@@ -1,16 +1,16 @@
-// What a product should give: every element of every output with the interval in which a kernel's result must lie. Host
+// The reference of a GEMM: every element of every output with the interval in which a kernel's result must lie. Host
 // only, in double.
 //
-// Sums are taken in any order. With elements of 16 bits and more each addition may lose 2^-24 of the largest partial
-// sum, which Cauchy and Schwarz bound; 8-bit floats lose 2^-14 in the tensor core, promoted or not, and integers
-// nothing. Where every product is a multiple of one power of two and the sums fit into those bits, sums are exact, so
-// small integers compare equal. NaN and infinities are what IEEE makes of the products; nothing is said of sums whose
-// parts may be too large for an f32. The graph's own errors follow (epilogue/fusion/range.hpp).
+// A kernel may accumulate in any order. With elements of 16 bits and more each addition may lose 2^-24 of the largest
+// partial sum, which the Cauchy-Schwarz inequality bounds; FP8 loses 2^-14 in the tensor core, promoted or not, and
+// integers lose nothing. Where all terms are multiples of one power of two and the accumulator fits into 24 bits of it,
+// accumulation is exact, so small integers compare equal. NaN and infinities follow IEEE 754; accumulators whose
+// partial sums may overflow an f32 are not bounded. The graph's own errors follow (epilogue/fusion/range.hpp).
 //
 // Example at namespace scope:
-//     struct Product {};
+//     struct Plain {};
 //     // After a run: empty, or "D: element (3, 5, 0) is 7, and should be 8, in [8, 8]".
-//     inline std::string verify(const gantry::GemmArguments<Product>& args) { return gantry::first_mismatch(args); }
+//     inline std::string verify(const gantry::GemmArguments<Plain>& args) { return gantry::first_mismatch(args); }
 #pragma once
 
 #include <cmath>
@@ -34,7 +34,7 @@ struct GemmReferenceProblem {
 
 namespace detail {
 
-// The rows of an operand in one batch, contiguous and in double, and what bounds of sums need to know of each.
+// The rows of an operand in one batch, contiguous and in double, with what the error bounds need of each.
 struct OperandRows {
   std::vector<double> values;
   std::vector<double> norms;  // of Euclid, of the elements that are finite
@@ -77,11 +77,11 @@ struct OperandRows {
   }
 };
 
-// What a sum of K products may be off by, as a part of the sum of their magnitudes.
+// Error bound of a dot product of length K, relative to the sum of the magnitudes of its terms.
 inline double sum_error(ElementType element, std::int64_t k, bool promote) {
   const auto terms = static_cast<double>(k);
   constexpr double kOfFloat = 0x1p-24, kOfTensorCore = 0x1p-14;
-  if (gemm_kind(element) == GemmKind::int8) return kOfFloat;  // once, when the sum becomes a float
+  if (gemm_kind(element) == GemmKind::int8) return kOfFloat;  // once, when the accumulator becomes a float
   if (gemm_kind(element) != GemmKind::fp8) return (terms + 16) * kOfFloat;
   return promote ? 160 * kOfTensorCore + terms / 128 * kOfFloat : (terms + 32) * kOfTensorCore;
 }
@@ -175,7 +175,7 @@ inline fusion::ProblemShape output_shape(const fusion::Graph& graph, const fusio
 
 }  // namespace detail
 
-// The same for the arguments of a product, all in memory that the host sees.
+// The same from the arguments of a GEMM, all in memory that the host can read.
 template <class Spec>
 fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
   constexpr GemmOptions o = GemmDesignOf<Spec>::design.options;

@@ -8,12 +8,12 @@
 //
 // Stream-K: where whole tiles would leave many clusters idle, the first tiles (or all, with fewer than two waves) are
 // split: every cluster gets an equal run of K tiles. The cluster whose run reaches the start of a tile owns it, and its
-// piece is the last of its run (`Part::last`). The clusters after it help: their pieces are the first of their runs
-// (`Part::first`). They leave partial accumulators in the workspace; the owner adds them in the order of the clusters
-// and stores the tile.
-//   - Runs of a tile or more: at most two clusters share a tile. The helper starts at k = 0, the owner ends at the end
-//   of K,
-//     and whole tiles between the two start inside K and wrap around, so that all clusters are at one of two places in K.
+// piece is the last of its run (`Part::last`). The clusters after it are its peers: their pieces are the first of their
+// runs (`Part::first`). They leave partial accumulators in the workspace; the owner adds them in the order of the
+// clusters and stores the tile.
+//   - Runs of a tile or more: at most two clusters share a tile. The peer starts at k = 0, the owner ends at the end of
+//     K, and whole tiles between the two start inside K and wrap around, so that all clusters are at one of two places
+//     in K.
 //   - Shorter runs (split-K), for few tiles and a long K: several clusters share a tile, from k = 0 on in their order.
 //
 // Invariant: over all clusters, every K tile of every tile is done once. A cluster leaves partial accumulators at most
@@ -72,9 +72,9 @@ struct Work {
 GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n, const Architecture& arch = kH200) {
   const GemmLatencies& latency = arch.latency;
   // A K tile is 128 bytes deep: for each 64 rows wgmma reads their A and all of B, and TMA writes both.
-  const double products = m * n * 64 / arch.mma_rate;
+  const double multiplied = m * n * 64 / arch.mma_rate;
   const double shared = (latency.smem_read_share * (m / 64 * (64 + n)) + m + n) * 128 / arch.shared_rate;
-  const double step = (products > shared ? products : shared) + latency.k_step;
+  const double step = (multiplied > shared ? multiplied : shared) + latency.k_step;
   const double sums = 4.0 * m * n / latency.split_rate;
   const auto steps = [step](double cycles) { return static_cast<int>(cycles / step) + 1; };
   s.leave_steps = steps(latency.split_handover + sums);
@@ -207,7 +207,7 @@ class PersistentScheduler {
 
   // True if `cluster`, one after the owner of `work`, leaves partial accumulators for it. Those that do are
   // consecutive.
-  GANTRY_INLINE constexpr bool helps(int cluster, const Work& work) const {
+  GANTRY_INLINE constexpr bool is_peer(int cluster, const Work& work) const {
     return first_step(cluster) < (work.tile + 1) * s_.k_steps;
   }
 

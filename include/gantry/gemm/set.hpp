@@ -1,5 +1,5 @@
-// Several products that compute the same, compiled for tiles of their own: each problem is planned with the one that
-// `choose` (choice.hpp) picks, or with the one that is asked for by name.
+// Several configurations of one GEMM, compiled side by side: each problem is planned with the one that `choose`
+// (choice.hpp) picks, or with the one that is asked for by name.
 //
 // Invariant: all have the same elements, majors and graph, so that one set of arguments serves them.
 //
@@ -8,9 +8,9 @@
 //     struct Small {
 //       static constexpr gantry::GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
 //     };
-//     using Products = gantry::GemmSet<Wide, Small>;
-//     inline std::string why(const Products::Arguments& args) {
-//       return Products::plan(args).explain();  // "The model chooses 64x64x64 pingpong 1x1 bf16 for 100 x 100 x 64 ..."
+//     using Gemms = gantry::GemmSet<Wide, Small>;
+//     inline std::string why(const Gemms::Arguments& args) {
+//       return Gemms::plan(args).explain();  // "The model chooses 64x64x64 pingpong 1x1 bf16 for 100 x 100 x 64 ..."
 //     }
 #pragma once
 
@@ -101,7 +101,7 @@ class GemmSet {
   }
 
  private:
-  // The plan of the product that was chosen; of the first where none was, so that its problems can be asked for.
+  // The plan of the chosen configuration; of the first if none was chosen, so that its problems can be read.
   template <int i, class Spec, class... Rest>
   static Plan make(const GemmChoice& choice, const Arguments& args, const GemmDevice& device,
                    const GemmWorkspace& workspace) {

@@ -1,9 +1,9 @@
 // The split-K and stream-K reduction: partial accumulators of a tile that several clusters share, through global
 // memory.
 //
-// A helping CTA stores its accumulators in its own slot and raises the slot's flag. The CTA of the same rank in the
+// A peer CTA stores its accumulators in its own slot and raises the slot's flag. The CTA of the same rank in the
 // cluster that owns the tile waits for the flag, adds the accumulators and lowers the flag, so that the next launch
-// finds it as this one did. The owner takes its helpers in the order of their clusters: the order of additions is fixed
+// finds it as this one did. The owner adds its peers in the order of their clusters: the order of additions is fixed
 // by the schedule, and results are the same bits on every run.
 //
 // Invariant: a slot is written at most once in a launch. The workspace starts as zeros and is used by one launch at a
@@ -69,18 +69,18 @@ struct SplitReduction : GemmShape<Design> {
     Vector* sums_;
   };
 
-  // Adds the partial accumulators of `helpers` CTAs: `first` and those after it, `stride` apart. All flags are polled
+  // Adds the partial accumulators of `peers` CTAs: `first` and those after it, `stride` apart. All flags are polled
   // at once, each by a thread of its own.
   template <class Acc>
-  GANTRY_INLINE static void add(unsigned char* workspace, int first, int stride, int helpers, Acc& acc) {
-    for (int i = thread(); i < helpers; i += 128) Slot(workspace, first + i * stride).wait();
+  GANTRY_INLINE static void add(unsigned char* workspace, int first, int stride, int peers, Acc& acc) {
+    for (int i = thread(); i < peers; i += 128) Slot(workspace, first + i * stride).wait();
     meet();
     int i = 0;
     GANTRY_NO_UNROLL
-    for (; i + kAtOnce <= helpers; i += kAtOnce) add_some<kAtOnce>(workspace, first + i * stride, stride, acc);
+    for (; i + kAtOnce <= peers; i += kAtOnce) add_some<kAtOnce>(workspace, first + i * stride, stride, acc);
     if constexpr (kAtOnce > 1) {
       GANTRY_NO_UNROLL
-      for (; i < helpers; ++i) add_some<1>(workspace, first + i * stride, stride, acc);
+      for (; i < peers; ++i) add_some<1>(workspace, first + i * stride, stride, acc);
     }
   }
 

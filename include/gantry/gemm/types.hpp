@@ -4,16 +4,16 @@
 //   static constexpr GemmOptions options          left out: bf16, everything chosen
 //   static constexpr fusion::Graph graph          left out: D = A B^T
 //   using Functions = fusion::UserFunctions<...>  left out: none
-// or, for the simulated machine, fusion::GraphAtRunTime<...> as a base in the place of graph and functions.
+// or, for the simulated SM, fusion::GraphAtRunTime<...> as a base in the place of graph and functions.
 //
 // Invariant: options that cannot be stop the build with their sentence, and so does a member that nothing reads because
 // its name is nearly one of these.
 //
 // Example at namespace scope:
-//     struct Product {
+//     struct Plain {
 //       static constexpr gantry::GemmOptions options{.tile = {.m = 128, .n = 128}};
 //     };
-//     static_assert(gantry::GemmTypes<Product>::design.options.stages == 6);
+//     static_assert(gantry::GemmTypes<Plain>::design.options.stages == 6);
 #pragma once
 
 #include <gantry/gemm/cooperative.hpp>

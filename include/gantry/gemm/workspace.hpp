@@ -18,7 +18,7 @@
 
 namespace gantry {
 
-// Memory of the machine that a plan is for, at a multiple of 16 bytes. Without any, the plan has its own.
+// Device memory, aligned to 16 bytes. Without any the plan allocates its own.
 struct GemmWorkspace {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -29,7 +29,7 @@ namespace detail {
 class PlanWorkspace {
  public:
   PlanWorkspace() = default;
-  // `bytes` of zeros on the machine; or every reason why not, added to `problems`.
+  // `bytes` of zeros on the device; or every reason why not, added to `problems`.
   GANTRY_COLD PlanWorkspace(const GemmWorkspace& given, std::size_t bytes, bool simulated,
                             std::vector<std::string>& problems) {
     const std::size_t before = problems.size();

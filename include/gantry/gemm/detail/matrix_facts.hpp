@@ -1,4 +1,4 @@
-// One tensor of a product in memory, as far as refusals need to know it; and which two must not lie in each other.
+// One tensor of a GEMM in memory, as the checks see it; and which two must not overlap.
 //
 // Tiles are computed in no order that a caller knows, so what is written is neither read nor written by another tile.
 // C and input tensors are read tile by tile, each tile before it is written: an output may take the place of one,

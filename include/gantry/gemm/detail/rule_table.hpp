@@ -88,7 +88,7 @@ GANTRY_X(reduce_add, refused,
          "the nearest type that works is {other}")
 GANTRY_X(reduce_add_plain, refused,
          "D is to be added to by TMA, and the GEMM has another schedule, a C, a column-major D or an epilogue",
-         "TMA adds into a row-major D of the cooperative schedule, and nothing but A B",
+         "TMA adds into a row-major D of the cooperative schedule, and nothing but A B^T",
          "with the automatic split this works")
 GANTRY_X(shared_memory, refused,
          "the GEMM takes {actual} bytes of shared memory with its {first} stages, and a CTA has {second}",

@@ -50,7 +50,7 @@ struct FunctionsOf<Spec> {
   using type = typename Spec::Functions;
 };
 
-// Of a graph that comes at run time (fusion/loop_callbacks.hpp): the simulated machine walks it in a loop.
+// Of a graph that comes at run time (fusion/loop_callbacks.hpp): the simulated SM walks it in a loop.
 template <class Spec>
 inline constexpr bool kRunTimeGraph = requires {
   requires Spec::kGraphAtRunTime;
@@ -80,7 +80,7 @@ GANTRY_HD constexpr GemmCallbackNeeds needs_of() {
 template <class Spec>
 struct SpecCheck {
   static_assert(__is_class(Spec),
-                "gantry: a specification is a class with members such as options and graph; struct Product {}; works");
+                "gantry: a specification is a class with members such as options and graph; struct Plain {}; works");
 #define GANTRY_X(wrong, right)    \
   static_assert(                  \
       !requires { Spec::wrong; }, \
