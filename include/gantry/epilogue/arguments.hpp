@@ -168,7 +168,7 @@ LaunchResult initialize_workspace(const Machine& machine, const EpilogueProblem&
   return fill_words(machine, detail::Host<Config>::fills(problem, arguments.fusion, workspace));
 }
 
-// `encode` makes a tensor map of its parameters: tma/encode.hpp on a GPU, `pack` for the simulated machine.
+// `encode` makes a tensor map of its parameters: tma/encode.hpp on a GPU, `pack` for the simulated SM.
 template <class Config, class Encode>
 typename EpilogueOf<Config>::Params to_underlying_arguments(const EpilogueProblem& problem,
                                                             const EpilogueArguments<Config>& arguments,

@@ -5,15 +5,15 @@
 // `Config` has `policy` (EpiloguePolicy) and what is fused, as fusion::CallbacksBuilder takes it: a graph, an operation
 // by name, or ready callbacks. It may have `CopyOpR2R`, whose static copy(values, thread) rearranges a subtile's values
 // in registers before they are converted to D. A kernel calls load and load_tail from its load thread, store and
-// store_tail from all math threads, and carries the states from tile to tile. What happens in which order, and why, is
-// said where it happens.
+// store_tail from all math threads, and carries the states from tile to tile. Comments at each step say
+// what is ordered before what, and why.
 //
-// Invariant: a buffer is written only after what it held has been read, and read only after its writers have fenced and
-// met. Loads wait for releases, stores for bulk groups.
+// Invariant: a buffer is written only after its old contents have been read, and read only after its writers have
+// fenced and synchronised. Loads wait for releases, stores for bulk groups.
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>
-//     struct Residual {  // D = relu(A B + C)
+//     struct Residual {  // D = relu(A B^T + C)
 //       static constexpr gantry::EpiloguePolicy policy =
 //           gantry::CollectiveBuilder{.schedule = gantry::EpilogueSchedule::tma_warp_specialized_cooperative,
 //                                     .tile = {128, 128, 64},
@@ -41,7 +41,7 @@ struct AllSubtiles {};
 
 namespace detail {
 
-// All math threads meet at a named barrier.
+// All math threads synchronise at a named barrier.
 struct MathSync {
   std::uint32_t barrier;
   std::uint32_t threads;
@@ -238,7 +238,7 @@ class CollectiveEpilogue {
     fusion.begin_registers();
   };
 
-  // While the products of a tile run. Requires that the store of the tile before has returned.
+  // While the wgmmas of a tile run. Requires that the store of the previous tile has returned.
   GANTRY_INLINE static void prepare(const Params& params, TensorStorage& storage, const TileCoordinate& at,
                                     int thread) {
     if constexpr (kPrepares) {
@@ -314,7 +314,7 @@ class CollectiveEpilogue {
           if constexpr (kHasC) {
             if (c_needed) TileC::read(storage.buffers_c(), wait.index(), thread, c);
           }
-          // D takes the place of C: nobody overwrites what another has still to read.
+          // D reuses the buffer of C: no thread may overwrite what another has yet to read.
           if constexpr (kReuse && TileC::row_major != TileD::row_major) sync();
         }
         fusion.previsit(wait.index(), em, en);
@@ -333,7 +333,7 @@ class CollectiveEpilogue {
         if constexpr (kDelay) {
           if (previous_m >= 0) issue_store(previous_m, previous_n);
         }
-        // As late as this, so that the visit runs beside the stores in flight.
+        // As late as this, so that the visit overlaps the stores in flight.
         if constexpr (!kReuse) {
           store_pipeline.producer_acquire(states.store);
           sync();

@@ -1,5 +1,5 @@
 // The epilogue that needs no TMA: each thread combines its accumulators with C, read from global memory, and writes D
-// there, element by element, where they lie in the problem. The fallback for pointers and strides that TMA cannot
+// there, element by element. The fallback for pointers and strides that TMA cannot
 // align.
 //
 // Called as CollectiveEpilogue is; nothing is loaded ahead, so load does nothing and no load thread is needed. Graphs

@@ -68,7 +68,7 @@ GANTRY_HD constexpr CopyOp smem_load_operation(int element_bits, bool m_major, i
   return four ? CopyOp::SM75_U32x4_LDSM_N : CopyOp::SM75_U32x2_LDSM_N;
 }
 
-// How accumulators are dealt out to fragments: as 16-bit matrices would be stored, whatever C and D are. Requires a
+// How accumulators are partitioned into fragments: as 16-bit matrices would be stored, whatever C and D are. Requires a
 // multiple of 8 columns.
 GANTRY_HD constexpr CopyOp accumulator_operation(int columns) noexcept {
   return smem_store_operation(16, false, columns);

@@ -3,7 +3,7 @@
 // is computed from it on demand, by the functions that the kernel's own types call.
 //
 // CollectiveBuilder (builder.hpp) makes it, at compile time for a kernel's configuration or at run time; a policy
-// that cannot be says why in `reasons`, with every reason. Invariant of one that is ok(): the collective that it names
+// that cannot be built has every reason in `reasons`. Invariant of one that is ok(): the collective that it names
 // compiles, epilogue tiles fill the CTA tile, and reuse is free of deadlock. In device code a policy is read in
 // constant expressions only.
 //
@@ -38,7 +38,7 @@ struct EpilogueOperand {
   GANTRY_HD constexpr int bits() const noexcept { return element_bits(smem_element); }
   GANTRY_HD constexpr int stage_bytes() const noexcept { return subtile.size() * bits() / 8; }
 
-  // (M,N,L); unknown() is given at run time.
+  // (M,N,batch); unknown() is given at run time.
   GANTRY_HD constexpr IntTuple gmem_stride() const { return gantry::gmem_stride(layout); }
 
   // On byte addresses; and (EPI_M,EPI_N,stages). These and those below require a policy that uses TMA.
@@ -113,9 +113,9 @@ struct EpiloguePolicy {
   EpilogueStorage storage{};  // with the fusion's need as the builder was told
   EpilogueReasons reasons{};
 
-  // There is such an epilogue, a collective runs it, and this machine has room for it.
+  // The epilogue exists, a collective runs it, and it fits into the shared memory of an SM.
   GANTRY_HD constexpr bool ok() const noexcept { return reasons.empty(); }
-  // There is none: its values mean nothing.
+  // There is no such epilogue: the values mean nothing.
   GANTRY_HD constexpr bool refused() const noexcept { return reasons.has(RuleWeight::refused); }
 
   GANTRY_HD constexpr bool uses_tma() const noexcept { return info(schedule).collective == EpilogueCollective::tma; }
@@ -133,7 +133,8 @@ struct EpiloguePolicy {
   // Of C in one stage; auxiliary loads add to it.
   GANTRY_HD constexpr int transaction_bytes() const noexcept { return c.stage_bytes(); }
 
-  // Operations by the names of CUTLASS: global to shared memory and back; how accumulators are dealt out to fragments.
+  // Operations by the names of CUTLASS: global to shared memory and back; how accumulators are partitioned into
+  // fragments.
   GANTRY_HD constexpr TmaOp copy_op_g2s() const noexcept { return c.im2col() ? TmaOp::load_im2col : TmaOp::load; }
   GANTRY_HD constexpr TmaOp copy_op_s2g() const noexcept { return d.im2col() ? TmaOp::store_im2col : TmaOp::store; }
   GANTRY_HD constexpr CopyOp copy_atom_c() const noexcept { return accumulator_operation(epi_tile.n); }

@@ -128,8 +128,9 @@ class DecisionWriter {
     if (!p_.d.exists()) return "there is no D";
     if (p_.reuse_smem_c) return "elements of C and D are equally wide";
     if (p_.c.stage_bytes() != p_.d.stage_bytes()) return "elements of C and D differ in width";
-    if (element_bits(p_.d.smem_element) <= 8) return "bytes take little room, and loads need not wait for stores";
-    return "the stages that were asked for leave no room";
+    if (element_bits(p_.d.smem_element) <= 8)
+      return "8-bit elements take little shared memory, and loads need not wait for stores";
+    return "the stages that were asked for leave no free buffer";
   }
 
   void operand(const char* name, const EpilogueOperand& x, TmaOp tma, CopyOp copy) {

@@ -21,8 +21,8 @@ enum class EpilogueRule : std::uint8_t {
 #include <gantry/epilogue/detail/rule_table.hpp>
 };
 
-// refused: there is no such epilogue. hopper: its values stand, and an SM has no room for it. unsupported: its values
-// stand, as CUTLASS has them, and no collective here runs it.
+// refused: there is no such epilogue. hopper: its values are valid, but it does not fit into an SM. unsupported: its
+// values are valid, as CUTLASS has them, but no collective here runs it.
 GANTRY_HD constexpr RuleEntry<> entry_of(EpilogueRule rule) noexcept {
   switch (rule) {
 #define GANTRY_X(...) GANTRY_RULE_CASE(EpilogueRule, __VA_ARGS__)

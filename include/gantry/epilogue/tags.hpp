@@ -1,5 +1,5 @@
-// What an epilogue is asked for by name: its schedule, how C and D lie in global memory, and whose decisions are wanted
-// where nothing is said.
+// The names an epilogue is built from: its schedule, the layouts of C and D in global memory, and whose rules decide
+// what is left open.
 //
 // Each schedule stands once, in the table below, under the name that CUTLASS gives it.
 //
@@ -123,8 +123,8 @@ GANTRY_HD constexpr LayoutTagText to_text(LayoutTag tag) {
   return out;
 }
 
-// The strides (M,N,L) of a tensor: unknown() is given at run time. With strides for each group there is no batch mode,
-// and the rows of a convolution's tensor are a tuple of pixels.
+// The strides (M,N,batch) of a tensor: unknown() is given at run time. With strides for each group there is no batch
+// mode, and the rows of a convolution's tensor are a tuple of pixels.
 GANTRY_HD constexpr IntTuple gmem_stride(LayoutTag tag) {
   const Int given = Int::unknown();
   const Int batch = tag.per_group ? Int::fixed(0) : given;

@@ -1,6 +1,6 @@
 // Epilogue tiles: the part of a CTA tile that one pass of the epilogue loads, computes and stores.
 //
-// A tile that nobody chose has 64 rows for each warpgroup that shares the CTA tile, and as many columns as divide the
+// By default a tile has 64 rows for each warpgroup that shares the CTA tile, and as many columns as divide the
 // CTA tile: up to 32 as CUTLASS takes them (64 where one warpgroup stores bytes of a tile that is a multiple of it),
 // or up to a row of 128 bytes.
 //

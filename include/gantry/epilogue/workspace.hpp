@@ -1,8 +1,8 @@
-// What an epilogue needs in global memory beside its tensors, and what has to stand there before it runs: the partial
-// results and counters of deterministic reductions, and the identities that atomics start from.
+// The global memory that an epilogue needs beside its tensors, and how it is initialised: partial results and counters
+// of deterministic reductions, and the identities that atomics start from.
 //
-// Counters come first and are zero; partial results follow and need no initialisation. fill_words writes on either
-// machine what must stand there.
+// Counters come first and are zero; partial results follow and need no initialisation. fill_words
+// writes the initial values, on a GPU or on the simulated SM.
 //
 // Example:
 //     using namespace gantry;
@@ -64,7 +64,7 @@ inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtil
   return out;
 }
 
-// On the machine that the kernel after it runs on.
+// On the device that runs the kernel after it.
 template <class Machine>
 LaunchResult fill_words(const Machine& machine, const FillWords::Params& params) {
   if (params.most_words() == 0) return {};

@@ -164,7 +164,7 @@ GANTRY_HD constexpr TmaPlan make_tma_atom(TmaOp op, const GlobalTensor& gtensor,
   return make_tma_copy(op, gtensor, smem, cta_tiler, cluster);
 }
 
-// The operands of a matrix product: tile (M,N,K), cluster (M,N,K).
+// The operands of a GEMM: tile (M,N,K), cluster (M,N,K).
 struct TmaGemmRequest {
   TmaOp op = TmaOp::load;
   GlobalTensor gtensor{};

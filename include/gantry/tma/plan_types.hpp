@@ -49,7 +49,7 @@ struct [[nodiscard]] TmaPlan {
   TmaReasons reasons;
   int structural_reasons = 0;  // the first of them do not depend on run-time values
 
-  // This machine runs the plan.
+  // Hopper runs the plan.
   GANTRY_HD constexpr bool ok() const noexcept { return !refused && !not_on_hopper; }
 
   GANTRY_HD constexpr TmaUnits units() const noexcept { return {element_bits(element), element_bits(tma_element)}; }

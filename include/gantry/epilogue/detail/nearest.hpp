@@ -14,7 +14,7 @@ GANTRY_HD constexpr int nearest_multiple(int value, int step) noexcept {
 }
 
 // The multiple of `step` that is nearest to `value` and at least `least`; of two as near the larger one, which holds
-// all of it. Requires values that are not negative and have room for a step.
+// all of it. Requires values that are not negative and do not overflow with a step added.
 constexpr std::int64_t nearest_multiple_from(std::int64_t least, std::int64_t value, std::int64_t step) noexcept {
   const std::int64_t first = (least + step - 1) / step * step, below = value - value % step;
   const std::int64_t nearest = value - below < (step + 1) / 2 ? below : below + step;

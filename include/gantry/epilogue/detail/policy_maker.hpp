@@ -120,7 +120,7 @@ class PolicyMaker {
 
   // ---- Tiles
 
-  // True where extents can be reckoned with.
+  // True if the extents are usable.
   GANTRY_HD constexpr bool check_cta_tile() {
     const bool m = check_extent(TileMode::m, in_.tile.m);
     const bool n = check_extent(TileMode::n, in_.tile.n);
@@ -257,14 +257,14 @@ class PolicyMaker {
     return taken;
   }
 
-  // `tiles`: the subtiles of a CTA tile; many where their number is not known, so that what is refused was asked for.
+  // `tiles`: the subtiles of a CTA tile; many if their number is not known, so that only what was asked is refused.
   GANTRY_HD constexpr void choose_stages(int tiles) {
     const auto least = [](int a, int b) { return a < b ? a : b; };
     p_.stages_d = take_stages(EpilogueSide::d, in_.stages_d, least(tiles, 2));
     // With loads a delayed store is slower, and it complicates the maps of pointer arrays.
     const bool delay_by_rule = !p_.c.exists() && !p_.pointer_array();
     p_.delay_tma_store = in_.delay_tma_store == Choice::automatic ? delay_by_rule : in_.delay_tma_store == Choice::yes;
-    // Bytes load fast and take little room: waiting for stores would cost more than buffers of their own.
+    // 8-bit elements load fast and take little shared memory: waiting for stores would cost more than own buffers.
     const bool same_wide = p_.c.exists() && p_.d.exists() && c_bits() == d_bits() && d_bits() > 8;
     const bool room =
         in_.stages_c == 0 || in_.stages_c > p_.stages_d || (in_.stages_c == p_.stages_d && !p_.delay_tma_store);
@@ -408,7 +408,7 @@ class PolicyMaker {
     refuse(EpilogueSetting::delay_tma_store, in_.delay_tma_store == Choice::yes);
   }
 
-  // ---- What no collective runs. The values above stand all the same: CUTLASS has them.
+  // ---- What no collective runs. The values above are still valid: CUTLASS has them.
 
   GANTRY_HD constexpr void check_elements() {
     const ElementType compute = in_.compute;

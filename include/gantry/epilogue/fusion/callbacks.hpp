@@ -118,7 +118,7 @@ struct FusionCallbacks {
 
   GANTRY_INLINE static bool is_producer_load_needed(const Params& params) { return load_bytes(params) > 0; }
 
-  // Whether C has to be there: the graph uses it, and not only in products with a factor that is 0.
+  // True if C must be loaded: the graph uses it, and not only multiplied by a factor that is 0.
   GANTRY_INLINE static bool is_C_load_needed(const Params& params, int batch) {
     bool needed = kUsesSource;
     for_factors([&](auto i) {
@@ -200,7 +200,7 @@ struct FusionCallbacks {
       begin_shared();
       begin_registers();
     }
-    // The two parts of begin(): what goes to shared memory may be read while the tile's products run.
+    // The two parts of begin(): what goes to shared memory may be read while the wgmmas of the tile run.
     GANTRY_INLINE void begin_shared() {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;

@@ -76,7 +76,7 @@ struct Name {
 
 enum class ArgumentKind : std::uint8_t { scalar, row, column, aux_in, aux_out, reduction };
 
-// How the host hands a value over, and what stands in when it hands over none.
+// How the host passes a value, and the default when it passes none.
 struct Argument {
   Name name;
   ArgumentKind kind = ArgumentKind::scalar;
@@ -135,7 +135,7 @@ struct Graph {
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 };
 
-// What a node takes of a kernel for each element, beside what it loads and stores.
+// The cost of a node per element, beside its loads and stores.
 GANTRY_HD constexpr FunctionCost cost_of(const Node& node) {
   return node.kind == NodeKind::compute ? cost_of(node.function) : FunctionCost{};
 }

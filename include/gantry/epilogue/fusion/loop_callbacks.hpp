@@ -1,4 +1,4 @@
-// The callbacks of an epilogue for a graph that is known only at run time, walked in a loop: for the simulated machine,
+// The callbacks of an epilogue for a graph that is known only at run time, walked in a loop: for the simulated SM,
 // where a thousand graphs then need no thousand instantiations. Results are those of FusionCallbacks, bit for bit.
 //
 // A configuration inherits GraphAtRunTime<...>, which says whether its graphs may use C and give D;

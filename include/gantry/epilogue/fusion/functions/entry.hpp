@@ -46,7 +46,7 @@ struct FunctionCost {
   int instructions = 0;  // the others
   int registers = 0;     // held beside the inputs and the result: the terms of a polynomial
 
-  // Whether warpgroups should take turns, so that the tensor cores work while one computes it.
+  // True if a pingpong schedule pays: the tensor cores work for one warpgroup while another computes it.
   GANTRY_HD constexpr bool is_heavy() const { return special > 0 || instructions >= 16; }
 
   friend constexpr bool operator==(const FunctionCost&, const FunctionCost&) = default;
