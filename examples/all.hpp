@@ -1,4 +1,4 @@
-// Every example kernel that is right, by name, ready to run on the simulated machine with a small problem. The result
+// Every example kernel that is right, by name, ready to run on the simulated SM with a small problem. The result
 // is not looked at here: the tests do that. What the checker says of the run is the report.
 #pragma once
 

@@ -1,5 +1,5 @@
-// D = softsign(scale[m] * (A B)[m, n]): a product with an activation of one's own and a scale for each row.
-// One source: g++ runs it on the simulated machine, nvcc (-x cu -gencode arch=compute_90a,code=sm_90a) on a GPU.
+// D = softsign(scale[m] * (A B^T)[m, n]): a GEMM with a user-defined activation and a scale for each row.
+// One source: g++ runs it on the simulated SM, nvcc (-x cu -gencode arch=compute_90a,code=sm_90a) on a GPU.
 #include <cmath>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// Runs an example kernel, or one with a bug, on the simulated machine and prints what the checker says:
+// Runs an example kernel, or one with a bug, on the simulated SM and prints what the checker says:
 //
 //   simulate tile_product --seeds 100 --schedule pct
 //   simulate missing_proxy_fence --seed 7 --json
@@ -46,12 +46,12 @@ int run_as_asked(int count, char** words) {
   std::string kernel, schedule = "random", latency = "mixed";
   int seeds = 1;
   bool json = false, sweep = false, unchecked = false;
-  CLI::App app("Runs an example kernel on the simulated machine.");
+  CLI::App app("Runs an example kernel on the simulated SM.");
   app.add_option("kernel", kernel, "its name")->required()->check(CLI::IsMember(known));
   app.add_option("--seed", options.seed, "the first seed");
   app.add_option("--seeds", seeds, "how many, until one has findings")->check(CLI::Range(1, 1'000'000));
   app.add_option("--schedule", schedule, "of threads")->check(CLI::IsMember(schedules));
-  app.add_option("--latency", latency, "of copies and products")->check(CLI::IsMember(latencies));
+  app.add_option("--latency", latency, "of copies and wgmmas")->check(CLI::IsMember(latencies));
   app.add_option("--trace", options.trace_file, "a Chrome trace of the last run");
   app.add_flag("--json", json, "the report as JSON");
   app.add_flag("--sweep", sweep, "leave out one synchronising call after another, with --seeds seeds each");

@@ -1,4 +1,4 @@
-// A matrix product D = A B^T in one kernel: A is M x K, B is N x K, both row-major bf16; D is M x N bf16.
+// A GEMM, D = A B^T, in one kernel: A is M x K, B is N x K, both row-major bf16; D is M x N bf16.
 //
 // One warpgroup loads tiles by TMA into a ring of stages; two warpgroups multiply, each 64 rows of the tile, write
 // their part of D to shared memory with stmatrix, and store it by TMA while the next tile is already being loaded. In a

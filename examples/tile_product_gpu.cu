@@ -1,4 +1,4 @@
-// Runs the tile product on a GPU, checks it against a product computed on the CPU, and prints its speed.
+// Runs the GEMM of tile_product.hpp on a GPU, checks it against one computed on the CPU, and prints its speed.
 //
 //   tile_product_gpu [M N K]
 #include <algorithm>
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   check(cudaDeviceSynchronize(), "running");
   check(cudaMemcpy(d.host.data(), d.device, d.bytes(), cudaMemcpyDeviceToHost), "copying D");
 
-  // Every element when the product is small, else a sample that includes the corners.
+  // Every element if the GEMM is small, else a sample that includes the corners.
   const bool all = static_cast<double>(m) * n * k < 3e8;
   const int samples = all ? m * n : 20000;
   int wrong = 0;

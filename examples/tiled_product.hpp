@@ -1,4 +1,4 @@
-// The matrix product of `tile_product.hpp` written with layouts: D = A B^T, A is M x K, B is N x K, D is M x N, all
+// The GEMM of `tile_product.hpp` written with layouts: D = A B^T, A is M x K, B is N x K, D is M x N, all
 // row-major bf16.
 //
 // Nothing here computes an address, a box or a descriptor. Shared layouts and the tiled MMA are stated once; from them

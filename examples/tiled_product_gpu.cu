@@ -1,4 +1,4 @@
-// Runs the tiled product on a GPU, checks it against a product computed on the CPU, and prints its speed.
+// Runs the GEMM of tiled_product.hpp on a GPU, checks it against one computed on the CPU, and prints its speed.
 //
 //   tiled_product_gpu [M N K]
 #include <algorithm>
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   check(cudaDeviceSynchronize(), "running");
   check(cudaMemcpy(d.host.data(), d.device, d.bytes(), cudaMemcpyDeviceToHost), "copying D");
 
-  // Every element when the product is small, else a sample that includes the corners.
+  // Every element if the GEMM is small, else a sample that includes the corners.
   const bool all = static_cast<double>(m) * n * k < 3e8;
   const int samples = all ? m * n : 20000;
   int wrong = 0;

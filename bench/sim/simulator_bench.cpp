@@ -1,4 +1,4 @@
-// How fast the simulated machine is: one switch between fibers, a thread's part in a barrier, a tile copy with and
+// How fast the simulated SM is: one switch between fibers, a thread's part in a barrier, a tile copy with and
 // without the checker, and a matrix product. Wanted: under 60 ns a switch; 100 MB/s without and 20 MB/s with the
 // checker; 256 x 256 x 256 under 2 s.
 #include <cstdint>

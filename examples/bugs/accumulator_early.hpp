@@ -1,4 +1,4 @@
-// A product is issued and its accumulators are used at once. It runs on its own: until wgmma_wait_group has covered it,
+// A wgmma is issued and its accumulators are used at once. It runs on its own: until wgmma_wait_group has covered it,
 // the registers hold anything. The tile holds both operands, A in its first half.
 #pragma once
 

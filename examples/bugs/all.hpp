@@ -1,4 +1,4 @@
-// Every kernel with a bug, by name, ready to run on the simulated machine.
+// Every kernel with a bug, by name, ready to run on the simulated SM.
 #pragma once
 
 #include <vector>

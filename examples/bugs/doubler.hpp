@@ -1,5 +1,5 @@
 // What the kernels of this folder have in common: each doubles the words of a matrix, tile by tile, through shared
-// memory, and each has one mistake that a GPU may well hide. The reports beside them are what the simulated machine
+// memory, and each has one mistake that a GPU may well hide. The reports beside them are what the simulated SM
 // says.
 #pragma once
 

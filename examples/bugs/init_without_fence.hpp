@@ -1,4 +1,4 @@
-// The barrier is initialised and a barrier of the CTA follows, but no fence_mbarrier_init: the copy engine may not see
+// The barrier is initialised and a barrier of the CTA follows, but no fence_mbarrier_init: TMA may not see
 // the initialised barrier when it credits its bytes.
 #pragma once
 

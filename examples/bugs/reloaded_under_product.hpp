@@ -1,5 +1,5 @@
-// The next tile is loaded as soon as the product that reads this one has been issued. It may still be reading: the tile
-// may be reloaded when wgmma_wait_group has covered the product. The tile holds both operands, A in its first half.
+// The next tile is loaded as soon as the wgmma that reads this one has been issued. It may still be reading: the tile
+// may be reloaded when wgmma_wait_group has covered the wgmma. The tile holds both operands, A in its first half.
 #pragma once
 
 #include "doubler.hpp"

@@ -94,7 +94,7 @@ class Race {
     for (std::size_t i = 0; i < all.size(); ++i) all[i].timing.cold = median(seconds[i]);
   }
 
-  // Slices take turns without a rest, so that all see the same temperatures.
+  // Slices alternate without a pause, so that all run at the same temperature.
   void sustained(std::vector<Contestant>& all) {
     std::vector<std::vector<double>> seconds(all.size()), clocks(all.size()), watts(all.size());
     std::atomic<double> spent = 0;

@@ -94,10 +94,9 @@ class Picture {
         "<style>.grid{stroke:#ddd}.roof{stroke:#444;stroke-width:2}.ours{fill:#0b6e4f;stroke:#0b6e4f}"
         ".theirs{fill:none;stroke:#b3541e;stroke-width:2}.soft{fill:#666}</style>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-    out +=
-        text(kLeft, 28,
-             fmt::format("{}: products of {}, ours and cuBLASLt {}", record_.device, record_.elements, record_.vendor),
-             "font-size=\"17\"");
+    out += text(kLeft, 28,
+                fmt::format("{}: GEMMs of {}, ours and cuBLASLt {}", record_.device, record_.elements, record_.vendor),
+                "font-size=\"17\"");
     out += text(kLeft, 50, "filled: ours, ring: cuBLASLt; circle: burst, square: sustained. Higher is faster.",
                 "class=\"soft\"");
     return out + axes() + roofs() + points() + "</svg>\n";

@@ -1,4 +1,4 @@
-// Results as they come: when a product was measured, its row is printed and the record is written, so that whatever
+// Results as they come: when a GEMM was measured, its row is printed and the record is written, so that whatever
 // ends the run, what there is stays.
 #pragma once
 

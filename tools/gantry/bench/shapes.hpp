@@ -10,7 +10,7 @@ struct Size {
   long long m = 0, n = 0, k = 0;
 };
 
-// Large ones, those of language models, short sums, few rows.
+// Large ones, those of language models, small K, few rows.
 std::vector<Size> usual_sizes();
 
 struct ReadSizes {

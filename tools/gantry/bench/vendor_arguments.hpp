@@ -19,7 +19,7 @@ struct VendorArguments {
   int m = 0, n = 0, k = 0, batch = 1;
   VendorMatrix a{}, b{}, c{}, d{};
   bool a_along_k = true, b_along_k = true, c_rows = true, d_rows = true;
-  bool precise = false;  // sums of 8-bit floats in full f32
+  bool precise = false;  // FP8 accumulation in full f32
   const void* bias = nullptr;
   void* aux = nullptr;
   VendorActivation activation = VendorActivation::none;

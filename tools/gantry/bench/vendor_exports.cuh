@@ -45,7 +45,7 @@ cublasComputeType_t compute_type(ElementType a) {
 }  // namespace
 }  // namespace gantry::tool
 
-// A product, or null with the reason.
+// A GEMM, or null with the reason.
 GANTRY_EXPORT void* vendor_create(const gantry::tool::VendorArguments* x, const char** problem) {
   using namespace gantry::tool;
   CublasLt::Product p;

@@ -1,4 +1,4 @@
-// cuBLASLt's product of the same operands, compiled at run time as ours is: bench/gpu/cublaslt.hpp in a shared object.
+// cuBLASLt's GEMM of the same operands, compiled at run time as ours is: bench/gpu/cublaslt.hpp in a shared object.
 #pragma once
 
 #include <memory>
@@ -27,13 +27,13 @@ std::string opponent_of(const Product& product);
 class VendorProduct {
  public:
   // Chooses the best of the candidates of its heuristic, which takes a moment. Where the epilogue is none that it
-  // fuses, the product alone.
+  // fuses, the GEMM alone.
   VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
                 const DeviceOperands& operands);
 
   explicit operator bool() const { return problem_.empty(); }
   const std::string& problem() const { return problem_; }
-  // There is a contestant, and it has no such product: problem() says so.
+  // cuBLASLt is there and has no such GEMM: problem() says so.
   bool declines() const { return declines_; }
   void run() const;
 

@@ -1,4 +1,4 @@
-// Which configuration a product gets: what its options say, what the tuning file has, or what the model chooses.
+// Which configuration a GEMM gets: what its options say, what the tuning file has, or what the model chooses.
 #pragma once
 
 #include <string>
@@ -22,10 +22,10 @@ struct Chosen {
 
 GemmWorkload workload_of(const Product& product);
 
-// Configurations for the GPU that are what the product's options say; those alone where they leave nothing open.
+// The GPU configurations that agree with the given options; only those if they leave nothing open.
 std::vector<GemmDesign> candidates_for(const Product& product);
 
-// Among `candidates`, which compute the product. Without a device, for an H200.
+// Among `candidates`, which compute the GEMM. Without a device, for an H200.
 Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candidates, const runtime::Device& device);
 
 }  // namespace gantry::tool

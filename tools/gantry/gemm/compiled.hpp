@@ -1,4 +1,4 @@
-// The kernel that a GPU would run, in words: told where the simulated machine runs another in its place.
+// The kernel that a GPU would run, in words: printed if the simulated SM runs another one instead.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A product on the GPU: compiled at run time (or found in the cache), its operands uploaded, planned, run.
+// A GEMM on the GPU: compiled at run time (or found in the cache), its operands uploaded, planned, run.
 #pragma once
 
 #include <atomic>
@@ -41,11 +41,11 @@ class DeviceOperands {
 // What a command that needs a GPU ends with where there is none, as the programs under bench/gpu do.
 inline constexpr int kNoGpuStatus = 77;
 
-// Why the GPU cannot run products; empty: it can.
+// Why the GPU cannot run GEMMs; empty: it can.
 std::string why_no_gpu(const runtime::Device& device);
 
-// Compiles all of them at once, as far as there are processors, so that the cache has them when they are loaded. `done`
-// counts for whoever watches.
+// Compiles all of them at once, on as many CPU cores as there are, so that the cache has them when they are loaded.
+// `done` counts for whoever watches.
 void compile_ahead(const runtime::KernelCache& cache, const runtime::KernelCompiler& compiler,
                    const std::vector<runtime::GemmSpec>& specs, std::atomic<std::size_t>& done);
 

@@ -17,7 +17,7 @@ namespace gantry::tool {
 
 namespace {
 
-// Multiples of 1/8 (whole numbers for integers) have sums that are exact in any order.
+// Multiples of 1/8 (whole numbers for integers) accumulate exactly in any order.
 double number(Inputs inputs, ElementType element, std::mt19937_64& random) {
   const ElementInfo& e = info(element);
   const std::uint64_t bits = random() >> 11;

@@ -1,4 +1,4 @@
-// The matrices of a product and the arguments of its epilogue in host memory: filled with numbers, poisoned where they
+// The matrices of a GEMM and the arguments of its epilogue in host memory: filled with numbers, poisoned where they
 // are written, and compared with the reference after a run.
 #pragma once
 
@@ -43,7 +43,7 @@ struct Verification {
 
 class Operands {
  public:
-  // Requires a product without problems of its operands.
+  // Requires a GEMM whose operands have no problems.
   Operands(const Product& product, Inputs inputs, std::uint64_t seed);
 
   // Every reason why no kernel takes operands of these sizes, or this machine's memory does not hold them. Nothing is
@@ -60,7 +60,7 @@ class Operands {
   std::vector<void*> host_addresses();
   fusion::FusionArguments arguments(const std::vector<void*>& addresses) const;
 
-  // Everything that is written gets values that no product has; what is added to, zeros.
+  // Everything that is written gets values that no GEMM computes; outputs that are added to get zeros.
   void poison();
   // Of what was written. Where all of it would take long, the first and the last rows.
   Verification verify() const;

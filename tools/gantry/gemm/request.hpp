@@ -1,4 +1,4 @@
-// What `gantry gemm`, `gantry bench gemm` and `gantry tune` are asked, from the texts of their options to a product; or
+// What `gantry gemm`, `gantry bench gemm` and `gantry tune` are asked, from the texts of their options to a GEMM; or
 // every sentence that says what is wrong with them.
 #pragma once
 
@@ -19,7 +19,8 @@ namespace gantry::tool {
 struct ProductTexts {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::string a = "bf16";
-  std::string b{}, c{}, d{};  // empty: as A; as D where the expression uses C; as A, or what its sums fit into
+  std::string b{}, c{},
+      d{};  // empty: as A; as D where the expression uses C; as A, or wide enough for its accumulators
   std::string epilogue = "d = acc";
   std::string major_a{}, major_b{}, layout_c{}, layout_d{};
   std::string tile{}, cluster{}, schedule{}, split{};
@@ -41,7 +42,7 @@ struct Product {
   std::string expression;
   fusion::Graph graph;
   std::vector<Scalar> scalars;
-  std::vector<std::string> problems;  // with these there is no product
+  std::vector<std::string> problems;  // if there are any, there is no GEMM
 
   bool ok() const { return problems.empty(); }
   double flops() const {
@@ -49,7 +50,7 @@ struct Product {
   }
 };
 
-// The options that say which product; `needs_size` where M, N and K must be given.
+// The options that describe a GEMM; `needs_size`: M, N and K are required.
 void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size);
 
 Product read_product(const ProductTexts& texts);

@@ -1,4 +1,4 @@
-// How a product of simulated.hpp runs. Included by the translation units that compile one.
+// How a GEMM of simulated.hpp runs. Included by the translation units that compile one.
 #pragma once
 
 #include <gantry/epilogue/fusion/loop_callbacks.hpp>
