@@ -301,7 +301,7 @@ TEST(GemmPlan, SaysWhyThereIsNone) {
 TEST(GemmPlan, RunsOnlyOnTheMachineThatItIsFor) {
   const GemmDevice gpu{.simulated = false};
   EXPECT_EQ(Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), gpu).run(Simulator()).problem,
-            "this plan was made for a GPU, and is run on the simulated machine: make another with device_of that "
+            "this plan was made for a GPU, and is run on the simulated SM: make another with device_of that "
             "machine\n");
 }
 

@@ -1,4 +1,4 @@
-// Tiles that several clusters share, on the simulated machine: exact for every cluster shape, residue and number of
+// Tiles that several clusters share, on the simulated SM: exact for every cluster shape, residue and number of
 // parts, the same bits under every seed, flags left as they were found, and nothing that is not needed.
 #include <algorithm>
 #include <cstdlib>

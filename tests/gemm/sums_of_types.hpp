@@ -1,5 +1,5 @@
 // Products of every element type and major, as the kernels' own sums: an epilogue that writes accumulators as they are,
-// and configurations made from a description. For the simulated machine and a GPU.
+// and configurations made from a description. For the simulated SM and a GPU.
 #pragma once
 
 #include <gantry/epilogue/fusion/parse.hpp>

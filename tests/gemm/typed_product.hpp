@@ -1,4 +1,4 @@
-// A product of a Kind on the simulated machine, with its operands and what it must give.
+// A product of a Kind on the simulated SM, with its operands and what it must give.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One pair of element types and majors on the simulated machine, in both kernels and every cluster, for all residues,
+// One pair of element types and majors on the simulated SM, in both kernels and every cluster, for all residues,
 // every one under seeds of its own. types_long.cmake compiles it once for each, with the definitions of
 // on_gpu_kinds.cu.
 #include "typed_product.hpp"

@@ -1,4 +1,4 @@
-// Runs a configuration of EpilogueKernel on the simulated machine under several schedules: the report is clean, every
+// Runs a configuration of EpilogueKernel on the simulated SM under several schedules: the report is clean, every
 // output is within the bound of the reference, and nothing else was written.
 #pragma once
 

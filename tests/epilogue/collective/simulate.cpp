@@ -1,4 +1,4 @@
-// Runs the cases of gpu_cases.hpp on the simulated machine and writes what they give to a file.
+// Runs the cases of gpu_cases.hpp on the simulated SM and writes what they give to a file.
 //
 //   epilogue_simulate FILE
 #include <cstdio>

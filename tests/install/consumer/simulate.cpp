@@ -1,4 +1,4 @@
-// A kernel on the simulated machine of the installed package: clean as it is, and caught when it forgets to wait.
+// A kernel on the simulated SM of the installed package: clean as it is, and caught when it forgets to wait.
 #include <cstdint>
 #include <cstdio>
 
