@@ -67,7 +67,7 @@ TEST(Advice, NarrowRows) {
 }
 
 TEST(Advice, ConflictsDownAColumnNameTheSwizzleThatHasNone) {
-  EXPECT_THAT(advice({.smem = "(_64,_64):(_64,_1)"}, "column_bank_conflicts"), HasSubstr("8 passes"));
+  EXPECT_THAT(advice({.smem = "(_64,_64):(_64,_1)"}, "column_bank_conflicts"), HasSubstr("8 wavefronts"));
   EXPECT_THAT(advice({.smem = "(_64,_64):(_64,_1)"}, "column_bank_conflicts"), HasSubstr("Sw<3,4,3>"));
   EXPECT_THAT(advice({.smem = "(_64,_32):(_32,_1)"}, "column_bank_conflicts"), HasSubstr("Sw<2,4,3>"));
   EXPECT_THAT(advice({.smem = "(_64,_16):(_16,_1)"}, "column_bank_conflicts"), HasSubstr("Sw<1,4,3>"));
@@ -90,7 +90,7 @@ TEST(Advice, RowsTooWideForASwizzleAreCutIntoSlabs) {
 }
 
 TEST(Advice, ConflictsAlongARow) {
-  EXPECT_THAT(advice({.smem = "(_64,(_16,_2)):(_16,(_1,_1024))"}, "row_bank_conflicts"), HasSubstr("2 passes"));
+  EXPECT_THAT(advice({.smem = "(_64,(_16,_2)):(_16,(_1,_1024))"}, "row_bank_conflicts"), HasSubstr("2 wavefronts"));
   EXPECT_EQ(advice({.smem = "(_64,_16):(_16,_1)"}, "row_bank_conflicts"), "");
 }
 

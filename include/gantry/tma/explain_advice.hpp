@@ -150,14 +150,14 @@ class Advisor {
   void bank_conflicts() {
     if (reads_.row.worst > 1) {
       warn("row_bank_conflicts",
-           "reading rows by 16 bytes takes " + number(reads_.row.worst) + " passes in the worst phase",
-           "8 lanes that read neighbouring chunks of 16 bytes meet the same banks", better_swizzle());
+           "reading rows by 16 bytes takes " + number(reads_.row.worst) + " wavefronts in the worst phase",
+           "8 lanes that read neighbouring chunks of 16 bytes hit the same banks", better_swizzle());
     }
     if (reads_.column.worst > 1) {
       warn("column_bank_conflicts",
            "reading 8 rows at the same 16 bytes, as ldmatrix does, takes " + number(reads_.column.worst) +
-               " passes in the worst phase",
-           "the rows start in the same banks, so a phase is served in that many turns", better_swizzle());
+               " wavefronts in the worst phase",
+           "the rows start in the same banks, so a phase takes that many wavefronts", better_swizzle());
     }
   }
 
@@ -165,8 +165,7 @@ class Advisor {
     const std::int64_t alignment = shared_alignment(in_.map.swizzle);
     if (in_.map.swizzle != TmaSwizzle::none) {
       note("shared_alignment", "the shared tile must start at a multiple of " + number(alignment) + " bytes",
-           "the swizzle takes bits of the address itself, and elements lie where the layout says only from such a "
-           "start on",
+           "the swizzle XORs bits of the shared address itself, so the layout holds only from such a start on",
            "align the buffer to " + number(alignment) + " bytes; the instruction itself asks for 128");
     }
     if (in_.shared_bytes % alignment != 0) {

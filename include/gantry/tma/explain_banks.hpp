@@ -2,7 +2,7 @@
 // ldmatrix does, and down a column element by element.
 //
 // Shared memory has 32 banks of 4 bytes. A warp is served in phases of 128 bytes: 8 lanes of 16 bytes, 32 lanes of 4. A
-// phase whose lanes want d different words of one bank takes d passes; 1 is free of conflicts. Addresses are those of a
+// phase whose lanes want d different words of one bank takes d wavefronts; 1 is free of conflicts. Addresses are those of a
 // tile that starts at a multiple of the swizzle's period.
 //
 // Example:
@@ -99,7 +99,7 @@ GANTRY_HD constexpr SharedTile make_shared_tile(const ComposedLayout& smem, Tupl
 
 // How often the phases of one kind of read had to go back to a bank.
 struct BankPasses {
-  int worst = 0;            // passes of the worst phase; 0 where the tile has no such read
+  int worst = 0;            // wavefronts of the worst phase; 0 if the tile has no such read
   std::int64_t phases = 0;  // looked at
   std::int64_t passes = 0;  // that they took together
 };

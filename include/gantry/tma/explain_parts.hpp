@@ -148,7 +148,7 @@ inline std::vector<TmaFieldText> explain_fields(const TmaDescriptorParams& p, co
       {"element_strides", list_of(p.element_strides, rank), im2col ? "steps of the convolution" : "every element"});
   out.push_back({"interleave", to_text(p.interleave), "of channels in global memory"});
   out.push_back({"swizzle", to_text(p.swizzle), driver_name(p.swizzle)});
-  out.push_back({"l2_promotion", to_text(p.l2_promotion), "what L2 fetches at once"});
+  out.push_back({"l2_promotion", to_text(p.l2_promotion), "granularity of L2 fetches"});
   out.push_back({"fill", to_text(p.fill), "for elements outside of the tensor"});
   return out;
 }

@@ -67,13 +67,13 @@ class ReportWriter {
 
   void reads(const SharedReads& r) {
     if (r.row.worst == 0 && r.column.worst == 0) return;
-    heading("Banks of shared memory, in passes of the worst phase (1 is free of conflicts)");
+    heading("Bank conflicts of shared memory, in wavefronts of the worst phase (1: none)");
     const auto one = [this](const char* name, const BankPasses& p) {
       if (p.worst > 0) named(name, number(p.worst), 44);
     };
-    one("along rows, 16 bytes a lane", r.row);
-    one("down columns, 16 bytes a lane (ldmatrix)", r.column);
-    one("down columns, one element a lane", r.element);
+    one("along rows, 16 bytes per lane", r.row);
+    one("down columns, 16 bytes per lane (ldmatrix)", r.column);
+    one("down columns, one element per lane", r.element);
   }
 
   void advice(const std::vector<TmaAdvice>& all) {

@@ -122,7 +122,7 @@ function showHint() {
 }
 
 function showBanks() {
-  const word = (p) => (p === null ? "–" : p.worst === 1 ? "free of conflicts" : `${p.worst} passes`);
+  const word = (p) => (p === null ? "–" : p.worst === 1 ? "free of conflicts" : `${p.worst} wavefronts`);
   const r = e.reads;
-  $("banks").textContent = `Reads of 16 bytes by 8 lanes: along rows ${word(r.row)}; down columns, as ldmatrix, ${word(r.column)}. One element a lane down columns: ${word(r.element)}.`;
+  $("banks").textContent = `Reads of 16 bytes by 8 lanes: along rows ${word(r.row)}; down columns, as ldmatrix, ${word(r.column)}. One element per lane down columns: ${word(r.element)}.`;
 }
