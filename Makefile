@@ -1,7 +1,7 @@
 # Thin on purpose: what each command means lives in CMakePresets.json and scripts/.
 #
 #   make           build                       make check     the long form of CI
-#   make run       build and run a product     make format    clang-format over the tree
+#   make run       build and run a GEMM        make format    clang-format over the tree
 #   make test      build and run every test    make tidy      clang-tidy over the tree
 #   make bench     build and run benchmarks    make clean     remove build/
 #

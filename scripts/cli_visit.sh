@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line on a machine with a GPU: doctor, products compiled at run time, the benchmark, tuning.
+# The command line on a machine with a GPU: doctor, GEMMs compiled at run time, the benchmark, tuning.
 #
 #   scripts/cli_visit.sh --pack [BUILD [TREE]]
 #                                         on any machine: puts the program of BUILD (build/release unless given), the headers of TREE

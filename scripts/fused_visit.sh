@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the fused products' benchmark with nvcc alone, its kernels side by side, and runs it.
+# Builds the benchmark of fused GEMMs with nvcc alone, its kernels side by side, and runs it.
 #
 #   scripts/fused_visit.sh [ARGUMENTS OF fused_bench]
 #
-# What it prints goes to fused.log in $OUT or in build/fused_visit; spills and serialised products are named first.
+# What it prints goes to fused.log in $OUT or in build/fused_visit; spills and serialised wgmmas are named first.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/fused_visit}

@@ -57,7 +57,7 @@ def extent(draw, most):
 
 
 def sensible(draw):
-    """A product that may well run."""
+    """A GEMM that may well run."""
     words = ["--m", extent(draw, 300), "--n", str((int(extent(draw, 300)) + 7) // 8 * 8), "--k", extent(draw, 300)]
     words += draw.choice(KERNELS)
     words += ["--epilogue", draw.choice(EPILOGUES)]

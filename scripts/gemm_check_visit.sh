@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the products of every element type and major with nvcc alone, and compares them on the GPU.
+# Builds the GEMMs of every element type and major with nvcc alone, and compares them on the GPU.
 #
 #   scripts/gemm_check_visit.sh [TYPES [TOOL]]
 #

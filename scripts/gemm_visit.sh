@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the product's benchmark with nvcc alone, its kernels side by side, and runs it.
+# Builds the benchmark of GEMMs with nvcc alone, its kernels side by side, and runs it.
 #
 #   scripts/gemm_visit.sh [ARGUMENTS OF gemm_bench]
 #
 # What it prints goes to gemm.log, and the figures to gemm.json, in $OUT or in build/gemm_visit; spills and serialised
-# products are named first.
+# wgmmas are named first.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gemm_visit}

@@ -1,4 +1,4 @@
-// Matrix products of a warp from tiles in shared memory: every shape and type, operands brought by ldmatrix. The
+// mma.sync from tiles in shared memory: every shape and type, operands brought by ldmatrix. The
 // elements are small integers, so every sum is exact and the result has one right value.
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Sparse products against dense ones: A is written down whole, with two of each four columns zero (one of each two for
+// Sparse wgmmas against dense ones: A is written down whole, with two of each four columns zero (one of each two for
 // tf32), then stored and described as the instruction wants it. The elements are small integers, so every sum is exact.
 #include <cstring>
 #include <type_traits>

@@ -1,4 +1,4 @@
-// The matrix products of the conformance suite, translated for a GPU.
+// The wgmmas of the conformance suite, translated for a GPU.
 #include "gpu_machine.cuh"
 #include "wgmma_cases.hpp"
 

@@ -1,4 +1,4 @@
-// Matrix products of every type: integers exactly, floating point within a bound.
+// wgmmas of every type: integers exactly, floating point within a bound.
 //
 // The bound is relative to a bound of the sum of |a| |b| over the products of one element: 2^-20 of it for f16, bf16
 // and tf32 into f32, whose products are aligned with about 25 bits; 2^-10 for fp8 into f32, aligned with 13 bits; 2^-8

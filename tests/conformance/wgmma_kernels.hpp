@@ -1,4 +1,4 @@
-// One matrix product of a warpgroup from tiles that TMA brought; the accumulators are shown register by register.
+// One wgmma from tiles that TMA brought; the accumulators are shown register by register.
 #pragma once
 
 #include <cstdint>

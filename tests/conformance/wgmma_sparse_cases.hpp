@@ -1,4 +1,4 @@
-// Sparse products of a warpgroup: every type, both selectors, A from shared memory and from registers. The bounds are
+// Sparse wgmmas: every type, both selectors, A from shared memory and from registers. The bounds are
 // those of the dense ones.
 #pragma once
 

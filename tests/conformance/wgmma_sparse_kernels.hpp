@@ -1,4 +1,4 @@
-// One sparse matrix product of a warpgroup, from operands that its threads bring into shared memory.
+// One sparse wgmma, from operands that its threads bring into shared memory.
 #pragma once
 
 #include <cstdint>

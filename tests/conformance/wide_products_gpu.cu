@@ -1,4 +1,4 @@
-// The matrix products of every width, translated for a GPU.
+// The wgmmas of every width, translated for a GPU.
 #include "gpu_machine.cuh"
 #include "wgmma_cases.hpp"
 

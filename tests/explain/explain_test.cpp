@@ -44,7 +44,7 @@ std::string field(const TmaExplanation& e, const std::string& name) {
   return "no such field";
 }
 
-// A row-major matrix and a K-major tile of it: the standard operand of a matrix product, worked out by hand.
+// A row-major matrix and a K-major tile of it: the standard operand of a GEMM, worked out by hand.
 TEST(Explain, StepsOfARowMajorTile) {
   const TmaExplanation e = explain(make_tma_copy(rows_request()));
   ASSERT_TRUE(e.ok());

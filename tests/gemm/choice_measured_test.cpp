@@ -1,4 +1,4 @@
-// The cost model and the choice against 1,065 times that were measured on an H200 (tests/data/gemm_times.txt): products
+// The cost model and the choice against 1,065 times that were measured on an H200 (tests/data/gemm_times.txt): GEMMs
 // of 29 sizes with up to four epilogues, each in the configurations that come into question.
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ struct Time {
   double microseconds = 0;
 };
 
-// One product with one epilogue.
+// One GEMM with one epilogue.
 struct Product {
   std::string name{};
   GemmWorkload workload{};
@@ -50,7 +50,7 @@ struct Product {
     }
     return nullptr;
   }
-  // Many waves of long sums: arithmetic binds it.
+  // Many waves with a long K: compute-bound.
   bool is_large() const {
     return workload.k >= 1024 && double(workload.m) * double(workload.n) * double(workload.k) > 2e10;
   }
@@ -130,7 +130,7 @@ TEST_F(Measured, ChoiceIsTheFastestOrComesClose) {
   EXPECT_LT(std::accumulate(longer.begin(), longer.end(), 0.0) / static_cast<double>(longer.size()), 0.007);
 }
 
-// Of the candidates, as they are staged for the product, those that may be taken for the fastest.
+// Of the candidates, as they are staged for the GEMM, those that may be taken for the fastest.
 TEST_F(Measured, TimesAreWhatTheModelExpects) {
   std::vector<double> errors;
   for (const Product& product : products_) {
@@ -153,7 +153,7 @@ TEST_F(Measured, TimesAreWhatTheModelExpects) {
   EXPECT_LT(errors[errors.size() * 9 / 10], 0.11);
 }
 
-// Of the two tiles that long sums and large epilogues are for, in products of every kind.
+// Of the two tiles for long K and large epilogues, in GEMMs of every kind.
 TEST_F(Measured, TimesOfTheLargestTilesAreClose) {
   struct Case {
     const char *product, *configuration;

@@ -1,4 +1,4 @@
-// The cooperative product on the simulated SM: exact for every schedule and seed, and without findings.
+// The cooperative kernel on the simulated SM: exact for every schedule and seed, and without findings.
 #include <algorithm>
 #include <cstdlib>
 #include <random>

@@ -1,4 +1,4 @@
-// Fused products on the simulated SM: the reference's values, and no findings, for both kernels, clusters,
+// Fused GEMMs on the simulated SM: the reference's values, and no findings, for both kernels, clusters,
 // residues and graphs with every kind of operand.
 #include <cmath>
 #include <cstdint>

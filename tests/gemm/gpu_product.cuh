@@ -1,4 +1,4 @@
-// Products of a Kind on a GPU, compared with sums by a plain kernel, with the host's for special values, and with
+// GEMMs of a Kind on a GPU, compared with a plain kernel, with the host's for special values, and with
 // cuBLASLt's.
 #pragma once
 

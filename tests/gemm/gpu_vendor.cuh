@@ -24,7 +24,7 @@ inline cudaDataType_t vendor_type(ElementType element) {
   }
 }
 
-// cuBLASLt has no products of u8, nor of two e5m2.
+// cuBLASLt has no GEMM of u8, nor of two e5m2.
 constexpr bool vendor_has(const Kind& kind) {
   return kind.major_a == Major::K && kind.major_b == Major::K && !kind.promote && kind.a != ElementType::u8 &&
          kind.b != ElementType::u8 && !(kind.a == ElementType::e5m2 && kind.b == ElementType::e5m2);

@@ -1,4 +1,4 @@
-// Products through Gemm on a GPU: CUDA graphs, streams, threads, and a soak of many launches over random sizes, all
+// GEMMs on a GPU through Gemm: CUDA graphs, streams, threads, and a soak of many launches over random sizes, all
 // compared with a plain kernel's sums. Values are small integers, so that every sum is exact and every bit is checked.
 //
 //   host_on_gpu [--launches N] [--streams N] [--seed N]     10000 launches in 8 streams, unless given
@@ -158,7 +158,7 @@ __global__ void compare_reductions(const double* sums, const float* top, const f
   if (static_cast<double>(*top) != largest) atomicAdd(wrong, 1ull);
 }
 
-// ---- A stream and everything that its products use
+// ---- A stream and everything that its GEMMs use
 
 template <class T>
 T* allocate(std::size_t count) {
@@ -170,7 +170,7 @@ T* allocate(std::size_t count) {
 using Random = std::mt19937;
 int below(Random& random, int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); }
 
-// A planned product that can be run, and checked on the GPU.
+// A planned GEMM that can be run, and checked on the GPU.
 class Job {
  public:
   virtual ~Job() = default;
@@ -395,7 +395,7 @@ __global__ void count_different(const bf16* x, const bf16* y, int count, unsigne
   if (i < count && x[i].bits != y[i].bits) atomicAdd(wrong, 1ull);
 }
 
-// Two products in a chain, the first of them of one or another A: what the second reads differs from run to run.
+// Two GEMMs in a chain, the first of them of one or another A: what the second reads differs from run to run.
 void dependent_runs_wait_for_what_they_read(Lane& lane) {
   constexpr int kSide = 512, kCount = kSide * kSide;
   bf16 *a[2] = {allocate<bf16>(kCount), allocate<bf16>(kCount)}, *b = allocate<bf16>(kCount);

@@ -1,4 +1,4 @@
-// The host surface of a product: every refusal, workspaces, plans that run again and again, and what explain() says.
+// The host surface of a GEMM: every refusal, workspaces, plans that run again and again, and what explain() says.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -166,7 +166,7 @@ struct WithAux {
   static constexpr fusion::Graph graph = fusion::graph("aux:f16 = acc + c; d = relu(aux)");
 };
 
-// Said once, in the words of the product, with values that work.
+// Said once, in the words of the GEMM, with values that work.
 TEST(GemmArguments, RefuseResultsThatWouldBeWrittenBesideTheMatrix) {
   const std::string ends =
       "N is 100: rows of D would end 8 bytes into a chunk of 16, and chunks are written whole; "

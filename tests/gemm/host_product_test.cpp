@@ -1,4 +1,4 @@
-// Products through Gemm on the simulated SM, of every element type, with random sizes, strides and batches: the
+// GEMMs on the simulated SM through Gemm, of every element type, with random sizes, strides and batches: the
 // reference's values, nothing written beside them, and no findings.
 #include <algorithm>
 #include <array>

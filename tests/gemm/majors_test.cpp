@@ -1,4 +1,4 @@
-// Products of operands of either major, and of tiles of many sizes, on the simulated SM.
+// GEMMs with operands of either major, and of tiles of many sizes, on the simulated SM.
 #include "typed_product.hpp"
 
 namespace gantry_test {

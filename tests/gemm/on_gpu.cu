@@ -1,4 +1,4 @@
-// Products of every element type, major, kernel and cluster on a GPU: what tests/gemm/types_test.cpp and
+// GEMMs of every element type, major, kernel and cluster on a GPU: what tests/gemm/types_test.cpp and
 // majors_test.cpp do on the simulated SM, large shapes, and random ones against cuBLASLt.
 // scripts/gemm_check_visit.sh builds it.
 //

@@ -1,4 +1,4 @@
-// The products of one pair of element types and majors on a GPU, in both kernels and every cluster: exact for every
+// The GEMMs of one pair of element types and majors on a GPU, in both kernels and every cluster: exact for every
 // residue and for large shapes; special values; 24 random shapes as cuBLASLt has them. Compiled once for each, with
 //   -DGANTRY_A=e4m3 -DGANTRY_B=e5m2 -DGANTRY_MAJOR_A=K -DGANTRY_MAJOR_B=K -DGANTRY_PROMOTE=true
 // and linked with on_gpu.cu.

@@ -1,4 +1,4 @@
-// Operands of a product in host memory, of any element type and major.
+// Operands of a GEMM in host memory, of any element type and major.
 #pragma once
 
 #include <cmath>

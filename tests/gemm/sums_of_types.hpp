@@ -1,4 +1,4 @@
-// Products of every element type and major, as the kernels' own sums: an epilogue that writes accumulators as they are,
+// GEMMs of every element type and major, as raw accumulators: an epilogue that writes accumulators as they are,
 // and configurations made from a description. For the simulated SM and a GPU.
 #pragma once
 
@@ -12,7 +12,7 @@ using namespace gantry;
 
 enum class Kernel : std::uint8_t { cooperative, pingpong };
 
-// A product to be compiled.
+// A GEMM to be compiled.
 struct Kind {
   ElementType a = ElementType::bf16, b = ElementType::bf16;
   Major major_a = Major::K, major_b = Major::K;

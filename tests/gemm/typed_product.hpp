@@ -1,4 +1,4 @@
-// A product of a Kind on the simulated SM, with its operands and what it must give.
+// A GEMM of a Kind on the simulated SM, with its operands and what it must give.
 #pragma once
 
 #include <cstdint>

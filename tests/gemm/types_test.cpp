@@ -1,4 +1,4 @@
-// Products of every element type on the simulated SM: exact where sums are, and without findings; what the tensor
+// GEMMs of every element type on the simulated SM: exact where accumulation is, and without findings; what the tensor
 // core does to sums of 8-bit floats, and what promotion does about it; NaN, infinities, zeros and subnormals.
 #include "typed_product.hpp"
 

@@ -1,4 +1,4 @@
-// What a GPU would run is said for every product that can be asked for, and is the kernel that was asked for.
+// What a GPU would run is named for every GEMM that can be asked for, and is the kernel that was asked for.
 #include "gemm/compiled.hpp"
 
 #include <random>

@@ -1,5 +1,5 @@
-// Products by tiled MMAs: descriptors, A from registers, several instructions to a thread, f16 and integer sums. No
-// stack, no spills, and ptxas keeps the products asynchronous.
+// Tiled MMAs: descriptors, A from registers, several instructions to a thread, f16 and integer accumulators. No
+// stack, no spills, and ptxas keeps the wgmmas asynchronous.
 #include <gantry/arch.hpp>
 #include <gantry/atom.hpp>
 #include <gantry/layout/smem_atoms.hpp>
