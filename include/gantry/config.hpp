@@ -35,6 +35,9 @@
 #define GANTRY_INLINE inline __attribute__((always_inline))
 #endif
 
+// What libgantry.so shows to programs.
+#define GANTRY_API __attribute__((visibility("default")))
+
 // Functions that run once for a plan, or to word a refusal: made small rather than fast. nvcc's host compiler gets a
 // fifth faster by it.
 #if defined(__CUDACC__)

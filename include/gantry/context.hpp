@@ -27,6 +27,7 @@
 #include <gantry/gemm/call.hpp>
 #include <gantry/gemm/options.hpp>
 #include <gantry/runtime/device.hpp>
+#include <gantry/runtime/gemm_spec.hpp>
 #include <gantry/runtime/status.hpp>
 
 namespace gantry {
@@ -69,6 +70,7 @@ struct ContextOptions {
 struct GemmRequest {
   GemmOptions options{};
   std::string epilogue = "d = acc";
+  std::vector<runtime::FunctionText> functions{};  // of the user's own, that the epilogue calls
 };
 
 struct RunOptions {
@@ -89,7 +91,7 @@ struct GemmExplanation {
   std::string text() const { return choice + "\n" + plan; }
 };
 
-class GemmFunction {
+class GANTRY_API GemmFunction {
  public:
   Status run(const GemmCall& call, const RunOptions& options = {}) const;
 
@@ -117,7 +119,7 @@ class GemmFunction {
   std::shared_ptr<State> state_;
 };
 
-class Context {
+class GANTRY_API Context {
  public:
   // Where there is no GPU that can be used, status() says why, and everything that is asked of it says the same.
   explicit Context(const ContextOptions& options = {});

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include <gantry/epilogue/fusion/parse.hpp>
-
 namespace gantry {
 
 namespace {
@@ -56,11 +54,11 @@ void PlanKey::add(std::int64_t word) {
 Expected<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
                                                                          const GemmRequest& request) {
   GemmRequest filled = request;
-  const fusion::ParsedGraph parsed = fusion::parse_graph(request.epilogue);
-  if (parsed.ok() && parsed.graph.uses_source() && filled.options.c == ElementType::void_) {
+  if (filled.options.c == ElementType::void_ && runtime::uses_source({{}, filled.epilogue, filled.functions})) {
     filled.options.c = filled.options.d;
   }
-  const Expected<runtime::DesignedSpec> designed = runtime::design_spec({filled.options, filled.epilogue});
+  const Expected<runtime::DesignedSpec> designed =
+      runtime::design_spec({filled.options, filled.epilogue, filled.functions});
   if (!designed) return tl::unexpected<Status>(designed.error());
   return std::shared_ptr<State>(new State(std::move(context), filled, designed->graph));
 }
@@ -77,7 +75,7 @@ GemmFunction::State::State(std::shared_ptr<Context::State> context, const GemmRe
 // ---- Kernels
 
 runtime::GemmSpec GemmFunction::State::spec(const GemmDesign& design) const {
-  return {design.options, request_.epilogue};
+  return {design.options, request_.epilogue, request_.functions};
 }
 
 GemmFunction::State::Kernel& GemmFunction::State::kernel_of(const GemmDesign& design) {
@@ -299,7 +297,7 @@ Expected<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const G
   const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
   std::vector<const GemmDesign*> ranked = all_valid ? chooser_.ranked(e, loaded()) : std::vector<const GemmDesign*>();
   const GemmDesign& design = ranked.empty() ? *chooser_.candidates({1, 1, 1, 1}).front() : *ranked.front();
-  Status refused = runtime::check_call(design, graph_, call);
+  Status refused = runtime::check_call(design, graph_, call, static_cast<int>(request_.functions.size()));
   if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
   if (!refused.ok()) return tl::unexpected<Status>(std::move(refused));
   return ranked;

@@ -61,7 +61,7 @@ std::string gemm_source(const GemmSpec& spec) {
       spec_source(spec) +
       "\n"
       "GANTRY_EXPORT_KERNEL(gantry_gemm, GemmTypes<Product>::Kernel)\n";
-  if (has_reductions(fusion::parse_graph(spec.expression).graph)) {
+  if (const Expected<DesignedSpec> designed = design_spec(spec); designed && has_reductions(designed->graph)) {
     out += "GANTRY_EXPORT_KERNEL(gantry_fill, FillWords)\n";
   }
   return out;
@@ -108,6 +108,7 @@ struct LoadedGemm::State {
   Device device;
   fusion::Graph graph;
   GemmDesign design;
+  int functions = 0;  // of the user's
   std::string origin;
   GpuKernel gemm;
   std::optional<GpuKernel> fill;
@@ -132,6 +133,7 @@ Expected<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& 
   state->device = device;
   state->graph = designed->graph;
   state->design = design;
+  state->functions = static_cast<int>(spec.functions.size());
   state->origin = origin_of(kernel);
   state->gemm = *gemm;
   const auto cluster = static_cast<std::uint32_t>(design.cluster_size());
@@ -164,7 +166,7 @@ std::string LoadedGemm::describe() const {
   return std::string(to_text(o).c_str()) + " " + staging_text(o).c_str();
 }
 
-Status LoadedGemm::can_implement(const GemmCall& call) const { return check_call(state_->design, state_->graph, call); }
+Status LoadedGemm::can_implement(const GemmCall& call) const { return check_call(state_->design, state_->graph, call, state_->functions); }
 
 Expected<PlannedGemm> LoadedGemm::plan_sizes(const GemmCall& call) const {
   const CurrentContext current(state_->device.shared_state()->context);  // the encoder needs one

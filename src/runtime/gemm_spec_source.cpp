@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include <gantry/epilogue/fusion/function_names.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/runtime/gemm_spec.hpp>
 #include <gantry/runtime/printable.hpp>
@@ -43,10 +46,93 @@ std::string literal(const std::string& text) {
   return out + '"';
 }
 
+bool is_identifier(std::string_view text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.empty() || !letter(text[0])) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
+}
+
+// "x, y" as {"x", "y"}.
+std::vector<std::string> parameters_of(const FunctionText& function) {
+  std::vector<std::string> out{""};
+  for (const char c : function.parameters) {
+    if (c == ',') {
+      out.emplace_back();
+    } else if (c != ' ' && c != '\t') {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+// Every reason why functions cannot be a part of a source.
+Status check_functions(const std::vector<FunctionText>& functions) {
+  constexpr int kMost = fusion::detail::UserNames::kMost;
+  constexpr std::size_t kMostParameters = 3;
+  Status out;
+  const auto refuse = [&](const FunctionText& f, const std::string& why) {
+    out.add({StatusCode::invalid_argument, "function_text", one_line(f.name), 0, 0,
+             "the function \"" + one_line(f.name) + "\" " + why});
+  };
+  if (functions.size() > kMost) {
+    out.add(StatusCode::invalid_argument, std::to_string(functions.size()) + " functions were given: at most " +
+                                              std::to_string(kMost) + " come with an expression");
+  }
+  for (const FunctionText& f : functions) {
+    const std::vector<std::string> parameters = parameters_of(f);
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t'; };
+    if (!is_identifier(f.name) || f.name.size() > static_cast<std::size_t>(fusion::kMaxName)) {
+      refuse(f, "has no name that an expression can call: letters, digits and underscores, " +
+                    std::to_string(fusion::kMaxName) + " at most, a letter first");
+    } else if (fusion::find_function(f.name.c_str()) != fusion::Function::user) {
+      refuse(f, "has the name of a function of the library: give it another");
+    }
+    if (std::count_if(functions.begin(), functions.end(), [&](const auto& g) { return g.name == f.name; }) > 1) {
+      refuse(f, "was given more than once");
+    }
+    if (parameters.size() > kMostParameters || !std::all_of(parameters.begin(), parameters.end(), is_identifier)) {
+      refuse(f, "takes \"" + one_line(f.parameters) + "\": parameters are one to three names, such as \"x, y\"");
+    }
+    if (f.body.empty()) refuse(f, "has no body: give it one, such as \"return x * x;\"");
+    if (std::any_of(f.body.begin(), f.body.end(), control)) refuse(f, "has control characters in its body");
+  }
+  return out;
+}
+
+// `struct UserFunction0 { ... };` of each, and the type that has them all.
+std::string functions_source(const std::vector<FunctionText>& functions) {
+  std::string out, names;
+  for (const FunctionText& f : functions) {
+    const std::string type = "UserFunction" + std::to_string(&f - functions.data());
+    std::string parameters;
+    for (const std::string& name : parameters_of(f)) parameters += (parameters.empty() ? "float " : ", float ") + name;
+    out += "struct " + type + " {\n  static constexpr const char* name = " + literal(f.name) +
+           ";\n  GANTRY_HD static float call(" + parameters + ") {\n" + f.body + "\n  }\n};\n";
+    names += (names.empty() ? "" : ", ") + type;
+  }
+  return out + "using UserFunctionsOfProduct = fusion::UserFunctions<" + names + ">;\n\n";
+}
+
+// Requires functions that are right.
+fusion::ParsedGraph parse(const GemmSpec& spec) {
+  fusion::detail::UserNames users;
+  for (const FunctionText& f : spec.functions) {
+    users.names[users.count] = f.name.c_str();
+    users.arities[users.count++] = static_cast<int>(parameters_of(f).size());
+  }
+  return fusion::parse_graph(spec.expression, users);
+}
+
 }  // namespace
 
+bool uses_source(const GemmSpec& spec) {
+  return check_functions(spec.functions).ok() && parse(spec).graph.uses_source();
+}
+
 Expected<DesignedSpec> design_spec(const GemmSpec& spec) {
-  const fusion::ParsedGraph parsed = fusion::parse_graph(spec.expression);
+  if (Status refused = check_functions(spec.functions); !refused) return tl::unexpected<Status>(std::move(refused));
+  const fusion::ParsedGraph parsed = parse(spec);
   if (!parsed.ok()) return failure(StatusCode::invalid_argument, explain(spec.expression, parsed).c_str());
   DesignedSpec out{.graph = parsed.graph};
   Status refused;
@@ -74,11 +160,15 @@ std::string spec_source(const GemmSpec& spec) {
   const GemmOptions& o = spec.options;
   const auto number = [](int x) { return std::to_string(x); };
   std::string out =
+      "#include <gantry/epilogue/fusion/functions.hpp>\n"
       "#include <gantry/epilogue/fusion/parse.hpp>\n"
       "#include <gantry/gemm/options.hpp>\n"
       "\n"
       "using namespace gantry;\n"
-      "\n"
+      "\n";
+  const bool own = !spec.functions.empty();
+  if (own) out += functions_source(spec.functions);
+  out +=
       "struct Product {\n"
       "  static constexpr GemmOptions options{\n";
   const auto field = [&](const char* name, const std::string& value) {
@@ -102,12 +192,10 @@ std::string spec_source(const GemmSpec& spec) {
                         number(o.epilogue.epi_m) + "}");
   field("promote", o.promote ? "true" : "false");
   field("split", split(o.split));
-  return out +
-         "  };\n"
-         "  static constexpr fusion::Graph graph = fusion::graph(" +
-         literal(spec.expression) +
-         ");\n"
-         "};\n";
+  out += "  };\n";
+  if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
+  return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +
+         (own ? ", UserFunctionsOfProduct{}" : "") + ");\n};\n";
 }
 
 std::string spec_title(const GemmSpec& spec) {

@@ -43,7 +43,7 @@ ParameterBlock::ParameterBlock(std::size_t bytes) : data_(in_place_) {
   data_ = larger_.get() + (kAlignment - address % kAlignment) % kAlignment;
 }
 
-Status check_call(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call) {
+Status check_call(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call, int functions) {
   if (call.arguments.given() > fusion::kMaxArguments) {
     return Status::failure(StatusCode::invalid_argument, std::to_string(call.arguments.given()) +
                                                              " arguments of the epilogue were given: a graph has " +
@@ -51,7 +51,7 @@ Status check_call(const GemmDesign& design, const fusion::Graph& graph, const Ge
   }
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   Status out;
-  for (const auto& reason : detail::can_implement(design, inputs_of(call, fusion), 0)) {
+  for (const auto& reason : detail::can_implement(design, inputs_of(call, fusion), functions)) {
     out.add(StatusCode::invalid_argument, reason);
   }
   return out;

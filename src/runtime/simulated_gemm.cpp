@@ -58,7 +58,7 @@ GemmSpec filled_in(const GemmSpec& spec, const DesignedSpec& designed) {
   const GemmDesign again = make_gemm_design(design.options, designed.graph);
   const bool same = again.ok() && again.options == design.options && again.store == design.store &&
                     again.shared == design.shared && again.params == design.params && again.roles == design.roles;
-  return same ? GemmSpec{design.options, spec.expression} : spec;
+  return same ? GemmSpec{design.options, spec.expression, spec.functions} : spec;
 }
 
 // A kernel with everything that a launch needs.
@@ -153,7 +153,7 @@ LaunchResult SimulatedGemmPlan::run(const Simulator& machine, SimulatedProgress*
 }
 
 SimulatedGemm::SimulatedGemm(CachedKernel kernel, const GemmSpec& spec)
-    : kernel_(std::move(kernel)), problem_(kernel_.problem) {
+    : kernel_(std::move(kernel)), functions_(static_cast<int>(spec.functions.size())), problem_(kernel_.problem) {
   const Expected<DesignedSpec> designed = design_spec(spec);
   if (designed) {
     designed_ = *designed;
@@ -205,7 +205,7 @@ std::vector<std::string> SimulatedGemm::can_implement(const GemmInputs& inputs) 
             ", and the kernel computes " + fusion::print(graph()).c_str() +
             ": make FusionArguments from the graph of this GEMM"};
   }
-  return detail::can_implement(design(), inputs, 0);
+  return detail::can_implement(design(), inputs, functions_);
 }
 
 SimulatedGemmPlan SimulatedGemm::plan(const GemmInputs& inputs, const GemmDevice& device,

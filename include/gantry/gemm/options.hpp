@@ -188,6 +188,24 @@ namespace detail {
 using GemmKind = MmaKind;
 GANTRY_HD constexpr GemmKind gemm_kind(ElementType e) noexcept { return mma_kind(e); }
 
+}  // namespace detail
+
+// What a GEMM of these elements is stored as where nothing is said.
+GANTRY_HD constexpr ElementType usual_result(ElementType a) noexcept {
+  switch (mma_kind(a)) {
+    case MmaKind::tf32:
+      return ElementType::f32;
+    case MmaKind::fp8:
+      return ElementType::bf16;
+    case MmaKind::int8:
+      return ElementType::s32;
+    default:
+      return a;
+  }
+}
+
+namespace detail {
+
 // Checks the options that are set.
 class GemmOptionsCheck {
  public:

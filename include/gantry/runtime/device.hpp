@@ -46,7 +46,7 @@ inline Architecture architecture_of(const DeviceFacts& facts) {
   return arch;
 }
 
-class Device {
+class GANTRY_API Device {
  public:
   static Device open(int index = 0);
 
@@ -70,7 +70,7 @@ class Device {
 };
 
 // Memory of the device. What fails leaves a sentence in device.why_not(); without memory everything fails.
-class DeviceBuffer {
+class GANTRY_API DeviceBuffer {
  public:
   DeviceBuffer() = default;
   DeviceBuffer(const Device& device, std::size_t bytes);
@@ -93,7 +93,7 @@ class DeviceBuffer {
 };
 
 // Time between two points of the default stream.
-class DeviceTimer {
+class GANTRY_API DeviceTimer {
  public:
   explicit DeviceTimer(const Device& device);
   DeviceTimer(const DeviceTimer&) = delete;

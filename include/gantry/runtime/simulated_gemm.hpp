@@ -95,6 +95,7 @@ class SimulatedGemm {
 
   CachedKernel kernel_;
   DesignedSpec designed_;
+  int functions_ = 0;  // of the user's
   std::string problem_;
   SimulatedKernel code_{};
 };

@@ -17,6 +17,8 @@
 
 #include <tl/expected.hpp>
 
+#include <gantry/config.hpp>
+
 namespace gantry {
 
 // The numbers are the C interface's, and stay.
@@ -32,7 +34,7 @@ enum class StatusCode : std::uint8_t {
   simulation_failed = 8,  // the simulated SM found a mistake, or could not go on
 };
 
-const char* to_text(StatusCode code);
+GANTRY_API const char* to_text(StatusCode code);
 
 struct StatusReason {
   StatusCode code = StatusCode::invalid_argument;

@@ -33,20 +33,6 @@ class Reader : public OptionReader {
 
 constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
 
-// The default element of D for an element of A.
-ElementType usual_result(ElementType a) {
-  switch (mma_kind(a)) {
-    case MmaKind::tf32:
-      return ElementType::f32;
-    case MmaKind::fp8:
-      return ElementType::bf16;
-    case MmaKind::int8:
-      return ElementType::s32;
-    default:
-      return a;
-  }
-}
-
 void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
   GemmOptions& o = product.options;
   read.element("--a", texts.a, o.a);

@@ -35,10 +35,9 @@ struct ParsedGraph {
   constexpr bool ok() const { return position < 0; }
 };
 
-// `users`: the functions that come with the graph, UserFunctions<...>{} (functions.hpp).
-template <class Users = detail::NoUsers>
-constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
-  detail::GraphReader reader(text, detail::UserNames::of<Users>());
+// `users`: the names and arities of functions that are known at run time.
+constexpr ParsedGraph parse_graph(Chars text, const detail::UserNames& users) {
+  detail::GraphReader reader(text, users);
   reader.read();
   ParsedGraph out;
   out.position = reader.position();
@@ -46,13 +45,19 @@ constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
   out.problem = reader.problem();
   if (!reader.ok()) return out;
   out.graph = canonical(reader.graph());
-  const GraphReasons reasons = check(out.graph, Users{});
+  const GraphReasons reasons = check(out.graph, users.count);
   if (reasons.ok()) return out;
   out.problem.append(describe(reasons[0]));
   out.position = 0;
   out.rule = TextRule::the_graph_is_malformed;
   out.graph = Graph();
   return out;
+}
+
+// `users`: the functions that come with the graph, UserFunctions<...>{} (functions.hpp).
+template <class Users = detail::NoUsers>
+constexpr ParsedGraph parse_graph(Chars text, Users /*users*/ = {}) {
+  return parse_graph(text, detail::UserNames::of<Users>());
 }
 
 template <class Users = detail::NoUsers>

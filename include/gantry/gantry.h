@@ -1,0 +1,228 @@
+/* Gantry in C: GEMMs with fused epilogues, sizes known at run time, on a GPU or on the simulated SM.
+ *
+ * D = epilogue(A B^T): A is M x K, B is N x K, C and D are M x N. Strides count elements from one row to the next (from
+ * one column, where columns are contiguous); -1: packed.
+ *
+ * Every function that can fail returns a gantry_status; 0 is success. What went wrong is then in gantry_error_message()
+ * of the same thread, in sentences. No exception leaves a function. Handles may be used by many threads at once;
+ * destroying one while another thread uses it is a mistake. A null handle or a null pointer where one is required is
+ * GANTRY_INVALID_ARGUMENT, and nothing is read or written.
+ *
+ * Structs that may grow begin with their size: set it with the initialiser that stands beside the struct, which also
+ * sets the defaults.
+ *
+ * Example:
+ *
+ *   gantry_context* context = NULL;
+ *   gantry_gemm* gemm = NULL;
+ *   gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+ *   gantry_call call = GANTRY_CALL;
+ *   gantry_argument bias = GANTRY_ARGUMENT;
+ *   options.epilogue = "d = gelu(acc + row(bias))";
+ *   bias.name = "bias";
+ *   bias.data = bias_on_the_device;
+ *   call.m = 4096; call.n = 4096; call.k = 4096;
+ *   call.a.data = a; call.b.data = b; call.d.data = d;
+ *   call.arguments = &bias;
+ *   call.argument_count = 1;
+ *   if (gantry_context_create(NULL, &context) != GANTRY_OK || gantry_gemm_create(context, &options, &gemm) != GANTRY_OK ||
+ *       gantry_gemm_run(gemm, &call) != GANTRY_OK)
+ *     fprintf(stderr, "%s\n", gantry_error_message());
+ *   gantry_gemm_destroy(gemm);
+ *   gantry_context_destroy(context);
+ */
+#ifndef GANTRY_GANTRY_H
+#define GANTRY_GANTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GANTRY_C_API __attribute__((visibility("default")))
+#else
+#define GANTRY_C_API
+#endif
+
+#define GANTRY_VERSION_MAJOR 0
+#define GANTRY_VERSION_MINOR 1
+#define GANTRY_VERSION_PATCH 0
+#define GANTRY_VERSION (GANTRY_VERSION_MAJOR * 10000 + GANTRY_VERSION_MINOR * 100 + GANTRY_VERSION_PATCH)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library that runs, as GANTRY_VERSION counts: compare it with the header's. */
+GANTRY_C_API int32_t gantry_version(void);
+
+/* ---- How calls end */
+
+typedef int32_t gantry_status;
+enum {
+  GANTRY_OK = 0,
+  GANTRY_INVALID_ARGUMENT = 1,  /* it has no meaning, or cannot be addressed */
+  GANTRY_UNSUPPORTED = 2,       /* it has a meaning, and no kernel of the library computes it */
+  GANTRY_NO_DEVICE = 3,         /* there is no GPU that can run it */
+  GANTRY_NO_KERNEL = 4,         /* the kernel is not there, and the policy or the moment forbids to compile it */
+  GANTRY_COMPILE_FAILED = 5,    /* there is no compiler, or it failed */
+  GANTRY_DEVICE_FAILED = 6,     /* the driver refused a call */
+  GANTRY_OUT_OF_MEMORY = 7,
+  GANTRY_SIMULATION_FAILED = 8, /* the simulated SM found a mistake, or could not go on */
+  GANTRY_INTERNAL = 100         /* a mistake of the library's own; the message says what is known */
+};
+
+/* "invalid argument"; "unknown status" for any other number. */
+GANTRY_C_API const char* gantry_status_name(gantry_status status);
+
+/* Why the last call of this thread that failed did, a sentence a line; empty before one failed. Stays until the next
+ * failure of this thread. */
+GANTRY_C_API const char* gantry_error_message(void);
+
+/* The same as values: how many reasons there were, and one of them. `rule` is the name of the rule that was broken, and
+ * `operand` A, B, C, D or an argument's name; each is empty where there is none. */
+typedef struct gantry_reason {
+  gantry_status status;
+  const char* rule;
+  const char* operand;
+  int64_t actual, nearest; /* where the rule has numbers */
+  const char* sentence;
+} gantry_reason;
+GANTRY_C_API int32_t gantry_error_count(void);
+GANTRY_C_API gantry_status gantry_error_reason(int32_t index, gantry_reason* out);
+
+/* ---- A context: a machine, its kernel cache, tuning file and compiler */
+
+typedef struct gantry_context gantry_context;
+
+enum { GANTRY_MACHINE_AUTOMATIC = 0, GANTRY_MACHINE_GPU = 1, GANTRY_MACHINE_SIMULATED = 2 };
+
+/* Where the best kernel for a size is not there. BACKGROUND: the best that is there runs, and a better one is compiled
+ * meanwhile. WAIT: it is compiled first. NEVER: the best that is in the cache, or was shipped. */
+enum { GANTRY_COMPILE_BACKGROUND = 0, GANTRY_COMPILE_WAIT = 1, GANTRY_COMPILE_NEVER = 2 };
+
+typedef struct gantry_context_options {
+  size_t size;
+  int32_t machine;            /* GANTRY_MACHINE_... */
+  int32_t device;             /* number of the GPU */
+  int32_t policy;             /* GANTRY_COMPILE_... */
+  int32_t most_kernels;       /* for one gantry_gemm; 0: 8 */
+  int32_t most_plans;         /* kept for one gantry_gemm; 0: 1024 */
+  int32_t compile_threads;    /* 0: half of the processors */
+  const char* cache_directory; /* NULL: GANTRY_CACHE_DIR, else the user's cache */
+  const char* tuning_file;     /* NULL: GANTRY_TUNING, else the user's configuration */
+  const char* const* shipped;  /* folders of kernels that came with the program */
+  int32_t shipped_count;
+  int32_t simulated_sms;     /* 0: 8 */
+  uint64_t simulated_seed;
+  int32_t simulated_checker; /* 0: off */
+  int32_t reserved;
+} gantry_context_options;
+#define GANTRY_CONTEXT_OPTIONS \
+  { sizeof(gantry_context_options), GANTRY_MACHINE_AUTOMATIC, 0, GANTRY_COMPILE_BACKGROUND, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 1, 0 }
+
+/* `options` may be NULL: the defaults. */
+GANTRY_C_API gantry_status gantry_context_create(const gantry_context_options* options, gantry_context** out);
+GANTRY_C_API void gantry_context_destroy(gantry_context* context);
+/* 1 or 0; -1 for NULL. */
+GANTRY_C_API int32_t gantry_context_is_simulated(const gantry_context* context);
+/* What is worth knowing and stops nothing, a sentence a line: a cache that is not used, say. Lives as long as the
+ * context. */
+GANTRY_C_API const char* gantry_context_notes(const gantry_context* context);
+
+/* ---- A GEMM of given elements and epilogue, for any sizes */
+
+typedef struct gantry_gemm gantry_gemm;
+
+/* A function of the user's own that the epilogue may call, as C++ text: it takes one to three floats and gives one. It
+ * becomes a part of the kernel: who gives it decides what runs. */
+typedef struct gantry_function {
+  const char* name;       /* as the epilogue calls it */
+  const char* parameters; /* their names, "x" or "x, y" */
+  const char* body;       /* "return x > 0 ? x : 0.5f * x;" */
+} gantry_function;
+
+typedef struct gantry_gemm_options {
+  size_t size;
+  const char* a; /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
+  const char* b; /* NULL: as A */
+  const char* c; /* NULL: as D where the epilogue uses C */
+  const char* d; /* NULL: as A, bf16 for 8-bit floats, f32 for tf32, s32 for integers */
+  const char* epilogue;         /* NULL: "d = acc" */
+  int32_t a_is_m_major;         /* 0: elements of A lie next to each other along K */
+  int32_t b_is_n_major;         /* 0: along K */
+  int32_t c_is_column_major, d_is_column_major;
+  int32_t promote;              /* 8-bit floats: partial sums are moved to f32 every 128 of K */
+  int32_t tile_m, tile_n;       /* 0: chosen for each size */
+  int32_t cluster_m, cluster_n; /* 0: chosen */
+  int32_t stages;               /* 0: as many as fit */
+  const gantry_function* functions;
+  int32_t function_count;
+  int32_t reserved;
+} gantry_gemm_options;
+#define GANTRY_GEMM_OPTIONS \
+  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
+
+/* `options` may be NULL: bf16, "d = acc". The gemm keeps its context alive. */
+GANTRY_C_API gantry_status gantry_gemm_create(gantry_context* context, const gantry_gemm_options* options,
+                                              gantry_gemm** out);
+GANTRY_C_API void gantry_gemm_destroy(gantry_gemm* gemm);
+
+typedef struct gantry_matrix {
+  void* data;
+  int64_t stride, batch_stride;
+} gantry_matrix;
+
+/* An argument of the epilogue: an address with its strides, or, with is_number, a number. */
+typedef struct gantry_argument {
+  const char* name;
+  void* data;
+  float value;
+  int32_t is_number;
+  int64_t stride, batch_stride;
+} gantry_argument;
+#define GANTRY_ARGUMENT \
+  { NULL, NULL, 0, 0, -1, -1 }
+
+typedef struct gantry_call {
+  size_t size;
+  int64_t m, n, k, batch;
+  gantry_matrix a, b, c, d;
+  const gantry_argument* arguments;
+  int32_t argument_count;
+  int32_t dependent; /* the kernel may start before the one before it in the stream has ended */
+  void* stream;      /* a CUstream or cudaStream_t; NULL: the default stream */
+  void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
+  size_t workspace_bytes;
+} gantry_call;
+#define GANTRY_CALL                                                                                              \
+  {                                                                                                              \
+    sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, \
+        NULL, NULL, 0                                                                                            \
+  }
+
+/* Launches into the stream. On the simulated SM it computes before it returns. */
+GANTRY_C_API gantry_status gantry_gemm_run(const gantry_gemm* gemm, const gantry_call* call);
+/* Whether the call can run; nothing is launched. */
+GANTRY_C_API gantry_status gantry_gemm_check(const gantry_gemm* gemm, const gantry_call* call);
+/* Bytes of workspace that a run of these sizes takes, where the caller gives it. Plans, and may wait for a kernel. */
+GANTRY_C_API gantry_status gantry_gemm_workspace(const gantry_gemm* gemm, const gantry_call* call, size_t* bytes);
+/* What a run does, in sentences. Writes as much as fits, with a final zero, and the length of the whole to `length`,
+ * which may be NULL. */
+GANTRY_C_API gantry_status gantry_gemm_explain(const gantry_gemm* gemm, const gantry_call* call, char* text,
+                                               size_t text_size, size_t* length);
+
+typedef struct gantry_size {
+  int64_t m, n, k, batch;
+} gantry_size;
+/* Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress`, which may
+ * be NULL, is called with how many of how many are done. */
+GANTRY_C_API gantry_status gantry_gemm_warm_up(const gantry_gemm* gemm, const gantry_size* sizes, int32_t count,
+                                               void (*progress)(int32_t done, int32_t all, void* user), void* user);
+/* How many kernels are loaded. */
+GANTRY_C_API int32_t gantry_gemm_kernels(const gantry_gemm* gemm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

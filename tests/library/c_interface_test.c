@@ -1,0 +1,209 @@
+/* The C interface, compiled by a C compiler, on the simulated SM. */
+#include <gantry/gantry.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void expect(int holds, const char* what, int line) {
+  if (holds) return;
+  ++failures;
+  fprintf(stderr, "line %d: not so: %s\n  the last error: %s\n", line, what, gantry_error_message());
+}
+#define EXPECT(condition) expect((condition) != 0, #condition, __LINE__)
+
+enum { M = 72, N = 64, K = 96 };
+
+static float a[M * K], b[N * K], d[M * N], bias[N];
+
+static void fill(void) {
+  int i;
+  for (i = 0; i < M * K; ++i) a[i] = (float)(i * 7 % 9 - 4);
+  for (i = 0; i < N * K; ++i) b[i] = (float)(i * 5 % 7 - 3);
+  for (i = 0; i < N; ++i) bias[i] = (float)(i % 5);
+}
+
+/* half(x) = x / 2 where x is negative, applied to acc + bias */
+static float expected(int i, int j) {
+  float sum = bias[j];
+  int k;
+  for (k = 0; k < K; ++k) sum += a[i * K + k] * b[j * K + k];
+  return sum > 0 ? sum : 0.5f * sum;
+}
+
+static gantry_call whole_call(const gantry_argument* argument) {
+  gantry_call call = GANTRY_CALL;
+  call.m = M;
+  call.n = N;
+  call.k = K;
+  call.a.data = a;
+  call.b.data = b;
+  call.d.data = d;
+  call.arguments = argument;
+  call.argument_count = 1;
+  return call;
+}
+
+static void results(const gantry_gemm* gemm) {
+  gantry_argument argument = GANTRY_ARGUMENT;
+  gantry_call call;
+  size_t length = 0, bytes = 1;
+  char text[64];
+  int i, j, wrong = 0;
+  argument.name = "bias";
+  argument.data = bias;
+  call = whole_call(&argument);
+  memset(d, 0xff, sizeof d);
+  EXPECT(gantry_gemm_check(gemm, &call) == GANTRY_OK);
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_OK);
+  for (i = 0; i < M; ++i) {
+    for (j = 0; j < N; ++j) wrong += d[i * N + j] != expected(i, j);
+  }
+  EXPECT(wrong == 0);
+  EXPECT(gantry_gemm_kernels(gemm) == 1);
+  EXPECT(gantry_gemm_explain(gemm, &call, text, sizeof text, &length) == GANTRY_OK);
+  EXPECT(length > sizeof text && strlen(text) == sizeof text - 1);
+  EXPECT(gantry_gemm_explain(gemm, &call, NULL, 0, &length) == GANTRY_OK);
+  EXPECT(gantry_gemm_workspace(gemm, &call, &bytes) == GANTRY_OK && bytes == 0);
+}
+
+static void refusals(gantry_context* context, const gantry_gemm* gemm) {
+  gantry_argument argument = GANTRY_ARGUMENT;
+  gantry_call call, old;
+  gantry_gemm* none = (gantry_gemm*)1;
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  gantry_context_options wrong = GANTRY_CONTEXT_OPTIONS;
+  gantry_context* no_context = (gantry_context*)1;
+  gantry_reason reason;
+  argument.name = "bias";
+  argument.data = bias;
+  call = whole_call(&argument);
+  call.a.stride = K + 1;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_count() == 1);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && reason.status == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(reason.sentence, "A ") != NULL);
+  EXPECT(strcmp(reason.sentence, gantry_error_message()) == 0);
+  EXPECT(gantry_error_reason(1, &reason) == GANTRY_INVALID_ARGUMENT);
+  call = whole_call(&argument);
+  call.argument_count = 0;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(gantry_error_message(), "bias") != NULL);
+  call.argument_count = 2;
+  call.arguments = NULL;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
+  call = whole_call(&argument);
+  call.m = -1;
+  EXPECT(gantry_gemm_check(gemm, &call) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_gemm_run(NULL, &call) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_gemm_run(gemm, NULL) == GANTRY_INVALID_ARGUMENT);
+  old = whole_call(&argument);
+  old.size = sizeof old + 8;
+  EXPECT(gantry_gemm_run(gemm, &old) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(gantry_error_message(), "gantry_call has a size of") != NULL);
+  old.size = 0;
+  EXPECT(gantry_gemm_run(gemm, &old) == GANTRY_INVALID_ARGUMENT);
+
+  options.epilogue = "d = gulu(acc)";
+  EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_INVALID_ARGUMENT && none == NULL);
+  EXPECT(strstr(gantry_error_message(), "gelu") != NULL);
+  options.epilogue = NULL;
+  options.a = "bf17";
+  EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(gantry_error_message(), "bf16") != NULL);
+  options.a = NULL;
+  options.tile_m = 100;
+  EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_UNSUPPORTED);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strlen(reason.rule) > 0 && reason.actual == 100);
+  EXPECT(gantry_gemm_create(NULL, NULL, &none) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_gemm_create(context, NULL, NULL) == GANTRY_INVALID_ARGUMENT);
+  wrong.machine = 7;
+  EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT && no_context == NULL);
+  wrong.machine = GANTRY_MACHINE_SIMULATED;
+  wrong.policy = -1;
+  EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_context_is_simulated(NULL) == -1);
+  EXPECT(gantry_gemm_kernels(NULL) == -1);
+  EXPECT(strcmp(gantry_status_name(GANTRY_NO_KERNEL), "no kernel") == 0);
+  EXPECT(strcmp(gantry_status_name(42), "unknown status") == 0);
+  gantry_gemm_destroy(NULL);
+  gantry_context_destroy(NULL);
+}
+
+static void functions(gantry_context* context) {
+  gantry_function function = {"half", "x", "return x;"};
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  gantry_gemm* gemm = NULL;
+  options.epilogue = "d = half(acc, acc)";
+  options.functions = &function;
+  options.function_count = 1;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  options.epilogue = "d = half(acc)";
+  function.parameters = "x, 2y";
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(gantry_error_message(), "parameters are one to three names") != NULL);
+  function.parameters = "x";
+  function.name = "gelu";
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(gantry_error_message(), "the name of a function of the library") != NULL);
+  function.name = "half";
+  function.body = "return x;\r";
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  options.functions = NULL;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+}
+
+static int done_of_warm_up = -1;
+static void note(int32_t done, int32_t all, void* user) {
+  if (done == all) *(int*)user = done;
+}
+
+static void* other_thread(void* gemm) {
+  /* Errors are a thread's own. */
+  return gantry_error_count() == 0 && gantry_gemm_run((const gantry_gemm*)gemm, NULL) != GANTRY_OK ? gemm : NULL;
+}
+
+int main(int count, char** words) {
+  gantry_context_options options = GANTRY_CONTEXT_OPTIONS;
+  gantry_gemm_options gemm_options = GANTRY_GEMM_OPTIONS;
+  const gantry_function half = {"half", "x", "return x > 0 ? x : 0.5f * x;"};
+  gantry_context* context = NULL;
+  gantry_gemm* gemm = NULL;
+  const gantry_size size = {M, N, K, 1};
+  pthread_t thread;
+  void* answer = NULL;
+  gantry_status status;
+  EXPECT(gantry_version() == GANTRY_VERSION);
+  fill();
+  options.machine = GANTRY_MACHINE_SIMULATED;
+  options.policy = GANTRY_COMPILE_WAIT;
+  options.cache_directory = count > 1 ? words[1] : NULL;
+  EXPECT(gantry_context_create(&options, &context) == GANTRY_OK);
+  EXPECT(gantry_context_is_simulated(context) == 1);
+  gemm_options.a = "tf32";
+  gemm_options.epilogue = "d = half(acc + row(bias))";
+  gemm_options.tile_m = 64;
+  gemm_options.tile_n = 64;
+  gemm_options.cluster_m = gemm_options.cluster_n = 1;
+  gemm_options.functions = &half;
+  gemm_options.function_count = 1;
+  EXPECT(gantry_gemm_create(context, &gemm_options, &gemm) == GANTRY_OK);
+  status = gantry_gemm_warm_up(gemm, &size, 1, note, &done_of_warm_up);
+  if (status == GANTRY_COMPILE_FAILED) {
+    printf("skipped: %s\n", gantry_error_message());
+    return 77;
+  }
+  EXPECT(status == GANTRY_OK && done_of_warm_up == 1);
+  results(gemm);
+  refusals(context, gemm);
+  functions(context);
+  EXPECT(pthread_create(&thread, NULL, other_thread, gemm) == 0 && pthread_join(thread, &answer) == 0 && answer == gemm);
+  gantry_context_destroy(context); /* the gemm keeps what it needs */
+  results(gemm);
+  gantry_gemm_destroy(gemm);
+  if (failures == 0) puts("all of it holds");
+  return failures == 0 ? 0 : 1;
+}
