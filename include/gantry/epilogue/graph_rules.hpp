@@ -1,8 +1,8 @@
 // What a graph and a policy ask of each other: whether C and D are there, whether functions have a form for the values,
 // whether auxiliary tensors have shared memory to travel through, and whether all of it fits.
 //
-// A policy that is ok(), a graph that fusion::check and fusion::check_elements accept, and no reason here: the
-// collective compiles. Explanations ask here; a compiler says the same in static assertions.
+// A policy that is ok(), a graph that fusion::check accepts, and no reason here: the collective compiles. Designs and
+// explanations ask here; a compiler says the same in static assertions.
 //
 // Example:
 //     #include <gantry/epilogue/builder.hpp>
@@ -14,7 +14,7 @@
 #pragma once
 
 #include <gantry/epilogue/detail/nearest.hpp>
-#include <gantry/epilogue/fusion/function.hpp>
+#include <gantry/epilogue/fusion/argument_elements.hpp>
 #include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/epilogue/storage.hpp>
 
@@ -30,20 +30,39 @@ GANTRY_HD constexpr StorageNeed storage_need(const EpiloguePolicy& p, const fusi
 namespace detail {
 
 // Whether every function of a graph has a form for these values. A user's function takes float.
-constexpr bool has_forms(const fusion::Graph& graph, ElementType compute) {
+GANTRY_HD constexpr bool has_forms(const fusion::Graph& graph, ElementType compute) {
   if (compute == ElementType::f32) return true;
   for (int i = 0; i < graph.node_count; ++i) {
     const fusion::Node& node = graph.nodes[i];
     if (compute == ElementType::s32 && node.kind != fusion::NodeKind::accumulator) return false;
     if (node.kind != fusion::NodeKind::compute) continue;
     if (node.function == fusion::Function::user || node.function == fusion::Function::round) return false;
-    if (!fusion::info(node.function).is_complex) return false;
+    if (!fusion::takes_complex(node.function)) return false;
   }
   return true;
 }
 
+// The first argument whose elements the epilogue cannot read or write; fusion::check_elements names all.
+GANTRY_HD constexpr void check_argument_elements(const fusion::Graph& graph, ElementType compute,
+                                                 EpilogueReasons& out) {
+  const bool complex = fusion::detail::facts_of(compute).kind == ElementKind::complex;
+  const fusion::Values values = complex ? fusion::Values::complex : fusion::Values::real;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    if (fusion::element_fits(a.kind, a.element, values)) continue;
+    const bool sums = a.kind == fusion::ArgumentKind::reduction && complex;  // of complex values there are none
+    const ElementType nearest = sums ? a.element : fusion::nearest_element(a.kind, a.element, values);
+    out.add({.rule = sums ? EpilogueRule::reduction_of_complex : EpilogueRule::argument_element,
+             .operand = EpilogueSide::auxiliary,
+             .element = a.element,
+             .actual = i,
+             .nearest = static_cast<std::int64_t>(nearest)});
+    return;
+  }
+}
+
 // Subtiles of auxiliary tensors have rows of whole 16 bytes and boxes that TMA takes, as those of C and D.
-constexpr void check_auxiliary(const EpiloguePolicy& p, const fusion::Argument& a, EpilogueReasons& out) {
+GANTRY_HD constexpr void check_auxiliary(const EpiloguePolicy& p, const fusion::Argument& a, EpilogueReasons& out) {
   const int extent = a.row_major ? p.epi_tile.n : p.epi_tile.m;
   const int other = a.row_major ? p.epi_tile.m : p.epi_tile.n;
   const TileMode mode = a.row_major ? TileMode::n : TileMode::m, across = a.row_major ? TileMode::m : TileMode::n;
@@ -68,10 +87,11 @@ constexpr void check_auxiliary(const EpiloguePolicy& p, const fusion::Argument& 
 
 }  // namespace detail
 
-// Requires a policy that is ok() and a graph that is well formed (fusion/check.hpp).
-constexpr EpilogueReasons graph_reasons(const EpiloguePolicy& p, const fusion::Graph& graph) {
+// But for the room that they take. Requires a policy that is ok() and a graph that is well formed (fusion/check.hpp).
+GANTRY_HD constexpr EpilogueReasons graph_form_reasons(const EpiloguePolicy& p, const fusion::Graph& graph) {
   EpilogueReasons out;
   const auto nearest = static_cast<std::int64_t>(p.element_compute);
+  detail::check_argument_elements(graph, p.element_compute, out);
   if (graph.uses_source() && !p.c.exists()) {
     out.add({.rule = EpilogueRule::source_without_element, .operand = EpilogueSide::c, .nearest = nearest});
   }
@@ -89,9 +109,16 @@ constexpr EpilogueReasons graph_reasons(const EpiloguePolicy& p, const fusion::G
              .schedule = p.schedule,
              .nearest = static_cast<std::int64_t>(EpilogueSchedule::tma_warp_specialized)});
   }
+  if (!out.empty()) return out;
   for (int i = 0; p.uses_tma() && i < graph.argument_count; ++i) {
     if (fusion::is_staged(graph.arguments[i])) detail::check_auxiliary(p, graph.arguments[i], out);
   }
+  return out;
+}
+
+// The same, and whether all of it fits beside nothing else.
+GANTRY_HD constexpr EpilogueReasons graph_reasons(const EpiloguePolicy& p, const fusion::Graph& graph) {
+  EpilogueReasons out = graph_form_reasons(p, graph);
   if (!out.empty()) return out;
   const EpilogueStorage storage = epilogue_storage(p, storage_need(p, graph));
   if (storage.bytes > kSm90.shared_bytes_per_block) {

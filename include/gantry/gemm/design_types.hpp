@@ -11,7 +11,7 @@
 
 #include <gantry/epilogue/builder.hpp>
 #include <gantry/epilogue/fusion/params.hpp>
-#include <gantry/epilogue/fusion/slots.hpp>
+#include <gantry/epilogue/graph_rules.hpp>
 #include <gantry/gemm/scheduler.hpp>
 #include <gantry/gemm/staging.hpp>
 #include <gantry/tma/matrix_box.hpp>

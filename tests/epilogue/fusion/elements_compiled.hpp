@@ -11,7 +11,7 @@ struct EveryPlace : Plain {
     using namespace fusion::names;
     const fusion::Expr z =
         fusion::scalar("s", {.element = e}) * acc + fusion::row("r", {.element = e}) + fusion::col("k", {.element = e});
-    if (!fusion::detail::element_fits(fusion::ArgumentKind::aux_in, e, fusion::Values::real)) {
+    if (!fusion::element_fits(fusion::ArgumentKind::aux_in, e, fusion::Values::real)) {
       return fusion::expression(d = z);
     }
     return fusion::expression(d = z + fusion::load("x", {.element = e, .row_major = false}),

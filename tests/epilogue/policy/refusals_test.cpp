@@ -1,11 +1,14 @@
 // Each rule is broken once: its sentence names what was asked, the actual value and one that works, and that one works.
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/epilogue/graph_rules.hpp>
 
 namespace gantry {
 namespace {
@@ -109,6 +112,8 @@ std::vector<Broken> broken_rules() {
        [](B& b, std::int64_t v) { b.stages_c = static_cast<int>(v); }},
       {EpilogueRule::per_group_strides, with([](B& b) { b.layout_d = per_group(kRowMajor); }),
        [](B& b, std::int64_t) { b.layout_d = kRowMajor; }},
+      {EpilogueRule::per_group_im2col, with([](B& b) { b.layout_d = per_group(kTensorNHWC); }),
+       [](B& b, std::int64_t) { b.layout_d = kTensorNHWC; }},
       {EpilogueRule::im2col_needs_tma, with([](B& b) {
          b.schedule = EpilogueSchedule::no_smem_warp_specialized;
          b.layout_d = kTensorNWC;
@@ -173,6 +178,77 @@ std::vector<Broken> broken_rules() {
        }),
        [](B& b, std::int64_t) { b.stages_d = 0; }},
   };
+}
+
+struct BrokenByAGraph {
+  EpilogueRule rule;
+  CollectiveBuilder asked;
+  const char* expression;
+};
+
+std::vector<BrokenByAGraph> rules_broken_by_graphs() {
+  using B = CollectiveBuilder;
+  const auto complex = with([](B& b) { b.c = b.d = b.acc = b.compute = ElementType::cf32; });
+  return {
+      {EpilogueRule::source_without_element, with([](B& b) { b.c = ElementType::void_; }), "d = acc + c"},
+      {EpilogueRule::d_not_given, kBase, "x:f16 = acc"},
+      {EpilogueRule::d_not_stored, with([](B& b) {
+         b.d = ElementType::void_;
+         b.aux = ElementType::f16;
+       }),
+       "d = acc"},
+      {EpilogueRule::function_without_form, complex, "d = gelu(acc)"},
+      {EpilogueRule::tensor_without_smem, with([](B& b) { b.schedule = EpilogueSchedule::no_smem_warp_specialized; }),
+       "d = acc + load(x:f16)"},
+      {EpilogueRule::argument_element, kBase, "d = acc + row(r:cf32)"},
+      {EpilogueRule::argument_element, kBase, "d = acc + load(x:s4)"},
+      {EpilogueRule::argument_element, kBase, "d = acc; s:f16 = reduce_row_add(acc)"},
+      {EpilogueRule::reduction_of_complex, complex, "d = acc; s = reduce_row_add(acc)"},
+      {EpilogueRule::smem_row, with([](B& b) {
+         b.epi_tile = {64, 8};
+       }),
+       "d = acc; x:e4m3 = acc"},
+      {EpilogueRule::tma_box, with([](B& b) {
+         b.tile = {320, 64, 64};
+         b.epi_tile = {320, 32};
+         b.c = ElementType::void_;
+         b.layout_d = kColumnMajor;
+       }),
+       "d = acc; x:f16 = acc"},
+      {EpilogueRule::shared_memory, with([](B& b) {
+         b.tile.n = 256;
+         b.epi_tile = {64, 256};
+         b.stages_d = 6;
+         b.c = ElementType::void_;
+       }),
+       "d = acc; x:f16 = acc"},
+  };
+}
+
+TEST(EpilogueRefusals, AGraphBreaksOneRuleOfAPolicyThatIsRight) {
+  for (const BrokenByAGraph& broken : rules_broken_by_graphs()) {
+    const fusion::ParsedGraph parsed = fusion::parse_graph(broken.expression);
+    ASSERT_TRUE(parsed.ok()) << broken.expression;
+    const EpiloguePolicy p = broken.asked.policy();
+    ASSERT_TRUE(p.ok()) << describe(p.reasons[0]).c_str();
+    const EpilogueReasons reasons = graph_reasons(p, parsed.graph);
+    ASSERT_EQ(reasons.size(), 1) << broken.expression;
+    EXPECT_EQ(reasons[0].rule, broken.rule) << describe(reasons[0]).c_str();
+  }
+}
+
+// Two cannot be broken alone: tile_threads, where three warpgroups share 64 rows in CUTLASS's way, and tma_plan, for
+// subtiles that are always boxes.
+TEST(EpilogueRefusals, EveryRuleOfTheTableIsBrokenHere) {
+  std::set<EpilogueRule> broken{EpilogueRule::tile_threads, EpilogueRule::tma_plan};
+  for (const Broken& b : broken_rules()) broken.insert(b.rule);
+  for (const BrokenByAGraph& b : rules_broken_by_graphs()) broken.insert(b.rule);
+  for (const EpilogueRule rule : {
+#define GANTRY_X(id, ...) EpilogueRule::id,
+#include <gantry/epilogue/detail/rule_table.hpp>
+       }) {
+    EXPECT_EQ(broken.count(rule), 1U) << entry_of(rule).name;
+  }
 }
 
 TEST(EpilogueRefusals, EachRuleIsTheOnlyReasonWhereItIsBroken) {

@@ -1,6 +1,6 @@
-// Every rule of epilogues: GANTRY_X(id, weight, asked, rule, remedy). Included with GANTRY_X defined, once for each use;
-// a file rather than a macro, so that a compiler that quotes the line of a rule quotes no more than that. rules/rule.hpp
-// says what the columns are.
+// Every rule of epilogues: GANTRY_X(id, weight, asked, rule, remedy). Included with GANTRY_X defined, once for each
+// use; a file rather than a macro, so that a compiler that quotes the line of a rule quotes no more than that.
+// rules/rule.hpp says what the columns are.
 //
 // {actual}, {nearest}, {first} and {second} are the numbers of a reason; {operand} is C or D, {mode} M or N, {element}
 // and {nearest element} are element types, {schedule} and {nearest schedule} schedules, {setting} is a field of the
@@ -182,6 +182,14 @@ GANTRY_X(tensor_without_smem, unsupported,
          "the expression has an auxiliary tensor under {schedule}",
          "an epilogue without shared memory has no auxiliary tensors but masks of one bit",
          "the nearest schedule that works is {nearest schedule}")
+GANTRY_X(argument_element, unsupported,
+         "an argument of the expression has elements of {element}",
+         "real values have no complex arguments, tensors elements of whole bytes or of u1, reductions f32",
+         "the nearest type that works is {nearest element}")
+GANTRY_X(reduction_of_complex, unsupported,
+         "the expression reduces complex values",
+         "complex values have no reductions",
+         "computed in f32 this works")
 // clang-format on
 
 #undef GANTRY_X

@@ -13,6 +13,7 @@
 //                   "node 1 (add) has 1 input and takes 2: a node has as many inputs as its function takes");
 #pragma once
 
+#include <gantry/epilogue/fusion/argument_elements.hpp>
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
 #include <gantry/rules/reasons.hpp>
@@ -255,51 +256,7 @@ requires(Users::kCount >= 0) constexpr GraphReasons check(const Graph& graph, Us
   return out;
 }
 
-// Whether the values of an epilogue are real numbers or complex ones.
-enum class Values : std::uint8_t { real, complex };
-
 namespace detail {
-
-// Vectors and scalars are read from memory element by element, packed ones too. Tensors travel by TMA and lie in shared
-// memory by elements; 1-bit ones are masks, which threads read and write themselves. Reductions are added up in f32.
-constexpr bool element_fits(ArgumentKind kind, ElementType element, Values values) {
-  const ElementInfo& e = info(element);
-  const bool complex = e.kind == ElementKind::complex;
-  if (e.kind == ElementKind::none || (complex && values == Values::real)) return false;
-  switch (kind) {
-    case ArgumentKind::scalar:
-    case ArgumentKind::row:
-    case ArgumentKind::column:
-      return true;
-    case ArgumentKind::aux_in:
-    case ArgumentKind::aux_out:
-      if (element == ElementType::u1) return true;
-      if (kind == ArgumentKind::aux_out && values == Values::complex && !complex) return false;
-      return e.bits >= 8 && info(e.carrier).bits == e.bits;
-    case ArgumentKind::reduction:
-      return values == Values::real && element == ElementType::f32;
-  }
-  return false;
-}
-
-// Of the same kind of number where there is one that fits, and as wide or wider where there is one.
-constexpr ElementType nearest_element(ArgumentKind kind, ElementType element, Values values) {
-  const ElementInfo& asked = info(element);
-  const bool real_part = asked.kind == ElementKind::complex && values == Values::real;
-  const ElementKind wanted = real_part ? ElementKind::floating : asked.kind;
-  const int bits = real_part ? asked.bits / 2 : asked.bits;
-  ElementType nearest = ElementType::f32;
-  int smallest = 1 << 20;
-  for (const ElementInfo& e : kElementTypes) {
-    if (!element_fits(kind, e.type, values) || e.type == ElementType::u1) continue;
-    const int distance = (e.bits < bits ? 4 * (bits - e.bits) : e.bits - bits) + (e.kind == wanted ? 0 : 1 << 10);
-    if (distance < smallest) {
-      smallest = distance;
-      nearest = e.type;
-    }
-  }
-  return nearest;
-}
 
 constexpr GraphRule element_rule(const Argument& argument, Values values) {
   const bool complex = info(argument.element).kind == ElementKind::complex;
@@ -319,9 +276,9 @@ GANTRY_COLD constexpr GraphReasons check_elements(const Graph& graph, Values val
   GraphReasons out;
   for (int i = 0; i < graph.argument_count; ++i) {
     const Argument& a = graph.arguments[i];
-    if (detail::element_fits(a.kind, a.element, values)) continue;
+    if (element_fits(a.kind, a.element, values)) continue;
     GraphReason reason = detail::about_argument(graph, i, detail::element_rule(a, values));
-    reason.nearest_element = detail::nearest_element(a.kind, a.element, values);
+    reason.nearest_element = nearest_element(a.kind, a.element, values);
     out.add(reason);
   }
   return out;

@@ -82,7 +82,7 @@ inline constexpr FunctionCost kCostOfRound{.special = 0, .instructions = 2, .reg
 inline constexpr FunctionCost kCostOfUser{.special = 1, .instructions = 0, .registers = 0};
 
 template <class E>
-constexpr bool takes_complex() {
+GANTRY_HD constexpr bool takes_complex() {
   if constexpr (kArityOf<E> == 1) return requires(cf32 z) {
       E::call(z);
     };
@@ -159,6 +159,15 @@ GANTRY_HD constexpr FunctionCost cost_of(Function f) {
           detail::kCostOfRound,
       detail::kCostOfUser};
   return kCosts[static_cast<int>(f)];
+}
+GANTRY_HD constexpr bool takes_complex(Function f) {
+  constexpr bool kTakesComplex[] = {
+#define GANTRY_X(id) detail::takes_complex<functions::id>(),
+      GANTRY_FUSION_FUNCTIONS(GANTRY_X)
+#undef GANTRY_X
+          false,
+      false};
+  return kTakesComplex[static_cast<int>(f)];
 }
 GANTRY_HD constexpr bool takes_half(Function f) {
   constexpr bool kTakesHalf[] = {

@@ -20,6 +20,8 @@ class GemmDesignMaker {
     if (o.split == SplitMode::reduce_add && !is_plain(graph_)) d_.reasons.add({.rule = GemmRule::reduce_add_plain});
     if (!d_.ok()) return d_;
     choose_tile();
+    d_.reasons = problems(o);  // of what was left open too
+    if (!d_.ok()) return d_;
     choose_roles();
     choose_store();
     lay_out_epilogue();
@@ -39,7 +41,8 @@ class GemmDesignMaker {
     GemmOptions& o = d_.options;
     if (o.schedule == GemmSchedule::automatic) {
       const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
-      const bool shared = wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promote));
+      const bool adds = o.split == SplitMode::reduce_add;  // which only tiles that are shared, or a warpgroup's own, do
+      const bool shared = adds || wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promote));
       o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
     }
     const bool pingpong = d_.pingpong();
@@ -120,7 +123,8 @@ class GemmDesignMaker {
     part.reuse_smem_c = o.epilogue.reuse;
     part.delay_tma_store = Choice::no;
     d_.part = part.policy();
-    for (const EpilogueReason& r : d_.part.reasons) d_.reasons.add({.rule = GemmRule::epilogue, .epilogue = r});
+    quote(d_.part.reasons);
+    if (d_.ok() && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
     if (!d_.ok()) return;
     const fusion::Rings rings{.loads = d_.part.stages_c, .stores = d_.part.store_stages()};
     const fusion::Slots slots = make_slots(graph_, d_.subtiles(), rings);
@@ -129,6 +133,10 @@ class GemmDesignMaker {
     d_.part.storage = epilogue_storage(d_.part, fusion);
     d_.shared.epilogue_part = d_.part.storage.tensor_bytes;
     d_.epilogue_loads = graph_.uses_source() || (own_.any() ? own_.loads : slots.load_bytes > 0);
+  }
+
+  GANTRY_HD constexpr void quote(const EpilogueReasons& reasons) {
+    for (const EpilogueReason& r : reasons) d_.reasons.add({.rule = GemmRule::epilogue, .epilogue = r});
   }
 
   // Stages of the main loop, then the epilogue, then turns.
