@@ -1,0 +1,253 @@
+// One request, asked in every way: what the design accepts, the command line accepts, and planning carries out; what is
+// refused is refused by the same rules.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/policy_print.hpp>
+#include <gantry/gemm/planner.hpp>
+
+#include "../tma_plan/seeds.hpp"
+#include "explain/epilogue_options.hpp"
+#include "gemm/choice.hpp"
+#include "gemm/compiled.hpp"
+#include "gemm/operands.hpp"
+#include "random_requests.hpp"
+#include "request_texts.hpp"
+
+namespace gantry::test {
+namespace {
+
+using testing::ElementsAreArray;
+using testing::StartsWith;
+
+constexpr int kRequests = 2000;
+
+template <class F>
+void for_each_seed(const F& f) {
+  for (const std::uint64_t seed : fixed_and_fresh_seed(13)) {
+    RandomRequests requests(seed);
+    for (int i = 0; i < kRequests; ++i) {
+      SCOPED_TRACE("request " + std::to_string(i) + " of seed " + std::to_string(seed));
+      f(requests);
+      if (testing::Test::HasFatalFailure() || testing::Test::HasNonfatalFailure()) return;
+    }
+  }
+}
+
+template <class F>
+void for_each_gemm(const F& f) {
+  for_each_seed([&](RandomRequests& requests) {
+    const GemmRequest r = requests.gemm();
+    SCOPED_TRACE(options_text(r.options) + r.fusion.text);
+    f(r);
+  });
+}
+
+std::vector<std::string> sentences(const fusion::Graph& graph, const fusion::GraphProblems& problems) {
+  std::vector<std::string> out;
+  for (const fusion::GraphProblem& p : problems) out.emplace_back(fusion::describe(graph, p).c_str());
+  return out;
+}
+std::vector<std::string> sentences(const EpilogueReasons& reasons, RuleWeight weight) {
+  std::vector<std::string> out;
+  for (const EpilogueReason& r : reasons) {
+    if (r.weight() == weight) out.emplace_back(describe(r).c_str());
+  }
+  return out;
+}
+
+// A design's epilogue, as `gantry explain epilogue` would be asked for it.
+CollectiveBuilder epilogue_of(const GemmDesign& design) {
+  const GemmOptions& o = design.options;
+  return {.schedule = EpilogueSchedule::tma_warp_specialized,
+          .tile = {design.warpgroup_rows(), o.tile.n, o.tile.k},
+          .epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n},
+          .c = o.c,
+          .d = o.d,
+          .layout_c = o.layout_c,
+          .layout_d = o.layout_d,
+          .acc = design.accumulator,
+          .compute = design.compute,
+          .stages_c = o.epilogue.stages_c,
+          .stages_d = o.epilogue.stages_d,
+          .reuse_smem_c = o.epilogue.reuse,
+          .delay_tma_store = Choice::no};
+}
+
+TEST(Requests, AreAcceptedAndRefusedInEqualMeasure) {
+  int accepted = 0, all = 0;
+  for_each_gemm([&](const GemmRequest& r) {
+    ++all;
+    accepted += make_gemm_design(r.options, r.fusion.graph).ok() ? 1 : 0;
+  });
+  EXPECT_GT(accepted, all / 4);
+  EXPECT_LT(accepted, 3 * all / 4);
+}
+
+// A kernel is compiled from the options of a design: they must ask for that design again.
+TEST(GemmRequests, ThatAreResolvedAskForTheSameDesign) {
+  for_each_gemm([](const GemmRequest& r) {
+    const GemmDesign design = make_gemm_design(r.options, r.fusion.graph);
+    if (!design.ok()) return;
+    const GemmDesign again = make_gemm_design(design.options, r.fusion.graph);
+    EXPECT_TRUE(again.ok());
+    EXPECT_EQ(again.options, design.options);
+    EXPECT_EQ(again.store, design.store);
+    EXPECT_EQ(again.shared, design.shared);
+    EXPECT_EQ(again.params, design.params);
+  });
+}
+
+TEST(GemmRequests, HaveAnEpilogueThatExplainEpilogueAnswersAlike) {
+  int explained = 0;
+  for_each_gemm([&](const GemmRequest& r) {
+    const GemmDesign design = make_gemm_design(r.options, r.fusion.graph);
+    if (design.store != GemmStore::collective || design.part.cta_tile.m == 0) return;  // refused before it was staged
+    EpilogueRequest asked{epilogue_of(design), r.fusion};
+    const EpilogueExplanation e = tool::answer(tool::read_question(texts_of(asked)));
+    ++explained;
+    bool refused = false, no_room = false;
+    for (const GemmReason& reason : design.reasons) {
+      const bool room = reason.rule == GemmRule::no_room || reason.rule == GemmRule::shared_memory ||
+                        (reason.rule == GemmRule::epilogue && reason.epilogue.weight() == RuleWeight::hopper);
+      no_room = no_room || room;
+      refused = refused || (reason.rule == GemmRule::epilogue && !room);
+    }
+    EXPECT_EQ(e.refused.empty() && e.no_kernel.empty(), !refused) << report(e);
+    if (!e.not_on_hopper.empty()) {
+      EXPECT_TRUE(no_room || refused);
+    }
+  });
+  EXPECT_GT(explained, kRequests / 2);
+}
+
+tool::Product product_of(const GemmRequest& r) {
+  tool::Product out;
+  out.m = out.n = 128;
+  out.k = 64;
+  out.options = r.options;
+  if (r.fusion.graph.uses_source() && out.options.c == ElementType::void_) out.options.c = out.options.d;
+  out.expression = r.fusion.text;
+  out.graph = r.fusion.graph;
+  for (int i = 0; i < out.graph.argument_count; ++i) {
+    const fusion::Argument& a = out.graph.arguments[i];
+    if (a.kind == fusion::ArgumentKind::scalar) out.scalars.push_back({a.name.text, 0.5f});
+  }
+  return out;
+}
+
+// Sizes are multiples of 128, so nothing but the design can be wrong.
+TEST(GemmRequests, ThatADesignAcceptsCanBePlannedAndHaveParametersThatFit) {
+  int planned = 0;
+  for_each_gemm([&](const GemmRequest& r) {
+    const GemmDesign design = make_gemm_design(r.options, r.fusion.graph);
+    if (!design.ok()) return;
+    const tool::Product product = product_of(r);
+    ASSERT_THAT(tool::Operands::problems_of(product), testing::IsEmpty());
+    tool::Operands operands(product, tool::Inputs::zeros, 0);
+    const std::vector<void*> addresses = operands.host_addresses();
+    const fusion::FusionArguments arguments = operands.arguments(addresses);
+    GemmInputs inputs{.extents = {128, 128, 64}, .fusion = arguments};
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      const tool::Operand& o = operands.all()[i];
+      if (o.argument >= 0) continue;
+      if (o.name == "A") inputs.a = {addresses[i], o.stride, o.batch_stride};
+      if (o.name == "B") inputs.b = {addresses[i], o.stride, o.batch_stride};
+      if (o.name == "C") inputs.c = {addresses[i], o.stride, o.batch_stride};
+      if (o.name == "D") inputs.d = {addresses[i], o.stride, o.batch_stride};
+    }
+    ASSERT_THAT(detail::can_implement(design, inputs, 0), testing::IsEmpty());
+    const GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = 4, .may_split = true}, kH200);
+    EXPECT_GT(plan.schedule.clusters, 0);
+    EXPECT_LE(design.shared.bytes, kSm90.shared_bytes_per_block);
+    EXPECT_EQ(plan.config.shared_bytes, static_cast<std::uint32_t>(design.shared.bytes));
+    std::vector<std::uint64_t> workspace(plan.needs.total() / 8 + 2);
+    constexpr std::size_t kBeyond = 256;
+    struct alignas(128) Line {
+      unsigned char bytes[128];
+    };
+    std::vector<Line> parameters((static_cast<std::size_t>(design.params.bytes) + kBeyond) / sizeof(Line) + 1);
+    unsigned char* const bytes = parameters[0].bytes;
+    std::fill(bytes, bytes + design.params.bytes + kBeyond, 0xA5);
+    const auto encode = [](const TmaDescriptorParams& map) {
+      const EncodedTmaDescriptor encoded = encode_packed(map);
+      EXPECT_TRUE(encoded.ok()) << describe(encoded).c_str();
+      return encoded.map;
+    };
+    write_parameters(design, inputs, plan, workspace.data(), encode, bytes);
+    for (std::size_t i = 0; i < kBeyond; ++i) {
+      ASSERT_EQ(bytes[static_cast<std::size_t>(design.params.bytes) + i], 0xA5) << i << " beyond the parameters";
+    }
+    ++planned;
+  });
+  EXPECT_GT(planned, kRequests / 4);
+}
+
+TEST(GemmRequests, AreReadFromTheCommandLineAsTheyWereAsked) {
+  int described = 0;
+  for_each_seed([&](RandomRequests& requests) {
+    const GemmRequest r = requests.gemm(false);
+    const GemmOptions& o = r.options;
+    const bool matrices =
+        !is_im2col(o.layout_c) && !is_im2col(o.layout_d) && !o.layout_c.per_group && !o.layout_d.per_group;
+    if (!matrices) return;  // the command line has no words for these
+    SCOPED_TRACE(options_text(o) + r.fusion.text);
+    const tool::Product product = tool::read_product(product_texts_of(r));
+    GemmOptions with_c = o;
+    if (r.fusion.graph.uses_source() && o.c == ElementType::void_) with_c.c = o.d;
+    const bool graph_ok = fusion::check_elements(r.fusion.graph).ok() && r.fusion.graph.d >= 0;
+    ASSERT_EQ(product.ok(), graph_ok && problems(with_c).empty()) << testing::PrintToString(product.problems);
+    const GemmDesign design = make_gemm_design(o, r.fusion.graph);
+    if (!product.ok()) {
+      EXPECT_FALSE(design.ok());
+      return;
+    }
+    EXPECT_EQ(product.options, with_c);
+    // What is left open the command line may choose otherwise than the design's defaults.
+    const std::string said = tool::describe_compiled(product);
+    const std::vector<GemmDesign> candidates = tool::candidates_for(product);
+    const bool kernel = !candidates.empty() || design.ok();
+    EXPECT_THAT(said, StartsWith(kernel ? "An H200 would run " : "A GPU has no kernel for this: "));
+    if (!kernel) {
+      EXPECT_THAT(said,
+                  StartsWith(std::string("A GPU has no kernel for this: ") + describe(design.reasons[0]).c_str()));
+    }
+    for (const GemmDesign& candidate : candidates) EXPECT_TRUE(candidate.ok());
+    ++described;
+  });
+  EXPECT_GT(described, kRequests / 2);
+}
+
+TEST(EpilogueRequests, AreAnsweredByTheCommandLineAsByTheBuilder) {
+  int accepted = 0, all = 0;
+  for_each_seed([&](RandomRequests& requests) {
+    const EpilogueRequest r = requests.epilogue();
+    SCOPED_TRACE(builder_text(r.builder) + r.fusion.text);
+    const tool::EpilogueQuestion question = tool::read_question(texts_of(r));
+    ASSERT_TRUE(question.ok()) << testing::PrintToString(question.problems);
+    const EpilogueExplanation e = tool::answer(question);
+    ++all;
+    accepted += e.ok() ? 1 : 0;
+
+    const EpiloguePolicy policy = r.builder.policy();
+    const bool complex = info(r.builder.compute).kind == ElementKind::complex;
+    const fusion::GraphProblems elements =
+        fusion::check_elements(r.fusion.graph, complex ? fusion::Values::complex : fusion::Values::real);
+    EpilogueReasons graph;
+    if (policy.ok() && elements.ok()) graph = graph_reasons(policy, r.fusion.graph);
+    EXPECT_EQ(e.ok(), policy.ok() && elements.ok() && graph.ok()) << report(e);
+
+    std::vector<std::string> refused = sentences(policy.reasons, RuleWeight::refused);
+    for (const std::string& s : sentences(r.fusion.graph, elements)) refused.push_back(s);
+    for (const std::string& s : sentences(graph, RuleWeight::refused)) refused.push_back(s);
+    EXPECT_THAT(e.refused, ElementsAreArray(refused));
+    std::vector<std::string> no_kernel = sentences(policy.reasons, RuleWeight::unsupported);
+    for (const std::string& s : sentences(graph, RuleWeight::unsupported)) no_kernel.push_back(s);
+    EXPECT_THAT(e.no_kernel, ElementsAreArray(no_kernel));
+  });
+  EXPECT_GT(accepted, all / 8);
+  EXPECT_LT(accepted, 4 * all / 5);
+}
+
+}  // namespace
+}  // namespace gantry::test
