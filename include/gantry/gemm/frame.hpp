@@ -122,12 +122,14 @@ struct GemmFrame : GemmShape<Design> {
   static constexpr int kSharedBytes = Design::design.shared.bytes;
 
   GANTRY_INLINE static void run(const Params& params, SharedMemory shared) {
-    prologue(params, shared);
+    // Both before the prologue: ptxas then makes one shuffle of two.
     const int warpgroup = static_cast<int>(arch::warpgroup_rank());
+    const int warp = static_cast<int>(arch::warp_rank());
+    prologue(params, shared);
     if (warpgroup == 0) {
       if constexpr (Design::design.roles.moves_registers) arch::setmaxnreg_dec<Source::kRegisters>();
       arch::name_role("producer");
-      produce(params, shared, static_cast<int>(arch::warp_rank()));
+      produce(params, shared, warp);
     } else {
       if constexpr (Design::design.roles.moves_registers) arch::setmaxnreg_inc<Design::design.roles.math_registers>();
       arch::name_role(Kernel::math_role(warpgroup));

@@ -123,15 +123,13 @@ struct Mainloop : GemmShape<Design> {
   // One thread.
   class Producer {
    public:
-    // `k_steps`: K tiles of every tile, 0 where they differ. A reference to the kernel's parameters: a copy takes one
-    // of the producer's few registers.
+    // `k_steps`: K tiles of every tile, 0 where they differ.
     GANTRY_INLINE Producer(const Params& params, SharedMemory shared, const int& k_steps)
         : p_(params),
           s_(shared),
           pipeline_(barriers(shared), pipeline_params(PipelineRole::producer)),
           place_(Place::mine()),
-          k_steps_(k_steps),
-          repeats_(k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0) {}
+          repeating_steps_(k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0 ? k_steps : -1) {}
 
     // `k_steps`: of this tile, where K wraps around.
     GANTRY_INLINE void load(const Work& work, const int& k_steps) {
@@ -169,7 +167,7 @@ struct Mainloop : GemmShape<Design> {
    private:
     // True if stages come round with the same part of B. They hold it once a whole ring has been loaded for the column.
     GANTRY_INLINE bool stays_in_column(const Work& work) {
-      const bool repeats = repeats_ && work.steps == k_steps_ && work.k_begin == 0 && work.k_step == 1;
+      const bool repeats = work.steps == repeating_steps_ && work.k_begin == 0 && work.k_step == 1;
       if (!repeats || work.n != n_ || work.batch != batch_) steps_in_column_ = 0;
       n_ = repeats ? work.n : -1;
       batch_ = work.batch;
@@ -186,9 +184,8 @@ struct Mainloop : GemmShape<Design> {
     SharedMemory s_;
     Pipeline pipeline_;
     Place place_;
-    const int& k_steps_;
     State write_ = make_producer_start_state<kStages>();
-    bool repeats_;             // a stage has the same K tile whenever its turn comes
+    int repeating_steps_;  // K tiles of every tile, if a stage then has the same one whenever its turn comes; else -1
     int n_ = -1, batch_ = -1;  // the column, if the next tile may be in it
     int steps_in_column_ = 0;
   };
