@@ -89,8 +89,8 @@ GANTRY_INLINE float max_nan(float a, float b) {
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 #else
-  if (__builtin_isnan(a) || __builtin_isnan(b)) return __builtin_nanf("");
-  return a > b || (a == b && !__builtin_signbit(a)) ? a : b;
+  if (a != a || b != b) return __builtin_nanf("");
+  return a > b || (a == b && __builtin_signbit(a) == 0) ? a : b;
 #endif
 }
 GANTRY_INLINE float min_nan(float a, float b) {
@@ -99,8 +99,8 @@ GANTRY_INLINE float min_nan(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 #else
-  if (__builtin_isnan(a) || __builtin_isnan(b)) return __builtin_nanf("");
-  return a < b || (a == b && __builtin_signbit(a)) ? a : b;
+  if (a != a || b != b) return __builtin_nanf("");
+  return a < b || (a == b && __builtin_signbit(a) != 0) ? a : b;
 #endif
 }
 

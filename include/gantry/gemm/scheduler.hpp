@@ -73,7 +73,8 @@ GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n, con
   const GemmLatencies& latency = arch.latency;
   // A K tile is 128 bytes deep: for each 64 rows wgmma reads their A and all of B, and TMA writes both.
   const double multiplied = m * n * 64 / arch.mma_rate;
-  const double shared = (latency.smem_read_share * (m / 64 * (64 + n)) + m + n) * 128 / arch.shared_rate;
+  const int read_rows = m / 64 * (64 + n);
+  const double shared = (latency.smem_read_share * read_rows + m + n) * 128 / arch.shared_rate;
   const double step = (multiplied > shared ? multiplied : shared) + latency.k_step;
   const double sums = 4.0 * m * n / latency.split_rate;
   const auto steps = [step](double cycles) { return static_cast<int>(cycles / step) + 1; };

@@ -62,7 +62,7 @@ GANTRY_HD constexpr std::int64_t bits_of(std::int64_t n, int bits) {
 
 // The whole tile lies in the shared memory of one block; of a tile that is one box, the rules of the box say it. A
 // prefetch has no shared memory.
-GANTRY_HD constexpr TmaViolations check_room(const TmaPlan& plan) noexcept {
+GANTRY_HD constexpr TmaViolations check_room(const TmaPlan& plan) {
   TmaViolations found;
   constexpr auto most = static_cast<std::int64_t>(kSharedBytesPerBlock);
   if (is_prefetch(plan.op) || plan.num_bits_per_tma == 0 || size(plan.smem.layout()) <= plan.elements_per_tma()) {
@@ -235,7 +235,7 @@ GANTRY_COLD GANTRY_HD constexpr void for_each_violation(const TmaPlan& plan, con
 
 // Violations of the tensor map's rules and of the operation's; of a plan that is not bound, those that static leaves
 // decide.
-GANTRY_HD constexpr TmaViolations check_map(const TmaPlan& plan) noexcept {
+GANTRY_HD constexpr TmaViolations check_map(const TmaPlan& plan) {
   TmaViolations found;
   detail::for_each_violation(plan, [&found](const TmaViolation& v) { found.add(v); });
   return found;
