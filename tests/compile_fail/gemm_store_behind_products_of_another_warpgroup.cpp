@@ -6,8 +6,8 @@
 
 struct Design {
   static constexpr gantry::GemmDesign design = [] {
-    gantry::GemmDesign d = gantry::make_gemm_design(
-        {.tile = {64, 128}, .schedule = gantry::GemmSchedule::pingpong}, gantry::fusion::graph("d = acc"));
+    gantry::GemmDesign d = gantry::make_gemm_design({.tile = {64, 128}, .schedule = gantry::GemmSchedule::pingpong},
+                                                    gantry::fusion::graph("d = acc"));
     d.store = gantry::GemmStore::own;
     d.part.epi_tile = {64, 64};
     return d;

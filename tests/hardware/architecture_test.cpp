@@ -69,8 +69,8 @@ TEST(Architecture, DecidesWhetherTilesAreSplit) {
   w.m = 128;
   w.n = 2048;
   w.k = 4096;
-  const GemmDesign o = make_gemm_design(
-      {.tile = {128, 128}, .cluster = {1, 1}, .schedule = GemmSchedule::cooperative}, fusion::graph("d = acc"));
+  const GemmDesign o = make_gemm_design({.tile = {128, 128}, .cluster = {1, 1}, .schedule = GemmSchedule::cooperative},
+                                        fusion::graph("d = acc"));
   EXPECT_GT(estimate(w, o, {}, kH200).schedule.parts, 1);
   EXPECT_EQ(estimate(w, o, {}, slow).schedule.parts, 1);
 }

@@ -35,7 +35,7 @@ struct Sm90Limits {
   int parameter_bytes = 32764;  // of a kernel, since CUDA 12.1
   int wgmma_columns = 256;      // of one instruction, in steps of 8
   int wgmma_column_step = 8;
-  int swizzle_bytes = 128;  // the widest swizzle: a row of a K tile
+  int swizzle_bytes = 128;              // the widest swizzle: a row of a K tile
   int useful_stage_bytes = 192 * 1024;  // of a main loop's stages: more of them do not help
 };
 inline constexpr Sm90Limits kSm90{};

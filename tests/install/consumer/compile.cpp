@@ -1,5 +1,5 @@
-// The library of kernels compiled at run time, from the installed package: without a compiler a kernel is refused with a
-// sentence; with one it is compiled from the headers in the library, whatever became of the source tree.
+// The library of kernels compiled at run time, from the installed package: without a compiler a kernel is refused with
+// a sentence; with one it is compiled from the headers in the library, whatever became of the source tree.
 #include <cstdio>
 
 #include <gantry/runtime.hpp>

@@ -6,10 +6,11 @@
 //   pre:bf16 col = z;                                  # an auxiliary output, here column-major; row-major unless said
 //   top = reduce_max(abs(z));                          # one number; reduce_row_... and reduce_col_... give vectors
 //
-//   values     acc, c, alpha, beta, inf, numbers; scalar(s), row(v), col(v), load(x:bf16 col); names of statements
-//   above arguments  name, `:type` where it is not f32, `= number` for what stands in when it is left out operators  +
-//   - * / > < and parentheses; functions as in docs/reference/fusion.md; round(x:bf16) outputs    after the type: `row` or `col`;
-//   `optional` where it may be left out; `deterministic` for a reduction comments   from # to the end of the line
+//   values      acc, c, alpha, beta, inf, numbers; scalar(s), row(v), col(v), load(x:bf16 col); statements above
+//   arguments   name; `:type` where it is not f32; `= number` is its default
+//   operators   + - * / > < and parentheses; functions as in docs/reference/fusion.md; round(x:bf16)
+//   outputs     after the type: `row` or `col`; `optional` if it may be left out; `deterministic` for a reduction
+//   comments    from # to the end of the line
 // parse_graph tells what is wrong; graph() gives the graph alone, and stops the build in a constant expression, where
 // the compiler names the rule and the column.
 //
