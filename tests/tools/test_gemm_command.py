@@ -59,7 +59,7 @@ class Gemm(Cli):
 
     def test_an_element_type_that_an_argument_cannot_have_is_refused(self):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = acc + row(v:cf64)", status=2)
-        self.assertIn("--epilogue: argument 0 ('v') has elements of cf64, and the values of this epilogue are real", said)
+        self.assertIn("--epilogue: argument 0 ('v') has elements of cf64: the values of this epilogue are real", said)
 
     def test_batches_and_other_inputs(self):
         for inputs in ("uniform", "zeros"):
