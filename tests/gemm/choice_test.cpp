@@ -37,7 +37,7 @@ const GemmDesign kFusedPair = fused(kPairOptions), kFusedInTurn = fused(kInTurnO
 
 // ---- The model
 
-class RandomProducts : public testing::Test {
+class RandomGemms : public testing::Test {
  protected:
   // check(workload, options, epilogue, splits)
   template <class Check>
@@ -70,7 +70,7 @@ double cycles(const GemmWorkload& w, const GemmDesign& o, const GemmEpilogueCost
   return estimate(w, o, e, d, may_split).cycles;
 }
 
-TEST_F(RandomProducts, TakeNoLessTimeWhereTheyAreLarger) {
+TEST_F(RandomGemms, TakeNoLessTimeWhereTheyAreLarger) {
   constexpr std::int64_t kWhole = 768;  // rows that all tiles divide
   for_each([](const GemmWorkload& w, const GemmDesign& o, const GemmEpilogueCost& e) {
     GemmWorkload larger = w;
@@ -90,7 +90,7 @@ TEST_F(RandomProducts, TakeNoLessTimeWhereTheyAreLarger) {
   });
 }
 
-TEST_F(RandomProducts, TakeNoLessTimeOnASmallerOrSlowerChip) {
+TEST_F(RandomGemms, TakeNoLessTimeOnASmallerOrSlowerChip) {
   for_each([](const GemmWorkload& w, const GemmDesign& o, const GemmEpilogueCost& e) {
     Architecture slow_memory;
     slow_memory.dram_rate /= 2;
@@ -104,7 +104,7 @@ TEST_F(RandomProducts, TakeNoLessTimeOnASmallerOrSlowerChip) {
   });
 }
 
-TEST_F(RandomProducts, TakeNoLessTimeWithALargerEpilogue) {
+TEST_F(RandomGemms, TakeNoLessTimeWithALargerEpilogue) {
   for_each([](const GemmWorkload& w, const GemmDesign& o, GemmEpilogueCost e) {
     e.heavy = false;
     const double light = cycles(w, o, e);
@@ -116,7 +116,7 @@ TEST_F(RandomProducts, TakeNoLessTimeWithALargerEpilogue) {
   });
 }
 
-TEST_F(RandomProducts, NeverBeatTheTensorCoresOrTheMemory) {
+TEST_F(RandomGemms, NeverBeatTheTensorCoresOrTheMemory) {
   for_each([](const GemmWorkload& w, const GemmDesign& o, const GemmEpilogueCost& e) {
     const Architecture d = kH200;
     const double products = double(w.m) * double(w.n) * double(w.k) / (d.sms * d.mma_rate);
@@ -128,7 +128,7 @@ TEST_F(RandomProducts, NeverBeatTheTensorCoresOrTheMemory) {
 constexpr GemmEpilogueCost kPlain{};
 constexpr GemmEpilogueCost kGelu{.bytes = 0, .plain = false, .heavy = true};
 
-TEST(CostModel, NamesWhatBindsAStep) {
+TEST(CostModel, NamesTheBoundOfAKTile) {
   const GemmWorkload w = product(4096, 4096, 4096);
   EXPECT_EQ(estimate(w, kPair, {}, {}).bound, GemmBound::tensor_cores);
   GemmOptions alone = kPairOptions;
@@ -141,7 +141,7 @@ TEST(CostModel, NamesWhatBindsAStep) {
   EXPECT_TRUE(estimate(product(8192, 8192, 64), kPair, {}, {}).memory_bound());
 }
 
-TEST(CostModel, HidesAnEpilogueBehindTheOtherWarpgroupOrTheNextTile) {
+TEST(CostModel, OverlapsAnEpilogueWithTheOtherWarpgroupOrTheNextTile) {
   const GemmWorkload w = product(8192, 8192, 1024);
   EXPECT_GT(estimate(w, kFusedPair, kGelu, {}).shown, 0);
   EXPECT_EQ(estimate(w, kPair, kPlain, {}).shown, 0);
@@ -344,7 +344,7 @@ TEST(Choice, RefusesWhatIsNotThere) {
 
 // ---- The tuning file
 
-TEST(Tuning, DecidesWhereItHasTheProductOnThisGpu) {
+TEST(Tuning, DecidesWhereItHasTheGemmOnThisGpu) {
   TuningFile tuning;
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);

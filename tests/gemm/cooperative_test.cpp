@@ -144,12 +144,12 @@ TEST(CooperativeGemm, IsExactWhereTilesOverhangTheMatrix) {
   expect_exact(product);
 }
 
-TEST(CooperativeGemm, StoresATileBehindTheNext) {
+TEST(CooperativeGemm, OverlapsTheStoreOfATileWithTheNext) {
   Product<PairAlongM> product({256, 384, 448}, 2);  // three tiles, one after the other; seven K steps in three stages
   expect_exact(product);
 }
 
-TEST(CooperativeGemm, StoresATileBeforeTheNextWhereThereAreFewKSteps) {
+TEST(CooperativeGemm, StoresATileBeforeTheNextWhereThereAreFewKTiles) {
   Product<PairAlongM> product({256, 384, 64}, 2);
   expect_exact(product);
 }
@@ -161,7 +161,7 @@ TEST(CooperativeGemm, TakesAnEpilogueThatStoresAtOnce) {
   }
 }
 
-TEST(CooperativeGemm, StoresF16BehindPromotedSums) {
+TEST(CooperativeGemm, OverlapsTheStoreOfF16WithPromotedAccumulators) {
   for (const int k : {0, 128, 384}) {  // before the first of two steps, and behind them
     Product<Promoted, OverlappedStore<Promoted>, f16> product({384, 128, k}, 1);
     expect_exact(product);

@@ -161,43 +161,43 @@ void check_everything(int m, int n, int k, int ctas, int seeds) {
   }
 }
 
-TEST(FusedProduct, CooperativeIsExactWhereTilesOverhang) {
+TEST(FusedGemm, CooperativeIsExactWhereTilesOverhang) {
   check_everything<CooperativeGemm, Together<1, 1, 2>>(200, 264, 136, 2, 4);
 }
-TEST(FusedProduct, CooperativeIsExactInClustersAlongM) {
+TEST(FusedGemm, CooperativeIsExactInClustersAlongM) {
   check_everything<CooperativeGemm, Together<2, 1, 3>>(300, 136, 200, 4, 3);
 }
-TEST(FusedProduct, CooperativeIsExactInClustersAlongN) {
+TEST(FusedGemm, CooperativeIsExactInClustersAlongN) {
   check_everything<CooperativeGemm, Together<1, 2, 2>>(136, 272, 72, 2, 3);
 }
-TEST(FusedProduct, CooperativeIsExactInSquareClusters) {
+TEST(FusedGemm, CooperativeIsExactInSquareClusters) {
   check_everything<CooperativeGemm, Together<2, 2, 2>>(264, 264, 136, 4, 3);
 }
-TEST(FusedProduct, PingpongIsExactWhereTilesOverhang) {
+TEST(FusedGemm, PingpongIsExactWhereTilesOverhang) {
   check_everything<PingpongGemm, InTurn<1, 1, 2>>(200, 264, 136, 2, 4);
 }
-TEST(FusedProduct, PingpongIsExactInClusters) { check_everything<PingpongGemm, InTurn<2, 1, 3>>(300, 136, 200, 4, 3); }
-TEST(FusedProduct, PingpongIsExactInSquareClusters) {
+TEST(FusedGemm, PingpongIsExactInClusters) { check_everything<PingpongGemm, InTurn<2, 1, 3>>(300, 136, 200, 4, 3); }
+TEST(FusedGemm, PingpongIsExactInSquareClusters) {
   check_everything<PingpongGemm, InTurn<2, 2, 2>>(264, 264, 136, 4, 3);
 }
 
-TEST(FusedProduct, PingpongIsExactInTilesOf64Rows) { check_everything<PingpongGemm, Low>(136, 136, 136, 1, 1); }
-TEST(FusedProduct, PingpongIsExactInTilesOf192Rows) { check_everything<PingpongGemm, Tall>(328, 200, 136, 2, 2); }
-TEST(FusedProduct, ThreeWarpgroupsInTurnAreExact) {
+TEST(FusedGemm, PingpongIsExactInTilesOf64Rows) { check_everything<PingpongGemm, Low>(136, 136, 136, 1, 1); }
+TEST(FusedGemm, PingpongIsExactInTilesOf192Rows) { check_everything<PingpongGemm, Tall>(328, 200, 136, 2, 2); }
+TEST(FusedGemm, ThreeAlternatingWarpgroupsAreExact) {
   check_everything<PingpongGemm, ThreeInTurn, InTallSubtiles>(328, 264, 136, 2, 2);
 }
 // Three columns of tiles, three clusters: each stays in its column, and stages keep their part of B.
-TEST(FusedProduct, PingpongIsExactWhereBStaysInItsStages) {
+TEST(FusedGemm, PingpongIsExactWhereBStaysInItsStages) {
   check_everything<PingpongGemm, InTurn<1, 1, 2>>(520, 264, 72, 3, 1);
 }
-TEST(FusedProduct, CooperativeIsExactWhereBStaysInTheStagesOfACluster) {
+TEST(FusedGemm, CooperativeIsExactWhereBStaysInTheStagesOfACluster) {
   check_everything<CooperativeGemm, Together<2, 1, 2>>(776, 264, 64, 6, 1);
 }
 // Tiles of one step each: stages go on from one tile to the next.
-TEST(FusedProduct, PingpongIsExactWhereATileIsOneStep) { check_everything<PingpongGemm, Large>(136, 208, 64, 1, 2); }
+TEST(FusedGemm, PingpongIsExactWhereATileIsOneKTile) { check_everything<PingpongGemm, Large>(136, 208, 64, 1, 2); }
 
 // One warpgroup has nothing to do.
-TEST(FusedProduct, PingpongTakesASingleTile) {
+TEST(FusedGemm, PingpongTakesASingleTile) {
   using Design = Fused<InTurn<1, 1, 2>, PlainFusion>;
   using Epilogue = FusedEpilogue<Design>;
   Matrices x(40, 48, 24);
@@ -219,7 +219,7 @@ static_assert(!adds_halves("d = gelu_tanh(acc + row(bias)) + row(bias)"));
 static_assert(!adds_halves("d = gelu(acc + row(bias))"));
 static_assert(!adds_halves("d = gelu_tanh(acc * row(bias))"));
 
-TEST(FusedProduct, SumsOfHalvesGiveTheBitsOfTheFunction) {
+TEST(FusedGemm, SumsOfHalvesGiveTheBitsOfTheFunction) {
   using Design = Fused<InTurn<1, 1, 2>, Gelu>;
   using Epilogue = FusedEpilogue<Design>;
   Matrices x(40, 136, 24);

@@ -224,7 +224,7 @@ void expect_random_sizes_right(const Give& give) {
   }
 }
 
-TEST(GemmProduct, IsRightWithEveryKindOfOperand) {
+TEST(GemmOfAnyKind, IsRightWithEveryKindOfOperand) {
   const auto give = [](auto& args, Random& random) {
     const GemmExtents& e = args.extents;
     Operands out{{e.n, e.m, e.batch, random}, {e.n, e.m, e.batch, random}, {e.n * e.batch, random}, {e.m, random}};
@@ -239,17 +239,17 @@ TEST(GemmProduct, IsRightWithEveryKindOfOperand) {
   expect_random_sizes_right<Everything>(give);
   expect_right<Everything>({.m = 70, .n = 72, .k = 0, .batch = 2}, 2, give);  // no sums, but all else
 }
-TEST(GemmProduct, IsRightWhereABuilderOfEpiloguesDescribesIt) { expect_random_sizes_right<Built>(kNothing); }
-TEST(GemmProduct, IsRightForTransposedMatricesOfF16) { expect_random_sizes_right<HalfTransposed>(kNothing); }
-TEST(GemmProduct, IsRightForPromotedSumsOf8BitFloats) { expect_random_sizes_right<Promoted>(kNothing); }
-TEST(GemmProduct, IsRightForTf32) { expect_random_sizes_right<Tensor32>(kNothing); }
-TEST(GemmProduct, IsRightForIntegers) {
+TEST(GemmOfAnyKind, IsRightWhereABuilderOfEpiloguesDescribesIt) { expect_random_sizes_right<Built>(kNothing); }
+TEST(GemmOfAnyKind, IsRightForTransposedMatricesOfF16) { expect_random_sizes_right<HalfTransposed>(kNothing); }
+TEST(GemmOfAnyKind, IsRightForPromotedAccumulatorsOfFp8) { expect_random_sizes_right<Promoted>(kNothing); }
+TEST(GemmOfAnyKind, IsRightForTf32) { expect_random_sizes_right<Tensor32>(kNothing); }
+TEST(GemmOfAnyKind, IsRightForIntegers) {
   expect_random_sizes_right<Integers>([](auto& args, Random&) {
     args.fusion["scale"] = 0.25f;
     return Nothing();
   });
 }
-TEST(GemmProduct, IsRightWherePartsAreAddedToD) {
+TEST(GemmOfAnyKind, IsRightWherePartsAreAddedToD) {
   expect_random_sizes_right<Added>(kNothing);
   expect_right<Added>({.m = 100, .n = 64, .k = 2048}, 1, kNothing);  // one tile, shared by all
 }

@@ -29,7 +29,7 @@ struct AsTheyAre {
 };
 
 // An f32 has no odd numbers beyond 2^24.
-TEST(SumsOfIntegers, AreStoredWithEveryBit) {
+TEST(AccumulatorsOfIntegers, AreStoredWithEveryBit) {
   using Epilogue = FusedEpilogue<AsTheyAre>;
   using Kernel = CooperativeGemm<AsTheyAre, Epilogue>;
   constexpr int m = 3, n = 8, k = 2048;

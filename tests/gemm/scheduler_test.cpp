@@ -84,7 +84,7 @@ TEST_F(RandomSchedules, CoverEveryKStepOfEveryTileOnce) {
   });
 }
 
-TEST_F(RandomSchedules, HaveSumsLeftByTheClustersAfterTheOwnerBeforeItLooksForThem) {
+TEST_F(RandomSchedules, HavePartialAccumulatorsLeftByThePeersBeforeTheOwnerWaitsForThem) {
   for_each_schedule([](const TileSchedule& s) {
     for (const auto& [tile, list] : pieces_of(s)) {
       const Piece& owner = list.front();
@@ -226,7 +226,7 @@ TEST(TileSchedule, SharesTilesAsTheirSizeAsksFor) {
   }
 }
 
-TEST(TileSchedule, DealsOutOneWaveByKStepsWhereNoTwoClustersFitATile) {
+TEST(TileSchedule, SplitsOneWaveByStreamKWhereNoTwoClustersFitATile) {
   const TileSchedule s = make_tile_schedule({.m = 5, .n = 8, .k_steps = 256}, 66);
   EXPECT_EQ(s.parts, 1);
   EXPECT_EQ(s.split_tiles, 40);

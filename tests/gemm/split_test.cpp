@@ -195,12 +195,12 @@ void expect_exact_in_parts(Size size) {
   }
 }
 
-TEST(SplitProduct, IsExactWithoutClusters) { expect_exact_in_parts<Small<1, 1>>({72, 136, 488}); }
-TEST(SplitProduct, IsExactInClustersAlongM) { expect_exact_in_parts<Small<2, 1>>({72, 64, 488}); }
-TEST(SplitProduct, IsExactInClustersAlongN) { expect_exact_in_parts<Small<1, 2>>({40, 136, 512}); }
-TEST(SplitProduct, IsExactInSquareClusters) { expect_exact_in_parts<Small<2, 2>>({72, 136, 520}); }
+TEST(SplitGemm, IsExactWithoutClusters) { expect_exact_in_parts<Small<1, 1>>({72, 136, 488}); }
+TEST(SplitGemm, IsExactInClustersAlongM) { expect_exact_in_parts<Small<2, 1>>({72, 64, 488}); }
+TEST(SplitGemm, IsExactInClustersAlongN) { expect_exact_in_parts<Small<1, 2>>({40, 136, 512}); }
+TEST(SplitGemm, IsExactInSquareClusters) { expect_exact_in_parts<Small<2, 2>>({72, 136, 520}); }
 
-TEST(SplitProduct, IsExactInABatch) {
+TEST(SplitGemm, IsExactInABatch) {
   using Kernel = PlainGemm<Small<1, 1>>;
   Product<Kernel, bf16> product({72, 136, 200, 2}, kPlain<Kernel>);
   product.set_parts(2);
@@ -209,7 +209,7 @@ TEST(SplitProduct, IsExactInABatch) {
   EXPECT_EQ(product.wrong(), 0);
 }
 
-TEST(SplitProduct, IsExactWhereRunsFallAcrossTiles) {
+TEST(SplitGemm, IsExactWhereRunsFallAcrossTiles) {
   using Kernel = PlainGemm<Small<1, 1>>;
   Product<Kernel, bf16> product({128, 384, 192}, kPlain<Kernel>);  // six tiles of three steps
   for (const int clusters : {4, 5, 7, 8, 10, 13, 18}) {
@@ -242,11 +242,11 @@ void expect_fused(Size size, std::initializer_list<int> list_of_parts) {
   }
 }
 
-TEST(SplitProduct, RunsAFusedEpilogueOnceForEachTile) { expect_fused<Shared>({136, 40, 328}, {2, 6}); }
-TEST(SplitProduct, RunsAFusedEpilogueOfOneWarpgroup) { expect_fused<Small<2, 1>>({72, 136, 200}, {1, 3}); }
+TEST(SplitGemm, RunsAFusedEpilogueOnceForEachTile) { expect_fused<Shared>({136, 40, 328}, {2, 6}); }
+TEST(SplitGemm, RunsAFusedEpilogueOfOneWarpgroup) { expect_fused<Small<2, 1>>({72, 136, 200}, {1, 3}); }
 
 // Inexact sums: another order of additions would show.
-TEST(SplitProduct, RepeatsBitForBit) {
+TEST(SplitGemm, RepeatsBitForBit) {
   using Epilogue = FusedEpilogue<WithSource<Shared>>;
   Product<CooperativeGemm<WithSource<Shared>, Epilogue>, float> product({64, 64, 512}, kFused<Epilogue>, false);
   product.set_parts(4);
@@ -263,7 +263,7 @@ TEST(SplitProduct, RepeatsBitForBit) {
 }
 
 // An owner waits for helpers that come after it; they wait for nobody.
-TEST(SplitProduct, EndsWhereTwoClustersAreResident) {
+TEST(SplitGemm, EndsWhereTwoClustersAreResident) {
   using Kernel = PlainGemm<Small<1, 1>>;
   Product<Kernel, bf16> product({64, 384, 192}, kPlain<Kernel>);  // three tiles
   for (const int clusters : {5, 8, 9}) {
@@ -278,7 +278,7 @@ TEST(SplitProduct, EndsWhereTwoClustersAreResident) {
 
 // What a launch leaves in the workspace is not touched before the launch before it has ended: sums are there only after
 // loads, and these wait.
-TEST(SplitProduct, SharesAWorkspaceWithADependentLaunch) {
+TEST(SplitGemm, SharesAWorkspaceWithADependentLaunch) {
   using Kernel = PlainGemm<Small<1, 1>>;
   Product<Kernel, bf16> product({64, 256, 192}, kPlain<Kernel>);
   product.set_parts(3);
@@ -297,7 +297,7 @@ TEST(SplitProduct, SharesAWorkspaceWithADependentLaunch) {
 }
 
 // A workspace that does not start as zeros: sums are taken before they are there.
-TEST(SplitProduct, IsFoundOutWhereAFlagIsUpBeforeTheLaunch) {
+TEST(SplitGemm, IsFoundOutWhereAFlagIsUpBeforeTheLaunch) {
   using Kernel = PlainGemm<Small<1, 1>>;
   Product<Kernel, bf16> product({64, 128, 192}, kPlain<Kernel>);
   product.set_parts(3);
@@ -326,12 +326,12 @@ void expect_added(Size size) {
   }
 }
 
-TEST(SplitProduct, AddsItsPartsToDByTma) { expect_added<Shared, float, ElementType::f32>({136, 72, 328}); }
+TEST(SplitGemm, AddsItsPartsToDByTma) { expect_added<Shared, float, ElementType::f32>({136, 72, 328}); }
 // Sums of up to 5 x 64 x 16 would not be exact in bf16: a short K.
-TEST(SplitProduct, AddsItsPartsToA16BitDByTma) { expect_added<Small<1, 1>, f16, ElementType::f16>({72, 136, 296}); }
+TEST(SplitGemm, AddsItsPartsToA16BitDByTma) { expect_added<Small<1, 1>, f16, ElementType::f16>({72, 136, 296}); }
 
 // (The rest of the kernel: the test of whole tiles.)
-TEST(SplitProduct, NeedsEveryBarrierOfTheHandover) {
+TEST(SplitGemm, NeedsEveryBarrierOfTheReduction) {
   using Kernel = PlainGemm<Small<1, 1>>;
   Product<Kernel, bf16> product({64, 128, 192}, kPlain<Kernel>);
   product.set_parts(3);

@@ -9,35 +9,39 @@ using E = ElementType;
 
 // ---- Every type, over kernels and clusters
 
-TEST(SumsOfTypes, AreExactForF16) { expect_exact_for_all_residues<Kind{.a = E::f16, .b = E::f16, .cluster_m = 2}>(); }
-TEST(SumsOfTypes, AreExactForTf32) {
+TEST(AccumulatorsOfTypes, AreExactForF16) {
+  expect_exact_for_all_residues<Kind{.a = E::f16, .b = E::f16, .cluster_m = 2}>();
+}
+TEST(AccumulatorsOfTypes, AreExactForTf32) {
   expect_exact_for_all_residues<Kind{.a = E::tf32, .b = E::tf32, .kernel = Kernel::pingpong, .cluster_n = 2}>();
 }
-TEST(SumsOfTypes, AreExactForE4m3) {
+TEST(AccumulatorsOfTypes, AreExactForE4m3) {
   expect_exact_for_all_residues<Kind{.a = E::e4m3, .b = E::e4m3, .cluster_m = 2, .cluster_n = 2}>();
 }
-TEST(SumsOfTypes, AreExactForE5m2) {
+TEST(AccumulatorsOfTypes, AreExactForE5m2) {
   expect_exact_for_all_residues<Kind{.a = E::e5m2, .b = E::e5m2, .kernel = Kernel::pingpong, .tile_m = 64}>();
 }
-TEST(SumsOfTypes, AreExactForE4m3TimesE5m2) {
+TEST(AccumulatorsOfTypes, AreExactForE4m3TimesE5m2) {
   expect_exact_for_all_residues<Kind{.a = E::e4m3, .b = E::e5m2, .cluster_n = 2}>();
 }
-TEST(SumsOfTypes, AreExactForE5m2TimesE4m3) {
+TEST(AccumulatorsOfTypes, AreExactForE5m2TimesE4m3) {
   expect_exact_for_all_residues<Kind{.a = E::e5m2, .b = E::e4m3, .kernel = Kernel::pingpong, .cluster_m = 2}>();
 }
-TEST(SumsOfTypes, AreExactForS8) {
+TEST(AccumulatorsOfTypes, AreExactForS8) {
   expect_exact_for_all_residues<Kind{
       .a = E::s8, .b = E::s8, .kernel = Kernel::pingpong, .cluster_m = 2, .cluster_n = 2}>();
 }
-TEST(SumsOfTypes, AreExactForU8) { expect_exact_for_all_residues<Kind{.a = E::u8, .b = E::u8, .cluster_m = 2}>(); }
-TEST(SumsOfTypes, AreExactForS8TimesU8) {
+TEST(AccumulatorsOfTypes, AreExactForU8) {
+  expect_exact_for_all_residues<Kind{.a = E::u8, .b = E::u8, .cluster_m = 2}>();
+}
+TEST(AccumulatorsOfTypes, AreExactForS8TimesU8) {
   expect_exact_for_all_residues<Kind{.a = E::s8, .b = E::u8, .kernel = Kernel::pingpong, .in_turn = 3}>();
 }
-TEST(SumsOfTypes, AreExactForU8TimesS8) {
+TEST(AccumulatorsOfTypes, AreExactForU8TimesS8) {
   expect_exact_for_all_residues<Kind{.a = E::u8, .b = E::s8, .kernel = Kernel::pingpong}>();
 }
 
-TEST(SumsOfTypes, UseTheWholeRangeOfIntegers) {
+TEST(AccumulatorsOfTypes, UseTheWholeRangeOfIntegers) {
   TypedProduct<Kind{.a = E::s8, .b = E::u8, .kernel = Kernel::pingpong, .in_turn = 3}> product(
       {.m = 2, .n = 3, .k = 300});
   for (int k = 0; k < 300; ++k) {
@@ -63,15 +67,15 @@ float sum_of_large_and_ones() {
   return product.result(0, 0);
 }
 
-TEST(SumsOfFp8, LoseSmallTermsBesideLargeOnes) {
+TEST(AccumulatorsOfFp8, LoseSmallTermsBesideLargeOnes) {
   EXPECT_EQ((sum_of_large_and_ones<Kind{.a = E::e4m3, .b = E::e5m2, .cluster_n = 2}>()), 65536);
 }
-TEST(SumsOfFp8, LoseThemOnlyWithinAStepWhenPromoted) {
+TEST(AccumulatorsOfFp8, LoseThemOnlyWithinAKTileWhenPromoted) {
   EXPECT_EQ((sum_of_large_and_ones<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .cluster_m = 2}>()), 65536 + 256);
   EXPECT_EQ((sum_of_large_and_ones<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .kernel = Kernel::pingpong}>()),
             65536 + 256);
 }
-TEST(SumsOfFp8, AreExactWhenPromoted) {
+TEST(AccumulatorsOfFp8, AreExactWhenPromoted) {
   expect_exact_for_all_residues<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .cluster_m = 2}>();
   expect_exact_for_all_residues<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .kernel = Kernel::pingpong}>();
 }
@@ -114,7 +118,7 @@ TEST(Tf32, IsRoundedToNearestWhenItIsLoaded) {
 
 // ---- No K
 
-TEST(SumsOverNothing, AreZero) {
+TEST(AccumulatorsOverNothing, AreZero) {
   TypedProduct<Kind{.a = E::f16, .b = E::f16, .cluster_m = 2}>({.m = 300, .n = 70, .k = 0, .batch = 2}).expect_exact();
   TypedProduct<Kind{.a = E::u8, .b = E::s8, .kernel = Kernel::pingpong}>({.m = 300, .n = 70, .k = 0}).expect_exact();
   TypedProduct<Kind{.a = E::e4m3, .b = E::e5m2, .promote = true, .kernel = Kernel::pingpong}>(

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Compiled, IsSaidForEveryProductThatCanBeAskedFor) {
+TEST(Compiled, IsNamedForEveryGemmThatCanBeAskedFor) {
   const std::vector<std::string> epilogues{"d = acc", "d = gelu(acc + row(bias))", "d = acc + c",
                                            "aux:bf16 = acc + row(bias); d = gelu(aux)"};
   const std::vector<std::string> types{"bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"};

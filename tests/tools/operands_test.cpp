@@ -83,7 +83,7 @@ TEST(Operands, AllowAsMuchErrorAsRoundingCausesAndNoMore) {
   EXPECT_FALSE(operands.verify().ok());
 }
 
-TEST(Operands, OfALargeProductLookAtTheFirstAndTheLastRows) {
+TEST(Operands, OfALargeGemmLookAtTheFirstAndTheLastRows) {
   const Product p = product_of({.m = 700, .n = 4096, .k = 1, .d = "f32", .epilogue = "d = acc + row(bias)"});
   Operands operands(p, Inputs::eighths, 3);
   multiply(p, operands);

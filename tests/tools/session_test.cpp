@@ -44,7 +44,7 @@ class Session : public testing::Test {
   std::vector<std::string> printed_;
 };
 
-TEST_F(Session, PrintsARowAndWritesTheRecordWhenAProductWasMeasured) {
+TEST_F(Session, PrintsARowAndWritesTheRecordWhenAGemmWasMeasured) {
   const Stop stop;
   std::vector<std::size_t> rows, records;
   const int status = run(
@@ -86,7 +86,7 @@ TEST_F(Session, KeepsWhatThereIsWhenItsTimeIsOver) {
   EXPECT_EQ(stop.why(), "the time limit of 0 s was reached");
 }
 
-TEST_F(Session, KeepsWhatThereIsWhenAProductFails) {
+TEST_F(Session, KeepsWhatThereIsWhenAGemmFails) {
   const Stop stop;
   const int status = run(
       [&](const Product& product) {

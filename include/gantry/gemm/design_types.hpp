@@ -171,7 +171,7 @@ GANTRY_HD constexpr TmaMatrixBox auxiliary_box(const GemmDesign& d, const fusion
 
 // ---- Workspace
 
-// Split-K: flags first, then the partial accumulators of CTA after CTA. There is room for the flags of 1024 CTAs of two
+// Split-K: flags first, then the partial accumulators of CTA after CTA. It holds the flags of up to 1024 CTAs of two
 // warpgroups.
 inline constexpr std::size_t kSplitFlagBytes = 8192;
 GANTRY_HD constexpr std::size_t split_workspace_bytes(const GemmDesign& d, int ctas) {

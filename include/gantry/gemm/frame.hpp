@@ -1,5 +1,5 @@
-// The frame of a warp-specialised GEMM kernel: roles of warps by name, prologue, register moves, cluster meeting, and
-// what a kernel is made of: a tile scheduler, an operand source, an epilogue.
+// The frame of a warp-specialised GEMM kernel: roles of warps by name, prologue, register moves, cluster barrier, and
+// the parts of a kernel: a tile scheduler, an operand source, an epilogue.
 //
 // Warpgroup 0 produces; the others are math warpgroups. A kernel derives from the frame and has, for its own order of
 // things, consume(params, shared, warpgroup): what a math warpgroup does from its first piece of work to its last. The
@@ -31,7 +31,7 @@ enum class WarpRole : std::uint8_t { load_operands, load_epilogue, find_work, id
 
 // ---- What a kernel is made of
 
-// Deals out work to a cluster. Every role that needs work makes one of its own from the same parameters, and gets the
+// Assigns work to a cluster. Every role that needs work makes one of its own from the same parameters, and gets the
 // same pieces in the same order. `k_steps(work)` is the number of K tiles of a piece's tile, `uniform_k_steps` that of
 // every tile, 0 where they differ; both refer to the kernel's parameters where they can, since copies take registers.
 template <class S>

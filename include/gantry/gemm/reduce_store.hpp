@@ -3,7 +3,7 @@
 // Every piece of work adds what it has, whole tiles as well as parts of split tiles. There is no workspace, and no
 // cluster waits for another. D starts as zeros, or as what is added to. In return the order of additions is the order
 // in which clusters arrive: f32 results may differ in their last bits from run to run, and a 16-bit D rounds once for
-// every part. Results are the same bits where D is f32 or s32 and the sums are exact, or where no tile is split.
+// every part. Results are the same bits where D is f32 or s32 and accumulation is exact, or where no tile is split.
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>

@@ -21,8 +21,8 @@ GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
   return graph.argument_count == 0 && graph.d >= 0 && graph.nodes[graph.d].kind == fusion::NodeKind::accumulator;
 }
 
-// True if the epilogue spills beside the accumulators of 128 x 192 in one warpgroup. There is room for one more tensor
-// beside D or one reduction (not to a row), and one vector beside them, but not for the polynomials of erf
+// True if the epilogue spills beside the accumulators of 128 x 192 in one warpgroup. Registers suffice for one more
+// tensor beside D or one reduction (not to a row), and one vector beside them, but not for the polynomials of erf
 // (scripts/ptxas_sweep.py).
 GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   int weight = graph.uses_source() ? 1 : 0;

@@ -1,4 +1,4 @@
-// The workspace of a plan: memory that clusters hand accumulators over in, and that reductions pass through.
+// The workspace of a plan: partial accumulators of split-K, and partial results of deterministic reductions.
 //
 // It is the plan's own, or given; either way it is cleared when the plan is made, and a run leaves it as it was.
 //
