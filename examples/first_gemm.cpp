@@ -17,16 +17,17 @@ int main() {
   args.b = b.data();  // N x K
   args.d = d.data();  // M x N
   const auto plan = gantry::Gemm<Plain>::plan(args);
-  for (const std::string& problem : plan.problems()) std::printf("%s\n", problem.c_str());
-  if (!plan.ok()) return 1;
-
-  const gantry::ThisMachine machine;
-  const gantry::LaunchResult result = plan.run(machine);
-  if (!result) std::printf("%s\n", result.problem.c_str());
-  const std::string failure = gantry::wait_for(machine);
-  if (!failure.empty()) std::printf("%s\n", failure.c_str());
+  if (!plan) {
+    for (const gantry::ArgumentReason& reason : plan.error()) std::puts(describe(reason).c_str());
+    return 1;
+  }
+  const gantry::LaunchResult result = plan->run_and_wait(gantry::ThisMachine());
+  if (!result) {
+    std::printf("%s", describe(result).c_str());
+    return 1;
+  }
   const std::string wrong = gantry::first_mismatch(args);
-  std::printf("%s", plan.explain().c_str());
+  std::printf("%s", plan->explain().c_str());
   std::printf("%s\n", wrong.empty() ? "Every element is right." : wrong.c_str());
-  return result && failure.empty() && wrong.empty() ? 0 : 1;
+  return wrong.empty() ? 0 : 1;
 }

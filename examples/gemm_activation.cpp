@@ -29,10 +29,13 @@ int main() {
   args.d = d.data();
   args.fusion["scale"] = scale.data();
   const auto plan = gantry::Gemm<Layer>::plan(args);
-  const gantry::ThisMachine machine;
-  std::string wrong = plan.run(machine).problem + gantry::wait_for(machine);
-  if (wrong.empty()) wrong = gantry::first_mismatch(args);
-  if (plan.ok()) std::printf("%s", plan.explain().c_str());
+  if (!plan) {
+    for (const gantry::ArgumentReason& reason : plan.error()) std::puts(describe(reason).c_str());
+    return 1;
+  }
+  const gantry::LaunchResult result = plan->run_and_wait(gantry::ThisMachine());
+  const std::string wrong = result ? gantry::first_mismatch(args) : describe(result);
+  std::printf("%s", plan->explain().c_str());
   std::printf("%s\n", wrong.empty() ? "Every element is right." : wrong.c_str());
   return wrong.empty() ? 0 : 1;
 }

@@ -123,7 +123,7 @@ struct BiasGelu {
   static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
 };
 using Gemm = gantry::Gemm<BiasGelu>;
-std::string run(const Gemm::Arguments& args, cudaStream_t stream) { return Gemm::plan(args).run(gantry::Gpu{stream}).problem; }
+bool run(const Gemm::Arguments& args, cudaStream_t stream) { const auto plan = Gemm::plan(args); return plan && plan->run(gantry::Gpu{stream}); }
 """
 ALONE = """
 #include <gantry/arch/kernel_entry.hpp>

@@ -68,7 +68,7 @@ std::function<void()> launches(const typename Kernel::Params& params, const Laun
   return [params, config] {
     const LaunchResult result = launch(Gpu{}, config, Kernel{}, params);
     if (result) return;
-    std::fprintf(stderr, "%s", result.problem.c_str());
+    std::fprintf(stderr, "%s", describe(result).c_str());
     std::exit(1);
   };
 }

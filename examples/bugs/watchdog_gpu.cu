@@ -36,7 +36,7 @@ int run(void* memory) {
   const LaunchResult result =
       launch(Gpu{}, {.block = {64}, .shared_bytes = 8192, .name = Kernel::kName}, Kernel{}, params);
   if (!result) {
-    std::puts(result.problem.c_str());
+    std::puts(describe(result).c_str());
     return 1;
   }
   const bool stopped = cudaDeviceSynchronize() != cudaSuccess;

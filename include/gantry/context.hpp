@@ -98,8 +98,8 @@ class GANTRY_API GemmFunction {
   // Every reason why the call cannot run; none: it can.
   Status can_implement(const GemmCall& call) const;
   // What a run of these sizes needs, where RunOptions gives workspace.
-  Expected<std::size_t> workspace_bytes(const GemmCall& call) const;
-  Expected<GemmExplanation> explain(const GemmCall& call) const;
+  Result<std::size_t> workspace_bytes(const GemmCall& call) const;
+  Result<GemmExplanation> explain(const GemmCall& call) const;
 
   // Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress` is
   // called with how many of how many are done, by one thread at a time.
@@ -131,7 +131,7 @@ class GANTRY_API Context {
   // What is worth knowing and stops nothing: a cache that is not used, lines of a tuning file that cannot be read.
   const std::vector<std::string>& notes() const;
 
-  Expected<GemmFunction> gemm(const GemmRequest& request) const;
+  Result<GemmFunction> gemm(const GemmRequest& request) const;
 
   struct State;
 

@@ -30,7 +30,7 @@ struct gantry_gemm {
 namespace {
 
 using gantry::ElementType;
-using gantry::Expected;
+using gantry::Result;
 using gantry::Status;
 using gantry::StatusCode;
 
@@ -272,7 +272,7 @@ gantry_status gantry_gemm_create(gantry_context* context, const gantry_gemm_opti
     if (context == nullptr) return missing("the context");
     gantry::GemmRequest request;
     if (const gantry_status status = read_request(options, request); status != GANTRY_OK) return status;
-    Expected<gantry::GemmFunction> made = context->context.gemm(request);
+    Result<gantry::GemmFunction> made = context->context.gemm(request);
     if (!made) return fail(made.error());
     *out = new gantry_gemm{*made};
     return static_cast<gantry_status>(GANTRY_OK);
@@ -296,7 +296,7 @@ gantry_status gantry_gemm_check(const gantry_gemm* gemm, const gantry_call* call
 gantry_status gantry_gemm_workspace(const gantry_gemm* gemm, const gantry_call* call, size_t* bytes) {
   return with_call(gemm, call, [bytes](const auto& function, const auto& read, const auto&) {
     if (bytes == nullptr) return missing("the place of the number of bytes");
-    const Expected<std::size_t> needed = function.workspace_bytes(read);
+    const Result<std::size_t> needed = function.workspace_bytes(read);
     if (!needed) return fail(needed.error());
     *bytes = *needed;
     return static_cast<gantry_status>(GANTRY_OK);
@@ -307,7 +307,7 @@ gantry_status gantry_gemm_explain(const gantry_gemm* gemm, const gantry_call* ca
                                   size_t* length) {
   return with_call(gemm, call, [&](const auto& function, const auto& read, const auto&) {
     if (text == nullptr && text_size > 0) return missing("the text");
-    const Expected<gantry::GemmExplanation> explained = function.explain(read);
+    const Result<gantry::GemmExplanation> explained = function.explain(read);
     if (!explained) return fail(explained.error());
     const std::string whole = explained->text();
     if (length != nullptr) *length = whole.size();

@@ -63,11 +63,11 @@ bool Context::is_simulated() const { return state_->simulated; }
 const runtime::Device& Context::device() const { return state_->device; }
 const std::vector<std::string>& Context::notes() const { return state_->notes; }
 
-Expected<GemmFunction> Context::gemm(const GemmRequest& request) const {
-  if (!state_->status.ok()) return tl::unexpected<Status>(state_->status);
+Result<GemmFunction> Context::gemm(const GemmRequest& request) const {
+  if (!state_->status.ok()) return unexpected(state_->status);
   GemmFunction out;
-  Expected<std::shared_ptr<GemmFunction::State>> made = GemmFunction::State::make(state_, request);
-  if (!made) return tl::unexpected<Status>(made.error());
+  Result<std::shared_ptr<GemmFunction::State>> made = GemmFunction::State::make(state_, request);
+  if (!made) return unexpected(made.error());
   out.state_ = *made;
   return out;
 }

@@ -51,15 +51,15 @@ void PlanKey::add(std::int64_t word) {
   hash_ ^= hash_ >> 29;
 }
 
-Expected<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
+Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
                                                                          const GemmRequest& request) {
   GemmRequest filled = request;
   if (filled.options.c == ElementType::void_ && runtime::uses_source({{}, filled.epilogue, filled.functions})) {
     filled.options.c = filled.options.d;
   }
-  const Expected<runtime::DesignedSpec> designed =
+  const Result<runtime::DesignedSpec> designed =
       runtime::design_spec({filled.options, filled.epilogue, filled.functions});
-  if (!designed) return tl::unexpected<Status>(designed.error());
+  if (!designed) return unexpected(designed.error());
   return std::shared_ptr<State>(new State(std::move(context), filled, designed->graph));
 }
 
@@ -103,7 +103,7 @@ bool GemmFunction::State::has_room() const {
   return std::count_if(kernels_.begin(), kernels_.end(), counts) < std::max(1, context_->options.most_kernels);
 }
 
-void GemmFunction::State::finish(Kernel& kernel, Expected<std::shared_ptr<const MachineGemm>> loaded) {
+void GemmFunction::State::finish(Kernel& kernel, Result<std::shared_ptr<const MachineGemm>> loaded) {
   const std::lock_guard<std::mutex> lock(mutex_);
   kernel.stage = loaded ? Kernel::Stage::there : Kernel::Stage::failed;
   if (loaded) {
@@ -141,7 +141,7 @@ void GemmFunction::State::compile(std::unique_lock<std::mutex>& lock, Kernel& ke
   changed_.wait(lock, [&] { return kernel.stage != Kernel::Stage::on_its_way; });
 }
 
-Expected<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<const GemmDesign*>& ranked,
+Result<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<const GemmDesign*>& ranked,
                                                                 void* stream) {
   const CompilePolicy policy = context_->options.policy;
   const bool recording = context_->machine->is_recording(stream);
@@ -187,7 +187,7 @@ Expected<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vecto
       if (kernel.stage == Kernel::Stage::there) return Picked{&kernel, &kernel};
     }
   }
-  if (there == nullptr) return tl::unexpected<Status>(none_there(failed, policy));
+  if (there == nullptr) return unexpected(none_there(failed, policy));
   return Picked{there, wanted == nullptr ? there : wanted};
 }
 
@@ -218,14 +218,14 @@ void GemmFunction::State::keep(const PlanKey& key, std::shared_ptr<const Plan> p
   }
 }
 
-Expected<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::plan(const GemmCall& call,
+Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::plan(const GemmCall& call,
                                                                                      void* stream) {
-  const Expected<std::vector<const GemmDesign*>> ranked = ranked_for(call);
-  if (!ranked) return tl::unexpected<Status>(ranked.error());
-  const Expected<Picked> picked = pick(*ranked, stream);
-  if (!picked) return tl::unexpected<Status>(picked.error());
-  Expected<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(call);
-  if (!sizes) return tl::unexpected<Status>(sizes.error());
+  const Result<std::vector<const GemmDesign*>> ranked = ranked_for(call);
+  if (!ranked) return unexpected(ranked.error());
+  const Result<Picked> picked = pick(*ranked, stream);
+  if (!picked) return unexpected(picked.error());
+  Result<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(call);
+  if (!sizes) return unexpected(sizes.error());
   auto out = std::make_shared<Plan>();
   out->sizes = std::move(*sizes);
   out->kernel = picked->kernel;
@@ -241,12 +241,12 @@ Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options)
   const PlanKey key(call, graph_, addresses);
   std::shared_ptr<const Plan> found = find(key);
   if (found == nullptr || !found->sizes.holds_for(addresses)) {
-    Expected<std::shared_ptr<const Plan>> made = plan(call, options.stream);
+    Result<std::shared_ptr<const Plan>> made = plan(call, options.stream);
     if (!made) return made.error();
     found = *made;
     keep(key, found);
   }
-  Expected<Machine::Lease> lease = workspace_for(found->sizes.launch().needs, options);
+  Result<Machine::Lease> lease = workspace_for(found->sizes.launch().needs, options);
   if (!lease) return lease.error();
   return found->kernel->gemm->run(found->sizes, addresses, lease->data, options);
 }
@@ -257,13 +257,13 @@ std::size_t GemmFunction::State::workspace_of(const GemmWorkspaceNeeds& needs) {
   return needs.sums > 0 ? needs.total() : kSplitFlagBytes + needs.total();
 }
 
-Expected<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceNeeds& needs,
+Result<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceNeeds& needs,
                                                             const RunOptions& options) {
   const std::size_t bytes = workspace_of(needs);
   Machine::Lease lease;
   if (bytes == 0) return lease;
   if (options.workspace == nullptr) {
-    Expected<Machine::Lease> own = context_->machine->workspace(options.stream, bytes);
+    Result<Machine::Lease> own = context_->machine->workspace(options.stream, bytes);
     if (!own) return own;
     lease = std::move(*own);
   } else {
@@ -282,7 +282,7 @@ Expected<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceN
     }
     if (needs.sums > 0) {
       Status cleared = context_->machine->clear(options.workspace, kSplitFlagBytes, options.stream);
-      if (!cleared) return tl::unexpected<Status>(std::move(cleared));
+      if (!cleared) return unexpected(std::move(cleared));
     }
     lease.data = options.workspace;
   }
@@ -291,7 +291,7 @@ Expected<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceN
 }
 
 // Designs for a call that can run; what is asked of operands is the same for all of them.
-Expected<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const GemmCall& call) {
+Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const GemmCall& call) {
   const GemmExtents e = call.extents();
   const auto valid = [](std::int64_t size) { return size >= 0 && size <= kMostExtent; };
   const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
@@ -299,24 +299,24 @@ Expected<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const G
   const GemmDesign& design = ranked.empty() ? *chooser_.candidates({1, 1, 1, 1}).front() : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call, static_cast<int>(request_.functions.size()));
   if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
-  if (!refused.ok()) return tl::unexpected<Status>(std::move(refused));
+  if (!refused.ok()) return unexpected(std::move(refused));
   return ranked;
 }
 
 Status GemmFunction::State::can_implement(const GemmCall& call) {
-  const Expected<std::vector<const GemmDesign*>> ranked = ranked_for(call);
+  const Result<std::vector<const GemmDesign*>> ranked = ranked_for(call);
   return ranked ? Status() : ranked.error();
 }
 
-Expected<std::size_t> GemmFunction::State::workspace_bytes(const GemmCall& call) {
-  const Expected<std::shared_ptr<const Plan>> made = plan(call, nullptr);
-  if (!made) return tl::unexpected<Status>(made.error());
+Result<std::size_t> GemmFunction::State::workspace_bytes(const GemmCall& call) {
+  const Result<std::shared_ptr<const Plan>> made = plan(call, nullptr);
+  if (!made) return unexpected(made.error());
   return workspace_of((*made)->sizes.launch().needs);
 }
 
-Expected<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
-  const Expected<std::shared_ptr<const Plan>> made = plan(call, nullptr);
-  if (!made) return tl::unexpected<Status>(made.error());
+Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
+  const Result<std::shared_ptr<const Plan>> made = plan(call, nullptr);
+  if (!made) return unexpected(made.error());
   const MachineGemm& gemm = *(*made)->kernel->gemm;
   const runtime::ChosenDesign chosen = chooser_.choose(call.extents());
   GemmExplanation out;
@@ -393,10 +393,10 @@ int GemmFunction::State::plans() const {
 
 Status GemmFunction::run(const GemmCall& call, const RunOptions& options) const { return state_->run(call, options); }
 Status GemmFunction::can_implement(const GemmCall& call) const { return state_->can_implement(call); }
-Expected<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const {
+Result<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const {
   return state_->workspace_bytes(call);
 }
-Expected<GemmExplanation> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
+Result<GemmExplanation> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
 Status GemmFunction::warm_up(const std::vector<GemmExtents>& sizes,
                              const std::function<void(int, int)>& progress) const {
   return state_->warm_up(sizes, progress);

@@ -30,12 +30,12 @@ class PlanKey {
 };
 
 struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
-  static Expected<std::shared_ptr<State>> make(std::shared_ptr<Context::State> context, const GemmRequest& request);
+  static Result<std::shared_ptr<State>> make(std::shared_ptr<Context::State> context, const GemmRequest& request);
 
   Status run(const GemmCall& call, const RunOptions& options);
   Status can_implement(const GemmCall& call);
-  Expected<std::size_t> workspace_bytes(const GemmCall& call);
-  Expected<GemmExplanation> explain(const GemmCall& call);
+  Result<std::size_t> workspace_bytes(const GemmCall& call);
+  Result<GemmExplanation> explain(const GemmCall& call);
   Status warm_up(const std::vector<GemmExtents>& sizes, const std::function<void(int, int)>& progress);
   void wait_for_compilations();
   int kernels() const;
@@ -74,13 +74,13 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
 
   std::shared_ptr<const Plan> find(const PlanKey& key);
   void keep(const PlanKey& key, std::shared_ptr<const Plan> plan);
-  Expected<std::shared_ptr<const Plan>> plan(const GemmCall& call, void* stream);
+  Result<std::shared_ptr<const Plan>> plan(const GemmCall& call, void* stream);
   // Among designs that are ranked.
-  Expected<Picked> pick(const std::vector<const GemmDesign*>& ranked, void* stream);
-  Expected<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);
+  Result<Picked> pick(const std::vector<const GemmDesign*>& ranked, void* stream);
+  Result<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);
 
   static std::size_t workspace_of(const GemmWorkspaceNeeds& needs);
-  Expected<Machine::Lease> workspace_for(const GemmWorkspaceNeeds& needs, const RunOptions& options);
+  Result<Machine::Lease> workspace_for(const GemmWorkspaceNeeds& needs, const RunOptions& options);
 
   runtime::GemmSpec spec(const GemmDesign& design) const;
   Kernel& kernel_of(const GemmDesign& design);
@@ -90,7 +90,7 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   void load_if_kept(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   void compile(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   void start_compiling(Kernel& kernel);
-  void finish(Kernel& kernel, Expected<std::shared_ptr<const MachineGemm>> loaded);
+  void finish(Kernel& kernel, Result<std::shared_ptr<const MachineGemm>> loaded);
 
   std::shared_ptr<Context::State> context_;
   GemmRequest request_;

@@ -26,7 +26,7 @@ class GpuGemm : public MachineGemm {
   std::string explain(const runtime::PlannedGemm& plan, const GemmCall& call) const override {
     return gemm_.explain(plan, call);
   }
-  Expected<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const override { return gemm_.plan_sizes(call); }
+  Result<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const override { return gemm_.plan_sizes(call); }
   Status run(const runtime::PlannedGemm& plan, const runtime::GemmAddresses& addresses, void* workspace,
              const RunOptions& options) const override {
     return gemm_.run(plan, addresses, workspace, options.stream);
@@ -36,8 +36,8 @@ class GpuGemm : public MachineGemm {
   runtime::LoadedGemm gemm_;
 };
 
-Expected<std::shared_ptr<const MachineGemm>> wrapped(Expected<runtime::LoadedGemm> loaded) {
-  if (!loaded) return tl::unexpected<Status>(loaded.error());
+Result<std::shared_ptr<const MachineGemm>> wrapped(Result<runtime::LoadedGemm> loaded) {
+  if (!loaded) return unexpected(loaded.error());
   return std::shared_ptr<const MachineGemm>(std::make_shared<GpuGemm>(std::move(*loaded)));
 }
 
@@ -62,11 +62,11 @@ class GpuMachine : public Machine {
   Architecture architecture() const override { return runtime::architecture_of(device_.facts()); }
   std::string device_name() const override { return device_.facts().name; }
 
-  Expected<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
+  Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
                                                     const runtime::GemmSpec& spec) const override {
     return wrapped(runtime::LoadedGemm::load(device_, cache, *compiler_, spec));
   }
-  std::optional<Expected<std::shared_ptr<const MachineGemm>>> load_if_kept(
+  std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(
       const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const override {
     const std::optional<runtime::CachedKernel> found = runtime::find_gemm(cache, *compiler_, spec);
     if (!found || !*found) return std::nullopt;
@@ -75,7 +75,7 @@ class GpuMachine : public Machine {
 
   bool is_recording(void* stream) const override { return runtime::is_capturing(device_, stream); }
 
-  Expected<Lease> workspace(void* stream, std::size_t bytes) override;
+  Result<Lease> workspace(void* stream, std::size_t bytes) override;
   Status clear(void* workspace, std::size_t bytes, void* stream) const override;
 
  private:
@@ -112,7 +112,7 @@ bool GpuMachine::clear_now(const DeviceBuffer& memory) const {
   return done;
 }
 
-Expected<Machine::Lease> GpuMachine::workspace(void* stream, std::size_t bytes) {
+Result<Machine::Lease> GpuMachine::workspace(void* stream, std::size_t bytes) {
   Workspace* one = nullptr;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

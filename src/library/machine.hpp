@@ -27,7 +27,7 @@ class MachineGemm {
   virtual std::string explain(const runtime::PlannedGemm& plan, const GemmCall& call) const = 0;
 
   // Requires a call that it can implement.
-  virtual Expected<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const = 0;
+  virtual Result<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const = 0;
   virtual Status run(const runtime::PlannedGemm& plan, const runtime::GemmAddresses& addresses, void* workspace,
                      const RunOptions& options) const = 0;
 };
@@ -40,10 +40,10 @@ class Machine {
   // As a tuning file names it; empty: measurements of GPUs are not for it.
   virtual std::string device_name() const = 0;
 
-  virtual Expected<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
+  virtual Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
                                                             const runtime::GemmSpec& spec) const = 0;
   // Nothing where the cache has none.
-  virtual std::optional<Expected<std::shared_ptr<const MachineGemm>>> load_if_kept(
+  virtual std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(
       const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const = 0;
 
   // The stream records a CUDA graph: nothing can be loaded.
@@ -55,7 +55,7 @@ class Machine {
     void* data = nullptr;
     std::unique_lock<std::mutex> turn{};
   };
-  virtual Expected<Lease> workspace(void* stream, std::size_t bytes) = 0;
+  virtual Result<Lease> workspace(void* stream, std::size_t bytes) = 0;
   // Makes so many bytes at the beginning of a caller's workspace zeros, in its stream.
   virtual Status clear(void* workspace, std::size_t bytes, void* stream) const = 0;
 };

@@ -58,7 +58,7 @@ class SimulatedMachineGemm : public MachineGemm {
   std::string explain(const runtime::PlannedGemm& plan, const GemmCall& call) const override {
     return runtime::explain_plan(plan, call, {gemm_.design(), gemm_.graph(), machine_.resident_clusters, true});
   }
-  Expected<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const override {
+  Result<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const override {
     return runtime::PlannedGemm::make(gemm_.design(), gemm_.graph(), call, machine_);
   }
 
@@ -101,11 +101,11 @@ class SimulatedMachine : public Machine {
   Architecture architecture() const override { return kH200; }
   std::string device_name() const override { return {}; }
 
-  Expected<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
+  Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
                                                     const runtime::GemmSpec& spec) const override {
     return wrapped(runtime::load_simulated(cache, compiler_, spec));
   }
-  std::optional<Expected<std::shared_ptr<const MachineGemm>>> load_if_kept(
+  std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(
       const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const override {
     std::optional<runtime::CachedKernel> found = runtime::find_simulated(cache, compiler_, spec);
     if (!found || !*found) return std::nullopt;
@@ -115,7 +115,7 @@ class SimulatedMachine : public Machine {
   bool is_recording(void* /*stream*/) const override { return false; }
 
   // Runs end before they return: one after another, they share it.
-  Expected<Lease> workspace(void* /*stream*/, std::size_t bytes) override {
+  Result<Lease> workspace(void* /*stream*/, std::size_t bytes) override {
     Lease lease;
     lease.turn = std::unique_lock<std::mutex>(turn_);
     if (memory_.size() * sizeof(Chunk) < bytes) memory_.assign(bytes / sizeof(Chunk) + 1, Chunk{});
@@ -132,7 +132,7 @@ class SimulatedMachine : public Machine {
     unsigned char bytes[256] = {};
   };
 
-  Expected<std::shared_ptr<const MachineGemm>> wrapped(runtime::SimulatedGemm gemm) const {
+  Result<std::shared_ptr<const MachineGemm>> wrapped(runtime::SimulatedGemm gemm) const {
     if (!gemm) return failure(StatusCode::compile_failed, gemm.problem());
     return std::shared_ptr<const MachineGemm>(std::make_shared<SimulatedMachineGemm>(std::move(gemm), options_));
   }

@@ -61,7 +61,7 @@ std::string gemm_source(const GemmSpec& spec) {
       spec_source(spec) +
       "\n"
       "GANTRY_EXPORT_KERNEL(gantry_gemm, GemmTypes<Product>::Kernel)\n";
-  if (const Expected<DesignedSpec> designed = design_spec(spec); designed && has_reductions(designed->graph)) {
+  if (const Result<DesignedSpec> designed = design_spec(spec); designed && has_reductions(designed->graph)) {
     out += "GANTRY_EXPORT_KERNEL(gantry_fill, FillWords)\n";
   }
   return out;
@@ -115,19 +115,19 @@ struct LoadedGemm::State {
   PlanningMachine machine;
 };
 
-Expected<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec) {
+Result<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec) {
   const std::string title = "the kernel of " + spec_title(spec);
   if (!kernel) return failure(StatusCode::compile_failed, title + ": " + kernel.problem);
-  Expected<DesignedSpec> designed = design_spec(spec);
-  if (!designed) return tl::unexpected<Status>(designed.error());
+  Result<DesignedSpec> designed = design_spec(spec);
+  if (!designed) return unexpected(designed.error());
   const GemmDesign& design = designed->design;
-  Expected<GpuKernel> gemm =
+  Result<GpuKernel> gemm =
       GpuKernel::load(device, kernel.image, {.entry = kEntry, .shared_bytes = design.shared.bytes, .title = title});
-  if (!gemm) return tl::unexpected<Status>(gemm.error());
+  if (!gemm) return unexpected(gemm.error());
   auto state = std::make_shared<State>();
   if (has_reductions(designed->graph)) {
-    Expected<GpuKernel> fill = gemm->other({.entry = kFillEntry, .title = title});
-    if (!fill) return tl::unexpected<Status>(fill.error());
+    Result<GpuKernel> fill = gemm->other({.entry = kFillEntry, .title = title});
+    if (!fill) return unexpected(fill.error());
     state->fill = *fill;
   }
   state->device = device;
@@ -151,9 +151,9 @@ Expected<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& 
   return out;
 }
 
-Expected<LoadedGemm> LoadedGemm::load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
+Result<LoadedGemm> LoadedGemm::load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
                                       const GemmSpec& spec) {
-  if (Expected<DesignedSpec> designed = design_spec(spec); !designed) return tl::unexpected<Status>(designed.error());
+  if (Result<DesignedSpec> designed = design_spec(spec); !designed) return unexpected(designed.error());
   return load(device, compile_gemm(cache, compiler, spec), spec);
 }
 
@@ -168,7 +168,7 @@ std::string LoadedGemm::describe() const {
 
 Status LoadedGemm::can_implement(const GemmCall& call) const { return check_call(state_->design, state_->graph, call, state_->functions); }
 
-Expected<PlannedGemm> LoadedGemm::plan_sizes(const GemmCall& call) const {
+Result<PlannedGemm> LoadedGemm::plan_sizes(const GemmCall& call) const {
   const CurrentContext current(state_->device.shared_state()->context);  // the encoder needs one
   return PlannedGemm::make(state_->design, state_->graph, call, state_->machine);
 }
@@ -204,10 +204,10 @@ struct LoadedGemmPlan::State {
   std::string text;
 };
 
-Expected<LoadedGemmPlan> LoadedGemm::plan(const GemmCall& call) const {
-  if (Status refused = can_implement(call); !refused) return tl::unexpected<Status>(std::move(refused));
-  Expected<PlannedGemm> planned = plan_sizes(call);
-  if (!planned) return tl::unexpected<Status>(planned.error());
+Result<LoadedGemmPlan> LoadedGemm::plan(const GemmCall& call) const {
+  if (Status refused = can_implement(call); !refused) return unexpected(std::move(refused));
+  Result<PlannedGemm> planned = plan_sizes(call);
+  if (!planned) return unexpected(planned.error());
   auto state = std::make_shared<LoadedGemmPlan::State>();
   state->gemm = *this;
   state->plan = std::move(*planned);

@@ -130,8 +130,8 @@ bool uses_source(const GemmSpec& spec) {
   return check_functions(spec.functions).ok() && parse(spec).graph.uses_source();
 }
 
-Expected<DesignedSpec> design_spec(const GemmSpec& spec) {
-  if (Status refused = check_functions(spec.functions); !refused) return tl::unexpected<Status>(std::move(refused));
+Result<DesignedSpec> design_spec(const GemmSpec& spec) {
+  if (Status refused = check_functions(spec.functions); !refused) return unexpected(std::move(refused));
   const fusion::ParsedGraph parsed = parse(spec);
   if (!parsed.ok()) return failure(StatusCode::invalid_argument, explain(spec.expression, parsed).c_str());
   DesignedSpec out{.graph = parsed.graph};
@@ -142,7 +142,7 @@ Expected<DesignedSpec> design_spec(const GemmSpec& spec) {
   if (out.graph.d < 0) {
     refused.add(StatusCode::unsupported, "the expression gives no D: begin with \"d = acc\"");
   }
-  if (!refused.ok()) return tl::unexpected<Status>(std::move(refused));
+  if (!refused.ok()) return unexpected(std::move(refused));
   out.design = make_gemm_design(spec.options, out.graph);
   for (const GemmReason& reason : out.design.reasons) {
     refused.add({StatusCode::unsupported,
@@ -152,7 +152,7 @@ Expected<DesignedSpec> design_spec(const GemmSpec& spec) {
                  static_cast<std::int64_t>(reason.nearest),
                  describe(reason).c_str()});
   }
-  if (!refused.ok()) return tl::unexpected<Status>(std::move(refused));
+  if (!refused.ok()) return unexpected(std::move(refused));
   return out;
 }
 

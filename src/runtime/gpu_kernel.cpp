@@ -56,27 +56,27 @@ struct GpuKernel::Loaded {
   }
 };
 
-Expected<GpuKernel> GpuKernel::load(const Device& device, std::string_view cubin, const GpuKernelOptions& options) {
+Result<GpuKernel> GpuKernel::load(const Device& device, std::string_view cubin, const GpuKernelOptions& options) {
   if (!device) return failure(StatusCode::no_device, device.problem());
   const auto loaded = std::make_shared<Loaded>(device.shared_state());
   const Driver& driver = loaded->device->driver;
   const CurrentContext current(loaded->device->context);
   if (const int code = driver.module_load(&loaded->module, cubin.data()); code != 0) {
-    return tl::unexpected<Status>(refused(driver, code, "loading " + options.title));
+    return unexpected(refused(driver, code, "loading " + options.title));
   }
   GpuKernel out;
   out.loaded_ = loaded;
   return out.other(options);
 }
 
-Expected<GpuKernel> GpuKernel::other(const GpuKernelOptions& options) const {
+Result<GpuKernel> GpuKernel::other(const GpuKernelOptions& options) const {
   const Driver& driver = loaded_->device->driver;
   const CurrentContext current(loaded_->device->context);
   GpuKernel out = *this;
   int code = driver.module_function(&out.function_, loaded_->module, options.entry);
   if (code == 0) code = driver.function_set(out.function_, kMaxDynamicShared, options.shared_bytes);
   if (code != 0) {
-    return tl::unexpected<Status>(
+    return unexpected(
         refused(driver, code, "finding " + std::string(options.entry) + " in " + options.title));
   }
   // Clusters of more than 8 CTAs are for those who ask; a launch of 8 or fewer is not changed by it.

@@ -80,7 +80,7 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
   return true;
 }
 
-Expected<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
+Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
                                         const PlanningMachine& machine) {
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   const GemmInputs inputs = inputs_of(call, fusion);

@@ -55,7 +55,7 @@ class ParameterBlock {
 class PlannedGemm {
  public:
   // Requires a graph of the design's, and a call that it can implement. Fails where the machine does.
-  static Expected<PlannedGemm> make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
+  static Result<PlannedGemm> make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
                                     const PlanningMachine& machine);
 
   const GemmLaunchPlan& launch() const { return launch_; }

@@ -154,7 +154,7 @@ LaunchResult SimulatedGemmPlan::run(const Simulator& machine, SimulatedProgress*
 
 SimulatedGemm::SimulatedGemm(CachedKernel kernel, const GemmSpec& spec)
     : kernel_(std::move(kernel)), functions_(static_cast<int>(spec.functions.size())), problem_(kernel_.problem) {
-  const Expected<DesignedSpec> designed = design_spec(spec);
+  const Result<DesignedSpec> designed = design_spec(spec);
   if (designed) {
     designed_ = *designed;
   } else {
@@ -244,7 +244,7 @@ SimulatedGemmPlan SimulatedGemm::plan(const GemmInputs& inputs, const GemmDevice
 }
 
 CachedKernel compile_simulated(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
-  const Expected<DesignedSpec> designed = design_spec(spec);
+  const Result<DesignedSpec> designed = design_spec(spec);
   if (!designed) {
     CachedKernel refused;
     refused.refused = true;
@@ -257,7 +257,7 @@ CachedKernel compile_simulated(const KernelCache& cache, const KernelCompiler& c
 
 std::optional<CachedKernel> find_simulated(const KernelCache& cache, const KernelCompiler& compiler,
                                            const GemmSpec& spec) {
-  const Expected<DesignedSpec> designed = design_spec(spec);
+  const Result<DesignedSpec> designed = design_spec(spec);
   if (!designed) return std::nullopt;
   const GemmSpec whole = filled_in(spec, *designed);
   return cache.find(compiler, {.text = simulated_source(whole)});

@@ -12,7 +12,7 @@ Report Simulator::run_in_order(const std::vector<Call>& calls) const {
   std::vector<std::string> refused;
   std::uint64_t ctas = 0;
   for (const Call& call : calls) {
-    for (std::string& problem : problems(call.config)) refused.push_back(std::move(problem));
+    for (const LaunchReason& reason : problems(call.config)) refused.emplace_back(describe(reason).c_str());
     ctas += call.config.grid.count();
   }
   if (options_.resident_clusters < 1) {

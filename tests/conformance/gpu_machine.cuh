@@ -49,13 +49,13 @@ class GpuMachine {
   template <class Kernel>
   void launch(const LaunchConfig& config, const typename Kernel::Params& params) {
     const LaunchResult result = gantry::launch(Gpu{}, config, Kernel{}, params);
-    if (!result) throw std::runtime_error(result.problem);
+    if (!result) throw std::runtime_error(describe(result));
   }
 
   template <class First, class Second>
   void launch_in_order(const KernelLaunch<First>& first, const KernelLaunch<Second>& second) {
     const LaunchResult result = gantry::launch_in_order(Gpu{}, first, second);
-    if (!result) throw std::runtime_error(result.problem);
+    if (!result) throw std::runtime_error(describe(result));
   }
 
   void result(const std::uint8_t* from, std::size_t bytes) {

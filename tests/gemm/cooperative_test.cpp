@@ -134,7 +134,7 @@ void expect_exact(Product<Design, Epilogue, ElementD>& product) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const LaunchResult result = product.run(
         {.seed = seed, .schedule = seed % 3 == 0 ? Schedule::random : Schedule::pct, .latency = kLatencies[seed % 4]});
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(product.wrong(), 0);
   }
 }
@@ -197,7 +197,7 @@ TEST(CooperativeGemm, FindsTheWorkspaceAsItLeftIt) {
   Product<Alone> product({384, 128, 128}, 2, true);
   for (std::uint64_t launches = 0; launches < 3; ++launches) {
     const LaunchResult result = product.run({.seed = launches});
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(product.wrong(), 0);
   }
 }

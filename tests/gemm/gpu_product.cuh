@@ -160,7 +160,7 @@ struct GpuProduct {
     const typename StoreSums<DesignOf<kind>>::Params epilogue{d, e.m, e.n};
     const auto params = kernel_params<Gemm>(problem, epilogue, ctas, encode);
     const LaunchResult result = launch(Gpu{}, config_of<Gemm>(params), Gemm{}, params);
-    if (!result) std::fprintf(stderr, "%s\n", result.problem.c_str());
+    if (!result) std::fprintf(stderr, "%s\n", describe(result).c_str());
   }
 };
 

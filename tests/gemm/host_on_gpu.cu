@@ -107,7 +107,7 @@ __global__ void multiply(View<const A> a, View<const B> b, double* sums, int4 si
   sums[(std::int64_t{batch} * size.x + m) * size.y + n] = sum;
 }
 
-struct Expected {
+struct ExpectedValues {
   const double* sums;
   View<const bf16> c;
   const float* bias;
@@ -115,7 +115,7 @@ struct Expected {
 };
 
 template <class D>
-__global__ void compare(Expected x, View<const D> d, View<const bf16> aux, int4 size, unsigned long long* wrong) {
+__global__ void compare(ExpectedValues x, View<const D> d, View<const bf16> aux, int4 size, unsigned long long* wrong) {
   const int n = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int m = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
   const int batch = static_cast<int>(blockIdx.z);
@@ -201,6 +201,14 @@ struct Memory {
 };
 
 template <class Spec>
+GemmPlan<Spec> planned(const GemmArguments<Spec>& args) {
+  auto plan = Gemm<Spec>::plan(args);
+  if (plan) return std::move(*plan);
+  for (const ArgumentReason& reason : plan.error()) std::fprintf(stderr, "%s\n", describe(reason).c_str());
+  std::exit(1);
+}
+
+template <class Spec>
 class Product : public Job {
  public:
   using Args = GemmArguments<Spec>;
@@ -234,13 +242,8 @@ class Product : public Job {
     }
     expected_ = {memory.sums, {c.data, c.row, c.column, c.batch_stride}, memory.bias, kEverything};
     multiply<<<grid(), dim3(32, 8), 0, stream>>>(View<const A>{a.data, a.row, a.column, a.batch_stride},
-                                                 View<const B>{b.data, b.row, b.column, b.batch_stride}, memory.sums,
-                                                 size_);
-    plan_ = std::make_unique<GemmPlan<Spec>>(args_, device_of(Gpu{}));
-    if (!plan_->ok()) {
-      std::fprintf(stderr, "%s", plan_->explain().c_str());
-      std::exit(1);
-    }
+                                                 View<const B>{b.data, b.row, b.column, b.batch_stride}, memory.sums, size_);
+    plan_ = std::make_unique<GemmPlan<Spec>>(planned(args_));
   }
 
   LaunchResult launch(cudaStream_t stream) const override { return plan_->run(Gpu{stream}); }
@@ -250,7 +253,7 @@ class Product : public Job {
     check(cudaMemsetAsync(memory_.d, poison, 4 * kMostElements, stream), "poisoning");
     const LaunchResult result = launch(stream);
     if (!result) {
-      std::fprintf(stderr, "%s: %s", name().c_str(), result.problem.c_str());
+      std::fprintf(stderr, "%s: %s", name().c_str(), describe(result).c_str());
       std::exit(1);
     }
     compare<D><<<grid(), dim3(32, 8), 0, stream>>>(
@@ -290,7 +293,7 @@ class Product : public Job {
   int4 size_{};
   View<D> d_{};
   View<bf16> aux_{};
-  Expected expected_{};
+  ExpectedValues expected_{};
   Args args_;
   std::unique_ptr<GemmPlan<Spec>> plan_;
 };
@@ -409,7 +412,7 @@ void dependent_runs_wait_for_what_they_read(Lane& lane) {
     args.b = b;
     args.d = result;
     args.dependent = dependent;
-    return GemmPlan<Plain>(args, device_of(Gpu{}));
+    return planned(args);
   };
   bool ran = true;
   for (int i = 0; i < 2; ++i) {

@@ -1,6 +1,7 @@
 // The host surface of a GEMM: every refusal, workspaces, plans that run again and again, and what explain() says.
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,9 +11,14 @@
 
 #include <gantry/gemm.hpp>
 
+#include "../rules/rule_names.hpp"
+
 namespace gantry {
 namespace {
 
+using test::name_of;
+using test::names_of;
+using test::sentences_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -57,70 +63,91 @@ GemmArguments<Plain> arguments(GemmExtents extents) {
   return args;
 }
 
-TEST(GemmArguments, RefuseSizesThatCannotBe) {
-  EXPECT_THAT(can_implement(arguments({.m = -1, .n = 8, .k = 1LL << 40})),
-              ElementsAre("M is -1: sizes are not negative; the nearest value that works is 0, which computes nothing",
-                          "K is 1099511627776: coordinates have 32 bits; the nearest value that works is 2147483392"));
-  EXPECT_THAT(can_implement(arguments({.m = 8, .n = 8, .k = 8, .batch = -3})),
-              ElementsAre("the batch is -3: sizes are not negative; the nearest value that works is 0, which computes "
-                          "nothing"));
-  EXPECT_THAT(can_implement(arguments({.m = 1 << 20, .n = 1 << 20, .k = 1 << 20})),
-              ElementsAre("the product has 1099578736640 steps of tiles: they are counted in 30 bits; with M = 896, or "
-                          "as much smaller a batch or N, this works"));
+// The plan of arguments that are right.
+template <class Spec>
+GemmPlan<Spec> planned(const GemmArguments<Spec>& args, const GemmDevice& device = device_of(Simulator())) {
+  auto plan = Gemm<Spec>::plan(args, device);
+  if (!plan) throw std::runtime_error(sentences_of(plan.error()));
+  return std::move(*plan);
 }
 
-TEST(GemmArguments, RefuseMatricesThatTheCopyEngineCannotRead) {
+TEST(GemmArguments, RefuseSizesThatCannotBe) {
+  const ArgumentReasons reasons = can_implement(arguments({.m = -1, .n = 8, .k = 1LL << 40}));
+  ASSERT_THAT(names_of(reasons), ElementsAre("size_negative M", "size_too_large K"));
+  EXPECT_EQ(reasons[0].actual, -1);
+  EXPECT_EQ(reasons[1].actual, 1LL << 40);
+  EXPECT_EQ(reasons[1].nearest, 2147483392);
+  EXPECT_THAT(names_of(can_implement(arguments({.m = 8, .n = 8, .k = 8, .batch = -3}))),
+              ElementsAre("size_negative batch"));
+  const ArgumentReasons many = can_implement(arguments({.m = 1 << 20, .n = 1 << 20, .k = 1 << 20}));
+  ASSERT_THAT(names_of(many), ElementsAre("too_many_tiles"));
+  EXPECT_EQ(many[0].actual, 1099578736640);
+  EXPECT_EQ(many[0].nearest, 896);
+}
+
+TEST(GemmArguments, RefuseMatricesThatTmaCannotRead) {
   GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 100});
-  EXPECT_THAT(
-      can_implement(args),
-      ElementsAre("A has rows that lie 100 elements of bf16 apart, which is 200 bytes: each begins at a multiple "
-                  "of 16 bytes; the nearest stride that works is 104",
-                  "B has columns that lie 100 elements of bf16 apart, which is 200 bytes: each begins at a "
-                  "multiple of 16 bytes; the nearest stride that works is 104"));
+  ArgumentReasons reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("stride_misaligned A", "stride_misaligned B"));
+  for (const ArgumentReason& reason : reasons) {
+    EXPECT_EQ(reason.actual, 100);
+    EXPECT_EQ(reason.first, 200) << "bytes";
+    EXPECT_EQ(reason.nearest, 104);
+    EXPECT_EQ(reason.element, ElementType::bf16);
+    EXPECT_FALSE(reason.of_batches);
+  }
   args.a.stride = args.b.stride = 104;
-  EXPECT_THAT(can_implement(args), IsEmpty());
+  EXPECT_THAT(names_of(can_implement(args)), IsEmpty());
   args.a.stride = 96;
-  EXPECT_THAT(can_implement(args),
-              ElementsAre("A has rows of 100 elements that lie 96 apart: they overlap; the nearest "
-                          "stride that works is 104"));
+  reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("stride_too_short A"));
+  EXPECT_EQ(reasons[0].first, 100);
+  EXPECT_EQ(reasons[0].nearest, 104);
   args = arguments({.m = 256, .n = 256, .k = 64});
   args.a.data += 1;
   args.b.data = nullptr;
-  EXPECT_THAT(
-      can_implement(args),
-      ElementsAre("A begins 2 bytes beyond a multiple of 16: the copy engine begins at multiples of 16; the next "
-                  "address that works is 14 bytes further",
-                  "B was not given"));
+  reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("address_misaligned A", "matrix_missing B"));
+  EXPECT_EQ(reasons[0].actual, 2);
+  EXPECT_EQ(reasons[0].nearest, 14);
   args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
   args.b.batch_stride = 4;
   args.d.batch_stride = 0;
-  EXPECT_THAT(
-      can_implement(args),
-      ElementsAre("B has matrices that lie 4 elements of bf16 apart: each begins at a multiple of 16 bytes; the "
-                  "nearest batch stride that works is 8",
-                  "D: batches 0 and 1 are written to the same place; they lie 0 elements apart, and a batch stride "
-                  "that works is 65536"));
+  reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("stride_misaligned B", "batches_overlap D"));
+  EXPECT_TRUE(reasons[0].of_batches);
+  EXPECT_EQ(reasons[0].nearest, 8);
+  EXPECT_EQ(reasons[1].first, 1);
+  EXPECT_EQ(reasons[1].nearest, 65536);
   args.b.batch_stride = 0;  // batches may share what is read
   args.d.batch_stride = kPacked;
-  EXPECT_THAT(can_implement(args), IsEmpty());
+  EXPECT_THAT(names_of(can_implement(args)), IsEmpty());
+  args.d.stride = 256;
+  args.d.batch_stride = 4;  // both multiples of 8 next to it lie in the first matrix
+  reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("batch_stride_misaligned D"));
+  EXPECT_EQ(reasons[0].nearest, 65536);
 }
 
-// The copy engine has strides of less than 2^40 bytes; beyond, numbers must not wrap around to ones that work.
+// TMA has strides of less than 2^40 bytes; beyond, numbers must not wrap around to ones that work.
 TEST(GemmArguments, RefuseStridesThatAreTooLong) {
   for (const std::int64_t stride : {std::int64_t{1} << 39, std::int64_t{1} << 60, INT64_MAX - 7, INT64_MAX}) {
     GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
     args.a.stride = args.d.stride = stride;
-    EXPECT_THAT(can_implement(args),
-                ElementsAre("A has rows that lie " + std::to_string(stride) +
-                                " elements of bf16 apart: a stride is less than 2^40 bytes; the nearest stride that "
-                                "works is 549755813880",
-                            HasSubstr("D has rows that lie " + std::to_string(stride))));
+    const ArgumentReasons reasons = can_implement(args);
+    ASSERT_THAT(names_of(reasons), ElementsAre("stride_too_long A", "stride_too_long D"));
+    EXPECT_EQ(reasons[0].actual, stride);
+    EXPECT_EQ(reasons[0].nearest, 549755813880);
+    EXPECT_FALSE(reasons[0].of_batches);
   }
   GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
   args.b.stride = 549755813880;  // of one matrix; the other would lie 256 times as far
-  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("B has matrices that lie 140737488353280 elements")));
+  const ArgumentReasons reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("stride_too_long B"));
+  EXPECT_TRUE(reasons[0].of_batches);
+  EXPECT_EQ(reasons[0].actual, 140737488353280);
   args.b.batch_stride = 64;
-  EXPECT_THAT(can_implement(args), IsEmpty());
+  EXPECT_THAT(names_of(can_implement(args)), IsEmpty());
 }
 
 TEST(GemmArguments, CountTilesOfTheLargestSizes) {
@@ -128,8 +155,8 @@ TEST(GemmArguments, CountTilesOfTheLargestSizes) {
   constexpr GemmDesign largest = make_gemm_design({.tile = {256, 128}, .cluster = {2, 2}}, fusion::graph("d = acc"));
   static_assert(largest.clusters_along_m(most) == (1LL << 31) / 512);
   static_assert(largest.clusters_along_n(most) == (1LL << 31) / 256 - 1);
-  EXPECT_THAT(can_implement(arguments({.m = most, .n = most, .k = most, .batch = most})),
-              testing::Contains(HasSubstr("counted in 30 bits; even with M = 1 there are too many")));
+  EXPECT_TRUE(can_implement(arguments({.m = most, .n = most, .k = most, .batch = most}))
+                  .has(ArgumentRule::too_many_tiles_for_any_m));
 }
 
 // Matrices may lie one after the other, or side by side, each with its part of every row; never in each other.
@@ -143,11 +170,12 @@ TEST(GemmArguments, RefuseBatchesThatAreWrittenIntoEachOther) {
     GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = c.batches});
     args.d.stride = c.stride;
     args.d.batch_stride = c.batch_stride;
-    const std::string pair = "D: batches 0 and " + std::to_string(c.first) + " are written to the same place";
+    const ArgumentReasons reasons = can_implement(args);
     if (c.first == 0) {
-      EXPECT_THAT(can_implement(args), IsEmpty());
+      EXPECT_THAT(names_of(reasons), IsEmpty());
     } else {
-      EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr(pair)));
+      ASSERT_THAT(names_of(reasons), ElementsAre("batches_overlap D"));
+      EXPECT_EQ(reasons[0].first, c.first);
     }
   }
 }
@@ -155,9 +183,11 @@ TEST(GemmArguments, RefuseBatchesThatAreWrittenIntoEachOther) {
 // One row has no neighbour to be apart from.
 TEST(GemmArguments, TakeASingleRowOfAnyLength) {
   GemmArguments<Plain> args = arguments({.m = 1, .n = 1, .k = 13});
-  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("the nearest N that works is 8")));
+  const ArgumentReasons reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("ends_inside_chunk D"));
+  EXPECT_EQ(reasons[0].nearest, 8);
   args = arguments({.m = 1, .n = 8, .k = 16});
-  EXPECT_THAT(can_implement(args), IsEmpty());
+  EXPECT_THAT(names_of(can_implement(args)), IsEmpty());
 }
 
 struct WithAux {
@@ -166,31 +196,36 @@ struct WithAux {
   static constexpr fusion::Graph graph = fusion::graph("aux:f16 = acc + c; d = relu(aux)");
 };
 
-// Said once, in the words of the GEMM, with values that work.
+// Said once, with sizes of the GEMM that work.
 TEST(GemmArguments, RefuseResultsThatWouldBeWrittenBesideTheMatrix) {
-  const std::string ends =
-      "N is 100: rows of D would end 8 bytes into a chunk of 16, and chunks are written whole; "
-      "the nearest N that works is 104";
   GemmArguments<Plain> args = arguments({.m = 256, .n = 100, .k = 64});
-  EXPECT_THAT(can_implement(args), ElementsAre(ends));
+  ArgumentReasons reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("ends_inside_chunk D"));
+  EXPECT_EQ(reasons[0].actual, 100);
+  EXPECT_EQ(reasons[0].first, 8) << "bytes";
+  EXPECT_EQ(reasons[0].nearest, 104);
+  EXPECT_EQ(reasons[0].second, 0) << "104 is larger already";
   args.d.stride = 104;
-  EXPECT_THAT(can_implement(args), ElementsAre(ends));
+  EXPECT_THAT(names_of(can_implement(args)), ElementsAre("ends_inside_chunk D"));
   args.d.stride = 106;
-  EXPECT_THAT(can_implement(args),
-              ElementsAre(ends,
-                          "D has rows that lie 106 elements of bf16 apart, which is 212 bytes: each begins at a "
-                          "multiple of 16 bytes; the nearest stride that works is 104"));
+  reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("ends_inside_chunk D", "stride_misaligned D"));
+  EXPECT_EQ(reasons[1].nearest, 104);
+  args = arguments({.m = 256, .n = 106, .k = 64});
+  reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("ends_inside_chunk D"));
+  EXPECT_EQ(reasons[0].nearest, 104);
+  EXPECT_EQ(reasons[0].second, 112) << "which holds all of it";
   Product<WithAux> x(101, 100, 64);
   Buffer<f16> aux(x.d.size());
   x.args.c = x.c.data();
   x.args.fusion["aux"] = aux.data();
-  EXPECT_THAT(can_implement(x.args),
-              ElementsAre("C has rows that lie 100 elements of bf16 apart, which is 200 bytes: each begins at a "
-                          "multiple of 16 bytes; the nearest stride that works is 104",
-                          "M is 101: columns of D would end 10 bytes into a chunk of 16, and chunks are written whole; "
-                          "the nearest M that works is 104",
-                          "N is 100: rows of aux would end 8 bytes into a chunk of 16, and chunks are written whole; "
-                          "the nearest N that works is 104"));
+  reasons = can_implement(x.args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("stride_misaligned C", "ends_inside_chunk D", "ends_inside_chunk aux"));
+  EXPECT_TRUE(reasons[1].columns) << "M is refused";
+  EXPECT_EQ(reasons[1].nearest, 104);
+  EXPECT_FALSE(reasons[2].columns) << "N is refused";
+  EXPECT_EQ(reasons[2].nearest, 104);
 }
 
 // Tiles come in any order: what is written is nobody else's. But C may make room for D, tile by tile.
@@ -198,19 +233,27 @@ TEST(GemmArguments, RefuseResultsThatLieInSomethingElse) {
   GemmArguments<Plain> args = arguments({.m = 256, .n = 256, .k = 64, .batch = 2});
   bf16* const a = const_cast<bf16*>(args.a.data);  // NOLINT
   args.d = a;
-  EXPECT_THAT(can_implement(args),
-              ElementsAre("D begins 0 bytes into A: A is read while D is written; give D memory of its own"));
+  ArgumentReasons reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("read_while_written D"));
+  EXPECT_EQ(reasons[0].other, "A");
+  EXPECT_FALSE(reasons[0].other_written);
+  EXPECT_EQ(reasons[0].actual, 0);
   args.a.stride = 128;  // room for a second matrix of 64 columns beside A, which D is not: it is wider
   args.d = {a + 256 * 128 + 64, 512};
-  EXPECT_THAT(can_implement(args), IsEmpty()) << "between the rows of the second A";
+  EXPECT_THAT(names_of(can_implement(args)), IsEmpty()) << "between the rows of the second A";
   args.d.data += 64;
-  EXPECT_THAT(can_implement(args), ElementsAre(HasSubstr("D begins 65792 bytes into A: A is read while D")));
+  reasons = can_implement(args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("read_while_written D"));
+  EXPECT_EQ(reasons[0].actual, 65792);
   args.b = args.d.data + 512;
   args.d = {a + 64, 128, 256 * 128};
   args.extents.n = 64;
-  EXPECT_THAT(can_implement(args), IsEmpty()) << "side by side";
+  EXPECT_THAT(names_of(can_implement(args)), IsEmpty()) << "side by side";
   args.d.data = const_cast<bf16*>(args.b.data) - 256;  // NOLINT
-  EXPECT_THAT(can_implement(args), testing::Contains(HasSubstr("B is read while D is written")));
+  reasons = can_implement(args);
+  ASSERT_TRUE(reasons.has(ArgumentRule::read_while_written));
+  EXPECT_EQ(name_of(reasons[reasons.size() - 1]), "read_while_written B");
+  EXPECT_TRUE(reasons[reasons.size() - 1].other_written) << "D is";
 
   Product<Reducing> x(64, 64, 64);
   std::vector<float> bias(64), sums(64);
@@ -218,37 +261,40 @@ TEST(GemmArguments, RefuseResultsThatLieInSomethingElse) {
   x.args.fusion["bias"] = bias.data();
   x.args.fusion["sums"] = sums.data();
   x.args.fusion["top"] = &sums[3];
-  EXPECT_THAT(can_implement(x.args),
-              ElementsAre("top begins 12 bytes into sums: both are written; give sums memory of its own"));
+  reasons = can_implement(x.args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("written_twice top"));
+  EXPECT_EQ(reasons[0].other, "sums");
+  EXPECT_EQ(reasons[0].actual, 12);
   x.args.fusion["top"] = &bias[63];
-  EXPECT_THAT(can_implement(x.args), ElementsAre(HasSubstr("bias is read while top is written")));
+  EXPECT_THAT(names_of(can_implement(x.args)), ElementsAre("read_while_written top"));
   float top = 0;
   x.args.fusion["top"] = &top;
   x.args.d = x.c.data();
-  EXPECT_THAT(can_implement(x.args), IsEmpty()) << "D takes the place of C";
+  EXPECT_THAT(names_of(can_implement(x.args)), IsEmpty()) << "D takes the place of C";
   x.args.d = x.c.data() + 8;
-  EXPECT_THAT(can_implement(x.args),
-              ElementsAre("D begins 16 bytes into C: C is read while D is written; D may take the place of C with the "
-                          "same address, strides and major, and elements as wide"));
+  reasons = can_implement(x.args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("in_place_of_another D"));
+  EXPECT_EQ(reasons[0].other, "C");
+  EXPECT_EQ(reasons[0].actual, 16);
 }
 
 TEST(GemmArguments, QuoteWhatTheEpilogueRefuses) {
   Product<Reducing> x(64, 64, 64);
   x.args.fusion["bais"] = x.d.data();
-  EXPECT_THAT(can_implement(x.args),
-              ElementsAre("there is no argument bais; did you mean bias? The arguments are bias, top, sums",
-                          "bias was not given: it is a row vector and has no default",
-                          "top was not given: it is a reduction and has no default",
-                          "sums was not given: it is a reduction and has no default",
-                          "C was not given: the expression uses it, and no factor is 0"));
+  const ArgumentReasons reasons = can_implement(x.args);
+  ASSERT_THAT(names_of(reasons), ElementsAre("unknown_name bais", "argument_missing bias", "argument_missing top",
+                                             "argument_missing sums", "source_missing C"));
+  EXPECT_EQ(reasons[0].other, "bias");
+  EXPECT_EQ(reasons[0].words, "bias, top, sums");
 }
 
 TEST(GemmPlan, HasNothingToDoWithoutRowsColumnsOrBatches) {
   for (const GemmExtents extents : {GemmExtents{0, 8, 8}, GemmExtents{8, 0, 8}, GemmExtents{8, 8, 8, 0}}) {
-    const GemmPlan<Plain> plan(GemmArguments<Plain>{extents}, device_of(Simulator()));
-    EXPECT_TRUE(plan.ok());
-    EXPECT_TRUE(plan.run(Simulator()));
-    EXPECT_THAT(plan.explain(), HasSubstr("There is nothing to compute, and nothing will be launched."));
+    const auto plan = GemmPlan<Plain>::make(GemmArguments<Plain>{extents}, device_of(Simulator()));
+    ASSERT_TRUE(plan) << sentences_of(plan.error());
+    EXPECT_TRUE(plan->run(Simulator()));
+    EXPECT_EQ(*Gemm<Plain>::workspace_bytes(GemmArguments<Plain>{extents}), 0u);
+    EXPECT_THAT(plan->explain(), HasSubstr("There is nothing to compute, and nothing will be launched."));
   }
 }
 
@@ -259,10 +305,11 @@ TEST(GemmPlan, ReducesNothingToWhatReductionsBeginWith) {
     float top = 7.0f;
     args.fusion["sums"] = sums.data();
     args.fusion["top"] = &top;
-    const GemmPlan<Reducing> plan = Gemm<Reducing>::plan(args);
-    EXPECT_THAT(plan.explain(), HasSubstr("There is nothing to compute: sum reductions become 0"));
-    const LaunchResult result = plan.run(Simulator());
-    ASSERT_TRUE(result) << result.problem;
+    const auto plan = Gemm<Reducing>::plan(args);
+    ASSERT_TRUE(plan) << sentences_of(plan.error());
+    EXPECT_THAT(plan->explain(), HasSubstr("There is nothing to compute: sum reductions become 0"));
+    const LaunchResult result = plan->run(Simulator());
+    ASSERT_TRUE(result) << describe(result);
     EXPECT_EQ(top, -HUGE_VALF);
     EXPECT_THAT(sums, testing::Each(extents.n == 0 ? 7.0f : 0.0f));
     EXPECT_EQ(first_mismatch(args), "");
@@ -274,8 +321,8 @@ TEST(GemmPlan, SumsNothingToZeroWhereKIsZero) {
   for (bf16& y : x.d) y = bf16(7.0f);
   x.args.a = nullptr;
   x.args.b = nullptr;
-  const LaunchResult result = Gemm<Plain>::plan(x.args).run(Simulator());
-  ASSERT_TRUE(result) << result.problem;
+  const LaunchResult result = planned(x.args).run(Simulator());
+  ASSERT_TRUE(result) << describe(result);
   for (const bf16& y : x.d) ASSERT_EQ(static_cast<float>(y), 0.0f);
 }
 
@@ -286,33 +333,41 @@ TEST(Buffer, IsEmptyWhereMemoryHasRunOut) {
   EXPECT_EQ(Buffer<double>(std::size_t{1} << 55).size(), 0u);
 }
 
-TEST(GemmPlan, SaysWhyThereIsNone) {
-  const GemmPlan<Plain> plan = Gemm<Plain>::plan(GemmArguments<Plain>({.m = 8, .n = 8, .k = 8}));
-  EXPECT_FALSE(plan.ok());
-  EXPECT_THAT(plan.problems(), ElementsAre("A was not given", "B was not given", "D was not given"));
-  EXPECT_EQ(plan.run(Simulator()).problem, "A was not given\nB was not given\nD was not given\n");
-  EXPECT_EQ(plan.explain(), "A was not given\nB was not given\nD was not given\n");
-  EXPECT_EQ(plan.workspace_bytes(), 0u);
-  const GemmDevice none{.simulated = false, .problem = "there is no GPU here"};
-  EXPECT_THAT(Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), none).problems(),
-              ElementsAre("there is no GPU here"));
+TEST(GemmPlan, HasEveryReasonWhyThereIsNone) {
+  const GemmArguments<Plain> args({.m = 8, .n = 8, .k = 8});
+  const auto plan = Gemm<Plain>::plan(args);
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(names_of(plan.error()), ElementsAre("matrix_missing A", "matrix_missing B", "matrix_missing D"));
+  const auto bytes = Gemm<Plain>::workspace_bytes(args);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(names_of(bytes.error()), names_of(plan.error()));
+  const GemmDevice none{.simulated = false, .present = false};
+  const auto nowhere = Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), none);
+  ASSERT_FALSE(nowhere);
+  EXPECT_THAT(names_of(nowhere.error()), ElementsAre("no_device"));
+  EXPECT_FALSE(Gemm<Plain>::workspace_bytes(arguments({.m = 8, .n = 8, .k = 8}), none));
 }
 
 TEST(GemmPlan, RunsOnlyOnTheMachineThatItIsFor) {
   const GemmDevice gpu{.simulated = false};
-  EXPECT_EQ(Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), gpu).run(Simulator()).problem,
-            "this plan was made for a GPU, and is run on the simulated SM: make another with device_of that "
-            "machine\n");
+  const auto plan = Gemm<Plain>::plan(arguments({.m = 8, .n = 8, .k = 8}), gpu);
+  ASSERT_TRUE(plan);
+  const LaunchResult result = plan->run(Simulator());
+  ASSERT_EQ(result.reasons.size(), 1);
+  EXPECT_EQ(result.reasons[0].rule, LaunchRule::other_machine);
+  EXPECT_TRUE(result.reasons[0].simulated);
 }
 
 // One tile for eight CTAs and a long K: it is shared, through a workspace that is found as it was left.
 TEST(GemmPlan, RunsAgainAndAgainInAWorkspaceThatItIsGiven) {
   Product<Plain> x(128, 128, 2048);
-  const std::size_t bytes = Gemm<Plain>::workspace_bytes(x.args);
+  const std::size_t bytes = *Gemm<Plain>::workspace_bytes(x.args);
   ASSERT_GT(bytes, 0u);
   Buffer<std::uint32_t> memory(bytes / 4 + 4);
   for (std::uint32_t& word : memory) word = 0xdeadbeef;  // the plan clears it
-  const GemmPlan<Plain> plan = Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data(), bytes});
+  const auto made = Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data(), bytes});
+  ASSERT_TRUE(made) << sentences_of(made.error());
+  const GemmPlan<Plain>& plan = *made;
   EXPECT_EQ(plan.workspace_bytes(), bytes);
   EXPECT_THAT(plan.explain(), HasSubstr("split-K: 3 clusters share each tile"));
   EXPECT_THAT(plan.explain(), HasSubstr("Workspace: " + std::to_string(bytes) + " bytes."));
@@ -320,18 +375,20 @@ TEST(GemmPlan, RunsAgainAndAgainInAWorkspaceThatItIsGiven) {
     for (bf16& y : x.d) y = bf16(-1e30f);
     const LaunchResult result =
         plan.run(Simulator({.seed = seed, .resident_clusters = 1}));  // the plan has room for all
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(first_mismatch(x.args), "");
   }
   EXPECT_EQ(memory[bytes / 4], 0xdeadbeefu);
 
-  EXPECT_THAT(Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data(), bytes - 1}).problems(),
-              ElementsAre("the workspace has " + std::to_string(bytes - 1) + " bytes: this product takes " +
-                          std::to_string(bytes) + " on this device"));
-  EXPECT_THAT(
-      Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data() + 1, bytes}).problems(),
-      ElementsAre("the workspace begins 4 bytes beyond a multiple of 16; the next address that works is 12 bytes "
-                  "further"));
+  const auto small = Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data(), bytes - 1});
+  ASSERT_FALSE(small);
+  ASSERT_THAT(names_of(small.error()), ElementsAre("workspace_too_small"));
+  EXPECT_EQ(small.error()[0].nearest, static_cast<std::int64_t>(bytes));
+  const auto uneven = Gemm<Plain>::plan(x.args, device_of(Simulator()), {memory.data() + 1, bytes});
+  ASSERT_FALSE(uneven);
+  ASSERT_THAT(names_of(uneven.error()), ElementsAre("workspace_misaligned"));
+  EXPECT_EQ(uneven.error()[0].actual, 4);
+  EXPECT_EQ(uneven.error()[0].nearest, 12);
 }
 
 // Reductions begin anew with every run; two plans do not know of each other.
@@ -347,16 +404,15 @@ TEST(GemmPlan, OwnsAWorkspaceForItsReductions) {
   };
   give(x, &top, sums);
   give(y, &other_top, other_sums);
-  GemmPlan<Reducing> plan = Gemm<Reducing>::plan(x.args);
-  ASSERT_TRUE(plan.ok()) << plan.explain();
+  GemmPlan<Reducing> plan = planned(x.args);
   EXPECT_GT(plan.workspace_bytes(), 0u);
-  const GemmPlan<Reducing> other = Gemm<Reducing>::plan(y.args);
+  const GemmPlan<Reducing> other = planned(y.args);
   const GemmPlan<Reducing> moved = std::move(plan);
   for (std::uint64_t seed = 0; seed < 2; ++seed) {
     const LaunchResult result = moved.run(Simulator({.seed = seed}));
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     const LaunchResult other_result = other.run(Simulator({.seed = seed}));
-    ASSERT_TRUE(other_result) << other_result.problem;
+    ASSERT_TRUE(other_result) << describe(other_result);
     ASSERT_EQ(first_mismatch(x.args), "");
     ASSERT_EQ(first_mismatch(y.args), "");
   }
@@ -375,12 +431,13 @@ TEST(GemmPlan, KeepsToItsWorkspaceWhereATileOfAClusterLiesOutside) {
   x.args.fusion["bias"] = bias.data();
   x.args.fusion["top"] = &top;
   x.args.fusion["sums"] = sums.data();
-  const std::size_t words = Gemm<Reducing>::workspace_bytes(x.args) / 4;
+  const std::size_t words = *Gemm<Reducing>::workspace_bytes(x.args) / 4;
   Buffer<std::uint32_t> memory(words + 1024);
   for (std::uint32_t& word : memory) word = 0xdeadbeef;
-  const GemmPlan<Reducing> plan = Gemm<Reducing>::plan(x.args, device_of(Simulator()), {memory.data(), 4 * words});
-  const LaunchResult result = plan.run(Simulator());
-  ASSERT_TRUE(result) << result.problem;
+  const auto plan = Gemm<Reducing>::plan(x.args, device_of(Simulator()), {memory.data(), 4 * words});
+  ASSERT_TRUE(plan) << sentences_of(plan.error());
+  const LaunchResult result = plan->run(Simulator());
+  ASSERT_TRUE(result) << describe(result);
   EXPECT_EQ(first_mismatch(x.args), "");
   for (std::size_t i = words; i < memory.size(); ++i) ASSERT_EQ(memory[i], 0xdeadbeefu) << i - words;
 }
@@ -393,12 +450,12 @@ TEST(GemmPlan, StoresDInThePlaceOfC) {
   x.args.fusion["bias"] = bias.data();
   x.args.fusion["top"] = &top;
   x.args.fusion["sums"] = sums.data();
-  const LaunchResult apart = Gemm<Reducing>::plan(x.args).run(Simulator());
-  ASSERT_TRUE(apart) << apart.problem;
+  const LaunchResult apart = planned(x.args).run(Simulator());
+  ASSERT_TRUE(apart) << describe(apart);
   ASSERT_EQ(first_mismatch(x.args), "");
   x.args.d = x.c.data();
-  const LaunchResult in_place = Gemm<Reducing>::plan(x.args).run(Simulator({.seed = 1, .schedule = Schedule::pct}));
-  ASSERT_TRUE(in_place) << in_place.problem;
+  const LaunchResult in_place = planned(x.args).run(Simulator({.seed = 1, .schedule = Schedule::pct}));
+  ASSERT_TRUE(in_place) << describe(in_place);
   for (std::size_t i = 0; i < x.c.size(); ++i) ASSERT_EQ(x.c[i].bits, x.d[i].bits) << i;
 }
 
@@ -409,10 +466,10 @@ TEST(GemmPlan, RunsInSeveralThreadsAtOnce) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([i, &answer = wrong[static_cast<std::size_t>(i)]] {
       Product<Plain> x(72 + 64 * i, 136, 200);
-      const GemmPlan<Plain> plan = Gemm<Plain>::plan(x.args);
+      const GemmPlan<Plain> plan = planned(x.args);
       for (std::uint64_t seed = 0; seed < 2; ++seed) {
         for (bf16& y : x.d) y = bf16(-1e30f);
-        answer += plan.run(Simulator({.seed = seed})).problem;
+        answer += describe(plan.run(Simulator({.seed = seed})));
         answer += first_mismatch(x.args);
       }
     });
@@ -435,34 +492,40 @@ TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
   const char* const names[] = {"128x128x64 cooperative 1x1 bf16", "64x64x64 pingpong 1x1 bf16"};
   for (const GemmPreference& wanted : {GemmPreference{}, GemmPreference{.asked = names[0]}, {.asked = names[1]}}) {
     for (bf16& y : x.d) y = bf16(-1e30f);
-    const Products::Plan plan = Products::plan(x.args, device, wanted);
-    const int index = plan.choice().index;
+    const auto plan = Products::plan(x.args, device, wanted);
+    ASSERT_TRUE(plan) << sentences_of(plan.error());
+    const int index = plan->choice().index;
     ASSERT_EQ(index, Products::choose(x.args, device, wanted).index);
     ASSERT_TRUE(wanted.asked.empty() || wanted.asked == names[index]);
-    EXPECT_THAT(plan.explain(), HasSubstr(std::string("Kernel: ") + names[index]));
-    const LaunchResult result = plan.run(Simulator());
-    ASSERT_TRUE(result) << result.problem;
+    EXPECT_THAT(plan->explain(), HasSubstr(std::string("Kernel: ") + names[index]));
+    const LaunchResult result = plan->run(Simulator());
+    ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(first_mismatch(x.args), "");
   }
-  const Products::Plan none = Products::plan(x.args, device, {.asked = "64x64"});
-  EXPECT_THAT(none.explain(), HasSubstr("There is no configuration \"64x64\" for this GEMM; there are "));
-  EXPECT_EQ(none.run(Simulator()).problem, none.explain());
+  const auto none = Products::plan(x.args, device, {.asked = "64x64"});
+  ASSERT_FALSE(none);
+  ASSERT_THAT(names_of(none.error()), ElementsAre("no_configuration"));
+  EXPECT_THAT(none.error()[0].words.c_str(), HasSubstr("64x64x64 pingpong 1x1 bf16"));
   x.args.a = nullptr;
-  EXPECT_THAT(Products::plan(x.args, device).problems(), ElementsAre("A was not given"));
+  EXPECT_THAT(names_of(Products::plan(x.args, device).error()), ElementsAre("matrix_missing A"));
   for (const GemmExtents& e : {GemmExtents{1LL << 40, 8, 8}, GemmExtents{8, 8, 1LL << 62, 1LL << 62}}) {
     x.args.extents = e;  // which no model has numbers for
-    EXPECT_THAT(Products::plan(x.args, device).problems(), testing::Contains(HasSubstr("coordinates have 32 bits")));
+    const auto large = Products::plan(x.args, device);
+    ASSERT_FALSE(large);
+    EXPECT_TRUE(large.error().has(ArgumentRule::size_too_large));
   }
   x.args.dependent = true;
   EXPECT_TRUE(GemmArguments<Small>(x.args).dependent);
   EXPECT_FALSE((detail::share_arguments<Plain, ColumnMajor>()));
-  EXPECT_TRUE(Products::plan(Products::Arguments({.m = 0, .n = 8, .k = 8}), device).run(Simulator()));
+  const auto nothing = Products::plan(Products::Arguments({.m = 0, .n = 8, .k = 8}), device);
+  ASSERT_TRUE(nothing) << sentences_of(nothing.error());
+  EXPECT_TRUE(nothing->run(Simulator()));
 }
 
 TEST(GemmPlan, ExplainsItself) {
   Product<Plain> x(512, 768, 256);
   EXPECT_EQ(
-      Gemm<Plain>::plan(x.args, device_of(Simulator(), 20)).explain(),
+      planned(x.args, device_of(Simulator(), 20)).explain(),
       "D = A B^T, 512 x 768 x 256 (M x N x K): d = acc\n"
       "Kernel: 128x128x64 cooperative 1x1 bf16. Two consumer warpgroups share a tile, half of its rows each.\n"
       "Shared memory: 230400 of 232448 bytes: 6 stages of 32768, and 32768 for the epilogue, which overlaps the store "

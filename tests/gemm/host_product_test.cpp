@@ -197,11 +197,11 @@ void expect_right(GemmExtents e, unsigned seed, const Give& give) {
   args.d = d.template matrix<typename Args::D>();
   const auto keep = give(args, random);
   const auto plan = Gemm<Spec>::plan(args, device_of(Simulator(), static_cast<int>(1 + random.below(8))));
-  ASSERT_TRUE(plan.ok()) << plan.explain();
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
   const LaunchResult result =
-      plan.run(Simulator({.seed = seed, .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct}));
-  ASSERT_TRUE(result) << result.problem;
-  ASSERT_EQ(first_mismatch(args), "") << plan.explain();
+      plan->run(Simulator({.seed = seed, .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct}));
+  ASSERT_TRUE(result) << describe(result);
+  ASSERT_EQ(first_mismatch(args), "") << plan->explain();
   ASSERT_TRUE(d.unchanged_between_lines());
   ASSERT_TRUE(keep.unchanged_between_lines());
 }

@@ -45,7 +45,7 @@ TEST(AccumulatorsOfIntegers, AreStoredWithEveryBit) {
   const GemmProblem problem{.a = a.data(), .b = b.data(), .m = m, .n = n, .k = k};
   const auto params = gantry_test::kernel_params<Kernel>(problem, epilogue, 1);
   const LaunchResult ran = launch(Simulator({.seed = 2}), gantry_test::config_of<Kernel>(params), Kernel{}, params);
-  ASSERT_TRUE(ran) << ran.problem;
+  ASSERT_TRUE(ran) << describe(ran);
   for (int i = 0; i < m * n; ++i) EXPECT_EQ(d[static_cast<std::size_t>(i)], 127 * 127 * (i % n == 0 ? 2047 : 2048));
 }
 

@@ -86,7 +86,7 @@ void expect_exact(const std::vector<ListedTile>& list, int clusters, int m, int 
   shape.clusters = clusters;
   const LaunchResult result = launch(Simulator({.seed = seed, .resident_clusters = clusters}),
                                      launch_config_of(design, shape), Kernel{}, params);
-  ASSERT_TRUE(result) << result.problem;
+  ASSERT_TRUE(result) << describe(result);
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
       float sum = 0;
@@ -148,7 +148,7 @@ TEST(PublishedTiles, AreTakenInTurnWithCLoaded) {
     std::fill(d.begin(), d.end(), bf16(-1e30f));
     const LaunchResult result = launch(Simulator({.seed = seed, .resident_clusters = 2}),
                                        gantry_test::config_of<Kernel>(params), Kernel{}, params);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
         float sum = static_cast<float>(c[static_cast<std::size_t>(i * n + j)]);

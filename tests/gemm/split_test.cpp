@@ -188,7 +188,7 @@ void expect_exact_in_parts(Size size) {
     const std::uint64_t launches = long_form() ? 20 : 1 + static_cast<std::uint64_t>(parts == 3);
     for (std::uint64_t launch = 0; launch < launches; ++launch) {
       const LaunchResult result = product.run(options_of(static_cast<std::uint64_t>(parts) + launch));
-      ASSERT_TRUE(result) << result.problem;
+      ASSERT_TRUE(result) << describe(result);
       ASSERT_EQ(product.wrong(), 0);
       ASSERT_TRUE(product.flags_are_down());
     }
@@ -205,7 +205,7 @@ TEST(SplitGemm, IsExactInABatch) {
   Product<Kernel, bf16> product({72, 136, 200, 2}, kPlain<Kernel>);
   product.set_parts(2);
   const LaunchResult result = product.run(options_of(1));
-  ASSERT_TRUE(result) << result.problem;
+  ASSERT_TRUE(result) << describe(result);
   EXPECT_EQ(product.wrong(), 0);
 }
 
@@ -216,7 +216,7 @@ TEST(SplitGemm, IsExactWhereRunsFallAcrossTiles) {
     SCOPED_TRACE(testing::Message() << clusters << " clusters");
     product.set_schedule(with_split_tiles(product.params.schedule, clusters));
     const LaunchResult result = product.run(options_of(static_cast<std::uint64_t>(clusters)));
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(product.wrong(), 0);
     ASSERT_TRUE(product.flags_are_down());
   }
@@ -231,7 +231,7 @@ void expect_fused(Size size, std::initializer_list<int> list_of_parts) {
     product.set_parts(parts);
     for (std::uint64_t seed = 0; seed < (long_form() ? 20u : 2u); ++seed) {
       const LaunchResult result = product.run(options_of(seed));
-      ASSERT_TRUE(result) << result.problem;
+      ASSERT_TRUE(result) << describe(result);
       ASSERT_EQ(product.wrong([&](float sum, int i, int j) {
         return sum + static_cast<float>(product.c[product.at(i, j, product.n)]) +
                product.bias[static_cast<std::size_t>(j)];
@@ -253,7 +253,7 @@ TEST(SplitGemm, RepeatsBitForBit) {
   std::vector<float> first;
   for (std::uint64_t seed = 0; seed < (long_form() ? 50u : 6u); ++seed) {
     const LaunchResult result = product.run(options_of(seed));
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     if (first.empty()) first = product.d;
     ASSERT_EQ(product.d, first);
   }
@@ -270,7 +270,7 @@ TEST(SplitGemm, EndsWhereTwoClustersAreResident) {
     product.set_schedule(clusters == 9 ? with_parts(product.params.schedule, 3)
                                        : with_split_tiles(product.params.schedule, clusters));
     const LaunchResult result = product.run({.seed = 1, .resident_clusters = 2});
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     EXPECT_EQ(product.wrong(), 0);
   }
   EXPECT_FALSE(product.run({.seed = 1, .resident_clusters = 1, .max_steps = 100'000, .resident_may_grow = false}));
@@ -290,7 +290,7 @@ TEST(SplitGemm, SharesAWorkspaceWithADependentLaunch) {
     SimulatorOptions options = options_of(seed);
     options.resident_clusters = 6;
     const LaunchResult result = launch_in_order(Simulator(options), first, second);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(product.wrong(), 0);
     ASSERT_TRUE(product.flags_are_down());
   }
@@ -320,7 +320,7 @@ void expect_added(Size size) {
       options.resident_clusters = 2;  // nobody waits for anybody
       const float initial = seed % 2 == 0 ? 0.0f : 3.0f;
       const LaunchResult result = product.run(options, initial);
-      ASSERT_TRUE(result) << result.problem;
+      ASSERT_TRUE(result) << describe(result);
       ASSERT_EQ(product.wrong([&](float sum, int, int) { return sum + initial; }), 0);
     }
   }

@@ -88,7 +88,7 @@ class TypedProduct {
   void expect_exact(std::uint64_t first_seed = 0, std::uint64_t seeds = long_form() ? 4 : 1) {
     for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
       const LaunchResult ran = run(seed);
-      ASSERT_TRUE(ran) << ran.problem;
+      ASSERT_TRUE(ran) << describe(ran);
       for (int batch = 0; batch < e_.batch; ++batch) {
         for (int i = 0; i < e_.m; ++i) {
           for (int j = 0; j < e_.n; ++j) {

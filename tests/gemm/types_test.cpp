@@ -62,7 +62,7 @@ float sum_of_large_and_ones() {
   TypedProduct<kind> product({.m = 1, .n = 1, .k = 384});
   product.each([](auto& x, int row, int k, int batch) { x.set(row, k, batch, k == 0 ? 256 : 1); });
   const LaunchResult ran = product.run(3);
-  EXPECT_TRUE(ran) << ran.problem;
+  EXPECT_TRUE(ran) << describe(ran);
   EXPECT_EQ(product.expected(0, 0), 65536 + 383);
   return product.result(0, 0);
 }
@@ -112,7 +112,7 @@ TEST(Tf32, IsRoundedToNearestWhenItIsLoaded) {
   const float rounded[] = {1, 1 + 2 * kUnit, 1 + kUnit, 1};
   for (int i = 0; i < 4; ++i) product.a.raw(i, 0) = bit_cast<tf32>(given[i]);
   const LaunchResult ran = product.run(0);
-  ASSERT_TRUE(ran) << ran.problem;
+  ASSERT_TRUE(ran) << describe(ran);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(product.result(i, 0), rounded[i]) << i;
 }
 

@@ -41,7 +41,7 @@ void expect_exact_copy() {
         launch(Simulator(options),
                {.grid = {2}, .block = {32}, .shared_bytes = sizeof(typename Kernel::Storage), .name = "tile_copy"},
                Kernel{}, params);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(to, from);
   });
 }
@@ -70,7 +70,7 @@ TEST(Examples, TransposeMirrorsTheMatrix) {
         launch(Simulator(options),
                {.grid = {2}, .block = {128}, .shared_bytes = sizeof(Transpose::Storage), .name = "transpose"},
                Transpose{}, params);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     for (std::size_t r = 0; r < kRows; ++r) {
       for (std::size_t c = 0; c < kColumns; ++c) ASSERT_EQ(to[c * kRows + r], from[r * kColumns + c]) << r << " " << c;
     }
@@ -99,7 +99,7 @@ TEST(Examples, BroadcastGivesEveryCtaEveryTile) {
                                         .shared_bytes = sizeof(Broadcast::Storage),
                                         .name = "broadcast"},
                                        Broadcast{}, params);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     for (std::size_t i = 0; i < kCluster; ++i) ASSERT_EQ(to[i], from) << "CTA " << i;
   });
 }
@@ -124,7 +124,7 @@ TEST(Examples, ReduceAddSumsThePartialMatrices) {
         launch(Simulator(options),
                {.grid = {5}, .block = {32}, .shared_bytes = sizeof(ReduceAdd::Storage), .name = "reduce_add"},
                ReduceAdd{}, params);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     for (std::size_t i = 0; i < sum.size(); ++i) {
       float expected = 1;
       for (std::size_t n = 0; n < kPartials; ++n) expected += partial[n * sum.size() + i];
@@ -162,7 +162,7 @@ TEST(Examples, Im2colGatherWritesTheMatrixOfTheConvolution) {
         launch(Simulator(options),
                {.grid = {2}, .block = {32}, .shared_bytes = sizeof(Im2colGather::Storage), .name = "im2col_gather"},
                Im2colGather{}, params);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     // Output pixel (w, h) meets tap (x, y) at input (2 w + x - 1, h + 2 y - 1).
     const auto width = static_cast<int>(params.plan.output[0]), height = static_cast<int>(params.plan.output[1]);
     for (int i = 0; i < pixels * taps * kC; ++i) {

@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <gantry/epilogue/fusion/check.hpp>
+#include <gantry/arch/launch_check.hpp>
+#include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/gemm/options.hpp>
 #include <gantry/layout/fault.hpp>
 #include <gantry/tma/plan_rules.hpp>
@@ -34,6 +35,15 @@ constexpr fusion::GraphRule kGraphRules[] = {
 constexpr GemmRule kGemmRules[] = {
 #define GANTRY_X(id, ...) GemmRule::id,
 #include <gantry/gemm/detail/rule_table.hpp>
+};
+
+constexpr ArgumentRule kArgumentRules[] = {
+#define GANTRY_X(id, ...) ArgumentRule::id,
+#include <gantry/epilogue/detail/argument_rule_table.hpp>
+};
+constexpr LaunchRule kLaunchRules[] = {
+#define GANTRY_X(id, ...) LaunchRule::id,
+#include <gantry/arch/detail/launch_rule_table.hpp>
 };
 
 template <class R>
@@ -142,11 +152,46 @@ TEST(GemmRules, GiveWholeSentences) {
   }
 }
 
+TEST(ArgumentRules, GiveWholeSentences) {
+  for (const ArgumentRule rule : kArgumentRules) {
+    expect_whole_sentences(ArgumentReason{
+        .rule = rule,
+        .operand = "a_name_of_23_characters",
+        .other = "a_name_of_23_characters",
+        .columns = true,
+        .of_batches = true,
+        .kind = fusion::ArgumentKind::aux_out,
+        .element = ElementType::bf16,
+        .given = ElementType::bf16,
+        .actual = kLong,
+        .nearest = kLong,
+        .first = kLong,
+        .second = kLong,
+        .words = "alpha, bias",
+        .graph = {.rule = fusion::GraphRule::element_not_staged, .word = "a_name_of_23_characters"},
+        .tma = {.rule = TmaRule::address_misaligned, .field = TmaField::address, .actual = ~std::uint64_t{0}}});
+  }
+}
+
+TEST(LaunchRules, GiveWholeSentences) {
+  for (const LaunchRule rule : kLaunchRules) {
+    expect_whole_sentences(LaunchReason{.rule = rule,
+                                        .kernel = "kernel",
+                                        .actual = kLong,
+                                        .nearest = kLong,
+                                        .first = kLong,
+                                        .second = kLong,
+                                        .words = "1 x 2 x 3"});
+  }
+}
+
 TEST(Rules, HaveNamesOfTheirOwn) {
-  std::set<std::string> layout, tma, epilogue, graph, gemm;
+  std::set<std::string> layout, tma, epilogue, graph, arguments, gemm, launch;
   for (const Rule rule : kLayoutRules) EXPECT_TRUE(layout.insert(entry_of(rule).name).second) << entry_of(rule).name;
   for (const EpilogueRule rule : kEpilogueRules) EXPECT_TRUE(epilogue.insert(entry_of(rule).name).second);
   for (const fusion::GraphRule rule : kGraphRules) EXPECT_TRUE(graph.insert(entry_of(rule).name).second);
+  for (const ArgumentRule rule : kArgumentRules) EXPECT_TRUE(arguments.insert(entry_of(rule).name).second);
+  for (const LaunchRule rule : kLaunchRules) EXPECT_TRUE(launch.insert(entry_of(rule).name).second);
   for (const GemmRule rule : kGemmRules) EXPECT_TRUE(gemm.insert(entry_of(rule).name).second);
   // A report lists rules of planning and of tensor maps together.
   for (const TmaPlanRule rule : kPlanRules) EXPECT_TRUE(tma.insert(entry_of(rule).name).second) << entry_of(rule).name;
@@ -215,6 +260,66 @@ TEST(Sentences, OfGraphs) {
           .c_str(),
       "argument 1 ('aux') is a tensor of s4: TMA stages elements of whole bytes that a tensor map has a format "
       "for, and threads those of u1; the nearest type that works is s8");
+}
+
+TEST(Sentences, OfArguments) {
+  EXPECT_STREQ(
+      describe(ArgumentReason{.rule = ArgumentRule::ends_inside_chunk,
+                              .operand = "aux",
+                              .columns = true,
+                              .actual = 106,
+                              .nearest = 104,
+                              .first = 4,
+                              .second = 112})
+          .c_str(),
+      "M is 106, and columns of aux end 4 bytes into 16: TMA writes whole 16 bytes; the nearest M that works is "
+      "104, the next larger one 112");
+  EXPECT_STREQ(describe(ArgumentReason{.rule = ArgumentRule::stride_misaligned,
+                                       .operand = "B",
+                                       .of_batches = true,
+                                       .element = ElementType::bf16,
+                                       .actual = 4,
+                                       .nearest = 8,
+                                       .first = 8})
+                   .c_str(),
+               "B has a batch stride of 4 elements of bf16, which is 8 bytes: TMA takes strides of whole 16 bytes; the "
+               "nearest batch stride that works is 8");
+  EXPECT_STREQ(
+      describe(ArgumentReason{.rule = ArgumentRule::read_while_written, .operand = "D", .other = "A", .actual = 64})
+          .c_str(),
+      "D begins 64 bytes into A: what one tile writes no other tile reads; A is read while D is written: give D memory "
+      "of its own");
+  EXPECT_STREQ(
+      describe(ArgumentReason{.rule = ArgumentRule::in_place_of_another,
+                              .operand = "C",
+                              .other = "D",
+                              .other_written = true,
+                              .actual = 16})
+          .c_str(),
+      "C begins 16 bytes into D: an output takes the place of an input element for element; D may take the place of C "
+      "with the same address, strides and major, and elements as wide");
+  EXPECT_STREQ(
+      describe(ArgumentReason{
+                   .rule = ArgumentRule::unknown_name, .operand = "bais", .other = "bias", .words = "alpha, bias"})
+          .c_str(),
+      "there is no argument bais: arguments are given by the names that the fusion has; did you mean bias? The "
+      "arguments are alpha, bias");
+  EXPECT_STREQ(describe(ArgumentReason{.rule = ArgumentRule::unknown_name, .operand = "bais"}).c_str(),
+               "there is no argument bais: arguments are given by the names that the fusion has; the fusion has none");
+}
+
+TEST(Sentences, OfLaunches) {
+  EXPECT_STREQ(
+      describe(
+          LaunchReason{
+              .rule = LaunchRule::cluster_divides_grid, .kernel = "gemm", .actual = 131, .nearest = 132, .first = 2})
+          .c_str(),
+      "gemm: the grid has 131 blocks along x and clusters of 2: clusters divide the grid; the next number that "
+      "works is 132");
+  EXPECT_STREQ(
+      describe(LaunchReason{.rule = LaunchRule::other_machine, .simulated = true}).c_str(),
+      "the plan was made for a GPU and is run on the simulated SM: a plan runs on the machine that it was made "
+      "for; make another with device_of that machine");
 }
 
 TEST(Sentences, OfGemms) {

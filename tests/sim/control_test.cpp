@@ -126,9 +126,9 @@ TEST(Registers, TheWarpgroupMeetsBetweenTwoChanges) {
 }
 
 TEST(Registers, ALaunchWithTooManyIsRefused) {
-  EXPECT_NE(problems({.block = {384}, .registers_per_thread = 176})[0].find("168 for each"), std::string::npos);
-  EXPECT_NE(problems({.block = {32}, .registers_per_thread = 100})[0].find("104 is the nearest"), std::string::npos);
-  EXPECT_NE(problems({.block = {32}, .registers_per_thread = 264})[0].find("256 is the nearest"), std::string::npos);
+  EXPECT_EQ(problems({.block = {384}, .registers_per_thread = 176})[0].nearest, 168);
+  EXPECT_EQ(problems({.block = {32}, .registers_per_thread = 100})[0].nearest, 104);
+  EXPECT_EQ(problems({.block = {32}, .registers_per_thread = 264})[0].nearest, 256);
 }
 
 // ---- Dependent launches
@@ -194,7 +194,7 @@ TEST(DependentLaunch, ReadsWhatTheFirstKernelWroteOnceItHasWaited) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (const Wait wait : {Wait::all, Wait::one_and_barrier}) {
       const LaunchResult result = run_both(buffers, {&buffers}, {&buffers, wait}, true, seed);
-      ASSERT_TRUE(result) << result.problem;
+      ASSERT_TRUE(result) << describe(result);
       for (std::uint32_t i = 0; i < kValues; ++i) ASSERT_EQ(buffers.to[i], 2 * (i + 1));
     }
   }
@@ -206,7 +206,7 @@ TEST(DependentLaunch, WithoutTheWaitEveryReadIsNamedWhateverTheTiming) {
     for (const bool allows : {false, true}) {
       const LaunchResult result = run_both(buffers, {&buffers, allows}, {&buffers, Wait::none}, true, seed);
       EXPECT_TRUE(result.report.has("grid-dependency-early")) << result.report.text();
-      EXPECT_NE(result.problem.find("of second"), std::string::npos) << result.problem;
+      EXPECT_NE(describe(result).find("of second"), std::string::npos) << describe(result);
     }
   }
 }
@@ -221,7 +221,7 @@ TEST(DependentLaunch, NorMayItOverwriteWhatTheFirstKernelReads) {
   Buffers buffers;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const LaunchResult late = run_both(buffers, {&buffers}, {&buffers, Wait::all, true}, true, seed);
-    EXPECT_TRUE(late) << late.problem;
+    EXPECT_TRUE(late) << describe(late);
     const LaunchResult early = run_both(buffers, {&buffers}, {&buffers, Wait::none, true}, true, seed);
     EXPECT_TRUE(early.report.has("grid-dependency-early")) << early.report.text();
   }
@@ -231,7 +231,7 @@ TEST(DependentLaunch, AKernelThatIsNotDependentStartsWhenTheOneBeforeHasFinished
   Buffers buffers;
   for (const Wait wait : {Wait::all, Wait::none}) {
     const LaunchResult result = run_both(buffers, {&buffers}, {&buffers, wait}, false, 5);
-    ASSERT_TRUE(result) << result.problem;
+    ASSERT_TRUE(result) << describe(result);
     for (std::uint32_t i = 0; i < kValues; ++i) ASSERT_EQ(buffers.to[i], 2 * (i + 1));
   }
 }
@@ -268,9 +268,9 @@ TEST(DependentLaunch, RunsBesideTheFirstKernelOnceEveryCtaHasAllowedIt) {
                            KernelLaunch<Asks>{{.grid = {3}, .block = {1}, .name = "asks"}, {&flags, allowing}},
                            KernelLaunch<Answers>{{.block = {1}, .name = "answers", .dependent = true}, &flags});
   };
-  EXPECT_TRUE(run(3)) << run(3).problem;
-  EXPECT_TRUE(run(1)) << "CTAs that have ended hold nothing back: " << run(1).problem;
-  EXPECT_TRUE(run(0).report.has("livelock")) << run(0).problem;
+  EXPECT_TRUE(run(3)) << describe(run(3));
+  EXPECT_TRUE(run(1)) << "CTAs that have ended hold nothing back: " << describe(run(1));
+  EXPECT_TRUE(run(0).report.has("livelock")) << describe(run(0));
 }
 
 TEST(DependentLaunch, CopiesOfTheSecondKernelNeedTheWaitAndNoProxyFence) {
@@ -301,8 +301,8 @@ TEST(DependentLaunch, CopiesOfTheSecondKernelNeedTheWaitAndNoProxyFence) {
         Simulator({.seed = 2}), KernelLaunch<First>{{.grid = {2}, .block = {64}, .name = "first"}, {&buffers}},
         KernelLaunch<Loads>{{.block = {1}, .shared_bytes = sizeof(Storage), .name = "loads", .dependent = true},
                             {waits}});
-    EXPECT_EQ(result.report.clean(), waits) << result.problem;
-    EXPECT_EQ(result.report.has("grid-dependency-early"), !waits) << result.problem;
+    EXPECT_EQ(result.report.clean(), waits) << describe(result);
+    EXPECT_EQ(result.report.has("grid-dependency-early"), !waits) << describe(result);
     if (waits) {
       EXPECT_EQ(buffers.to[0], kValues);
     }
@@ -314,7 +314,9 @@ TEST(DependentLaunch, ALaunchOfTheSequenceThatIsRefusedIsNamed) {
   const LaunchResult result =
       launch_in_order(Simulator(), KernelLaunch<First>{{.grid = {4}, .block = {64}, .name = "first"}, {&buffers}},
                       KernelLaunch<Second>{{.grid = {3}, .cluster = {2}, .name = "second"}, {&buffers}});
-  EXPECT_NE(result.problem.find("second: the grid has 3 blocks"), std::string::npos) << result.problem;
+  ASSERT_EQ(result.reasons.size(), 1);
+  EXPECT_EQ(result.reasons[0].rule, LaunchRule::cluster_divides_grid);
+  EXPECT_EQ(result.reasons[0].kernel, "second");
   EXPECT_TRUE(Simulator().run_in_order({}).has("launch-refused"));
 }
 

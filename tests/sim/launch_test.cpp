@@ -1,34 +1,49 @@
-// What a user gets wrong about a launch is answered with a sentence, on every machine.
+// What a user gets wrong about a launch is refused with a reason, on every machine.
 #include "gantry/arch/launch.hpp"
 
 #include <gtest/gtest.h>
 
+#include "gantry/arch/detail/sentence.hpp"
+#include "gantry/arch/memory.hpp"
+#include "gantry/arch/thread.hpp"
+
 namespace gantry {
 namespace {
 
-std::string only_problem(const LaunchConfig& config) {
-  const auto found = problems(config);
-  EXPECT_EQ(found.size(), 1u);
-  return found.empty() ? "" : found.front();
-}
-
 TEST(Launch, ALegalLaunchHasNoProblems) {
-  EXPECT_TRUE(problems({.grid = {132}, .cluster = {2}, .block = {384}, .shared_bytes = 232448}).empty());
+  EXPECT_TRUE(problems({.grid = {132}, .cluster = {2}, .block = {384}, .shared_bytes = 232448}).ok());
 }
 
-TEST(Launch, MistakesAreSentences) {
-  EXPECT_EQ(only_problem({.shared_bytes = 300000, .name = "gemm"}),
-            "gemm: 300000 bytes of shared memory were asked for; a block has at most 232448, which is 67552 fewer.");
-  EXPECT_EQ(
-      only_problem({.grid = {131}, .cluster = {2}, .name = "gemm"}),
-      "gemm: the grid has 131 blocks along x, which clusters of 2 do not divide; 132 is the next number that works.");
-  EXPECT_EQ(
-      only_problem({.block = {64, 32}, .name = "gemm"}),
-      "gemm: a block of 64 x 32 x 1 threads was asked for; a block has at most 1024 threads, and at most 64 along z.");
-  EXPECT_EQ(only_problem({.grid = {32}, .cluster = {32}, .name = "gemm"}),
-            "gemm: a cluster of 32 blocks was asked for; it has at most 8, or 16 where the device allows it.");
-  EXPECT_EQ(only_problem({.grid = {0}, .name = "gemm"}),
-            "gemm: a launch needs at least one thread, block and cluster in every dimension.");
+// A launch that breaks one rule, and its neighbour that keeps it.
+TEST(EachRuleOfLaunches, IsBrokenByOneLaunchAndKeptByItsNeighbour) {
+  struct Case {
+    LaunchRule rule;
+    LaunchConfig broken, kept;
+    std::int64_t actual, nearest;
+  };
+  const Case cases[] = {
+      {LaunchRule::empty, {.grid = {0}}, {.grid = {1}}, 0, 0},
+      {LaunchRule::block, {.block = {64, 32}}, {.block = {64, 16}}, 0, 0},
+      {LaunchRule::block, {.block = {1, 1, 65}}, {.block = {1, 1, 64}}, 0, 0},
+      {LaunchRule::grid, {.grid = {1, 65536}}, {.grid = {1, 65535}}, 0, 0},
+      {LaunchRule::shared_memory, {.shared_bytes = 300000}, {.shared_bytes = 232448}, 300000, 232448},
+      {LaunchRule::cluster, {.grid = {32}, .cluster = {32}}, {.grid = {32}, .cluster = {16}}, 32, 16},
+      {LaunchRule::cluster_divides_grid, {.grid = {131}, .cluster = {2}}, {.grid = {132}, .cluster = {2}}, 131, 132},
+      {LaunchRule::registers, {.registers_per_thread = 100}, {.registers_per_thread = 104}, 100, 104},
+      {LaunchRule::registers_of_block,
+       {.block = {384}, .registers_per_thread = 176},
+       {.block = {384}, .registers_per_thread = 168},
+       176,
+       168},
+  };
+  for (const Case& c : cases) {
+    const LaunchReasons reasons = problems(c.broken);
+    ASSERT_EQ(reasons.size(), 1) << entry_of(c.rule).name;
+    EXPECT_EQ(reasons[0].rule, c.rule) << describe(reasons[0]).c_str();
+    EXPECT_EQ(reasons[0].actual, c.actual) << entry_of(c.rule).name;
+    EXPECT_EQ(reasons[0].nearest, c.nearest) << entry_of(c.rule).name;
+    EXPECT_TRUE(problems(c.kept).ok()) << entry_of(c.rule).name;
+  }
 }
 
 struct Nothing {
@@ -46,8 +61,29 @@ TEST(Launch, ARunThatTheHardwareWouldRefuseIsAFinding) {
 TEST(Launch, TheSimulatedMachineRefusesWhatTheHardwareWould) {
   const LaunchResult refused = launch(Simulator(), {.grid = {3}, .cluster = {2}}, Nothing{}, {});
   EXPECT_FALSE(refused);
-  EXPECT_NE(refused.problem.find("4 is the next number that works"), std::string::npos) << refused.problem;
+  EXPECT_TRUE(refused.reasons.has(LaunchRule::cluster_divides_grid)) << describe(refused);
   EXPECT_TRUE(launch(Simulator(), {.grid = {4}, .cluster = {2}}, Nothing{}, {}));
+}
+
+struct Racing {
+  struct Params {
+    int* value;
+  };
+  static void run(const Params& params, SharedMemory) {
+    arch::st(arch::space_global, params.value, static_cast<int>(arch::thread_rank()));
+  }
+};
+
+TEST(Launch, WhatTheSimulatedMachineFindsIsAReasonAndAReport) {
+  int value = 0;
+  const LaunchResult result = launch(Simulator(), {.block = {64}, .name = "racing"}, Racing{}, {&value});
+  ASSERT_FALSE(result);
+  ASSERT_EQ(result.reasons.size(), 1);
+  EXPECT_EQ(result.reasons[0].rule, LaunchRule::findings);
+  EXPECT_EQ(result.reasons[0].kernel, "racing");
+  EXPECT_EQ(result.reasons[0].actual, static_cast<std::int64_t>(result.report.findings.size()));
+  EXPECT_NE(describe(result).find(result.report.text()), std::string::npos);
+  EXPECT_EQ(describe(launch(Simulator(), {}, Nothing{}, {})), "");
 }
 
 TEST(Sentence, HoldsWordsAndEveryNumber) {

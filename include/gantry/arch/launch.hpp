@@ -2,7 +2,7 @@
 //
 // A kernel is a type with `Params` and `run` (`arch/kernel.hpp`); for a GPU it also has `kThreads`, the block size that
 // its registers are budgeted for. On a GPU the launch is asynchronous, as launches are; what can be known before it
-// starts is answered with a sentence.
+// starts is refused with a reason.
 //
 // Example at namespace scope:
 //     struct Nothing {
@@ -12,13 +12,13 @@
 //     };
 //     inline bool run_it() {
 //       const auto result = gantry::launch(gantry::Simulator({.seed = 7}), {.grid = {4}, .block = {128}}, Nothing{}, {});
-//       return static_cast<bool>(result);  // result.problem says why not; on a GPU: gantry::launch(gantry::Gpu{stream}, ...)
+//       return static_cast<bool>(result);  // describe(result) says why not; on a GPU: gantry::launch(gantry::Gpu{stream}, ...)
 //     }
 #pragma once
 
 #include <string>
+#include <utility>
 
-#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/arch/kernel_entry.hpp>
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/arch/simulator.hpp>
@@ -29,20 +29,43 @@
 
 namespace gantry {
 
-// The outcome of a launch: empty `problem`, or what is wrong. `report` is that of the simulated SM.
-struct LaunchResult {
-  std::string problem;
-  Report report;
+// The outcome of a launch: that it was made, or every reason why not. `report` is that of the simulated SM.
+struct [[nodiscard]] LaunchResult {
+  LaunchReasons reasons{};
+  Report report{};
 
-  explicit operator bool() const { return problem.empty(); }
+  bool ok() const { return reasons.ok(); }
+  explicit operator bool() const { return ok(); }
 };
+
+// Every reason in a line of its own, then the report of what the simulated SM found; empty where all went well.
+GANTRY_COLD inline std::string describe(const LaunchResult& result) {
+  std::string out;
+  for (const LaunchReason& reason : result.reasons) {
+    out.append(describe(reason).c_str());
+    out.append("\n");
+  }
+  if (result.reasons.has(LaunchRule::findings)) out.append(result.report.text());
+  return out;
+}
 
 namespace detail {
 
-GANTRY_COLD inline std::string joined_problems(const LaunchConfig& config) {
-  std::string text;
-  for (const std::string& problem : problems(config)) text += problem + "\n";
-  return text;
+GANTRY_COLD inline LaunchResult refused(const LaunchReason& reason) {
+  LaunchResult out;
+  out.reasons.add(reason);
+  return out;
+}
+
+// What a run of the simulated SM says.
+GANTRY_COLD inline LaunchResult outcome_of(const char* kernel, Report report) {
+  LaunchResult out;
+  if (!report.clean()) {
+    out.reasons.add(
+        {.rule = LaunchRule::findings, .kernel = kernel, .actual = static_cast<std::int64_t>(report.findings.size())});
+  }
+  out.report = std::move(report);
+  return out;
 }
 
 }  // namespace detail
@@ -50,11 +73,8 @@ GANTRY_COLD inline std::string joined_problems(const LaunchConfig& config) {
 template <class Kernel>
 LaunchResult launch(const Simulator& machine, const LaunchConfig& config, Kernel,
                     const typename Kernel::Params& params) {
-  LaunchResult result{detail::joined_problems(config), {}};
-  if (!result) return result;
-  result.report = machine.run<Kernel>(config, params);
-  if (!result.report.clean()) result.problem = result.report.text();
-  return result;
+  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return {reasons, {}};
+  return detail::outcome_of(config.name, machine.run<Kernel>(config, params));
 }
 
 // A kernel with what it is launched with, as `launch_in_order` takes it.
@@ -67,11 +87,12 @@ struct KernelLaunch {
 // Kernels one after the other, as in a stream; those that are `dependent` may start before the one before has finished.
 template <class... Kernels>
 LaunchResult launch_in_order(const Simulator& machine, const KernelLaunch<Kernels>&... launches) {
-  LaunchResult result{(detail::joined_problems(launches.config) + ...), {}};
-  if (!result) return result;
-  result.report = machine.run_in_order({Simulator::call_of<Kernels>(launches.config, launches.params)...});
-  if (!result.report.clean()) result.problem = result.report.text();
-  return result;
+  LaunchReasons reasons;
+  (reasons.add(problems(launches.config)), ...);
+  if (!reasons.ok()) return {reasons, {}};
+  Report report = machine.run_in_order({Simulator::call_of<Kernels>(launches.config, launches.params)...});
+  const std::string kernel = report.kernel;
+  return detail::outcome_of(kernel.c_str(), std::move(report));
 }
 
 #if defined(__CUDACC__)
@@ -82,20 +103,17 @@ struct Gpu {
 
 namespace detail {
 
-// Empty where the current device can run the launch.
-GANTRY_COLD inline std::string device_problem(const LaunchConfig& config) {
+// Adds why the current device cannot run the launch.
+GANTRY_COLD inline void check_device(const LaunchConfig& config, LaunchReasons& out) {
   int device = 0, major = 0, minor = 0;
   if (cudaGetDevice(&device) != cudaSuccess) {
     cudaGetLastError();
-    return sentence({config.name, ": there is no GPU here; gantry::Simulator runs kernels without one.\n"});
+    return out.add({.rule = LaunchRule::no_gpu, .kernel = config.name});
   }
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  if (major != 9 || minor != 0) {
-    return sentence({config.name, ": the GPU has compute capability ", major, ".", minor,
-                     "; kernels of Gantry are built for 9.0 (H100, H200).\n"});
-  }
-  return {};
+  if (major == 9 && minor == 0) return;
+  out.add({.rule = LaunchRule::compute_capability, .kernel = config.name, .first = major, .second = minor});
 }
 
 // A kernel without its type: where it begins, the threads that it is built for, and the one parameter that it takes.
@@ -106,12 +124,14 @@ struct KernelCall {
 };
 
 GANTRY_COLD inline LaunchResult launch_call(const Gpu& machine, const LaunchConfig& config, const KernelCall& call) {
-  LaunchResult result{joined_problems(config), {}};
+  LaunchResult result{problems(config), {}};
   if (config.block.count() > call.threads) {
-    result.problem += sentence({config.name, ": the kernel is built for blocks of up to ", call.threads, " threads; ",
-                                config.block.count(), " were asked for.\n"});
+    result.reasons.add({.rule = LaunchRule::kernel_threads,
+                        .kernel = config.name,
+                        .actual = static_cast<std::int64_t>(config.block.count()),
+                        .nearest = call.threads});
   }
-  if (result) result.problem = device_problem(config);
+  if (result) check_device(config, result.reasons);
   if (!result) return result;
   cudaError_t error = cudaFuncSetAttribute(call.entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                            static_cast<int>(config.shared_bytes));
@@ -133,9 +153,12 @@ GANTRY_COLD inline LaunchResult launch_call(const Gpu& machine, const LaunchConf
   void* arguments[] = {const_cast<void*>(call.params)};  // NOLINT: they are copied
   if (error == cudaSuccess) error = cudaLaunchKernelExC(&launch_config, call.entry, arguments);
   if (error != cudaSuccess) {
-    result.problem = sentence({config.name, ": the launch was refused: ", cudaGetErrorString(error), " (grid ",
-                               config.grid.count(), " blocks, cluster ", config.cluster.count(), ", block ",
-                               config.block.count(), " threads, ", config.shared_bytes, " bytes of shared memory).\n"});
+    LaunchReason reason{.rule = LaunchRule::launch_refused, .kernel = config.name};
+    reason.words.append(cudaGetErrorString(error)).append(" (grid ").append(extents_text(config.grid));
+    reason.words.append(", cluster ").append(extents_text(config.cluster)).append(", block ");
+    reason.words.append(extents_text(config.block)).append(", ").append(std::int64_t{config.shared_bytes});
+    reason.words.append(" bytes of shared memory)");
+    result.reasons.add(reason);
   }
   return result;
 }

@@ -1,17 +1,15 @@
-// The launch limits of sm_90, and every way in which a launch breaks them, as sentences.
+// The launch limits of sm_90, and every way in which a launch breaks them.
 //
 // Example:
-//     for (const std::string& problem : gantry::problems({.grid = {131}, .cluster = {2}})) {
-//       (void)problem;  // "...131 blocks along x, which clusters of 2 do not divide; 132 is the next number that works."
-//     }
+//     const gantry::LaunchReasons reasons = gantry::problems({.grid = {131}, .cluster = {2}});
+//     const bool uneven = reasons.has(gantry::LaunchRule::cluster_divides_grid);
+//     // describe(reasons[0]): "kernel: the grid has 131 blocks along x and clusters of 2: clusters divide the grid; the
+//     // next number that works is 132"
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/arch/launch_config.hpp>
 #include <gantry/hardware/architecture.hpp>
+#include <gantry/rules/reasons.hpp>
 
 namespace gantry {
 
@@ -23,6 +21,52 @@ inline constexpr std::uint32_t kMaxCluster = kSm90.largest_cluster;
 inline constexpr std::uint32_t kRegistersPerBlock = kSm90.registers_per_block;
 inline constexpr std::uint32_t kMaxRegistersPerThread = kSm90.registers_per_thread;
 
+enum class LaunchRule : std::uint8_t {
+#define GANTRY_X(id, ...) id,
+#include <gantry/arch/detail/launch_rule_table.hpp>
+};
+
+GANTRY_HD constexpr RuleEntry<> entry_of(LaunchRule rule) noexcept {
+  switch (rule) {
+#define GANTRY_X(...) GANTRY_RULE_CASE(LaunchRule, __VA_ARGS__)
+#include <gantry/arch/detail/launch_rule_table.hpp>
+  }
+  return {};
+}
+
+struct LaunchReason {
+  LaunchRule rule = LaunchRule::empty;
+  Text<64> kernel{};
+  char axis = 'x';
+  bool simulated = true;  // the machine that it is about
+  std::int64_t actual = 0;
+  std::int64_t nearest = 0;
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  Text<200> words{};
+};
+
+using LaunchReasons = Reasons<LaunchReason, 8>;
+
+// The words of a reason beside its numbers.
+GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const LaunchReason& r) {
+  constexpr const char* kMachines[] = {"a GPU", "the simulated SM"};
+  if (word == "kernel") {
+    out.append(r.kernel);
+  } else if (word == "axis") {
+    out.append(r.axis);
+  } else if (word == "machine") {
+    out.append(kMachines[r.simulated ? 1 : 0]);
+  } else if (word == "other machine") {
+    out.append(kMachines[r.simulated ? 0 : 1]);
+  } else if (word == "words") {
+    out.append(r.words);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // The registers that each thread of the launch starts with.
 constexpr std::uint32_t registers_at_launch(const LaunchConfig& config) {
   if (config.registers_per_thread != 0) return config.registers_per_thread;
@@ -30,48 +74,71 @@ constexpr std::uint32_t registers_at_launch(const LaunchConfig& config) {
   return share < kMaxRegistersPerThread ? share : kMaxRegistersPerThread;
 }
 
-GANTRY_COLD inline std::vector<std::string> problems(const LaunchConfig& config) {
-  std::vector<std::string> out;
-  const auto say = [&](std::initializer_list<detail::SentencePart> words) {
-    out.push_back(detail::sentence({config.name, ": ", detail::sentence(words)}));
-  };
+namespace detail {
+
+constexpr Text<200> extents_text(const Extent3& e) {
+  const auto number = [](std::uint32_t x) { return static_cast<std::int64_t>(x); };
+  return Text<200>().append(number(e.x)).append(" x ").append(number(e.y)).append(" x ").append(number(e.z));
+}
+
+GANTRY_COLD constexpr void check_registers(const LaunchConfig& config, LaunchReasons& out) {
+  const std::uint32_t registers = config.registers_per_thread;
+  const auto threads = static_cast<std::int64_t>(config.block.count());
+  if (registers > kMaxRegistersPerThread || registers % 8 != 0) {
+    out.add({.rule = LaunchRule::registers,
+             .kernel = config.name,
+             .actual = registers,
+             .nearest = registers < kMaxRegistersPerThread ? registers / 8 * 8 + 8 : kMaxRegistersPerThread});
+  } else if (registers * config.block.count() > kRegistersPerBlock) {
+    out.add({.rule = LaunchRule::registers_of_block,
+             .kernel = config.name,
+             .actual = registers,
+             .nearest = kRegistersPerBlock / threads / 8 * 8,
+             .first = threads});
+  }
+}
+
+}  // namespace detail
+
+// Every reason why no sm_90 can run a launch of this shape.
+GANTRY_COLD constexpr LaunchReasons problems(const LaunchConfig& config) {
+  LaunchReasons out;
   if (config.grid.count() == 0 || config.block.count() == 0 || config.cluster.count() == 0) {
-    say({"a launch needs at least one thread, block and cluster in every dimension."});
+    out.add({.rule = LaunchRule::empty, .kernel = config.name});
     return out;
   }
   if (config.block.count() > kMaxThreadsPerBlock || config.block.z > 64) {
-    say({"a block of ", config.block.x, " x ", config.block.y, " x ", config.block.z,
-         " threads was asked for; a block has at most 1024 threads, and at most 64 along z."});
+    out.add({.rule = LaunchRule::block, .kernel = config.name, .words = detail::extents_text(config.block)});
   }
   if (config.grid.y > 65535 || config.grid.z > 65535 || config.grid.x > 0x7FFFFFFF) {
-    say({"a grid of ", config.grid.x, " x ", config.grid.y, " x ", config.grid.z,
-         " blocks was asked for; it has at most 2147483647 x 65535 x 65535."});
+    out.add({.rule = LaunchRule::grid, .kernel = config.name, .words = detail::extents_text(config.grid)});
   }
   if (config.shared_bytes > kMaxSharedBytesPerBlock) {
-    say({config.shared_bytes, " bytes of shared memory were asked for; a block has at most ", kMaxSharedBytesPerBlock,
-         ", which is ", config.shared_bytes - kMaxSharedBytesPerBlock, " fewer."});
+    out.add({.rule = LaunchRule::shared_memory,
+             .kernel = config.name,
+             .actual = config.shared_bytes,
+             .nearest = kMaxSharedBytesPerBlock,
+             .first = config.shared_bytes - kMaxSharedBytesPerBlock});
   }
   if (config.cluster.count() > kMaxCluster) {
-    say({"a cluster of ", config.cluster.count(),
-         " blocks was asked for; it has at most 8, or 16 where the device allows it."});
+    out.add({.rule = LaunchRule::cluster,
+             .kernel = config.name,
+             .actual = static_cast<std::int64_t>(config.cluster.count()),
+             .nearest = kMaxCluster});
   }
-  const std::uint32_t registers = config.registers_per_thread;
-  if (registers > kMaxRegistersPerThread || registers % 8 != 0) {
-    say({registers, " registers a thread were asked for; there are multiples of 8 up to 256, and ",
-         registers < kMaxRegistersPerThread ? registers / 8 * 8 + 8 : kMaxRegistersPerThread,
-         " is the nearest that works."});
-  } else if (registers * config.block.count() > kRegistersPerBlock) {
-    say({registers, " registers were asked for each of ", config.block.count(),
-         " threads; a block has 65536, which is ", kRegistersPerBlock / config.block.count() / 8 * 8, " for each."});
-  }
-  const auto divides = [&](const char* axis, std::uint32_t grid, std::uint32_t cluster) {
+  detail::check_registers(config, out);
+  const auto divides = [&](char axis, std::uint32_t grid, std::uint32_t cluster) {
     if (grid % cluster == 0) return;
-    say({"the grid has ", grid, " blocks along ", axis, ", which clusters of ", cluster, " do not divide; ",
-         grid / cluster * cluster + cluster, " is the next number that works."});
+    out.add({.rule = LaunchRule::cluster_divides_grid,
+             .kernel = config.name,
+             .axis = axis,
+             .actual = grid,
+             .nearest = grid / cluster * cluster + cluster,
+             .first = cluster});
   };
-  divides("x", config.grid.x, config.cluster.x);
-  divides("y", config.grid.y, config.cluster.y);
-  divides("z", config.grid.z, config.cluster.z);
+  divides('x', config.grid.x, config.cluster.x);
+  divides('y', config.grid.y, config.cluster.y);
+  divides('z', config.grid.z, config.cluster.z);
   return out;
 }
 

@@ -1,7 +1,7 @@
 // What the host hands to an epilogue, and the kernel parameters made of it: tensor maps over the actual pointers and
 // strides of C, D and auxiliary tensors, and the operands of the graph.
 //
-// can_implement checks them all and returns every reason why the kernel cannot run, as sentences. get_workspace_size,
+// can_implement checks them all and returns every reason why the kernel cannot run. get_workspace_size,
 // initialize_workspace (before every run: atomics start from identities, counters from zero) and
 // to_underlying_arguments require that it returned none.
 //
@@ -14,18 +14,14 @@
 //       static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = relu(acc + row(bias))");
 //       using Functions = gantry::fusion::UserFunctions<>;
 //     };
-//     inline std::vector<std::string> reasons(gantry::bf16* d, const float* bias) {
+//     inline gantry::ArgumentReasons reasons(gantry::bf16* d, const float* bias) {
 //       gantry::EpilogueArguments<BiasRelu> arguments;
-//       arguments.d = {.pointer = d, .stride = 100};  // 200 bytes: not a multiple of 16, and the answer says so
+//       arguments.d = {.pointer = d, .stride = 100};  // 200 bytes: stride_misaligned
 //       arguments.fusion["bias"] = bias;
 //       return gantry::can_implement<BiasRelu>({.m = 256, .n = 100, .k = 64}, arguments);
 //     }
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/detail/fusion_host.hpp>
 
 namespace gantry {
@@ -74,22 +70,22 @@ std::size_t get_workspace_size(const EpilogueProblem& problem, const EpilogueArg
 
 namespace detail {
 
-GANTRY_COLD inline void check_problem(const EpilogueProblem& p, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_problem(const EpilogueProblem& p, ArgumentReasons& out) {
   const auto check = [&](const char* name, int extent) {
     if (extent >= 1) return;
-    out.push_back(sentence({"the problem has ", name, " = ", extent, "; an epilogue needs 1 or more"}));
+    out.add({.rule = ArgumentRule::size_zero, .operand = name, .actual = extent, .nearest = 1});
   };
   check("M", p.m);
   check("N", p.n);
-  check("L", p.batch);
+  check("batch", p.batch);
 }
 
 template <class Config, class Operand>
-void check_source(const Operand& c, bool needed, const OperandReasons& operands, std::vector<std::string>& out) {
+void check_source(const Operand& c, bool needed, const OperandCheck& operands, ArgumentReasons& out) {
   using Collective = EpilogueOf<Config>;
   if constexpr (Collective::kHasC) {
     if (c.pointer == nullptr) {
-      if (needed) out.emplace_back("C was not given: the expression uses it, and no factor is 0");
+      if (needed) out.add(missing(ArgumentRule::source_missing, "C"));
     } else if constexpr (Collective::kUsesTma) {
       operands.template check<typename Collective::TileC, false>("C", c);
     } else {
@@ -99,11 +95,11 @@ void check_source(const Operand& c, bool needed, const OperandReasons& operands,
 }
 
 template <class Config, class Operand>
-void check_destination(const Operand& d, const OperandReasons& operands, std::vector<std::string>& out) {
+void check_destination(const Operand& d, const OperandCheck& operands, ArgumentReasons& out) {
   using Collective = EpilogueOf<Config>;
   if constexpr (Collective::kHasD) {
     if (d.pointer == nullptr) {
-      out.emplace_back("D was not given");
+      out.add(missing(ArgumentRule::matrix_missing, "D"));
     } else if constexpr (Collective::kUsesTma) {
       operands.template check<typename Collective::TileD, true>("D", d);
     } else {
@@ -130,12 +126,14 @@ SizeSteps size_steps(const EpilogueProblem& problem, const EpilogueArguments<Con
   return out;
 }
 
-GANTRY_COLD inline void check_workspace(std::size_t bytes, const void* workspace, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_workspace(std::size_t bytes, const void* workspace, ArgumentReasons& out) {
   const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(workspace) % 16;
   if (bytes > 0 && workspace == nullptr) {
-    out.push_back(sentence({"the fusion needs ", bytes, " bytes of workspace, and none was given"}));
+    out.add({.rule = ArgumentRule::workspace_missing, .nearest = static_cast<std::int64_t>(bytes)});
   } else if (bytes > 0 && beyond != 0) {
-    out.push_back(sentence({"the workspace begins at a multiple of 16 bytes, and the one given ", beyond, " beyond"}));
+    out.add({.rule = ArgumentRule::workspace_misaligned,
+             .actual = static_cast<std::int64_t>(beyond),
+             .nearest = static_cast<std::int64_t>(16 - beyond)});
   }
 }
 
@@ -144,15 +142,15 @@ GANTRY_COLD inline void check_workspace(std::size_t bytes, const void* workspace
 // Every reason why the epilogue cannot run on this problem with these arguments; none: it can. `others` is what the
 // kernel's other operands ask of M and N, for the sizes that reasons offer.
 template <class Config>
-std::vector<std::string> can_implement(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments,
-                                       const void* workspace = nullptr, const detail::SizeSteps& others = {}) {
+ArgumentReasons can_implement(const EpilogueProblem& problem, const EpilogueArguments<Config>& arguments,
+                              const void* workspace = nullptr, const detail::SizeSteps& others = {}) {
   using Host = detail::Host<Config>;
-  std::vector<std::string> out;
+  ArgumentReasons out;
   detail::check_problem(problem, out);
   Host::check_form(arguments.fusion, out);
-  if (!out.empty()) return out;
+  if (!out.ok()) return out;
   Host::check_values(problem, arguments.fusion, out);
-  const detail::OperandReasons operands(out, problem, detail::size_steps<Config>(problem, arguments, others));
+  const detail::OperandCheck operands(out, problem, detail::size_steps<Config>(problem, arguments, others));
   detail::check_source<Config>(arguments.c, Host::needs_source(problem, arguments.fusion), operands, out);
   detail::check_destination<Config>(arguments.d, operands, out);
   Host::check_tensors(problem, arguments.fusion, operands, out);

@@ -12,10 +12,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include <gantry/arch/detail/sentence.hpp>
+#include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/detail/distance.hpp>
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/staged_im2col_tile.hpp>
@@ -128,12 +126,16 @@ inline std::int64_t first_overlap(const WrittenMatrices& x) {
   return 0;
 }
 
-// Empty, or what is wrong with where the batches of a matrix are written.
-inline std::string overlap_of(const std::string& name, const WrittenMatrices& x) {
+// False where batches of a matrix are written into each other, which is a reason.
+GANTRY_COLD inline bool check_overlap(const char* name, const WrittenMatrices& x, ArgumentReasons& out) {
   const std::int64_t batch = first_overlap(x);
-  if (batch == 0) return {};
-  return sentence({name, ": batches 0 and ", batch, " are written to the same place; they lie ", x.batch_stride,
-                   " elements apart, and a batch stride that works is ", distance_of_lines(x.stride, x.lines)});
+  if (batch == 0) return true;
+  out.add({.rule = ArgumentRule::batches_overlap,
+           .operand = name,
+           .actual = x.batch_stride,
+           .nearest = distance_of_lines(x.stride, x.lines),
+           .first = batch});
+  return false;
 }
 
 // What M and N are multiples of where every operand is whole chunks of 16 bytes: lines that are written end with a
@@ -158,42 +160,46 @@ struct MatrixLines {
   std::int64_t step;                // that all operands ask of their size
 };
 
-// The copy engine reads and writes lines that begin at multiples of 16 bytes, and writes whole chunks of as many: what
-// lies behind a line may be somebody else's.
-GANTRY_COLD inline void check_lines(const MatrixLines& x, std::vector<std::string>& out) {
+// TMA reads and writes rows (or columns) that begin at multiples of 16 bytes, and writes whole chunks of as many: what
+// lies behind a row may be somebody else's.
+GANTRY_COLD inline void check_lines(const MatrixLines& x, ArgumentReasons& out) {
   const std::int64_t bits = element_bits(x.element), chunk = 128 / bits;
-  const char* const lines = x.rows ? "rows" : "columns";
   const bool ends_inside = x.written && x.contiguous % chunk != 0;
   if (ends_inside) {
-    const char* const size = x.rows ? "N" : "M";
     const std::int64_t step = x.step > chunk ? x.step : chunk;
     const std::int64_t nearest = nearest_multiple_from(step, x.contiguous, step);
-    out.push_back(sentence(
-        {size, " is ", x.contiguous, ": ", lines, " of ", x.name, " would end ", x.contiguous % chunk * bits / 8,
-         " bytes into a chunk of 16, and chunks are written whole; ", "the nearest ", size, " that works is ", nearest,
-         nearest < x.contiguous ? sentence({", the next larger one ", nearest + step}) : std::string()}));
+    out.add({.rule = ArgumentRule::ends_inside_chunk,
+             .operand = x.name,
+             .columns = !x.rows,
+             .actual = x.contiguous,
+             .nearest = nearest,
+             .first = x.contiguous % chunk * bits / 8,
+             .second = nearest < x.contiguous ? nearest + step : 0});
   }
   if (x.stride % chunk == 0 || (ends_inside && x.stride == x.contiguous)) return;
-  out.push_back(sentence({x.name, " has ", lines, " that lie ", x.stride, " elements of ", info(x.element).name,
-                          " apart, which is ", x.stride * bits / 8,
-                          " bytes: each begins at a multiple of 16 bytes; the nearest stride that works is ",
-                          nearest_multiple_from(x.contiguous, x.stride, chunk)}));
+  out.add({.rule = ArgumentRule::stride_misaligned,
+           .operand = x.name,
+           .columns = !x.rows,
+           .element = x.element,
+           .actual = x.stride,
+           .nearest = nearest_multiple_from(x.contiguous, x.stride, chunk),
+           .first = x.stride * bits / 8});
 }
 
-// Every reason why a tensor cannot be copied, each after `name`.
-class OperandReasons {
+// Checks whether C, D and tensors of the fusion can be copied.
+class OperandCheck {
  public:
-  OperandReasons(std::vector<std::string>& out, const EpilogueProblem& p, const SizeSteps& steps)
+  OperandCheck(ArgumentReasons& out, const EpilogueProblem& p, const SizeSteps& steps)
       : out_(out), problem_(p), steps_(steps) {}
 
   // What TMA moves.
-  GANTRY_COLD void check(const std::string& name, const EpilogueMatrix& matrix, const TmaMatrixBox& box) const {
+  GANTRY_COLD void check(const char* name, const EpilogueMatrix& matrix, const TmaMatrixBox& box) const {
     const bool rows = box.contiguous == MatrixMode::second, stored = writes_global(box.op);
-    if (!check_strides(name, matrix, rows, stored)) return;
+    if (!check_strides({name, box.element, rows, stored}, matrix)) return;
     if (matrix.stride < static_cast<std::int64_t>(kTmaStrideLimit)) {
-      check_lines({name.c_str(), box.element, rows, stored, rows ? problem_.n : problem_.m, matrix.stride,
-                   rows ? steps_.n : steps_.m},
-                  out_);
+      check_lines(
+          {name, box.element, rows, stored, rows ? problem_.n : problem_.m, matrix.stride, rows ? steps_.n : steps_.m},
+          out_);
     }
     const TmaDescriptorParams map = bind_matrix(box, matrix, problem_);
     TmaViolations found = validate(map);
@@ -205,63 +211,80 @@ class OperandReasons {
     }
   }
   template <class Tile, bool stored>
-  void check(const std::string& name, const EpilogueMatrix& matrix) const {
+  void check(const char* name, const EpilogueMatrix& matrix) const {
     check(name, matrix, kBoxOf<Tile, stored>);
   }
   template <class Tile, bool stored>
-  void check(const std::string& name, const EpilogueTensor& tensor) const {
+  void check(const char* name, const EpilogueTensor& tensor) const {
     constexpr int axes = Tile::kRank - 2;
-    const Im2colPlan plan = bind_tensor < Tile, stored ? TmaOp::store_im2col : TmaOp::load_im2col > (tensor, problem_);
-    for (const TmaViolation& v : plan.violations) check_map_rule(name, v);
-    if (problem_.batch != 1) {
-      out_.push_back(sentence(
-          {name, ": the tensor of a convolution has images and no batch mode, and the problem has L = ", problem_.batch,
-           "; L is 1"}));
-    }
-    if (plan.ok() && plan.pixels() != problem_.m) {
-      std::string pixels;
-      for (int i = axes - 1; i >= 0; --i) pixels += " x " + std::to_string(plan.output[i]);
-      out_.push_back(sentence({name, ": ", tensor.images, pixels, " pixels are ", plan.pixels(),
-                               " rows, and the problem has M = ", problem_.m, "; they are equal"}));
-    }
+    check_pixels(name, bind_tensor < Tile, stored ? TmaOp::store_im2col : TmaOp::load_im2col > (tensor, problem_),
+                 tensor.images, axes);
   }
 
   // What threads read and write element by element.
   template <class Element>
-  void check_elements(const std::string& name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
-    check_strides(name, matrix, row_major, written);
-    const auto past = reinterpret_cast<std::uintptr_t>(matrix.pointer) % alignof(Element);
-    if (past != 0) {
-      out_.push_back(sentence({name, ": it begins ", past, " bytes beyond a multiple of ", alignof(Element),
-                               ", the size of its elements"}));
-    }
+  void check_elements(const char* name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
+    check_strides({name, element_type_v<Element>, row_major, written}, matrix);
+    check_alignment(name, reinterpret_cast<std::uintptr_t>(matrix.pointer), alignof(Element));
   }
 
  private:
-  GANTRY_COLD void check_map_rule(const std::string& name, const TmaViolation& v) const {
+  struct Operand {
+    const char* name;
+    ElementType element;
+    bool rows, written;
+  };
+
+  GANTRY_COLD void check_map_rule(const char* name, const TmaViolation& v) const {
     // What lies behind a row may be somebody else's.
     const bool writes_beyond = v.rule == TmaRule::store_ends_inside_chunk;
-    if (writes_beyond || verdict_of(v) != TmaVerdict::legal)
-      out_.push_back(sentence({name, ": ", describe(v).c_str()}));
+    if (writes_beyond || verdict_of(v) != TmaVerdict::legal) out_.add(quoted(name, v));
   }
 
-  GANTRY_COLD bool check_strides(const std::string& name, const EpilogueMatrix& matrix, bool row_major,
-                                 bool written) const {
-    const int extent = row_major ? problem_.n : problem_.m;
+  GANTRY_COLD void check_pixels(const char* name, const Im2colPlan& plan, std::int64_t images, int axes) const {
+    for (const TmaViolation& v : plan.violations) check_map_rule(name, v);
+    if (problem_.batch != 1) {
+      out_.add({.rule = ArgumentRule::images_and_batches, .operand = name, .actual = problem_.batch, .nearest = 1});
+    }
+    if (!plan.ok() || plan.pixels() == problem_.m) return;
+    ArgumentReason reason{.rule = ArgumentRule::pixels_differ,
+                          .operand = name,
+                          .actual = plan.pixels(),
+                          .nearest = plan.pixels(),
+                          .first = problem_.m};
+    reason.words.append(images);
+    for (int i = axes - 1; i >= 0; --i) reason.words.append(" x ").append(plan.output[i]);
+    out_.add(reason);
+  }
+
+  GANTRY_COLD void check_alignment(const char* name, std::uintptr_t address, std::size_t alignment) const {
+    const std::uintptr_t beyond = address % alignment;
+    if (beyond == 0) return;
+    out_.add({.rule = ArgumentRule::element_misaligned,
+              .operand = name,
+              .actual = static_cast<std::int64_t>(beyond),
+              .nearest = static_cast<std::int64_t>(alignment - beyond),
+              .first = static_cast<std::int64_t>(alignment)});
+  }
+
+  GANTRY_COLD bool check_strides(const Operand& x, const EpilogueMatrix& matrix) const {
+    const int extent = x.rows ? problem_.n : problem_.m;
     if (matrix.stride < extent) {
-      out_.push_back(sentence({name, ": its ", row_major ? "rows" : "columns", " have ", extent, " elements and lie ",
-                               matrix.stride, " apart; the stride is ", extent, " or more"}));
+      out_.add({.rule = ArgumentRule::stride_too_short,
+                .operand = x.name,
+                .columns = !x.rows,
+                .actual = matrix.stride,
+                .nearest = extent,
+                .first = extent});
       return false;
     }
     const bool too_long = matrix.stride >= static_cast<std::int64_t>(kTmaStrideLimit);  // which TMA says
-    if (!written || matrix.batch_stride < 0 || too_long) return true;
-    const std::string overlap = overlap_of(
-        name, {extent, row_major ? problem_.m : problem_.n, matrix.stride, problem_.batch, matrix.batch_stride});
-    if (!overlap.empty()) out_.push_back(overlap);
-    return overlap.empty();
+    if (!x.written || matrix.batch_stride < 0 || too_long) return true;
+    return check_overlap(
+        x.name, {extent, x.rows ? problem_.m : problem_.n, matrix.stride, problem_.batch, matrix.batch_stride}, out_);
   }
 
-  std::vector<std::string>& out_;
+  ArgumentReasons& out_;
   EpilogueProblem problem_;
   SizeSteps steps_;
 };

@@ -10,17 +10,14 @@
 //
 // Example at namespace scope:
 //     struct Plain {};
-//     inline std::vector<std::string> reasons(const gantry::bf16* a, const gantry::bf16* b, gantry::bf16* d) {
+//     inline gantry::ArgumentReasons reasons(const gantry::bf16* a, const gantry::bf16* b, gantry::bf16* d) {
 //       gantry::GemmArguments<Plain> args({.m = 256, .n = 512, .k = 100});
 //       args.a = {a, 104};  // rows of 100 elements, 208 bytes apart
-//       args.b = b;         // packed rows of 200 bytes: no multiple of 16, and the answer says so
+//       args.b = b;         // packed rows of 200 bytes: stride_misaligned, with 104 as the nearest
 //       args.d = d;
 //       return gantry::can_implement(args);
 //     }
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include <gantry/gemm/check.hpp>
 #include <gantry/gemm/types.hpp>
@@ -111,14 +108,12 @@ GemmInputs inputs_of(const GemmArguments<Spec>& args) {
 
 // Every reason why the GEMM cannot run with these arguments; none: it can. Workspace is a matter of the plan.
 template <class Spec>
-std::vector<std::string> can_implement(const GemmArguments<Spec>& args) {
-  std::vector<std::string> out =
+ArgumentReasons can_implement(const GemmArguments<Spec>& args) {
+  ArgumentReasons out =
       detail::can_implement(detail::HostDesign<Spec>::value, inputs_of(args), GemmDesignOf<Spec>::Functions::kCount);
   if constexpr (detail::kRunTimeGraph<Spec>) {
     using Callbacks = typename GemmTypes<Spec>::Epilogue::Collective::Fusion;
-    if (out.empty() && !args.extents.nothing_to_do()) {
-      for (const std::string& problem : Callbacks::problems(args.fusion.graph())) out.push_back(problem);
-    }
+    if (out.ok() && !args.extents.nothing_to_do()) out.add(Callbacks::problems(args.fusion.graph()));
   }
   return out;
 }

@@ -11,12 +11,9 @@
 //     const GemmDesign design = make_gemm_design({}, graph);
 //     const fusion::FusionArguments none(graph);
 //     const GemmInputs inputs{.extents = {.m = -1, .n = 8, .k = 8}, .fusion = none};
-//     const std::vector<std::string> reasons = detail::can_implement(design, inputs, 0);  // "M is -1: ..."
+//     const ArgumentReasons reasons = detail::can_implement(design, inputs, 0);
+//     const bool negative = reasons.has(ArgumentRule::size_negative);  // "M is -1: sizes are not negative; ..."
 #pragma once
-
-#include <cstdio>
-#include <string>
-#include <vector>
 
 #include <gantry/epilogue/detail/graph_host.hpp>
 #include <gantry/gemm/bind.hpp>
@@ -35,7 +32,8 @@ struct GemmInputs {
 
 namespace detail {
 
-// The copy engine reads and writes lines that begin at multiples of 16 bytes. A stride that no line uses may be any.
+// TMA reads and writes rows (or columns) that begin at multiples of 16 bytes. A stride that none of them uses may be
+// any.
 template <class Void>
 GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType element, std::int64_t contiguous,
                               std::int64_t lines, std::int64_t batches) {
@@ -49,41 +47,42 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
 }
 
 // `step` is what all operands ask of the size of a line that is written.
-GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::int64_t step,
-                                     std::vector<std::string>& out) {
+GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::int64_t step, ArgumentReasons& out) {
   if (element_bits(x.element) == 0) return;
-  const char *name = x.name, *lines = x.rows ? "rows" : "columns", *element = info(x.element).name;
-  if (x.data == nullptr) {
-    out.push_back(sentence({name, " was not given"}));
-    return;
-  }
-  const auto beyond = reinterpret_cast<std::uintptr_t>(x.data) % 16;
+  if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
+  const auto beyond = static_cast<std::int64_t>(x.begin() % 16);
   if (beyond != 0) {
-    out.push_back(
-        sentence({name, " begins ", beyond, " bytes beyond a multiple of 16: the copy engine begins at multiples",
-                  " of 16; the next address that works is ", 16 - beyond, " bytes further"}));
+    out.add({.rule = ArgumentRule::address_misaligned, .operand = x.name, .actual = beyond, .nearest = 16 - beyond});
   }
   const std::int64_t most = x.longest_stride();
   if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
-    const bool of_lines = x.stride > most;
-    out.push_back(
-        sentence({name, " has ", of_lines ? lines : "matrices", " that lie ", of_lines ? x.stride : x.batch_stride,
-                  " elements of ", element, " apart: a stride is less than 2^40 bytes; the nearest ",
-                  of_lines ? "" : "batch ", "stride that works is ", most}));
-    return;
+    return out.add({.rule = ArgumentRule::stride_too_long,
+                    .operand = x.name,
+                    .of_batches = x.stride <= most,
+                    .element = x.element,
+                    .actual = x.stride > most ? x.stride : x.batch_stride,
+                    .nearest = most});
   }
   if (x.stride < x.contiguous) {
-    out.push_back(sentence({name, " has ", lines, " of ", x.contiguous, " elements that lie ", x.stride,
-                            " apart: they overlap; the nearest stride that works is ", x.rounded(x.contiguous)}));
+    out.add({.rule = ArgumentRule::stride_too_short,
+             .operand = x.name,
+             .columns = !x.rows,
+             .actual = x.stride,
+             .nearest = x.rounded(x.contiguous),
+             .first = x.contiguous});
   } else {
-    check_lines({name, x.element, x.rows, written, x.contiguous, x.stride, step}, out);
+    check_lines({x.name, x.element, x.rows, written, x.contiguous, x.stride, step}, out);
   }
   if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
     const std::int64_t nearest = x.nearest_batch_stride(written);
     const bool far = written && nearest == 0;
-    out.push_back(sentence({name, " has matrices that lie ", x.batch_stride, " elements of ", element,
-                            " apart: each begins at a multiple of 16 bytes; ", far ? "a" : "the nearest",
-                            " batch stride that works is ", far ? distance_of_lines(x.stride, x.lines) : nearest}));
+    out.add({.rule = far ? ArgumentRule::batch_stride_misaligned : ArgumentRule::stride_misaligned,
+             .operand = x.name,
+             .of_batches = true,
+             .element = x.element,
+             .actual = x.batch_stride,
+             .nearest = far ? distance_of_lines(x.stride, x.lines) : nearest,
+             .first = x.bytes(x.batch_stride)});
   }
 }
 
@@ -105,14 +104,11 @@ GANTRY_COLD inline std::int64_t most_beside(GemmExtents e, std::int64_t GemmExte
   return tiles < kMostExtent / each ? tiles * each : kMostExtent;
 }
 
-GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::int64_t most,
-                                     std::vector<std::string>& out) {
+GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::int64_t most, ArgumentReasons& out) {
   if (extent < 0) {
-    out.push_back(sentence(
-        {name, " is ", extent, ": sizes are not negative; the nearest value that works is 0, which computes nothing"}));
+    out.add({.rule = ArgumentRule::size_negative, .operand = name, .actual = extent});
   } else if (extent > kMostExtent) {
-    out.push_back(
-        sentence({name, " is ", extent, ": coordinates have 32 bits; the nearest value that works is ", most}));
+    out.add({.rule = ArgumentRule::size_too_large, .operand = name, .actual = extent, .nearest = most});
   }
 }
 
@@ -151,23 +147,22 @@ EpilogueMatrix epilogue_matrix(const GemmMatrix<Void>& x, ElementType element, L
 }
 
 GANTRY_COLD inline void check_map(const char* name, const TmaMatrixBox& box, const TmaDescriptorParams& map,
-                                  std::vector<std::string>& out) {
+                                  ArgumentReasons& out) {
   TmaViolations found = validate(map);
   found.add(check_operation(box.op, map));
   for (const TmaViolation& v : found) {
-    if (verdict_of(v) != TmaVerdict::legal) out.push_back(std::string(name) + ": " + describe(v).c_str());
+    if (verdict_of(v) != TmaVerdict::legal) out.add(quoted(name, v));
   }
 }
 
-GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args,
-                                       std::vector<std::string>& out) {
+GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
   if (e.k == 0) return;
   const GemmProblem p = problem_of(design, args);
   const auto check = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows,
                          std::int64_t contiguous, std::int64_t lines) {
-    const std::size_t before = out.size();
+    const int before = out.size();
     check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, false, 1, out);
     return out.size() == before;
   };
@@ -193,20 +188,18 @@ inline SizeSteps steps_of_operands(const GemmDesign& design, const GemmInputs& a
 }
 
 // D alone, of the stores that are not the collective's.
-GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmProblem p = problem_of(design, args);
   const GemmExtents& e = args.extents;
-  for (const std::string& problem : args.fusion.problems({.m = e.m, .n = e.n, .batch = e.batch}))
-    out.push_back(problem);
-  const std::size_t before = out.size();
+  out.add(args.fusion.problems({.m = e.m, .n = e.n, .batch = e.batch}));
+  const int before = out.size();
   SizeSteps steps = steps_of_operands(design, args);
   steps.add(design.options.d, true);
   check_matrix({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, steps.n,
                out);
   if (out.size() > before) return;
-  const std::string overlap = overlap_of("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride});
-  if (!overlap.empty()) out.push_back(overlap);
-  if (overlap.empty()) check_map("D", design.d, bind_d(design, p), out);
+  if (!check_overlap("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride}, out)) return;
+  check_map("D", design.d, bind_d(design, p), out);
 }
 
 // The epilogue of a design, for the functions of epilogue/detail/graph_host.hpp.
@@ -216,11 +209,11 @@ inline GraphEpilogue graph_epilogue(const GemmDesign& design, int functions) {
 
 // C, D and everything of the graph.
 GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInputs& args, int functions,
-                                       std::vector<std::string>& out) {
+                                       ArgumentReasons& out) {
   const GemmOptions& o = design.options;
   const EpilogueProblem problem = epilogue_problem_of(args.extents);
   const GraphEpilogue epilogue = graph_epilogue(design, functions);
-  const std::size_t before = out.size();
+  const int before = out.size();
   check_form(epilogue, args.fusion.graph(), out);
   if (out.size() > before) return;
   check_values(epilogue, problem, args.fusion, out);
@@ -232,17 +225,17 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   }
   steps.add(o.d, rows_d);
   add_steps(problem, args.fusion, steps);
-  const OperandReasons operands(out, problem, steps);
+  const OperandCheck operands(out, problem, steps);
   if (o.c != ElementType::void_) {
     if (c.pointer != nullptr) {
       operands.check("C", c, design.c);
     } else if (surely_uses_source(args.fusion.graph(), args.fusion.resolved(shape_of(problem)))) {
-      out.emplace_back("C was not given: the expression uses it, and no factor is 0");
+      out.add(missing(ArgumentRule::source_missing, "C"));
     }
   }
   const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, args.extents);
   if (d.pointer == nullptr) {
-    out.emplace_back("D was not given");
+    out.add(missing(ArgumentRule::matrix_missing, "D"));
   } else {
     operands.check("D", d, design.d);
   }
@@ -300,29 +293,26 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
   return uses;
 }
 
-GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, std::vector<std::string>& out) {
+GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, ArgumentReasons& out) {
   const GemmTile& tile = design.options.tile;
   const double steps = tile_steps(e, tile.m, tile.n, tile.k);
   if (steps <= kMostTileSteps) return;
   const std::int64_t rows = most_beside(e, &GemmExtents::m, tile);
-  char number[48];
-  std::snprintf(number, sizeof number, "%.0f", steps);
-  out.push_back(std::string("the product has ") + number + " steps of tiles: they are counted in 30 bits; " +
-                (rows > 0 ? "with M = " + std::to_string(rows) + ", or as much smaller a batch or N, this works"
-                          : "even with M = 1 there are too many"));
+  out.add({.rule = rows > 0 ? ArgumentRule::too_many_tiles : ArgumentRule::too_many_tiles_for_any_m,
+           .actual = steps < 0x1p47 ? static_cast<std::int64_t>(steps) : kNumberTooLarge,
+           .nearest = rows});
 }
 
 // `functions`: of the user's, that the graph may call.
-GANTRY_COLD inline std::vector<std::string> can_implement(const GemmDesign& design, const GemmInputs& args,
-                                                          int functions) {
+GANTRY_COLD inline ArgumentReasons can_implement(const GemmDesign& design, const GemmInputs& args, int functions) {
   const GemmExtents& e = args.extents;
-  std::vector<std::string> out;
+  ArgumentReasons out;
   const auto most = [&](std::int64_t GemmExtents::*extent) { return most_beside(e, extent, design.options.tile); };
   check_extent("M", e.m, most(&GemmExtents::m), out);
   check_extent("N", e.n, most(&GemmExtents::n), out);
   check_extent("K", e.k, most(&GemmExtents::k), out);
-  check_extent("the batch", e.batch, most(&GemmExtents::batch), out);
-  if (!out.empty() || e.nothing_to_do()) return out;
+  check_extent("batch", e.batch, most(&GemmExtents::batch), out);
+  if (!out.ok() || e.nothing_to_do()) return out;
   check_size(design, e, out);
   check_operands(design, args, out);
   if (design.store == GemmStore::collective) {
@@ -330,7 +320,7 @@ GANTRY_COLD inline std::vector<std::string> can_implement(const GemmDesign& desi
   } else {
     check_result(design, args, out);
   }
-  if (out.empty()) check_sharing(memory_uses(design, args), out);
+  if (out.ok()) check_sharing(memory_uses(design, args), out);
   return out;
 }
 

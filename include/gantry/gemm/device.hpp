@@ -8,15 +8,13 @@
 //     using namespace gantry;
 //     Buffer<float> x(256);
 //     x[0] = 1.0f;
-//     const std::string problem = wait_for(ThisMachine());
-//     const bool right = problem.empty() && x.size() == 256 && x[1] == 0;
+//     const bool right = wait_for(ThisMachine()) && x.size() == 256 && x[1] == 0;
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
-#include <string>
 #include <utility>
 
 #include <gantry/arch/launch.hpp>
@@ -27,7 +25,7 @@ namespace gantry {
 struct GemmDevice {
   bool simulated = true;
   Architecture arch = kH200;
-  std::string problem{};  // why there is none
+  bool present = true;  // false: there is no GPU
 };
 
 // The simulated SMs behave as an H200's; `sms` of them hold a CTA each.
@@ -50,7 +48,7 @@ inline GemmDevice device_of(const Gpu&) {
   if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device) != cudaSuccess) {
     cudaGetLastError();
-    out.problem = "there is no GPU here; gantry::Simulator runs GEMMs without one";
+    out.present = false;
     return out;
   }
   out.arch = architecture_named(properties.name);
@@ -152,14 +150,23 @@ class MachineMemory {
   MemoryKind kind_ = MemoryKind::host;
 };
 
-// Zeros, for every stream: when this returns they are there. Empty, or what went wrong.
-inline std::string clear_memory(void* data, std::size_t bytes, bool simulated) {
+#if defined(__CUDACC__)
+
+GANTRY_COLD inline LaunchResult result_of(cudaError_t error) {
+  if (error == cudaSuccess) return {};
+  return refused({.rule = LaunchRule::stopped, .simulated = false, .words = cudaGetErrorString(error)});
+}
+
+#endif
+
+// Zeros, for every stream: when this returns they are there.
+inline LaunchResult clear_memory(void* data, std::size_t bytes, bool simulated) {
   if (bytes == 0) return {};
 #if defined(__CUDACC__)
   if (!simulated) {
     cudaError_t error = cudaMemset(data, 0, bytes);
     if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamLegacy);
-    return error == cudaSuccess ? "" : std::string("the workspace could not be cleared: ") + cudaGetErrorString(error);
+    return result_of(error);
   }
 #endif
   (void)simulated;
@@ -169,13 +176,10 @@ inline std::string clear_memory(void* data, std::size_t bytes, bool simulated) {
 
 }  // namespace detail
 
-// Waits until all work in the stream is done. Empty, or what went wrong.
-inline std::string wait_for(const Simulator&) { return {}; }
+// Waits until all work in the stream is done.
+inline LaunchResult wait_for(const Simulator&) { return {}; }
 #if defined(__CUDACC__)
-inline std::string wait_for(const Gpu& machine) {
-  const cudaError_t error = cudaStreamSynchronize(machine.stream);
-  return error == cudaSuccess ? "" : std::string("the GPU stopped: ") + cudaGetErrorString(error);
-}
+inline LaunchResult wait_for(const Gpu& machine) { return detail::result_of(cudaStreamSynchronize(machine.stream)); }
 #endif
 
 // `size` zeros of a type without constructors that ThisMachine and the host see. Empty where memory has run out.

@@ -10,36 +10,36 @@
 //
 // Example at namespace scope:
 //     struct Plain {};
-//     inline std::string multiply(const gantry::GemmArguments<Plain>& args) {
-//       const gantry::GemmPlan<Plain> plan(args, gantry::device_of(gantry::Simulator()));
+//     inline bool multiply(const gantry::GemmArguments<Plain>& args) {
+//       const auto plan = gantry::GemmPlan<Plain>::make(args, gantry::device_of(gantry::Simulator()));
+//       if (!plan) return plan.error().has(gantry::ArgumentRule::size_negative);  // every reason why there is none
 //       for (int i = 0; i < 3; ++i) {
-//         const gantry::LaunchResult result = plan.run(gantry::Simulator({.seed = 7}));
-//         if (!result) return result.problem;  // also why there is no plan
+//         if (!plan->run(gantry::Simulator({.seed = 7}))) return false;
 //       }
-//       return plan.explain();
+//       return !plan->explain().empty();
 //     }
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/explain.hpp>
 #include <gantry/gemm/planner.hpp>
 #include <gantry/gemm/workspace.hpp>
+#include <gantry/rules/expected.hpp>
 
 namespace gantry {
 
 namespace detail {
 
-// Encodes for one machine, and keeps the first sentence that says why a map could not be.
+// Encodes for one machine, and keeps why a map could not be.
 class MapEncoder {
  public:
-  MapEncoder(bool simulated, std::string& problem) : simulated_(simulated), problem_(problem) {}
+  MapEncoder(bool simulated, ArgumentReasons& out) : simulated_(simulated), out_(out) {}
 
   GANTRY_COLD TmaDescriptor operator()(const TmaDescriptorParams& params) const {
     const EncodedTmaDescriptor encoded = encode(params);
-    if (!encoded.ok() && problem_.empty()) problem_ = describe(encoded).c_str();
+    if (!encoded.ok()) out_.add(with_words(ArgumentRule::map_not_encoded, describe(encoded).c_str()));
     return encoded.map;
   }
 
@@ -53,7 +53,7 @@ class MapEncoder {
   }
 
   bool simulated_;
-  std::string& problem_;
+  ArgumentReasons& out_;
 };
 
 }  // namespace detail
@@ -65,29 +65,28 @@ class GemmPlan {
   using Kernel = typename Types::Kernel;
   using Arguments = GemmArguments<Spec>;
 
-  GemmPlan(const Arguments& args, const GemmDevice& device, const GemmWorkspace& given = {})
-      : args_(args), simulated_(device.simulated), arch_(device.arch), problems_(can_implement(args)) {
-    if (!device.problem.empty()) problems_.push_back(device.problem);
-    if (!problems_.empty() || args.extents.nothing_to_do()) return;
-    clusters_ = resident_clusters(device);
-    launch_ = plan_gemm(design(), inputs_of(args), {.clusters = clusters_, .may_split = true}, arch_);
-    if (launch_.needs.total() > 0) {
-      workspace_ = detail::PlanWorkspace(given, launch_.needs.total(), simulated_, problems_);
-    }
-    if (problems_.empty()) make_params();
+  // The plan, or every reason why there is none.
+  GANTRY_COLD static Expected<GemmPlan, ArgumentReasons> make(const Arguments& args, const GemmDevice& device,
+                                                              const GemmWorkspace& given = {}) {
+    ArgumentReasons reasons = refusals(args, device);
+    if (!reasons.ok()) return unexpected(reasons);
+    GemmPlan plan(args, device);
+    if (!args.extents.nothing_to_do()) plan.prepare(device, given, reasons);
+    if (!reasons.ok()) return unexpected(reasons);
+    return Expected<GemmPlan, ArgumentReasons>(std::move(plan));  // in so many words, for nvcc
   }
 
   // Bytes of workspace that a plan for this device takes: for reductions that give the same bits on every run, and for
-  // tiles that several clusters share. 0 where there is a reason why there is no plan.
-  static std::size_t workspace_bytes(const Arguments& args, const GemmDevice& device) {
-    if (!device.problem.empty() || !can_implement(args).empty() || args.extents.nothing_to_do()) return 0;
+  // tiles that several clusters share.
+  GANTRY_COLD static Expected<std::size_t, ArgumentReasons> workspace_bytes(const Arguments& args,
+                                                                            const GemmDevice& device) {
+    const ArgumentReasons reasons = refusals(args, device);
+    if (!reasons.ok()) return unexpected(reasons);
+    if (args.extents.nothing_to_do()) return std::size_t{0};
     return plan_gemm(design(), inputs_of(args), {.clusters = resident_clusters(device), .may_split = true}, device.arch)
         .needs.total();
   }
 
-  bool ok() const { return problems_.empty(); }
-  // Every reason why there is no plan.
-  const std::vector<std::string>& problems() const { return problems_; }
   std::size_t workspace_bytes() const { return launch_.needs.total(); }
 
   LaunchResult run(const Simulator& machine) const {
@@ -110,13 +109,37 @@ class GemmPlan {
   }
 #endif
 
-  // The choice, where bytes and time go, in sentences; or every reason why there is no plan.
-  GANTRY_COLD std::string explain() const {
-    if (!ok()) return detail::joined(problems_);
-    return detail::explain_gemm(facts());
+  // run(), and waits until D is there.
+  template <class Machine>
+  LaunchResult run_and_wait(const Machine& machine) const {
+    LaunchResult launched = run(machine);
+    if (!launched) return launched;
+    if (const LaunchResult waited = wait_for(machine); !waited) return waited;
+    return launched;
   }
 
+  // The choice, and where bytes and time go, in sentences.
+  GANTRY_COLD std::string explain() const { return detail::explain_gemm(facts()); }
+
  private:
+  GemmPlan(const Arguments& args, const GemmDevice& device)
+      : args_(args), simulated_(device.simulated), arch_(device.arch) {}
+
+  GANTRY_COLD static ArgumentReasons refusals(const Arguments& args, const GemmDevice& device) {
+    ArgumentReasons out = can_implement(args);
+    if (!device.present) out.add(with_words(ArgumentRule::no_device, ""));
+    return out;
+  }
+
+  GANTRY_COLD void prepare(const GemmDevice& device, const GemmWorkspace& given, ArgumentReasons& out) {
+    clusters_ = resident_clusters(device);
+    launch_ = plan_gemm(design(), inputs_of(args_), {.clusters = clusters_, .may_split = true}, arch_);
+    if (launch_.needs.total() > 0) {
+      workspace_ = detail::PlanWorkspace(given, launch_.needs.total(), simulated_, out);
+    }
+    if (out.ok()) make_params(out);
+  }
+
   static const GemmDesign& design() { return detail::HostDesign<Spec>::value; }
 
   // Clusters that the device holds at the same time.
@@ -131,9 +154,8 @@ class GemmPlan {
     return clusters > 0 ? clusters : 1;
   }
 
-  GANTRY_COLD void make_params() {
-    std::string problem;
-    const detail::MapEncoder encode(simulated_, problem);
+  GANTRY_COLD void make_params(ArgumentReasons& out) {
+    const detail::MapEncoder encode(simulated_, out);
     write_parameters(design(), inputs_of(args_), launch_, workspace_.data(), encode, params_);
     if constexpr (detail::kRunTimeGraph<Spec>) {
       auto& tail =
@@ -141,7 +163,6 @@ class GemmPlan {
       tail.bind(args_.fusion.graph());
       detail::bind_graph(epilogue(), extents(), args_.fusion, encode, reductions(), tail.operands, tail.maps);
     }
-    if (!problem.empty()) problems_.push_back(problem);
   }
 
   const typename Kernel::Params& params() const { return *reinterpret_cast<const typename Kernel::Params*>(params_); }
@@ -163,12 +184,11 @@ class GemmPlan {
 
   // On the machine that the plan is for?
   GANTRY_COLD LaunchResult refusal(bool simulated) const {
-    if (!ok()) return {detail::joined(problems_), {}};
     if (simulated == simulated_) return {};
-    const auto name = [](bool of_simulated) { return of_simulated ? "the simulated SM" : "a GPU"; };
-    return {detail::sentence({"this plan was made for ", name(simulated_), ", and is run on ", name(simulated),
-                              ": make another with device_of that machine\n"}),
-            {}};
+    LaunchReason reason;
+    reason.rule = LaunchRule::other_machine;
+    reason.simulated = simulated;
+    return detail::refused(reason);
   }
 
   detail::GemmFacts facts() const {
@@ -193,7 +213,6 @@ class GemmPlan {
   int clusters_ = 0;
   GemmLaunchPlan launch_{};
   detail::PlanWorkspace workspace_{};
-  std::vector<std::string> problems_{};
   alignas(128) unsigned char params_[sizeof(typename Kernel::Params)] = {};
 };
 

@@ -10,7 +10,9 @@
 //     };
 //     using Gemms = gantry::GemmSet<Wide, Small>;
 //     inline std::string why(const Gemms::Arguments& args) {
-//       return Gemms::plan(args).explain();  // "The model chooses 64x64x64 pingpong 1x1 bf16 for 100 x 100 x 64 ..."
+//       const auto plan = Gemms::plan(args);
+//       if (!plan) return describe(plan.error()[0]).c_str();
+//       return plan->explain();  // "The model chooses 64x64x64 pingpong 1x1 bf16 for 100 x 100 x 64 ..."
 //     }
 #pragma once
 
@@ -43,16 +45,8 @@ class GemmSet {
 
     Plan(AnyPlan plan, GemmChoice choice) : plan_(std::move(plan)), choice_(std::move(choice)) {}
 
-    bool ok() const { return problems().empty(); }
-    std::vector<std::string> problems() const {
-      std::vector<std::string> out =
-          std::visit([](const auto& plan) -> std::vector<std::string> { return plan.problems(); }, plan_);
-      if (out.empty() && !choice_.ok()) out = choice_.why;
-      return out;
-    }
     const GemmChoice& choice() const { return choice_; }
     std::string explain() const {
-      if (!ok()) return detail::joined(problems());
       return choice_.explanation() + "\n" + std::visit([](const auto& plan) { return plan.explain(); }, plan_);
     }
     std::size_t workspace_bytes() const {
@@ -60,7 +54,6 @@ class GemmSet {
     }
     template <class Machine>
     LaunchResult run(const Machine& machine) const {
-      if (!choice_.ok()) return {detail::joined(problems()), {}};
       return std::visit([&machine](const auto& plan) { return plan.run(machine); }, plan_);
     }
 
@@ -94,21 +87,29 @@ class GemmSet {
     return gantry::choose(q, candidates());
   }
 
-  static Plan plan(const Arguments& args, const GemmDevice& device = device_of(ThisMachine()),
-                   const GemmPreference& preference = {}, const GemmWorkspace& workspace = {}) {
+  // The plan of the GEMM that is chosen, or every reason why there is none.
+  static Expected<Plan, ArgumentReasons> plan(const Arguments& args,
+                                              const GemmDevice& device = device_of(ThisMachine()),
+                                              const GemmPreference& preference = {},
+                                              const GemmWorkspace& workspace = {}) {
+    ArgumentReasons reasons = can_implement(args);
+    if (!reasons.ok()) return unexpected(reasons);
     const GemmChoice choice = choose(args, device, preference);
-    return make<0, First, Others...>(choice, args, device, workspace);
+    if (choice.ok()) return make<0, First, Others...>(choice, args, device, workspace);
+    for (const std::string& why : choice.why) reasons.add(with_words(ArgumentRule::no_configuration, why.c_str()));
+    return unexpected(reasons);
   }
 
  private:
-  // The plan of the chosen configuration; of the first if none was chosen, so that its problems can be read.
   template <int i, class Spec, class... Rest>
-  static Plan make(const GemmChoice& choice, const Arguments& args, const GemmDevice& device,
-                   const GemmWorkspace& workspace) {
+  static Expected<Plan, ArgumentReasons> make(const GemmChoice& choice, const Arguments& args, const GemmDevice& device,
+                                              const GemmWorkspace& workspace) {
     if constexpr (sizeof...(Rest) > 0) {
       if (choice.index > i) return make<i + 1, Rest...>(choice, args, device, workspace);
     }
-    return Plan(GemmPlan<Spec>(GemmArguments<Spec>(args), device, workspace), choice);
+    auto plan = GemmPlan<Spec>::make(GemmArguments<Spec>(args), device, workspace);
+    if (!plan) return unexpected(plan.error());
+    return Plan(std::move(*plan), choice);
   }
 };
 

@@ -4,16 +4,13 @@
 //
 // Example:
 //     using namespace gantry;
-//     std::vector<std::string> problems;
+//     ArgumentReasons reasons;
 //     alignas(16) static unsigned char memory[64];
-//     const detail::PlanWorkspace small({.data = memory, .bytes = sizeof memory}, 4096, true, problems);
-//     // "the workspace has 64 bytes: this product takes 4096 on this device"
+//     const detail::PlanWorkspace small({.data = memory, .bytes = sizeof memory}, 4096, true, reasons);
+//     const bool too_small = reasons.has(ArgumentRule::workspace_too_small);
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <gantry/arch/detail/sentence.hpp>
+#include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/gemm/device.hpp>
 
 namespace gantry {
@@ -26,30 +23,34 @@ struct GemmWorkspace {
 
 namespace detail {
 
+// A workspace that was given, or that could be allocated.
+GANTRY_COLD inline void check_workspace(const GemmWorkspace& given, const void* workspace, std::size_t needed,
+                                        ArgumentReasons& out) {
+  const auto bytes = static_cast<std::int64_t>(needed);
+  const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(workspace) % 16);
+  if (workspace == nullptr) {
+    out.add({.rule = ArgumentRule::out_of_memory, .actual = bytes});
+  } else if (given.data != nullptr && given.bytes < needed) {
+    out.add({.rule = ArgumentRule::workspace_too_small,
+             .actual = static_cast<std::int64_t>(given.bytes),
+             .nearest = bytes});
+  } else if (beyond != 0) {
+    out.add({.rule = ArgumentRule::workspace_misaligned, .actual = beyond, .nearest = 16 - beyond});
+  }
+}
+
 class PlanWorkspace {
  public:
   PlanWorkspace() = default;
-  // `bytes` of zeros on the device; or every reason why not, added to `problems`.
-  GANTRY_COLD PlanWorkspace(const GemmWorkspace& given, std::size_t bytes, bool simulated,
-                            std::vector<std::string>& problems) {
-    const std::size_t before = problems.size();
-    if (given.data == nullptr) {
-      owned_ = MachineMemory(bytes, simulated ? MemoryKind::host : MemoryKind::device);
-      if (owned_.data() == nullptr) {
-        problems.push_back(sentence({"there is no memory left for ", bytes, " bytes of workspace"}));
-      }
-    } else if (given.bytes < bytes) {
-      problems.push_back(
-          sentence({"the workspace has ", given.bytes, " bytes: this product takes ", bytes, " on this device"}));
-    } else if (const auto beyond = reinterpret_cast<std::uintptr_t>(given.data) % 16; beyond != 0) {
-      problems.push_back(
-          sentence({"the workspace begins ", beyond, " bytes beyond a multiple of 16; the next address that works is ",
-                    16 - beyond, " bytes further"}));
-    }
-    if (problems.size() > before) return;
+  // `bytes` of zeros on the device; or every reason why not, added to `out`.
+  GANTRY_COLD PlanWorkspace(const GemmWorkspace& given, std::size_t bytes, bool simulated, ArgumentReasons& out) {
+    const int before = out.size();
+    if (given.data == nullptr) owned_ = MachineMemory(bytes, simulated ? MemoryKind::host : MemoryKind::device);
     data_ = given.data == nullptr ? owned_.data() : given.data;
-    const std::string problem = clear_memory(data_, bytes, simulated);
-    if (!problem.empty()) problems.push_back(problem);
+    check_workspace(given, data_, bytes, out);
+    if (out.size() > before) return;
+    const LaunchResult cleared = clear_memory(data_, bytes, simulated);
+    if (!cleared) out.add(with_words(ArgumentRule::workspace_not_cleared, describe(cleared.reasons[0]).c_str()));
   }
 
   void* data() const { return data_; }

@@ -1,7 +1,7 @@
 // Every reason that one check found: a list of fixed capacity, for constant expressions and for device code.
 //
 // Invariant: reasons stand in the order in which they were found; those beyond the capacity are counted, not lost
-// silently. A host function that can fail returns tl::expected<T, Reasons<R>>, or a value that holds its own Reasons
+// silently. A host function that can fail returns Expected<T, Reasons<R>>, or a value that holds its own Reasons
 // and is marked [[nodiscard]].
 //
 // Example at namespace scope:

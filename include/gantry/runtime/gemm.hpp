@@ -60,9 +60,9 @@ class LoadedGemmPlan {
 
 class LoadedGemm {
  public:
-  static Expected<LoadedGemm> load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec);
+  static Result<LoadedGemm> load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec);
   // The same, compiled or found first.
-  static Expected<LoadedGemm> load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
+  static Result<LoadedGemm> load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
                                    const GemmSpec& spec);
 
   const GemmDesign& design() const;
@@ -74,10 +74,10 @@ class LoadedGemm {
 
   // Every reason why the call cannot run; none: it can.
   Status can_implement(const GemmCall& call) const;
-  Expected<LoadedGemmPlan> plan(const GemmCall& call) const;
+  Result<LoadedGemmPlan> plan(const GemmCall& call) const;
 
   // For whoever keeps plans of its own. Requires a call that it can implement.
-  Expected<PlannedGemm> plan_sizes(const GemmCall& call) const;
+  Result<PlannedGemm> plan_sizes(const GemmCall& call) const;
   Status run(const PlannedGemm& plan, const GemmAddresses& addresses, void* workspace, void* stream) const;
   std::string explain(const PlannedGemm& plan, const GemmCall& call) const;
 

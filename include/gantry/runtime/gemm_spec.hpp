@@ -8,7 +8,7 @@
 //     using namespace gantry::runtime;
 //     const GemmSpec spec{.options = {.tile = {.m = 128, .n = 128}}, .expression = "d = gelu(acc + row(bias))"};
 //     const std::string source = spec_source(spec);  // struct Product { static constexpr GemmOptions options{ ...
-//     const gantry::Expected<DesignedSpec> designed = design_spec(spec);
+//     const gantry::Result<DesignedSpec> designed = design_spec(spec);
 //     if (!designed) throw designed.error().describe();
 #pragma once
 
@@ -41,7 +41,7 @@ struct DesignedSpec {
   fusion::Graph graph{};
   GemmDesign design{};
 };
-Expected<DesignedSpec> design_spec(const GemmSpec& spec);
+Result<DesignedSpec> design_spec(const GemmSpec& spec);
 // Whether the expression can be read, and uses C.
 bool uses_source(const GemmSpec& spec);
 

@@ -5,7 +5,7 @@
 //     using namespace gantry;
 //     using namespace gantry::runtime;
 //     inline Status launch_it(const Device& device, const std::string& cubin, const void* parameters) {
-//       const Expected<GpuKernel> kernel = GpuKernel::load(device, cubin, {.entry = "copy", .shared_bytes = 100000});
+//       const Result<GpuKernel> kernel = GpuKernel::load(device, cubin, {.entry = "copy", .shared_bytes = 100000});
 //       if (!kernel) return kernel.error();
 //       return kernel->launch({.grid = {132}, .block = {128}, .shared_bytes = 100000}, parameters, nullptr);
 //     }
@@ -30,8 +30,8 @@ struct GpuKernelOptions {
 class GpuKernel {
  public:
   // Of several functions, each is a GpuKernel that shares the module.
-  static Expected<GpuKernel> load(const Device& device, std::string_view cubin, const GpuKernelOptions& options);
-  Expected<GpuKernel> other(const GpuKernelOptions& options) const;
+  static Result<GpuKernel> load(const Device& device, std::string_view cubin, const GpuKernelOptions& options);
+  Result<GpuKernel> other(const GpuKernelOptions& options) const;
 
   // Clusters of `config` that the GPU holds at the same time; 0 where it cannot be told.
   int resident_clusters(const LaunchConfig& config) const;

@@ -1,6 +1,6 @@
 // How calls of the library end: with what was asked for, or with every reason why not, as values.
 //
-// A Status that is true is success, and holds no memory. An Expected<T> is a T or a Status. A reason has a code for
+// A Status that is true is success, and holds no memory. An Result<T> is a T or a Status. A reason has a code for
 // programs, the name of the rule that was broken, the operand that broke it, and a sentence for people.
 //
 // Example:
@@ -15,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <tl/expected.hpp>
-
 #include <gantry/config.hpp>
+#include <gantry/rules/expected.hpp>
 
 namespace gantry {
 
@@ -78,10 +77,10 @@ class [[nodiscard]] Status {
 };
 
 template <class T>
-using Expected = tl::expected<T, Status>;
+using Result = Expected<T, Status>;
 
 inline tl::unexpected<Status> failure(StatusCode code, std::string sentence) {
-  return tl::unexpected<Status>(Status::failure(code, std::move(sentence)));
+  return unexpected(Status::failure(code, std::move(sentence)));
 }
 
 }  // namespace gantry

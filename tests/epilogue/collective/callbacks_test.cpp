@@ -5,6 +5,7 @@
 #include <gantry/arch/warp.hpp>
 #include <gantry/epilogue/fusion/operations.hpp>
 
+#include "../../rules/rule_names.hpp"
 #include "harness.hpp"
 
 namespace gantry::test {
@@ -143,7 +144,7 @@ std::vector<std::string> points(bool loads) {
   Problem problem(graph, options_for<TracedConfig<delay>>({.shape = {.m = 64, .n = 64}}));
   trace.clear();
   KernelRun<TracedConfig<delay>> run(problem, 1);
-  EXPECT_THAT(run.reasons(), testing::IsEmpty());
+  EXPECT_TRUE(run.reasons().ok());
   const Report report = run({});
   EXPECT_TRUE(report.clean()) << report.text();
   EXPECT_EQ(problem.wrong(problem.expected()), "");
@@ -238,11 +239,17 @@ void expect_table_applied() {
   const EpilogueProblem problem{kM, kN, 64};
   arguments.d = {.pointer = d.data(), .stride = kN};
   std::uint64_t workspace[2] = {~std::uint64_t{0}, ~std::uint64_t{0}};
-  EXPECT_THAT(can_implement<Config>(problem, arguments),
-              ElementsAre("the table was not given", "the fusion needs 16 bytes of workspace, and none was given"));
+  const ArgumentReasons missing = can_implement<Config>(problem, arguments);
+  ASSERT_THAT(names_of(missing), ElementsAre("callbacks", "workspace_missing"));
+  EXPECT_EQ(missing[0].words, "the table was not given");
+  EXPECT_EQ(missing[1].nearest, 16);
+  EXPECT_THAT(names_of(can_implement<Config>(problem, arguments, reinterpret_cast<char*>(workspace) + 4)),
+              ElementsAre("callbacks", "workspace_misaligned"));
   arguments.fusion.table = table.data();
   ASSERT_EQ(get_workspace_size<Config>(problem, arguments), 16u);
-  for (const std::string& reason : can_implement<Config>(problem, arguments, workspace)) FAIL() << reason;
+  for (const ArgumentReason& reason : can_implement<Config>(problem, arguments, workspace)) {
+    FAIL() << describe(reason).c_str();
+  }
   using Kernel = EpilogueKernel<Config>;
   for (const SimulatorOptions& options : schedules()) {
     ASSERT_TRUE(initialize_workspace<Config>(Simulator(), problem, arguments, workspace));

@@ -92,10 +92,12 @@ struct RunOnGpu {
     std::vector<std::uint8_t> scratch(get_workspace_size<Config>(shape, arguments), std::uint8_t{0xA5});
     void* workspace = copies.of(scratch);
     std::string reasons;
-    for (const std::string& reason : can_implement<Config>(shape, arguments, workspace)) reasons += reason + "\n";
+    for (const ArgumentReason& reason : can_implement<Config>(shape, arguments, workspace)) {
+      reasons += std::string(describe(reason).c_str()) + "\n";
+    }
     if (!reasons.empty()) return reasons;
     const LaunchResult initialised = initialize_workspace<Config>(Gpu{}, shape, arguments, workspace);
-    if (!initialised) return initialised.problem;
+    if (!initialised) return describe(initialised);
     const typename Kernel::Params params{
         to_underlying_arguments<Config>(shape, arguments, encode, workspace),
         static_cast<const typename Kernel::Accumulator*>(copies.of(problem.accumulators().bytes))};
@@ -105,7 +107,7 @@ struct RunOnGpu {
                                           .shared_bytes = sizeof(typename Kernel::Storage),
                                           .name = "epilogue"},
                                          Kernel{}, params);
-    if (!launched) return launched.problem;
+    if (!launched) return describe(launched);
     copies.fetch();
     return {};
   }

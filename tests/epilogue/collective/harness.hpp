@@ -52,14 +52,14 @@ class KernelRun {
   }
 
   EpilogueArguments<Config>& arguments() { return arguments_; }
-  std::vector<std::string> reasons() { return can_implement<Config>(shape_, arguments_, workspace()); }
+  ArgumentReasons reasons() { return can_implement<Config>(shape_, arguments_, workspace()); }
 
   // Everything that is written is poisoned first.
   Report operator()(const SimulatorOptions& options) {
     problem_.clear_outputs();
     std::fill(workspace_.begin(), workspace_.end(), 0xA5A5A5A5A5A5A5A5u);
     const LaunchResult initialised = initialize_workspace<Config>(Simulator(), shape_, arguments_, workspace());
-    EXPECT_TRUE(initialised) << initialised.problem;
+    EXPECT_TRUE(initialised) << describe(initialised);
     const typename Kernel::Params params{
         to_underlying_arguments<Config>(shape_, arguments_, pack_map, workspace()),
         static_cast<const typename Kernel::Accumulator*>(problem_.accumulators().data())};
@@ -92,7 +92,7 @@ class KernelRun {
 template <class Config, class K = EpilogueKernel<Config>>
 void expect_agreement(Problem& problem, const fusion::ReferenceResult& expected, int ctas = 3) {
   KernelRun<Config, K> run(problem, ctas);
-  for (const std::string& reason : run.reasons()) FAIL() << reason;
+  for (const ArgumentReason& reason : run.reasons()) FAIL() << describe(reason).c_str();
   for (const SimulatorOptions& options : schedules(problem.options().seed)) {
     const Report report = run(options);
     ASSERT_TRUE(report.clean()) << report.text();

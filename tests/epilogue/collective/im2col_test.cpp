@@ -1,6 +1,7 @@
 // C and D as the tensors of convolutions: rows are pixels of images, copied in im2col mode.
 #include <gmock/gmock.h>
 
+#include "../../rules/rule_names.hpp"
 #include "harness.hpp"
 
 namespace gantry::test {
@@ -108,7 +109,7 @@ TEST(EpilogueIm2col, VisitsTheChosenPixelsOfATensorWithGaps) {
   KernelRun<Config> run(problem, 2);
   run.arguments().c = c.tensor;
   run.arguments().d = d.tensor;
-  for (const std::string& reason : run.reasons()) FAIL() << reason;
+  for (const ArgumentReason& reason : run.reasons()) FAIL() << describe(reason).c_str();
   for (const SimulatorOptions& options : schedules(9)) {
     const bf16 untouched(-77.0f);
     std::fill(d.elements.begin(), d.elements.end(), untouched);
@@ -132,12 +133,14 @@ TEST(EpilogueIm2col, SaysWhatDoesNotFit) {
   KernelRun<Config> run(problem, 1);
   run.arguments().c.extent[1] = 3;
   run.arguments().d.strides[0] = 100;
-  EXPECT_THAT(
-      run.reasons(),
-      ElementsAre("C: the tensor of a convolution has images and no batch mode, and the problem has L = 2; L is 1",
-                  "C: 7 x 3 x 5 pixels are 105 rows, and the problem has M = 140; they are equal",
-                  HasSubstr("D: strides[0] is 200: a stride is a multiple of 16 bytes"),
-                  HasSubstr("D: the tensor of a convolution has images and no batch mode")));
+  const ArgumentReasons reasons = run.reasons();
+  ASSERT_THAT(names_of(reasons),
+              ElementsAre("images_and_batches C", "pixels_differ C", "tensor_map D", "images_and_batches D"));
+  EXPECT_EQ(reasons[1].actual, 105);
+  EXPECT_EQ(reasons[1].first, 140);
+  EXPECT_EQ(reasons[1].words, "7 x 3 x 5");
+  EXPECT_EQ(reasons[2].tma.rule, TmaRule::stride_not_multiple);
+  EXPECT_EQ(reasons[2].tma.actual, 200u);
 }
 
 }  // namespace

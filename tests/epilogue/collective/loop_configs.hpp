@@ -60,7 +60,8 @@ void expect_random_graph_agrees(std::uint64_t seed) {
   const fusion::Graph graph = random_graph_for(s, seed);
   Problem problem(graph, options_for<Config>(random_options(seed)));
   KernelRun<Config> run(problem, 1 + static_cast<int>(seed % 4));
-  for (const std::string& reason : run.reasons()) FAIL() << reason << "\n" << fusion::print(graph).c_str();
+  for (const ArgumentReason& reason : run.reasons())
+    FAIL() << describe(reason).c_str() << "\n" << fusion::print(graph).c_str();
   const auto expected = fusion::reference(graph, problem.reference(), problem.fusion());
   constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
   const Report report = run({.seed = seed,

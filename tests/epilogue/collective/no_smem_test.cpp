@@ -1,4 +1,7 @@
 // The epilogue without TMA: any alignment, any stride, the same results.
+#include <gmock/gmock.h>
+
+#include "../../rules/rule_names.hpp"
 #include "harness.hpp"
 
 namespace gantry::test {
@@ -65,9 +68,12 @@ TEST(EpilogueWithoutTma, SaysWhatIsMisaligned) {
   KernelRun<Config> run(problem, 1);
   run.arguments().d.pointer = static_cast<std::uint8_t*>(problem.d().data()) + 1;
   run.arguments().c.stride = 64;
-  EXPECT_EQ(run.reasons(),
-            (std::vector<std::string>{"C: its rows have 65 elements and lie 64 apart; the stride is 65 or more",
-                                      "D: it begins 1 bytes beyond a multiple of 2, the size of its elements"}));
+  const ArgumentReasons reasons = run.reasons();
+  ASSERT_THAT(names_of(reasons), testing::ElementsAre("stride_too_short C", "element_misaligned D"));
+  EXPECT_EQ(reasons[0].actual, 64);
+  EXPECT_EQ(reasons[0].nearest, 65);
+  EXPECT_EQ(reasons[1].actual, 1);
+  EXPECT_EQ(reasons[1].nearest, 1);
 }
 
 }  // namespace

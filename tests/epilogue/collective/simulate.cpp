@@ -22,7 +22,7 @@ struct Simulate {
     Problem problem(fusion::CallbacksBuilder<Config>::graph, options_for<Config>(c.options));
     KernelRun<Config> kernel(problem, 4);
     std::string problems;
-    for (const std::string& reason : kernel.reasons()) problems += reason + "\n";
+    for (const ArgumentReason& reason : kernel.reasons()) problems += std::string(describe(reason).c_str()) + "\n";
     if (problems.empty()) {
       const Report report = kernel({.seed = c.options.seed});
       problems = report.clean() ? problem.wrong(problem.expected()) : report.text();

@@ -1,4 +1,4 @@
-// Arguments by name: what is taken, what is refused and in which words.
+// Arguments by name: what is taken, what is refused and why.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,12 +9,14 @@
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 
+#include "../../rules/rule_names.hpp"
+
 namespace {
 
 using namespace gantry;
 using namespace gantry::fusion;
+using gantry::test::names_of;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr ProblemShape kShape{.m = 128, .n = 64, .batch = 3};
@@ -39,14 +41,15 @@ FusionArguments sound(Memory& memory) {
 
 TEST(FusionArguments, AreCompleteWhenEveryArgumentWithoutADefaultIsGiven) {
   Memory memory;
-  EXPECT_THAT(sound(memory).problems(kShape), IsEmpty());
+  EXPECT_THAT(names_of(sound(memory).problems(kShape)), IsEmpty());
 }
 
 TEST(FusionArguments, ThatAreMissingAreNamed) {
-  EXPECT_THAT(FusionArguments(kGraph).problems(kShape),
-              ElementsAre("bias was not given: it is a row vector and has no default",
-                          "x was not given: it is an input tensor and has no default",
-                          "top was not given: it is a reduction and has no default"));
+  const ArgumentReasons reasons = FusionArguments(kGraph).problems(kShape);
+  ASSERT_THAT(names_of(reasons), ElementsAre("argument_missing bias", "argument_missing x", "argument_missing top"));
+  EXPECT_EQ(reasons[0].kind, ArgumentKind::row);
+  EXPECT_EQ(reasons[1].kind, ArgumentKind::aux_in);
+  EXPECT_EQ(reasons[2].kind, ArgumentKind::reduction);
 }
 
 TEST(FusionArguments, WithAnUnknownNameAreRefusedWithTheNearestOne) {
@@ -54,9 +57,17 @@ TEST(FusionArguments, WithAnUnknownNameAreRefusedWithTheNearestOne) {
   FusionArguments args = sound(memory);
   args["bais"] = memory.bias.data();
   args["nothing_like_it"] = 1.0f;
-  EXPECT_THAT(args.problems(kShape),
-              ElementsAre("there is no argument bais; did you mean bias? The arguments are alpha, bias, x, y, top",
-                          "there is no argument nothing_like_it; the arguments are alpha, bias, x, y, top"));
+  args["a_name_that_is_longer_than_any_argument_of_a_fusion_may_have"] = 1.0f;
+  const ArgumentReasons reasons = args.problems(kShape);
+  ASSERT_EQ(reasons.size(), 3);
+  for (const ArgumentReason& reason : reasons) {
+    EXPECT_EQ(reason.rule, ArgumentRule::unknown_name);
+    EXPECT_EQ(reason.words, "alpha, bias, x, y, top");
+  }
+  EXPECT_EQ(reasons[0].operand, "bais");
+  EXPECT_EQ(reasons[0].other, "bias");
+  EXPECT_EQ(reasons[1].operand, "nothing_like_it");
+  EXPECT_TRUE(reasons[1].other.empty());
 }
 
 TEST(FusionArguments, OfAnotherTypeAreRefused) {
@@ -65,31 +76,35 @@ TEST(FusionArguments, OfAnotherTypeAreRefused) {
   args["bias"] = memory.top.data();
   args["x"] = 2.0f;
   args["top"] = static_cast<const float*>(memory.top.data());
-  EXPECT_THAT(args.problems(kShape), ElementsAre("bias is a row vector of bf16, and was given the address of f32",
-                                                 "x is an input tensor, which is given by its address, not by a number",
-                                                 "top is written, and was given a const address"));
+  ArgumentReasons reasons = args.problems(kShape);
+  ASSERT_THAT(names_of(reasons), ElementsAre("element_differs bias", "number_for_address x", "output_is_const top"));
+  EXPECT_EQ(reasons[0].element, ElementType::bf16);
+  EXPECT_EQ(reasons[0].given, ElementType::f32);
   args["x"] = memory.x.data();  // what was wrong can be put right
   args["top"] = memory.top.data();
   args["bias"] = memory.y.data();
-  EXPECT_THAT(args.problems(kShape), ElementsAre("bias is a row vector of bf16, and was given the address of f16"));
+  reasons = args.problems(kShape);
+  ASSERT_THAT(names_of(reasons), ElementsAre("element_differs bias"));
+  EXPECT_EQ(reasons[0].given, ElementType::f16);
   args["bias"] = memory.bias.data();
-  EXPECT_THAT(args.problems(kShape), ElementsAre());
+  EXPECT_THAT(names_of(args.problems(kShape)), IsEmpty());
 }
 
 TEST(FusionArguments, OfAnUntypedAddressAreTaken) {
   Memory memory;
   FusionArguments args = sound(memory);
   args["bias"] = static_cast<void*>(memory.bias.data());
-  EXPECT_THAT(args.problems(kShape), IsEmpty());
+  EXPECT_THAT(names_of(args.problems(kShape)), IsEmpty());
 }
 
 TEST(FusionArguments, MustBeAlignedToTheirElements) {
   Memory memory;
   FusionArguments args = sound(memory);
   args["bias"] = static_cast<void*>(reinterpret_cast<std::uint8_t*>(memory.bias.data()) + 1);
-  const auto problems = args.problems(kShape);
-  ASSERT_EQ(problems.size(), 1u);
-  EXPECT_THAT(problems[0], HasSubstr("bias must be aligned to its element, 2 bytes"));
+  const ArgumentReasons reasons = args.problems(kShape);
+  ASSERT_THAT(names_of(reasons), ElementsAre("element_misaligned bias"));
+  EXPECT_EQ(reasons[0].actual, 1);
+  EXPECT_EQ(reasons[0].first, 2);
 }
 
 TEST(FusionArguments, HaveStridesThatHoldTheirTensors) {
@@ -98,11 +113,16 @@ TEST(FusionArguments, HaveStridesThatHoldTheirTensors) {
   args["x"].tensor(memory.x.data(), 63);
   args["y"].tensor(memory.y.data(), 100, 0);
   args["top"].batched(memory.top.data(), 32);
-  EXPECT_THAT(args.problems(kShape),
-              ElementsAre("x has a stride of 63, less than its rows are long: 64",
-                          "y has a stride of 100, less than its columns are long: 128",
-                          "y is written by every batch to the same place: its batch stride is 0",
-                          "top has results that overlap: its batch stride is 32, and each batch has 64"));
+  const ArgumentReasons reasons = args.problems(kShape);
+  ASSERT_THAT(names_of(reasons),
+              ElementsAre("stride_too_short x", "stride_too_short y", "batches_overlap y", "results_overlap top"));
+  EXPECT_EQ(reasons[0].actual, 63);
+  EXPECT_EQ(reasons[0].nearest, 64);
+  EXPECT_TRUE(reasons[1].columns);
+  EXPECT_EQ(reasons[1].nearest, 128);
+  EXPECT_EQ(reasons[2].nearest, 100 * 64);
+  EXPECT_EQ(reasons[3].actual, 32);
+  EXPECT_EQ(reasons[3].nearest, 64);
 }
 
 TEST(FusionArguments, ResolveDefaultsAndDenseStrides) {
@@ -133,22 +153,22 @@ TEST(FusionArguments, ThatAreNullPointersFallBackToTheDefault) {
   FusionArguments args = sound(memory);
   args["alpha"] = static_cast<const float*>(nullptr);
   args["y"] = nullptr;
-  EXPECT_THAT(args.problems(kShape), IsEmpty());
+  EXPECT_THAT(names_of(args.problems(kShape)), IsEmpty());
   EXPECT_EQ(args.resolved(kShape).values[0].value, 1);
 }
 
 TEST(FusionArguments, WithoutADefaultAreRefusedAsNullPointers) {
-  const char* const kNull = "bias was given a null address: it is a row vector and has no default";
+  const char* const kNull = "argument_null bias";
   Memory memory;
   FusionArguments args = sound(memory);
   args["bias"] = nullptr;
-  EXPECT_THAT(args.problems(kShape), ElementsAre(kNull));
+  EXPECT_THAT(names_of(args.problems(kShape)), ElementsAre(kNull));
   args["bias"] = memory.bias.data();
-  EXPECT_THAT(args.problems(kShape), IsEmpty());
+  EXPECT_THAT(names_of(args.problems(kShape)), IsEmpty());
   args["bias"] = static_cast<const bf16*>(nullptr);
-  EXPECT_THAT(args.problems(kShape), ElementsAre(kNull));
+  EXPECT_THAT(names_of(args.problems(kShape)), ElementsAre(kNull));
   args["bias"].batched(static_cast<void*>(nullptr), 64);
-  EXPECT_THAT(args.problems(kShape), ElementsAre(kNull));
+  EXPECT_THAT(names_of(args.problems(kShape)), ElementsAre(kNull));
 }
 
 TEST(FusionArguments, ReplaceWhatWasGivenBefore) {
@@ -174,7 +194,7 @@ TEST(FusionArguments, OfAGraphKnownAtCompileTimeAreCheckedThere) {
   args.set<"x">(memory.x.data());
   args.set<"top">(memory.top.data(), 64);
   args.set_tensor<"y">(memory.y.data(), 128, 128 * 64);
-  EXPECT_THAT(args.problems(kShape), IsEmpty());
+  EXPECT_THAT(names_of(args.problems(kShape)), IsEmpty());
   EXPECT_EQ(args.value(0).value, 2);
   EXPECT_EQ(args.value(3).stride, 128);
   EXPECT_EQ(args.value(4).batch_stride, 64);

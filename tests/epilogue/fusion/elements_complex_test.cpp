@@ -55,7 +55,7 @@ TEST(FusionElements, AreRightInEveryPlaceOfAFusionOfComplexValues) {
     arguments.fusion[a.name.text] = static_cast<void*>(buffers.back().data());
   }
   const EpilogueProblem problem{kM, kN, 64};
-  for (const std::string& reason : can_implement<Complex>(problem, arguments)) FAIL() << reason;
+  for (const ArgumentReason& reason : can_implement<Complex>(problem, arguments)) FAIL() << describe(reason).c_str();
   const Kernel::Params params{to_underlying_arguments<Complex>(problem, arguments, pack_map),
                               static_cast<const cf32*>(acc.data())};
   const Report report = Simulator().run<Kernel>(

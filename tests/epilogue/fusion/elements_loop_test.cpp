@@ -41,13 +41,17 @@ fusion::Graph graph_of(const Place& place, const ElementInfo& e) {
 // The rule that refuses a graph, or nothing. Beyond what no epilogue can do, the loop has code for some tensors only.
 std::string refusal_of(const fusion::Graph& graph) {
   const fusion::GraphReasons reasons = fusion::check_elements(graph);
-  if (!reasons.ok()) return describe(reasons[0]).c_str();
+  if (!reasons.ok()) return entry_of(reasons[0].rule).name;
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const bool known = (fusion::kLoopElements & fusion::element_set(a.element)) != 0 || a.element == ElementType::u1;
-    if (fusion::is_tensor(a.kind) && !known) return "an auxiliary tensor of this graph at run time has elements of";
+    if (fusion::is_tensor(a.kind) && !known) return "loop_element";
   }
   return {};
+}
+
+std::string rule_of(const ArgumentReason& reason) {
+  return reason.rule == ArgumentRule::graph ? entry_of(reason.graph.rule).name : entry_of(reason.rule).name;
 }
 
 TEST(FusionElements, AreRightInEveryPlaceOfAGraphAtRunTimeOrAreRefusedByARule) {
@@ -64,7 +68,9 @@ TEST(FusionElements, AreRightInEveryPlaceOfAGraphAtRunTimeOrAreRefusedByARule) {
         ++right;
       } else {
         KernelRun<AnyGraph> run(problem, 3);
-        EXPECT_THAT(run.reasons(), testing::ElementsAre(testing::HasSubstr(refusal)));
+        const ArgumentReasons reasons = run.reasons();
+        ASSERT_EQ(reasons.size(), 1);
+        EXPECT_EQ(rule_of(reasons[0]), refusal);
         ++refused;
       }
       if (HasFatalFailure()) return;

@@ -89,7 +89,7 @@ template <class Config>
 void expect_right(Problem& problem, std::uint64_t seed) {
   GuardedArguments guarded(problem);
   KernelRun<Config> run(problem, 3);
-  for (const std::string& reason : run.reasons()) FAIL() << reason;
+  for (const ArgumentReason& reason : run.reasons()) FAIL() << describe(reason).c_str();
   const fusion::ReferenceResult expected = problem.expected();
   const Report report = run({.seed = seed, .schedule = Schedule::random, .latency = Latency::mixed});
   ASSERT_TRUE(report.clean()) << report.text();

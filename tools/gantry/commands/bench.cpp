@@ -88,12 +88,12 @@ class Functions {
  public:
   explicit Functions(const Context& context) : context_(context) {}
 
-  Expected<GemmFunction> get(const Product& product) {
+  Result<GemmFunction> get(const Product& product) {
     for (const auto& [of, function] : made_) {
       if (of.options == product.options && of.epilogue == product.expression) return function;
     }
     const GemmRequest request{.options = product.options, .epilogue = product.expression};
-    Expected<GemmFunction> function = context_.gemm(request);
+    Result<GemmFunction> function = context_.gemm(request);
     if (function) made_.emplace_back(request, *function);
     return function;
   }
@@ -121,13 +121,13 @@ Measured measure(const Bench& b, const Product& product) {
     return out;
   };
   b.progress.step(fmt::format("{}: compiling and filling", title(product)));
-  const Expected<GemmFunction> gemm = b.functions.get(product);
+  const Result<GemmFunction> gemm = b.functions.get(product);
   if (!gemm) return fail(gemm.error().describe());
   Operands operands(product, b.inputs, 1);
   const DeviceOperands on_device(b.device, operands);
   if (!on_device.problem().empty()) return fail(on_device.problem());
   GemmCall call = on_device.call();
-  const Expected<GemmExplanation> explained = gemm->explain(call);
+  const Result<GemmExplanation> explained = gemm->explain(call);
   if (!explained) return fail(explained.error().describe());
   call.dependent = b.texts.dependent == "auto" ? explained->gains_as_dependent : b.texts.dependent == "on";
   if (const Status ran = gemm->run(call); !ran) return fail(ran.describe());
@@ -251,7 +251,7 @@ void compile_all(const Bench& b, const std::vector<Product>& products) {
   for (const Product& product : products) {
     if (std::find(seen.begin(), seen.end(), product.expression) != seen.end()) continue;
     seen.push_back(product.expression);
-    const Expected<GemmFunction> gemm = b.functions.get(product);
+    const Result<GemmFunction> gemm = b.functions.get(product);
     if (!gemm) continue;  // measuring it says why
     std::vector<GemmExtents> sizes;
     for (const Product& other : products) {

@@ -43,12 +43,12 @@ Trial try_one(const runtime::Device& device, const runtime::CachedKernel& kernel
     const std::string text = status.describe();
     return text.substr(0, text.find('\n'));
   };
-  const Expected<runtime::LoadedGemm> gemm = runtime::LoadedGemm::load(device, kernel, spec);
+  const Result<runtime::LoadedGemm> gemm = runtime::LoadedGemm::load(device, kernel, spec);
   if (!gemm) {
     out.problem = first_line(gemm.error());
     return out;
   }
-  const Expected<runtime::LoadedGemmPlan> plan = gemm->plan(on_device.call());
+  const Result<runtime::LoadedGemmPlan> plan = gemm->plan(on_device.call());
   if (!plan) {
     out.problem = first_line(plan.error());
     return out;

@@ -92,7 +92,7 @@ GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress
   const Context context({.policy = CompilePolicy::wait});
   for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::Device& device = context.device();
-  const Expected<GemmFunction> gemm = context.gemm({.options = product.options, .epilogue = product.expression});
+  const Result<GemmFunction> gemm = context.gemm({.options = product.options, .epilogue = product.expression});
   if (!gemm) return refused(gemm.error());
   progress.step("copying operands to the GPU");
   const DeviceOperands on_device(device, operands);
@@ -103,7 +103,7 @@ GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress
   progress.step("running on the GPU");
   if (!device.synchronize()) return fail(device.why_not());
   if (const std::string problem = on_device.download(operands); !problem.empty()) return fail(problem);
-  const Expected<GemmExplanation> explained = gemm->explain(call);
+  const Result<GemmExplanation> explained = gemm->explain(call);
   if (!explained) return refused(explained.error());
   out.choice = explained->choice;
   out.plan = explained->plan;

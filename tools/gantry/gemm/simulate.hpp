@@ -77,9 +77,11 @@ SimulatedRun simulate(const Product& product, Operands& operands, const Simulato
   const auto args = arguments_of<Spec>(product, operands);
   const auto plan = Gemm::plan(args, device_of(Simulator(), kSimulatedSms));
   SimulatedRun out;
-  out.problems = plan.problems();
-  if (!plan.ok()) return out;
-  out.plan = plan.explain();
+  if (!plan) {
+    for (const ArgumentReason& reason : plan.error()) out.problems.emplace_back(describe(reason).c_str());
+    return out;
+  }
+  out.plan = plan->explain();
   // Tiles that lie beyond the edge are visited too: clusters are whole.
   const auto along = [](std::int64_t extent, int tile, int cluster) {
     return (extent + tile * cluster - 1) / (tile * cluster) * cluster;
@@ -87,7 +89,7 @@ SimulatedRun simulate(const Product& product, Operands& operands, const Simulato
   const int parts = o.schedule == GemmSchedule::pingpong ? 1 : 2;
   count.all = along(product.m, o.tile.m, o.cluster.m) * along(product.n, o.tile.n, o.cluster.n) * product.batch * parts;
   tile_count = &count;
-  LaunchResult result = plan.run(Simulator(options));
+  LaunchResult result = plan->run(Simulator(options));
   tile_count = nullptr;
   take_result(std::move(result), out);
   return out;

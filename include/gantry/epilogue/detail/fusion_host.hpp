@@ -1,8 +1,7 @@
 // The host's part of a graph's callbacks: its arguments by name become operands and tensor maps, its deterministic
-// reductions have workspace, and what cannot be is told in sentences.
+// reductions have workspace, and what cannot be is refused with reasons.
 #pragma once
 
-#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/arch/launch.hpp>
 #include <gantry/epilogue/detail/graph_host.hpp>
 #include <gantry/epilogue/no_smem.hpp>
@@ -28,14 +27,14 @@ struct GraphHost {
     return surely_uses_source(arguments.graph(), arguments.resolved(shape_of(problem)));
   }
   template <class Arguments>
-  static void check_form(const Arguments& arguments, std::vector<std::string>& out) {
+  static void check_form(const Arguments& arguments, ArgumentReasons& out) {
     detail::check_form(kEpilogue, arguments.graph(), out);
   }
   template <class Arguments>
-  static void check_values(const EpilogueProblem& problem, const Arguments& arguments, std::vector<std::string>& out) {
+  static void check_values(const EpilogueProblem& problem, const Arguments& arguments, ArgumentReasons& out) {
     detail::check_values(kEpilogue, problem, arguments, out);
     if constexpr (requires { Collective::Fusion::problems(arguments.graph()); }) {
-      for (const std::string& p : Collective::Fusion::problems(arguments.graph())) out.push_back(p);
+      out.add(Collective::Fusion::problems(arguments.graph()));
     }
   }
   template <class Arguments>
@@ -43,8 +42,8 @@ struct GraphHost {
     detail::add_steps(problem, arguments, out);
   }
   template <class Arguments>
-  static void check_tensors(const EpilogueProblem& problem, const Arguments& arguments, const OperandReasons& operands,
-                            std::vector<std::string>& out) {
+  static void check_tensors(const EpilogueProblem& problem, const Arguments& arguments, const OperandCheck& operands,
+                            ArgumentReasons& out) {
     detail::check_tensors(kEpilogue, problem, arguments, operands, out);
   }
   template <class Arguments>
@@ -59,7 +58,8 @@ struct GraphHost {
   }
 };
 
-// The host's part of ready callbacks (fusion/callback_contract.hpp): what they do not say is nothing.
+// The host's part of ready callbacks (fusion/callback_contract.hpp): what they do not say is nothing. What they refuse
+// they say in their own words.
 template <class Config>
 struct ReadyHost {
   using Collective = EpilogueOf<Config>;
@@ -74,15 +74,16 @@ struct ReadyHost {
     }
   }
   static bool needs_source(const EpilogueProblem&, const Arguments&) { return Fusion::kUsesSource; }
-  static void check_form(const Arguments&, std::vector<std::string>&) {}
-  static void check_values(const EpilogueProblem& problem, const Arguments& arguments, std::vector<std::string>& out) {
+  static void check_form(const Arguments&, ArgumentReasons&) {}
+  static void check_values(const EpilogueProblem& problem, const Arguments& arguments, ArgumentReasons& out) {
     if constexpr (requires { Fusion::can_implement(problem, arguments); }) {
-      for (const std::string& reason : Fusion::can_implement(problem, arguments)) out.push_back(reason);
+      for (const std::string& reason : Fusion::can_implement(problem, arguments)) {
+        out.add(with_words(ArgumentRule::callbacks, reason.c_str()));
+      }
     }
   }
   static void add_steps(const EpilogueProblem&, const Arguments&, SizeSteps&) {}
-  static void check_tensors(const EpilogueProblem&, const Arguments&, const OperandReasons&,
-                            std::vector<std::string>&) {}
+  static void check_tensors(const EpilogueProblem&, const Arguments&, const OperandCheck&, ArgumentReasons&) {}
   static FillWords::Params fills(const EpilogueProblem& problem, const Arguments& arguments, void* workspace) {
     FillWords::Params params;
     const std::int64_t bytes = workspace_bytes(problem, arguments);

@@ -1,8 +1,7 @@
 // The host's half of an epilogue that is made from a graph, with no template: its arguments by name become operands and
-// tensor maps, its deterministic reductions get workspace, and what cannot be is told in sentences.
+// tensor maps, its deterministic reductions get workspace, and what cannot be is refused with reasons.
 #pragma once
 
-#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/epilogue/fusion/check.hpp>
 #include <gantry/epilogue/fusion/detail/kept_values.hpp>
@@ -31,14 +30,18 @@ inline fusion::ProblemShape shape_of(const EpilogueProblem& p) { return {.m = p.
 
 // Bytes hold whole bits of one row.
 GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v, int batches,
-                                   std::vector<std::string>& out) {
-  const auto check = [&](const char* what, std::int64_t bits) {
+                                   ArgumentReasons& out) {
+  const auto check = [&](bool of_batches, std::int64_t bits) {
     if (bits % 8 == 0) return;
-    out.push_back(sentence({a.name.text, ": ", what, " of a 1-bit tensor is whole bytes, a multiple of 8, and ", bits,
-                            " bits were given; the next that works is ", bits / 8 * 8 + 8}));
+    out.add({.rule = ArgumentRule::mask_stride,
+             .operand = a.name.text,
+             .of_batches = of_batches,
+             .kind = a.kind,
+             .actual = bits,
+             .nearest = bits / 8 * 8 + 8});
   };
-  check("the stride", v.stride);
-  if (batches > 1) check("the batch stride", v.batch_stride);
+  check(false, v.stride);
+  if (batches > 1) check(true, v.batch_stride);
 }
 
 // Whether C is used, and no factor of it is 0 or may be once the kernel runs.
@@ -54,24 +57,19 @@ GANTRY_COLD inline bool surely_uses_source(const fusion::Graph& graph, const fus
 }
 
 // Reasons that make all others meaningless.
-GANTRY_COLD inline void check_form(const GraphEpilogue& e, const fusion::Graph& graph, std::vector<std::string>& out) {
-  const auto say = [&](const auto& problems) {
-    for (const fusion::GraphReason& p : problems) out.emplace_back(describe(p).c_str());
-  };
-  say(fusion::check(graph, e.functions));
-  if (out.empty()) say(fusion::check_elements(graph, e.values));
+GANTRY_COLD inline void check_form(const GraphEpilogue& e, const fusion::Graph& graph, ArgumentReasons& out) {
+  for (const fusion::GraphReason& r : fusion::check(graph, e.functions)) out.add(quoted(r));
+  if (!out.ok()) return;
+  for (const fusion::GraphReason& r : fusion::check_elements(graph, e.values)) out.add(quoted(r));
 }
 
 GANTRY_COLD inline void check_values(const GraphEpilogue& e, const EpilogueProblem& problem,
-                                     const fusion::FusionArguments& arguments, std::vector<std::string>& out) {
+                                     const fusion::FusionArguments& arguments, ArgumentReasons& out) {
   const fusion::Graph& graph = arguments.graph();
-  if (graph.uses_source() && !e.has_c)
-    out.emplace_back("the expression uses C, and the policy has none: give its element type");
-  if ((graph.d >= 0) != e.has_d) {
-    out.emplace_back(graph.d >= 0 ? "the expression gives D, and the policy has none"
-                                  : "the policy has D, and the expression gives none");
-  }
-  for (const std::string& p : arguments.problems(shape_of(problem))) out.push_back(p);
+  if (graph.uses_source() && !e.has_c) out.add({.rule = ArgumentRule::source_without_element, .operand = "C"});
+  if (graph.d >= 0 && !e.has_d) out.add({.rule = ArgumentRule::d_not_stored, .operand = "D"});
+  if (graph.d < 0 && e.has_d) out.add({.rule = ArgumentRule::d_not_given, .operand = "D"});
+  out.add(arguments.problems(shape_of(problem)));
 }
 
 // What auxiliary tensors that travel by TMA ask of M and N.
@@ -90,8 +88,8 @@ inline void add_steps(const EpilogueProblem& problem, const fusion::FusionArgume
 
 // What memory says of auxiliary tensors, masks and reductions. What strides alone say has been said already.
 GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProblem& problem,
-                                      const fusion::FusionArguments& arguments, const OperandReasons& operands,
-                                      std::vector<std::string>& out) {
+                                      const fusion::FusionArguments& arguments, const OperandCheck& operands,
+                                      ArgumentReasons& out) {
   const fusion::Graph& graph = arguments.graph();
   const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
   for (int i = 0; i < graph.argument_count; ++i) {

@@ -5,8 +5,8 @@
 //   args["bias"] = pointer;                   a vector; .batched(pointer, n) one for each batch
 //   args["aux"] = pointer;                    a dense tensor; .tensor(pointer, stride, batch_stride) any other
 //   args["amax"] = pointer;                   a reduction; .batched(...) one for each batch, else one for all batches
-// Strides count elements. Nothing is refused at once: problems() has a sentence for every unknown name, wrong type,
-// wrong alignment and missing argument. ArgumentsFor<F> knows the graph F::graph at compile time, where
+// Strides count elements. Nothing is refused at once: problems() has a reason for every unknown name, wrong type, wrong
+// alignment and missing argument. ArgumentsFor<F> knows the graph F::graph at compile time, where
 // set<"bias">(pointer) does not compile with a wrong name or type.
 //
 // Example:
@@ -17,18 +17,19 @@
 //     FusionArguments args(g);
 //     args["bias"] = bias;
 //     args["bais"] = bias;
-//     const auto problems = args.problems({.m = 128, .n = 64});
-//     // problems[0]: there is no argument bais; did you mean bias? The arguments are alpha, bias
+//     const gantry::ArgumentReasons reasons = args.problems({.m = 128, .n = 64});
+//     const bool known = reasons.has(gantry::ArgumentRule::unknown_name);
+//     // describe(reasons[0]): "there is no argument bais: ...; did you mean bias? The arguments are alpha, bias"
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <gantry/arch/detail/sentence.hpp>
+#include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/detail/distance.hpp>
+#include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
 #include <gantry/epilogue/fusion/print.hpp>
 
@@ -95,11 +96,11 @@ class FusionArguments {
   const ArgumentValue& value(int i) const { return values_[i]; }
 
   // Every reason why the fusion cannot run on a problem of this shape with what was given.
-  std::vector<std::string> problems(const ProblemShape& shape) const {
-    std::vector<std::string> out;
+  GANTRY_COLD ArgumentReasons problems(const ProblemShape& shape) const {
+    ArgumentReasons out;
     bool refused[kMaxArguments] = {};
     for (const Refusal& refusal : refusals_) {
-      out.push_back(refusal.reason);
+      out.add(refusal.reason);
       if (refusal.argument >= 0) refused[refusal.argument] = true;
     }
     for (int i = 0; i < graph_.argument_count; ++i) {
@@ -118,31 +119,35 @@ class FusionArguments {
  private:
   struct Refusal {
     int argument;  // -1: there is none of that name
-    std::string reason;
+    ArgumentReason reason;
   };
-
-  static std::string name_of(const Argument& argument) { return argument.name.text; }
 
   int find(const char* name) {
     const Name wanted(name);
     Nearest nearest(name);
-    std::string known;
+    ArgumentReason reason;
+    reason.rule = ArgumentRule::unknown_name;
+    reason.operand = name;
     for (int i = 0; i < graph_.argument_count; ++i) {
       const Argument& argument = graph_.arguments[i];
       if (argument.name == wanted) return i;
       nearest.consider(argument.name.text);
-      known += (i > 0 ? ", " : "") + name_of(argument);
+      reason.words.append(i > 0 ? ", " : "").append(argument.name.text);
     }
-    std::string problem = std::string("there is no argument ") + name;
-    const bool has_nearest = nearest.name().text[0] != '\0';
-    if (has_nearest) problem += std::string("; did you mean ") + nearest.name().text + "? The ";
-    if (!has_nearest) problem += "; the ";
-    refusals_.push_back({-1, problem + (known.empty() ? "fusion has none" : "arguments are " + known)});
+    reason.other = nearest.name().text;
+    refusals_.push_back({-1, reason});
     return -1;
   }
 
-  GANTRY_COLD void refuse(int i, const std::string& reason) {
-    refusals_.push_back({i, name_of(graph_.arguments[i]) + " " + reason});
+  GANTRY_COLD ArgumentReason about(int i, ArgumentRule rule) const {
+    const Argument& argument = graph_.arguments[i];
+    ArgumentReason out;
+    out.rule = rule;
+    out.operand = argument.name.text;
+    out.columns = is_tensor(argument.kind) && !argument.row_major;
+    out.kind = argument.kind;
+    out.element = argument.element;
+    return out;
   }
   // What is given again takes the place of what was refused.
   void forget_refusals(int i) {
@@ -158,8 +163,8 @@ class FusionArguments {
     forget_refusals(i);
     const Argument& argument = graph_.arguments[i];
     if (!is_null && argument.kind != ArgumentKind::scalar) {
-      return refuse(
-          i, gantry::detail::sentence({"is ", kind_of(argument), ", which is given by its address, not by a number"}));
+      refusals_.push_back({i, about(i, ArgumentRule::number_for_address)});
+      return;
     }
     values_[i] = {.given = !is_null, .value = value};
     null_[i] = is_null;
@@ -174,24 +179,22 @@ class FusionArguments {
     if constexpr (!__is_same(Element, void)) {
       const bool bytes = info(argument.element).bits < 8 && __is_same(Element, std::uint8_t);
       if (element_type_v<Element> != argument.element && !bytes) {
-        return refuse(
-            i, gantry::detail::sentence({"is ", kind_of(argument), " of ", info(argument.element).name,
-                                         ", and was given the address of ", info(element_type_v<Element>).name}));
+        ArgumentReason reason = about(i, ArgumentRule::element_differs);
+        reason.given = element_type_v<Element>;
+        refusals_.push_back({i, reason});
+        return;
       }
     }
-    if (is_output(argument.kind) && std::is_const_v<T>) return refuse(i, "is written, and was given a const address");
+    if (is_output(argument.kind) && std::is_const_v<T>) {
+      refusals_.push_back({i, about(i, ArgumentRule::output_is_const)});
+      return;
+    }
     values_[i] = {};  // member by member: in a template nvcc 13 loses designators that leave members out
     values_[i].given = pointer != nullptr;
     null_[i] = pointer == nullptr;
     values_[i].pointer = const_cast<Element*>(pointer);  // NOLINT: inputs stay inputs
     values_[i].stride = stride;
     values_[i].batch_stride = batch_stride;
-  }
-
-  static const char* kind_of(const Argument& argument) {
-    constexpr const char* kKinds[] = {"a scalar",        "a row vector",     "a column vector",
-                                      "an input tensor", "an output tensor", "a reduction"};
-    return kKinds[static_cast<int>(argument.kind)];
   }
 
   ArgumentValue resolve(int i, const ProblemShape& shape) const {
@@ -207,46 +210,62 @@ class FusionArguments {
     return out;
   }
 
-  GANTRY_COLD void check(int i, const ProblemShape& shape, std::vector<std::string>& out) const {
+  GANTRY_COLD void check(int i, const ProblemShape& shape, ArgumentReasons& out) const {
     const Argument& argument = graph_.arguments[i];
     const ArgumentValue value = resolve(i, shape);
-    const auto refuse = [&](const std::string& reason) { out.push_back(name_of(argument) + " " + reason); };
     if (!value.given) {
-      if (!argument.has_default)
-        refuse(gantry::detail::sentence({null_[i] ? "was given a null address: it is " : "was not given: it is ",
-                                         kind_of(argument), " and has no default"}));
+      if (!argument.has_default) {
+        out.add(about(i, null_[i] ? ArgumentRule::argument_null : ArgumentRule::argument_missing));
+      }
       return;
     }
     if (value.pointer == nullptr) return;
     const int bits = info(argument.element).bits;
-    const std::int64_t step = bits < 8 ? 1 : bits / 8;
-    const auto address = reinterpret_cast<std::uintptr_t>(value.pointer);
-    if (address % static_cast<std::uintptr_t>(step) != 0) {
-      refuse(gantry::detail::sentence({"must be aligned to its element, ", step, " bytes, and begins at ", address,
-                                       ", ", address % static_cast<std::uintptr_t>(step), " beyond"}));
+    const std::uintptr_t step = bits < 8 ? 1 : static_cast<std::uintptr_t>(bits / 8);
+    const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(value.pointer) % step;
+    if (beyond != 0) {
+      ArgumentReason reason = about(i, ArgumentRule::element_misaligned);
+      reason.actual = static_cast<std::int64_t>(beyond);
+      reason.nearest = static_cast<std::int64_t>(step - beyond);
+      reason.first = static_cast<std::int64_t>(step);
+      out.add(reason);
     }
-    if (!is_tensor(argument.kind)) return check_vector(argument, value, shape, refuse);
-    const std::int64_t extent = argument.row_major ? shape.n : shape.m;
-    if (value.stride < extent) {
-      refuse(gantry::detail::sentence({"has a stride of ", value.stride, ", less than its ",
-                                       argument.row_major ? "rows are long: " : "columns are long: ", extent}));
-    }
-    if (argument.kind == ArgumentKind::aux_out && shape.batch > 1 && value.batch_stride == 0) {
-      refuse("is written by every batch to the same place: its batch stride is 0");
+    if (is_tensor(argument.kind)) {
+      check_tensor(i, value, shape, out);
+    } else if (argument.kind == ArgumentKind::reduction) {
+      check_results(i, value, shape, out);
     }
   }
 
-  template <class Refuse>
-  static void check_vector(const Argument& argument, const ArgumentValue& value, const ProblemShape& shape,
-                           const Refuse& refuse) {
-    std::int64_t extent = 1;
-    if (argument.kind == ArgumentKind::row || argument.extent == Extent::row) extent = shape.n;
-    if (argument.kind == ArgumentKind::column || argument.extent == Extent::column) extent = shape.m;
-    if (argument.kind == ArgumentKind::reduction && value.batch_stride != 0 && value.batch_stride < extent &&
-        shape.batch > 1) {
-      refuse(gantry::detail::sentence(
-          {"has results that overlap: its batch stride is ", value.batch_stride, ", and each batch has ", extent}));
+  GANTRY_COLD void check_tensor(int i, const ArgumentValue& value, const ProblemShape& shape,
+                                ArgumentReasons& out) const {
+    const Argument& argument = graph_.arguments[i];
+    const std::int64_t extent = argument.row_major ? shape.n : shape.m;
+    const int bits = info(argument.element).bits;
+    if (value.stride < extent) {
+      ArgumentReason reason = about(i, ArgumentRule::stride_too_short);
+      reason.actual = value.stride;
+      reason.first = extent;
+      reason.nearest = gantry::detail::nearest_multiple_from(extent, extent, bits < 8 ? 8 : 128 / bits);
+      out.add(reason);
     }
+    if (argument.kind == ArgumentKind::aux_out && shape.batch > 1 && value.batch_stride == 0) {
+      ArgumentReason reason = about(i, ArgumentRule::batches_overlap);
+      reason.first = 1;
+      reason.nearest = gantry::detail::distance_of_lines(value.stride, argument.row_major ? shape.m : shape.n);
+      out.add(reason);
+    }
+  }
+
+  GANTRY_COLD void check_results(int i, const ArgumentValue& value, const ProblemShape& shape,
+                                 ArgumentReasons& out) const {
+    const Extent kind = graph_.arguments[i].extent;
+    const std::int64_t extent = kind == Extent::row ? shape.n : kind == Extent::column ? shape.m : 1;
+    if (value.batch_stride == 0 || value.batch_stride >= extent || shape.batch <= 1) return;
+    ArgumentReason reason = about(i, ArgumentRule::results_overlap);
+    reason.actual = value.batch_stride;
+    reason.first = reason.nearest = extent;
+    out.add(reason);
   }
 
   Graph graph_;

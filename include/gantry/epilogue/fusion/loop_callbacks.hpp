@@ -13,10 +13,9 @@
 //     };
 #pragma once
 
-#include <string>
 #include <type_traits>
-#include <vector>
 
+#include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/fusion/callbacks.hpp>
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/epilogue/fusion/evaluate.hpp>
@@ -123,23 +122,27 @@ struct LoopCallbacks {
   };
 
   // Why a graph cannot be walked in this way.
-  static std::vector<std::string> problems(const Graph& graph) {
-    std::vector<std::string> out;
+  static ArgumentReasons problems(const Graph& graph) {
+    ArgumentReasons out;
     for (int i = 0; i < graph.argument_count; ++i) {
       const Argument& a = graph.arguments[i];
-      if (is_staged(a) && !detail::with_staged_tile<Config, kElements>(a, [](auto) {})) {
-        std::string known;
-        for (const ElementInfo& e : kElementTypes) {
-          if ((kElements >> static_cast<int>(e.type) & 1) != 0) known += std::string(e.name) + ", ";
-        }
-        out.push_back(std::string(a.name.text) + ": an auxiliary tensor of this graph at run time has elements of " +
-                      known + "or u1, not of " + info(a.element).name);
+      if (!is_staged(a) || detail::with_staged_tile<Config, kElements>(a, [](auto) {})) continue;
+      ArgumentReason reason;
+      reason.rule = ArgumentRule::loop_element;
+      reason.operand = a.name.text;
+      reason.element = a.element;
+      for (const ElementInfo& e : kElementTypes) {
+        if ((kElements >> static_cast<int>(e.type) & 1) != 0) reason.words.append(", ").append(e.name);
       }
+      out.add(reason);
     }
     const int bytes = make_slots(graph, Config::tile, Config::rings).bytes;
     if (bytes > kSharedBytes) {
-      out.push_back("the graph takes " + std::to_string(bytes) + " bytes of shared memory, and there are " +
-                    std::to_string(kSharedBytes));
+      ArgumentReason reason;
+      reason.rule = ArgumentRule::loop_shared_memory;
+      reason.actual = bytes;
+      reason.nearest = kSharedBytes;
+      out.add(reason);
     }
     return out;
   }

@@ -6,10 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include <gantry/arch/detail/sentence.hpp>
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/operands.hpp>
 #include <gantry/tma/operands.hpp>
@@ -91,8 +89,8 @@ struct MemoryUse {
   int operand;   // as GemmOperandIndex counts
 };
 
-// A sentence for every two that lie in each other and must not.
-GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, std::vector<std::string>& out) {
+// A reason for every two that lie in each other and must not.
+GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, ArgumentReasons& out) {
   for (std::size_t i = 0; i < uses.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const MemoryUse &x = uses[i], &y = uses[j];
@@ -103,15 +101,13 @@ GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, std::v
       if (may_replace && x.tensor.is_at(y.tensor)) continue;
       const bool x_later = x.tensor.begin() >= y.tensor.begin();
       const MatrixFacts &later = x_later ? x.tensor : y.tensor, &earlier = x_later ? y.tensor : x.tensor;
-      const char *written = x.written ? x.tensor.name : y.tensor.name,
-                 *other = x.written ? y.tensor.name : x.tensor.name;
-      const auto beyond = later.begin() - earlier.begin();
-      std::string why = one_reads ? sentence({other, " is read while ", written, " is written; "})
-                                  : std::string("both are written; ");
-      why += may_replace ? sentence({written, " may take the place of ", other,
-                                     " with the same address, strides and major, and elements as wide"})
-                         : sentence({"give ", written, " memory of its own"});
-      out.push_back(sentence({later.name, " begins ", beyond, " bytes into ", earlier.name, ": ", why}));
+      out.add({.rule = may_replace ? ArgumentRule::in_place_of_another
+                       : one_reads ? ArgumentRule::read_while_written
+                                   : ArgumentRule::written_twice,
+               .operand = later.name,
+               .other = earlier.name,
+               .other_written = x.written != x_later,
+               .actual = static_cast<std::int64_t>(later.begin() - earlier.begin())});
     }
   }
 }

@@ -1,0 +1,242 @@
+// Each rule of arguments: what breaks it alone, and a neighbour that keeps it.
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/loop_callbacks.hpp>
+#include <gantry/gemm.hpp>
+
+#include "../rules/rule_names.hpp"
+
+namespace gantry {
+namespace {
+
+using test::names_of;
+using test::sentences_of;
+
+struct Plain {
+  static constexpr GemmOptions options{.tile = {.m = 128, .n = 128}, .cluster = {1, 1}};
+};
+struct Small {
+  static constexpr GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+};
+// A factor, C, a vector, a tensor that is read, one that is written, a mask and sums of each column.
+struct Everything {
+  static constexpr GemmOptions options{.c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr fusion::Graph graph = fusion::graph(
+      "let z = acc + beta * c + row(bias) + load(x:f16); d = z; y:f16 = z; mask:u1 = z;"
+      "sums deterministic = reduce_row_add(z)");
+};
+
+template <class T>
+T* far(int i) {
+  return reinterpret_cast<T*>(std::uintptr_t{1} << (56 + i));  // NOLINT(performance-no-int-to-ptr)
+}
+
+constexpr GemmExtents kSize{.m = 64, .n = 96, .k = 64, .batch = 2};
+
+GemmArguments<Plain> plain(const GemmExtents& extents = kSize) {
+  GemmArguments<Plain> args(extents);
+  args.a = far<const bf16>(0);
+  args.b = far<const bf16>(1);
+  args.d = far<bf16>(2);
+  return args;
+}
+GemmArguments<Everything> everything() {
+  GemmArguments<Everything> args(kSize);
+  args.a = far<const bf16>(0);
+  args.b = far<const bf16>(1);
+  args.c = far<const bf16>(2);
+  args.d = far<bf16>(3);
+  args.fusion["beta"] = 1.0f;
+  args.fusion["bias"] = far<const float>(4);
+  args.fusion["x"] = far<const f16>(5);
+  args.fusion["y"] = far<f16>(6);
+  args.fusion["mask"] = far<std::uint8_t>(7);
+  args.fusion["sums"].batched(reinterpret_cast<float*>(std::uintptr_t{3} << 60), 96);  // NOLINT
+  return args;
+}
+
+template <class Change>
+ArgumentReasons with(const Change& change) {
+  GemmArguments<Plain> args = plain();
+  change(args);
+  return can_implement(args);
+}
+template <class Change>
+ArgumentReasons with_fusion(const Change& change) {
+  GemmArguments<Everything> args = everything();
+  change(args);
+  return can_implement(args);
+}
+// Of an epilogue that has C, has D, and reads this text.
+ArgumentReasons of_epilogue(const char* text, bool has_c, bool has_d) {
+  const fusion::Graph graph = fusion::graph(text);
+  ArgumentReasons out;
+  detail::check_values({.has_c = has_c, .has_d = has_d}, {64, 64, 64}, fusion::FusionArguments(graph), out);
+  return out;
+}
+ArgumentReasons of_workspace(const GemmWorkspace& given, const void* memory) {
+  ArgumentReasons out;
+  detail::check_workspace(given, memory, 64, out);
+  return out;
+}
+ArgumentReasons of_graph(bool dangling) {
+  fusion::Graph graph = fusion::graph("d = acc");
+  if (dangling) graph.compute(fusion::Function::relu, 0);
+  ArgumentReasons out;
+  detail::check_form({}, graph, out);
+  return out;
+}
+ArgumentReasons of_map(std::uint32_t box) {
+  ArgumentReasons out;
+  TmaDescriptorParams params{.dims = {4096}, .box = {box}};
+  params.address = 4096;
+  (void)detail::MapEncoder(true, out)(params);
+  return out;
+}
+// Of a graph at run time whose loop has this much shared memory.
+struct LoopConfig {
+  using Value = float;
+  static constexpr Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
+  static constexpr fusion::Rings rings{.loads = 2, .stores = 2};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc");
+};
+template <int bytes>
+ArgumentReasons in_loop(const char* text) {
+  return fusion::LoopCallbacks<LoopConfig, bytes>::problems(fusion::graph(text));
+}
+template <class Made>
+ArgumentReasons why(const Made& made) {
+  return made ? ArgumentReasons() : made.error();
+}
+
+struct Case {
+  ArgumentRule rule;
+  ArgumentReasons broken, kept;
+};
+
+std::vector<Case> sizes_and_addresses() {
+  return {
+      {ArgumentRule::size_negative, can_implement(plain({-1, 8, 8})), can_implement(plain({0, 8, 8}))},
+      {ArgumentRule::size_too_large, can_implement(plain({8, 8, 0x7fffff01})),
+       can_implement(plain({8, 8, 0x7fff0000}))},
+      {ArgumentRule::too_many_tiles, can_implement(plain({1 << 20, 1 << 20, 1 << 20})),
+       can_implement(plain({896, 1 << 20, 1 << 20}))},
+      {ArgumentRule::too_many_tiles_for_any_m, can_implement(plain({1 << 20, 1 << 30, 1 << 30})),
+       can_implement(plain({1, 1 << 20, 1 << 20}))},
+      {ArgumentRule::matrix_missing, with([](auto& args) { args.a = nullptr; }), with([](auto&) {})},
+      {ArgumentRule::source_missing, with_fusion([](auto& args) { args.c = nullptr; }), with_fusion([](auto& args) {
+         args.c = nullptr;
+         args.fusion["beta"] = 0.0f;
+       })},
+      {ArgumentRule::address_misaligned, with([](auto& args) { args.a.data += 1; }),
+       with([](auto& args) { args.a.data += 8; })},
+      {ArgumentRule::element_misaligned, with_fusion([](auto& args) {
+         args.fusion["bias"] = reinterpret_cast<const float*>((std::uintptr_t{1} << 60) + 2);  // NOLINT
+       }),
+       with_fusion([](auto&) {})},
+      {ArgumentRule::stride_too_long, with([](auto& args) { args.a.stride = std::int64_t{1} << 39; }),
+       with([](auto& args) {
+         args.a.stride = (std::int64_t{1} << 39) - 8;
+         args.a.batch_stride = 64;
+       })},
+      {ArgumentRule::stride_too_short, with([](auto& args) { args.a.stride = 56; }),
+       with([](auto& args) { args.a.stride = 64; })},
+      {ArgumentRule::stride_misaligned, with([](auto& args) { args.a.stride = 68; }),
+       with([](auto& args) { args.a.stride = 72; })},
+      {ArgumentRule::batch_stride_misaligned, with([](auto& args) { args.d.batch_stride = 4; }),
+       with([](auto& args) { args.d.batch_stride = 64 * 96; })},
+      {ArgumentRule::batches_overlap, with([](auto& args) { args.d.batch_stride = 8; }),
+       with([](auto& args) { args.d.batch_stride = 64 * 96 + 8; })},
+      {ArgumentRule::results_overlap, with_fusion([](auto& args) {
+         args.fusion["sums"].batched(reinterpret_cast<float*>(std::uintptr_t{3} << 60), 95);  // NOLINT
+       }),
+       with_fusion([](auto& args) {
+         args.fusion["sums"].batched(reinterpret_cast<float*>(std::uintptr_t{3} << 60), 96);  // NOLINT
+       })},
+      {ArgumentRule::mask_stride,
+       with_fusion([](auto& args) { args.fusion["mask"].tensor(far<std::uint8_t>(7), 100, 6400); }),
+       with_fusion([](auto& args) { args.fusion["mask"].tensor(far<std::uint8_t>(7), 104, 6656); })},
+      {ArgumentRule::ends_inside_chunk, with([](auto& args) { args.extents.n = 100; }),
+       with([](auto& args) { args.extents.n = 104; })},
+      {ArgumentRule::read_while_written, with([](auto& args) { args.d = far<bf16>(0); }), with([](auto&) {})},
+      {ArgumentRule::written_twice, with_fusion([](auto& args) { args.fusion["y"] = far<f16>(3); }),
+       with_fusion([](auto&) {})},
+      {ArgumentRule::in_place_of_another, with_fusion([](auto& args) { args.d = far<bf16>(2) + 8; }),
+       with_fusion([](auto& args) { args.d = far<bf16>(2); })},
+  };
+}
+
+std::vector<Case> fusion_and_device() {
+  static std::uint64_t memory[9];
+  char* const bytes = reinterpret_cast<char*>(memory);
+  char* const aligned = bytes + (16 - reinterpret_cast<std::uintptr_t>(bytes) % 16) % 16;
+  const auto fused = [](const auto& change) { return with_fusion(change); };
+  const ArgumentReasons sound = fused([](auto&) {});
+  const GemmDevice here = device_of(Simulator()), nowhere{.simulated = false, .present = false};
+  using Set = GemmSet<Plain, Small>;
+  return {
+      {ArgumentRule::unknown_name, fused([](auto& args) { args.fusion["bais"] = 1.0f; }), sound},
+      {ArgumentRule::argument_missing, of_epilogue("d = acc + row(bias)", true, true),
+       of_epilogue("d = acc + scalar(bias = 1)", true, true)},
+      {ArgumentRule::argument_null, fused([](auto& args) { args.fusion["bias"] = nullptr; }),
+       fused([](auto& args) { args.fusion["beta"] = static_cast<const float*>(nullptr); })},
+      {ArgumentRule::number_for_address, fused([](auto& args) { args.fusion["bias"] = 1.0f; }), sound},
+      {ArgumentRule::element_differs, fused([](auto& args) { args.fusion["bias"] = far<const f16>(4); }), sound},
+      {ArgumentRule::output_is_const, fused([](auto& args) { args.fusion["y"] = far<const f16>(6); }), sound},
+      {ArgumentRule::source_without_element, of_epilogue("d = acc + c", false, true),
+       of_epilogue("d = acc + c", true, true)},
+      {ArgumentRule::d_not_stored, of_epilogue("d = acc", false, false), of_epilogue("d = acc", false, true)},
+      {ArgumentRule::d_not_given, of_epilogue("s optional = reduce_add(acc)", false, true),
+       of_epilogue("s optional = reduce_add(acc)", false, false)},
+      {ArgumentRule::graph, of_graph(true), of_graph(false)},
+      {ArgumentRule::loop_element, in_loop<65536>("d = acc + load(x:s16)"), in_loop<65536>("d = acc + load(x:f16)")},
+      {ArgumentRule::loop_shared_memory, in_loop<1024>("d = acc + load(x:f16)"), in_loop<1024>("d = acc")},
+      {ArgumentRule::no_device, why(Gemm<Plain>::plan(plain(), nowhere)), why(Gemm<Plain>::plan(plain(), here))},
+      {ArgumentRule::no_configuration, why(Set::plan(plain(), here, {.asked = "64x64"})),
+       why(Set::plan(plain(), here, {.asked = "64x64x64 pingpong 1x1 bf16"}))},
+      {ArgumentRule::out_of_memory, of_workspace({}, nullptr), of_workspace({}, aligned)},
+      {ArgumentRule::workspace_too_small, of_workspace({aligned, 63}, aligned), of_workspace({aligned, 64}, aligned)},
+      {ArgumentRule::workspace_misaligned, of_workspace({aligned + 4, 64}, aligned + 4),
+       of_workspace({aligned, 64}, aligned)},
+      {ArgumentRule::map_not_encoded, of_map(257), of_map(256)},
+  };
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> out = sizes_and_addresses();
+  for (const Case& c : fusion_and_device()) out.push_back(c);
+  return out;
+}
+
+TEST(EachRuleOfArguments, IsBrokenByOneCallAndKeptByItsNeighbour) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(entry_of(c.rule).name);
+    ASSERT_EQ(c.broken.size(), 1) << sentences_of(c.broken);
+    EXPECT_EQ(c.broken[0].rule, c.rule) << sentences_of(c.broken);
+    EXPECT_TRUE(c.kept.ok()) << sentences_of(c.kept);
+  }
+}
+
+// Those that other tests break: the epilogue by itself, tensors of convolutions, and callbacks (tests/epilogue). Memory
+// that CUDA does not clear is a GPU's.
+TEST(EachRuleOfArguments, HasSuchACall) {
+  std::set<ArgumentRule> broken = {ArgumentRule::size_zero,
+                                   ArgumentRule::tensor_map,
+                                   ArgumentRule::images_and_batches,
+                                   ArgumentRule::pixels_differ,
+                                   ArgumentRule::callbacks,
+                                   ArgumentRule::workspace_missing,
+                                   ArgumentRule::workspace_not_cleared};
+  for (const Case& c : cases()) broken.insert(c.rule);
+#define GANTRY_X(id, ...) EXPECT_EQ(broken.count(ArgumentRule::id), 1u) << #id;
+#include <gantry/epilogue/detail/argument_rule_table.hpp>
+}
+
+}  // namespace
+}  // namespace gantry
