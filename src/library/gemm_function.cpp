@@ -52,7 +52,7 @@ void PlanKey::add(std::int64_t word) {
 }
 
 Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
-                                                                         const GemmRequest& request) {
+                                                                       const GemmRequest& request) {
   GemmRequest filled = request;
   if (filled.options.c == ElementType::void_ && runtime::uses_source({{}, filled.epilogue, filled.functions})) {
     filled.options.c = filled.options.d;
@@ -142,7 +142,7 @@ void GemmFunction::State::compile(std::unique_lock<std::mutex>& lock, Kernel& ke
 }
 
 Result<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<const GemmDesign*>& ranked,
-                                                                void* stream) {
+                                                              void* stream) {
   const CompilePolicy policy = context_->options.policy;
   const bool recording = context_->machine->is_recording(stream);
   std::unique_lock<std::mutex> lock(mutex_);
@@ -218,8 +218,7 @@ void GemmFunction::State::keep(const PlanKey& key, std::shared_ptr<const Plan> p
   }
 }
 
-Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::plan(const GemmCall& call,
-                                                                                     void* stream) {
+Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::plan(const GemmCall& call, void* stream) {
   const Result<std::vector<const GemmDesign*>> ranked = ranked_for(call);
   if (!ranked) return unexpected(ranked.error());
   const Result<Picked> picked = pick(*ranked, stream);
@@ -257,8 +256,7 @@ std::size_t GemmFunction::State::workspace_of(const GemmWorkspaceNeeds& needs) {
   return needs.sums > 0 ? needs.total() : kSplitFlagBytes + needs.total();
 }
 
-Result<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceNeeds& needs,
-                                                            const RunOptions& options) {
+Result<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceNeeds& needs, const RunOptions& options) {
   const std::size_t bytes = workspace_of(needs);
   Machine::Lease lease;
   if (bytes == 0) return lease;
@@ -393,9 +391,7 @@ int GemmFunction::State::plans() const {
 
 Status GemmFunction::run(const GemmCall& call, const RunOptions& options) const { return state_->run(call, options); }
 Status GemmFunction::can_implement(const GemmCall& call) const { return state_->can_implement(call); }
-Result<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const {
-  return state_->workspace_bytes(call);
-}
+Result<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const { return state_->workspace_bytes(call); }
 Result<GemmExplanation> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
 Status GemmFunction::warm_up(const std::vector<GemmExtents>& sizes,
                              const std::function<void(int, int)>& progress) const {

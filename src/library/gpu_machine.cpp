@@ -63,11 +63,11 @@ class GpuMachine : public Machine {
   std::string device_name() const override { return device_.facts().name; }
 
   Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
-                                                    const runtime::GemmSpec& spec) const override {
+                                                  const runtime::GemmSpec& spec) const override {
     return wrapped(runtime::LoadedGemm::load(device_, cache, *compiler_, spec));
   }
-  std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(
-      const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const override {
+  std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(const runtime::KernelCache& cache,
+                                                                         const runtime::GemmSpec& spec) const override {
     const std::optional<runtime::CachedKernel> found = runtime::find_gemm(cache, *compiler_, spec);
     if (!found || !*found) return std::nullopt;
     return wrapped(runtime::LoadedGemm::load(device_, *found, spec));

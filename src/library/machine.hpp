@@ -41,7 +41,7 @@ class Machine {
   virtual std::string device_name() const = 0;
 
   virtual Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
-                                                            const runtime::GemmSpec& spec) const = 0;
+                                                          const runtime::GemmSpec& spec) const = 0;
   // Nothing where the cache has none.
   virtual std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(
       const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const = 0;

@@ -10,26 +10,6 @@ namespace gantry {
 
 namespace {
 
-TmaDescriptor encode_simulated(const TmaDescriptorParams& params, std::string& problem) {
-  const EncodedTmaDescriptor encoded = encode_packed(params);
-  if (!encoded.ok() && problem.empty()) problem = describe(encoded).c_str();
-  return encoded.map;
-}
-
-bool move_simulated(TmaDescriptor& map, void* address) {
-  const UnpackedTmaDescriptor unpacked = unpack(map);
-  if (!unpacked) return false;
-  TmaDescriptorParams params = *unpacked;
-  params.address = reinterpret_cast<std::uintptr_t>(address);
-  map = pack(params);
-  return true;
-}
-
-std::string origin_of(const runtime::CachedKernel& kernel) {
-  if (!kernel.compiled) return "found in the cache";
-  return "compiled for the simulated SM" + (kernel.note.empty() ? " and kept in the cache" : "; " + kernel.note);
-}
-
 // Enough for a GEMM of this size; more is an endless loop.
 std::uint64_t steps_for(const runtime::PlannedGemm& plan) {
   constexpr std::uint64_t kAtLeast = 50'000'000, kForATile = 100'000;
@@ -41,25 +21,16 @@ std::uint64_t steps_for(const runtime::PlannedGemm& plan) {
 class SimulatedMachineGemm : public MachineGemm {
  public:
   SimulatedMachineGemm(runtime::SimulatedGemm gemm, const SimulatedMachineOptions& options)
-      : gemm_(std::move(gemm)), options_(options), origin_(origin_of(gemm_.kernel())) {
-    machine_.arch.sms = options.sms;
-    const int clusters = options.sms / gemm_.design().cluster_size();
-    machine_.resident_clusters = clusters > 0 ? clusters : 1;
-    machine_.encode = encode_simulated;
-    machine_.move = move_simulated;
-  }
+      : gemm_(std::move(gemm)), options_(options) {}
 
   const GemmDesign& design() const override { return gemm_.design(); }
-  std::string describe() const override {
-    const GemmOptions& o = gemm_.design().options;
-    return std::string(to_text(o).c_str()) + " " + staging_text(o).c_str();
-  }
-  const std::string& origin() const override { return origin_; }
+  std::string describe() const override { return gemm_.describe(); }
+  const std::string& origin() const override { return gemm_.origin(); }
   std::string explain(const runtime::PlannedGemm& plan, const GemmCall& call) const override {
-    return runtime::explain_plan(plan, call, {gemm_.design(), gemm_.graph(), machine_.resident_clusters, true});
+    return gemm_.explain(plan, call, options_.sms);
   }
   Result<runtime::PlannedGemm> plan_sizes(const GemmCall& call) const override {
-    return runtime::PlannedGemm::make(gemm_.design(), gemm_.graph(), call, machine_);
+    return gemm_.plan_sizes(call, options_.sms);
   }
 
   Status run(const runtime::PlannedGemm& plan, const runtime::GemmAddresses& addresses, void* workspace,
@@ -68,29 +39,26 @@ class SimulatedMachineGemm : public MachineGemm {
     options.seed = options_.seed;
     options.checker = options_.checker;
     options.max_steps = steps_for(plan);
-    // Clusters that share a tile wait for each other: all are there at the same time.
-    if (options.resident_clusters < machine_.resident_clusters) options.resident_clusters = machine_.resident_clusters;
-    const Simulator simulator(options);
-    if (plan.has_fills()) {
-      if (const LaunchResult filled = fill_words(simulator, plan.fills(addresses, workspace)); !filled) {
-        return Status::failure(StatusCode::simulation_failed, filled.problem);
-      }
-    }
-    if (plan.nothing_to_do()) return {};
-    runtime::ParameterBlock parameters(plan.parameter_bytes());
-    if (!plan.write(addresses, workspace, parameters.data())) {
-      return Status::failure(StatusCode::simulation_failed, "a tensor map could not be moved to another address");
-    }
-    const LaunchResult result = gemm_.launch(simulator, plan.launch().config, parameters.data());
+    const LaunchResult result = gemm_.run(plan, addresses, workspace, Simulator(options));
     if (result) return {};
-    return Status::failure(StatusCode::simulation_failed, result.problem);
+    Status out;
+    for (const LaunchReason& reason : result.reasons) {
+      out.add({StatusCode::simulation_failed,
+               entry_of(reason.rule).name,
+               {},
+               reason.actual,
+               reason.nearest,
+               gantry::describe(reason).c_str()});
+    }
+    for (const Finding& finding : result.report.findings) {
+      out.add({StatusCode::simulation_failed, finding.rule, {}, 0, 0, finding.text});
+    }
+    return out;
   }
 
  private:
   runtime::SimulatedGemm gemm_;
   SimulatedMachineOptions options_;
-  std::string origin_;
-  runtime::PlanningMachine machine_;
 };
 
 class SimulatedMachine : public Machine {
@@ -102,14 +70,14 @@ class SimulatedMachine : public Machine {
   std::string device_name() const override { return {}; }
 
   Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
-                                                    const runtime::GemmSpec& spec) const override {
-    return wrapped(runtime::load_simulated(cache, compiler_, spec));
+                                                  const runtime::GemmSpec& spec) const override {
+    return wrapped(runtime::SimulatedGemm::load(cache, compiler_, spec));
   }
-  std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(
-      const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const override {
-    std::optional<runtime::CachedKernel> found = runtime::find_simulated(cache, compiler_, spec);
+  std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(const runtime::KernelCache& cache,
+                                                                         const runtime::GemmSpec& spec) const override {
+    const std::optional<runtime::CachedKernel> found = runtime::find_simulated(cache, compiler_, spec);
     if (!found || !*found) return std::nullopt;
-    return wrapped(runtime::SimulatedGemm(std::move(*found), spec));
+    return wrapped(runtime::SimulatedGemm::load(*found, spec));
   }
 
   bool is_recording(void* /*stream*/) const override { return false; }
@@ -132,9 +100,9 @@ class SimulatedMachine : public Machine {
     unsigned char bytes[256] = {};
   };
 
-  Result<std::shared_ptr<const MachineGemm>> wrapped(runtime::SimulatedGemm gemm) const {
-    if (!gemm) return failure(StatusCode::compile_failed, gemm.problem());
-    return std::shared_ptr<const MachineGemm>(std::make_shared<SimulatedMachineGemm>(std::move(gemm), options_));
+  Result<std::shared_ptr<const MachineGemm>> wrapped(Result<runtime::SimulatedGemm> gemm) const {
+    if (!gemm) return unexpected(gemm.error());
+    return std::shared_ptr<const MachineGemm>(std::make_shared<SimulatedMachineGemm>(std::move(*gemm), options_));
   }
 
   SimulatedMachineOptions options_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -138,6 +139,14 @@ struct KernelCache::Request {
     return out;
   }
 };
+
+std::string origin_of(const CachedKernel& kernel) {
+  if (!kernel.compiled) return "found in the cache";
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "compiled in %.1f s", kernel.seconds);
+  if (!kernel.note.empty()) return std::string(seconds) + "; " + kernel.note;
+  return std::string(seconds) + (kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
+}
 
 std::string KernelCache::default_directory() {
   const auto folder = [](const char* name) -> std::string {

@@ -1,5 +1,3 @@
-#include <cstdio>
-
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/runtime/gemm.hpp>
 
@@ -41,14 +39,6 @@ TmaDescriptor encode_for_gpu(const TmaDescriptorParams& p, std::string& problem)
 }
 
 bool move_for_gpu(TmaDescriptor& map, void* address) { return Driver::get().replace_address(&map, address) == 0; }
-
-std::string origin_of(const CachedKernel& kernel) {
-  if (!kernel.compiled) return "found in the cache";
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "compiled in %.1f s", kernel.seconds);
-  if (!kernel.note.empty()) return std::string(seconds) + "; " + kernel.note;
-  return std::string(seconds) + (kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
-}
 
 }  // namespace
 
@@ -152,7 +142,7 @@ Result<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& ke
 }
 
 Result<LoadedGemm> LoadedGemm::load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
-                                      const GemmSpec& spec) {
+                                    const GemmSpec& spec) {
   if (Result<DesignedSpec> designed = design_spec(spec); !designed) return unexpected(designed.error());
   return load(device, compile_gemm(cache, compiler, spec), spec);
 }
@@ -166,7 +156,9 @@ std::string LoadedGemm::describe() const {
   return std::string(to_text(o).c_str()) + " " + staging_text(o).c_str();
 }
 
-Status LoadedGemm::can_implement(const GemmCall& call) const { return check_call(state_->design, state_->graph, call, state_->functions); }
+Status LoadedGemm::can_implement(const GemmCall& call) const {
+  return check_call(state_->design, state_->graph, call, state_->functions);
+}
 
 Result<PlannedGemm> LoadedGemm::plan_sizes(const GemmCall& call) const {
   const CurrentContext current(state_->device.shared_state()->context);  // the encoder needs one

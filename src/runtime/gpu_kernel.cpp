@@ -76,8 +76,7 @@ Result<GpuKernel> GpuKernel::other(const GpuKernelOptions& options) const {
   int code = driver.module_function(&out.function_, loaded_->module, options.entry);
   if (code == 0) code = driver.function_set(out.function_, kMaxDynamicShared, options.shared_bytes);
   if (code != 0) {
-    return unexpected(
-        refused(driver, code, "finding " + std::string(options.entry) + " in " + options.title));
+    return unexpected(refused(driver, code, "finding " + std::string(options.entry) + " in " + options.title));
   }
   // Clusters of more than 8 CTAs are for those who ask; a launch of 8 or fewer is not changed by it.
   driver.function_set(out.function_, kNonPortableCluster, 1);

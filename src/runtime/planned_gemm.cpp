@@ -51,8 +51,9 @@ Status check_call(const GemmDesign& design, const fusion::Graph& graph, const Ge
   }
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   Status out;
-  for (const auto& reason : detail::can_implement(design, inputs_of(call, fusion), functions)) {
-    out.add(StatusCode::invalid_argument, reason);
+  for (const ArgumentReason& reason : detail::can_implement(design, inputs_of(call, fusion), functions)) {
+    out.add({StatusCode::invalid_argument, entry_of(reason.rule).name, reason.operand.c_str(), reason.actual,
+             reason.nearest, describe(reason).c_str()});
   }
   return out;
 }
@@ -81,7 +82,7 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
 }
 
 Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
-                                        const PlanningMachine& machine) {
+                                      const PlanningMachine& machine) {
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   const GemmInputs inputs = inputs_of(call, fusion);
   PlannedGemm out;

@@ -56,7 +56,7 @@ class PlannedGemm {
  public:
   // Requires a graph of the design's, and a call that it can implement. Fails where the machine does.
   static Result<PlannedGemm> make(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call,
-                                    const PlanningMachine& machine);
+                                  const PlanningMachine& machine);
 
   const GemmLaunchPlan& launch() const { return launch_; }
   std::size_t workspace_bytes() const { return launch_.needs.total(); }

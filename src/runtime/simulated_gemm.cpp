@@ -1,10 +1,11 @@
 #include <cstring>
 #include <utility>
 
-#include <gantry/epilogue/fusion/print.hpp>
-#include <gantry/gemm/explain.hpp>
+#include <gantry/gemm/device.hpp>
 #include <gantry/runtime/module.hpp>
 #include <gantry/runtime/simulated_gemm.hpp>
+
+#include "planned_gemm.hpp"
 
 namespace gantry::runtime {
 
@@ -61,30 +62,20 @@ GemmSpec filled_in(const GemmSpec& spec, const DesignedSpec& designed) {
   return same ? GemmSpec{design.options, spec.expression, spec.functions} : spec;
 }
 
-// A kernel with everything that a launch needs.
-struct ReadyKernel {
-  const GemmDesign& design;
-  const LaunchConfig& config;
-  std::int64_t loads;  // of A
-  Simulator::Entry entry;
-  const unsigned char* parameters;
-};
-
-LaunchResult run_kernel(const Simulator& machine, const ReadyKernel& kernel, SimulatedProgress* progress) {
-  LaunchResult result{detail::joined_problems(kernel.config), {}};
-  if (!result) return result;
-  if (progress != nullptr) progress->all = kernel.loads;
-  const CountedScope scope({kernel.parameters + kernel.design.params.a, progress});
-  const auto bytes = static_cast<std::size_t>(kernel.design.params.bytes);
-  result.report = machine.run_in_order({{kernel.config, kernel.entry, kernel.parameters, bytes}});
-  if (!result.report.clean()) result.problem = result.report.text();
-  return result;
+TmaDescriptor encode_simulated(const TmaDescriptorParams& params, std::string& problem) {
+  const EncodedTmaDescriptor encoded = encode_packed(params);
+  if (!encoded.ok() && problem.empty()) problem = describe(encoded).c_str();
+  return encoded.map;
 }
 
-// Parameters begin with tensor maps, at multiples of 128.
-struct alignas(128) ParameterBlock {
-  unsigned char bytes[128] = {};
-};
+bool move_simulated(TmaDescriptor& map, void* address) {
+  const UnpackedTmaDescriptor unpacked = unpack(map);
+  if (!unpacked) return false;
+  TmaDescriptorParams params = *unpacked;
+  params.address = reinterpret_cast<std::uintptr_t>(address);
+  map = pack(params);
+  return true;
+}
 
 }  // namespace
 
@@ -94,84 +85,37 @@ std::string simulated_source(const GemmSpec& spec) {
          spec_source(spec) + "\nGANTRY_EXPORT_SIMULATED_KERNEL(Product)\n";
 }
 
-struct SimulatedGemmPlan::State {
-  GemmDesign design{};
-  fusion::FusionArguments fusion;
-  GemmExtents extents{};
-  GemmLaunchPlan launch{};
-  int clusters = 1;  // that the device holds at the same time
-  detail::PlanWorkspace workspace{};
-  std::vector<ParameterBlock> parameters{};
-  Simulator::Entry entry = nullptr;
+// ---- SimulatedGemm
 
-  void* reductions() const {
-    if (launch.needs.reductions == 0) return nullptr;
-    return static_cast<char*>(workspace.data()) + launch.needs.reductions_at();
-  }
-
-  LaunchResult clear_reductions(const Simulator& machine) const {
-    if (fusion.graph().count(fusion::ArgumentKind::reduction) == 0) return {};
-    return fill_words(machine, detail::fills_of(detail::graph_epilogue(design, 0), detail::epilogue_problem_of(extents),
-                                                fusion, reductions()));
-  }
-
-  LaunchResult run(const Simulator& machine, SimulatedProgress* progress) const {
-    const std::int64_t loads = loads_of_a(design, launch.schedule);
-    return run_kernel(machine, {design, launch.config, loads, entry, parameters.front().bytes}, progress);
-  }
-};
-
-std::string SimulatedGemmPlan::explain() const {
-  if (!*this) return detail::joined(problems_);
-  const State& s = *state_;
-  detail::GemmFacts facts;
-  facts.design = s.design;
-  facts.m = s.extents.m;
-  facts.n = s.extents.n;
-  facts.k = s.extents.k;
-  facts.batch = s.extents.batch;
-  facts.expression = fusion::print(s.fusion.graph()).c_str();
-  facts.graph = &s.fusion.graph();
-  facts.schedule = s.launch.schedule;
-  facts.ctas = s.clusters * s.design.cluster_size();
-  facts.workspace_bytes = s.launch.needs.total();
-  facts.simulated = true;
-  return detail::explain_gemm(facts);
-}
-
-std::size_t SimulatedGemmPlan::workspace_bytes() const { return state_ == nullptr ? 0 : state_->launch.needs.total(); }
-
-LaunchResult SimulatedGemmPlan::run(const Simulator& machine, SimulatedProgress* progress) const {
-  if (!*this) return {detail::joined(problems_), {}};
-  // Clusters that share a tile wait for each other: all are there at the same time.
-  SimulatorOptions options = machine.options();
-  if (options.resident_clusters < state_->clusters) options.resident_clusters = state_->clusters;
-  const Simulator simulator(std::move(options));
-  LaunchResult cleared = state_->clear_reductions(simulator);
-  if (!cleared || state_->extents.nothing_to_do()) return cleared;
-  return state_->run(simulator, progress);
-}
-
-SimulatedGemm::SimulatedGemm(CachedKernel kernel, const GemmSpec& spec)
-    : kernel_(std::move(kernel)), functions_(static_cast<int>(spec.functions.size())), problem_(kernel_.problem) {
+Result<SimulatedGemm> SimulatedGemm::load(const CachedKernel& kernel, const GemmSpec& spec) {
+  const std::string name = "the kernel of " + spec_title(spec);
   const Result<DesignedSpec> designed = design_spec(spec);
-  if (designed) {
-    designed_ = *designed;
-  } else {
-    problem_ = designed.error().describe();
+  if (!designed) return unexpected(designed.error());
+  if (!kernel) return failure(StatusCode::compile_failed, kernel.problem);
+  SimulatedGemm out;
+  out.designed_ = *designed;
+  out.functions_ = static_cast<int>(spec.functions.size());
+  out.origin_ = origin_of(kernel);
+  out.compiled_ = kernel.compiled;
+  if (const std::string problem = out.why_not_loaded(kernel, name); !problem.empty()) {
+    return failure(StatusCode::compile_failed, problem);
   }
-  if (problem_.empty()) problem_ = why_not_loaded("the kernel of " + spec_title(spec));
-  kernel_.image = {};
+  return out;
 }
 
-// Sets `code_`.
-std::string SimulatedGemm::why_not_loaded(const std::string& name) {
+Result<SimulatedGemm> SimulatedGemm::load(const KernelCache& cache, const KernelCompiler& compiler,
+                                          const GemmSpec& spec) {
+  if (const Result<DesignedSpec> designed = design_spec(spec); !designed) return unexpected(designed.error());
+  return load(compile_simulated(cache, compiler, spec), spec);
+}
+
+std::string SimulatedGemm::why_not_loaded(const CachedKernel& kernel, const std::string& name) {
   // What was loaded stays in memory when the module is gone.
-  const Module module = Module::from_image(kernel_.image, name);
+  const Module module = Module::from_image(kernel.image, name);
   if (!module) return module.problem();
   const auto headers = module.function<SimulatedHeadersEntry>(kSimulatedHeadersSymbol);
-  const auto kernel = module.function<SimulatedKernelEntry>(kSimulatedKernelSymbol);
-  if (headers == nullptr || kernel == nullptr) {
+  const auto entry = module.function<SimulatedKernelEntry>(kSimulatedKernelSymbol);
+  if (headers == nullptr || entry == nullptr) {
     return name + " is no kernel for the simulated SM: it has no function " +
            (headers == nullptr ? kSimulatedHeadersSymbol : kSimulatedKernelSymbol);
   }
@@ -180,7 +124,7 @@ std::string SimulatedGemm::why_not_loaded(const std::string& name) {
     return name + " was compiled from headers of another version of Gantry: their digest begins with " +
            std::string(headers()).substr(0, 12) + ", and that of this program's with " + own.substr(0, 12);
   }
-  code_ = *kernel(&table_for_kernels());
+  code_ = *entry(&table_for_kernels());
   const GemmDesign& d = designed_.design;
   if (code_.parameter_bytes == d.params.bytes && code_.shared_bytes == d.shared.bytes &&
       code_.threads == d.roles.threads)
@@ -191,57 +135,95 @@ std::string SimulatedGemm::why_not_loaded(const std::string& name) {
          std::to_string(d.shared.bytes) + " and " + std::to_string(d.roles.threads);
 }
 
-LaunchResult SimulatedGemm::launch(const Simulator& machine, const LaunchConfig& config,
-                                   const unsigned char* parameters, SimulatedProgress* progress) const {
-  TileSchedule schedule;
-  std::memcpy(&schedule, parameters + design().params.schedule, sizeof schedule);
-  return run_kernel(machine, {design(), config, loads_of_a(design(), schedule), code_.entry, parameters}, progress);
+std::string SimulatedGemm::describe() const {
+  const GemmOptions& o = design().options;
+  return std::string(to_text(o).c_str()) + " " + staging_text(o).c_str();
 }
 
-std::vector<std::string> SimulatedGemm::can_implement(const GemmInputs& inputs) const {
-  if (!*this) return {problem_};
-  if (!(inputs.fusion.graph() == graph())) {
-    return {std::string("the arguments are those of ") + fusion::print(inputs.fusion.graph()).c_str() +
-            ", and the kernel computes " + fusion::print(graph()).c_str() +
-            ": make FusionArguments from the graph of this GEMM"};
+Status SimulatedGemm::can_implement(const GemmCall& call) const {
+  return check_call(design(), graph(), call, functions_);
+}
+
+int SimulatedGemm::resident_clusters(int sms) const {
+  const int clusters = sms / design().cluster_size();
+  return clusters > 0 ? clusters : 1;
+}
+
+Result<PlannedGemm> SimulatedGemm::plan_sizes(const GemmCall& call, int sms) const {
+  PlanningMachine machine;
+  machine.arch.sms = sms;
+  machine.resident_clusters = resident_clusters(sms);
+  machine.encode = encode_simulated;
+  machine.move = move_simulated;
+  return PlannedGemm::make(design(), graph(), call, machine);
+}
+
+LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, void* workspace,
+                                const Simulator& machine, SimulatedProgress* progress) const {
+  // Clusters that share a tile wait for each other: all are there at the same time.
+  SimulatorOptions options = machine.options();
+  const int clusters = static_cast<int>(plan.launch().config.grid.x) / design().cluster_size();
+  if (options.resident_clusters < clusters) options.resident_clusters = clusters;
+  const Simulator simulator(std::move(options));
+  if (plan.has_fills()) {
+    LaunchResult filled = fill_words(simulator, plan.fills(addresses, workspace));
+    if (!filled) return filled;
   }
-  return detail::can_implement(design(), inputs, functions_);
+  if (plan.nothing_to_do()) return {};
+  ParameterBlock parameters(plan.parameter_bytes());
+  plan.write(addresses, workspace, parameters.data());  // maps were encoded, so they can be moved
+  const LaunchConfig& config = plan.launch().config;
+  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return {reasons, {}};
+  if (progress != nullptr) progress->all = loads_of_a(design(), plan.launch().schedule);
+  const CountedScope scope({parameters.data() + design().params.a, progress});
+  const auto bytes = static_cast<std::size_t>(design().params.bytes);
+  return detail::outcome_of(config.name, simulator.run_in_order({{config, code_.entry, parameters.data(), bytes}}));
 }
 
-SimulatedGemmPlan SimulatedGemm::plan(const GemmInputs& inputs, const GemmDevice& device,
-                                      const GemmWorkspace& workspace) const {
+std::string SimulatedGemm::explain(const PlannedGemm& plan, const GemmCall& call, int sms) const {
+  return explain_plan(plan, call, {design(), graph(), resident_clusters(sms), true});
+}
+
+// ---- SimulatedGemmPlan
+
+struct SimulatedGemmPlan::State {
+  SimulatedGemm gemm;
+  PlannedGemm plan;
+  GemmAddresses addresses;
+  detail::MachineMemory workspace;
+  std::string text;
+};
+
+Result<SimulatedGemmPlan> SimulatedGemm::plan(const GemmCall& call, int sms) const {
+  if (Status refused = can_implement(call); !refused) return unexpected(std::move(refused));
+  Result<PlannedGemm> planned = plan_sizes(call, sms);
+  if (!planned) return unexpected(planned.error());
+  auto state = std::make_shared<SimulatedGemmPlan::State>();
+  state->gemm = *this;
+  state->plan = std::move(*planned);
+  addresses_of(call, graph(), state->addresses);
+  if (const std::size_t bytes = state->plan.workspace_bytes(); bytes > 0) {
+    state->workspace = detail::MachineMemory(bytes, detail::MemoryKind::host);
+    if (state->workspace.data() == nullptr) {
+      return failure(StatusCode::out_of_memory,
+                     "there is no memory left for " + std::to_string(bytes) + " bytes of workspace");
+    }
+    std::memset(state->workspace.data(), 0, bytes);
+  }
+  state->text = explain(state->plan, call, sms);
   SimulatedGemmPlan out;
-  out.problems_ = can_implement(inputs);
-  if (!device.problem.empty()) out.problems_.push_back(device.problem);
-  if (!device.simulated) {
-    out.problems_.emplace_back(
-        "the device is a GPU, and the kernel is one for the simulated SM: plan for "
-        "device_of(Simulator())");
-  }
-  if (!out) return out;
-  const auto state = std::make_shared<SimulatedGemmPlan::State>(
-      SimulatedGemmPlan::State{.design = design(), .fusion = inputs.fusion, .extents = inputs.extents});
-  out.state_ = state;
-  state->entry = code_.entry;
-  if (inputs.extents.nothing_to_do()) return out;
-  const int clusters = device.arch.sms / design().cluster_size();
-  state->clusters = clusters > 0 ? clusters : 1;
-  state->launch = plan_gemm(design(), inputs, {.clusters = state->clusters, .may_split = true}, device.arch);
-  if (const std::size_t bytes = state->launch.needs.total(); bytes > 0) {
-    state->workspace = detail::PlanWorkspace(workspace, bytes, true, out.problems_);
-    if (!out) return out;
-  }
-  state->parameters.resize((static_cast<std::size_t>(design().params.bytes) + 127) / 128);
-  std::string problem;
-  const auto encode = [&problem](const TmaDescriptorParams& params) {
-    const EncodedTmaDescriptor encoded = encode_packed(params);
-    if (!encoded.ok() && problem.empty()) problem = describe(encoded).c_str();
-    return encoded.map;
-  };
-  write_parameters(design(), inputs, state->launch, state->workspace.data(), encode, state->parameters.front().bytes);
-  if (!problem.empty()) out.problems_.push_back(problem);
+  out.state_ = std::move(state);
   return out;
 }
+
+const std::string& SimulatedGemmPlan::explain() const { return state_->text; }
+std::size_t SimulatedGemmPlan::workspace_bytes() const { return state_->plan.workspace_bytes(); }
+
+LaunchResult SimulatedGemmPlan::run(const Simulator& machine, SimulatedProgress* progress) const {
+  return state_->gemm.run(state_->plan, state_->addresses, state_->workspace.data(), machine, progress);
+}
+
+// ---- Compiling
 
 CachedKernel compile_simulated(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
   const Result<DesignedSpec> designed = design_spec(spec);
@@ -261,10 +243,6 @@ std::optional<CachedKernel> find_simulated(const KernelCache& cache, const Kerne
   if (!designed) return std::nullopt;
   const GemmSpec whole = filled_in(spec, *designed);
   return cache.find(compiler, {.text = simulated_source(whole)});
-}
-
-SimulatedGemm load_simulated(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
-  return {compile_simulated(cache, compiler, spec), spec};
 }
 
 }  // namespace gantry::runtime

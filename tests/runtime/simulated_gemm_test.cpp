@@ -55,27 +55,23 @@ TEST(SimulatedGemm, OfBytesToColumnMajorIntegersIsCompiledOnceAndRight) {
                                   .tile = {64, 64, 128},
                                   .cluster = {1, 2},
                                   .stages = 2}};
-  const SimulatedGemm gemm = load_simulated(cache(), compiler(), spec);
-  ASSERT_TRUE(gemm) << gemm.problem();
-  EXPECT_TRUE(gemm.kernel().compiled);
-  const SimulatedGemm again = load_simulated(cache(), compiler(), spec);
-  ASSERT_TRUE(again) << again.problem();
-  EXPECT_FALSE(again.kernel().compiled);
+  const auto gemm = SimulatedGemm::load(cache(), compiler(), spec);
+  ASSERT_TRUE(gemm) << gemm.error().describe();
+  EXPECT_TRUE(gemm->was_compiled());
+  const auto again = SimulatedGemm::load(cache(), compiler(), spec);
+  ASSERT_TRUE(again) << again.error().describe();
+  EXPECT_FALSE(again->was_compiled());
 
   constexpr Sizes s{.m = 100, .n = 72, .k = 200, .line_a = 208, .line_b = 224};
   const auto a = filled<std::int8_t>(std::size_t{s.m} * s.line_a, 1);
   const auto b = filled<std::int8_t>(std::size_t{s.n} * s.line_b, 2);
   std::vector<std::int32_t> d(std::size_t{s.m} * s.n, -99);
-  const fusion::FusionArguments none(again.graph());
-  const SimulatedGemmPlan plan = again.plan({.extents = {s.m, s.n, s.k},
-                                             .a = {a.data(), s.line_a},
-                                             .b = {b.data(), s.line_b},
-                                             .d = d.data(),
-                                             .fusion = none});
-  ASSERT_TRUE(plan) << plan.explain();
+  const auto plan =
+      again->plan({.m = s.m, .n = s.n, .k = s.k, .a = {a.data(), s.line_a}, .b = {b.data(), s.line_b}, .d = d.data()});
+  ASSERT_TRUE(plan) << plan.error().describe();
   SimulatedProgress progress;
-  const LaunchResult result = plan.run(Simulator({.seed = 3}), &progress);
-  EXPECT_TRUE(result) << result.problem;
+  const LaunchResult result = plan->run(Simulator({.seed = 3}), &progress);
+  EXPECT_TRUE(result) << result.report.text();
   for (int n = 0; n < s.n; ++n) {
     for (int m = 0; m < s.m; ++m)
       ASSERT_EQ(d[static_cast<std::size_t>(n * s.m + m)], product(s, m, n)) << m << ", " << n;
@@ -91,25 +87,22 @@ TEST(SimulatedGemm, SplitsKThroughAWorkspaceAndClearsItsReductionsBeforeEachRun)
                                   .cluster = {1, 1},
                                   .schedule = GemmSchedule::cooperative},
                       .expression = "d = acc + row(bias); top = reduce_max(acc)"};
-  const SimulatedGemm gemm = load_simulated(cache(), compiler(), spec);
-  ASSERT_TRUE(gemm) << gemm.problem();
+  const auto gemm = SimulatedGemm::load(cache(), compiler(), spec);
+  ASSERT_TRUE(gemm) << gemm.error().describe();
   constexpr Sizes s{.m = 128, .n = 64, .k = 4096, .line_a = 4096, .line_b = 4096};
   const auto a = filled<bf16>(std::size_t{s.m} * s.k, 1), b = filled<bf16>(std::size_t{s.n} * s.k, 2);
   const auto bias = filled<float>(std::size_t{s.n}, 5);
   std::vector<float> d(std::size_t{s.m} * s.n, -99);
   float top = 1e9F;
-  fusion::FusionArguments fusion(gemm.graph());
-  fusion["bias"] = bias.data();
-  fusion["top"] = &top;
-  const SimulatedGemmPlan plan =
-      gemm.plan({.extents = {s.m, s.n, s.k}, .a = a.data(), .b = b.data(), .d = d.data(), .fusion = fusion},
-                device_of(Simulator(), 8));
-  ASSERT_TRUE(plan) << plan.explain();
-  EXPECT_GE(plan.workspace_bytes(), split_workspace_bytes(gemm.design(), 8)) << plan.explain();
+  GemmCall call{.m = s.m, .n = s.n, .k = s.k, .a = a.data(), .b = b.data(), .d = d.data()};
+  call.arguments = {{"bias", bias.data()}, {"top", &top}};
+  const auto plan = gemm->plan(call, 8);
+  ASSERT_TRUE(plan) << plan.error().describe();
+  EXPECT_GE(plan->workspace_bytes(), split_workspace_bytes(gemm->design(), 8)) << plan->explain();
   for (const std::uint64_t seed : {1U, 2U}) {
     SimulatedProgress progress;
-    const LaunchResult result = plan.run(Simulator({.seed = seed}), &progress);
-    EXPECT_TRUE(result) << result.problem;
+    const LaunchResult result = plan->run(Simulator({.seed = seed}), &progress);
+    EXPECT_TRUE(result) << result.report.text();
     EXPECT_EQ(progress.done, progress.all);
     int largest = product(s, 0, 0);
     for (int m = 0; m < s.m; ++m) {
@@ -122,29 +115,19 @@ TEST(SimulatedGemm, SplitsKThroughAWorkspaceAndClearsItsReductionsBeforeEachRun)
     }
     EXPECT_EQ(top, static_cast<float>(largest));
   }
-  const fusion::FusionArguments other(fusion::graph("d = acc"));
-  const std::vector<std::string> reasons =
-      gemm.can_implement({.extents = {s.m, s.n, s.k}, .a = a.data(), .b = b.data(), .d = d.data(), .fusion = other});
-  ASSERT_EQ(reasons.size(), 1U);
-  EXPECT_NE(reasons[0].find("make FusionArguments from the graph of this GEMM"), std::string::npos) << reasons[0];
-  alignas(16) static unsigned char little[64];
-  const SimulatedGemmPlan without_room =
-      gemm.plan({.extents = {s.m, s.n, s.k}, .a = a.data(), .b = b.data(), .d = d.data(), .fusion = fusion},
-                device_of(Simulator(), 8), {little, sizeof little});
-  EXPECT_FALSE(without_room);
-  EXPECT_NE(without_room.run(Simulator()).problem.find("the workspace has 64 bytes"), std::string::npos);
+  call.arguments = {{"bias", bias.data()}};
+  EXPECT_EQ(gemm->can_implement(call).reasons().at(0).operand, "top");
 }
 
 TEST(SimulatedGemm, ThatCannotBeIsRefusedBeforeAnythingIsCompiled) {
   const Folder folder;
   const CountingCompiler counting(folder / "calls");
-  const SimulatedGemm misspelt = load_simulated(cache(), counting, {.expression = "d = gulu(acc)"});
-  EXPECT_NE(misspelt.problem().find("gelu"), std::string::npos) << misspelt.problem();
-  const SimulatedGemm odd_tile = load_simulated(cache(), counting, {.options = {.tile = {.m = 96}}});
-  EXPECT_NE(odd_tile.problem().find("the tile has 96 rows"), std::string::npos) << odd_tile.problem();
-  const fusion::FusionArguments none(fusion::graph("d = acc"));
-  EXPECT_EQ(odd_tile.plan({.extents = {64, 64, 64}, .fusion = none}).problems(),
-            std::vector<std::string>{odd_tile.problem()});
+  const auto misspelt = SimulatedGemm::load(cache(), counting, {.expression = "d = gulu(acc)"});
+  ASSERT_FALSE(misspelt);
+  EXPECT_NE(misspelt.error().describe().find("gelu"), std::string::npos) << misspelt.error().describe();
+  const auto odd_tile = SimulatedGemm::load(cache(), counting, {.options = {.tile = {.m = 96}}});
+  ASSERT_FALSE(odd_tile);
+  EXPECT_EQ(odd_tile.error().reasons().at(0).actual, 96);
   EXPECT_EQ(counting.calls(), 0);
 }
 
@@ -163,7 +146,8 @@ TEST(SimulatedGemm, WhoseOptionsAreLeftOpenSharesItsEntryWithTheOneThatTheyMake)
 std::string problem_of_object(const std::string& source) {
   CachedKernel kernel;
   kernel.image = compiler().compile({.text = source}).bytes;
-  return SimulatedGemm(std::move(kernel), {}).problem();
+  const auto gemm = SimulatedGemm::load(kernel, {});
+  return gemm ? "" : gemm.error().describe();
 }
 
 TEST(SimulatedGemm, WhoseObjectIsOfAnotherVersionOrDesignIsRefused) {

@@ -54,6 +54,9 @@ struct CachedKernel {
   explicit operator bool() const { return problem.empty(); }
 };
 
+// How a kernel was come by: "compiled in 2.3 s and kept in the cache". Its image may be gone.
+std::string origin_of(const CachedKernel& kernel);
+
 struct CacheOptions {
   std::string directory;                      // see KernelCache::default_directory
   std::vector<std::string> shipped{};         // folders of entries that came with a program: read, never written

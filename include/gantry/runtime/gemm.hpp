@@ -63,7 +63,7 @@ class LoadedGemm {
   static Result<LoadedGemm> load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec);
   // The same, compiled or found first.
   static Result<LoadedGemm> load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
-                                   const GemmSpec& spec);
+                                 const GemmSpec& spec);
 
   const GemmDesign& design() const;
   const fusion::Graph& graph() const;

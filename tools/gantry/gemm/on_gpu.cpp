@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "gemm/choice.hpp"
-#include "gemm/origin.hpp"
 
 namespace gantry::tool {
 

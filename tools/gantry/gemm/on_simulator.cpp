@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "gemm/choice.hpp"
-#include "gemm/origin.hpp"
 
 namespace gantry::tool {
 
@@ -32,42 +31,29 @@ SimulatorKernel compile(const Product& product, const runtime::KernelCache& cach
   const runtime::HostCompiler compiler = runtime::HostCompiler::find();
   const Chosen chosen = choose_among(product, candidates_for(product), {});
   SimulatorKernel out;
-  out.compiled = load_simulated(cache, compiler, {.options = chosen.options, .expression = product.expression});
-  if (const runtime::SimulatedGemm& gemm = *out.compiled; gemm) {
-    out.choice = fmt::format("{}\n{} {} for the simulated SM was {}.", chosen.why,
-                             gantry::to_text(gemm.design().options).c_str(),
-                             staging_text(gemm.design().options).c_str(), origin_of(gemm.kernel()));
+  Result<runtime::SimulatedGemm> gemm =
+      runtime::SimulatedGemm::load(cache, compiler, {.options = chosen.options, .expression = product.expression});
+  if (gemm) {
+    out.choice = fmt::format("{}\n{} for the simulated SM was {}.", chosen.why, gemm->describe(), gemm->origin());
+    out.compiled = std::move(*gemm);
   } else if (!compiler.problem().empty()) {
     out.problem = fmt::format("{}; and it cannot be compiled: {}", not_built_in(product.options), compiler.problem());
   } else {
-    out.problem = gemm.problem();
+    out.problem = gemm.error().describe();
   }
   return out;
 }
 
-// In host memory.
-GemmInputs inputs_of(const Product& product, Operands& operands, const fusion::FusionArguments& fusion) {
-  GemmInputs out{.extents = {product.m, product.n, product.k, product.batch}, .fusion = fusion};
-  for (Operand& o : operands.all()) {
-    if (o.argument >= 0) continue;
-    const GemmMatrix<void> matrix(o.bytes.data(), o.stride, o.batch_stride);
-    const GemmMatrix<const void> read(matrix.data, matrix.stride, matrix.batch_stride);
-    if (o.name == "A") out.a = read;
-    if (o.name == "B") out.b = read;
-    if (o.name == "C") out.c = read;
-    if (o.name == "D") out.d = matrix;
-  }
-  return out;
-}
-
-SimulatedRun run_compiled(const runtime::SimulatedGemm& gemm, const GemmInputs& inputs, const SimulatorOptions& options,
+SimulatedRun run_compiled(const runtime::SimulatedGemm& gemm, const GemmCall& call, const SimulatorOptions& options,
                           runtime::SimulatedProgress& count) {
   SimulatedRun out;
-  const runtime::SimulatedGemmPlan plan = gemm.plan(inputs, device_of(Simulator(), kSimulatedSms));
-  out.problems = plan.problems();
-  if (!plan) return out;
-  out.plan = plan.explain();
-  take_result(plan.run(Simulator(options), &count), out);
+  const Result<runtime::SimulatedGemmPlan> plan = gemm.plan(call, kSimulatedSms);
+  if (!plan) {
+    for (const StatusReason& reason : plan.error().reasons()) out.problems.push_back(reason.sentence);
+    return out;
+  }
+  out.plan = plan->explain();
+  take_result(plan->run(Simulator(options), &count), out);
   return out;
 }
 
@@ -85,8 +71,7 @@ SimulatorKernel simulator_kernel(const Product& product, Progress& progress) {
 SimulatedRun run_on_simulator(const SimulatorKernel& kernel, const Product& product, Operands& operands,
                               const SimulatorOptions& options, runtime::SimulatedProgress& count) {
   if (kernel.built_in) return kernel.built_in->run(product, operands, options, count);
-  const fusion::FusionArguments arguments = operands.arguments(operands.host_addresses());
-  return run_compiled(*kernel.compiled, inputs_of(product, operands, arguments), options, count);
+  return run_compiled(*kernel.compiled, operands.call(operands.host_addresses()), options, count);
 }
 
 }  // namespace gantry::tool

@@ -63,16 +63,18 @@ std::vector<std::string> Operands::problems_of(const Product& product) {
   const Operands operands(product);
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
-  std::vector<std::string> out =
+  ArgumentReasons reasons =
       operands.arguments(addresses).problems({.m = product.m, .n = product.n, .batch = product.batch});
   const bool nothing = product.m == 0 || product.n == 0 || product.batch == 0;
-  if (!nothing) operands.check_lines(out);
+  if (!nothing) operands.check_lines(reasons);
+  std::vector<std::string> out;
+  for (const ArgumentReason& reason : reasons) out.emplace_back(describe(reason).c_str());
   operands.check_memory(out);
   return out;
 }
 
 // What is written travels by TMA, but for masks and reductions.
-void Operands::check_lines(std::vector<std::string>& out) const {
+void Operands::check_lines(ArgumentReasons& out) const {
   detail::SizeSteps steps;
   std::vector<const Operand*> written;
   for (const Operand& o : all_) {

@@ -48,7 +48,7 @@ std::vector<SimulatedProduct> built_in_for(const Product& product) {
 
 void take_result(LaunchResult result, SimulatedRun& out) {
   out.report = std::move(result.report);
-  if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(result.problem);
+  if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(describe(result));
 }
 
 std::string not_built_in(const GemmOptions& wanted) {
