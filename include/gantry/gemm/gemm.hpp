@@ -5,6 +5,8 @@
 //   plan(args)              the plan, or every reason why there is none; run it as often as wanted, in any stream, in
 //                           CUDA graphs
 //   plan(args)->explain()   what it will do
+// A specification that leaves its tile open is compiled for a few tiles where nvcc compiles it, and plan() picks one by
+// size; elsewhere, as the time of the simulated SM says nothing, for one.
 // The same type runs on the GPU and on the simulated SM: plan->run(Gpu{stream}), plan->run(Simulator()).
 //
 // Example at namespace scope:
@@ -26,13 +28,21 @@
 //     }
 #pragma once
 
+#include <gantry/gemm/configurations.hpp>
 #include <gantry/gemm/from_builder.hpp>
 #include <gantry/gemm/plan.hpp>
+#if defined(__CUDACC__)
+#include <gantry/gemm/set.hpp>
+#include <gantry/tensor/index.hpp>
+#endif
 
 namespace gantry {
 
+namespace detail {
+
+// One configuration.
 template <class Spec>
-struct Gemm {
+struct FixedGemm {
   using Arguments = GemmArguments<Spec>;
   using Plan = GemmPlan<Spec>;
   using Kernel = typename GemmTypes<Spec>::Kernel;
@@ -51,5 +61,52 @@ struct Gemm {
     return Plan::make(args, device, workspace);
   }
 };
+
+#if defined(__CUDACC__)
+
+template <class Spec, int... i>
+GemmSet<Configured<Spec, i>...> set_of(Sequence<i...>);
+
+// Several, of which one is picked by size.
+template <class Spec>
+struct PickedGemm {
+  using Set = decltype(set_of<Spec>(MakeSequence<kConfigurations>{}));
+  using Arguments = typename Set::Arguments;
+  using Plan = typename Set::Plan;
+
+  static ArgumentReasons can_implement(const Arguments& args) { return gantry::can_implement(args); }
+  static Expected<std::size_t, ArgumentReasons> workspace_bytes(const Arguments& args,
+                                                                const GemmDevice& device = device_of(ThisMachine())) {
+    return Set::workspace_bytes(args, device);
+  }
+  static Expected<Plan, ArgumentReasons> plan(const Arguments& args,
+                                              const GemmDevice& device = device_of(ThisMachine()),
+                                              const GemmWorkspace& workspace = {}) {
+    return Set::plan(args, device, {}, workspace);
+  }
+};
+
+template <class Spec, bool open = leaves_tile_open<Spec>()>
+struct GemmBase {
+  using type = FixedGemm<Spec>;
+};
+template <class Spec>
+struct GemmBase<Spec, true> {
+  using type = PickedGemm<Spec>;
+};
+
+#else
+
+template <class Spec>
+struct GemmBase {
+  using type = FixedGemm<Spec>;
+};
+
+#endif
+
+}  // namespace detail
+
+template <class Spec>
+struct Gemm : detail::GemmBase<Spec>::type {};
 
 }  // namespace gantry

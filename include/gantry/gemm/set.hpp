@@ -87,6 +87,18 @@ class GemmSet {
     return gantry::choose(q, candidates());
   }
 
+  // What the plan of the GEMM that is chosen takes.
+  static Expected<std::size_t, ArgumentReasons> workspace_bytes(const Arguments& args,
+                                                                const GemmDevice& device = device_of(ThisMachine()),
+                                                                const GemmPreference& preference = {}) {
+    ArgumentReasons reasons = can_implement(args);
+    if (!reasons.ok()) return unexpected(reasons);
+    const GemmChoice choice = choose(args, device, preference);
+    if (choice.ok()) return bytes<0, First, Others...>(choice, args, device);
+    for (const std::string& why : choice.why) reasons.add(with_words(ArgumentRule::no_configuration, why.c_str()));
+    return unexpected(reasons);
+  }
+
   // The plan of the GEMM that is chosen, or every reason why there is none.
   static Expected<Plan, ArgumentReasons> plan(const Arguments& args,
                                               const GemmDevice& device = device_of(ThisMachine()),
@@ -101,6 +113,15 @@ class GemmSet {
   }
 
  private:
+  template <int i, class Spec, class... Rest>
+  static Expected<std::size_t, ArgumentReasons> bytes(const GemmChoice& choice, const Arguments& args,
+                                                      const GemmDevice& device) {
+    if constexpr (sizeof...(Rest) > 0) {
+      if (choice.index > i) return bytes<i + 1, Rest...>(choice, args, device);
+    }
+    return GemmPlan<Spec>::workspace_bytes(GemmArguments<Spec>(args), device);
+  }
+
   template <int i, class Spec, class... Rest>
   static Expected<Plan, ArgumentReasons> make(const GemmChoice& choice, const Arguments& args, const GemmDevice& device,
                                               const GemmWorkspace& workspace) {
