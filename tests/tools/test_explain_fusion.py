@@ -35,7 +35,7 @@ class ExplainFusion(Cli):
             self.refused("explain", "fusion", "s:bf16 = reduce_col_add(acc)"),
             "gantry: argument 0 ('s') is a reduction with results of bf16: a reduction gives f32\n",
         )
-        self.assertIn("are real: f32 is the nearest real type", self.refused("explain", "fusion", "d = acc + row(v:cf32)"))
+        self.assertIn("the nearest type that works is f32", self.refused("explain", "fusion", "d = acc + row(v:cf32)"))
         self.assertIn("row vector, [n]", self.explain("d = acc + row(v:s4)"))
 
     def test_lists_every_value_once_and_what_goes_to_d(self):

@@ -194,7 +194,8 @@ class Gemm(Cli):
 
     def test_a_scalar_that_the_epilogue_does_not_have_is_named(self):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = alpha * acc", "--set", "alhpa=2")
-        self.assertIn("there is no argument alhpa; did you mean alpha?", said)
+        self.assertIn("there is no argument alhpa: ", said)
+        self.assertIn("did you mean alpha?", said)
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_without_a_gpu_says_which_machine_ran_and_why(self):
