@@ -1,7 +1,7 @@
 # The installed package: headers, the libraries, targets, what find_package(gantry) and pkg-config read, the licence and the
 # documentation. gantry::gantry is headers alone, gantry::runtime compiles and loads kernels at run time, and both need
-# nothing else, not even these headers at run time; gantry::sim is there where the package was built with it and
-# Boost.Context is found.
+# nothing else, not even these headers at run time; gantry::sim, gantry::library_shared and gantry::library_static are
+# there where the package was built with the simulated SM and Boost.Context is found.
 
 include(CMakePackageConfigHelpers)
 
@@ -9,7 +9,7 @@ set(_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gantry")
 
 install(TARGETS gantry_headers gantry_runtime EXPORT gantryTargets)
 if(TARGET gantry_sim)
-  install(TARGETS gantry_sim gantry_simulated EXPORT gantrySimTargets)
+  install(TARGETS gantry_sim gantry_simulated gantry_shared gantry_static EXPORT gantrySimTargets)
   install(EXPORT gantrySimTargets NAMESPACE gantry:: DESTINATION "${_config_dir}")
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gantry" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -29,7 +29,11 @@ install(FILES "${PROJECT_BINARY_DIR}/gantryConfig.cmake" "${PROJECT_BINARY_DIR}/
 set(_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH GANTRY_PC_PREFIX "/${_pc_dir}" "/")
 string(REGEX REPLACE "/$" "" GANTRY_PC_PREFIX "${GANTRY_PC_PREFIX}")
-foreach(_package gantry gantry-runtime)
+set(_packages gantry gantry-runtime)
+if(TARGET gantry_shared)
+  list(APPEND _packages libgantry)
+endif()
+foreach(_package IN LISTS _packages)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${_package}.pc.in" "${PROJECT_BINARY_DIR}/${_package}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${_package}.pc" DESTINATION "${_pc_dir}")
 endforeach()

@@ -90,7 +90,7 @@ TEST(EpilogueElements, ComplexNumbers) {
   arguments.fusion["alpha"] = 2.0f;
   arguments.fusion["beta"] = -0.5f;
   const EpilogueProblem problem{kM, kN, 64};
-  for (const std::string& reason : can_implement<Config>(problem, arguments)) FAIL() << reason;
+  for (const ArgumentReason& reason : can_implement<Config>(problem, arguments)) FAIL() << describe(reason).c_str();
   const Kernel::Params params{to_underlying_arguments<Config>(problem, arguments, pack_map), acc.data()};
   const Report report = Simulator().run<Kernel>(
       {.grid = {2}, .block = {Kernel::kThreads}, .shared_bytes = sizeof(Kernel::Storage)}, params);
