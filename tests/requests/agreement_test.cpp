@@ -43,9 +43,9 @@ void for_each_gemm(const F& f) {
   });
 }
 
-std::vector<std::string> sentences(const fusion::Graph& graph, const fusion::GraphProblems& problems) {
+std::vector<std::string> sentences(const fusion::GraphReasons& reasons) {
   std::vector<std::string> out;
-  for (const fusion::GraphProblem& p : problems) out.emplace_back(fusion::describe(graph, p).c_str());
+  for (const fusion::GraphReason& reason : reasons) out.emplace_back(describe(reason).c_str());
   return out;
 }
 std::vector<std::string> sentences(const EpilogueReasons& reasons, RuleWeight weight) {
@@ -231,14 +231,14 @@ TEST(EpilogueRequests, AreAnsweredByTheCommandLineAsByTheBuilder) {
 
     const EpiloguePolicy policy = r.builder.policy();
     const bool complex = info(r.builder.compute).kind == ElementKind::complex;
-    const fusion::GraphProblems elements =
+    const fusion::GraphReasons elements =
         fusion::check_elements(r.fusion.graph, complex ? fusion::Values::complex : fusion::Values::real);
     EpilogueReasons graph;
     if (policy.ok() && elements.ok()) graph = graph_reasons(policy, r.fusion.graph);
     EXPECT_EQ(e.ok(), policy.ok() && elements.ok() && graph.ok()) << report(e);
 
     std::vector<std::string> refused = sentences(policy.reasons, RuleWeight::refused);
-    for (const std::string& s : sentences(r.fusion.graph, elements)) refused.push_back(s);
+    for (const std::string& s : sentences(elements)) refused.push_back(s);
     for (const std::string& s : sentences(graph, RuleWeight::refused)) refused.push_back(s);
     EXPECT_THAT(e.refused, ElementsAreArray(refused));
     std::vector<std::string> no_kernel = sentences(policy.reasons, RuleWeight::unsupported);

@@ -60,7 +60,7 @@ void expect_complex(std::uint64_t seed) {
     arguments.fusion[a.name.text] = static_cast<void*>(buffers.back().data());
   }
   const EpilogueProblem problem{static_cast<int>(shape.m), static_cast<int>(shape.n), 64};
-  for (const std::string& reason : can_implement<Config>(problem, arguments)) FAIL() << reason;
+  for (const ArgumentReason& reason : can_implement<Config>(problem, arguments)) FAIL() << describe(reason).c_str();
   const typename Kernel::Params params{to_underlying_arguments<Config>(problem, arguments, pack_map),
                                        static_cast<const typename Kernel::Accumulator*>(acc.data())};
   const Report report =

@@ -65,11 +65,11 @@ void expect_right(const char* expression, std::uint64_t seed) {
   for (const std::string& problem : tool::Operands::problems_of(product)) FAIL() << problem;
   tool::Operands operands(product, seed % 2 == 0 ? tool::Inputs::eighths : tool::Inputs::uniform, seed);
   const GemmArguments<Spec> args = arguments_for<Spec>(product, operands);
-  const GemmPlan<Spec> plan(args, device_of(Simulator(), 4));
-  for (const std::string& problem : plan.problems()) FAIL() << problem;
+  const auto plan = GemmPlan<Spec>::make(args, device_of(Simulator(), 4));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
   constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};
-  const LaunchResult ran = plan.run(Simulator({.seed = seed, .latency = kLatencies[seed % 4]}));
-  ASSERT_TRUE(ran) << ran.problem;
+  const LaunchResult ran = plan->run(Simulator({.seed = seed, .latency = kLatencies[seed % 4]}));
+  ASSERT_TRUE(ran) << describe(ran);
   const tool::Verification v = operands.verify();
   EXPECT_EQ(v.wrong, 0) << v.first_wrong;
 }
