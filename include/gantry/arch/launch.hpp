@@ -29,24 +29,25 @@
 
 namespace gantry {
 
-// The outcome of a launch: that it was made, or every reason why not. `report` is that of the simulated SM.
+// The outcome of a launch: that it was made, or every reason why not. `report` is that of the simulated SM, and
+// `findings` what it says in words where it found something.
 struct [[nodiscard]] LaunchResult {
   LaunchReasons reasons{};
   Report report{};
+  std::string findings{};
 
   bool ok() const { return reasons.ok(); }
   explicit operator bool() const { return ok(); }
 };
 
-// Every reason in a line of its own, then the report of what the simulated SM found; empty where all went well.
+// Every reason in a line of its own, then what the simulated SM found; empty where all went well.
 GANTRY_COLD inline std::string describe(const LaunchResult& result) {
   std::string out;
   for (const LaunchReason& reason : result.reasons) {
     out.append(describe(reason).c_str());
     out.append("\n");
   }
-  if (result.reasons.has(LaunchRule::findings)) out.append(result.report.text());
-  return out;
+  return out.append(result.findings);
 }
 
 namespace detail {
@@ -63,6 +64,7 @@ GANTRY_COLD inline LaunchResult outcome_of(const char* kernel, Report report) {
   if (!report.clean()) {
     out.reasons.add(
         {.rule = LaunchRule::findings, .kernel = kernel, .actual = static_cast<std::int64_t>(report.findings.size())});
+    out.findings = report.text();  // here, and not in describe(): programs for GPUs alone do not link the simulated SM
   }
   out.report = std::move(report);
   return out;
@@ -73,7 +75,7 @@ GANTRY_COLD inline LaunchResult outcome_of(const char* kernel, Report report) {
 template <class Kernel>
 LaunchResult launch(const Simulator& machine, const LaunchConfig& config, Kernel,
                     const typename Kernel::Params& params) {
-  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return {reasons, {}};
+  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return {reasons, {}, {}};
   return detail::outcome_of(config.name, machine.run<Kernel>(config, params));
 }
 
@@ -89,7 +91,7 @@ template <class... Kernels>
 LaunchResult launch_in_order(const Simulator& machine, const KernelLaunch<Kernels>&... launches) {
   LaunchReasons reasons;
   (reasons.add(problems(launches.config)), ...);
-  if (!reasons.ok()) return {reasons, {}};
+  if (!reasons.ok()) return {reasons, {}, {}};
   Report report = machine.run_in_order({Simulator::call_of<Kernels>(launches.config, launches.params)...});
   const std::string kernel = report.kernel;
   return detail::outcome_of(kernel.c_str(), std::move(report));
@@ -124,7 +126,7 @@ struct KernelCall {
 };
 
 GANTRY_COLD inline LaunchResult launch_call(const Gpu& machine, const LaunchConfig& config, const KernelCall& call) {
-  LaunchResult result{problems(config), {}};
+  LaunchResult result{problems(config), {}, {}};
   if (config.block.count() > call.threads) {
     result.reasons.add({.rule = LaunchRule::kernel_threads,
                         .kernel = config.name,
