@@ -155,6 +155,7 @@ class StoreAgent final : public Agent {
     std::size_t at = 0;
     for (const auto& [global, bytes] : runs_) {
       write(global, data_.data() + at, bytes);
+      grid().changed(reinterpret_cast<const void*>(global), bytes);
       at += bytes;
     }
     --job_.thread->bulk->group(job_.group).unwritten;

@@ -148,19 +148,26 @@ void Grid::poll(const Waiting& what) {
   Thread& thread = *running_;
   thread.state = Thread::State::polling;
   thread.waiting = what;
-  pollers_.push_back(&thread);
+  polling_.wait(thread);
   thread.fiber->suspend();
   stop_if_aborting();
 }
 
 void Grid::poll_point(const Waiting& what) {
   Thread& thread = *running_;
-  if (thread.polled_at == changes_) {
+  const std::uint64_t grain = Polling::grain_of(what.object ? what.object : what.polled);
+  if (polling_.unchanged(thread.looks, grain) || thread.looked_at == changes_) {
     poll(what);
   } else {
     yield();
   }
-  thread.polled_at = changes_;
+  polling_.look(thread.looks, grain);
+  thread.looked_at = changes_;
+}
+
+void Grid::changed(const void* address, std::uint64_t bytes) {
+  changed();
+  make_ready(polling_.changed(address, bytes));
 }
 
 void Grid::wake(Thread& thread) {
@@ -226,16 +233,17 @@ bool Grid::idle() {
     return true;
   }
   // Those who wait may wait for CTAs that have not started.
-  if (options_.resident_may_grow && !pollers_.empty() && launches_.start_one_more()) return true;
+  if (options_.resident_may_grow && polling() && launches_.start_one_more()) return true;
   // Looking again may be part of what a thread does on its way to something else; for ever it is not.
-  if (pollers_.empty() || (idle_looks_ += pollers_.size()) > kIdleLooks) return false;
-  wake_pollers();
+  if (!polling() || idle_looks_ > kIdleLooks) return false;
+  const std::vector<Thread*> pollers = polling_.take_all();
+  idle_looks_ += pollers.size();
+  make_ready(pollers);
   return true;
 }
 
-void Grid::wake_pollers() {
-  polled_at_ = changes_;
-  for (Thread* thread : std::exchange(pollers_, {})) {
+void Grid::make_ready(const std::vector<Thread*>& pollers) {
+  for (Thread* thread : pollers) {
     thread->state = Thread::State::ready;
     policy_->ready(thread->slot);
   }
@@ -251,9 +259,9 @@ Report Grid::run() {
   launches_.start_clusters();
   while (!launches_.finished() && !aborting_) {
     while (agents_.due(step_)) agents_.run_one(step_);
-    if (!pollers_.empty() && changes_ != polled_at_) {
-      idle_looks_ = 0;
-      wake_pollers();
+    if (polling_.anyone_indifferent() && changes_ != woken_at_) {
+      woken_at_ = changes_;
+      make_ready(polling_.take_indifferent());
     }
     const std::uint32_t slot = policy_->choose();
     if (slot != kNobody) {

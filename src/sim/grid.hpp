@@ -23,6 +23,7 @@
 #include "names.hpp"
 #include "poison.hpp"
 #include "policy.hpp"
+#include "polling.hpp"
 #include "sites.hpp"
 #include "tensormap.hpp"
 #include "trace.hpp"
@@ -38,11 +39,16 @@ class Grid {
   // Scheduling, called on behalf of the running thread.
   void yield();                          // someone else may go first
   void block(const Waiting& what);       // until `wake`
-  void poll(const Waiting& what);        // until anything has changed
+  void poll(const Waiting& what);        // until what it looks at has changed
   void poll_point(const Waiting& what);  // before a look: lets others run; waits if nothing has changed since the last
   void wake(Thread& thread);
   void resume_later();  // woken by its own arrival: goes on when chosen again
-  void changed() { ++changes_; }
+  // Something that a thread may look for has changed: these bytes, or anything else.
+  void changed(const void* address, std::uint64_t bytes);
+  void changed() {
+    ++changes_;
+    idle_looks_ = 0;
+  }
   // Every operation: a thread that calls one after the other, and none that lets others run, is interrupted.
   void tick() {
     if (++turn_ < kLongestTurn) return;
@@ -64,7 +70,7 @@ class Grid {
   std::uint64_t step() const { return step_; }
   const SimulatorOptions& options() const { return options_; }
   bool checking() const { return options_.checker; }
-  bool polling() const { return !pollers_.empty(); }
+  bool polling() const { return polling_.anyone(); }
 
   void make_room(std::uint32_t slots) { policy_->grow(slots); }
   // A thread that has just come into being can run.
@@ -90,7 +96,7 @@ class Grid {
  private:
   void run_thread(std::uint32_t slot);
   bool idle();
-  void wake_pollers();
+  void make_ready(const std::vector<Thread*>& pollers);
   void unwind_threads();
   void thrown(Thread& thread, const std::string& what);
   [[noreturn]] void leave();  // the running thread, by an exception; for ever if its kernel has swallowed one
@@ -112,11 +118,11 @@ class Grid {
   std::unique_ptr<Policy> policy_;
   Random tries_;
   std::vector<std::uint32_t> choices_;  // made so far, where they are recorded
-  std::uint64_t step_ = 0, changes_ = 0, polled_at_ = 0;
+  std::uint64_t step_ = 0, changes_ = 0, woken_at_ = 0;
   static constexpr std::uint64_t kLongestTurn = 4096;
   std::uint64_t turn_ = 0;  // operations since a thread was chosen
   static constexpr std::uint64_t kIdleLooks = 1 << 19;
-  std::vector<Thread*> pollers_;
+  Polling polling_;
   std::uint64_t idle_looks_ = 0;  // since anything has changed
   bool aborting_ = false;
   Thread* running_ = nullptr;

@@ -80,7 +80,7 @@ void try_complete(Mbarrier& barrier) {
   barrier.clock.raise(barrier.actor, {.seen = static_cast<Epoch>(barrier.phase)});
   barrier.done = Published(barrier.clock.freeze());
   for (Thread* thread : std::exchange(barrier.waiters, {})) grid().wake(*thread);
-  grid().changed();
+  grid().changed(barrier.cta->visible + barrier.offset, sizeof(std::uint64_t));
 }
 
 void expect(Mbarrier& barrier, std::uint32_t bytes, SiteId site) {
@@ -116,6 +116,17 @@ void check_token(const Mbarrier& barrier, const Wait& wait, SiteId site) {
   complain("mbarrier-token", site,
            grid().checker().describe(self().view.self) + " waited on " + barrier_name(wait.barrier) +
                " with a token of another barrier" + (place_in(wait.state) == 0 ? ", or with none." : "."));
+}
+
+// try_wait sleeps until the phase completes or its time is up. How long that is, is anybody's guess: a few steps, or as
+// long as anything goes on.
+void sleep(const Mbarrier& barrier, const Wait& wait, std::uint32_t parity, SiteId site) {
+  constexpr int kLong = 4;
+  const int patience = grid().tries();
+  if (patience >= kLong && !complete(barrier, wait, parity)) {
+    grid().poll({.site = site, .object = wait.barrier, .parity = parity});
+  }
+  for (int step = 0; patience < kLong && step < patience && !complete(barrier, wait, parity); ++step) grid().yield();
 }
 
 // Whether ordinary writes over the barrier are reported.
@@ -299,14 +310,9 @@ bool mbarrier_wait(const Wait& wait, Site site) {
   }
   check_token(*barrier, wait, call.site);
   const std::uint64_t entered = barrier->phase;
-  // try_wait sleeps until the phase completes or its time is up; how long that is, is anybody's guess.
-  int tries = wait.kind == WaitKind::attempt ? g.tries() : 0;
+  if (wait.kind == WaitKind::attempt) sleep(*barrier, wait, parity, call.site);
   while (!complete(*barrier, wait, parity)) {
-    if (wait.kind == WaitKind::test || (wait.kind == WaitKind::attempt && tries-- == 0)) return false;
-    if (wait.kind == WaitKind::attempt) {
-      g.poll({.site = call.site, .object = wait.barrier, .parity = parity});
-      continue;
-    }
+    if (wait.kind != WaitKind::block) return false;
     barrier->waiters.push_back(&thread);
     g.block({.site = call.site, .object = wait.barrier, .parity = parity});
     if (wait.by_parity && barrier->phase >= entered + 2) {

@@ -93,7 +93,7 @@ void store(void* to, const void* from, std::uint32_t bytes, Access access, Site 
   std::memcpy(grid().launches().data(to), from, bytes);
   if (!strong) return;
   grid().flags().tell(thread, to, {.semantics = access.semantics, .scope = access.scope});
-  grid().changed();
+  grid().changed(to, bytes);
 }
 
 void atomic(const Atomic& what, Access access, Site site) {
@@ -124,7 +124,7 @@ void atomic(const Atomic& what, Access access, Site site) {
   if (wrote) {
     grid().flags().tell(thread, what.target, {.semantics = access.semantics, .scope = access.scope, .update = true});
   }
-  if (std::memcmp(before, target, bytes) != 0) grid().changed();
+  if (std::memcmp(before, target, bytes) != 0) grid().changed(what.target, bytes);
 }
 
 }  // namespace gantry::sim

@@ -21,10 +21,14 @@ class Pct final : public Policy {
     for (std::uint32_t i = 0; i < slots; ++i) place(order[i], low + i);
     for (int i = 1; i < depth; ++i) change_at_.push_back(random_.next() % (expected_steps + 1));
     std::sort(change_at_.begin(), change_at_.end());
-    ready_.resize(slot_at_.size() / 64 + 1);
+    make_room();
   }
 
-  void ready(std::uint32_t slot) override { ready_[rank_of_[slot] / 64] |= bit(rank_of_[slot]); }
+  void ready(std::uint32_t slot) override {
+    const std::uint32_t rank = rank_of_[slot];
+    ready_[rank / 64] |= bit(rank);
+    words_[rank / 4096] |= bit(rank / 64);
+  }
 
   // Those who come later are above those who are there, in a random order among themselves.
   void grow(std::uint32_t slots) override {
@@ -38,7 +42,7 @@ class Pct final : public Policy {
       slot_at_.push_back(kNobody);
       place(slot, static_cast<std::uint32_t>(slot_at_.size() - 1));
     }
-    ready_.resize(slot_at_.size() / 64 + 1);
+    make_room();
   }
 
   std::uint32_t choose() override {
@@ -60,16 +64,24 @@ class Pct final : public Policy {
 
  private:
   static std::uint64_t bit(std::uint32_t rank) { return std::uint64_t{1} << (rank % 64); }
-  void clear(std::uint32_t rank) { ready_[rank / 64] &= ~bit(rank); }
+  void make_room() {
+    ready_.resize(slot_at_.size() / 64 + 1);
+    words_.resize(ready_.size() / 64 + 1);
+  }
+  void clear(std::uint32_t rank) {
+    ready_[rank / 64] &= ~bit(rank);
+    if (ready_[rank / 64] == 0) words_[rank / 4096] &= ~bit(rank / 64);
+  }
+  static std::size_t last_bit(std::uint64_t word) { return 63 - static_cast<std::size_t>(std::countl_zero(word)); }
   void place(std::uint32_t slot, std::uint32_t rank) {
     rank_of_[slot] = rank;
     slot_at_[rank] = slot;
   }
   std::uint32_t highest() const {
-    for (std::size_t word = ready_.size(); word-- > 0;) {
-      if (ready_[word] != 0) {
-        return static_cast<std::uint32_t>(word * 64 + 63) - static_cast<std::uint32_t>(std::countl_zero(ready_[word]));
-      }
+    for (std::size_t i = words_.size(); i-- > 0;) {
+      if (words_[i] == 0) continue;
+      const std::size_t word = i * 64 + last_bit(words_[i]);
+      return static_cast<std::uint32_t>(word * 64 + last_bit(ready_[word]));
     }
     return kNobody;
   }
@@ -78,6 +90,7 @@ class Pct final : public Policy {
   std::vector<std::uint32_t> rank_of_;  // by slot
   std::vector<std::uint32_t> slot_at_;  // by rank; ranks below depth are for threads that fell
   std::vector<std::uint64_t> ready_;    // bits by rank
+  std::vector<std::uint64_t> words_;    // bits by word of ready_: whether any of its bits is set
   std::vector<std::uint64_t> change_at_;
   std::size_t changes_ = 0;
   std::uint64_t step_ = 0;

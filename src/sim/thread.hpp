@@ -15,6 +15,7 @@
 #include "fiber.hpp"
 #include "flags.hpp"
 #include "mma.hpp"
+#include "polling.hpp"
 #include "sites.hpp"
 #include "warpgroup.hpp"
 
@@ -58,7 +59,8 @@ struct Thread {
   std::uint32_t cluster_waited = 0;                                // and waited for
   std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps;  // edit by address
   std::size_t register_changes = 0;                                // setmaxnreg executed
-  std::uint64_t polled_at = ~std::uint64_t{0};                     // changes that its last look had seen
+  Looks looks;
+  std::uint64_t looked_at = ~std::uint64_t{0};  // changes of the run that its last look had seen
 };
 
 }  // namespace gantry::sim

@@ -39,7 +39,8 @@ void name_role(const char* role) { self().role = role; }
 std::uint64_t clock64(Site site) {
   enter_call(site, Operation::clock);
   grid().yield();
-  // A loop that looks for something may end by the time that has passed.
+  // A loop that looks for something may end by the time that has passed: the next look does not wait.
+  self().looks = {};
   grid().changed();
   return grid().step();
 }
