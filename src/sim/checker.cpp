@@ -35,8 +35,17 @@ Actor Checker::origin(const Record& record) const {
 bool Checker::compatible(const Record& a, const Record& b) const {
   const auto async = [](const Record& r) { return r.kind != AccessKind::thread; };
   if (!a.strong || !b.strong || async(a) != async(b) || a.size_log != b.size_log) return false;
-  const auto cta_of = [&](const Record& r) { return by_number(r.kind) ? ops_[r.who].issuer.cta : r.who; };
   return grid_.launches().in_scope(std::min(a.scope, b.scope), cta_of(a), cta_of(b));
+}
+
+// Whether every later access that conflicts with `earlier` conflicts with `now` in the same way, so that the order of
+// the two is all that has to be known to forget the first. What a strong access may pass depends on its CTA.
+bool Checker::stands_for(const Record& now, const Record& earlier) const {
+  return now.same_manner(earlier) && (!now.strong || cta_of(now) == cta_of(earlier));
+}
+
+std::uint32_t Checker::cta_of(const Record& record) const {
+  return by_number(record.kind) ? ops_[record.who].issuer.cta : record.who;
 }
 
 Verdict Checker::judge(const Record& earlier, const Accessor& accessor, MemorySpace space) const {
@@ -116,14 +125,15 @@ bool Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
       r->mask = with(r->mask, mask);
       merged = true;
     } else if (!r->write && !now.write) {
-      const bool covered = without(r->mask, mask) == 0 && r->same_manner(now);
+      const bool covered = without(r->mask, mask) == 0 && stands_for(now, *r);
       if (covered && (r->same_origin(now) || judge(*r, accessor, space) == Verdict::ordered)) forgotten = mask;
     } else if (!compatible(*r, now)) {
       Record there = *r;
       there.mask = static_cast<std::uint16_t>(r->mask & mask);
       check_conflict(there, accessor, space, address);
-      if (now.write) forgotten = mask;
-    } else if (r->same_manner(now) && (r->same_origin(now) || judge(*r, accessor, space) == Verdict::ordered)) {
+      // A strong write leaves it: another one may pass this, and still meet that.
+      if (now.write && !now.strong) forgotten = mask;
+    } else if (stands_for(now, *r) && (r->same_origin(now) || judge(*r, accessor, space) == Verdict::ordered)) {
       forgotten = mask;  // whoever is ordered after this one is ordered after that one
     }
     r->mask = without(r->mask, forgotten);
@@ -231,9 +241,7 @@ std::string Checker::describe_op(SiteId site, Actor issuer) const {
          grid_.sites().text(site);
 }
 
-const Launch* Checker::launch_of(const Record& record) const {
-  return &grid_.launches().launch_of(by_number(record.kind) ? ops_[record.who].issuer.cta : record.who);
-}
+const Launch* Checker::launch_of(const Record& record) const { return &grid_.launches().launch_of(cta_of(record)); }
 
 std::string Checker::describe_access(const Record& r, const std::string& bytes) const {
   const Operation operation = grid_.sites().operation(r.site);

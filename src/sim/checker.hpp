@@ -80,7 +80,9 @@ class Checker {
 
   const Launch* launch_of(const Record& record) const;
   Actor origin(const Record& record) const;  // the thread, or the actor of an operation
+  std::uint32_t cta_of(const Record& record) const;
   bool compatible(const Record& a, const Record& b) const;
+  bool stands_for(const Record& now, const Record& earlier) const;
   Verdict judge(const Record& earlier, const Accessor& accessor, MemorySpace space) const;
   bool touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space, std::uint64_t address);
   void check_conflict(const Record& earlier, const Accessor& accessor, MemorySpace space, std::uint64_t address);

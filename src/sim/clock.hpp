@@ -90,9 +90,16 @@ struct View {
   Entry own{.seen = 1};
   ClockRef noted{};  // known by a chain that the memory model does not promise
 
+  // What the thread itself has done may have been fenced by another one that it has heard of since.
   Entry at(Actor actor) const {
-    if (actor == self) return own;
-    return base ? base->at(actor) : Entry{};
+    if (!base) return actor == self ? own : Entry{};
+    Entry known = base->at(actor);
+    if (actor != self) return known;
+    known.seen = own.seen;
+    known.passed = own.passed;
+    if (known.fenced_shared < own.fenced_shared) known.fenced_shared = own.fenced_shared;
+    if (known.fenced_global < own.fenced_global) known.fenced_global = own.fenced_global;
+    return known;
   }
 };
 

@@ -116,11 +116,12 @@ void atomic(const Atomic& what, Access access, Site site) {
   const bool compared = what.op == AtomicOp::compare_exchange;
   // A comparison that failed has read and not written.
   const bool wrote = !compared || std::memcmp(before, what.compare, bytes) == 0;
+  // As a load does: what it acquires comes before its own access too.
+  grid().flags().learn(thread, what.target, access.semantics, access.scope);
   if (grid().checking()) {
     grid().checker().thread_access(thread, what.target, bytes,
                                    {.write = wrote, .strong = true, .scope = access.scope, .size = size}, call.site);
   }
-  grid().flags().learn(thread, what.target, access.semantics, access.scope);
   if (wrote) {
     grid().flags().tell(thread, what.target, {.semantics = access.semantics, .scope = access.scope, .update = true});
   }
