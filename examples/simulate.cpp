@@ -4,9 +4,10 @@
 //   simulate missing_proxy_fence --seed 7 --json
 //   simulate broadcast --trace trace.json           open it with Perfetto or chrome://tracing
 //   simulate transpose --sweep                      leaves out one synchronising call after another
+//   simulate tile_copy --exhaustive --preemptions 1 every schedule with that many preemptions
 //
-// Exits with 0 where every run was clean (of a sweep: where every change was detected), with 1 otherwise, and with 2
-// where the options cannot be understood.
+// Exits with 0 where every run was clean (of a sweep: where every change was detected; of a search: where it came to
+// its end), with 1 otherwise, and with 2 where the options cannot be understood.
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -14,7 +15,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <gantry/arch/exhaustive.hpp>
 #include <gantry/arch/mutation_sweep.hpp>
+#include <gantry/arch/seeds.hpp>
 
 #include "all.hpp"
 #include "bugs/all.hpp"
@@ -44,17 +47,30 @@ int run_as_asked(int count, char** words) {
       {"eager", Latency::eager}, {"random", Latency::random}, {"late", Latency::late}, {"mixed", Latency::mixed}};
   SimulatorOptions options;
   std::string kernel, schedule = "random", latency = "mixed";
-  int seeds = 1;
-  bool json = false, sweep = false, unchecked = false;
+  gantry::SeedRange range;
+  gantry::ExploreOptions bounds;
+  bool json = false, sweep = false, unchecked = false, exhaustive = false;
   CLI::App app("Runs an example kernel on the simulated SM.");
   app.add_option("kernel", kernel, "its name")->required()->check(CLI::IsMember(known));
   app.add_option("--seed", options.seed, "the first seed");
-  app.add_option("--seeds", seeds, "how many, until one has findings")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--seeds", range.seeds, "how many, until one has findings")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--jobs", range.jobs, "threads of the host that run seeds; the report is the same for any number")
+      ->check(CLI::Range(1, 1024));
   app.add_option("--schedule", schedule, "of threads")->check(CLI::IsMember(schedules));
   app.add_option("--latency", latency, "of copies and wgmmas")->check(CLI::IsMember(latencies));
   app.add_option("--trace", options.trace_file, "a Chrome trace of the last run");
   app.add_flag("--json", json, "the report as JSON");
   app.add_flag("--sweep", sweep, "leave out one synchronising call after another, with --seeds seeds each");
+  auto* all = app.add_flag("--exhaustive", exhaustive, "every schedule up to --preemptions, instead of seeds")
+                  ->excludes("--sweep", "--trace", "--jobs");
+  app.add_option("--preemptions", bounds.preemptions, "of an exhaustive search")
+      ->check(CLI::Range(0, 100))
+      ->needs(all)
+      ->capture_default_str();
+  app.add_option("--max-schedules", bounds.max_schedules, "where an exhaustive search stops")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->needs(all)
+      ->capture_default_str();
   app.add_flag("--unchecked", unchecked, "without the checker");
   try {
     app.parse(count, words);
@@ -67,15 +83,16 @@ int run_as_asked(int count, char** words) {
   options.checker = !unchecked;
   const Run run = known.at(kernel);
   if (sweep) {
-    const gantry::SweepReport report = mutation_sweep(options, seeds, run);
+    const gantry::SweepReport report = mutation_sweep(options, range.seeds, run);
     std::fputs(report.text().c_str(), stdout);
     return report.detected() == static_cast<int>(report.entries.size()) ? 0 : 1;
   }
-  Report report;
-  for (int i = 0; i < seeds; ++i, ++options.seed) {
-    report = run(options);
-    if (!report.clean()) break;
+  if (exhaustive) {
+    const gantry::ExploreReport report = explore(options, bounds, run);
+    std::fputs((kernel + ": " + report.text()).c_str(), stdout);
+    return report.clean() ? 0 : 1;
   }
+  const Report report = run_seeds(options, range, run);
   std::fputs((json ? report.json() + "\n" : report.text()).c_str(), stdout);
   return report.clean() ? 0 : 1;
 }

@@ -35,8 +35,26 @@ std::uint64_t Agents::delay(Latency latency) {
 }
 
 void Agents::push(Agent* agent, std::uint64_t now, bool first) {
+  if (chosen_) {
+    queue_.push({~std::uint64_t{0}, order_++, agent});
+    return;
+  }
   const std::uint64_t wait = first ? delay(drawn()) : random_.below(16);
   queue_.push({now + wait, order_++, agent});
+}
+
+void Agents::run_chosen(std::size_t index) {
+  std::vector<Waiting> before;
+  for (; index > 0; --index) {
+    before.push_back(queue_.top());
+    queue_.pop();
+  }
+  const Waiting chosen = queue_.top();
+  queue_.pop();
+  for (const Waiting& waiting : before) queue_.push(waiting);
+  // An operation of several steps keeps its place.
+  std::unique_ptr<Agent> agent(chosen.agent);
+  if (!agent->step(random_)) queue_.push({chosen.due, chosen.order, agent.release()});
 }
 
 }  // namespace gantry::sim

@@ -22,6 +22,8 @@ class Agent {
 class Agents {
  public:
   Agents(Latency latency, std::uint64_t seed) : latency_(latency), random_(seed ^ 0xA5A5A5A5) {}
+  // Operations take effect when they are chosen, each step as a whole.
+  Agents() : chosen_(true), random_(Random::none()) {}
   ~Agents();
   Agents(const Agents&) = delete;
   Agents& operator=(const Agents&) = delete;
@@ -30,6 +32,9 @@ class Agents {
   bool empty() const { return queue_.empty(); }
   bool due(std::uint64_t now) const { return !queue_.empty() && queue_.top().due <= now; }
   void run_one(std::uint64_t now);
+
+  std::size_t size() const { return queue_.size(); }
+  void run_chosen(std::size_t index);  // in the order of their issue. Requires index < size().
 
  private:
   static constexpr std::uint64_t kLate = 1 << 16;  // in steps: long after everybody has blocked
@@ -42,7 +47,8 @@ class Agents {
   Latency drawn();
   void push(Agent* agent, std::uint64_t now, bool first);
 
-  Latency latency_;
+  bool chosen_ = false;
+  Latency latency_ = Latency::late;
   Random random_;
   std::uint64_t order_ = 0;
   std::priority_queue<Waiting> queue_;

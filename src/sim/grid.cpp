@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "deadlock.hpp"
+#include "explorer.hpp"
 #include "watched_tensors.hpp"
 
 namespace gantry::sim {
@@ -17,6 +18,7 @@ thread_local Thread* current_thread = nullptr;
 struct Stopped {};
 
 std::unique_ptr<Policy> make_policy(const SimulatorOptions& options, std::uint32_t slots) {
+  if (current_explorer) return make_exploring(*current_explorer);
   switch (options.schedule) {
     case Schedule::round_robin:
       return make_round_robin();
@@ -63,14 +65,15 @@ Grid::Grid(const std::vector<Simulator::Call>& calls, const SimulatorOptions& op
     : options_(options),
       sites_(options.mutation),
       findings_(sites_, options.max_findings),
-      agents_(options.latency, options.seed),
+      agents_(current_explorer ? Agents() : Agents(options.latency, options.seed)),
       trace_(options.trace_file.empty() ? nullptr : std::make_unique<Trace>()),
       launches_(calls, options, *this),
       names_(launches_),
       checker_(*this),
       global_memory_(options),
       policy_(make_policy(options, launches_.slots())),
-      tries_(options.seed ^ 0x7177) {
+      exploring_(current_explorer != nullptr),
+      tries_(exploring_ ? Random::none() : Random(options.seed ^ 0x7177)) {
   for (const Simulator::Call& call : calls) {
     if (call.params_bytes != 0) {
       global_memory_.allow(reinterpret_cast<std::uint64_t>(call.params), call.params_bytes);
@@ -263,9 +266,12 @@ Report Grid::run() {
       woken_at_ = changes_;
       make_ready(polling_.take_indifferent());
     }
+    if (exploring_) policy_->operations(agents_.size());
     const std::uint32_t slot = policy_->choose();
-    if (slot != kNobody) {
+    if (slot < kOperation) {
       run_thread(slot);
+    } else if (slot != kNobody) {
+      agents_.run_chosen(slot - kOperation);
     } else if (!idle()) {
       report_deadlock(*this);
       aborting_ = true;

@@ -116,6 +116,7 @@ class Grid {
   GlobalMemory global_memory_;
 
   std::unique_ptr<Policy> policy_;
+  bool exploring_;  // the policy chooses among asynchronous operations too
   Random tries_;
   std::vector<std::uint32_t> choices_;  // made so far, where they are recorded
   std::uint64_t step_ = 0, changes_ = 0, woken_at_ = 0;

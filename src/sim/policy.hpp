@@ -4,6 +4,7 @@
 // and the same calls give the same choices.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,6 +12,8 @@
 namespace gantry::sim {
 
 inline constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+// A choice from here on is an asynchronous operation: the oldest in flight, the one after it, and so on.
+inline constexpr std::uint32_t kOperation = std::uint32_t{1} << 31;
 
 class Policy {
  public:
@@ -18,6 +21,8 @@ class Policy {
   virtual void ready(std::uint32_t slot) = 0;    // `slot` can run; it was not ready before
   virtual std::uint32_t choose() = 0;            // takes one out, or returns kNobody
   virtual void grow(std::uint32_t /*slots*/) {}  // there are that many slots from now on
+  // So many asynchronous operations are in flight; told before each choice to policies that choose among them too.
+  virtual void operations(std::size_t /*pending*/) {}
 };
 
 // xorshift64*: small, fast, and the same everywhere.
@@ -31,6 +36,12 @@ class Random {
     state_ ^= state_ << 25;
     state_ ^= state_ >> 27;
     return state_ * 0x2545F4914F6CDD1D;
+  }
+  // Always 0: for searches that leave nothing to chance.
+  static Random none() {
+    Random random(0);
+    random.state_ = 0;
+    return random;
   }
   // Uniform in [0, bound). Requires bound > 0.
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32); }
