@@ -37,7 +37,7 @@ void expect_complex(std::uint64_t seed) {
   constexpr EpiloguePolicy policy = Config::policy;
   const fusion::Graph& graph = Config::graph;
   fusion::ProblemShape shape = shape_for<Config>(seed);
-  shape.l = 1;
+  shape.batch = 1;
   std::mt19937_64 random(seed);
   const std::int64_t count = shape.m * shape.n;
   const auto matrix = [&](ElementType element, bool row_major) {
