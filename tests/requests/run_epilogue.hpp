@@ -13,7 +13,7 @@ fusion::ProblemShape shape_for(std::uint64_t seed) {
   constexpr bool exact = Config::policy.uses_tma();
   fusion::ProblemShape out{.m = (tile.m / 80 + 1) * 80, .n = (tile.n / 16 + 1 + static_cast<int>(seed % 2)) * 16};
   if (!exact) out.m -= 3;
-  if (!images && seed % 4 == 0) out.l = 2;
+  if (!images && seed % 4 == 0) out.batch = 2;
   return out;
 }
 

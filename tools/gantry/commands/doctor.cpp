@@ -110,8 +110,9 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
 // What the commands need, and whether it is there.
 void judge(const runtime::Device& device, const runtime::Compiler& compiler, Diagnosis& out) {
   const std::string no_gpu = why_no_gpu(device);
-  const auto compiles = static_cast<bool>(compiler);
-  const std::string& no_compiler = compiler.problem();
+  const std::unique_ptr<runtime::KernelCompiler> kernels = runtime::find_gpu_compiler(device);
+  const std::string& no_compiler = kernels->problem();
+  const bool compiles = no_compiler.empty();
   const auto no = [](const std::string& why) { return "no: " + why + "."; };
   const runtime::HostCompiler host = runtime::HostCompiler::find();
   out.works.push_back({"gantry gemm --machine sim", true,
@@ -125,10 +126,11 @@ void judge(const runtime::Device& device, const runtime::Compiler& compiler, Dia
   out.works.push_back({"gantry gemm --machine gpu", gpu, gpu ? "yes." : no(gpu_reason)});
   out.works.push_back({"gantry tune", gpu, gpu ? "yes." : no(gpu_reason)});
   const VendorLibrary vendor = find_cublaslt(compiler);
-  out.works.push_back({"gantry bench gemm", gpu && vendor,
-                       !gpu      ? no(gpu_reason)
-                       : !vendor ? no(vendor.problem)
-                                 : "yes, against cuBLASLt."});
+  out.works.push_back({"gantry bench gemm", gpu && compiler && vendor,
+                       !gpu        ? no(gpu_reason)
+                       : !compiler ? no("cuBLASLt's part is compiled by nvcc, and " + compiler.problem())
+                       : !vendor   ? no(vendor.problem)
+                                   : "yes, against cuBLASLt."});
 }
 
 void print(const Diagnosis& d) {
