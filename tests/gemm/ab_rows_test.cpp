@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 
 namespace gantry::bench {

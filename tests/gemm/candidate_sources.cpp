@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/runtime/gemm.hpp>
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/tuning.hpp>
 

@@ -4,6 +4,7 @@
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/choice.hpp>
+#include <gantry/gemm/design.hpp>
 #include <gantry/hardware/architecture.hpp>
 #include <gantry/tma/rules.hpp>
 

@@ -1,4 +1,4 @@
-"""check_tree.py ROOT layering|machine_words|examples|links: prints a line for each place where the tree breaks that rule."""
+"""check_tree.py ROOT layering|kept_out|machine_words|examples|links: prints a line for each place where the tree breaks that rule."""
 
 import sys
 from pathlib import Path
@@ -7,6 +7,7 @@ import headers
 
 RULES = {
     "layering": lambda root: headers.layering_problems(root / "include"),
+    "kept_out": lambda root: headers.kept_out_problems(root / "include"),
     "machine_words": lambda root: headers.machine_word_problems(root, ["include"]),
     "examples": lambda root: headers.example_problems(root / "include"),
     "links": headers.link_problems,

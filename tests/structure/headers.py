@@ -10,6 +10,14 @@ LAYERS = ("hardware", "rules", "layout", "numeric", "tensor", "tma", "arch", "at
 # Words that only arch/ and config.hpp may use: everything else is the same source on both machines.
 MACHINE_WORDS = ("asm", "__asm__", "__CUDA_ARCH__", "sim")
 
+# What headers may not include, however indirectly. Those that plan or choose are for hosts: no kernel. The choice reads designs and
+# makes none: the planner of copies and the algebra of layouts would be most of what including it costs.
+_KERNELS = ("gemm/frame.hpp", "gemm/mainloop.hpp", "epilogue/collective.hpp", "epilogue/no_smem.hpp")
+KEPT_OUT = {
+    **{f"gemm/{name}.hpp": _KERNELS for name in ("candidates", "check", "cost_model", "design", "explain", "planner", "tuning")},
+    "gemm/choice.hpp": (*_KERNELS, "gemm/design.hpp", "tma/plan.hpp", "layout/layout.hpp"),
+}
+
 SOURCE_SUFFIXES = {".hpp", ".h", ".cpp", ".cu", ".cuh"}
 
 # How an example opens, and whether its lines go into a function's body or stand at namespace scope.
@@ -68,6 +76,29 @@ def examples(text):
             i += 1
         found.append(Example(start + 1, in_function, tuple(line.lstrip()[len(EXAMPLE_INDENT) :] for line in lines[start:i])))
     return found
+
+
+def reached(include_dir, header):
+    """Headers of Gantry that a header includes, each with the one that includes it."""
+    by, todo = {}, [header]
+    while todo:
+        name = todo.pop()
+        for _, target in _INCLUDE.findall((include_dir / name).read_text()):
+            if target.startswith("gantry/") and target not in by and (include_dir / target).exists():
+                by[target] = name
+                todo.append(target)
+    return by
+
+
+def kept_out_problems(include_dir, kept_out=None):
+    problems = []
+    for header, forbidden in (KEPT_OUT if kept_out is None else kept_out).items():
+        by = reached(include_dir, f"gantry/{header}")
+        for target in forbidden:
+            name = f"gantry/{target}"
+            if name in by:
+                problems.append(f"gantry/{header}: includes <{name}>, through {by[name]}, and may not.")
+    return problems
 
 
 def layering_problems(include_dir):

@@ -56,6 +56,15 @@ class Layering(Tree):
         self.assertIn('includes "int.hpp"', self.problems()[0])
 
 
+class KeptOut(Tree):
+    def test_an_indirect_include_is_found_and_others_are_left_alone(self):
+        self.write("include/gantry/gemm/choice.hpp", "#include <string>\n#include <gantry/gemm/options.hpp>\n")
+        self.write("include/gantry/gemm/options.hpp", "#include <gantry/gemm/frame.hpp>\n#include <gantry/gone.hpp>\n")
+        self.write("include/gantry/gemm/frame.hpp", "#include <gantry/gemm/options.hpp>\n")
+        (problem,) = headers.kept_out_problems(self.include, {"gemm/choice.hpp": ("gemm/frame.hpp", "gemm/mainloop.hpp")})
+        self.assertIn("includes <gantry/gemm/frame.hpp>, through gantry/gemm/options.hpp", problem)
+
+
 class MachineWords(Tree):
     def problems(self):
         return headers.machine_word_problems(self.root, ["include"])

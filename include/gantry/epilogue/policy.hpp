@@ -15,10 +15,15 @@
 
 #include <gantry/epilogue/operations_by_tile.hpp>
 #include <gantry/epilogue/policy_rules.hpp>
-#include <gantry/epilogue/subtile_layout.hpp>
 #include <gantry/epilogue/subtiles.hpp>
+#include <gantry/epilogue/tile.hpp>
+#include <gantry/tma/matrix_box.hpp>
 
 namespace gantry {
+
+class ComposedLayout;
+class IntTuple;
+struct TmaPlan;
 
 // C or D. Where the tensor is void, the fields below `element` are those of what stands in for it: D's for C, the
 // auxiliary output's for D.
@@ -38,25 +43,21 @@ struct EpilogueOperand {
   GANTRY_HD constexpr int bits() const noexcept { return element_bits(smem_element); }
   GANTRY_HD constexpr int stage_bytes() const noexcept { return subtile.size() * bits() / 8; }
 
+  // policy_layouts.hpp has the definitions of the next five.
   // (M,N,batch); unknown() is given at run time.
-  GANTRY_HD constexpr IntTuple gmem_stride() const { return gantry::gmem_stride(layout); }
+  GANTRY_HD constexpr IntTuple gmem_stride() const;
 
   // On byte addresses; and (EPI_M,EPI_N,stages). These and those below require a policy that uses TMA.
-  GANTRY_HD constexpr ComposedLayout smem_atom() const { return epilogue_smem_atom(bits(), m_major(), subtile); }
-  GANTRY_HD constexpr ComposedLayout smem_layout() const {
-    return staged_layout(smem_element, !m_major(), subtile.m, subtile.n, stages);
-  }
-  GANTRY_HD constexpr int smem_alignment() const { return static_cast<int>(gantry::smem_alignment(smem_layout())); }
+  GANTRY_HD constexpr ComposedLayout smem_atom() const;
+  GANTRY_HD constexpr ComposedLayout smem_layout() const;
+  GANTRY_HD constexpr int smem_alignment() const;
+  // The whole plan of a subtile over the tensor's own modes, load or store.
+  GANTRY_HD constexpr TmaPlan plan(TmaOp op) const;
 
   // Between shared memory and registers.
   GANTRY_HD constexpr CopyOp smem_load() const { return smem_load_operation(bits(), m_major(), subtile.n); }
   GANTRY_HD constexpr CopyOp smem_store() const { return smem_store_operation(bits(), m_major(), subtile.n); }
 
-  // The whole plan of a subtile over the tensor's own modes, load or store.
-  GANTRY_HD constexpr TmaPlan plan(TmaOp op) const {
-    return subtile_plan(
-        {.element = smem_element, .row_major = !m_major(), .subtile = subtile, .op = op, .gmem = gmem_layout(layout)});
-  }
   // TMA instructions that one subtile takes.
   GANTRY_HD constexpr int instructions() const noexcept {
     return box.instruction_bytes > 0 ? stage_bytes() / box.instruction_bytes : 0;

@@ -14,7 +14,7 @@
 //     static_assert(s.d_offset == s.c_offset && s.collective_bytes == 16384 && s.pipeline_bytes == 4 * 16);
 #pragma once
 
-#include <gantry/epilogue/policy.hpp>
+#include <gantry/epilogue/policy_layouts.hpp>
 
 namespace gantry {
 

@@ -10,7 +10,8 @@
 #pragma once
 
 #include <gantry/epilogue/atoms.hpp>
-#include <gantry/tma/matrix_box.hpp>
+#include <gantry/epilogue/gmem_layout.hpp>
+#include <gantry/tma/matrix_plan.hpp>
 
 namespace gantry {
 
@@ -52,13 +53,6 @@ GANTRY_HD constexpr TmaPlan subtile_plan(ElementType element, bool row_major, Ti
                        .subtile = subtile,
                        .op = op,
                        .gmem = matrix_batch(row_major ? MatrixMode::second : MatrixMode::first)});
-}
-
-// The layout of C or D in global memory. Of a convolution's tensor, that of the matrix (pixels, channels).
-GANTRY_HD constexpr Layout gmem_layout(LayoutTag tag) {
-  const Int given = Int::unknown(), one = Int::fixed(1);
-  return is_im2col(tag) ? make_layout(make_shape(given, given), make_stride(given, one))
-                        : Layout(make_shape(given, given, given), gmem_stride(tag));
 }
 
 }  // namespace gantry

@@ -7,11 +7,11 @@
 //     using namespace gantry;
 //     static_assert(info(EpilogueSchedule::tma_warp_specialized_cooperative).tile_warpgroups == 2);
 //     static_assert(parse_layout_tag("ColumnMajor*").tag == per_group(kColumnMajor));
-//     static_assert(to_text(gmem_stride(kRowMajor)) == "(?,_1,?)");
 #pragma once
 
-#include <gantry/layout/print.hpp>
-#include <gantry/layout/tuple_algorithms.hpp>
+#include <cstdint>
+
+#include <gantry/rules/text.hpp>
 
 // X(id, CUTLASS's name, collective, pointer array, warpgroups that share a CTA tile, warpgroups that have tensor maps
 // of D of their own).
@@ -121,28 +121,6 @@ GANTRY_HD constexpr LayoutTagText to_text(LayoutTag tag) {
   LayoutTagText out(to_text(tag.kind));
   if (tag.per_group) out.append('*');
   return out;
-}
-
-// The strides (M,N,batch) of a tensor: unknown() is given at run time. With strides for each group there is no batch
-// mode, and the rows of a convolution's tensor are a tuple of pixels.
-GANTRY_HD constexpr IntTuple gmem_stride(LayoutTag tag) {
-  const Int given = Int::unknown();
-  const Int batch = tag.per_group ? Int::fixed(0) : given;
-  const Int one = Int::fixed(1);
-  const Int none = Int::fixed(0);
-  switch (tag.kind) {
-    case LayoutKind::row_major:
-      return make_stride(given, one, batch);
-    case LayoutKind::column_major:
-      return make_stride(one, given, batch);
-    case LayoutKind::tensor_nwc:
-      return make_stride(make_stride(given, given), one, none);
-    case LayoutKind::tensor_nhwc:
-      return make_stride(make_stride(given, given, given), one, none);
-    case LayoutKind::tensor_ndhwc:
-      return make_stride(make_stride(given, given, given, given), one, none);
-  }
-  return make_stride(given, one, batch);
 }
 
 // ---- Reading names

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <gantry/epilogue/tags.hpp>
+#include <gantry/layout/int.hpp>
 
 namespace gantry {
 

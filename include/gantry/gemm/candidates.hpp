@@ -12,6 +12,7 @@
 
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/gemm/cost_model.hpp>
+#include <gantry/gemm/design.hpp>
 
 namespace gantry {
 

@@ -6,6 +6,7 @@
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
+//     #include <gantry/gemm/candidates.hpp>
 //     using namespace gantry;
 //     GemmQuestion question;
 //     question.workload.m = question.workload.n = question.workload.k = 4096;
@@ -17,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include <gantry/gemm/candidates.hpp>
+#include <gantry/gemm/cost_model.hpp>
 #include <gantry/gemm/problem.hpp>
 
 namespace gantry {

@@ -9,6 +9,7 @@
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
+//     #include <gantry/gemm/design.hpp>
 //     using namespace gantry;
 //     GemmWorkload gemm;
 //     gemm.m = gemm.n = gemm.k = 8192;
@@ -17,7 +18,7 @@
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
-#include <gantry/gemm/design.hpp>
+#include <gantry/gemm/design_types.hpp>
 #include <gantry/gemm/workload.hpp>
 
 namespace gantry {

@@ -16,7 +16,7 @@
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/policy_rules.hpp>
 #include <gantry/epilogue/tile.hpp>
-#include <gantry/layout/smem_atoms.hpp>
+#include <gantry/layout/major.hpp>
 
 namespace gantry {
 

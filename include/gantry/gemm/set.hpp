@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/plan.hpp>
 #include <gantry/gemm/tuning.hpp>

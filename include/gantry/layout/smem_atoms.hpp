@@ -13,11 +13,9 @@
 #pragma once
 
 #include <gantry/layout/composed_algebra.hpp>
+#include <gantry/layout/major.hpp>
 
 namespace gantry {
-
-// The mode that is contiguous in memory.
-enum class Major : std::uint8_t { K, MN };
 
 // One atom, of elements of `element_bits`. Requires a width that divides the 128 bits of a chunk.
 GANTRY_HD constexpr ComposedLayout smem_atom(Major major, SwizzleMode mode, int element_bits) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/tuning.hpp>
 

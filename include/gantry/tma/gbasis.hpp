@@ -23,6 +23,7 @@
 #include <gantry/layout/inverse.hpp>
 #include <gantry/layout/modes.hpp>
 #include <gantry/tma/gmodes.hpp>
+#include <gantry/tma/operands.hpp>
 #include <gantry/tma/plan_rules.hpp>
 
 namespace gantry {

@@ -8,6 +8,7 @@
 // Invariant: bind(compact(plan), matrix) is the descriptor that bind(plan, tensor) gives for the same tensor.
 //
 // Example:
+//     #include <gantry/tma/matrix_plan.hpp>
 //     using namespace gantry;
 //     constexpr TmaPlan plan = plan_structure(
 //         {.op = TmaOp::load,
@@ -19,21 +20,13 @@
 //     static_assert(map.dims[0] == 512 && map.dims[1] == 300 && map.dims[2] == 4 && map.strides[0] == 1024);
 #pragma once
 
-#include <gantry/layout/smem_atoms.hpp>
-#include <gantry/tma/plan.hpp>
+#include <gantry/numeric/element_type.hpp>
+#include <gantry/tma/operations.hpp>
 
 namespace gantry {
 
 // Which mode of a matrix is contiguous: the second of a row-major one, the first of a column-major one.
 enum class MatrixMode : std::uint8_t { first, second };
-
-// (first, second, batch), extents and the other strides unknown.
-GANTRY_HD constexpr Layout matrix_batch(MatrixMode contiguous) {
-  const Int u = Int::unknown(),
-            one = Int::fixed(1);  // not _1: the host calls this at run time, and nvcc has no _1 there
-  return make_layout(make_shape(u, u, u),
-                     contiguous == MatrixMode::second ? make_stride(u, one, u) : make_stride(one, u, u));
-}
 
 struct TmaMatrixBox {
   TmaOp op = TmaOp::load;
@@ -46,19 +39,6 @@ struct TmaMatrixBox {
   GANTRY_HD constexpr bool exists() const noexcept { return element != ElementType::void_; }
   GANTRY_HD friend constexpr bool operator==(const TmaMatrixBox&, const TmaMatrixBox&) noexcept = default;
 };
-
-// Requires a plan that is ok() over matrix_batch(...).
-GANTRY_HD constexpr TmaMatrixBox compact(const TmaPlan& plan) {
-  TmaMatrixBox box;
-  box.op = plan.op;
-  box.element = plan.element;
-  const Int second = TupleView(plan.gmem.stride())[1].leaf();
-  box.contiguous = second.is_fixed() && second.value() == 1 ? MatrixMode::second : MatrixMode::first;
-  box.multicast = plan.num_multicast;
-  box.instruction_bytes = static_cast<std::int32_t>(plan.bytes_per_instruction());
-  box.map = plan.descriptor;
-  return box;
-}
 
 // A batch of matrices in memory. Strides count elements: from one line to the next, from one matrix to the next.
 struct MatrixInMemory {

@@ -11,8 +11,8 @@
 //                   "the nearest value that works is 64");
 #pragma once
 
+#include <gantry/numeric/element_type.hpp>
 #include <gantry/rules/reasons.hpp>
-#include <gantry/tma/operands.hpp>
 #include <gantry/tma/violation.hpp>
 
 namespace gantry {

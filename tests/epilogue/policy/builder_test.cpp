@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/dispatch_policy.hpp>
+#include <gantry/layout/print.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
 
 namespace gantry {

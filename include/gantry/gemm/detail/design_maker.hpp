@@ -1,7 +1,11 @@
 // From a request to a design, decision by decision; those that need a refused one are left out.
 #pragma once
 
-#include <gantry/gemm/design_types.hpp>
+#include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/fusion/params.hpp>
+#include <gantry/epilogue/graph_rules.hpp>
+#include <gantry/gemm/design_layouts.hpp>
+#include <gantry/gemm/staging.hpp>
 
 namespace gantry::detail {
 
