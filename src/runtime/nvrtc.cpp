@@ -108,7 +108,11 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
     const auto library = std::make_shared<Library>(name);
     if (!library->module) continue;
     std::string problem = library->look_up();
-    problem = problem.empty() ? library->newer_than(search.driver_version) : " cannot be used: " + problem;
+    if (problem.empty()) {
+      problem = library->newer_than(search.driver_version);
+    } else {
+      problem.insert(0, " cannot be used: ");
+    }
     out.problem_ = problem.empty() ? "" : one_line(name) + problem;
     if (!problem.empty()) continue;
     out.library_ = library;

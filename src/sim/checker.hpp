@@ -68,11 +68,11 @@ class Checker {
   const Record* last_store(std::uint64_t address, std::uint64_t bytes);
 
   // Whether the view is ordered after the operation's end.
-  bool knows_end(const View& view, const AsyncOp& op) const {
+  static bool knows_end(const View& view, const AsyncOp& op) {
     return op.epoch != 0 && view.at(op.actor).seen >= op.epoch;
   }
 
-  std::string describe(Actor thread) const;                  // "thread 130 of CTA 2 (math)"
+  std::string describe(Actor actor) const;                   // "thread 130 of CTA 2 (math)"
   std::string describe_op(SiteId site, Actor issuer) const;  // "the TMA store that thread 0 of CTA 2 issued at ..."
 
  private:
