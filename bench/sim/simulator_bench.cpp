@@ -1,6 +1,6 @@
 // How fast the simulated SM is: one switch between fibers, a thread's part in a barrier, a tile copy with and
-// without the checker, and a matrix product. Wanted: under 60 ns a switch; 100 MB/s without and 20 MB/s with the
-// checker; 256 x 256 x 256 under 2 s.
+// without the checker, a matrix product, and CTAs that poll, few and many of them. Wanted: under 60 ns a switch; 100
+// MB/s without and 20 MB/s with the checker; 256 x 256 x 256 under 2 s.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -93,6 +93,74 @@ void tile_copy(benchmark::State& state) {
       static_cast<std::int64_t>(state.iterations() * static_cast<benchmark::IterationCount>(from.size())));
 }
 BENCHMARK(tile_copy)->ArgName("checker")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+
+// A ring of copies in each CTA, whose threads poll for every phase, and a grid barrier: a step should cost the same
+// however many CTAs are resident.
+struct PollingRing {
+  static constexpr int kStages = 2, kRounds = 16, kWords = 256;
+  struct Storage {
+    alignas(128) std::uint32_t tile[kStages][kWords];
+    std::uint64_t full[kStages], empty[kStages];
+  };
+  struct Params {
+    const std::uint32_t* from;
+    std::uint32_t* arrived;
+  };
+
+  static void run(const Params& params, SharedMemory shared) {
+    auto& s = shared.as<Storage>();
+    if (arch::thread_rank() == 0) {
+      for (int i = 0; i < kStages; ++i) arch::mbarrier_init(&s.full[i], 1), arch::mbarrier_init(&s.empty[i], 32);
+      arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
+    }
+    arch::syncthreads();
+    for (int i = 0; i < kRounds; ++i) {
+      arch::thread_rank() == 0 ? produce(params, s, i) : consume(s, i);
+    }
+    arch::syncthreads();
+    if (arch::thread_rank() != 0) return;
+    arch::atom(arch::op_add, arch::sem_release, arch::scope_gpu, arch::space_global, params.arrived, 1u);
+    while (arch::ld(arch::sem_acquire, arch::scope_gpu, arch::space_global, params.arrived) != arch::grid_dim().x) {
+      arch::pause();
+    }
+  }
+
+  static std::uint32_t parity(int use) { return static_cast<std::uint32_t>(use / kStages) & 1; }
+  static void produce(const Params& params, Storage& s, int i) {
+    constexpr std::uint32_t kBytes = sizeof s.tile[0];
+    std::uint64_t* full = &s.full[i % kStages];
+    while (i >= kStages && !arch::mbarrier_try_wait_parity(&s.empty[i % kStages], parity(i - kStages))) continue;
+    arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, full, kBytes);
+    arch::cp_async_bulk(arch::space_cluster, arch::space_global, s.tile[i % kStages], params.from, kBytes, full);
+  }
+  static void consume(Storage& s, int i) {
+    if (arch::thread_rank() < 32) return;
+    while (!arch::mbarrier_try_wait_parity(&s.full[i % kStages], parity(i))) continue;
+    for (std::uint32_t word = arch::thread_rank() - 32; word < kWords; word += 32) {
+      arch::ld(arch::space_shared, &s.tile[i % kStages][word]);
+    }
+    arch::fence_proxy_async(arch::space_shared);
+    arch::mbarrier_arrive(&s.empty[i % kStages]);
+  }
+};
+
+void polling(benchmark::State& state) {
+  const auto ctas = static_cast<std::uint32_t>(state.range(0));
+  alignas(16) static std::uint32_t from[PollingRing::kWords];
+  std::uint64_t rounds = 0;
+  for (auto _ : state) {
+    std::uint32_t arrived = 0;
+    const Report report =
+        Simulator({.resident_clusters = static_cast<int>(ctas)})
+            .run<PollingRing>({.grid = {ctas}, .block = {64}, .shared_bytes = sizeof(PollingRing::Storage)},
+                              {from, &arrived});
+    if (!report.clean()) state.SkipWithError(report.text().c_str());
+    rounds += std::uint64_t{ctas} * PollingRing::kRounds;
+  }
+  state.counters["per_round"] =
+      benchmark::Counter(static_cast<double>(rounds), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(polling)->ArgName("ctas")->Arg(4)->Arg(132)->Unit(benchmark::kMillisecond);
 
 void product(benchmark::State& state) {
   using Kernel = TileProduct<>;
