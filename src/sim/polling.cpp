@@ -6,6 +6,14 @@
 #include "thread.hpp"
 
 namespace gantry::sim {
+namespace {
+
+// The hash table's order depends on where the host put things, and a run must not.
+void sort_by_slot(std::vector<Thread*>& threads) {
+  std::sort(threads.begin(), threads.end(), [](const Thread* a, const Thread* b) { return a->slot < b->slot; });
+}
+
+}  // namespace
 
 Looks::Look* Looks::find(std::uint64_t grain) {
   const auto end = last.begin() + static_cast<std::ptrdiff_t>(count);
@@ -71,6 +79,7 @@ std::vector<Thread*> Polling::changed(const void* address, std::uint64_t bytes) 
     for (auto& [grain, place] : places_) {
       if (grain >= first && grain <= last) change(place);
     }
+    sort_by_slot(woken);
   }
   return woken;
 }
@@ -81,11 +90,10 @@ std::vector<Thread*> Polling::take_indifferent() {
   return std::exchange(indifferent_, {});
 }
 
-// In the order of their slots: that of the queues is the hash table's.
 std::vector<Thread*> Polling::take_all() {
   std::vector<Thread*> woken = take_indifferent();
   for (auto& [grain, place] : places_) take(place, woken);
-  std::sort(woken.begin(), woken.end(), [](const Thread* a, const Thread* b) { return a->slot < b->slot; });
+  sort_by_slot(woken);
   return woken;
 }
 
