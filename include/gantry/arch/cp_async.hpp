@@ -56,17 +56,14 @@ GANTRY_L2_PREFETCH(256)
   asm volatile("cp.async." cache ".shared::cta.global%4 [%0], [%1], %2, %3;" ::"r"(shared_address(destination)), \
                "l"(source), "n"(Bytes), "r"(source_bytes), "C"(detail::L2Prefetch<Prefetch>::value)              \
                : "memory")
-#define GANTRY_CP_ASYNC_HINT(cache)                                                                                   \
-  asm volatile("cp.async." cache                                                                                      \
-               ".shared::cta.global.L2::cache_hint%5 [%0], [%1], %2, %3, %4;" ::"r"(shared_address(destination)),     \
-               "l"(source), "n"(Bytes), "r"(source_bytes), "l"(policy.bits), "C"(detail::L2Prefetch<Prefetch>::value) \
-               : "memory")
 #else
 #define GANTRY_CP_ASYNC(cache)               \
   (void)detail::L2Prefetch<Prefetch>::value; \
   sim::cp_async({.destination = destination, .source = source, .bytes = Bytes, .source_bytes = source_bytes}, site)
-#define GANTRY_CP_ASYNC_HINT(cache) GANTRY_CP_ASYNC(cache)
 #endif
+// The policy is left out: ptxas (to 13.0) encodes cp.async with a cache hint as an instruction that an H200 refuses
+// (error 715, an illegal instruction). A hint changes no result.
+#define GANTRY_CP_ASYNC_HINT(cache) GANTRY_CP_ASYNC(cache)
 
 // Through L1 and L2. The first `source_bytes` are copied, the rest is filled with zeros; nothing is read where they are
 // 0. `Prefetch` bytes (64, 128, 256) around the source come into L2 as a hint.

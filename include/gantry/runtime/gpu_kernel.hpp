@@ -1,11 +1,10 @@
 // A kernel on one GPU: a cubin, loaded, with its functions ready to launch. Loading sets what a function keeps (its
 // shared memory); cluster and dependent launch belong to each launch.
 //
-// Example:
-//     using namespace gantry;
-//     using namespace gantry::runtime;
-//     inline Status launch_it(const Device& device, const std::string& cubin, const void* parameters) {
-//       const Result<GpuKernel> kernel = GpuKernel::load(device, cubin, {.entry = "copy", .shared_bytes = 100000});
+// Example at namespace scope:
+//     inline gantry::Status launch_it(const gantry::runtime::Device& device, const std::string& cubin, const void* parameters) {
+//       using namespace gantry::runtime;
+//       const auto kernel = GpuKernel::load(device, cubin, {.entry = "copy", .shared_bytes = 100000});
 //       if (!kernel) return kernel.error();
 //       return kernel->launch({.grid = {132}, .block = {128}, .shared_bytes = 100000}, parameters, nullptr);
 //     }
