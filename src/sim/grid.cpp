@@ -73,7 +73,8 @@ Grid::Grid(const std::vector<Simulator::Call>& calls, const SimulatorOptions& op
       global_memory_(options),
       policy_(make_policy(options, launches_.slots())),
       exploring_(current_explorer != nullptr),
-      tries_(exploring_ ? Random::none() : Random(options.seed ^ 0x7177)) {
+      tries_(exploring_ ? Random::none() : Random(options.seed ^ 0x7177)),
+      impatient_(!exploring_ && options.seed % 2 == 1) {
   for (const Simulator::Call& call : calls) {
     if (call.params_bytes != 0) {
       global_memory_.allow(reinterpret_cast<std::uint64_t>(call.params), call.params_bytes);

@@ -322,6 +322,7 @@ bool mbarrier_wait(const Wait& wait, Site site) {
     }
   }
   barrier->last_wait = std::max(barrier->last_wait, barrier->phase);
+  thread.saw_progress();
   if (call.mutation == MutationKind::relax) return true;
   if (wait.semantics == Semantics::acquire) {
     barrier->done.acquire(thread.view);

@@ -61,6 +61,12 @@ struct Thread {
   std::size_t register_changes = 0;                                // setmaxnreg executed
   Looks looks;
   std::uint64_t looked_at = ~std::uint64_t{0};  // changes of the run that its last look had seen
+
+  // It found what it looked for: its next look is a new one, and does not wait for a change.
+  void saw_progress() {
+    looks = {};
+    looked_at = ~std::uint64_t{0};
+  }
 };
 
 }  // namespace gantry::sim

@@ -72,7 +72,7 @@ TEST(Report, HoldsItsPartsInOrder) {
                            "(0, 64)",
                            "+8192",
                            "0b11",
-                           "Banks",
+                           "Bank conflicts of shared memory",
                            "Advice"}) {
     const std::size_t found = text.find(part, at);
     ASSERT_NE(found, std::string::npos) << part << " is missing, or out of order, in\n" << text;

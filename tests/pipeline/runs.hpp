@@ -83,7 +83,8 @@ void expect_every_change_detected(int tiles, Harmless harmless, const Extent3& c
   EXPECT_GE(report.entries.size(), 4u);
   for (const SweepEntry& entry : report.entries) {
     if (!harmless(entry)) {
-      EXPECT_TRUE(entry.detected()) << entry.site.file << ":" << entry.site.line << " " << entry.site.operation;
+      EXPECT_TRUE(entry.detected()) << entry.site.file << ":" << entry.site.line << " " << entry.site.operation
+                                    << ", change " << static_cast<int>(entry.kind);
     }
   }
 }

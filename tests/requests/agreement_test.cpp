@@ -207,10 +207,10 @@ TEST(GemmRequests, AreReadFromTheCommandLineAsTheyWereAsked) {
     const std::string said = tool::describe_compiled(product);
     const std::vector<GemmDesign> candidates = tool::candidates_for(product);
     const bool kernel = !candidates.empty() || design.ok();
-    EXPECT_THAT(said, StartsWith(kernel ? "An H200 would run " : "A GPU has no kernel for this: "));
+    EXPECT_THAT(said, StartsWith(kernel ? "An H200 would run " : "There is no GPU kernel for this: "));
     if (!kernel) {
       EXPECT_THAT(said,
-                  StartsWith(std::string("A GPU has no kernel for this: ") + describe(design.reasons[0]).c_str()));
+                  StartsWith(std::string("There is no GPU kernel for this: ") + describe(design.reasons[0]).c_str()));
     }
     for (const GemmDesign& candidate : candidates) EXPECT_TRUE(candidate.ok());
     ++described;

@@ -44,8 +44,9 @@ class Doctor(Cli):
         why = "GANTRY_CXX names /no/g++, which is no program that can be run"
         self.assertEqual(line, {"ok": True, "text": f"yes: every epilogue, with the built-in kernels only: {why}."})
 
-    def test_without_nvcc_says_what_will_not_work(self):
+    def test_without_a_compiler_says_what_will_not_work(self):
         self.set("GANTRY_NVCC", "/no/nvcc")
+        self.set("GANTRY_NVRTC", "/no/libnvrtc.so")
         said = self.diagnose()
         self.assertEqual(
             said["machine"]["nvcc"],

@@ -16,6 +16,9 @@
 //     static_assert(gantry::GemmTypes<Plain>::design.options.stages == 6);
 #pragma once
 
+// First, so that a compiler that says where a refusal stands names this header, and not the twenty between.
+#include <gantry/rules/static_check.hpp>
+
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/detail/spec.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
