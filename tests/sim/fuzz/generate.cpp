@@ -210,8 +210,16 @@ class Generator : private Handover {
     wait(agent, barrier, 0);
   }
 
+  // A group of its own in front of what is waited for, now and then.
+  void copy_something(int agent) {
+    if (!often(40)) return;
+    add(copy(Op::cp_async, agent, add_location(cta_of(agent)), add_location(-1), {0, 16}));
+    add({.op = Op::cp_commit, .agent = agent});
+  }
+
   void copy_in(Object& object) {
     const int agent = object.owner;
+    copy_something(agent);
     add(copy(Op::cp_async, agent, object.location, add_location(-1), any_range()));
     object.unfenced = true;
     if (often(50)) return end_copies(agent);
@@ -222,6 +230,7 @@ class Generator : private Handover {
     wait(object.owner, barrier, 0);
   }
   void copy_from(Object& object, int agent) {
+    copy_something(agent);
     add(copy(Op::cp_async, agent, add_location(cta_of(agent)), object.location, any_range()));
     end_copies(agent);
     object.unfenced = true;
