@@ -22,7 +22,7 @@ class SeededFault : public testing::TestWithParam<int> {};
 
 TEST_P(SeededFault, IsFound) {
   sim::seeded_fault = GetParam();
-  const Agreement result = compare(1, 2000);
+  const Agreement result = compare(1, 10'000);
   sim::seeded_fault = 0;
   EXPECT_FALSE(result.disagreement.empty()) << kFaults[GetParam() - 1] << ": not found in " << result.runs << " runs";
 }
