@@ -17,7 +17,9 @@
 #pragma once
 
 // First, so that a compiler that says where a refusal stands names this header, and not the twenty between.
+// clang-format off
 #include <gantry/rules/static_check.hpp>
+// clang-format on
 
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/detail/spec.hpp>
