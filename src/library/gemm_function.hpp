@@ -24,7 +24,7 @@ class PlanKey {
   void add(std::int64_t word);
 
   static constexpr int kMost = 5 + 4 * 3 + fusion::kMaxArguments * 3;
-  std::int64_t words_[kMost];
+  std::int64_t words_[kMost] = {};
   int count_ = 0;
   std::size_t hash_ = 14695981039346656037ULL;
 };
