@@ -20,8 +20,8 @@
 #include <string>
 #include <thread>
 
-#include <gantry/numeric.hpp>
 #include <gantry/context.hpp>
+#include <gantry/numeric.hpp>
 #include <gantry/runtime/gemm.hpp>
 
 #include "device_state.hpp"

@@ -25,8 +25,8 @@
  *   call.a.data = a; call.b.data = b; call.d.data = d;
  *   call.arguments = &bias;
  *   call.argument_count = 1;
- *   if (gantry_context_create(NULL, &context) != GANTRY_OK || gantry_gemm_create(context, &options, &gemm) != GANTRY_OK ||
- *       gantry_gemm_run(gemm, &call) != GANTRY_OK)
+ *   if (gantry_context_create(NULL, &context) != GANTRY_OK ||
+ *       gantry_gemm_create(context, &options, &gemm) != GANTRY_OK || gantry_gemm_run(gemm, &call) != GANTRY_OK)
  *     fprintf(stderr, "%s\n", gantry_error_message());
  *   gantry_gemm_destroy(gemm);
  *   gantry_context_destroy(context);
@@ -60,12 +60,12 @@ GANTRY_C_API int32_t gantry_version(void);
 typedef int32_t gantry_status;
 enum {
   GANTRY_OK = 0,
-  GANTRY_INVALID_ARGUMENT = 1,  /* it has no meaning, or cannot be addressed */
-  GANTRY_UNSUPPORTED = 2,       /* it has a meaning, and no kernel of the library computes it */
-  GANTRY_NO_DEVICE = 3,         /* there is no GPU that can run it */
-  GANTRY_NO_KERNEL = 4,         /* the kernel is not there, and the policy or the moment forbids to compile it */
-  GANTRY_COMPILE_FAILED = 5,    /* there is no compiler, or it failed */
-  GANTRY_DEVICE_FAILED = 6,     /* the driver refused a call */
+  GANTRY_INVALID_ARGUMENT = 1, /* it has no meaning, or cannot be addressed */
+  GANTRY_UNSUPPORTED = 2,      /* it has a meaning, and no kernel of the library computes it */
+  GANTRY_NO_DEVICE = 3,        /* there is no GPU that can run it */
+  GANTRY_NO_KERNEL = 4,        /* the kernel is not there, and the policy or the moment forbids to compile it */
+  GANTRY_COMPILE_FAILED = 5,   /* there is no compiler, or it failed */
+  GANTRY_DEVICE_FAILED = 6,    /* the driver refused a call */
   GANTRY_OUT_OF_MEMORY = 7,
   GANTRY_SIMULATION_FAILED = 8, /* the simulated SM found a mistake, or could not go on */
   GANTRY_INTERNAL = 100         /* a mistake of the library's own; the message says what is known */
@@ -102,23 +102,26 @@ enum { GANTRY_COMPILE_BACKGROUND = 0, GANTRY_COMPILE_WAIT = 1, GANTRY_COMPILE_NE
 
 typedef struct gantry_context_options {
   size_t size;
-  int32_t machine;            /* GANTRY_MACHINE_... */
-  int32_t device;             /* number of the GPU */
-  int32_t policy;             /* GANTRY_COMPILE_... */
-  int32_t most_kernels;       /* for one gantry_gemm; 0: 8 */
-  int32_t most_plans;         /* kept for one gantry_gemm; 0: 1024 */
-  int32_t compile_threads;    /* 0: half of the processors */
+  int32_t machine;             /* GANTRY_MACHINE_... */
+  int32_t device;              /* number of the GPU */
+  int32_t policy;              /* GANTRY_COMPILE_... */
+  int32_t most_kernels;        /* for one gantry_gemm; 0: 8 */
+  int32_t most_plans;          /* kept for one gantry_gemm; 0: 1024 */
+  int32_t compile_threads;     /* 0: half of the processors */
   const char* cache_directory; /* NULL: GANTRY_CACHE_DIR, else the user's cache */
   const char* tuning_file;     /* NULL: GANTRY_TUNING, else the user's configuration */
   const char* const* shipped;  /* folders of kernels that came with the program */
   int32_t shipped_count;
-  int32_t simulated_sms;     /* 0: 8 */
+  int32_t simulated_sms; /* 0: 8 */
   uint64_t simulated_seed;
   int32_t simulated_checker; /* 0: off */
   int32_t reserved;
 } gantry_context_options;
-#define GANTRY_CONTEXT_OPTIONS \
-  { sizeof(gantry_context_options), GANTRY_MACHINE_AUTOMATIC, 0, GANTRY_COMPILE_BACKGROUND, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 1, 0 }
+#define GANTRY_CONTEXT_OPTIONS                                                                                         \
+  {                                                                                                                    \
+    sizeof(gantry_context_options), GANTRY_MACHINE_AUTOMATIC, 0, GANTRY_COMPILE_BACKGROUND, 0, 0, 0, NULL, NULL, NULL, \
+        0, 0, 0, 1, 0                                                                                                  \
+  }
 
 /* `options` may be NULL: the defaults. */
 GANTRY_C_API gantry_status gantry_context_create(const gantry_context_options* options, gantry_context** out);
@@ -143,13 +146,13 @@ typedef struct gantry_function {
 
 typedef struct gantry_gemm_options {
   size_t size;
-  const char* a; /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
-  const char* b; /* NULL: as A */
-  const char* c; /* NULL: as D where the epilogue uses C */
-  const char* d; /* NULL: as A, bf16 for 8-bit floats, f32 for tf32, s32 for integers */
-  const char* epilogue;         /* NULL: "d = acc" */
-  int32_t a_is_m_major;         /* 0: elements of A lie next to each other along K */
-  int32_t b_is_n_major;         /* 0: along K */
+  const char* a;        /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
+  const char* b;        /* NULL: as A */
+  const char* c;        /* NULL: as D where the epilogue uses C */
+  const char* d;        /* NULL: as A, bf16 for 8-bit floats, f32 for tf32, s32 for integers */
+  const char* epilogue; /* NULL: "d = acc" */
+  int32_t a_is_m_major; /* 0: elements of A lie next to each other along K */
+  int32_t b_is_n_major; /* 0: along K */
   int32_t c_is_column_major, d_is_column_major;
   int32_t promote;              /* 8-bit floats: partial sums are moved to f32 every 128 of K */
   int32_t tile_m, tile_n;       /* 0: chosen for each size */
@@ -194,10 +197,10 @@ typedef struct gantry_call {
   void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
   size_t workspace_bytes;
 } gantry_call;
-#define GANTRY_CALL                                                                                              \
-  {                                                                                                              \
-    sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, \
-        NULL, NULL, 0                                                                                            \
+#define GANTRY_CALL                                                                                                    \
+  {                                                                                                                    \
+    sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
+        NULL, 0                                                                                                        \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */
@@ -214,8 +217,8 @@ GANTRY_C_API gantry_status gantry_gemm_explain(const gantry_gemm* gemm, const ga
 typedef struct gantry_size {
   int64_t m, n, k, batch;
 } gantry_size;
-/* Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress`, which may
- * be NULL, is called with how many of how many are done. */
+/* Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress`, which
+ * may be NULL, is called with how many of how many are done. */
 GANTRY_C_API gantry_status gantry_gemm_warm_up(const gantry_gemm* gemm, const gantry_size* sizes, int32_t count,
                                                void (*progress)(int32_t done, int32_t all, void* user), void* user);
 /* How many kernels are loaded. */

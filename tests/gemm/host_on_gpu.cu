@@ -242,7 +242,8 @@ class Product : public Job {
     }
     expected_ = {memory.sums, {c.data, c.row, c.column, c.batch_stride}, memory.bias, kEverything};
     multiply<<<grid(), dim3(32, 8), 0, stream>>>(View<const A>{a.data, a.row, a.column, a.batch_stride},
-                                                 View<const B>{b.data, b.row, b.column, b.batch_stride}, memory.sums, size_);
+                                                 View<const B>{b.data, b.row, b.column, b.batch_stride}, memory.sums,
+                                                 size_);
     plan_ = std::make_unique<GemmPlan<Spec>>(planned(args_));
   }
 

@@ -1,5 +1,5 @@
-// Expected<T, E>: what a host function made, or why it could not. It is tl::expected (the package libexpected-dev), which
-// has the interface of C++23's std::expected.
+// Expected<T, E>: what a host function made, or why it could not. It is tl::expected (the package libexpected-dev),
+// which has the interface of C++23's std::expected.
 //
 // Example:
 //     using namespace gantry;

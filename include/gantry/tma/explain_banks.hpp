@@ -2,8 +2,8 @@
 // ldmatrix does, and down a column element by element.
 //
 // Shared memory has 32 banks of 4 bytes. A warp is served in phases of 128 bytes: 8 lanes of 16 bytes, 32 lanes of 4. A
-// phase whose lanes want d different words of one bank takes d wavefronts; 1 is free of conflicts. Addresses are those of a
-// tile that starts at a multiple of the swizzle's period.
+// phase whose lanes want d different words of one bank takes d wavefronts; 1 is free of conflicts. Addresses are those
+// of a tile that starts at a multiple of the swizzle's period.
 //
 // Example:
 //     using namespace gantry;

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/dispatch_policy.hpp>
-#include <gantry/layout/print.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
+#include <gantry/layout/print.hpp>
 
 namespace gantry {
 namespace {

@@ -1,8 +1,8 @@
 // Every rule of a launch: GANTRY_X(id, weight, asked, rule, remedy), as rules/rule.hpp says. Included with GANTRY_X
 // defined, once for each use.
 //
-// {kernel} is the launch's name, {axis} x, y or z, {machine} and {other machine} are a GPU and the simulated SM, {words}
-// a text from elsewhere.
+// {kernel} is the launch's name, {axis} x, y or z, {machine} and {other machine} are a GPU and the simulated SM,
+// {words} a text from elsewhere.
 #ifndef GANTRY_X
 #define GANTRY_X(id, weight, asked, rule, remedy)
 #endif

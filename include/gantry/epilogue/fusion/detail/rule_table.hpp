@@ -1,6 +1,6 @@
-// Every rule of a fusion graph: GANTRY_X(id, weight, asked, rule, remedy), as rules/rule.hpp says. Included with GANTRY_X
-// defined, once for each use; a file rather than a macro, so that a compiler that quotes the line of a rule quotes no
-// more than that.
+// Every rule of a fusion graph: GANTRY_X(id, weight, asked, rule, remedy), as rules/rule.hpp says. Included with
+// GANTRY_X defined, once for each use; a file rather than a macro, so that a compiler that quotes the line of a rule
+// quotes no more than that.
 //
 // {node} and {argument} are a node with what it does and an argument with its name, {element} is the argument's element
 // type and {nearest element} the nearest one that works.
