@@ -1,7 +1,9 @@
 """Lines of prose are as wide as the terminal, or as COLUMNS says; a pipe gets 110 columns."""
 
 import os
+import tempfile
 import unittest
+import unittest.mock
 
 from cli import Cli
 
@@ -28,6 +30,12 @@ class Width(Cli):
     def setUp(self):
         old = os.environ.pop("COLUMNS", None)
         self.addCleanup(lambda: os.environ.pop("COLUMNS", None) if old is None else os.environ.update(COLUMNS=old))
+        # A path is a word, however long the folder is that this was built in.
+        short = tempfile.TemporaryDirectory(dir="/tmp")
+        self.addCleanup(short.cleanup)
+        patch = unittest.mock.patch.dict(os.environ, {"GANTRY_CACHE_DIR": short.name})
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def words(self, text):
         return text.replace("\\\n", " ").split()

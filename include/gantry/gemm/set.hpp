@@ -57,6 +57,11 @@ class GemmSet {
     LaunchResult run(const Machine& machine) const {
       return std::visit([&machine](const auto& plan) { return plan.run(machine); }, plan_);
     }
+    // run(), and waits until D is there.
+    template <class Machine>
+    LaunchResult run_and_wait(const Machine& machine) const {
+      return std::visit([&machine](const auto& plan) { return plan.run_and_wait(machine); }, plan_);
+    }
 
    private:
     AnyPlan plan_;
