@@ -34,6 +34,8 @@
 #ifndef GANTRY_GANTRY_H
 #define GANTRY_GANTRY_H
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-deprecated-headers): this is C. */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -227,5 +229,7 @@ GANTRY_C_API int32_t gantry_gemm_kernels(const gantry_gemm* gemm);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming,modernize-deprecated-headers) */
 
 #endif

@@ -326,6 +326,7 @@ gantry_status gantry_gemm_warm_up(const gantry_gemm* gemm, const gantry_size* si
     if (gemm == nullptr) return missing("the gemm");
     if (count < 0 || (count > 0 && sizes == nullptr)) return missing("the array of sizes");
     std::vector<gantry::GemmExtents> extents;
+    extents.reserve(static_cast<std::size_t>(count));
     for (int32_t i = 0; i < count; ++i) extents.push_back({sizes[i].m, sizes[i].n, sizes[i].k, sizes[i].batch});
     std::function<void(int, int)> tell;
     if (progress != nullptr) tell = [&](int done, int all) { progress(done, all, user); };

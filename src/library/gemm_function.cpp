@@ -141,6 +141,16 @@ void GemmFunction::State::compile(std::unique_lock<std::mutex>& lock, Kernel& ke
   changed_.wait(lock, [&] { return kernel.stage != Kernel::Stage::on_its_way; });
 }
 
+bool GemmFunction::State::want(std::unique_lock<std::mutex>& lock, Kernel& kernel) {
+  load_if_kept(lock, kernel);
+  if (context_->options.policy == CompilePolicy::wait) {
+    compile(lock, kernel);
+  } else if (kernel.stage == Kernel::Stage::absent) {
+    start_compiling(kernel);
+  }
+  return kernel.stage != Kernel::Stage::failed;
+}
+
 Result<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<const GemmDesign*>& ranked,
                                                               void* stream) {
   const CompilePolicy policy = context_->options.policy;
@@ -151,15 +161,10 @@ Result<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<
   for (const GemmDesign* design : ranked) {
     Kernel& kernel = kernel_of(*design);
     if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
-    const bool may =
-        kernel.stage != Kernel::Stage::absent || (has_room() && policy != CompilePolicy::never && !recording);
+    const bool compiles = policy != CompilePolicy::never && !recording;
+    const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room());
     if (wanted == nullptr && may && kernel.stage != Kernel::Stage::failed) {
-      wanted = &kernel;
-      if (!recording) load_if_kept(lock, kernel);
-      const bool waits = policy == CompilePolicy::wait && !recording;
-      if (kernel.stage == Kernel::Stage::absent && !waits && !recording) start_compiling(kernel);
-      if (waits) compile(lock, kernel);
-      if (kernel.stage == Kernel::Stage::failed) wanted = nullptr;
+      if (!compiles || want(lock, kernel)) wanted = &kernel;
     }
     if (kernel.stage == Kernel::Stage::failed && failed == nullptr) failed = &kernel.problem;
     if (kernel.stage == Kernel::Stage::there) {

@@ -75,6 +75,8 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   std::shared_ptr<const Plan> find(const PlanKey& key);
   void keep(const PlanKey& key, std::shared_ptr<const Plan> plan);
   Result<std::shared_ptr<const Plan>> plan(const GemmCall& call, void* stream);
+  // Loads, compiles or waits for a kernel that is the best, as the policy has it; false where it failed.
+  bool want(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   // Among designs that are ranked.
   Result<Picked> pick(const std::vector<const GemmDesign*>& ranked, void* stream);
   Result<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);

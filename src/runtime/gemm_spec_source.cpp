@@ -92,9 +92,9 @@ Status check_functions(const std::vector<FunctionText>& functions) {
       refuse(f, "was given more than once");
     }
     if (parameters.size() > kMostParameters || !std::all_of(parameters.begin(), parameters.end(), is_identifier)) {
-      refuse(f, "takes \"" + one_line(f.parameters) + "\": parameters are one to three names, such as \"x, y\"");
+      refuse(f, "takes \"" + one_line(f.parameters) + R"(": parameters are one to three names, such as "x, y")");
     }
-    if (f.body.empty()) refuse(f, "has no body: give it one, such as \"return x * x;\"");
+    if (f.body.empty()) refuse(f, R"(has no body: give it one, such as "return x * x;")");
     if (std::any_of(f.body.begin(), f.body.end(), control)) refuse(f, "has control characters in its body");
   }
   return out;
@@ -106,10 +106,12 @@ std::string functions_source(const std::vector<FunctionText>& functions) {
   for (const FunctionText& f : functions) {
     const std::string type = "UserFunction" + std::to_string(&f - functions.data());
     std::string parameters;
-    for (const std::string& name : parameters_of(f)) parameters += (parameters.empty() ? "float " : ", float ") + name;
-    out += "struct " + type + " {\n  static constexpr const char* name = " + literal(f.name) +
-           ";\n  GANTRY_HD static float call(" + parameters + ") {\n" + f.body + "\n  }\n};\n";
-    names += (names.empty() ? "" : ", ") + type;
+    for (const std::string& name : parameters_of(f))
+      parameters.append(parameters.empty() ? "float " : ", float ").append(name);
+    out.append("struct ").append(type).append(" {\n  static constexpr const char* name = ").append(literal(f.name));
+    out.append(";\n  GANTRY_HD static float call(").append(parameters).append(") {\n");
+    out.append(f.body).append("\n  }\n};\n");
+    names.append(names.empty() ? "" : ", ").append(type);
   }
   return out + "using UserFunctionsOfProduct = fusion::UserFunctions<" + names + ">;\n\n";
 }

@@ -152,8 +152,8 @@ class FusionArguments {
   // What is given again takes the place of what was refused.
   void forget_refusals(int i) {
     std::vector<Refusal> others;
-    for (Refusal& refusal : refusals_) {
-      if (refusal.argument != i) others.push_back(std::move(refusal));
+    for (const Refusal& refusal : refusals_) {
+      if (refusal.argument != i) others.push_back(refusal);
     }
     refusals_.swap(others);
   }

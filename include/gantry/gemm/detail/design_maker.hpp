@@ -54,7 +54,7 @@ class GemmDesignMaker {
     const bool narrow = o.promote || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
                         (pingpong && o.tile.m == 128 && is_crowded(graph_));
     if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
-    if (o.tile.k == 0) o.tile.k = 8 * limits_.swizzle_bytes / element_bits(o.a);
+    if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
     if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;
     if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
