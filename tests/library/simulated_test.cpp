@@ -3,6 +3,7 @@
 
 #include <gantry/context.hpp>
 #include <gantry/numeric.hpp>
+#include <gantry/runtime/host_compiler.hpp>
 
 #include "stand_in.hpp"
 
@@ -51,6 +52,8 @@ class SimulatedContextTest : public testing::Test {
 };
 
 TEST_F(SimulatedContextTest, RunsAnySizesOfOneFunction) {
+  const HostCompiler compiler = HostCompiler::find();
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
   const Context context(options());
   ASSERT_TRUE(context.status().ok()) << context.status().describe();
   EXPECT_TRUE(context.is_simulated());
@@ -65,7 +68,6 @@ TEST_F(SimulatedContextTest, RunsAnySizesOfOneFunction) {
     std::vector<float> unused(static_cast<std::size_t>(m * n));
     call.arguments.add({"x", unused.data()});
     const Status ran = gemm->run(call);
-    if (ran.code() == StatusCode::compile_failed) GTEST_SKIP() << ran.describe();
     ASSERT_TRUE(ran) << ran.describe();
     for (std::int64_t i = 0; i < m; ++i) {
       float sum = 0;
