@@ -1,7 +1,10 @@
 #include "gemm_function.hpp"
 
 #include <algorithm>
-#include <atomic>
+
+#include <gantry/gemm/workspace.hpp>
+
+#include "reasons_to_status.hpp"
 
 namespace gantry {
 
@@ -270,18 +273,12 @@ Result<Machine::Lease> GemmFunction::State::workspace_for(const GemmWorkspaceNee
     if (!own) return own;
     lease = std::move(*own);
   } else {
-    constexpr std::uintptr_t kAlignment = 16;
-    const auto beyond = reinterpret_cast<std::uintptr_t>(options.workspace) % kAlignment;
-    if (beyond != 0) {
-      return failure(StatusCode::invalid_argument,
-                     "the workspace begins " + std::to_string(beyond) +
-                         " bytes beyond a multiple of 16; the next address that works is " +
-                         std::to_string(kAlignment - beyond) + " bytes further");
-    }
-    if (options.workspace_bytes < bytes) {
-      return failure(StatusCode::invalid_argument, "the workspace has " + std::to_string(options.workspace_bytes) +
-                                                       " bytes: this GEMM takes " + std::to_string(bytes) +
-                                                       " on this device");
+    ArgumentReasons reasons;
+    detail::check_workspace({options.workspace, options.workspace_bytes}, options.workspace, bytes, reasons);
+    if (!reasons.ok()) {
+      Status refused;
+      runtime::add_reasons(refused, StatusCode::invalid_argument, reasons);
+      return unexpected(std::move(refused));
     }
     if (needs.sums > 0) {
       Status cleared = context_->machine->clear(options.workspace, kSplitFlagBytes, options.stream);

@@ -5,6 +5,7 @@
 #include <gantry/runtime/simulated_gemm.hpp>
 
 #include "machine.hpp"
+#include "reasons_to_status.hpp"
 
 namespace gantry {
 
@@ -42,14 +43,7 @@ class SimulatedMachineGemm : public MachineGemm {
     const LaunchResult result = gemm_.run(plan, addresses, workspace, Simulator(options));
     if (result) return {};
     Status out;
-    for (const LaunchReason& reason : result.reasons) {
-      out.add({StatusCode::simulation_failed,
-               entry_of(reason.rule).name,
-               {},
-               reason.actual,
-               reason.nearest,
-               gantry::describe(reason).c_str()});
-    }
+    runtime::add_reasons(out, StatusCode::simulation_failed, result.reasons);
     for (const Finding& finding : result.report.findings) {
       out.add({StatusCode::simulation_failed, finding.rule, {}, 0, 0, finding.text});
     }

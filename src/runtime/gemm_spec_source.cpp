@@ -5,6 +5,8 @@
 #include <gantry/runtime/gemm_spec.hpp>
 #include <gantry/runtime/printable.hpp>
 
+#include "reasons_to_status.hpp"
+
 namespace gantry::runtime {
 
 namespace {
@@ -138,22 +140,13 @@ Result<DesignedSpec> design_spec(const GemmSpec& spec) {
   if (!parsed.ok()) return failure(StatusCode::invalid_argument, explain(spec.expression, parsed).c_str());
   DesignedSpec out{.graph = parsed.graph};
   Status refused;
-  for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
-    refused.add({StatusCode::unsupported, entry_of(reason.rule).name, {}, 0, 0, describe(reason).c_str()});
-  }
+  add_reasons(refused, StatusCode::unsupported, fusion::check_elements(out.graph));
   if (out.graph.d < 0) {
     refused.add(StatusCode::unsupported, "the expression gives no D: begin with \"d = acc\"");
   }
   if (!refused.ok()) return unexpected(std::move(refused));
   out.design = make_gemm_design(spec.options, out.graph);
-  for (const GemmReason& reason : out.design.reasons) {
-    refused.add({StatusCode::unsupported,
-                 entry_of(reason.rule).name,
-                 {},
-                 static_cast<std::int64_t>(reason.actual),
-                 static_cast<std::int64_t>(reason.nearest),
-                 describe(reason).c_str()});
-  }
+  add_reasons(refused, StatusCode::unsupported, out.design.reasons);
   if (!refused.ok()) return unexpected(std::move(refused));
   return out;
 }

@@ -5,6 +5,8 @@
 #include <gantry/epilogue/fusion/print.hpp>
 #include <gantry/gemm/explain.hpp>
 
+#include "reasons_to_status.hpp"
+
 namespace gantry::runtime {
 
 namespace {
@@ -51,10 +53,7 @@ Status check_call(const GemmDesign& design, const fusion::Graph& graph, const Ge
   }
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   Status out;
-  for (const ArgumentReason& reason : detail::can_implement(design, inputs_of(call, fusion), functions)) {
-    out.add({StatusCode::invalid_argument, entry_of(reason.rule).name, reason.operand.c_str(), reason.actual,
-             reason.nearest, describe(reason).c_str()});
-  }
+  add_reasons(out, StatusCode::invalid_argument, detail::can_implement(design, inputs_of(call, fusion), functions));
   return out;
 }
 

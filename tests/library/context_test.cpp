@@ -294,10 +294,13 @@ TEST_F(ContextTest, GivesSplitGemmsAWorkspaceForEachStreamOrTakesTheCallers) {
   ASSERT_TRUE(gemm->run(deep, {.stream = address(9), .workspace = own.data(), .workspace_bytes = own.size()}));
   EXPECT_EQ(own[0], 0) << "its flags are cleared";
   EXPECT_EQ(fake_gpu().allocations, before + 2);
-  EXPECT_THAT(gemm->run(deep, {.workspace = own.data(), .workspace_bytes = 100}).describe(),
-              HasSubstr("the workspace has 100 bytes: this GEMM takes "));
-  EXPECT_THAT(gemm->run(deep, {.workspace = own.data() + 1, .workspace_bytes = own.size()}).describe(),
-              HasSubstr("1 bytes beyond a multiple of 16"));
+  const Status small = gemm->run(deep, {.workspace = own.data(), .workspace_bytes = 100});
+  ASSERT_EQ(small.reasons().size(), 1U);
+  EXPECT_EQ(small.reasons()[0].rule, "workspace_too_small");
+  EXPECT_EQ(small.reasons()[0].nearest, static_cast<std::int64_t>(*bytes));
+  const Status odd = gemm->run(deep, {.workspace = own.data() + 1, .workspace_bytes = own.size()});
+  ASSERT_EQ(odd.reasons().size(), 1U);
+  EXPECT_EQ(odd.reasons()[0].rule, "workspace_misaligned");
 }
 
 TEST_F(ContextTest, PassesADriversRefusalOn) {
