@@ -86,4 +86,23 @@ class Operands {
   std::vector<Scalar> scalars_;
 };
 
+// The arguments of a GemmArguments<Spec>, with these addresses, one for each operand.
+template <class Arguments>
+void hand_over(const Operands& operands, const std::vector<void*>& addresses, Arguments& args) {
+  static_cast<fusion::FusionArguments&>(args.fusion) = operands.arguments(addresses);
+  const auto set = [&](auto& matrix, const char* name) {
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      const Operand& o = operands.all()[i];
+      if (o.argument >= 0 || o.name != name) continue;
+      matrix.data = static_cast<decltype(matrix.data)>(addresses[i]);
+      matrix.stride = o.stride;
+      matrix.batch_stride = o.batch_stride;
+    }
+  };
+  set(args.a, "A");
+  set(args.b, "B");
+  set(args.c, "C");
+  set(args.d, "D");
+}
+
 }  // namespace gantry::tool

@@ -46,20 +46,7 @@ template <class Spec>
 GemmArguments<Spec> arguments_of(const Product& product, Operands& operands) {
   const std::vector<void*> addresses = operands.host_addresses();
   GemmArguments<Spec> args({product.m, product.n, product.k, product.batch}, product.graph);
-  static_cast<fusion::FusionArguments&>(args.fusion) = operands.arguments(addresses);
-  const auto set = [&](auto& matrix, const char* name) {
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      const Operand& o = operands.all()[i];
-      if (o.argument >= 0 || o.name != name) continue;
-      matrix.data = static_cast<decltype(matrix.data)>(addresses[i]);
-      matrix.stride = o.stride;
-      matrix.batch_stride = o.batch_stride;
-    }
-  };
-  set(args.a, "A");
-  set(args.b, "B");
-  set(args.c, "C");
-  set(args.d, "D");
+  hand_over(operands, addresses, args);
   return args;
 }
 
