@@ -13,6 +13,7 @@
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/gemm/cost_model.hpp>
 #include <gantry/gemm/design.hpp>
+#include <gantry/gemm/tile_list.hpp>
 
 namespace gantry {
 
@@ -38,30 +39,14 @@ inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c)
 // multicast, for few rows. The list does not depend on the sizes: the choice is made later. Of candidates that the
 // model cannot tell apart the first is chosen.
 inline std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
-  struct Shape {
-    int m, n;
-    GemmCluster cluster;
-    GemmSchedule schedule;
-    int warpgroups = 2;
-  };
-  constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
-  constexpr Shape kShapes[] = {
-      {128, 256, {2, 1}, kTogether},  {128, 192, {2, 1}, kInTurn},     {192, 128, {1, 2}, kInTurn},
-      {128, 176, {2, 1}, kInTurn},    {128, 128, {2, 1}, kInTurn},     {128, 128, {2, 1}, kInTurn, 3},
-      {128, 128, {1, 1}, kInTurn, 3}, {128, 192, {1, 1}, kInTurn},     {128, 128, {1, 1}, kInTurn},
-      {64, 64, {2, 1}, kTogether, 1}, {64, 128, {2, 1}, kTogether, 1}, {64, 32, {1, 1}, kTogether, 1},
-      {64, 64, {1, 1}, kTogether, 1}, {64, 64, {1, 2}, kTogether, 1},  {128, 128, {2, 1}, kTogether},
-      {128, 128, {1, 1}, kTogether},
-  };
   std::vector<GemmOptions> candidates;
-  for (const Shape& shape : kShapes) {
-    const bool odd = shape.n % 64 != 0 && shape.n > 64;  // it is for rows of D that are stored whole
-    if (odd && (element_bits(w.d) != 16 || w.major_b != Major::K)) continue;
+  for (const ListedTile& listed : kTileList) {
+    if (!takes_tile(listed, w.d, w.major_b)) continue;
     GemmOptions o{.a = w.a, .b = w.b, .c = w.c, .d = w.d, .major_a = w.major_a, .major_b = w.major_b};
-    o.tile = {shape.m, shape.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
-    o.cluster = shape.cluster;
-    o.schedule = shape.schedule;
-    o.warpgroups = shape.warpgroups;
+    o.tile = {listed.m, listed.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
+    o.cluster = listed.cluster;
+    o.schedule = listed.schedule;
+    o.warpgroups = listed.warpgroups;
     if (problems(o).empty()) candidates.push_back(o);
   }
   return candidates;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <gantry/gemm/detail/spec.hpp>
+#include <gantry/gemm/tile_list.hpp>
 
 namespace gantry::detail {
 
@@ -28,29 +29,19 @@ GANTRY_HD constexpr bool leaves_tile_open() {
   }
 }
 
-struct Configuration {
-  GemmTile tile;
-  GemmCluster cluster;
-  GemmSchedule schedule;
-};
+// Positions in kTileList.
+inline constexpr int kPickedTiles[] = {0, 1, 2, 3, 10, 9, 12, 11};
+inline constexpr int kConfigurations = static_cast<int>(sizeof kPickedTiles / sizeof *kPickedTiles);
+inline constexpr int kInPlaceOfOdd = 4;  // 128 x 128, where D or B does not take a tile of odd columns
 
-inline constexpr Configuration kConfigurationList[] = {
-    {{128, 256}, {2, 1}, GemmSchedule::cooperative}, {{128, 192}, {2, 1}, GemmSchedule::pingpong},
-    {{192, 128}, {1, 2}, GemmSchedule::pingpong},    {{128, 176}, {2, 1}, GemmSchedule::pingpong},
-    {{64, 128}, {2, 1}, GemmSchedule::cooperative},  {{64, 64}, {2, 1}, GemmSchedule::cooperative},
-    {{64, 64}, {1, 1}, GemmSchedule::cooperative},   {{64, 32}, {1, 1}, GemmSchedule::cooperative},
-};
-inline constexpr int kConfigurations = static_cast<int>(sizeof kConfigurationList / sizeof *kConfigurationList);
-
-// One of them in place of what the options leave open. A tile whose columns are no multiple of 64 is for rows of D that
-// are stored whole: where they are not, 128 columns take its place.
+// One of them in place of what the options leave open.
 GANTRY_HD constexpr GemmOptions configured(GemmOptions o, int i) {
-  o.tile = kConfigurationList[i].tile;
-  o.cluster = kConfigurationList[i].cluster;
-  o.schedule = kConfigurationList[i].schedule;
-  o.warpgroups = o.tile.m == 64 ? 1 : 2;
-  const bool odd = o.tile.n % 64 != 0 && o.tile.n > 64;
-  if (odd && (element_bits(o.d) != 16 || o.major_b != Major::K)) o.tile.n = 128;
+  const bool takes = takes_tile(kTileList[kPickedTiles[i]], o.d, o.major_b);
+  const ListedTile& listed = kTileList[takes ? kPickedTiles[i] : kInPlaceOfOdd];
+  o.tile = {listed.m, listed.n};
+  o.cluster = listed.cluster;
+  o.schedule = listed.schedule;
+  o.warpgroups = listed.warpgroups;
   return o;
 }
 
