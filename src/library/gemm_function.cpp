@@ -46,6 +46,12 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
     add(addresses.batch_strides[i]);
   }
   add(call.dependent ? 1 : 0);
+  for (const GemmScale* scale : {&call.scale_a, &call.scale_b}) {
+    add(scale->stride);
+    add(scale->k_stride);
+    add(scale->batch_stride);
+  }
+  add(place(Index::kScaleA) * 32 + place(Index::kScaleB));
 }
 
 void PlanKey::add(std::int64_t word) {

@@ -32,6 +32,8 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
       request.layout_d = asked.layout_d;
       request.stages = asked.stages;
       request.promote = asked.promote;
+      request.scale_a = asked.scale_a;
+      request.scale_b = asked.scale_b;
       request.split = asked.split;
       request.epilogue = asked.epilogue;
       if (make_gemm_design(request, graph).ok()) out.push_back(request);

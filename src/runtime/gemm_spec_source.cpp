@@ -31,6 +31,12 @@ std::string split(SplitMode mode) {
                                       : "SplitMode::reduce_add";
 }
 
+std::string scale_mode(ScaleMode mode) {
+  return mode == ScaleMode::none        ? "ScaleMode::none"
+         : mode == ScaleMode::row_block ? "ScaleMode::row_block"
+                                        : "ScaleMode::block";
+}
+
 // As a string literal: what is not a printable character of ASCII is written as three octal digits, so that no line
 // end, no quote and no control character of the text is one of the source.
 std::string literal(const std::string& text) {
@@ -186,6 +192,8 @@ std::string spec_source(const GemmSpec& spec) {
                         number(o.epilogue.stages_d) + ", " + choice(o.epilogue.reuse) + ", " +
                         number(o.epilogue.epi_m) + "}");
   field("promote", o.promote ? "true" : "false");
+  field("scale_a", scale_mode(o.scale_a));
+  field("scale_b", scale_mode(o.scale_b));
   field("split", split(o.split));
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";

@@ -32,7 +32,7 @@ std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) {
 }
 
 GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
-  return {call.extents(), call.a, call.b, call.c, call.d, fusion, call.dependent};
+  return {call.extents(), call.a, call.b, call.c, call.d, fusion, call.dependent, call.scale_a, call.scale_b};
 }
 
 }  // namespace
@@ -62,6 +62,8 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
   out.at[Index::kB] = const_cast<void*>(call.b.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.at[Index::kC] = const_cast<void*>(call.c.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.at[Index::kD] = call.d.data;
+  out.at[Index::kScaleA] = const_cast<float*>(call.scale_a.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  out.at[Index::kScaleB] = const_cast<float*>(call.scale_b.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   for (int i = 0; i < graph.argument_count; ++i) out.values[i] = graph.arguments[i].value;
   for (int given = 0; given < call.arguments.count(); ++given) {
     const GemmCallArgument& from = call.arguments[given];
@@ -124,6 +126,10 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
   if (collective && design.c.exists() && inputs.c.data != nullptr) maps_.push_back({at.c, Index::kC});
   maps_.push_back({at.d, Index::kD});
   if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
+  constexpr auto kOfA = static_cast<int>(offsetof(GemmScaleParams, a) + offsetof(GemmScaleParams::Operand, data));
+  constexpr auto kOfB = static_cast<int>(offsetof(GemmScaleParams, b) + offsetof(GemmScaleParams::Operand, data));
+  if (design.options.scale_a != ScaleMode::none) pointers_.push_back({at.scales + kOfA, Index::kScaleA});
+  if (design.options.scale_b != ScaleMode::none) pointers_.push_back({at.scales + kOfB, Index::kScaleB});
   if (!collective || at.operands == 0) return;
   int map = at.aux;
   for (int i = 0; i < graph.argument_count; ++i) {
@@ -178,6 +184,9 @@ bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigne
     std::memcpy(&pointer, parameters + offset, sizeof pointer);
     pointer = relocated(pointer, workspace);
     std::memcpy(parameters + offset, &pointer, sizeof pointer);
+  }
+  for (const Place& place : pointers_) {
+    std::memcpy(parameters + place.offset, &addresses.at[place.operand], sizeof(void*));
   }
   for (const Place& place : operands_) {
     std::memcpy(parameters + place.offset + offsetof(fusion::Operand, pointer),

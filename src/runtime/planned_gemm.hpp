@@ -14,7 +14,7 @@
 
 namespace gantry::runtime {
 
-// The operands of a call, by number: A, B, C, D, then the arguments of the graph, as GemmOperandIndex counts.
+// The operands of a call, by number: A, B, C, D, scales, then the arguments of the graph, as GemmOperandIndex counts.
 struct GemmAddresses {
   static constexpr int kOperands = detail::GemmOperandIndex::kArguments + fusion::kMaxArguments;
 
@@ -94,7 +94,7 @@ class PlannedGemm {
   GemmLaunchPlan launch_{};
   bool nothing_to_do_ = false;
   std::vector<Chunk> parameters_;
-  std::vector<Place> maps_, operands_;  // tensor maps; fusion::Operand of arguments
+  std::vector<Place> maps_, operands_, pointers_;  // tensor maps; fusion::Operand of arguments; plain addresses
   std::vector<int> workspace_;          // offsets of pointers into the workspace, relative to kWorkspaceBase
   std::vector<Span> spans_;
   std::vector<Overlap> overlaps_;  // that were found to be right

@@ -62,6 +62,8 @@ struct GemmCall {
   GemmCallArguments arguments{};
   // On a GPU: the kernel may start before the one before it in the stream has ended; it touches memory only after that.
   bool dependent = false;
+  // Factors of blocks of A and B, where the options have them.
+  GemmScale scale_a{}, scale_b{};
 
   GemmExtents extents() const { return {m, n, k, batch}; }
 };

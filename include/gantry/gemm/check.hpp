@@ -28,6 +28,7 @@ struct GemmInputs {
   GemmMatrix<void> d{};
   const fusion::FusionArguments& fusion;
   bool dependent = false;
+  GemmScale scale_a{}, scale_b{};
 };
 
 namespace detail {
@@ -175,6 +176,45 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
   }
 }
 
+// Scales with their strides, as the design has them. Requires extents that are not negative.
+inline GemmScale scale_of_a(const GemmDesign& design, const GemmInputs& args) {
+  return args.scale_a.with_strides(design.options.scale_a, args.extents.m, args.extents.k);
+}
+inline GemmScale scale_of_b(const GemmDesign& design, const GemmInputs& args) {
+  return args.scale_b.with_strides(design.options.scale_b, args.extents.n, args.extents.k);
+}
+
+GANTRY_COLD inline void check_scale(const char* name, ScaleMode mode, const GemmScale& scale, ArgumentReasons& out) {
+  if (mode == ScaleMode::none) {
+    if (scale.data != nullptr) out.add({.rule = ArgumentRule::scale_unused, .operand = name});
+    return;
+  }
+  if (scale.data == nullptr) return out.add(missing(ArgumentRule::scale_missing, name));
+  constexpr std::int64_t kMost = kTmaStrideLimit / sizeof(float) - 1;
+  for (const std::int64_t stride : {scale.stride, scale.k_stride, scale.batch_stride}) {
+    if (stride <= kMost) continue;
+    out.add({.rule = ArgumentRule::stride_too_long,
+             .operand = name,
+             .element = ElementType::f32,
+             .actual = stride,
+             .nearest = kMost});
+  }
+  const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(scale.data) % sizeof(float));
+  if (beyond == 0) return;
+  constexpr std::int64_t kFloat = sizeof(float);
+  out.add({.rule = ArgumentRule::element_misaligned,
+           .operand = name,
+           .actual = beyond,
+           .nearest = kFloat - beyond,
+           .first = kFloat});
+}
+
+GANTRY_COLD inline void check_scales(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  if (args.extents.k == 0) return;
+  check_scale("scale_a", design.options.scale_a, args.scale_a, out);
+  check_scale("scale_b", design.options.scale_b, args.scale_b, out);
+}
+
 // What A and B ask of M and N.
 inline SizeSteps steps_of_operands(const GemmDesign& design, const GemmInputs& args) {
   const GemmOptions& o = design.options;
@@ -289,6 +329,14 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
     }
   }
   add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
+  const auto add_scale = [&](const char* name, ScaleMode mode, const GemmScale& x, std::int64_t rows, int operand) {
+    if (mode == ScaleMode::none || e.k == 0) return;
+    const std::int64_t span = (scale_rows(mode, rows) - 1) * x.stride + (scale_blocks(e.k) - 1) * x.k_stride + 1;
+    const MatrixFacts facts{name, ElementType::f32, x.data, true, span, 1, span, x.batch_stride, e.batch};
+    uses.push_back({facts, false, false, operand});
+  };
+  add_scale("scale_a", o.scale_a, scale_of_a(design, args), e.m, GemmOperandIndex::kScaleA);
+  add_scale("scale_b", o.scale_b, scale_of_b(design, args), e.n, GemmOperandIndex::kScaleB);
   add_operands(args.fusion.graph(), values, {e.m, e.n, e.batch}, uses);
   return uses;
 }
@@ -315,6 +363,7 @@ GANTRY_COLD inline ArgumentReasons can_implement(const GemmDesign& design, const
   if (!out.ok() || e.nothing_to_do()) return out;
   check_size(design, e, out);
   check_operands(design, args, out);
+  check_scales(design, args, out);
   if (design.store == GemmStore::collective) {
     check_epilogue(design, args, functions, out);
   } else {

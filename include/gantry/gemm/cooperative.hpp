@@ -47,6 +47,7 @@ struct CooperativeGemm
     Scheduler scheduler = Frame::work_of_cluster(p, s);
     auto acc = Loop::Consumer::make_accumulators();
     for (Work work; scheduler.next(work);) {
+      Frame::aim(p, scheduler, work, loop);
       loop.template multiply<Epilogue::kSteps>(
           work, acc, [&](auto i) { epilogue.step(i); },
           [&] {

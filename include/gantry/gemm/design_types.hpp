@@ -50,6 +50,7 @@ struct GemmSharedMap {
 // Offsets in bytes into the kernel's parameters: tensor maps first, each 128 bytes at a multiple of 128.
 struct GemmParameterMap {
   int a = 0, b = 0;
+  int scales = 0;     // GemmScaleParams, where blocks are scaled
   int epilogue = 0;   // where the epilogue's own parameters begin
   int c = 0, d = 0;   // maps; c is there, and unused, where a collective has no C
   int aux = 0;        // maps of auxiliary tensors, one after another

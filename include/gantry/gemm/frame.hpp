@@ -147,6 +147,14 @@ struct GemmFrame : GemmShape<Design> {
   GANTRY_INLINE static Scheduler work_of_cluster(const Params& params, SharedMemory shared) {
     return Scheduler(params.schedule, published(shared), cta() / kCluster);
   }
+  // Where blocks are scaled, a math warpgroup finds the scales of its next tile.
+  GANTRY_INLINE static void aim(const Params& params, const Scheduler& scheduler, Work& work,
+                                typename Loop::Consumer& loop) {
+    if constexpr (Shape::kScaled) {
+      scheduler.place(work);
+      loop.aim(params.loop, work, scheduler.k_steps(work));
+    }
+  }
   GANTRY_INLINE static SharedMemory published(SharedMemory shared) {
     return SharedMemory(shared.template at<void>(Design::design.shared.scheduler));
   }

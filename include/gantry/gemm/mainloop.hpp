@@ -28,10 +28,24 @@
 
 #include <gantry/arch.hpp>
 #include <gantry/atom.hpp>
-#include <gantry/gemm/shape.hpp>
+#include <gantry/gemm/promotion_scales.hpp>
 #include <gantry/pipeline/tma_async.hpp>
 
 namespace gantry {
+
+namespace detail {
+
+template <bool scaled>
+struct MainloopParams {
+  TmaDescriptor a, b;
+};
+template <>
+struct MainloopParams<true> {
+  TmaDescriptor a, b;
+  alignas(128) GemmScaleParams scales;
+};
+
+}  // namespace detail
 
 template <class Design>
 struct Mainloop : GemmShape<Design> {
@@ -69,9 +83,7 @@ struct Mainloop : GemmShape<Design> {
   using Pipeline = PipelineTmaAsync<kStages>;
   using State = PipelineState<kStages>;
 
-  struct Params {
-    TmaDescriptor a, b;
-  };
+  using Params = detail::MainloopParams<Shape::kScaled>;
   static constexpr std::uint32_t kStageBytesA = Design::design.stage_bytes_a();
   static constexpr std::uint32_t kStageBytes = Design::design.stage_bytes();
 
@@ -201,6 +213,7 @@ struct Mainloop : GemmShape<Design> {
       const Signal signal = signal_of_thread(arch::thread_rank() % 128, kCluster > 1 ? arch::cluster_block_rank() : 0,
                                              {kClusterM, kClusterN}, 128);
       signals_ = signal.sent;
+      if constexpr (Shape::kScaled) arch::griddepcontrol_wait();  // scales may come from the kernel before
       if constexpr (kCluster > 1) empty_ = arch::mapa(arch::space_cluster, empty_, signals_ ? signal.rank : 0);
     }
 
@@ -222,6 +235,16 @@ struct Mainloop : GemmShape<Design> {
         clear(acc);
         issued();
       }
+    }
+
+    // Where the scales of `work`'s tile are, which has been placed. `k_steps`: of this tile, where K wraps around.
+    GANTRY_INLINE void aim(const Params& params, const Work& work, int k_steps) {
+      const Place place = Place::mine();
+      const int row = (work.m * kClusterM + place.m) * kTileM + warpgroup_ * Shape::kWarpgroupM;
+      scales_.aim(params.scales, row, (work.n * kClusterN + place.n) * kTileN, work.batch);
+      k_ = work.k_begin;
+      k_step_ = work.k_step;
+      k_steps_ = k_steps;
     }
 
     // Passes over the stages of K tiles that another warpgroup multiplies.
@@ -272,7 +295,7 @@ struct Mainloop : GemmShape<Design> {
     }
 
     // Promotion: the tensor core accumulates FP8 with about 14 bits; the partial accumulators of each K tile are added
-    // to `acc` in f32.
+    // to `acc` in f32, times the scales of their block.
     template <int count, class Acc, class Behind, class Issued>
     GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Behind behind, Issued issued) {
       auto part = make_accumulators();
@@ -282,12 +305,18 @@ struct Mainloop : GemmShape<Design> {
       const auto promote = [&](auto during) {
         const int stage = uniform(stage_);
         step<false>(part, stage);
+        [[maybe_unused]] Factors factors;
+        if constexpr (Shape::kScaled) factors = next_factors();
         during();
         if (left == 1) issued();
         arch::wgmma_wait_group(arch::n32<0>);
         warpgroup_fence_operand(part);
         release(stage);
-        add(acc, part);
+        if constexpr (Shape::kScaled) {
+          Scales::add(acc, part, factors);
+        } else {
+          add(acc, part);
+        }
         stage_ = next(stage);
       };
       if (left < count || left == 0) {
@@ -301,6 +330,15 @@ struct Mainloop : GemmShape<Design> {
       }
       GANTRY_NO_UNROLL
       for (; left > 0; --left) promote([] {});
+    }
+
+    using Scales = PromotionScales<Design>;
+    using Factors = typename Scales::Factors;
+    GANTRY_INLINE Factors next_factors() {
+      const Factors out = scales_.load(k_);
+      k_ += k_step_;
+      if (k_ == k_steps_) k_ = 0;
+      return out;
     }
 
     static constexpr int kSums = Shape::kWarpgroupM * kTileN / 128;  // of a thread
@@ -367,6 +405,9 @@ struct Mainloop : GemmShape<Design> {
     int stage_ = 0;         // that is read next
     std::uint32_t phase_ = 0;
     ConsumerToken ready_{};  // of the stage that is read next
+    // Where blocks are scaled.
+    Scales scales_;
+    int k_ = 0, k_step_ = 1, k_steps_ = 0;
   };
 };
 

@@ -16,6 +16,7 @@
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/policy_rules.hpp>
 #include <gantry/epilogue/tile.hpp>
+#include <gantry/gemm/scales.hpp>
 #include <gantry/layout/major.hpp>
 
 namespace gantry {
@@ -78,8 +79,13 @@ struct GemmOptions {
   int warpgroups = 0;  // consumers: 2; 3 in pingpong; or 1 with a cooperative tile of 64 rows
   GemmEpilogueOptions epilogue{};
   bool promote = false;  // FP8: accumulators are promoted to f32 registers every 128 elements of K
+  ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;  // FP8: factors of blocks; accumulators are promoted
   SplitMode split = SplitMode::automatic;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
+
+  GANTRY_HD constexpr bool scaled() const noexcept { return scale_a != ScaleMode::none || scale_b != ScaleMode::none; }
+  // Partial accumulators are moved to f32 registers every 128 elements of K.
+  GANTRY_HD constexpr bool promotes() const noexcept { return promote || scaled(); }
 
   GANTRY_HD friend constexpr bool operator==(const GemmOptions&, const GemmOptions&) = default;
 };
@@ -115,7 +121,11 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   }
   if (o.major_a != Major::K) out.append(" A^MN");
   if (o.major_b != Major::K) out.append(" B^MN");
-  if (o.promote) out.append(" promoted");
+  if (o.scaled()) {
+    out.append(" scaled");
+  } else if (o.promote) {
+    out.append(" promoted");
+  }
   return out;
 }
 
@@ -270,7 +280,7 @@ class GemmOptionsCheck {
     } else if (t.m > 0 && t.n > 0) {
       // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
       const int rows = alone || t.m == 64 ? t.m : t.m / 2;
-      const int columns = (o_.promote ? kMostPromotedSums : kMostSums) / rows;
+      const int columns = (o_.promotes() ? kMostPromotedSums : kMostSums) / rows;
       if (t.n > columns) {
         out_.add(
             {.rule = GemmRule::sums, .actual = t.n, .nearest = columns / kColumnStep * kColumnStep, .first = rows});
@@ -331,7 +341,14 @@ class GemmOptionsCheck {
 
   GANTRY_HD constexpr void sums() {
     const bool fp8 = gemm_kind(o_.a) == GemmKind::fp8 && gemm_kind(o_.b) == GemmKind::fp8;
-    if (o_.promote && !fp8) out_.add({.rule = GemmRule::promote, .element = o_.a, .other = o_.b});
+    if (o_.promotes() && !fp8) {
+      out_.add({.rule = o_.scaled() ? GemmRule::scale : GemmRule::promote, .element = o_.a, .other = o_.b});
+    }
+    if (o_.scale_b == ScaleMode::block && o_.tile.n > 0 && kScaleBlock % o_.tile.n != 0) {
+      out_.add({.rule = GemmRule::scale_columns,
+                .actual = o_.tile.n,
+                .nearest = nearest_divisor(o_.tile.n < kScaleBlock ? o_.tile.n : kScaleBlock, kScaleBlock, 8)});
+    }
     if (o_.split != SplitMode::reduce_add) return;
     const bool integers = gemm_kind(o_.a) == GemmKind::int8;
     const bool adds = integers ? o_.d == ElementType::s32

@@ -66,6 +66,7 @@ struct PingpongGemm
     };
     leave_to_others(warpgroup);
     for (Work work; scheduler.next(work); leave_to_others(kWarpgroups - 1)) {
+      Frame::aim(p, scheduler, work, loop);
       order.wait();
       loop.template multiply<0>(
           work, acc, [](auto) {},

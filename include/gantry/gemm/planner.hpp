@@ -59,6 +59,17 @@ inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args
   return out;
 }
 
+// The scales as the kernel takes them.
+inline GemmScaleParams scale_params_of(const GemmDesign& design, const GemmInputs& args) {
+  const GemmOptions& o = design.options;
+  const auto operand = [](const GemmScale& x, ScaleMode mode, std::int64_t rows) {
+    if (mode == ScaleMode::none) return GemmScaleParams::Operand{};
+    return GemmScaleParams::Operand{x.data, x.stride, x.k_stride, x.batch_stride, scale_rows(mode, rows)};
+  };
+  return {operand(detail::scale_of_a(design, args), o.scale_a, args.extents.m),
+          operand(detail::scale_of_b(design, args), o.scale_b, args.extents.n)};
+}
+
 // The kernel's parameters, at the offsets that the design gives. `encode` makes a tensor map from its arguments. The
 // tail of own callbacks is left as it is.
 template <class Encode>
@@ -71,6 +82,7 @@ void write_parameters(const GemmDesign& design, const GemmInputs& args, const Ge
     write(at.a, encode(bind_a(design, problem)));
     write(at.b, encode(bind_b(design, problem)));
   }
+  if (design.options.scaled()) write(at.scales, scale_params_of(design, args));
   if (design.store == GemmStore::collective) {
     const GemmOptions& o = design.options;
     const EpilogueProblem extents = detail::epilogue_problem_of(args.extents);

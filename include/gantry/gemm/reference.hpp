@@ -30,6 +30,9 @@ struct GemmReferenceProblem {
   fusion::ReferenceTensor a{}, b{}, source{};
   ElementType d_element = ElementType::f32;
   bool promote = false;
+  // Factors of blocks of A and B, with their strides.
+  ScaleMode mode_a = ScaleMode::none, mode_b = ScaleMode::none;
+  GemmScale scale_a{}, scale_b{};
 };
 
 namespace detail {
@@ -77,6 +80,24 @@ struct OperandRows {
   }
 };
 
+// Multiplies rows by the scales of their blocks. No step is common to them then: the scales have any bits.
+inline void apply_scales(OperandRows& rows, ScaleMode mode, const GemmScale& scale, std::int64_t k,
+                         std::int64_t batch) {
+  if (mode == ScaleMode::none) return;
+  for (std::size_t row = 0; row < rows.norms.size(); ++row) {
+    const std::int64_t line = static_cast<std::int64_t>(row) / (mode == ScaleMode::block ? kScaleBlock : 1);
+    double squares = 0;
+    for (std::int64_t i = 0; i < k; ++i) {
+      double& value = rows.values[row * static_cast<std::size_t>(k) + static_cast<std::size_t>(i)];
+      value *= static_cast<double>(
+          scale.data[batch * scale.batch_stride + line * scale.stride + i / kScaleBlock * scale.k_stride]);
+      if (std::isfinite(value)) squares += value * value;
+    }
+    rows.norms[row] = std::sqrt(squares);
+    rows.steps[row] = 0;
+  }
+}
+
 // Error bound of a dot product of length K, relative to the sum of the magnitudes of its terms.
 inline double sum_error(ElementType element, std::int64_t k, bool promote) {
   const auto terms = static_cast<double>(k);
@@ -112,7 +133,9 @@ inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
   const double error = detail::sum_error(p.a.element, p.k, p.promote);
   const double most = detail::gemm_kind(p.a.element) == detail::GemmKind::fp8 ? 0x1p13 : 0x1p24;
   for (std::int64_t batch = 0; batch < batches; ++batch) {
-    const detail::OperandRows a(p.a, m, p.k, batch), b(p.b, n, p.k, batch);
+    detail::OperandRows a(p.a, m, p.k, batch), b(p.b, n, p.k, batch);
+    detail::apply_scales(a, p.mode_a, p.scale_a, p.k, batch);
+    detail::apply_scales(b, p.mode_b, p.scale_b, p.k, batch);
     for (std::int64_t i = 0; i < m; ++i) {
       const auto row = static_cast<std::size_t>(i);
       detail::dot_products(a.values.data() + i * p.k, b.values.data(), p.k, n, sums.data());
@@ -189,7 +212,11 @@ fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
     p.source = detail::reference_tensor(args.c, o.c, !is_m_major(o.layout_c), p.shape);
   }
   p.d_element = o.d;
-  p.promote = o.promote;
+  p.promote = o.promotes();
+  p.mode_a = o.scale_a;
+  p.mode_b = o.scale_b;
+  p.scale_a = args.scale_a.with_strides(o.scale_a, e.m, e.k);
+  p.scale_b = args.scale_b.with_strides(o.scale_b, e.n, e.k);
   return gemm_reference<typename GemmDesignOf<Spec>::Functions>(args.fusion.graph(), p, args.fusion);
 }
 

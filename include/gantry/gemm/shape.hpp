@@ -23,7 +23,7 @@ struct GemmShape {
   static constexpr ElementType kA = Design::design.options.a, kB = Design::design.options.b;
   static constexpr ElementType kAccumulator = Design::design.accumulator;
   static constexpr Major kMajorA = Design::design.options.major_a, kMajorB = Design::design.options.major_b;
-  static constexpr bool kPromote = Design::design.options.promote;
+  static constexpr bool kPromote = Design::design.options.promotes(), kScaled = Design::design.options.scaled();
 
   static constexpr int kTileM = Design::design.options.tile.m, kTileN = Design::design.options.tile.n;
   static constexpr int kTileK = Design::design.options.tile.k;

@@ -42,6 +42,14 @@ GANTRY_X(source_missing, refused,
          "{operand} was not given",
          "the expression uses C, and no factor of it is 0",
          "")
+GANTRY_X(scale_missing, refused,
+         "{operand} was not given",
+         "a GEMM whose blocks are scaled is given their scales",
+         "")
+GANTRY_X(scale_unused, refused,
+         "{operand} was given",
+         "scales are given to a GEMM that was made with them",
+         "the option of the same name makes one")
 GANTRY_X(address_misaligned, refused,
          "{operand} begins {actual} byte{s} beyond a multiple of 16",
          "TMA reads and writes from multiples of 16 bytes on",

@@ -46,12 +46,12 @@ class GemmDesignMaker {
     if (o.schedule == GemmSchedule::automatic) {
       const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
       const bool adds = o.split == SplitMode::reduce_add;  // which only tiles that are shared, or a warpgroup's own, do
-      const bool shared = adds || wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promote));
+      const bool shared = adds || wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
       o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
     }
     const bool pingpong = d_.pingpong();
-    if (o.tile.m == 0) o.tile.m = pingpong && (o.promote || o.tile.n > 192) ? 64 : 128;
-    const bool narrow = o.promote || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
+    if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > 192) ? 64 : 128;
+    const bool narrow = o.promotes() || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
                         (pingpong && o.tile.m == 128 && is_crowded(graph_));
     if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
     if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
@@ -207,7 +207,8 @@ class GemmDesignMaker {
     constexpr int kMap = sizeof(TmaDescriptor);
     GemmParameterMap& p = d_.params;
     p.b = kMap;
-    p.epilogue = 2 * kMap;
+    p.scales = 2 * kMap;
+    p.epilogue = d_.options.scaled() ? 3 * kMap : 2 * kMap;
     int end = p.epilogue + kMap;  // the other stores have the map of D alone
     p.d = p.epilogue;
     if (d_.store == GemmStore::collective) {

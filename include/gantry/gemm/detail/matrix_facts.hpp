@@ -77,9 +77,9 @@ struct MatrixFacts {
   }
 };
 
-// Operands by number: A, B, C, D, then the arguments of the graph.
+// Operands by number: A, B, C, D, the scales of A and B, then the arguments of the graph.
 struct GemmOperandIndex {
-  static constexpr int kA = 0, kB = 1, kC = 2, kD = 3, kArguments = 4;
+  static constexpr int kA = 0, kB = 1, kC = 2, kD = 3, kScaleA = 4, kScaleB = 5, kArguments = 6;
 };
 
 struct MemoryUse {

@@ -82,6 +82,14 @@ GANTRY_X(promote, refused,
          "accumulators are to be promoted, and A has elements of {element} and B of {other}",
          "only accumulators of 8-bit floats lose bits",
          "without promotion this works")
+GANTRY_X(scale, refused,
+         "blocks of A or B are to have scales, and A has elements of {element} and B of {other}",
+         "scales of blocks are for 8-bit floats",
+         "without them this works; row(...) and col(...) of the epilogue scale any elements")
+GANTRY_X(scale_columns, refused,
+         "the tile has {actual} columns, and 128 rows of B share their scales",
+         "the columns of a tile then divide 128, so that a tile has one scale of B at a time",
+         "the nearest value that works is {nearest}")
 GANTRY_X(reduce_add, refused,
          "D is to be added to by TMA, and has elements of {element}",
          "TMA adds f32, bf16 and f16, and s32 for integers",
