@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
@@ -61,6 +62,8 @@ class CublasLt {
     cudaDataType element = CUDA_R_16BF;
     std::int64_t stride = 0, batch_stride = 0;
   };
+  // Factors of blocks of 8-bit floats: of a row, or of 128 rows, and 128 elements of K. All of them are 1.
+  enum class Scale { none, row_block, block };
   struct Product {
     Size size{};
     int batch = 1;
@@ -69,6 +72,7 @@ class CublasLt {
     bool c_rows = true, d_rows = true;
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     bool precise = false;  // sums of 8-bit floats in full f32
+    Scale scale_a = Scale::none, scale_b = Scale::none;
   };
 
   enum class Activation { none, relu, gelu };  // gelu in its tanh form
@@ -106,6 +110,8 @@ class CublasLt {
     set(CUBLASLT_MATMUL_DESC_TRANSA, first.along_k ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, second.along_k ? CUBLAS_OP_N : CUBLAS_OP_T);
     if (is_byte_float(p.a.element)) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(p.precise ? 0 : 1));
+    scale(p.d_rows ? p.scale_b : p.scale_a, first, s.k, p.batch, true);
+    scale(p.d_rows ? p.scale_a : p.scale_b, second, s.k, p.batch, false);
     make(first_, first, s.k, p.batch);
     make(second_, second, s.k, p.batch);
     const int rows = p.d_rows ? s.n : s.m, columns = p.d_rows ? s.m : s.n;
@@ -126,6 +132,7 @@ class CublasLt {
     }
     if (product_) cublasLtMatmulDescDestroy(product_);
     cudaFree(workspace_);
+    for (float* scales : scales_) cudaFree(scales);
     if (handle_) cublasLtDestroy(handle_);
   }
 
@@ -194,6 +201,22 @@ class CublasLt {
   }
   void make(cublasLtMatrixLayout_t& out, const Side& side, int k, int batch) {
     make(out, side.matrix, side.along_k ? k : side.lines, side.along_k ? side.lines : k, batch);
+  }
+
+  void scale(Scale how, const Side& side, int k, int batch, bool is_first) {
+    if (how == Scale::none) return;
+    // Blocks of K are padded to a multiple of four where 128 rows share them.
+    const std::size_t blocks = (static_cast<std::size_t>(k) + 511) / 512 * 4,
+                      rows = static_cast<std::size_t>(side.lines) + 128;
+    const std::size_t count = blocks * rows * static_cast<std::size_t>(batch);
+    const std::vector<float> ones(count, 1.0f);
+    float*& scales = scales_[is_first ? 0 : 1];
+    check(cudaMalloc(&scales, count * sizeof(float)), "allocating cuBLASLt's scales");
+    check(cudaMemcpy(scales, ones.data(), count * sizeof(float), cudaMemcpyHostToDevice), "filling cuBLASLt's scales");
+    const std::int32_t mode =
+        how == Scale::row_block ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F : CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
+    set(is_first ? CUBLASLT_MATMUL_DESC_A_SCALE_MODE : CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
+    set(is_first ? CUBLASLT_MATMUL_DESC_A_SCALE_POINTER : CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales);
   }
 
   void fuse(const Fusion& fusion, cudaDataType element, std::int64_t stride) {
@@ -266,6 +289,7 @@ class CublasLt {
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, source_ = nullptr, result_ = nullptr;
   void* workspace_ = nullptr;
+  float* scales_[2] = {};
   cublasLtMatmulAlgo_t algorithm_{};
   int candidates_ = 0;
 };

@@ -146,6 +146,9 @@ typedef struct gantry_function {
   const char* body;       /* "return x > 0 ? x : 0.5f * x;" */
 } gantry_function;
 
+/* ROW_BLOCK: a factor for each row and 128 elements of K. BLOCK: one for 128 rows and 128 elements of K. */
+enum { GANTRY_SCALE_NONE = 0, GANTRY_SCALE_ROW_BLOCK = 1, GANTRY_SCALE_BLOCK = 2 };
+
 typedef struct gantry_gemm_options {
   size_t size;
   const char* a;        /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
@@ -162,10 +165,11 @@ typedef struct gantry_gemm_options {
   int32_t stages;               /* 0: as many as fit */
   const gantry_function* functions;
   int32_t function_count;
+  int32_t scale_a, scale_b; /* GANTRY_SCALE_...: f32 factors of blocks of 8-bit floats */
   int32_t reserved;
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS \
-  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
+  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
 
 /* `options` may be NULL: bf16, "d = acc". The gemm keeps its context alive. */
 GANTRY_C_API gantry_status gantry_gemm_create(gantry_context* context, const gantry_gemm_options* options,
@@ -176,6 +180,13 @@ typedef struct gantry_matrix {
   void* data;
   int64_t stride, batch_stride;
 } gantry_matrix;
+
+/* Factors of blocks of A or B: `stride` elements from one row, or one 128 rows, to the next, `k_stride` from one block
+ * of K to the next. -1: packed, with rows next to each other where each has its own, else blocks of K. */
+typedef struct gantry_scale {
+  const float* data;
+  int64_t stride, k_stride, batch_stride;
+} gantry_scale;
 
 /* An argument of the epilogue: an address with its strides, or, with is_number, a number. */
 typedef struct gantry_argument {
@@ -198,11 +209,14 @@ typedef struct gantry_call {
   void* stream;      /* a CUstream or cudaStream_t; NULL: the default stream */
   void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
   size_t workspace_bytes;
+  gantry_scale scale_a, scale_b; /* where the options have them */
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0                                                                                                        \
+        NULL, 0, {NULL, -1, -1, -1}, {                                                                                 \
+      NULL, -1, -1, -1                                                                                                 \
+    }                                                                                                                  \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

@@ -158,6 +158,14 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
   o.layout_c = from.c_is_column_major != 0 ? gantry::kColumnMajor : gantry::kRowMajor;
   o.layout_d = from.d_is_column_major != 0 ? gantry::kColumnMajor : gantry::kRowMajor;
   o.promote = from.promote != 0;
+  constexpr gantry::ScaleMode kModes[] = {gantry::ScaleMode::none, gantry::ScaleMode::row_block,
+                                          gantry::ScaleMode::block};
+  int mode_a = 0, mode_b = 0;
+  status = read_choice("the scale of A", from.scale_a, 2, mode_a);
+  if (status == GANTRY_OK) status = read_choice("the scale of B", from.scale_b, 2, mode_b);
+  if (status != GANTRY_OK) return status;
+  o.scale_a = kModes[mode_a];
+  o.scale_b = kModes[mode_b];
   o.tile.m = from.tile_m;
   o.tile.n = from.tile_n;
   o.cluster.m = from.cluster_m;
@@ -186,6 +194,8 @@ gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry:
   out.c = {from.c.data, from.c.stride, from.c.batch_stride};
   out.d = {from.d.data, from.d.stride, from.d.batch_stride};
   out.dependent = from.dependent != 0;
+  out.scale_a = {from.scale_a.data, from.scale_a.stride, from.scale_a.k_stride, from.scale_a.batch_stride};
+  out.scale_b = {from.scale_b.data, from.scale_b.stride, from.scale_b.k_stride, from.scale_b.batch_stride};
   if (from.argument_count < 0 || (from.argument_count > 0 && from.arguments == nullptr)) {
     return refuse("there are " + std::to_string(from.argument_count) + " arguments, and their array is missing");
   }

@@ -47,6 +47,49 @@ static gantry_call whole_call(const gantry_argument* argument) {
   return call;
 }
 
+/* 8-bit ones, so that every accumulator is the sum of the products of its blocks' factors. */
+static void scales(gantry_context* context) {
+  enum { ROWS = 72, DEPTH = 272, BLOCKS = 3 };
+  static unsigned char ones_a[ROWS * DEPTH], ones_b[ROWS * DEPTH];
+  static float factor_a[BLOCKS * ROWS], factor_b[BLOCKS], out[ROWS * ROWS];
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  gantry_call call = GANTRY_CALL;
+  gantry_gemm* gemm = NULL;
+  gantry_reason reason;
+  int i, j, block, wrong = 0;
+  memset(ones_a, 0x38, sizeof ones_a); /* 1 in e4m3 */
+  memset(ones_b, 0x38, sizeof ones_b);
+  for (i = 0; i < BLOCKS * ROWS; ++i) factor_a[i] = (float)(1 + i % 7);
+  for (i = 0; i < BLOCKS; ++i) factor_b[i] = (float)(1 << i);
+  options.a = "e4m3";
+  options.d = "f32";
+  options.scale_a = GANTRY_SCALE_ROW_BLOCK;
+  options.scale_b = 3;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT && gemm == NULL);
+  options.scale_b = GANTRY_SCALE_BLOCK;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_OK);
+  call.m = call.n = ROWS;
+  call.k = DEPTH;
+  call.a.data = ones_a;
+  call.b.data = ones_b;
+  call.d.data = out;
+  call.scale_a.data = factor_a;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "scale_missing") == 0);
+  EXPECT(strcmp(reason.operand, "scale_b") == 0);
+  call.scale_b.data = factor_b;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_OK);
+  for (i = 0; i < ROWS; ++i) {
+    float sum = 0;
+    for (block = 0; block < BLOCKS; ++block) {
+      sum += (float)(block < BLOCKS - 1 ? 128 : DEPTH % 128) * factor_a[block * ROWS + i] * factor_b[block];
+    }
+    for (j = 0; j < ROWS; ++j) wrong += out[i * ROWS + j] != sum;
+  }
+  EXPECT(wrong == 0);
+  gantry_gemm_destroy(gemm);
+}
+
 static void results(const gantry_gemm* gemm) {
   gantry_argument argument = GANTRY_ARGUMENT;
   gantry_call call;
@@ -194,6 +237,7 @@ int main(int count, char** words) {
   status = gantry_gemm_warm_up(gemm, &size, 1, note, &done_of_warm_up);
   EXPECT(status == GANTRY_OK && done_of_warm_up == 1);
   results(gemm);
+  scales(context);
   refusals(context, gemm);
   functions(context);
   EXPECT(pthread_create(&thread, NULL, other_thread, gemm) == 0 && pthread_join(thread, &answer) == 0 && answer == gemm);

@@ -159,6 +159,15 @@ class Gemm(Cli):
         self.assertTrue(answer["ok"])
         self.assertRegex(answer["choice"], r"for the simulated SM was compiled in [0-9.]+ s and kept in the cache\.$")
 
+    def test_operands_have_scales(self):
+        for scales in (("--scale-a", "block", "--scale-b", "block"), ("--scale-a", "row", "--scale-b", "tensor", "--set", "scale_b=0.25")):
+            said = self.text("gemm", "--machine", "sim", "--m", "72", "--n", "144", "--k", "656", "--a", "e4m3", *scales)
+            self.assertIn("result    correct: 10368 elements are within their error bounds", said)
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--scale-a", "block", status=2)
+        self.assertIn("scales of blocks are for 8-bit floats", said)
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--a", "e4m3", "--scale-b", "blok", status=2)
+        self.assertIn("--scale-b takes one of none, tensor, row, row_block, block", said)
+
     def test_what_is_not_built_in_needs_a_compiler(self):
         with unittest.mock.patch.dict(os.environ, {"GANTRY_CXX": "/no/g++"}):
             said = self.refused("gemm", "--machine", "sim", *SIZE, "--a", "s8")

@@ -12,6 +12,7 @@
 
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/gemm/problem.hpp>
+#include <gantry/gemm/scales.hpp>
 
 namespace gantry {
 

@@ -280,7 +280,7 @@ class GemmOptionsCheck {
     } else if (t.m > 0 && t.n > 0) {
       // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
       const int rows = alone || t.m == 64 ? t.m : t.m / 2;
-      const int columns = (o_.promotes() ? kMostPromotedSums : kMostSums) / rows;
+      const int columns = most_sums() / rows;
       if (t.n > columns) {
         out_.add(
             {.rule = GemmRule::sums, .actual = t.n, .nearest = columns / kColumnStep * kColumnStep, .first = rows});
@@ -298,9 +298,15 @@ class GemmOptionsCheck {
       out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
   }
 
+  GANTRY_HD constexpr int most_sums() const {
+    if (o_.scale_b == ScaleMode::row_block) return kMostSumsScaledByColumn;
+    return o_.promotes() ? kMostPromotedSums : kMostSums;
+  }
+
   GANTRY_HD constexpr void warpgroups() {
     const bool together = o_.schedule == GemmSchedule::cooperative;
-    const bool three = !together && o_.tile.n <= kMostColumnsOfThree && o_.tile.m * o_.tile.n <= kMostSumsOfThree;
+    const bool three =
+        !together && !o_.scaled() && o_.tile.n <= kMostColumnsOfThree && o_.tile.m * o_.tile.n <= kMostSumsOfThree;
     const int usual = together && o_.tile.m == 64 ? 1 : 2;
     const int count = o_.warpgroups;
     if (count == 0 || count == usual || (count == 3 && three)) return;
@@ -364,7 +370,8 @@ class GemmOptionsCheck {
   static constexpr int kColumnStep = 8, kMostColumns = 256;
   // That the registers of a warpgroup hold.
   static constexpr int kMostSums = 128 * 192, kMostPromotedSums = 64 * 160, kMostSumsOfThree = 128 * 128;
-  static constexpr int kMostColumnsOfThree = 192;  // ptxas has no registers for wider wgmmas of 512 threads
+  static constexpr int kMostSumsScaledByColumn = 64 * 96;  // beside a scale for each column
+  static constexpr int kMostColumnsOfThree = 192;          // ptxas has no registers for wider wgmmas of 512 threads
   static constexpr int kMostStages = 32, kMostBuffers = 8;
 
   const GemmOptions& o_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <gantry/gemm/scales.hpp>
 #include <gantry/numeric/element_type.hpp>
 
 namespace gantry::tool {
@@ -20,6 +21,7 @@ struct VendorArguments {
   VendorMatrix a{}, b{}, c{}, d{};
   bool a_along_k = true, b_along_k = true, c_rows = true, d_rows = true;
   bool precise = false;  // FP8 accumulation in full f32
+  ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;
   const void* bias = nullptr;
   void* aux = nullptr;
   VendorActivation activation = VendorActivation::none;

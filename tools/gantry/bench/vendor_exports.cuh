@@ -66,6 +66,8 @@ GANTRY_EXPORT void* vendor_create(const gantry::tool::VendorArguments* x, const 
   p.d_rows = x->d_rows;
   p.compute = compute_type(x->a.element);
   p.precise = x->precise;
+  p.scale_a = static_cast<CublasLt::Scale>(x->scale_a);
+  p.scale_b = static_cast<CublasLt::Scale>(x->scale_b);
   CublasLt::Fusion fusion;
   fusion.c = x->c.data;
   fusion.bias = x->bias;

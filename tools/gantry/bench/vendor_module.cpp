@@ -42,7 +42,9 @@ VendorArguments arguments_of(const Product& product, const DeviceOperands& opera
   out.b_along_k = o.major_b == Major::K;
   out.c_rows = !is_m_major(o.layout_c);
   out.d_rows = !is_m_major(o.layout_d);
-  out.precise = o.promote;
+  out.precise = o.promotes();
+  out.scale_a = o.scale_a;
+  out.scale_b = o.scale_b;
   if (epilogue.bias) out.bias = operands.address("bias");
   if (epilogue.aux) out.aux = operands.address("aux");
   out.activation = epilogue.activation;

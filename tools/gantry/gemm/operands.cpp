@@ -54,7 +54,11 @@ Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : 
   inputs_ = inputs;
   allocate();
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (!all_[i].written) fill(all_[i], seed * 64 + i);
+    if (all_[i].scale) {
+      fill_scales(all_[i], seed * 64 + i);
+    } else if (!all_[i].written) {
+      fill(all_[i], seed * 64 + i);
+    }
   }
   poison();
 }
@@ -133,6 +137,13 @@ void Operands::add_matrices() {
   matrix("B", o.b, o.major_b == Major::K, product_.n, product_.k);
   matrix("C", o.c, !is_m_major(o.layout_c), product_.m, product_.n);
   matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.n);
+  const auto scales = [&](const char* name, ScaleMode mode, std::int64_t rows) {
+    if (mode == ScaleMode::none) return;
+    matrix(name, ElementType::f32, mode == ScaleMode::block, scale_rows(mode, rows), scale_blocks(product_.k));
+    all_.back().scale = true;
+  };
+  scales("scale_a", o.scale_a, product_.m);
+  scales("scale_b", o.scale_b, product_.n);
 }
 
 void Operands::add_arguments() {
@@ -176,6 +187,16 @@ void Operands::fill(Operand& operand, std::uint64_t seed) const {
   }
 }
 
+// Positive, and of different sizes.
+void Operands::fill_scales(Operand& operand, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::size_t at = 0; at + sizeof(float) <= operand.bytes.size(); at += sizeof(float)) {
+    const float scale =
+        std::ldexp(1.0F + static_cast<float>(random() % 1024) / 1024, static_cast<int>(random() % 4) - 2);
+    std::memcpy(operand.bytes.data() + at, &scale, sizeof scale);
+  }
+}
+
 void Operands::poison() {
   for (Operand& operand : all_) {
     if (!operand.written) continue;
@@ -204,7 +225,9 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
       out.arguments.add({o.name.c_str(), addresses[i], tensor ? o.stride : kPacked, tensor ? o.batch_stride : kPacked});
       continue;
     }
-    if (o.name == "D") {
+    if (o.scale) {
+      (o.name == "scale_a" ? out.scale_a : out.scale_b) = o.scales(addresses[i]);
+    } else if (o.name == "D") {
       out.d = {addresses[i], o.stride, o.batch_stride};
     } else {
       (o.name == "A" ? out.a : o.name == "B" ? out.b : out.c) = {addresses[i], o.stride, o.batch_stride};
@@ -291,12 +314,19 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   p.shape = {.m = rows.count, .n = product_.n, .batch = product_.batch};
   p.k = product_.k;
   p.d_element = product_.options.d;
-  p.promote = product_.options.promote;
+  p.promote = product_.options.promotes();
+  p.mode_a = product_.options.scale_a;
+  p.mode_b = product_.options.scale_b;
   std::vector<void*> addresses;
   for (const Operand& o : all_) {
     if (o.name == "A" && o.argument < 0) p.a = from_row(o, rows.first);
     if (o.name == "B" && o.argument < 0) p.b = o.tensor();
     if (o.name == "C" && o.argument < 0) p.source = from_row(o, rows.first);
+    if (o.scale && o.name == "scale_b") p.scale_b = o.scales(o.bytes.data());
+    if (o.scale && o.name == "scale_a") {
+      p.scale_a = o.scales(o.bytes.data());
+      p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
+    }
     // Column vectors and tensors begin at the first row.
     const bool by_row = o.argument >= 0 && product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::row &&
                         product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction;

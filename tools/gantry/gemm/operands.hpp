@@ -22,9 +22,14 @@ struct Operand {
   bool written = false;
   std::int64_t length = 0, lines = 1, batches = 1;
   std::int64_t stride = 0, batch_stride = 0;
-  int argument = -1;  // of the graph; negative for matrices
+  int argument = -1;  // of the graph; negative for matrices and scales
+  bool scale = false;
   std::vector<std::uint8_t> bytes{};
 
+  // Of an operand that is scales: lines of one for each row, or of one for each block of K.
+  GemmScale scales(const void* address) const {
+    return {static_cast<const float*>(address), rows ? stride : 1, rows ? 1 : stride, batch_stride};
+  }
   fusion::ReferenceTensor tensor() const {
     return {element, bytes.data(), rows ? stride : 1, rows ? 1 : stride, batch_stride};
   }
@@ -78,6 +83,7 @@ class Operands {
   void add_matrices();
   void add_arguments();
   void fill(Operand& operand, std::uint64_t seed) const;
+  static void fill_scales(Operand& operand, std::uint64_t seed);
   void verify_rows(const Rows& rows, Verification& out) const;
 
   Product product_;
@@ -93,7 +99,7 @@ void hand_over(const Operands& operands, const std::vector<void*>& addresses, Ar
   const auto set = [&](auto& matrix, const char* name) {
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       const Operand& o = operands.all()[i];
-      if (o.argument >= 0 || o.name != name) continue;
+      if (o.argument >= 0 || o.scale || o.name != name) continue;
       matrix.data = static_cast<decltype(matrix.data)>(addresses[i]);
       matrix.stride = o.stride;
       matrix.batch_stride = o.batch_stride;
@@ -103,6 +109,10 @@ void hand_over(const Operands& operands, const std::vector<void*>& addresses, Ar
   set(args.b, "B");
   set(args.c, "C");
   set(args.d, "D");
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const Operand& o = operands.all()[i];
+    if (o.scale) (o.name == "scale_a" ? args.scale_a : args.scale_b) = o.scales(addresses[i]);
+  }
 }
 
 }  // namespace gantry::tool

@@ -33,6 +33,61 @@ class Reader : public OptionReader {
 
 constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
 
+// How an operand is scaled: blocks by the main loop, rows and the whole tensor by the epilogue.
+enum class Scaling : std::uint8_t { none, tensor, row, row_block, block };
+
+// The epilogue with `acc` times a factor. Letters, digits and underscores around it belong to another name, and
+// comments are left alone.
+std::string with_scaled_accumulators(const std::string& text, const std::string& factor) {
+  const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const std::string acc = "acc";
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == '#') {
+      const std::size_t end = std::min(text.find('\n', i), text.size());
+      out.append(text, i, end - i);
+      i = end;
+      continue;
+    }
+    const bool here = text.compare(i, acc.size(), acc) == 0 && (i == 0 || !part_of_name(text[i - 1])) &&
+                      (i + acc.size() == text.size() || !part_of_name(text[i + acc.size()]));
+    out += here ? "(" + factor + " * acc)" : text.substr(i, 1);
+    i += here ? acc.size() : 1;
+  }
+  return out;
+}
+
+void read_scales(const ProductTexts& texts, Reader& read, Product& product, std::string& expression) {
+  const auto scaling = [&](const char* option, const std::string& text, Scaling block) {
+    Scaling out = Scaling::none;
+    read.word<Scaling>(option, text,
+                       {{"none", Scaling::none},
+                        {"tensor", Scaling::tensor},
+                        {"row", Scaling::row},
+                        {"row_block", Scaling::row_block},
+                        {"block", block}},
+                       out);
+    return out;
+  };
+  // Of A a block is a part of one row, of B 128 of them.
+  const Scaling a = scaling("--scale-a", texts.scale_a, Scaling::row_block);
+  const Scaling b = scaling("--scale-b", texts.scale_b, Scaling::block);
+  const auto mode = [](Scaling s) {
+    return s == Scaling::row_block ? ScaleMode::row_block : s == Scaling::block ? ScaleMode::block : ScaleMode::none;
+  };
+  product.options.scale_a = mode(a);
+  product.options.scale_b = mode(b);
+  const auto by_epilogue = [&](Scaling s, const char* name, const char* vector) {
+    if (s == Scaling::row) {
+      expression = with_scaled_accumulators(expression, fmt::format("{}({})", vector, name));
+    } else if (s == Scaling::tensor) {
+      expression = with_scaled_accumulators(expression, fmt::format("scalar({})", name));
+    }
+  };
+  by_epilogue(a, "scale_a", "col");
+  by_epilogue(b, "scale_b", "row");
+}
+
 void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
   GemmOptions& o = product.options;
   read.element("--a", texts.a, o.a);
@@ -68,6 +123,10 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--major-b", texts.major_b, "k|n", "contiguous mode of B; default k");
   text("--layout-c", texts.layout_c, "row|column", "row- or column-major C; default row");
   text("--layout-d", texts.layout_d, "row|column", "row- or column-major D; default row");
+  text("--scale-a", texts.scale_a, "HOW",
+       "scales of A: block (of a row and 128 of K; 8-bit floats), row, tensor; default none");
+  text("--scale-b", texts.scale_b, "HOW",
+       "scales of B: block (of 128 rows and 128 of K), row_block, row, tensor; default none");
   text("--tile", texts.tile, "MxN", "CTA tile, such as 128x192; default by the cost model");
   text("--cluster", texts.cluster, "MxN", "CTAs in a cluster, such as 2x1; default by the cost model");
   text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default by the cost model");
@@ -86,8 +145,14 @@ Product read_product(const ProductTexts& texts) {
   out.batch = texts.batch;
   out.expression = texts.epilogue;
   Reader read(out.problems);
-  const fusion::ParsedGraph parsed = fusion::parse_graph(texts.epilogue);
-  if (!parsed.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, parsed).c_str()));
+  // What the user wrote is what is explained where it cannot be read.
+  const fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
+  if (!written.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, written).c_str()));
+  read_scales(texts, read, out, out.expression);
+  const fusion::ParsedGraph parsed = fusion::parse_graph(out.expression.c_str());
+  if (written.ok() && !parsed.ok()) {
+    out.problems.push_back(fmt::format("--scale-a, --scale-b:\n{}", explain(out.expression.c_str(), parsed).c_str()));
+  }
   out.graph = parsed.graph;
   for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
     out.problems.push_back(fmt::format("--epilogue: {}", describe(reason).c_str()));
@@ -116,6 +181,14 @@ Product read_product(const ProductTexts& texts) {
   o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
   read.scalars(texts.values, out.scalars);
+  // The scale of a whole tensor is 1 until --set says another.
+  for (const char* name : {"scale_a", "scale_b"}) {
+    const bool scalar = out.expression.find(fmt::format("scalar({})", name)) != std::string::npos &&
+                        texts.epilogue.find(name) == std::string::npos;
+    const bool set =
+        std::any_of(out.scalars.begin(), out.scalars.end(), [&](const Scalar& s) { return s.name == name; });
+    if (scalar && !set) out.scalars.push_back({name, 1});
+  }
   if (!out.ok()) return out;
   for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
   return out;

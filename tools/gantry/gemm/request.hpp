@@ -26,6 +26,7 @@ struct ProductTexts {
   std::string tile{}, cluster{}, schedule{}, split{};
   int stages = 0, warpgroups = 0;
   bool promote = false;
+  std::string scale_a{}, scale_b{};
   std::vector<std::string> values{};  // "alpha=2"
 };
 

@@ -53,7 +53,7 @@ class GemmDesignMaker {
     if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > 192) ? 64 : 128;
     const bool narrow = o.promotes() || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
                         (pingpong && o.tile.m == 128 && is_crowded(graph_));
-    if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
+    if (o.tile.n == 0) o.tile.n = o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : pingpong ? 192 : 256;
     if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
     if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;

@@ -43,7 +43,7 @@ GANTRY_X(tile_columns, refused,
          "the nearest value that works is {nearest}")
 GANTRY_X(sums, refused,
          "the tile has {actual} column{s} for {first} rows of a warpgroup",
-         "its registers hold accumulators of 64 x 256 or 128 x 192, where they are promoted of 64 x 160",
+         "its registers hold accumulators of 64 x 256 or 128 x 192, where they are promoted of 64 x 160, where columns have scales of 64 x 96",
          "the nearest value that works is {nearest}")
 GANTRY_X(warpgroups, refused,
          "{actual} warpgroup{s} multiply",
