@@ -30,6 +30,14 @@ struct Gradients {  // rows of B have scales of their own, and the tile is not a
                                        .scale_b = ScaleMode::row_block};
   static constexpr fusion::Graph graph = fusion::graph("d = relu(acc + row(bias))");
 };
+struct Wide {  // tiles begin anywhere in a block of B, and lie in one or two
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .tile = {.m = 128, .n = 160},
+                                       .cluster = {2, 1},
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block};
+};
 struct OnlyB {
   static constexpr GemmOptions options{.a = ElementType::e5m2,
                                        .b = ElementType::e4m3,
@@ -117,6 +125,8 @@ TEST(Scales, OfRowsOfBothAreForGradients) {
   expect_right<Gradients>({.m = 70, .n = 200, .k = 256, .batch = 2}, Scales::padded, 8);
 }
 
+TEST(Scales, OfTwoBlocksMeetInOneTile) { expect_right<Wide>({.m = 200, .n = 704, .k = 272}, Scales::packed, 10); }
+
 TEST(Scales, OfOneOperandAreEnough) { expect_right<OnlyB>({.m = 260, .n = 272, .k = 300}, Scales::packed, 9); }
 
 TEST(Scales, ThatAreMissingAreRefused) {
@@ -146,12 +156,12 @@ TEST(Scales, AreForEightBitFloats) {
   EXPECT_EQ(reasons[0].rule, GemmRule::scale);
 }
 
-TEST(Scales, OfBlocksTakeTilesThatDivideABlock) {
+TEST(Scales, OfBlocksTakeTilesThatLieInTwoOfThem) {
   const GemmReasons reasons = problems(GemmOptions{
-      .a = ElementType::e4m3, .b = ElementType::e4m3, .tile = {.m = 128, .n = 72}, .scale_b = ScaleMode::block});
+      .a = ElementType::e4m3, .b = ElementType::e4m3, .tile = {.m = 128, .n = 152}, .scale_b = ScaleMode::block});
   ASSERT_EQ(reasons.size(), 1);
   EXPECT_EQ(reasons[0].rule, GemmRule::scale_columns);
-  EXPECT_EQ(reasons[0].nearest, 64);
+  EXPECT_EQ(reasons[0].nearest, 144);
 }
 
 }  // namespace

@@ -313,7 +313,7 @@ struct Mainloop : GemmShape<Design> {
         warpgroup_fence_operand(part);
         release(stage);
         if constexpr (Shape::kScaled) {
-          Scales::add(acc, part, factors);
+          scales_.add(acc, part, factors);
         } else {
           add(acc, part);
         }

@@ -350,10 +350,11 @@ class GemmOptionsCheck {
     if (o_.promotes() && !fp8) {
       out_.add({.rule = o_.scaled() ? GemmRule::scale : GemmRule::promote, .element = o_.a, .other = o_.b});
     }
-    if (o_.scale_b == ScaleMode::block && o_.tile.n > 0 && kScaleBlock % o_.tile.n != 0) {
-      out_.add({.rule = GemmRule::scale_columns,
-                .actual = o_.tile.n,
-                .nearest = nearest_divisor(o_.tile.n < kScaleBlock ? o_.tile.n : kScaleBlock, kScaleBlock, 8)});
+    if (o_.scale_b == ScaleMode::block && o_.tile.n > 0 && o_.tile.n % kColumnStep == 0 &&
+        !meets_two_blocks(o_.tile.n)) {
+      int nearest = o_.tile.n;
+      while (!meets_two_blocks(nearest)) nearest -= kColumnStep;
+      out_.add({.rule = GemmRule::scale_columns, .actual = o_.tile.n, .nearest = nearest});
     }
     if (o_.split != SplitMode::reduce_add) return;
     const bool integers = gemm_kind(o_.a) == GemmKind::int8;

@@ -4,6 +4,9 @@
 // accumulators out. Scales are read from global memory while the wgmmas of their block run. Rows and columns outside of
 // the matrix take the last scale: their accumulators are 0.
 //
+// Where 128 rows of B share a scale, a tile has one of them, or two: its columns before and from the next multiple of
+// 128. That lies between segments of gcd(columns, 128).
+//
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>
 //     struct Scaled {
@@ -26,6 +29,8 @@ class PromotionScales {
   using Shape = GemmShape<Design>;
   static constexpr ScaleMode kModeA = Design::design.options.scale_a, kModeB = Design::design.options.scale_b;
   static constexpr bool kByColumn = kModeB == ScaleMode::row_block;
+  static constexpr int kSegment = largest_step(Shape::kTileN);  // columns that have the same scale of B
+  static constexpr bool kTwo = kModeB == ScaleMode::block && kSegment < Shape::kTileN;
 
  public:
   static constexpr int kRows = Shape::kWarpgroupM / 32, kColumns = Shape::kTileN / 4;  // of a thread
@@ -33,6 +38,7 @@ class PromotionScales {
   // Of one block of K.
   struct Factors {
     float of_row[kRows];
+    float of_row_beyond[kTwo ? kRows : 1];  // in the tile's second block of B
     float of_column[kByColumn ? kColumns : 1];
   };
 
@@ -54,14 +60,17 @@ class PromotionScales {
   // Of block `k`.
   GANTRY_INLINE Factors load(int k) const {
     Factors out;
-    float of_tile = 1;
+    float of_tile = 1, beyond = 1;
     if constexpr (kModeB == ScaleMode::block) of_tile = scale<kModeB>(columns_, *b_, first_column_, k);
+    if constexpr (kTwo) beyond = scale<kModeB>(columns_, *b_, first_column_ + kScaleBlock, k);
     GANTRY_UNROLL
     for (int i = 0; i < kRows; ++i) {
-      out.of_row[i] = of_tile;
+      float of_row = 1;
       if constexpr (kModeA != ScaleMode::none) {
-        out.of_row[i] *= scale<kModeA>(rows_, *a_, first_row_ + i / 2 * 64 + i % 2 * 8, k);
+        of_row = scale<kModeA>(rows_, *a_, first_row_ + i / 2 * 64 + i % 2 * 8, k);
       }
+      out.of_row[i] = of_row * of_tile;
+      if constexpr (kTwo) out.of_row_beyond[i] = of_row * beyond;
     }
     if constexpr (kByColumn) {
       GANTRY_UNROLL
@@ -74,11 +83,16 @@ class PromotionScales {
 
   // acc += part, scaled.
   template <class Acc>
-  GANTRY_INLINE static void add(Acc& acc, const Acc& part, const Factors& f) {
+  GANTRY_INLINE void add(Acc& acc, const Acc& part, const Factors& f) const {
+    const int before = kScaleBlock - first_column_ % kScaleBlock;  // columns of the tile in its first block of B
     GANTRY_UNROLL
     for (int i = 0; i < Shape::kWarpgroupM * Shape::kTileN / 128; ++i) {
       const int block = i / (Shape::kTileN / 2), in_block = i % (Shape::kTileN / 2);
-      const float factor = f.of_row[2 * block + in_block / 2 % 2];
+      const int row = 2 * block + in_block / 2 % 2;
+      float factor = f.of_row[row];
+      if constexpr (kTwo) {
+        if (in_block / 4 * 8 / kSegment * kSegment >= before) factor = f.of_row_beyond[row];
+      }
       if constexpr (kByColumn) {
         acc.data()[i] += part.data()[i] * (factor * f.of_column[in_block / 4 * 2 + in_block % 2]);
       } else {

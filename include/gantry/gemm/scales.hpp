@@ -11,6 +11,7 @@
 //     using namespace gantry;
 //     static_assert(scale_rows(ScaleMode::block, 300) == 3 && scale_rows(ScaleMode::row_block, 300) == 300);
 //     static_assert(scale_blocks(4095) == 32);
+//     static_assert(meets_two_blocks(160) && !meets_two_blocks(152));
 //     constexpr GemmScale packed = GemmScale(nullptr).with_strides(ScaleMode::block, 300, 4095);
 //     static_assert(packed.stride == 32 && packed.k_stride == 1);
 #pragma once
@@ -30,6 +31,15 @@ GANTRY_HD constexpr std::int64_t scale_blocks(std::int64_t k) { return (k + kSca
 GANTRY_HD constexpr std::int64_t scale_rows(ScaleMode mode, std::int64_t rows) {
   return mode == ScaleMode::block ? scale_blocks(rows) : rows;
 }
+
+// The largest power of two up to 128 that divides the columns of a tile: a multiple of 128 lies between two of them.
+GANTRY_HD constexpr int largest_step(int columns) {
+  int step = kScaleBlock;
+  while (columns % step != 0) step /= 2;
+  return step;
+}
+// Whether every tile of so many columns lies in at most two blocks of 128.
+GANTRY_HD constexpr bool meets_two_blocks(int columns) { return columns <= kScaleBlock + largest_step(columns); }
 
 // The scales of one operand. `stride`: elements from one row, or one 128 rows, to the next; `k_stride`: from one block
 // of K to the next; -1: packed.

@@ -88,7 +88,7 @@ GANTRY_X(scale, refused,
          "without them this works; row(...) and col(...) of the epilogue scale any elements")
 GANTRY_X(scale_columns, refused,
          "the tile has {actual} columns, and 128 rows of B share their scales",
-         "the columns of a tile then divide 128, so that a tile has one scale of B at a time",
+         "a tile then has two scales of B at most: up to 128 columns, or 128 and a power of two that divides them",
          "the nearest value that works is {nearest}")
 GANTRY_X(reduce_add, refused,
          "D is to be added to by TMA, and has elements of {element}",
