@@ -64,6 +64,10 @@ GANTRY_X(stride_misaligned, refused,
          "{operand} has a {stride} of {actual} elements of {element}, which is {first} bytes",
          "TMA takes strides of whole 16 bytes",
          "the nearest {stride} that works is {nearest}")
+GANTRY_X(batch_stride_negative, refused,
+         "{operand} has a batch stride of {actual} elements",
+         "matrices of a batch follow each other in memory, or are the same",
+         "the nearest batch stride that works is 0 where it is read, and the size of a matrix where it is written")
 GANTRY_X(batch_stride_misaligned, refused,
          "{operand} has a batch stride of {actual} elements of {element}",
          "each matrix begins at a multiple of 16 bytes and outside of those before it",

@@ -13,7 +13,7 @@ class GemmDesignMaker {
  public:
   GANTRY_HD constexpr GemmDesignMaker(const GemmOptions& asked, const fusion::Graph& graph, const Sm90Limits& limits,
                                       const GemmCallbackNeeds& own)
-      : asked_(asked), graph_(graph), limits_(limits), own_(own) {}
+      : asked_(asked), graph_(with_access(graph, asked)), limits_(limits), own_(own) {}
 
   GANTRY_HD constexpr const GemmDesign& make() {
     d_.options = asked_;
@@ -22,6 +22,7 @@ class GemmDesignMaker {
     if (graph_.uses_source() && o.c == ElementType::void_) o.c = o.d;
     d_.reasons = problems(o);
     if (o.split == SplitMode::reduce_add && !is_plain(graph_)) d_.reasons.add({.rule = GemmRule::reduce_add_plain});
+    if (own_.any() && (direct_c(o) || direct_d(o) || o.align_aux != 0)) d_.reasons.add({.rule = GemmRule::own_aligned});
     if (!d_.ok()) return d_;
     choose_tile();
     d_.reasons = problems(o);  // of what was left open too
@@ -127,6 +128,8 @@ class GemmDesignMaker {
     part.reuse_smem_c = o.epilogue.reuse;
     part.delay_tma_store = Choice::no;
     d_.part = part.policy();
+    d_.part.c.direct = direct_c(o);
+    d_.part.d.direct = direct_d(o);
     quote(d_.part.reasons);
     if (d_.ok() && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
     if (!d_.ok()) return;
@@ -136,7 +139,7 @@ class GemmDesignMaker {
         own_.any() ? StorageNeed{own_.shared_bytes, own_.shared_alignment} : StorageNeed{slots.bytes, slots.alignment};
     d_.part.storage = epilogue_storage(d_.part, fusion);
     d_.shared.epilogue_part = d_.part.storage.tensor_bytes;
-    d_.epilogue_loads = graph_.uses_source() || (own_.any() ? own_.loads : slots.load_bytes > 0);
+    d_.epilogue_loads = (graph_.uses_source() && !direct_c(o)) || (own_.any() ? own_.loads : slots.load_bytes > 0);
   }
 
   GANTRY_HD constexpr void quote(const EpilogueReasons& reasons) {
@@ -240,7 +243,7 @@ class GemmDesignMaker {
   }
 
   const GemmOptions& asked_;
-  const fusion::Graph& graph_;
+  const fusion::Graph graph_;
   const Sm90Limits& limits_;
   const GemmCallbackNeeds& own_;
   GemmDesign d_{};
