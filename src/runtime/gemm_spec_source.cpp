@@ -141,9 +141,6 @@ Result<DesignedSpec> design_spec(const GemmSpec& spec) {
   DesignedSpec out{.graph = parsed.graph};
   Status refused;
   add_reasons(refused, StatusCode::unsupported, fusion::check_elements(out.graph));
-  if (out.graph.d < 0) {
-    refused.add(StatusCode::unsupported, "the expression gives no D: begin with \"d = acc\"");
-  }
   if (!refused.ok()) return unexpected(std::move(refused));
   out.graph = with_access(out.graph, spec.options);
   out.design = make_gemm_design(spec.options, out.graph);

@@ -45,7 +45,8 @@ ParameterBlock::ParameterBlock(std::size_t bytes) : data_(in_place_) {
   data_ = larger_.get() + (kAlignment - address % kAlignment) % kAlignment;
 }
 
-Status check_call(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call, int functions) {
+Status check_call(const GemmDesign& design, const fusion::Graph& of_text, const GemmCall& call, int functions) {
+  const fusion::Graph graph = with_access(of_text, design.options);
   if (call.arguments.given() > fusion::kMaxArguments) {
     return Status::failure(StatusCode::invalid_argument, std::to_string(call.arguments.given()) +
                                                              " arguments of the epilogue were given: a graph has " +
@@ -130,7 +131,7 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
   const bool collective = design.store == GemmStore::collective;
   const auto note = [this](bool direct, const Place& place) { (direct ? matrices_ : maps_).push_back(place); };
   if (collective && design.c.exists() && inputs.c.data != nullptr) note(design.part.c.direct, {at.c, Index::kC});
-  note(design.part.d.direct, {at.d, Index::kD});
+  if (design.stores_d()) note(design.part.d.direct, {at.d, Index::kD});
   if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
   if (!collective || at.operands == 0) return;
   int map = at.aux;

@@ -236,6 +236,59 @@ TEST(GemmOfAnySize, MayHaveAnAlignedCAndDBesideOddAuxiliaryTensors) {
   });
 }
 
+// No D: reductions alone, and with an auxiliary output.
+struct SumsAlone {
+  static constexpr GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr fusion::Graph graph =
+      fusion::graph("sums = reduce_row_add(acc); most deterministic = reduce_col_amax(relu(acc))");
+};
+struct OutputsAlone {
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .d = ElementType::void_, .tile = {.m = 128, .n = 64}, .cluster = {2, 1}};
+  static constexpr fusion::Graph graph = fusion::graph("y:bf16 = acc + c; total = reduce_add(y)");
+};
+
+TEST(GemmWithoutD, GivesReductionsAlone) {
+  Random random(7);
+  const GemmExtents e{.m = 90, .n = 71, .k = 65};
+  const Odd<bf16> a({e.k, e.m, 1}, random), b({e.k, e.n, 1}, random);
+  std::vector<float> sums(static_cast<std::size_t>(e.n)), most(static_cast<std::size_t>(e.m));
+  GemmArguments<SumsAlone> args(e);
+  args.a = a.matrix<const bf16>();
+  args.b = b.matrix<const bf16>();
+  args.fusion["sums"] = sums.data();
+  args.fusion["most"] = most.data();
+  const auto plan = Gemm<SumsAlone>::plan(args, device_of(Simulator(), 3));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  for (int i = 0; i < 2; ++i) {
+    const LaunchResult result = plan->run(Simulator({.seed = 11}));
+    ASSERT_TRUE(result) << describe(result);
+    ASSERT_EQ(first_mismatch(args), "");
+  }
+  EXPECT_NE(sums[70], 0.0f);
+}
+
+TEST(GemmWithoutD, GivesAuxiliaryOutputsAlone) {
+  Random random(8);
+  const GemmExtents e{.m = 150, .n = 72, .k = 64, .batch = 2};
+  const Odd<bf16> a({e.k, e.m, e.batch}, random), b({e.k, e.n, e.batch}, random);
+  alignas(16) static bf16 c[2 * 150 * 72], y[2 * 150 * 72];
+  float total[2] = {};
+  for (bf16& x : c) x = bf16(0.25f);
+  GemmArguments<OutputsAlone> args(e);
+  args.a = a.matrix<const bf16>();
+  args.b = b.matrix<const bf16>();
+  args.c = c;
+  args.fusion["y"] = y;
+  args.fusion["total"].batched(total, 1);
+  const auto plan = Gemm<OutputsAlone>::plan(args, device_of(Simulator(), 3));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  const LaunchResult result = plan->run(Simulator({.seed = 12}));
+  ASSERT_TRUE(result) << describe(result);
+  EXPECT_EQ(first_mismatch(args), "");
+  EXPECT_NE(static_cast<float>(y[0]), 0.0f);
+}
+
 TEST(GemmOfAnySize, SaysWhatIsPackedAndWhatThreadsWrite) {
   alignas(128) static bf16 a[64 * 65], b[65 * 65], d[64 * 65];
   Gemm<Plain>::Arguments args({.m = 64, .n = 65, .k = 65});

@@ -70,12 +70,18 @@ struct DirectTile : StagedTile<Shape> {
     Element* const to = corner(x, at);
     const int lines = row_major ? at.m - at.row : at.n - at.column;
     const int elements = row_major ? at.n - at.column : at.m - at.row;
-    constexpr int kWords = kLine / kWordElements;
-    GANTRY_UNROLL
-    for (int i = 0; i < kLines * kWords / tile.threads(); ++i) {
-      const int word = at.thread + i * tile.threads();
-      const int line = word / kWords;
-      if (line < lines) store_word(to + line * x.stride, from, {line, word % kWords, elements});
+    constexpr int kWords = kLine / kWordElements, kEach = kLines * kWords / tile.threads();
+    // As many at the same time as there are registers beside the accumulators.
+    constexpr bool kSpare = tile.m * tile.n / tile.threads() <= 128;
+    constexpr int kAtOnce = kSpare && kEach % 8 == 0 ? 8 : kEach % 2 == 0 ? 2 : 1;
+    GANTRY_NO_UNROLL
+    for (int first = 0; first < kEach; first += kAtOnce) {
+      GANTRY_UNROLL
+      for (int i = first; i < first + kAtOnce; ++i) {
+        const int word = at.thread + i * tile.threads();
+        const int line = word / kWords;
+        if (line < lines) store_word(to + line * x.stride, from, {line, word % kWords, elements});
+      }
     }
   }
 

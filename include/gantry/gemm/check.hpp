@@ -47,23 +47,27 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
   return out;
 }
 
-// `step` is what all operands ask of the size of a line that is written.
-GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::int64_t step, ArgumentReasons& out) {
-  if (element_bits(x.element) == 0) return;
+// False where a stride is longer than TMA takes, which is a reason.
+GANTRY_COLD inline bool check_length(const MatrixFacts& x, ArgumentReasons& out) {
+  const std::int64_t most = x.longest_stride();
+  if (x.stride <= most && (x.batches <= 1 || x.batch_stride <= most)) return true;
+  out.add({.rule = ArgumentRule::stride_too_long,
+           .operand = x.name,
+           .of_batches = x.stride <= most,
+           .element = x.element,
+           .actual = x.stride > most ? x.stride : x.batch_stride,
+           .nearest = most});
+  return false;
+}
+
+// D, which TMA writes. `step` is what all operands ask of the size of a line that is written.
+GANTRY_COLD inline void check_written(const MatrixFacts& x, std::int64_t step, ArgumentReasons& out) {
   if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
   const auto beyond = static_cast<std::int64_t>(x.begin() % 16);
   if (beyond != 0) {
     out.add({.rule = ArgumentRule::address_misaligned, .operand = x.name, .actual = beyond, .nearest = 16 - beyond});
   }
-  const std::int64_t most = x.longest_stride();
-  if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
-    return out.add({.rule = ArgumentRule::stride_too_long,
-                    .operand = x.name,
-                    .of_batches = x.stride <= most,
-                    .element = x.element,
-                    .actual = x.stride > most ? x.stride : x.batch_stride,
-                    .nearest = most});
-  }
+  if (!check_length(x, out)) return;
   if (x.stride < x.contiguous) {
     out.add({.rule = ArgumentRule::stride_too_short,
              .operand = x.name,
@@ -72,23 +76,22 @@ GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::in
              .nearest = x.rounded(x.contiguous),
              .first = x.contiguous});
   } else {
-    check_lines({x.name, x.element, x.rows, written, x.contiguous, x.stride, step}, out);
+    check_lines({x.name, x.element, x.rows, true, x.contiguous, x.stride, step}, out);
   }
   if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
-    const std::int64_t nearest = x.nearest_batch_stride(written);
-    const bool far = written && nearest == 0;
-    out.add({.rule = far ? ArgumentRule::batch_stride_misaligned : ArgumentRule::stride_misaligned,
+    const std::int64_t nearest = x.nearest_batch_stride(true);
+    out.add({.rule = nearest == 0 ? ArgumentRule::batch_stride_misaligned : ArgumentRule::stride_misaligned,
              .operand = x.name,
              .of_batches = true,
              .element = x.element,
              .actual = x.batch_stride,
-             .nearest = far ? distance_of_lines(x.stride, x.lines) : nearest,
+             .nearest = nearest == 0 ? distance_of_lines(x.stride, x.lines) : nearest,
              .first = x.bytes(x.batch_stride)});
   }
 }
 
-// A matrix that is packed before it is read.
-GANTRY_COLD inline void check_packed(const MatrixFacts& x, ArgumentReasons& out) {
+// A or B, which is packed where TMA cannot read it: strides and addresses are of whole elements, and nothing more.
+GANTRY_COLD inline void check_read(const MatrixFacts& x, ArgumentReasons& out) {
   if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
   const std::int64_t element = x.bytes(1), beyond = static_cast<std::int64_t>(x.begin() % 16) % element;
   if (beyond != 0) {
@@ -98,15 +101,7 @@ GANTRY_COLD inline void check_packed(const MatrixFacts& x, ArgumentReasons& out)
              .nearest = element - beyond,
              .first = element});
   }
-  const std::int64_t most = x.longest_stride();
-  if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
-    return out.add({.rule = ArgumentRule::stride_too_long,
-                    .operand = x.name,
-                    .of_batches = x.stride <= most,
-                    .element = x.element,
-                    .actual = x.stride > most ? x.stride : x.batch_stride,
-                    .nearest = most});
-  }
+  if (!check_length(x, out)) return;
   if (x.stride < x.contiguous) {
     out.add({.rule = ArgumentRule::stride_too_short,
              .operand = x.name,
@@ -203,7 +198,6 @@ inline PackedOperand packed_b(const GemmDesign& design, const GemmProblem& p) {
       reinterpret_cast<std::uintptr_t>(p.b.data));
 }
 
-// Operands that TMA cannot address are packed, so strides and addresses are of whole elements and nothing more.
 GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
@@ -211,11 +205,7 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
   const GemmProblem p = problem_of(design, args);
   const auto check = [&](const MatrixFacts& x, const PackedOperand& packed) {
     const int before = out.size();
-    if (packed.packed) {
-      check_packed(x, out);
-    } else {
-      check_matrix(x, false, 1, out);
-    }
+    check_read(x, out);
     return out.size() == before && !packed.packed;
   };
   const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
@@ -237,8 +227,7 @@ GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs&
   const int before = out.size();
   SizeSteps steps;
   steps.add(design.options.d, true);
-  check_matrix({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, steps.n,
-               out);
+  check_written({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, steps.n, out);
   if (out.size() > before) return;
   if (!check_overlap("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride}, out)) return;
   check_map("D", design.d, bind_d(design, p), out);
@@ -246,7 +235,7 @@ GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs&
 
 // The epilogue of a design, for the functions of epilogue/detail/graph_host.hpp.
 inline GraphEpilogue graph_epilogue(const GemmDesign& design, int functions) {
-  return {design.subtiles(), design.options.c != ElementType::void_, true, functions};
+  return {design.subtiles(), design.options.c != ElementType::void_, design.stores_d(), functions};
 }
 
 // C, D and everything of the graph.
@@ -266,7 +255,7 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
       c.stride == (rows_c ? problem.n : problem.m)) {
     steps.add(o.c, rows_c);
   }
-  if (!direct_d(o)) steps.add(o.d, rows_d);
+  if (design.stores_d() && !direct_d(o)) steps.add(o.d, rows_d);
   add_steps(problem, args.fusion, steps);
   const OperandCheck operands(out, problem, steps);
   if (o.c != ElementType::void_) {
@@ -281,11 +270,11 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
     }
   }
   const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, args.extents);
-  if (d.pointer == nullptr) {
+  if (design.stores_d() && d.pointer == nullptr) {
     out.add(missing(ArgumentRule::matrix_missing, "D"));
-  } else if (direct_d(o)) {
+  } else if (design.stores_d() && direct_d(o)) {
     operands.check_elements({"D", o.d, rows_d, true}, d);
-  } else {
+  } else if (design.stores_d()) {
     operands.check("D", d, design.d);
   }
   check_tensors(epilogue, problem, args.fusion, operands, out);
@@ -337,7 +326,7 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
       add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
     }
   }
-  add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
+  if (design.stores_d()) add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
   add_operands(args.fusion.graph(), values, {e.m, e.n, e.batch}, uses);
   return uses;
 }

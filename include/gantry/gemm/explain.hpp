@@ -48,7 +48,7 @@ inline GemmTraffic traffic_of(const GemmFacts& f) {
   const auto batch = static_cast<double>(f.batch);
   GemmTraffic out;
   out.read = batch * (bytes(f.design.options.a, m * k) + bytes(f.design.options.b, n * k));
-  out.written = batch * bytes(f.design.options.d, m * n);
+  if (f.design.stores_d()) out.written = batch * bytes(f.design.options.d, m * n);
   if (f.graph == nullptr) return out;
   if (f.graph->uses_source()) out.read += batch * bytes(f.design.options.c, m * n);
   for (int i = 0; i < f.graph->argument_count; ++i) {
@@ -102,9 +102,11 @@ inline std::string explain_memory(const GemmFacts& f) {
   if (f.design.store == GemmStore::reduce_add)
     return out + "adds the accumulators to D by TMA reduction, in no fixed order.\n";
   out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
-         std::to_string(o.epilogue.stages_d) + " buffers of D per warpgroup";
+         std::to_string(o.epilogue.stages_d) + " buffers of " + (f.design.stores_d() ? "D" : "each output") +
+         " per warpgroup";
   if (o.c != ElementType::void_) {
     out += o.epilogue.reuse == Choice::yes ? ", which reuse those of C"
+           : direct_c(o)                   ? ""
                                            : ", and " + std::to_string(o.epilogue.stages_c) + " of C";
   }
   return out + ".\n";

@@ -130,7 +130,7 @@ void write_parameters(const GemmDesign& design, const GemmInputs& args, const Ge
       }
     };
     if (design.c.exists() && c.pointer != nullptr) write_matrix(at.c, design.part.c, c);
-    write_matrix(at.d, design.part.d, d);
+    if (design.stores_d()) write_matrix(at.d, design.part.d, d);
     write(at.extents, extents.m);
     write(at.extents + 4, extents.n);
     write(at.extents + 8, extents.batch);

@@ -18,6 +18,8 @@ class GemmDesignMaker {
   GANTRY_HD constexpr const GemmDesign& make() {
     d_.options = asked_;
     GemmOptions& o = d_.options;
+    // Without a D, its elements stand in where a width is needed.
+    if (!stores_d() && o.d == ElementType::void_) o.d = ElementType::f32;
     // C that the graph reads and nobody typed has D's elements.
     if (graph_.uses_source() && o.c == ElementType::void_) o.c = o.d;
     d_.reasons = problems(o);
@@ -40,6 +42,8 @@ class GemmDesignMaker {
  private:
   static constexpr int kAlignment = 1024;  // of stages and buffers: the period of the widest swizzle
   GANTRY_HD constexpr bool integers() const { return gemm_kind(d_.options.a) == GemmKind::int8; }
+  // Reductions and auxiliary outputs may be all that a graph gives.
+  GANTRY_HD constexpr bool stores_d() const { return graph_.d >= 0 || own_.any(); }
   GANTRY_HD constexpr bool plain() const { return is_plain(graph_) && !own_.any(); }
 
   GANTRY_HD constexpr void choose_tile() {
@@ -88,6 +92,7 @@ class GemmDesignMaker {
                : overlaps                       ? GemmStore::overlapped
                                                 : GemmStore::collective;
     o.epilogue = d_.store == GemmStore::collective ? staged(o, graph_) : GemmEpilogueOptions{};
+    if (!stores_d() && asked_.epilogue.reuse != Choice::yes) o.epilogue.reuse = Choice::no;
   }
 
   // ---- Shared memory
@@ -118,7 +123,8 @@ class GemmDesignMaker {
     part.schedule = EpilogueSchedule::tma_warp_specialized;
     part.epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n};
     part.c = o.c;
-    part.d = o.d;
+    part.d = stores_d() ? o.d : ElementType::void_;
+    part.aux = stores_d() ? ElementType::void_ : o.d;
     part.layout_c = o.layout_c;
     part.layout_d = o.layout_d;
     part.acc = d_.accumulator;
@@ -129,7 +135,7 @@ class GemmDesignMaker {
     part.delay_tma_store = Choice::no;
     d_.part = part.policy();
     d_.part.c.direct = direct_c(o);
-    d_.part.d.direct = direct_d(o);
+    d_.part.d.direct = stores_d() && direct_d(o);
     quote(d_.part.reasons);
     if (d_.ok() && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
     if (!d_.ok()) return;

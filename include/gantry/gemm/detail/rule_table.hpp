@@ -22,8 +22,8 @@ GANTRY_X(major, refused,
          "only elements of 16 bits may be contiguous along M or N",
          "Major::K works")
 GANTRY_X(no_d, refused,
-         "D has no element type",
-         "a GEMM stores D",
+         "D has no element type, and the expression gives D",
+         "what is stored has an element type",
          "the nearest type that works is bf16")
 GANTRY_X(layout, refused,
          "{operand} is the tensor of a convolution or of a pointer array",
