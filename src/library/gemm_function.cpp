@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/workspace.hpp>
 
 #include "reasons_to_status.hpp"
@@ -74,11 +75,20 @@ Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shar
 
 GemmFunction::State::State(std::shared_ptr<Context::State> context, const GemmRequest& request,
                            const fusion::Graph& graph)
-    : context_(std::move(context)),
-      request_(request),
-      chooser_(request.options, request.epilogue, graph, context_->machine->architecture()),
-      graph_(graph) {
-  chooser_.use_tuning(context_->tuning, context_->machine->device_name());
+    : context_(std::move(context)), request_(request), graph_(graph) {}
+
+GemmFunction::State::Choosing::Choosing(const GemmOptions& asked, const State& of)
+    : options(asked), chooser(asked, of.request_.epilogue, of.graph_, of.context_->machine->architecture()) {
+  chooser.use_tuning(of.context_->tuning, of.context_->machine->device_name());
+}
+
+runtime::GemmChooser& GemmFunction::State::chooser_for(const GemmCall& call) {
+  const GemmOptions options = with_alignments(request_.options, graph_, call);
+  const std::lock_guard<std::mutex> lock(choosers_mutex_);
+  for (Choosing& one : choosers_) {
+    if (one.options == options) return one.chooser;
+  }
+  return choosers_.emplace_back(options, *this).chooser;
 }
 
 // ---- Kernels
@@ -96,18 +106,20 @@ GemmFunction::State::Kernel& GemmFunction::State::kernel_of(const GemmDesign& de
   return kernels_.back();
 }
 
-std::vector<const GemmDesign*> GemmFunction::State::loaded() const {
+std::vector<const GemmDesign*> GemmFunction::State::loaded(const GemmOptions& access) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<const GemmDesign*> out;
   for (const Kernel& kernel : kernels_) {
-    if (kernel.stage == Kernel::Stage::there) out.push_back(kernel.design);
+    const bool there = kernel.stage == Kernel::Stage::there;
+    if (there && same_access(kernel.design->options, access)) out.push_back(kernel.design);
   }
   return out;
 }
 
-bool GemmFunction::State::has_room() const {
-  const auto counts = [](const Kernel& k) {
-    return k.stage == Kernel::Stage::there || k.stage == Kernel::Stage::on_its_way;
+bool GemmFunction::State::has_room(const GemmOptions& access) const {
+  const auto counts = [&](const Kernel& k) {
+    const bool used = k.stage == Kernel::Stage::there || k.stage == Kernel::Stage::on_its_way;
+    return used && same_access(k.design->options, access);
   };
   return std::count_if(kernels_.begin(), kernels_.end(), counts) < std::max(1, context_->options.most_kernels);
 }
@@ -160,7 +172,8 @@ bool GemmFunction::State::want(std::unique_lock<std::mutex>& lock, Kernel& kerne
   return kernel.stage != Kernel::Stage::failed;
 }
 
-Result<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<const GemmDesign*>& ranked,
+Result<GemmFunction::State::Picked> GemmFunction::State::pick(runtime::GemmChooser& chooser,
+                                                              const std::vector<const GemmDesign*>& ranked,
                                                               void* stream) {
   const CompilePolicy policy = context_->options.policy;
   const bool recording = context_->machine->is_recording(stream);
@@ -171,7 +184,7 @@ Result<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<
     Kernel& kernel = kernel_of(*design);
     if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
     const bool compiles = policy != CompilePolicy::never && !recording;
-    const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room());
+    const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room(design->options));
     if (wanted == nullptr && may && kernel.stage != Kernel::Stage::failed) {
       if (!compiles || want(lock, kernel)) wanted = &kernel;
     }
@@ -191,11 +204,11 @@ Result<GemmFunction::State::Picked> GemmFunction::State::pick(const std::vector<
     changed_.wait(lock, [&] { return wanted->stage != Kernel::Stage::on_its_way; });
     if (wanted->stage == Kernel::Stage::there) return Picked{wanted, wanted};
     lock.unlock();
-    return pick(ranked, stream);  // without it
+    return pick(chooser, ranked, stream);  // without it
   }
   if (there == nullptr && policy == CompilePolicy::never) {
     // Whatever it was staged for, it computes this too.
-    for (const GemmDesign* design : chooser_.every_design()) {
+    for (const GemmDesign* design : chooser.every_design()) {
       Kernel& kernel = kernel_of(*design);
       load_if_kept(lock, kernel);
       if (kernel.stage == Kernel::Stage::there) return Picked{&kernel, &kernel};
@@ -235,7 +248,7 @@ void GemmFunction::State::keep(const PlanKey& key, std::shared_ptr<const Plan> p
 Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::plan(const GemmCall& call, void* stream) {
   const Result<std::vector<const GemmDesign*>> ranked = ranked_for(call);
   if (!ranked) return unexpected(ranked.error());
-  const Result<Picked> picked = pick(*ranked, stream);
+  const Result<Picked> picked = pick(chooser_for(call), *ranked, stream);
   if (!picked) return unexpected(picked.error());
   Result<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(call);
   if (!sizes) return unexpected(sizes.error());
@@ -301,8 +314,11 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
   const GemmExtents e = call.extents();
   const auto valid = [](std::int64_t size) { return size >= 0 && size <= kMostExtent; };
   const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
-  std::vector<const GemmDesign*> ranked = all_valid ? chooser_.ranked(e, loaded()) : std::vector<const GemmDesign*>();
-  const GemmDesign& design = ranked.empty() ? *chooser_.candidates({1, 1, 1, 1}).front() : *ranked.front();
+  runtime::GemmChooser& chooser = chooser_for(call);
+  const GemmDesign& any = *chooser.candidates({1, 1, 1, 1}).front();
+  std::vector<const GemmDesign*> ranked =
+      all_valid ? chooser.ranked(e, loaded(any.options)) : std::vector<const GemmDesign*>();
+  const GemmDesign& design = ranked.empty() ? any : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call, static_cast<int>(request_.functions.size()));
   if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
   if (!refused.ok()) return unexpected(std::move(refused));
@@ -324,7 +340,7 @@ Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
   const Result<std::shared_ptr<const Plan>> made = plan(call, nullptr);
   if (!made) return unexpected(made.error());
   const MachineGemm& gemm = *(*made)->kernel->gemm;
-  const runtime::ChosenDesign chosen = chooser_.choose(call.extents());
+  const runtime::ChosenDesign chosen = chooser_for(call).choose(call.extents());
   GemmExplanation out;
   out.kernel = gemm.describe();
   out.choice = chosen.why + "\n" + out.kernel + " was " + gemm.origin();
@@ -341,12 +357,14 @@ Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
                                     const std::function<void(int, int)>& progress) {
   std::vector<Kernel*> wanted;
   for (const GemmExtents& e : sizes) {
-    const std::vector<const GemmDesign*> ranked = chooser_.ranked(e);
+    const std::vector<const GemmDesign*> ranked =
+        chooser_for({.m = e.m, .n = e.n, .k = e.k, .batch = e.batch}).ranked(e);
     if (ranked.empty()) continue;
     std::unique_lock<std::mutex> lock(mutex_);
     Kernel& kernel = kernel_of(*ranked.front());
     if (std::find(wanted.begin(), wanted.end(), &kernel) != wanted.end()) continue;
-    if (kernel.stage == Kernel::Stage::absent && !has_room()) continue;  // another one serves this size
+    if (kernel.stage == Kernel::Stage::absent && !has_room(kernel.design->options))
+      continue;  // another one serves this size
     load_if_kept(lock, kernel);
     if (kernel.stage == Kernel::Stage::absent && context_->options.policy != CompilePolicy::never) {
       start_compiling(kernel);

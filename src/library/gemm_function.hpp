@@ -78,16 +78,20 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   // Loads, compiles or waits for a kernel that is the best, as the policy has it; false where it failed.
   bool want(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   // Among designs that are ranked.
-  Result<Picked> pick(const std::vector<const GemmDesign*>& ranked, void* stream);
+  Result<Picked> pick(runtime::GemmChooser& chooser, const std::vector<const GemmDesign*>& ranked, void* stream);
   Result<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);
+  // Of designs that address the tensors of a call. One is made for each set of tensors that TMA cannot address.
+  runtime::GemmChooser& chooser_for(const GemmCall& call);
 
   static std::size_t workspace_of(const GemmWorkspaceNeeds& needs);
   Result<Machine::Lease> workspace_for(const GemmWorkspaceNeeds& needs, const RunOptions& options);
 
   runtime::GemmSpec spec(const GemmDesign& design) const;
   Kernel& kernel_of(const GemmDesign& design);
-  std::vector<const GemmDesign*> loaded() const;
-  bool has_room() const;
+  // Those that address their tensors as the options say.
+  std::vector<const GemmDesign*> loaded(const GemmOptions& access) const;
+  // For a further kernel of those that address their tensors alike: no other can take their place.
+  bool has_room(const GemmOptions& access) const;
   // These hold no lock while they compile or load.
   void load_if_kept(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   void compile(std::unique_lock<std::mutex>& lock, Kernel& kernel);
@@ -96,8 +100,16 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
 
   std::shared_ptr<Context::State> context_;
   GemmRequest request_;
-  runtime::GemmChooser chooser_;
   fusion::Graph graph_;
+
+  struct Choosing {
+    Choosing(const GemmOptions& asked, const State& of);
+
+    GemmOptions options;
+    runtime::GemmChooser chooser;
+  };
+  std::mutex choosers_mutex_;
+  std::list<Choosing> choosers_;
 
   mutable std::mutex mutex_;  // of everything below
   std::condition_variable changed_;

@@ -30,6 +30,9 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
       if (!agrees(request, asked)) continue;
       request.layout_c = asked.layout_c;
       request.layout_d = asked.layout_d;
+      request.align_c = asked.align_c;
+      request.align_d = asked.align_d;
+      request.align_aux = asked.align_aux;
       request.stages = asked.stages;
       request.promote = asked.promote;
       request.scale_a = asked.scale_a;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* kEntry = "gantry_gemm";
 constexpr const char* kFillEntry = "gantry_fill";
+constexpr const char* kPackEntry = "gantry_pack";
 
 bool has_reductions(const fusion::Graph& graph) { return graph.count(fusion::ArgumentKind::reduction) > 0; }
 
@@ -47,10 +48,12 @@ std::string gemm_source(const GemmSpec& spec) {
       "// Written by Gantry. Compiled at run time.\n"
       "#include <gantry/arch/kernel_entry.hpp>\n"
       "#include <gantry/epilogue/fill_words.hpp>\n"
+      "#include <gantry/gemm/pack.hpp>\n"
       "#include <gantry/gemm/types.hpp>\n" +
       spec_source(spec) +
       "\n"
-      "GANTRY_EXPORT_KERNEL(gantry_gemm, GemmTypes<Product>::Kernel)\n";
+      "GANTRY_EXPORT_KERNEL(gantry_gemm, GemmTypes<Product>::Kernel)\n"
+      "GANTRY_EXPORT_KERNEL(gantry_pack, PackLines)\n";
   if (const Result<DesignedSpec> designed = design_spec(spec); designed && has_reductions(designed->graph)) {
     out += "GANTRY_EXPORT_KERNEL(gantry_fill, FillWords)\n";
   }
@@ -102,6 +105,7 @@ struct LoadedGemm::State {
   std::string origin;
   GpuKernel gemm;
   std::optional<GpuKernel> fill;
+  GpuKernel pack;
   PlanningMachine machine;
 };
 
@@ -114,7 +118,10 @@ Result<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& ke
   Result<GpuKernel> gemm =
       GpuKernel::load(device, kernel.image, {.entry = kEntry, .shared_bytes = design.shared.bytes, .title = title});
   if (!gemm) return unexpected(gemm.error());
+  Result<GpuKernel> pack = gemm->other({.entry = kPackEntry, .title = title});
+  if (!pack) return unexpected(pack.error());
   auto state = std::make_shared<State>();
+  state->pack = *pack;
   if (has_reductions(designed->graph)) {
     Result<GpuKernel> fill = gemm->other({.entry = kFillEntry, .title = title});
     if (!fill) return unexpected(fill.error());
@@ -175,6 +182,11 @@ Status LoadedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, 
     }
   }
   if (plan.nothing_to_do()) return {};
+  if (plan.launch().packs()) {
+    const PackLines::Params packs = plan.packs(addresses, workspace);
+    Status packed = state_->pack.launch(pack_config(packs, state_->machine.arch.sms), &packs, stream);
+    if (!packed) return packed;
+  }
   ParameterBlock parameters(plan.parameter_bytes());
   if (!plan.write(addresses, workspace, parameters.data())) {
     return Status::failure(StatusCode::device_failed, "the driver could not move a tensor map to another address");

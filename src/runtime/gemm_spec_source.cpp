@@ -147,10 +147,8 @@ Result<DesignedSpec> design_spec(const GemmSpec& spec) {
   DesignedSpec out{.graph = parsed.graph};
   Status refused;
   add_reasons(refused, StatusCode::unsupported, fusion::check_elements(out.graph));
-  if (out.graph.d < 0) {
-    refused.add(StatusCode::unsupported, "the expression gives no D: begin with \"d = acc\"");
-  }
   if (!refused.ok()) return unexpected(std::move(refused));
+  out.graph = with_access(out.graph, spec.options);
   out.design = make_gemm_design(spec.options, out.graph);
   add_reasons(refused, StatusCode::unsupported, out.design.reasons);
   if (!refused.ok()) return unexpected(std::move(refused));
@@ -183,6 +181,9 @@ std::string spec_source(const GemmSpec& spec) {
   field("major_b", major(o.major_b));
   field("layout_c", layout(o.layout_c));
   field("layout_d", layout(o.layout_d));
+  if (o.align_c != 0) field("align_c", number(o.align_c));
+  if (o.align_d != 0) field("align_d", number(o.align_d));
+  if (o.align_aux != 0) field("align_aux", number(o.align_aux));
   field("tile", "{" + number(o.tile.m) + ", " + number(o.tile.n) + ", " + number(o.tile.k) + "}");
   field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) + "}");
   field("stages", number(o.stages));

@@ -45,7 +45,8 @@ ParameterBlock::ParameterBlock(std::size_t bytes) : data_(in_place_) {
   data_ = larger_.get() + (kAlignment - address % kAlignment) % kAlignment;
 }
 
-Status check_call(const GemmDesign& design, const fusion::Graph& graph, const GemmCall& call, int functions) {
+Status check_call(const GemmDesign& design, const fusion::Graph& of_text, const GemmCall& call, int functions) {
+  const fusion::Graph graph = with_access(of_text, design.options);
   if (call.arguments.given() > fusion::kMaxArguments) {
     return Status::failure(StatusCode::invalid_argument, std::to_string(call.arguments.given()) +
                                                              " arguments of the epilogue were given: a graph has " +
@@ -119,12 +120,20 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
 void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {
   const GemmParameterMap& at = design.params;
   if (inputs.extents.k > 0) {
-    maps_.push_back({at.a, Index::kA});
-    maps_.push_back({at.b, Index::kB});
+    const auto note_operand = [this](const PackedOperand& x, const Place& place) {
+      if (x.packed) {
+        packed_.push_back({place.offset, x.offset});
+      } else {
+        maps_.push_back(place);
+      }
+    };
+    note_operand(launch_.a, {at.a, Index::kA});
+    note_operand(launch_.b, {at.b, Index::kB});
   }
   const bool collective = design.store == GemmStore::collective;
-  if (collective && design.c.exists() && inputs.c.data != nullptr) maps_.push_back({at.c, Index::kC});
-  maps_.push_back({at.d, Index::kD});
+  const auto note = [this](bool direct, const Place& place) { (direct ? matrices_ : maps_).push_back(place); };
+  if (collective && design.c.exists() && inputs.c.data != nullptr) note(design.part.c.direct, {at.c, Index::kC});
+  if (design.stores_d()) note(design.part.d.direct, {at.d, Index::kD});
   if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
   constexpr auto kOfA = static_cast<int>(offsetof(GemmScaleParams, a) + offsetof(GemmScaleParams::Operand, data));
   constexpr auto kOfB = static_cast<int>(offsetof(GemmScaleParams, b) + offsetof(GemmScaleParams::Operand, data));
@@ -194,10 +203,17 @@ bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigne
     std::memcpy(parameters + place.offset + offsetof(fusion::Operand, value), &addresses.values[place.operand],
                 sizeof(float));
   }
+  for (const Place& place : matrices_) {
+    std::memcpy(parameters + place.offset + offsetof(DirectMatrix, data), &addresses.at[place.operand], sizeof(void*));
+  }
   bool moved = true;
   for (const Place& place : maps_) {
     auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
     moved = move_(map, addresses.at[place.operand]) && moved;
+  }
+  for (const PackedPlace& place : packed_) {
+    auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
+    moved = move_(map, static_cast<unsigned char*>(workspace) + place.workspace) && moved;
   }
   return moved;
 }
@@ -212,6 +228,10 @@ FillWords::Params PlannedGemm::fills(const GemmAddresses& addresses, void* works
   return out;
 }
 
+PackLines::Params PlannedGemm::packs(const GemmAddresses& addresses, void* workspace) const {
+  return packs_of(launch_, addresses.at[Index::kA], addresses.at[Index::kB], workspace);
+}
+
 std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const ExplainedKernel& kernel) {
   detail::GemmFacts f;
   f.design = kernel.design;
@@ -224,6 +244,9 @@ std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const Ex
   f.schedule = plan.launch().schedule;
   f.ctas = kernel.resident_clusters * kernel.design.cluster_size();
   f.workspace_bytes = plan.workspace_bytes();
+  f.packed_a = plan.launch().a.packed;
+  f.packed_b = plan.launch().b.packed;
+  f.packed_bytes = plan.launch().needs.packed;
   f.simulated = kernel.simulated;
   return detail::explain_gemm(f);
 }

@@ -70,6 +70,8 @@ class PlannedGemm {
   bool write(const GemmAddresses& addresses, void* workspace, unsigned char* parameters) const;
   FillWords::Params fills(const GemmAddresses& addresses, void* workspace) const;
   bool has_fills() const { return fills_.fill_count > 0; }
+  // What must be packed between the two.
+  PackLines::Params packs(const GemmAddresses& addresses, void* workspace) const;
 
  private:
   struct alignas(128) Chunk {
@@ -77,6 +79,10 @@ class PlannedGemm {
   };
   struct Place {
     int offset, operand;
+  };
+  struct PackedPlace {
+    int offset;
+    std::size_t workspace;
   };
   struct Span {
     int operand;
@@ -94,8 +100,10 @@ class PlannedGemm {
   GemmLaunchPlan launch_{};
   bool nothing_to_do_ = false;
   std::vector<Chunk> parameters_;
-  std::vector<Place> maps_, operands_, pointers_;  // tensor maps; fusion::Operand of arguments; plain addresses
-  std::vector<int> workspace_;          // offsets of pointers into the workspace, relative to kWorkspaceBase
+  std::vector<Place> maps_, matrices_, operands_,
+      pointers_;                     // tensor maps; DirectMatrix; fusion::Operand; plain addresses
+  std::vector<PackedPlace> packed_;  // tensor maps of operands in the workspace
+  std::vector<int> workspace_;       // offsets of pointers into the workspace, relative to kWorkspaceBase
   std::vector<Span> spans_;
   std::vector<Overlap> overlaps_;  // that were found to be right
   FillWords::Params fills_{};

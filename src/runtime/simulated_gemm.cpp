@@ -11,6 +11,8 @@ namespace gantry::runtime {
 
 namespace {
 
+constexpr int kSimulatedPackers = 1;  // SMs; the simulated ones take turns in one thread
+
 // The run of this host thread whose loads are counted. Kernels tell nothing of their progress by themselves, and every
 // K tile of an output tile begins with loads of A.
 struct CountedRun {
@@ -170,6 +172,11 @@ LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& ad
     if (!filled) return filled;
   }
   if (plan.nothing_to_do()) return {};
+  if (plan.launch().packs()) {
+    const PackLines::Params packs = plan.packs(addresses, workspace);
+    LaunchResult packed = launch(simulator, pack_config(packs, kSimulatedPackers), PackLines{}, packs);
+    if (!packed) return packed;
+  }
   ParameterBlock parameters(plan.parameter_bytes());
   plan.write(addresses, workspace, parameters.data());  // maps were encoded, so they can be moved
   const LaunchConfig& config = plan.launch().config;

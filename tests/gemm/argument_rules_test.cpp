@@ -134,8 +134,8 @@ std::vector<Case> sizes_and_addresses() {
          args.c = nullptr;
          args.fusion["beta"] = 0.0f;
        })},
-      {ArgumentRule::address_misaligned, with([](auto& args) { args.a.data += 1; }),
-       with([](auto& args) { args.a.data += 8; })},
+      {ArgumentRule::address_misaligned, with([](auto& args) { args.d.data += 1; }),
+       with([](auto& args) { args.d.data += 8; })},
       {ArgumentRule::element_misaligned, with_fusion([](auto& args) {
          args.fusion["bias"] = reinterpret_cast<const float*>((std::uintptr_t{1} << 60) + 2);  // NOLINT
        }),
@@ -145,10 +145,12 @@ std::vector<Case> sizes_and_addresses() {
          args.a.stride = (std::int64_t{1} << 39) - 8;
          args.a.batch_stride = 64;
        })},
-      {ArgumentRule::stride_too_short, with([](auto& args) { args.a.stride = 56; }),
-       with([](auto& args) { args.a.stride = 64; })},
-      {ArgumentRule::stride_misaligned, with([](auto& args) { args.a.stride = 68; }),
-       with([](auto& args) { args.a.stride = 72; })},
+      {ArgumentRule::stride_too_short, with([](auto& args) { args.a.stride = 63; }),
+       with([](auto& args) { args.a.stride = 65; })},
+      {ArgumentRule::stride_misaligned, with([](auto& args) { args.d.stride = 100; }),
+       with([](auto& args) { args.d.stride = 104; })},
+      {ArgumentRule::batch_stride_negative, with([](auto& args) { args.a.batch_stride = -8; }),
+       with([](auto& args) { args.a.batch_stride = 0; })},
       {ArgumentRule::batch_stride_misaligned, with([](auto& args) { args.d.batch_stride = 4; }),
        with([](auto& args) { args.d.batch_stride = 64 * 96; })},
       {ArgumentRule::batches_overlap, with([](auto& args) { args.d.batch_stride = 8; }),

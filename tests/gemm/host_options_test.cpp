@@ -226,8 +226,6 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
   } cases[] = {
       {with(&Builder::flavour, PolicyFlavour::cutlass_compatible), BuilderField::flavour},
       {with(&Builder::schedule, EpilogueSchedule::no_smem_warp_specialized), BuilderField::schedule},
-      {with(&Builder::align_c, 1), BuilderField::align_c},
-      {with(&Builder::align_d, 4), BuilderField::align_d},
       {with(&Builder::acc, ElementType::f16), BuilderField::acc},
       {with(&Builder::compute, ElementType::f16), BuilderField::compute},
       {with(&Builder::aux, ElementType::f32), BuilderField::aux},
@@ -244,9 +242,10 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
     EXPECT_EQ(static_cast<BuilderField>(reasons[0].first), c.field);
   }
   CollectiveBuilder several = with(&Builder::fragment_size, 2);
-  several.align_c = 1;
+  several.acc = ElementType::f16;
   EXPECT_EQ(problems(options_from(several)).size(), 2);
-  EXPECT_TRUE(problems(options_from(with(&Builder::align_c, 8))).empty()) << "16 bytes, as products have it";
+  EXPECT_TRUE(direct_c(options_from(with(&Builder::align_c, 1))));
+  EXPECT_FALSE(direct_d(options_from(with(&Builder::align_d, 8)))) << "16 bytes";
 }
 
 }  // namespace

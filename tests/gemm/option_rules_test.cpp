@@ -112,6 +112,23 @@ std::vector<Case> cases() {
        {.c = kBf16, .epilogue = {.reuse = Choice::yes}},
        {.element = kF32, .other = kBf16},
        "d = acc + c"},
+      {GemmRule::align, {.align_d = -2}, {.align_d = 1}, {.operand = 'D', .actual = -2, .nearest = 1}},
+      {GemmRule::reuse_direct,
+       {.c = kBf16, .align_c = 4, .epilogue = {.reuse = Choice::yes}},
+       {.c = kBf16, .align_c = 8, .epilogue = {.reuse = Choice::yes}},
+       {.operand = 'C'},
+       "d = acc + c"},
+      {GemmRule::reduce_add_aligned,
+       {.d = kF32, .align_d = 2, .split = SplitMode::reduce_add},
+       {.d = kF32, .align_d = 4, .split = SplitMode::reduce_add},
+       {.actual = 2, .nearest = 4}},
+      {GemmRule::own_aligned,
+       {.align_aux = 1, .tile = {64, 64}},
+       {.tile = {64, 64}},
+       {},
+       "d = relu(acc)",
+       {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 400},
+       {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 400}},
       {GemmRule::promote, {.promote = true}, {.a = kF8, .b = kF8, .promote = true}, {.element = kBf16, .other = kBf16}},
       {GemmRule::reduce_add,
        {.d = kF8, .split = SplitMode::reduce_add},
@@ -178,6 +195,35 @@ TEST(EachRuleOfOptions, HasSuchARequest) {
   for (const Case& c : cases()) broken.insert(c.rule);
 #define GANTRY_X(id, ...) EXPECT_EQ(broken.count(GemmRule::id), 1u) << #id;
 #include <gantry/gemm/detail/rule_table.hpp>
+}
+
+// Every element type in every matrix: a design, or the rule that refuses it.
+TEST(EachElementType, IsTakenOrRefusedByARuleInEveryMatrix) {
+  const fusion::Graph plain = fusion::graph("d = acc"), residual = fusion::graph("d = acc + c");
+  for (const ElementInfo& e : kElementTypes) {
+    if (e.kind == ElementKind::none) continue;
+    SCOPED_TRACE(e.name);
+    const bool multiplied = mma_kind(e.type) != MmaKind::none;
+    EXPECT_EQ(make_gemm_design({.a = e.type, .b = e.type}, plain).ok(), multiplied);
+    for (const bool is_a : {true, false}) {
+      const GemmReasons reasons = is_a ? problems({.a = e.type}) : problems({.b = e.type});
+      if (!multiplied) {
+        ASSERT_EQ(reasons.size(), 1);
+        EXPECT_EQ(reasons[0].rule, GemmRule::element);
+        EXPECT_EQ(reasons[0].operand, is_a ? 'A' : 'B');
+      }
+    }
+    const bool stored = e.kind != ElementKind::complex && e.bits >= 8;
+    for (const int align : {0, 1}) {
+      const GemmDesign d = make_gemm_design({.d = e.type, .align_d = align}, plain);
+      const GemmDesign c = make_gemm_design({.c = e.type, .align_c = align}, residual);
+      EXPECT_EQ(d.ok(), stored) << (d.ok() ? "" : describe(d.reasons[0]).c_str());
+      EXPECT_EQ(c.ok(), stored) << (c.ok() ? "" : describe(c.reasons[0]).c_str());
+      if (!stored) {
+        EXPECT_TRUE(d.reasons.has(GemmRule::epilogue) && c.reasons.has(GemmRule::epilogue));
+      }
+    }
+  }
 }
 
 TEST(EachRuleOfOptions, IsReportedBesideTheOthersThatARequestBreaks) {

@@ -303,6 +303,42 @@ TEST_F(ContextTest, GivesSplitGemmsAWorkspaceForEachStreamOrTakesTheCallers) {
   EXPECT_EQ(odd.reasons()[0].rule, "workspace_misaligned");
 }
 
+TEST_F(ContextTest, PacksOperandsThatTmaCannotAddressBeforeTheKernelRuns) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  const GemmCall odd = call(4096, 4096, 4095);
+  ASSERT_TRUE(gemm->run(odd));
+  const auto all = launches();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].function, "gantry_pack");
+  EXPECT_FALSE(all[0].dependent);
+  EXPECT_EQ(all[1].function, "gantry_gemm");
+  EXPECT_TRUE(all[1].dependent) << "its prologue overlaps the end of the packing";
+  const auto bytes = gemm->workspace_bytes(odd);
+  ASSERT_TRUE(bytes);
+  EXPECT_GE(*bytes, 2U * 4096 * 8192);
+  EXPECT_THAT(gemm->explain(odd)->plan, HasSubstr("Packing: TMA cannot address A and B"));
+  ASSERT_TRUE(gemm->run(call(4096, 4096, 4096)));
+  EXPECT_EQ(launches().size(), 3U);
+  EXPECT_EQ(gemm->kernels(), 1) << "a kernel takes operands either way";
+}
+
+TEST_F(ContextTest, HasAKernelOfItsOwnForADThatTmaCannotAddress) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  ASSERT_TRUE(gemm->run(call(4096, 50264, 4096)));
+  ASSERT_TRUE(gemm->run(call(4096, 50257, 4096)));
+  EXPECT_EQ(gemm->kernels(), 2);
+  EXPECT_THAT(gemm->explain(call(4096, 50257, 4096))->plan, HasSubstr("TMA cannot address D; threads"));
+  GemmCall shifted = call(4096, 4096, 4096);
+  shifted.d.data = static_cast<char*>(shifted.d.data) + 2;
+  EXPECT_THAT(gemm->explain(shifted)->plan, HasSubstr("TMA cannot address D; threads"));
+  shifted.d.data = static_cast<char*>(shifted.d.data) + 1;
+  const Status refused = gemm->run(shifted);
+  ASSERT_EQ(refused.reasons().size(), 1U);
+  EXPECT_EQ(refused.reasons()[0].rule, "element_misaligned");
+}
+
 TEST_F(ContextTest, PassesADriversRefusalOn) {
   const Context context(options());
   const auto gemm = context.gemm({});

@@ -273,7 +273,7 @@ TEST(Sentences, OfArguments) {
                               .second = 112})
           .c_str(),
       "M is 106, and columns of aux end 4 bytes into 16: TMA writes whole 16 bytes; the nearest M that works is "
-      "104, the next larger one 112");
+      "104, the next larger one 112, or any with an alignment of 1 (align_d, align_aux)");
   EXPECT_STREQ(describe(ArgumentReason{.rule = ArgumentRule::stride_misaligned,
                                        .operand = "B",
                                        .of_batches = true,
@@ -283,7 +283,7 @@ TEST(Sentences, OfArguments) {
                                        .first = 8})
                    .c_str(),
                "B has a batch stride of 4 elements of bf16, which is 8 bytes: TMA takes strides of whole 16 bytes; the "
-               "nearest batch stride that works is 8");
+               "nearest batch stride that works is 8, or any with an alignment of 1 (align_c, align_d, align_aux)");
   EXPECT_STREQ(
       describe(ArgumentReason{.rule = ArgumentRule::read_while_written, .operand = "D", .other = "A", .actual = 64})
           .c_str(),

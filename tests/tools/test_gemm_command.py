@@ -177,18 +177,32 @@ class Gemm(Cli):
 
     def test_what_cannot_run_is_refused_before_operands_are_filled(self):
         for wrong, why in (
-            (("--m", "1", "--n", "1", "--k", "2147483348"), "the nearest N that works is 8"),
-            (("--m", "1", "--n", "8", "--k", "100000000", "--layout-d", "column"), "the nearest M that works is 8"),
             (("--m", "1", "--n", "8", "--k", "100000000", "--set", "alpha=2"), "there is no argument alpha"),
-            (("--m", "8", "--n", "24", "--k", "8", "--epilogue", "x:e4m3 = acc; d = acc"), "the nearest N that works is 32"),
+            (("--m", "1", "--n", "2147483392", "--k", "2147483392"), "the operands take"),
         ):
             said = self.refused("gemm", "--machine", "sim", "--progress", *wrong)
             self.assertIn(why, said)
             self.assertNotIn("filling the operands", said)
 
-    def test_sizes_that_cannot_be_stored_are_refused(self):
-        said = self.refused("gemm", "--machine", "sim", "--m", "64", "--n", "70", "--k", "64")
-        self.assertIn("the nearest N that works is 72", said)
+    def test_sizes_that_tma_cannot_address_run(self):
+        odd = ("--m", "67", "--n", "65", "--k", "33", "--tile", "64x64", "--cluster", "1x1", "--stages", "3")
+        answer = json.loads(self.text("gemm", "--machine", "sim", "--json", *odd))
+        self.assertTrue(answer["ok"] and answer["clean"], answer["verified"])
+        self.assertEqual(answer["verified"]["elements"], 67 * 65)
+        self.assertIn("Packing: TMA cannot address A and B, so they are copied into the workspace first", answer["plan"])
+        self.assertIn("TMA cannot address D; threads read and write it.", answer["plan"])
+
+    def test_operands_that_tma_cannot_address_need_no_kernel_of_their_own(self):
+        with unittest.mock.patch.dict(os.environ, {"GANTRY_CXX": "/no/g++"}):
+            answer = json.loads(self.text("gemm", "--machine", "sim", "--json", "--m", "67", "--n", "64", "--k", "33"))
+        self.assertTrue(answer["ok"] and answer["clean"])
+        self.assertIn("Packing: ", answer["plan"])
+
+    def test_an_epilogue_may_give_reductions_alone(self):
+        epilogue = ("--epilogue", "s = reduce_row_add(acc); top = reduce_max(acc)", "--tile", "64x64", "--stages", "3")
+        answer = self.answer(*epilogue)
+        self.assertTrue(answer["ok"] and answer["clean"])
+        self.assertEqual(answer["verified"]["elements"], 72 + 1)
 
     def test_sizes_beyond_all_memory_are_refused(self):
         for sizes in (("2147483392", "2147483392", "64"), ("0", "2147483392", "2147483392")):

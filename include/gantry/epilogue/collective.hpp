@@ -28,6 +28,7 @@
 #pragma once
 
 #include <gantry/arch/fence.hpp>
+#include <gantry/epilogue/direct_tile.hpp>
 #include <gantry/epilogue/fusion/callbacks_builder.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
 #include <gantry/epilogue/staged_im2col_tile.hpp>
@@ -58,7 +59,8 @@ struct ChosenType<false, A, B> {
 };
 
 template <class Shape>
-struct TileOf : ChosenType<(Shape::spatial_rank > 0), StagedIm2colTile<Shape>, StagedTile<Shape>> {};
+struct TileOf : ChosenType<(Shape::spatial_rank > 0), StagedIm2colTile<Shape>,
+                           typename ChosenType<Shape::direct, DirectTile<Shape>, StagedTile<Shape>>::type> {};
 
 // Whether a call takes subtile i of `count`, and whether it is its last one.
 struct SubtileChoice {
@@ -78,6 +80,9 @@ class CollectiveEpilogue {
   static constexpr bool kUsesTma = true;
   static constexpr bool kHasC = Config::policy.c.exists();
   static constexpr bool kHasD = Config::policy.d.exists();
+  // TMA cannot address them: threads read C and write D.
+  static constexpr bool kDirectC = kHasC && Config::policy.c.direct;
+  static constexpr bool kDirectD = kHasD && Config::policy.d.direct;
   static constexpr bool kReuse = Config::policy.reuse_smem_c;
   static constexpr bool kDelay = Config::policy.delay_tma_store;
   static constexpr int kStagesC = Config::policy.stages_c;
@@ -95,6 +100,8 @@ class CollectiveEpilogue {
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
   using Value = typename Fusion::Value;
+  static_assert(!kReuse || (!kDirectC && !kDirectD),
+                "gantry: D reuses the buffers of C, and TMA cannot address one of them");
   static_assert(kHasC || !Fusion::kUsesSource,
                 "gantry: the expression uses C, and the policy has none: give its element type");
   static_assert(kHasD || !Fusion::kGivesD, "gantry: the expression gives D, and the policy has none");
@@ -105,6 +112,7 @@ class CollectiveEpilogue {
     static constexpr ElementType element = Config::policy.c.smem_element;
     static constexpr bool row_major = !Config::policy.c.m_major();
     static constexpr int stages = Config::policy.c.stages;
+    static constexpr bool direct = kDirectC;
     static constexpr int spatial_rank = Config::policy.c.spatial_rank();
   };
   struct ShapeD {
@@ -112,13 +120,14 @@ class CollectiveEpilogue {
     static constexpr ElementType element = Config::policy.d.smem_element;
     static constexpr bool row_major = !Config::policy.d.m_major();
     static constexpr int stages = Config::policy.d.stages;
+    static constexpr bool direct = kDirectD;
     static constexpr int spatial_rank = Config::policy.d.spatial_rank();
   };
   using TileC = typename detail::TileOf<ShapeC>::type;
   using TileD = typename detail::TileOf<ShapeD>::type;
 
   // Whether a load thread is needed at all, as far as can be known before the kernel runs.
-  static constexpr bool kMayLoad = Fusion::kUsesSource || Fusion::kMayLoad;
+  static constexpr bool kMayLoad = (Fusion::kUsesSource && !kDirectC) || Fusion::kMayLoad;
 
   using LoadPipeline = PipelineTransactionAsync<kStagesC>;
   using StorePipeline = PipelineTmaStore<kStoreStages, kUnacquired>;
@@ -159,7 +168,8 @@ class CollectiveEpilogue {
 
   // Bytes that a full load stage has brought.
   GANTRY_INLINE static std::uint32_t transaction_bytes(const Params& params, bool c_needed) {
-    return static_cast<std::uint32_t>((c_needed ? TileC::kStageBytes : 0) + Fusion::load_bytes(params.fusion));
+    return static_cast<std::uint32_t>((c_needed && !kDirectC ? TileC::kStageBytes : 0) +
+                                      Fusion::load_bytes(params.fusion));
   }
   GANTRY_HD static constexpr int get_load_pipe_increment() { return kTile.count(); }
   GANTRY_HD static constexpr int get_store_pipe_increment() { return kTile.count(); }
@@ -173,8 +183,8 @@ class CollectiveEpilogue {
   }
 
   GANTRY_INLINE static void prefetch_tma_descriptors(const Params& params) {
-    if constexpr (kHasC) arch::prefetch_tensormap(TileC::descriptor(params.c));
-    if constexpr (kHasD) arch::prefetch_tensormap(TileD::descriptor(params.d));
+    if constexpr (kHasC && !kDirectC) arch::prefetch_tensormap(TileC::descriptor(params.c));
+    if constexpr (kHasD && !kDirectD) arch::prefetch_tensormap(TileD::descriptor(params.d));
     Fusion::prefetch_descriptors(params.fusion);
   }
 
@@ -210,7 +220,7 @@ class CollectiveEpilogue {
         pipeline.producer_acquire(state);
         pipeline.producer_commit(state, bytes);
         fusion.step(state.index(), full, em, en);
-        if constexpr (kHasC) {
+        if constexpr (kHasC && !kDirectC) {
           if (c_needed) TileC::load(&params.c, storage.buffers_c(), state.index(), full, at, em, en);
         }
         ++state;
@@ -277,8 +287,13 @@ class CollectiveEpilogue {
     const auto issue_store = [&](int em, int en) {
       arch::fence_proxy_async(arch::space_shared);
       sync();
+      // The next to write this buffer meet the threads that read it when they acquire it.
+      if constexpr (kDirectD) {
+        TileD::store_global(params.d, place(params, at, em, en, thread), storage.buffers_d(), states.store.index());
+      }
       if (store_pipeline.issues()) {
-        if constexpr (kHasD) TileD::store(&params.d, storage.buffers_d(), states.store.index(), at, em, en);
+        if constexpr (kHasD && !kDirectD)
+          TileD::store(&params.d, storage.buffers_d(), states.store.index(), at, em, en);
         fusion.tma_store(states.store.index(), em, en);
       }
       store_pipeline.producer_commit(states.store);
@@ -309,9 +324,12 @@ class CollectiveEpilogue {
         if (!choice.takes(which, subtile)) continue;
         fusion.begin_loop(em, en);
         auto c = TileC::make_registers();
+        if constexpr (kDirectC) {
+          if (c_needed) TileC::read_global(params.c, place(params, at, em, en, thread), c);
+        }
         if (loaded) {
           load_pipeline.consumer_wait(wait);
-          if constexpr (kHasC) {
+          if constexpr (kHasC && !kDirectC) {
             if (c_needed) TileC::read(storage.buffers_c(), wait.index(), thread, c);
           }
           // D reuses the buffer of C: no thread may overwrite what another has yet to read.
@@ -383,9 +401,20 @@ class CollectiveEpilogue {
             .thread = thread};
   }
 
+  GANTRY_INLINE static DirectPlace place(const Params& params, const TileCoordinate& at, int em, int en, int thread) {
+    return {.m = params.m,
+            .n = params.n,
+            .row = at.m * kTile.m + em * kTile.epi_m,
+            .column = at.n * kTile.n + en * kTile.epi_n,
+            .batch = at.batch,
+            .thread = thread};
+  }
+
   GANTRY_INLINE static bool loads(const Params& params, bool c_needed) {
     if constexpr (!kMayLoad) {
       return false;
+    } else if constexpr (kDirectC) {
+      return Fusion::is_producer_load_needed(params.fusion);
     } else {
       return c_needed || Fusion::is_C_load_by_batch(params.fusion) || Fusion::is_producer_load_needed(params.fusion);
     }

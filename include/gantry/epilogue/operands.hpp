@@ -221,7 +221,21 @@ class OperandCheck {
                  tensor.images, axes);
   }
 
+  struct Operand {
+    const char* name;
+    ElementType element;
+    bool rows, written;
+  };
+
   // What threads read and write element by element.
+  GANTRY_COLD void check_elements(const Operand& x, const EpilogueMatrix& matrix) const {
+    if (!check_strides(x, matrix)) return;
+    if (problem_.batch > 1 && matrix.batch_stride < 0) {
+      out_.add({.rule = ArgumentRule::batch_stride_negative, .operand = x.name, .actual = matrix.batch_stride});
+    }
+    check_alignment(x.name, reinterpret_cast<std::uintptr_t>(matrix.pointer),
+                    static_cast<std::size_t>(element_bits(x.element) / 8));
+  }
   template <class Element>
   void check_elements(const char* name, const EpilogueMatrix& matrix, bool row_major, bool written) const {
     check_strides({name, element_type_v<Element>, row_major, written}, matrix);
@@ -229,12 +243,6 @@ class OperandCheck {
   }
 
  private:
-  struct Operand {
-    const char* name;
-    ElementType element;
-    bool rows, written;
-  };
-
   GANTRY_COLD void check_map_rule(const char* name, const TmaViolation& v) const {
     // What lies behind a row may be somebody else's.
     const bool writes_beyond = v.rule == TmaRule::store_ends_inside_chunk;

@@ -32,6 +32,7 @@ struct EpilogueOperand {
   ElementType smem_element = ElementType::void_;  // of the tile in shared memory
   LayoutTag layout = kRowMajor;
   int gmem_alignment = 0;  // elements, as promised by the caller
+  bool direct = false;     // TMA cannot address the tensor: threads read and write it (direct_tile.hpp)
   int stages = 0;          // buffers of one subtile each
   TileMN subtile{};
   TmaMatrixBox box{};  // of one subtile, as the kernel copies it; nothing where the tensor is void
@@ -128,7 +129,7 @@ struct EpiloguePolicy {
     if (!uses_tma()) return EpilogueBuffers::none;
     if (reuse_smem_c) return EpilogueBuffers::d_reuses_c;
     const bool keeps_d = d.exists() || flavour == PolicyFlavour::cutlass_compatible;
-    if (c.exists()) return keeps_d ? EpilogueBuffers::c_and_d : EpilogueBuffers::c_only;
+    if (c.exists() && !c.direct) return keeps_d ? EpilogueBuffers::c_and_d : EpilogueBuffers::c_only;
     return keeps_d ? EpilogueBuffers::d_only : EpilogueBuffers::none;
   }
   // Of C in one stage; auxiliary loads add to it.

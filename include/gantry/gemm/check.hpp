@@ -18,6 +18,7 @@
 #include <gantry/epilogue/detail/graph_host.hpp>
 #include <gantry/gemm/bind.hpp>
 #include <gantry/gemm/detail/matrix_facts.hpp>
+#include <gantry/gemm/pack.hpp>
 
 namespace gantry {
 
@@ -47,23 +48,27 @@ GemmMatrix<Void> with_strides(const GemmMatrix<Void>& matrix, ElementType elemen
   return out;
 }
 
-// `step` is what all operands ask of the size of a line that is written.
-GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::int64_t step, ArgumentReasons& out) {
-  if (element_bits(x.element) == 0) return;
+// False where a stride is longer than TMA takes, which is a reason.
+GANTRY_COLD inline bool check_length(const MatrixFacts& x, ArgumentReasons& out) {
+  const std::int64_t most = x.longest_stride();
+  if (x.stride <= most && (x.batches <= 1 || x.batch_stride <= most)) return true;
+  out.add({.rule = ArgumentRule::stride_too_long,
+           .operand = x.name,
+           .of_batches = x.stride <= most,
+           .element = x.element,
+           .actual = x.stride > most ? x.stride : x.batch_stride,
+           .nearest = most});
+  return false;
+}
+
+// D, which TMA writes. `step` is what all operands ask of the size of a line that is written.
+GANTRY_COLD inline void check_written(const MatrixFacts& x, std::int64_t step, ArgumentReasons& out) {
   if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
   const auto beyond = static_cast<std::int64_t>(x.begin() % 16);
   if (beyond != 0) {
     out.add({.rule = ArgumentRule::address_misaligned, .operand = x.name, .actual = beyond, .nearest = 16 - beyond});
   }
-  const std::int64_t most = x.longest_stride();
-  if (x.stride > most || (x.batches > 1 && x.batch_stride > most)) {
-    return out.add({.rule = ArgumentRule::stride_too_long,
-                    .operand = x.name,
-                    .of_batches = x.stride <= most,
-                    .element = x.element,
-                    .actual = x.stride > most ? x.stride : x.batch_stride,
-                    .nearest = most});
-  }
+  if (!check_length(x, out)) return;
   if (x.stride < x.contiguous) {
     out.add({.rule = ArgumentRule::stride_too_short,
              .operand = x.name,
@@ -72,18 +77,42 @@ GANTRY_COLD inline void check_matrix(const MatrixFacts& x, bool written, std::in
              .nearest = x.rounded(x.contiguous),
              .first = x.contiguous});
   } else {
-    check_lines({x.name, x.element, x.rows, written, x.contiguous, x.stride, step}, out);
+    check_lines({x.name, x.element, x.rows, true, x.contiguous, x.stride, step}, out);
   }
   if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
-    const std::int64_t nearest = x.nearest_batch_stride(written);
-    const bool far = written && nearest == 0;
-    out.add({.rule = far ? ArgumentRule::batch_stride_misaligned : ArgumentRule::stride_misaligned,
+    const std::int64_t nearest = x.nearest_batch_stride(true);
+    out.add({.rule = nearest == 0 ? ArgumentRule::batch_stride_misaligned : ArgumentRule::stride_misaligned,
              .operand = x.name,
              .of_batches = true,
              .element = x.element,
              .actual = x.batch_stride,
-             .nearest = far ? distance_of_lines(x.stride, x.lines) : nearest,
+             .nearest = nearest == 0 ? distance_of_lines(x.stride, x.lines) : nearest,
              .first = x.bytes(x.batch_stride)});
+  }
+}
+
+// A or B, which is packed where TMA cannot read it: strides and addresses are of whole elements, and nothing more.
+GANTRY_COLD inline void check_read(const MatrixFacts& x, ArgumentReasons& out) {
+  if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
+  const std::int64_t element = x.bytes(1), beyond = static_cast<std::int64_t>(x.begin() % 16) % element;
+  if (beyond != 0) {
+    out.add({.rule = ArgumentRule::element_misaligned,
+             .operand = x.name,
+             .actual = beyond,
+             .nearest = element - beyond,
+             .first = element});
+  }
+  if (!check_length(x, out)) return;
+  if (x.stride < x.contiguous) {
+    out.add({.rule = ArgumentRule::stride_too_short,
+             .operand = x.name,
+             .columns = !x.rows,
+             .actual = x.stride,
+             .nearest = x.contiguous,
+             .first = x.contiguous});
+  }
+  if (x.batches > 1 && x.batch_stride < 0) {
+    out.add({.rule = ArgumentRule::batch_stride_negative, .operand = x.name, .actual = x.batch_stride});
   }
 }
 
@@ -156,24 +185,39 @@ GANTRY_COLD inline void check_map(const char* name, const TmaMatrixBox& box, con
   }
 }
 
+// A and B as lines, and whether TMA takes them as they are. Requires strides in place of kPacked.
+inline PackedOperand packed_a(const GemmDesign& design, const GemmProblem& p) {
+  const bool along_k = design.options.major_a == Major::K;
+  return packed_operand(
+      {design.options.a, along_k ? p.k : p.m, along_k ? p.m : p.k, p.batch, p.a.stride, p.a.batch_stride},
+      reinterpret_cast<std::uintptr_t>(p.a.data));
+}
+inline PackedOperand packed_b(const GemmDesign& design, const GemmProblem& p) {
+  const bool along_k = design.options.major_b == Major::K;
+  return packed_operand(
+      {design.options.b, along_k ? p.k : p.n, along_k ? p.n : p.k, p.batch, p.b.stride, p.b.batch_stride},
+      reinterpret_cast<std::uintptr_t>(p.b.data));
+}
+
 GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
   if (e.k == 0) return;
   const GemmProblem p = problem_of(design, args);
-  const auto check = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows,
-                         std::int64_t contiguous, std::int64_t lines) {
+  const auto check = [&](const MatrixFacts& x, const PackedOperand& packed) {
     const int before = out.size();
-    check_matrix({name, element, x.data, rows, contiguous, lines, x.stride, x.batch_stride, e.batch}, false, 1, out);
-    return out.size() == before;
+    check_read(x, out);
+    return out.size() == before && !packed.packed;
   };
   const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
-  if (check("A", p.a, o.a, a_along_k, a_along_k ? e.k : e.m, a_along_k ? e.m : e.k)) {
-    check_map("A", design.a, bind_a(design, p), out);
-  }
-  if (check("B", p.b, o.b, !b_along_k, b_along_k ? e.k : e.n, b_along_k ? e.n : e.k)) {
-    check_map("B", design.b, bind_b(design, p), out);
-  }
+  const MatrixFacts a{
+      "A",    o.a, p.a.data, a_along_k, a_along_k ? e.k : e.m, a_along_k ? e.m : e.k, p.a.stride, p.a.batch_stride,
+      e.batch};
+  const MatrixFacts b{
+      "B",    o.b, p.b.data, !b_along_k, b_along_k ? e.k : e.n, b_along_k ? e.n : e.k, p.b.stride, p.b.batch_stride,
+      e.batch};
+  if (check(a, packed_a(design, p))) check_map("A", design.a, bind_a(design, p), out);
+  if (check(b, packed_b(design, p))) check_map("B", design.b, bind_b(design, p), out);
 }
 
 // Scales with their strides, as the design has them. Requires extents that are not negative.
@@ -215,28 +259,15 @@ GANTRY_COLD inline void check_scales(const GemmDesign& design, const GemmInputs&
   check_scale("scale_b", design.options.scale_b, args.scale_b, out);
 }
 
-// What A and B ask of M and N.
-inline SizeSteps steps_of_operands(const GemmDesign& design, const GemmInputs& args) {
-  const GemmOptions& o = design.options;
-  const GemmExtents& e = args.extents;
-  SizeSteps out;
-  if (e.k == 0) return out;
-  const GemmProblem p = problem_of(design, args);
-  if (o.major_a == Major::MN && p.a.stride == e.m) out.add(o.a, false);
-  if (o.major_b == Major::MN && p.b.stride == e.n) out.add(o.b, true);
-  return out;
-}
-
 // D alone, of the stores that are not the collective's.
 GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmProblem p = problem_of(design, args);
   const GemmExtents& e = args.extents;
   out.add(args.fusion.problems({.m = e.m, .n = e.n, .batch = e.batch}));
   const int before = out.size();
-  SizeSteps steps = steps_of_operands(design, args);
+  SizeSteps steps;
   steps.add(design.options.d, true);
-  check_matrix({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, steps.n,
-               out);
+  check_written({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, steps.n, out);
   if (out.size() > before) return;
   if (!check_overlap("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride}, out)) return;
   check_map("D", design.d, bind_d(design, p), out);
@@ -244,7 +275,7 @@ GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs&
 
 // The epilogue of a design, for the functions of epilogue/detail/graph_host.hpp.
 inline GraphEpilogue graph_epilogue(const GemmDesign& design, int functions) {
-  return {design.subtiles(), design.options.c != ElementType::void_, true, functions};
+  return {design.subtiles(), design.options.c != ElementType::void_, design.stores_d(), functions};
 }
 
 // C, D and everything of the graph.
@@ -258,25 +289,32 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   if (out.size() > before) return;
   check_values(epilogue, problem, args.fusion, out);
   const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, args.extents);
-  SizeSteps steps = steps_of_operands(design, args);
+  SizeSteps steps;
   const bool rows_c = !is_m_major(o.layout_c), rows_d = !is_m_major(o.layout_d);
-  if (o.c != ElementType::void_ && c.pointer != nullptr && c.stride == (rows_c ? problem.n : problem.m)) {
+  if (o.c != ElementType::void_ && !direct_c(o) && c.pointer != nullptr &&
+      c.stride == (rows_c ? problem.n : problem.m)) {
     steps.add(o.c, rows_c);
   }
-  steps.add(o.d, rows_d);
+  if (design.stores_d() && !direct_d(o)) steps.add(o.d, rows_d);
   add_steps(problem, args.fusion, steps);
   const OperandCheck operands(out, problem, steps);
   if (o.c != ElementType::void_) {
     if (c.pointer != nullptr) {
-      operands.check("C", c, design.c);
+      if (direct_c(o)) {
+        operands.check_elements({"C", o.c, rows_c, false}, c);
+      } else {
+        operands.check("C", c, design.c);
+      }
     } else if (surely_uses_source(args.fusion.graph(), args.fusion.resolved(shape_of(problem)))) {
       out.add(missing(ArgumentRule::source_missing, "C"));
     }
   }
   const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, args.extents);
-  if (d.pointer == nullptr) {
+  if (design.stores_d() && d.pointer == nullptr) {
     out.add(missing(ArgumentRule::matrix_missing, "D"));
-  } else {
+  } else if (design.stores_d() && direct_d(o)) {
+    operands.check_elements({"D", o.d, rows_d, true}, d);
+  } else if (design.stores_d()) {
     operands.check("D", d, design.d);
   }
   check_tensors(epilogue, problem, args.fusion, operands, out);
@@ -328,7 +366,7 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
       add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
     }
   }
-  add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
+  if (design.stores_d()) add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
   const auto add_scale = [&](const char* name, ScaleMode mode, const GemmScale& x, std::int64_t rows, int operand) {
     if (mode == ScaleMode::none || e.k == 0) return;
     const std::int64_t span = (scale_rows(mode, rows) - 1) * x.stride + (scale_blocks(e.k) - 1) * x.k_stride + 1;

@@ -8,11 +8,22 @@
 
 #include <cstddef>
 
-#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/epilogue/subtile_layout.hpp>
 #include <gantry/gemm/design_types.hpp>
 
 namespace gantry {
+
+// ---- Auxiliary tensors that TMA cannot address
+
+// A graph whose auxiliary tensors are read and written as the options say. Every reader of a design takes it so.
+GANTRY_HD constexpr fusion::Graph with_access(fusion::Graph graph, const GemmOptions& o) {
+  for (int i = 0; i < graph.argument_count; ++i) {
+    fusion::Argument& a = graph.arguments[i];
+    if (fusion::is_auxiliary(a)) a.direct = is_direct(a.element, o.align_aux);
+  }
+  return graph;
+}
 
 // ---- Shared memory of an operand
 

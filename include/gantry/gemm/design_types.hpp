@@ -89,6 +89,8 @@ struct GemmDesign {
   GemmReasons reasons{};
 
   GANTRY_HD constexpr bool ok() const noexcept { return reasons.empty(); }
+  // False where a graph gives reductions or auxiliary outputs alone; options.d then stands in for D's width.
+  GANTRY_HD constexpr bool stores_d() const noexcept { return store != GemmStore::collective || part.d.exists(); }
   GANTRY_HD constexpr int cluster_size() const noexcept { return options.cluster.m * options.cluster.n; }
   GANTRY_HD constexpr int warpgroup_rows() const noexcept { return options.tile.m / roles.tile_warpgroups; }
   GANTRY_HD constexpr bool pingpong() const noexcept { return options.schedule == GemmSchedule::pingpong; }

@@ -26,6 +26,8 @@ struct GemmFacts {
   TileSchedule schedule{};
   int ctas = 0;
   std::size_t workspace_bytes = 0;
+  bool packed_a = false, packed_b = false;
+  std::size_t packed_bytes = 0;
   bool simulated = false;
 };
 
@@ -46,7 +48,7 @@ inline GemmTraffic traffic_of(const GemmFacts& f) {
   const auto batch = static_cast<double>(f.batch);
   GemmTraffic out;
   out.read = batch * (bytes(f.design.options.a, m * k) + bytes(f.design.options.b, n * k));
-  out.written = batch * bytes(f.design.options.d, m * n);
+  if (f.design.stores_d()) out.written = batch * bytes(f.design.options.d, m * n);
   if (f.graph == nullptr) return out;
   if (f.graph->uses_source()) out.read += batch * bytes(f.design.options.c, m * n);
   for (int i = 0; i < f.graph->argument_count; ++i) {
@@ -100,9 +102,11 @@ inline std::string explain_memory(const GemmFacts& f) {
   if (f.design.store == GemmStore::reduce_add)
     return out + "adds the accumulators to D by TMA reduction, in no fixed order.\n";
   out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
-         std::to_string(o.epilogue.stages_d) + " buffers of D per warpgroup";
+         std::to_string(o.epilogue.stages_d) + " buffers of " + (f.design.stores_d() ? "D" : "each output") +
+         " per warpgroup";
   if (o.c != ElementType::void_) {
     out += o.epilogue.reuse == Choice::yes ? ", which reuse those of C"
+           : direct_c(o)                   ? ""
                                            : ", and " + std::to_string(o.epilogue.stages_c) + " of C";
   }
   return out + ".\n";
@@ -147,6 +151,33 @@ inline std::string explain_work(const GemmFacts& f) {
          " FLOP/B.\n";
 }
 
+// How tensors go that TMA cannot address, and what that costs.
+inline std::string explain_access(const GemmFacts& f) {
+  const GemmOptions& o = f.design.options;
+  std::string out;
+  if (f.packed_a || f.packed_b) {
+    const double moved = 2.0 * static_cast<double>(f.packed_bytes);
+    char microseconds[32];
+    std::snprintf(microseconds, sizeof microseconds, "%.2g", moved / kH200.dram_rate * 1e6);
+    out += std::string("Packing: TMA cannot address ") +
+           (f.packed_a && f.packed_b ? "A and B, so they are"
+            : f.packed_a             ? "A, so it is"
+                                     : "B, so it is") +
+           " copied into the workspace first, with rows at multiples of 16 bytes: " + with_prefix(moved) +
+           "B read and written, " + microseconds + " us of an H200's DRAM and a launch.\n";
+  }
+  std::vector<std::string> direct;
+  if (direct_c(o)) direct.emplace_back("C");
+  if (direct_d(o)) direct.emplace_back("D");
+  for (int i = 0; f.graph != nullptr && i < f.graph->argument_count; ++i) {
+    if (fusion::is_direct(f.graph->arguments[i])) direct.emplace_back(f.graph->arguments[i].name.text);
+  }
+  for (std::size_t i = 0; i < direct.size(); ++i) {
+    out += (i == 0 ? "Alignment: TMA cannot address " : i + 1 == direct.size() ? " and " : ", ") + direct[i];
+  }
+  return direct.empty() ? out : out + "; threads read and write " + (direct.size() == 1 ? "it" : "them") + ".\n";
+}
+
 inline std::string explain_gemm(const GemmFacts& f) {
   std::string out =
       "D = A B^T, " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k) + " (M x N x K)";
@@ -159,7 +190,7 @@ inline std::string explain_gemm(const GemmFacts& f) {
                           : "There is nothing to compute, and nothing will be launched.\n");
   }
   if (f.k == 0) out += "K is 0: all accumulators are 0, and A and B are not read.\n";
-  out += explain_memory(f) + explain_schedule(f) + explain_work(f);
+  out += explain_memory(f) + explain_access(f) + explain_schedule(f) + explain_work(f);
   out += f.workspace_bytes > 0 ? "Workspace: " + std::to_string(f.workspace_bytes) + " bytes.\n" : "Workspace: none.\n";
   return out;
 }

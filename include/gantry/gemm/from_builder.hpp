@@ -1,5 +1,5 @@
-// The options that a builder of epilogues implies: its tile, elements, layouts, stages and schedule, where one
-// warpgroup to a tile means the pingpong kernel.
+// The options that a builder of epilogues implies: its tile, elements, layouts, alignments, stages and schedule, where
+// one warpgroup to a tile means the pingpong kernel.
 //
 // Example:
 //     using namespace gantry;
@@ -19,14 +19,11 @@ GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   const auto add = [&out](BuilderField field, bool asked) {
     if (asked) out = static_cast<std::uint16_t>(out | 1 << static_cast<int>(field));
   };
-  const auto aligned = [](int align, ElementType e) { return align == 0 || align * element_bits(e) == 128; };
   const bool alone = b.schedule == EpilogueSchedule::tma_warp_specialized;
   const bool shared = b.schedule == EpilogueSchedule::tma_warp_specialized_cooperative;
   const bool automatic = b.schedule == EpilogueSchedule::automatic;
   add(BuilderField::flavour, b.flavour != PolicyFlavour::gantry);
   add(BuilderField::schedule, !alone && !shared && !automatic);
-  add(BuilderField::align_c, !aligned(b.align_c, b.c));
-  add(BuilderField::align_d, !aligned(b.align_d, b.d));
   add(BuilderField::acc, b.acc != ElementType::f32);
   add(BuilderField::compute, b.compute != ElementType::f32);
   add(BuilderField::aux, b.aux != ElementType::void_);
@@ -48,6 +45,8 @@ GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   o.d = builder.d;
   o.layout_c = builder.layout_c;
   o.layout_d = builder.layout_d;
+  o.align_c = builder.align_c;
+  o.align_d = builder.align_d;
   o.tile = {builder.tile.m, builder.tile.n, builder.tile.k};
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized) o.schedule = GemmSchedule::pingpong;
   if (builder.schedule == EpilogueSchedule::tma_warp_specialized_cooperative) o.schedule = GemmSchedule::cooperative;

@@ -72,6 +72,9 @@ struct GemmOptions {
   ElementType d = ElementType::bf16;
   Major major_a = Major::K, major_b = Major::K;
   LayoutTag layout_c = kRowMajor, layout_d = kRowMajor;
+  // Elements that addresses, strides and lines of C, D and auxiliary tensors are multiples of; 0: as many as 16 bytes
+  // have. With fewer TMA cannot address the tensor, and threads read or write it.
+  int align_c = 0, align_d = 0, align_aux = 0;
   GemmTile tile{};
   GemmCluster cluster{};
   int stages = 0;  // of the main loop; 0: as many as fit beside the epilogue
@@ -90,6 +93,13 @@ struct GemmOptions {
   GANTRY_HD friend constexpr bool operator==(const GemmOptions&, const GemmOptions&) = default;
 };
 
+// True if TMA cannot address a tensor of such an alignment.
+GANTRY_HD constexpr bool is_direct(ElementType element, int align) noexcept {
+  return align != 0 && element_bits(element) != 0 && element_bits(element) * align % 128 != 0;
+}
+GANTRY_HD constexpr bool direct_c(const GemmOptions& o) noexcept { return is_direct(o.c, o.align_c); }
+GANTRY_HD constexpr bool direct_d(const GemmOptions& o) noexcept { return is_direct(o.d, o.align_d); }
+
 GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
   switch (schedule) {
     case GemmSchedule::automatic:
@@ -105,7 +115,7 @@ GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
 using GemmName = Text<96>;
 
 // In short: "128x256x64 cooperative 2x1 bf16", "128x128x64 pingpong3 2x1 bf16" with three consumer warpgroups; where
-// elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D.
+// elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D. "D^1" is a D that TMA cannot address.
 GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   GemmName out;
   out.append(o.tile.m).append('x').append(o.tile.n).append('x').append(o.tile.k).append(' ');
@@ -126,6 +136,9 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   } else if (o.promote) {
     out.append(" promoted");
   }
+  if (direct_c(o)) out.append(" C^").append(o.align_c);
+  if (direct_d(o)) out.append(" D^").append(o.align_d);
+  if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
   return out;
 }
 
@@ -227,6 +240,7 @@ class GemmOptionsCheck {
     tile();
     warpgroups();
     pipeline();
+    alignments();
     sums();
     for (int i = 0; i < kBuilderFieldCount; ++i) {
       if ((o_.not_carried >> i & 1) != 0) out_.add({.rule = GemmRule::builder, .first = i});
@@ -342,6 +356,21 @@ class GemmOptionsCheck {
     buffers('D', e.stages_d);
     if (e.reuse == Choice::yes && (o_.c == ElementType::void_ || element_bits(o_.c) != element_bits(o_.d))) {
       out_.add({.rule = GemmRule::reuse, .element = o_.c, .other = o_.d});
+    }
+  }
+
+  GANTRY_HD constexpr void alignments() {
+    const auto check = [&](char operand, int align) {
+      if (align < 0) out_.add({.rule = GemmRule::align, .operand = operand, .actual = align, .nearest = 1});
+    };
+    check('C', o_.align_c);
+    check('D', o_.align_d);
+    check('X', o_.align_aux);
+    if (o_.epilogue.reuse == Choice::yes && (direct_c(o_) || direct_d(o_))) {
+      out_.add({.rule = GemmRule::reuse_direct, .operand = direct_c(o_) ? 'C' : 'D'});
+    }
+    if (o_.split == SplitMode::reduce_add && direct_d(o_)) {
+      out_.add({.rule = GemmRule::reduce_add_aligned, .actual = o_.align_d, .nearest = 128 / element_bits(o_.d)});
     }
   }
 

@@ -97,6 +97,7 @@ class GemmPlan {
     const Simulator simulator(options);
     LaunchResult cleared = clear_reductions(simulator);
     if (!cleared || args_.extents.nothing_to_do()) return cleared;
+    if (LaunchResult packed = pack(simulator); !packed) return packed;
     return launch(simulator, launch_.config, Kernel{}, params());
   }
 
@@ -105,6 +106,7 @@ class GemmPlan {
     if (LaunchResult refused = refusal(false); !refused) return refused;
     LaunchResult cleared = clear_reductions(machine);
     if (!cleared || args_.extents.nothing_to_do()) return cleared;
+    if (LaunchResult packed = pack(machine); !packed) return packed;
     return launch(machine, launch_.config, Kernel{}, params());
   }
 #endif
@@ -182,6 +184,13 @@ class GemmPlan {
     }
   }
 
+  template <class Machine>
+  LaunchResult pack(const Machine& machine) const {
+    if (!launch_.packs()) return {};
+    const PackLines::Params packs = packs_of(launch_, args_.a.data, args_.b.data, workspace_.data());
+    return launch(machine, pack_config(packs, arch_.sms), PackLines{}, packs);
+  }
+
   // On the machine that the plan is for?
   GANTRY_COLD LaunchResult refusal(bool simulated) const {
     if (simulated == simulated_) return {};
@@ -202,6 +211,9 @@ class GemmPlan {
     f.schedule = launch_.schedule;
     f.ctas = clusters_ * Kernel::kCluster;
     f.workspace_bytes = launch_.needs.total();
+    f.packed_a = launch_.a.packed;
+    f.packed_b = launch_.b.packed;
+    f.packed_bytes = launch_.needs.packed;
     f.simulated = simulated_;
     f.graph = &args_.fusion.graph();
     return f;

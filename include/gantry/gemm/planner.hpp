@@ -21,21 +21,65 @@
 
 namespace gantry {
 
-// Bytes of workspace: for tiles that several clusters share, and for reductions that give the same bits on every run.
+// Bytes of workspace: for tiles that several clusters share, for reductions that give the same bits on every run, and
+// for operands that are packed because TMA cannot address them.
 struct GemmWorkspaceNeeds {
-  std::size_t sums = 0, reductions = 0;
+  std::size_t sums = 0, reductions = 0, packed = 0;
 
-  // Reductions begin at a multiple of 16.
+  // Reductions begin at a multiple of 16, packed operands at one of 128.
   constexpr std::size_t reductions_at() const { return (sums + 15) / 16 * 16; }
-  constexpr std::size_t total() const { return reductions_at() + reductions; }
+  constexpr std::size_t packed_at() const { return (reductions_at() + reductions + 127) / 128 * 128; }
+  constexpr std::size_t total() const { return packed > 0 ? packed_at() + packed : reductions_at() + reductions; }
 };
 
 // What is launched, but for its parameters.
 struct GemmLaunchPlan {
   TileSchedule schedule{};
   GemmWorkspaceNeeds needs{};
+  PackedOperand a{}, b{};  // offsets count from the beginning of the workspace
   LaunchConfig config{};
+
+  bool packs() const { return a.packed || b.packed; }
 };
+
+// What is packed before the kernel runs.
+inline PackLines::Params packs_of(const GemmLaunchPlan& plan, const void* a, const void* b, void* workspace) {
+  PackLines::Params out;
+  const auto add = [&](const PackedOperand& x, const void* from) {
+    if (!x.packed) return;
+    PackLines::Matrix& m = out.matrices[out.count++];
+    m = x.matrix;
+    m.from = static_cast<const unsigned char*>(from);
+    m.to = static_cast<unsigned char*>(workspace) + x.offset;
+  };
+  add(plan.a, a);
+  add(plan.b, b);
+  return out;
+}
+
+namespace detail {
+
+// A problem whose packed operands are where the plan puts them.
+inline GemmProblem with_packed(GemmProblem problem, const GemmLaunchPlan& plan, void* workspace) {
+  const auto move = [&](const PackedOperand& x, GemmMatrix<const void>& matrix) {
+    if (x.packed) matrix = {static_cast<unsigned char*>(workspace) + x.offset, x.stride, x.batch_stride};
+  };
+  move(plan.a, problem.a);
+  move(plan.b, problem.b);
+  return problem;
+}
+
+inline void plan_packing(const GemmDesign& design, const GemmProblem& problem, GemmLaunchPlan& out) {
+  if (problem.k == 0) return;  // nothing is loaded
+  out.a = packed_a(design, problem);
+  out.b = packed_b(design, problem);
+  const std::size_t behind_a = (out.a.bytes + 127) / 128 * 128;
+  out.needs.packed = out.b.packed ? behind_a + out.b.bytes : out.a.bytes;
+  out.a.offset = out.needs.packed_at();
+  out.b.offset = out.needs.packed_at() + behind_a;
+}
+
+}  // namespace detail
 
 // Requires arguments that can be implemented, and extents that are not 0. `held.may_split`: workspace may be had.
 inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args, const GemmResidency& held,
@@ -53,9 +97,11 @@ inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args
     out.needs.reductions =
         static_cast<std::size_t>(workspace_layout(args.fusion.graph(), design.subtiles(), extents).bytes);
   }
+  detail::plan_packing(design, problem, out);
   out.config = launch_config_of(design, out.schedule);
   // Accumulators wait for the loads, and those for the kernel before; where K is 0 there are none to wait for.
-  out.config.dependent = args.dependent && args.extents.k > 0;
+  // Where operands are packed, the kernel before is the one that packs them.
+  out.config.dependent = (args.dependent || out.packs()) && args.extents.k > 0;
   return out;
 }
 
@@ -75,7 +121,7 @@ inline GemmScaleParams scale_params_of(const GemmDesign& design, const GemmInput
 template <class Encode>
 void write_parameters(const GemmDesign& design, const GemmInputs& args, const GemmLaunchPlan& plan, void* workspace,
                       const Encode& encode, unsigned char* bytes) {
-  const GemmProblem problem = detail::problem_of(design, args);
+  const GemmProblem problem = detail::with_packed(detail::problem_of(design, args), plan, workspace);
   const GemmParameterMap& at = design.params;
   const auto write = [bytes](int offset, const auto& value) { std::memcpy(bytes + offset, &value, sizeof value); };
   if (problem.k > 0) {  // else nothing is loaded
@@ -88,8 +134,15 @@ void write_parameters(const GemmDesign& design, const GemmInputs& args, const Ge
     const EpilogueProblem extents = detail::epilogue_problem_of(args.extents);
     const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, args.extents);
     const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, args.extents);
-    if (design.c.exists() && c.pointer != nullptr) write(at.c, encode(detail::bind_matrix(design.c, c, extents)));
-    write(at.d, encode(detail::bind_matrix(design.d, d, extents)));
+    const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
+      if (x.direct) {
+        write(offset, DirectMatrix{matrix.pointer, matrix.stride, matrix.batch_stride});
+      } else {
+        write(offset, encode(detail::bind_matrix(x.box, matrix, extents)));
+      }
+    };
+    if (design.c.exists() && c.pointer != nullptr) write_matrix(at.c, design.part.c, c);
+    if (design.stores_d()) write_matrix(at.d, design.part.d, d);
     write(at.extents, extents.m);
     write(at.extents + 4, extents.n);
     write(at.extents + 8, extents.batch);

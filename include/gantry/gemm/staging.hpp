@@ -42,7 +42,7 @@ GANTRY_HD constexpr bool can_overlap_store(const GemmOptions& o, const fusion::G
   const bool sums_in_f32 = detail::gemm_kind(o.a) != detail::GemmKind::int8;
   return is_plain(graph) && sums_in_f32 && o.split != SplitMode::reduce_add &&
          o.schedule == GemmSchedule::cooperative && (o.d == ElementType::bf16 || o.d == ElementType::f16) &&
-         o.layout_d == kRowMajor && o.tile.m <= 128 && o.tile.n % 128 == 0;
+         o.layout_d == kRowMajor && !direct_d(o) && o.tile.m <= 128 && o.tile.n % 128 == 0;
 }
 
 namespace detail {
@@ -123,6 +123,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusio
   if (e.stages_c == 0) e.stages_c = 2;
   if (e.stages_d == 0) e.stages_d = 2;
   if (e.reuse == Choice::automatic) e.reuse = Choice::no;
+  if (direct_c(o) || direct_d(o)) e.reuse = Choice::no;
   return e;
 }
 

@@ -29,5 +29,37 @@ void expect_right_in_every_place() {
   }
 }
 
+// C and D of one type, by TMA and by threads.
+template <ElementType e, EpilogueSchedule schedule>
+struct SourceAndResult : Plain {
+  static constexpr EpiloguePolicy policy =
+      CollectiveBuilder{.schedule = schedule, .tile = {64, 32, 64}, .c = e, .d = e}.policy();
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + c");
+};
+
+template <ElementType e, EpilogueSchedule schedule>
+void expect_right_or_refused() {
+  using Config = SourceAndResult<e, schedule>;
+  SCOPED_TRACE(info(e).name);
+  EXPECT_EQ(Config::policy.ok(), is_real(e) && info(e).bits >= 8);
+  if constexpr (Config::policy.ok()) {
+    Problem problem(Config::graph, options_for<Config>(sweep_options(2)));
+    expect_right<Config>(problem, 2);
+  } else {
+    const EpilogueReasons& reasons = Config::policy.reasons;
+    EXPECT_TRUE(reasons.has(EpilogueRule::packed_element) || reasons.has(EpilogueRule::smem_element) ||
+                reasons.has(EpilogueRule::complex_operand))
+        << describe(reasons[0]).c_str();
+  }
+}
+
+template <ElementType e>
+void expect_right_or_refused_as_c_and_d() {
+  if constexpr (e != ElementType::void_ && static_cast<int>(e) % 3 == GANTRY_PART) {
+    expect_right_or_refused<e, EpilogueSchedule::tma_warp_specialized>();
+    expect_right_or_refused<e, EpilogueSchedule::no_smem_warp_specialized>();
+  }
+}
+
 }  // namespace
 }  // namespace gantry::test

@@ -10,5 +10,11 @@ TEST(FusionElements, AreRightInEveryPlaceOfACompiledGraphPart1) {
 #undef GANTRY_X
 }
 
+TEST(EpilogueElements, AreRightAsCAndDOrAreRefusedByARulePart1) {
+#define GANTRY_X(id, ...) expect_right_or_refused_as_c_and_d<ElementType::id>();
+  GANTRY_ELEMENT_TYPES(GANTRY_X)
+#undef GANTRY_X
+}
+
 }  // namespace
 }  // namespace gantry::test

@@ -5,38 +5,12 @@
 #include <cstring>
 #include <memory>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <gantry/epilogue/fusion/expression.hpp>
 
+#include "../../guarded.hpp"
 #include "../collective/harness.hpp"
 
 namespace gantry::test {
-
-// Bytes that end where memory ends: to read or write one beyond them stops the test.
-class Guarded {
- public:
-  explicit Guarded(std::size_t bytes) : bytes_(bytes) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    whole_ = (bytes + page - 1) / page * page;
-    base_ = static_cast<std::uint8_t*>(
-        mmap(nullptr, whole_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (base_ == MAP_FAILED) std::abort();
-    mprotect(base_ + whole_, page, PROT_NONE);
-    mapped_ = whole_ + page;
-  }
-  ~Guarded() { munmap(base_, mapped_); }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-
-  std::uint8_t* data() const { return base_ + whole_ - bytes_; }
-  std::size_t size() const { return bytes_; }
-
- private:
-  std::size_t bytes_, whole_ = 0, mapped_ = 0;
-  std::uint8_t* base_ = nullptr;
-};
 
 // The scalars, vectors and reductions of a problem, moved to where memory ends right behind them.
 class GuardedArguments {

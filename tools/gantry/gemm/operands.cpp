@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <gantry/epilogue/fusion/masks.hpp>
-#include <gantry/epilogue/operands.hpp>
 #include <gantry/gemm/reference.hpp>
 
 namespace gantry::tool {
@@ -67,38 +66,19 @@ std::vector<std::string> Operands::problems_of(const Product& product) {
   const Operands operands(product);
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
-  ArgumentReasons reasons =
+  const ArgumentReasons reasons =
       operands.arguments(addresses).problems({.m = product.m, .n = product.n, .batch = product.batch});
-  const bool nothing = product.m == 0 || product.n == 0 || product.batch == 0;
-  if (!nothing) operands.check_lines(reasons);
   std::vector<std::string> out;
   for (const ArgumentReason& reason : reasons) out.emplace_back(describe(reason).c_str());
   operands.check_memory(out);
   return out;
 }
 
-// What is written travels by TMA, but for masks and reductions.
-void Operands::check_lines(ArgumentReasons& out) const {
-  detail::SizeSteps steps;
-  std::vector<const Operand*> written;
-  for (const Operand& o : all_) {
-    if (!o.written) continue;
-    const bool of_graph = o.argument >= 0;
-    if (of_graph && (!fusion::is_tensor(product_.graph.arguments[o.argument].kind) ||
-                     fusion::is_mask(product_.graph.arguments[o.argument])))
-      continue;
-    steps.add(o.element, o.rows);
-    written.push_back(&o);
-  }
-  for (const Operand* o : written)
-    detail::check_lines({o->name.c_str(), o->element, o->rows, true, o->length, o->stride, o->rows ? steps.n : steps.m},
-                        out);
-}
-
 void Operands::add(const Operand& operand) {
   Operand& o = all_.emplace_back(operand);
-  const std::int64_t chunk = 128 / info(o.element).bits;
-  o.stride = (o.length + chunk - 1) / chunk * chunk;
+  // Lines follow each other without a gap; those of packed elements begin at bytes.
+  const std::int64_t step = info(o.element).bits < 8 ? 8 : 1;
+  o.stride = (o.length + step - 1) / step * step;
   o.batch_stride = o.batches > 1 ? o.stride * o.lines : 0;
 }
 
@@ -118,7 +98,7 @@ void Operands::check_memory(std::vector<std::string>& out) const {
 void Operands::allocate() {
   for (Operand& o : all_) {
     const std::int64_t elements = o.stride * std::max<std::int64_t>(o.lines, 1) * std::max<std::int64_t>(o.batches, 1);
-    o.bytes.resize(static_cast<std::size_t>(bytes_for(o.element, elements)) + 16);
+    o.bytes.resize(static_cast<std::size_t>(std::max<std::int64_t>(bytes_for(o.element, elements), 1)));
   }
 }
 
@@ -136,7 +116,7 @@ void Operands::add_matrices() {
   matrix("A", o.a, o.major_a == Major::K, product_.m, product_.k);
   matrix("B", o.b, o.major_b == Major::K, product_.n, product_.k);
   matrix("C", o.c, !is_m_major(o.layout_c), product_.m, product_.n);
-  matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.n);
+  if (product_.graph.d >= 0) matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.n);
   const auto scales = [&](const char* name, ScaleMode mode, std::int64_t rows) {
     if (mode == ScaleMode::none) return;
     matrix(name, ElementType::f32, mode == ScaleMode::block, scale_rows(mode, rows), scale_blocks(product_.k));

@@ -76,7 +76,6 @@ class Operands {
  private:
   struct Rows;
   explicit Operands(const Product& product);  // without memory
-  void check_lines(ArgumentReasons& out) const;
   void check_memory(std::vector<std::string>& out) const;
   void add(const Operand& operand);
   void allocate();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/alignment.hpp>
 #include <gantry/runtime/printable.hpp>
 
 #include "plain_options.hpp"
@@ -157,9 +158,6 @@ Product read_product(const ProductTexts& texts) {
   for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
     out.problems.push_back(fmt::format("--epilogue: {}", describe(reason).c_str()));
   }
-  if (parsed.ok() && out.graph.d < 0) {
-    out.problems.emplace_back("--epilogue gives no D: a GEMM stores it; begin with \"d = acc\"");
-  }
   read_elements(texts, read, out);
   GemmOptions& o = out.options;
   read.word<Major>("--major-a", texts.major_a, {{"k", Major::K}, {"m", Major::MN}}, o.major_a);
@@ -191,6 +189,7 @@ Product read_product(const ProductTexts& texts) {
   }
   if (!out.ok()) return out;
   for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
+  if (out.ok()) o = with_alignments(o, out.graph, {.m = out.m, .n = out.n, .k = out.k, .batch = out.batch});
   return out;
 }
 
@@ -199,7 +198,8 @@ std::string title(const Product& product) {
   if (product.batch != 1) out += fmt::format(", batch of {}", product.batch);
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
-  return out + fmt::format(" to {}: {}", info(product.options.d).name, runtime::printable(product.expression));
+  const std::string d = product.graph.d < 0 ? "" : fmt::format(" to {}", info(product.options.d).name);
+  return out + fmt::format("{}: {}", d, runtime::printable(product.expression));
 }
 
 const char* to_text(Inputs inputs) {

@@ -22,7 +22,8 @@ bool is_a(const GemmOptions& there, const GemmOptions& wanted) {
                     number(there.warpgroups, wanted.warpgroups);
   const bool schedule = wanted.schedule == GemmSchedule::automatic || there.schedule == wanted.schedule;
   const bool split = wanted.split == SplitMode::automatic || there.split == wanted.split;
-  return elements && majors && tile && schedule && split && there.promote == wanted.promote;
+  const bool tma = !direct_c(wanted) && !direct_d(wanted) && wanted.align_aux == 0;  // addresses all tensors
+  return tma && elements && majors && tile && schedule && split && there.promote == wanted.promote;
 }
 
 std::string name_of(const GemmOptions& o) {

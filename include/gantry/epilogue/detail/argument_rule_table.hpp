@@ -53,7 +53,7 @@ GANTRY_X(scale_unused, refused,
 GANTRY_X(address_misaligned, refused,
          "{operand} begins {actual} byte{s} beyond a multiple of 16",
          "TMA reads and writes from multiples of 16 bytes on",
-         "the next address that works is {nearest} bytes further")
+         "the next address that works is {nearest} bytes further, or any with an alignment of 1 (align_d)")
 GANTRY_X(element_misaligned, refused,
          "{operand} begins {actual} byte{s} beyond a multiple of {first}",
          "an address is a multiple of the size of its elements",
@@ -71,7 +71,11 @@ GANTRY_X(stride_too_short, refused,
 GANTRY_X(stride_misaligned, refused,
          "{operand} has a {stride} of {actual} elements of {element}, which is {first} bytes",
          "TMA takes strides of whole 16 bytes",
-         "the nearest {stride} that works is {nearest}")
+         "the nearest {stride} that works is {nearest}, or any with an alignment of 1 (align_c, align_d, align_aux)")
+GANTRY_X(batch_stride_negative, refused,
+         "{operand} has a batch stride of {actual} elements",
+         "matrices of a batch follow each other in memory, or are the same",
+         "the nearest batch stride that works is 0 where it is read, and the size of a matrix where it is written")
 GANTRY_X(batch_stride_misaligned, refused,
          "{operand} has a batch stride of {actual} elements of {element}",
          "each matrix begins at a multiple of 16 bytes and outside of those before it",
@@ -91,7 +95,7 @@ GANTRY_X(mask_stride, refused,
 GANTRY_X(ends_inside_chunk, refused,
          "{size} is {actual}, and {lines} of {operand} end {first} bytes into 16",
          "TMA writes whole 16 bytes",
-         "the nearest {size} that works is {nearest}{next larger}")
+         "the nearest {size} that works is {nearest}{next larger}, or any with an alignment of 1 (align_d, align_aux)")
 GANTRY_X(tensor_map, refused,
          "{operand} cannot be copied by TMA",
          "the tensor map of an operand keeps the rules of TMA",

@@ -101,6 +101,10 @@ GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProb
           v.stride < (a.row_major ? problem.n : problem.m) || (stored && problem.batch > 1 && v.batch_stride == 0);
       if (!told) operands.check(a.name.text, {v.pointer, v.stride, v.batch_stride}, e.box(a));
     }
+    if (fusion::is_direct(a) && v.pointer != nullptr) {
+      operands.check_elements({a.name.text, a.element, a.row_major, a.kind == fusion::ArgumentKind::aux_out},
+                              {v.pointer, v.stride, v.batch_stride});
+    }
     if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.batch, out);
   }
 }

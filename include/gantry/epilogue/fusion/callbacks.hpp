@@ -223,7 +223,8 @@ struct FusionCallbacks {
 
     GANTRY_INLINE void begin_loop(int /*em*/, int /*en*/) {}
 
-    // Auxiliary inputs of a subtile from shared memory (stage) and from global memory (masks) into registers.
+    // Auxiliary inputs of a subtile from shared memory (stage) and from global memory (masks, and what TMA cannot
+    // address) into registers.
     GANTRY_INLINE void previsit(int stage, int em, int en) {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
@@ -232,6 +233,9 @@ struct FusionCallbacks {
           if (!detail::is_given<Config, argument>(v_.params)) return;
           if constexpr (is_mask(a)) {
             detail::get<argument>(v_.kept) = read_mask<Config, a.row_major>(mask<argument>(em, en), v_.context.thread);
+          } else if constexpr (is_direct(a)) {
+            detail::DirectAuxiliary<Config, argument>::read_global(matrix<argument>(), place(em, en),
+                                                                   detail::get<argument>(v_.kept));
           } else {
             detail::Auxiliary<Config, argument>::read(buffers<argument>(v_.shared), stage, v_.context.thread,
                                                       detail::get<argument>(v_.kept));
@@ -263,7 +267,7 @@ struct FusionCallbacks {
       });
     }
 
-    // Auxiliary outputs of a subtile into shared memory, masks into global memory.
+    // Auxiliary outputs of a subtile into shared memory, masks and what TMA cannot address into global memory.
     GANTRY_INLINE void postreduce(int stage, int em, int en) {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
@@ -272,6 +276,9 @@ struct FusionCallbacks {
           if (!detail::is_given<Config, argument>(v_.params)) return;
           if constexpr (is_mask(a)) {
             write_mask<Config, a.row_major>(mask<argument>(em, en), v_.context.thread, detail::get<argument>(v_.kept));
+          } else if constexpr (is_direct(a)) {
+            detail::DirectAuxiliary<Config, argument>::write_global(matrix<argument>(), place(em, en),
+                                                                    detail::get<argument>(v_.kept));
           } else {
             detail::Auxiliary<Config, argument>::write(detail::get<argument>(v_.kept), buffers<argument>(v_.shared),
                                                        stage, v_.context.thread);
@@ -314,6 +321,20 @@ struct FusionCallbacks {
               v_.column_of_tile() + en * kTile.epi_n,
               v_.context.m,
               v_.context.n};
+    }
+
+    template <int argument>
+    GANTRY_INLINE DirectMatrix matrix() const {
+      const Operand& operand = v_.params.operands[argument];
+      return {operand.pointer, operand.stride, operand.batch_stride};
+    }
+    GANTRY_INLINE DirectPlace place(int em, int en) const {
+      return {.m = v_.context.m,
+              .n = v_.context.n,
+              .row = v_.row_of_tile() + em * kTile.epi_m,
+              .column = v_.column_of_tile() + en * kTile.epi_n,
+              .batch = v_.context.at.batch,
+              .thread = v_.context.thread};
     }
 
     template <int argument, class Sync>

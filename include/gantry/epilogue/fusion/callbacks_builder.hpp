@@ -32,7 +32,7 @@ namespace gantry::fusion {
 // How an auxiliary tensor travels.
 struct AuxiliaryChoice {
   int argument = -1;              // of the graph; -1: there is no auxiliary tensor
-  bool staged = false;            // through shared memory by TMA; else by the threads themselves, bit by bit
+  bool staged = false;            // through shared memory by TMA; else by the threads themselves
   ComposedLayout smem_atom{};     // of its ring
   CopyOp copy_op = CopyOp::none;  // registers to shared memory for an output, the other way for an input
 };

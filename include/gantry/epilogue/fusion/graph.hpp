@@ -83,6 +83,7 @@ struct Argument {
   ElementType element = ElementType::f32;  // in memory
   Extent extent = Extent::scalar;          // of a reduction
   bool row_major = true;                   // of an auxiliary tensor
+  bool direct = false;                     // of one that TMA cannot address: threads read or write it
   bool has_default = false;                // may be left out, or be a null pointer
   bool deterministic = false;              // of a reduction: the same bits on every run, through workspace
   float value = 0;                         // the default

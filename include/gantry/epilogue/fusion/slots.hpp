@@ -35,7 +35,9 @@ GANTRY_HD constexpr bool is_auxiliary(const Argument& a) {
 }
 GANTRY_HD constexpr bool is_mask(const Argument& a) { return is_auxiliary(a) && a.element == ElementType::u1; }
 // Travels through shared memory by TMA.
-GANTRY_HD constexpr bool is_staged(const Argument& a) { return is_auxiliary(a) && !is_mask(a); }
+GANTRY_HD constexpr bool is_staged(const Argument& a) { return is_auxiliary(a) && !is_mask(a) && !a.direct; }
+// Elements of a byte or more that threads read and write in global memory.
+GANTRY_HD constexpr bool is_direct(const Argument& a) { return is_auxiliary(a) && !is_mask(a) && a.direct; }
 
 // A template: see docs/design/decisions/004.
 template <class AnyGraph>

@@ -13,15 +13,18 @@ class GemmDesignMaker {
  public:
   GANTRY_HD constexpr GemmDesignMaker(const GemmOptions& asked, const fusion::Graph& graph, const Sm90Limits& limits,
                                       const GemmCallbackNeeds& own)
-      : asked_(asked), graph_(graph), limits_(limits), own_(own) {}
+      : asked_(asked), graph_(with_access(graph, asked)), limits_(limits), own_(own) {}
 
   GANTRY_HD constexpr const GemmDesign& make() {
     d_.options = asked_;
     GemmOptions& o = d_.options;
+    // Without a D, its elements stand in where a width is needed.
+    if (!stores_d() && o.d == ElementType::void_) o.d = ElementType::f32;
     // C that the graph reads and nobody typed has D's elements.
     if (graph_.uses_source() && o.c == ElementType::void_) o.c = o.d;
     d_.reasons = problems(o);
     if (o.split == SplitMode::reduce_add && !is_plain(graph_)) d_.reasons.add({.rule = GemmRule::reduce_add_plain});
+    if (own_.any() && (direct_c(o) || direct_d(o) || o.align_aux != 0)) d_.reasons.add({.rule = GemmRule::own_aligned});
     if (!d_.ok()) return d_;
     choose_tile();
     d_.reasons = problems(o);  // of what was left open too
@@ -39,6 +42,8 @@ class GemmDesignMaker {
  private:
   static constexpr int kAlignment = 1024;  // of stages and buffers: the period of the widest swizzle
   GANTRY_HD constexpr bool integers() const { return gemm_kind(d_.options.a) == GemmKind::int8; }
+  // Reductions and auxiliary outputs may be all that a graph gives.
+  GANTRY_HD constexpr bool stores_d() const { return graph_.d >= 0 || own_.any(); }
   GANTRY_HD constexpr bool plain() const { return is_plain(graph_) && !own_.any(); }
 
   GANTRY_HD constexpr void choose_tile() {
@@ -87,6 +92,7 @@ class GemmDesignMaker {
                : overlaps                       ? GemmStore::overlapped
                                                 : GemmStore::collective;
     o.epilogue = d_.store == GemmStore::collective ? staged(o, graph_) : GemmEpilogueOptions{};
+    if (!stores_d() && asked_.epilogue.reuse != Choice::yes) o.epilogue.reuse = Choice::no;
   }
 
   // ---- Shared memory
@@ -117,7 +123,8 @@ class GemmDesignMaker {
     part.schedule = EpilogueSchedule::tma_warp_specialized;
     part.epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n};
     part.c = o.c;
-    part.d = o.d;
+    part.d = stores_d() ? o.d : ElementType::void_;
+    part.aux = stores_d() ? ElementType::void_ : o.d;
     part.layout_c = o.layout_c;
     part.layout_d = o.layout_d;
     part.acc = d_.accumulator;
@@ -127,6 +134,8 @@ class GemmDesignMaker {
     part.reuse_smem_c = o.epilogue.reuse;
     part.delay_tma_store = Choice::no;
     d_.part = part.policy();
+    d_.part.c.direct = direct_c(o);
+    d_.part.d.direct = stores_d() && direct_d(o);
     quote(d_.part.reasons);
     if (d_.ok() && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
     if (!d_.ok()) return;
@@ -136,7 +145,7 @@ class GemmDesignMaker {
         own_.any() ? StorageNeed{own_.shared_bytes, own_.shared_alignment} : StorageNeed{slots.bytes, slots.alignment};
     d_.part.storage = epilogue_storage(d_.part, fusion);
     d_.shared.epilogue_part = d_.part.storage.tensor_bytes;
-    d_.epilogue_loads = graph_.uses_source() || (own_.any() ? own_.loads : slots.load_bytes > 0);
+    d_.epilogue_loads = (graph_.uses_source() && !direct_c(o)) || (own_.any() ? own_.loads : slots.load_bytes > 0);
   }
 
   GANTRY_HD constexpr void quote(const EpilogueReasons& reasons) {
@@ -241,7 +250,7 @@ class GemmDesignMaker {
   }
 
   const GemmOptions& asked_;
-  const fusion::Graph& graph_;
+  const fusion::Graph graph_;
   const Sm90Limits& limits_;
   const GemmCallbackNeeds& own_;
   GemmDesign d_{};

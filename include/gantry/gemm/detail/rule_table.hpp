@@ -22,8 +22,8 @@ GANTRY_X(major, refused,
          "only elements of 16 bits may be contiguous along M or N",
          "Major::K works")
 GANTRY_X(no_d, refused,
-         "D has no element type",
-         "a GEMM stores D",
+         "D has no element type, and the expression gives D",
+         "what is stored has an element type",
          "the nearest type that works is bf16")
 GANTRY_X(layout, refused,
          "{operand} is the tensor of a convolution or of a pointer array",
@@ -102,6 +102,22 @@ GANTRY_X(shared_memory, refused,
          "the GEMM takes {actual} bytes of shared memory with its {first} stages, and a CTA has {second}",
          "the stages and the epilogue fit into the shared memory of a CTA",
          "with {nearest} stages they fit")
+GANTRY_X(align, refused,
+         "tensor {operand} is aligned to {actual} element{s}",
+         "an alignment is a number of elements, or 0 for 16 bytes; X stands for auxiliary tensors",
+         "the nearest value that works is {nearest}")
+GANTRY_X(own_aligned, refused,
+         "the callbacks of the epilogue are not compiled from a graph, and TMA cannot address one of its tensors",
+         "threads read and write tensors for a graph that is compiled",
+         "alignments of 16 bytes work")
+GANTRY_X(reuse_direct, refused,
+         "D reuses the buffers of C, and TMA cannot address {operand}",
+         "buffers are shared where TMA brings C and takes D",
+         "Choice::no works")
+GANTRY_X(reduce_add_aligned, refused,
+         "D is aligned to {actual} element{s}, and is added to by TMA reductions",
+         "TMA takes addresses, strides and lines of whole 16 bytes",
+         "an alignment of {nearest} elements works, or another way to split K")
 GANTRY_X(no_room, refused,
          "the epilogue takes {actual} bytes of shared memory, and a stage {first}",
          "two stages fit into the shared memory of a CTA beside the epilogue",

@@ -32,7 +32,7 @@ GANTRY_HD constexpr GemmOptions possible_options_of() {
 template <class Spec>
 GANTRY_HD constexpr fusion::Graph graph_of() {
   if constexpr (requires { Spec::graph; }) {
-    return Spec::graph;
+    return with_access(Spec::graph, options_of<Spec>());
   } else {
     fusion::Graph plain;
     plain.d = plain.add({.kind = fusion::NodeKind::accumulator});

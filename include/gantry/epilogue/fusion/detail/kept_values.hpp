@@ -1,10 +1,10 @@
 // What a thread keeps of each argument of a graph while it works on a tile, each in registers of its own type.
 #pragma once
 
+#include <gantry/epilogue/direct_tile.hpp>
 #include <gantry/epilogue/fusion/masks.hpp>
 #include <gantry/epilogue/fusion/params.hpp>
 #include <gantry/epilogue/fusion/slots.hpp>
-#include <gantry/epilogue/staged_tile.hpp>
 
 namespace gantry::fusion::detail {
 
@@ -14,11 +14,14 @@ struct AuxiliaryShape {
   static constexpr Subtiles tile = Config::tile;
   static constexpr ElementType element = Config::graph.arguments[argument].element;
   static constexpr bool row_major = Config::graph.arguments[argument].row_major;
-  static constexpr int stages =
-      Config::graph.arguments[argument].kind == ArgumentKind::aux_in ? Config::rings.loads : Config::rings.stores;
+  static constexpr int stages = is_direct(Config::graph.arguments[argument])                     ? 1
+                                : Config::graph.arguments[argument].kind == ArgumentKind::aux_in ? Config::rings.loads
+                                                                                                 : Config::rings.stores;
 };
 template <class Config, int argument>
 using Auxiliary = StagedTile<AuxiliaryShape<Config, argument>>;
+template <class Config, int argument>
+using DirectAuxiliary = DirectTile<AuxiliaryShape<Config, argument>>;
 
 // What a thread keeps of one argument while it works on a tile. Nothing, unless said otherwise below.
 enum class Kept : std::uint8_t { nothing, scalar, column, tensor, bits, running_column, running_scalar };

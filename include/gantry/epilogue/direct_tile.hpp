@@ -1,0 +1,145 @@
+// Subtiles of a matrix that TMA cannot address, because an address, a stride or the end of a line is no multiple of 16
+// bytes: threads read and write it in global memory, element-aligned, and touch nothing outside of it.
+//
+// Values that are read go straight to the registers that hold accumulators. Values that are stored go through the same
+// shared memory as for TMA, and from there in words of 4 bytes that neighbouring threads write side by side: straight
+// from registers, a warp would write 8 bytes of each of 8 rows at a time.
+//
+// Example at namespace scope:
+//     struct OddShape {
+//       static constexpr gantry::Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 64, .warpgroups = 1};
+//       static constexpr gantry::ElementType element = gantry::ElementType::bf16;
+//       static constexpr bool row_major = true;
+//       static constexpr int stages = 2;
+//     };
+//     using Odd = gantry::DirectTile<OddShape>;
+//     static_assert(Odd::offset_of(1, 0) == 128 + 16 && sizeof(Odd::Map) == sizeof(gantry::TmaDescriptor));
+#pragma once
+
+#include <gantry/arch/memory.hpp>
+#include <gantry/epilogue/staged_tile.hpp>
+
+namespace gantry {
+
+// A batch of matrices by its address. It stands in the parameters where a tensor map would, and is as large.
+struct alignas(128) DirectMatrix {
+  void* data = nullptr;
+  std::int64_t stride = 0, batch_stride = 0;  // in elements
+};
+
+// One subtile as a thread sees it.
+struct DirectPlace {
+  int m, n;         // of the matrix
+  int row, column;  // of the subtile's corner
+  int batch, thread;
+};
+
+template <class Shape>
+struct DirectTile : StagedTile<Shape> {
+  using Base = StagedTile<Shape>;
+  using Element = typename Base::Element;
+  using Map = DirectMatrix;
+  static constexpr Subtiles tile = Shape::tile;
+  static constexpr bool row_major = Shape::row_major;
+
+  // Values outside of the matrix become 0.
+  template <class Registers>
+  GANTRY_INLINE static void read_global(const Map& x, const DirectPlace& at, Registers& registers) {
+    Element* const from = corner(x, at);
+    GANTRY_UNROLL
+    for (int i = 0; i < tile.values(); ++i) {
+      const int row = tile.row(at.thread, i), column = tile.column(at.thread, i);
+      const bool inside = at.row + row < at.m && at.column + column < at.n;
+      registers.data()[i] = inside ? arch::ld(arch::space_global, from + distance(x, row, column)) : Element{};
+    }
+  }
+  template <class Registers>
+  GANTRY_INLINE static void write_global(const Map& x, const DirectPlace& at, const Registers& registers) {
+    Element* const to = corner(x, at);
+    GANTRY_UNROLL
+    for (int i = 0; i < tile.values(); ++i) {
+      const int row = tile.row(at.thread, i), column = tile.column(at.thread, i);
+      if (at.row + row >= at.m || at.column + column >= at.n) continue;
+      arch::st(arch::space_global, to + distance(x, row, column), static_cast<Element>(registers.data()[i]));
+    }
+  }
+
+  // A buffer to global memory, by all threads of the tile. Requires that they have met since it was written.
+  GANTRY_INLINE static void store_global(const Map& x, const DirectPlace& at, const Element* buffers, int stage) {
+    const auto* const from = reinterpret_cast<const unsigned char*>(buffers) + stage * Base::kStageBytes;
+    Element* const to = corner(x, at);
+    const int lines = row_major ? at.m - at.row : at.n - at.column;
+    const int elements = row_major ? at.n - at.column : at.m - at.row;
+    constexpr int kWords = kLine / kWordElements, kEach = kLines * kWords / tile.threads();
+    // As many at the same time as there are registers beside the accumulators.
+    constexpr bool kSpare = tile.m * tile.n / tile.threads() <= 128;
+    constexpr int kAtOnce = kSpare && kEach % 8 == 0 ? 8 : kEach % 2 == 0 ? 2 : 1;
+    GANTRY_NO_UNROLL
+    for (int first = 0; first < kEach; first += kAtOnce) {
+      GANTRY_UNROLL
+      for (int i = first; i < first + kAtOnce; ++i) {
+        const int word = at.thread + i * tile.threads();
+        const int line = word / kWords;
+        if (line < lines) store_word(to + line * x.stride, from, {line, word % kWords, elements});
+      }
+    }
+  }
+
+  // Bytes from the beginning of a buffer to an element of a line (a row, or a column where those are contiguous).
+  GANTRY_HD static constexpr int offset_of(int line, int element) {
+    const int byte = element * kBytes;
+    const int plain = byte / kSwizzle * (kLines * kSwizzle) + line * kSwizzle + byte % kSwizzle;
+    return plain ^ ((plain >> 7 & (kSwizzle / 16 - 1)) << 4);
+  }
+
+ private:
+  static constexpr int kBytes = static_cast<int>(sizeof(Element));
+  static constexpr int kLine = row_major ? tile.epi_n : tile.epi_m, kLines = row_major ? tile.epi_m : tile.epi_n;
+  static constexpr int kWordElements = kBytes < 4 ? 4 / kBytes : 1;
+  static constexpr int kSwizzle = kLine * kBytes % 128 == 0  ? 128
+                                  : kLine * kBytes % 64 == 0 ? 64
+                                  : kLine * kBytes % 32 == 0 ? 32
+                                                             : 16;
+  struct alignas(kWordElements* kBytes) Word {
+    Element elements[kWordElements];
+  };
+  struct WordPlace {
+    int line, word, elements;
+  };
+
+  GANTRY_INLINE static Element* corner(const Map& x, const DirectPlace& at) {
+    return static_cast<Element*>(x.data) + at.batch * x.batch_stride + distance(x, at.row, at.column);
+  }
+  GANTRY_INLINE static std::int64_t distance(const Map& x, int row, int column) {
+    return row_major ? row * x.stride + column : column * x.stride + row;
+  }
+
+  // Words are aligned in global memory. Where a line begins inside one, the thread that has its beginning has its end
+  // too, so that there are as many words as in an aligned line.
+  GANTRY_INLINE static void store_word(Element* line, const unsigned char* from, const WordPlace& at) {
+    const int inside = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % sizeof(Word)) / kBytes;
+    const int first = at.word * kWordElements - inside;
+    Word word;
+    if (inside == 0) {
+      word = arch::ld(arch::space_shared, reinterpret_cast<const Word*>(from + offset_of(at.line, first)));
+    } else {
+      GANTRY_UNROLL
+      for (int k = 0; k < kWordElements; ++k) {
+        word.elements[k] = arch::ld(arch::space_shared,
+                                    reinterpret_cast<const Element*>(from + offset_of(at.line, element(first + k))));
+      }
+    }
+    if (first >= 0 && first + kWordElements <= at.elements) {
+      arch::st(arch::space_global, reinterpret_cast<Word*>(line + first), word);
+      return;
+    }
+    GANTRY_UNROLL
+    for (int k = 0; k < kWordElements; ++k) {
+      const int e = element(first + k);
+      if (e < at.elements) arch::st(arch::space_global, line + e, word.elements[k]);
+    }
+  }
+  GANTRY_HD static constexpr int element(int i) { return i < 0 ? i + kLine : i; }
+};
+
+}  // namespace gantry
