@@ -45,7 +45,10 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
     add(addresses.strides[i]);
     add(addresses.batch_strides[i]);
   }
-  add(call.dependent ? 1 : 0);
+  const auto groups = reinterpret_cast<std::uintptr_t>(addresses.groups) % kAlignment;
+  const int form = call.groups.counts != nullptr ? 2 : call.groups.offsets != nullptr ? 1 : 0;
+  const bool both = call.groups.counts != nullptr && call.groups.offsets != nullptr;
+  add(static_cast<std::int64_t>(groups) * 16 + (both ? 8 : 0) + form * 2 + (call.dependent ? 1 : 0));
 }
 
 void PlanKey::add(std::int64_t word) {
@@ -295,7 +298,8 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
   const GemmExtents e = call.extents();
   const auto valid = [](std::int64_t size) { return size >= 0 && size <= kMostExtent; };
   const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
-  std::vector<const GemmDesign*> ranked = all_valid ? chooser_.ranked(e, loaded()) : std::vector<const GemmDesign*>();
+  std::vector<const GemmDesign*> ranked;
+  if (all_valid) ranked = chooser_.ranked(typical_extents(request_.options.groups, e), loaded());
   const GemmDesign& design = ranked.empty() ? *chooser_.candidates({1, 1, 1, 1}).front() : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call, static_cast<int>(request_.functions.size()));
   if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
@@ -318,7 +322,7 @@ Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
   const Result<std::shared_ptr<const Plan>> made = plan(call, nullptr);
   if (!made) return unexpected(made.error());
   const MachineGemm& gemm = *(*made)->kernel->gemm;
-  const runtime::ChosenDesign chosen = chooser_.choose(call.extents());
+  const runtime::ChosenDesign chosen = chooser_.choose(typical_extents(request_.options.groups, call.extents()));
   GemmExplanation out;
   out.kernel = gemm.describe();
   out.choice = chosen.why + "\n" + out.kernel + " was " + gemm.origin();
@@ -335,7 +339,7 @@ Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
                                     const std::function<void(int, int)>& progress) {
   std::vector<Kernel*> wanted;
   for (const GemmExtents& e : sizes) {
-    const std::vector<const GemmDesign*> ranked = chooser_.ranked(e);
+    const std::vector<const GemmDesign*> ranked = chooser_.ranked(typical_extents(request_.options.groups, e));
     if (ranked.empty()) continue;
     std::unique_lock<std::mutex> lock(mutex_);
     Kernel& kernel = kernel_of(*ranked.front());

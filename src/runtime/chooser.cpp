@@ -33,6 +33,7 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
       request.stages = asked.stages;
       request.promote = asked.promote;
       request.split = asked.split;
+      request.groups = asked.groups;
       request.epilogue = asked.epilogue;
       if (make_gemm_design(request, graph).ok()) out.push_back(request);
     }

@@ -31,6 +31,12 @@ std::string split(SplitMode mode) {
                                       : "SplitMode::reduce_add";
 }
 
+std::string grouping(GemmGrouping groups) {
+  return groups == GemmGrouping::none      ? "GemmGrouping::none"
+         : groups == GemmGrouping::along_m ? "GemmGrouping::along_m"
+                                           : "GemmGrouping::along_k";
+}
+
 // As a string literal: what is not a printable character of ASCII is written as three octal digits, so that no line
 // end, no quote and no control character of the text is one of the source.
 std::string literal(const std::string& text) {
@@ -187,6 +193,7 @@ std::string spec_source(const GemmSpec& spec) {
                         number(o.epilogue.epi_m) + "}");
   field("promote", o.promote ? "true" : "false");
   field("split", split(o.split));
+  if (o.groups != GemmGrouping::none) field("groups", grouping(o.groups));
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

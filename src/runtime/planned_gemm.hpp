@@ -21,6 +21,7 @@ struct GemmAddresses {
   enum class Given : std::uint8_t { no, number, address };
 
   void* at[kOperands] = {};
+  const std::int32_t* groups = nullptr;  // offsets or counts of a grouped GEMM
   // Of arguments of the graph.
   float values[fusion::kMaxArguments] = {};
   Given given[fusion::kMaxArguments] = {};
@@ -77,6 +78,7 @@ class PlannedGemm {
   };
   struct Place {
     int offset, operand;
+    std::ptrdiff_t shift = 0;  // of a map: bytes from its operand's address to its own
   };
   struct Span {
     int operand;
@@ -95,6 +97,7 @@ class PlannedGemm {
   bool nothing_to_do_ = false;
   std::vector<Chunk> parameters_;
   std::vector<Place> maps_, operands_;  // tensor maps; fusion::Operand of arguments
+  int groups_ = -1;                     // offset of the pointer to groups, where there are any
   std::vector<int> workspace_;          // offsets of pointers into the workspace, relative to kWorkspaceBase
   std::vector<Span> spans_;
   std::vector<Overlap> overlaps_;  // that were found to be right

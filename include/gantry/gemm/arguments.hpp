@@ -41,7 +41,7 @@ template <class Spec, class Other>
 constexpr bool share_arguments() {
   constexpr GemmOptions x = GemmDesignOf<Spec>::design.options, y = GemmDesignOf<Other>::design.options;
   return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.major_a == y.major_a && x.major_b == y.major_b &&
-         x.layout_c == y.layout_c && x.layout_d == y.layout_d &&
+         x.layout_c == y.layout_c && x.layout_d == y.layout_d && x.groups == y.groups &&
          (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
 }
 
@@ -68,7 +68,13 @@ struct GemmArguments {
   // From the arguments of another GEMM with the same elements, majors and graph.
   template <class Other>
   explicit GemmArguments(const GemmArguments<Other>& other)
-      : extents(other.extents), a(other.a), b(other.b), c(other.c), d(other.d), dependent(other.dependent) {
+      : extents(other.extents),
+        a(other.a),
+        b(other.b),
+        c(other.c),
+        d(other.d),
+        dependent(other.dependent),
+        groups(other.groups) {
     static_assert(detail::share_arguments<Spec, Other>(),
                   "gantry: the GEMMs have different elements, majors or layouts, or one of them adds to D");
     static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the GEMMs have different graphs");
@@ -85,6 +91,7 @@ struct GemmArguments {
   typename detail::FusionArgumentsOf<Spec>::type fusion;
   // On a GPU: the kernel may start before the one before it in the stream has ended; it touches memory only after that.
   bool dependent = false;
+  GemmGroups groups{};  // of a grouped GEMM; extents.batch counts them
 };
 
 namespace detail {
@@ -102,8 +109,8 @@ struct HostDesign {
 template <class Spec>
 GemmInputs inputs_of(const GemmArguments<Spec>& args) {
   const auto read = [](const auto& x) { return GemmMatrix<const void>(x.data, x.stride, x.batch_stride); };
-  return {args.extents, read(args.a),  read(args.b), read(args.c), {args.d.data, args.d.stride, args.d.batch_stride},
-          args.fusion,  args.dependent};
+  return {args.extents, read(args.a),   read(args.b), read(args.c), {args.d.data, args.d.stride, args.d.batch_stride},
+          args.fusion,  args.dependent, args.groups};
 }
 
 // Every reason why the GEMM cannot run with these arguments; none: it can. Workspace is a matter of the plan.
