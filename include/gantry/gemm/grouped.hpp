@@ -53,7 +53,8 @@ inline constexpr int kGroupRingBytes = 4 * (32 + 16);
 GANTRY_HD constexpr bool can_group_rows(const fusion::Graph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
-    if (a.deterministic || (fusion::is_tensor(a.kind) && !a.row_major)) return false;
+    const bool tensor = a.kind == fusion::ArgumentKind::aux_in || a.kind == fusion::ArgumentKind::aux_out;
+    if (a.deterministic || (tensor && !a.row_major)) return false;
   }
   return true;
 }
