@@ -146,6 +146,11 @@ typedef struct gantry_function {
   const char* body;       /* "return x > 0 ? x : 0.5f * x;" */
 } gantry_function;
 
+/* Grouped GEMMs: many GEMMs in one launch, whose sizes are read on the device. ALONG_M: the rows of all groups lie in
+ * one A and one D, and each group has a B. ALONG_K: the rows of K of all groups lie in one A (M-major) and one B
+ * (N-major), and each group has a D. */
+enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K = 2 };
+
 typedef struct gantry_gemm_options {
   size_t size;
   const char* a;        /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
@@ -162,7 +167,7 @@ typedef struct gantry_gemm_options {
   int32_t stages;               /* 0: as many as fit */
   const gantry_function* functions;
   int32_t function_count;
-  int32_t reserved;
+  int32_t groups; /* GANTRY_GROUPS_...: a grouped GEMM */
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS \
   { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
@@ -198,11 +203,16 @@ typedef struct gantry_call {
   void* stream;      /* a CUstream or cudaStream_t; NULL: the default stream */
   void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
   size_t workspace_bytes;
+  /* Of a grouped GEMM, whose number of groups is `batch`, on the device: where each group begins, and where the last
+   * one ends, so one more than groups; or, along M, how many of its M / batch rows each group uses. The other is NULL.
+   * They are read when the kernel runs, and may be others at the next replay of a CUDA graph. */
+  const int32_t* group_offsets;
+  const int32_t* group_counts;
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0                                                                                                        \
+        NULL, 0, NULL, NULL                                                                                            \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

@@ -7,8 +7,8 @@
 // launch costs a cluster as many steps as there are tiles of its own and 32nds of groups.
 //
 // Tiles of one group follow one another, so that clusters that run at the same time share its B in L2; inside a group
-// the raster is that of dense GEMMs: rows of `raster` tiles, column by column. A tile, and a cluster, never spans two
-// groups.
+// the raster is that of dense GEMMs: rows of `raster` tiles, column by column, every second tile of a cluster backwards
+// through K. A tile, and a cluster, never spans two groups.
 //
 // Invariant: all CTAs of a cluster get the same tiles in the same order, and over all clusters every tile of every
 // group is computed once. Every reader reads every slot up to the one that ends the ring, and releases it once.
@@ -81,8 +81,8 @@ class GroupScheduler {
 
   // ---- A reader
 
-  GANTRY_INLINE GroupScheduler(const Params&, SharedMemory ring, int /*cluster*/)
-      : s_(ring.template as<Storage>()), pipeline_(s_.ring, {.role = PipelineRole::consumer}) {}
+  GANTRY_INLINE GroupScheduler(const Params& params, SharedMemory ring, int /*cluster*/)
+      : p_(params), s_(ring.template as<Storage>()), pipeline_(s_.ring, {.role = PipelineRole::consumer}) {}
 
   GANTRY_INLINE bool next(Work& work) {
     if (ended_) return false;
@@ -96,6 +96,9 @@ class GroupScheduler {
     work.n = first.y;
     work.batch = first.z;
     work.steps = k_steps_ = first.w;
+    work.k_begin = backwards_ ? first.w - 1 : 0;
+    work.k_step = backwards_ ? -1 : 1;
+    backwards_ = p_.boustrophedon && !backwards_;
     work.group = {second.x, second.y, second.z};
     ended_ = first.w == kNoWork;
     return !ended_;
@@ -191,10 +194,12 @@ class GroupScheduler {
     return {band + inside % height, inside / height};
   }
 
+  const Params& p_;
   Storage& s_;
   Ring pipeline_;
   PipelineState<kSlots> state_{};
   int k_steps_ = 0;
+  bool backwards_ = false;  // through K
   bool ended_ = false;
 };
 

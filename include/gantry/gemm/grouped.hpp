@@ -44,6 +44,7 @@ struct GroupSchedule {
   int k_steps = 0;   // of every tile; 0 where groups are along K
   int raster = 8;    // rows of tiles that run at about the same time
   int clusters = 1;
+  bool boustrophedon = false;  // every second tile of a cluster runs backwards through K
 };
 
 // Bytes of the ring in which tiles are published.
@@ -109,6 +110,7 @@ inline GroupSchedule group_schedule(const GemmDesign& d, const GemmGroups& group
   out.n = d.clusters_along_n(static_cast<int>(e.n));
   out.tile = along_m ? tile.m * d.options.cluster.m : tile.k;
   out.k_steps = along_m ? d.k_steps(static_cast<int>(e.k)) : 0;
+  out.boustrophedon = d.k_steps(static_cast<int>(e.k)) > kH200.threshold.short_k_steps;
   const double tiles = most_group_tiles(d, e);
   out.clusters = tiles < available ? static_cast<int>(tiles) : available;
   if (out.clusters < 1) out.clusters = 1;
