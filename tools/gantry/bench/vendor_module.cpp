@@ -125,9 +125,9 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
     if (declines_) problem_ = fmt::format("cuBLASLt does not run this GEMM: {}", reason);
     if (made != nullptr) products_.emplace_back(made, [destroy, module = module_](void* p) { destroy(p); });
   };
-  if (product.options.groups == GemmGrouping::none) return add(arguments_of(product, operands));
-  for (std::int64_t group = 0; group < product.batch && problem_.empty(); ++group) {
-    if (product.groups[static_cast<std::size_t>(group)] > 0) add(arguments_of(product, operands, group));
+  if (product.options.groups == GemmGrouping::none) add(arguments_of(product, operands));
+  for (std::size_t group = 0; group < product.groups.size() && problem_.empty(); ++group) {
+    if (product.groups[group] > 0) add(arguments_of(product, operands, static_cast<std::int64_t>(group)));
   }
 }
 
