@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <gantry/arch/mutation_sweep.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm.hpp>
 
@@ -349,6 +351,34 @@ TEST(GroupsOfRows, MayChangeBetweenRunsOfOnePlan) {
       ASSERT_EQ(float(d[static_cast<std::size_t>(row * kN)]), 64.0f * static_cast<float>(group + 1)) << "row " << row;
     }
   }
+}
+
+// Every wait, arrival and fence of a kernel whose tiles are published is there for a reason: without it some seed has a
+// finding. But for those of the dense kernel (cooperative_test.cpp).
+TEST(GroupsOfRows, NeedEverySynchronisingCall) {
+  using Gemm = gantry::Gemm<Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 1, 1>>;
+  constexpr int kN = 128, kK = 192;
+  const Offsets offsets = offsets_of({64, 1, 0, 65, 3, 2});  // six tiles for one CTA: slots of the ring come round
+  const auto a = numbers<bf16>(static_cast<std::size_t>(offsets.back()) * kK, 1), b = numbers<bf16>(6 * kN * kK, 2);
+  std::vector<bf16> d(static_cast<std::size_t>(offsets.back()) * kN);
+  typename Gemm::Arguments args({.m = offsets.back(), .n = kN, .k = kK, .batch = 6});
+  args.a = a.data();
+  args.b = b.data();
+  args.d = d.data();
+  args.groups.offsets = offsets.data();
+  const auto plan = Gemm::plan(args, device_of(Simulator(), 1));
+  ASSERT_TRUE(plan);
+  const auto run = [&](const SimulatorOptions& options) { return plan->run(Simulator(options)).report; };
+  const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, 8, run, true);
+  ASSERT_TRUE(report.original_clean);
+  std::vector<std::pair<std::string, MutationKind>> undetected;
+  for (const SweepEntry& entry : report.entries) {
+    if (!entry.detected()) undetected.emplace_back(entry.site.operation, entry.kind);
+  }
+  EXPECT_THAT(undetected, testing::UnorderedElementsAre(testing::Pair("griddepcontrol.wait", MutationKind::drop),
+                                                        testing::Pair("wgmma.fence", MutationKind::drop),
+                                                        testing::Pair("mbarrier wait", MutationKind::relax)))
+      << report.text();
 }
 
 }  // namespace
