@@ -15,6 +15,7 @@
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
+//     #include <gantry/gemm/design.hpp>
 //     using namespace gantry;
 //     constexpr GemmDesign design =
 //         make_gemm_design({.groups = GemmGrouping::along_m}, fusion::graph("d = acc + row(bias)"));
