@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <random>
 #include <utility>
 
@@ -322,6 +323,15 @@ class Comparison {
 
 namespace {
 
+// Elements of a vector from `begin` on, from the first bit of a byte.
+std::vector<std::uint8_t> packed_from(const Operand& o, std::int64_t begin, std::int64_t count) {
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(bytes_for(o.element, count)) + 1);
+  for (std::int64_t i = 0; i < count; ++i) {
+    store_from_double(o.element, out.data(), i, load_as_double(o.element, o.bytes.data(), begin + i));
+  }
+  return out;
+}
+
 // What another group brings to the results of a reduction.
 void combine(const std::vector<fusion::Range>& more, bool adds, std::vector<fusion::Range>& out) {
   if (out.empty()) {
@@ -370,11 +380,17 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     return tensor;
   };
   std::vector<void*> addresses;
+  std::deque<std::vector<std::uint8_t>> copies;
   for (const Operand& o : all_) {
     if (o.name == "A" && o.argument < 0) p.a = from(o);
     if (o.name == "B" && o.argument < 0) p.b = from(o);
     if (o.name == "C" && o.argument < 0) p.source = from(o);
-    addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin_of(o, rows)));
+    const std::int64_t begin = begin_of(o, rows);
+    if (begin * info(o.element).bits % 8 == 0) {
+      addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
+    } else {  // a column vector of packed elements, whose rows begin inside of a byte
+      addresses.push_back(copies.emplace_back(packed_from(o, begin, rows.count)).data());
+    }
   }
   const fusion::FusionArguments args = arguments(addresses);
   const fusion::ReferenceResult expected = gemm_reference(product_.graph, p, args);
