@@ -149,6 +149,11 @@ typedef struct gantry_function {
 /* ROW_BLOCK: a factor for each row and 128 elements of K. BLOCK: one for 128 rows and 128 elements of K. */
 enum { GANTRY_SCALE_NONE = 0, GANTRY_SCALE_ROW_BLOCK = 1, GANTRY_SCALE_BLOCK = 2 };
 
+/* Grouped GEMMs: many GEMMs in one launch, whose sizes are read on the device. ALONG_M: the rows of all groups lie in
+ * one A and one D, and each group has a B. ALONG_K: the rows of K of all groups lie in one A (M-major) and one B
+ * (N-major), and each group has a D. */
+enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K = 2 };
+
 typedef struct gantry_gemm_options {
   size_t size;
   const char* a;        /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
@@ -166,7 +171,7 @@ typedef struct gantry_gemm_options {
   const gantry_function* functions;
   int32_t function_count;
   int32_t scale_a, scale_b; /* GANTRY_SCALE_...: f32 factors of blocks of 8-bit floats */
-  int32_t reserved;
+  int32_t groups;           /* GANTRY_GROUPS_...: a grouped GEMM */
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS \
   { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
@@ -210,13 +215,16 @@ typedef struct gantry_call {
   void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
   size_t workspace_bytes;
   gantry_scale scale_a, scale_b; /* where the options have them */
+  /* Of a grouped GEMM, whose number of groups is `batch`, on the device: where each group begins, and where the last
+   * one ends, so one more than groups; or, along M, how many of its M / batch rows each group uses. The other is NULL.
+   * They are read when the kernel runs, and may be others at the next replay of a CUDA graph. */
+  const int32_t* group_offsets;
+  const int32_t* group_counts;
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, {NULL, -1, -1, -1}, {                                                                                 \
-      NULL, -1, -1, -1                                                                                                 \
-    }                                                                                                                  \
+        NULL, 0, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, NULL                                                    \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

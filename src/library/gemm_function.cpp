@@ -46,13 +46,16 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
     add(addresses.strides[i]);
     add(addresses.batch_strides[i]);
   }
-  add(call.dependent ? 1 : 0);
   for (const GemmScale* scale : {&call.scale_a, &call.scale_b}) {
     add(scale->stride);
     add(scale->k_stride);
     add(scale->batch_stride);
   }
   add(place(Index::kScaleA) * 32 + place(Index::kScaleB));
+  const auto groups = reinterpret_cast<std::uintptr_t>(addresses.groups) % kAlignment;
+  const int form = call.groups.counts != nullptr ? 2 : call.groups.offsets != nullptr ? 1 : 0;
+  const bool both = call.groups.counts != nullptr && call.groups.offsets != nullptr;
+  add(static_cast<std::int64_t>(groups) * 16 + (both ? 8 : 0) + form * 2 + (call.dependent ? 1 : 0));
 }
 
 void PlanKey::add(std::int64_t word) {
@@ -317,7 +320,8 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
   runtime::GemmChooser& chooser = chooser_for(call);
   const GemmDesign& any = *chooser.candidates({1, 1, 1, 1}).front();
   std::vector<const GemmDesign*> ranked =
-      all_valid ? chooser.ranked(e, loaded(any.options)) : std::vector<const GemmDesign*>();
+      all_valid ? chooser.ranked(typical_extents(request_.options.groups, e), loaded(any.options))
+                : std::vector<const GemmDesign*>();
   const GemmDesign& design = ranked.empty() ? any : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call, static_cast<int>(request_.functions.size()));
   if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
@@ -340,7 +344,8 @@ Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
   const Result<std::shared_ptr<const Plan>> made = plan(call, nullptr);
   if (!made) return unexpected(made.error());
   const MachineGemm& gemm = *(*made)->kernel->gemm;
-  const runtime::ChosenDesign chosen = chooser_for(call).choose(call.extents());
+  const runtime::ChosenDesign chosen =
+      chooser_for(call).choose(typical_extents(request_.options.groups, call.extents()));
   GemmExplanation out;
   out.kernel = gemm.describe();
   out.choice = chosen.why + "\n" + out.kernel + " was " + gemm.origin();
@@ -357,8 +362,8 @@ Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
                                     const std::function<void(int, int)>& progress) {
   std::vector<Kernel*> wanted;
   for (const GemmExtents& e : sizes) {
-    const std::vector<const GemmDesign*> ranked =
-        chooser_for({.m = e.m, .n = e.n, .k = e.k, .batch = e.batch}).ranked(e);
+    const std::vector<const GemmDesign*> ranked = chooser_for({.m = e.m, .n = e.n, .k = e.k, .batch = e.batch})
+                                                      .ranked(typical_extents(request_.options.groups, e));
     if (ranked.empty()) continue;
     std::unique_lock<std::mutex> lock(mutex_);
     Kernel& kernel = kernel_of(*ranked.front());

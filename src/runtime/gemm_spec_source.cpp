@@ -37,6 +37,12 @@ std::string scale_mode(ScaleMode mode) {
                                         : "ScaleMode::block";
 }
 
+std::string grouping(GemmGrouping groups) {
+  return groups == GemmGrouping::none      ? "GemmGrouping::none"
+         : groups == GemmGrouping::along_m ? "GemmGrouping::along_m"
+                                           : "GemmGrouping::along_k";
+}
+
 // As a string literal: what is not a printable character of ASCII is written as three octal digits, so that no line
 // end, no quote and no control character of the text is one of the source.
 std::string literal(const std::string& text) {
@@ -196,6 +202,7 @@ std::string spec_source(const GemmSpec& spec) {
   field("scale_a", scale_mode(o.scale_a));
   field("scale_b", scale_mode(o.scale_b));
   field("split", split(o.split));
+  if (o.groups != GemmGrouping::none) field("groups", grouping(o.groups));
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

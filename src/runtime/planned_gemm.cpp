@@ -32,7 +32,8 @@ std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) {
 }
 
 GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
-  return {call.extents(), call.a, call.b, call.c, call.d, fusion, call.dependent, call.scale_a, call.scale_b};
+  return {call.extents(), call.a,         call.b,       call.c,       call.d,
+          fusion,         call.dependent, call.scale_a, call.scale_b, call.groups};
 }
 
 }  // namespace
@@ -65,6 +66,7 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
   out.at[Index::kD] = call.d.data;
   out.at[Index::kScaleA] = const_cast<float*>(call.scale_a.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.at[Index::kScaleB] = const_cast<float*>(call.scale_b.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  out.groups = call.groups.data();
   for (int i = 0; i < graph.argument_count; ++i) out.values[i] = graph.arguments[i].value;
   for (int given = 0; given < call.arguments.count(); ++given) {
     const GemmCallArgument& from = call.arguments[given];
@@ -89,7 +91,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   const GemmInputs inputs = inputs_of(call, fusion);
   PlannedGemm out;
   out.move_ = machine.move;
-  const EpilogueProblem extents = detail::epilogue_problem_of(inputs.extents);
+  const EpilogueProblem extents = detail::epilogue_problem_of(design, inputs.extents);
   if (design.store == GemmStore::collective) {
     out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, base());
   }
@@ -106,19 +108,32 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
     out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, reductions);
   }
   std::string problem;
+  std::vector<std::uint64_t> encoded;  // addresses, map after map
   write_parameters(
       design, inputs, out.launch_, base(),
-      [&](const TmaDescriptorParams& params) { return machine.encode(params, problem); }, bytes);
+      [&](const TmaDescriptorParams& params) {
+        encoded.push_back(params.address);
+        return machine.encode(params, problem);
+      },
+      bytes);
   if (!problem.empty()) return failure(StatusCode::device_failed, problem);
   out.note_places(design, graph, inputs);
   GemmAddresses addresses;
   addresses_of(call, graph, addresses);
+  // Maps of groups begin before their matrices. Places are noted in the order of encoding.
+  for (std::size_t i = 0; i < out.maps_.size(); ++i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(addresses.at[out.maps_[i].operand]);
+    out.maps_[i].shift = static_cast<std::ptrdiff_t>(encoded[i] - address);
+  }
   out.note_memory(design, inputs, addresses);
   return out;
 }
 
 void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {
   const GemmParameterMap& at = design.params;
+  if (design.options.groups != GemmGrouping::none) {
+    groups_ = at.schedule + static_cast<int>(offsetof(GroupSchedule, offsets));
+  }
   if (inputs.extents.k > 0) {
     const auto note_operand = [this](const PackedOperand& x, const Place& place) {
       if (x.packed) {
@@ -209,12 +224,13 @@ bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigne
   bool moved = true;
   for (const Place& place : maps_) {
     auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
-    moved = move_(map, addresses.at[place.operand]) && moved;
+    moved = move_(map, static_cast<unsigned char*>(addresses.at[place.operand]) + place.shift) && moved;
   }
   for (const PackedPlace& place : packed_) {
     auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
     moved = move_(map, static_cast<unsigned char*>(workspace) + place.workspace) && moved;
   }
+  if (groups_ >= 0) std::memcpy(parameters + groups_, &addresses.groups, sizeof addresses.groups);
   return moved;
 }
 

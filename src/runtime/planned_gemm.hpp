@@ -21,6 +21,7 @@ struct GemmAddresses {
   enum class Given : std::uint8_t { no, number, address };
 
   void* at[kOperands] = {};
+  const std::int32_t* groups = nullptr;  // offsets or counts of a grouped GEMM
   // Of arguments of the graph.
   float values[fusion::kMaxArguments] = {};
   Given given[fusion::kMaxArguments] = {};
@@ -79,6 +80,7 @@ class PlannedGemm {
   };
   struct Place {
     int offset, operand;
+    std::ptrdiff_t shift = 0;  // of a map: bytes from its operand's address to its own
   };
   struct PackedPlace {
     int offset;
@@ -100,10 +102,11 @@ class PlannedGemm {
   GemmLaunchPlan launch_{};
   bool nothing_to_do_ = false;
   std::vector<Chunk> parameters_;
-  std::vector<Place> maps_, matrices_, operands_,
-      pointers_;                     // tensor maps; DirectMatrix; fusion::Operand; plain addresses
-  std::vector<PackedPlace> packed_;  // tensor maps of operands in the workspace
-  std::vector<int> workspace_;       // offsets of pointers into the workspace, relative to kWorkspaceBase
+  std::vector<Place> maps_, matrices_, operands_;  // tensor maps; DirectMatrix; fusion::Operand of arguments
+  std::vector<Place> pointers_;                    // plain addresses
+  std::vector<PackedPlace> packed_;                // tensor maps of operands in the workspace
+  std::vector<int> workspace_;                     // offsets of pointers into the workspace, relative to kWorkspaceBase
+  int groups_ = -1;                                // offset of the pointer to groups, where there are any
   std::vector<Span> spans_;
   std::vector<Overlap> overlaps_;  // that were found to be right
   FillWords::Params fills_{};

@@ -32,6 +32,14 @@ struct Everything {
       "sums deterministic = reduce_row_add(z)");
 };
 
+struct OfRows {
+  static constexpr GemmOptions options{.tile = {64, 64}, .cluster = {1, 1}, .groups = GemmGrouping::along_m};
+};
+struct OfK {
+  static constexpr GemmOptions options{
+      .major_a = Major::MN, .major_b = Major::MN, .tile = {64, 64}, .cluster = {1, 1}, .groups = GemmGrouping::along_k};
+};
+
 template <class T>
 T* far(int i) {
   return reinterpret_cast<T*>(std::uintptr_t{1} << (56 + i));  // NOLINT(performance-no-int-to-ptr)
@@ -59,6 +67,17 @@ GemmArguments<Everything> everything() {
   args.fusion["mask"] = far<std::uint8_t>(7);
   args.fusion["sums"].batched(reinterpret_cast<float*>(std::uintptr_t{3} << 60), 96);  // NOLINT
   return args;
+}
+
+// 64 rows, or rows of K, of two groups.
+template <class Spec>
+ArgumentReasons grouped(const GemmGroups& groups, std::int64_t m = 64) {
+  GemmArguments<Spec> args({.m = m, .n = 96, .k = 64, .batch = 2});
+  args.a = far<const bf16>(0);
+  args.b = far<const bf16>(1);
+  args.d = far<bf16>(2);
+  args.groups = groups;
+  return can_implement(args);
 }
 
 template <class Change>
@@ -210,9 +229,22 @@ std::vector<Case> fusion_and_device() {
   };
 }
 
+std::vector<Case> groups() {
+  const auto* const array = far<const std::int32_t>(4);
+  const ArgumentReasons sound = grouped<OfRows>({.offsets = array});
+  return {
+      {ArgumentRule::groups_missing, grouped<OfRows>({}), sound},
+      {ArgumentRule::groups_not_asked, with([&](auto& args) { args.groups.offsets = array; }), with([](auto&) {})},
+      {ArgumentRule::groups_twice, grouped<OfRows>({array, array}), sound},
+      {ArgumentRule::groups_masked_k, grouped<OfK>({.counts = array}), grouped<OfK>({.offsets = array})},
+      {ArgumentRule::groups_capacity, grouped<OfRows>({.counts = array}, 63), grouped<OfRows>({.counts = array})},
+  };
+}
+
 std::vector<Case> cases() {
   std::vector<Case> out = sizes_and_addresses();
   for (const Case& c : fusion_and_device()) out.push_back(c);
+  for (const Case& c : groups()) out.push_back(c);
   return out;
 }
 

@@ -13,6 +13,7 @@ namespace gantry {
 namespace {
 
 constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
+constexpr GemmGrouping kAlongM = GemmGrouping::along_m, kAlongK = GemmGrouping::along_k;
 constexpr ElementType kF8 = ElementType::e4m3, kF32 = ElementType::f32, kBf16 = ElementType::bf16;
 
 struct Case {
@@ -142,6 +143,29 @@ std::vector<Case> cases() {
        {.schedule = kInTurn, .split = SplitMode::reduce_add},
        {.schedule = kTogether, .split = SplitMode::reduce_add}},
       {GemmRule::reduce_add_plain, {.split = SplitMode::reduce_add}, {}, {}, "d = relu(acc)"},
+      {GemmRule::groups_contiguous_m,
+       {.major_a = Major::MN, .groups = kAlongM},
+       {.major_b = Major::MN, .groups = kAlongM},
+       {.operand = 'A'}},
+      {GemmRule::groups_contiguous_m,
+       {.layout_d = kColumnMajor, .groups = kAlongM},
+       {.layout_d = kRowMajor, .groups = kAlongM},
+       {.operand = 'D'}},
+      {GemmRule::groups_contiguous_k,
+       {.major_a = Major::MN, .groups = kAlongK},
+       {.major_a = Major::MN, .major_b = Major::MN, .layout_d = kColumnMajor, .groups = kAlongK},
+       {.operand = 'B'}},
+      {GemmRule::groups_warpgroups,
+       {.tile = {128, 128}, .schedule = kInTurn, .warpgroups = 3, .groups = kAlongM},
+       {.tile = {128, 128}, .schedule = kInTurn, .warpgroups = 2, .groups = kAlongM}},
+      {GemmRule::groups_split,
+       {.d = kF32, .split = SplitMode::reduce_add, .groups = kAlongM},
+       {.d = kF32, .split = SplitMode::none, .groups = kAlongM}},
+      {GemmRule::groups_pingpong,
+       {.major_a = Major::MN, .major_b = Major::MN, .schedule = kInTurn, .groups = kAlongK},
+       {.major_a = Major::MN, .major_b = Major::MN, .schedule = kTogether, .groups = kAlongK}},
+      {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; s deterministic = reduce_row_add(acc)"},
+      {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; x:bf16 col = acc"},
       {GemmRule::shared_memory,
        {.tile = {128, 256}, .stages = 5},
        {.tile = {128, 256}, .stages = 4},

@@ -1,10 +1,10 @@
 /* The C interface, compiled by a C compiler, on the simulated SM. */
-#include <gantry/gantry.h>
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <gantry/gantry.h>
 
 static int failures = 0;
 
@@ -199,6 +199,43 @@ static void functions(gantry_context* context) {
   EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
 }
 
+/* Rows 0 to 9 by the first half of B, the other ones by the second: two groups of a B of N / 2 rows. */
+static void groups(gantry_context* context) {
+  enum { FIRST = 10, HALF = N / 2 };
+  const int32_t offsets[] = {0, FIRST, M};
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  gantry_call call = GANTRY_CALL;
+  gantry_gemm* gemm = NULL;
+  int i, j, k, wrong = 0;
+  options.a = "tf32";
+  options.tile_m = options.tile_n = 64;
+  options.cluster_m = options.cluster_n = 1;
+  options.groups = 3;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  options.groups = GANTRY_GROUPS_ALONG_M;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_OK);
+  call.m = M;
+  call.n = HALF;
+  call.k = K;
+  call.batch = 2;
+  call.a.data = a;
+  call.b.data = b;
+  call.d.data = d;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(gantry_error_message(), "no array of groups was given") != NULL);
+  call.group_offsets = offsets;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_OK);
+  for (i = 0; i < M; ++i) {
+    for (j = 0; j < HALF; ++j) {
+      float sum = 0;
+      for (k = 0; k < K; ++k) sum += a[i * K + k] * b[((i < FIRST ? 0 : HALF) + j) * K + k];
+      wrong += d[i * HALF + j] != sum;
+    }
+  }
+  EXPECT(wrong == 0);
+  gantry_gemm_destroy(gemm);
+}
+
 static int done_of_warm_up = -1;
 static void note(int32_t done, int32_t all, void* user) {
   if (done == all) *(int*)user = done;
@@ -240,7 +277,9 @@ int main(int count, char** words) {
   scales(context);
   refusals(context, gemm);
   functions(context);
-  EXPECT(pthread_create(&thread, NULL, other_thread, gemm) == 0 && pthread_join(thread, &answer) == 0 && answer == gemm);
+  groups(context);
+  EXPECT(pthread_create(&thread, NULL, other_thread, gemm) == 0 && pthread_join(thread, &answer) == 0 &&
+         answer == gemm);
   gantry_context_destroy(context); /* the gemm keeps what it needs */
   results(gemm);
   gantry_gemm_destroy(gemm);

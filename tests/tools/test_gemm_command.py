@@ -61,6 +61,42 @@ class Gemm(Cli):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = acc + row(v:cf64)", status=2)
         self.assertIn("--epilogue: argument 0 ('v') has elements of cf64: the values of this epilogue are real", said)
 
+    def grouped(self, *arguments):
+        return json.loads(self.text("gemm", "--machine", "sim", "--json", "--tile", "64x64", "--cluster", "1x1", *arguments))
+
+    def test_groups_of_rows_are_verified_group_by_group(self):
+        epilogue = "let z = acc + row(bias) + col(shift); d = relu(z); s = reduce_row_add(z); t = reduce_col_add(z); top = reduce_max(z)"
+        answer = self.grouped("--groups", "70,0,1,65", "--n", "72", "--k", "40", "--epilogue", epilogue)
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
+        self.assertEqual((answer["m"], answer["batch"]), (136, 4))
+        self.assertEqual(answer["verified"]["elements"], 136 * 72 + 3 * 72 + 136 + 1)
+
+    def test_groups_of_rows_may_have_a_capacity(self):
+        answer = self.grouped("--groups", "70,0,1", "--capacity", "72", "--n", "72", "--k", "40")
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
+        self.assertEqual(answer["verified"]["elements"], 71 * 72)
+
+    def test_groups_of_k_have_a_d_each(self):
+        answer = self.grouped("--groups-k", "64,0,100", "--m", "72", "--n", "64", "--epilogue", "d = acc + c")
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
+        self.assertEqual(answer["verified"]["elements"], 3 * 72 * 64)
+
+    def test_groups_that_cannot_be_are_refused(self):
+        size = ("--n", "72", "--k", "40")
+        for arguments, words in (
+            (("--groups", "64,x", *size), "--groups takes sizes of groups such as 128,0,77"),
+            (("--groups", "64,-1", *size), "--groups takes sizes of groups such as 128,0,77"),
+            (("--groups", "64", "--groups-k", "64", "--n", "72"), "groups are along M or along K"),
+            (("--groups", "64,8", "--batch", "2", *size), "each group is a GEMM of its own"),
+            (("--groups", "64,8", "--m", "73", *size), "the groups have as many rows as they say"),
+            (("--groups", "64,8", "--capacity", "40", *size), "a group fits into its capacity"),
+            (("--groups", "64,8", "--layout-d", "column", *size), "groups are along M, and M is the contiguous mode of D"),
+            (("--capacity", "40", "--m", "8", *size), "--capacity was given without --groups"),
+            (("--m", "8", "--k", "40"), "--n is required"),
+            (size, "--m is required"),
+        ):
+            self.assertIn(words, self.refused("gemm", "--machine", "sim", *arguments, status=2), arguments)
+
     def test_batches_and_other_inputs(self):
         for inputs in ("uniform", "zeros"):
             answer = self.answer("--batch", "2", "--inputs", inputs)

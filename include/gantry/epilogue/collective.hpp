@@ -393,7 +393,7 @@ class CollectiveEpilogue {
  private:
   GANTRY_INLINE static fusion::TileContext context(const Params& params, const TileCoordinate& at, int thread) {
     return {.at = at,
-            .m = params.m,
+            .m = at.rows < params.m ? at.rows : params.m,
             .n = params.n,
             .batch = params.batch,
             .tiles_m = (params.m + kTile.m - 1) / kTile.m,

@@ -18,6 +18,7 @@
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/staged_im2col_tile.hpp>
 #include <gantry/epilogue/workspace.hpp>
+#include <gantry/tma/ragged.hpp>
 
 namespace gantry {
 
@@ -53,12 +54,15 @@ namespace detail {
 inline TmaDescriptorParams bind_matrix(const TmaMatrixBox& box, const EpilogueMatrix& matrix,
                                        const EpilogueProblem& p) {
   const int lines = box.contiguous == MatrixMode::second ? p.m : p.n;
-  return bind(box, {.address = reinterpret_cast<std::uint64_t>(matrix.pointer),
-                    .first = p.m,
-                    .second = p.n,
-                    .batch = p.batch,
-                    .stride = matrix.stride,
-                    .batch_stride = p.batch > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, lines)});
+  const int batch = p.groups_of_rows ? 1 : p.batch;
+  const TmaDescriptorParams map =
+      bind(box, {.address = reinterpret_cast<std::uint64_t>(matrix.pointer),
+                 .first = p.m,
+                 .second = p.n,
+                 .batch = batch,
+                 .stride = matrix.stride,
+                 .batch_stride = batch > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, lines)});
+  return p.groups_of_rows ? ragged(map) : map;
 }
 
 // The box of a ring of subtiles in a kernel's type.
@@ -287,7 +291,7 @@ class OperandCheck {
       return false;
     }
     const bool too_long = matrix.stride >= static_cast<std::int64_t>(kTmaStrideLimit);  // which TMA says
-    if (!x.written || matrix.batch_stride < 0 || too_long) return true;
+    if (!x.written || matrix.batch_stride < 0 || too_long || problem_.groups_of_rows) return true;
     return check_overlap(
         x.name, {extent, x.rows ? problem_.m : problem_.n, matrix.stride, problem_.batch, matrix.batch_stride}, out_);
   }

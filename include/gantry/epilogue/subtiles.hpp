@@ -52,6 +52,11 @@ struct Subtiles {
 // A CTA's tile of the problem, counted in tiles.
 struct TileCoordinate {
   int m = 0, n = 0, batch = 0;
+  // Of a group of rows (gemm/grouped.hpp), from whose first row on `m` counts: where that row is in column vectors and
+  // masks, how many rows there are, and the row's coordinates in tensor maps.
+  int first_row = 0;
+  int rows = 0x7fffffff;
+  int map_row = 0, map_batch = batch;
 };
 
 }  // namespace gantry

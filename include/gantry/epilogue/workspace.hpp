@@ -24,6 +24,7 @@ namespace gantry {
 // Extents of the GEMM: M, N, K and the batch count. An epilogue does not read K.
 struct EpilogueProblem {
   int m = 0, n = 0, k = 0, batch = 1;
+  bool groups_of_rows = false;  // a grouped GEMM along M: `batch` groups share the rows of one C and one D
 };
 
 // Offsets in bytes, by argument.

@@ -54,7 +54,7 @@ inline const GemmCallArgument* argument_of(const GemmCall& call, const char* nam
 // adds to stays as it is: there is no other way to add.
 inline GemmOptions with_alignments(GemmOptions o, const fusion::Graph& graph, const GemmCall& call) {
   const GemmExtents e = call.extents();
-  if (e.nothing_to_do()) return o;
+  if (e.nothing_to_do() || o.groups != GemmGrouping::none) return o;
   const ElementType c = o.c == ElementType::void_ && graph.uses_source() ? o.d : o.c;
   const bool c_fits =
       detail::tma_addresses({c, !is_m_major(o.layout_c), false, call.c.data, call.c.stride, call.c.batch_stride}, e);

@@ -42,7 +42,7 @@ constexpr bool share_arguments() {
   constexpr GemmOptions x = GemmDesignOf<Spec>::design.options, y = GemmDesignOf<Other>::design.options;
   return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.major_a == y.major_a && x.major_b == y.major_b &&
          x.layout_c == y.layout_c && x.layout_d == y.layout_d && x.scale_a == y.scale_a && x.scale_b == y.scale_b &&
-         (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
+         x.groups == y.groups && (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
 }
 
 // The type in memory: tf32 is read from floats, which TMA rounds.
@@ -75,7 +75,8 @@ struct GemmArguments {
         d(other.d),
         dependent(other.dependent),
         scale_a(other.scale_a),
-        scale_b(other.scale_b) {
+        scale_b(other.scale_b),
+        groups(other.groups) {
     static_assert(detail::share_arguments<Spec, Other>(),
                   "gantry: the GEMMs have different elements, majors or layouts, or one of them adds to D");
     static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the GEMMs have different graphs");
@@ -94,6 +95,7 @@ struct GemmArguments {
   bool dependent = false;
   // Factors of blocks of A and B, where the options have them.
   GemmScale scale_a{}, scale_b{};
+  GemmGroups groups{};  // of a grouped GEMM; extents.batch counts them
 };
 
 namespace detail {
@@ -112,7 +114,7 @@ template <class Spec>
 GemmInputs inputs_of(const GemmArguments<Spec>& args) {
   const auto read = [](const auto& x) { return GemmMatrix<const void>(x.data, x.stride, x.batch_stride); };
   return {args.extents, read(args.a),   read(args.b), read(args.c), {args.d.data, args.d.stride, args.d.batch_stride},
-          args.fusion,  args.dependent, args.scale_a, args.scale_b};
+          args.fusion,  args.dependent, args.scale_a, args.scale_b, args.groups};
 }
 
 // Every reason why the GEMM cannot run with these arguments; none: it can. Workspace is a matter of the plan.

@@ -13,35 +13,38 @@
 
 #include <gantry/arch/launch_config.hpp>
 #include <gantry/gemm/design.hpp>
+#include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/problem.hpp>
 
 namespace gantry {
 
 namespace detail {
 
+// `grouped`: the lines of all groups lie in one matrix.
 inline TmaDescriptorParams bind_operand(const TmaMatrixBox& box, const GemmMatrix<const void>& operand, int rows,
-                                        int columns, const GemmProblem& p) {
+                                        int columns, int batch, bool grouped) {
   const bool contiguous_columns = box.contiguous == MatrixMode::second;
   const auto x = operand.with_strides(contiguous_columns ? columns : rows, contiguous_columns ? rows : columns);
-  return bind(box, {.address = reinterpret_cast<std::uint64_t>(x.data),
-                    .first = rows,
-                    .second = columns,
-                    .batch = p.batch,
-                    .stride = x.stride,
-                    .batch_stride = x.batch_stride});
+  const TmaDescriptorParams map = bind(box, {.address = reinterpret_cast<std::uint64_t>(x.data),
+                                             .first = rows,
+                                             .second = columns,
+                                             .batch = grouped ? 1 : batch,
+                                             .stride = x.stride,
+                                             .batch_stride = x.batch_stride});
+  return grouped ? ragged(map) : map;
 }
 
 }  // namespace detail
 
 // Where K is 0 there is nothing to load, and nothing to describe.
 inline TmaDescriptorParams bind_a(const GemmDesign& d, const GemmProblem& p) {
-  return detail::bind_operand(d.a, p.a, p.m, p.k, p);
+  return detail::bind_operand(d.a, p.a, p.m, p.k, p.batch, shares_matrix(d, 'A'));
 }
 inline TmaDescriptorParams bind_b(const GemmDesign& d, const GemmProblem& p) {
-  return detail::bind_operand(d.b, p.b, p.n, p.k, p);
+  return detail::bind_operand(d.b, p.b, p.n, p.k, p.batch, shares_matrix(d, 'B'));
 }
 inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {
-  return detail::bind_operand(d.d, {p.d.data, p.d.stride, p.d.batch_stride}, p.m, p.n, p);
+  return detail::bind_operand(d.d, {p.d.data, p.d.stride, p.d.batch_stride}, p.m, p.n, p.batch, shares_matrix(d, 'D'));
 }
 
 // The clusters that a device holds at the same time, and whether there is a workspace for tiles that they share.

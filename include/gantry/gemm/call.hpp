@@ -54,7 +54,8 @@ class GemmCallArguments {
   int given_ = 0;
 };
 
-// D = epilogue(A B^T) for each batch: A is M x K, B is N x K, C and D are M x N.
+// D = epilogue(A B^T) for each batch: A is M x K, B is N x K, C and D are M x N. With groups, M rows of A and D (or K
+// rows of A and B) are those of all groups: grouped.hpp.
 struct GemmCall {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t batch = 1;
@@ -65,6 +66,7 @@ struct GemmCall {
   bool dependent = false;
   // Factors of blocks of A and B, where the options have them.
   GemmScale scale_a{}, scale_b{};
+  GemmGroups groups{};  // of a grouped GEMM, whose options say along which mode; `batch` counts them
 
   GemmExtents extents() const { return {m, n, k, batch}; }
 };

@@ -30,6 +30,7 @@ struct GemmInputs {
   const fusion::FusionArguments& fusion;
   bool dependent = false;
   GemmScale scale_a{}, scale_b{};
+  GemmGroups groups{};
 };
 
 namespace detail {
@@ -142,17 +143,22 @@ GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std:
   }
 }
 
+// How many matrices an operand has: one for each batch, or one that all groups share.
+inline std::int64_t matrices(const GemmDesign& design, const GemmExtents& e, char operand) {
+  return shares_matrix(design, operand) ? 1 : e.batch;
+}
+
 // The problem as kernels take it. Requires extents that fit into int.
 inline GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
-  const auto strides = [&e](const auto& x, ElementType element, bool along_k, std::int64_t side) {
-    return with_strides(x, element, along_k ? e.k : side, along_k ? side : e.k, e.batch);
+  const auto strides = [&](const auto& x, char name, ElementType element, bool along_k, std::int64_t side) {
+    return with_strides(x, element, along_k ? e.k : side, along_k ? side : e.k, matrices(design, e, name));
   };
-  const auto a = strides(args.a, o.a, o.major_a == Major::K, e.m);
-  const auto b = strides(args.b, o.b, o.major_b == Major::K, e.n);
-  const auto d =
-      with_strides(args.d, o.d, is_m_major(o.layout_d) ? e.m : e.n, is_m_major(o.layout_d) ? e.n : e.m, e.batch);
+  const auto a = strides(args.a, 'A', o.a, o.major_a == Major::K, e.m);
+  const auto b = strides(args.b, 'B', o.b, o.major_b == Major::K, e.n);
+  const auto d = with_strides(args.d, o.d, is_m_major(o.layout_d) ? e.m : e.n, is_m_major(o.layout_d) ? e.n : e.m,
+                              matrices(design, e, 'D'));
   GemmProblem out;
   out.a = {a.data, a.stride, a.batch_stride};
   out.b = {b.data, b.stride, b.batch_stride};
@@ -164,15 +170,20 @@ inline GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) 
   return out;
 }
 
-inline EpilogueProblem epilogue_problem_of(const GemmExtents& e) {
-  return {static_cast<int>(e.m), static_cast<int>(e.n), static_cast<int>(e.k), static_cast<int>(e.batch)};
+inline EpilogueProblem epilogue_problem_of(const GemmDesign& design, const GemmExtents& e) {
+  return {static_cast<int>(e.m), static_cast<int>(e.n), static_cast<int>(e.k), static_cast<int>(e.batch),
+          design.options.groups == GemmGrouping::along_m};
+}
+inline fusion::ProblemShape shape_of(const GemmDesign& design, const GemmExtents& e) {
+  return {e.m, e.n, e.batch, design.options.groups == GemmGrouping::along_m};
 }
 
-// C or D as the epilogue takes it.
+// C or D as the epilogue takes it, one for each batch.
 template <class Void>
-EpilogueMatrix epilogue_matrix(const GemmMatrix<Void>& x, ElementType element, LayoutTag layout, const GemmExtents& e) {
+EpilogueMatrix epilogue_matrix(const GemmMatrix<Void>& x, ElementType element, LayoutTag layout, const GemmExtents& e,
+                               std::int64_t batches) {
   const bool columns = is_m_major(layout);
-  const auto y = with_strides(x, element, columns ? e.m : e.n, columns ? e.n : e.m, e.batch);
+  const auto y = with_strides(x, element, columns ? e.m : e.n, columns ? e.n : e.m, batches);
   return {const_cast<void*>(static_cast<const void*>(y.data)), y.stride, y.batch_stride};  // NOLINT: C stays an input
 }
 
@@ -185,14 +196,17 @@ GANTRY_COLD inline void check_map(const char* name, const TmaMatrixBox& box, con
   }
 }
 
-// A and B as lines, and whether TMA takes them as they are. Requires strides in place of kPacked.
+// A and B as lines, and whether TMA takes them as they are. Requires strides in place of kPacked. What groups share is
+// read where it is.
 inline PackedOperand packed_a(const GemmDesign& design, const GemmProblem& p) {
+  if (design.options.groups != GemmGrouping::none) return {};
   const bool along_k = design.options.major_a == Major::K;
   return packed_operand(
       {design.options.a, along_k ? p.k : p.m, along_k ? p.m : p.k, p.batch, p.a.stride, p.a.batch_stride},
       reinterpret_cast<std::uintptr_t>(p.a.data));
 }
 inline PackedOperand packed_b(const GemmDesign& design, const GemmProblem& p) {
+  if (design.options.groups != GemmGrouping::none) return {};
   const bool along_k = design.options.major_b == Major::K;
   return packed_operand(
       {design.options.b, along_k ? p.k : p.n, along_k ? p.n : p.k, p.batch, p.b.stride, p.b.batch_stride},
@@ -210,12 +224,24 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
     return out.size() == before && !packed.packed;
   };
   const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
-  const MatrixFacts a{
-      "A",    o.a, p.a.data, a_along_k, a_along_k ? e.k : e.m, a_along_k ? e.m : e.k, p.a.stride, p.a.batch_stride,
-      e.batch};
-  const MatrixFacts b{
-      "B",    o.b, p.b.data, !b_along_k, b_along_k ? e.k : e.n, b_along_k ? e.n : e.k, p.b.stride, p.b.batch_stride,
-      e.batch};
+  const MatrixFacts a{"A",
+                      o.a,
+                      p.a.data,
+                      a_along_k,
+                      a_along_k ? e.k : e.m,
+                      a_along_k ? e.m : e.k,
+                      p.a.stride,
+                      p.a.batch_stride,
+                      matrices(design, e, 'A')};
+  const MatrixFacts b{"B",
+                      o.b,
+                      p.b.data,
+                      !b_along_k,
+                      b_along_k ? e.k : e.n,
+                      b_along_k ? e.n : e.k,
+                      p.b.stride,
+                      p.b.batch_stride,
+                      matrices(design, e, 'B')};
   if (check(a, packed_a(design, p))) check_map("A", design.a, bind_a(design, p), out);
   if (check(b, packed_b(design, p))) check_map("B", design.b, bind_b(design, p), out);
 }
@@ -263,13 +289,14 @@ GANTRY_COLD inline void check_scales(const GemmDesign& design, const GemmInputs&
 GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmProblem p = problem_of(design, args);
   const GemmExtents& e = args.extents;
-  out.add(args.fusion.problems({.m = e.m, .n = e.n, .batch = e.batch}));
+  const std::int64_t batches = matrices(design, e, 'D');
+  out.add(args.fusion.problems(shape_of(design, e)));
   const int before = out.size();
   SizeSteps steps;
   steps.add(design.options.d, true);
-  check_written({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, steps.n, out);
+  check_written({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, batches}, steps.n, out);
   if (out.size() > before) return;
-  if (!check_overlap("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride}, out)) return;
+  if (!check_overlap("D", {e.n, e.m, p.d.stride, batches, p.d.batch_stride}, out)) return;
   check_map("D", design.d, bind_d(design, p), out);
 }
 
@@ -282,13 +309,14 @@ inline GraphEpilogue graph_epilogue(const GemmDesign& design, int functions) {
 GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInputs& args, int functions,
                                        ArgumentReasons& out) {
   const GemmOptions& o = design.options;
-  const EpilogueProblem problem = epilogue_problem_of(args.extents);
+  const EpilogueProblem problem = epilogue_problem_of(design, args.extents);
+  const std::int64_t batches = matrices(design, args.extents, 'D');
   const GraphEpilogue epilogue = graph_epilogue(design, functions);
   const int before = out.size();
   check_form(epilogue, args.fusion.graph(), out);
   if (out.size() > before) return;
   check_values(epilogue, problem, args.fusion, out);
-  const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, args.extents);
+  const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, args.extents, batches);
   SizeSteps steps;
   const bool rows_c = !is_m_major(o.layout_c), rows_d = !is_m_major(o.layout_d);
   if (o.c != ElementType::void_ && !direct_c(o) && c.pointer != nullptr &&
@@ -309,7 +337,7 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
       out.add(missing(ArgumentRule::source_missing, "C"));
     }
   }
-  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, args.extents);
+  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, args.extents, batches);
   if (design.stores_d() && d.pointer == nullptr) {
     out.add(missing(ArgumentRule::matrix_missing, "D"));
   } else if (design.stores_d() && direct_d(o)) {
@@ -333,7 +361,8 @@ GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::R
     const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
     const std::int64_t contiguous = tensor ? (rows ? shape.n : shape.m) : vector;
     const std::int64_t lines = tensor ? (rows ? shape.m : shape.n) : 1;
-    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, shape.batch},
+    const std::int64_t batches = v.batch_stride == 0 ? 1 : shape.batch;
+    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, batches},
                    fusion::is_output(a.kind),
                    tensor,
                    GemmOperandIndex::kArguments + i});
@@ -345,12 +374,13 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
   const GemmProblem p = problem_of(design, args);
-  const fusion::ResolvedArguments values = args.fusion.resolved({e.m, e.n, e.batch});
+  const fusion::ResolvedArguments values = args.fusion.resolved(shape_of(design, e));
   std::vector<MemoryUse> uses;
   const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
     const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
     const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : e.n;
-    uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride, e.batch},
+    uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride,
+                     matrices(design, e, name[0])},
                     is_d,
                     !is_a && !is_b,
                     name[0] - 'A'});
@@ -361,7 +391,7 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
   }
   if (o.c != ElementType::void_) {
     const bool rows = !is_m_major(o.layout_c);
-    const auto c = with_strides(args.c, o.c, rows ? e.n : e.m, rows ? e.m : e.n, e.batch);
+    const auto c = with_strides(args.c, o.c, rows ? e.n : e.m, rows ? e.m : e.n, matrices(design, e, 'C'));
     if (surely_uses_source(args.fusion.graph(), values)) {
       add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
     }
@@ -375,18 +405,48 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
   };
   add_scale("scale_a", o.scale_a, scale_of_a(design, args), e.m, GemmOperandIndex::kScaleA);
   add_scale("scale_b", o.scale_b, scale_of_b(design, args), e.n, GemmOperandIndex::kScaleB);
-  add_operands(args.fusion.graph(), values, {e.m, e.n, e.batch}, uses);
+  add_operands(args.fusion.graph(), values, shape_of(design, e), uses);
   return uses;
 }
 
 GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, ArgumentReasons& out) {
   const GemmTile& tile = design.options.tile;
-  const double steps = tile_steps(e, tile.m, tile.n, tile.k);
+  const bool grouped = design.options.groups != GemmGrouping::none;
+  const double steps = grouped ? group_tile_steps(design, e) : tile_steps(e, tile.m, tile.n, tile.k);
   if (steps <= kMostTileSteps) return;
   const std::int64_t rows = most_beside(e, &GemmExtents::m, tile);
   out.add({.rule = rows > 0 ? ArgumentRule::too_many_tiles : ArgumentRule::too_many_tiles_for_any_m,
            .actual = steps < 0x1p47 ? static_cast<std::int64_t>(steps) : kNumberTooLarge,
            .nearest = rows});
+}
+
+// Groups are given to a kernel for groups, and to no other.
+GANTRY_COLD inline void check_groups(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  const GemmGrouping grouping = design.options.groups;
+  const GemmGroups& groups = args.groups;
+  if (grouping == GemmGrouping::none) {
+    if (groups.any()) out.add({.rule = ArgumentRule::groups_not_asked});
+    return;
+  }
+  if (!groups.any()) return out.add({.rule = ArgumentRule::groups_missing});
+  if (groups.offsets != nullptr && groups.counts != nullptr) out.add({.rule = ArgumentRule::groups_twice});
+  if (const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(groups.data()) % 4); beyond != 0) {
+    out.add({.rule = ArgumentRule::element_misaligned,
+             .operand = "the array of groups",
+             .actual = beyond,
+             .nearest = 4 - beyond,
+             .first = 4});
+  }
+  if (groups.counts == nullptr) return;
+  const GemmExtents& e = args.extents;
+  if (grouping == GemmGrouping::along_k) {
+    out.add({.rule = ArgumentRule::groups_masked_k});
+  } else if (e.m % e.batch != 0) {
+    out.add({.rule = ArgumentRule::groups_capacity,
+             .actual = e.m,
+             .nearest = (e.m + e.batch - 1) / e.batch * e.batch,
+             .first = e.batch});
+  }
 }
 
 // `functions`: of the user's, that the graph may call.
@@ -400,6 +460,7 @@ GANTRY_COLD inline ArgumentReasons can_implement(const GemmDesign& design, const
   check_extent("batch", e.batch, most(&GemmExtents::batch), out);
   if (!out.ok() || e.nothing_to_do()) return out;
   check_size(design, e, out);
+  check_groups(design, args, out);
   check_operands(design, args, out);
   check_scales(design, args, out);
   if (design.store == GemmStore::collective) {

@@ -24,8 +24,10 @@ GANTRY_HD constexpr bool leaves_tile_open() {
     return false;
   } else {
     const GemmOptions o = options_of<Spec>();
-    return o.tile == GemmTile{} && o.cluster == GemmCluster{} && o.schedule == GemmSchedule::automatic &&
-           o.warpgroups == 0 && o.stages == 0 && o.epilogue == GemmEpilogueOptions{};
+    // Groups along K are for the cooperative schedule, which few of the tiles have.
+    return o.groups != GemmGrouping::along_k && o.tile == GemmTile{} && o.cluster == GemmCluster{} &&
+           o.schedule == GemmSchedule::automatic && o.warpgroups == 0 && o.stages == 0 &&
+           o.epilogue == GemmEpilogueOptions{};
   }
 }
 

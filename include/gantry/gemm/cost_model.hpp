@@ -75,7 +75,8 @@ class GemmEstimate {
     set_epilogue(pingpong);
     set_memory();
     tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n, d_);
-    return with(make_tile_schedule(tiles, available, may_split && !pingpong, d_), available);
+    const bool whole = pingpong || o_.groups != GemmGrouping::none;
+    return with(make_tile_schedule(tiles, available, may_split && !whole, d_), available);
   }
 
  private:

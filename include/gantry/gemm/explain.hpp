@@ -45,9 +45,11 @@ struct GemmTraffic {
 inline GemmTraffic traffic_of(const GemmFacts& f) {
   const auto bytes = [](ElementType element, double count) { return count * element_bits(element) / 8; };
   const auto m = static_cast<double>(f.m), n = static_cast<double>(f.n), k = static_cast<double>(f.k);
-  const auto batch = static_cast<double>(f.batch);
+  // Groups share the matrices that have the rows of all of them.
+  const auto of = [&](char operand) { return shares_matrix(f.design, operand) ? 1 : static_cast<double>(f.batch); };
+  const double batch = of('D');
   GemmTraffic out;
-  out.read = batch * (bytes(f.design.options.a, m * k) + bytes(f.design.options.b, n * k));
+  out.read = of('A') * bytes(f.design.options.a, m * k) + of('B') * bytes(f.design.options.b, n * k);
   if (f.design.stores_d()) out.written = batch * bytes(f.design.options.d, m * n);
   if (f.graph == nullptr) return out;
   if (f.graph->uses_source()) out.read += batch * bytes(f.design.options.c, m * n);
@@ -118,6 +120,16 @@ inline std::string explain_schedule(const GemmFacts& f) {
   const int waves = s.clusters > 0 ? (s.tiles() + s.clusters - 1) / s.clusters : 0;
   const std::string tile = cluster == 1 ? " tile" : " cluster tile";
   const auto tiles = [&](int count) { return std::to_string(count) + tile + (count == 1 ? "" : "s"); };
+  if (f.design.options.groups != GemmGrouping::none) {
+    const bool along_m = f.design.options.groups == GemmGrouping::along_m;
+    return "Schedule: at most " + tiles(s.tiles()) + " of " +
+           std::to_string(f.design.options.tile.m * f.design.options.cluster.m) + " x " +
+           std::to_string(f.design.options.tile.n * f.design.options.cluster.n) + ", dealt out to " +
+           std::to_string(s.clusters) + (s.clusters == 1 ? " cluster of " : " clusters of ") + std::to_string(cluster) +
+           (cluster == 1 ? " CTA" : " CTAs") + " by the device, which reads the groups: " +
+           (along_m ? std::to_string(s.k_steps) + (s.k_steps == 1 ? " K tile each.\n" : " K tiles each.\n")
+                    : "K tiles as many as a group has.\n");
+  }
   std::string out =
       "Schedule: " + tiles(s.tiles()) + " of " + std::to_string(f.design.options.tile.m * f.design.options.cluster.m) +
       " x " + std::to_string(f.design.options.tile.n * f.design.options.cluster.n) + ", " + std::to_string(s.k_steps) +
@@ -138,8 +150,9 @@ inline std::string explain_schedule(const GemmFacts& f) {
 
 inline std::string explain_work(const GemmFacts& f) {
   const GemmTraffic t = traffic_of(f);
+  const bool grouped = f.design.options.groups != GemmGrouping::none;  // M or K has the rows of all groups
   const double operations = 2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k) *
-                            static_cast<double>(f.batch);
+                            (grouped ? 1 : static_cast<double>(f.batch));
   const double balance = kH200.mma_peak / kH200.dram_peak * 16 / element_bits(f.design.options.a);
   const double intensity = operations / (t.read + t.written);
   char text[96];
@@ -181,7 +194,13 @@ inline std::string explain_access(const GemmFacts& f) {
 inline std::string explain_gemm(const GemmFacts& f) {
   std::string out =
       "D = A B^T, " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k) + " (M x N x K)";
-  if (f.batch != 1) out += ", batch of " + std::to_string(f.batch);
+  const GemmGrouping groups = f.design.options.groups;
+  if (groups != GemmGrouping::none) {
+    out += ", " + std::to_string(f.batch) + (f.batch == 1 ? " group" : " groups") +
+           (groups == GemmGrouping::along_m ? " along M" : " along K");
+  } else if (f.batch != 1) {
+    out += ", batch of " + std::to_string(f.batch);
+  }
   if (!f.expression.empty()) out += ": " + f.expression;
   out += "\n" + explain_kernel(f);
   if (f.m == 0 || f.n == 0 || f.batch == 0) {

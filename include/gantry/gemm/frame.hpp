@@ -8,7 +8,7 @@
 //   role            who                                  does
 //   load_operands   warp 0 of the producer warpgroup     Source::Producer: A and B of every piece of work
 //   load_epilogue   warps 1 and up, an elected thread    Epilogue::Loader of one math warpgroup: C, auxiliary inputs
-//   find_work       the next warp, an elected thread     Scheduler::find, where work is published in shared memory
+//   find_work       the next warp, one thread or all     Scheduler::find, where work is published in shared memory
 //   math            warpgroups 1 and up                  wgmma and the epilogue
 //
 // Who waits for a dependent launch: whoever reads global memory first, the operand source and the epilogue's loader.
@@ -184,7 +184,7 @@ struct GemmFrame : GemmShape<Design> {
       }
     }
     if constexpr (kPublishes) {
-      if (role_of_producer_warp(warp) == WarpRole::find_work && arch::elect_sync()) {
+      if (role_of_producer_warp(warp) == WarpRole::find_work && (Scheduler::kFinders > 1 || arch::elect_sync())) {
         arch::griddepcontrol_wait();  // work may be read from memory
         Scheduler::find(params.schedule, published(shared), cta() / kCluster);
       }

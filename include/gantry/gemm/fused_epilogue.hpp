@@ -72,7 +72,7 @@ struct FusedEpilogue {
   // A cluster at the edge may have tiles that lie outside altogether: nothing is loaded for them, and nothing stored or
   // reduced.
   GANTRY_INLINE static bool is_inside(const Params& p, const TileCoordinate& at) {
-    return at.m * Collective::kTile.m < p.m && at.n * Collective::kTile.n < p.n;
+    return at.m * Collective::kTile.m < (at.rows < p.m ? at.rows : p.m) && at.n * Collective::kTile.n < p.n;
   }
 
   // One thread for each warpgroup: C and auxiliary inputs, as soon as a buffer is free.

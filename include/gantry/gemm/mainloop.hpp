@@ -147,10 +147,12 @@ struct Mainloop : GemmShape<Design> {
     GANTRY_INLINE void load(const Work& work, const int& k_steps) {
       const TmaCopy<LoadA> load_a{&p_.a};
       const TmaCopy<LoadB> load_b{&p_.b};
-      const auto a_tiles =
-          local_tile(matrix(load_a, work.batch), Tile<kTileM, kTileK>{}, coord(work.m * kClusterM + place_.m, _));
-      const auto b_tiles =
-          local_tile(matrix(load_b, work.batch), Tile<kTileN, kTileK>{}, coord(work.n * kClusterN + place_.n, _));
+      constexpr bool kGroupsM = Design::design.options.groups == GemmGrouping::along_m;
+      constexpr bool kGroupsK = Design::design.options.groups == GemmGrouping::along_k;
+      const auto a_tiles = local_tile(matrix<kGroupsM, kGroupsK>(load_a, work), Tile<kTileM, kTileK>{},
+                                      coord(work.m * kClusterM + place_.m, _));
+      const auto b_tiles = local_tile(matrix<false, kGroupsK>(load_b, work), Tile<kTileN, kTileK>{},
+                                      coord(work.n * kClusterN + place_.n, _));
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
       const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), group_modes<0, 2>(b_tiles));
       int k = work.k_begin;
@@ -186,10 +188,18 @@ struct Mainloop : GemmShape<Design> {
       return repeats;
     }
 
-    // A matrix of the batch, as coordinates. Extents do not enter them: the tensor map clips.
-    template <class Copy>
-    GANTRY_INLINE static auto matrix(const Copy& load, int batch) {
-      return load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, batch);
+    // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates. Extents do not enter them: the
+    // tensor map clips.
+    template <bool group_of_rows, bool group_of_k, class Copy>
+    GANTRY_INLINE static auto matrix(const Copy& load, const Work& work) {
+      const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
+      if constexpr (group_of_rows) {
+        return domain_offset(coord(work.group.origin, 0), all(_, _, work.group.end));
+      } else if constexpr (group_of_k) {
+        return domain_offset(coord(0, work.group.origin), all(_, _, work.group.end));
+      } else {
+        return all(_, _, work.batch);
+      }
     }
 
     const Params& p_;

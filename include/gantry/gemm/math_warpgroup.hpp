@@ -38,8 +38,15 @@ struct MathWarpgroup : GemmShape<Design> {
   GANTRY_INLINE static TileCoordinate part_of(const Work& work, int warpgroup) {
     const auto place = Mainloop<Design>::Place::mine();
     const int tile_m = work.m * Shape::kClusterM + place.m;
-    return {Shape::kTileWarpgroups > 1 ? tile_m * Shape::kTileWarpgroups + warpgroup : tile_m,
-            work.n * Shape::kClusterN + place.n, work.batch};
+    TileCoordinate at{Shape::kTileWarpgroups > 1 ? tile_m * Shape::kTileWarpgroups + warpgroup : tile_m,
+                      work.n * Shape::kClusterN + place.n, work.batch};
+    if constexpr (Design::design.options.groups == GemmGrouping::along_m) {
+      at.first_row = work.group.first();
+      at.rows = work.group.size;
+      at.map_row = work.group.origin;
+      at.map_batch = work.group.end;
+    }
+    return at;
   }
   GANTRY_INLINE static TileCoordinate part_of(const Work& work) { return part_of(work, number()); }
 };

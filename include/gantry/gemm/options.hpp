@@ -29,6 +29,10 @@ enum class GemmSchedule : std::uint8_t { automatic, cooperative, pingpong };
 // by TMA reduction, in no fixed order and without a workspace; D starts as zeros, or as the addend.
 enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
 
+// Grouped GEMMs (grouped.hpp): groups of rows of A and D, each with a B of its own; or groups of rows along K, each
+// with a D of its own. Where the groups begin is read on the device.
+enum class GemmGrouping : std::uint8_t { none, along_m, along_k };
+
 struct GemmTile {
   int m = 0, n = 0, k = 0;
   GANTRY_HD friend constexpr bool operator==(const GemmTile&, const GemmTile&) = default;
@@ -85,6 +89,7 @@ struct GemmOptions {
   ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;  // FP8: factors of blocks; accumulators are promoted
   SplitMode split = SplitMode::automatic;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
+  GemmGrouping groups = GemmGrouping::none;
 
   GANTRY_HD constexpr bool scaled() const noexcept { return scale_a != ScaleMode::none || scale_b != ScaleMode::none; }
   // Partial accumulators are moved to f32 registers every 128 elements of K.
@@ -139,6 +144,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (direct_c(o)) out.append(" C^").append(o.align_c);
   if (direct_d(o)) out.append(" D^").append(o.align_d);
   if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
+  if (o.groups != GemmGrouping::none) out.append(o.groups == GemmGrouping::along_m ? " groups-m" : " groups-k");
   return out;
 }
 
@@ -242,6 +248,7 @@ class GemmOptionsCheck {
     pipeline();
     alignments();
     sums();
+    groups();
     for (int i = 0; i < kBuilderFieldCount; ++i) {
       if ((o_.not_carried >> i & 1) != 0) out_.add({.rule = GemmRule::builder, .first = i});
     }
@@ -395,6 +402,26 @@ class GemmOptionsCheck {
     if (o_.schedule == GemmSchedule::pingpong || o_.c != ElementType::void_ || is_m_major(o_.layout_d)) {
       out_.add({.rule = GemmRule::reduce_add_plain});
     }
+  }
+
+  // Groups begin anywhere along their mode, so that it is never the contiguous one: TMA reads from multiples of 16
+  // bytes.
+  GANTRY_HD constexpr void groups() {
+    if (o_.groups == GemmGrouping::none) return;
+    const bool along_m = o_.groups == GemmGrouping::along_m;
+    const auto contiguous = [&](char operand, bool is) {
+      if (!is) return;
+      out_.add({.rule = along_m ? GemmRule::groups_contiguous_m : GemmRule::groups_contiguous_k, .operand = operand});
+    };
+    contiguous('A', along_m ? o_.major_a == Major::MN : o_.major_a == Major::K);
+    contiguous('B', !along_m && o_.major_b == Major::K);
+    contiguous('C', along_m && o_.c != ElementType::void_ && is_m_major(o_.layout_c));
+    contiguous('D', along_m && is_m_major(o_.layout_d));
+    if (o_.warpgroups == 3) out_.add({.rule = GemmRule::groups_warpgroups});
+    if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
+    if (o_.scaled()) out_.add({.rule = GemmRule::groups_scaled});
+    if (direct_c(o_) || direct_d(o_) || o_.align_aux != 0) out_.add({.rule = GemmRule::groups_aligned});
+    if (!along_m && o_.schedule == GemmSchedule::pingpong) out_.add({.rule = GemmRule::groups_pingpong});
   }
 
   static constexpr int kColumnStep = 8, kMostColumns = 256;

@@ -66,7 +66,8 @@ struct OverlappedStore : GemmShape<Design> {
       const TileCoordinate at = Mine::part_of(work);
       m_ = at.m;
       n_ = at.n * kSteps;
-      batch_ = at.batch;
+      batch_ = at.map_batch;
+      row_ = at.map_row;
       convert(coalesce(to_shared().retile_S(acc)), values_);
     }
 
@@ -84,7 +85,7 @@ struct OverlappedStore : GemmShape<Design> {
         const TmaCopy<StoreD> store{&p_.d};
         // Extents do not enter coordinates: the tensor map clips.
         const auto matrix = store.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, batch_);
-        const auto slabs = local_tile(matrix, Tile<kSlabM, kSlabN>{}, coord(m_, _));
+        const auto slabs = local_tile(domain_offset(coord(row_, 0), matrix), Tile<kSlabM, kSlabN>{}, coord(m_, _));
         const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(Mine::number(), 0));
         const auto parts = tma_partition(store, 0, group_modes<0, 2>(half), group_modes<0, 2>(slabs));
         copy(store, parts.smem(_, buffer), parts.gmem(_, n_ + slab));
@@ -111,6 +112,7 @@ struct OverlappedStore : GemmShape<Design> {
     const Params& p_;
     SharedMemory s_;
     int m_ = -1, n_ = 0, batch_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
+    int row_ = 0;                     // from which m_ counts
     decltype(make_tensor<Element>(Tile<kValues * kSteps>{})) values_;
   };
 };

@@ -169,7 +169,7 @@ class GemmPlan {
 
   const typename Kernel::Params& params() const { return *reinterpret_cast<const typename Kernel::Params*>(params_); }
   static detail::GraphEpilogue epilogue() { return detail::graph_epilogue(design(), Types::Functions::kCount); }
-  EpilogueProblem extents() const { return detail::epilogue_problem_of(args_.extents); }
+  EpilogueProblem extents() const { return detail::epilogue_problem_of(design(), args_.extents); }
   void* reductions() const {
     return launch_.needs.reductions == 0 ? nullptr
                                          : static_cast<char*>(workspace_.data()) + launch_.needs.reductions_at();

@@ -34,7 +34,8 @@ struct GemmWorkspaceNeeds {
 
 // What is launched, but for its parameters.
 struct GemmLaunchPlan {
-  TileSchedule schedule{};
+  TileSchedule schedule{};  // of a grouped GEMM: as many tiles as there are at most
+  GroupSchedule groups{};   // of a grouped GEMM
   GemmWorkspaceNeeds needs{};
   PackedOperand a{}, b{};  // offsets count from the beginning of the workspace
   LaunchConfig config{};
@@ -87,13 +88,18 @@ inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args
   const GemmProblem problem = detail::problem_of(design, args);
   GemmLaunchPlan out;
   GemmResidency may = held;
-  may.may_split = held.may_split && design.options.split == SplitMode::automatic;
+  const bool grouped = design.options.groups != GemmGrouping::none;
+  may.may_split = held.may_split && design.options.split == SplitMode::automatic && !grouped;
   out.schedule = schedule_of(design, problem, may, arch);
+  if (grouped) {
+    out.groups = group_schedule(design, args.groups, args.extents, held.clusters);
+    out.schedule = most_tiles_of(out.groups, design, args.extents);
+  }
   if (out.schedule.split_tiles > 0 && design.store != GemmStore::reduce_add) {
     out.needs.sums = split_workspace_bytes(design, held.clusters * design.cluster_size());
   }
   if (design.store == GemmStore::collective) {
-    const EpilogueProblem extents = detail::epilogue_problem_of(args.extents);
+    const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
     out.needs.reductions =
         static_cast<std::size_t>(workspace_layout(args.fusion.graph(), design.subtiles(), extents).bytes);
   }
@@ -131,9 +137,10 @@ void write_parameters(const GemmDesign& design, const GemmInputs& args, const Ge
   if (design.options.scaled()) write(at.scales, scale_params_of(design, args));
   if (design.store == GemmStore::collective) {
     const GemmOptions& o = design.options;
-    const EpilogueProblem extents = detail::epilogue_problem_of(args.extents);
-    const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, args.extents);
-    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, args.extents);
+    const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
+    const std::int64_t batches = detail::matrices(design, args.extents, 'D');
+    const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, args.extents, batches);
+    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, args.extents, batches);
     const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
       if (x.direct) {
         write(offset, DirectMatrix{matrix.pointer, matrix.stride, matrix.batch_stride});
@@ -156,7 +163,11 @@ void write_parameters(const GemmDesign& design, const GemmInputs& args, const Ge
   } else {
     write(at.d, encode(bind_d(design, problem)));
   }
-  write(at.schedule, plan.schedule);
+  if (design.options.groups == GemmGrouping::none) {
+    write(at.schedule, plan.schedule);
+  } else {
+    write(at.schedule, plan.groups);
+  }
   write(at.workspace, plan.needs.sums > 0 ? static_cast<unsigned char*>(workspace) : nullptr);
 }
 

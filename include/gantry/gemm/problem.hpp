@@ -40,6 +40,15 @@ constexpr double tile_steps(const GemmExtents& e, int tile_m, int tile_n, int ti
   return count(e.m, tile_m) * count(e.n, tile_n) * (count(e.k, tile_k) + 1) * static_cast<double>(e.batch);
 }
 
+// The groups of a grouped GEMM (grouped.hpp), in memory of the device; their number is the batch count. One of the two.
+struct GemmGroups {
+  const std::int32_t* offsets = nullptr;  // where each begins, and where the last one ends: one more than groups
+  const std::int32_t* counts = nullptr;   // masked, along M: rows of each group, which has M / groups of them at most
+
+  constexpr bool any() const { return offsets != nullptr || counts != nullptr; }
+  constexpr const std::int32_t* data() const { return counts != nullptr ? counts : offsets; }
+};
+
 // A stride that follows from the extents: rows, or matrices, without padding between them.
 inline constexpr std::int64_t kPacked = -1;
 

@@ -34,6 +34,7 @@ class PublishedScheduler {
  public:
   using Params = typename Inner::Params;
   static constexpr int kSharedBytes = sizeof(Storage);
+  static constexpr int kFinders = 1;  // threads that run find()
   GANTRY_INLINE static const int& uniform_k_steps(const Params& params) { return Inner::uniform_k_steps(params); }
 
   // By one thread, before a barrier of the CTA. `readers`: threads that read the ring.

@@ -125,7 +125,7 @@ inline void dot_products(const double* a, const double* b, std::int64_t k, std::
 
 // Every accumulator, (batch * M + m) * N + n, with the interval in which a kernel's lies.
 inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
-  const auto [m, n, batches] = p.shape;
+  const std::int64_t m = p.shape.m, n = p.shape.n, batches = p.shape.batch;
   std::vector<fusion::Range> out;
   if (m == 0 || n == 0) return out;  // there may be no operands
   out.reserve(static_cast<std::size_t>(m * n * batches));

@@ -34,6 +34,7 @@
 #include <cstdint>
 
 #include <gantry/hardware/architecture.hpp>
+#include <gantry/tma/ragged.hpp>
 
 namespace gantry {
 
@@ -65,6 +66,7 @@ struct Work {
   int k_begin = 0, steps = 0;
   int k_step = 1;  // or -1
   Part part = Part::whole;
+  GroupLines group{};  // of a grouped GEMM, where `batch` is the group's number
 };
 
 // With the costs of sharing tiles of m x n, in K tiles: handing partial accumulators over takes a latency and their

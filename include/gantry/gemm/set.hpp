@@ -73,7 +73,7 @@ class GemmSet {
 
   static GemmChoice choose(const Arguments& args, const GemmDevice& device, const GemmPreference& preference = {}) {
     constexpr GemmOptions o = GemmTypes<First>::design.options;
-    const GemmExtents& e = args.extents;
+    const GemmExtents e = typical_extents(o.groups, args.extents);
     if (e.nothing_to_do()) {
       GemmChoice any;
       any.index = 0;

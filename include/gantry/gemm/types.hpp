@@ -24,6 +24,7 @@
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/detail/spec.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/group_scheduler.hpp>
 #include <gantry/gemm/pingpong.hpp>
 #include <gantry/gemm/reduce_store.hpp>
 
@@ -66,8 +67,11 @@ struct GemmTypes : GemmDesignOf<Spec> {
   using Design = GemmDesignOf<Spec>;
   using Epilogue = typename detail::EpilogueFor<Design>::type;
   static constexpr bool kFused = Design::design.store == GemmStore::collective;
-  using Kernel = typename detail::ChosenType<Design::design.pingpong(), PingpongGemm<Design, Epilogue>,
-                                             CooperativeGemm<Design, Epilogue>>::type;
+  using Scheduler = typename detail::ChosenType<Design::design.options.groups != GemmGrouping::none,
+                                                GroupScheduler<Design::design.options.groups == GemmGrouping::along_k>,
+                                                PersistentScheduler>::type;
+  using Kernel = typename detail::ChosenType<Design::design.pingpong(), PingpongGemm<Design, Epilogue, Scheduler>,
+                                             CooperativeGemm<Design, Epilogue, Scheduler>>::type;
   static_assert(sizeof(typename Kernel::Params) == Design::design.params.bytes,
                 "gantry: the kernel's parameters are not where the design says");
 };

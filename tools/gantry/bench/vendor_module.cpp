@@ -20,7 +20,32 @@ std::string text_of(const VendorEpilogue& e, const char* element) {
   return e.activation == VendorActivation::none ? "d = " + sum : fmt::format("d = {}({})", function, sum);
 }
 
-VendorArguments arguments_of(const Product& product, const DeviceOperands& operands) {
+// The arguments of one group, from those of all of them.
+void take_group(const Product& product, std::int64_t group, VendorArguments& x) {
+  const GemmOptions& o = product.options;
+  std::int64_t begin = product.capacity * group;
+  for (std::int64_t g = 0; g < group && product.capacity == 0; ++g)
+    begin += product.groups[static_cast<std::size_t>(g)];
+  const auto size = static_cast<int>(product.groups[static_cast<std::size_t>(group)]);
+  const auto move = [](VendorMatrix& matrix, std::int64_t elements) {
+    if (matrix.data == nullptr) return;
+    matrix.data = static_cast<const std::uint8_t*>(matrix.data) + elements * info(matrix.element).bits / 8;
+  };
+  const bool along_m = product.along_m();
+  move(x.a, begin * x.a.stride);
+  move(x.b, along_m ? group * x.b.batch_stride : begin * x.b.stride);
+  for (VendorMatrix* matrix : {&x.c, &x.d})
+    move(*matrix, along_m ? begin * matrix->stride : group * matrix->batch_stride);
+  const std::int64_t bytes = info(o.d).bits / 8;  // of a bias and an auxiliary output too
+  const std::int64_t chunk = 16 / bytes, row = (product.n + chunk - 1) / chunk * chunk;
+  if (x.bias != nullptr && along_m) x.bias = static_cast<const std::uint8_t*>(x.bias) + group * row * bytes;
+  if (x.aux != nullptr) x.aux = static_cast<std::uint8_t*>(x.aux) + (along_m ? begin : group * product.m) * row * bytes;
+  (along_m ? x.m : x.k) = size;
+  x.batch = 1;
+}
+
+// Of a group where that is not negative, else of all batches.
+VendorArguments arguments_of(const Product& product, const DeviceOperands& operands, std::int64_t group = -1) {
   const GemmOptions& o = product.options;
   const VendorEpilogue epilogue = vendor_epilogue(product).value_or(VendorEpilogue{});
   const GemmCall& p = operands.call();
@@ -48,6 +73,7 @@ VendorArguments arguments_of(const Product& product, const DeviceOperands& opera
   if (epilogue.bias) out.bias = operands.address("bias");
   if (epilogue.aux) out.aux = operands.address("aux");
   out.activation = epilogue.activation;
+  if (group >= 0) take_group(product, group, out);
   return out;
 }
 
@@ -68,8 +94,10 @@ std::optional<VendorEpilogue> vendor_epilogue(const Product& product) {
 }
 
 std::string opponent_of(const Product& product) {
-  return vendor_epilogue(product) ? "cuBLASLt with the same epilogue"
-                                  : "cuBLASLt's GEMM alone: it does not fuse this epilogue";
+  const std::string calls = product.options.groups == GemmGrouping::none ? "" : ", a call for each group";
+  return (vendor_epilogue(product) ? "cuBLASLt with the same epilogue"
+                                   : "cuBLASLt's GEMM alone: it does not fuse this epilogue") +
+         calls;
 }
 
 VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler,
@@ -92,17 +120,21 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
     problem_ = "the compiled cuBLASLt module lacks a function";
     return;
   }
-  const VendorArguments arguments = arguments_of(product, operands);
-  const char* reason = nullptr;
-  void* const made = create(&arguments, &reason);
-  declines_ = made == nullptr;
-  if (declines_) {
-    problem_ = fmt::format("cuBLASLt does not run this GEMM: {}", reason);
-    return;
+  const auto add = [&](const VendorArguments& arguments) {
+    const char* reason = nullptr;
+    void* const made = create(&arguments, &reason);
+    declines_ = made == nullptr;
+    if (declines_) problem_ = fmt::format("cuBLASLt does not run this GEMM: {}", reason);
+    if (made != nullptr) products_.emplace_back(made, [destroy, module = module_](void* p) { destroy(p); });
+  };
+  if (product.options.groups == GemmGrouping::none) add(arguments_of(product, operands));
+  for (std::size_t group = 0; group < product.groups.size() && problem_.empty(); ++group) {
+    if (product.groups[group] > 0) add(arguments_of(product, operands, static_cast<std::int64_t>(group)));
   }
-  product_ = std::shared_ptr<void>(made, [destroy, module = module_](void* p) { destroy(p); });
 }
 
-void VendorProduct::run() const { run_(product_.get()); }
+void VendorProduct::run() const {
+  for (const std::shared_ptr<void>& product : products_) run_(product.get());
+}
 
 }  // namespace gantry::tool

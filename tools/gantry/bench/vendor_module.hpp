@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gantry/runtime/cache.hpp>
 #include <gantry/runtime/module.hpp>
@@ -27,7 +28,7 @@ std::string opponent_of(const Product& product);
 class VendorProduct {
  public:
   // Chooses the best of the candidates of its heuristic, which takes a moment. Where the epilogue is none that it
-  // fuses, the GEMM alone.
+  // fuses, the GEMM alone. A grouped GEMM is a loop of calls, one for each group.
   VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
                 const DeviceOperands& operands);
 
@@ -41,7 +42,7 @@ class VendorProduct {
   std::string problem_;
   bool declines_ = false;
   std::shared_ptr<runtime::Module> module_;
-  std::shared_ptr<void> product_;
+  std::vector<std::shared_ptr<void>> products_;  // one, or one for each group that is not empty
   void (*run_)(void*) = nullptr;
 };
 

@@ -167,6 +167,14 @@ Measured measure(const Bench& b, const Product& product) {
 
 std::vector<Size> sizes_of(const BenchTexts& texts, std::vector<std::string>& problems) {
   const ProductTexts& one = texts.product;
+  if (!one.groups.empty() || !one.groups_k.empty()) {
+    const bool rows = !one.groups.empty();
+    if (one.n <= 0 || (rows ? one.k : one.m) <= 0)
+      problems.emplace_back(rows ? "--groups are the rows of a GEMM, beside --n and --k of 1 or more"
+                                 : "--groups-k are the rows of K, beside --m and --n of 1 or more");
+    if (!texts.shapes.empty()) problems.emplace_back("--shapes gives the sizes, so groups cannot be given too");
+    return {{one.m, one.n, one.k}};
+  }
   if (one.m != 0 || one.n != 0 || one.k != 0) {
     if (one.m <= 0 || one.n <= 0 || one.k <= 0)
       problems.emplace_back("--m, --n and --k are one size together, each of them 1 or more");
@@ -234,9 +242,11 @@ Products products_of(const BenchTexts& texts) {
     }
     const bool readable = product.ok();
     for (const Size& size : sizes) {
-      product.m = size.m;
-      product.n = size.n;
-      product.k = size.k;
+      if (product.options.groups == GemmGrouping::none) {
+        product.m = size.m;
+        product.n = size.n;
+        product.k = size.k;
+      }
       out.all.push_back(product);
       if (!readable) continue;
       for (const std::string& problem : Operands::problems_of(product))

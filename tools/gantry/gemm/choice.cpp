@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <gantry/gemm/grouped.hpp>
 #include <gantry/runtime/printable.hpp>
 
 namespace gantry::tool {
@@ -23,10 +24,11 @@ void warn_of_unread_lines(const TuningFile& tuning) {
 
 GemmWorkload workload_of(const Product& product) {
   GemmWorkload w = workload_of(product.options);
-  w.m = product.m;
-  w.n = product.n;
-  w.k = product.k;
-  w.batch = product.batch;
+  const GemmExtents e = typical_extents(product.options.groups, {product.m, product.n, product.k, product.batch});
+  w.m = e.m;
+  w.n = e.n;
+  w.k = e.k;
+  w.batch = e.batch;
   w.epilogue = product.expression;
   return w;
 }
@@ -34,7 +36,8 @@ GemmWorkload workload_of(const Product& product) {
 std::vector<GemmDesign> candidates_for(const Product& product) {
   runtime::GemmChooser chooser(product.options, product.expression, product.graph);
   std::vector<GemmDesign> out;
-  for (const GemmDesign* design : chooser.candidates({product.m, product.n, product.k, product.batch})) {
+  const GemmExtents e = typical_extents(product.options.groups, {product.m, product.n, product.k, product.batch});
+  for (const GemmDesign* design : chooser.candidates(e)) {
     out.push_back(*design);
   }
   return out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <random>
 #include <utility>
 
@@ -39,14 +40,19 @@ double number(Inputs inputs, ElementType element, std::mt19937_64& random) {
 
 }  // namespace
 
-// A block of rows of D.
+// A block of rows of D, of a group, or of all batches where that is negative.
 struct Operands::Rows {
   std::int64_t first = 0, count = 0;
+  std::int64_t group = -1;
+  std::int64_t k_first = 0, k = 0;
+  bool whole = false;                           // all rows of the group or of the GEMM: reductions can be compared
+  std::vector<fusion::Range>* parts = nullptr;  // by argument: reductions over groups, so far
 };
 
 Operands::Operands(const Product& product) : product_(product), scalars_(product.scalars) {
   add_matrices();
   add_arguments();
+  add_groups();
 }
 
 Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : Operands(product) {
@@ -59,6 +65,7 @@ Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : 
       fill(all_[i], seed * 64 + i);
     }
   }
+  write_groups();
   poison();
 }
 
@@ -66,8 +73,8 @@ std::vector<std::string> Operands::problems_of(const Product& product) {
   const Operands operands(product);
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
-  const ArgumentReasons reasons =
-      operands.arguments(addresses).problems({.m = product.m, .n = product.n, .batch = product.batch});
+  const ArgumentReasons reasons = operands.arguments(addresses).problems(
+      {.m = product.m, .n = product.n, .batch = product.batch, .groups_of_rows = product.along_m()});
   std::vector<std::string> out;
   for (const ArgumentReason& reason : reasons) out.emplace_back(describe(reason).c_str());
   operands.check_memory(out);
@@ -109,8 +116,10 @@ void Operands::add_matrices() {
     Operand operand{.name = name, .element = element, .rows = rows};
     operand.length = rows ? n : m;
     operand.lines = rows ? m : n;
-    operand.batches = product_.batch;
     operand.written = operand.name == "D";
+    const bool input = operand.name == "A" || operand.name == "B";
+    const bool shared = product_.along_m() ? operand.name != "B" : product_.along_k() && input;
+    operand.batches = shared ? 1 : product_.batch;
     add(operand);
   };
   matrix("A", o.a, o.major_a == Major::K, product_.m, product_.k);
@@ -138,13 +147,40 @@ void Operands::add_arguments() {
     if (tensor) {
       operand.length = a.row_major ? product_.n : product_.m;
       operand.lines = a.row_major ? product_.m : product_.n;
-      operand.batches = product_.batch;
+      operand.batches = product_.along_m() ? 1 : product_.batch;
     } else {
       operand.rows = true;
       operand.length = of_row ? product_.n : of_column ? product_.m : 1;
+      if (product_.along_m() && of_row) operand.batches = product_.batch;
     }
     add(operand);
   }
+}
+
+// Where groups begin, or how many rows they have; on the device as the matrices are.
+void Operands::add_groups() {
+  if (product_.options.groups == GemmGrouping::none) return;
+  const std::int64_t count = product_.batch + (product_.capacity > 0 ? 0 : 1);
+  add({.name = kGroups, .element = ElementType::s32, .length = count});
+}
+
+void Operands::write_groups() {
+  for (Operand& o : all_) {
+    if (o.name != kGroups || o.argument >= 0) continue;
+    std::vector<std::int32_t> numbers;
+    for (std::int64_t g = 0; g < product_.batch + (product_.capacity > 0 ? 0 : 1); ++g) {
+      const std::int64_t value = product_.capacity > 0 ? product_.groups[static_cast<std::size_t>(g)] : first_line(g);
+      numbers.push_back(static_cast<std::int32_t>(value));
+    }
+    std::memcpy(o.bytes.data(), numbers.data(), numbers.size() * sizeof(std::int32_t));
+  }
+}
+
+std::int64_t Operands::first_line(std::int64_t group) const {
+  if (product_.capacity > 0) return group * product_.capacity;
+  std::int64_t out = 0;
+  for (std::int64_t g = 0; g < group; ++g) out += product_.groups[static_cast<std::size_t>(g)];
+  return out;
 }
 
 const Operand* Operands::find(const std::string& name) const {
@@ -202,11 +238,16 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
     const Operand& o = all_[i];
     if (o.argument >= 0) {
       const bool tensor = fusion::is_tensor(product_.graph.arguments[o.argument].kind);
-      out.arguments.add({o.name.c_str(), addresses[i], tensor ? o.stride : kPacked, tensor ? o.batch_stride : kPacked});
+      const bool batched = tensor || o.batches > 1;
+      out.arguments.add(
+          {o.name.c_str(), addresses[i], tensor ? o.stride : kPacked, batched ? o.batch_stride : kPacked});
       continue;
     }
     if (o.scale) {
       (o.name == "scale_a" ? out.scale_a : out.scale_b) = o.scales(addresses[i]);
+    } else if (o.name == kGroups) {
+      const auto* const numbers = static_cast<const std::int32_t*>(addresses[i]);
+      (product_.capacity > 0 ? out.groups.counts : out.groups.offsets) = numbers;
     } else if (o.name == "D") {
       out.d = {addresses[i], o.stride, o.batch_stride};
     } else {
@@ -225,6 +266,8 @@ fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses)
     const bool tensor = fusion::is_tensor(product_.graph.arguments[o.argument].kind);
     if (tensor) {
       out[o.name.c_str()].tensor(addresses[i], o.stride, o.batch_stride);
+    } else if (o.batches > 1) {
+      out[o.name.c_str()].batched(addresses[i], o.batch_stride);
     } else {
       out[o.name.c_str()] = addresses[i];
     }
@@ -279,51 +322,98 @@ class Comparison {
   std::string name_;
 };
 
-fusion::ReferenceTensor from_row(const Operand& o, std::int64_t first) {
-  fusion::ReferenceTensor out = o.tensor();
-  const std::int64_t offset = first * out.stride_m;
-  out.data = o.bytes.data() + bytes_for(o.element, offset);
+}  // namespace
+
+namespace {
+
+// Elements of a vector from `begin` on, from the first bit of a byte.
+std::vector<std::uint8_t> packed_from(const Operand& o, std::int64_t begin, std::int64_t count) {
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(bytes_for(o.element, count)) + 1);
+  for (std::int64_t i = 0; i < count; ++i) {
+    store_from_double(o.element, out.data(), i, load_as_double(o.element, o.bytes.data(), begin + i));
+  }
   return out;
+}
+
+// What another group brings to the results of a reduction.
+void combine(const std::vector<fusion::Range>& more, bool adds, std::vector<fusion::Range>& out) {
+  if (out.empty()) {
+    out = more;
+    return;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    fusion::Range& x = out[i];
+    const fusion::Range& y = more[i];
+    if (!adds) {
+      x = {std::max(x.value, y.value), std::max(x.lower, y.lower), std::max(x.upper, y.upper)};
+      continue;
+    }
+    const double lost = 0x1p-23 * (std::fabs(x.value) + std::fabs(y.value));  // of one more addition
+    x = {x.value + y.value, x.lower + y.lower - lost, x.upper + y.upper + lost};
+  }
 }
 
 }  // namespace
 
+// Elements from the first of an operand to the first of what a block reads or writes: its rows, its group's matrix, its
+// group's rows of K.
+std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
+  const std::int64_t line = o.rows ? o.stride : 1, across = o.rows ? 1 : o.stride;  // to the next row, or column
+  const bool matrix = o.argument < 0;
+  const std::int64_t batch = rows.group < 0 || o.batches <= 1 ? 0 : rows.group * o.batch_stride;
+  if (matrix && o.name == "A") return batch + rows.first * line + rows.k_first * across;
+  if (matrix && o.name == "B") return batch + rows.k_first * across;
+  if (matrix) return batch + rows.first * line;
+  const fusion::Argument& a = product_.graph.arguments[o.argument];
+  if (fusion::is_tensor(a.kind)) return batch + rows.first * line;
+  const bool along_m = a.kind == fusion::ArgumentKind::column ||
+                       (a.kind == fusion::ArgumentKind::reduction && a.extent == fusion::Extent::column);
+  return batch + (along_m ? rows.first : 0);
+}
+
 void Operands::verify_rows(const Rows& rows, Verification& out) const {
-  const bool all = rows.count == product_.m;
   GemmReferenceProblem p;
-  p.shape = {.m = rows.count, .n = product_.n, .batch = product_.batch};
-  p.k = product_.k;
+  p.shape = {.m = rows.count, .n = product_.n, .batch = rows.group < 0 ? product_.batch : 1};
+  p.k = rows.k;
   p.d_element = product_.options.d;
   p.promote = product_.options.promotes();
   p.mode_a = product_.options.scale_a;
   p.mode_b = product_.options.scale_b;
+  const auto from = [&](const Operand& o) {
+    fusion::ReferenceTensor tensor = o.tensor();
+    tensor.data = o.bytes.data() + bytes_for(o.element, begin_of(o, rows));
+    return tensor;
+  };
   std::vector<void*> addresses;
+  std::deque<std::vector<std::uint8_t>> copies;
   for (const Operand& o : all_) {
-    if (o.name == "A" && o.argument < 0) p.a = from_row(o, rows.first);
-    if (o.name == "B" && o.argument < 0) p.b = o.tensor();
-    if (o.name == "C" && o.argument < 0) p.source = from_row(o, rows.first);
+    if (o.name == "A" && o.argument < 0) p.a = from(o);
+    if (o.name == "B" && o.argument < 0) p.b = from(o);
+    if (o.name == "C" && o.argument < 0) p.source = from(o);
     if (o.scale && o.name == "scale_b") p.scale_b = o.scales(o.bytes.data());
     if (o.scale && o.name == "scale_a") {
       p.scale_a = o.scales(o.bytes.data());
       p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
     }
-    // Column vectors and tensors begin at the first row.
-    const bool by_row = o.argument >= 0 && product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::row &&
-                        product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction;
-    const bool vector = by_row && product_.graph.arguments[o.argument].kind == fusion::ArgumentKind::column;
-    const std::int64_t offset = !by_row ? 0 : vector ? rows.first : rows.first * (o.rows ? o.stride : 1);
-    addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, offset));
+    const std::int64_t begin = o.scale ? 0 : begin_of(o, rows);
+    if (begin * info(o.element).bits % 8 == 0) {
+      addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
+    } else {  // a column vector of packed elements, whose rows begin inside of a byte
+      addresses.push_back(copies.emplace_back(packed_from(o, begin, rows.count)).data());
+    }
   }
   const fusion::FusionArguments args = arguments(addresses);
   const fusion::ReferenceResult expected = gemm_reference(product_.graph, p, args);
   for (const Operand& o : all_) {
     if (!o.written) continue;
     Comparison comparison(out, o.name);
-    if (o.argument < 0) {
-      comparison.compare(expected.d, from_row(o, rows.first), p.shape, rows.first);
-    } else if (product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
-      comparison.compare(expected.outputs[o.argument], from_row(o, rows.first), p.shape, rows.first);
-    } else if (all) {
+    const bool matrix = o.argument < 0;
+    if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
+      comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), p.shape, rows.first);
+    } else if (rows.whole && is_of_all_groups(o)) {
+      const bool adds = fusion::detail::reduction_of(product_.graph, o.argument) == fusion::Reduction::add;
+      combine(expected.outputs[o.argument], adds, rows.parts[o.argument]);
+    } else if (rows.whole) {
       const fusion::ResolvedArguments values = args.resolved(p.shape);
       comparison.compare(expected.outputs[o.argument], detail::output_tensor(product_.graph, values, o.argument),
                          detail::output_shape(product_.graph, values, o.argument, p.shape), 0);
@@ -331,31 +421,81 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   }
 }
 
+// A reduction to which every group brings a part.
+bool Operands::is_of_all_groups(const Operand& o) const {
+  if (product_.options.groups == GemmGrouping::none || o.argument < 0) return false;
+  const fusion::Argument& a = product_.graph.arguments[o.argument];
+  if (a.kind != fusion::ArgumentKind::reduction || o.batches > 1) return false;
+  return product_.batch > 1 && (product_.along_k() || a.extent == fusion::Extent::scalar);
+}
+
 Verification Operands::verify() const {
   // About a second's worth.
   constexpr double kProducts = 1e9, kElements = 2e6;
+  if (product_.options.groups != GemmGrouping::none) return verify_groups(kProducts, kElements);
   constexpr std::int64_t kBlock = 128;  // rows begin at whole bytes in every element type
   Verification out;
   const auto row = static_cast<double>(product_.n) * static_cast<double>(product_.batch);
   const double affordable =
       std::min(kProducts / std::max(1.0, row * static_cast<double>(product_.k)), kElements / std::max(1.0, row));
   if (static_cast<double>(product_.m) <= std::max(affordable, 2.0)) {
-    verify_rows({0, product_.m}, out);
+    verify_rows({.count = product_.m, .k = product_.k, .whole = true}, out);
     return out;
   }
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable / 2));
   const std::int64_t last = std::max(count, (product_.m - count) / kBlock * kBlock);
-  verify_rows({0, count}, out);
-  verify_rows({last, std::min(count, product_.m - last)}, out);
+  verify_rows({.count = count, .k = product_.k}, out);
+  verify_rows({.first = last, .count = std::min(count, product_.m - last), .k = product_.k}, out);
   out.part = fmt::format("rows 0 to {} and {} to {}", count - 1, last, last + std::min(count, product_.m - last) - 1);
+  return out;
+}
+
+// Group by group; where all rows would take long, as many of the first and the last ones of each.
+Verification Operands::verify_groups(double products, double elements) const {
+  Verification out;
+  const bool along_m = product_.along_m();
+  double all = 0;
+  for (const std::int64_t size : product_.groups) all += static_cast<double>(along_m ? size : product_.m);
+  const double row = static_cast<double>(std::max<std::int64_t>(product_.n, 1));
+  const double k = static_cast<double>(std::max<std::int64_t>(product_.k, 1)) /
+                   static_cast<double>(along_m ? 1 : std::max<std::int64_t>(product_.batch, 1));
+  const double affordable = std::min(products / (row * std::max(k, 1.0)), elements / row);
+  const double share = all > 0 ? std::min(1.0, affordable / all) : 1;
+  std::vector<fusion::Range> parts[fusion::kMaxArguments];
+  for (std::int64_t g = 0; g < product_.batch; ++g) {
+    const std::int64_t size = product_.groups[static_cast<std::size_t>(g)];
+    const std::int64_t begin = along_m ? first_line(g) : 0, count = along_m ? size : product_.m;
+    Rows rows{.first = begin, .count = count, .group = g, .k_first = along_m ? 0 : first_line(g)};
+    rows.k = along_m ? product_.k : size;
+    rows.whole = share == 1;
+    rows.parts = parts;
+    if (count == 0) continue;
+    if (rows.whole) {
+      verify_rows(rows, out);
+      continue;
+    }
+    rows.count = std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(count) / 2), 1, count);
+    verify_rows(rows, out);
+    rows.first = begin + count - rows.count;
+    verify_rows(rows, out);
+  }
+  for (const Operand& o : all_) {
+    if (share < 1 || !o.written || !is_of_all_groups(o) || parts[o.argument].empty()) continue;
+    const auto count = static_cast<std::int64_t>(parts[o.argument].size());
+    fusion::ReferenceTensor results{o.element, o.bytes.data(), 0, 1, 0};
+    Comparison(out, o.name).compare(parts[o.argument], results, {.m = 1, .n = count}, 0);
+  }
+  if (share < 1) out.part = "the first and the last rows of each group";
   return out;
 }
 
 double Operands::traffic() const {
   double bytes = 0;
+  const auto empty = static_cast<std::int64_t>(std::count(product_.groups.begin(), product_.groups.end(), 0));
   for (const Operand& o : all_) {
+    const bool weights = product_.along_m() && o.argument < 0 && o.name == "B";  // an empty group reads none
     bytes += static_cast<double>(bytes_for(o.element, o.length)) * static_cast<double>(o.lines) *
-             static_cast<double>(o.batches);
+             static_cast<double>(o.batches - (weights ? empty : 0));
   }
   return bytes;
 }

@@ -83,7 +83,16 @@ class Operands {
   void add_arguments();
   void fill(Operand& operand, std::uint64_t seed) const;
   static void fill_scales(Operand& operand, std::uint64_t seed);
+  void add_groups();
+  void write_groups();
+  std::int64_t first_line(std::int64_t group) const;
+  std::int64_t begin_of(const Operand& operand, const Rows& rows) const;
+  bool is_of_all_groups(const Operand& operand) const;
   void verify_rows(const Rows& rows, Verification& out) const;
+  Verification verify_groups(double products, double elements) const;
+
+  // The offsets or counts of a grouped GEMM among the operands: no expression can have such a name.
+  static constexpr const char* kGroups = "(groups)";
 
   Product product_;
   Inputs inputs_ = Inputs::eighths;

@@ -33,6 +33,60 @@ class Reader : public OptionReader {
 };
 
 constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
+constexpr std::int64_t kNotGiven = -1;
+
+// "128,0,77,512": the sizes of groups.
+std::vector<std::int64_t> read_groups(const char* option, const std::string& text, Reader& read) {
+  std::vector<std::int64_t> out;
+  std::int64_t all = 0;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    std::int64_t size = 0;
+    const bool is_number = read_number(std::string_view(text).substr(at, end - at), size);
+    if (!is_number || size < 0 || size > kMostExtent - all) {
+      read.wrong(option, "sizes of groups such as 128,0,77, each 0 or more and 2147483392 together at most", text);
+      return {};
+    }
+    out.push_back(size);
+    all += size;
+    at = end + 1;
+  }
+  return out;
+}
+
+// What groups say of the sizes.
+void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
+  const bool rows = !texts.groups.empty(), k = !texts.groups_k.empty();
+  const auto not_with = [&](const char* option, const char* other, const char* why) {
+    read.problem(fmt::format("{} and {} were both given: {}", option, other, why));
+  };
+  if (!rows && !k && texts.capacity > 0) {
+    read.problem("--capacity was given without --groups: it is the room that each group of rows has");
+  }
+  if (!rows && !k) return;
+  if (rows && k) return not_with("--groups", "--groups-k", "groups are along M or along K");
+  const char* const option = rows ? "--groups" : "--groups-k";
+  if (texts.batch != 1) not_with(option, "--batch", "each group is a GEMM of its own");
+  product.groups = read_groups(option, rows ? texts.groups : texts.groups_k, read);
+  product.batch = static_cast<std::int64_t>(product.groups.size());
+  std::int64_t all = 0;
+  for (const std::int64_t size : product.groups) all += size;
+  product.options.groups = rows ? GemmGrouping::along_m : GemmGrouping::along_k;
+  std::int64_t& extent = rows ? product.m : product.k;
+  const char* const name = rows ? "--m" : "--k";
+  if (extent > 0 && extent != all) not_with(option, name, "the groups have as many rows as they say");
+  extent = all;
+  if (texts.capacity == 0) return;
+  if (k) return not_with(option, "--capacity", "groups of fixed capacity are groups of rows of A and D");
+  product.capacity = texts.capacity;
+  product.m = product.batch * texts.capacity;
+  for (const std::int64_t size : product.groups) {
+    if (size <= texts.capacity) continue;
+    read.problem(fmt::format("--groups has a group of {} rows, and --capacity is {}: a group fits into its capacity",
+                             size, texts.capacity));
+    break;
+  }
+}
 
 // How an operand is scaled: blocks by the main loop, rows and the whole tensor by the epilogue.
 enum class Scaling : std::uint8_t { none, tensor, row, row_block, block };
@@ -104,8 +158,8 @@ void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
 
 void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size) {
   const auto size = [&](const char* name, std::int64_t& value, const char* help) {
-    CLI::Option* option = add_number(command, name, value, help, kSizes);
-    if (needs_size) option->required();
+    if (needs_size) value = kNotGiven;  // which read_product refuses
+    add_number(command, name, value, help, kSizes);
   };
   size("--m", texts.m, "rows of A and D");
   size("--n", texts.n, "rows of B, columns of D");
@@ -114,6 +168,10 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   const auto text = [&](const char* name, std::string& value, const char* what, const char* help) {
     add_text(command, name, value, help)->option_text(what);
   };
+  text("--groups", texts.groups, "M,M,...", "rows of each group in the place of --m: a grouped GEMM, a B for each");
+  text("--groups-k", texts.groups_k, "K,K,...", "rows of K of each group in the place of --k, a D for each");
+  add_number(command, "--capacity", texts.capacity,
+             "room for rows that each of --groups has; default as many as it has", kSizes);
   text("--a", texts.a, "TYPE", "elements of A: f16, bf16, tf32, e4m3, e5m2, s8, u8; default bf16");
   text("--b", texts.b, "TYPE", "elements of B; default as A");
   text("--c", texts.c, "TYPE", "elements of C, where the epilogue uses it; default as D");
@@ -146,6 +204,11 @@ Product read_product(const ProductTexts& texts) {
   out.batch = texts.batch;
   out.expression = texts.epilogue;
   Reader read(out.problems);
+  const bool without_m = !texts.groups.empty(), without_k = !texts.groups_k.empty();
+  if (texts.m == kNotGiven && !without_m) read.problem("--m is required");
+  if (texts.n == kNotGiven) read.problem("--n is required");
+  if (texts.k == kNotGiven && !without_k) read.problem("--k is required");
+  for (std::int64_t* extent : {&out.m, &out.n, &out.k}) *extent = std::max<std::int64_t>(*extent, 0);
   // What the user wrote is what is explained where it cannot be read.
   const fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
   if (!written.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, written).c_str()));
@@ -160,6 +223,8 @@ Product read_product(const ProductTexts& texts) {
   }
   read_elements(texts, read, out);
   GemmOptions& o = out.options;
+  read_grouping(texts, read, out);
+  if (out.along_k()) o.major_a = o.major_b = Major::MN;  // the only one that can be
   read.word<Major>("--major-a", texts.major_a, {{"k", Major::K}, {"m", Major::MN}}, o.major_a);
   read.word<Major>("--major-b", texts.major_b, {{"k", Major::K}, {"n", Major::MN}}, o.major_b);
   const std::vector<std::pair<const char*, LayoutTag>> layouts{{"row", kRowMajor}, {"column", kColumnMajor}};
@@ -193,9 +258,24 @@ Product read_product(const ProductTexts& texts) {
   return out;
 }
 
+double Product::flops() const {
+  const auto number = [](std::int64_t x) { return static_cast<double>(x); };
+  if (options.groups == GemmGrouping::none) return 2.0 * number(m) * number(n) * number(k) * number(batch);
+  double all = 0;
+  for (const std::int64_t size : groups) all += number(size);
+  return 2.0 * all * number(n) * number(along_m() ? k : m);
+}
+
 std::string title(const Product& product) {
   std::string out = fmt::format("{} x {} x {}", product.m, product.n, product.k);
-  if (product.batch != 1) out += fmt::format(", batch of {}", product.batch);
+  if (product.options.groups != GemmGrouping::none) {
+    const auto [least, most] = std::minmax_element(product.groups.begin(), product.groups.end());
+    out += fmt::format(", {} groups along {} of {} to {} rows", product.batch, product.along_m() ? "M" : "K", *least,
+                       *most);
+    if (product.capacity > 0) out += fmt::format(" in {}", product.capacity);
+  } else if (product.batch != 1) {
+    out += fmt::format(", batch of {}", product.batch);
+  }
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
   const std::string d = product.graph.d < 0 ? "" : fmt::format(" to {}", info(product.options.d).name);

@@ -28,6 +28,8 @@ struct ProductTexts {
   bool promote = false;
   std::string scale_a{}, scale_b{};
   std::vector<std::string> values{};  // "alpha=2"
+  std::string groups{}, groups_k{};   // "128,0,77,512"
+  std::int64_t capacity = 0;
 };
 
 enum class Inputs : std::uint8_t { eighths, uniform, zeros, special };
@@ -39,6 +41,8 @@ struct Scalar {
 
 struct Product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  std::vector<std::int64_t> groups{};  // of a grouped GEMM: their rows, or rows of K; `batch` counts them
+  std::int64_t capacity = 0;           // rows that each group has room for; 0: groups follow one another
   GemmOptions options;
   std::string expression;
   fusion::Graph graph;
@@ -46,9 +50,9 @@ struct Product {
   std::vector<std::string> problems;  // if there are any, there is no GEMM
 
   bool ok() const { return problems.empty(); }
-  double flops() const {
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
-  }
+  bool along_m() const { return options.groups == GemmGrouping::along_m; }
+  bool along_k() const { return options.groups == GemmGrouping::along_k; }
+  double flops() const;
 };
 
 // The options that describe a GEMM; `needs_size`: M, N and K are required.

@@ -33,6 +33,28 @@ GANTRY_X(too_many_tiles_for_any_m, refused,
          "the K tiles of a GEMM are counted in 30 bits for any M",
          "a smaller N, K or batch works")
 
+// ---- Groups
+GANTRY_X(groups_missing, refused,
+         "the kernel is for groups, and no array of groups was given",
+         "a grouped GEMM reads where its groups begin, or how many rows they have, on the device",
+         "give offsets, one more than there are groups, or counts")
+GANTRY_X(groups_not_asked, refused,
+         "groups were given, and the kernel is for GEMMs without",
+         "the options of a grouped GEMM say along which mode its groups are",
+         "with groups along M or along K in the options this works")
+GANTRY_X(groups_twice, refused,
+         "offsets and counts of groups were both given",
+         "groups follow one another, or have a fixed capacity",
+         "one of the two works")
+GANTRY_X(groups_masked_k, refused,
+         "counts were given, and groups are along K",
+         "groups of fixed capacity are groups of rows of A and D",
+         "offsets work")
+GANTRY_X(groups_capacity, refused,
+         "M is {actual}, for {first} groups of the same capacity",
+         "with counts, M is a multiple of the number of groups",
+         "the nearest larger value that works is {nearest}")
+
 // ---- Addresses
 GANTRY_X(matrix_missing, refused,
          "{operand} was not given",

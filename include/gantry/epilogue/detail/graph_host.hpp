@@ -26,7 +26,9 @@ struct GraphEpilogue {
   }
 };
 
-inline fusion::ProblemShape shape_of(const EpilogueProblem& p) { return {.m = p.m, .n = p.n, .batch = p.batch}; }
+inline fusion::ProblemShape shape_of(const EpilogueProblem& p) {
+  return {.m = p.m, .n = p.n, .batch = p.batch, .groups_of_rows = p.groups_of_rows};
+}
 
 // Bytes hold whole bits of one row.
 GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v, int batches,
@@ -97,8 +99,8 @@ GANTRY_COLD inline void check_tensors(const GraphEpilogue& e, const EpilogueProb
     const fusion::ArgumentValue& v = values.values[i];
     if (fusion::is_staged(a) && v.pointer != nullptr) {
       const bool stored = a.kind == fusion::ArgumentKind::aux_out;
-      const bool told =
-          v.stride < (a.row_major ? problem.n : problem.m) || (stored && problem.batch > 1 && v.batch_stride == 0);
+      const bool told = v.stride < (a.row_major ? problem.n : problem.m) ||
+                        (stored && problem.batch > 1 && !problem.groups_of_rows && v.batch_stride == 0);
       if (!told) operands.check(a.name.text, {v.pointer, v.stride, v.batch_stride}, e.box(a));
     }
     if (fusion::is_direct(a) && v.pointer != nullptr) {

@@ -40,16 +40,19 @@ struct ArgumentValue {
   static constexpr std::int64_t kDense = -1;
 
   bool given = false;
-  float value = 0;                     // of a scalar without a pointer
-  void* pointer = nullptr;             // where it is in memory; null: the value, or the default
-  std::int64_t stride = kDense;        // of a tensor: from one row (or column) to the next
-  std::int64_t batch_stride = kDense;  // from one batch to the next; 0: all share one. kDense is 0 but for tensors
+  float value = 0;               // of a scalar without a pointer
+  void* pointer = nullptr;       // where it is in memory; null: the value, or the default
+  std::int64_t stride = kDense;  // of a tensor: from one row (or column) to the next
+  // From one batch to the next; 0: all share one. kDense is 0 but for tensors; with groups of rows it is 0 but for row
+  // vectors, one for each group.
+  std::int64_t batch_stride = kDense;
 };
 
 struct ProblemShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t batch = 1;
+  bool groups_of_rows = false;  // `batch` groups share M rows: tensors and column vectors are one for all of them
 };
 
 // The values as a kernel needs them: defaults in place, dense strides as numbers.
@@ -203,7 +206,15 @@ class FusionArguments {
     if (!out.given) out.value = argument.value;
     const bool tensor = is_tensor(argument.kind);
     if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? shape.n : shape.m) : 0;
-    if (out.batch_stride == ArgumentValue::kDense) {
+    const bool along_m = tensor || argument.kind == ArgumentKind::column ||
+                         (argument.kind == ArgumentKind::reduction && argument.extent == Extent::column);
+    const bool along_n = argument.kind == ArgumentKind::row ||
+                         (argument.kind == ArgumentKind::reduction && argument.extent == Extent::row);
+    if (shape.groups_of_rows && along_m) {
+      out.batch_stride = 0;
+    } else if (shape.groups_of_rows && along_n && out.batch_stride == ArgumentValue::kDense) {
+      out.batch_stride = shape.n;
+    } else if (out.batch_stride == ArgumentValue::kDense) {
       out.batch_stride =
           tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? shape.m : shape.n) : 0;
     }
@@ -249,7 +260,8 @@ class FusionArguments {
       reason.nearest = gantry::detail::nearest_multiple_from(extent, extent, bits < 8 ? 8 : 128 / bits);
       out.add(reason);
     }
-    if (argument.kind == ArgumentKind::aux_out && shape.batch > 1 && value.batch_stride == 0) {
+    const std::int64_t tensors = shape.groups_of_rows ? 1 : shape.batch;
+    if (argument.kind == ArgumentKind::aux_out && tensors > 1 && value.batch_stride == 0) {
       ArgumentReason reason = about(i, ArgumentRule::batches_overlap);
       reason.first = 1;
       reason.nearest = gantry::detail::distance_of_lines(value.stride, argument.row_major ? shape.m : shape.n);

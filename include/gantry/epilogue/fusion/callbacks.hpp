@@ -315,7 +315,8 @@ struct FusionCallbacks {
     template <int argument>
     GANTRY_INLINE Mask mask(int em, int en) const {
       const Operand& operand = v_.params.operands[argument];
-      return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.batch * (operand.batch_stride / 8),
+      return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.batch * (operand.batch_stride / 8) +
+                  v_.context.at.first_row * (operand.stride / 8),
               operand.stride,
               v_.row_of_tile() + em * kTile.epi_m,
               v_.column_of_tile() + en * kTile.epi_n,

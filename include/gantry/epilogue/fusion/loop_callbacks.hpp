@@ -346,7 +346,7 @@ struct LoopCallbacks {
       for (int k = 0; k < kTile.values(); ++k) {
         const int m = context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, k);
         const int n = context_.at.n * kTile.n + en * kTile.epi_n + kTile.column(context_.thread, k);
-        const int at = a.kind == ArgumentKind::row ? n : a.kind == ArgumentKind::column ? m : 0;
+        const int at = a.kind == ArgumentKind::row ? n : a.kind == ArgumentKind::column ? context_.at.first_row + m : 0;
         const bool inside =
             a.kind == ArgumentKind::row ? n < context_.n : a.kind != ArgumentKind::column || m < context_.m;
         values_[i][k] = operand.value;
@@ -378,7 +378,8 @@ struct LoopCallbacks {
 
     Mask mask(int i, int em, int en) const {
       const Operand& operand = params_.operands[i];
-      return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.batch * (operand.batch_stride / 8),
+      return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.batch * (operand.batch_stride / 8) +
+                  context_.at.first_row * (operand.stride / 8),
               operand.stride,
               context_.at.m * kTile.m + em * kTile.epi_m,
               context_.at.n * kTile.n + en * kTile.epi_n,

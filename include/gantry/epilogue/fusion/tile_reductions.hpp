@@ -105,9 +105,9 @@ struct TileReduction {
                                        const Sync& sync) {
     constexpr Subtiles tile = Config::tile;
     const int row0 = context.at.m * kTile.m;
-    const ReductionTarget to =
-        reduction_target(operand, context.at.batch, context.batch,
-                         {.length = context.m, .first = row0, .part = context.at.n, .parts = context.tiles_n});
+    const ReductionTarget to = reduction_target(
+        operand, context.at.batch, context.batch,
+        {.length = context.m, .first = context.at.first_row + row0, .part = context.at.n, .parts = context.tiles_n});
     GANTRY_UNROLL
     for (int i = 0; i < row_slots(tile); ++i) {
       const float x = combine_lanes<op, 1 + 2>(so_far[i]);

@@ -5,6 +5,7 @@
 #include <gantry/epilogue/fusion/params.hpp>
 #include <gantry/epilogue/graph_rules.hpp>
 #include <gantry/gemm/design_layouts.hpp>
+#include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/staging.hpp>
 
 namespace gantry::detail {
@@ -25,6 +26,9 @@ class GemmDesignMaker {
     d_.reasons = problems(o);
     if (o.split == SplitMode::reduce_add && !is_plain(graph_)) d_.reasons.add({.rule = GemmRule::reduce_add_plain});
     if (own_.any() && (direct_c(o) || direct_d(o) || o.align_aux != 0)) d_.reasons.add({.rule = GemmRule::own_aligned});
+    if (o.groups == GemmGrouping::along_m && !can_group_rows(graph_)) {
+      d_.reasons.add({.rule = GemmRule::groups_argument});
+    }
     if (!d_.ok()) return d_;
     choose_tile();
     d_.reasons = problems(o);  // of what was left open too
@@ -51,7 +55,8 @@ class GemmDesignMaker {
     if (o.schedule == GemmSchedule::automatic) {
       const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
       const bool adds = o.split == SplitMode::reduce_add;  // which only tiles that are shared, or a warpgroup's own, do
-      const bool shared = adds || wide || (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
+      const bool shared = adds || wide || o.groups == GemmGrouping::along_k ||
+                          (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
       o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
     }
     const bool pingpong = d_.pingpong();
@@ -156,7 +161,8 @@ class GemmDesignMaker {
   GANTRY_HD constexpr int bytes_with(int stages) const {
     const int loop = round_up(stages * (d_.stage_bytes() + 2 * kBarrierBytes), kAlignment);
     const int turns = d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0;
-    return round_up(scheduler_at(loop + d_.shared.epilogue_bytes, turns) + own_.scheduler_bytes, kAlignment);
+    const int published = d_.options.groups == GemmGrouping::none ? own_.scheduler_bytes : kGroupRingBytes;
+    return round_up(scheduler_at(loop + d_.shared.epilogue_bytes, turns) + published, kAlignment);
   }
 
   GANTRY_HD static constexpr int scheduler_at(int epilogue_end, int turns) {
@@ -227,7 +233,9 @@ class GemmDesignMaker {
       end = own_.any() ? lay_out_own(p) : lay_out_graph(p);
     }
     p.schedule = round_up(end, kMap);
-    p.workspace = round_up(p.schedule + static_cast<int>(sizeof(TileSchedule)), 8);
+    const bool grouped = d_.options.groups != GemmGrouping::none;
+    const auto schedule = static_cast<int>(grouped ? sizeof(GroupSchedule) : sizeof(TileSchedule));
+    p.workspace = round_up(p.schedule + schedule, 8);
     p.bytes = round_up(p.workspace + 8, kMap);
     if (p.bytes > limits_.parameter_bytes) {
       d_.reasons.add({.rule = GemmRule::parameters, .actual = p.bytes, .nearest = limits_.parameter_bytes});

@@ -98,6 +98,38 @@ GANTRY_X(reduce_add_plain, refused,
          "D is to be added to by TMA, and the GEMM has another schedule, a C, a column-major D or an epilogue",
          "TMA adds into a row-major D of the cooperative schedule, and nothing but A B^T",
          "with the automatic split this works")
+GANTRY_X(groups_contiguous_m, refused,
+         "groups are along M, and M is the contiguous mode of {operand}",
+         "groups begin at any row, and TMA reads and writes contiguous elements from multiples of 16 bytes on",
+         "a K-major A, and a row-major C and D, work")
+GANTRY_X(groups_contiguous_k, refused,
+         "groups are along K, and K is the contiguous mode of {operand}",
+         "groups begin at any row of K, and TMA reads contiguous elements from multiples of 16 bytes on",
+         "an M-major A and an N-major B work")
+GANTRY_X(groups_warpgroups, refused,
+         "a grouped GEMM is to have three consumer warpgroups",
+         "one warp of the producer warpgroup finds the tiles of groups, and three warpgroups leave none",
+         "2 warpgroups work")
+GANTRY_X(groups_split, refused,
+         "a grouped GEMM is to add to D by TMA",
+         "tiles of groups are not split",
+         "with the automatic split this works")
+GANTRY_X(groups_scaled, refused,
+         "a grouped GEMM is to have scales of blocks",
+         "scales of blocks are found by rows of one matrix",
+         "factors of rows, col(...) and row(...) of the epilogue, work")
+GANTRY_X(groups_aligned, refused,
+         "a grouped GEMM is to store or read tensors that TMA cannot address",
+         "groups share one tensor map, so C, D and auxiliary tensors have rows at multiples of 16 bytes",
+         "rows that are padded to 16 bytes work")
+GANTRY_X(groups_pingpong, refused,
+         "groups are along K, and the schedule is pingpong",
+         "warpgroups that alternate skip each other's K tiles, and groups differ in how many they have",
+         "the cooperative schedule works")
+GANTRY_X(groups_argument, refused,
+         "groups are along M, and the epilogue has a column-major tensor or a deterministic reduction",
+         "groups begin at any row, and how many tiles they have is known on the device alone",
+         "row-major tensors, and reductions without `deterministic`, work")
 GANTRY_X(shared_memory, refused,
          "the GEMM takes {actual} bytes of shared memory with its {first} stages, and a CTA has {second}",
          "the stages and the epilogue fit into the shared memory of a CTA",

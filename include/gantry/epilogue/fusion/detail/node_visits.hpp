@@ -170,7 +170,8 @@ struct NodeVisits {
       const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context.thread);
       values[i] = convert<Value>(operand.value);
       if (operand.pointer != nullptr && m < context.m) {
-        values[i] = load_value<Value, Element>(operand.pointer, context.at.batch * operand.batch_stride + m);
+        values[i] = load_value<Value, Element>(operand.pointer,
+                                               context.at.batch * operand.batch_stride + context.at.first_row + m);
       }
     }
   }

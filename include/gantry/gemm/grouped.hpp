@@ -1,0 +1,135 @@
+// Grouped GEMMs: many GEMMs in one launch, whose sizes are read on the device.
+//
+//   along_m   the rows of all groups lie in one A and one D. Group g has rows [offsets[g], offsets[g + 1]) and
+//             multiplies them with its own B. Of the epilogue: C and tensors lie like D, row vectors are one for each
+//             group, column vectors run over all rows.
+//   along_k   the rows of K of all groups lie in one A and one B. Group g multiplies rows [offsets[g], offsets[g + 1])
+//             of K into its own D. An empty group gives accumulators of 0.
+//
+// Offsets are 32-bit integers on the device, one more than there are groups, ascending. Groups may have any size, 0
+// included. A masked GEMM has rows of fixed capacity for each group, and counts in the place of offsets. No host reads
+// them: the plan and the launch are the same whatever they are, and a CUDA graph may be replayed with others.
+//
+// Defined: a group whose offsets fall, are negative or reach beyond the matrix is empty, and a count above the capacity
+// is the capacity.
+//
+// Example:
+//     #include <gantry/epilogue/fusion/parse.hpp>
+//     #include <gantry/gemm/design.hpp>
+//     using namespace gantry;
+//     constexpr GemmDesign design =
+//         make_gemm_design({.groups = GemmGrouping::along_m}, fusion::graph("d = acc + row(bias)"));
+//     static_assert(design.ok());
+//     const std::int32_t offsets[] = {0, 128, 128, 205};  // 128 rows, none, and 77
+//     const GroupSchedule schedule =
+//         group_schedule(design, {.offsets = offsets}, {.m = 205, .n = 768, .k = 256, .batch = 3}, 66);
+//     const bool all_resident = schedule.clusters <= 66 && schedule.k_steps == 4;
+#pragma once
+
+#include <cstdint>
+
+#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/gemm/design_types.hpp>
+#include <gantry/gemm/problem.hpp>
+
+namespace gantry {
+
+// What a grouped kernel's scheduler takes.
+struct GroupSchedule {
+  const std::int32_t* offsets = nullptr;  // of groups and one more; or of each group the count of its rows
+  int groups = 1;
+  int capacity = 0;  // rows of a group where there are counts; else 0
+  int lines = 0;     // of all groups: rows, or rows of K
+  int m = 0, n = 1;  // tiles of clusters: along M where groups are along K, along N
+  int tile = 128;    // rows of a cluster's tile, or of a K tile
+  int k_steps = 0;   // of every tile; 0 where groups are along K
+  int raster = 8;    // rows of tiles that run at about the same time
+  int clusters = 1;
+  bool boustrophedon = false;  // every second tile of a cluster runs backwards through K
+};
+
+// Bytes of the ring in which tiles are published.
+inline constexpr int kGroupRingBytes = 4 * (32 + 16);
+
+// Whether an epilogue can be computed for groups of rows.
+GANTRY_HD constexpr bool can_group_rows(const fusion::Graph& graph) {
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const bool tensor = a.kind == fusion::ArgumentKind::aux_in || a.kind == fusion::ArgumentKind::aux_out;
+    if (a.deterministic || (tensor && !a.row_major)) return false;
+  }
+  return true;
+}
+
+// Whether all groups of a grouped GEMM share one matrix: A, C and D along M, A and B along K.
+GANTRY_HD constexpr bool shares_matrix(const GemmDesign& d, char operand) {
+  if (d.options.groups == GemmGrouping::along_m) return operand != 'B';
+  return d.options.groups == GemmGrouping::along_k && (operand == 'A' || operand == 'B');
+}
+
+// The GEMM that a choice of kernels is made for: a batch of groups of the mean size.
+inline GemmExtents typical_extents(GemmGrouping grouping, GemmExtents e) {
+  const auto mean = [&](std::int64_t lines) { return e.batch > 0 ? (lines + e.batch - 1) / e.batch : lines; };
+  if (grouping == GemmGrouping::along_m) e.m = mean(e.m);
+  if (grouping == GemmGrouping::along_k) e.k = mean(e.k);
+  return e;
+}
+
+// Tiles of clusters, at most: every group may end inside one.
+inline double most_group_tiles(const GemmDesign& d, const GemmExtents& e) {
+  const auto n = static_cast<double>(d.clusters_along_n(static_cast<int>(e.n)));
+  if (d.options.groups == GemmGrouping::along_k) {
+    return static_cast<double>(e.batch) * d.clusters_along_m(static_cast<int>(e.m)) * n;
+  }
+  const auto rows = static_cast<double>(d.options.tile.m * d.options.cluster.m);
+  const auto groups = static_cast<double>(e.batch < e.m ? e.batch : e.m);  // that are not empty
+  return (groups + static_cast<double>(e.m) / rows) * n;
+}
+
+// K tiles over all tiles, and one for each tile, at most.
+inline double group_tile_steps(const GemmDesign& d, const GemmExtents& e) {
+  const bool along_m = d.options.groups == GemmGrouping::along_m;
+  const double ctas = most_group_tiles(d, e) * d.cluster_size();
+  const double tiles = along_m ? 1
+                               : static_cast<double>(d.clusters_along_m(static_cast<int>(e.m))) *
+                                     d.clusters_along_n(static_cast<int>(e.n)) * d.cluster_size();
+  const double steps = static_cast<double>(d.k_steps(static_cast<int>(e.k)));
+  return along_m ? ctas * (steps + 1) : tiles * (steps + static_cast<double>(e.batch)) + ctas;
+}
+
+// For at most `available` clusters. `e.batch` counts the groups.
+inline GroupSchedule group_schedule(const GemmDesign& d, const GemmGroups& groups, const GemmExtents& e,
+                                    int available) {
+  const bool along_m = d.options.groups == GemmGrouping::along_m;
+  const GemmTile& tile = d.options.tile;
+  GroupSchedule out;
+  out.offsets = groups.data();
+  out.groups = static_cast<int>(e.batch);
+  out.capacity = groups.counts != nullptr ? static_cast<int>(e.m / e.batch) : 0;
+  out.lines = static_cast<int>(along_m ? e.m : e.k);
+  out.m = along_m ? 0 : d.clusters_along_m(static_cast<int>(e.m));
+  out.n = d.clusters_along_n(static_cast<int>(e.n));
+  out.tile = along_m ? tile.m * d.options.cluster.m : tile.k;
+  out.k_steps = along_m ? d.k_steps(static_cast<int>(e.k)) : 0;
+  out.boustrophedon = d.k_steps(static_cast<int>(e.k)) > kH200.threshold.short_k_steps;
+  const double tiles = most_group_tiles(d, e);
+  out.clusters = tiles < available ? static_cast<int>(tiles) : available;
+  if (out.clusters < 1) out.clusters = 1;
+  return out;
+}
+
+// The schedule of a dense GEMM with as many tiles: what explanations and limits of steps read.
+inline TileSchedule most_tiles_of(const GroupSchedule& s, const GemmDesign& d, const GemmExtents& e) {
+  TileSchedule out;
+  const double rows = most_group_tiles(d, e) / s.n;
+  out.m = d.options.groups == GemmGrouping::along_m ? static_cast<int>(rows) : s.m;
+  if (out.m < 1) out.m = 1;
+  out.n = s.n;
+  out.k_steps = d.k_steps(static_cast<int>(e.k));
+  out.batch = d.options.groups == GemmGrouping::along_m ? 1 : s.groups;
+  out.group = s.raster;
+  out.clusters = s.clusters;
+  return out;
+}
+
+}  // namespace gantry

@@ -1,0 +1,137 @@
+// Grouped GEMMs through a context, on the simulated SM: one plan for all offsets, other addresses, and refusals.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gantry/context.hpp>
+#include <gantry/numeric.hpp>
+#include <gantry/runtime/host_compiler.hpp>
+
+#include "stand_in.hpp"
+
+namespace gantry::runtime::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kRows = 150, kN = 72, kK = 64, kGroups = 3;
+
+struct Operands {
+  std::vector<bf16> a = std::vector<bf16>(static_cast<std::size_t>(kRows * kK)),
+                    b = std::vector<bf16>(static_cast<std::size_t>(kGroups * kN * kK));
+  std::vector<float> bias = std::vector<float>(static_cast<std::size_t>(kGroups * kN)),
+                     d = std::vector<float>(static_cast<std::size_t>(kRows * kN), -1);
+  std::vector<std::int32_t> offsets = std::vector<std::int32_t>(static_cast<std::size_t>(kGroups + 1));
+
+  Operands() {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(static_cast<int>(i * 7 % 9) - 4));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16(static_cast<float>(static_cast<int>(i * 5 % 7) - 3));
+    for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i % 5);
+  }
+  GemmCall call() {
+    GemmCall out{.m = kRows, .n = kN, .k = kK, .batch = kGroups, .a = a.data(), .b = b.data(), .d = d.data()};
+    out.arguments = {{"bias", bias.data()}};
+    out.groups.offsets = offsets.data();
+    return out;
+  }
+  void expect_right() const {
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      const auto after = std::upper_bound(offsets.begin(), offsets.end(), static_cast<std::int32_t>(row));
+      const std::int64_t group = after - offsets.begin() - 1;
+      for (std::int64_t j = 0; j < kN; ++j) {
+        float sum = bias[static_cast<std::size_t>(group * kN + j)];
+        for (std::int64_t k = 0; k < kK; ++k) {
+          sum += static_cast<float>(a[static_cast<std::size_t>(row * kK + k)]) *
+                 static_cast<float>(b[static_cast<std::size_t>((group * kN + j) * kK + k)]);
+        }
+        ASSERT_EQ(d[static_cast<std::size_t>(row * kN + j)], sum) << "row " << row << ", column " << j;
+      }
+    }
+  }
+};
+
+class GroupedContextTest : public testing::Test {
+ protected:
+  static Context context(const Folder& folder) {
+    ContextOptions out;
+    out.machine = MachineKind::simulated;
+    out.policy = CompilePolicy::wait;
+    out.cache_directory = folder / "cache";
+    return Context(out);
+  }
+  static GemmRequest request() {
+    return {.options = {.d = ElementType::f32, .tile = {64, 64}, .cluster = {1, 1}, .groups = GemmGrouping::along_m},
+            .epilogue = "d = acc + row(bias)"};
+  }
+  Folder folder_;
+};
+
+TEST_F(GroupedContextTest, KeepsOnePlanForEveryOffset) {
+  if (const HostCompiler compiler = HostCompiler::find(); !compiler.problem().empty()) {
+    GTEST_SKIP() << compiler.problem();
+  }
+  const auto gemm = context(folder_).gemm(request());
+  if (!gemm) FAIL() << gemm.error().describe();
+  Operands x, other;  // other addresses are the same plan
+  for (const std::vector<std::int32_t>& offsets :
+       {std::vector<std::int32_t>{0, 50, 100, 150}, {0, 0, 150, 150}, {0, 129, 130, 150}}) {
+    for (Operands* o : {&x, &other}) {
+      o->offsets = offsets;
+      const Status ran = gemm->run(o->call());
+      ASSERT_TRUE(ran) << ran.describe();
+      o->expect_right();
+    }
+  }
+  EXPECT_EQ(gemm->plans(), 1);
+  const auto explained = gemm->explain(x.call());
+  ASSERT_TRUE(explained);
+  EXPECT_THAT(explained->plan, HasSubstr("150 x 72 x 64 (M x N x K), 3 groups along M"));
+  EXPECT_THAT(explained->plan, HasSubstr("by the device, which reads the groups"));
+}
+
+TEST_F(GroupedContextTest, RefusesGroupsThatAKernelDoesNotTake) {
+  const Context machine = context(folder_);
+  const auto gemm = machine.gemm(request());
+  ASSERT_TRUE(gemm);
+  const auto rule_of = [](const Status& status) { return status.ok() ? "" : status.reasons()[0].rule; };
+  Operands x;
+  GemmCall call = x.call();
+  call.groups.offsets = nullptr;
+  EXPECT_EQ(rule_of(gemm->can_implement(call)), "groups_missing");
+  call.groups = {x.offsets.data(), x.offsets.data()};
+  EXPECT_EQ(rule_of(gemm->can_implement(call)), "groups_twice");
+  call.groups = {.counts = x.offsets.data()};
+  EXPECT_TRUE(gemm->can_implement(call).ok());
+  call.m = 149;
+  EXPECT_EQ(rule_of(gemm->can_implement(call)), "groups_capacity");
+  call = x.call();
+  call.groups.offsets = reinterpret_cast<const std::int32_t*>(reinterpret_cast<const char*>(x.offsets.data()) + 2);
+  EXPECT_EQ(rule_of(gemm->can_implement(call)), "element_misaligned");
+  GemmRequest dense = request();
+  dense.options.groups = GemmGrouping::none;
+  EXPECT_EQ(rule_of(machine.gemm(dense)->can_implement(x.call())), "groups_not_asked");
+}
+
+TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {
+  const Context machine = context(folder_);
+  const auto rule_of = [&](const GemmOptions& options, const char* epilogue) {
+    const auto gemm = machine.gemm({.options = options, .epilogue = epilogue});
+    return gemm ? std::string() : gemm.error().reasons()[0].rule;
+  };
+  constexpr GemmGrouping kM = GemmGrouping::along_m, kK = GemmGrouping::along_k;
+  EXPECT_EQ(rule_of({.major_a = Major::MN, .groups = kM}, "d = acc"), "groups_contiguous_m");
+  EXPECT_EQ(rule_of({.layout_d = kColumnMajor, .groups = kM}, "d = acc"), "groups_contiguous_m");
+  EXPECT_EQ(rule_of({.groups = kK}, "d = acc"), "groups_contiguous_k");
+  EXPECT_EQ(rule_of({.schedule = GemmSchedule::pingpong, .warpgroups = 3, .groups = kM}, "d = acc"),
+            "groups_warpgroups");
+  EXPECT_EQ(rule_of({.d = ElementType::f32, .split = SplitMode::reduce_add, .groups = kM}, "d = acc"), "groups_split");
+  EXPECT_EQ(rule_of({.groups = kM}, "d = acc; s deterministic = reduce_row_add(acc)"), "groups_argument");
+  EXPECT_EQ(rule_of({.groups = kM}, "d = acc; x:bf16 col = acc"), "groups_argument");
+  EXPECT_EQ(rule_of({.major_a = Major::MN, .major_b = Major::MN, .schedule = GemmSchedule::pingpong, .groups = kK},
+                    "d = acc"),
+            "groups_pingpong");
+}
+
+}  // namespace
+}  // namespace gantry::runtime::test
