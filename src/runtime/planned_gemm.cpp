@@ -120,8 +120,9 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   out.note_places(design, graph, inputs);
   GemmAddresses addresses;
   addresses_of(call, graph, addresses);
-  // Maps of groups begin before their matrices. Places are noted in the order of encoding.
-  for (std::size_t i = 0; i < out.maps_.size(); ++i) {
+  // Maps of groups begin before their matrices. None of theirs is packed, so places are noted in the order of encoding.
+  const bool grouped = design.options.groups != GemmGrouping::none;
+  for (std::size_t i = 0; grouped && i < out.maps_.size(); ++i) {
     const auto address = reinterpret_cast<std::uintptr_t>(addresses.at[out.maps_[i].operand]);
     out.maps_[i].shift = static_cast<std::ptrdiff_t>(encoded[i] - address);
   }
