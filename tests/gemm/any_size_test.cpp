@@ -268,6 +268,28 @@ TEST(GemmWithoutD, GivesReductionsAlone) {
   EXPECT_NE(sums[70], 0.0f);
 }
 
+// Reductions that need no shared memory of the epilogue's.
+struct LargestAlone {
+  static constexpr fusion::Graph graph = fusion::graph("most = reduce_col_max(acc)");
+};
+
+TEST(GemmWithoutD, TakesNoSharedMemoryForAnEpilogueThatNeedsNone) {
+  static_assert(GemmTypes<LargestAlone>::design.shared.epilogue_bytes == 0);
+  Random random(9);
+  const GemmExtents e{.m = 90, .n = 71, .k = 65};
+  const Odd<bf16> a({e.k, e.m, 1}, random), b({e.k, e.n, 1}, random);
+  std::vector<float> most(static_cast<std::size_t>(e.m));
+  GemmArguments<LargestAlone> args(e);
+  args.a = a.matrix<const bf16>();
+  args.b = b.matrix<const bf16>();
+  args.fusion["most"] = most.data();
+  const auto plan = Gemm<LargestAlone>::plan(args, device_of(Simulator(), 3));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  const LaunchResult result = plan->run(Simulator({.seed = 12}));
+  ASSERT_TRUE(result) << describe(result);
+  EXPECT_EQ(first_mismatch(args), "");
+}
+
 TEST(GemmWithoutD, GivesAuxiliaryOutputsAlone) {
   Random random(8);
   const GemmExtents e{.m = 150, .n = 72, .k = 64, .batch = 2};

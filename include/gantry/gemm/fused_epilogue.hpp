@@ -40,8 +40,7 @@ struct FusedEpilogue {
   static constexpr bool kLoads = Collective::kMayLoad;
   static constexpr int kSteps = 0;  // all work is done while the accumulators are held
   static_assert(kLoads == Design::design.epilogue_loads &&
-                    sizeof(typename Collective::TensorStorage) ==
-                        static_cast<std::size_t>(Design::design.shared.epilogue_part),
+                    Collective::kStorage.tensor_bytes == Design::design.shared.epilogue_part,
                 "gantry: the design and the collective disagree about shared memory");
 
   GANTRY_INLINE static auto& tensors(SharedMemory s, int warpgroup) {
