@@ -11,6 +11,9 @@
 //     // a.packed, a.stride == 4096 elements, a.bytes == 4096 * 8192: the address is 2 bytes past a multiple of 16
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include <gantry/arch/kernel.hpp>
 #include <gantry/arch/launch_config.hpp>
 #include <gantry/arch/memory.hpp>
