@@ -27,7 +27,7 @@ def cases():
     for element in REAL + COMPLEX:
         real, whole = element in REAL, element not in PACKED and element in REAL
         yield f"A and B of {element}", ["--a", element], element in MULTIPLIED
-        yield f"D of {element}", ["--d", element], whole
+        yield f"D of {element}", ["--d", element], whole or element == "cf32"
         yield f"C of {element}", ["--c", element, "--epilogue", "d = acc + c"], whole
         yield f"vectors of {element}", ["--epilogue", f"d = acc + row(r:{element}) + col(k:{element})"], real
         yield f"scalar of {element}", ["--epilogue", f"d = acc * scalar(s:{element} = 2)"], real

@@ -66,6 +66,18 @@ GANTRY_HD constexpr Moves moves_of(const GemmOptions& o, const fusion::Graph& gr
   return source ? Moves::source : outputs == 1 ? Moves::output : Moves::only_d;
 }
 
+// What columns are counted by: D, or a wider tensor of 64-bit elements, which would take too much room else.
+GANTRY_HD constexpr ElementType widest(const GemmOptions& o, const fusion::Graph& graph) {
+  ElementType out = o.d;
+  const auto take = [&out](ElementType e) { out = element_bits(e) == 64 ? e : out; };
+  if (graph.uses_source()) take(o.c);
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::ArgumentKind kind = graph.arguments[i].kind;
+    if (kind == fusion::ArgumentKind::aux_in || kind == fusion::ArgumentKind::aux_out) take(graph.arguments[i].element);
+  }
+  return out;
+}
+
 // Where nothing but D moves: wide subtiles with one buffer. They are half of a tile that two warpgroups share, or all
 // columns of a tile that one has, with all of its rows at once where K is too short to hide its barriers.
 GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, bool plain, std::int64_t k, int narrow,
@@ -92,7 +104,8 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
   const int sums = o.tile.m * o.tile.n;
   const bool pingpong = o.schedule == GemmSchedule::pingpong, large = sums >= 128 * 256, small = sums <= 128 * 128;
   const auto up_to = [k](std::int64_t most) { return k > 0 && k <= most; };
-  const int row = 1024 / element_bits(o.d);  // columns of 128 bytes, the width of the swizzle
+  const int bits = element_bits(detail::widest(o, graph));
+  const int row = 1024 / bits;  // columns of 128 bytes, the width of the swizzle
   const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, o.tile.n)); };
   // Integer accumulators, and a C of bytes, take registers to convert: a warpgroup that has a tile alone has none to
   // spare.

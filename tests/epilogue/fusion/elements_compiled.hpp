@@ -48,7 +48,7 @@ void expect_right_or_refused() {
   } else {
     const EpilogueReasons& reasons = Config::policy.reasons;
     EXPECT_TRUE(reasons.has(EpilogueRule::packed_element) || reasons.has(EpilogueRule::smem_element) ||
-                reasons.has(EpilogueRule::complex_operand))
+                reasons.has(EpilogueRule::complex_operand) || reasons.has(EpilogueRule::wide_element))
         << describe(reasons[0]).c_str();
   }
 }

@@ -146,6 +146,8 @@ std::vector<Broken> broken_rules() {
        [](B& b, std::int64_t v) { b.c = static_cast<ElementType>(v); }},
       {EpilogueRule::compute_element, with([](B& b) { b.compute = ElementType::f16; }),
        [](B& b, std::int64_t v) { b.compute = static_cast<ElementType>(v); }},
+      {EpilogueRule::wide_element, with([](B& b) { b.d = ElementType::cf64; }),
+       [](B& b, std::int64_t v) { b.d = static_cast<ElementType>(v); }},
       {EpilogueRule::complex_operand, with([](B& b) { b.c = b.d = ElementType::cf32; }),
        [](B& b, std::int64_t v) { b.compute = static_cast<ElementType>(v); }},
       {EpilogueRule::real_destination, with([](B& b) { b.compute = ElementType::cf32; }),

@@ -422,6 +422,8 @@ class PolicyMaker {
     check_read(EpilogueSide::c, in_.c);
     check_read(EpilogueSide::accumulator, in_.acc);
     check_packed(EpilogueSide::d, p_.d.smem_element);
+    check_wide(EpilogueSide::c, in_.c);
+    check_wide(EpilogueSide::d, p_.d.smem_element);
     if (complex && p_.d.exists() && !is_complex(in_.d)) {
       p_.reasons.add({.rule = EpilogueRule::real_destination,
                       .operand = EpilogueSide::d,
@@ -436,6 +438,15 @@ class PolicyMaker {
     p_.reasons.add({.rule = EpilogueRule::complex_operand,
                     .operand = which,
                     .element = element,
+                    .nearest = static_cast<std::int64_t>(ElementType::cf32)});
+  }
+
+  GANTRY_HD constexpr void check_wide(EpilogueSide which, ElementType element) {
+    if (!p_.uses_tma() || element_bits(element) <= 64) return;
+    p_.reasons.add({.rule = EpilogueRule::wide_element,
+                    .operand = which,
+                    .element = element,
+                    .actual = element_bits(element),
                     .nearest = static_cast<std::int64_t>(ElementType::cf32)});
   }
 

@@ -133,6 +133,10 @@ GANTRY_X(compute_element, unsupported,
          "values are computed in {element}",
          "an epilogue computes in f32 or cf32, and in s32 where D is the accumulators themselves",
          "the nearest type that works is {nearest element}")
+GANTRY_X(wide_element, unsupported,
+         "{operand} has elements of {element}, of {actual} bits, and travels by TMA",
+         "elements of a tensor map have 64 bits at most",
+         "the nearest type that works is {nearest element}, or a schedule without shared memory")
 GANTRY_X(complex_operand, unsupported,
          "{operand} has elements of {element}, and values are computed in a real type",
          "a complex number has no real value",
