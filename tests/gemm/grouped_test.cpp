@@ -388,7 +388,7 @@ TEST(GroupsOfRows, NeedEverySynchronisingCall) {
                               of("griddepcontrol.wait", MutationKind::drop),  // of operands
                               of("griddepcontrol.wait", MutationKind::drop),  // of groups
                               of("wgmma.fence", MutationKind::drop), of("mbarrier wait", MutationKind::drop),
-                              of("mbarrier wait", MutationKind::flip), of("mbarrier wait", MutationKind::relax)))
+                              of("mbarrier wait", MutationKind::flip_parity), of("mbarrier wait", MutationKind::relax)))
       << report.text();
 }
 
