@@ -119,18 +119,20 @@ TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {
     const auto gemm = machine.gemm({.options = options, .epilogue = epilogue});
     return gemm ? std::string() : gemm.error().reasons()[0].rule;
   };
-  constexpr GemmGrouping kM = GemmGrouping::along_m, kK = GemmGrouping::along_k;
-  EXPECT_EQ(rule_of({.major_a = Major::MN, .groups = kM}, "d = acc"), "groups_contiguous_m");
-  EXPECT_EQ(rule_of({.layout_d = kColumnMajor, .groups = kM}, "d = acc"), "groups_contiguous_m");
-  EXPECT_EQ(rule_of({.groups = kK}, "d = acc"), "groups_contiguous_k");
-  EXPECT_EQ(rule_of({.schedule = GemmSchedule::pingpong, .warpgroups = 3, .groups = kM}, "d = acc"),
+  constexpr GemmGrouping kRowGroups = GemmGrouping::along_m, kKGroups = GemmGrouping::along_k;
+  EXPECT_EQ(rule_of({.major_a = Major::MN, .groups = kRowGroups}, "d = acc"), "groups_contiguous_m");
+  EXPECT_EQ(rule_of({.layout_d = kColumnMajor, .groups = kRowGroups}, "d = acc"), "groups_contiguous_m");
+  EXPECT_EQ(rule_of({.groups = kKGroups}, "d = acc"), "groups_contiguous_k");
+  EXPECT_EQ(rule_of({.schedule = GemmSchedule::pingpong, .warpgroups = 3, .groups = kRowGroups}, "d = acc"),
             "groups_warpgroups");
-  EXPECT_EQ(rule_of({.d = ElementType::f32, .split = SplitMode::reduce_add, .groups = kM}, "d = acc"), "groups_split");
-  EXPECT_EQ(rule_of({.groups = kM}, "d = acc; s deterministic = reduce_row_add(acc)"), "groups_argument");
-  EXPECT_EQ(rule_of({.groups = kM}, "d = acc; x:bf16 col = acc"), "groups_argument");
-  EXPECT_EQ(rule_of({.major_a = Major::MN, .major_b = Major::MN, .schedule = GemmSchedule::pingpong, .groups = kK},
-                    "d = acc"),
-            "groups_pingpong");
+  EXPECT_EQ(rule_of({.d = ElementType::f32, .split = SplitMode::reduce_add, .groups = kRowGroups}, "d = acc"),
+            "groups_split");
+  EXPECT_EQ(rule_of({.groups = kRowGroups}, "d = acc; s deterministic = reduce_row_add(acc)"), "groups_argument");
+  EXPECT_EQ(rule_of({.groups = kRowGroups}, "d = acc; x:bf16 col = acc"), "groups_argument");
+  EXPECT_EQ(
+      rule_of({.major_a = Major::MN, .major_b = Major::MN, .schedule = GemmSchedule::pingpong, .groups = kKGroups},
+              "d = acc"),
+      "groups_pingpong");
 }
 
 }  // namespace

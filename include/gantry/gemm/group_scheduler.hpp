@@ -75,8 +75,7 @@ class GroupScheduler {
       const int steps = along_k ? tiles_of(found.lines.size, params.tile) : params.k_steps;
       publish({at.m, at.n, found.group, steps}, {found.lines.origin, found.lines.end, found.lines.size, 0});
     }
-    publish({0, 0, 0, kNoWork}, {0, 0, 0, 0});
-    if (publishes) pipeline.producer_tail(state);
+    publish({0, 0, 0, kNoWork}, {0, 0, 0, 0});  // nobody but this CTA signals the ring: the warp may leave
   }
 
   // ---- A reader

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <gantry/arch/kernel.hpp>
 #include <gantry/arch/launch_config.hpp>
