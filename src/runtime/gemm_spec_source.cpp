@@ -187,6 +187,7 @@ std::string spec_source(const GemmSpec& spec) {
                         number(o.epilogue.epi_m) + "}");
   field("promote", o.promote ? "true" : "false");
   field("split", split(o.split));
+  if (o.swapped) field("swapped", "true");
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

@@ -86,10 +86,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   const GemmInputs inputs = inputs_of(call, fusion);
   PlannedGemm out;
   out.move_ = machine.move;
-  const EpilogueProblem extents = detail::epilogue_problem_of(inputs.extents);
-  if (design.store == GemmStore::collective) {
-    out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, base());
-  }
+  if (design.store == GemmStore::collective) out.fills_ = fills_of(design, inputs, 0, base());
   if (inputs.extents.nothing_to_do()) {
     out.nothing_to_do_ = true;
     return out;
@@ -99,9 +96,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   auto* const bytes = reinterpret_cast<unsigned char*>(out.parameters_.data());
   // Deterministic reductions clear their counters at each run; those lie behind the partial sums.
   void* const reductions = static_cast<unsigned char*>(base()) + out.launch_.needs.reductions_at();
-  if (design.store == GemmStore::collective) {
-    out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, reductions);
-  }
+  if (design.store == GemmStore::collective) out.fills_ = fills_of(design, inputs, 0, reductions);
   std::string problem;
   write_parameters(
       design, inputs, out.launch_, base(),

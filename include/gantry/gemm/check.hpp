@@ -194,11 +194,13 @@ GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs&
   out.add(args.fusion.problems({.m = e.m, .n = e.n, .batch = e.batch}));
   const int before = out.size();
   SizeSteps steps = steps_of_operands(design, args);
-  steps.add(design.options.d, true);
-  check_matrix({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, e.batch}, true, steps.n,
-               out);
+  const bool rows = !is_m_major(design.options.layout_d);
+  const std::int64_t contiguous = rows ? e.n : e.m, lines = rows ? e.m : e.n;
+  steps.add(design.options.d, rows);
+  check_matrix({"D", design.options.d, p.d.data, rows, contiguous, lines, p.d.stride, p.d.batch_stride, e.batch}, true,
+               rows ? steps.n : steps.m, out);
   if (out.size() > before) return;
-  if (!check_overlap("D", {e.n, e.m, p.d.stride, e.batch, p.d.batch_stride}, out)) return;
+  if (!check_overlap("D", {contiguous, lines, p.d.stride, e.batch, p.d.batch_stride}, out)) return;
   check_map("D", design.d, bind_d(design, p), out);
 }
 

@@ -18,7 +18,7 @@
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
-#include <gantry/gemm/design_types.hpp>
+#include <gantry/gemm/swap.hpp>
 #include <gantry/gemm/workload.hpp>
 
 namespace gantry {
@@ -199,7 +199,10 @@ constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch
 // Requires a workload that is not empty and a design that is ok(). `may_split`: there is a workspace.
 inline GemmCost estimate(const GemmWorkload& workload, const GemmDesign& design, const GemmEpilogueCost& epilogue,
                          const Architecture& device, bool may_split = true) {
-  return detail::GemmEstimate(workload, design, epilogue, device).cost(may_split);
+  if (!design.options.swapped) return detail::GemmEstimate(workload, design, epilogue, device).cost(may_split);
+  const GemmWorkload turned = swapped(workload);
+  const GemmDesign kernel = swapped(design);
+  return detail::GemmEstimate(turned, kernel, epilogue, device).cost(may_split);
 }
 
 }  // namespace gantry

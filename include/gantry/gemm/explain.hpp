@@ -79,8 +79,10 @@ inline std::string explain_kernel(const GemmFacts& f) {
                                  "others run their epilogues"
                                : ". Two consumer warpgroups alternate: one runs the main loop of its tile while the "
                                  "other runs its epilogue")
-      : o.tile.m == 64 ? ". One consumer warpgroup computes a tile"
-                       : ". Two consumer warpgroups share a tile, half of its rows each";
+      : f.design.roles.tile_warpgroups == 1 ? ". One consumer warpgroup computes a tile"
+      : o.swapped                           ? ". Two consumer warpgroups share a tile, half of its columns each"
+                                            : ". Two consumer warpgroups share a tile, half of its rows each";
+  if (o.swapped) out += "; operands are swapped: B takes the M side of wgmma, A its N side";
   if (o.cluster.m * o.cluster.n > 1) {
     out += "; TMA multicasts tiles of ";
     out += o.cluster.m == 1 ? "A" : o.cluster.n == 1 ? "B" : "A and B";
@@ -99,8 +101,10 @@ inline std::string explain_memory(const GemmFacts& f) {
     return out + "overlaps the store of a tile with the main loop of the next.\n";
   if (f.design.store == GemmStore::reduce_add)
     return out + "adds the accumulators to D by TMA reduction, in no fixed order.\n";
-  out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
-         std::to_string(o.epilogue.stages_d) + " buffers of D per warpgroup";
+  const std::string lines =
+      o.swapped ? std::to_string(o.epilogue.epi_m) + " rows" : std::to_string(o.epilogue.epi_n) + " columns";
+  out +=
+      "works in subtiles of " + lines + " with " + std::to_string(o.epilogue.stages_d) + " buffers of D per warpgroup";
   if (o.c != ElementType::void_) {
     out += o.epilogue.reuse == Choice::yes ? ", which reuse those of C"
                                            : ", and " + std::to_string(o.epilogue.stages_c) + " of C";

@@ -79,10 +79,48 @@ struct GemmOptions {
   GemmEpilogueOptions epilogue{};
   bool promote = false;  // FP8: accumulators are promoted to f32 registers every 128 elements of K
   SplitMode split = SplitMode::automatic;
+  // The kernel computes D^T = B A^T: B takes the M side of wgmma, A its N side, for GEMMs of few rows. Everything here
+  // is still said of D = A B^T; swapped() gives what the kernel is made of.
+  bool swapped = false;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
 
   GANTRY_HD friend constexpr bool operator==(const GemmOptions&, const GemmOptions&) = default;
 };
+
+namespace detail {
+
+template <class T>
+GANTRY_HD constexpr void exchange_values(T& x, T& y) {
+  const T first = x;
+  x = y;
+  y = first;
+}
+
+}  // namespace detail
+
+// The layout of the transposed matrix in the same memory.
+GANTRY_HD constexpr LayoutTag transposed(LayoutTag tag) {
+  if (tag.kind == LayoutKind::row_major) {
+    tag.kind = LayoutKind::column_major;
+  } else if (tag.kind == LayoutKind::column_major) {
+    tag.kind = LayoutKind::row_major;
+  }
+  return tag;
+}
+
+// The same GEMM seen from the other side: D^T = B A^T. Rows and columns change places, and A and B. Guarantees
+// swapped(swapped(o)) == o.
+GANTRY_HD constexpr GemmOptions swapped(GemmOptions o) {
+  detail::exchange_values(o.a, o.b);
+  detail::exchange_values(o.major_a, o.major_b);
+  o.layout_c = transposed(o.layout_c);
+  o.layout_d = transposed(o.layout_d);
+  detail::exchange_values(o.tile.m, o.tile.n);
+  detail::exchange_values(o.cluster.m, o.cluster.n);
+  detail::exchange_values(o.epilogue.epi_m, o.epilogue.epi_n);
+  o.swapped = !o.swapped;
+  return o;
+}
 
 GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
   switch (schedule) {
@@ -116,6 +154,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (o.major_a != Major::K) out.append(" A^MN");
   if (o.major_b != Major::K) out.append(" B^MN");
   if (o.promote) out.append(" promoted");
+  if (o.swapped) out.append(" swapped");
   return out;
 }
 
@@ -123,6 +162,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
 // D; "s4 E64 C2 D2 reuse". An overlapped store has no subtiles: "s4".
 GANTRY_HD constexpr GemmName staging_text(const GemmOptions& o) {
   GemmName out;
+  if (o.swapped) return staging_text(swapped(o));
   out.append('s').append(o.stages);
   if (o.epilogue.epi_n == 0) return out;
   out.append(" E");
@@ -158,6 +198,7 @@ struct GemmReason {
   std::int64_t first = 0;
   std::int64_t second = 0;
   EpilogueReason epilogue{};  // where the epilogue, or a TMA plan, has the reason
+  bool swapped = false;       // said of the swapped GEMM
 };
 
 using GemmReasons = Reasons<GemmReason>;
@@ -178,6 +219,13 @@ GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const Gemm
     return false;
   }
   return true;
+}
+
+// A reason that is said of the swapped GEMM begins with that.
+GANTRY_COLD GANTRY_HD constexpr Sentence describe(const GemmReason& r) {
+  Sentence out;
+  if (r.swapped) out.append("with operands swapped, where the kernel computes D^T = B A^T: ");
+  return out.append(describe<GemmReason>(r).c_str());
 }
 
 // What a static assertion shows as the operand.
@@ -205,6 +253,15 @@ GANTRY_HD constexpr ElementType usual_result(ElementType a) noexcept {
 }
 
 namespace detail {
+
+GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
+  GemmReasons out;
+  for (GemmReason reason : reasons) {
+    reason.swapped = true;
+    out.add(reason);
+  }
+  return out;
+}
 
 // Checks the options that are set.
 class GemmOptionsCheck {
@@ -358,7 +415,9 @@ class GemmOptionsCheck {
 
 // Every reason why there is no GEMM of these options, as far as what is set says; make_gemm_design says the rest.
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
-  return detail::GemmOptionsCheck(options).check();
+  if (!options.swapped) return detail::GemmOptionsCheck(options).check();
+  const GemmOptions kernel = swapped(options);
+  return detail::said_of_swapped(detail::GemmOptionsCheck(kernel).check());
 }
 
 }  // namespace gantry

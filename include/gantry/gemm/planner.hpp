@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-#include <gantry/gemm/check.hpp>
+#include <gantry/gemm/kernel_side.hpp>
 #include <gantry/tma/encode.hpp>
 
 namespace gantry {
@@ -38,8 +38,11 @@ struct GemmLaunchPlan {
 };
 
 // Requires arguments that can be implemented, and extents that are not 0. `held.may_split`: workspace may be had.
-inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args, const GemmResidency& held,
+inline GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInputs& given, const GemmResidency& held,
                                 const Architecture& arch) {
+  const detail::KernelSide kernel(asked, given);
+  const GemmDesign& design = kernel.design();
+  const GemmInputs& args = kernel.inputs();
   const GemmProblem problem = detail::problem_of(design, args);
   GemmLaunchPlan out;
   GemmResidency may = held;
@@ -59,11 +62,22 @@ inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args
   return out;
 }
 
+// What has to stand in memory before the kernel starts, where its epilogue reduces. Deterministic reductions have their
+// part of the workspace at `reductions`.
+inline FillWords::Params fills_of(const GemmDesign& design, const GemmInputs& args, int functions, void* reductions) {
+  const detail::KernelSide kernel(design, args);
+  return detail::fills_of(detail::graph_epilogue(kernel.design(), functions),
+                          detail::epilogue_problem_of(kernel.inputs().extents), kernel.inputs().fusion, reductions);
+}
+
 // The kernel's parameters, at the offsets that the design gives. `encode` makes a tensor map from its arguments. The
 // tail of own callbacks is left as it is.
 template <class Encode>
-void write_parameters(const GemmDesign& design, const GemmInputs& args, const GemmLaunchPlan& plan, void* workspace,
+void write_parameters(const GemmDesign& asked, const GemmInputs& given, const GemmLaunchPlan& plan, void* workspace,
                       const Encode& encode, unsigned char* bytes) {
+  const detail::KernelSide kernel(asked, given);
+  const GemmDesign& design = kernel.design();
+  const GemmInputs& args = kernel.inputs();
   const GemmProblem problem = detail::problem_of(design, args);
   const GemmParameterMap& at = design.params;
   const auto write = [bytes](int offset, const auto& value) { std::memcpy(bytes + offset, &value, sizeof value); };

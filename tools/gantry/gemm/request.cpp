@@ -75,6 +75,7 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   add_number(command, "--stages", texts.stages, "pipeline stages of the main loop; default as many as fit");
   add_number(command, "--warpgroups", texts.warpgroups,
              "consumer warpgroups: 2, or 3 with pingpong; default by the cost model");
+  add_flag(command, "--swap", texts.swap, "swap operands: the kernel computes D^T = B A^T; default by the cost model");
   add_flag(command, "--promote", texts.promote, "FP8: promote accumulators to f32 registers every 128 elements of K");
 }
 
@@ -115,6 +116,7 @@ Product read_product(const ProductTexts& texts) {
   o.stages = texts.stages;
   o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
+  o.swapped = texts.swap;
   read.scalars(texts.values, out.scalars);
   if (!out.ok()) return out;
   for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());

@@ -25,7 +25,7 @@ struct ProductTexts {
   std::string major_a{}, major_b{}, layout_c{}, layout_d{};
   std::string tile{}, cluster{}, schedule{}, split{};
   int stages = 0, warpgroups = 0;
-  bool promote = false;
+  bool promote = false, swap = false;
   std::vector<std::string> values{};  // "alpha=2"
 };
 

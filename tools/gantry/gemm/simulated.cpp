@@ -22,7 +22,8 @@ bool is_a(const GemmOptions& there, const GemmOptions& wanted) {
                     number(there.warpgroups, wanted.warpgroups);
   const bool schedule = wanted.schedule == GemmSchedule::automatic || there.schedule == wanted.schedule;
   const bool split = wanted.split == SplitMode::automatic || there.split == wanted.split;
-  return elements && majors && tile && schedule && split && there.promote == wanted.promote;
+  return elements && majors && tile && schedule && split && there.promote == wanted.promote &&
+         there.swapped == wanted.swapped;
 }
 
 std::string name_of(const GemmOptions& o) {
