@@ -178,7 +178,8 @@ std::string spec_source(const GemmSpec& spec) {
   field("layout_c", layout(o.layout_c));
   field("layout_d", layout(o.layout_d));
   field("tile", "{" + number(o.tile.m) + ", " + number(o.tile.n) + ", " + number(o.tile.k) + "}");
-  field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) + "}");
+  field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) +
+                       (o.cluster.k > 1 ? ", " + number(o.cluster.k) : "") + "}");
   field("stages", number(o.stages));
   field("schedule", std::string("GemmSchedule::") + to_text(o.schedule));
   field("warpgroups", number(o.warpgroups));
@@ -188,6 +189,9 @@ std::string spec_source(const GemmSpec& spec) {
   field("promote", o.promote ? "true" : "false");
   field("split", split(o.split));
   if (o.swapped) field("swapped", "true");
+  if (o.constant != ConstantOperand::none) {
+    field("constant", o.constant == ConstantOperand::a ? "ConstantOperand::a" : "ConstantOperand::b");
+  }
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

@@ -88,6 +88,15 @@ inline std::string explain_kernel(const GemmFacts& f) {
     out += o.cluster.m == 1 ? "A" : o.cluster.n == 1 ? "B" : "A and B";
     out += " within a cluster of " + std::to_string(o.cluster.m * o.cluster.n) + " CTAs";
   }
+  if (o.cluster.k > 1) {
+    out +=
+        "; " + std::to_string(o.cluster.k) +
+        " CTAs of a cluster share the K tiles of a tile and add their accumulators through distributed shared memory";
+  }
+  if (o.constant != ConstantOperand::none) {
+    out += o.constant == ConstantOperand::a ? "; the first K tiles of A" : "; the first K tiles of B";
+    out += " are loaded before a dependent launch waits";
+  }
   return out + (o.promote ? "; accumulators are promoted to f32 registers every 128 elements of K.\n" : ".\n");
 }
 
@@ -114,7 +123,7 @@ inline std::string explain_memory(const GemmFacts& f) {
 
 inline std::string explain_schedule(const GemmFacts& f) {
   const TileSchedule& s = f.schedule;
-  const int cluster = f.design.options.cluster.m * f.design.options.cluster.n;
+  const int cluster = f.design.cluster_size();
   const int waves = s.clusters > 0 ? (s.tiles() + s.clusters - 1) / s.clusters : 0;
   const std::string tile = cluster == 1 ? " tile" : " cluster tile";
   const auto tiles = [&](int count) { return std::to_string(count) + tile + (count == 1 ? "" : "s"); };

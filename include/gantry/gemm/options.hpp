@@ -28,12 +28,19 @@ enum class GemmSchedule : std::uint8_t { automatic, cooperative, pingpong };
 // by TMA reduction, in no fixed order and without a workspace; D starts as zeros, or as the addend.
 enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
 
+// The operand that no kernel writes which may still run when this one starts as a dependent launch: weights. Its first
+// K tiles are loaded before the wait for that kernel.
+enum class ConstantOperand : std::uint8_t { none, a, b };
+
 struct GemmTile {
   int m = 0, n = 0, k = 0;
   GANTRY_HD friend constexpr bool operator==(const GemmTile&, const GemmTile&) = default;
 };
+// CTAs along M and N multicast what they share. Along K they share the K tiles of one tile and add their accumulators
+// through distributed shared memory.
 struct GemmCluster {
   int m = 0, n = 0;
+  int k = 0;
   GANTRY_HD friend constexpr bool operator==(const GemmCluster&, const GemmCluster&) = default;
 };
 
@@ -82,6 +89,7 @@ struct GemmOptions {
   // The kernel computes D^T = B A^T: B takes the M side of wgmma, A its N side, for GEMMs of few rows. Everything here
   // is still said of D = A B^T; swapped() gives what the kernel is made of.
   bool swapped = false;
+  ConstantOperand constant = ConstantOperand::none;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
 
   GANTRY_HD friend constexpr bool operator==(const GemmOptions&, const GemmOptions&) = default;
@@ -118,6 +126,9 @@ GANTRY_HD constexpr GemmOptions swapped(GemmOptions o) {
   detail::exchange_values(o.tile.m, o.tile.n);
   detail::exchange_values(o.cluster.m, o.cluster.n);
   detail::exchange_values(o.epilogue.epi_m, o.epilogue.epi_n);
+  o.constant = o.constant == ConstantOperand::a   ? ConstantOperand::b
+               : o.constant == ConstantOperand::b ? ConstantOperand::a
+                                                  : ConstantOperand::none;
   o.swapped = !o.swapped;
   return o;
 }
@@ -144,6 +155,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   out.append(to_text(o.schedule));
   if (o.warpgroups == 3) out.append(3);
   out.append(' ').append(o.cluster.m).append('x').append(o.cluster.n);
+  if (o.cluster.k > 1) out.append('x').append(o.cluster.k);
   out.append(' ').append(to_text(o.a));
   const bool has_c = o.c != ElementType::void_;
   if (o.b != o.a || o.d != o.a || (has_c && o.c != o.a)) {
@@ -155,6 +167,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (o.major_b != Major::K) out.append(" B^MN");
   if (o.promote) out.append(" promoted");
   if (o.swapped) out.append(" swapped");
+  if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");
   return out;
 }
 
@@ -324,6 +337,8 @@ class GemmOptionsCheck {
     if (t.n != 0 && (t.n < kColumnStep || t.n % kColumnStep != 0 || t.n > kMostColumns)) {
       const int nearest = clamped(nearest_multiple(t.n, kColumnStep), kColumnStep, kMostColumns);
       out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = kColumnStep});
+    } else if (gemm_kind(o_.a) == GemmKind::int8 && t.n > 24 && t.n % 16 != 0) {
+      out_.add({.rule = GemmRule::integer_columns, .actual = t.n, .nearest = t.n - 8});
     } else if (t.m > 0 && t.n > 0) {
       // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
       const int rows = alone || t.m == 64 ? t.m : t.m / 2;
@@ -343,6 +358,12 @@ class GemmOptionsCheck {
       out_.add({.rule = GemmRule::cluster, .operand = 'M', .actual = c.m, .nearest = c.m < 2 ? 1 : 2});
     if (!one_or_two(c.n))
       out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
+    if (c.k != 0 && c.k != 1 && c.k != 2 && c.k != 4 && c.k != 8) {
+      out_.add({.rule = GemmRule::cluster_k, .actual = c.k, .nearest = c.k < 2 ? 1 : c.k < 4 ? 2 : c.k < 7 ? 4 : 8});
+    } else if (c.k > 1 && (c.m > 1 || c.n > 1 || o_.schedule == GemmSchedule::pingpong || o_.warpgroups == 3 ||
+                           o_.split == SplitMode::reduce_add)) {
+      out_.add({.rule = GemmRule::cluster_k_alone, .actual = c.k});
+    }
   }
 
   GANTRY_HD constexpr void warpgroups() {

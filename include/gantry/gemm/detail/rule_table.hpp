@@ -41,6 +41,10 @@ GANTRY_X(tile_columns, refused,
          "the tile has {actual} column{s}",
          "columns are a multiple of 8 up to 256",
          "the nearest value that works is {nearest}")
+GANTRY_X(integer_columns, refused,
+         "the tile has {actual} columns of integers",
+         "wgmma of s8 and u8 has 8, 16 or 24 columns, or a multiple of 16 up to 256",
+         "the nearest value that works is {nearest}")
 GANTRY_X(sums, refused,
          "the tile has {actual} column{s} for {first} rows of a warpgroup",
          "its registers hold accumulators of 64 x 256 or 128 x 192, where they are promoted of 64 x 160",
@@ -58,6 +62,15 @@ GANTRY_X(cluster, refused,
          "the cluster has {actual} CTA{s} along {operand}",
          "1 or 2 CTAs share their tiles by multicast",
          "the nearest value that works is {nearest}")
+GANTRY_X(cluster_k, refused,
+         "the cluster has {actual} CTA{s} along K",
+         "1, 2, 4 or 8 CTAs share the K tiles of a tile",
+         "the nearest value that works is {nearest}")
+GANTRY_X(cluster_k_alone, refused,
+         "{actual} CTAs of a cluster share the K tiles of a tile, and the GEMM has more CTAs along M or N, another "
+         "schedule, or adds to D by TMA",
+         "such a cluster has one CTA along M and N, the cooperative schedule, and stores D once",
+         "with one CTA along K this works")
 GANTRY_X(stages, refused,
          "the main loop has {actual} stage{s}",
          "there are 2 to 32, one is loaded while another is multiplied",
