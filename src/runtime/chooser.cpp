@@ -20,7 +20,8 @@ bool agrees(const GemmOptions& candidate, const GemmOptions& asked) {
   const auto number = [](int there, int wanted) { return wanted == 0 || there == wanted; };
   return number(candidate.tile.m, asked.tile.m) && number(candidate.tile.n, asked.tile.n) &&
          number(candidate.tile.k, asked.tile.k) && number(candidate.cluster.m, asked.cluster.m) &&
-         number(candidate.cluster.n, asked.cluster.n) && number(candidate.cluster.k, asked.cluster.k) &&
+         number(candidate.cluster.n, asked.cluster.n) &&
+         (asked.cluster == GemmCluster{} || candidate.cluster.k == asked.cluster.k) &&
          number(candidate.warpgroups, asked.warpgroups) &&
          (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule) &&
          (candidate.swapped == asked.swapped || (candidate.swapped && leaves_all_open(asked)));

@@ -77,13 +77,16 @@ TEST_F(RandomGemms, TakeNoLessTimeWhereTheyAreLarger) {
     GemmWorkload larger = w;
     larger.k += 64;
     ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.999);
+    // Of the kernel, which may have them swapped.
+    const auto rows = o.options.swapped ? &GemmWorkload::n : &GemmWorkload::m;
+    const auto columns = o.options.swapped ? &GemmWorkload::m : &GemmWorkload::n;
     larger = w;
-    larger.n += 256;
+    larger.*columns += 256;
     ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.999);
     GemmWorkload whole = w;  // few rows of a tile can take longer than all of them: loads from outside are slow
-    whole.m = (w.m + kWhole - 1) / kWhole * kWhole;
+    whole.*rows = (w.*rows + kWhole - 1) / kWhole * kWhole;
     larger = whole;
-    larger.m += kWhole;
+    larger.*rows += kWhole;
     ASSERT_GE(cycles(larger, o, e), cycles(whole, o, e) * 0.999);
     larger = w;
     larger.batch = 2;

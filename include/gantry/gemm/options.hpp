@@ -40,7 +40,7 @@ struct GemmTile {
 // through distributed shared memory.
 struct GemmCluster {
   int m = 0, n = 0;
-  int k = 0;
+  int k = 1;
   GANTRY_HD friend constexpr bool operator==(const GemmCluster&, const GemmCluster&) = default;
 };
 
@@ -358,7 +358,7 @@ class GemmOptionsCheck {
       out_.add({.rule = GemmRule::cluster, .operand = 'M', .actual = c.m, .nearest = c.m < 2 ? 1 : 2});
     if (!one_or_two(c.n))
       out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
-    if (c.k != 0 && c.k != 1 && c.k != 2 && c.k != 4 && c.k != 8) {
+    if (c.k != 1 && c.k != 2 && c.k != 4 && c.k != 8) {
       out_.add({.rule = GemmRule::cluster_k, .actual = c.k, .nearest = c.k < 2 ? 1 : c.k < 4 ? 2 : c.k < 7 ? 4 : 8});
     } else if (c.k > 1 && (c.m > 1 || c.n > 1 || o_.schedule == GemmSchedule::pingpong || o_.warpgroups == 3 ||
                            o_.split == SplitMode::reduce_add)) {

@@ -59,7 +59,6 @@ class GemmDesignMaker {
                         (pingpong && o.tile.m == 128 && is_crowded(graph_));
     if (o.tile.n == 0) o.tile.n = narrow ? 128 : pingpong ? 192 : 256;
     if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
-    if (o.cluster.k == 0) o.cluster.k = 1;
     if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 || o.cluster.k > 1 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;
     if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
