@@ -69,7 +69,7 @@ struct ClusterReduction : GemmShape<Design> {
     // A peer: hands its accumulators to the leader.
     template <class Acc>
     GANTRY_INLINE void push(const Acc& acc) {
-      arch::wait(arch::sem_acquire, arch::scope_cluster, free(s_, warpgroup_), phase_ ^ 1);
+      arch::wait(free(s_, warpgroup_), phase_ ^ 1);
       const int peer = static_cast<int>(arch::cluster_block_rank()) - 1;
       Vector* const there = arch::mapa(arch::space_cluster, slot(s_, warpgroup_, peer) + thread(), 0);
       std::uint64_t* const credited = arch::mapa(arch::space_cluster, full(s_, warpgroup_), 0);
@@ -102,9 +102,10 @@ struct ClusterReduction : GemmShape<Design> {
         }
       }
       meet();
+      // The reads are complete: a release of CTA scope is enough, and has no fence of the whole GPU.
       if (thread() < kPeers) {
         const auto peer = static_cast<std::uint32_t>(1 + thread());
-        arch::mbarrier_arrive(arch::sem_release, arch::scope_cluster, arch::space_cluster,
+        arch::mbarrier_arrive(arch::sem_release, arch::scope_cta, arch::space_cluster,
                               arch::mapa(arch::space_cluster, free(s_, warpgroup_), peer));
       }
       phase_ ^= 1;
@@ -112,7 +113,7 @@ struct ClusterReduction : GemmShape<Design> {
 
     // A peer waits for the leader's last arrival.
     GANTRY_INLINE void tail() {
-      if (!leads()) arch::wait(arch::sem_acquire, arch::scope_cluster, free(s_, warpgroup_), phase_ ^ 1);
+      if (!leads()) arch::wait(free(s_, warpgroup_), phase_ ^ 1);
     }
 
    private:
