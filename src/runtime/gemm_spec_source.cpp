@@ -179,7 +179,7 @@ std::string spec_source(const GemmSpec& spec) {
   field("layout_d", layout(o.layout_d));
   field("tile", "{" + number(o.tile.m) + ", " + number(o.tile.n) + ", " + number(o.tile.k) + "}");
   field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) +
-                       (o.cluster.k > 1 ? ", " + number(o.cluster.k) : "") + "}");
+                       (o.cluster.k != 1 ? ", " + number(o.cluster.k) : "") + "}");
   field("stages", number(o.stages));
   field("schedule", std::string("GemmSchedule::") + to_text(o.schedule));
   field("warpgroups", number(o.warpgroups));
