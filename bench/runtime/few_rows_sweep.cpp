@@ -68,6 +68,9 @@ std::vector<GemmOptions> configurations(int m) {
     if (tile.swapped || tile.m > 64) continue;
     out.push_back({.tile = {tile.m, tile.n}, .cluster = tile.cluster, .schedule = tile.schedule});
   }
+  for (const int columns : {32, 64, 128}) {
+    for (const int ctas : {2, 4}) out.push_back({.tile = {64, columns}, .cluster = {1, 1, ctas}});
+  }
   return out;
 }
 
