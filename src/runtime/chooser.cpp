@@ -9,13 +9,22 @@ namespace gantry::runtime {
 
 namespace {
 
+// Nothing of what a choice by size sets is set: operands may be swapped.
+bool leaves_all_open(const GemmOptions& o) {
+  return o.tile == GemmTile{} && o.cluster == GemmCluster{} && o.warpgroups == 0 && o.stages == 0 &&
+         o.schedule == GemmSchedule::automatic && o.epilogue == GemmEpilogueOptions{};
+}
+
 // What is set is kept.
 bool agrees(const GemmOptions& candidate, const GemmOptions& asked) {
   const auto number = [](int there, int wanted) { return wanted == 0 || there == wanted; };
   return number(candidate.tile.m, asked.tile.m) && number(candidate.tile.n, asked.tile.n) &&
          number(candidate.tile.k, asked.tile.k) && number(candidate.cluster.m, asked.cluster.m) &&
-         number(candidate.cluster.n, asked.cluster.n) && number(candidate.warpgroups, asked.warpgroups) &&
-         (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule);
+         number(candidate.cluster.n, asked.cluster.n) &&
+         (asked.cluster == GemmCluster{} || candidate.cluster.k == asked.cluster.k) &&
+         number(candidate.warpgroups, asked.warpgroups) &&
+         (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule) &&
+         (candidate.swapped == asked.swapped || (candidate.swapped && leaves_all_open(asked)));
 }
 
 bool leaves_nothing_open(const GemmOptions& o) {
@@ -39,6 +48,7 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
       request.scale_b = asked.scale_b;
       request.split = asked.split;
       request.groups = asked.groups;
+      request.constant = asked.constant;
       request.epilogue = asked.epilogue;
       if (make_gemm_design(request, graph).ok()) out.push_back(request);
     }

@@ -191,7 +191,8 @@ std::string spec_source(const GemmSpec& spec) {
   if (o.align_d != 0) field("align_d", number(o.align_d));
   if (o.align_aux != 0) field("align_aux", number(o.align_aux));
   field("tile", "{" + number(o.tile.m) + ", " + number(o.tile.n) + ", " + number(o.tile.k) + "}");
-  field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) + "}");
+  field("cluster", "{" + number(o.cluster.m) + ", " + number(o.cluster.n) +
+                       (o.cluster.k != 1 ? ", " + number(o.cluster.k) : "") + "}");
   field("stages", number(o.stages));
   field("schedule", std::string("GemmSchedule::") + to_text(o.schedule));
   field("warpgroups", number(o.warpgroups));
@@ -203,6 +204,10 @@ std::string spec_source(const GemmSpec& spec) {
   field("scale_b", scale_mode(o.scale_b));
   field("split", split(o.split));
   if (o.groups != GemmGrouping::none) field("groups", grouping(o.groups));
+  if (o.swapped) field("swapped", "true");
+  if (o.constant != ConstantOperand::none) {
+    field("constant", o.constant == ConstantOperand::a ? "ConstantOperand::a" : "ConstantOperand::b");
+  }
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

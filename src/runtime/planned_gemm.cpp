@@ -91,10 +91,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   const GemmInputs inputs = inputs_of(call, fusion);
   PlannedGemm out;
   out.move_ = machine.move;
-  const EpilogueProblem extents = detail::epilogue_problem_of(design, inputs.extents);
-  if (design.store == GemmStore::collective) {
-    out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, base());
-  }
+  if (design.store == GemmStore::collective) out.fills_ = fills_of(design, inputs, 0, base());
   if (inputs.extents.nothing_to_do()) {
     out.nothing_to_do_ = true;
     return out;
@@ -104,9 +101,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   auto* const bytes = reinterpret_cast<unsigned char*>(out.parameters_.data());
   // Deterministic reductions clear their counters at each run; those lie behind the partial sums.
   void* const reductions = static_cast<unsigned char*>(base()) + out.launch_.needs.reductions_at();
-  if (design.store == GemmStore::collective) {
-    out.fills_ = detail::fills_of(detail::graph_epilogue(design, 0), extents, fusion, reductions);
-  }
+  if (design.store == GemmStore::collective) out.fills_ = fills_of(design, inputs, 0, reductions);
   std::string problem;
   std::vector<std::uint64_t> encoded;  // addresses, map after map
   write_parameters(
@@ -153,8 +148,9 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
   if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
   constexpr auto kOfA = static_cast<int>(offsetof(GemmScaleParams, a) + offsetof(GemmScaleParams::Operand, data));
   constexpr auto kOfB = static_cast<int>(offsetof(GemmScaleParams, b) + offsetof(GemmScaleParams::Operand, data));
-  if (design.options.scale_a != ScaleMode::none) pointers_.push_back({at.scales + kOfA, Index::kScaleA});
-  if (design.options.scale_b != ScaleMode::none) pointers_.push_back({at.scales + kOfB, Index::kScaleB});
+  const GemmOptions& o = design.options;
+  if (o.scale_a != ScaleMode::none) pointers_.push_back({at.scales + (o.swapped ? kOfB : kOfA), Index::kScaleA});
+  if (o.scale_b != ScaleMode::none) pointers_.push_back({at.scales + (o.swapped ? kOfA : kOfB), Index::kScaleB});
   if (!collective || at.operands == 0) return;
   int map = at.aux;
   for (int i = 0; i < graph.argument_count; ++i) {

@@ -49,8 +49,8 @@ class RandomGemms : public testing::Test {
     for (int i = 0; i < 3000 && !HasFailure(); ++i) {
       const GemmWorkload w = product(draw(1, 1 << draw(3, 14)), draw(1, 1 << draw(3, 14)), draw(1, 1 << draw(3, 14)));
       GemmOptions request = requests[static_cast<std::size_t>(draw(0, static_cast<int>(requests.size()) - 1))];
-      request.epilogue.epi_n =
-          std::gcd(32, request.tile.n);  // an overlapped store is so from a certain K on, and gains by it
+      // An overlapped store is so from a certain K on, and gains by it. Swapped operands have none.
+      if (!request.swapped) request.epilogue.epi_n = std::gcd(32, request.tile.n);
       GemmDesign o = plain(request);
       ASSERT_TRUE(o.ok());
       o.options.stages = 0;  // what stages keep of B makes single sizes faster than smaller ones
@@ -77,13 +77,16 @@ TEST_F(RandomGemms, TakeNoLessTimeWhereTheyAreLarger) {
     GemmWorkload larger = w;
     larger.k += 64;
     ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.999);
+    // Of the kernel, which may have them swapped.
+    const auto rows = o.options.swapped ? &GemmWorkload::n : &GemmWorkload::m;
+    const auto columns = o.options.swapped ? &GemmWorkload::m : &GemmWorkload::n;
     larger = w;
-    larger.n += 256;
+    larger.*columns += 256;
     ASSERT_GE(cycles(larger, o, e), cycles(w, o, e) * 0.999);
     GemmWorkload whole = w;  // few rows of a tile can take longer than all of them: loads from outside are slow
-    whole.m = (w.m + kWhole - 1) / kWhole * kWhole;
+    whole.*rows = (w.*rows + kWhole - 1) / kWhole * kWhole;
     larger = whole;
-    larger.m += kWhole;
+    larger.*rows += kWhole;
     ASSERT_GE(cycles(larger, o, e), cycles(whole, o, e) * 0.999);
     larger = w;
     larger.batch = 2;

@@ -38,6 +38,15 @@ struct Wide {  // tiles begin anywhere in a block of B, and lie in one or two
                                        .scale_a = ScaleMode::row_block,
                                        .scale_b = ScaleMode::block};
 };
+struct FewRows {  // the weights take the M side, and two CTAs of a cluster share K tiles
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .tile = {.m = 16, .n = 64},
+                                       .cluster = {1, 1, 2},
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block,
+                                       .swapped = true};
+};
 struct OnlyB {
   static constexpr GemmOptions options{.a = ElementType::e5m2,
                                        .b = ElementType::e4m3,
@@ -126,6 +135,11 @@ TEST(Scales, OfRowsOfBothAreForGradients) {
 }
 
 TEST(Scales, OfTwoBlocksMeetInOneTile) { expect_right<Wide>({.m = 200, .n = 704, .k = 272}, Scales::packed, 10); }
+
+TEST(Scales, FollowSwappedOperands) {
+  expect_right<FewRows>({.m = 9, .n = 272, .k = 656}, Scales::packed, 11);
+  expect_right<FewRows>({.m = 20, .n = 144, .k = 400, .batch = 2}, Scales::padded, 12);
+}
 
 TEST(Scales, OfOneOperandAreEnough) { expect_right<OnlyB>({.m = 260, .n = 272, .k = 300}, Scales::packed, 9); }
 

@@ -124,7 +124,10 @@ ArgumentReasons can_implement(const GemmArguments<Spec>& args) {
       detail::can_implement(detail::HostDesign<Spec>::value, inputs_of(args), GemmDesignOf<Spec>::Functions::kCount);
   if constexpr (detail::kRunTimeGraph<Spec>) {
     using Callbacks = typename GemmTypes<Spec>::Epilogue::Collective::Fusion;
-    if (out.ok() && !args.extents.nothing_to_do()) out.add(Callbacks::problems(args.fusion.graph()));
+    if (out.ok() && !args.extents.nothing_to_do()) {
+      constexpr bool is_swapped = detail::HostDesign<Spec>::value.options.swapped;
+      out.add(Callbacks::problems(is_swapped ? fusion::swapped(args.fusion.graph()) : args.fusion.graph()));
+    }
   }
   return out;
 }

@@ -57,7 +57,8 @@ inline TileSchedule schedule_of(const GemmDesign& d, const GemmProblem& p, const
                                 const Architecture& arch = kH200) {
   const TileSchedule tiles{
       .m = d.clusters_along_m(p.m), .n = d.clusters_along_n(p.n), .k_steps = d.k_steps(p.k), .batch = p.batch};
-  const bool may_split = !d.pingpong() && (d.store == GemmStore::reduce_add || held.may_split);
+  const bool may_split =
+      !d.pingpong() && d.options.cluster.k == 1 && (d.store == GemmStore::reduce_add || held.may_split);
   return make_tile_schedule(with_costs_of(tiles, d.options.tile.m, d.options.tile.n, arch), held.clusters, may_split,
                             arch);
 }

@@ -35,9 +35,9 @@ inline GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c)
 }
 
 // Large tiles for compute-bound GEMMs, in shapes that fill the last wave at different sizes; pingpong for epilogues
-// that would be exposed, with three warpgroups where one epilogue outlasts a main loop; small tiles, and clusters that
-// multicast, for few rows. The list does not depend on the sizes: the choice is made later. Of candidates that the
-// model cannot tell apart the first is chosen.
+// that would be exposed, with three warpgroups where one epilogue outlasts a main loop; small tiles, clusters that
+// multicast, and swapped operands for few rows. The list does not depend on the sizes: the choice is made later. Of
+// candidates that the model cannot tell apart the first is chosen.
 inline std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
   std::vector<GemmOptions> candidates;
   for (const ListedTile& listed : kTileList) {
@@ -47,6 +47,7 @@ inline std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
     o.cluster = listed.cluster;
     o.schedule = listed.schedule;
     o.warpgroups = listed.warpgroups;
+    o.swapped = listed.swapped;
     if (problems(o).empty()) candidates.push_back(o);
   }
   return candidates;
@@ -74,6 +75,7 @@ inline StagingClass staging_class(const GemmTile& tile, const GemmWorkload& w, c
 // where the kernel can. With few K tiles four stages are enough: a stage that comes round then holds the same part of
 // B, which is not loaded again. (With C more of them are better than that.)
 inline GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const StagingClass& sizes) {
+  if (o.swapped) return swapped(staged_for(swapped(o), fusion::swapped(graph), sizes));
   constexpr int kFew = 4, kStages = 4;
   const GemmDesign open = make_gemm_design(o, graph);
   if (!open.ok()) return o;

@@ -292,11 +292,14 @@ GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs&
   const std::int64_t batches = matrices(design, e, 'D');
   out.add(args.fusion.problems(shape_of(design, e)));
   const int before = out.size();
+  const bool rows = !is_m_major(design.options.layout_d);
+  const std::int64_t contiguous = rows ? e.n : e.m, lines = rows ? e.m : e.n;
   SizeSteps steps;
-  steps.add(design.options.d, true);
-  check_written({"D", design.options.d, p.d.data, true, e.n, e.m, p.d.stride, p.d.batch_stride, batches}, steps.n, out);
+  steps.add(design.options.d, rows);
+  check_written({"D", design.options.d, p.d.data, rows, contiguous, lines, p.d.stride, p.d.batch_stride, batches},
+                rows ? steps.n : steps.m, out);
   if (out.size() > before) return;
-  if (!check_overlap("D", {e.n, e.m, p.d.stride, batches, p.d.batch_stride}, out)) return;
+  if (!check_overlap("D", {contiguous, lines, p.d.stride, batches, p.d.batch_stride}, out)) return;
   check_map("D", design.d, bind_d(design, p), out);
 }
 

@@ -67,7 +67,7 @@ inline std::string sizes_of(const GemmWorkload& w) {
 
 inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int clusters) {
   const TileSchedule& s = c.schedule;
-  const int cluster = o.cluster.m * o.cluster.n;
+  const int cluster = o.cluster.m * o.cluster.n * o.cluster.k;
   const std::string tiles = count(s.tiles(), cluster == 1 ? "tile" : "cluster tile") + " of " +
                             std::to_string(o.tile.m * o.cluster.m) + " x " + std::to_string(o.tile.n * o.cluster.n) +
                             " on " + count(clusters, "resident cluster") + " of " + count(cluster, "CTA");
@@ -79,6 +79,10 @@ inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int c
   if (s.split_tiles > 0) {
     return tiles + ": stream-K splits " + std::to_string(s.split_tiles) + " of them into equal runs of K tiles; " +
            cost + ".";
+  }
+  if (o.cluster.k > 1) {
+    return tiles + ", which share its K tiles: " + count(c.waves, "wave") + ", the last of them " +
+           percent(c.last_wave) + " full; " + cost + ".";
   }
   if (c.waves == 1) return tiles + ": one wave, " + percent(c.last_wave) + " full.";
   return tiles + ": " + std::to_string(c.waves) + " waves, the last of them " + percent(c.last_wave) + " full.";
@@ -118,7 +122,7 @@ inline constexpr double kEqualTimes = 1.0005;
 // Candidates by estimated time.
 struct GemmRanking {
   std::vector<GemmCost> costs{};  // of candidate after candidate
-  std::vector<int> order{};       // of those that compute the GEMM: the fastest first, those that spill registers last
+  std::vector<int> order{};       // of those that compute the GEMM: the fastest first, those that rank last behind
   bool too_large = false;         // for a candidate
 };
 
@@ -126,7 +130,7 @@ struct GemmRanking {
 template <class Candidate>
 GemmRanking rank_candidates(const GemmQuestion& q, std::size_t count, const Candidate& candidate) {
   const auto comes_before = [](const GemmCost& x, const GemmCost& y) {
-    return x.spills == y.spills ? x.cycles <= y.cycles : y.spills;
+    return x.ranks_last() == y.ranks_last() ? x.cycles <= y.cycles : y.ranks_last();
   };
   GemmRanking out;
   const auto cost = [&](int i) -> const GemmCost& { return out.costs[static_cast<std::size_t>(i)]; };
@@ -145,7 +149,7 @@ GemmRanking rank_candidates(const GemmQuestion& q, std::size_t count, const Cand
   }
   auto first = out.order.begin();
   for (auto at = first; at != out.order.end() && cost(*at).cycles <= kEqualTimes * cost(out.order[0]).cycles; ++at) {
-    if (cost(*at).spills == cost(out.order[0]).spills && *at < *first) first = at;
+    if (cost(*at).ranks_last() == cost(out.order[0]).ranks_last() && *at < *first) first = at;
   }
   if (first == out.order.end()) return out;
   const int moved = *first;
@@ -235,11 +239,11 @@ class Choosing {
     choice.index = index;
     choice.cost = cost(index);
     for (const int i : ranking_.order) {
-      if (i == index || cost(i).spills) continue;
+      if (i == index || cost(i).ranks_last()) continue;
       choice.next = i;
       break;
     }
-    const int size = options(index).cluster.m * options(index).cluster.n;
+    const int size = candidates_[static_cast<std::size_t>(index)].cluster_size();
     choice.why = {first, tiles_sentence(options(index), cost(index), q_.device.resident_clusters(size)),
                   step_sentence(options(index), cost(index)), epilogue_sentence(options(index), cost(index)),
                   memory_sentence(cost(index), q_.device)};

@@ -18,7 +18,7 @@
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
-#include <gantry/gemm/design_types.hpp>
+#include <gantry/gemm/swap.hpp>
 #include <gantry/gemm/workload.hpp>
 
 namespace gantry {
@@ -41,6 +41,7 @@ struct GemmCost {
   double step = 0;       // cycles of a K tile
   GemmBound bound = GemmBound::tensor_cores;
   bool spills = false;                  // the epilogue needs more registers than there are
+  bool many_rows = false;               // more than operands are swapped for
   double epilogue = 0;                  // cycles for a tile
   double shown = 0;                     // of those, exposed: not overlapped with wgmmas
   double handover = 0;                  // cycles of the split-K reduction
@@ -48,6 +49,8 @@ struct GemmCost {
   double cycles = 0, milliseconds = 0;  // cycles of the full clock
 
   bool memory_bound() const { return memory > work; }
+  // Whatever its time is: the model does not hold there.
+  bool ranks_last() const { return spills || many_rows; }
 };
 
 namespace detail {
@@ -60,9 +63,16 @@ inline double together(double x, double y, double sharpness) {
 
 class GemmEstimate {
  public:
+  // `streams`: operands are swapped, and the workload and the design are the kernel's; A is read once and bounds it.
   GemmEstimate(const GemmWorkload& workload, const GemmDesign& design, const GemmEpilogueCost& epilogue,
-               const Architecture& device)
-      : w_(workload), design_(design), o_(design.options), e_(epilogue), d_(device), l_(device.latency) {}
+               const Architecture& device, bool streams = false)
+      : w_(workload),
+        design_(design),
+        o_(design.options),
+        e_(epilogue),
+        d_(device),
+        l_(device.latency),
+        streams_(streams) {}
 
   GemmCost cost(bool may_split) {
     const bool pingpong = o_.schedule == GemmSchedule::pingpong;
@@ -71,11 +81,11 @@ class GemmEstimate {
     tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
     tiles.k_steps = ceil_div(w_.k, o_.tile.k);
     tiles.batch = static_cast<int>(w_.batch);
-    const int available = d_.resident_clusters(o_.cluster.m * o_.cluster.n);
+    const int available = d_.resident_clusters(design_.cluster_size());
     set_epilogue(pingpong);
     set_memory();
     tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n, d_);
-    const bool whole = pingpong || o_.groups != GemmGrouping::none;
+    const bool whole = pingpong || o_.groups != GemmGrouping::none || o_.cluster.k > 1;
     return with(make_tile_schedule(tiles, available, may_split && !whole, d_), available);
   }
 
@@ -97,9 +107,13 @@ class GemmEstimate {
 
   void set_memory() {
     const double m = double(w_.m), n = double(w_.n), k = double(w_.k), batch = double(w_.batch);
-    const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b), results = m * n * (bytes(w_.d) + e_.bytes);
+    const double rows = double(ceil_div(w_.m, o_.tile.m)) * o_.tile.m, outside = 1 - m / rows;
+    const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
+    const double results = m * n * (bytes(w_.d) + e_.bytes);
+    const bool columns = is_m_major(o_.layout_d);
+    const double line = columns ? m : n, part = columns ? o_.tile.m : o_.tile.n;
     const double stored =
-        results * (fills_lines(n * bytes(w_.d)) && fills_lines(o_.tile.n * bytes(o_.d)) ? 1 : l_.store_across_lines);
+        results * (fills_lines(line * bytes(w_.d)) && fills_lines(part * bytes(o_.d)) ? 1 : l_.store_across_lines);
     c_.memory = batch * (operands + stored) / d_.dram_rate * d_.clock;
   }
 
@@ -118,7 +132,8 @@ class GemmEstimate {
     // Each 64 rows read their A and all of B.
     const double shared = (l_.smem_read_share * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
     const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? l_.hot_load : 1);
-    const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m;
+    const bool hot_b = streams_ && schedule.n == 1;
+    const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
     const double rows = double(schedule.m) * o_.tile.m * o_.cluster.m;
     const double outside = 1 - double(w_.m) / rows;
     const double across = fills_lines(double(w_.k) * bytes(w_.a)) ? 1 : l_.load_across_lines;
@@ -137,6 +152,9 @@ class GemmEstimate {
     if (o_.stages > 1) c_.step = together(c_.step, l_.stage_refill / (o_.stages - 1));
   }
 
+  // Of accumulators that reach the CTA that leads a cluster along K.
+  double partial_bytes() const { return 4.0 * (o_.cluster.k - 1) * o_.tile.m * o_.tile.n; }
+
   // Multiply-adds per cycle and SM.
   double rate() const { return d_.mma_rate * 2 / bytes(o_.a); }
 
@@ -151,7 +169,7 @@ class GemmEstimate {
 
     // Alternating warpgroups multiply and store side by side; an overlapped store hides a slab behind each K tile of
     // the next tile; any other epilogue is exposed.
-    const double tile = schedule.k_steps * c_.step;
+    const double tile = design_.k_steps_of_cta(schedule.k_steps) * c_.step;
     const bool behind = design_.store == GemmStore::overlapped && 64 * schedule.k_steps >= o_.tile.n;
     const double gap = pingpong ? l_.pingpong_turn : behind ? l_.overlapped_tile : l_.tile;
     // Of the warpgroups that alternate one multiplies while the others run their epilogues.
@@ -162,7 +180,8 @@ class GemmEstimate {
     const double between = gap + c_.shown;
     c_.handover = 0;
     if (schedule.split_tiles == 0) {
-      c_.work = c_.waves * (tile + between) + last;
+      if (o_.cluster.k > 1) c_.handover = l_.cluster_handover + partial_bytes() / l_.cluster_rate;
+      c_.work = c_.waves * (tile + between + c_.handover) + last;
     } else {
       const double sums = 4.0 * o_.tile.m * o_.tile.n / l_.split_rate;
       const int parts = schedule.parts > 1 ? schedule.parts : 2;
@@ -171,7 +190,8 @@ class GemmEstimate {
       const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
       c_.work = __builtin_ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
     }
-    const double unhurried = l_.launch + together(c_.work, c_.memory);
+    const double sharpness = streams_ ? l_.streaming_sharpness : l_.overlap_sharpness;
+    const double unhurried = l_.launch + detail::together(c_.work, c_.memory, sharpness);
     const double multiplied = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps * o_.tile.m * o_.tile.n *
                               o_.tile.k / rate() / d_.sms;
     const double power = d_.power.idle + (d_.power.tensor_cores * multiplied + d_.power.dram * c_.memory) / unhurried;
@@ -186,6 +206,7 @@ class GemmEstimate {
   const GemmEpilogueCost& e_;
   const Architecture& d_;
   const GemmLatencies& l_;
+  bool streams_;
   GemmCost c_;
 };
 
@@ -200,7 +221,12 @@ constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch
 // Requires a workload that is not empty and a design that is ok(). `may_split`: there is a workspace.
 inline GemmCost estimate(const GemmWorkload& workload, const GemmDesign& design, const GemmEpilogueCost& epilogue,
                          const Architecture& device, bool may_split = true) {
-  return detail::GemmEstimate(workload, design, epilogue, device).cost(may_split);
+  if (!design.options.swapped) return detail::GemmEstimate(workload, design, epilogue, device).cost(may_split);
+  const GemmWorkload turned = swapped(workload);
+  const GemmDesign kernel = swapped(design);
+  GemmCost cost = detail::GemmEstimate(turned, kernel, epilogue, device, true).cost(may_split);
+  cost.many_rows = workload.m > device.threshold.few_rows;
+  return cost;
 }
 
 }  // namespace gantry

@@ -7,7 +7,8 @@
 // cost model, explanations and tests; nothing derives any of it again. The host computes the same value at run time and
 // needs no template for it.
 //
-// D = f(A B^T, C, ...): A is M x K, B is N x K, D is M x N.
+// D = f(A B^T, C, ...): A is M x K, B is N x K, D is M x N. A design with swapped operands is said in these terms too;
+// its kernel is made of swapped(design) (swap.hpp).
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -20,13 +21,33 @@
 #pragma once
 
 #include <gantry/gemm/detail/design_maker.hpp>
+#include <gantry/gemm/swap.hpp>
 
 namespace gantry {
+
+namespace detail {
+
+// What a swapped request leaves open: a tile for few rows.
+GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
+  constexpr int kRows = 64, kColumns = 32;
+  if (o.tile.m == 0) o.tile.m = kRows;
+  if (o.tile.n == 0) o.tile.n = kColumns;
+  if (o.cluster.m == 0) o.cluster.m = 1;
+  if (o.schedule == GemmSchedule::automatic && o.warpgroups != 3) o.schedule = GemmSchedule::cooperative;
+  return o;
+}
+
+}  // namespace detail
 
 // Requires a graph that is well formed (fusion/check.hpp).
 GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const fusion::Graph& graph,
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
-  return detail::GemmDesignMaker(asked, graph, limits, own).make();
+  if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
+  const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));
+  const fusion::Graph turned = fusion::swapped(graph);
+  GemmDesign out = swapped(detail::GemmDesignMaker(kernel, turned, limits, own).make());
+  out.reasons = detail::said_of_swapped(out.reasons);
+  return out;
 }
 
 }  // namespace gantry

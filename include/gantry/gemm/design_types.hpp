@@ -40,6 +40,8 @@ struct GemmSharedMap {
   int epilogue_part = 0;       // bytes of one warpgroup's buffers
   int epilogue_pipelines = 0;  // barriers of their loads, where something is loaded
   int epilogue_bytes = 0;      // buffers and barriers
+  int partials = 0;            // accumulators of the other CTAs that share a tile's K tiles, in the one that leads
+  int partial_barriers = 0;    // full and free, of each math warpgroup
   int order = 0;               // turns of alternating warpgroups
   int scheduler = 0;           // where a scheduler publishes work
   int bytes = 0;
@@ -91,7 +93,11 @@ struct GemmDesign {
   GANTRY_HD constexpr bool ok() const noexcept { return reasons.empty(); }
   // False where a graph gives reductions or auxiliary outputs alone; options.d then stands in for D's width.
   GANTRY_HD constexpr bool stores_d() const noexcept { return store != GemmStore::collective || part.d.exists(); }
-  GANTRY_HD constexpr int cluster_size() const noexcept { return options.cluster.m * options.cluster.n; }
+  GANTRY_HD constexpr int cluster_size() const noexcept {
+    return options.cluster.m * options.cluster.n * options.cluster.k;
+  }
+  // K tiles that are one CTA's, at most, of a tile that the cluster shares.
+  GANTRY_HD constexpr int k_steps_of_cta(int k_steps) const { return ceil_div(k_steps, options.cluster.k); }
   GANTRY_HD constexpr int warpgroup_rows() const noexcept { return options.tile.m / roles.tile_warpgroups; }
   GANTRY_HD constexpr bool pingpong() const noexcept { return options.schedule == GemmSchedule::pingpong; }
   GANTRY_HD constexpr int stage_bytes_a() const noexcept {

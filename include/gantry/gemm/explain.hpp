@@ -83,12 +83,23 @@ inline std::string explain_kernel(const GemmFacts& f) {
                                  "others run their epilogues"
                                : ". Two consumer warpgroups alternate: one runs the main loop of its tile while the "
                                  "other runs its epilogue")
-      : o.tile.m == 64 ? ". One consumer warpgroup computes a tile"
-                       : ". Two consumer warpgroups share a tile, half of its rows each";
+      : f.design.roles.tile_warpgroups == 1 ? ". One consumer warpgroup computes a tile"
+      : o.swapped                           ? ". Two consumer warpgroups share a tile, half of its columns each"
+                                            : ". Two consumer warpgroups share a tile, half of its rows each";
+  if (o.swapped) out += "; operands are swapped: B takes the M side of wgmma, A its N side";
   if (o.cluster.m * o.cluster.n > 1) {
     out += "; TMA multicasts tiles of ";
     out += o.cluster.m == 1 ? "A" : o.cluster.n == 1 ? "B" : "A and B";
     out += " within a cluster of " + std::to_string(o.cluster.m * o.cluster.n) + " CTAs";
+  }
+  if (o.cluster.k > 1) {
+    out +=
+        "; " + std::to_string(o.cluster.k) +
+        " CTAs of a cluster share the K tiles of a tile and add their accumulators through distributed shared memory";
+  }
+  if (o.constant != ConstantOperand::none) {
+    out += o.constant == ConstantOperand::a ? "; the first K tiles of A" : "; the first K tiles of B";
+    out += " are loaded before a dependent launch waits";
   }
   return out + (o.promote ? "; accumulators are promoted to f32 registers every 128 elements of K.\n" : ".\n");
 }
@@ -103,9 +114,10 @@ inline std::string explain_memory(const GemmFacts& f) {
     return out + "overlaps the store of a tile with the main loop of the next.\n";
   if (f.design.store == GemmStore::reduce_add)
     return out + "adds the accumulators to D by TMA reduction, in no fixed order.\n";
-  out += "works in subtiles of " + std::to_string(o.epilogue.epi_n) + " columns with " +
-         std::to_string(o.epilogue.stages_d) + " buffers of " + (f.design.stores_d() ? "D" : "each output") +
-         " per warpgroup";
+  const std::string lines =
+      o.swapped ? std::to_string(o.epilogue.epi_m) + " rows" : std::to_string(o.epilogue.epi_n) + " columns";
+  out += "works in subtiles of " + lines + " with " + std::to_string(o.epilogue.stages_d) + " buffers of " +
+         (f.design.stores_d() ? "D" : "each output") + " per warpgroup";
   if (o.c != ElementType::void_) {
     out += o.epilogue.reuse == Choice::yes ? ", which reuse those of C"
            : direct_c(o)                   ? ""
@@ -116,7 +128,7 @@ inline std::string explain_memory(const GemmFacts& f) {
 
 inline std::string explain_schedule(const GemmFacts& f) {
   const TileSchedule& s = f.schedule;
-  const int cluster = f.design.options.cluster.m * f.design.options.cluster.n;
+  const int cluster = f.design.cluster_size();
   const int waves = s.clusters > 0 ? (s.tiles() + s.clusters - 1) / s.clusters : 0;
   const std::string tile = cluster == 1 ? " tile" : " cluster tile";
   const auto tiles = [&](int count) { return std::to_string(count) + tile + (count == 1 ? "" : "s"); };

@@ -12,6 +12,7 @@
 //   math            warpgroups 1 and up                  wgmma and the epilogue
 //
 // Who waits for a dependent launch: whoever reads global memory first, the operand source and the epilogue's loader.
+// An operand that is said to be constant is loaded before the wait, as far as there are stages.
 // The math warpgroups wait for those.
 //
 // CooperativeGemm (cooperative.hpp) and PingpongGemm (pingpong.hpp) are two such kernels; tests/gemm/list_test.cpp has
@@ -101,6 +102,13 @@ struct GemmFrame : GemmShape<Design> {
   // The epilogue reads something while a tile is multiplied.
   static constexpr bool kPrepares = requires(typename Epilogue::Consumer & epilogue, const Work& work) {
     epilogue.prepare(work);
+  };
+
+  // An operand is constant, and the source loads it before the wait for the kernel before.
+  static constexpr bool kLoadsEarly =
+      Shape::kConstant != ConstantOperand::none && Scheduler::kSharedBytes == 0 &&
+      requires(typename Source::Producer & producer, const Work& work, const int& k_steps) {
+    producer.load_early(work, k_steps);
   };
 
   // The scheduler publishes work: one warp finds it, everybody else reads it in shared memory.
@@ -194,10 +202,19 @@ struct GemmFrame : GemmShape<Design> {
   GANTRY_INLINE static void load_operands(const Params& params, SharedMemory shared) {
     typename Source::Producer producer(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));
     Scheduler scheduler = work_of_cluster(params, shared);
+    if constexpr (kLoadsEarly) {
+      Scheduler ahead = scheduler;
+      if (Work work; ahead.next(work)) {
+        ahead.place(work);
+        Loop::take_share(work);
+        producer.load_early(work, ahead.k_steps(work));
+      }
+    }
     arch::griddepcontrol_wait();
     arch::griddepcontrol_launch_dependents();
     for (Work work; scheduler.next(work);) {
       scheduler.place(work);
+      Loop::take_share(work);
       producer.load(work, scheduler.k_steps(work));
     }
     producer.tail();

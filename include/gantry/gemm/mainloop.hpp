@@ -50,7 +50,7 @@ struct MainloopParams<true> {
 template <class Design>
 struct Mainloop : GemmShape<Design> {
   using Shape = GemmShape<Design>;
-  using Shape::kClusterM, Shape::kClusterN, Shape::kCluster;
+  using Shape::kClusterM, Shape::kClusterN, Shape::kClusterK, Shape::kMulticast;
   using Shape::kTileM, Shape::kTileN, Shape::kTileK;
   using Shape::kTileWarpgroups, Shape::kStages;
 
@@ -68,6 +68,9 @@ struct Mainloop : GemmShape<Design> {
   };
   struct LoadB {
     static constexpr TmaPlan value = operand_plan(tile_b(Design::design), kClusterM);
+  };
+  struct LoadConstant {
+    static constexpr TmaPlan value = Shape::kConstant == ConstantOperand::a ? LoadA::value : LoadB::value;
   };
   struct Mma {
     using Operation = ss_op_selector<ElementA, ElementB, element_t<Shape::kAccumulator>, Tile<kTileM, kTileN, kTileK>,
@@ -105,11 +108,13 @@ struct Mainloop : GemmShape<Design> {
             .cluster = {kClusterM, kClusterN}};
   }
 
-  // Where a CTA is in its cluster, M fastest.
+  // Where a CTA is in its cluster, M fastest. CTAs that share K tiles have one tile.
   struct Place {
     int m, n;
     GANTRY_INLINE explicit Place(int rank) : m(rank % kClusterM), n(rank / kClusterM) {}
-    GANTRY_INLINE static Place mine() { return Place(static_cast<int>(arch::cluster_block_rank())); }
+    GANTRY_INLINE static Place mine() {
+      return Place(kMulticast > 1 ? static_cast<int>(arch::cluster_block_rank()) : 0);
+    }
 
     // The CTAs that share this one's tile of A, and of B.
     GANTRY_INLINE std::uint16_t row_mask() const {
@@ -121,6 +126,16 @@ struct Mainloop : GemmShape<Design> {
       return static_cast<std::uint16_t>(((1u << kClusterM) - 1) << (kClusterM * n));
     }
   };
+
+  // This CTA's part of a piece of work: all of it, or its share of the K tiles.
+  GANTRY_INLINE static void take_share(Work& work) {
+    if constexpr (kClusterK > 1) {
+      const int rank = static_cast<int>(arch::cluster_block_rank());
+      const int each = work.steps / kClusterK, one_more = work.steps % kClusterK;
+      work.k_begin += work.k_step * (rank * each + (rank < one_more ? rank : one_more));
+      work.steps = each + (rank < one_more ? 1 : 0);
+    }
+  }
 
   // One thread of the CTA, before a barrier of the cluster.
   GANTRY_INLINE static void init(const Params& params, SharedMemory s, int k_steps) {
@@ -141,7 +156,8 @@ struct Mainloop : GemmShape<Design> {
           s_(shared),
           pipeline_(barriers(shared), pipeline_params(PipelineRole::producer)),
           place_(Place::mine()),
-          repeating_steps_(k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0 ? k_steps : -1) {}
+          repeating_steps_(kClusterK == 1 && k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0 ? k_steps
+                                                                                                         : -1) {}
 
     // `k_steps`: of this tile, where K wraps around.
     GANTRY_INLINE void load(const Work& work, const int& k_steps) {
@@ -160,14 +176,47 @@ struct Mainloop : GemmShape<Design> {
       GANTRY_NO_UNROLL
       for (int left = work.steps; left > 0; --left) {
         const bool holds_b = repeats && steps_in_column_ >= kStages;
-        pipeline_.producer_acquire(write_, holds_b ? kStageBytesA : kStageBytes);
+        const bool is_early = take_early();
+        if (!is_early) pipeline_.producer_acquire(write_, holds_b ? kStageBytesA : kStageBytes);
         std::uint64_t* full = pipeline_.producer_get_barrier(write_);
-        copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
+        if (!is_early || Shape::kConstant != ConstantOperand::a) {
+          copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
+        }
         if (!holds_b) {
-          copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+          if (!is_early || Shape::kConstant != ConstantOperand::b) {
+            copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+          }
           ++steps_in_column_;
         }
         ++write_;
+        k += work.k_step;
+        if (k == k_steps) k = 0;
+      }
+    }
+
+    // The constant operand of the first K tiles, as many as there are stages: load() of the same work, which comes
+    // next, brings the other. Requires stages that nobody has used.
+    GANTRY_INLINE void load_early(const Work& work, const int& k_steps) {
+      constexpr bool is_a = Shape::kConstant == ConstantOperand::a;
+      const TmaCopy<LoadConstant> load{is_a ? &p_.a : &p_.b};
+      const int row = is_a ? work.m * kClusterM + place_.m : work.n * kClusterN + place_.n;
+      const auto tiles =
+          local_tile(matrix<false, false>(load, work), Tile < is_a ? kTileM : kTileN, kTileK > {}, coord(row, _));
+      const auto stages = [&] {
+        if constexpr (is_a) return shared_a(s_);
+        if constexpr (!is_a) return shared_b(s_);
+      }();
+      const auto part =
+          tma_partition(load, is_a ? place_.n : place_.m, group_modes<0, 2>(stages), group_modes<0, 2>(tiles));
+      int k = work.k_begin;
+      State stage = write_;
+      early_ = work.steps < kStages ? work.steps : kStages;
+      GANTRY_NO_UNROLL
+      for (int left = early_; left > 0; --left) {
+        pipeline_.producer_acquire(stage, kStageBytes);
+        copy(load.with(pipeline_.producer_get_barrier(stage), is_a ? place_.row_mask() : place_.column_mask()),
+             part.gmem(_, k), part.smem(_, stage.index()));
+        ++stage;
         k += work.k_step;
         if (k == k_steps) k = 0;
       }
@@ -179,6 +228,14 @@ struct Mainloop : GemmShape<Design> {
     }
 
    private:
+    // True if the constant operand of the next K tile has been loaded.
+    GANTRY_INLINE bool take_early() {
+      if constexpr (Shape::kConstant == ConstantOperand::none) return false;
+      if (early_ == 0) return false;
+      --early_;
+      return true;
+    }
+
     // True if stages come round with the same part of B. They hold it once a whole ring has been loaded for the column.
     GANTRY_INLINE bool stays_in_column(const Work& work) {
       const bool repeats = work.steps == repeating_steps_ && work.k_begin == 0 && work.k_step == 1;
@@ -210,6 +267,7 @@ struct Mainloop : GemmShape<Design> {
     int repeating_steps_;  // K tiles of every tile, if a stage then has the same one whenever its turn comes; else -1
     int n_ = -1, batch_ = -1;  // the column, if the next tile may be in it
     int steps_in_column_ = 0;
+    int early_ = 0;  // K tiles whose constant operand load_early() has loaded
   };
 
   // A warpgroup.
@@ -220,11 +278,11 @@ struct Mainloop : GemmShape<Design> {
           pipeline_(barriers(shared), pipeline_params(PipelineRole::consumer)),
           warpgroup_(warpgroup),
           empty_(barriers(shared).empty) {
-      const Signal signal = signal_of_thread(arch::thread_rank() % 128, kCluster > 1 ? arch::cluster_block_rank() : 0,
+      const Signal signal = signal_of_thread(arch::thread_rank() % 128, kMulticast > 1 ? arch::cluster_block_rank() : 0,
                                              {kClusterM, kClusterN}, 128);
       signals_ = signal.sent;
       if constexpr (Shape::kScaled) arch::griddepcontrol_wait();  // scales may come from the kernel before
-      if constexpr (kCluster > 1) empty_ = arch::mapa(arch::space_cluster, empty_, signals_ ? signal.rank : 0);
+      if constexpr (kMulticast > 1) empty_ = arch::mapa(arch::space_cluster, empty_, signals_ ? signal.rank : 0);
     }
 
     GANTRY_INLINE static auto make_accumulators() {
@@ -400,7 +458,7 @@ struct Mainloop : GemmShape<Design> {
     // Releases a stage to each CTA that fills it; one thread signals one of them.
     GANTRY_INLINE void release(int stage) {
       if (!signals_) return;
-      if constexpr (kCluster > 1) {
+      if constexpr (kMulticast > 1) {
         arch::mbarrier_arrive(arch::sem_release, arch::scope_cta, arch::space_cluster, empty_ + stage);
       } else {
         arch::mbarrier_arrive(empty_ + stage);

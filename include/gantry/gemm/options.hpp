@@ -33,12 +33,19 @@ enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
 // with a D of its own. Where the groups begin is read on the device.
 enum class GemmGrouping : std::uint8_t { none, along_m, along_k };
 
+// The operand that no kernel writes which may still run when this one starts as a dependent launch: weights. Its first
+// K tiles are loaded before the wait for that kernel.
+enum class ConstantOperand : std::uint8_t { none, a, b };
+
 struct GemmTile {
   int m = 0, n = 0, k = 0;
   GANTRY_HD friend constexpr bool operator==(const GemmTile&, const GemmTile&) = default;
 };
+// CTAs along M and N multicast what they share. Along K they share the K tiles of one tile and add their accumulators
+// through distributed shared memory.
 struct GemmCluster {
   int m = 0, n = 0;
+  int k = 1;
   GANTRY_HD friend constexpr bool operator==(const GemmCluster&, const GemmCluster&) = default;
 };
 
@@ -88,6 +95,10 @@ struct GemmOptions {
   bool promote = false;  // FP8: accumulators are promoted to f32 registers every 128 elements of K
   ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;  // FP8: factors of blocks; accumulators are promoted
   SplitMode split = SplitMode::automatic;
+  // The kernel computes D^T = B A^T: B takes the M side of wgmma, A its N side, for GEMMs of few rows. Everything here
+  // is still said of D = A B^T; swapped() gives what the kernel is made of.
+  bool swapped = false;
+  ConstantOperand constant = ConstantOperand::none;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
   GemmGrouping groups = GemmGrouping::none;
 
@@ -104,6 +115,45 @@ GANTRY_HD constexpr bool is_direct(ElementType element, int align) noexcept {
 }
 GANTRY_HD constexpr bool direct_c(const GemmOptions& o) noexcept { return is_direct(o.c, o.align_c); }
 GANTRY_HD constexpr bool direct_d(const GemmOptions& o) noexcept { return is_direct(o.d, o.align_d); }
+
+namespace detail {
+
+template <class T>
+GANTRY_HD constexpr void exchange_values(T& x, T& y) {
+  const T first = x;
+  x = y;
+  y = first;
+}
+
+}  // namespace detail
+
+// The layout of the transposed matrix in the same memory.
+GANTRY_HD constexpr LayoutTag transposed(LayoutTag tag) {
+  if (tag.kind == LayoutKind::row_major) {
+    tag.kind = LayoutKind::column_major;
+  } else if (tag.kind == LayoutKind::column_major) {
+    tag.kind = LayoutKind::row_major;
+  }
+  return tag;
+}
+
+// The same GEMM seen from the other side: D^T = B A^T. Rows and columns change places, and A and B. Guarantees
+// swapped(swapped(o)) == o.
+GANTRY_HD constexpr GemmOptions swapped(GemmOptions o) {
+  detail::exchange_values(o.a, o.b);
+  detail::exchange_values(o.major_a, o.major_b);
+  detail::exchange_values(o.scale_a, o.scale_b);
+  o.layout_c = transposed(o.layout_c);
+  o.layout_d = transposed(o.layout_d);
+  detail::exchange_values(o.tile.m, o.tile.n);
+  detail::exchange_values(o.cluster.m, o.cluster.n);
+  detail::exchange_values(o.epilogue.epi_m, o.epilogue.epi_n);
+  o.constant = o.constant == ConstantOperand::a   ? ConstantOperand::b
+               : o.constant == ConstantOperand::b ? ConstantOperand::a
+                                                  : ConstantOperand::none;
+  o.swapped = !o.swapped;
+  return o;
+}
 
 GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
   switch (schedule) {
@@ -127,6 +177,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   out.append(to_text(o.schedule));
   if (o.warpgroups == 3) out.append(3);
   out.append(' ').append(o.cluster.m).append('x').append(o.cluster.n);
+  if (o.cluster.k > 1) out.append('x').append(o.cluster.k);
   out.append(' ').append(to_text(o.a));
   const bool has_c = o.c != ElementType::void_;
   if (o.b != o.a || o.d != o.a || (has_c && o.c != o.a)) {
@@ -145,6 +196,8 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (direct_d(o)) out.append(" D^").append(o.align_d);
   if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
   if (o.groups != GemmGrouping::none) out.append(o.groups == GemmGrouping::along_m ? " groups-m" : " groups-k");
+  if (o.swapped) out.append(" swapped");
+  if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");
   return out;
 }
 
@@ -152,6 +205,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
 // D; "s4 E64 C2 D2 reuse". An overlapped store has no subtiles: "s4".
 GANTRY_HD constexpr GemmName staging_text(const GemmOptions& o) {
   GemmName out;
+  if (o.swapped) return staging_text(swapped(o));
   out.append('s').append(o.stages);
   if (o.epilogue.epi_n == 0) return out;
   out.append(" E");
@@ -187,6 +241,7 @@ struct GemmReason {
   std::int64_t first = 0;
   std::int64_t second = 0;
   EpilogueReason epilogue{};  // where the epilogue, or a TMA plan, has the reason
+  bool swapped = false;       // said of the swapped GEMM
 };
 
 using GemmReasons = Reasons<GemmReason>;
@@ -207,6 +262,13 @@ GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const Gemm
     return false;
   }
   return true;
+}
+
+// A reason that is said of the swapped GEMM begins with that.
+GANTRY_COLD GANTRY_HD constexpr Sentence describe(const GemmReason& r) {
+  Sentence out;
+  if (r.swapped) out.append("with operands swapped, where the kernel computes D^T = B A^T: ");
+  return out.append(describe<GemmReason>(r).c_str());
 }
 
 // What a static assertion shows as the operand.
@@ -234,6 +296,15 @@ GANTRY_HD constexpr ElementType usual_result(ElementType a) noexcept {
 }
 
 namespace detail {
+
+GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
+  GemmReasons out;
+  for (GemmReason reason : reasons) {
+    reason.swapped = true;
+    out.add(reason);
+  }
+  return out;
+}
 
 // Checks the options that are set.
 class GemmOptionsCheck {
@@ -298,6 +369,8 @@ class GemmOptionsCheck {
     if (t.n != 0 && (t.n < kColumnStep || t.n % kColumnStep != 0 || t.n > kMostColumns)) {
       const int nearest = clamped(nearest_multiple(t.n, kColumnStep), kColumnStep, kMostColumns);
       out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = kColumnStep});
+    } else if (gemm_kind(o_.a) == GemmKind::int8 && t.n > 24 && t.n % 16 != 0) {
+      out_.add({.rule = GemmRule::integer_columns, .actual = t.n, .nearest = t.n - 8});
     } else if (t.m > 0 && t.n > 0) {
       // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
       const int rows = alone || t.m == 64 ? t.m : t.m / 2;
@@ -317,6 +390,12 @@ class GemmOptionsCheck {
       out_.add({.rule = GemmRule::cluster, .operand = 'M', .actual = c.m, .nearest = c.m < 2 ? 1 : 2});
     if (!one_or_two(c.n))
       out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
+    if (c.k != 1 && c.k != 2 && c.k != 4 && c.k != 8) {
+      out_.add({.rule = GemmRule::cluster_k, .actual = c.k, .nearest = c.k < 2 ? 1 : c.k < 4 ? 2 : c.k < 7 ? 4 : 8});
+    } else if (c.k > 1 && (c.m > 1 || c.n > 1 || o_.schedule == GemmSchedule::pingpong || o_.warpgroups == 3 ||
+                           o_.split == SplitMode::reduce_add)) {
+      out_.add({.rule = GemmRule::cluster_k_alone, .actual = c.k});
+    }
   }
 
   GANTRY_HD constexpr int most_sums() const {
@@ -420,6 +499,8 @@ class GemmOptionsCheck {
     if (o_.warpgroups == 3) out_.add({.rule = GemmRule::groups_warpgroups});
     if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
     if (o_.scaled()) out_.add({.rule = GemmRule::groups_scaled});
+    if (o_.swapped || o_.cluster.k > 1 || o_.constant != ConstantOperand::none)
+      out_.add({.rule = GemmRule::groups_swapped});
     if (direct_c(o_) || direct_d(o_) || o_.align_aux != 0) out_.add({.rule = GemmRule::groups_aligned});
     if (!along_m && o_.schedule == GemmSchedule::pingpong) out_.add({.rule = GemmRule::groups_pingpong});
   }
@@ -439,7 +520,9 @@ class GemmOptionsCheck {
 
 // Every reason why there is no GEMM of these options, as far as what is set says; make_gemm_design says the rest.
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
-  return detail::GemmOptionsCheck(options).check();
+  if (!options.swapped) return detail::GemmOptionsCheck(options).check();
+  const GemmOptions kernel = swapped(options);
+  return detail::said_of_swapped(detail::GemmOptionsCheck(kernel).check());
 }
 
 }  // namespace gantry

@@ -162,14 +162,16 @@ class GemmPlan {
     if constexpr (detail::kRunTimeGraph<Spec>) {
       auto& tail =
           *reinterpret_cast<typename Types::Epilogue::Collective::Fusion::Params*>(params_ + design().params.tail);
-      tail.bind(args_.fusion.graph());
-      detail::bind_graph(epilogue(), extents(), args_.fusion, encode, reductions(), tail.operands, tail.maps);
+      const GemmInputs inputs = inputs_of(args_);
+      const detail::KernelSide kernel(design(), inputs);
+      tail.bind(kernel.inputs().fusion.graph());
+      detail::bind_graph(detail::graph_epilogue(kernel.design(), Types::Functions::kCount),
+                         detail::epilogue_problem_of(kernel.design(), kernel.inputs().extents), kernel.inputs().fusion,
+                         encode, reductions(), tail.operands, tail.maps);
     }
   }
 
   const typename Kernel::Params& params() const { return *reinterpret_cast<const typename Kernel::Params*>(params_); }
-  static detail::GraphEpilogue epilogue() { return detail::graph_epilogue(design(), Types::Functions::kCount); }
-  EpilogueProblem extents() const { return detail::epilogue_problem_of(design(), args_.extents); }
   void* reductions() const {
     return launch_.needs.reductions == 0 ? nullptr
                                          : static_cast<char*>(workspace_.data()) + launch_.needs.reductions_at();
@@ -180,7 +182,7 @@ class GemmPlan {
     if constexpr (!detail::kRunTimeGraph<Spec> && Types::graph.count(fusion::ArgumentKind::reduction) == 0) {
       return {};
     } else {
-      return fill_words(machine, detail::fills_of(epilogue(), extents(), args_.fusion, reductions()));
+      return fill_words(machine, fills_of(design(), inputs_of(args_), Types::Functions::kCount, reductions()));
     }
   }
 

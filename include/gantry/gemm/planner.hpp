@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-#include <gantry/gemm/check.hpp>
+#include <gantry/gemm/kernel_side.hpp>
 #include <gantry/tma/encode.hpp>
 
 namespace gantry {
@@ -37,7 +37,7 @@ struct GemmLaunchPlan {
   TileSchedule schedule{};  // of a grouped GEMM: as many tiles as there are at most
   GroupSchedule groups{};   // of a grouped GEMM
   GemmWorkspaceNeeds needs{};
-  PackedOperand a{}, b{};  // offsets count from the beginning of the workspace
+  PackedOperand a{}, b{};  // of the GEMM that was asked for; offsets count from the beginning of the workspace
   LaunchConfig config{};
 
   bool packs() const { return a.packed || b.packed; }
@@ -60,13 +60,13 @@ inline PackLines::Params packs_of(const GemmLaunchPlan& plan, const void* a, con
 
 namespace detail {
 
-// A problem whose packed operands are where the plan puts them.
-inline GemmProblem with_packed(GemmProblem problem, const GemmLaunchPlan& plan, void* workspace) {
+// A problem whose packed operands are where the plan puts them; `swapped`: it is the problem from the other side.
+inline GemmProblem with_packed(GemmProblem problem, const GemmLaunchPlan& plan, bool swapped, void* workspace) {
   const auto move = [&](const PackedOperand& x, GemmMatrix<const void>& matrix) {
     if (x.packed) matrix = {static_cast<unsigned char*>(workspace) + x.offset, x.stride, x.batch_stride};
   };
-  move(plan.a, problem.a);
-  move(plan.b, problem.b);
+  move(swapped ? plan.b : plan.a, problem.a);
+  move(swapped ? plan.a : plan.b, problem.b);
   return problem;
 }
 
@@ -83,8 +83,11 @@ inline void plan_packing(const GemmDesign& design, const GemmProblem& problem, G
 }  // namespace detail
 
 // Requires arguments that can be implemented, and extents that are not 0. `held.may_split`: workspace may be had.
-inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args, const GemmResidency& held,
+inline GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInputs& given, const GemmResidency& held,
                                 const Architecture& arch) {
+  const detail::KernelSide kernel(asked, given);
+  const GemmDesign& design = kernel.design();
+  const GemmInputs& args = kernel.inputs();
   const GemmProblem problem = detail::problem_of(design, args);
   GemmLaunchPlan out;
   GemmResidency may = held;
@@ -107,7 +110,9 @@ inline GemmLaunchPlan plan_gemm(const GemmDesign& design, const GemmInputs& args
   out.config = launch_config_of(design, out.schedule);
   // Accumulators wait for the loads, and those for the kernel before; where K is 0 there are none to wait for.
   // Where operands are packed, the kernel before is the one that packs them.
-  out.config.dependent = (args.dependent || out.packs()) && args.extents.k > 0;
+  const bool early = design.options.constant != ConstantOperand::none;  // is loaded before the wait for that kernel
+  out.config.dependent = (out.packs() ? !early : args.dependent) && args.extents.k > 0;
+  if (asked.options.swapped) detail::exchange_values(out.a, out.b);
   return out;
 }
 
@@ -122,12 +127,25 @@ inline GemmScaleParams scale_params_of(const GemmDesign& design, const GemmInput
           operand(detail::scale_of_b(design, args), o.scale_b, args.extents.n)};
 }
 
+// What has to stand in memory before the kernel starts, where its epilogue reduces. Deterministic reductions have their
+// part of the workspace at `reductions`.
+inline FillWords::Params fills_of(const GemmDesign& design, const GemmInputs& args, int functions, void* reductions) {
+  const detail::KernelSide kernel(design, args);
+  return detail::fills_of(detail::graph_epilogue(kernel.design(), functions),
+                          detail::epilogue_problem_of(kernel.design(), kernel.inputs().extents), kernel.inputs().fusion,
+                          reductions);
+}
+
 // The kernel's parameters, at the offsets that the design gives. `encode` makes a tensor map from its arguments. The
 // tail of own callbacks is left as it is.
 template <class Encode>
-void write_parameters(const GemmDesign& design, const GemmInputs& args, const GemmLaunchPlan& plan, void* workspace,
+void write_parameters(const GemmDesign& asked, const GemmInputs& given, const GemmLaunchPlan& plan, void* workspace,
                       const Encode& encode, unsigned char* bytes) {
-  const GemmProblem problem = detail::with_packed(detail::problem_of(design, args), plan, workspace);
+  const detail::KernelSide kernel(asked, given);
+  const GemmDesign& design = kernel.design();
+  const GemmInputs& args = kernel.inputs();
+  const GemmProblem problem =
+      detail::with_packed(detail::problem_of(design, args), plan, asked.options.swapped, workspace);
   const GemmParameterMap& at = design.params;
   const auto write = [bytes](int offset, const auto& value) { std::memcpy(bytes + offset, &value, sizeof value); };
   if (problem.k > 0) {  // else nothing is loaded

@@ -23,13 +23,16 @@ struct GemmShape {
   static constexpr ElementType kA = Design::design.options.a, kB = Design::design.options.b;
   static constexpr ElementType kAccumulator = Design::design.accumulator;
   static constexpr Major kMajorA = Design::design.options.major_a, kMajorB = Design::design.options.major_b;
+  static constexpr ConstantOperand kConstant = Design::design.options.constant;
   static constexpr bool kPromote = Design::design.options.promotes(), kScaled = Design::design.options.scaled();
 
   static constexpr int kTileM = Design::design.options.tile.m, kTileN = Design::design.options.tile.n;
   static constexpr int kTileK = Design::design.options.tile.k;
   static constexpr int kStages = Design::design.options.stages;
   static constexpr int kClusterM = Design::design.options.cluster.m, kClusterN = Design::design.options.cluster.n;
-  static constexpr int kCluster = kClusterM * kClusterN;
+  static constexpr int kClusterK = Design::design.options.cluster.k;
+  static constexpr int kMulticast = kClusterM * kClusterN;  // CTAs that share operands
+  static constexpr int kCluster = kMulticast * kClusterK;
 
   static constexpr int kTileWarpgroups = Design::design.roles.tile_warpgroups;
   static constexpr int kWarpgroupM = Design::design.warpgroup_rows();

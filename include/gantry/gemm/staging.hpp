@@ -41,8 +41,9 @@ GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
 GANTRY_HD constexpr bool can_overlap_store(const GemmOptions& o, const fusion::Graph& graph) {
   const bool sums_in_f32 = detail::gemm_kind(o.a) != detail::GemmKind::int8;
   return is_plain(graph) && sums_in_f32 && o.split != SplitMode::reduce_add &&
-         o.schedule == GemmSchedule::cooperative && (o.d == ElementType::bf16 || o.d == ElementType::f16) &&
-         o.layout_d == kRowMajor && !direct_d(o) && o.tile.m <= 128 && o.tile.n % 128 == 0;
+         o.schedule == GemmSchedule::cooperative && o.cluster.k <= 1 &&
+         (o.d == ElementType::bf16 || o.d == ElementType::f16) && o.layout_d == kRowMajor && !direct_d(o) &&
+         o.tile.m <= 128 && o.tile.n % 128 == 0;
 }
 
 namespace detail {

@@ -27,6 +27,7 @@
 #include <gantry/gemm/group_scheduler.hpp>
 #include <gantry/gemm/pingpong.hpp>
 #include <gantry/gemm/reduce_store.hpp>
+#include <gantry/gemm/swap.hpp>
 
 namespace gantry {
 
@@ -62,9 +63,31 @@ struct GemmDesignOf : detail::SpecCheck<Spec>, detail::RunTimeGraphOf<Spec> {
                  : make_gemm_design(detail::possible_options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
 };
 
+namespace detail {
+
+// The same from the other side.
+template <class Spec>
+struct SwappedDesignOf : RunTimeGraphOf<Spec> {
+  static constexpr fusion::Graph graph = fusion::swapped(GemmDesignOf<Spec>::graph);
+  using Functions = typename GemmDesignOf<Spec>::Functions;
+  static constexpr GemmDesign design = swapped(GemmDesignOf<Spec>::design);
+};
+
+// What the kernel of a specification is made of.
+template <class Spec, bool is_swapped = GemmDesignOf<Spec>::design.options.swapped>
+struct KernelDesign {
+  using type = GemmDesignOf<Spec>;
+};
+template <class Spec>
+struct KernelDesign<Spec, true> {
+  using type = SwappedDesignOf<Spec>;
+};
+
+}  // namespace detail
+
 template <class Spec>
 struct GemmTypes : GemmDesignOf<Spec> {
-  using Design = GemmDesignOf<Spec>;
+  using Design = typename detail::KernelDesign<Spec>::type;
   using Epilogue = typename detail::EpilogueFor<Design>::type;
   static constexpr bool kFused = Design::design.store == GemmStore::collective;
   using Scheduler = typename detail::ChosenType<Design::design.options.groups != GemmGrouping::none,

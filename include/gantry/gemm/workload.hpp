@@ -35,6 +35,14 @@ inline GemmWorkload workload_of(const GemmOptions& o) {
   return w;
 }
 
+// What a kernel with swapped operands computes. The epilogue's text is left as it is.
+inline GemmWorkload swapped(GemmWorkload w) {
+  detail::exchange_values(w.m, w.n);
+  detail::exchange_values(w.a, w.b);
+  detail::exchange_values(w.major_a, w.major_b);
+  return w;
+}
+
 // A measured choice.
 struct TuningEntry {
   GemmWorkload workload{};

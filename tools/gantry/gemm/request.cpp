@@ -187,12 +187,16 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--scale-b", texts.scale_b, "HOW",
        "scales of B: block (of 128 rows and 128 of K), row_block, row, tensor; default none");
   text("--tile", texts.tile, "MxN", "CTA tile, such as 128x192; default by the cost model");
-  text("--cluster", texts.cluster, "MxN", "CTAs in a cluster, such as 2x1; default by the cost model");
+  text("--cluster", texts.cluster, "MxN",
+       "CTAs in a cluster, such as 2x1, or 1x1x2 that share K; default by the cost model");
   text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default by the cost model");
   text("--split", texts.split, "NAME", "split-K: auto, none or reduce_add; default auto");
+  text("--constant", texts.constant, "NAME",
+       "a or b: no kernel before writes it, so that dependent launches load it early; default none");
   add_number(command, "--stages", texts.stages, "pipeline stages of the main loop; default as many as fit");
   add_number(command, "--warpgroups", texts.warpgroups,
              "consumer warpgroups: 2, or 3 with pingpong; default by the cost model");
+  add_flag(command, "--swap", texts.swap, "swap operands: the kernel computes D^T = B A^T; default by the cost model");
   add_flag(command, "--promote", texts.promote, "FP8: promote accumulators to f32 registers every 128 elements of K");
 }
 
@@ -231,7 +235,7 @@ Product read_product(const ProductTexts& texts) {
   read.word<LayoutTag>("--layout-c", texts.layout_c, layouts, o.layout_c);
   read.word<LayoutTag>("--layout-d", texts.layout_d, layouts, o.layout_d);
   read.extents("--tile", texts.tile, "128x192 or 128x192x64", {&o.tile.m, &o.tile.n, &o.tile.k});
-  read.extents("--cluster", texts.cluster, "2x1", {&o.cluster.m, &o.cluster.n});
+  read.extents("--cluster", texts.cluster, "2x1 or 1x1x2", {&o.cluster.m, &o.cluster.n, &o.cluster.k});
   read.word<GemmSchedule>("--schedule", texts.schedule,
                           {{"auto", GemmSchedule::automatic},
                            {"cooperative", GemmSchedule::cooperative},
@@ -240,9 +244,13 @@ Product read_product(const ProductTexts& texts) {
   read.word<SplitMode>(
       "--split", texts.split,
       {{"auto", SplitMode::automatic}, {"none", SplitMode::none}, {"reduce_add", SplitMode::reduce_add}}, o.split);
+  read.word<ConstantOperand>("--constant", texts.constant,
+                             {{"none", ConstantOperand::none}, {"a", ConstantOperand::a}, {"b", ConstantOperand::b}},
+                             o.constant);
   o.stages = texts.stages;
   o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
+  o.swapped = texts.swap;
   read.scalars(texts.values, out.scalars);
   // The scale of a whole tensor is 1 until --set says another.
   for (const char* name : {"scale_a", "scale_b"}) {

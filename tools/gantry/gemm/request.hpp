@@ -23,9 +23,9 @@ struct ProductTexts {
       d{};  // empty: as A; as D where the expression uses C; as A, or wide enough for its accumulators
   std::string epilogue = "d = acc";
   std::string major_a{}, major_b{}, layout_c{}, layout_d{};
-  std::string tile{}, cluster{}, schedule{}, split{};
+  std::string tile{}, cluster{}, schedule{}, split{}, constant{};
   int stages = 0, warpgroups = 0;
-  bool promote = false;
+  bool promote = false, swap = false;
   std::string scale_a{}, scale_b{};
   std::vector<std::string> values{};  // "alpha=2"
   std::string groups{}, groups_k{};   // "128,0,77,512"

@@ -96,6 +96,12 @@ class FusionArguments {
   Slot operator[](const char* name) { return {*this, find(name)}; }
 
   const Graph& graph() const { return graph_; }
+  // The same values for a graph that has the same arguments in another form: the swapped one.
+  FusionArguments with_graph(const Graph& graph) const {
+    FusionArguments out = *this;
+    out.graph_ = graph;
+    return out;
+  }
   const ArgumentValue& value(int i) const { return values_[i]; }
 
   // Every reason why the fusion cannot run on a problem of this shape with what was given.

@@ -54,18 +54,22 @@ class GemmDesignMaker {
     GemmOptions& o = d_.options;
     if (o.schedule == GemmSchedule::automatic) {
       const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
-      const bool adds = o.split == SplitMode::reduce_add;  // which only tiles that are shared, or a warpgroup's own, do
+      // Which only tiles that are shared, or a warpgroup's own, do.
+      const bool adds = o.split == SplitMode::reduce_add || o.cluster.k > 1;
       const bool shared = adds || wide || o.groups == GemmGrouping::along_k ||
                           (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
       o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
     }
     const bool pingpong = d_.pingpong();
+    // Clusters along K are for few tiles, and keep accumulators of all of their CTAs in shared memory.
+    if (o.tile.m == 0 && o.cluster.k > 1) o.tile.m = 64;
+    if (o.tile.n == 0 && o.cluster.k > 1) o.tile.n = 64;
     if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > 192) ? 64 : 128;
     const bool narrow = o.promotes() || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
                         (pingpong && o.tile.m == 128 && is_crowded(graph_));
     if (o.tile.n == 0) o.tile.n = o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : pingpong ? 192 : 256;
     if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
-    if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 ? 1 : 2;
+    if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 || o.cluster.k > 1 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;
     if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
   }
@@ -162,7 +166,18 @@ class GemmDesignMaker {
     const int loop = round_up(stages * (d_.stage_bytes() + 2 * kBarrierBytes), kAlignment);
     const int turns = d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0;
     const int published = d_.options.groups == GemmGrouping::none ? own_.scheduler_bytes : kGroupRingBytes;
-    return round_up(scheduler_at(loop + d_.shared.epilogue_bytes, turns) + published, kAlignment);
+    const int end = round_up(loop + d_.shared.epilogue_bytes, kBarrierBytes) + partial_bytes();
+    return round_up(scheduler_at(end, turns) + published, kAlignment);
+  }
+
+  // Barriers, then the accumulators of all CTAs of the cluster but the leader, where CTAs share K tiles.
+  GANTRY_HD constexpr int partial_bytes() const {
+    const GemmOptions& o = d_.options;
+    if (o.cluster.k == 1) return 0;
+    return partial_barrier_bytes() + (o.cluster.k - 1) * o.tile.m * o.tile.n * 4;
+  }
+  GANTRY_HD constexpr int partial_barrier_bytes() const {
+    return round_up(2 * kBarrierBytes * d_.roles.math_warpgroups, 16) + 8;
   }
 
   GANTRY_HD static constexpr int scheduler_at(int epilogue_end, int turns) {
@@ -177,7 +192,8 @@ class GemmDesignMaker {
     int fit = useful > 8 ? useful : 8;
     while (fit >= 2 && bytes_with(fit) > limits_.shared_bytes_per_block) --fit;
     if (fit < 2) {
-      d_.reasons.add({.rule = GemmRule::no_room, .actual = d_.shared.epilogue_bytes, .first = d_.stage_bytes()});
+      d_.reasons.add(
+          {.rule = GemmRule::no_room, .actual = d_.shared.epilogue_bytes + partial_bytes(), .first = d_.stage_bytes()});
       return;
     }
     if (o.stages == 0) o.stages = fit;
@@ -194,8 +210,10 @@ class GemmDesignMaker {
     s.pipeline = o.stages * d_.stage_bytes();
     s.epilogue = round_up(s.pipeline + o.stages * 2 * kBarrierBytes, kAlignment);
     s.epilogue_pipelines += s.epilogue;
-    s.order = round_up(s.epilogue + s.epilogue_bytes, kBarrierBytes);
-    s.scheduler = scheduler_at(s.epilogue + s.epilogue_bytes, d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0);
+    s.partial_barriers = round_up(s.epilogue + s.epilogue_bytes, kBarrierBytes);
+    s.partials = round_up(s.partial_barriers + 2 * kBarrierBytes * d_.roles.math_warpgroups, 16);
+    s.order = s.partial_barriers + partial_bytes();
+    s.scheduler = scheduler_at(s.order, d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0);
     s.bytes = bytes_with(o.stages);
   }
 

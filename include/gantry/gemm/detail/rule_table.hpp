@@ -41,6 +41,10 @@ GANTRY_X(tile_columns, refused,
          "the tile has {actual} column{s}",
          "columns are a multiple of 8 up to 256",
          "the nearest value that works is {nearest}")
+GANTRY_X(integer_columns, refused,
+         "the tile has {actual} columns of integers",
+         "wgmma of s8 and u8 has 8, 16 or 24 columns, or a multiple of 16 up to 256",
+         "the nearest value that works is {nearest}")
 GANTRY_X(sums, refused,
          "the tile has {actual} column{s} for {first} rows of a warpgroup",
          "its registers hold accumulators of 64 x 256 or 128 x 192, where they are promoted of 64 x 160, where columns have scales of 64 x 96",
@@ -58,6 +62,15 @@ GANTRY_X(cluster, refused,
          "the cluster has {actual} CTA{s} along {operand}",
          "1 or 2 CTAs share their tiles by multicast",
          "the nearest value that works is {nearest}")
+GANTRY_X(cluster_k, refused,
+         "the cluster has {actual} CTA{s} along K",
+         "1, 2, 4 or 8 CTAs share the K tiles of a tile",
+         "the nearest value that works is {nearest}")
+GANTRY_X(cluster_k_alone, refused,
+         "{actual} CTAs of a cluster share the K tiles of a tile, and the GEMM has more CTAs along M or N, another "
+         "schedule, or adds to D by TMA",
+         "such a cluster has one CTA along M and N, the cooperative schedule, and stores D once",
+         "with one CTA along K this works")
 GANTRY_X(stages, refused,
          "the main loop has {actual} stage{s}",
          "there are 2 to 32, one is loaded while another is multiplied",
@@ -118,6 +131,10 @@ GANTRY_X(groups_scaled, refused,
          "a grouped GEMM is to have scales of blocks",
          "scales of blocks are found by rows of one matrix",
          "factors of rows, col(...) and row(...) of the epilogue, work")
+GANTRY_X(groups_swapped, refused,
+         "a grouped GEMM is to have swapped operands, a constant one, or clusters that share K tiles",
+         "tiles of groups are found row by row of A, and a tile belongs to one CTA",
+         "with none of them this works")
 GANTRY_X(groups_aligned, refused,
          "a grouped GEMM is to store or read tensors that TMA cannot address",
          "groups share one tensor map, so C, D and auxiliary tensors have rows at multiples of 16 bytes",
