@@ -128,12 +128,16 @@ TEST_F(ContextTest, TellsAddressesThatAPlanWasNotMadeFor) {
   const auto gemm = context.gemm({});
   ASSERT_TRUE(gemm->run(call(512, 512, 512)));
   GemmCall odd = call(512, 512, 512);
-  odd.a.data = static_cast<const char*>(odd.a.data) + 8;
-  EXPECT_EQ(gemm->run(odd).code(), StatusCode::invalid_argument);
+  odd.a.data = static_cast<const char*>(odd.a.data) + 1;
+  EXPECT_EQ(gemm->run(odd).code(), StatusCode::invalid_argument) << "inside of an element";
   GemmCall overlapping = call(512, 512, 512);
   overlapping.d.data = static_cast<char*>(address(1)) + 512;
   EXPECT_THAT(gemm->run(overlapping).describe(), HasSubstr("D begins 512 bytes into A"));
   EXPECT_EQ(launches().size(), 1U);
+  odd.a.data = static_cast<const char*>(odd.a.data) + 7;
+  ASSERT_TRUE(gemm->run(odd));
+  ASSERT_EQ(launches().size(), 3U);
+  EXPECT_EQ(launches()[1].function, "gantry_pack") << "8 bytes beyond a multiple of 16";
 }
 
 TEST_F(ContextTest, LetsDTakeThePlaceOfC) {
