@@ -11,6 +11,12 @@ namespace {
 
 bool synchronises(Semantics semantics) { return semantics != Semantics::weak; }
 
+// What the update compares with the value in memory, or null.
+const void* decides_by(const Atomic& what) {
+  if (what.op == AtomicOp::compare_exchange) return what.compare;
+  return what.op == AtomicOp::min || what.op == AtomicOp::max ? what.value : nullptr;
+}
+
 }  // namespace
 
 bool aligned_access(const void* pointer, std::uint32_t bytes, SiteId site) {
@@ -110,6 +116,7 @@ void atomic(const Atomic& what, Access access, Site site) {
   Thread& thread = self();
   auto* target = static_cast<std::byte*>(grid().launches().data(what.target));
   if (access.space == Space::global) grid().poison().check(what.value, bytes, call.site);
+  if (const void* decisive = decides_by(what)) grid().poison().check_compared(decisive, bytes, call.site);
   std::byte before[16];
   std::memcpy(before, target, bytes);
   if (what.old) std::memcpy(what.old, target, bytes);
