@@ -1,6 +1,7 @@
 #include "global_memory.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -117,18 +118,19 @@ void GlobalMemory::check_red_zones(Findings& findings) {
   });
 }
 
-// Of Linux: "first-last rwxp ...", one line for each mapping.
+// Of Linux: "first-last rwxp ...", one line for each mapping. There are thousands where many threads have had stacks,
+// so that lines are cut by hand.
 void GlobalMemory::read_mappings() {
   mappings_.clear();
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
-    std::istringstream in(line);
+    const char* const end = line.data() + line.size();
     Mapping mapping{};
-    char dash = 0;
-    std::string access;
-    if (!(in >> std::hex >> mapping.first >> dash >> mapping.last >> access) || access.size() < 2) continue;
-    if (access[0] != 'r') continue;
-    mapping.writable = access[1] == 'w';
+    const char* at = std::from_chars(line.data(), end, mapping.first, 16).ptr;
+    if (at == end || *at != '-') continue;
+    at = std::from_chars(at + 1, end, mapping.last, 16).ptr;
+    if (end - at < 3 || at[1] != 'r') continue;
+    mapping.writable = at[2] == 'w';
     mappings_.push_back(mapping);
   }
 }
