@@ -39,12 +39,23 @@ void raise_all(Segment& to, const Segment& from) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = max_of(to[i], from[i]);
 }
 
+// Whether joining `from` to `to` changes nothing.
+bool covers(const Segment& to, const Segment& from) {
+  const std::size_t common = std::min(to.size(), from.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    if (!(max_of(to[i], from[i]) == to[i])) return false;
+  }
+  return std::all_of(from.begin() + static_cast<std::ptrdiff_t>(common), from.end(),
+                     [](const Entry& entry) { return entry == Entry{}; });
+}
+
 SegmentRef joined(const SegmentRef& a, const SegmentRef& b) {
-  if (a == b) return a;
-  auto result = std::make_shared<Segment>(*a);
+  if (a == b || covers(*a, *b)) return a;
+  if (covers(*b, *a)) return b;
+  auto result = std::make_shared<Segment>();
+  result->reserve(std::max(a->size(), b->size()));
+  *result = *a;
   raise_all(*result, *b);
-  if (*result == *a) return a;
-  if (*result == *b) return b;
   return result;
 }
 
@@ -80,14 +91,19 @@ ClockRef changed_by(const ClockRef& clock, F change) {
   result->finished_ = clock->finished_;
   bool changed = false;
   for (const auto& [cta, segment] : clock->segments_) {
-    auto copy = std::make_shared<Segment>(*segment);
-    for (Entry& entry : *copy) change(entry);
-    if (*copy == *segment) {
+    const auto first = std::find_if(segment->begin(), segment->end(), [&](Entry entry) {
+      const Entry before = entry;
+      change(entry);
+      return !(entry == before);
+    });
+    if (first == segment->end()) {
       result->segments_.emplace_back(cta, segment);
-    } else {
-      result->segments_.emplace_back(cta, std::move(copy));
-      changed = true;
+      continue;
     }
+    auto copy = std::make_shared<Segment>(*segment);
+    std::for_each(copy->begin() + (first - segment->begin()), copy->end(), change);
+    result->segments_.emplace_back(cta, std::move(copy));
+    changed = true;
   }
   return changed ? ClockRef(std::move(result)) : clock;
 }
@@ -146,11 +162,7 @@ ClockRef ClockBuilder::freeze() {
 
 void Published::acquire(View& view) {
   if (!clock_ || view.base == clock_) return;
-  if (view.base != before_ || !after_) {
-    before_ = view.base;
-    after_ = joined(view.base, clock_);
-  }
-  view.base = after_;
+  view.base = joins_.of(view.base, [&] { return joined(view.base, clock_); });
 }
 
 }  // namespace gantry::sim

@@ -251,10 +251,13 @@ void check_store(const StoreJob& job) {
   }
 }
 
-// The bytes move when nobody runs who could be blamed.
-void check_global_side(const Piece& piece, bool write, SiteId site) {
+// The bytes move when nobody runs who could be blamed. What leaves its allocation is not moved.
+void check_global_side(Piece& piece, bool write, SiteId site) {
   if (piece.global == 0 || grid().launches().in_windows(reinterpret_cast<const void*>(piece.global))) return;
-  grid().global_memory().check_extent(piece.global, piece.bytes, site);
+  if (!grid().global_memory().check_extent(piece.global, piece.bytes, site)) {
+    piece.global = 0;
+    return;
+  }
   if (grid().global_memory().is_there(piece.global, piece.bytes, write)) return;
   std::ostringstream where;
   where << std::hex << piece.global;
@@ -267,7 +270,7 @@ void check_global_side(const Piece& piece, bool write, SiteId site) {
 
 void start_load(LoadJob job) {
   job.issued = grid().step();
-  for (const Piece& piece : job.pieces) check_global_side(piece, false, job.site);
+  for (Piece& piece : job.pieces) check_global_side(piece, false, job.site);
   job.load = grid().checker().add_op(
       {.actor = job.barrier->actor, .issuer = self().view.self, .site = job.site, .to = job.to->index});
   if (grid().checking()) check_load(job);
@@ -279,7 +282,7 @@ void start_load(LoadJob job) {
 
 void start_store(StoreJob job) {
   job.issued = grid().step();
-  for (const Piece& piece : job.pieces) check_global_side(piece, true, job.site);
+  for (Piece& piece : job.pieces) check_global_side(piece, true, job.site);
   if (grid().checking()) check_store(job);
   ++job.from->in_flight;
   auto& group = job.thread->bulk->group(job.group);

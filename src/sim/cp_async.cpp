@@ -78,9 +78,8 @@ void check(const Thread& thread, const CpAsync& copy, SiteId site) {
 // The whole size decides on the alignment, and the bytes that are taken on the extent. Requires: there are some.
 bool source_legal(const CpAsync& copy, SiteId site) {
   if (!copy.source) fault("illegal-address", site, "A cp.async was given a null address.");
-  if (!aligned_access(copy.source, copy.bytes, site) || !legal(copy.source, 1, Space::global, site)) return false;
-  grid().global_memory().check_extent(reinterpret_cast<std::uint64_t>(copy.source), copy.source_bytes, site);
-  return true;
+  if (!aligned_access(copy.source, copy.bytes, site) || !is_global(copy.source, site)) return false;
+  return grid().global_memory().check_extent(reinterpret_cast<std::uint64_t>(copy.source), copy.source_bytes, site);
 }
 
 // Blocks until the copies up to `last` are written, and lets the thread know.

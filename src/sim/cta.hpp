@@ -53,9 +53,8 @@ struct Cta {
   std::uint32_t alive = 0;
   int in_flight = 0;        // asynchronous operations that refer to this CTA
   int loads_in_flight = 0;  // those of them that still write its shared memory
-  // The last change that a fence, or a release of narrow scope, made to a clock: threads of a CTA often share it.
-  ClockRef fence_before, fence_after;
-  int fence_kind = 0;
+  // What proxy fences made of clocks: of shared memory, of global memory, of both.
+  std::array<ClockMemo, 3> fences;
   ClockRef narrow_before, narrow_after;
 
   Actor add_actor(std::uint32_t owner) {

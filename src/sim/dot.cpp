@@ -14,34 +14,20 @@ struct Format {
   bool has_infinity;
 };
 
-Format format_of(MmaType type) {
-  switch (type) {
-    case MmaType::f16:
-      return {5, 10, 15, true};
-    case MmaType::bf16:
-      return {8, 7, 127, true};
-    case MmaType::tf32:
-      return {8, 10, 127, true};
-    case MmaType::e4m3:
-      return {4, 3, 7, false};
-    case MmaType::e5m2:
-      return {5, 2, 15, true};
-    default:
-      return {8, 23, 127, true};
-  }
-}
+constexpr Format kF16{5, 10, 15, true}, kBf16{8, 7, 127, true}, kTf32{8, 10, 127, true}, kE4m3{4, 3, 7, false},
+    kE5m2{5, 2, 15, true}, kF32{8, 23, 127, true};
 
-Term decode(std::uint32_t bits, const Format& f) {
-  const std::uint32_t fraction = bits & ((1u << f.fraction_bits) - 1);
-  const std::uint32_t exponent = bits >> f.fraction_bits & ((1u << f.exponent_bits) - 1);
+// Of a format that is known when this is compiled: most of a product's time is spent here and in the sums.
+template <Format f>
+Term decode(std::uint32_t bits) {
+  constexpr std::uint32_t kFraction = (1u << f.fraction_bits) - 1, kTop = (1u << f.exponent_bits) - 1;
+  const std::uint32_t fraction = bits & kFraction;
+  const std::uint32_t exponent = bits >> f.fraction_bits & kTop;
   const bool negative = (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0;
-  const std::uint32_t top = (1u << f.exponent_bits) - 1;
-  if (exponent == top && f.has_infinity) {
+  if (exponent == kTop && f.has_infinity) {
     return {.significand = negative ? -1 : 1, .kind = fraction != 0 ? Term::Kind::nan : Term::Kind::infinite};
   }
-  if (exponent == top && fraction == (1u << f.fraction_bits) - 1 && !f.has_infinity) {
-    return {.kind = Term::Kind::nan};
-  }
+  if (exponent == kTop && fraction == kFraction && !f.has_infinity) return {.kind = Term::Kind::nan};
   const auto magnitude = static_cast<std::int32_t>(exponent == 0 ? fraction : fraction | 1u << f.fraction_bits);
   return {.significand = negative ? -magnitude : magnitude,
           .exponent = static_cast<std::int32_t>(std::max(exponent, 1u)) - f.bias};
@@ -79,8 +65,13 @@ Sum::Kind special(const Term* a, const Term* b, int k, const Term& c) {
 
 Sum sum_of(const Term* a, const Term* b, int k, const Term& c, int c_fraction, const DotFormat& f) {
   Sum sum;
-  sum.kind = special(a, b, k, c);
-  if (sum.kind != Sum::Kind::finite) return sum;
+  static_assert(static_cast<int>(Term::Kind::finite) == 0);
+  auto kinds = static_cast<unsigned>(c.kind);
+  for (int i = 0; i < k; ++i) kinds |= static_cast<unsigned>(a[i].kind) | static_cast<unsigned>(b[i].kind);
+  if (kinds != 0) {
+    sum.kind = special(a, b, k, c);
+    return sum;
+  }
   constexpr int kNone = -100000;
   int top = c.significand == 0 ? kNone : c.exponent;
   for (int i = 0; i < k; ++i) {
@@ -102,15 +93,41 @@ Sum sum_of(const Term* a, const Term* b, int k, const Term& c, int c_fraction, c
 }  // namespace
 
 Term decode_term(std::uint32_t bits, MmaType type) {
-  // tf32 operands are whole words of which the low 13 bits are ignored.
-  if (type == MmaType::tf32) bits >>= 13;
-  return decode(bits, format_of(type));
+  switch (type) {
+    case MmaType::f16:
+      return decode<kF16>(bits);
+    case MmaType::bf16:
+      return decode<kBf16>(bits);
+    case MmaType::tf32:
+      return decode<kTf32>(bits >> 13);  // whole words, of which the low 13 bits are ignored
+    case MmaType::e4m3:
+      return decode<kE4m3>(bits);
+    case MmaType::e5m2:
+      return decode<kE5m2>(bits);
+    default:
+      return decode<kF32>(bits);
+  }
 }
 
-int fraction_bits(MmaType type) { return format_of(type).fraction_bits; }
+int fraction_bits(MmaType type) {
+  switch (type) {
+    case MmaType::f16:
+      return kF16.fraction_bits;
+    case MmaType::bf16:
+      return kBf16.fraction_bits;
+    case MmaType::tf32:
+      return kTf32.fraction_bits;
+    case MmaType::e4m3:
+      return kE4m3.fraction_bits;
+    case MmaType::e5m2:
+      return kE5m2.fraction_bits;
+    default:
+      return kF32.fraction_bits;
+  }
+}
 
 std::uint32_t fused_dot(const Term* a, const Term* b, int k, std::uint32_t c, const DotFormat& format) {
-  const Sum sum = sum_of(a, b, k, decode(c, format_of(MmaType::f32)), 23, format);
+  const Sum sum = sum_of(a, b, k, decode<kF32>(c), 23, format);
   switch (sum.kind) {
     case Sum::Kind::nan:
       return 0x7FFFFFFF;
@@ -138,7 +155,7 @@ std::uint32_t fused_dot(const Term* a, const Term* b, int k, std::uint32_t c, co
 }
 
 std::uint16_t fused_dot_f16(const Term* a, const Term* b, int k, std::uint16_t c, const DotFormat& format) {
-  const Sum sum = sum_of(a, b, k, decode(c, format_of(MmaType::f16)), 10, format);
+  const Sum sum = sum_of(a, b, k, decode<kF16>(c), 10, format);
   switch (sum.kind) {
     case Sum::Kind::nan:
       return 0x7FFF;

@@ -17,13 +17,8 @@ void publish_inits(Thread& thread) {
 void proxy_fence(Thread& thread, bool shared, bool global) {
   View& view = thread.view;
   Cta& cta = *thread.cta;
-  const int kind = (shared ? 1 : 0) | (global ? 2 : 0);
-  if (cta.fence_before != view.base || cta.fence_kind != kind || !cta.fence_after) {
-    cta.fence_before = view.base;
-    cta.fence_after = fenced(view.base, shared, global);
-    cta.fence_kind = kind;
-  }
-  view.base = cta.fence_after;
+  const std::size_t kind = (shared ? 1 : 0) + (global ? 2 : 0);
+  view.base = cta.fences[kind - 1].of(view.base, [&] { return fenced(view.base, shared, global); });
   if (shared) view.own.fenced_shared = view.own.seen;
   if (global) view.own.fenced_global = view.own.seen;
   advance(view);

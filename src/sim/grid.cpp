@@ -259,6 +259,7 @@ Report Grid::run() {
     ~Current() { current_grid = nullptr, current_thread = nullptr; }
   } current(this);
   const WatchedTensors watched;
+  GlobalMemory::paint_red_zones();
   const HostFaults faults(*this, options_.watchdog_seconds);
   launches_.start_clusters();
   while (!launches_.finished() && !aborting_) {
@@ -285,6 +286,7 @@ Report Grid::run() {
     }
   }
   unwind_threads();
+  GlobalMemory::check_red_zones(findings_);
   if (trace_) trace_->write(options_.trace_file);
   return report();
 }

@@ -11,6 +11,12 @@ namespace {
 
 bool synchronises(Semantics semantics) { return semantics != Semantics::weak; }
 
+// What the update compares with the value in memory, or null.
+const void* decides_by(const Atomic& what) {
+  if (what.op == AtomicOp::compare_exchange) return what.compare;
+  return what.op == AtomicOp::min || what.op == AtomicOp::max ? what.value : nullptr;
+}
+
 }  // namespace
 
 bool aligned_access(const void* pointer, std::uint32_t bytes, SiteId site) {
@@ -19,18 +25,19 @@ bool aligned_access(const void* pointer, std::uint32_t bytes, SiteId site) {
   return false;
 }
 
+bool is_global(const void* pointer, SiteId site) {
+  if (!grid().shared_owner(pointer)) return true;
+  complain("wrong-space", site, "A global access was given an address in shared memory.");
+  return false;
+}
+
 bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
   if (!aligned_access(pointer, bytes, site)) return false;
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  Cta* cta = grid().shared_owner(pointer);
   if (space == Space::global) {
-    if (cta) {
-      complain("wrong-space", site, "A global access was given an address in shared memory.");
-    } else {
-      grid().global_memory().check_extent(address, bytes, site);
-    }
-    return cta == nullptr;
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    return is_global(pointer, site) && grid().global_memory().check_extent(address, bytes, site);
   }
+  Cta* cta = grid().shared_owner(pointer);
   if (!cta) {
     complain("wrong-space", site, "A shared access was given an address outside of shared memory.");
     return false;
@@ -102,10 +109,14 @@ void atomic(const Atomic& what, Access access, Site site) {
   grid().poll_point({.site = call.site, .polled = what.target, .polled_bytes = element_size(what.element)});
   const std::uint32_t size = element_size(what.element);
   const std::uint32_t bytes = size * static_cast<std::uint32_t>(what.lanes);
-  if (!legal(what.target, bytes, access.space, call.site)) return;
+  if (!legal(what.target, bytes, access.space, call.site)) {
+    if (what.old) std::memset(what.old, 0xCD, bytes);
+    return;
+  }
   Thread& thread = self();
   auto* target = static_cast<std::byte*>(grid().launches().data(what.target));
   if (access.space == Space::global) grid().poison().check(what.value, bytes, call.site);
+  if (const void* decisive = decides_by(what)) grid().poison().check_compared(decisive, bytes, call.site);
   std::byte before[16];
   std::memcpy(before, target, bytes);
   if (what.old) std::memcpy(what.old, target, bytes);

@@ -27,12 +27,12 @@ bool holds_poison(const std::byte* values, std::uint64_t bytes) {
 
 }  // namespace
 
-void Poison::look(const void* values, std::uint64_t bytes, SiteId site) const {
+void Poison::look(const void* values, std::uint64_t bytes, SiteId site, const char* what) const {
   if (!holds_poison(static_cast<const std::byte*>(values), bytes)) return;
   Grid& g = grid();
   g.findings().add("uninitialised-shared-read", site, product_,
-                   std::string("A ") + to_text(g.sites().operation(site)) + " at " + g.sites().text(site) +
-                       " brings a value to global memory that the wgmma at " + g.sites().text(product_) +
+                   std::string("A ") + to_text(g.sites().operation(site)) + " at " + g.sites().text(site) + " " + what +
+                       " that the wgmma at " + g.sites().text(product_) +
                        " computed from shared memory which nothing had written.");
 }
 

@@ -69,6 +69,9 @@ std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32
                  " with a mask that does not contain its own lane.");
     return bit;
   }
+  if (std::string_view(exchange.operation).starts_with("match.")) {
+    grid().poison().check_compared(&exchange.value, sizeof exchange.value, call.site);
+  }
   auto& meetings = cta.meetings[warp];
   auto found = std::find_if(meetings.begin(), meetings.end(), [&](const auto& m) { return m->mask == exchange.mask; });
   if (found == meetings.end()) {

@@ -206,39 +206,5 @@ TEST(Robust, AGridBarrierOfMoreCtasThanAreResidentIsStarted) {
   EXPECT_TRUE(too_many.has("livelock")) << too_many.text();
 }
 
-// ---- Global memory that the host has registered
-
-TEST(GlobalExtents, AnAccessThatLeavesAnAllocationIsReported) {
-  std::vector<std::uint32_t> values(512);
-  for (const bool broken : {false, true}) {
-    Simulator machine;
-    machine.allow_global(values.data(), 400 * sizeof(std::uint32_t), "values");
-    struct Params {
-      std::uint32_t* values;
-      std::uint32_t count;
-    } params{values.data(), broken ? 401u : 400u};
-    const Report report = machine.run(
-        {.block = {32}},
-        [](const void* p, SharedMemory) {
-          const Params& given = *static_cast<const Params*>(p);
-          for (std::uint32_t i = thread_rank(); i < given.count; i += 32) st(space_global, given.values + i, i);
-        },
-        &params);
-    EXPECT_EQ(report.has("global-out-of-range"), broken) << report.text();
-    if (!broken) continue;
-    EXPECT_NE(report.text().find("'values'"), std::string::npos) << report.text();
-    EXPECT_NE(report.text().find("element 400 of 400"), std::string::npos) << report.text();
-    EXPECT_NE(report.text().find("Thread 16 of CTA 0"), std::string::npos) << report.text();
-  }
-}
-
-TEST(GlobalExtents, WhatNobodyRegisteredIsReportedWhereTheRunIsStrict) {
-  for (const bool strict : {false, true}) {
-    const Report report = test::simulate({.block = {32}}, [](SharedMemory) { ld(space_global, &words[thread_rank()]); },
-                                         {.strict_global = strict});
-    EXPECT_EQ(report.has("global-out-of-range"), strict) << report.text();
-  }
-}
-
 }  // namespace
 }  // namespace gantry

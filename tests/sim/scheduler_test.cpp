@@ -49,6 +49,39 @@ TEST(Scheduler, SeedsGiveDifferentRuns) {
   }
 }
 
+// The order in which the threads of 40 resident CTAs, more than 8,192 of them, take a ticket: CTA by CTA.
+std::vector<std::uint32_t> order_of_many(std::uint64_t seed) {
+  std::vector<std::uint32_t> order;
+  std::uint32_t counter = 0;
+  const Report report = simulate({.grid = {40}, .block = {256}},
+                                 [&](SharedMemory) {
+                                   for (int i = 0; i < 2; ++i) {
+                                     atom(op_add, space_global, &counter, 1u);
+                                     order.push_back(block_index().x);
+                                   }
+                                 },
+                                 {.seed = seed, .resident_clusters = 40});
+  EXPECT_TRUE(report.clean()) << report.text();
+  return order;
+}
+
+TEST(Scheduler, ManyThreadsTakeTurnsByNeighbourhoodsOfAnyLength) {
+  const std::vector<std::uint32_t> order = order_of_many(1);
+  EXPECT_EQ(order.size(), 40u * 256 * 2);
+  EXPECT_EQ(order, order_of_many(1));
+  EXPECT_NE(order, order_of_many(2));
+  // Lengths of what two CTAs, a neighbourhood of 512 threads, do in a row.
+  std::set<std::size_t> lengths;
+  std::size_t length = 1;
+  for (std::size_t i = 1; i < order.size(); ++i, ++length) {
+    if (order[i] / 2 == order[i - 1] / 2) continue;
+    lengths.insert(length);
+    length = 0;
+  }
+  EXPECT_LE(*lengths.begin(), 4u);
+  EXPECT_GE(*lengths.rbegin(), 200u);
+}
+
 TEST(Scheduler, RoundRobinGivesEveryThreadItsTurn) {
   const auto order = order_of({.schedule = Schedule::round_robin});
   for (std::uint32_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i % 64);

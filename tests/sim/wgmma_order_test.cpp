@@ -1,4 +1,6 @@
 // Products and the registers that they read and write, under every seed; and products over memory that nobody wrote.
+#include <bit>
+
 #include "every_seed.hpp"
 
 namespace gantry {
@@ -102,13 +104,16 @@ TEST(WgmmaRegisters, OfAFinishedAccumulatorMayBeTouchedWhileAnotherIsInFlight) {
 
 // A tile of which only some rows were written: what the product makes of the others is harmless until it is stored.
 float results[64 * 8];
-void product_over(std::uint32_t written, std::uint32_t stored, Storage& s) {
+void multiply(Accumulator<Op>& acc, Storage& s, std::uint32_t written) {
   fill(s, written);
-  Accumulator<Op> acc;
   wgmma_fence();
   wgmma_mma_async<Op>(acc, a_of(s), b_of(s), false);
   wgmma_commit_group();
   wgmma_wait_group(n32<0>);
+}
+void product_over(std::uint32_t written, std::uint32_t stored, Storage& s) {
+  Accumulator<Op> acc;
+  multiply(acc, s, written);
   const std::uint32_t row = 16 * (thread_rank() / 32) + thread_rank() % 32 / 4;
   for (std::uint32_t h = 0; h < 2; ++h) {
     if (row + 8 * h < stored) st(space_global, &results[(row + 8 * h) * 8 + 2 * (thread_rank() % 4)], acc[2 * h] * 2);
@@ -120,6 +125,21 @@ TEST(WgmmaOverUnwrittenRows, IsReportedWhereTheyReachGlobalMemory) {
     product_over(40, broken ? 48 : 40, shared.as<Storage>());
   });
   EXPECT_EQ(results[0], 32.0f);
+}
+
+TEST(WgmmaOverUnwrittenRows, IsReportedWhereAnOperationDecidesByThem) {
+  expect_misuse_in_every_seed("uninitialised-shared-read", kOne, [](SharedMemory shared, bool broken) {
+    Accumulator<Op> acc;
+    multiply(acc, shared.as<Storage>(), broken ? 40 : 64);
+    match_any_sync(0xffffffffu, acc[0]);
+  });
+  expect_misuse_in_every_seed("uninitialised-shared-read", kOne, [](SharedMemory shared, bool broken) {
+    Storage& s = shared.as<Storage>();
+    Accumulator<Op> acc;
+    multiply(acc, s, broken ? 40 : 64);
+    syncthreads();
+    atom_cas(sem_relaxed, scope_cta, space_shared, &s.b[thread_rank() % 64], std::bit_cast<std::uint32_t>(acc[2]), 0u);
+  });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // The same source serves both: compiled by nvcc, ThisMachine is the GPU, else the simulated SM. A Buffer can be read
 // and written by device and host, so that small programs need no copies; on a GPU it is managed memory, and the host
-// calls wait_for before it reads.
+// calls wait_for before it reads. On the simulated SM its extent is known, and accesses that leave it are reported.
 //
 // Example:
 //     using namespace gantry;
@@ -14,9 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <utility>
 
+#include <gantry/arch/guarded_memory.hpp>
 #include <gantry/arch/launch.hpp>
 #include <gantry/hardware/architecture.hpp>
 
@@ -114,7 +114,7 @@ class MachineMemory {
       kind_ = MemoryKind::host;
     }
 #endif
-    data_ = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
+    data_ = GuardedBlocks::all().allocate(bytes);
   }
   MachineMemory(MachineMemory&& other) noexcept { swap(other); }
   MachineMemory& operator=(MachineMemory&& other) noexcept {
@@ -130,15 +130,13 @@ class MachineMemory {
       return;
     }
 #endif
-    ::operator delete (data_, std::align_val_t{kAlignment});
+    GuardedBlocks::all().free(data_);
   }
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
  private:
-  static constexpr std::size_t kAlignment = 256;
-
   void swap(MachineMemory& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);

@@ -17,7 +17,7 @@ FAULTS = [
     ("a release of too narrow a scope tells everything", "clock.cpp",
      "    entry.seen = 0;", "    if (!FAULT) entry.seen = 0;"),
     ("threads of other knowledge share the result of an acquire", "clock.cpp",
-     "if (view.base != before_ || !after_)", "if ((!FAULT && view.base != before_) || !after_)"),
+     "joins_.of(view.base,", "joins_.of(FAULT ? ClockRef() : view.base,"),
     ("a barrier keeps what its first arrival knew alone", "clock.cpp",
      "if (!clock || clock == last_) return;", "if (!clock || clock == last_ || (FAULT && !segments_.empty())) return;"),
     ("fences of the two memories are mixed up", "checker.cpp",
@@ -64,7 +64,7 @@ FAULTS = [
     ("a wait for cp.async covers every copy", "cp_async.cpp",
      "builder.raise(copies.actor, {.seen = last});", "builder.raise(copies.actor, {.seen = FAULT ? copies.issued : last});"),
     ("threads of other knowledge share the result of a proxy fence", "fences.cpp",
-     "if (cta.fence_before != view.base ||", "if ((!FAULT && cta.fence_before != view.base) ||"),
+     ".of(view.base,", ".of(FAULT ? ClockRef() : view.base,"),
     ("a proxy fence does not cover its own thread", "fences.cpp",
      "if (shared) view.own.fenced_shared", "if (shared && !FAULT) view.own.fenced_shared"),
 ]
