@@ -19,8 +19,12 @@ CPU, CUDA = "cpu", "cuda"
 # Of DLPack.
 _DEVICES = {1: CPU, 2: CUDA, 3: CPU, 13: CUDA}
 
-# An address that nothing lies at: of arrays without elements, and of those that a plan will allocate.
-NOWHERE = 1 << 20
+
+
+def nowhere(place: int) -> int:
+    """An aligned address that nothing lies at, far from those of other places: for arrays that are not there yet."""
+    return (place + 1) << 40
+
 
 
 class View:
@@ -38,8 +42,6 @@ class View:
         self.readonly = readonly
         self.owner = owner  # keeps the memory alive
         self.stream = stream  # that its producer writes it in, where it says so
-        if 0 in shape:
-            self.address = NOWHERE
 
     def signature(self) -> tuple:
         """What a plan depends on."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _core
-from ._arrays import CUDA, NOWHERE, Library, View, library_of, view
+from ._arrays import CUDA, Library, View, library_of, nowhere, view
 from ._context import Context, default_context
 from ._elements import Element, element, element_of, holds, is_raw, understood
 from ._epilogue import with_elements
@@ -335,13 +335,15 @@ class Plan:
         self._call = _core.Call(
             self._gemm, (self.m, self.n, self.k, batch), strides, tuple(arguments), self.options.dependent
         )
-        places = {name: NOWHERE if name in scratch else seen.address for name, seen in given.views.items()}
+        places = {name: seen.address for name, seen in given.views.items() if name not in scratch and 0 not in seen.shape}
         self._example = self._addresses(places, given.numbers)
         self._call.check(self._example)
 
     def _addresses(self, places: Mapping[str, int], numbers: Mapping[str, float]) -> tuple:
-        matrices = tuple(places.get(x, 0 if x == "C" else NOWHERE) for x in MATRICES)
-        return matrices + tuple(numbers[x] if x in numbers else places.get(x, NOWHERE) for x in self._names)
+        """Of the matrices and the arguments; arrays without a place, and those without elements, are nowhere."""
+        matrices = tuple(places.get(x, 0 if x not in self._slots else nowhere(i)) for i, x in enumerate(MATRICES))
+        rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(self._names, 4))
+        return matrices + tuple(rest)
 
     # ---- Running
 
@@ -357,7 +359,7 @@ class Plan:
     def run(self, given: Given, launch: Any = None) -> Any:
         """Requires arrays of the planned signature. ``launch`` takes the place of the call's own run."""
         copied = {copy.operand for copy in self.copies}
-        places = {name: seen.address for name, seen in given.views.items()}
+        places = {name: seen.address for name, seen in given.views.items() if 0 not in seen.shape}
         alive = []  # until the kernel is in the stream; then the stream's order keeps them
         for name in copied:
             if name in given.views and not self._slots[name].is_output:
@@ -375,7 +377,7 @@ class Plan:
                 scratch = given.library.empty(given.objects["A"], shape, slot.element, raw)
                 places[name] = view(name, scratch, given.library, None).address
                 back.append((target, scratch, slot))
-            elif name not in given.views:
+            elif name not in given.views and 0 not in target.shape:
                 places[name] = view(name, target, given.library, None).address
         addresses = self._addresses(places, given.numbers)
         report = (launch or self._launch)(self._call, addresses, given.stream)

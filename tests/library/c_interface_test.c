@@ -118,6 +118,12 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   options.tile_m = 100;
   EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_UNSUPPORTED);
   EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strlen(reason.rule) > 0 && reason.actual == 100);
+  EXPECT(strcmp(reason.operand, "") == 0);
+  options.tile_m = 0;
+  options.a = "s8";
+  options.b_is_n_major = 1;
+  EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_UNSUPPORTED);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.operand, "B") == 0);
   EXPECT(gantry_gemm_create(NULL, NULL, &none) == GANTRY_INVALID_ARGUMENT);
   EXPECT(gantry_gemm_create(context, NULL, NULL) == GANTRY_INVALID_ARGUMENT);
   wrong.machine = 7;
