@@ -125,7 +125,7 @@ def test_out_may_lie_in_any_way(rng, how):
     np.lib.stride_tricks.as_strided(
         mask.reshape(-1)[(out.ctypes.data - base.ctypes.data) // 2 :], out.shape, [s // 2 for s in out.strides]
     )[...] = False
-    assert (base[mask] == before[mask]  # what lies beside `out` is as it was).all()
+    assert (base[mask] == before[mask]).all()  # what lies beside `out` is as it was
 
 
 # ---- Epilogues
