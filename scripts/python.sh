@@ -69,7 +69,7 @@ install() {
     echo "python: the package cannot be installed without these from PyPI: ${PACKAGES[*]}, scikit-build-core" >&2
     exit 1
   fi
-  "$ENVIRONMENT/bin/pip" install --disable-pip-version-check -C build-dir=build/wheel .
+  "$ENVIRONMENT/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps -C build-dir=build/wheel .
   "$ENVIRONMENT/bin/python" -P -m gantry doctor
   echo "The package is installed. The interpreter to use is $PWD/$ENVIRONMENT/bin/python"
 }

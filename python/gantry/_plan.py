@@ -276,7 +276,7 @@ class Plan:
         self._slots = slots
         self._outputs = [Output("D", d_slot, self.d_raw)]
         arguments = self._argument_layouts(given, scratch)
-        self._layouts = layouts
+        self._layouts, self._arguments = layouts, arguments
         self._make_call(given, scratch, layouts, arguments)
 
     def _check_source(self, given: Given) -> None:
