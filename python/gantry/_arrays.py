@@ -20,11 +20,9 @@ CPU, CUDA = "cpu", "cuda"
 _DEVICES = {1: CPU, 2: CUDA, 3: CPU, 13: CUDA}
 
 
-
 def nowhere(place: int) -> int:
     """An aligned address that nothing lies at, far from those of other places: for arrays that are not there yet."""
     return (place + 1) << 40
-
 
 
 class View:
@@ -202,7 +200,9 @@ def _view_cuda_interface(x: Any) -> View:
 def _from_tuple(fields: tuple) -> tuple:
     address, shape, strides, name, device, index, readonly, owner = fields
     if device not in _DEVICES:
-        raise refusal("device", "", f"an array is on DLPack's device {device}: Gantry works on CUDA's and, simulated, the CPU")
+        raise refusal(
+            "device", "", f"an array is on DLPack's device {device}: Gantry works on CUDA's and, simulated, the CPU"
+        )
     return address, shape, strides, name, _DEVICES[device], index, readonly, owner
 
 
@@ -253,4 +253,6 @@ def view(operand: str, x: Any, library: Library, stream: int | None) -> View:
     try:
         return own.view(x, stream)
     except (TypeError, BufferError) as error:
-        raise refusal("array", operand, f"{operand} is a {type(x).__name__}, which is no array here: {error}") from error
+        raise refusal(
+            "array", operand, f"{operand} is a {type(x).__name__}, which is no array here: {error}"
+        ) from error

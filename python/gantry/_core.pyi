@@ -25,7 +25,9 @@ class Gemm:
     elements: tuple[str, str, str, str]
     kernels: int
     def __init__(self, context: Context, **options: Any) -> None: ...
-    def warm_up(self, sizes: tuple[tuple[int, int, int, int], ...], progress: Callable[[int, int], Any] | None, /) -> None: ...
+    def warm_up(
+        self, sizes: tuple[tuple[int, int, int, int], ...], progress: Callable[[int, int], Any] | None, /
+    ) -> None: ...
 
 class Call:
     def __init__(

@@ -124,7 +124,11 @@ class Explanation:
             head, colon, rest = line.partition(": ")
             is_heading = colon and " " not in head and not line.startswith(" ")
             cells = (head, rest) if is_heading else ("", line)
-            rows.append("<tr><th style='text-align:left;vertical-align:top'>{}</th><td style='text-align:left'>{}</td></tr>".format(*map(html.escape, cells)))
+            rows.append(
+                "<tr><th style='text-align:left;vertical-align:top'>{}</th><td style='text-align:left'>{}</td></tr>".format(
+                    *map(html.escape, cells)
+                )
+            )
         return f"<table><caption>{html.escape(self.title)}</caption>{''.join(rows)}</table>"
 
 
@@ -177,7 +181,9 @@ class Simulation:
         return f"<gantry.Simulation, {'clean' if self.report.clean else f'{len(self.report.findings)} findings'}>"
 
 
-def simulate(a: Any, b: Any, *, seed: int = 0, trace: bool = False, c=None, out=None, context=None, arguments=None, **named) -> Simulation:
+def simulate(
+    a: Any, b: Any, *, seed: int = 0, trace: bool = False, c=None, out=None, context=None, arguments=None, **named
+) -> Simulation:
     """Runs a :func:`gemm` of arrays of the host on the simulated SM, under a schedule that ``seed`` chooses.
 
     >>> import numpy as np, gantry

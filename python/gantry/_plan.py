@@ -75,7 +75,9 @@ def gather(a: Any, b: Any, c: Any, out: Any, arguments: Mapping[str, Any], strea
     for name, x in arguments.items():
         if isinstance(x, bool):
             given.wanted.update((name,) if x else ())
-        elif isinstance(x, (int, float)) or (hasattr(x, "item") and type(x).__module__ == "numpy" and not hasattr(x, "__dlpack__")):
+        elif isinstance(x, (int, float)) or (
+            hasattr(x, "item") and type(x).__module__ == "numpy" and not hasattr(x, "__dlpack__")
+        ):
             given.numbers[name] = float(x)
         elif x is not None:
             _look_at(given, name, x)
@@ -152,7 +154,9 @@ class Plan:
         shapes = {name: given.views[name].shape for name in ("A", "B")}
         for name, shape in shapes.items():
             if len(shape) < 2:
-                raise refusal("rank", name, f"{name} has the shape {shape}: a matrix has two dimensions or more", len(shape), 2)
+                raise refusal(
+                    "rank", name, f"{name} has the shape {shape}: a matrix has two dimensions or more", len(shape), 2
+                )
         a, b = shapes["A"], shapes["B"]
         rows, columns = (-2, -1) if self.options.trans_b else (-1, -2)
         if a[-1] != b[columns]:
@@ -182,7 +186,8 @@ class Plan:
         self.c = given.views["C"].element if "C" in given.views else None
         matrices = set(MATRICES)
         self.text = with_elements(
-            self.options.epilogue, [(name, seen.element.name) for name, seen in given.views.items() if name not in matrices]
+            self.options.epilogue,
+            [(name, seen.element.name) for name, seen in given.views.items() if name not in matrices],
         )
 
     def _gemm_options(self, transposed: Mapping[str, bool]) -> dict[str, Any]:
@@ -215,7 +220,11 @@ class Plan:
                 self._try_layouts(given, scratch)
                 break
             except (InvalidArgument, Unsupported) as error:
-                named = {r.operand: r.sentence for r in error.reasons if r.operand in given.views or r.operand in self._made()}
+                named = {
+                    r.operand: r.sentence
+                    for r in error.reasons
+                    if r.operand in given.views or r.operand in self._made()
+                }
                 new = {name: why for name, why in named.items() if name not in scratch}
                 if not self.options.copy or not new:
                     raise error from first_error
@@ -261,11 +270,15 @@ class Plan:
         layouts = {name: self._layout(slot, given.views[name], scratch) for name, slot in slots.items()}
         # D of the GEMM is not known before it is made, but whether it is transposed follows from `out` alone.
         self._gemm = self.context.gemm(**self._gemm_options({n: l.transposed for n, l in layouts.items()}))
-        d_slot = Slot("D", element(self._gemm.elements[3]), self.lead, self.m, self.n, may_transpose=True, is_output=True)
+        d_slot = Slot(
+            "D", element(self._gemm.elements[3]), self.lead, self.m, self.n, may_transpose=True, is_output=True
+        )
         self.d_raw = self.raw and not _is_native(d_slot.element)
         if "D" in given.views:
             if not holds(given.views["D"].element, d_slot.element):
-                raise refusal("dtype", "D", f"out has elements of {given.views['D'].element.name}, and D is {d_slot.element.name}")
+                raise refusal(
+                    "dtype", "D", f"out has elements of {given.views['D'].element.name}, and D is {d_slot.element.name}"
+                )
             layouts["D"] = self._layout(d_slot, given.views["D"], scratch)
             if layouts["D"].transposed:
                 self._gemm = self.context.gemm(**self._gemm_options({n: l.transposed for n, l in layouts.items()}))
@@ -306,7 +319,9 @@ class Plan:
                 stored = given.views[name].element
                 if not holds(stored, slot.element):
                     raise refusal(
-                        "dtype", name, f"{name} has elements of {stored.name}, and the epilogue says {slot.element.name}"
+                        "dtype",
+                        name,
+                        f"{name} has elements of {stored.name}, and the epilogue says {slot.element.name}",
                     )
                 layout = self._layout(slot, given.views[name], scratch)
             elif is_output and (name in given.wanted or not optional):
@@ -326,7 +341,9 @@ class Plan:
         length = self.n if kind in (_core.ROW, _core.REDUCE_ROW) else self.m
         return Slot(name, of, self.lead, None, length, is_output=is_output)
 
-    def _make_call(self, given: Given, scratch: Mapping[str, str], layouts: Mapping[str, Layout], arguments: list[tuple]):
+    def _make_call(
+        self, given: Given, scratch: Mapping[str, str], layouts: Mapping[str, Layout], arguments: list[tuple]
+    ):
         batch = 1
         for size in self.lead:
             batch *= size
@@ -335,7 +352,9 @@ class Plan:
         self._call = _core.Call(
             self._gemm, (self.m, self.n, self.k, batch), strides, tuple(arguments), self.options.dependent
         )
-        places = {name: seen.address for name, seen in given.views.items() if name not in scratch and 0 not in seen.shape}
+        places = {
+            name: seen.address for name, seen in given.views.items() if name not in scratch and 0 not in seen.shape
+        }
         self._example = self._addresses(places, given.numbers)
         self._call.check(self._example)
 
@@ -347,13 +366,27 @@ class Plan:
 
     # ---- Running
 
-    def __call__(self, a: Any, b: Any, *, c: Any = None, out: Any = None, arguments: Mapping[str, Any] | None = None, stream: Any = None, **named: Any) -> Any:
+    def __call__(
+        self,
+        a: Any,
+        b: Any,
+        *,
+        c: Any = None,
+        out: Any = None,
+        arguments: Mapping[str, Any] | None = None,
+        stream: Any = None,
+        **named: Any,
+    ) -> Any:
         """Runs with arrays of the shapes, strides, elements and alignment that it was planned for."""
         given = gather(a, b, c, out, {**(arguments or {}), **named}, stream)
         signature = given.signature()
         if signature != self._signature:
-            raise refusal("plan", _first_difference(signature, self._signature), "these arrays are not of the kind that was "
-                          f"planned for: {_difference(signature, self._signature)}; gantry.gemm plans for any")
+            raise refusal(
+                "plan",
+                _first_difference(signature, self._signature),
+                "these arrays are not of the kind that was "
+                f"planned for: {_difference(signature, self._signature)}; gantry.gemm plans for any",
+            )
         return self.run(given)
 
     def run(self, given: Given, launch: Any = None) -> Any:
@@ -373,7 +406,9 @@ class Plan:
                 target = self._new(given, slot, raw)
             results.append(target)
             if name in copied:
-                shape = (*self.lead, slot.lines or 1, slot.fresh_units()) if slot.lines is not None else slot.whole_shape()
+                shape = (
+                    (*self.lead, slot.lines or 1, slot.fresh_units()) if slot.lines is not None else slot.whole_shape()
+                )
                 scratch = given.library.empty(given.objects["A"], shape, slot.element, raw)
                 places[name] = view(name, scratch, given.library, None).address
                 back.append((target, scratch, slot))
@@ -453,7 +488,9 @@ def _check_output(slot: Slot, seen: View) -> None:
     if seen.readonly:
         raise refusal("readonly", slot.name, f"{slot.name} is written to, and its array is read-only")
     if any(stride == 0 and size > 1 for size, stride in zip(seen.shape, seen.strides)):
-        raise refusal("strides", slot.name, f"{slot.name} is written to, and a stride of 0 lets its elements share memory")
+        raise refusal(
+            "strides", slot.name, f"{slot.name} is written to, and a stride of 0 lets its elements share memory"
+        )
 
 
 def _unpadded(scratch: Any, slot: Slot) -> Any:

@@ -30,7 +30,9 @@ def _compiler() -> str:
     named = os.environ.get("GANTRY_CXX") or os.environ.get("CXX")
     found = shutil.which(named) if named else shutil.which("g++") or shutil.which("clang++")
     if not found:
-        raise CompileFailed(f"there is no C++ compiler ({named or 'g++, clang++'}), and one has to build a part of gantry here")
+        raise CompileFailed(
+            f"there is no C++ compiler ({named or 'g++, clang++'}), and one has to build a part of gantry here"
+        )
     return found
 
 
@@ -38,7 +40,9 @@ def _check_private(directory: Path) -> None:
     """What is loaded from there becomes part of this process: nobody else may have written it."""
     status = directory.stat()
     if status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise CompileFailed(f"{directory} belongs to another user, or others can write to it: remove it, or make it 0700")
+        raise CompileFailed(
+            f"{directory} belongs to another user, or others can write to it: remove it, or make it 0700"
+        )
 
 
 def build(name: str, source: str, flags: Sequence[str], versions: Sequence[str]) -> Path:

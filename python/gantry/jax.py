@@ -264,7 +264,7 @@ def _forward(spec: _Spec, *arrays: Any) -> tuple:
         raise refusal(
             "gradient",
             "D",
-            f"the gradient of \"{spec.options.epilogue}\" is not known: gemm has one of \"d = acc\", and linear one with a bias "
+            f'the gradient of "{spec.options.epilogue}" is not known: gemm has one of "d = acc", and linear one with a bias '
             f"and an activation",
         )
     return _function(spec)(*arrays), arrays
@@ -281,7 +281,9 @@ _differentiable.defvjp(_forward, _backward)
 def _summed_to(x: Any, shape: tuple[int, ...]) -> Any:
     """The gradient of an operand that was broadcast: batches that it does not have are added up."""
     extra = x.ndim - len(shape)
-    axes = tuple(range(extra)) + tuple(i + extra for i, size in enumerate(shape) if size == 1 and x.shape[i + extra] != 1)
+    axes = tuple(range(extra)) + tuple(
+        i + extra for i, size in enumerate(shape) if size == 1 and x.shape[i + extra] != 1
+    )
     return x.sum(axes).reshape(shape) if axes else x
 
 

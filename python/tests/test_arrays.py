@@ -38,7 +38,10 @@ def test_dlpack_is_read_whatever_its_version(rng, library):
     close(gantry.gemm(a, library(b.T), trans_b=False), matmul(a, b))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16", "float32", "float64", "complex64"],
+)
 def test_dlpack_and_buffers_say_the_same_of_an_array(dtype):
     x = np.zeros((3, 4, 6), dtype)[:, ::2, 1:5]
     for max_version in (None, (1, 0)):

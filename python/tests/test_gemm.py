@@ -211,7 +211,16 @@ def test_a_function_of_ones_own_is_part_of_the_kernel(rng):
 
 @pytest.mark.parametrize(
     "lead_a, lead_b",
-    [((3,), (3,)), ((3,), ()), ((), (3,)), ((1,), (3,)), ((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (0,))],
+    [
+        ((3,), (3,)),
+        ((3,), ()),
+        ((), (3,)),
+        ((1,), (3,)),
+        ((2, 3), (2, 3)),
+        ((2, 3), (3,)),
+        ((2, 1), (1, 3)),
+        ((0,), (0,)),
+    ],
     ids=str,
 )
 def test_batches_broadcast_as_numpys_do(rng, lead_a, lead_b):

@@ -63,7 +63,9 @@ def test_vmap_is_a_batch(rng, in_axes):
     whole = [shape if axis is None else (*shape[:axis], 3, *shape[axis:]) for shape, axis in zip(shapes, in_axes)]
     a, b = numbers(rng, *whole[0]), numbers(rng, *whole[1])
     bias = numbers(rng, *whole[2], dtype=np.float32)
-    run = jax.jit(jax.vmap(lambda a, b, bias: gantry.jax.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias), in_axes))
+    run = jax.jit(
+        jax.vmap(lambda a, b, bias: gantry.jax.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias), in_axes)
+    )
     d = run(a, b, bias)
     for i in range(3):
         x, y, z = (as_numpy(v if axis is None else jnp.take(v, i, axis)) for v, axis in zip((a, b, bias), in_axes))

@@ -91,7 +91,9 @@ def test_elements_are_written_where_the_text_leaves_them_open(text, expected):
     assert with_elements(text, [("x", "bf16")]) == expected
 
 
-@pytest.mark.parametrize("module", ["gantry", "gantry._elements", "gantry._epilogue", "gantry._errors", "gantry._context", "gantry._gemm"])
+@pytest.mark.parametrize(
+    "module", ["gantry", "gantry._elements", "gantry._epilogue", "gantry._errors", "gantry._context", "gantry._gemm"]
+)
 def test_examples_in_docstrings_hold(module):
     found = importlib.import_module(module)
     ran = doctest.testmod(found, optionflags=doctest.NORMALIZE_WHITESPACE)

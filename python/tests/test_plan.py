@@ -43,7 +43,11 @@ def test_an_explanation_is_text_and_html(rng):
     explanation = gantry.explain(a[:, ::-1], b, epilogue=TEXT, bias=bias)
     assert "32 x 16 x 64" in explanation.text and "A is copied, because A has the strides (64, -1)" in explanation.text
     page = explanation._repr_html_()
-    assert page.startswith("<table>") and "32 x 16 x 64" in page and page.count("<tr>") == len(explanation.text.splitlines())
+    assert (
+        page.startswith("<table>")
+        and "32 x 16 x 64" in page
+        and page.count("<tr>") == len(explanation.text.splitlines())
+    )
 
 
 def test_an_explanation_escapes_what_html_would_read(rng):
