@@ -83,6 +83,10 @@ class Library:
         """That work on the array belongs to."""
         return view.stream or 0
 
+    def workspace(self, like: Any, count: int) -> Any:
+        """So many bytes of the array's device from the library's allocator; None: the context has workspace of its own."""
+        return None
+
     def empty(self, like: Any, shape: tuple[int, ...], of: Element, raw: bool) -> Any:
         if not hasattr(like, "__array_namespace__"):
             import numpy
@@ -145,6 +149,10 @@ class Torch(Library):
 
     def stream(self, view):
         return self.module.cuda.current_stream(view.index).cuda_stream if view.device == CUDA else 0
+
+    def workspace(self, like, count):
+        # Of the current stream, and of the graph's pool while one is captured.
+        return self.module.empty(count, dtype=self.module.uint8, device=like.device) if like.is_cuda else None
 
     def empty(self, like, shape, of, raw):
         return self.module.empty(shape, dtype=getattr(self.module, _storage(of, raw)), device=like.device)

@@ -197,7 +197,7 @@ def simulate(
         raise refusal("device", "A", "simulate works on arrays of the host, and A is on a GPU")
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "trace.json") if trace else None
-        result, (text, data) = made.run(given, lambda call, addresses, _: call.simulate(addresses, seed, file))
+        result, (text, data) = made.run(given, lambda call, addresses: call.simulate(addresses, seed, file))
         events = None
         if file is not None:
             with open(file, encoding="utf-8") as opened:

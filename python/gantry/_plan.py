@@ -144,6 +144,7 @@ class Plan:
             machine = "the simulated SM, which works" if self.context.simulated else "a GPU, which does not work"
             raise refusal("device", "A", f"A is on {first.device}, and the context on {machine} on memory of the host")
         self._signature = given.signature()
+        self._workspace_bytes: int | None = None
         self._find_sizes(given)
         self._find_elements(given)
         self._choose_layouts(given)
@@ -415,15 +416,35 @@ class Plan:
             elif name not in given.views and 0 not in target.shape:
                 places[name] = view(name, target, given.library, None).address
         addresses = self._addresses(places, given.numbers)
-        report = (launch or self._launch)(self._call, addresses, given.stream)
+        if launch is None:
+            self._launch(given, addresses)
+        else:
+            report = launch(self._call, addresses)
         for target, scratch, slot in back:
             target[...] = _unpadded(scratch, slot)
         values = results[0] if len(results) == 1 else _outputs_type(tuple(o.name for o in self._outputs[1:]))(*results)
         return values if launch is None else (values, report)
 
-    @staticmethod
-    def _launch(call: Any, addresses: tuple, stream: int) -> None:
-        call.run(addresses, stream, 0, 0)
+    def _launch(self, given: Given, addresses: tuple) -> None:
+        memory = self._workspace_of(given, addresses)
+        try:
+            self._call.run(addresses, given.stream, *memory[:2])
+        except InvalidArgument:
+            # A better kernel, which takes more, may have been compiled since it was asked.
+            before, self._workspace_bytes = self._workspace_bytes, None
+            memory = self._workspace_of(given, addresses)
+            if memory[1] <= (before or 0):
+                raise
+            self._call.run(addresses, given.stream, *memory[:2])
+
+    def _workspace_of(self, given: Given, addresses: tuple) -> tuple[int, int, Any]:
+        """Address, bytes and owner of workspace from the library's allocator; zeros where the context has its own."""
+        if given.views["A"].device != CUDA or 0 in (self.m, self.n, self.k, *self.lead):
+            return 0, 0, None
+        if self._workspace_bytes is None:
+            self._workspace_bytes = self._call.workspace(addresses)
+        memory = given.library.workspace(given.objects["A"], self._workspace_bytes) if self._workspace_bytes else None
+        return (0, 0, None) if memory is None else (memory.data_ptr(), self._workspace_bytes, memory)
 
     def _new(self, given: Given, slot: Slot, raw: bool) -> Any:
         """A new array for an output."""
