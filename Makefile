@@ -4,6 +4,7 @@
 #   make run       build and run a GEMM        make format    clang-format over the tree
 #   make test      build and run every test    make tidy      clang-tidy over the tree
 #   make bench     build and run benchmarks    make clean     remove build/
+#   make python    install the Python package into build/python
 #
 # PRESET=debug and the like choose another preset of CMakePresets.json, JOBS=n the number of compilers at once.
 
@@ -13,7 +14,7 @@ BUILD := build/$(PRESET)
 export CMAKE_GENERATOR ?= Ninja
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: all run test check bench build-bench gpu format tidy clean bootstrap configure
+.PHONY: all run test python check bench build-bench gpu format tidy clean bootstrap configure
 
 all: configure
 	cmake --build $(BUILD)
@@ -23,7 +24,11 @@ run: configure
 	@$(BUILD)/bin/gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue "d = gelu(acc + row(bias))"
 
 test: all
+	@scripts/python.sh environment
 	ctest --preset $(PRESET) -j$(JOBS) $(CTEST_ARGS)
+
+python: bootstrap
+	scripts/python.sh install
 
 check:
 	.ci/run --long

@@ -7,6 +7,7 @@
 # Looks for the programs and headers themselves, so a CMake or a library that came from elsewhere counts. When nothing is
 # missing it does nothing. Root installs directly, others through sudo; where neither is possible it prints the command.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 readonly MIN_CMAKE=3.25
 
@@ -43,6 +44,7 @@ clang_has_sanitizers() {
 
 missing_packages() {
   local entry compiler
+  scripts/python.sh interpreter >/dev/null || printf '%s\n' python3-dev python3-venv
   for entry in "${programs[@]}"; do
     command -v "${entry%%:*}" >/dev/null || echo "${entry#*:}"
   done

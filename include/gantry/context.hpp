@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/arch/simulator.hpp>
 #include <gantry/gemm/call.hpp>
 #include <gantry/gemm/options.hpp>
 #include <gantry/runtime/device.hpp>
@@ -73,12 +74,21 @@ struct GemmRequest {
   std::vector<runtime::FunctionText> functions{};  // of the user's own, that the epilogue calls
 };
 
+// One run on the simulated SM with a seed and a trace of its own, and what the checker reported of it.
+struct SimulatedRun {
+  std::uint64_t seed = 0;
+  std::string trace_file{};  // a Chrome trace of the run, if not empty
+  Report report{};           // where there was nothing to run: of no kernel, completed
+};
+
 struct RunOptions {
   void* stream = nullptr;
   // Memory of the device at a multiple of 16 bytes, with any contents, that nobody else uses while this runs. Null: the
   // context's own.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
+  // On the simulated SM; null: with the context's seed, and the report is in the status.
+  SimulatedRun* simulated = nullptr;
 };
 
 // What a run does, in sentences.
@@ -107,6 +117,10 @@ class GANTRY_API GemmFunction {
                  const std::function<void(int done, int all)>& progress = {}) const;
   // Until nothing is being compiled for it.
   void wait_for_compilations() const;
+
+  // What it computes: the request's options, with C's element where the epilogue uses C, and the epilogue.
+  const GemmOptions& options() const;
+  const fusion::Graph& graph() const;
 
   // How many kernels are loaded, and how many plans are kept.
   int kernels() const;

@@ -92,6 +92,18 @@ typedef struct gantry_reason {
 GANTRY_C_API int32_t gantry_error_count(void);
 GANTRY_C_API gantry_status gantry_error_reason(int32_t index, gantry_reason* out);
 
+/* ---- Element types */
+
+/* `name` is the short one ("bf16"), `python_name` numeric Python's ("bfloat16"). Both live as long as the library. */
+typedef struct gantry_element {
+  const char* name;
+  const char* python_name;
+  int32_t bits; /* in memory */
+  int32_t reserved;
+} gantry_element;
+/* By any of its names: short, CuTe's, or numeric Python's. */
+GANTRY_C_API gantry_status gantry_find_element(const char* name, gantry_element* out);
+
 /* ---- A context: a machine, its kernel cache, tuning file and compiler */
 
 typedef struct gantry_context gantry_context;
@@ -181,6 +193,31 @@ GANTRY_C_API gantry_status gantry_gemm_create(gantry_context* context, const gan
                                               gantry_gemm** out);
 GANTRY_C_API void gantry_gemm_destroy(gantry_gemm* gemm);
 
+/* Elements and epilogue as they were understood. Strings live as long as the gemm. */
+enum {
+  GANTRY_ARGUMENT_SCALAR = 0,        /* one number, or one for each batch */
+  GANTRY_ARGUMENT_ROW = 1,           /* N values */
+  GANTRY_ARGUMENT_COLUMN = 2,        /* M values */
+  GANTRY_ARGUMENT_AUX_IN = 3,        /* M x N */
+  GANTRY_ARGUMENT_AUX_OUT = 4,       /* M x N */
+  GANTRY_ARGUMENT_REDUCE_SCALAR = 5, /* the results of reductions: one number for each batch, */
+  GANTRY_ARGUMENT_REDUCE_ROW = 6,    /* N values, */
+  GANTRY_ARGUMENT_REDUCE_COLUMN = 7  /* M values */
+};
+typedef struct gantry_argument_info {
+  const char* name;
+  const char* element;
+  int32_t kind; /* GANTRY_ARGUMENT_...; from AUX_OUT on, outputs */
+  int32_t is_column_major;
+  int32_t is_optional; /* may be left out: an input then counts as its default, an output is not written */
+  int32_t reserved;
+} gantry_argument_info;
+/* -1 for NULL. */
+GANTRY_C_API int32_t gantry_gemm_argument_count(const gantry_gemm* gemm);
+GANTRY_C_API gantry_status gantry_gemm_argument(const gantry_gemm* gemm, int32_t index, gantry_argument_info* out);
+/* The element of operand 'A', 'B', 'C' or 'D'; "void" for C where the epilogue does not use it. */
+GANTRY_C_API const char* gantry_gemm_element(const gantry_gemm* gemm, char operand);
+
 typedef struct gantry_matrix {
   void* data;
   int64_t stride, batch_stride;
@@ -237,6 +274,25 @@ GANTRY_C_API gantry_status gantry_gemm_workspace(const gantry_gemm* gemm, const 
  * which may be NULL. */
 GANTRY_C_API gantry_status gantry_gemm_explain(const gantry_gemm* gemm, const gantry_call* call, char* text,
                                                size_t text_size, size_t* length);
+
+/* A run on the simulated SM with a seed and a trace of its own, and a report of it. */
+typedef struct gantry_report gantry_report;
+typedef struct gantry_simulation_options {
+  size_t size;
+  uint64_t seed;
+  const char* trace_file; /* a Chrome trace is written there; NULL: none */
+} gantry_simulation_options;
+#define GANTRY_SIMULATION_OPTIONS \
+  { sizeof(gantry_simulation_options), 0, NULL }
+
+/* Where the checker finds a mistake, the status is GANTRY_SIMULATION_FAILED, and the report is there all the same;
+ * with every other failure it is NULL. `options` may be NULL: the defaults. */
+GANTRY_C_API gantry_status gantry_gemm_simulate(const gantry_gemm* gemm, const gantry_call* call,
+                                                const gantry_simulation_options* options, gantry_report** out);
+GANTRY_C_API void gantry_report_destroy(gantry_report* report);
+/* These live as long as the report; empty for NULL. */
+GANTRY_C_API const char* gantry_report_text(const gantry_report* report);
+GANTRY_C_API const char* gantry_report_json(const gantry_report* report);
 
 typedef struct gantry_size {
   int64_t m, n, k, batch;

@@ -27,6 +27,10 @@ struct gantry_gemm {
   gantry::GemmFunction function;
 };
 
+struct gantry_report {
+  std::string text, json;
+};
+
 namespace {
 
 using gantry::ElementType;
@@ -231,6 +235,12 @@ gantry_status with_call(const gantry_gemm* gemm, const gantry_call* given, const
   });
 }
 
+int32_t kind_of(const gantry::fusion::Argument& argument) {
+  using gantry::fusion::ArgumentKind;
+  if (argument.kind != ArgumentKind::reduction) return static_cast<int32_t>(argument.kind);
+  return GANTRY_ARGUMENT_REDUCE_SCALAR + static_cast<int32_t>(argument.extent);
+}
+
 }  // namespace
 
 int32_t gantry_version(void) { return GANTRY_VERSION; }
@@ -251,6 +261,17 @@ gantry_status gantry_error_reason(int32_t index, gantry_reason* out) {
       last_error.internal ? static_cast<gantry_status>(GANTRY_INTERNAL) : static_cast<gantry_status>(reason.code);
   *out = {status, reason.rule.c_str(), reason.operand.c_str(), reason.actual, reason.nearest, reason.sentence.c_str()};
   return GANTRY_OK;
+}
+
+gantry_status gantry_find_element(const char* name, gantry_element* out) {
+  return guarded([&] {
+    if (name == nullptr || out == nullptr) return missing(name == nullptr ? "the name" : "the place of the element");
+    ElementType type = ElementType::void_;
+    if (const gantry_status status = read_element("element", name, type); status != GANTRY_OK) return status;
+    const gantry::ElementInfo& found = gantry::info(type);
+    *out = {found.name, found.python_name, found.bits, 0};
+    return static_cast<gantry_status>(GANTRY_OK);
+  });
 }
 
 gantry_status gantry_context_create(const gantry_context_options* options, gantry_context** out) {
@@ -294,6 +315,42 @@ gantry_status gantry_gemm_create(gantry_context* context, const gantry_gemm_opti
 
 void gantry_gemm_destroy(gantry_gemm* gemm) { delete gemm; }
 
+int32_t gantry_gemm_argument_count(const gantry_gemm* gemm) {
+  return gemm == nullptr ? -1 : gemm->function.graph().argument_count;
+}
+
+gantry_status gantry_gemm_argument(const gantry_gemm* gemm, int32_t index, gantry_argument_info* out) {
+  return guarded([&] {
+    if (gemm == nullptr) return missing("the gemm");
+    if (out == nullptr) return missing("the place of the argument");
+    const gantry::fusion::Graph& graph = gemm->function.graph();
+    if (index < 0 || index >= graph.argument_count) {
+      return refuse("there is no argument " + std::to_string(index) + ": the epilogue has " +
+                    std::to_string(graph.argument_count));
+    }
+    const gantry::fusion::Argument& a = graph.arguments[index];
+    *out = {a.name.text, to_text(a.element), kind_of(a), a.row_major ? 0 : 1, a.has_default ? 1 : 0, 0};
+    return static_cast<gantry_status>(GANTRY_OK);
+  });
+}
+
+const char* gantry_gemm_element(const gantry_gemm* gemm, char operand) {
+  if (gemm == nullptr) return "void";
+  const gantry::GemmOptions& o = gemm->function.options();
+  switch (operand) {
+    case 'A':
+      return to_text(o.a);
+    case 'B':
+      return to_text(o.b);
+    case 'C':
+      return to_text(o.c);
+    case 'D':
+      return to_text(o.d);
+    default:
+      return "void";
+  }
+}
+
 gantry_status gantry_gemm_run(const gantry_gemm* gemm, const gantry_call* call) {
   return with_call(gemm, call, [](const auto& function, const auto& read, const auto& options) {
     return result_of(function.run(read, options));
@@ -332,6 +389,26 @@ gantry_status gantry_gemm_explain(const gantry_gemm* gemm, const gantry_call* ca
     return static_cast<gantry_status>(GANTRY_OK);
   });
 }
+
+gantry_status gantry_gemm_simulate(const gantry_gemm* gemm, const gantry_call* call,
+                                   const gantry_simulation_options* given, gantry_report** out) {
+  return with_call(gemm, call, [&](const auto& function, const auto& read, auto options) {
+    if (out == nullptr) return missing("the place of the report");
+    *out = nullptr;
+    gantry_simulation_options from = GANTRY_SIMULATION_OPTIONS;
+    const gantry_status status = read_struct("gantry_simulation_options", given, from);
+    if (status != GANTRY_OK) return status;
+    gantry::SimulatedRun run{from.seed, text_or(from.trace_file, ""), {}};
+    options.simulated = &run;
+    const Status ran = function.run(read, options);
+    if (ran.ok() || !run.report.findings.empty()) *out = new gantry_report{run.report.text(), run.report.json()};
+    return result_of(ran);
+  });
+}
+
+void gantry_report_destroy(gantry_report* report) { delete report; }
+const char* gantry_report_text(const gantry_report* report) { return report == nullptr ? "" : report->text.c_str(); }
+const char* gantry_report_json(const gantry_report* report) { return report == nullptr ? "" : report->json.c_str(); }
 
 gantry_status gantry_gemm_warm_up(const gantry_gemm* gemm, const gantry_size* sizes, int32_t count,
                                   void (*progress)(int32_t done, int32_t all, void* user), void* user) {

@@ -263,6 +263,14 @@ Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::pl
 }
 
 Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options) {
+  if (options.simulated != nullptr) {
+    if (!context_->simulated) {
+      return Status::failure(StatusCode::invalid_argument,
+                             "a run with a report is one on the simulated SM, and this context is on a GPU");
+    }
+    options.simulated->report = {};
+    options.simulated->report.completed = true;
+  }
   runtime::GemmAddresses addresses;
   const bool known = call.arguments.given() <= fusion::kMaxArguments && runtime::addresses_of(call, graph_, addresses);
   if (!known) return can_implement(call);
@@ -431,5 +439,7 @@ Status GemmFunction::warm_up(const std::vector<GemmExtents>& sizes,
 void GemmFunction::wait_for_compilations() const { state_->wait_for_compilations(); }
 int GemmFunction::kernels() const { return state_->kernels(); }
 int GemmFunction::plans() const { return state_->plans(); }
+const GemmOptions& GemmFunction::options() const { return state_->options(); }
+const fusion::Graph& GemmFunction::graph() const { return state_->graph(); }
 
 }  // namespace gantry

@@ -40,6 +40,8 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   void wait_for_compilations();
   int kernels() const;
   int plans() const;
+  const GemmOptions& options() const { return request_.options; }
+  const fusion::Graph& graph() const { return graph_; }
 
  private:
   // A kernel of one design: not there, on its way, there, or impossible.

@@ -35,12 +35,14 @@ class SimulatedMachineGemm : public MachineGemm {
   }
 
   Status run(const runtime::PlannedGemm& plan, const runtime::GemmAddresses& addresses, void* workspace,
-             const RunOptions& /*options*/) const override {
+             const RunOptions& how) const override {
     SimulatorOptions options;
-    options.seed = options_.seed;
+    options.seed = how.simulated != nullptr ? how.simulated->seed : options_.seed;
     options.checker = options_.checker;
     options.max_steps = steps_for(plan);
+    if (how.simulated != nullptr) options.trace_file = how.simulated->trace_file;
     const LaunchResult result = gemm_.run(plan, addresses, workspace, Simulator(options));
+    if (how.simulated != nullptr) how.simulated->report = result.report;
     if (result) return {};
     Status out;
     runtime::add_reasons(out, StatusCode::simulation_failed, result.reasons);

@@ -161,6 +161,12 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   options.tile_m = 100;
   EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_UNSUPPORTED);
   EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strlen(reason.rule) > 0 && reason.actual == 100);
+  EXPECT(strcmp(reason.operand, "") == 0);
+  options.tile_m = 0;
+  options.a = "s8";
+  options.b_is_n_major = 1;
+  EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_UNSUPPORTED);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.operand, "B") == 0);
   EXPECT(gantry_gemm_create(NULL, NULL, &none) == GANTRY_INVALID_ARGUMENT);
   EXPECT(gantry_gemm_create(context, NULL, NULL) == GANTRY_INVALID_ARGUMENT);
   wrong.machine = 7;
@@ -174,6 +180,77 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   EXPECT(strcmp(gantry_status_name(42), "unknown status") == 0);
   gantry_gemm_destroy(NULL);
   gantry_context_destroy(NULL);
+}
+
+static void descriptions(gantry_context* context, const gantry_gemm* gemm) {
+  static const int32_t kinds[] = {GANTRY_ARGUMENT_SCALAR,     GANTRY_ARGUMENT_COLUMN,
+                                  GANTRY_ARGUMENT_AUX_OUT,    GANTRY_ARGUMENT_REDUCE_SCALAR,
+                                  GANTRY_ARGUMENT_REDUCE_ROW, GANTRY_ARGUMENT_REDUCE_COLUMN};
+  static const char* const names[] = {"alpha", "s", "pre", "top", "sums", "rows"};
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  gantry_argument_info info;
+  gantry_element element;
+  gantry_gemm* other = NULL;
+  int i, j, found = 0;
+  EXPECT(gantry_gemm_argument_count(gemm) == 1);
+  EXPECT(gantry_gemm_argument(gemm, 0, &info) == GANTRY_OK && strcmp(info.name, "bias") == 0);
+  EXPECT(info.kind == GANTRY_ARGUMENT_ROW && strcmp(info.element, "f32") == 0 && info.is_optional == 0);
+  EXPECT(gantry_gemm_argument(gemm, 1, &info) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_gemm_argument(NULL, 0, &info) == GANTRY_INVALID_ARGUMENT && gantry_gemm_argument_count(NULL) == -1);
+  EXPECT(strcmp(gantry_gemm_element(gemm, 'A'), "tf32") == 0 && strcmp(gantry_gemm_element(gemm, 'D'), "f32") == 0);
+  EXPECT(strcmp(gantry_gemm_element(gemm, 'C'), "void") == 0 && strcmp(gantry_gemm_element(NULL, 'A'), "void") == 0);
+
+  options.d = "f16";
+  options.epilogue =
+      "let z = alpha * acc + c * col(s); d = z; pre:bf16 col optional = z; top = reduce_max(z);"
+      "sums = reduce_row_add(z); rows = reduce_col_add(z)";
+  EXPECT(gantry_gemm_create(context, &options, &other) == GANTRY_OK);
+  EXPECT(strcmp(gantry_gemm_element(other, 'C'), "f16") == 0);
+  EXPECT(gantry_gemm_argument_count(other) == 6);
+  for (i = 0; i < 6; ++i) {
+    EXPECT(gantry_gemm_argument(other, i, &info) == GANTRY_OK);
+    for (j = 0; j < 6; ++j) found += strcmp(names[j], info.name) == 0 && kinds[j] == info.kind;
+    if (info.kind == GANTRY_ARGUMENT_AUX_OUT) EXPECT(info.is_column_major && info.is_optional);
+  }
+  EXPECT(found == 6);
+  gantry_gemm_destroy(other);
+
+  EXPECT(gantry_find_element("bfloat16", &element) == GANTRY_OK && strcmp(element.name, "bf16") == 0);
+  EXPECT(strcmp(element.python_name, "bfloat16") == 0 && element.bits == 16);
+  EXPECT(gantry_find_element("bfloat61", &element) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_find_element(NULL, &element) == GANTRY_INVALID_ARGUMENT);
+}
+
+static void simulations(const gantry_gemm* gemm, const char* trace) {
+  gantry_argument argument = GANTRY_ARGUMENT;
+  gantry_simulation_options options = GANTRY_SIMULATION_OPTIONS;
+  gantry_report* report = NULL;
+  gantry_call call;
+  FILE* file;
+  argument.name = "bias";
+  argument.data = bias;
+  call = whole_call(&argument);
+  options.seed = 7;
+  options.trace_file = trace;
+  remove(trace);
+  memset(d, 0xff, sizeof d);
+  EXPECT(gantry_gemm_simulate(gemm, &call, &options, &report) == GANTRY_OK);
+  EXPECT(d[0] == expected(0, 0) && d[M * N - 1] == expected(M - 1, N - 1));
+  EXPECT(strstr(gantry_report_json(report), "\"findings\"") != NULL && strstr(gantry_report_text(report), "7") != NULL);
+  gantry_report_destroy(report);
+  file = fopen(trace, "r");
+  EXPECT(file != NULL);
+  if (file != NULL) fclose(file);
+  call.a.stride = K + 1;
+  report = (gantry_report*)1;
+  EXPECT(gantry_gemm_simulate(gemm, &call, NULL, &report) == GANTRY_INVALID_ARGUMENT && report == NULL);
+  call = whole_call(&argument);
+  call.m = 0;
+  EXPECT(gantry_gemm_simulate(gemm, &call, NULL, &report) == GANTRY_OK && report != NULL);
+  gantry_report_destroy(report);
+  EXPECT(gantry_gemm_simulate(gemm, &call, NULL, NULL) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strcmp(gantry_report_text(NULL), "") == 0);
+  gantry_report_destroy(NULL);
 }
 
 static void functions(gantry_context* context) {
@@ -276,6 +353,8 @@ int main(int count, char** words) {
   results(gemm);
   scales(context);
   refusals(context, gemm);
+  descriptions(context, gemm);
+  if (count > 2) simulations(gemm, words[2]);
   functions(context);
   groups(context);
   EXPECT(pthread_create(&thread, NULL, other_thread, gemm) == 0 && pthread_join(thread, &answer) == 0 &&

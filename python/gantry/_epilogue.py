@@ -1,0 +1,23 @@
+"""The text of an epilogue: elements of arguments that it leaves open are those of the arrays that are given."""
+
+from __future__ import annotations
+
+import re
+from typing import Iterable
+
+
+def with_elements(text: str, elements: Iterable[tuple[str, str]]) -> str:
+    """Writes ``:element`` after names that have none.
+
+    >>> with_elements("d = gelu(acc + row(bias)); pre = acc", [("bias", "bf16"), ("pre", "f16")])
+    'd = gelu(acc + row(bias:bf16)); pre:f16 = acc'
+    >>> with_elements("d = acc + row(bias:f16)", [("bias", "bf16")])
+    'd = acc + row(bias:f16)'
+    """
+    for name, element in elements:
+        if element == "f32":
+            continue
+        word = re.escape(name)
+        text = re.sub(rf"\b((?:row|col|scalar|load)\s*\(\s*{word})\b(?!\s*:)", rf"\1:{element}", text)
+        text = re.sub(rf"((?:^|;)\s*{word})\b(?=[^:;=]*=)", rf"\1:{element}", text)
+    return text

@@ -1,0 +1,269 @@
+"""gemm, plan, explain, simulate, warm_up: what people call."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import sys
+import tempfile
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+from ._context import Context, default_context
+from ._elements import element_of
+from ._errors import refusal
+from ._plan import Copy, Given, Options, Plan, gather
+
+_MOST_PLANS = 4096
+_plans: dict[tuple, Plan] = {}
+
+
+def _plan_for(given: Given, options: Options, context: Context | None) -> Plan:
+    key = (given.signature(), options, id(context))
+    found = _plans.get(key)
+    if found is None or (context is not None and found.context is not context):
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        found = _plans[key] = Plan(given, options, context)
+    return found
+
+
+def _functions(functions: Mapping[str, tuple[str, str]] | None) -> tuple[tuple[str, str, str], ...]:
+    return tuple((name, parameters, body) for name, (parameters, body) in (functions or {}).items())
+
+
+def _read(a, b, c, out, stream, context, arguments, named) -> tuple[Given, Options, Context | None]:
+    """Tells options from arguments of the epilogue."""
+    fields = {key: named.pop(key) for key in tuple(named) if key in Options.__dataclass_fields__}
+    if "functions" in fields:
+        fields["functions"] = _functions(fields["functions"])
+    for pair in ("tile", "cluster", "dtype"):
+        if isinstance(fields.get(pair), list):
+            fields[pair] = tuple(fields[pair])
+    given = gather(a, b, c, out, {**(arguments or {}), **named}, stream)
+    return given, Options(**fields), context
+
+
+def gemm(
+    a: Any,
+    b: Any,
+    *,
+    c: Any = None,
+    out: Any = None,
+    stream: Any = None,
+    context: Context | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    **named: Any,
+) -> Any:
+    """D = epilogue(A Bᵀ): ``a`` is M x K, ``b`` is N x K, D is M x N.
+
+    NumPy arrays run on the simulated SM, CUDA arrays of any library on their GPU, in the library's current stream.
+    Strides and transposes are seen through. What the hardware cannot take is copied; :func:`explain` says so.
+
+    Options, all by name:
+
+    ``epilogue``   what becomes of the accumulators; ``"d = acc"``. Other names become arguments: ``row(bias)`` takes
+                   ``bias=``, of N values; ``col(s)`` of M values; ``load(x)`` of M x N; ``scalar(s)`` a number or an array
+    ``c``          the source C, of M x N, where the epilogue uses ``c``
+    ``out``        the array of D; ``name=`` does the same for an output of the epilogue, ``name=True`` asks for an
+                   ``optional`` one
+    ``trans_b``    False: ``b`` is K x N
+    ``copy``       False: what would have to be copied raises instead
+    ``dtype``      elements of A and B where the array's dtype does not say them: ``"tf32"`` for float32, ``"bf16"`` for
+                   uint16, ``"e4m3"`` or ``"e5m2"`` for uint8; or a pair, of A and of B
+    ``out_dtype``  elements of D
+    ``functions``  functions of your own that the epilogue calls: ``{"half": ("x", "return 0.5f * x;")}``, in C++
+    ``promote``, ``tile``, ``cluster``, ``stages``, ``dependent``   as in gantry.h
+    ``arguments``  arguments of the epilogue whose names are taken by options
+
+    Dimensions before the last two are batches, which broadcast. Returns D; where the epilogue has further outputs, a
+    named tuple of D, as ``d``, and those.
+
+    >>> import numpy as np, gantry
+    >>> a = np.ones((32, 64), np.float16)
+    >>> b = np.ones((16, 64), np.float16)
+    >>> bias = np.arange(16, dtype=np.float32)
+    >>> d = gantry.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias)
+    >>> d.shape, d.dtype, float(d[0, 3])
+    ((32, 16), dtype('float16'), 67.0)
+    """
+    given, options, context = _read(a, b, c, out, stream, context, arguments, named)
+    return _plan_for(given, options, context).run(given)
+
+
+def plan(a: Any, b: Any, *, c=None, out=None, stream=None, context=None, arguments=None, **named) -> Plan:
+    """Plans once what is then run many times: takes what :func:`gemm` takes, and computes nothing.
+
+    >>> import numpy as np, gantry
+    >>> a, b = np.ones((32, 64), np.float16), np.ones((16, 64), np.float16)
+    >>> layer = gantry.plan(a, b, epilogue="d = acc + row(bias)", bias=np.zeros(16, np.float32))
+    >>> layer
+    <gantry.Plan 32 x 16 x 64, f16 to f16: d = acc + row(bias)>
+    >>> float(layer(a, b, bias=np.full(16, 2, np.float32))[0, 0])
+    66.0
+    """
+    given, options, context = _read(a, b, c, out, stream, context, arguments, named)
+    return Plan(given, options, context)
+
+
+class Explanation:
+    """What a GEMM does: ``text`` in sentences, ``copies`` of operands with their reasons. A notebook shows it as HTML."""
+
+    def __init__(self, title: str, text: str, copies: tuple[Copy, ...]):
+        self.title, self.text, self.copies = title, text, copies
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for line in self.text.splitlines():
+            head, colon, rest = line.partition(": ")
+            is_heading = colon and " " not in head and not line.startswith(" ")
+            cells = (head, rest) if is_heading else ("", line)
+            rows.append(
+                "<tr><th style='text-align:left;vertical-align:top'>{}</th><td style='text-align:left'>{}</td></tr>".format(
+                    *map(html.escape, cells)
+                )
+            )
+        return f"<table><caption>{html.escape(self.title)}</caption>{''.join(rows)}</table>"
+
+
+def explain(a: Any, b: Any, *, c=None, out=None, stream=None, context=None, arguments=None, **named) -> Explanation:
+    """Which kernel a :func:`gemm` of these arrays runs and why, its tiles and memory, and what is copied.
+
+    >>> import numpy as np, gantry
+    >>> a = np.ones((32, 128), np.float16)[:, ::2]
+    >>> explanation = gantry.explain(a, np.ones((16, 64), np.float16))
+    >>> [copy.operand for copy in explanation.copies]
+    ['A']
+    """
+    given, options, context = _read(a, b, c, out, stream, context, arguments, named)
+    made = _plan_for(given, options, context)
+    return Explanation(repr(made).strip("<>"), made.describe(), made.copies)
+
+
+class Report:
+    """What the checker of the simulated SM saw of a run. ``clean``: every thread returned, and there is no finding."""
+
+    def __init__(self, text: str, data: dict[str, Any]):
+        self.text, self.data = text, data
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        return self.data["findings"]
+
+    @property
+    def clean(self) -> bool:
+        return bool(self.data["completed"]) and not self.findings
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class Simulation:
+    """``result`` is what :func:`gemm` returns, ``report`` the checker's, ``trace`` the run as Chrome's trace events."""
+
+    def __init__(self, result: Any, report: Report, trace: dict[str, Any] | None):
+        self.result, self.report, self.trace = result, report, trace
+
+    def save_trace(self, path: str | os.PathLike) -> None:
+        """Writes a file that chrome://tracing and Perfetto open."""
+        if self.trace is None:
+            raise refusal("trace", "", "this run recorded no trace: simulate with trace=True")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.trace, file)
+
+    def __repr__(self) -> str:
+        return f"<gantry.Simulation, {'clean' if self.report.clean else f'{len(self.report.findings)} findings'}>"
+
+
+def simulate(
+    a: Any, b: Any, *, seed: int = 0, trace: bool = False, c=None, out=None, context=None, arguments=None, **named
+) -> Simulation:
+    """Runs a :func:`gemm` of arrays of the host on the simulated SM, under a schedule that ``seed`` chooses.
+
+    >>> import numpy as np, gantry
+    >>> run = gantry.simulate(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16), seed=3)
+    >>> run.report.clean, float(run.result[0, 0])
+    (True, 64.0)
+    """
+    given, options, context = _read(a, b, c, out, None, context, arguments, named)
+    made = _plan_for(given, options, context)
+    if not made.context.simulated:
+        raise refusal("device", "A", "simulate works on arrays of the host, and A is on a GPU")
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "trace.json") if trace else None
+        result, (text, data) = made.run(given, lambda call, addresses: call.simulate(addresses, seed, file))
+        events = None
+        if file is not None:
+            with open(file, encoding="utf-8") as opened:
+                events = json.load(opened)
+    return Simulation(result, Report(text, json.loads(data)), events)
+
+
+def _bar(done: int, everything: int) -> None:
+    width = 40
+    filled = width * done // max(1, everything)
+    sys.stderr.write(f"\rkernels [{'#' * filled}{'.' * (width - filled)}] {done} of {everything}")
+    if done == everything:
+        sys.stderr.write("\n")
+    sys.stderr.flush()
+
+
+def warm_up(
+    target: Plan | str | Any,
+    sizes: Iterable[Sequence[int]],
+    *,
+    dtype: Any = "bf16",
+    out_dtype: Any = None,
+    context: Context | None = None,
+    progress: bool | Callable[[int, int], None] | None = None,
+) -> None:
+    """Compiles and loads the kernels of these sizes, several at once, and returns when they are there.
+
+    ``target`` is a plan, the text of an epilogue, or what has a ``warm_up`` of its own, such as the modules of
+    ``gantry.torch``. A size is (m, n, k) or (m, n, k, batch). ``progress``: True for a bar, or a function of how many are
+    done and how many there are; by default there is a bar on a terminal.
+
+    >>> import gantry
+    >>> seen = []
+    >>> gantry.warm_up("d = acc", [(32, 16, 64)], dtype="f16", progress=lambda done, all: seen.append((done, all)))
+    >>> seen[-1]
+    (1, 1)
+    """
+    if progress is None:
+        progress = sys.stderr.isatty()
+    tell = progress if callable(progress) else _bar if progress else None
+    sizes = [tuple(size) for size in sizes]
+    if isinstance(target, str):
+        pair = dtype if isinstance(dtype, tuple) else (dtype, dtype)
+        made = (context or _any_context()).gemm(
+            a=element_of(pair[0]).name,
+            b=element_of(pair[1]).name,
+            c=None,
+            d=None if out_dtype is None else element_of(out_dtype).name,
+            epilogue=target,
+            a_is_m_major=False,
+            b_is_n_major=False,
+            c_is_column_major=False,
+            d_is_column_major=False,
+            promote=False,
+            tile=(0, 0),
+            cluster=(0, 0),
+            stages=0,
+            functions=(),
+        )
+        made.warm_up(tuple((*size, 1)[:4] for size in sizes), tell)
+    else:
+        target.warm_up(sizes, tell)
+
+
+def _any_context() -> Context:
+    try:
+        return default_context("cuda", 0)
+    except RuntimeError:  # NoDevice
+        return default_context("cpu", 0)

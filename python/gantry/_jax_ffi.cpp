@@ -1,0 +1,279 @@
+// GEMMs as XLA FFI calls, on the CPU (the simulated SM) and on CUDA devices. Built where JAX is installed, against the
+// headers that come with jaxlib.
+//
+// A call is described by attributes alone, so that a compiled program can be kept and loaded by another process:
+//   a, b, c, d, epilogue   elements and text, as gantry_gemm_options has them; c is empty where there is none
+//   functions              name, parameters and body of each, separated by the character 31
+//   numbers                a_is_m_major, b_is_n_major, promote, m, n, k, batch, tile (2), cluster (2), stages, then
+//   stride
+//                          and batch stride of A, B, C, D
+//   arguments              names of the epilogue's arguments: arrays first, in the order of operands behind A, B and C,
+//                          then outputs, in the order of results behind D, then numbers; separated by commas
+//   strides                stride and batch stride of each argument that is an array
+//   values                 of the arguments that are numbers
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gantry/gantry.h>
+
+#include "xla/ffi/api/ffi.h"
+
+namespace {
+
+namespace ffi = xla::ffi;
+
+constexpr int kNumbers = 12, kMatrices = 4;
+constexpr std::size_t kWorkspaceAlignment = 256;
+
+ffi::Error refused(gantry_status status) {
+  const auto code = status == GANTRY_INVALID_ARGUMENT ? ffi::ErrorCode::kInvalidArgument
+                    : status == GANTRY_UNSUPPORTED    ? ffi::ErrorCode::kUnimplemented
+                    : status == GANTRY_OUT_OF_MEMORY  ? ffi::ErrorCode::kResourceExhausted
+                                                      : ffi::ErrorCode::kInternal;
+  return ffi::Error(code, gantry_error_message());
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  std::istringstream in{std::string(text)};
+  for (std::string word; std::getline(in, word, separator);) out.push_back(word);
+  return out;
+}
+
+// Contexts live as long as the process: one for each GPU, and the simulated SM as device -1.
+gantry_status context_of(int device, gantry_context** out) {
+  static std::mutex mutex;
+  static std::map<int, gantry_context*> all;
+  const std::lock_guard<std::mutex> lock(mutex);
+  gantry_context*& found = all[device];
+  gantry_status status = GANTRY_OK;
+  if (found == nullptr) {
+    gantry_context_options options = GANTRY_CONTEXT_OPTIONS;
+    options.machine = device < 0 ? GANTRY_MACHINE_SIMULATED : GANTRY_MACHINE_GPU;
+    options.device = device < 0 ? 0 : device;
+    if (device < 0) options.most_kernels = 1;
+    status = gantry_context_create(&options, &found);
+  }
+  *out = found;
+  return status;
+}
+
+struct Gemm {
+  gantry_gemm* handle = nullptr;
+  bool knows_workspace = false;
+  std::size_t workspace = 0;
+};
+
+// The attributes of a call.
+struct Request {
+  std::string a, b, c, d, epilogue;
+  std::vector<std::string> functions, arguments;
+  std::vector<std::int64_t> numbers, strides;
+  std::vector<float> values;
+
+  std::string key(int device) const {
+    std::ostringstream out;
+    out << device << '\1' << a << '\1' << b << '\1' << c << '\1' << d << '\1' << epilogue;
+    for (const std::string& x : functions) out << '\1' << x;
+    for (const std::string& x : arguments) out << '\2' << x;
+    for (const std::int64_t x : numbers) out << '\3' << x;
+    for (const std::int64_t x : strides) out << '\4' << x;
+    for (const float x : values) out << '\5' << (x == 0);
+    return out.str();
+  }
+
+  gantry_status make(int device, gantry_gemm** out) const {
+    gantry_context* context = nullptr;
+    if (const gantry_status status = context_of(device, &context); status != GANTRY_OK) return status;
+    gantry_gemm_options o = GANTRY_GEMM_OPTIONS;
+    std::vector<gantry_function> own;
+    for (std::size_t i = 0; i + 2 < functions.size(); i += 3) {
+      own.push_back({functions[i].c_str(), functions[i + 1].c_str(), functions[i + 2].c_str()});
+    }
+    o.a = a.c_str();
+    o.b = b.c_str();
+    o.c = c.empty() ? nullptr : c.c_str();
+    o.d = d.c_str();
+    o.epilogue = epilogue.c_str();
+    o.a_is_m_major = static_cast<std::int32_t>(numbers[0]);
+    o.b_is_n_major = static_cast<std::int32_t>(numbers[1]);
+    o.promote = static_cast<std::int32_t>(numbers[2]);
+    o.tile_m = static_cast<std::int32_t>(numbers[7]);
+    o.tile_n = static_cast<std::int32_t>(numbers[8]);
+    o.cluster_m = static_cast<std::int32_t>(numbers[9]);
+    o.cluster_n = static_cast<std::int32_t>(numbers[10]);
+    o.stages = static_cast<std::int32_t>(numbers[11]);
+    o.functions = own.data();
+    o.function_count = static_cast<std::int32_t>(own.size());
+    return gantry_gemm_create(context, &o, out);
+  }
+};
+
+// Gemms live as long as the process, one for each request: programs that XLA compiled come back to them.
+struct Gemms {
+  std::mutex mutex;
+  std::map<std::string, Gemm> all;
+};
+Gemms& gemms() {
+  static auto* out = new Gemms;
+  return *out;
+}
+
+ffi::ErrorOr<Request> read(const ffi::Dictionary& attributes) {
+  Request out;
+  struct Text {
+    const char* name;
+    std::string* to;
+  };
+  std::string functions, arguments;
+  const Text texts[] = {{"a", &out.a},
+                        {"b", &out.b},
+                        {"c", &out.c},
+                        {"d", &out.d},
+                        {"epilogue", &out.epilogue},
+                        {"functions", &functions},
+                        {"arguments", &arguments}};
+  for (const Text& text : texts) {
+    const auto got = attributes.get<std::string_view>(text.name);
+    if (!got.has_value()) return ffi::Unexpected(got.error());
+    *text.to = std::string(*got);
+  }
+  const auto numbers = attributes.get<ffi::Span<const std::int64_t>>("numbers");
+  const auto strides = attributes.get<ffi::Span<const std::int64_t>>("strides");
+  const auto values = attributes.get<ffi::Span<const float>>("values");
+  if (!numbers.has_value()) return ffi::Unexpected(numbers.error());
+  if (!strides.has_value()) return ffi::Unexpected(strides.error());
+  if (!values.has_value()) return ffi::Unexpected(values.error());
+  out.functions = split(functions, '\x1f');
+  out.arguments = split(arguments, ',');
+  out.numbers.assign(numbers->begin(), numbers->end());
+  out.strides.assign(strides->begin(), strides->end());
+  out.values.assign(values->begin(), values->end());
+  const bool whole = out.numbers.size() == kNumbers + 2 * kMatrices &&
+                     out.arguments.size() == out.strides.size() / 2 + out.values.size();
+  if (!whole)
+    return ffi::Unexpected(ffi::Error(ffi::ErrorCode::kInvalidArgument, "gantry: attributes of another version"));
+  return out;
+}
+
+// The call of a request with its buffers.
+struct Filled {
+  gantry_call call = GANTRY_CALL;
+  std::vector<gantry_argument> arguments;
+
+  bool fill(const Request& r, const std::vector<void*>& inputs, const std::vector<void*>& outputs) {
+    const bool has_c = !r.c.empty();
+    const std::size_t matrices = has_c ? 3 : 2;
+    if (inputs.size() < matrices || outputs.empty() ||
+        inputs.size() - matrices + outputs.size() - 1 != r.strides.size() / 2) {
+      return false;
+    }
+    call.m = r.numbers[3];
+    call.n = r.numbers[4];
+    call.k = r.numbers[5];
+    call.batch = r.numbers[6];
+    gantry_matrix* const all[kMatrices] = {&call.a, &call.b, &call.c, &call.d};
+    void* const data[kMatrices] = {inputs[0], inputs[1], has_c ? inputs[2] : nullptr, outputs[0]};
+    for (int i = 0; i < kMatrices; ++i) {
+      const std::size_t at = static_cast<std::size_t>(kNumbers + 2 * i);
+      *all[i] = {data[i], r.numbers[at], r.numbers[at + 1]};
+    }
+    for (std::size_t i = 0; i < r.arguments.size(); ++i) {
+      gantry_argument one = GANTRY_ARGUMENT;
+      one.name = r.arguments[i].c_str();
+      const std::size_t arrays = r.strides.size() / 2, in = inputs.size() - matrices;
+      if (i < arrays) {
+        one.data = i < in ? inputs[matrices + i] : outputs[1 + i - in];
+        one.stride = r.strides[2 * i];
+        one.batch_stride = r.strides[2 * i + 1];
+      } else {
+        one.is_number = 1;
+        one.value = r.values[i - arrays];
+      }
+      arguments.push_back(one);
+    }
+    call.arguments = arguments.data();
+    call.argument_count = static_cast<std::int32_t>(arguments.size());
+    return true;
+  }
+};
+
+// Runs on a device; `scratch` is asked for workspace where the caller gives it.
+template <class Scratch>
+ffi::Error run(int device, void* stream, ffi::RemainingArgs in, ffi::RemainingRets out,
+               const ffi::Dictionary& attributes, const Scratch& scratch) {
+  ffi::ErrorOr<Request> request = read(attributes);
+  if (!request.has_value()) return request.error();
+  std::vector<void*> inputs, outputs;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const auto buffer = in.get<ffi::AnyBuffer>(i);
+    if (!buffer.has_value()) return buffer.error();
+    inputs.push_back(buffer->untyped_data());
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    auto buffer = out.get<ffi::AnyBuffer>(i);
+    if (!buffer.has_value()) return buffer.error();
+    outputs.push_back((*buffer)->untyped_data());
+  }
+  Filled filled;
+  if (!filled.fill(*request, inputs, outputs)) {
+    return ffi::Error(ffi::ErrorCode::kInvalidArgument, "gantry: the operands are not those of the attributes");
+  }
+  filled.call.stream = stream;
+  Gemm found;
+  const std::string key = request->key(device);
+  {
+    const std::lock_guard<std::mutex> lock(gemms().mutex);
+    Gemm& kept = gemms().all[key];
+    if (kept.handle == nullptr) {
+      if (const gantry_status status = request->make(device, &kept.handle); status != GANTRY_OK) return refused(status);
+    }
+    found = kept;
+  }
+  if (const ffi::Error error = scratch(key, found, filled.call); error.failure()) return error;
+  const gantry_status status = gantry_gemm_run(found.handle, &filled.call);
+  return status == GANTRY_OK ? ffi::Error::Success() : refused(status);
+}
+
+ffi::Error run_on_host(ffi::RemainingArgs in, ffi::RemainingRets out, ffi::Dictionary attributes) {
+  return run(-1, nullptr, in, out, attributes,
+             [](const std::string&, const Gemm&, gantry_call&) { return ffi::Error::Success(); });
+}
+
+ffi::Error run_on_cuda(void* stream, std::int32_t device, ffi::ScratchAllocator allocator, ffi::RemainingArgs in,
+                       ffi::RemainingRets out, ffi::Dictionary attributes) {
+  return run(device, stream, in, out, attributes, [&](const std::string& key, Gemm gemm, gantry_call& call) {
+    if (!gemm.knows_workspace) {
+      const gantry_status status = gantry_gemm_workspace(gemm.handle, &call, &gemm.workspace);
+      if (status != GANTRY_OK) return refused(status);
+      gemm.knows_workspace = true;
+      const std::lock_guard<std::mutex> lock(gemms().mutex);
+      gemms().all[key] = gemm;
+    }
+    if (gemm.workspace == 0) return ffi::Error::Success();
+    const std::optional<void*> memory = allocator.Allocate(gemm.workspace, kWorkspaceAlignment);
+    if (!memory.has_value())
+      return ffi::Error(ffi::ErrorCode::kResourceExhausted, "gantry: XLA has no memory for workspace");
+    call.workspace = *memory;
+    call.workspace_bytes = gemm.workspace;
+    return ffi::Error::Success();
+  });
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(gantry_jax_host, run_on_host, ffi::Ffi::Bind().RemainingArgs().RemainingRets().Attrs());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(gantry_jax_cuda, run_on_cuda,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::PlatformStream<void*>>()
+                                  .Ctx<ffi::DeviceOrdinal>()
+                                  .Ctx<ffi::ScratchAllocator>()
+                                  .RemainingArgs()
+                                  .RemainingRets()
+                                  .Attrs(),
+                              {ffi::Traits::kCmdBufferCompatible});

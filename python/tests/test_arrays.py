@@ -1,0 +1,165 @@
+"""Arrays of any library: DLPack of both versions, the buffer protocol, and references that are given back."""
+
+import array as stdlib_array
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from reference import array, close, matmul
+
+import gantry
+from gantry import _core
+
+
+class Exporter:
+    """A library that has nothing but DLPack, of version 0."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __dlpack__(self, *, stream=None):
+        return self.data.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.data.__dlpack_device__()
+
+
+class VersionedExporter(Exporter):
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        return self.data.__dlpack__(max_version=max_version)
+
+
+@pytest.mark.parametrize("library", [Exporter, VersionedExporter])
+def test_dlpack_is_read_whatever_its_version(rng, library):
+    a, b = array(rng, (32, 64), np.float16), array(rng, (16, 64), np.float16)
+    close(gantry.gemm(library(a), library(b)), matmul(a, b))
+    close(gantry.gemm(a, library(b.T), trans_b=False), matmul(a, b))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16", "float32", "float64", "complex64"],
+)
+def test_dlpack_and_buffers_say_the_same_of_an_array(dtype):
+    x = np.zeros((3, 4, 6), dtype)[:, ::2, 1:5]
+    for max_version in (None, (1, 0)):
+        seen = _core.view_dlpack(x.__dlpack__(max_version=max_version))
+        assert seen[:4] == (x.ctypes.data, x.shape, tuple(s // x.itemsize for s in x.strides), dtype)
+    assert _core.view_buffer(x)[:4] == seen[:4]
+
+
+def test_a_capsule_is_used_once():
+    capsule = np.zeros(3).__dlpack__()
+    _core.view_dlpack(capsule)
+    with pytest.raises(TypeError, match="used already"):
+        _core.view_dlpack(capsule)
+    with pytest.raises(TypeError):
+        _core.view_dlpack("no capsule")
+
+
+def test_read_only_arrays_are_operands_and_no_outputs(rng):
+    a, b = array(rng, (32, 64), np.float16), array(rng, (16, 64), np.float16)
+    a.flags.writeable = b.flags.writeable = False
+    close(gantry.gemm(a, b), matmul(a, b))
+    assert _core.view_dlpack(a.__dlpack__(max_version=(1, 0)))[6] is True
+
+
+def test_buffers_of_the_standard_library_are_arrays(rng):
+    a, b = array(rng, (32, 64), np.int8), array(rng, (16, 64), np.int8)
+    flat = stdlib_array.array("b", a.tobytes())
+    d = gantry.gemm(memoryview(flat).cast("B").cast("b", (32, 64)), b)
+    close(d, matmul(a, b))
+
+
+def test_buffers_without_an_element_type_are_refused():
+    with pytest.raises(TypeError, match="format"):
+        _core.view_buffer(np.zeros(3, [("x", "i4"), ("y", "f4")]))
+    with pytest.raises(TypeError):
+        _core.view_buffer(object())
+
+
+# ---- References
+
+
+def test_memory_is_kept_while_it_is_seen_and_given_back_after(rng):
+    for see in (lambda x: _core.view_dlpack(x.__dlpack__()), _core.view_buffer):
+        x = np.zeros((64, 64))
+        gone = weakref.ref(x)
+        seen = see(x)
+        del x
+        gc.collect()
+        assert gone() is not None
+        del seen
+        gc.collect()
+        assert gone() is None
+
+
+def _growth(step, times):
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(times):
+        step()
+    gc.collect()
+    return sys.getallocatedblocks() - before
+
+
+def _leaks(step, times=200):
+    """Whether every round loses an object in half of its steps; caches and free lists fill in the first ones."""
+    return all(_growth(step, times) > times / 2 for _ in range(8))
+
+
+def test_the_leak_check_finds_a_leak():
+    kept = []
+    assert _leaks(lambda: kept.append(object()))
+
+
+def test_calls_leak_no_references(rng):
+    a, b, bias = array(rng, (16, 16), np.float16), array(rng, (8, 16), np.float16), array(rng, 8, np.float32)
+    layer = gantry.plan(a, b, epilogue="d = acc + row(bias)", bias=bias)
+    counts = [sys.getrefcount(x) for x in (a, b, bias, layer._gemm, layer._call)]
+    assert not _leaks(lambda: _core.view_dlpack(a.__dlpack__(max_version=(1, 0))))
+    assert not _leaks(lambda: _core.view_buffer(b))
+    assert not _leaks(lambda: layer._call.check(layer._example))
+    assert not _leaks(lambda: layer._gemm.arguments)
+    assert not _leaks(lambda: layer._gemm.elements)
+    assert [sys.getrefcount(x) for x in (a, b, bias, layer._gemm, layer._call)] == counts
+
+
+def test_runs_and_plans_leak_no_references(rng):
+    a, b, bias = array(rng, (16, 16), np.float16), array(rng, (8, 16), np.float16), array(rng, 8, np.float32)
+    counts = [sys.getrefcount(x) for x in (a, b, bias)]
+    gc.collect()
+    for _ in range(20):
+        gantry.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias)
+        gantry.plan(a[:, ::-1], b, epilogue="d = acc + row(bias)", bias=bias)
+    gc.collect()
+    assert [sys.getrefcount(x) for x in (a, b, bias)] == counts
+
+
+def test_errors_leak_no_references(rng):
+    a, b = array(rng, (16, 16), np.float16), array(rng, (8, 8), np.float16)
+
+    def fail():
+        try:
+            _core.element("bf17")
+        except gantry.GantryError:
+            pass
+        try:
+            gantry.gemm(a, b)
+        except gantry.GantryError:
+            pass
+
+    assert not _leaks(fail)
+
+
+def test_contexts_are_given_back_with_what_was_made_on_them():
+    def make():
+        context = gantry.Context("simulated")
+        made = context.gemm(a="f16", epilogue="d = acc + row(bias)")
+        del context
+        assert made.elements == ("f16", "f16", "void", "f16")  # the gemm keeps what it needs
+
+    for _ in range(3):
+        make()

@@ -1,0 +1,261 @@
+"""Results on the simulated SM against NumPy in f64: shapes, elements, strides, epilogues, batches, copies."""
+
+import numpy as np
+import pytest
+from reference import BF16, E4M3, E5M2, array, close, gelu, matmul, unsigned
+
+import gantry
+
+SIZES = [(16, 8, 16), (100, 72, 40), (1, 8, 8), (130, 64, 200), (64, 136, 72)]
+
+
+@pytest.mark.parametrize("m, n, k", SIZES)
+def test_f16_is_numpys_product(rng, m, n, k):
+    a, b = array(rng, (m, k), np.float16), array(rng, (n, k), np.float16)
+    d = gantry.gemm(a, b)
+    assert type(d) is np.ndarray and d.dtype == np.float16 and d.flags.c_contiguous
+    close(d, matmul(a, b))
+
+
+@pytest.mark.parametrize(
+    "dtype_a, dtype_b, dtype_d",
+    [(BF16, BF16, BF16), (E4M3, E5M2, BF16), (np.int8, np.int8, np.int32)],
+    ids=["bf16", "e4m3 and e5m2", "s8"],
+)
+def test_other_elements_come_with_their_usual_result(rng, dtype_a, dtype_b, dtype_d):
+    a, b = array(rng, (48, 64), dtype_a), array(rng, (32, 64), dtype_b)
+    d = gantry.gemm(a, b)
+    assert d.dtype == dtype_d
+    close(d, matmul(a, b))
+
+
+def test_unsigned_bytes_multiply_with_signed_ones(rng):
+    a, b = unsigned(rng, (48, 64)), array(rng, (32, 64), np.int8)
+    close(gantry.gemm(a, b), matmul(a, b))
+
+
+def test_f32_is_multiplied_as_tf32_where_that_is_asked(rng):
+    a, b = array(rng, (40, 32), np.float32), array(rng, (24, 32), np.float32)
+    d = gantry.gemm(a, b, dtype="tf32")
+    assert d.dtype == np.float32
+    close(d, matmul(a, b))
+    with pytest.raises(gantry.GantryError, match="tf32"):
+        gantry.gemm(a, b)
+
+
+def test_raw_bits_are_read_as_the_element_that_dtype_names(rng):
+    a, b = array(rng, (48, 64), BF16), array(rng, (32, 64), BF16)
+    raw = gantry.gemm(a.view(np.uint16), b.view(np.uint16), dtype="bf16")
+    assert raw.dtype == np.uint16  # as A is
+    close(raw.view(BF16), matmul(a, b))
+    a, b = array(rng, (48, 64), E4M3), array(rng, (32, 64), E5M2)
+    raw = gantry.gemm(a.view(np.uint8), b.view(np.uint8), dtype=("e4m3", "e5m2"))
+    close(raw.view(BF16), matmul(a, b))
+
+
+def test_out_dtype_chooses_the_element_of_d(rng):
+    a, b = array(rng, (16, 32), np.float16), array(rng, (8, 32), np.float16)
+    d = gantry.gemm(a, b, out_dtype=np.float32)
+    assert d.dtype == np.float32
+    close(d, matmul(a, b))
+
+
+# ---- Strides
+
+
+def laid_out(rng, rows, columns, how):
+    """A matrix that lies in memory in one of many ways."""
+    if how == "rows":
+        return array(rng, (rows, columns), np.float16)
+    if how == "columns":
+        return array(rng, (columns, rows), np.float16).T
+    if how == "wide rows":
+        return array(rng, (rows, columns + 24), np.float16)[:, 8 : 8 + columns]
+    if how == "misaligned":
+        return array(rng, (rows, columns + 8), np.float16)[:, 1 : 1 + columns]
+    if how == "every second":
+        return array(rng, (rows, 2 * columns), np.float16)[:, ::2]
+    if how == "backwards":
+        return array(rng, (rows, columns), np.float16)[::-1]
+    assert how == "one row for all"
+    return np.broadcast_to(array(rng, (1, columns), np.float16), (rows, columns))
+
+
+SEEN_THROUGH = ("rows", "columns", "wide rows")
+LAYOUTS = (*SEEN_THROUGH, "misaligned", "every second", "backwards", "one row for all")
+
+
+@pytest.mark.parametrize("how_b", LAYOUTS)
+@pytest.mark.parametrize("how_a", LAYOUTS)
+def test_any_strides_give_the_same_result(rng, how_a, how_b):
+    a, b = laid_out(rng, 64, 48, how_a), laid_out(rng, 40, 48, how_b)
+    close(gantry.gemm(a, b), matmul(a, b))
+    close(gantry.gemm(a, b.T, trans_b=False), matmul(a, b))
+
+
+@pytest.mark.parametrize("how", LAYOUTS)
+def test_only_what_the_library_refuses_is_copied(rng, how):
+    a, b = laid_out(rng, 64, 48, how), laid_out(rng, 40, 48, "rows")
+    copies = [copy.operand for copy in gantry.explain(a, b).copies]
+    assert copies == ([] if how in SEEN_THROUGH else ["A"])
+    if copies:
+        with pytest.raises(gantry.GantryError) as refused:
+            gantry.gemm(a, b, copy=False)
+        assert refused.value.operand == "A"
+    else:
+        close(gantry.gemm(a, b, copy=False), matmul(a, b))
+
+
+def test_columns_of_bytes_are_copied_because_wgmma_takes_none(rng):
+    a, b = array(rng, (64, 48), np.int8).T, array(rng, (32, 64), np.int8)
+    close(gantry.gemm(a, b), matmul(a, b))
+    assert [c.operand for c in gantry.explain(a, b).copies] == ["A"]
+
+
+@pytest.mark.parametrize("how", ["rows", "columns", "wide rows", "every second", "misaligned"])
+def test_out_may_lie_in_any_way(rng, how):
+    a, b = array(rng, (64, 48), np.float16), array(rng, (40, 48), np.float16)
+    out = laid_out(rng, 64, 40, how)
+    base = out if out.base is None else out.base
+    before = base.copy()
+    assert gantry.gemm(a, b, out=out) is out
+    close(out, matmul(a, b))
+    out[...] = laid_out(rng, 64, 40, "rows") * 0
+    mask = np.ones(base.shape, bool)
+    np.lib.stride_tricks.as_strided(
+        mask.reshape(-1)[(out.ctypes.data - base.ctypes.data) // 2 :], out.shape, [s // 2 for s in out.strides]
+    )[...] = False
+    assert (base[mask] == before[mask]).all()  # what lies beside `out` is as it was
+
+
+# ---- Epilogues
+
+BIAS_GELU = "d = gelu(acc + row(bias))"
+
+
+def test_a_bias_and_an_activation_are_fused(rng):
+    a, b, bias = array(rng, (48, 64), np.float16), array(rng, (32, 64), np.float16), array(rng, 32, np.float32)
+    d = gantry.gemm(a, b, epilogue=BIAS_GELU, bias=bias)
+    close(d, gelu(matmul(a, b) + bias), relative=2.0**-18)
+
+
+def test_elements_that_the_text_leaves_open_are_the_arrays(rng):
+    a, b, bias = array(rng, (48, 64), BF16), array(rng, (32, 64), BF16), array(rng, 32, BF16)
+    close(gantry.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias), matmul(a, b) + bias.astype(float))
+    with pytest.raises(gantry.InvalidArgument, match="bias has elements of bf16, and the epilogue says f32"):
+        gantry.gemm(a, b, epilogue="d = acc + row(bias:f32)", bias=bias)
+
+
+EVERYTHING = (
+    "let z = alpha * acc + beta * c + col(scale); d = relu(z); pre = z; mask:u1 = z > 0;"
+    "top = reduce_max(z); columns = reduce_row_add(z); rows = reduce_col_add(z)"
+)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)], ids=["one", "batched"])
+def test_every_kind_of_argument_goes_in_and_comes_out(rng, batch):
+    m, n, k = 48, 40, 64
+    a, b = array(rng, (*batch, m, k), np.float16), array(rng, (*batch, n, k), np.float16)
+    c = array(rng, (*batch, m, n), np.float16)
+    scale = array(rng, (*batch, m), np.float32)
+    got = gantry.gemm(a, b, epilogue=EVERYTHING, c=c, scale=scale, alpha=0.5, beta=2)
+    z = 0.5 * matmul(a, b) + 2 * c.astype(float) + scale[..., None].astype(float)
+    close(got.d, np.maximum(z, 0))
+    close(got.pre, z)
+    assert got.mask.dtype == np.uint8 and got.mask.shape == (*batch, m, n // 8)
+    assert (np.unpackbits(got.mask, axis=-1, bitorder="little") == (z > 0)).all()
+    close(got.top, z.max((-1, -2)))
+    close(got.columns, z.sum(-2))
+    close(got.rows, z.sum(-1))
+    assert got._fields == ("d", "pre", "mask", "top", "columns", "rows")
+
+
+def test_auxiliary_tensors_lie_as_the_text_says(rng):
+    a, b = array(rng, (48, 64), np.float16), array(rng, (32, 64), np.float16)
+    wide = array(rng, (48, 40), np.float16)[:, :32]
+    got = gantry.gemm(a, b, epilogue="d = acc + load(x); tall:f16 col = acc", x=wide)
+    close(got.d, matmul(a, b) + wide.astype(float))
+    close(got.tall, matmul(a, b))
+    assert got.tall.T.flags.c_contiguous
+
+
+def test_an_optional_output_is_written_where_it_is_asked_for(rng):
+    a, b = array(rng, (48, 64), np.float16), array(rng, (32, 64), np.float16)
+    text = "d = relu(acc); pre optional = acc"
+    close(gantry.gemm(a, b, epilogue=text), np.maximum(matmul(a, b), 0))
+    close(gantry.gemm(a, b, epilogue=text, pre=True).pre, matmul(a, b))
+    own = np.empty((48, 32), np.float32)
+    assert gantry.gemm(a, b, epilogue=text, pre=own).pre is own
+    close(own, matmul(a, b))
+
+
+def test_arguments_with_strides_are_seen_through_or_copied(rng):
+    a, b = array(rng, (48, 64), np.float16), array(rng, (32, 64), np.float16)
+    bias = array(rng, (32, 3), np.float32)[:, 1]
+    text = "d = acc + row(bias) + scalar(s)"
+    d = gantry.gemm(a, b, epilogue=text, bias=bias, s=np.float32(2), out_dtype="f32")
+    close(d, matmul(a, b) + bias + 2)
+    s = np.array(3, np.float32)
+    close(gantry.gemm(a, b, epilogue=text, bias=bias, s=s, out_dtype="f32"), matmul(a, b) + bias + 3)
+    assert "bias is copied" in str(gantry.explain(a, b, epilogue=text, bias=bias, s=s, out_dtype="f32"))
+
+
+def test_a_function_of_ones_own_is_part_of_the_kernel(rng):
+    a, b = array(rng, (48, 64), np.float16), array(rng, (32, 64), np.float16)
+    d = gantry.gemm(a, b, epilogue="d = third(acc, 1)", functions={"third": ("x, y", "return 3 * x + y;")})
+    close(d, 3 * matmul(a, b) + 1)
+
+
+# ---- Batches
+
+
+@pytest.mark.parametrize(
+    "lead_a, lead_b",
+    [
+        ((3,), (3,)),
+        ((3,), ()),
+        ((), (3,)),
+        ((1,), (3,)),
+        ((2, 3), (2, 3)),
+        ((2, 3), (3,)),
+        ((2, 1), (1, 3)),
+        ((0,), (0,)),
+    ],
+    ids=str,
+)
+def test_batches_broadcast_as_numpys_do(rng, lead_a, lead_b):
+    a, b = array(rng, (*lead_a, 16, 32), np.float16), array(rng, (*lead_b, 24, 32), np.float16)
+    close(gantry.gemm(a, b), matmul(a, b))
+
+
+def test_batches_of_strided_memory_are_seen_through(rng):
+    a = array(rng, (16, 4, 32), np.float16).transpose(1, 0, 2)
+    b = array(rng, (4, 32, 24), np.float16)
+    close(gantry.gemm(a, b, trans_b=False, copy=False), matmul(a, b, trans_b=False))
+
+
+def test_vectors_may_differ_for_each_batch(rng):
+    a, b = array(rng, (3, 48, 64), np.float16), array(rng, (32, 64), np.float16)
+    bias = array(rng, (3, 32), np.float16)
+    close(gantry.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias), matmul(a, b) + bias[:, None].astype(float))
+    shared = array(rng, 32, np.float16)
+    close(gantry.gemm(a, b, epilogue="d = acc + row(bias)", bias=shared), matmul(a, b) + shared.astype(float))
+
+
+@pytest.mark.parametrize("m, n, k", [(0, 16, 32), (16, 0, 32), (16, 8, 0)])
+def test_empty_matrices_give_what_numpy_gives(rng, m, n, k):
+    a, b = array(rng, (m, k), np.float16), array(rng, (n, k), np.float16)
+    close(gantry.gemm(a, b), matmul(a, b))
+
+
+def test_random_calls_agree_with_numpy(rng):
+    """Sizes, layouts, batches and outputs drawn at random, over kernels that the tests above compiled."""
+    for _ in range(60):
+        m, n, k = (int(x) for x in rng.integers(1, 20, 3) * [7, 8, 8])
+        how_a, how_b = rng.choice(LAYOUTS, 2)
+        a, b = laid_out(rng, m, k, how_a), laid_out(rng, n, k, how_b)
+        if rng.random() < 0.5:
+            close(gantry.gemm(a, b), matmul(a, b))
+        else:
+            bias = array(rng, n, np.float32)
+            close(gantry.gemm(a, b, epilogue=BIAS_GELU, bias=bias), gelu(matmul(a, b) + bias), relative=2.0**-18)

@@ -1,0 +1,153 @@
+"""gantry.jax on the CPU: results, jit, vmap and gradients, against NumPy in f64 and JAX's own."""
+
+import doctest
+
+import numpy as np
+import pytest
+from reference import BF16, array, close, gelu, matmul
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+
+import gantry  # noqa: E402
+import gantry.jax  # noqa: E402
+
+
+def numbers(rng, *shape, dtype=BF16):
+    return jnp.asarray(array(rng, shape, dtype))
+
+
+def as_numpy(x):
+    return np.asarray(x)
+
+
+def test_a_product_is_numpys_with_and_without_jit(rng):
+    a, b = numbers(rng, 32, 64), numbers(rng, 16, 64)
+    for run in (gantry.jax.gemm, jax.jit(gantry.jax.gemm)):
+        d = run(a, b)
+        assert isinstance(d, jax.Array) and d.dtype == jnp.bfloat16
+        close(as_numpy(d), matmul(as_numpy(a), as_numpy(b)))
+
+
+@pytest.mark.parametrize("trans_a", [False, True])
+@pytest.mark.parametrize("trans_b", [False, True])
+def test_transposes_are_seen_through(rng, trans_a, trans_b):
+    a = numbers(rng, *((64, 32) if trans_a else (32, 64)))
+    b = numbers(rng, *((16, 64) if trans_b else (64, 16)))
+    d = gantry.jax.gemm(a, b, trans_a=trans_a, trans_b=trans_b)
+    left, right = as_numpy(a).T if trans_a else as_numpy(a), as_numpy(b)
+    close(as_numpy(d), matmul(left, right, trans_b))
+
+
+def test_operands_that_need_it_are_copied_by_xla(rng):
+    a, b = numbers(rng, 64, 32, dtype=np.int8), numbers(rng, 16, 64, dtype=np.int8)
+    d = jax.jit(lambda a, b: gantry.jax.gemm(a, b, trans_a=True))(a, b)
+    close(as_numpy(d), matmul(as_numpy(a).T, as_numpy(b)))
+
+
+TEXT = "let z = alpha * acc + row(bias); d = gelu(z); pre = z; top = reduce_max(z)"
+
+
+def test_arguments_and_outputs_go_through_the_call(rng):
+    a, b, bias = numbers(rng, 32, 64), numbers(rng, 16, 64), numbers(rng, 16, dtype=np.float32)
+    got = jax.jit(lambda *x: gantry.jax.gemm(*x[:2], epilogue=TEXT, bias=x[2], alpha=0.5))(a, b, bias)
+    z = 0.5 * matmul(as_numpy(a), as_numpy(b)) + as_numpy(bias)
+    close(as_numpy(got.pre), z)
+    close(as_numpy(got.d), gelu(z), relative=2.0**-18)
+    close(as_numpy(got.top), z.max())
+
+
+@pytest.mark.parametrize("in_axes", [(0, 0, 0), (0, None, None), (None, 0, None), (None, None, 0), (1, 0, 0)], ids=str)
+def test_vmap_is_a_batch(rng, in_axes):
+    shapes = [(32, 64), (16, 64), (16,)]
+    whole = [shape if axis is None else (*shape[:axis], 3, *shape[axis:]) for shape, axis in zip(shapes, in_axes)]
+    a, b = numbers(rng, *whole[0]), numbers(rng, *whole[1])
+    bias = numbers(rng, *whole[2], dtype=np.float32)
+    run = jax.jit(
+        jax.vmap(lambda a, b, bias: gantry.jax.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias), in_axes)
+    )
+    d = run(a, b, bias)
+    for i in range(3):
+        x, y, z = (as_numpy(v if axis is None else jnp.take(v, i, axis)) for v, axis in zip((a, b, bias), in_axes))
+        close(as_numpy(d[i]), matmul(x, y) + z)
+
+
+def test_vmap_of_vmap_keeps_vectors_with_their_batches(rng):
+    a, b = numbers(rng, 2, 3, 16, 64), numbers(rng, 2, 16, 64)
+    bias = numbers(rng, 2, 16, dtype=np.float32)
+    one = jax.vmap(lambda a, b, bias: gantry.jax.gemm(a, b, epilogue="d = acc + row(bias)", bias=bias), (0, None, None))
+    d = jax.vmap(one)(a, b, bias)
+    expected = matmul(as_numpy(a), as_numpy(b)[:, None]) + as_numpy(bias)[:, None, None]
+    close(as_numpy(d), expected)
+
+
+def test_the_gradient_of_a_product_is_jaxs(rng):
+    a, b, g = numbers(rng, 32, 64), numbers(rng, 16, 64), numbers(rng, 32, 16)
+    for trans_a, trans_b in ((False, True), (True, False)):
+        x, y = (a.T if trans_a else a), (b if trans_b else b.T)
+        _, back = jax.vjp(lambda x, y: gantry.jax.gemm(x, y, trans_a=trans_a, trans_b=trans_b), x, y)
+        da, db = (as_numpy(v) for v in back(g))
+        close(da.T if trans_a else da, matmul(as_numpy(g), as_numpy(b), trans_b=False))
+        close(db if trans_b else db.T, matmul(as_numpy(g).T, as_numpy(a), trans_b=False))
+
+
+def test_the_gradient_of_a_shared_operand_is_summed_over_batches(rng):
+    a, b, g = numbers(rng, 3, 16, 64), numbers(rng, 16, 64), numbers(rng, 3, 16, 16)
+    _, back = jax.vjp(gantry.jax.gemm, a, b)
+    da, db = (as_numpy(v) for v in back(g))
+    close(da, matmul(as_numpy(g), as_numpy(b), trans_b=False))
+    assert db.shape == b.shape
+    expected = sum(matmul(as_numpy(g)[i].T, as_numpy(a)[i], trans_b=False) for i in range(3))
+    assert np.abs(db.astype(float) - expected).max() <= 2.0**-7 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("activation, has_bias", [(None, True), ("relu", True), ("gelu", False)])
+def test_a_linear_layer_has_the_gradients_of_jax_in_f64(rng, activation, has_bias):
+    x, w = numbers(rng, 2, 16, 64), numbers(rng, 16, 64)
+    bias = numbers(rng, 16, dtype=np.float32) if has_bias else None
+    # Away from the corner of relu, and small: what is compared is the rounding to bf16.
+    x = x / 8
+
+    def ours(x, w, bias):
+        return (gantry.jax.linear(x, w, bias, activation).astype(jnp.float32) ** 2).sum()
+
+    def exact(x, w, bias):
+        with jax.default_matmul_precision("highest"):
+            z = x.astype(jnp.float32) @ w.astype(jnp.float32).T + (0 if bias is None else bias)
+        z = z if activation is None else gantry.jax.ACTIVATIONS[activation](z)
+        return (z**2).sum()
+
+    arguments = (0, 1, 2) if has_bias else (0, 1)
+    got = jax.jit(jax.grad(ours, arguments))(x, w, bias)
+    expected = jax.grad(exact, arguments)(x, w, bias)
+    for one, other in zip(got, expected):
+        one, other = as_numpy(one).astype(float), as_numpy(other).astype(float)
+        assert np.abs(one - other).max() <= 2.0**-5 * np.abs(other).max()
+
+
+def test_a_gradient_that_is_not_known_is_refused(rng):
+    a, b = numbers(rng, 32, 64), numbers(rng, 16, 64)
+    with pytest.raises(gantry.GantryError, match="linear"):
+        jax.grad(lambda a: gantry.jax.gemm(a, b, epilogue="d = relu(acc)").astype(jnp.float32).sum())(a)
+
+
+def test_mistakes_are_refused_while_tracing(rng):
+    a, b = numbers(rng, 32, 64), numbers(rng, 16, 48)
+    with pytest.raises(gantry.InvalidArgument, match="both have one K"):
+        jax.jit(gantry.jax.gemm)(a, b)
+    with pytest.raises(gantry.InvalidArgument, match="relu, gelu"):
+        gantry.jax.linear(a, a, activation="gulu")
+    with pytest.raises(gantry.InvalidArgument, match="gantry.jax"):
+        gantry.gemm(a, a)
+
+
+def test_a_compiled_program_is_described_by_its_attributes_alone(rng):
+    """Nothing of this process is in it: no address, no handle."""
+    a, b = numbers(rng, 32, 64), numbers(rng, 16, 64)
+    texts = {jax.jit(lambda a, b: gantry.jax.gemm(a, b)).lower(a, b).as_text() for _ in range(2)}
+    assert len(texts) == 1 and "d = acc" in texts.pop()
+
+
+def test_examples_hold():
+    ran = doctest.testmod(gantry.jax)
+    assert ran.attempted > 0 and ran.failed == 0

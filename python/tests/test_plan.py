@@ -1,0 +1,143 @@
+"""Plans, explanations, simulations, warm-up, threads, the command line."""
+
+import json
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from reference import array, close, matmul
+
+import gantry
+
+TEXT = "d = acc + row(bias)"
+
+
+def operands(rng, m=32, n=16, k=64):
+    return array(rng, (m, k), np.float16), array(rng, (n, k), np.float16), array(rng, n, np.float32)
+
+
+def test_a_plan_runs_with_other_arrays_of_its_kind(rng):
+    a, b, bias = operands(rng)
+    layer = gantry.plan(a, b, epilogue=TEXT, bias=bias)
+    for _ in range(3):
+        a, b, bias = operands(rng)
+        close(layer(a, b, bias=bias), matmul(a, b) + bias)
+
+
+def test_a_plan_refuses_arrays_of_another_kind(rng):
+    a, b, bias = operands(rng)
+    layer = gantry.plan(a, b, epilogue=TEXT, bias=bias)
+    with pytest.raises(gantry.InvalidArgument, match=r"A has the shape \(8, 64\), and the plan \(32, 64\)") as refused:
+        layer(a[:8], b, bias=bias)
+    assert refused.value.operand == "A" and refused.value.rule == "plan"
+    with pytest.raises(gantry.InvalidArgument, match="A has the strides"):
+        layer(np.asfortranarray(a), b, bias=bias)
+    with pytest.raises(gantry.InvalidArgument, match="other arguments"):
+        layer(a, b)
+
+
+def test_an_explanation_is_text_and_html(rng):
+    a, b, bias = operands(rng)
+    explanation = gantry.explain(a[:, ::-1], b, epilogue=TEXT, bias=bias)
+    assert "32 x 16 x 64" in explanation.text and "A is copied, because A has the strides (64, -1)" in explanation.text
+    page = explanation._repr_html_()
+    assert (
+        page.startswith("<table>")
+        and "32 x 16 x 64" in page
+        and page.count("<tr>") == len(explanation.text.splitlines())
+    )
+
+
+def test_an_explanation_escapes_what_html_would_read(rng):
+    a, b, _ = operands(rng)
+    text = "d = select(acc < 1, acc, 0)"
+    assert "acc < 1" not in gantry.explain(a, b, epilogue=text)._repr_html_()
+
+
+def test_a_simulation_has_result_report_and_trace(rng, tmp_path):
+    a, b, bias = operands(rng)
+    run = gantry.simulate(a, b, seed=5, trace=True, epilogue=TEXT, bias=bias)
+    close(run.result, matmul(a, b) + bias)
+    assert run.report.clean and run.report.findings == [] and run.report.data["seed"] == 5
+    run.save_trace(tmp_path / "trace.json")
+    assert json.loads((tmp_path / "trace.json").read_text()) == run.trace
+    events = run.trace["traceEvents"] if isinstance(run.trace, dict) else run.trace
+    assert len(events) > 10
+    untraced = gantry.simulate(a, b, epilogue=TEXT, bias=bias)
+    assert untraced.trace is None
+    with pytest.raises(gantry.InvalidArgument, match="trace=True"):
+        untraced.save_trace(tmp_path / "none.json")
+
+
+def test_seeds_choose_other_schedules_of_the_same_result(rng):
+    a, b, bias = operands(rng)
+    runs = [gantry.simulate(a, b, seed=seed, epilogue=TEXT, bias=bias) for seed in (1, 2)]
+    assert (runs[0].result == runs[1].result).all()
+    assert runs[0].report.data["seed"] != runs[1].report.data["seed"]
+
+
+def test_warm_up_tells_how_far_it_is(rng):
+    a, b, bias = operands(rng)
+    seen = []
+    layer = gantry.plan(a, b, epilogue=TEXT, bias=bias)
+    gantry.warm_up(layer, [(32, 16, 64)], progress=lambda done, everything: seen.append((done, everything)))
+    assert seen[-1] == (1, 1) and layer.kernels == 1
+
+
+def test_what_progress_raises_comes_out_of_warm_up(rng):
+    a, b, bias = operands(rng)
+    layer = gantry.plan(a, b, epilogue=TEXT, bias=bias)
+
+    def stop(done, everything):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        gantry.warm_up(layer, [(32, 16, 64)], progress=stop)
+
+
+def test_threads_share_plans_and_contexts(rng):
+    sizes = [(16 * (i % 3 + 1), 8 * (i % 4 + 1), 32) for i in range(12)]
+    work = [operands(rng, *size) for size in sizes]
+    results, errors = [None] * len(work), []
+
+    def run(i):
+        try:
+            a, b, bias = work[i]
+            results[i] = gantry.gemm(a, b, epilogue=TEXT, bias=bias)
+            with pytest.raises(gantry.GantryError):  # errors are a thread's own
+                gantry.gemm(a, b, epilogue=TEXT, bias=bias[:-1])
+        except BaseException as error:  # noqa: BLE001: shown below
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(work))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    for (a, b, bias), d in zip(work, results):
+        close(d, matmul(a, b) + bias)
+
+
+def test_options_may_be_arguments_under_another_name(rng):
+    a, b, bias = operands(rng)
+    d = gantry.gemm(a, b, epilogue="d = acc + row(tile)", arguments={"tile": bias})
+    close(d, matmul(a, b) + bias)
+
+
+def python(*words):
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+
+
+def test_the_doctor_says_what_works():
+    ran = python("-m", "gantry", "doctor")
+    assert ran.returncode == 0, ran.stderr
+    assert gantry.__version__ in ran.stdout and "simulated   works" in ran.stdout
+    assert python("-m", "gantry", "nurse").returncode == 2
+
+
+def test_importing_imports_no_array_library():
+    code = "import sys, gantry; print([x for x in ('numpy', 'torch', 'jax', 'cupy', 'ml_dtypes') if x in sys.modules])"
+    assert python("-c", code).stdout.strip() == "[]"
