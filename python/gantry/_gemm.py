@@ -12,7 +12,8 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 from ._context import Context, default_context
 from ._elements import element_of
 from ._errors import refusal
-from ._plan import Copy, Given, Options, Plan, gather
+from ._given import Given, gather
+from ._plan import Copy, Options, Plan
 
 _MOST_PLANS = 4096
 _plans: dict[tuple, Plan] = {}

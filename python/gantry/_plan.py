@@ -5,15 +5,16 @@ from __future__ import annotations
 import collections
 import functools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _core
-from ._arrays import CUDA, Library, View, library_of, nowhere, view
+from ._arrays import CUDA, View, nowhere, view
 from ._context import Context, default_context
 from ._elements import Element, element, element_of, holds, is_raw, understood
 from ._epilogue import with_elements
 from ._errors import GantryError, InvalidArgument, Unsupported, refusal
+from ._given import Given, difference, first_difference, gather
 from ._layouts import Layout, Slot, broadcast
 
 MATRICES = ("A", "B", "C", "D")
@@ -41,87 +42,6 @@ class Copy(NamedTuple):
 
     operand: str
     why: str
-
-
-@dataclass
-class Given:
-    """The arrays of one call: objects, views, and numbers."""
-
-    library: Library
-    stream: int
-    objects: dict[str, Any] = field(default_factory=dict)
-    views: dict[str, View] = field(default_factory=dict)
-    numbers: dict[str, float] = field(default_factory=dict)
-    wanted: set[str] = field(default_factory=set)  # optional outputs that are asked for
-
-    def signature(self) -> tuple:
-        return (
-            tuple((name, seen.signature()) for name, seen in self.views.items()),
-            tuple(self.numbers),
-            frozenset(self.wanted),
-            self.library.name,
-        )
-
-
-def gather(a: Any, b: Any, c: Any, out: Any, arguments: Mapping[str, Any], stream: Any) -> Given:
-    """Looks at everything that a call was given."""
-    library = library_of(a)
-    first = view("A", a, library, stream_number(stream))
-    given = Given(library, _stream_of(library, first, stream))
-    given.objects["A"], given.views["A"] = a, first
-    for name, x in (("B", b), ("C", c), ("D", out)):
-        if x is not None:
-            _look_at(given, name, x)
-    for name, x in arguments.items():
-        if isinstance(x, bool):
-            given.wanted.update((name,) if x else ())
-        elif isinstance(x, (int, float)) or (
-            hasattr(x, "item") and type(x).__module__ == "numpy" and not hasattr(x, "__dlpack__")
-        ):
-            given.numbers[name] = float(x)
-        elif x is not None:
-            _look_at(given, name, x)
-    return given
-
-
-def _look_at(given: Given, name: str, x: Any) -> None:
-    seen = view(name, x, given.library, given.stream if given.views["A"].device == CUDA else None)
-    first = given.views["A"]
-    if (seen.device, seen.index) != (first.device, first.index):
-        raise refusal(
-            "device",
-            name,
-            f"{name} is on {seen.device}:{seen.index}, and A on {first.device}:{first.index}: all lie on one device",
-        )
-    if seen.stream not in (None, given.stream):
-        _wait_for_stream(seen.stream)
-    given.objects[name], given.views[name] = x, seen
-
-
-def _wait_for_stream(stream: int) -> None:
-    """__cuda_array_interface__: who reads an array waits for the stream that writes it."""
-    import ctypes
-
-    status = ctypes.CDLL("libcuda.so.1").cuStreamSynchronize(ctypes.c_void_p(stream))
-    if status != 0:
-        raise refusal("stream", "", f"the stream {stream} of an array cannot be waited for: CUresult {status}", status)
-
-
-def stream_number(stream: Any) -> int | None:
-    if stream is None or isinstance(stream, int):
-        return stream
-    for attribute in ("cuda_stream", "ptr", "handle"):
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
-    return int(stream)
-
-
-def _stream_of(library: Library, first: View, stream: Any) -> int:
-    if stream is None:
-        return library.stream(first) if first.device == CUDA else 0
-    if library.name in ("torch", "cupy"):
-        raise refusal("stream", "", f"{library.name} has a current stream, and the GEMM runs in that: leave stream out")
-    return stream_number(stream) or 0
 
 
 class Output(NamedTuple):
@@ -384,9 +304,9 @@ class Plan:
         if signature != self._signature:
             raise refusal(
                 "plan",
-                _first_difference(signature, self._signature),
+                first_difference(signature, self._signature),
                 "these arrays are not of the kind that was "
-                f"planned for: {_difference(signature, self._signature)}; gantry.gemm plans for any",
+                f"planned for: {difference(signature, self._signature)}; gantry.gemm plans for any",
             )
         return self.run(given)
 
@@ -532,22 +452,3 @@ def _as_array(source: Any) -> Any:
 @functools.lru_cache(maxsize=None)
 def _outputs_type(names: tuple[str, ...]) -> type:
     return collections.namedtuple("Outputs", ("d", *names), rename=True, module="gantry")
-
-
-def _first_difference(given: tuple, planned: tuple) -> str:
-    mine = dict(planned[0])
-    for name, signature in given[0]:
-        if mine.get(name) != signature:
-            return name
-    return ""
-
-
-def _difference(given: tuple, planned: tuple) -> str:
-    name = _first_difference(given, planned)
-    mine = dict(planned[0])
-    if name in mine:
-        labels = ("shape", "strides", "element", "device", "device number", "address modulo 16")
-        for label, new, old in zip(labels, dict(given[0])[name], mine[name]):
-            if new != old:
-                return f"{name} has the {label} {new}, and the plan {old}"
-    return "other arguments are given"

@@ -26,8 +26,9 @@ from ._arrays import CPU, View, library_of, nowhere
 from ._elements import Element
 from ._errors import refusal
 from ._gemm import _functions
+from ._given import Given
 from ._layouts import Slot
-from ._plan import Given, Options, Output, Plan, _outputs_type
+from ._plan import Options, Output, Plan, _outputs_type
 
 __all__ = ["gemm", "linear", "ACTIVATIONS"]
 

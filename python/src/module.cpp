@@ -100,7 +100,7 @@ bool read_text(PyObject* object, const char** out) {
 
 }  // namespace gantry::python
 
-extern "C" PyMODINIT_FUNC PyInit__core() {
+PyMODINIT_FUNC PyInit__core() {
   namespace gp = gantry::python;
   static PyMethodDef functions[] = {{"version", gp::version, METH_NOARGS, nullptr},
                                     {"element", gp::element, METH_O, nullptr},

@@ -252,9 +252,11 @@ def test_random_calls_agree_with_numpy(rng):
     """Sizes, layouts, batches and outputs drawn at random, over kernels that the tests above compiled."""
     for _ in range(60):
         m, n, k = (int(x) for x in rng.integers(1, 20, 3) * [7, 8, 8])
-        how_a, how_b = rng.choice(LAYOUTS, 2)
+        fused = rng.random() < 0.5
+        # Each pair of majors is a kernel of its own; the plain product has all four.
+        how_a, how_b = rng.choice([x for x in LAYOUTS if not (fused and x == "columns")], 2)
         a, b = laid_out(rng, m, k, how_a), laid_out(rng, n, k, how_b)
-        if rng.random() < 0.5:
+        if not fused:
             close(gantry.gemm(a, b), matmul(a, b))
         else:
             bias = array(rng, n, np.float32)
