@@ -182,8 +182,8 @@ typedef struct gantry_gemm_options {
   int32_t stages;               /* 0: as many as fit */
   const gantry_function* functions;
   int32_t function_count;
-  int32_t scale_a, scale_b; /* GANTRY_SCALE_...: f32 factors of blocks of 8-bit floats */
   int32_t groups;           /* GANTRY_GROUPS_...: a grouped GEMM */
+  int32_t scale_a, scale_b; /* GANTRY_SCALE_...: f32 factors of blocks of 8-bit floats */
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS \
   { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
@@ -251,17 +251,19 @@ typedef struct gantry_call {
   void* stream;      /* a CUstream or cudaStream_t; NULL: the default stream */
   void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
   size_t workspace_bytes;
-  gantry_scale scale_a, scale_b; /* where the options have them */
   /* Of a grouped GEMM, whose number of groups is `batch`, on the device: where each group begins, and where the last
    * one ends, so one more than groups; or, along M, how many of its M / batch rows each group uses. The other is NULL.
    * They are read when the kernel runs, and may be others at the next replay of a CUDA graph. */
   const int32_t* group_offsets;
   const int32_t* group_counts;
+  gantry_scale scale_a, scale_b; /* where the options have them */
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, NULL                                                    \
+        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {                                                                     \
+      NULL, -1, -1, -1                                                                                                 \
+    }                                                                                                                  \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

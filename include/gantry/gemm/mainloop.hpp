@@ -313,6 +313,7 @@ struct Mainloop : GemmShape<Design> {
       k_ = work.k_begin;
       k_step_ = work.k_step;
       k_steps_ = k_steps;
+      if (work.steps > 0) loaded_ = scales_.load(k_);
     }
 
     // Passes over the stages of K tiles that another warpgroup multiplies.
@@ -374,7 +375,7 @@ struct Mainloop : GemmShape<Design> {
         const int stage = uniform(stage_);
         step<false>(part, stage);
         [[maybe_unused]] Factors factors;
-        if constexpr (Shape::kScaled) factors = next_factors();
+        if constexpr (Shape::kScaled) factors = take_factors(left > 1);
         during();
         if (left == 1) issued();
         arch::wgmma_wait_group(arch::n32<0>);
@@ -402,10 +403,12 @@ struct Mainloop : GemmShape<Design> {
 
     using Scales = PromotionScales<Design>;
     using Factors = typename Scales::Factors;
-    GANTRY_INLINE Factors next_factors() {
-      const Factors out = scales_.load(k_);
+    // Of this K tile; those of the next set out.
+    GANTRY_INLINE Factors take_factors(bool more) {
+      const Factors out = scales_.factors(loaded_, k_);
       k_ += k_step_;
       if (k_ == k_steps_) k_ = 0;
+      if (more) loaded_ = scales_.load(k_);
       return out;
     }
 
@@ -475,6 +478,7 @@ struct Mainloop : GemmShape<Design> {
     ConsumerToken ready_{};  // of the stage that is read next
     // Where blocks are scaled.
     Scales scales_;
+    typename Scales::Loaded loaded_{};
     int k_ = 0, k_step_ = 1, k_steps_ = 0;
   };
 };

@@ -1,8 +1,8 @@
 // The scales of a thread's accumulators, block of K by block of K, and the promotion that applies them.
 //
 // A thread of a warpgroup holds two rows of each 64 (lane / 4 and 8 below it) and two columns of each 8, as wgmma lays
-// accumulators out. Scales are read from global memory while the wgmmas of their block run. Rows and columns outside of
-// the matrix take the last scale: their accumulators are 0.
+// accumulators out. Scales are read from global memory while the wgmmas of the block before run. Rows and columns
+// outside of the matrix take the last scale: their accumulators are 0.
 //
 // Where 128 rows of B share a scale, a tile has one of them, or two: its columns before and from the next multiple of
 // 128. That lies between segments of gcd(columns, 128).
@@ -35,7 +35,12 @@ class PromotionScales {
  public:
   static constexpr int kRows = Shape::kWarpgroupM / 32, kColumns = Shape::kTileN / 4;  // of a thread
 
-  // Of one block of K.
+  // As they are in memory, of one block of K: on their way while the wgmmas of the block before run.
+  struct Loaded {
+    float rows[kRows];
+    float tile, beyond;
+  };
+  // What accumulators are multiplied by.
   struct Factors {
     float of_row[kRows];
     float of_row_beyond[kTwo ? kRows : 1];  // in the tile's second block of B
@@ -46,36 +51,48 @@ class PromotionScales {
   GANTRY_INLINE void aim(const GemmScaleParams& p, int row, int column, int batch) {
     const int thread = static_cast<int>(arch::thread_rank()) % 128;
     if constexpr (kModeA != ScaleMode::none) {
-      a_ = &p.a;
-      first_row_ = row + thread / 32 * 16 + thread % 32 / 4;
-      rows_ = p.a.data + batch * p.a.batch_stride;
+      const int first = row + thread / 32 * 16 + thread % 32 / 4;
+      GANTRY_UNROLL
+      for (int i = 0; i < kRows; ++i) rows_[i] = place<kModeA>(p.a, first + i / 2 * 64 + i % 2 * 8, batch);
+      k_stride_a_ = p.a.k_stride;
     }
     if constexpr (kModeB != ScaleMode::none) {
-      b_ = &p.b;
       first_column_ = kByColumn ? column + thread % 4 * 2 : column;
-      columns_ = p.b.data + batch * p.b.batch_stride;
+      b_ = &p.b;
+      batch_ = batch;
+      tile_ = place<kModeB>(p.b, first_column_, batch);
+      if constexpr (kTwo) beyond_ = place<kModeB>(p.b, first_column_ + kScaleBlock, batch);
+      k_stride_b_ = p.b.k_stride;
     }
   }
 
   // Of block `k`.
-  GANTRY_INLINE Factors load(int k) const {
+  GANTRY_INLINE Loaded load(int k) const {
+    Loaded out;
+    if constexpr (kModeA != ScaleMode::none) {
+      GANTRY_UNROLL
+      for (int i = 0; i < kRows; ++i) out.rows[i] = arch::ld(arch::space_global, rows_[i] + k * k_stride_a_);
+    }
+    if constexpr (kModeB == ScaleMode::block) out.tile = arch::ld(arch::space_global, tile_ + k * k_stride_b_);
+    if constexpr (kTwo) out.beyond = arch::ld(arch::space_global, beyond_ + k * k_stride_b_);
+    return out;
+  }
+
+  // Of the same block. Columns that have scales of their own are read here: their registers hold no second set.
+  GANTRY_INLINE Factors factors(const Loaded& x, [[maybe_unused]] int k) const {
     Factors out;
-    float of_tile = 1, beyond = 1;
-    if constexpr (kModeB == ScaleMode::block) of_tile = scale<kModeB>(columns_, *b_, first_column_, k);
-    if constexpr (kTwo) beyond = scale<kModeB>(columns_, *b_, first_column_ + kScaleBlock, k);
     GANTRY_UNROLL
     for (int i = 0; i < kRows; ++i) {
       float of_row = 1;
-      if constexpr (kModeA != ScaleMode::none) {
-        of_row = scale<kModeA>(rows_, *a_, first_row_ + i / 2 * 64 + i % 2 * 8, k);
-      }
-      out.of_row[i] = of_row * of_tile;
-      if constexpr (kTwo) out.of_row_beyond[i] = of_row * beyond;
+      if constexpr (kModeA != ScaleMode::none) of_row = x.rows[i];
+      out.of_row[i] = kModeB == ScaleMode::block ? of_row * x.tile : of_row;
+      if constexpr (kTwo) out.of_row_beyond[i] = of_row * x.beyond;
     }
     if constexpr (kByColumn) {
       GANTRY_UNROLL
       for (int i = 0; i < kColumns; ++i) {
-        out.of_column[i] = scale<kModeB>(columns_, *b_, first_column_ + i / 2 * 8 + i % 2, k);
+        const float* const at = place<kModeB>(*b_, first_column_ + i / 2 * 8 + i % 2, batch_);
+        out.of_column[i] = arch::ld(arch::space_global, at + k * k_stride_b_);
       }
     }
     return out;
@@ -102,16 +119,18 @@ class PromotionScales {
   }
 
  private:
+  // The first block's scale of a row or column of the tile.
   template <ScaleMode mode>
-  GANTRY_INLINE static float scale(const float* data, const GemmScaleParams::Operand& x, int line, int k) {
+  GANTRY_INLINE static const float* place(const GemmScaleParams::Operand& x, int line, int batch) {
     const std::int64_t wanted = mode == ScaleMode::block ? line / kScaleBlock : line;
-    const std::int64_t row = wanted < x.rows ? wanted : x.rows - 1;
-    return arch::ld(arch::space_global, data + row * x.stride + k * x.k_stride);
+    return x.data + batch * x.batch_stride + (wanted < x.rows ? wanted : x.rows - 1) * x.stride;
   }
 
-  const GemmScaleParams::Operand *a_ = nullptr, *b_ = nullptr;
-  const float *rows_ = nullptr, *columns_ = nullptr;
-  int first_row_ = 0, first_column_ = 0;
+  const float* rows_[kRows] = {};
+  const float *tile_ = nullptr, *beyond_ = nullptr;
+  std::int64_t k_stride_a_ = 0, k_stride_b_ = 0;
+  const GemmScaleParams::Operand* b_ = nullptr;
+  int first_column_ = 0, batch_ = 0;
 };
 
 }  // namespace gantry

@@ -60,8 +60,8 @@ struct GemmLatencies {
   double split_handover = 4103;           // split-K: from leaving partial accumulators to finding them
   double split_add = 694.7;               // split-K: to load and add one CTA's partial accumulators, at least
   double split_rate = 53.75;              // bytes per cycle of partial accumulators that leave or arrive
-  double cluster_handover = 1500;         // the same within a cluster, through distributed shared memory
-  double cluster_rate = 32;               // bytes per cycle of accumulators that reach the CTA that adds them
+  double cluster_handover = 500;         // the same within a cluster, through distributed shared memory
+  double cluster_rate = 64;               // bytes per cycle of accumulators that reach the CTA that adds them
   double uneven_split_steps = 21.61;      // K tiles that reading at several places in K costs
   double hot_load = 0.3028;               // share of the time, of loads that all SMs make at once
   double load_outside = 1.089;            // added share, of loads of rows outside of the matrix
