@@ -112,12 +112,21 @@ class GemmEstimate {
     const double results = m * n * (bytes(w_.d) + e_.bytes);
     const bool columns = is_m_major(o_.layout_d);
     const double line = columns ? m : n, part = columns ? o_.tile.m : o_.tile.n;
-    const double stored =
-        results * (fills_lines(line * bytes(w_.d)) && fills_lines(part * bytes(o_.d)) ? 1 : l_.store_across_lines);
+    const double row = line * bytes(w_.d);
+    const double stored = results * (fills(row, kLine) && !fills(part * bytes(o_.d), kLine)
+                                         ? l_.store_across_lines
+                                         : apart(row, l_.store_across_lines, l_.store_across_lines));
     c_.memory = batch * (operands + stored) / d_.dram_rate * d_.clock;
   }
 
-  static bool fills_lines(double row) { return __builtin_fmod(row, 128) == 0; }
+  static constexpr double kLine = 128, kSector = 32;  // bytes of L2
+  static bool fills(double row, double unit) { return __builtin_fmod(row, unit) == 0; }
+  // How much longer rows take that do not begin at L2 lines, or not even at its sectors. TMA reads rows that begin at
+  // multiples of 16 bytes.
+  static double apart(double length, double across_lines, double across_sectors) {
+    const double row = __builtin_ceil(length / 16) * 16;
+    return fills(row, kLine) ? 1 : fills(row, kSector) ? across_lines : across_sectors;
+  }
 
   // True if a stage that comes round still holds its part of B.
   bool keeps_b(const TileSchedule& schedule) const {
@@ -136,7 +145,7 @@ class GemmEstimate {
     const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
     const double rows = double(schedule.m) * o_.tile.m * o_.cluster.m;
     const double outside = 1 - double(w_.m) / rows;
-    const double across = fills_lines(double(w_.k) * bytes(w_.a)) ? 1 : l_.load_across_lines;
+    const double across = apart(double(w_.k) * bytes(w_.a), l_.load_across_lines, l_.load_across_sectors);
     const double l2 = (1 + l_.load_outside * outside) * across * (loaded_a + loaded_b) * row / d_.l2_rate;
     c_.bound = GemmBound::tensor_cores;
     c_.step = multiplied;
