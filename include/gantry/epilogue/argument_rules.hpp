@@ -8,7 +8,8 @@
 //     constexpr ArgumentReason r{.rule = ArgumentRule::stride_misaligned, .operand = "A", .element = ElementType::bf16,
 //                                .actual = 100, .nearest = 104, .first = 200};
 //     static_assert(describe(r) == "A has a stride of 100 elements of bf16, which is 200 bytes: TMA takes strides of "
-//                                  "whole 16 bytes; the nearest stride that works is 104");
+//                                  "whole 16 bytes; the nearest stride that works is 104, or any with an alignment of 1 "
+//                                  "(align_c, align_d, align_aux)");
 #pragma once
 
 #include <gantry/epilogue/fusion/check.hpp>

@@ -369,8 +369,6 @@ class GemmOptionsCheck {
     if (t.n != 0 && (t.n < kColumnStep || t.n % kColumnStep != 0 || t.n > kMostColumns)) {
       const int nearest = clamped(nearest_multiple(t.n, kColumnStep), kColumnStep, kMostColumns);
       out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = kColumnStep});
-    } else if (gemm_kind(o_.a) == GemmKind::int8 && t.n > 24 && t.n % 16 != 0) {
-      out_.add({.rule = GemmRule::integer_columns, .actual = t.n, .nearest = t.n - 8});
     } else if (t.m > 0 && t.n > 0) {
       // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
       const int rows = alone || t.m == 64 ? t.m : t.m / 2;

@@ -41,10 +41,6 @@ GANTRY_X(tile_columns, refused,
          "the tile has {actual} column{s}",
          "columns are a multiple of 8 up to 256",
          "the nearest value that works is {nearest}")
-GANTRY_X(integer_columns, refused,
-         "the tile has {actual} columns of integers",
-         "wgmma of s8 and u8 has 8, 16 or 24 columns, or a multiple of 16 up to 256",
-         "the nearest value that works is {nearest}")
 GANTRY_X(sums, refused,
          "the tile has {actual} column{s} for {first} rows of a warpgroup",
          "its registers hold accumulators of 64 x 256 or 128 x 192, where they are promoted of 64 x 160, where columns have scales of 64 x 96",
