@@ -102,7 +102,7 @@ TEST(GatedGemm, NamesTheNearestTile) {
 }
 
 TEST(GatedGemm, NamesTheNearestN) {
-  for (const auto [n, nearest] : {std::pair{8, 16}, {20, 16}, {24, 32}, {100, 96}, {1, 16}}) {
+  for (const auto& [n, nearest] : {std::pair{8, 16}, {20, 16}, {24, 32}, {100, 96}, {1, 16}}) {
     const ArgumentReasons reasons = can_implement(GemmArguments<Silu>({.m = 8, .n = n, .k = 8}));
     ASSERT_TRUE(reasons.has(ArgumentRule::gate_columns)) << n;
     EXPECT_EQ(reasons[0].nearest, nearest) << n;
