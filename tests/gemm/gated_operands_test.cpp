@@ -60,7 +60,7 @@ constexpr const char* kExpressions[] = {
     "d = leaky_relu(gate(acc), 0.1) * up(acc)",
     "d = clamp(gate(acc), -1, 2) * (up(acc) + 1)",
     "d = up(acc)",
-    "g:bf16 = gate(acc); u:f32 col = up(acc); d = silu(g) * u",
+    "g:bf16 = gate(acc); u:f32 = up(acc); d = silu(g) * u",
     "d = gate(acc) * col(scale:bf16) + row(b1) - up(acc) * row(b2) + beta * c",
     "d = d_silu(gate(acc), load(x:bf16)) - load(y:f32 col)",
     "d = gate(acc) + up(acc); r deterministic = reduce_row_add(d); s = reduce_amax(up(acc))",
