@@ -166,6 +166,10 @@ enum { GANTRY_SCALE_NONE = 0, GANTRY_SCALE_ROW_BLOCK = 1, GANTRY_SCALE_BLOCK = 2
  * (N-major), and each group has a D. */
 enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K = 2 };
 
+/* An epilogue with gate(acc) and up(acc): D, C and auxiliary tensors have N / 2 columns. HALVES: the first N / 2 rows
+ * of B are the gate's, as chunk(2) cuts them; INTERLEAVED: every second one from the first on. */
+enum { GANTRY_GATE_HALVES = 0, GANTRY_GATE_INTERLEAVED = 1 };
+
 typedef struct gantry_gemm_options {
   size_t size;
   const char* a;        /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
@@ -184,9 +188,10 @@ typedef struct gantry_gemm_options {
   int32_t function_count;
   int32_t groups;           /* GANTRY_GROUPS_...: a grouped GEMM */
   int32_t scale_a, scale_b; /* GANTRY_SCALE_...: f32 factors of blocks of 8-bit floats */
+  int32_t gate;             /* GANTRY_GATE_...: of a gated epilogue */
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS \
-  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
+  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
 
 /* `options` may be NULL: bf16, "d = acc". The gemm keeps its context alive. */
 GANTRY_C_API gantry_status gantry_gemm_create(gantry_context* context, const gantry_gemm_options* options,

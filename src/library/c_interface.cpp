@@ -176,6 +176,7 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
   o.cluster.n = from.cluster_n;
   o.stages = from.stages;
   status = read_choice("the grouping", from.groups, GANTRY_GROUPS_ALONG_K, o.groups);
+  if (status == GANTRY_OK) status = read_choice("the gate", from.gate, GANTRY_GATE_INTERLEAVED, o.gate);
   if (status != GANTRY_OK) return status;
   if (from.function_count < 0 || (from.function_count > 0 && from.functions == nullptr)) {
     return refuse("there are " + std::to_string(from.function_count) + " functions, and their array is missing");

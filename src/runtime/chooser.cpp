@@ -51,6 +51,7 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
       request.scale_b = asked.scale_b;
       request.split = asked.split;
       request.groups = asked.groups;
+      request.gate = asked.gate;
       request.constant = asked.constant;
       request.epilogue = asked.epilogue;
       if (make_gemm_design(request, graph).ok()) out.push_back(request);

@@ -208,6 +208,7 @@ std::string spec_source(const GemmSpec& spec) {
   if (o.constant != ConstantOperand::none) {
     field("constant", o.constant == ConstantOperand::a ? "ConstantOperand::a" : "ConstantOperand::b");
   }
+  if (o.gate == GemmGate::interleaved) field("gate", "GemmGate::interleaved");
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

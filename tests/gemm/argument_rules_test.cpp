@@ -32,6 +32,9 @@ struct Everything {
       "sums deterministic = reduce_row_add(z)");
 };
 
+struct Gated {
+  static constexpr fusion::Graph graph = fusion::graph("d = silu(gate(acc)) * up(acc)");
+};
 struct OfRows {
   static constexpr GemmOptions options{.tile = {64, 64}, .cluster = {1, 1}, .groups = GemmGrouping::along_m};
 };
@@ -212,6 +215,7 @@ std::vector<Case> fusion_and_device() {
       {ArgumentRule::output_is_const, fused([](auto& args) { args.fusion["y"] = far<const f16>(6); }), sound},
       {ArgumentRule::source_without_element, of_epilogue("d = acc + c", false, true),
        of_epilogue("d = acc + c", true, true)},
+      {ArgumentRule::gate_differs, of_epilogue("d = gate(acc)", false, true), of_epilogue("d = acc", false, true)},
       {ArgumentRule::d_not_stored, of_epilogue("d = acc", false, false), of_epilogue("d = acc", false, true)},
       {ArgumentRule::d_not_given, of_epilogue("s optional = reduce_add(acc)", false, true),
        of_epilogue("s optional = reduce_add(acc)", false, false)},
@@ -241,8 +245,17 @@ std::vector<Case> groups() {
   };
 }
 
+ArgumentReasons gated(std::int64_t n) {
+  GemmArguments<Gated> args({.m = 64, .n = n, .k = 64});
+  args.a = far<const bf16>(0);
+  args.b = far<const bf16>(1);
+  args.d = far<bf16>(2);
+  return can_implement(args);
+}
+
 std::vector<Case> cases() {
   std::vector<Case> out = sizes_and_addresses();
+  out.push_back({ArgumentRule::gate_columns, gated(88), gated(96)});
   for (const Case& c : fusion_and_device()) out.push_back(c);
   for (const Case& c : groups()) out.push_back(c);
   return out;

@@ -105,13 +105,14 @@ void run_and_compare(GemmArguments<Spec> args, unsigned seed, int sms, std::stri
   constexpr bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K, rows = o.layout_d == kRowMajor;
   Memory a(o.a, a_along_k ? e.k : e.m, a_along_k ? e.m : e.k, e.batch, random);
   Memory b(o.b, b_along_k ? e.k : e.n, b_along_k ? e.n : e.k, e.batch, random);
-  Memory c(o.d, rows ? e.n : e.m, rows ? e.m : e.n, e.batch, random);
-  Memory d(o.d, rows ? e.n : e.m, rows ? e.m : e.n, e.batch, random);
+  const GemmExtents of_d = detail::extents_of_d(Gemm<Spec>::kDesign, e);
+  Memory c(o.d, rows ? of_d.n : e.m, rows ? e.m : of_d.n, e.batch, random);
+  Memory d(o.d, rows ? of_d.n : e.m, rows ? e.m : of_d.n, e.batch, random);
   args.a = a.template matrix<const typename Args::A>();
   args.b = b.template matrix<const typename Args::B>();
   args.d = d.template matrix<typename Args::D>();
   if constexpr (o.c != ElementType::void_) args.c = c.template matrix<const typename Args::C>();
-  const std::vector<Memory> given = give(args.fusion, e, random);
+  const std::vector<Memory> given = give(args.fusion, of_d, random);
   const auto plan = Gemm<Spec>::plan(args, device_of(Simulator(), sms));
   ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
   const LaunchResult result =

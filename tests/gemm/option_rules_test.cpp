@@ -16,6 +16,8 @@ constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSche
 constexpr GemmGrouping kAlongM = GemmGrouping::along_m, kAlongK = GemmGrouping::along_k;
 constexpr ElementType kF8 = ElementType::e4m3, kF32 = ElementType::f32, kBf16 = ElementType::bf16;
 
+constexpr const char* kGated = "d = silu(gate(acc)) * up(acc)";
+
 struct Case {
   GemmRule rule;
   GemmOptions broken, kept;
@@ -168,6 +170,25 @@ std::vector<Case> cases() {
        {.major_a = Major::MN, .major_b = Major::MN, .schedule = kTogether, .groups = kAlongK}},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; s deterministic = reduce_row_add(acc)"},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; x:bf16 col = acc"},
+      {GemmRule::gate_unused, {.gate = GemmGate::interleaved}, {.gate = GemmGate::halves}},
+      {GemmRule::gated_major, {.major_b = Major::MN}, {.major_a = Major::MN}, {}, kGated},
+      {GemmRule::gated_columns,
+       {.tile = {128, 56}, .cluster = {1, 1}},
+       {.tile = {128, 48}, .cluster = {1, 1}},
+       {.actual = 56, .nearest = 64},
+       kGated},
+      {GemmRule::gated_columns,
+       {.tile = {128, 48}, .cluster = {2, 1}},
+       {.tile = {128, 48}, .cluster = {1, 2}},
+       {.actual = 48, .nearest = 64},
+       kGated},
+      {GemmRule::gated_alone, {.groups = kAlongM}, {}, {}, kGated},
+      {GemmRule::gated_alone, {.swapped = true}, {}, {}, kGated},
+      {GemmRule::gated_alone,
+       {.a = kF8, .b = kF8, .d = kBf16, .scale_b = ScaleMode::block},
+       {.a = kF8, .b = kF8, .d = kBf16, .scale_a = ScaleMode::row_block},
+       {},
+       kGated},
       {GemmRule::shared_memory,
        {.tile = {128, 256}, .stages = 5},
        {.tile = {128, 256}, .stages = 4},

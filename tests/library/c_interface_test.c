@@ -313,6 +313,39 @@ static void groups(gantry_context* context) {
   gantry_gemm_destroy(gemm);
 }
 
+/* D = gate - up of N / 2 columns, where gate and up are every second row of B. */
+static void gated(gantry_context* context) {
+  enum { HALF = N / 2 };
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  gantry_call call = GANTRY_CALL;
+  gantry_gemm* gemm = NULL;
+  int i, j, k, wrong = 0;
+  options.a = "tf32";
+  options.epilogue = "d = gate(acc) - up(acc)";
+  options.tile_m = options.tile_n = 64;
+  options.cluster_m = options.cluster_n = 1;
+  options.gate = 2;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  options.gate = GANTRY_GATE_INTERLEAVED;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_OK);
+  call.m = M;
+  call.n = N;
+  call.k = K;
+  call.a.data = a;
+  call.b.data = b;
+  call.d.data = d;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_OK);
+  for (i = 0; i < M; ++i) {
+    for (j = 0; j < HALF; ++j) {
+      float sum = 0;
+      for (k = 0; k < K; ++k) sum += a[i * K + k] * (b[2 * j * K + k] - b[(2 * j + 1) * K + k]);
+      wrong += d[i * HALF + j] != sum;
+    }
+  }
+  EXPECT(wrong == 0);
+  gantry_gemm_destroy(gemm);
+}
+
 static int done_of_warm_up = -1;
 static void note(int32_t done, int32_t all, void* user) {
   if (done == all) *(int*)user = done;
@@ -357,6 +390,7 @@ int main(int count, char** words) {
   if (count > 2) simulations(gemm, words[2]);
   functions(context);
   groups(context);
+  gated(context);
   EXPECT(pthread_create(&thread, NULL, other_thread, gemm) == 0 && pthread_join(thread, &answer) == 0 &&
          answer == gemm);
   gantry_context_destroy(context); /* the gemm keeps what it needs */

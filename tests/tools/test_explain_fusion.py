@@ -38,6 +38,12 @@ class ExplainFusion(Cli):
         self.assertIn("the nearest type that works is f32", self.refused("explain", "fusion", "d = acc + row(v:cf32)"))
         self.assertIn("row vector, [n]", self.explain("d = acc + row(v:s4)"))
 
+    def test_says_that_a_gated_fusion_gives_half_of_the_columns(self):
+        said = self.explain("d = silu(gate(acc)) * up(acc)")
+        self.assertIn("   0  gate(acc)\n   1  silu(0)\n   2  up(acc)\n   3  multiply(1, 2)  -> D\n", said)
+        self.assertIn("gated\n  A B^T has N columns, and D and everything above N / 2\n", said)
+        self.assertNotIn("gated", self.explain(TEXT))
+
     def test_lists_every_value_once_and_what_goes_to_d(self):
         said = self.explain(TEXT)
         self.assertIn("   8  add(6, 7)\n   9  gelu(8)  -> D\n  10  store(8) into aux\n", said)

@@ -204,6 +204,23 @@ class Gemm(Cli):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--a", "e4m3", "--scale-b", "blok", status=2)
         self.assertIn("--scale-b takes one of none, tensor, row, row_block, block", said)
 
+    def test_a_gated_epilogue_gives_half_of_the_columns(self):
+        asked = ("--n", "96", "--epilogue", "g:f32 = gate(acc) + row(b1); d = silu(g) * up(acc)", "--tile", "64x32", "--stages", "3")
+        for gate, rows in (((), "the first half of the rows of B"), (("--gate", "interleaved"), "every second row of B")):
+            answer = json.loads(self.text("gemm", "--machine", "sim", "--json", "--m", "70", "--k", "40", *asked, *gate))
+            self.assertTrue(answer["ok"] and answer["clean"], answer["verified"])
+            self.assertEqual(answer["verified"]["elements"], 2 * 70 * 48)
+            self.assertIn(f"D has 48 columns, and the gate has {rows}", answer["plan"])
+
+    def test_a_gated_epilogue_that_cannot_be_is_refused(self):
+        gated = ("--epilogue", "d = silu(gate(acc)) * up(acc)")
+        for wrong, why in (
+            (("--n", "72", *gated), "N is 72, and the epilogue is gated: "),
+            (("--n", "64", *gated, "--gate", "thirds"), "--gate takes one of halves, interleaved"),
+            (("--n", "64", *gated, "--scale-b", "row"), "row(name) in the epilogue scales each"),
+        ):
+            self.assertIn(why, self.refused("gemm", "--machine", "sim", "--m", "64", "--k", "64", *wrong, status=2))
+
     def test_what_is_not_built_in_needs_a_compiler(self):
         with unittest.mock.patch.dict(os.environ, {"GANTRY_CXX": "/no/g++"}):
             said = self.refused("gemm", "--machine", "sim", *SIZE, "--a", "s8")

@@ -83,6 +83,7 @@ class CollectiveEpilogue {
   // TMA cannot address them: threads read C and write D.
   static constexpr bool kDirectC = kHasC && Config::policy.c.direct;
   static constexpr bool kDirectD = kHasD && Config::policy.d.direct;
+  static constexpr bool kGated = Config::policy.gated;
   static constexpr bool kReuse = Config::policy.reuse_smem_c;
   static constexpr bool kDelay = Config::policy.delay_tma_store;
   static constexpr int kStagesC = Config::policy.stages_c;
@@ -100,6 +101,8 @@ class CollectiveEpilogue {
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
   using Value = typename Fusion::Value;
+  static_assert(FusionConfig::graph.gated() == kGated,
+                "gantry: gate(acc) and up(acc) are for the epilogue of a GEMM, which orders B for them");
   static_assert(!kReuse || (!kDirectC && !kDirectD),
                 "gantry: D reuses the buffers of C, and TMA cannot address one of them");
   static_assert(kHasC || !Fusion::kUsesSource,
@@ -257,9 +260,9 @@ class CollectiveEpilogue {
     }
   }
 
-  // `accumulators` are in the order of wgmma's registers. `thread` counts the math threads of the tile, `barrier` is a
-  // named barrier that is theirs.
-  // `Loads` is LoadPipeline; where nothing is loaded (kMayLoad), NoLoads will do.
+  // `accumulators` are in the order of wgmma's registers, of a gated epilogue twice as many columns. `thread` counts
+  // the math threads of the tile, `barrier` is a named barrier that is theirs. `Loads` is LoadPipeline; where nothing
+  // is loaded (kMayLoad), NoLoads will do.
   template <bool kPrepared = false, class Loads, class Accumulators, class Which = AllSubtiles>
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): the steps of the contract, in their order
   GANTRY_INLINE static void store(const Params& params, TensorStorage& storage, Loads& load_pipeline,
@@ -458,10 +461,16 @@ class CollectiveEpilogue {
     constexpr Subtiles tile = kTile;
     GANTRY_UNROLL
     for (int first = 0; first < kTile.values(); first += kFragment) {
-      Value acc[kFragment], source[kFragment], result[kFragment];
+      Value acc[kGated ? 2 * kFragment : kFragment], source[kFragment], result[kFragment];
       GANTRY_UNROLL
       for (int k = 0; k < kFragment; ++k) {
-        acc[k] = convert<Value>(accumulators.data()[tile.register_of(em, en, first + k)]);
+        if constexpr (kGated) {
+          const int gate = tile.gate_register_of(em, en, first + k);
+          acc[k] = convert<Value>(accumulators.data()[gate]);
+          acc[kFragment + k] = convert<Value>(accumulators.data()[gate + 4]);
+        } else {
+          acc[k] = convert<Value>(accumulators.data()[tile.register_of(em, en, first + k)]);
+        }
         source[k] = Value{};
         if constexpr (kHasC) {
           if (c_needed) source[k] = convert_read<Value>(static_cast<typename TileC::Element>(c.data()[first + k]));

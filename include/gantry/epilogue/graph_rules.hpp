@@ -101,6 +101,7 @@ GANTRY_HD constexpr EpilogueReasons graph_form_reasons(const EpiloguePolicy& p, 
   if (graph.d < 0 && p.d.exists()) {
     out.add({.rule = EpilogueRule::d_not_given, .operand = EpilogueSide::d, .element = p.d.element});
   }
+  if (graph.gated() && !p.gated) out.add({.rule = EpilogueRule::gated_graph});
   if (!detail::has_forms(graph, p.element_compute)) {
     out.add({.rule = EpilogueRule::function_without_form, .element = p.element_compute});
   }

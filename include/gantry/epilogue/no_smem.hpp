@@ -48,6 +48,8 @@ class NoSmemEpilogue {
   static_assert(kHasC || !Fusion::kUsesSource,
                 "gantry: the expression uses C, and the policy has none: give its element type");
   static_assert(kHasD && Fusion::kGivesD, "gantry: an epilogue without shared memory stores D");
+  static_assert(!fusion::CallbacksBuilder<Config>::graph.gated(),
+                "gantry: gate(acc) and up(acc) are for the epilogue of a GEMM, which orders B for them");
   static_assert(!Fusion::kMayLoad, "gantry: an epilogue without shared memory has nobody who loads ahead");
   static_assert(!fusion::has_staged(fusion::CallbacksBuilder<Config>::graph),
                 "gantry: an epilogue without shared memory has no auxiliary tensors but masks of one bit; "

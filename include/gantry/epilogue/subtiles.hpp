@@ -8,6 +8,7 @@
 //     using namespace gantry;
 //     constexpr Subtiles tile{.m = 128, .n = 256, .epi_m = 128, .epi_n = 64, .warpgroups = 2};
 //     static_assert(tile.count() == 4 && tile.values() == 32 && tile.threads() == 256);
+//     static_assert(tile.gate_register_of(0, 0, 5) == 9);  // 8 registers have the gate and up of values 0 to 3
 //     static_assert(tile.row(33, 2) == 16 + 0 + 8 && tile.column(33, 2) == 2);  // lane 1 of warp 1, third register
 #pragma once
 
@@ -36,6 +37,13 @@ struct Subtiles {
   // The accumulator that value i of subtile (em, en) is.
   GANTRY_HD constexpr int register_of(int em, int en, int i) const {
     return (em * blocks() + i / values_of_block()) * (n / 2) + en * values_of_block() + i % values_of_block();
+  }
+
+  // Of a gated tile, whose accumulators have twice as many columns, 8 of the gate and 8 of up by turns: the accumulator
+  // of value i's gate. Up's is four registers behind it.
+  GANTRY_HD constexpr int gate_register_of(int em, int en, int i) const {
+    const int value = register_of(em, en, i);
+    return value / 4 * 8 + value % 4;
   }
 
   // Where value i of a thread lies in its subtile: the thread's part, and the value's part, which is a constant.

@@ -53,7 +53,8 @@ inline const GemmCallArgument* argument_of(const GemmCall& call, const char* nam
 // The options with alignments of one element for what TMA cannot address. What they say already is kept. D that TMA
 // adds to stays as it is: there is no other way to add.
 inline GemmOptions with_alignments(GemmOptions o, const fusion::Graph& graph, const GemmCall& call) {
-  const GemmExtents e = call.extents();
+  GemmExtents e = call.extents();
+  if (graph.gated()) e.n /= 2;  // of D, C and auxiliary tensors
   if (e.nothing_to_do() || o.groups != GemmGrouping::none) return o;
   const ElementType c = o.c == ElementType::void_ && graph.uses_source() ? o.d : o.c;
   const bool c_fits =

@@ -42,7 +42,8 @@ constexpr bool share_arguments() {
   constexpr GemmOptions x = GemmDesignOf<Spec>::design.options, y = GemmDesignOf<Other>::design.options;
   return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.major_a == y.major_a && x.major_b == y.major_b &&
          x.layout_c == y.layout_c && x.layout_d == y.layout_d && x.scale_a == y.scale_a && x.scale_b == y.scale_b &&
-         x.groups == y.groups && (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
+         x.groups == y.groups && x.gate == y.gate &&
+         (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
 }
 
 // The type in memory: tf32 is read from floats, which TMA rounds.

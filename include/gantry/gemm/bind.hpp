@@ -41,6 +41,17 @@ inline TmaDescriptorParams bind_a(const GemmDesign& d, const GemmProblem& p) {
   return detail::bind_operand(d.a, p.a, p.m, p.k, p.batch, shares_matrix(d, 'A'));
 }
 inline TmaDescriptorParams bind_b(const GemmDesign& d, const GemmProblem& p) {
+  if (d.gated()) {
+    const auto b = p.b.with_strides(p.k, p.n);
+    return bind_gated(d.b,
+                      {.address = reinterpret_cast<std::uint64_t>(b.data),
+                       .first = p.n,
+                       .second = p.k,
+                       .batch = p.batch,
+                       .stride = b.stride,
+                       .batch_stride = b.batch_stride},
+                      d.options.gate);
+  }
   return detail::bind_operand(d.b, p.b, p.n, p.k, p.batch, shares_matrix(d, 'B'));
 }
 inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {

@@ -148,6 +148,12 @@ inline std::int64_t matrices(const GemmDesign& design, const GemmExtents& e, cha
   return shares_matrix(design, operand) ? 1 : e.batch;
 }
 
+// The extents of C, D and auxiliary tensors.
+inline GemmExtents extents_of_d(const GemmDesign& design, GemmExtents e) {
+  e.n = design.columns_of_d(e.n);
+  return e;
+}
+
 // The problem as kernels take it. Requires extents that fit into int.
 inline GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) {
   const GemmOptions& o = design.options;
@@ -157,8 +163,10 @@ inline GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) 
   };
   const auto a = strides(args.a, 'A', o.a, o.major_a == Major::K, e.m);
   const auto b = strides(args.b, 'B', o.b, o.major_b == Major::K, e.n);
-  const auto d = with_strides(args.d, o.d, is_m_major(o.layout_d) ? e.m : e.n, is_m_major(o.layout_d) ? e.n : e.m,
-                              matrices(design, e, 'D'));
+  const GemmExtents of_d = extents_of_d(design, e);
+  const bool columns = is_m_major(o.layout_d);
+  const auto d =
+      with_strides(args.d, o.d, columns ? of_d.m : of_d.n, columns ? of_d.n : of_d.m, matrices(design, e, 'D'));
   GemmProblem out;
   out.a = {a.data, a.stride, a.batch_stride};
   out.b = {b.data, b.stride, b.batch_stride};
@@ -171,14 +179,14 @@ inline GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) 
 }
 
 inline EpilogueProblem epilogue_problem_of(const GemmDesign& design, const GemmExtents& e) {
-  return {static_cast<int>(e.m), static_cast<int>(e.n), static_cast<int>(e.k), static_cast<int>(e.batch),
-          design.options.groups == GemmGrouping::along_m};
+  return {static_cast<int>(e.m), static_cast<int>(design.columns_of_d(e.n)), static_cast<int>(e.k),
+          static_cast<int>(e.batch), design.options.groups == GemmGrouping::along_m};
 }
 inline fusion::ProblemShape shape_of(const GemmDesign& design, const GemmExtents& e) {
-  return {e.m, e.n, e.batch, design.options.groups == GemmGrouping::along_m};
+  return {e.m, design.columns_of_d(e.n), e.batch, design.options.groups == GemmGrouping::along_m};
 }
 
-// C or D as the epilogue takes it, one for each batch.
+// C or D as the epilogue takes it, one for each batch; `e` are its extents.
 template <class Void>
 EpilogueMatrix epilogue_matrix(const GemmMatrix<Void>& x, ElementType element, LayoutTag layout, const GemmExtents& e,
                                std::int64_t batches) {
@@ -305,7 +313,11 @@ GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs&
 
 // The epilogue of a design, for the functions of epilogue/detail/graph_host.hpp.
 inline GraphEpilogue graph_epilogue(const GemmDesign& design, int functions) {
-  return {design.subtiles(), design.options.c != ElementType::void_, design.stores_d(), functions};
+  return {.tile = design.subtiles(),
+          .has_c = design.options.c != ElementType::void_,
+          .has_d = design.stores_d(),
+          .functions = functions,
+          .gated = design.gated()};
 }
 
 // C, D and everything of the graph.
@@ -319,7 +331,8 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   check_form(epilogue, args.fusion.graph(), out);
   if (out.size() > before) return;
   check_values(epilogue, problem, args.fusion, out);
-  const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, args.extents, batches);
+  const GemmExtents extents = extents_of_d(design, args.extents);
+  const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, extents, batches);
   SizeSteps steps;
   const bool rows_c = !is_m_major(o.layout_c), rows_d = !is_m_major(o.layout_d);
   if (o.c != ElementType::void_ && !direct_c(o) && c.pointer != nullptr &&
@@ -340,7 +353,7 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
       out.add(missing(ArgumentRule::source_missing, "C"));
     }
   }
-  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, args.extents, batches);
+  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, extents, batches);
   if (design.stores_d() && d.pointer == nullptr) {
     out.add(missing(ArgumentRule::matrix_missing, "D"));
   } else if (design.stores_d() && direct_d(o)) {
@@ -376,12 +389,13 @@ GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::R
 GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
+  const GemmExtents of_d = extents_of_d(design, e);
   const GemmProblem p = problem_of(design, args);
   const fusion::ResolvedArguments values = args.fusion.resolved(shape_of(design, e));
   std::vector<MemoryUse> uses;
   const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
     const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
-    const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : e.n;
+    const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : of_d.n;
     uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride,
                      matrices(design, e, name[0])},
                     is_d,
@@ -394,7 +408,7 @@ GANTRY_COLD inline std::vector<MemoryUse> memory_uses(const GemmDesign& design, 
   }
   if (o.c != ElementType::void_) {
     const bool rows = !is_m_major(o.layout_c);
-    const auto c = with_strides(args.c, o.c, rows ? e.n : e.m, rows ? e.m : e.n, matrices(design, e, 'C'));
+    const auto c = with_strides(args.c, o.c, rows ? of_d.n : e.m, rows ? e.m : of_d.n, matrices(design, e, 'C'));
     if (surely_uses_source(args.fusion.graph(), values)) {
       add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
     }
@@ -461,6 +475,11 @@ GANTRY_COLD inline ArgumentReasons can_implement(const GemmDesign& design, const
   check_extent("N", e.n, most(&GemmExtents::n), out);
   check_extent("K", e.k, most(&GemmExtents::k), out);
   check_extent("batch", e.batch, most(&GemmExtents::batch), out);
+  if (design.gated() && e.n % kGatedRows != 0) {
+    out.add({.rule = ArgumentRule::gate_columns,
+             .actual = e.n,
+             .nearest = nearest_multiple_from(kGatedRows, e.n, kGatedRows)});
+  }
   if (!out.ok() || e.nothing_to_do()) return out;
   check_size(design, e, out);
   check_groups(design, args, out);

@@ -95,7 +95,7 @@ class GemmEstimate {
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
   void set_epilogue(bool pingpong) {
-    const double elements = double(design_.warpgroup_rows()) * o_.tile.n;
+    const double elements = double(design_.warpgroup_rows()) * double(design_.columns_of_d(o_.tile.n));
     c_.spills =
         pingpong && (o_.warpgroups == 3 ? e_.outputs || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
     const double subtiles = design_.subtiles().count();
@@ -109,9 +109,10 @@ class GemmEstimate {
     const double m = double(w_.m), n = double(w_.n), k = double(w_.k), batch = double(w_.batch);
     const double rows = double(ceil_div(w_.m, o_.tile.m)) * o_.tile.m, outside = 1 - m / rows;
     const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
-    const double results = m * n * (bytes(w_.d) + e_.bytes);
+    const auto n_of_d = double(design_.columns_of_d(w_.n)), tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
+    const double results = m * n_of_d * (bytes(w_.d) + e_.bytes);
     const bool columns = is_m_major(o_.layout_d);
-    const double line = columns ? m : n, part = columns ? o_.tile.m : o_.tile.n;
+    const double line = columns ? m : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
     const double row = line * bytes(w_.d);
     const double stored = results * (fills(row, kLine) && !fills(part * bytes(o_.d), kLine)
                                          ? l_.store_across_lines

@@ -43,6 +43,12 @@ GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
 GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const fusion::Graph& graph,
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
+  if (graph.gated()) {
+    GemmDesign out;
+    out.options = asked;
+    out.reasons.add({.rule = GemmRule::gated_alone});
+    return out;
+  }
   const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));
   const fusion::Graph turned = fusion::swapped(graph);
   GemmDesign out = swapped(detail::GemmDesignMaker(kernel, turned, limits, own).make());

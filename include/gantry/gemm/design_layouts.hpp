@@ -11,6 +11,7 @@
 #include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/epilogue/subtile_layout.hpp>
 #include <gantry/gemm/design_types.hpp>
+#include <gantry/gemm/gated.hpp>
 
 namespace gantry {
 
@@ -42,6 +43,7 @@ struct OperandTile {
   Major major = Major::K;
   SwizzleMode swizzle = SwizzleMode::b128;
   int rows = 128, k = 64;
+  bool gated = false;  // rows in the order of gated.hpp
 };
 GANTRY_HD constexpr ComposedLayout operand_stages(const OperandTile& t, int stages) {
   const IntTuple shape = make_shape(Int::fixed(t.rows), Int::fixed(t.k), Int::fixed(stages));
@@ -58,6 +60,7 @@ GANTRY_HD constexpr ComposedLayout operand_stage(const OperandTile& t) {
 }
 // `sharers` CTAs of a cluster load a part each and multicast it.
 GANTRY_HD constexpr TmaPlan operand_plan(const OperandTile& t, int sharers) {
+  if (t.gated) return gated_plan(t.element, operand_stage(t), sharers);
   return plan_structure(
       {.op = sharers > 1 ? TmaOp::load_multicast : TmaOp::load,
        .gtensor = {.element = t.element,
@@ -70,7 +73,7 @@ GANTRY_HD constexpr OperandTile tile_a(const GemmDesign& d) {
   return {d.options.a, d.options.major_a, d.swizzle_a, d.options.tile.m, d.options.tile.k};
 }
 GANTRY_HD constexpr OperandTile tile_b(const GemmDesign& d) {
-  return {d.options.b, d.options.major_b, d.swizzle_b, d.options.tile.n, d.options.tile.k};
+  return {d.options.b, d.options.major_b, d.swizzle_b, d.options.tile.n, d.options.tile.k, d.gated()};
 }
 
 // ---- Rings of subtiles: C, D and auxiliary tensors of the collective, slabs of the other two stores

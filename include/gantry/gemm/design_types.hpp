@@ -96,6 +96,10 @@ struct GemmDesign {
   GANTRY_HD constexpr int cluster_size() const noexcept {
     return options.cluster.m * options.cluster.n * options.cluster.k;
   }
+  // D has N / 2 columns, each of a gate and an up column (gated.hpp).
+  GANTRY_HD constexpr bool gated() const noexcept { return part.gated; }
+  // Of D, C and auxiliary tensors, where A B^T has n.
+  GANTRY_HD constexpr std::int64_t columns_of_d(std::int64_t n) const noexcept { return gated() ? n / 2 : n; }
   // K tiles that are one CTA's, at most, of a tile that the cluster shares.
   GANTRY_HD constexpr int k_steps_of_cta(int k_steps) const { return ceil_div(k_steps, options.cluster.k); }
   GANTRY_HD constexpr int warpgroup_rows() const noexcept { return options.tile.m / roles.tile_warpgroups; }

@@ -45,19 +45,20 @@ struct GemmTraffic {
 inline GemmTraffic traffic_of(const GemmFacts& f) {
   const auto bytes = [](ElementType element, double count) { return count * element_bits(element) / 8; };
   const auto m = static_cast<double>(f.m), n = static_cast<double>(f.n), k = static_cast<double>(f.k);
+  const auto n_of_d = static_cast<double>(f.design.columns_of_d(f.n));
   // Groups share the matrices that have the rows of all of them.
   const auto of = [&](char operand) { return shares_matrix(f.design, operand) ? 1 : static_cast<double>(f.batch); };
   const double batch = of('D');
   GemmTraffic out;
   out.read = of('A') * bytes(f.design.options.a, m * k) + of('B') * bytes(f.design.options.b, n * k);
-  if (f.design.stores_d()) out.written = batch * bytes(f.design.options.d, m * n);
+  if (f.design.stores_d()) out.written = batch * bytes(f.design.options.d, m * n_of_d);
   if (f.graph == nullptr) return out;
-  if (f.graph->uses_source()) out.read += batch * bytes(f.design.options.c, m * n);
+  if (f.graph->uses_source()) out.read += batch * bytes(f.design.options.c, m * n_of_d);
   for (int i = 0; i < f.graph->argument_count; ++i) {
     const fusion::Argument& a = f.graph->arguments[i];
-    if (a.kind == fusion::ArgumentKind::aux_in) out.read += batch * bytes(a.element, m * n);
-    if (a.kind == fusion::ArgumentKind::aux_out) out.written += batch * bytes(a.element, m * n);
-    if (a.kind == fusion::ArgumentKind::row) out.read += bytes(a.element, n);
+    if (a.kind == fusion::ArgumentKind::aux_in) out.read += batch * bytes(a.element, m * n_of_d);
+    if (a.kind == fusion::ArgumentKind::aux_out) out.written += batch * bytes(a.element, m * n_of_d);
+    if (a.kind == fusion::ArgumentKind::row) out.read += bytes(a.element, n_of_d);
     if (a.kind == fusion::ArgumentKind::column) out.read += bytes(a.element, m);
   }
   return out;
@@ -203,6 +204,15 @@ inline std::string explain_access(const GemmFacts& f) {
   return direct.empty() ? out : out + "; threads read and write " + (direct.size() == 1 ? "it" : "them") + ".\n";
 }
 
+// Which rows of B are the gate's, and how wide D is.
+inline std::string explain_gate(const GemmFacts& f) {
+  if (!f.design.gated()) return "";
+  return "Gate: D has " + std::to_string(f.design.columns_of_d(f.n)) + " columns, and the gate has " +
+         (f.design.options.gate == GemmGate::halves ? "the first half of the rows of B"
+                                                    : "every second row of B, from the first on") +
+         "; TMA brings 8 of them and 8 of up's by turns.\n";
+}
+
 inline std::string explain_gemm(const GemmFacts& f) {
   std::string out =
       "D = A B^T, " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k) + " (M x N x K)";
@@ -214,7 +224,7 @@ inline std::string explain_gemm(const GemmFacts& f) {
     out += ", batch of " + std::to_string(f.batch);
   }
   if (!f.expression.empty()) out += ": " + f.expression;
-  out += "\n" + explain_kernel(f);
+  out += "\n" + explain_kernel(f) + explain_gate(f);
   if (f.m == 0 || f.n == 0 || f.batch == 0) {
     const bool reduces = f.graph->count(fusion::ArgumentKind::reduction) > 0;
     return out + (reduces ? "There is nothing to compute: sum reductions become 0, max reductions -infinity.\n"

@@ -167,10 +167,9 @@ struct Mainloop : GemmShape<Design> {
       constexpr bool kGroupsK = Design::design.options.groups == GemmGrouping::along_k;
       const auto a_tiles = local_tile(matrix<kGroupsM, kGroupsK>(load_a, work), Tile<kTileM, kTileK>{},
                                       coord(work.m * kClusterM + place_.m, _));
-      const auto b_tiles = local_tile(matrix<false, kGroupsK>(load_b, work), Tile<kTileN, kTileK>{},
-                                      coord(work.n * kClusterN + place_.n, _));
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
-      const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), group_modes<0, 2>(b_tiles));
+      const auto b =
+          tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b<kGroupsK>(load_b, work));
       int k = work.k_begin;
       const bool repeats = stays_in_column(work);
       GANTRY_NO_UNROLL
@@ -199,15 +198,19 @@ struct Mainloop : GemmShape<Design> {
     GANTRY_INLINE void load_early(const Work& work, const int& k_steps) {
       constexpr bool is_a = Shape::kConstant == ConstantOperand::a;
       const TmaCopy<LoadConstant> load{is_a ? &p_.a : &p_.b};
-      const int row = is_a ? work.m * kClusterM + place_.m : work.n * kClusterN + place_.n;
-      const auto tiles =
-          local_tile(matrix<false, false>(load, work), Tile < is_a ? kTileM : kTileN, kTileK > {}, coord(row, _));
+      const auto tiles = [&] {
+        if constexpr (is_a) {
+          return group_modes<0, 2>(local_tile(matrix<false, false>(load, work), Tile<kTileM, kTileK>{},
+                                              coord(work.m * kClusterM + place_.m, _)));
+        } else {
+          return tiles_of_b<false>(load, work);
+        }
+      }();
       const auto stages = [&] {
         if constexpr (is_a) return shared_a(s_);
         if constexpr (!is_a) return shared_b(s_);
       }();
-      const auto part =
-          tma_partition(load, is_a ? place_.n : place_.m, group_modes<0, 2>(stages), group_modes<0, 2>(tiles));
+      const auto part = tma_partition(load, is_a ? place_.n : place_.m, group_modes<0, 2>(stages), tiles);
       int k = work.k_begin;
       State stage = write_;
       early_ = work.steps < kStages ? work.steps : kStages;
@@ -256,6 +259,20 @@ struct Mainloop : GemmShape<Design> {
         return domain_offset(coord(0, work.group.origin), all(_, _, work.group.end));
       } else {
         return all(_, _, work.batch);
+      }
+    }
+
+    // K tiles of the tile's columns of B, (tile, K tiles).
+    template <bool group_of_k, class Copy>
+    GANTRY_INLINE auto tiles_of_b(const Copy& load, const Work& work) const {
+      const int column = work.n * kClusterN + place_.n;
+      if constexpr (Design::design.gated()) {
+        const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
+        return group_modes<0, 4>(local_tile(all(_, _, _, _, work.batch),
+                                            Tile<kGateRun, 2, kTileN / kGatedRows, kTileK>{}, coord(0, 0, column, _)));
+      } else {
+        return group_modes<0, 2>(
+            local_tile(matrix<false, group_of_k>(load, work), Tile<kTileN, kTileK>{}, coord(column, _)));
       }
     }
 

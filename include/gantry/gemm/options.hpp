@@ -37,6 +37,10 @@ enum class GemmGrouping : std::uint8_t { none, along_m, along_k };
 // K tiles are loaded before the wait for that kernel.
 enum class ConstantOperand : std::uint8_t { none, a, b };
 
+// Of a gated epilogue: which columns of A B^T are the gate's. halves: the first half, as chunk(2) cuts them;
+// interleaved: every second, from the first on. The others are up's.
+enum class GemmGate : std::uint8_t { halves, interleaved };
+
 struct GemmTile {
   int m = 0, n = 0, k = 0;
   GANTRY_HD friend constexpr bool operator==(const GemmTile&, const GemmTile&) = default;
@@ -101,6 +105,7 @@ struct GemmOptions {
   ConstantOperand constant = ConstantOperand::none;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
   GemmGrouping groups = GemmGrouping::none;
+  GemmGate gate = GemmGate::halves;  // of an epilogue with gate(acc) and up(acc): D has N / 2 columns
 
   GANTRY_HD constexpr bool scaled() const noexcept { return scale_a != ScaleMode::none || scale_b != ScaleMode::none; }
   // Partial accumulators are moved to f32 registers every 128 elements of K.
@@ -196,6 +201,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (direct_d(o)) out.append(" D^").append(o.align_d);
   if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
   if (o.groups != GemmGrouping::none) out.append(o.groups == GemmGrouping::along_m ? " groups-m" : " groups-k");
+  if (o.gate == GemmGate::interleaved) out.append(" interleaved");
   if (o.swapped) out.append(" swapped");
   if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");
   return out;

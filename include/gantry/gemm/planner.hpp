@@ -157,8 +157,9 @@ void write_parameters(const GemmDesign& asked, const GemmInputs& given, const Ge
     const GemmOptions& o = design.options;
     const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
     const std::int64_t batches = detail::matrices(design, args.extents, 'D');
-    const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, args.extents, batches);
-    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, args.extents, batches);
+    const GemmExtents of_d = detail::extents_of_d(design, args.extents);
+    const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, of_d, batches);
+    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, of_d, batches);
     const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
       if (x.direct) {
         write(offset, DirectMatrix{matrix.pointer, matrix.stride, matrix.batch_stride});

@@ -25,7 +25,7 @@ namespace gantry {
 
 // A(m, k, batch) and B(n, k, batch) in host memory.
 struct GemmReferenceProblem {
-  fusion::ProblemShape shape{};
+  fusion::ProblemShape shape{};  // of A B^T
   std::int64_t k = 0;
   fusion::ReferenceTensor a{}, b{}, source{};
   ElementType d_element = ElementType::f32;
@@ -33,6 +33,7 @@ struct GemmReferenceProblem {
   // Factors of blocks of A and B, with their strides.
   ScaleMode mode_a = ScaleMode::none, mode_b = ScaleMode::none;
   GemmScale scale_a{}, scale_b{};
+  GemmGate gate = GemmGate::halves;  // of a gated graph
 };
 
 namespace detail {
@@ -156,13 +157,36 @@ inline std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p) {
   return out;
 }
 
+namespace detail {
+
+// The accumulators of a gated graph that are the gate's, or up's: element (m, j, batch) at (batch * M + m) * N / 2 + j.
+inline std::vector<fusion::Range> half_of(const std::vector<fusion::Range>& sums, const GemmReferenceProblem& p,
+                                          bool up) {
+  std::vector<fusion::Range> out;
+  out.reserve(sums.size() / 2);
+  for (std::int64_t row = 0; row < p.shape.m * p.shape.batch; ++row) {
+    for (std::int64_t j = 0; j < p.shape.n / 2; ++j) {
+      out.push_back(sums[static_cast<std::size_t>(row * p.shape.n + gated_row(p.gate, p.shape.n, j, up))]);
+    }
+  }
+  return out;
+}
+
+}  // namespace detail
+
 // Requires a graph that `check` accepts, and arguments without problems, all in host memory.
 template <class Users = fusion::UserFunctions<>>
 fusion::ReferenceResult gemm_reference(const fusion::Graph& graph, const GemmReferenceProblem& p,
                                        const fusion::FusionArguments& arguments) {
-  const std::vector<fusion::Range> sums = sum_ranges(p);
+  std::vector<fusion::Range> sums = sum_ranges(p), up;
   fusion::ReferenceProblem epilogue;
   epilogue.shape = p.shape;
+  if (graph.gated()) {
+    up = detail::half_of(sums, p, true);
+    sums = detail::half_of(sums, p, false);
+    epilogue.shape.n /= 2;
+    epilogue.up_ranges = up.data();
+  }
   epilogue.accumulator_ranges = sums.data();
   epilogue.source = p.source;
   epilogue.d_element = p.d_element;
@@ -209,9 +233,12 @@ fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
   p.a = detail::reference_tensor(args.a, o.a, o.major_a == Major::K, {.m = e.m, .n = e.k, .batch = e.batch});
   p.b = detail::reference_tensor(args.b, o.b, o.major_b == Major::K, {.m = e.n, .n = e.k, .batch = e.batch});
   if constexpr (o.c != ElementType::void_) {
-    p.source = detail::reference_tensor(args.c, o.c, !is_m_major(o.layout_c), p.shape);
+    const std::int64_t columns = args.fusion.graph().gated() ? e.n / 2 : e.n;
+    p.source =
+        detail::reference_tensor(args.c, o.c, !is_m_major(o.layout_c), {.m = e.m, .n = columns, .batch = e.batch});
   }
   p.d_element = o.d;
+  p.gate = o.gate;
   p.promote = o.promotes();
   p.mode_a = o.scale_a;
   p.mode_b = o.scale_b;

@@ -67,6 +67,11 @@ GANTRY_HD constexpr Moves moves_of(const GemmOptions& o, const fusion::Graph& gr
   return source ? Moves::source : outputs == 1 ? Moves::output : Moves::only_d;
 }
 
+// Of a tile of D.
+GANTRY_HD constexpr int columns_of_d(const GemmOptions& o, const fusion::Graph& graph) {
+  return graph.gated() ? o.tile.n / 2 : o.tile.n;
+}
+
 // What columns are counted by: D, or a wider tensor of 64-bit elements, which would take too much room else.
 GANTRY_HD constexpr ElementType widest(const GemmOptions& o, const fusion::Graph& graph) {
   ElementType out = o.d;
@@ -81,8 +86,9 @@ GANTRY_HD constexpr ElementType widest(const GemmOptions& o, const fusion::Graph
 
 // Where nothing but D moves: wide subtiles with one buffer. They are half of a tile that two warpgroups share, or all
 // columns of a tile that one has, with all of its rows at once where K is too short to hide its barriers.
-GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, bool plain, std::int64_t k, int narrow,
-                                                     int usual) {
+GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k,
+                                                     int narrow, int usual) {
+  const bool plain = is_plain(graph);
   const int sums = o.tile.m * o.tile.n;
   const bool pingpong = o.schedule == GemmSchedule::pingpong, small = sums <= 128 * 128;
   const bool integers = gemm_kind(o.a) == GemmKind::int8;
@@ -93,7 +99,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, bool 
   if (plain && divides && !up_to(256)) return {small ? usual : narrow, 2, 2, Choice::no};
   const int brief = o.warpgroups == 3 ? 64 : small ? 256 : 128;
   const bool at_once = !plain && o.tile.m == 128 && up_to(brief);
-  return {o.tile.n, 2, 1, Choice::no, at_once ? 128 : 64};
+  return {columns_of_d(o, graph), 2, 1, Choice::no, at_once ? 128 : 64};
 }
 
 }  // namespace detail
@@ -107,7 +113,8 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
   const auto up_to = [k](std::int64_t most) { return k > 0 && k <= most; };
   const int bits = element_bits(detail::widest(o, graph));
   const int row = 1024 / bits;  // columns of 128 bytes, the width of the swizzle
-  const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, o.tile.n)); };
+  const int all = detail::columns_of_d(o, graph);
+  const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, all)); };
   // Integer accumulators, and a C of bytes, take registers to convert: a warpgroup that has a tile alone has none to
   // spare.
   const bool integers = detail::gemm_kind(o.a) == detail::GemmKind::int8, source = graph.uses_source();
@@ -119,13 +126,13 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
       return {large ? narrow : usual, 2, 2, Choice::no};
     case detail::Moves::source:
       if (o.warpgroups == 3) return {usual, 2, 1, Choice::yes};
-      return {pingpong && small && !converts && up_to(128) && !up_to(64) ? o.tile.n : usual, 2, 2, Choice::no};
+      return {pingpong && small && !converts && up_to(128) && !up_to(64) ? all : usual, 2, 2, Choice::no};
     case detail::Moves::output:
-      return {pingpong && small ? o.tile.n : usual, 2, pingpong ? 1 : 2, Choice::no};
+      return {pingpong && small ? all : usual, 2, pingpong ? 1 : 2, Choice::no};
     case detail::Moves::only_d:
       break;
   }
-  return detail::staging_of_d(o, is_plain(graph), k, narrow, usual);
+  return detail::staging_of_d(o, graph, k, narrow, usual);
 }
 
 // The same, but fields that are set are kept.

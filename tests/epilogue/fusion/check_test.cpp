@@ -107,6 +107,13 @@ std::vector<Case> cases() {
       {GraphRule::second_of_its_kind,
        changed([](Graph& g) { g.d = g.compute(Function::add, g.d, g.add({.kind = NodeKind::accumulator})); }),
        changed([](Graph& g) { g.d = g.compute(Function::add, g.d, g.add({.kind = NodeKind::source})); }), 3, 0},
+      {GraphRule::accumulator_beside_gate,
+       changed([](Graph& g) { g.d = g.compute(Function::multiply, g.d, g.add({.kind = NodeKind::gate})); }),
+       changed([](Graph& g) {
+         g.nodes[0].kind = NodeKind::up;
+         g.d = g.compute(Function::multiply, g.d, g.add({.kind = NodeKind::gate}));
+       }),
+       0},
       {GraphRule::used_by_nothing, changed([](Graph& g) { g.compute(Function::relu, g.d); }), sound(), 3},
       {GraphRule::argument_kind_differs, changed([](Graph& g) { g.nodes[1].kind = NodeKind::column; }), sound(), 1, 0},
       {GraphRule::stored_twice, with_output("aux", true), with_output("aux"), 4, 3},

@@ -31,6 +31,8 @@ TEST(FusionExpression, GivesTheGraphThatItsTextGives) {
                 graph("d = d_gelu(acc, load(z:bf16 col))"));
   static_assert(expression(d = clamp(min(acc, c), -1, max(col("top"), 1))) ==
                 graph("d = clamp(min(acc, c), -1, max(col(top), 1))"));
+  static_assert(expression(d = silu(gate(acc)) * up(acc), aux = gate(acc)) ==
+                graph("d = silu(gate(acc)) * up(acc); aux = gate(acc)"));
   static_assert(expression(d = d_leaky_relu(acc, c, 0.1f)) == graph("d = d_leaky_relu(acc, c, 0.1)"));
 }
 

@@ -34,6 +34,22 @@ TEST(FusionText, NamesValuesThatAreUsedTwice) {
   EXPECT_EQ(printed("aux = relu(acc); r = reduce_add(aux)"), "aux = relu(acc); r = reduce_add(aux)");
 }
 
+TEST(FusionText, CutsAccumulatorsIntoAGateAndUp) {
+  constexpr Graph swiglu = graph("d = silu(gate(acc)) * up(acc)");
+  static_assert(swiglu.gated() && swiglu.node_count == 4 && !graph("d = acc").gated());
+  EXPECT_EQ(printed("g:bf16 = gate(acc); d = silu( gate (acc) ) * up(acc)"),
+            "d = silu(gate(acc)) * up(acc); g:bf16 = gate(acc)");
+  EXPECT_EQ(printed("gate = gate(acc); d = gate * up(acc)"), "d = gate(acc) * up(acc); gate = gate(acc)");
+}
+
+TEST(FusionText, RefusesAGateOfAnythingButAcc) {
+  EXPECT_EQ(printed("d = gate(c) * up(acc)"), "d = gate(c) * up(acc)\n         ^\nexpected acc: gate(acc), found 'c'");
+  EXPECT_EQ(printed("d = gate(acc + c)"), "d = gate(acc + c)\n             ^\nexpected ')', found '+'");
+  const ParsedGraph mixed = parse_graph("d = silu(gate(acc)) * acc");
+  EXPECT_EQ(mixed.rule, TextRule::the_graph_is_malformed);
+  EXPECT_NE(std::string(mixed.problem.c_str()).find("acc alone does not say which"), std::string::npos);
+}
+
 TEST(FusionText, ReadsNumbersAsCppDoes) {
   const auto constant = [](const char* text) {
     const ParsedGraph parsed = parse_graph(text);

@@ -193,6 +193,7 @@ std::vector<BrokenByAGraph> rules_broken_by_graphs() {
   const auto complex = with([](B& b) { b.c = b.d = b.acc = b.compute = ElementType::cf32; });
   return {
       {EpilogueRule::source_without_element, with([](B& b) { b.c = ElementType::void_; }), "d = acc + c"},
+      {EpilogueRule::gated_graph, kBase, "d = silu(gate(acc)) * up(acc)"},
       {EpilogueRule::d_not_given, kBase, "x:f16 = acc"},
       {EpilogueRule::d_not_stored, with([](B& b) {
          b.d = ElementType::void_;

@@ -102,6 +102,11 @@ std::string opponent_of(const Product& product) {
 
 VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler,
                              const Product& product, const DeviceOperands& operands) {
+  if (product.graph.gated()) {  // its GEMM alone would write N columns into a D of N / 2
+    declines_ = true;
+    problem_ = "cuBLASLt does not run this GEMM: it has no gated epilogue";
+    return;
+  }
   const std::string libraries = compiler.toolkit() + "/lib64";
   const runtime::CachedKernel kernel =
       cache.get(runtime::NvccCompiler(compiler, runtime::ImageKind::shared_object),

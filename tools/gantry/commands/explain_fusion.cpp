@@ -104,7 +104,9 @@ std::string report_of(const Graph& graph) {
                        kind_of(argument), widest_kind, default_of(argument));
     append(is_output(argument.kind) ? stored : loaded, argument.name.text);
   }
-  return out + fmt::format("\nmemory\n  loaded  {}\n  stored  {}\n", loaded.empty() ? "nothing" : loaded, stored);
+  out += fmt::format("\nmemory\n  loaded  {}\n  stored  {}\n", loaded.empty() ? "nothing" : loaded, stored);
+  if (graph.gated()) out += "\ngated\n  A B^T has N columns, and D and everything above N / 2\n";
+  return out;
 }
 
 // The nearest name where more than half of the letters agree, and all names.

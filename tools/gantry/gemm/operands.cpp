@@ -74,7 +74,7 @@ std::vector<std::string> Operands::problems_of(const Product& product) {
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
   const ArgumentReasons reasons = operands.arguments(addresses).problems(
-      {.m = product.m, .n = product.n, .batch = product.batch, .groups_of_rows = product.along_m()});
+      {.m = product.m, .n = product.columns_of_d(), .batch = product.batch, .groups_of_rows = product.along_m()});
   std::vector<std::string> out;
   for (const ArgumentReason& reason : reasons) out.emplace_back(describe(reason).c_str());
   operands.check_memory(out);
@@ -124,8 +124,8 @@ void Operands::add_matrices() {
   };
   matrix("A", o.a, o.major_a == Major::K, product_.m, product_.k);
   matrix("B", o.b, o.major_b == Major::K, product_.n, product_.k);
-  matrix("C", o.c, !is_m_major(o.layout_c), product_.m, product_.n);
-  if (product_.graph.d >= 0) matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.n);
+  matrix("C", o.c, !is_m_major(o.layout_c), product_.m, product_.columns_of_d());
+  if (product_.graph.d >= 0) matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.columns_of_d());
   const auto scales = [&](const char* name, ScaleMode mode, std::int64_t rows) {
     if (mode == ScaleMode::none) return;
     matrix(name, ElementType::f32, mode == ScaleMode::block, scale_rows(mode, rows), scale_blocks(product_.k));
@@ -145,12 +145,12 @@ void Operands::add_arguments() {
     const bool of_row = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool of_column = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     if (tensor) {
-      operand.length = a.row_major ? product_.n : product_.m;
-      operand.lines = a.row_major ? product_.m : product_.n;
+      operand.length = a.row_major ? product_.columns_of_d() : product_.m;
+      operand.lines = a.row_major ? product_.m : product_.columns_of_d();
       operand.batches = product_.along_m() ? 1 : product_.batch;
     } else {
       operand.rows = true;
-      operand.length = of_row ? product_.n : of_column ? product_.m : 1;
+      operand.length = of_row ? product_.columns_of_d() : of_column ? product_.m : 1;
       if (product_.along_m() && of_row) operand.batches = product_.batch;
     }
     add(operand);
@@ -376,6 +376,7 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   p.shape = {.m = rows.count, .n = product_.n, .batch = rows.group < 0 ? product_.batch : 1};
   p.k = rows.k;
   p.d_element = product_.options.d;
+  p.gate = product_.options.gate;
   p.promote = product_.options.promotes();
   p.mode_a = product_.options.scale_a;
   p.mode_b = product_.options.scale_b;
@@ -409,14 +410,14 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     Comparison comparison(out, o.name);
     const bool matrix = o.argument < 0;
     if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
-      comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), p.shape, rows.first);
+      comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), expected.shape, rows.first);
     } else if (rows.whole && is_of_all_groups(o)) {
       const bool adds = fusion::detail::reduction_of(product_.graph, o.argument) == fusion::Reduction::add;
       combine(expected.outputs[o.argument], adds, rows.parts[o.argument]);
     } else if (rows.whole) {
-      const fusion::ResolvedArguments values = args.resolved(p.shape);
+      const fusion::ResolvedArguments values = args.resolved(expected.shape);
       comparison.compare(expected.outputs[o.argument], detail::output_tensor(product_.graph, values, o.argument),
-                         detail::output_shape(product_.graph, values, o.argument, p.shape), 0);
+                         detail::output_shape(product_.graph, values, o.argument, expected.shape), 0);
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/alignment.hpp>
+#include <gantry/gemm/check.hpp>
 #include <gantry/runtime/printable.hpp>
 
 #include "plain_options.hpp"
@@ -91,11 +92,25 @@ void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
 // How an operand is scaled: blocks by the main loop, rows and the whole tensor by the epilogue.
 enum class Scaling : std::uint8_t { none, tensor, row, row_block, block };
 
-// The epilogue with `acc` times a factor. Letters, digits and underscores around it belong to another name, and
-// comments are left alone.
-std::string with_scaled_accumulators(const std::string& text, const std::string& factor) {
+// The length of `acc`, `gate(acc)` or `up(acc)` that begins at i; 0 where none does. Letters, digits and underscores
+// around it belong to another name.
+std::size_t accumulators_at(const std::string& text, std::size_t i) {
   const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  const std::string acc = "acc";
+  if (i > 0 && part_of_name(text[i - 1])) return 0;
+  std::size_t at = i;
+  const auto take = [&](std::string_view word) {
+    const std::size_t begin = text.find_first_not_of(" \t\n", at);
+    if (begin == std::string::npos || text.compare(begin, word.size(), word) != 0) return false;
+    at = begin + word.size();
+    return true;
+  };
+  if (text.compare(i, 3, "acc") == 0 && (i + 3 == text.size() || !part_of_name(text[i + 3]))) return 3;
+  const bool cut = text.compare(i, 4, "gate") == 0 ? take("gate") : text.compare(i, 2, "up") == 0 && take("up");
+  return cut && take("(") && take("acc") && take(")") ? at - i : 0;
+}
+
+// The epilogue with its accumulators times a factor. Comments are left alone.
+std::string with_scaled_accumulators(const std::string& text, const std::string& factor) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] == '#') {
@@ -104,10 +119,9 @@ std::string with_scaled_accumulators(const std::string& text, const std::string&
       i = end;
       continue;
     }
-    const bool here = text.compare(i, acc.size(), acc) == 0 && (i == 0 || !part_of_name(text[i - 1])) &&
-                      (i + acc.size() == text.size() || !part_of_name(text[i + acc.size()]));
-    out += here ? "(" + factor + " * acc)" : text.substr(i, 1);
-    i += here ? acc.size() : 1;
+    const std::size_t length = accumulators_at(text, i);
+    out += length > 0 ? "(" + factor + " * " + text.substr(i, length) + ")" : text.substr(i, 1);
+    i += length > 0 ? length : 1;
   }
   return out;
 }
@@ -162,7 +176,7 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
     add_number(command, name, value, help, kSizes);
   };
   size("--m", texts.m, "rows of A and D");
-  size("--n", texts.n, "rows of B, columns of D");
+  size("--n", texts.n, "rows of B, columns of D; of a gated epilogue twice as many as D has");
   size("--k", texts.k, "columns of A and B: D = A B^T");
   add_number(command, "--batch", texts.batch, "matrices in the batch; default 1", kSizes);
   const auto text = [&](const char* name, std::string& value, const char* what, const char* help) {
@@ -190,6 +204,9 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--cluster", texts.cluster, "MxN",
        "CTAs in a cluster, such as 2x1, or 1x1x2 that share K; default by the cost model");
   text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default by the cost model");
+  text("--gate", texts.gate, "NAME",
+       "gated epilogues, gate(acc) and up(acc): halves or interleaved, the rows of B that are the gate's; default "
+       "halves");
   text("--split", texts.split, "NAME", "split-K: auto, none or reduce_add; default auto");
   text("--constant", texts.constant, "NAME",
        "a or b: no kernel before writes it, so that dependent launches load it early; default none");
@@ -225,6 +242,11 @@ Product read_product(const ProductTexts& texts) {
   for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
     out.problems.push_back(fmt::format("--epilogue: {}", describe(reason).c_str()));
   }
+  if (out.graph.gated() && texts.scale_b == "row") {
+    read.problem(
+        "--scale-b row was given, and the epilogue is gated: gate and up have rows of B of their own, and "
+        "row(name) in the epilogue scales each");
+  }
   read_elements(texts, read, out);
   GemmOptions& o = out.options;
   read_grouping(texts, read, out);
@@ -247,6 +269,8 @@ Product read_product(const ProductTexts& texts) {
   read.word<ConstantOperand>("--constant", texts.constant,
                              {{"none", ConstantOperand::none}, {"a", ConstantOperand::a}, {"b", ConstantOperand::b}},
                              o.constant);
+  read.word<GemmGate>("--gate", texts.gate, {{"halves", GemmGate::halves}, {"interleaved", GemmGate::interleaved}},
+                      o.gate);
   o.stages = texts.stages;
   o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
@@ -261,6 +285,12 @@ Product read_product(const ProductTexts& texts) {
     if (scalar && !set) out.scalars.push_back({name, 1});
   }
   if (!out.ok()) return out;
+  if (out.graph.gated() && out.n % kGatedRows != 0) {
+    const ArgumentReason reason{.rule = ArgumentRule::gate_columns,
+                                .actual = out.n,
+                                .nearest = gantry::detail::nearest_multiple_from(kGatedRows, out.n, kGatedRows)};
+    read.problem(describe(reason).c_str());
+  }
   for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
   if (out.ok()) o = with_alignments(o, out.graph, {.m = out.m, .n = out.n, .k = out.k, .batch = out.batch});
   return out;

@@ -23,7 +23,7 @@ struct ProductTexts {
       d{};  // empty: as A; as D where the expression uses C; as A, or wide enough for its accumulators
   std::string epilogue = "d = acc";
   std::string major_a{}, major_b{}, layout_c{}, layout_d{};
-  std::string tile{}, cluster{}, schedule{}, split{}, constant{};
+  std::string tile{}, cluster{}, schedule{}, split{}, constant{}, gate{};
   int stages = 0, warpgroups = 0;
   bool promote = false, swap = false;
   std::string scale_a{}, scale_b{};
@@ -50,6 +50,8 @@ struct Product {
   std::vector<std::string> problems;  // if there are any, there is no GEMM
 
   bool ok() const { return problems.empty(); }
+  // Of C, D and auxiliary tensors.
+  std::int64_t columns_of_d() const { return graph.gated() ? n / 2 : n; }
   bool along_m() const { return options.groups == GemmGrouping::along_m; }
   bool along_k() const { return options.groups == GemmGrouping::along_k; }
   double flops() const;

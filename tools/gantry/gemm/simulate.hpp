@@ -53,7 +53,8 @@ GemmArguments<Spec> arguments_of(const Product& product, Operands& operands) {
 // Whether the kernel has the elements and the room that a graph needs.
 template <class Spec>
 bool takes(const fusion::Graph& graph) {
-  return graph.d >= 0 && GemmTypes<Spec>::Epilogue::Collective::Fusion::problems(graph).empty();
+  return graph.d >= 0 && graph.gated() == Gemm<Spec>::kDesign.gated() &&
+         GemmTypes<Spec>::Epilogue::Collective::Fusion::problems(graph).empty();
 }
 
 template <class Spec>

@@ -24,6 +24,10 @@ GANTRY_X(size_too_large, refused,
          "{operand} is {actual}",
          "TMA coordinates have 32 bits",
          "the nearest value that works is {nearest}")
+GANTRY_X(gate_columns, refused,
+         "N is {actual}, and the epilogue is gated",
+         "gate and up have the same number of columns, and both come from B 8 rows at a time: N is a multiple of 16",
+         "the nearest value that works is {nearest}")
 GANTRY_X(too_many_tiles, refused,
          "the GEMM has {actual} K tiles",
          "the K tiles of a GEMM are counted in 30 bits",
@@ -176,6 +180,10 @@ GANTRY_X(source_without_element, refused,
          "the expression uses {operand}",
          "the epilogue has C where the expression uses it",
          "give the element type of C")
+GANTRY_X(gate_differs, refused,
+         "the expression has gate(acc) or up(acc), or the kernel is for one that has",
+         "a kernel takes one accumulator for each value of D, or the gate's and up's",
+         "an expression of the kernel's kind works")
 GANTRY_X(d_not_stored, refused,
          "the expression gives {operand}",
          "the epilogue stores D where the expression gives it",

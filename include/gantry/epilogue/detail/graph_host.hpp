@@ -19,6 +19,7 @@ struct GraphEpilogue {
   bool has_c = false, has_d = true;
   int functions = 0;
   fusion::Values values = fusion::Values::real;
+  bool gated = false;
 
   TmaMatrixBox box(const fusion::Argument& a) const {
     const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
@@ -68,6 +69,7 @@ GANTRY_COLD inline void check_form(const GraphEpilogue& e, const fusion::Graph& 
 GANTRY_COLD inline void check_values(const GraphEpilogue& e, const EpilogueProblem& problem,
                                      const fusion::FusionArguments& arguments, ArgumentReasons& out) {
   const fusion::Graph& graph = arguments.graph();
+  if (graph.gated() != e.gated) out.add({.rule = ArgumentRule::gate_differs});
   if (graph.uses_source() && !e.has_c) out.add({.rule = ArgumentRule::source_without_element, .operand = "C"});
   if (graph.d >= 0 && !e.has_d) out.add({.rule = ArgumentRule::d_not_stored, .operand = "D"});
   if (graph.d < 0 && e.has_d) out.add({.rule = ArgumentRule::d_not_given, .operand = "D"});

@@ -170,6 +170,10 @@ GANTRY_X(source_without_element, refused,
          "the expression uses C, and C is void",
          "C has an element type",
          "the nearest type that works is {nearest element}")
+GANTRY_X(gated_graph, unsupported,
+         "the expression has gate(acc) or up(acc), and a value of this epilogue has one accumulator",
+         "a gated expression is the epilogue of a GEMM, which orders the rows of B for it",
+         "acc works")
 GANTRY_X(d_not_given, refused,
          "D has elements of {element}, and the expression gives no D",
          "what exists is stored",

@@ -247,8 +247,8 @@ struct FusionCallbacks {
     }
 
     // Values first, first + 1, ... of subtile (em, en): `acc` and `c` of each, the value of D into `d`.
-    template <int F>
-    GANTRY_INLINE void visit(const Value (&acc)[F], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
+    template <int A, int F>
+    GANTRY_INLINE void visit(const Value (&acc)[A], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
       v_.visit(acc, c, d, first, em, en);
     }
 

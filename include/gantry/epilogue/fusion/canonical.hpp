@@ -22,8 +22,8 @@ namespace gantry::fusion {
 
 constexpr bool is_sink(NodeKind kind) { return kind == NodeKind::aux_store || kind == NodeKind::reduce; }
 constexpr bool has_argument(NodeKind kind) {
-  return kind != NodeKind::accumulator && kind != NodeKind::source && kind != NodeKind::constant &&
-         kind != NodeKind::compute;
+  return kind != NodeKind::accumulator && kind != NodeKind::gate && kind != NodeKind::up && kind != NodeKind::source &&
+         kind != NodeKind::constant && kind != NodeKind::compute;
 }
 constexpr bool is_output(ArgumentKind kind) { return kind == ArgumentKind::aux_out || kind == ArgumentKind::reduction; }
 constexpr bool is_tensor(ArgumentKind kind) { return kind == ArgumentKind::aux_in || kind == ArgumentKind::aux_out; }

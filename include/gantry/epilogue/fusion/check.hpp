@@ -66,8 +66,8 @@ using gantry::describe;
 
 // What a node does, in a word: `acc`, `gelu`, `row`.
 constexpr const char* text_of(const Node& node) {
-  constexpr const char* kKinds[] = {"acc", "c",    "constant", "scalar", "row",
-                                    "col", "load", "compute",  "store",  "reduce"};
+  constexpr const char* kKinds[] = {"acc", "gate(acc)", "up(acc)", "c",       "constant", "scalar",
+                                    "row", "col",       "load",    "compute", "store",    "reduce"};
   if (node.kind == NodeKind::compute) return text_of(node.function);
   return kKinds[static_cast<int>(node.kind)];
 }
@@ -176,7 +176,8 @@ constexpr void check_node(const Graph& graph, int i, int user_functions, GraphRe
   if (node.kind == NodeKind::compute && node.function == Function::round && node.element == ElementType::void_) {
     out.add(about(GraphRule::no_such_element));
   }
-  if (node.kind != NodeKind::accumulator && node.kind != NodeKind::source) return;
+  if (node.kind == NodeKind::accumulator && graph.gated()) out.add(about(GraphRule::accumulator_beside_gate));
+  if (node.kind == NodeKind::constant || node.kind == NodeKind::compute || has_argument(node.kind)) return;
   for (int j = 0; j < i; ++j) {
     if (graph.nodes[j].kind == node.kind) out.add(with_actual(about(GraphRule::second_of_its_kind), j));
   }

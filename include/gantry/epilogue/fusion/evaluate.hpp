@@ -21,7 +21,8 @@ namespace gantry::fusion {
 // the row vector's at n, the column vector's at m, the tensor's at (m, n).
 template <class T>
 struct ElementInputs {
-  T accumulator{};
+  T accumulator{};  // of a gated graph the gate's
+  T up{};
   T source{};
   T arguments[kMaxArguments] = {};
 };
@@ -103,7 +104,11 @@ inline void evaluate(const Graph& graph, const ElementInputs<T>& in, T* values) 
     }
     switch (node.kind) {
       case NodeKind::accumulator:
+      case NodeKind::gate:
         values[i] = in.accumulator;
+        break;
+      case NodeKind::up:
+        values[i] = in.up;
         break;
       case NodeKind::source:
         values[i] = in.source;

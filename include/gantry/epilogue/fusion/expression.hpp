@@ -36,6 +36,11 @@ struct Leaf {
   Argument argument{};
 };
 
+// The leaf that can be cut into a gate and what it is applied to.
+struct Accumulators : Leaf {
+  constexpr Accumulators() : Leaf{.node = {.kind = NodeKind::accumulator}} {}
+};
+
 // A value of the graph under construction.
 class Expr {
  public:
@@ -110,6 +115,10 @@ constexpr Leaf col(const char* name, const ArgumentOptions& options = {}) {
 constexpr Leaf load(const char* name, const ArgumentOptions& options = {}) {
   return detail::make_leaf(NodeKind::aux_load, name, options);
 }
+
+// The two accumulators of a gated value: gate(acc), up(acc).
+constexpr Leaf gate(const Accumulators& /*acc*/) { return {.node = {.kind = NodeKind::gate}}; }
+constexpr Leaf up(const Accumulators& /*acc*/) { return {.node = {.kind = NodeKind::up}}; }
 
 // x as the element type would hold it.
 constexpr Expr round(const Expr& x, ElementType element) {
@@ -199,7 +208,7 @@ constexpr Output reduction(const char* name, const ArgumentOptions& options = {}
 // What a graph is without its outputs' order: the names that most graphs use. Bring them in with a using-directive.
 namespace names {
 
-inline constexpr Leaf acc{.node = {.kind = NodeKind::accumulator}};
+inline constexpr Accumulators acc;
 inline constexpr Leaf c{.node = {.kind = NodeKind::source}};
 inline constexpr Leaf alpha{.node = {.kind = NodeKind::scalar}, .argument = kAlpha};
 inline constexpr Leaf beta{.node = {.kind = NodeKind::scalar}, .argument = kBeta};

@@ -7,7 +7,9 @@
 // loop.
 //
 // Invariant of a graph that `check` accepts: inputs of a node come before it; every argument is used by a node of its
-// kind; no two arguments share a name; at most one node of kind accumulator and one of kind source.
+// kind; no two arguments share a name; at most one node of kind accumulator and one of kind source. A gated graph has
+// gate and up nodes in place of the accumulator: D has half as many columns as A·B, and each of its values has two
+// accumulators.
 //
 // Example:
 //     using namespace gantry::fusion;
@@ -36,6 +38,8 @@ inline constexpr int kMaxName = 23;
 
 enum class NodeKind : std::uint8_t {
   accumulator,  // A·B
+  gate,         // of a gated graph: the accumulator of the gate
+  up,           // of a gated graph: the accumulator that the gate is applied to
   source,       // C
   constant,     // Node::constant
   scalar,       // one value, or one for each batch
@@ -132,6 +136,7 @@ struct Graph {
     return n;
   }
   GANTRY_HD constexpr bool uses_source() const { return count(NodeKind::source) > 0; }
+  GANTRY_HD constexpr bool gated() const { return count(NodeKind::gate) + count(NodeKind::up) > 0; }
 
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 };

@@ -235,12 +235,13 @@ struct LoopCallbacks {
       }
     }
 
-    template <int F>
-    void visit(const Value (&acc)[F], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
+    template <int A, int F>
+    void visit(const Value (&acc)[A], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
       const Graph& graph = params_.graph;
       Value results[kMaxNodes][F];
       for (int k = 0; k < F; ++k) {
         ElementInputs<Value> in{.accumulator = acc[k], .source = c[k]};
+        if constexpr (A > F) in.up = acc[F + k];
         for (int i = 0; i < graph.argument_count; ++i) in.arguments[i] = values_[i][first + k];
         Value nodes[kMaxNodes];
         evaluate<typename Config::Functions>(graph, in, nodes);
@@ -441,6 +442,17 @@ struct GraphAtRunTime {
   using Functions = UserFunctions<>;
   template <class FusionConfig>
   using Callbacks = LoopCallbacks<FusionConfig, kBytes, kElements>;
+};
+
+// The same for gated graphs.
+template <bool kUsesC, int kBytes = 128 * 1024, std::uint32_t kElements = kLoopElements>
+struct GatedGraphAtRunTime : GraphAtRunTime<kUsesC, true, kBytes, kElements> {
+  static constexpr Graph graph = [] {
+    Graph g;
+    if (kUsesC) g.add({.kind = NodeKind::source});
+    g.d = g.add({.kind = NodeKind::gate});
+    return g;
+  }();
 };
 
 }  // namespace gantry::fusion

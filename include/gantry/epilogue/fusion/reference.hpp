@@ -41,10 +41,12 @@ struct ReferenceTensor {
 
 struct ReferenceProblem {
   ProblemShape shape;
-  ReferenceTensor accumulators{};
+  ReferenceTensor accumulators{};  // of a gated graph the gate's
+  ReferenceTensor up{};            // of a gated graph
   // In their place, where they are known up to rounding (real values only): element (m, n, batch) at (batch * M + m) *
   // N + n.
   const Range* accumulator_ranges = nullptr;
+  const Range* up_ranges = nullptr;
   ReferenceTensor source{};
   ElementType d_element = ElementType::f32;
 };
@@ -313,13 +315,13 @@ class Reference {
     return true;
   }
 
-  V accumulator(std::int64_t m, std::int64_t n, std::int64_t batch) const {
+  V accumulator(bool up, std::int64_t m, std::int64_t n, std::int64_t batch) const {
     if constexpr (__is_same(V, Range)) {
       const ProblemShape& shape = problem_.shape;
-      const Range* ranges = problem_.accumulator_ranges;
+      const Range* ranges = up ? problem_.up_ranges : problem_.accumulator_ranges;
       if (ranges != nullptr) return ranges[(batch * shape.m + m) * shape.n + n];
     }
-    return read(problem_.accumulators, m, n, batch);
+    return read(up ? problem_.up : problem_.accumulators, m, n, batch);
   }
 
   V compute(const Node& node, const V* x) const {
@@ -341,7 +343,9 @@ class Reference {
       }
       switch (node.kind) {
         case NodeKind::accumulator:
-          values[i] = accumulator(m, n, batch);
+        case NodeKind::gate:
+        case NodeKind::up:
+          values[i] = accumulator(node.kind == NodeKind::up, m, n, batch);
           break;
         case NodeKind::source:
           values[i] = reads_source(batch) ? read(problem_.source, m, n, batch) : V{};

@@ -29,9 +29,11 @@ class GemmDesignMaker {
     if (o.groups == GemmGrouping::along_m && !can_group_rows(graph_)) {
       d_.reasons.add({.rule = GemmRule::groups_argument});
     }
+    check_gate();
     if (!d_.ok()) return d_;
     choose_tile();
     d_.reasons = problems(o);  // of what was left open too
+    check_gated_tile();
     if (!d_.ok()) return d_;
     choose_roles();
     choose_store();
@@ -49,6 +51,26 @@ class GemmDesignMaker {
   // Reductions and auxiliary outputs may be all that a graph gives.
   GANTRY_HD constexpr bool stores_d() const { return graph_.d >= 0 || own_.any(); }
   GANTRY_HD constexpr bool plain() const { return is_plain(graph_) && !own_.any(); }
+
+  GANTRY_HD constexpr void check_gate() {
+    const GemmOptions& o = d_.options;
+    if (!graph_.gated()) {
+      if (o.gate != GemmGate::halves) d_.reasons.add({.rule = GemmRule::gate_unused});
+      return;
+    }
+    if (o.major_b != Major::K) d_.reasons.add({.rule = GemmRule::gated_major});
+    if (o.groups != GemmGrouping::none || o.scale_b != ScaleMode::none) {
+      d_.reasons.add({.rule = GemmRule::gated_alone});
+    }
+  }
+
+  GANTRY_HD constexpr void check_gated_tile() {
+    const GemmOptions& o = d_.options;
+    const int step = kGatedRows * o.cluster.m;
+    if (!graph_.gated() || o.tile.n % step == 0) return;
+    const int most = limits_.wgmma_columns / step * step, nearest = nearest_multiple(o.tile.n, step);
+    d_.reasons.add({.rule = GemmRule::gated_columns, .actual = o.tile.n, .nearest = clamped(nearest, step, most)});
+  }
 
   GANTRY_HD constexpr void choose_tile() {
     GemmOptions& o = d_.options;
@@ -129,6 +151,7 @@ class GemmDesignMaker {
     const GemmOptions& o = d_.options;
     CollectiveBuilder part;
     part.tile = d_.part.cta_tile;
+    part.tile.n = columns_of_d(o, graph_);
     part.schedule = EpilogueSchedule::tma_warp_specialized;
     part.epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n};
     part.c = o.c;
@@ -143,6 +166,7 @@ class GemmDesignMaker {
     part.reuse_smem_c = o.epilogue.reuse;
     part.delay_tma_store = Choice::no;
     d_.part = part.policy();
+    d_.part.gated = graph_.gated();
     d_.part.c.direct = direct_c(o);
     d_.part.d.direct = stores_d() && direct_d(o);
     quote(d_.part.reasons);
@@ -225,6 +249,7 @@ class GemmDesignMaker {
     d_.swizzle_b = operand_swizzle(o.b, o.major_b, o.tile.n);
     d_.a = compact(operand_plan(tile_a(d_), o.cluster.n));
     d_.b = compact(operand_plan(tile_b(d_), o.cluster.m));
+    if (d_.gated()) d_.b.contiguous = MatrixMode::second;  // K is; the plan has it as its fourth mode
     if (d_.store == GemmStore::collective) {
       d_.c = d_.part.c.box;
       d_.d = d_.part.d.box;

@@ -143,6 +143,22 @@ GANTRY_X(groups_argument, refused,
          "groups are along M, and the epilogue has a column-major tensor or a deterministic reduction",
          "groups begin at any row, and how many tiles they have is known on the device alone",
          "row-major tensors, and reductions without `deterministic`, work")
+GANTRY_X(gate_unused, refused,
+         "gate and up are to be interleaved, and the epilogue has neither gate(acc) nor up(acc)",
+         "which columns are the gate's is said of a gated epilogue",
+         "GemmGate::halves works")
+GANTRY_X(gated_major, refused,
+         "the epilogue is gated, and N is the contiguous mode of B",
+         "TMA brings rows of B in another order than they are in memory, and that takes rows that are contiguous",
+         "Major::K works")
+GANTRY_X(gated_columns, refused,
+         "the tile has {actual} columns, and the epilogue is gated",
+         "a CTA loads runs of 8 columns of the gate and of up: columns are a multiple of 16, of 32 where two CTAs share B",
+         "the nearest value that works is {nearest}")
+GANTRY_X(gated_alone, refused,
+         "the epilogue is gated, and the GEMM is to have groups, swapped operands or scales of blocks of B",
+         "the rows of B are loaded in an order that is the epilogue's alone",
+         "with none of them this works")
 GANTRY_X(shared_memory, refused,
          "the GEMM takes {actual} bytes of shared memory with its {first} stages, and a CTA has {second}",
          "the stages and the epilogue fit into the shared memory of a CTA",

@@ -149,6 +149,8 @@ class GraphReader : public TextReader {
     if (called == Name("row")) return loaded(NodeKind::row);
     if (called == Name("col")) return loaded(NodeKind::column);
     if (called == Name("load")) return loaded(NodeKind::aux_load);
+    if (called == Name("gate")) return half_of_accumulators(NodeKind::gate, name);
+    if (called == Name("up")) return half_of_accumulators(NodeKind::up, name);
     for (const ReductionName& reduction : kReductionNames) {
       if (called != Name(reduction.text)) continue;
       refuse(name.position, TextRule::a_reduction_is_no_value)
@@ -172,6 +174,16 @@ class GraphReader : public TextReader {
     out.consider(nearest_function(called.text).text);
     for (int i = 0; i < users_.count; ++i) out.consider(users_.names[i]);
     return out.name();
+  }
+
+  // 'acc' and the closing parenthesis.
+  constexpr int half_of_accumulators(NodeKind kind, const Word& name) {
+    if (!accept_word("acc")) {
+      expected(kind == NodeKind::gate ? "acc: gate(acc)" : "acc: up(acc)");
+      return 0;
+    }
+    expect(')', "')'");
+    return ok() ? add({.kind = kind}, name.position) : 0;
   }
 
   // The inputs of a function, up to and with the closing parenthesis.

@@ -92,10 +92,12 @@ struct NodeVisits {
   GANTRY_INLINE NodeVisits(const Params& p, unsigned char* s, const TileContext& c)
       : params(p), shared(s), context(c) {}
 
-  // Values first, first + 1, ... of subtile (em, en): `acc` and `c` of each, the value of D into `d`.
-  template <int F>
-  GANTRY_INLINE void visit(const Value (&acc)[F], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
+  // Values first, first + 1, ... of subtile (em, en): `acc` and `c` of each, the value of D into `d`. Of a gated graph
+  // `acc` has the accumulators of the gate, and then those of up.
+  template <int A, int F>
+  GANTRY_INLINE void visit(const Value (&acc)[A], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
     static_assert(F % 4 == 0, "gantry: a fragment holds whole runs of four accumulators");
+    static_assert(A == (Config::graph.gated() ? 2 * F : F), "gantry: a gated value has two accumulators, another one");
     constexpr int kNodes = Config::graph.node_count == 0 ? 1 : Config::graph.node_count;
     Value values[kNodes][F];
     for_each_index<Config::graph.node_count>([&](auto i) {
@@ -178,15 +180,18 @@ struct NodeVisits {
 
   // ---- Nodes
 
-  template <int number, int F, int N>
-  GANTRY_INLINE void visit_node(Value (&values)[N][F], const Value (&acc)[F], const Value (&c)[F], int first, int em,
+  template <int number, int F, int A, int N>
+  GANTRY_INLINE void visit_node(Value (&values)[N][F], const Value (&acc)[A], const Value (&c)[F], int first, int em,
                                 int en) {
     constexpr Node node = Config::graph.nodes[number];
     constexpr int argument = node.argument;
     Value(&out)[F] = values[number];
-    if constexpr (node.kind == NodeKind::accumulator) {
+    if constexpr (node.kind == NodeKind::accumulator || node.kind == NodeKind::gate) {
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) out[k] = acc[k];
+    } else if constexpr (node.kind == NodeKind::up) {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) out[k] = acc[F + k];
     } else if constexpr (node.kind == NodeKind::source) {
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) out[k] = c[k];

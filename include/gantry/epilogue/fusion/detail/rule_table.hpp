@@ -54,6 +54,10 @@ GANTRY_X(second_of_its_kind, refused,
          "{node} is there twice, as node {actual} already",
          "a graph has one node for the accumulators and one for C",
          "")
+GANTRY_X(accumulator_beside_gate, refused,
+         "{node} is there beside gate(acc) or up(acc)",
+         "a value of a gated graph has two accumulators, and acc alone does not say which",
+         "gate(acc) or up(acc) works")
 GANTRY_X(used_by_nothing, refused,
          "{node} is computed, and no output needs it",
          "every value is needed by an output",

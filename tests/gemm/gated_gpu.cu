@@ -1,0 +1,48 @@
+// Gated GEMMs as they are shipped: ptxas must report no spills, no stack and no serialised wgmma.
+#include <gantry/arch/kernel_entry.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/types.hpp>
+
+namespace gantry_test {
+
+using namespace gantry;
+
+struct SwiGlu {
+  static constexpr fusion::Graph graph = fusion::graph("d = silu(gate(acc)) * up(acc)");
+};
+struct Cooperative : SwiGlu {
+  static constexpr GemmOptions options{.tile = {128, 256}, .schedule = GemmSchedule::cooperative};
+};
+struct Tall : SwiGlu {
+  static constexpr GemmOptions options{.tile = {256, 128}, .schedule = GemmSchedule::cooperative};
+};
+struct Pingpong : SwiGlu {
+  static constexpr GemmOptions options{.tile = {128, 192}, .schedule = GemmSchedule::pingpong};
+};
+struct Interleaved : SwiGlu {
+  static constexpr GemmOptions options{
+      .tile = {64, 256}, .schedule = GemmSchedule::pingpong, .gate = GemmGate::interleaved};
+};
+struct Geglu {
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu(gate(acc)) * up(acc)");
+  static constexpr GemmOptions options{.tile = {128, 256}, .schedule = GemmSchedule::cooperative};
+};
+// What a training step keeps for its backward pass, with biases.
+struct KeepsBoth {
+  static constexpr fusion::Graph graph =
+      fusion::graph("g:bf16 = gate(acc) + row(b1:bf16); u:bf16 = up(acc) + row(b2:bf16); d = silu(g) * u");
+  static constexpr GemmOptions options{.tile = {128, 256}, .schedule = GemmSchedule::cooperative};
+};
+struct OfFp8 : SwiGlu {
+  static constexpr GemmOptions options{
+      .a = ElementType::e4m3, .b = ElementType::e4m3, .tile = {128, 256}, .schedule = GemmSchedule::cooperative};
+};
+
+template <class Spec>
+const void* entry() {
+  return reinterpret_cast<const void*>(detail::kernel_entry<typename GemmTypes<Spec>::Kernel>);
+}
+const void* kernels[] = {entry<Cooperative>(), entry<Tall>(),      entry<Pingpong>(), entry<Interleaved>(),
+                         entry<Geglu>(),       entry<KeepsBoth>(), entry<OfFp8>()};
+
+}  // namespace gantry_test

@@ -1,0 +1,29 @@
+// Gated GEMMs of random sizes on the simulated SM, compared with the reference.
+#pragma once
+
+#include <cstdlib>
+
+#include "given_memory.hpp"
+
+namespace gantry_test {
+
+// Tiles that overhang, K that is no multiple of anything, batches. `step`: what D's columns are a multiple of.
+template <class Spec>
+void expect_random_gated_right(unsigned first_seed = 0, int step = 8, const fusion::Graph* graph = nullptr) {
+  const unsigned count = std::getenv("GANTRY_LONG_TESTS") ? 40 : 3;
+  for (unsigned seed = first_seed; seed < first_seed + count && !testing::Test::HasFatalFailure(); ++seed) {
+    Random random(seed + 500);
+    const GemmExtents e{.m = 1 + random.below(200),
+                        .n = 2 * step * (1 + random.below(200 / step)),
+                        .k = random.below(300),
+                        .batch = 1 + random.below(2)};
+    const int sms = static_cast<int>(1 + random.below(8));
+    if constexpr (detail::kRunTimeGraph<Spec>) {
+      expect_right<Spec>({e, *graph}, seed, sms);
+    } else {
+      expect_right<Spec>(e, seed, sms);
+    }
+  }
+}
+
+}  // namespace gantry_test
