@@ -187,6 +187,7 @@ def forward(gantry, shape, even, records):
     ends = offsets[1:].contiguous()
     theirs = lambda: torch._grouped_mm(a, b.transpose(-2, -1), offs=ends)
     ours()
+    torch.cuda.synchronize()  # so that an error is known to be ours
     wrong = error(d, theirs())
     contestants = {"torch": theirs, "ours": ours}
     if even and groups == 8:
@@ -209,6 +210,7 @@ def gradient(gantry, shape, even, records):
     ends = offsets[1:].contiguous()
     theirs = lambda: torch._grouped_mm(a.t(), b, offs=ends)
     ours()
+    torch.cuda.synchronize()  # so that an error is known to be ours
     wrong = error(d, theirs())
     times = race({"torch": theirs, "ours": ours})
     report("gradient", even, shape, sizes, times, wrong, 2.0 * (rows * m + rows * n + groups * m * n),

@@ -37,7 +37,7 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
   if (!leaves_nothing_open(asked)) {
     for (GemmOptions request : gemm_requests(workload_of(asked))) {
       if (!agrees(request, asked)) continue;
-      // One ended with an illegal access on an H200 (docs/measurements/grouped.md): those that asked for it get it.
+      // A race with one ended in an illegal access (docs/measurements/grouped.md): those that ask for it get it.
       const bool in_turn = request.schedule == GemmSchedule::pingpong && asked.schedule != GemmSchedule::pingpong;
       if (asked.groups != GemmGrouping::none && in_turn) continue;
       request.layout_c = asked.layout_c;
