@@ -95,6 +95,18 @@ ArgumentReasons with_fusion(const Change& change) {
   change(args);
   return can_implement(args);
 }
+struct Scaled {
+  static constexpr GemmOptions options{.a = ElementType::e4m3, .b = ElementType::e4m3, .scale_a = ScaleMode::row_block};
+};
+constexpr float one_scale = 1;
+ArgumentReasons with_scales(const float* scales) {
+  GemmArguments<Scaled> args({.m = 64, .n = 64, .k = 64});
+  args.a = far<const e4m3>(0);
+  args.b = far<const e4m3>(1);
+  args.d = far<bf16>(2);
+  args.scale_a = scales;
+  return can_implement(args);
+}
 // Of an epilogue that has C, has D, and reads this text.
 ArgumentReasons of_epilogue(const char* text, bool has_c, bool has_d) {
   const fusion::Graph graph = fusion::graph(text);
@@ -152,6 +164,8 @@ std::vector<Case> sizes_and_addresses() {
       {ArgumentRule::too_many_tiles_for_any_m, can_implement(plain({1 << 20, 1 << 30, 1 << 30})),
        can_implement(plain({1, 1 << 20, 1 << 20}))},
       {ArgumentRule::matrix_missing, with([](auto& args) { args.a = nullptr; }), with([](auto&) {})},
+      {ArgumentRule::scale_missing, with_scales(nullptr), with_scales(&one_scale)},
+      {ArgumentRule::scale_unused, with([](auto& args) { args.scale_a = &one_scale; }), with([](auto&) {})},
       {ArgumentRule::source_missing, with_fusion([](auto& args) { args.c = nullptr; }), with_fusion([](auto& args) {
          args.c = nullptr;
          args.fusion["beta"] = 0.0f;

@@ -241,7 +241,7 @@ static void simulations(const gantry_gemm* gemm, const char* trace) {
   file = fopen(trace, "r");
   EXPECT(file != NULL);
   if (file != NULL) fclose(file);
-  call.a.stride = K + 1;
+  call.a.stride = K - 1;
   report = (gantry_report*)1;
   EXPECT(gantry_gemm_simulate(gemm, &call, NULL, &report) == GANTRY_INVALID_ARGUMENT && report == NULL);
   call = whole_call(&argument);

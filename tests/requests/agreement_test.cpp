@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/policy_print.hpp>
+#include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/planner.hpp>
 
 #include "../tma_plan/seeds.hpp"
@@ -63,7 +64,7 @@ CollectiveBuilder epilogue_of(const GemmDesign& design) {
           .tile = {design.warpgroup_rows(), o.tile.n, o.tile.k},
           .epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n},
           .c = o.c,
-          .d = o.d,
+          .d = design.stores_d() ? o.d : ElementType::void_,
           .layout_c = o.layout_c,
           .layout_d = o.layout_d,
           .acc = design.accumulator,
@@ -195,14 +196,16 @@ TEST(GemmRequests, AreReadFromTheCommandLineAsTheyWereAsked) {
     const tool::Product product = tool::read_product(product_texts_of(r));
     GemmOptions with_c = o;
     if (r.fusion.graph.uses_source() && o.c == ElementType::void_) with_c.c = o.d;
-    const bool graph_ok = fusion::check_elements(r.fusion.graph).ok() && r.fusion.graph.d >= 0;
+    const bool graph_ok = fusion::check_elements(r.fusion.graph).ok();
     ASSERT_EQ(product.ok(), graph_ok && problems(with_c).empty()) << testing::PrintToString(product.problems);
     const GemmDesign design = make_gemm_design(o, r.fusion.graph);
     if (!product.ok()) {
       EXPECT_FALSE(design.ok());
       return;
     }
-    EXPECT_EQ(product.options, with_c);
+    // Packed rows that TMA cannot address are said to be such.
+    const GemmCall call{.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
+    EXPECT_EQ(product.options, with_alignments(with_c, r.fusion.graph, call));
     // What is left open the command line may choose otherwise than the design's defaults.
     const std::string said = tool::describe_compiled(product);
     const std::vector<GemmDesign> candidates = tool::candidates_for(product);

@@ -142,13 +142,13 @@ class Gemm(Cli):
 
     def test_every_wrong_option_is_named(self):
         said = self.refused(
-            "gemm", *SIZE, "--a", "bf61", "--tile", "128", "--cluster", "2x1x1", "--schedule", "fast", "--set", "alpha",
+            "gemm", *SIZE, "--a", "bf61", "--tile", "128", "--cluster", "2x1x1x1", "--schedule", "fast", "--set", "alpha",
             "--major-a", "n", "--inputs", "large", "--machine", "tpu", status=2,
         )
         for part in (
             '--a: "bf61" is not an element type; the nearest name is "bf16"',
             '--tile takes extents such as 128x192 or 128x192x64, and not "128"',
-            '--cluster takes extents such as 2x1, and not "2x1x1"',
+            '--cluster takes extents such as 2x1 or 1x1x2, and not "2x1x1x1"',
             '--schedule takes one of auto, cooperative, pingpong, and not "fast"',
             '--set takes a scalar\'s name and value such as alpha=2, and not "alpha"',
             '--major-a takes one of k, m, and not "n"',

@@ -109,9 +109,14 @@ struct PackLines {
   // A chunk that reaches beyond the matrix: the bytes that lie inside.
   GANTRY_INLINE static Chunk bytes_of(const unsigned char* from, const unsigned char* begin, const unsigned char* end) {
     Chunk out;
-    for (int i = 0; i < kChunk; ++i) {
-      if (from + i < begin || from + i >= end) continue;
-      out.words[i / 4] |= static_cast<std::uint32_t>(arch::ld(arch::space_global, from + i)) << i % 4 * 8;
+    for (int word = 0; word < 4; ++word) {
+      // Rare, and there is one for each chunk of a lane: unrolled, it was half of the kernel's code.
+      GANTRY_NO_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const unsigned char* const at = from + 4 * word + i;
+        if (at < begin || at >= end) continue;
+        out.words[word] |= static_cast<std::uint32_t>(arch::ld(arch::space_global, at)) << i * 8;
+      }
     }
     return out;
   }
