@@ -64,7 +64,7 @@ CollectiveBuilder epilogue_of(const GemmDesign& design) {
           .tile = {design.warpgroup_rows(), o.tile.n, o.tile.k},
           .epi_tile = {o.epilogue.epi_m, o.epilogue.epi_n},
           .c = o.c,
-          .d = design.stores_d() ? o.d : ElementType::void_,
+          .d = o.d,
           .layout_c = o.layout_c,
           .layout_d = o.layout_d,
           .acc = design.accumulator,
@@ -104,6 +104,8 @@ TEST(GemmRequests, HaveAnEpilogueThatExplainEpilogueAnswersAlike) {
   for_each_gemm([&](const GemmRequest& r) {
     const GemmDesign design = make_gemm_design(r.options, r.fusion.graph);
     if (design.store != GemmStore::collective || design.part.cta_tile.m == 0) return;  // refused before it was staged
+    // Without D a GEMM's subtiles are as wide as its own D would be; an epilogue by itself has none to go by.
+    if (r.fusion.graph.d < 0) return;
     EpilogueRequest asked{epilogue_of(design), r.fusion};
     const EpilogueExplanation e = tool::answer(tool::read_question(texts_of(asked)));
     ++explained;
