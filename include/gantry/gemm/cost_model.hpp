@@ -113,21 +113,14 @@ class GemmEstimate {
     const double results = m * n_of_d * (bytes(w_.d) + e_.bytes);
     const bool columns = is_m_major(o_.layout_d);
     const double line = columns ? m : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
-    const double row = line * bytes(w_.d);
-    const double stored = results * (fills(row, kLine) && !fills(part * bytes(o_.d), kLine)
-                                         ? l_.store_across_lines
-                                         : apart(row, l_.store_across_lines, l_.store_across_lines));
+    const bool whole = fills(padded(line * bytes(w_.d)), kLine) && fills(part * bytes(o_.d), kLine);
+    const double stored = results * (whole ? 1 : l_.store_across_lines);
     c_.memory = batch * (operands + stored) / d_.dram_rate * d_.clock;
   }
 
   static constexpr double kLine = 128, kSector = 32;  // bytes of L2
   static bool fills(double row, double unit) { return __builtin_fmod(row, unit) == 0; }
-  // How much longer rows take that do not begin at L2 lines, or not even at its sectors. TMA reads rows that begin at
-  // multiples of 16 bytes.
-  static double apart(double length, double across_lines, double across_sectors) {
-    const double row = __builtin_ceil(length / 16) * 16;
-    return fills(row, kLine) ? 1 : fills(row, kSector) ? across_lines : across_sectors;
-  }
+  static double padded(double row) { return __builtin_ceil(row / 16) * 16; }  // as TMA addresses rows
 
   // True if a stage that comes round still holds its part of B.
   bool keeps_b(const TileSchedule& schedule) const {
@@ -146,7 +139,10 @@ class GemmEstimate {
     const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
     const double rows = double(schedule.m) * o_.tile.m * o_.cluster.m;
     const double outside = 1 - double(w_.m) / rows;
-    const double across = apart(double(w_.k) * bytes(w_.a), l_.load_across_lines, l_.load_across_sectors);
+    const double row_of_k = padded(double(w_.k) * bytes(w_.a));
+    const double across = fills(row_of_k, kLine)     ? 1
+                          : fills(row_of_k, kSector) ? l_.load_across_lines
+                                                     : l_.load_across_sectors;
     const double l2 = (1 + l_.load_outside * outside) * across * (loaded_a + loaded_b) * row / d_.l2_rate;
     c_.bound = GemmBound::tensor_cores;
     c_.step = multiplied;
