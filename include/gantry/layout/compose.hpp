@@ -152,7 +152,8 @@ class Composer {
   }
 
   // A(x + y) is A(x) + A(y) as long as the indices within each mode of A add up to one within it. A carry does no harm
-  // where the next mode goes on at the end of this one, or where it leads out of A: a tile may hang over.
+  // where the next mode goes on at the end of this one, or where it leads out of A: a tile may hang over. What is not
+  // known yet is not refused.
   GANTRY_HD constexpr Fault carry_fault() const {
     if (has_negative_ && has_positive_) return {Rule::composition_sign};
     wide_int carry = 0;
@@ -160,7 +161,9 @@ class Composer {
       const Int room = flat_.shape[i];
       const std::int64_t reached = reached_so_far(first_node_[i]);
       const bool carries = room.is_known() && reached >= room.value() - carry;
-      if (carries && !same_value(room * flat_.stride[i], flat_.stride[i + 1])) {
+      const Int end = room * flat_.stride[i];
+      const Int next = flat_.stride[i + 1];
+      if (carries && end.is_known() && next.is_known() && !same_value(end, next)) {
         return {Rule::composition_carry, reached, room.value()};
       }
       carry = carries ? (reached + carry) / room.value() : 0;
