@@ -2,10 +2,11 @@
 #
 #   make           build                       make check     the long form of CI
 #   make run       build and run a GEMM        make format    clang-format over the tree
-#   make test      build and run every test    make tidy      clang-tidy over the tree
+#   make test      build and run the tests     make tidy      clang-tidy over the tree
 #   make bench     build and run benchmarks    make clean     remove build/
 #   make python    install the Python package into build/python
 #
+# LONG=1 lets `make test` run what is labelled long too, and `make gpu` build it.
 # PRESET=debug and the like choose another preset of CMakePresets.json, JOBS=n the number of compilers at once.
 
 PRESET ?= release
@@ -25,7 +26,7 @@ run: configure
 
 test: all
 	@scripts/python.sh environment
-	ctest --preset $(PRESET) -j$(JOBS) $(CTEST_ARGS)
+	ctest --preset $(PRESET) -j$(JOBS) $(if $(LONG),,--label-exclude '^long$$') $(CTEST_ARGS)
 
 python: bootstrap
 	scripts/python.sh install

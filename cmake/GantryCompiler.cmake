@@ -25,3 +25,15 @@ if(GANTRY_SANITIZE)
   target_compile_options(gantry_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_sanitize}>")
   target_link_options(gantry_options INTERFACE -fsanitize=${GANTRY_SANITIZE})
 endif()
+
+# gantry_compile_together(<target> [APART a.cpp ...])
+#
+# Sources of a target are compiled eight at a time, which takes a third of the time, as most of it goes into headers that
+# they share. APART: sources whose own names would meet others'. With GANTRY_TOGETHER=OFF each is compiled by itself: what
+# clang-tidy reads, and what a change to one source is compiled fastest with.
+option(GANTRY_TOGETHER "Compile several sources of a target at once" ON)
+function(gantry_compile_together target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "APART")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${GANTRY_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

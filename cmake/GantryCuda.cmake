@@ -7,8 +7,8 @@
 #   Compiles the target's .cu files as all GPU code here is compiled, and fails the build where ptxas reports a spill, a
 #   stack frame or a serialised wgmma. The target `gpu` builds all of these but those that are LONG, `gpu_long` all.
 #
-# gantry_add_gpu_kernel_check(<name> SOURCE x.cu)
-#   A test that compiles the kernels of one file and fails on the same findings.
+# gantry_add_gpu_kernel_check(<name> SOURCE x.cu [LONG])
+#   A test that compiles the kernels of one file and fails on the same findings. LONG: labelled long.
 #
 # The architecture and the language standard are given as plain flags: CMake 3.25 knows neither 90a nor the standards of
 # CUDA 13.
@@ -49,7 +49,7 @@ function(gantry_gpu_target target)
 endfunction()
 
 function(gantry_add_gpu_kernel_check name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "SOURCE" "")
   if(NOT GANTRY_NVCC)
     return()
   endif()
@@ -59,5 +59,9 @@ function(gantry_add_gpu_kernel_check name)
     COMMAND
       Python3::Interpreter -B ${_check_ptxas} -- ${GANTRY_NVCC} ${GANTRY_CUDA_FLAGS} ${_ptxas_flags}
       -I${PROJECT_SOURCE_DIR}/include -cubin -o ${CMAKE_CURRENT_BINARY_DIR}/${name}.cubin ${arg_SOURCE})
-  set_tests_properties(gpu_compile.${name} PROPERTIES LABELS nvcc TIMEOUT 120)
+  set(labels nvcc)
+  if(arg_LONG)
+    list(APPEND labels long)
+  endif()
+  set_tests_properties(gpu_compile.${name} PROPERTIES LABELS "${labels}" TIMEOUT 120)
 endfunction()

@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly build=build/debug-clang
+readonly build=build/tidy
 scripts/bootstrap.sh check
-make --no-print-directory configure PRESET=debug-clang >/dev/null
+make --no-print-directory configure PRESET=tidy >/dev/null
 cmake --build $build --target write_header_units gantry_test_first gantry_texts gantry_embedded_headers >/dev/null
 exec python3 -B scripts/tidy.py $build "$@"

@@ -16,7 +16,8 @@ struct CompilerCall {
   std::string name;                        // in messages
   std::vector<std::string> arguments;      // the first is the program's path; headers are found with -Iinclude
   std::vector<std::string> environment{};  // as ProcessCommand has it
-  std::string source{}, image{};           // names of the two files
+  std::string source{};                    // the name of a file, as is the next
+  std::string image = "kernel.image";
 };
 
 CompiledImage compile_in_folder(const CompileJob& job, const CompilerCall& call);

@@ -14,9 +14,6 @@ namespace {
 
 constexpr int kOldestGcc = 12, kOldestClang = 14;
 
-constexpr const char* kSource = "kernel.cpp";
-constexpr const char* kImage = "kernel.image";
-
 // What g++, clang++, their linkers and their preprocessors read beside their arguments, and files that they would
 // write: taken away.
 const std::vector<std::string>& ignored_variables() {
@@ -150,11 +147,11 @@ std::string HostCompiler::identity() const {
 CompiledImage HostCompiler::compile(const CompileJob& job) const {
   const DeviceHeaders& headers = job.headers == nullptr ? DeviceHeaders::embedded() : *job.headers;
   CompilerCall call{
-      .name = version_, .arguments = command_, .environment = ignored_variables(), .source = kSource, .image = kImage};
+      .name = version_, .arguments = command_, .environment = ignored_variables(), .source = "kernel.cpp"};
   for (const std::vector<std::string>* flags : {&own_flags(), &job.flags})
     call.arguments.insert(call.arguments.end(), flags->begin(), flags->end());
   call.arguments.push_back("-DGANTRY_HEADERS_DIGEST=\"" + std::string(headers.digest) + "\"");
-  call.arguments.insert(call.arguments.end(), {kSource, "-o", kImage});
+  call.arguments.insert(call.arguments.end(), {call.source, "-o", call.image});
   return compile_in_folder(job, call);
 }
 

@@ -11,6 +11,8 @@
 #include <gantry/runtime/module.hpp>
 #include <gantry/runtime/printable.hpp>
 
+#include "private_folder.hpp"
+
 namespace gantry::runtime {
 
 namespace {
@@ -22,16 +24,6 @@ std::string path_of_descriptor(int descriptor) {
   std::string path = "/proc/self";
   for (unsigned rest = serial++; rest > 0; rest /= 2) path += rest % 2 == 0 ? "/" : "/.";
   return path + "/fd/" + std::to_string(descriptor);
-}
-
-bool write_whole(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 }  // namespace

@@ -13,10 +13,6 @@ namespace {
 constexpr const char* kVariables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH",
                                       "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"};
 
-// In the folder that nvcc works in.
-constexpr const char* kSource = "kernel.cu";
-constexpr const char* kImage = "kernel.image";
-
 std::vector<std::string> flags_for(ImageKind kind) {
   std::vector<std::string> out{"-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-Iinclude"};
   if (kind == ImageKind::cubin) {
@@ -43,10 +39,10 @@ std::string NvccCompiler::identity() const {
 }
 
 CompiledImage NvccCompiler::compile(const CompileJob& job) const {
-  CompilerCall call{.name = "nvcc", .arguments = {compiler_.path()}, .source = kSource, .image = kImage};
+  CompilerCall call{.name = "nvcc", .arguments = {compiler_.path()}, .source = "kernel.cu"};
   for (const std::vector<std::string>& flags : {flags_for(kind_), job.flags})
     call.arguments.insert(call.arguments.end(), flags.begin(), flags.end());
-  call.arguments.insert(call.arguments.end(), {kSource, "-o", kImage});
+  call.arguments.insert(call.arguments.end(), {call.source, "-o", call.image});
   return compile_in_folder(job, call);
 }
 

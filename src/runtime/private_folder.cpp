@@ -39,16 +39,6 @@ const char* kind_of(mode_t mode) {
                           : "is a device";
 }
 
-bool write_whole(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 // A new file with these bytes. Empty, or why there is none.
 std::string create(int folder, const std::string& name, std::string_view bytes) {
   const int file = openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -82,6 +72,16 @@ std::string plain_path(const std::string& path) {
 }
 
 }  // namespace
+
+bool write_whole(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 std::string why_not_trusted(const struct stat& facts, Trust trust) {
   const uid_t us = geteuid();

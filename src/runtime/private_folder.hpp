@@ -67,6 +67,9 @@ class PrivateFolder {
   Trust trust_ = Trust::own;
 };
 
+// Writes all of the bytes to an open file. False where that failed, which errno says more of.
+bool write_whole(int file, std::string_view bytes);
+
 // Removes a file, or a folder with all that is in it. True where it is gone.
 bool remove_tree(int parent, const std::string& name);
 

@@ -6,28 +6,28 @@ namespace gantry::sim {
 namespace {
 
 // Bytes that lie next to each other in global memory and, before swizzling, in shared memory.
-struct Run {
+struct Row {
   std::uint32_t shared = 0;
   std::uint32_t bytes = 0;
   std::uint32_t begin = 0, end = 0;  // of them, the bytes that lie in the tensor
   std::uint64_t global = 0;          // address of byte 0, were it in the tensor
 };
 
-// Cuts a run where the tensor begins and ends, and into chunks where it is swizzled.
-void add_run(Box& box, const TmaDescriptorParams& map, const Run& run) {
-  const std::uint32_t cuts[] = {run.begin, run.end, run.bytes};
-  const std::uint32_t grain = map.swizzle == TmaSwizzle::none ? run.bytes : 16 - run.shared % 16;
+// Cuts a row where the tensor begins and ends, and into chunks where it is swizzled.
+void add_row(Box& box, const TmaDescriptorParams& map, const Row& row) {
+  const std::uint32_t cuts[] = {row.begin, row.end, row.bytes};
+  const std::uint32_t grain = map.swizzle == TmaSwizzle::none ? row.bytes : 16 - row.shared % 16;
   std::uint32_t at = 0;
   for (int part = 0; part < 3; ++part) {
     while (at < cuts[part]) {
       const std::uint32_t next = std::min(cuts[part], at < grain ? grain : grain + ((at - grain) / 16 + 1) * 16);
-      Piece piece{.shared = swizzled(run.shared + at, map.swizzle), .bytes = next - at};
-      if (part == 1) piece.global = run.global + at;
+      Piece piece{.shared = swizzled(row.shared + at, map.swizzle), .bytes = next - at};
+      if (part == 1) piece.global = row.global + at;
       box.pieces.push_back(piece);
       at = next;
     }
   }
-  box.bytes += run.bytes;
+  box.bytes += row.bytes;
 }
 
 // A position of the box on every dimension but the one that runs along.
@@ -42,7 +42,7 @@ class Position {
   }
 
   // `elements` along dimension 0, from `first` on.
-  Run elements(std::int64_t first, std::uint32_t elements, std::uint32_t shared) const {
+  Row elements(std::int64_t first, std::uint32_t elements, std::uint32_t shared) const {
     const auto element = static_cast<std::uint32_t>(element_bytes(map_.data_type));
     const auto extent = static_cast<std::int64_t>(map_.dims[0]);
     const std::int64_t low = inside_ ? std::clamp<std::int64_t>(-first, 0, elements) : 0;
@@ -54,7 +54,7 @@ class Position {
             .global = global_ + static_cast<std::uint64_t>(first * element)};
   }
 
-  Run slice(std::uint32_t shared) const {
+  Row slice(std::uint32_t shared) const {
     const auto bytes = static_cast<std::uint32_t>(slice_bytes(map_));
     return {.shared = shared, .bytes = bytes, .begin = 0, .end = inside_ ? bytes : 0, .global = global_};
   }
@@ -91,7 +91,7 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
     const std::uint64_t slices = transaction_bytes(map) / slice;
     for (std::uint64_t r = 0; r < slices; ++r) {
       const Position at = box_position(map, coordinates, r, 0, channel_dimension(map));
-      add_run(box, map, at.slice(shared + static_cast<std::uint32_t>(r) * slice));
+      add_row(box, map, at.slice(shared + static_cast<std::uint32_t>(r) * slice));
     }
     return box;
   }
@@ -103,7 +103,7 @@ Box tiled_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, s
   box.pieces.reserve(rows * (map.swizzle == TmaSwizzle::none ? 1 : (inner * element + 15) / 16));
   for (std::uint64_t r = 0; r < rows; ++r) {
     const Position at = box_position(map, coordinates, r, 1, 0);
-    add_run(box, map, at.elements(coordinates[0], inner, shared + static_cast<std::uint32_t>(r) * pitch));
+    add_row(box, map, at.elements(coordinates[0], inner, shared + static_cast<std::uint32_t>(r) * pitch));
   }
   return box;
 }
@@ -123,7 +123,7 @@ Box im2col_box(const TmaDescriptorParams& map, const std::int32_t* coordinates, 
     Position position(map);
     for (int i = first; i < rank; ++i) position.move(i, at[i] + (i < end ? offsets[i - first] : 0));
     const std::uint32_t to = shared + pixel * pitch;
-    add_run(box, map, interleaved ? position.slice(to) : position.elements(at[0], map.channels_per_pixel, to));
+    add_row(box, map, interleaved ? position.slice(to) : position.elements(at[0], map.channels_per_pixel, to));
     // W fastest; past the right edge of the bounding box it returns to the left one and the next axis steps.
     for (int i = first; i < end; ++i) {
       at[i] += map.element_strides[i];

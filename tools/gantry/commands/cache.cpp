@@ -43,7 +43,7 @@ void print(const KernelCache& cache, const std::vector<KernelCache::Entry>& entr
   }
 }
 
-nlohmann::ordered_json to_json(const KernelCache& cache, const std::vector<KernelCache::Entry>& entries) {
+nlohmann::ordered_json json_of(const KernelCache& cache, const std::vector<KernelCache::Entry>& entries) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const KernelCache::Entry& e : entries) {
     list.push_back({{"name", e.name},
@@ -111,7 +111,7 @@ void add_cache_command(CLI::App& app, int& status) {
   list->callback([json, &status] {
     status = with_cache([&](const KernelCache& c) {
       if (*json) {
-        fmt::print("{}\n", to_json(c, c.entries()).dump(2));
+        fmt::print("{}\n", json_of(c, c.entries()).dump(2));
       } else {
         print(c, c.entries());
       }

@@ -143,7 +143,7 @@ void print(const Diagnosis& d) {
     fmt::print("{}", hanging(fmt::format("{:<29} ", line.name), runtime::printable(line.text), columns));
 }
 
-nlohmann::ordered_json to_json(const Diagnosis& d) {
+nlohmann::ordered_json json_of(const Diagnosis& d) {
   const auto list = [](const std::vector<Line>& lines) {
     nlohmann::ordered_json out;
     for (const Line& line : lines) out[line.name] = {{"ok", line.ok}, {"text", line.text}};
@@ -162,7 +162,7 @@ void diagnose(bool json) {
   judge(device, compiler, out);
   if (json) {
     // Paths may hold bytes that are no UTF-8.
-    fmt::print("{}\n", to_json(out).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_of(out).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     print(out);
   }

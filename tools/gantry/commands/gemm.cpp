@@ -128,7 +128,7 @@ void print(const Product& product, const Answer& a) {
   print_section("gpu", a.gpu);
 }
 
-nlohmann::ordered_json to_json(const Product& product, const Answer& a, const GemmTexts& texts) {
+nlohmann::ordered_json json_of(const Product& product, const Answer& a, const GemmTexts& texts) {
   const Verification& v = a.verification;
   nlohmann::ordered_json out;
   out["m"] = product.m;
@@ -214,7 +214,7 @@ int run_command(const GemmTexts& texts) {
   answer.verification = operands.verify();
   progress.end();
   if (texts.json) {
-    fmt::print("{}\n", to_json(product, answer, texts).dump(2));
+    fmt::print("{}\n", json_of(product, answer, texts).dump(2));
   } else {
     print(product, answer);
   }

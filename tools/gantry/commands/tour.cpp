@@ -10,8 +10,8 @@ namespace gantry::tool {
 
 namespace {
 
-// A stop shows either a layout or the answer to a line of `eval layout_algebra`.
-struct Stop {
+// A station shows either a layout or the answer to a line of `eval layout_algebra`.
+struct Station {
   std::string_view prose;
   std::string_view layout = {};
   std::string_view line = {};
@@ -19,7 +19,7 @@ struct Stop {
 
 struct Chapter {
   std::string_view title;
-  std::vector<Stop> stops;
+  std::vector<Station> stations;
 };
 
 const std::vector<Chapter>& chapters() {
@@ -74,16 +74,17 @@ const std::vector<Chapter>& chapters() {
   return all;
 }
 
-void show(const Stop& stop) {
-  fmt::print("{}\n", hanging("", stop.prose, output_columns()));
-  if (!stop.layout.empty()) {
-    fmt::print("$ gantry layout \"{}\"\n{}\n", stop.layout, report_layout({.text = std::string(stop.layout)}).text);
+void show(const Station& station) {
+  fmt::print("{}\n", hanging("", station.prose, output_columns()));
+  if (!station.layout.empty()) {
+    fmt::print("$ gantry layout \"{}\"\n{}\n", station.layout,
+               report_layout({.text = std::string(station.layout)}).text);
     return;
   }
   JsonLine line(layout_algebra_kind.computed);
   std::string answer;
-  evaluate_line(layout_algebra_kind, stop.line, line, answer);
-  fmt::print("$ echo '{}' | gantry eval layout_algebra\n{}\n", stop.line, answer);
+  evaluate_line(layout_algebra_kind, station.line, line, answer);
+  fmt::print("$ echo '{}' | gantry eval layout_algebra\n{}\n", station.line, answer);
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ void add_tour_command(CLI::App& app, int& status) {
     for (const Chapter& chapter : chapters()) {
       const std::string title = fmt::format("{}. {}", ++number, chapter.title);
       fmt::print("{}\n{:=<{}}\n\n", title, "", title.size());
-      for (const Stop& stop : chapter.stops) show(stop);
+      for (const Station& station : chapter.stations) show(station);
     }
     status = 0;
   });
