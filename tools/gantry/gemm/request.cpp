@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/epilogue/fusion/print.hpp>
+#include <gantry/epilogue/fusion/scaled.hpp>
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/check.hpp>
 #include <gantry/runtime/printable.hpp>
@@ -92,41 +94,7 @@ void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
 // How an operand is scaled: blocks by the main loop, rows and the whole tensor by the epilogue.
 enum class Scaling : std::uint8_t { none, tensor, row, row_block, block };
 
-// The length of `acc`, `gate(acc)` or `up(acc)` that begins at i; 0 where none does. Letters, digits and underscores
-// around it belong to another name.
-std::size_t accumulators_at(const std::string& text, std::size_t i) {
-  const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  if (i > 0 && part_of_name(text[i - 1])) return 0;
-  std::size_t at = i;
-  const auto take = [&](std::string_view word) {
-    const std::size_t begin = text.find_first_not_of(" \t\n", at);
-    if (begin == std::string::npos || text.compare(begin, word.size(), word) != 0) return false;
-    at = begin + word.size();
-    return true;
-  };
-  if (text.compare(i, 3, "acc") == 0 && (i + 3 == text.size() || !part_of_name(text[i + 3]))) return 3;
-  const bool cut = text.compare(i, 4, "gate") == 0 ? take("gate") : text.compare(i, 2, "up") == 0 && take("up");
-  return cut && take("(") && take("acc") && take(")") ? at - i : 0;
-}
-
-// The epilogue with its accumulators times a factor. Comments are left alone.
-std::string with_scaled_accumulators(const std::string& text, const std::string& factor) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == '#') {
-      const std::size_t end = std::min(text.find('\n', i), text.size());
-      out.append(text, i, end - i);
-      i = end;
-      continue;
-    }
-    const std::size_t length = accumulators_at(text, i);
-    out += length > 0 ? "(" + factor + " * " + text.substr(i, length) + ")" : text.substr(i, 1);
-    i += length > 0 ? length : 1;
-  }
-  return out;
-}
-
-void read_scales(const ProductTexts& texts, Reader& read, Product& product, std::string& expression) {
+void read_scales(const ProductTexts& texts, Reader& read, Product& product) {
   const auto scaling = [&](const char* option, const std::string& text, Scaling block) {
     Scaling out = Scaling::none;
     read.word<Scaling>(option, text,
@@ -146,15 +114,14 @@ void read_scales(const ProductTexts& texts, Reader& read, Product& product, std:
   };
   product.options.scale_a = mode(a);
   product.options.scale_b = mode(b);
-  const auto by_epilogue = [&](Scaling s, const char* name, const char* vector) {
-    if (s == Scaling::row) {
-      expression = with_scaled_accumulators(expression, fmt::format("{}({})", vector, name));
-    } else if (s == Scaling::tensor) {
-      expression = with_scaled_accumulators(expression, fmt::format("scalar({})", name));
-    }
+  const auto by_epilogue = [&](Scaling s, const char* name, fusion::ArgumentKind vector) {
+    if (s != Scaling::row && s != Scaling::tensor) return;
+    const fusion::ArgumentKind kind = s == Scaling::row ? vector : fusion::ArgumentKind::scalar;
+    product.graph = fusion::with_scaled_accumulators(product.graph, kind, name);
+    product.expression = fusion::print(product.graph).c_str();
   };
-  by_epilogue(a, "scale_a", "col");
-  by_epilogue(b, "scale_b", "row");
+  by_epilogue(a, "scale_a", fusion::ArgumentKind::column);
+  by_epilogue(b, "scale_b", fusion::ArgumentKind::row);
 }
 
 void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
@@ -230,15 +197,15 @@ Product read_product(const ProductTexts& texts) {
   if (texts.n == kNotGiven) read.problem("--n is required");
   if (texts.k == kNotGiven && !without_k) read.problem("--k is required");
   for (std::int64_t* extent : {&out.m, &out.n, &out.k}) *extent = std::max<std::int64_t>(*extent, 0);
-  // What the user wrote is what is explained where it cannot be read.
   const fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
   if (!written.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, written).c_str()));
-  read_scales(texts, read, out, out.expression);
-  const fusion::ParsedGraph parsed = fusion::parse_graph(out.expression.c_str());
-  if (written.ok() && !parsed.ok()) {
-    out.problems.push_back(fmt::format("--scale-a, --scale-b:\n{}", explain(out.expression.c_str(), parsed).c_str()));
+  out.graph = written.graph;
+  read_scales(texts, read, out);
+  if (written.ok()) {
+    for (const fusion::GraphReason& reason : fusion::check(out.graph)) {
+      out.problems.push_back(fmt::format("--scale-a, --scale-b: {}", describe(reason).c_str()));
+    }
   }
-  out.graph = parsed.graph;
   for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
     out.problems.push_back(fmt::format("--epilogue: {}", describe(reason).c_str()));
   }
