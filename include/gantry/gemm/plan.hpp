@@ -27,6 +27,7 @@
 #include <gantry/gemm/planner.hpp>
 #include <gantry/gemm/workspace.hpp>
 #include <gantry/rules/expected.hpp>
+#include <gantry/tma/encode.hpp>
 
 namespace gantry {
 
