@@ -14,6 +14,7 @@
 #pragma once
 
 #include <gantry/gemm/kernel_side.hpp>
+#include <gantry/tma/encode.hpp>
 #include <gantry/tma/encoder.hpp>
 
 namespace gantry {
@@ -46,6 +47,13 @@ GANTRY_LINKAGE PackLines::Params packs_of(const GemmLaunchPlan& plan, const void
 // Requires arguments that can be implemented, and extents that are not 0. `held.may_split`: workspace may be had.
 GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInputs& given, const GemmResidency& held,
                                         const Architecture& arch);
+
+namespace detail {
+
+// The map, or why there is none.
+GANTRY_COLD GANTRY_LINKAGE TmaDescriptor map_of(const EncodedTmaDescriptor& encoded, ArgumentReasons& out);
+
+}  // namespace detail
 
 // What has to stand in memory before the kernel starts, where its epilogue reduces. Deterministic reductions have their
 // part of the workspace at `reductions`.

@@ -78,6 +78,15 @@ GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInput
   return out;
 }
 
+namespace detail {
+
+GANTRY_COLD GANTRY_LINKAGE TmaDescriptor map_of(const EncodedTmaDescriptor& encoded, ArgumentReasons& out) {
+  if (!encoded.ok()) out.add(with_words(ArgumentRule::map_not_encoded, describe(encoded).c_str()));
+  return encoded.map;
+}
+
+}  // namespace detail
+
 // The scales as the kernel takes them.
 inline GemmScaleParams scale_params_of(const GemmDesign& design, const GemmInputs& args) {
   const GemmOptions& o = design.options;
