@@ -30,6 +30,8 @@ struct GemmFacts {
 };
 
 GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f);
+// The part of it about shared memory.
+GANTRY_LINKAGE std::string explain_memory(const GemmFacts& f);
 
 }  // namespace gantry::detail
 

@@ -77,7 +77,7 @@ inline std::string explain_kernel(const GemmFacts& f) {
   return out + (o.promote ? "; accumulators are promoted to f32 registers every 128 elements of K.\n" : ".\n");
 }
 
-inline std::string explain_memory(const GemmFacts& f) {
+GANTRY_LINKAGE std::string explain_memory(const GemmFacts& f) {
   const GemmOptions& o = f.design.options;
   std::string out = "Shared memory: " + std::to_string(f.design.shared.bytes) + " of " +
                     std::to_string(kSm90.shared_bytes_per_block) + " bytes: " + std::to_string(o.stages) +
