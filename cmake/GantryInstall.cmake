@@ -1,13 +1,14 @@
 # The installed package: headers, the libraries, targets, what find_package(gantry) and pkg-config read, the licence and the
-# documentation. gantry::gantry is headers alone, gantry::runtime compiles and loads kernels at run time, and both need
-# nothing else, not even these headers at run time; gantry::sim, gantry::library_shared and gantry::library_static are
-# there where the package was built with the simulated SM and Boost.Context is found.
+# documentation. gantry::gantry is headers alone, gantry::planning has what they would make inline, gantry::runtime compiles
+# and loads kernels at run time, and all three need nothing else, not even these headers at run time; gantry::sim,
+# gantry::library_shared and gantry::library_static are there where the package was built with the simulated SM and
+# Boost.Context is found.
 
 include(CMakePackageConfigHelpers)
 
 set(_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gantry")
 
-install(TARGETS gantry_headers gantry_runtime EXPORT gantryTargets)
+install(TARGETS gantry_headers gantry_planning gantry_runtime EXPORT gantryTargets)
 if(TARGET gantry_sim)
   install(TARGETS gantry_sim gantry_simulated gantry_shared gantry_static EXPORT gantrySimTargets)
   install(EXPORT gantrySimTargets NAMESPACE gantry:: DESTINATION "${_config_dir}")
@@ -29,7 +30,7 @@ install(FILES "${PROJECT_BINARY_DIR}/gantryConfig.cmake" "${PROJECT_BINARY_DIR}/
 set(_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH GANTRY_PC_PREFIX "/${_pc_dir}" "/")
 string(REGEX REPLACE "/$" "" GANTRY_PC_PREFIX "${GANTRY_PC_PREFIX}")
-set(_packages gantry gantry-runtime)
+set(_packages gantry gantry-planning gantry-runtime)
 if(TARGET gantry_shared)
   list(APPEND _packages libgantry)
 endif()

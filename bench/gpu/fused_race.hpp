@@ -15,6 +15,7 @@
 #include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/device.hpp>
 #include <gantry/gemm/planner.hpp>
+#include <gantry/tma/encode.hpp>
 
 #include "jobs.hpp"
 #include "problem.hpp"

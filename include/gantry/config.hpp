@@ -46,6 +46,15 @@
 #define GANTRY_COLD
 #endif
 
+// Host functions that plan, check and explain, and are no templates. A header declares them, and a file of definitions
+// that it includes at its end makes them inline. With GANTRY_LINKED it does not: the program links gantry::planning,
+// which has them compiled, and its own sources compile faster.
+#if defined(GANTRY_LINKED)
+#define GANTRY_LINKAGE
+#else
+#define GANTRY_LINKAGE inline
+#endif
+
 // Before a function on both machines that calls what it is given: that may be a lambda of a kernel, or one of the host.
 #if defined(__CUDACC__)
 #define GANTRY_CALLS_ANY _Pragma("nv_exec_check_disable")

@@ -145,8 +145,7 @@ std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes,
   }
   if (sizes.nothing_to_do()) return designs;
   const GemmQuestion q = question(sizes);
-  const detail::GemmRanking ranking =
-      detail::rank_candidates(q, designs.size(), [&](std::size_t i) -> const GemmDesign& { return *designs[i]; });
+  const detail::GemmRanking ranking = detail::rank_candidates(q, designs);
   std::vector<const GemmDesign*> out;
   for (const int i : ranking.order) {
     const GemmDesign* const design = designs[static_cast<std::size_t>(i)];

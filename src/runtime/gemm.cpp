@@ -1,5 +1,6 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/runtime/gemm.hpp>
+#include <gantry/tma/encode.hpp>
 
 #include "device_state.hpp"
 #include "planned_gemm.hpp"

@@ -4,6 +4,7 @@
 #include <gantry/gemm/device.hpp>
 #include <gantry/runtime/module.hpp>
 #include <gantry/runtime/simulated_gemm.hpp>
+#include <gantry/tma/encode.hpp>
 
 #include "planned_gemm.hpp"
 

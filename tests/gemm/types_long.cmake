@@ -4,12 +4,12 @@
 #   cmake --build build/release --target gemm_types_long && GANTRY_LONG_TESTS=1 build/release/tests/gemm/gemm_types_long
 
 add_executable(gemm_types_long EXCLUDE_FROM_ALL)
-target_link_libraries(gemm_types_long PRIVATE gantry::gantry gantry_options gantry::sim GTest::gmock GTest::gtest_main)
+target_link_libraries(gemm_types_long PRIVATE gantry::planning gantry_options gantry::sim GTest::gmock GTest::gtest_main)
 
 function(_types_long a b major_a major_b promote)
   set(object gemm_types_long_${a}_${b}_${major_a}_${major_b}_${promote})
   add_library(${object} OBJECT EXCLUDE_FROM_ALL types_long.cpp)
-  target_link_libraries(${object} PRIVATE gantry::gantry gantry_options gantry::sim GTest::gtest)
+  target_link_libraries(${object} PRIVATE gantry::planning gantry_options gantry::sim GTest::gtest)
   target_compile_definitions(
     ${object} PRIVATE GANTRY_A=${a} GANTRY_B=${b} GANTRY_MAJOR_A=${major_a} GANTRY_MAJOR_B=${major_b}
                       GANTRY_PROMOTE=${promote} GANTRY_SUITE=${a}${b}${major_a}${major_b}${promote})

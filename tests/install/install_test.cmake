@@ -39,6 +39,8 @@ run(${CMAKE_COMMAND} -S "${work}/consumer" -B "${work}/build" -G "${generator}" 
 run(${CMAKE_COMMAND} --build "${work}/build")
 run("${work}/build/consumer")
 run("${work}/build/simulate")
+run("${work}/build/product")
+run("${work}/build/product_linked")
 run("${work}/build/compile" "${work}/cache")
 
 # What is installed works where the source tree is hidden, as far as this machine lets a test hide it.

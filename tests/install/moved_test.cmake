@@ -14,7 +14,7 @@ endfunction()
 file(REMOVE_RECURSE "${work}")
 file(COPY "${source}/CMakeLists.txt" "${source}/LICENSE" "${source}/README.md" "${source}/cmake" "${source}/docs"
           "${source}/include" DESTINATION "${work}/source")
-file(COPY "${source}/src/runtime" DESTINATION "${work}/source/src")
+file(COPY "${source}/src/planning" "${source}/src/runtime" DESTINATION "${work}/source/src")
 run(${CMAKE_COMMAND} -S "${work}/source" -B "${work}/source-build" -G "${generator}" "-DCMAKE_CXX_COMPILER=${compiler}"
     -DCMAKE_BUILD_TYPE=Debug -DGANTRY_BUILD_TESTS=OFF -DGANTRY_BUILD_TOOLS=OFF -DGANTRY_BUILD_EXAMPLES=OFF
     -DGANTRY_BUILD_BENCHMARKS=OFF)
@@ -24,7 +24,7 @@ file(REMOVE_RECURSE "${work}/source" "${work}/source-build")
 file(RENAME "${work}/first" "${work}/prefix")
 
 file(GLOB_RECURSE installed "${work}/prefix/*")
-foreach(wanted LICENSE README.md docs/reference/command-line.md gantry.pc gantry-runtime.pc gantryConfig.cmake)
+foreach(wanted LICENSE README.md docs/reference/command-line.md gantry.pc gantry-planning.pc gantry-runtime.pc gantryConfig.cmake)
   if(NOT installed MATCHES "/${wanted}")
     message(FATAL_ERROR "${wanted} is not installed")
   endif()

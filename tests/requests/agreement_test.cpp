@@ -6,6 +6,7 @@
 #include <gantry/epilogue/policy_print.hpp>
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/planner.hpp>
+#include <gantry/tma/encode.hpp>
 
 #include "../tma_plan/seeds.hpp"
 #include "explain/epilogue_options.hpp"

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <gantry/arch/guarded_memory.hpp>
 #include <gantry/gemm/device.hpp>
 
 #include "every_seed_steps.hpp"

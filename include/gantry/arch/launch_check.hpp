@@ -98,20 +98,17 @@ GANTRY_COLD constexpr void check_registers(const LaunchConfig& config, LaunchRea
   }
 }
 
-}  // namespace detail
-
-// Every reason why no sm_90 can run a launch of this shape.
-GANTRY_COLD constexpr LaunchReasons problems(const LaunchConfig& config) {
+GANTRY_COLD constexpr LaunchReasons problems_of(const LaunchConfig& config) {
   LaunchReasons out;
   if (config.grid.count() == 0 || config.block.count() == 0 || config.cluster.count() == 0) {
     out.add({.rule = LaunchRule::empty, .kernel = config.name});
     return out;
   }
   if (config.block.count() > kMaxThreadsPerBlock || config.block.z > 64) {
-    out.add({.rule = LaunchRule::block, .kernel = config.name, .words = detail::extents_text(config.block)});
+    out.add({.rule = LaunchRule::block, .kernel = config.name, .words = extents_text(config.block)});
   }
   if (config.grid.y > 65535 || config.grid.z > 65535 || config.grid.x > 0x7FFFFFFF) {
-    out.add({.rule = LaunchRule::grid, .kernel = config.name, .words = detail::extents_text(config.grid)});
+    out.add({.rule = LaunchRule::grid, .kernel = config.name, .words = extents_text(config.grid)});
   }
   if (config.shared_bytes > kMaxSharedBytesPerBlock) {
     out.add({.rule = LaunchRule::shared_memory,
@@ -126,7 +123,7 @@ GANTRY_COLD constexpr LaunchReasons problems(const LaunchConfig& config) {
              .actual = static_cast<std::int64_t>(config.cluster.count()),
              .nearest = kMaxCluster});
   }
-  detail::check_registers(config, out);
+  check_registers(config, out);
   const auto divides = [&](char axis, std::uint32_t grid, std::uint32_t cluster) {
     if (grid % cluster == 0) return;
     out.add({.rule = LaunchRule::cluster_divides_grid,
@@ -142,4 +139,18 @@ GANTRY_COLD constexpr LaunchReasons problems(const LaunchConfig& config) {
   return out;
 }
 
+// The same at run time.
+GANTRY_COLD GANTRY_LINKAGE LaunchReasons problems_now(const LaunchConfig& config);
+
+}  // namespace detail
+
+// Every reason why no sm_90 can run a launch of this shape.
+GANTRY_COLD constexpr LaunchReasons problems(const LaunchConfig& config) {
+  return is_constant_evaluated() ? detail::problems_of(config) : detail::problems_now(config);
+}
+
 }  // namespace gantry
+
+#if !defined(GANTRY_LINKED)
+#include <gantry/arch/detail/launch_check_definitions.hpp>  // NOLINT: the declarations stand above
+#endif

@@ -14,7 +14,6 @@
 //     const std::string why = choice.explanation();  // "The model chooses 128x256x64 cooperative 2x1 bf16 ..."
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -48,76 +47,12 @@ struct GemmChoice {
 
 namespace detail {
 
-// A few digits that say enough.
-inline std::string number(double value, const char* unit) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g %s", value, unit);
-  return text;
-}
-inline std::string rounded(double value) { return std::to_string(__builtin_llround(value)); }
-inline std::string percent(double part) { return rounded(100 * part) + " %"; }
-inline std::string count(long long n, const char* one) { return std::to_string(n) + " " + one + (n == 1 ? "" : "s"); }
-
 inline std::string name_of(const GemmOptions& options) { return to_text(options).c_str(); }
 
 inline std::string sizes_of(const GemmWorkload& w) {
   std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
   return w.batch == 1 ? text : text + ", batch of " + std::to_string(w.batch);
 }
-
-inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int clusters) {
-  const TileSchedule& s = c.schedule;
-  const int cluster = o.cluster.m * o.cluster.n * o.cluster.k;
-  const std::string tiles = count(s.tiles(), cluster == 1 ? "tile" : "cluster tile") + " of " +
-                            std::to_string(o.tile.m * o.cluster.m) + " x " + std::to_string(o.tile.n * o.cluster.n) +
-                            " on " + count(clusters, "resident cluster") + " of " + count(cluster, "CTA");
-  const std::string cost = "the reduction costs " + rounded(c.handover) + " cycles";
-  if (s.parts > 1) {
-    return tiles + ": split-K by " + std::to_string(s.parts) + " fills " + percent(c.last_wave) + " of a wave; " +
-           cost + ".";
-  }
-  if (s.split_tiles > 0) {
-    return tiles + ": stream-K splits " + std::to_string(s.split_tiles) + " of them into equal runs of K tiles; " +
-           cost + ".";
-  }
-  if (o.cluster.k > 1) {
-    return tiles + ", which share its K tiles: " + count(c.waves, "wave") + ", the last of them " +
-           percent(c.last_wave) + " full; " + cost + ".";
-  }
-  if (c.waves == 1) return tiles + ": one wave, " + percent(c.last_wave) + " full.";
-  return tiles + ": " + std::to_string(c.waves) + " waves, the last of them " + percent(c.last_wave) + " full.";
-}
-
-inline std::string step_sentence(const GemmOptions& o, const GemmCost& c) {
-  const char* const who[] = {"the tensor cores", "shared memory bandwidth", "L2 bandwidth"};
-  return "A K tile of " + std::to_string(o.tile.k) + " takes " + rounded(c.step) + " cycles, bound by " +
-         who[static_cast<int>(c.bound)] + ".";
-}
-
-inline std::string epilogue_sentence(const GemmOptions& o, const GemmCost& c) {
-  constexpr double kHidden = 0.01;  // of it, at most
-  if (c.shown > kHidden * c.epilogue) return rounded(c.shown) + " cycles of the epilogue are exposed after each tile.";
-  return o.schedule == GemmSchedule::pingpong ? "The epilogue overlaps the main loop of another warpgroup."
-                                              : "The epilogue overlaps the main loop of the next tile.";
-}
-
-inline std::string memory_sentence(const GemmCost& c, const Architecture& d) {
-  const std::string time = number(c.memory / d.clock * 1e3, "ms");
-  return c.memory_bound() ? "It is memory-bound: DRAM traffic alone takes " + time + "."
-                          : "It is not memory-bound: DRAM traffic alone takes " + time + ".";
-}
-
-inline bool computes(const GemmOptions& o, const GemmWorkload& w) {
-  return o.a == w.a && o.b == w.b && o.c == w.c && o.d == w.d && o.major_a == w.major_a && o.major_b == w.major_b;
-}
-
-// True if the scheduler can number the K tiles of all output tiles.
-inline bool counts(const GemmOptions& o, const GemmWorkload& w) {
-  return tile_steps({w.m, w.n, w.k, w.batch}, o.tile.m, o.tile.n, o.tile.k) <= kMostTileSteps;
-}
-
-// Times whose ratio is less are equal, as far as the model can tell.
-inline constexpr double kEqualTimes = 1.0005;
 
 // Candidates by estimated time.
 struct GemmRanking {
@@ -126,151 +61,16 @@ struct GemmRanking {
   bool too_large = false;         // for a candidate
 };
 
-// Of candidates that the model cannot tell apart the one named first leads. `candidate(i)` gives a design.
-template <class Candidate>
-GemmRanking rank_candidates(const GemmQuestion& q, std::size_t count, const Candidate& candidate) {
-  const auto comes_before = [](const GemmCost& x, const GemmCost& y) {
-    return x.ranks_last() == y.ranks_last() ? x.cycles <= y.cycles : y.ranks_last();
-  };
-  GemmRanking out;
-  const auto cost = [&](int i) -> const GemmCost& { return out.costs[static_cast<std::size_t>(i)]; };
-  out.costs.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const GemmDesign& design = candidate(i);
-    if (!computes(design.options, q.workload)) continue;
-    if (!counts(design.options, q.workload)) {
-      out.too_large = true;
-      continue;
-    }
-    out.costs[i] = estimate(q.workload, design, q.epilogue, q.device, q.workspace);
-    auto at = out.order.begin();
-    while (at != out.order.end() && comes_before(cost(*at), out.costs[i])) ++at;
-    out.order.insert(at, static_cast<int>(i));
-  }
-  auto first = out.order.begin();
-  for (auto at = first; at != out.order.end() && cost(*at).cycles <= kEqualTimes * cost(out.order[0]).cycles; ++at) {
-    if (cost(*at).ranks_last() == cost(out.order[0]).ranks_last() && *at < *first) first = at;
-  }
-  if (first == out.order.end()) return out;
-  const int moved = *first;
-  out.order.erase(first);
-  out.order.insert(out.order.begin(), moved);
-  return out;
-}
-
-class Choosing {
- public:
-  Choosing(const GemmQuestion& question, const std::vector<GemmDesign>& candidates)
-      : q_(question), candidates_(candidates) {}
-
-  GemmChoice choose() {
-    const GemmWorkload& w = q_.workload;
-    if (w.m <= 0 || w.n <= 0 || w.batch <= 0 || w.k < 0)
-      return refused("A GEMM of " + sizes_of(w) + " has nothing to compute, so that no configuration is chosen.");
-    ranking_ =
-        rank_candidates(q_, candidates_.size(), [this](std::size_t i) -> const GemmDesign& { return candidates_[i]; });
-    if (ranking_.order.empty()) return refused(ranking_.too_large ? too_many_tiles() : no_candidate());
-    if (!q_.asked.empty()) {
-      const int asked = find(q_.asked);
-      if (asked < 0)
-        return refused("There is no configuration \"" + q_.asked + "\" for this GEMM; there are " + names() + ".");
-      return made(asked,
-                  name(asked) + " was asked for; the model expects " + time(asked) + " for " + sizes_of(w) + ".");
-    }
-    std::string note;
-    if (const TuningEntry* entry = q_.tuned) {
-      const int tuned = find(entry->configuration);
-      if (tuned >= 0) {
-        const std::string measured =
-            entry->milliseconds > 0 ? ", measured " + number(entry->milliseconds, "ms") : std::string();
-        return made(tuned, "The tuning file has " + name(tuned) + " for " + sizes_of(w) + " on " + entry->device +
-                               measured + "; the model expects " + time(tuned) + ".");
-      }
-      note = "The tuning file names \"" + entry->configuration + "\", which is not among the candidates.";
-    }
-    const int best = ranking_.order[0];
-    GemmChoice choice =
-        made(best, "The model chooses " + name(best) + " for " + sizes_of(w) + ": about " + time(best) + ".");
-    if (!note.empty()) choice.why.push_back(note);
-    return choice;
-  }
-
- private:
-  const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)].options; }
-  const GemmCost& cost(int i) const { return ranking_.costs[static_cast<std::size_t>(i)]; }
-  std::string name(int i) const { return name_of(options(i)); }
-  std::string time(int i) const { return number(cost(i).milliseconds, "ms"); }
-  int find(const std::string& wanted) const {
-    for (const int i : ranking_.order) {
-      if (name(i) == wanted) return i;
-    }
-    return -1;
-  }
-  std::string names() const {
-    std::string text;
-    for (const int i : ranking_.order) text += (text.empty() ? "\"" : ", \"") + name(i) + "\"";
-    return text;
-  }
-
-  static GemmChoice refused(const std::string& sentence) {
-    GemmChoice none;
-    none.why.push_back(sentence);
-    return none;
-  }
-
-  std::string too_many_tiles() const {
-    return sizes_of(q_.workload) +
-           " has more than 2^30 K tiles over all output tiles, and the scheduler counts them in 30 bits.";
-  }
-
-  std::string no_candidate() const {
-    const GemmWorkload& w = q_.workload;
-    const auto operand = [](ElementType element, Major major) {
-      return std::string(to_text(element)) + (major == Major::K ? " (K-major)" : " (MN-major)");
-    };
-    return "None of " + count(static_cast<long long>(candidates_.size()), "configuration") + " takes A of " +
-           operand(w.a, w.major_a) + " and B of " + operand(w.b, w.major_b) +
-           (w.c == ElementType::void_ ? "" : std::string(", C of ") + to_text(w.c)) + ", and stores D of " +
-           to_text(w.d) + ".";
-  }
-
-  GemmChoice made(int index, const std::string& first) const {
-    GemmChoice choice;
-    choice.index = index;
-    choice.cost = cost(index);
-    for (const int i : ranking_.order) {
-      if (i == index || cost(i).ranks_last()) continue;
-      choice.next = i;
-      break;
-    }
-    const int size = candidates_[static_cast<std::size_t>(index)].cluster_size();
-    choice.why = {first, tiles_sentence(options(index), cost(index), q_.device.resident_clusters(size)),
-                  step_sentence(options(index), cost(index)), epilogue_sentence(options(index), cost(index)),
-                  memory_sentence(cost(index), q_.device)};
-    if (choice.next >= 0) choice.why.push_back(comparison(choice));
-    return choice;
-  }
-
-  std::string comparison(const GemmChoice& choice) const {
-    const double ratio = cost(choice.next).milliseconds / choice.cost.milliseconds;
-    const std::string other = name(choice.next) + ": about " + time(choice.next) + ", ";
-    char difference[32];
-    std::snprintf(difference, sizeof difference, "%.1f %%", 100 * __builtin_fabs(ratio - 1));
-    if (ratio * kEqualTimes >= 1 && ratio < 1) return "Equally good is " + other + difference + " less.";
-    if (ratio < 1) return "The model would choose " + other + difference + " less.";
-    return "The next best is " + other + difference + " more.";
-  }
-
-  const GemmQuestion& q_;
-  const std::vector<GemmDesign>& candidates_;
-  GemmRanking ranking_;
-};
+// Of candidates that the model cannot tell apart the one named first leads.
+GANTRY_LINKAGE GemmRanking rank_candidates(const GemmQuestion& q, const std::vector<const GemmDesign*>& candidates);
 
 }  // namespace detail
 
 // Requires candidates that are ok().
-inline GemmChoice choose(const GemmQuestion& question, const std::vector<GemmDesign>& candidates) {
-  return detail::Choosing(question, candidates).choose();
-}
+GANTRY_LINKAGE GemmChoice choose(const GemmQuestion& question, const std::vector<GemmDesign>& candidates);
 
 }  // namespace gantry
+
+#if !defined(GANTRY_LINKED)
+#include <gantry/gemm/detail/choice_definitions.hpp>  // NOLINT: the declarations stand above
+#endif

@@ -16,7 +16,6 @@
 #include <cstring>
 #include <utility>
 
-#include <gantry/arch/guarded_memory.hpp>
 #include <gantry/arch/launch.hpp>
 #include <gantry/hardware/architecture.hpp>
 
@@ -96,6 +95,10 @@ namespace detail {
 
 enum class MemoryKind : std::uint8_t { host, device, managed };
 
+// The host's, of which the simulated SM knows the extent (arch/guarded_memory.hpp); null where there is not enough.
+GANTRY_LINKAGE void* allocate_guarded(std::size_t bytes);
+GANTRY_LINKAGE void free_guarded(void* data);
+
 // Null where there is not enough.
 class MachineMemory {
  public:
@@ -114,7 +117,7 @@ class MachineMemory {
       kind_ = MemoryKind::host;
     }
 #endif
-    data_ = GuardedBlocks::all().allocate(bytes);
+    data_ = allocate_guarded(bytes);
   }
   MachineMemory(MachineMemory&& other) noexcept { swap(other); }
   MachineMemory& operator=(MachineMemory&& other) noexcept {
@@ -130,7 +133,7 @@ class MachineMemory {
       return;
     }
 #endif
-    GuardedBlocks::all().free(data_);
+    free_guarded(data_);
   }
 
   void* data() const { return data_; }
@@ -211,3 +214,7 @@ class Buffer {
 };
 
 }  // namespace gantry
+
+#if !defined(GANTRY_LINKED)
+#include <gantry/gemm/detail/device_definitions.hpp>  // NOLINT: the declarations stand above
+#endif

@@ -37,11 +37,7 @@ class MapEncoder {
  public:
   MapEncoder(bool simulated, ArgumentReasons& out) : simulated_(simulated), out_(out) {}
 
-  GANTRY_COLD TmaDescriptor operator()(const TmaDescriptorParams& params) const {
-    const EncodedTmaDescriptor encoded = encode(params);
-    if (!encoded.ok()) out_.add(with_words(ArgumentRule::map_not_encoded, describe(encoded).c_str()));
-    return encoded.map;
-  }
+  GANTRY_COLD TmaDescriptor operator()(const TmaDescriptorParams& params) const { return map_of(encode(params), out_); }
 
  private:
   EncodedTmaDescriptor encode([[maybe_unused]] const TmaDescriptorParams& params) const {

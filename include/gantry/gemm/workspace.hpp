@@ -24,20 +24,10 @@ struct GemmWorkspace {
 namespace detail {
 
 // A workspace that was given, or that could be allocated.
-GANTRY_COLD inline void check_workspace(const GemmWorkspace& given, const void* workspace, std::size_t needed,
-                                        ArgumentReasons& out) {
-  const auto bytes = static_cast<std::int64_t>(needed);
-  const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(workspace) % 16);
-  if (workspace == nullptr) {
-    out.add({.rule = ArgumentRule::out_of_memory, .actual = bytes});
-  } else if (given.data != nullptr && given.bytes < needed) {
-    out.add({.rule = ArgumentRule::workspace_too_small,
-             .actual = static_cast<std::int64_t>(given.bytes),
-             .nearest = bytes});
-  } else if (beyond != 0) {
-    out.add({.rule = ArgumentRule::workspace_misaligned, .actual = beyond, .nearest = 16 - beyond});
-  }
-}
+GANTRY_COLD GANTRY_LINKAGE void check_workspace(const GemmWorkspace& given, const void* workspace, std::size_t needed,
+                                                ArgumentReasons& out);
+// That it could not be cleared.
+GANTRY_COLD GANTRY_LINKAGE void add_uncleared(const LaunchResult& cleared, ArgumentReasons& out);
 
 class PlanWorkspace {
  public:
@@ -50,7 +40,7 @@ class PlanWorkspace {
     check_workspace(given, data_, bytes, out);
     if (out.size() > before) return;
     const LaunchResult cleared = clear_memory(data_, bytes, simulated);
-    if (!cleared) out.add(with_words(ArgumentRule::workspace_not_cleared, describe(cleared.reasons[0]).c_str()));
+    if (!cleared) add_uncleared(cleared, out);
   }
 
   void* data() const { return data_; }
@@ -63,3 +53,7 @@ class PlanWorkspace {
 }  // namespace detail
 
 }  // namespace gantry
+
+#if !defined(GANTRY_LINKED)
+#include <gantry/gemm/detail/workspace_definitions.hpp>  // NOLINT: the declarations stand above
+#endif

@@ -76,13 +76,21 @@ constexpr EncodedTmaDescriptor validated(const TmaDescriptorParams& params) noex
   return result;
 }
 
+constexpr EncodedTmaDescriptor packed(const TmaDescriptorParams& params) noexcept {
+  EncodedTmaDescriptor result = validated(params);
+  if (result.ok()) result.map = pack(params);
+  return result;
+}
+
+// The same at run time.
+GANTRY_LINKAGE EncodedTmaDescriptor validated_now(const TmaDescriptorParams& params) noexcept;
+GANTRY_LINKAGE EncodedTmaDescriptor packed_now(const TmaDescriptorParams& params) noexcept;
+
 }  // namespace tma_detail
 
 // Guarantees: the map unpacks to `canonical(params)`, or no map and the violations.
 constexpr EncodedTmaDescriptor encode_packed(const TmaDescriptorParams& params) noexcept {
-  EncodedTmaDescriptor result = tma_detail::validated(params);
-  if (result.ok()) result.map = pack(params);
-  return result;
+  return is_constant_evaluated() ? tma_detail::packed(params) : tma_detail::packed_now(params);
 }
 
 #if GANTRY_HAVE_TMA_DRIVER
@@ -163,7 +171,7 @@ inline int call_encoder(const TmaDescriptorParams& p, TmaDescriptor& map) noexce
 
 // Encodes for the GPU of the current device.
 inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params) noexcept {
-  EncodedTmaDescriptor result = tma_detail::validated(params);
+  EncodedTmaDescriptor result = tma_detail::validated_now(params);
   if (!result.ok()) return result;
   result.driver_code = tma_detail::call_encoder(params, result.map);
   if (result.driver_code == tma_detail::kNoDriver) {
@@ -185,3 +193,7 @@ inline TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* add
 #endif  // GANTRY_HAVE_TMA_DRIVER
 
 }  // namespace gantry
+
+#if !defined(GANTRY_LINKED)
+#include <gantry/tma/detail/encode_definitions.hpp>  // NOLINT: the declarations stand above
+#endif

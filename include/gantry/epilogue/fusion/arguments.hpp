@@ -105,25 +105,10 @@ class FusionArguments {
   const ArgumentValue& value(int i) const { return values_[i]; }
 
   // Every reason why the fusion cannot run on a problem of this shape with what was given.
-  GANTRY_COLD ArgumentReasons problems(const ProblemShape& shape) const {
-    ArgumentReasons out;
-    bool refused[kMaxArguments] = {};
-    for (const Refusal& refusal : refusals_) {
-      out.add(refusal.reason);
-      if (refusal.argument >= 0) refused[refusal.argument] = true;
-    }
-    for (int i = 0; i < graph_.argument_count; ++i) {
-      if (!refused[i]) check(i, shape, out);
-    }
-    return out;
-  }
+  GANTRY_COLD GANTRY_LINKAGE ArgumentReasons problems(const ProblemShape& shape) const;
 
   // Requires that there are no problems.
-  ResolvedArguments resolved(const ProblemShape& shape) const {
-    ResolvedArguments out;
-    for (int i = 0; i < graph_.argument_count; ++i) out.values[i] = resolve(i, shape);
-    return out;
-  }
+  GANTRY_LINKAGE ResolvedArguments resolved(const ProblemShape& shape) const;
 
  private:
   struct Refusal {
@@ -131,160 +116,41 @@ class FusionArguments {
     ArgumentReason reason;
   };
 
-  int find(const char* name) {
-    const Name wanted(name);
-    Nearest nearest(name);
-    ArgumentReason reason;
-    reason.rule = ArgumentRule::unknown_name;
-    reason.operand = name;
-    for (int i = 0; i < graph_.argument_count; ++i) {
-      const Argument& argument = graph_.arguments[i];
-      if (argument.name == wanted) return i;
-      nearest.consider(argument.name.text);
-      reason.words.append(i > 0 ? ", " : "").append(argument.name.text);
-    }
-    reason.other = nearest.name().text;
-    refusals_.push_back({-1, reason});
-    return -1;
-  }
+  GANTRY_LINKAGE int find(const char* name);
 
-  GANTRY_COLD ArgumentReason about(int i, ArgumentRule rule) const {
-    const Argument& argument = graph_.arguments[i];
-    ArgumentReason out;
-    out.rule = rule;
-    out.operand = argument.name.text;
-    out.columns = is_tensor(argument.kind) && !argument.row_major;
-    out.kind = argument.kind;
-    out.element = argument.element;
-    return out;
-  }
+  GANTRY_COLD GANTRY_LINKAGE ArgumentReason about(int i, ArgumentRule rule) const;
   // What is given again takes the place of what was refused.
-  void forget_refusals(int i) {
-    std::vector<Refusal> others;
-    for (const Refusal& refusal : refusals_) {
-      if (refusal.argument != i) others.push_back(refusal);
-    }
-    refusals_.swap(others);
-  }
+  GANTRY_LINKAGE void forget_refusals(int i);
 
-  void set_value(int i, float value, bool is_null = false) {
-    if (i < 0) return;
-    forget_refusals(i);
-    const Argument& argument = graph_.arguments[i];
-    if (!is_null && argument.kind != ArgumentKind::scalar) {
-      refusals_.push_back({i, about(i, ArgumentRule::number_for_address)});
-      return;
-    }
-    values_[i] = {.given = !is_null, .value = value};
-    null_[i] = is_null;
-  }
+  GANTRY_LINKAGE void set_value(int i, float value, bool is_null = false);
 
+  // An address as it was given: of which element type, void_ where the program does not say, and whether it is const.
+  struct Address {
+    void* pointer;
+    ElementType element;
+    bool bytes;  // of std::uint8_t, which stand for packed elements too
+    bool is_const;
+    std::int64_t stride, batch_stride;
+  };
   template <class T>
   void set_pointer(int i, T* pointer, std::int64_t stride, std::int64_t batch_stride) {
-    if (i < 0) return;
-    forget_refusals(i);
-    const Argument& argument = graph_.arguments[i];
     using Element = std::remove_const_t<T>;
-    if constexpr (!__is_same(Element, void)) {
-      const bool bytes = info(argument.element).bits < 8 && __is_same(Element, std::uint8_t);
-      if (element_type_v<Element> != argument.element && !bytes) {
-        ArgumentReason reason = about(i, ArgumentRule::element_differs);
-        reason.given = element_type_v<Element>;
-        refusals_.push_back({i, reason});
-        return;
-      }
-    }
-    if (is_output(argument.kind) && std::is_const_v<T>) {
-      refusals_.push_back({i, about(i, ArgumentRule::output_is_const)});
-      return;
-    }
-    values_[i] = {};  // member by member: in a template nvcc 13 loses designators that leave members out
-    values_[i].given = pointer != nullptr;
-    null_[i] = pointer == nullptr;
-    values_[i].pointer = const_cast<Element*>(pointer);  // NOLINT: inputs stay inputs
-    values_[i].stride = stride;
-    values_[i].batch_stride = batch_stride;
+    ElementType element = ElementType::void_;
+    if constexpr (!__is_same(Element, void)) element = element_type_v<Element>;
+    set_address(i, {const_cast<Element*>(pointer), element, __is_same(Element, std::uint8_t),  // NOLINT: inputs stay so
+                    std::is_const_v<T>, stride, batch_stride});
   }
+  GANTRY_LINKAGE void set_address(int i, const Address& given);
 
-  ArgumentValue resolve(int i, const ProblemShape& shape) const {
-    const Argument& argument = graph_.arguments[i];
-    ArgumentValue out = values_[i];
-    if (!out.given) out.value = argument.value;
-    const bool tensor = is_tensor(argument.kind);
-    if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? shape.n : shape.m) : 0;
-    const bool along_m = tensor || argument.kind == ArgumentKind::column ||
-                         (argument.kind == ArgumentKind::reduction && argument.extent == Extent::column);
-    const bool along_n = argument.kind == ArgumentKind::row ||
-                         (argument.kind == ArgumentKind::reduction && argument.extent == Extent::row);
-    if (shape.groups_of_rows && along_m) {
-      out.batch_stride = 0;
-    } else if (shape.groups_of_rows && along_n && out.batch_stride == ArgumentValue::kDense) {
-      out.batch_stride = shape.n;
-    } else if (out.batch_stride == ArgumentValue::kDense) {
-      out.batch_stride =
-          tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? shape.m : shape.n) : 0;
-    }
-    return out;
-  }
+  GANTRY_LINKAGE ArgumentValue resolve(int i, const ProblemShape& shape) const;
 
-  GANTRY_COLD void check(int i, const ProblemShape& shape, ArgumentReasons& out) const {
-    const Argument& argument = graph_.arguments[i];
-    const ArgumentValue value = resolve(i, shape);
-    if (!value.given) {
-      if (!argument.has_default) {
-        out.add(about(i, null_[i] ? ArgumentRule::argument_null : ArgumentRule::argument_missing));
-      }
-      return;
-    }
-    if (value.pointer == nullptr) return;
-    const int bits = info(argument.element).bits;
-    const std::uintptr_t step = bits < 8 ? 1 : static_cast<std::uintptr_t>(bits / 8);
-    const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(value.pointer) % step;
-    if (beyond != 0) {
-      ArgumentReason reason = about(i, ArgumentRule::element_misaligned);
-      reason.actual = static_cast<std::int64_t>(beyond);
-      reason.nearest = static_cast<std::int64_t>(step - beyond);
-      reason.first = static_cast<std::int64_t>(step);
-      out.add(reason);
-    }
-    if (is_tensor(argument.kind)) {
-      check_tensor(i, value, shape, out);
-    } else if (argument.kind == ArgumentKind::reduction) {
-      check_results(i, value, shape, out);
-    }
-  }
+  GANTRY_COLD GANTRY_LINKAGE void check(int i, const ProblemShape& shape, ArgumentReasons& out) const;
 
-  GANTRY_COLD void check_tensor(int i, const ArgumentValue& value, const ProblemShape& shape,
-                                ArgumentReasons& out) const {
-    const Argument& argument = graph_.arguments[i];
-    const std::int64_t extent = argument.row_major ? shape.n : shape.m;
-    const int bits = info(argument.element).bits;
-    if (value.stride < extent) {
-      ArgumentReason reason = about(i, ArgumentRule::stride_too_short);
-      reason.actual = value.stride;
-      reason.first = extent;
-      reason.nearest = gantry::detail::nearest_multiple_from(extent, extent, bits < 8 ? 8 : 128 / bits);
-      out.add(reason);
-    }
-    const std::int64_t tensors = shape.groups_of_rows ? 1 : shape.batch;
-    if (argument.kind == ArgumentKind::aux_out && tensors > 1 && value.batch_stride == 0) {
-      ArgumentReason reason = about(i, ArgumentRule::batches_overlap);
-      reason.first = 1;
-      reason.nearest = gantry::detail::distance_of_lines(value.stride, argument.row_major ? shape.m : shape.n);
-      out.add(reason);
-    }
-  }
+  GANTRY_COLD GANTRY_LINKAGE void check_tensor(int i, const ArgumentValue& value, const ProblemShape& shape,
+                                               ArgumentReasons& out) const;
 
-  GANTRY_COLD void check_results(int i, const ArgumentValue& value, const ProblemShape& shape,
-                                 ArgumentReasons& out) const {
-    const Extent kind = graph_.arguments[i].extent;
-    const std::int64_t extent = kind == Extent::row ? shape.n : kind == Extent::column ? shape.m : 1;
-    if (value.batch_stride == 0 || value.batch_stride >= extent || shape.batch <= 1) return;
-    ArgumentReason reason = about(i, ArgumentRule::results_overlap);
-    reason.actual = value.batch_stride;
-    reason.first = reason.nearest = extent;
-    out.add(reason);
-  }
+  GANTRY_COLD GANTRY_LINKAGE void check_results(int i, const ArgumentValue& value, const ProblemShape& shape,
+                                                ArgumentReasons& out) const;
 
   Graph graph_;
   ArgumentValue values_[kMaxArguments];
@@ -350,3 +216,7 @@ class ArgumentsFor : public FusionArguments {
 };
 
 }  // namespace gantry::fusion
+
+#if !defined(GANTRY_LINKED)
+#include <gantry/epilogue/fusion/detail/arguments_definitions.hpp>  // NOLINT: the declarations stand above
+#endif

@@ -208,13 +208,25 @@ class GraphPrinter {
   int fresh_ = 0;
 };
 
+constexpr GraphText print_with(const Graph& graph, const UserNames& users) {
+  const Graph shown = canonical(graph);
+  return GraphPrinter(shown, users).print();
+}
+
+// The same at run time.
+GANTRY_LINKAGE GraphText print_now(const Graph& graph, const UserNames& users);
+
 }  // namespace detail
 
 // `users`: the functions that come with the graph. Requires a graph that `check` accepts.
 template <class Users = detail::NoUsers>
 constexpr GraphText print(const Graph& graph, Users /*users*/ = {}) {
-  const Graph shown = canonical(graph);
-  return detail::GraphPrinter(shown, detail::UserNames::of<Users>()).print();
+  if (!is_constant_evaluated()) return detail::print_now(graph, detail::UserNames::of<Users>());
+  return detail::print_with(graph, detail::UserNames::of<Users>());
 }
 
 }  // namespace gantry::fusion
+
+#if !defined(GANTRY_LINKED)
+#include <gantry/epilogue/fusion/detail/print_definitions.hpp>  // NOLINT: the declarations stand above
+#endif

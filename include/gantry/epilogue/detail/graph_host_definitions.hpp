@@ -1,0 +1,145 @@
+// What graph_host.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
+#pragma once
+
+#include <gantry/epilogue/detail/graph_host.hpp>
+
+namespace gantry::detail {
+
+GANTRY_LINKAGE TmaMatrixBox GraphEpilogue::box(const fusion::Argument& a) const {
+  const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
+  return compact(subtile_plan(a.element, a.row_major, {tile.epi_m, tile.epi_n}, op));
+}
+
+// Bytes hold whole bits of one row.
+GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::ArgumentValue& v, int batches,
+                                   ArgumentReasons& out) {
+  const auto check = [&](bool of_batches, std::int64_t bits) {
+    if (bits % 8 == 0) return;
+    out.add({.rule = ArgumentRule::mask_stride,
+             .operand = a.name.text,
+             .of_batches = of_batches,
+             .kind = a.kind,
+             .actual = bits,
+             .nearest = bits / 8 * 8 + 8});
+  };
+  check(false, v.stride);
+  if (batches > 1) check(true, v.batch_stride);
+}
+
+GANTRY_COLD GANTRY_LINKAGE bool surely_uses_source(const fusion::Graph& graph,
+                                                   const fusion::ResolvedArguments& values) {
+  bool surely = graph.uses_source();
+  for (int i = 0; i < graph.argument_count; ++i) {
+    if ((fusion::source_factors(graph) >> i & 1) == 0) continue;
+    const fusion::ArgumentValue& v = values.values[i];
+    const bool scalar = graph.arguments[i].kind == fusion::ArgumentKind::scalar;
+    surely = surely && (v.pointer == nullptr ? v.value != 0 : !scalar);
+  }
+  return surely;
+}
+
+GANTRY_COLD GANTRY_LINKAGE void check_form(const GraphEpilogue& e, const fusion::Graph& graph, ArgumentReasons& out) {
+  for (const fusion::GraphReason& r : fusion::check(graph, e.functions)) out.add(quoted(r));
+  if (!out.ok()) return;
+  for (const fusion::GraphReason& r : fusion::check_elements(graph, e.values)) out.add(quoted(r));
+}
+
+GANTRY_COLD GANTRY_LINKAGE void check_values(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                             const fusion::FusionArguments& arguments, ArgumentReasons& out) {
+  const fusion::Graph& graph = arguments.graph();
+  if (graph.gated() != e.gated) out.add({.rule = ArgumentRule::gate_differs});
+  if (graph.uses_source() && !e.has_c) out.add({.rule = ArgumentRule::source_without_element, .operand = "C"});
+  if (graph.d >= 0 && !e.has_d) out.add({.rule = ArgumentRule::d_not_stored, .operand = "D"});
+  if (graph.d < 0 && e.has_d) out.add({.rule = ArgumentRule::d_not_given, .operand = "D"});
+  out.add(arguments.problems(shape_of(problem)));
+}
+
+GANTRY_LINKAGE void add_steps(const EpilogueProblem& problem, const fusion::FusionArguments& arguments,
+                              SizeSteps& out) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    const bool packed = v.stride == (a.row_major ? problem.n : problem.m);
+    if (fusion::is_staged(a) && v.pointer != nullptr && (packed || a.kind == fusion::ArgumentKind::aux_out)) {
+      out.add(a.element, a.row_major);
+    }
+  }
+}
+
+GANTRY_COLD GANTRY_LINKAGE void check_tensors(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                              const fusion::FusionArguments& arguments, const OperandCheck& operands,
+                                              ArgumentReasons& out) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    if (fusion::is_staged(a) && v.pointer != nullptr) {
+      const bool stored = a.kind == fusion::ArgumentKind::aux_out;
+      const bool told = v.stride < (a.row_major ? problem.n : problem.m) ||
+                        (stored && problem.batch > 1 && !problem.groups_of_rows && v.batch_stride == 0);
+      if (!told) operands.check(a.name.text, {v.pointer, v.stride, v.batch_stride}, e.box(a));
+    }
+    if (fusion::is_direct(a) && v.pointer != nullptr) {
+      operands.check_elements({a.name.text, a.element, a.row_major, a.kind == fusion::ArgumentKind::aux_out},
+                              {v.pointer, v.stride, v.batch_stride});
+    }
+    if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.batch, out);
+  }
+}
+
+GANTRY_LINKAGE FillWords::Params fills_of(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                          const fusion::FusionArguments& arguments, void* workspace) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
+  const WorkspaceLayout layout = workspace_layout(graph, e.tile, problem);
+  FillWords::Params params;
+  const bool nothing = problem.m == 0 || problem.n == 0 || problem.batch == 0;  // then no kernel writes results
+  if (layout.counter_bytes > 0 && !nothing) {
+    params.add({.words = static_cast<std::uint32_t*>(workspace), .count = layout.counter_bytes / 4});
+  }
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    if (a.kind != fusion::ArgumentKind::reduction || v.pointer == nullptr || (a.deterministic && !nothing)) continue;
+    const bool is_max = fusion::detail::reduction_of(graph, i) == fusion::Reduction::max;
+    const float identity =
+        is_max ? fusion::identity<fusion::Reduction::max>() : fusion::identity<fusion::Reduction::add>();
+    params.add({.words = static_cast<std::uint32_t*>(v.pointer),
+                .count = a.extent == fusion::Extent::row      ? problem.n
+                         : a.extent == fusion::Extent::column ? problem.m
+                                                              : 1,
+                .rows = v.batch_stride != 0 ? problem.batch : 1,
+                .stride = v.batch_stride,
+                .value = bit_cast<std::uint32_t>(identity),
+                .argument = i});
+  }
+  return params;
+}
+
+GANTRY_COLD GANTRY_LINKAGE void bind_graph(const GraphEpilogue& e, const EpilogueProblem& problem,
+                                           const fusion::FusionArguments& arguments, const TmaEncoder& encode,
+                                           void* workspace, fusion::Operand* operands, TmaDescriptor* maps) {
+  const fusion::Graph& graph = arguments.graph();
+  const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
+  const WorkspaceLayout layout = workspace_layout(graph, e.tile, problem);
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    operands[i] = {.pointer = v.pointer, .batch_stride = v.batch_stride, .stride = v.stride, .value = v.value};
+    if (needs_workspace(a)) {
+      unsigned char* bytes = static_cast<unsigned char*>(workspace);
+      operands[i].partials = reinterpret_cast<float*>(bytes + layout.partials[i]);
+      operands[i].arrived = reinterpret_cast<std::uint32_t*>(bytes + layout.counters[i]);
+    }
+    if (!fusion::is_staged(a)) continue;
+    if (v.pointer != nullptr) {
+      *maps = encode(bind_matrix(e.box(a), {v.pointer, v.stride, v.batch_stride}, problem));
+    }
+    ++maps;
+  }
+}
+
+}  // namespace gantry::detail

@@ -1,0 +1,312 @@
+// What reference.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
+#pragma once
+
+#include <gantry/epilogue/fusion/reference.hpp>
+
+namespace gantry::fusion {
+
+namespace detail {
+
+// The values that go into one result of a reduction, in any order.
+class ReducedRange {
+ public:
+  explicit ReducedRange(Reduction reduction) : reduction_(reduction) {}
+
+  void add(const Range& x) {
+    nan_ = nan_ || x.is_nan();
+    const Range y = reduction_ == Reduction::amax ? apply(Function::abs, x) : x;
+    if (reduction_ == Reduction::add) {
+      total_.value += y.value;
+      total_.lower += y.lower;
+      total_.upper += y.upper;
+      magnitude_ += largest(y);
+      ++count_;
+      whole_ = whole_ && y.is_point() && y.value == std::rint(y.value);
+      return;
+    }
+    if (std::isnan(y.value) || y.unbounded()) unknown_ = true;
+    total_ = count_++ == 0 ? y : apply(Function::max, total_, y);
+  }
+
+  // A sum of n floats in any order is off by at most n - 1 roundings of the sum of magnitudes. Sums of small integers
+  // are exact. Nothing reduced gives 0, or -infinity for max. A NaN is the result of all three.
+  Range range() const {
+    if (count_ == 0) return exactly(reduction_ == Reduction::max ? -HUGE_VAL : 0);
+    if (nan_) return exactly(std::numeric_limits<double>::quiet_NaN());
+    // Partial sums may be infinite where the sum is not, and of both signs.
+    const bool overflows = !(magnitude_ <= static_cast<double>(std::numeric_limits<float>::max()));
+    if (unknown_ || overflows || std::isnan(total_.value)) return anything(total_.value);
+    Range out = total_;
+    if (reduction_ == Reduction::add && !(whole_ && magnitude_ <= 0x1p24)) {
+      const double slack = static_cast<double>(count_) * kHalfUlp * magnitude_ * (1 + 0x1p-10);
+      out.lower -= slack;
+      out.upper += slack;
+    }
+    return out;
+  }
+
+ private:
+  Reduction reduction_;
+  Range total_{};
+  double magnitude_ = 0;
+  std::int64_t count_ = 0;
+  bool whole_ = true;
+  bool nan_ = false;
+  bool unknown_ = false;
+};
+
+// What the walk below needs to know of the two sorts of values.
+inline void read_into(Range& out, ElementType element, const void* data, std::int64_t index) {
+  out = from_memory(element, data, index);
+}
+inline void read_into(ComplexRange& out, ElementType element, const void* data, std::int64_t index) {
+  out = complex_from_memory(element, data, index);
+}
+inline void real_into(Range& out, double x) { out = exactly(x); }
+inline void real_into(ComplexRange& out, double x) { out = {exactly(x), exactly(0)}; }
+
+inline bool is_zero(const Range& x) { return x.is_point() && x.value == 0; }
+inline bool is_zero(const ComplexRange& x) { return is_zero(x.real) && is_zero(x.imag); }
+
+inline Range rounded_to(ElementType element, const Range& x) {
+  if (element == ElementType::u1) {
+    const Range whole{std::rint(x.value), std::rint(x.lower), std::rint(x.upper)};
+    return apply(Function::clamp, whole, exactly(0), exactly(1));
+  }
+  Range out = as_element(element, x);
+  if (!out.unbounded()) out.value = as_element(element, exactly(x.value)).lower;
+  return out;
+}
+inline ComplexRange rounded_to(ElementType element, const ComplexRange& x) {
+  return {rounded_to(element, x.real), rounded_to(element, x.imag)};
+}
+
+// Complex values are summed part by part; they have no maximum.
+class ReducedComplexRange {
+ public:
+  explicit ReducedComplexRange(Reduction reduction)
+      : adds_(reduction == Reduction::add), real_(reduction), imag_(reduction) {}
+
+  void add(const ComplexRange& x) {
+    real_.add(adds_ ? x.real : anything(x.real.value));
+    imag_.add(adds_ ? x.imag : anything(x.imag.value));
+  }
+  ComplexRange range() const { return {real_.range(), imag_.range()}; }
+
+ private:
+  bool adds_;
+  ReducedRange real_;
+  ReducedRange imag_;
+};
+
+template <class V>
+struct SumOf {
+  using type = ReducedRange;
+};
+template <>
+struct SumOf<ComplexRange> {
+  using type = ReducedComplexRange;
+};
+
+template <class V>
+class Reference {
+ public:
+  Reference(const Graph& graph, const ReferenceProblem& problem, const FusionArguments& arguments, UserRange users)
+      : graph_(graph),
+        problem_(problem),
+        arguments_(arguments.resolved(problem.shape)),
+        users_(users),
+        source_factors_(source_factors(graph)) {}
+
+  ReferenceResultOf<V> run() {
+    const ProblemShape& shape = problem_.shape;
+    ReferenceResultOf<V> out;
+    out.graph = graph_;
+    out.shape = shape;
+    const auto elements = static_cast<std::size_t>(shape.m * shape.n * shape.batch);
+    if (graph_.d >= 0) out.d.resize(elements);
+    std::vector<Sum> sums[kMaxArguments];
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      if (graph_.arguments[i].kind == ArgumentKind::aux_out) out.outputs[i].resize(elements);
+    }
+    for (int i = 0; i < graph_.node_count; ++i) {
+      const Node& node = graph_.nodes[i];
+      if (node.kind == NodeKind::reduce) sums[node.argument].assign(results(node.argument), Sum(node.reduction));
+    }
+    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+      for (std::int64_t m = 0; m < shape.m; ++m) {
+        for (std::int64_t n = 0; n < shape.n; ++n) element(m, n, batch, out, sums);
+      }
+    }
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      for (const Sum& sum : sums[i]) {
+        out.outputs[i].push_back(as_element(graph_.arguments[i].element, sum.range()));
+      }
+    }
+    return out;
+  }
+
+ private:
+  using Sum = typename SumOf<V>::type;
+
+  // How many results each batch has, and all of them together.
+  std::int64_t extent(int i) const {
+    const Extent over = graph_.arguments[i].extent;
+    return over == Extent::row ? problem_.shape.n : over == Extent::column ? problem_.shape.m : 1;
+  }
+  bool by_batch(int i) const { return arguments_.values[i].batch_stride != 0; }
+  std::size_t results(int i) const {
+    return static_cast<std::size_t>(extent(i) * (by_batch(i) ? problem_.shape.batch : 1));
+  }
+
+  V read(const ReferenceTensor& tensor, std::int64_t m, std::int64_t n, std::int64_t batch) const {
+    V out{};
+    if (tensor.data != nullptr) read_into(out, tensor.element, tensor.data, tensor.index(m, n, batch));
+    return out;
+  }
+  V read(int i, std::int64_t m, std::int64_t n, std::int64_t batch) const {
+    const Argument& argument = graph_.arguments[i];
+    const ArgumentValue& value = arguments_.values[i];
+    V out{};
+    if (value.pointer == nullptr) {
+      real_into(out, static_cast<double>(value.value));
+      return out;
+    }
+    std::int64_t index = batch * value.batch_stride;
+    if (argument.kind == ArgumentKind::row) index += n;
+    if (argument.kind == ArgumentKind::column) index += m;
+    if (argument.kind == ArgumentKind::aux_in) {
+      index += argument.row_major ? m * value.stride + n : n * value.stride + m;
+    }
+    read_into(out, argument.element, value.pointer, index);
+    return out;
+  }
+
+  // C counts as 0 where a factor of every use of it is (source.hpp), whatever its memory holds.
+  bool reads_source(std::int64_t batch) const {
+    for (int i = 0; i < graph_.argument_count; ++i) {
+      if ((source_factors_ >> i & 1) == 0) continue;
+      const bool scalar = graph_.arguments[i].kind == ArgumentKind::scalar;
+      if ((scalar || arguments_.values[i].pointer == nullptr) && is_zero(read(i, 0, 0, batch))) return false;
+    }
+    return true;
+  }
+
+  V accumulator(bool up, std::int64_t m, std::int64_t n, std::int64_t batch) const {
+    if constexpr (__is_same(V, Range)) {
+      const ProblemShape& shape = problem_.shape;
+      const Range* ranges = up ? problem_.up_ranges : problem_.accumulator_ranges;
+      if (ranges != nullptr) return ranges[(batch * shape.m + m) * shape.n + n];
+    }
+    return read(up ? problem_.up : problem_.accumulators, m, n, batch);
+  }
+
+  V compute(const Node& node, const V* x) const {
+    if (node.function == Function::round) return rounded_to(node.element, x[0]);
+    if constexpr (__is_same(V, Range)) {
+      if (node.function == Function::user) return users_(node.user, x);
+    }
+    return apply(node.function, x[0], x[1], x[2]);
+  }
+
+  void element(std::int64_t m, std::int64_t n, std::int64_t batch, ReferenceResultOf<V>& out,
+               std::vector<Sum>* sums) const {
+    V values[kMaxNodes];
+    for (int i = 0; i < graph_.node_count; ++i) {
+      const Node& node = graph_.nodes[i];
+      V x[3];
+      for (int k = 0; k < 3; ++k) {
+        if (node.inputs[k] >= 0) x[k] = values[node.inputs[k]];
+      }
+      switch (node.kind) {
+        case NodeKind::accumulator:
+        case NodeKind::gate:
+        case NodeKind::up:
+          values[i] = accumulator(node.kind == NodeKind::up, m, n, batch);
+          break;
+        case NodeKind::source:
+          values[i] = reads_source(batch) ? read(problem_.source, m, n, batch) : V{};
+          break;
+        case NodeKind::constant:
+          real_into(values[i], static_cast<double>(node.constant));
+          break;
+        case NodeKind::compute:
+          values[i] = compute(node, x);
+          break;
+        case NodeKind::aux_store:
+          values[i] = x[0];
+          out.outputs[node.argument][out.index(m, n, batch)] =
+              as_element(graph_.arguments[node.argument].element, x[0]);
+          break;
+        case NodeKind::reduce: {
+          values[i] = x[0];
+          const Extent over = graph_.arguments[node.argument].extent;
+          const std::int64_t at = over == Extent::row ? n : over == Extent::column ? m : 0;
+          const std::int64_t first = by_batch(node.argument) ? batch * extent(node.argument) : 0;
+          sums[node.argument][static_cast<std::size_t>(first + at)].add(x[0]);
+          break;
+        }
+        default:
+          values[i] = read(node.argument, m, n, batch);
+      }
+    }
+    if (graph_.d >= 0) out.d[out.index(m, n, batch)] = as_element(problem_.d_element, values[graph_.d]);
+  }
+
+  const Graph& graph_;
+  const ReferenceProblem& problem_;
+  ResolvedArguments arguments_;
+  UserRange users_;
+  std::uint32_t source_factors_;
+};
+
+GANTRY_LINKAGE ReferenceResult reference_with(const Graph& graph, const ReferenceProblem& problem,
+                                              const FusionArguments& arguments, UserRange users) {
+  return Reference<Range>(graph, problem, arguments, users).run();
+}
+
+inline std::string text_of(const Range& range) {
+  return std::to_string(range.value) + ", in [" + std::to_string(range.lower) + ", " + std::to_string(range.upper) +
+         "]";
+}
+inline std::string text_of(const ComplexRange& range) {
+  return text_of(range.real) + " and, imaginary, " + text_of(range.imag);
+}
+inline bool holds(const Range& range, cf64 x) { return range.holds(x.real); }
+inline bool holds(const ComplexRange& range, cf64 x) { return range.holds(x); }
+
+template <class V>
+std::string first_outside(const std::vector<V>& expected, const ReferenceTensor& actual, const ProblemShape& shape) {
+  for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+    for (std::int64_t m = 0; m < shape.m; ++m) {
+      for (std::int64_t n = 0; n < shape.n; ++n) {
+        const V& range = expected[static_cast<std::size_t>((batch * shape.m + m) * shape.n + n)];
+        const cf64 x = load_as_complex(actual.element, actual.data, actual.index(m, n, batch));
+        if (holds(range, x)) continue;
+        std::string out =
+            "element (" + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(batch) + ") is ";
+        out += std::to_string(x.real) + (x.imag != 0 ? " + " + std::to_string(x.imag) + "i" : "");
+        return out + ", and should be " + text_of(range);
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace detail
+
+GANTRY_LINKAGE ComplexReferenceResult complex_reference(const Graph& graph, const ReferenceProblem& problem,
+                                                        const FusionArguments& arguments) {
+  return detail::Reference<ComplexRange>(graph, problem, arguments, nullptr).run();
+}
+
+GANTRY_LINKAGE std::string first_mismatch(const std::vector<Range>& expected, const ReferenceTensor& actual,
+                                          const ProblemShape& shape) {
+  return detail::first_outside(expected, actual, shape);
+}
+GANTRY_LINKAGE std::string first_mismatch(const std::vector<ComplexRange>& expected, const ReferenceTensor& actual,
+                                          const ProblemShape& shape) {
+  return detail::first_outside(expected, actual, shape);
+}
+
+}  // namespace gantry::fusion

@@ -1,0 +1,412 @@
+// What check.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
+#pragma once
+
+#include <gantry/gemm/check.hpp>
+
+namespace gantry::detail {
+
+// False where a stride is longer than TMA takes, which is a reason.
+GANTRY_COLD inline bool check_length(const MatrixFacts& x, ArgumentReasons& out) {
+  const std::int64_t most = x.longest_stride();
+  if (x.stride <= most && (x.batches <= 1 || x.batch_stride <= most)) return true;
+  out.add({.rule = ArgumentRule::stride_too_long,
+           .operand = x.name,
+           .of_batches = x.stride <= most,
+           .element = x.element,
+           .actual = x.stride > most ? x.stride : x.batch_stride,
+           .nearest = most});
+  return false;
+}
+
+// D, which TMA writes. `step` is what all operands ask of the size of a line that is written.
+GANTRY_COLD inline void check_written(const MatrixFacts& x, std::int64_t step, ArgumentReasons& out) {
+  if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
+  const auto beyond = static_cast<std::int64_t>(x.begin() % 16);
+  if (beyond != 0) {
+    out.add({.rule = ArgumentRule::address_misaligned, .operand = x.name, .actual = beyond, .nearest = 16 - beyond});
+  }
+  if (!check_length(x, out)) return;
+  if (x.stride < x.contiguous) {
+    out.add({.rule = ArgumentRule::stride_too_short,
+             .operand = x.name,
+             .columns = !x.rows,
+             .actual = x.stride,
+             .nearest = x.rounded(x.contiguous),
+             .first = x.contiguous});
+  } else {
+    check_lines({x.name, x.element, x.rows, true, x.contiguous, x.stride, step}, out);
+  }
+  if (x.batches > 1 && (x.batch_stride < 0 || x.batch_stride % x.chunk() != 0)) {
+    const std::int64_t nearest = x.nearest_batch_stride(true);
+    out.add({.rule = nearest == 0 ? ArgumentRule::batch_stride_misaligned : ArgumentRule::stride_misaligned,
+             .operand = x.name,
+             .of_batches = true,
+             .element = x.element,
+             .actual = x.batch_stride,
+             .nearest = nearest == 0 ? distance_of_lines(x.stride, x.lines) : nearest,
+             .first = x.bytes(x.batch_stride)});
+  }
+}
+
+// A or B, which is packed where TMA cannot read it: strides and addresses are of whole elements, and nothing more.
+GANTRY_COLD inline void check_read(const MatrixFacts& x, ArgumentReasons& out) {
+  if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
+  const std::int64_t element = x.bytes(1), beyond = static_cast<std::int64_t>(x.begin() % 16) % element;
+  if (beyond != 0) {
+    out.add({.rule = ArgumentRule::element_misaligned,
+             .operand = x.name,
+             .actual = beyond,
+             .nearest = element - beyond,
+             .first = element});
+  }
+  if (!check_length(x, out)) return;
+  if (x.stride < x.contiguous) {
+    out.add({.rule = ArgumentRule::stride_too_short,
+             .operand = x.name,
+             .columns = !x.rows,
+             .actual = x.stride,
+             .nearest = x.contiguous,
+             .first = x.contiguous});
+  }
+  if (x.batches > 1 && x.batch_stride < 0) {
+    out.add({.rule = ArgumentRule::batch_stride_negative, .operand = x.name, .actual = x.batch_stride});
+  }
+}
+
+// The most of one extent beside the others: as many as coordinates and the count of tile steps allow; 0: too many of
+// the others.
+GANTRY_COLD inline std::int64_t most_beside(GemmExtents e, std::int64_t GemmExtents::*extent, const GemmTile& tile) {
+  const auto valid = [](std::int64_t x) { return x < 1 ? 1 : x > kMostExtent ? kMostExtent : x; };
+  e = {valid(e.m), valid(e.n), valid(e.k), valid(e.batch)};
+  e.*extent = 0;
+  const double none = tile_steps(e, tile.m, tile.n, tile.k);  // of K; 0 of the others
+  e.*extent = 1;
+  const double more = tile_steps(e, tile.m, tile.n, tile.k) - none;
+  if (none + more > kMostTileSteps) return 0;
+  const auto tiles = static_cast<std::int64_t>((kMostTileSteps - none) / more);
+  const int each = extent == &GemmExtents::m   ? tile.m
+                   : extent == &GemmExtents::n ? tile.n
+                   : extent == &GemmExtents::k ? tile.k
+                                               : 1;
+  return tiles < kMostExtent / each ? tiles * each : kMostExtent;
+}
+
+GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::int64_t most, ArgumentReasons& out) {
+  if (extent < 0) {
+    out.add({.rule = ArgumentRule::size_negative, .operand = name, .actual = extent});
+  } else if (extent > kMostExtent) {
+    out.add({.rule = ArgumentRule::size_too_large, .operand = name, .actual = extent, .nearest = most});
+  }
+}
+
+GANTRY_LINKAGE GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args) {
+  const GemmOptions& o = design.options;
+  const GemmExtents& e = args.extents;
+  const auto strides = [&](const auto& x, char name, ElementType element, bool along_k, std::int64_t side) {
+    return with_strides(x, element, along_k ? e.k : side, along_k ? side : e.k, matrices(design, e, name));
+  };
+  const auto a = strides(args.a, 'A', o.a, o.major_a == Major::K, e.m);
+  const auto b = strides(args.b, 'B', o.b, o.major_b == Major::K, e.n);
+  const GemmExtents of_d = extents_of_d(design, e);
+  const bool columns = is_m_major(o.layout_d);
+  const auto d =
+      with_strides(args.d, o.d, columns ? of_d.m : of_d.n, columns ? of_d.n : of_d.m, matrices(design, e, 'D'));
+  GemmProblem out;
+  out.a = {a.data, a.stride, a.batch_stride};
+  out.b = {b.data, b.stride, b.batch_stride};
+  out.d = {d.data, d.stride, d.batch_stride};
+  out.m = static_cast<int>(e.m);
+  out.n = static_cast<int>(e.n);
+  out.k = static_cast<int>(e.k);
+  out.batch = static_cast<int>(e.batch);
+  return out;
+}
+
+GANTRY_COLD inline void check_map(const char* name, const TmaMatrixBox& box, const TmaDescriptorParams& map,
+                                  ArgumentReasons& out) {
+  TmaViolations found = validate(map);
+  found.add(check_operation(box.op, map));
+  for (const TmaViolation& v : found) {
+    if (verdict_of(v) != TmaVerdict::legal) out.add(quoted(name, v));
+  }
+}
+
+GANTRY_LINKAGE PackedOperand packed_a(const GemmDesign& design, const GemmProblem& p) {
+  if (design.options.groups != GemmGrouping::none) return {};
+  const bool along_k = design.options.major_a == Major::K;
+  return packed_operand(
+      {design.options.a, along_k ? p.k : p.m, along_k ? p.m : p.k, p.batch, p.a.stride, p.a.batch_stride},
+      reinterpret_cast<std::uintptr_t>(p.a.data));
+}
+GANTRY_LINKAGE PackedOperand packed_b(const GemmDesign& design, const GemmProblem& p) {
+  if (design.options.groups != GemmGrouping::none) return {};
+  const bool along_k = design.options.major_b == Major::K;
+  return packed_operand(
+      {design.options.b, along_k ? p.k : p.n, along_k ? p.n : p.k, p.batch, p.b.stride, p.b.batch_stride},
+      reinterpret_cast<std::uintptr_t>(p.b.data));
+}
+
+GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  const GemmOptions& o = design.options;
+  const GemmExtents& e = args.extents;
+  if (e.k == 0) return;
+  const GemmProblem p = problem_of(design, args);
+  const auto check = [&](const MatrixFacts& x, const PackedOperand& packed) {
+    const int before = out.size();
+    check_read(x, out);
+    return out.size() == before && !packed.packed;
+  };
+  const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
+  const MatrixFacts a{"A",
+                      o.a,
+                      p.a.data,
+                      a_along_k,
+                      a_along_k ? e.k : e.m,
+                      a_along_k ? e.m : e.k,
+                      p.a.stride,
+                      p.a.batch_stride,
+                      matrices(design, e, 'A')};
+  const MatrixFacts b{"B",
+                      o.b,
+                      p.b.data,
+                      !b_along_k,
+                      b_along_k ? e.k : e.n,
+                      b_along_k ? e.n : e.k,
+                      p.b.stride,
+                      p.b.batch_stride,
+                      matrices(design, e, 'B')};
+  if (check(a, packed_a(design, p))) check_map("A", design.a, bind_a(design, p), out);
+  if (check(b, packed_b(design, p))) check_map("B", design.b, bind_b(design, p), out);
+}
+
+GANTRY_COLD inline void check_scale(const char* name, ScaleMode mode, const GemmScale& scale, ArgumentReasons& out) {
+  if (mode == ScaleMode::none) {
+    if (scale.data != nullptr) out.add({.rule = ArgumentRule::scale_unused, .operand = name});
+    return;
+  }
+  if (scale.data == nullptr) return out.add(missing(ArgumentRule::scale_missing, name));
+  constexpr std::int64_t kMost = kTmaStrideLimit / sizeof(float) - 1;
+  for (const std::int64_t stride : {scale.stride, scale.k_stride, scale.batch_stride}) {
+    if (stride <= kMost) continue;
+    out.add({.rule = ArgumentRule::stride_too_long,
+             .operand = name,
+             .element = ElementType::f32,
+             .actual = stride,
+             .nearest = kMost});
+  }
+  const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(scale.data) % sizeof(float));
+  if (beyond == 0) return;
+  constexpr std::int64_t kFloat = sizeof(float);
+  out.add({.rule = ArgumentRule::element_misaligned,
+           .operand = name,
+           .actual = beyond,
+           .nearest = kFloat - beyond,
+           .first = kFloat});
+}
+
+GANTRY_COLD inline void check_scales(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  if (args.extents.k == 0) return;
+  check_scale("scale_a", design.options.scale_a, args.scale_a, out);
+  check_scale("scale_b", design.options.scale_b, args.scale_b, out);
+}
+
+// D alone, of the stores that are not the collective's.
+GANTRY_COLD inline void check_result(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  const GemmProblem p = problem_of(design, args);
+  const GemmExtents& e = args.extents;
+  const std::int64_t batches = matrices(design, e, 'D');
+  out.add(args.fusion.problems(shape_of(design, e)));
+  const int before = out.size();
+  const bool rows = !is_m_major(design.options.layout_d);
+  const std::int64_t contiguous = rows ? e.n : e.m, lines = rows ? e.m : e.n;
+  SizeSteps steps;
+  steps.add(design.options.d, rows);
+  check_written({"D", design.options.d, p.d.data, rows, contiguous, lines, p.d.stride, p.d.batch_stride, batches},
+                rows ? steps.n : steps.m, out);
+  if (out.size() > before) return;
+  if (!check_overlap("D", {contiguous, lines, p.d.stride, batches, p.d.batch_stride}, out)) return;
+  check_map("D", design.d, bind_d(design, p), out);
+}
+
+GANTRY_LINKAGE GraphEpilogue graph_epilogue(const GemmDesign& design, int functions) {
+  return {.tile = design.subtiles(),
+          .has_c = design.options.c != ElementType::void_,
+          .has_d = design.stores_d(),
+          .functions = functions,
+          .gated = design.gated()};
+}
+
+// C, D and everything of the graph.
+GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInputs& args, int functions,
+                                       ArgumentReasons& out) {
+  const GemmOptions& o = design.options;
+  const EpilogueProblem problem = epilogue_problem_of(design, args.extents);
+  const std::int64_t batches = matrices(design, args.extents, 'D');
+  const GraphEpilogue epilogue = graph_epilogue(design, functions);
+  const int before = out.size();
+  check_form(epilogue, args.fusion.graph(), out);
+  if (out.size() > before) return;
+  check_values(epilogue, problem, args.fusion, out);
+  const GemmExtents extents = extents_of_d(design, args.extents);
+  const EpilogueMatrix c = epilogue_matrix(args.c, o.c, o.layout_c, extents, batches);
+  SizeSteps steps;
+  const bool rows_c = !is_m_major(o.layout_c), rows_d = !is_m_major(o.layout_d);
+  if (o.c != ElementType::void_ && !direct_c(o) && c.pointer != nullptr &&
+      c.stride == (rows_c ? problem.n : problem.m)) {
+    steps.add(o.c, rows_c);
+  }
+  if (design.stores_d() && !direct_d(o)) steps.add(o.d, rows_d);
+  add_steps(problem, args.fusion, steps);
+  const OperandCheck operands(out, problem, steps);
+  if (o.c != ElementType::void_) {
+    if (c.pointer != nullptr) {
+      if (direct_c(o)) {
+        operands.check_elements({"C", o.c, rows_c, false}, c);
+      } else {
+        operands.check("C", c, design.c);
+      }
+    } else if (surely_uses_source(args.fusion.graph(), args.fusion.resolved(shape_of(problem)))) {
+      out.add(missing(ArgumentRule::source_missing, "C"));
+    }
+  }
+  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, extents, batches);
+  if (design.stores_d() && d.pointer == nullptr) {
+    out.add(missing(ArgumentRule::matrix_missing, "D"));
+  } else if (design.stores_d() && direct_d(o)) {
+    operands.check_elements({"D", o.d, rows_d, true}, d);
+  } else if (design.stores_d()) {
+    operands.check("D", d, design.d);
+  }
+  check_tensors(epilogue, problem, args.fusion, operands, out);
+}
+
+// Vectors, scalars and tensors of the graph that are in memory.
+GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::ResolvedArguments& values,
+                                     const fusion::ProblemShape& shape, std::vector<MemoryUse>& out) {
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const fusion::ArgumentValue& v = values.values[i];
+    if (v.pointer == nullptr) continue;
+    const bool tensor = fusion::is_tensor(a.kind), rows = !tensor || a.row_major;
+    const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
+    const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
+    const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
+    const std::int64_t contiguous = tensor ? (rows ? shape.n : shape.m) : vector;
+    const std::int64_t lines = tensor ? (rows ? shape.m : shape.n) : 1;
+    const std::int64_t batches = v.batch_stride == 0 ? 1 : shape.batch;
+    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, batches},
+                   fusion::is_output(a.kind),
+                   tensor,
+                   GemmOperandIndex::kArguments + i});
+  }
+}
+
+GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args) {
+  const GemmOptions& o = design.options;
+  const GemmExtents& e = args.extents;
+  const GemmExtents of_d = extents_of_d(design, e);
+  const GemmProblem p = problem_of(design, args);
+  const fusion::ResolvedArguments values = args.fusion.resolved(shape_of(design, e));
+  std::vector<MemoryUse> uses;
+  const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
+    const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
+    const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : of_d.n;
+    uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride,
+                     matrices(design, e, name[0])},
+                    is_d,
+                    !is_a && !is_b,
+                    name[0] - 'A'});
+  };
+  if (e.k > 0) {
+    add("A", p.a, o.a, o.major_a == Major::K);
+    add("B", p.b, o.b, o.major_b == Major::K);
+  }
+  if (o.c != ElementType::void_) {
+    const bool rows = !is_m_major(o.layout_c);
+    const auto c = with_strides(args.c, o.c, rows ? of_d.n : e.m, rows ? e.m : of_d.n, matrices(design, e, 'C'));
+    if (surely_uses_source(args.fusion.graph(), values)) {
+      add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
+    }
+  }
+  if (design.stores_d()) add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
+  const auto add_scale = [&](const char* name, ScaleMode mode, const GemmScale& x, std::int64_t rows, int operand) {
+    if (mode == ScaleMode::none || e.k == 0) return;
+    const std::int64_t span = (scale_rows(mode, rows) - 1) * x.stride + (scale_blocks(e.k) - 1) * x.k_stride + 1;
+    const MatrixFacts facts{name, ElementType::f32, x.data, true, span, 1, span, x.batch_stride, e.batch};
+    uses.push_back({facts, false, false, operand});
+  };
+  add_scale("scale_a", o.scale_a, scale_of_a(design, args), e.m, GemmOperandIndex::kScaleA);
+  add_scale("scale_b", o.scale_b, scale_of_b(design, args), e.n, GemmOperandIndex::kScaleB);
+  add_operands(args.fusion.graph(), values, shape_of(design, e), uses);
+  return uses;
+}
+
+GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, ArgumentReasons& out) {
+  const GemmTile& tile = design.options.tile;
+  const bool grouped = design.options.groups != GemmGrouping::none;
+  const double steps = grouped ? group_tile_steps(design, e) : tile_steps(e, tile.m, tile.n, tile.k);
+  if (steps <= kMostTileSteps) return;
+  const std::int64_t rows = most_beside(e, &GemmExtents::m, tile);
+  out.add({.rule = rows > 0 ? ArgumentRule::too_many_tiles : ArgumentRule::too_many_tiles_for_any_m,
+           .actual = steps < 0x1p47 ? static_cast<std::int64_t>(steps) : kNumberTooLarge,
+           .nearest = rows});
+}
+
+// Groups are given to a kernel for groups, and to no other.
+GANTRY_COLD inline void check_groups(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  const GemmGrouping grouping = design.options.groups;
+  const GemmGroups& groups = args.groups;
+  if (grouping == GemmGrouping::none) {
+    if (groups.any()) out.add({.rule = ArgumentRule::groups_not_asked});
+    return;
+  }
+  if (!groups.any()) return out.add({.rule = ArgumentRule::groups_missing});
+  if (groups.offsets != nullptr && groups.counts != nullptr) out.add({.rule = ArgumentRule::groups_twice});
+  if (const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(groups.data()) % 4); beyond != 0) {
+    out.add({.rule = ArgumentRule::element_misaligned,
+             .operand = "the array of groups",
+             .actual = beyond,
+             .nearest = 4 - beyond,
+             .first = 4});
+  }
+  if (groups.counts == nullptr) return;
+  const GemmExtents& e = args.extents;
+  if (grouping == GemmGrouping::along_k) {
+    out.add({.rule = ArgumentRule::groups_masked_k});
+  } else if (e.m % e.batch != 0) {
+    out.add({.rule = ArgumentRule::groups_capacity,
+             .actual = e.m,
+             .nearest = (e.m + e.batch - 1) / e.batch * e.batch,
+             .first = e.batch});
+  }
+}
+
+GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& design, const GemmInputs& args,
+                                                         int functions) {
+  const GemmExtents& e = args.extents;
+  ArgumentReasons out;
+  const auto most = [&](std::int64_t GemmExtents::*extent) { return most_beside(e, extent, design.options.tile); };
+  check_extent("M", e.m, most(&GemmExtents::m), out);
+  check_extent("N", e.n, most(&GemmExtents::n), out);
+  check_extent("K", e.k, most(&GemmExtents::k), out);
+  check_extent("batch", e.batch, most(&GemmExtents::batch), out);
+  if (design.gated() && e.n % kGatedRows != 0) {
+    out.add({.rule = ArgumentRule::gate_columns,
+             .actual = e.n,
+             .nearest = nearest_multiple_from(kGatedRows, e.n, kGatedRows)});
+  }
+  if (!out.ok() || e.nothing_to_do()) return out;
+  check_size(design, e, out);
+  check_groups(design, args, out);
+  check_operands(design, args, out);
+  check_scales(design, args, out);
+  if (design.store == GemmStore::collective) {
+    check_epilogue(design, args, functions, out);
+  } else {
+    check_result(design, args, out);
+  }
+  if (out.ok()) check_sharing(memory_uses(design, args), out);
+  return out;
+}
+
+}  // namespace gantry::detail

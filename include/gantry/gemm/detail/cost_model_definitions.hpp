@@ -1,0 +1,183 @@
+// What cost_model.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
+#pragma once
+
+#include <gantry/gemm/cost_model.hpp>
+
+namespace gantry {
+
+namespace detail {
+
+// The soft maximum of two times that overlap.
+inline double together(double x, double y, double sharpness) {
+  const double longer = x > y ? x : y, shorter = x > y ? y : x;
+  return longer > 0 ? longer * __builtin_pow(1 + __builtin_pow(shorter / longer, sharpness), 1 / sharpness) : 0;
+}
+
+class GemmEstimate {
+ public:
+  // `streams`: operands are swapped, and the workload and the design are the kernel's; A is read once and bounds it.
+  GemmEstimate(const GemmWorkload& workload, const GemmDesign& design, const GemmEpilogueCost& epilogue,
+               const Architecture& device, bool streams = false)
+      : w_(workload),
+        design_(design),
+        o_(design.options),
+        e_(epilogue),
+        d_(device),
+        l_(device.latency),
+        streams_(streams) {}
+
+  GemmCost cost(bool may_split) {
+    const bool pingpong = o_.schedule == GemmSchedule::pingpong;
+    TileSchedule tiles;
+    tiles.m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
+    tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
+    tiles.k_steps = ceil_div(w_.k, o_.tile.k);
+    tiles.batch = static_cast<int>(w_.batch);
+    const int available = d_.resident_clusters(design_.cluster_size());
+    set_epilogue(pingpong);
+    set_memory();
+    tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n, d_);
+    const bool whole = pingpong || o_.groups != GemmGrouping::none || o_.cluster.k > 1;
+    return with(make_tile_schedule(tiles, available, may_split && !whole, d_), available);
+  }
+
+ private:
+  double together(double x, double y) const { return detail::together(x, y, l_.overlap_sharpness); }
+  static int ceil_div(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
+  static double bytes(ElementType element) { return element_bits(element) / 8.0; }
+
+  void set_epilogue(bool pingpong) {
+    const double elements = double(design_.warpgroup_rows()) * double(design_.columns_of_d(o_.tile.n));
+    c_.spills =
+        pingpong && (o_.warpgroups == 3 ? e_.outputs || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
+    const double subtiles = design_.subtiles().count();
+    const double computed = (e_.heavy ? l_.heavy_epilogue : 1) / l_.epilogue_elements;
+    const double moved = e_.bytes * l_.epilogue_byte * (o_.warpgroups == 3 ? l_.epilogue_byte_of_three : 1);
+    c_.epilogue = (c_.spills ? l_.spilling_epilogue : 1) * elements * (computed + moved) +
+                  subtiles * l_.subtile * (e_.bytes > 0 ? l_.subtile_with_loads : 1);
+  }
+
+  void set_memory() {
+    const double m = double(w_.m), n = double(w_.n), k = double(w_.k), batch = double(w_.batch);
+    const double rows = double(ceil_div(w_.m, o_.tile.m)) * o_.tile.m, outside = 1 - m / rows;
+    const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
+    const auto n_of_d = double(design_.columns_of_d(w_.n)), tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
+    const double results = m * n_of_d * (bytes(w_.d) + e_.bytes);
+    const bool columns = is_m_major(o_.layout_d);
+    const double line = columns ? m : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
+    const bool whole = fills(padded(line * bytes(w_.d)), kLine) && fills(part * bytes(o_.d), kLine);
+    const double stored = results * (whole ? 1 : l_.store_across_lines);
+    c_.memory = batch * (operands + stored) / d_.dram_rate * d_.clock;
+  }
+
+  static constexpr double kLine = 128, kSector = 32;  // bytes of L2
+  static bool fills(double row, double unit) { return __builtin_fmod(row, unit) == 0; }
+  static double padded(double row) { return __builtin_ceil(row / 16) * 16; }  // as TMA addresses rows
+
+  // True if a stage that comes round still holds its part of B.
+  bool keeps_b(const TileSchedule& schedule) const {
+    return schedule.group == 1 && schedule.clusters % schedule.n == 0 && o_.stages > 0 && schedule.k_steps > 0 &&
+           o_.stages % schedule.k_steps == 0;
+  }
+
+  void set_step(const TileSchedule& schedule) {
+    const double m = o_.tile.m, n = o_.tile.n;
+    const double row = o_.tile.k * bytes(o_.a);
+    const double multiplied = m * n * o_.tile.k / rate();
+    // Each 64 rows read their A and all of B.
+    const double shared = (l_.smem_read_share * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
+    const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? l_.hot_load : 1);
+    const bool hot_b = streams_ && schedule.n == 1;
+    const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
+    const double rows = double(schedule.m) * o_.tile.m * o_.cluster.m;
+    const double outside = 1 - double(w_.m) / rows;
+    const double row_of_k = padded(double(w_.k) * bytes(w_.a));
+    const double across = fills(row_of_k, kLine)     ? 1
+                          : fills(row_of_k, kSector) ? l_.load_across_lines
+                                                     : l_.load_across_sectors;
+    const double l2 = (1 + l_.load_outside * outside) * across * (loaded_a + loaded_b) * row / d_.l2_rate;
+    c_.bound = GemmBound::tensor_cores;
+    c_.step = multiplied;
+    if (shared > c_.step) {
+      c_.bound = GemmBound::shared_memory;
+      c_.step = shared;
+    }
+    if (l2 > c_.step) {
+      c_.bound = GemmBound::l2;
+      c_.step = l2;
+    }
+    c_.step += l_.k_step;
+    if (o_.stages > 1) c_.step = together(c_.step, l_.stage_refill / (o_.stages - 1));
+  }
+
+  // Of accumulators that reach the CTA that leads a cluster along K.
+  double partial_bytes() const { return 4.0 * (o_.cluster.k - 1) * o_.tile.m * o_.tile.n; }
+
+  // Multiply-adds per cycle and SM.
+  double rate() const { return d_.mma_rate * 2 / bytes(o_.a); }
+
+  GemmCost with(const TileSchedule& schedule, int available) {
+    const int tiles = schedule.tiles();
+    const bool pingpong = o_.schedule == GemmSchedule::pingpong;
+    c_.schedule = schedule;
+    c_.waves = (tiles + schedule.clusters - 1) / schedule.clusters;
+    c_.last_wave = double(tiles - (c_.waves - 1) * schedule.clusters) / available;
+    if (schedule.split_tiles > 0) c_.last_wave = double(schedule.clusters) / available;
+    set_step(schedule);
+
+    // Alternating warpgroups multiply and store side by side; an overlapped store hides a slab behind each K tile of
+    // the next tile; any other epilogue is exposed.
+    const double tile = design_.k_steps_of_cta(schedule.k_steps) * c_.step;
+    const bool behind = design_.store == GemmStore::overlapped && 64 * schedule.k_steps >= o_.tile.n;
+    const double gap = pingpong ? l_.pingpong_turn : behind ? l_.overlapped_tile : l_.tile;
+    // Of the warpgroups that alternate one multiplies while the others run their epilogues.
+    const int turns = o_.warpgroups == 3 ? 3 : 2;
+    const double in_turn = together(tile + gap, (c_.epilogue + tile) / turns) - tile - gap;
+    c_.shown = pingpong ? in_turn : behind ? 0 : c_.epilogue;
+    const double last = pingpong ? c_.epilogue : 0;
+    const double between = gap + c_.shown;
+    c_.handover = 0;
+    if (schedule.split_tiles == 0) {
+      if (o_.cluster.k > 1) c_.handover = l_.cluster_handover + partial_bytes() / l_.cluster_rate;
+      c_.work = c_.waves * (tile + between + c_.handover) + last;
+    } else {
+      const double sums = 4.0 * o_.tile.m * o_.tile.n / l_.split_rate;
+      const int parts = schedule.parts > 1 ? schedule.parts : 2;
+      c_.handover = l_.split_handover + sums + (parts - 1) * (sums > l_.split_add ? sums : l_.split_add);
+      if (schedule.parts == 1) c_.handover += l_.uneven_split_steps * c_.step;
+      const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
+      c_.work = __builtin_ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
+    }
+    const double sharpness = streams_ ? l_.streaming_sharpness : l_.overlap_sharpness;
+    const double unhurried = l_.launch + detail::together(c_.work, c_.memory, sharpness);
+    const double multiplied = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps * o_.tile.m * o_.tile.n *
+                              o_.tile.k / rate() / d_.sms;
+    const double power = d_.power.idle + (d_.power.tensor_cores * multiplied + d_.power.dram * c_.memory) / unhurried;
+    c_.cycles = unhurried * (power > 1 ? power : 1);
+    c_.milliseconds = c_.cycles / d_.clock * 1e3;
+    return c_;
+  }
+
+  const GemmWorkload& w_;
+  const GemmDesign& design_;
+  const GemmOptions& o_;
+  const GemmEpilogueCost& e_;
+  const Architecture& d_;
+  const GemmLatencies& l_;
+  bool streams_;
+  GemmCost c_;
+};
+
+}  // namespace detail
+
+GANTRY_LINKAGE GemmCost estimate(const GemmWorkload& workload, const GemmDesign& design,
+                                 const GemmEpilogueCost& epilogue, const Architecture& device, bool may_split) {
+  if (!design.options.swapped) return detail::GemmEstimate(workload, design, epilogue, device).cost(may_split);
+  const GemmWorkload turned = swapped(workload);
+  const GemmDesign kernel = swapped(design);
+  GemmCost cost = detail::GemmEstimate(turned, kernel, epilogue, device, true).cost(may_split);
+  cost.many_rows = workload.m > device.threshold.few_rows;
+  return cost;
+}
+
+}  // namespace gantry

@@ -1,0 +1,161 @@
+// What planner.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
+#pragma once
+
+#include <cstring>
+
+#include <gantry/gemm/planner.hpp>
+
+namespace gantry {
+
+GANTRY_LINKAGE PackLines::Params packs_of(const GemmLaunchPlan& plan, const void* a, const void* b, void* workspace) {
+  PackLines::Params out;
+  const auto add = [&](const PackedOperand& x, const void* from) {
+    if (!x.packed) return;
+    PackLines::Matrix& m = out.matrices[out.count++];
+    m = x.matrix;
+    m.from = static_cast<const unsigned char*>(from);
+    m.to = static_cast<unsigned char*>(workspace) + x.offset;
+  };
+  add(plan.a, a);
+  add(plan.b, b);
+  return out;
+}
+
+namespace detail {
+
+// A problem whose packed operands are where the plan puts them; `swapped`: it is the problem from the other side.
+inline GemmProblem with_packed(GemmProblem problem, const GemmLaunchPlan& plan, bool swapped, void* workspace) {
+  const auto move = [&](const PackedOperand& x, GemmMatrix<const void>& matrix) {
+    if (x.packed) matrix = {static_cast<unsigned char*>(workspace) + x.offset, x.stride, x.batch_stride};
+  };
+  move(swapped ? plan.b : plan.a, problem.a);
+  move(swapped ? plan.a : plan.b, problem.b);
+  return problem;
+}
+
+inline void plan_packing(const GemmDesign& design, const GemmProblem& problem, GemmLaunchPlan& out) {
+  if (problem.k == 0) return;  // nothing is loaded
+  out.a = packed_a(design, problem);
+  out.b = packed_b(design, problem);
+  const std::size_t behind_a = (out.a.bytes + 127) / 128 * 128;
+  out.needs.packed = out.b.packed ? behind_a + out.b.bytes : out.a.bytes;
+  out.a.offset = out.needs.packed_at();
+  out.b.offset = out.needs.packed_at() + behind_a;
+}
+
+}  // namespace detail
+
+GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInputs& given, const GemmResidency& held,
+                                        const Architecture& arch) {
+  const detail::KernelSide kernel(asked, given);
+  const GemmDesign& design = kernel.design();
+  const GemmInputs& args = kernel.inputs();
+  const GemmProblem problem = detail::problem_of(design, args);
+  GemmLaunchPlan out;
+  GemmResidency may = held;
+  const bool grouped = design.options.groups != GemmGrouping::none;
+  may.may_split = held.may_split && design.options.split == SplitMode::automatic && !grouped;
+  out.schedule = schedule_of(design, problem, may, arch);
+  if (grouped) {
+    out.groups = group_schedule(design, args.groups, args.extents, held.clusters);
+    out.schedule = most_tiles_of(out.groups, design, args.extents);
+  }
+  if (out.schedule.split_tiles > 0 && design.store != GemmStore::reduce_add) {
+    out.needs.sums = split_workspace_bytes(design, held.clusters * design.cluster_size());
+  }
+  if (design.store == GemmStore::collective) {
+    const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
+    out.needs.reductions =
+        static_cast<std::size_t>(workspace_layout(args.fusion.graph(), design.subtiles(), extents).bytes);
+  }
+  detail::plan_packing(design, problem, out);
+  out.config = launch_config_of(design, out.schedule);
+  // Accumulators wait for the loads, and those for the kernel before; where K is 0 there are none to wait for.
+  // Where operands are packed, the kernel before is the one that packs them.
+  const bool early = design.options.constant != ConstantOperand::none;  // is loaded before the wait for that kernel
+  out.config.dependent = (out.packs() ? !early : args.dependent) && args.extents.k > 0;
+  if (asked.options.swapped) detail::exchange_values(out.a, out.b);
+  return out;
+}
+
+namespace detail {
+
+GANTRY_COLD GANTRY_LINKAGE TmaDescriptor map_of(const EncodedTmaDescriptor& encoded, ArgumentReasons& out) {
+  if (!encoded.ok()) out.add(with_words(ArgumentRule::map_not_encoded, describe(encoded).c_str()));
+  return encoded.map;
+}
+
+}  // namespace detail
+
+// The scales as the kernel takes them.
+inline GemmScaleParams scale_params_of(const GemmDesign& design, const GemmInputs& args) {
+  const GemmOptions& o = design.options;
+  const auto operand = [](const GemmScale& x, ScaleMode mode, std::int64_t rows) {
+    if (mode == ScaleMode::none) return GemmScaleParams::Operand{};
+    return GemmScaleParams::Operand{x.data, x.stride, x.k_stride, x.batch_stride, scale_rows(mode, rows)};
+  };
+  return {operand(detail::scale_of_a(design, args), o.scale_a, args.extents.m),
+          operand(detail::scale_of_b(design, args), o.scale_b, args.extents.n)};
+}
+
+GANTRY_LINKAGE FillWords::Params fills_of(const GemmDesign& design, const GemmInputs& args, int functions,
+                                          void* reductions) {
+  const detail::KernelSide kernel(design, args);
+  return detail::fills_of(detail::graph_epilogue(kernel.design(), functions),
+                          detail::epilogue_problem_of(kernel.design(), kernel.inputs().extents), kernel.inputs().fusion,
+                          reductions);
+}
+
+GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const GemmInputs& given,
+                                                 const GemmLaunchPlan& plan, void* workspace, const TmaEncoder& encode,
+                                                 unsigned char* bytes) {
+  const detail::KernelSide kernel(asked, given);
+  const GemmDesign& design = kernel.design();
+  const GemmInputs& args = kernel.inputs();
+  const GemmProblem problem =
+      detail::with_packed(detail::problem_of(design, args), plan, asked.options.swapped, workspace);
+  const GemmParameterMap& at = design.params;
+  const auto write = [bytes](int offset, const auto& value) { std::memcpy(bytes + offset, &value, sizeof value); };
+  if (problem.k > 0) {  // else nothing is loaded
+    write(at.a, encode(bind_a(design, problem)));
+    write(at.b, encode(bind_b(design, problem)));
+  }
+  if (design.options.scaled()) write(at.scales, scale_params_of(design, args));
+  if (design.store == GemmStore::collective) {
+    const GemmOptions& o = design.options;
+    const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
+    const std::int64_t batches = detail::matrices(design, args.extents, 'D');
+    const GemmExtents of_d = detail::extents_of_d(design, args.extents);
+    const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, of_d, batches);
+    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, of_d, batches);
+    const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
+      if (x.direct) {
+        write(offset, DirectMatrix{matrix.pointer, matrix.stride, matrix.batch_stride});
+      } else {
+        write(offset, encode(detail::bind_matrix(x.box, matrix, extents)));
+      }
+    };
+    if (design.c.exists() && c.pointer != nullptr) write_matrix(at.c, design.part.c, c);
+    if (design.stores_d()) write_matrix(at.d, design.part.d, d);
+    write(at.extents, extents.m);
+    write(at.extents + 4, extents.n);
+    write(at.extents + 8, extents.batch);
+    if (at.operands > 0) {
+      void* reductions =
+          plan.needs.reductions == 0 ? nullptr : static_cast<char*>(workspace) + plan.needs.reductions_at();
+      detail::bind_graph(detail::graph_epilogue(design, 0), extents, args.fusion, encode, reductions,
+                         reinterpret_cast<fusion::Operand*>(bytes + at.operands),
+                         reinterpret_cast<TmaDescriptor*>(bytes + at.aux));
+    }
+  } else {
+    write(at.d, encode(bind_d(design, problem)));
+  }
+  if (design.options.groups == GemmGrouping::none) {
+    write(at.schedule, plan.schedule);
+  } else {
+    write(at.schedule, plan.groups);
+  }
+  write(at.workspace, plan.needs.sums > 0 ? static_cast<unsigned char*>(workspace) : nullptr);
+}
+
+}  // namespace gantry

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/check_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/cost_model_definitions.hpp>

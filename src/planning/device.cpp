@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/device_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/tma/detail/encode_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/explain_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/epilogue/fusion/detail/arguments_definitions.hpp>

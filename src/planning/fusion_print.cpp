@@ -1,0 +1,1 @@
+#include <gantry/epilogue/fusion/detail/print_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/epilogue/fusion/detail/reference_definitions.hpp>

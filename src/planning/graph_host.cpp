@@ -1,0 +1,1 @@
+#include <gantry/epilogue/detail/graph_host_definitions.hpp>

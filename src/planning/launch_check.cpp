@@ -1,0 +1,1 @@
+#include <gantry/arch/detail/launch_check_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/planner_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/reference_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/tuning_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/workspace_definitions.hpp>
