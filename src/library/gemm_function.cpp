@@ -76,9 +76,8 @@ Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shar
   return std::shared_ptr<State>(new State(std::move(context), filled, designed->graph));
 }
 
-GemmFunction::State::State(std::shared_ptr<Context::State> context, const GemmRequest& request,
-                           const fusion::Graph& graph)
-    : context_(std::move(context)), request_(request), graph_(graph) {}
+GemmFunction::State::State(std::shared_ptr<Context::State> context, GemmRequest request, const fusion::Graph& graph)
+    : context_(std::move(context)), request_(std::move(request)), graph_(graph) {}
 
 GemmFunction::State::Choosing::Choosing(const GemmOptions& asked, const State& of)
     : options(asked), chooser(asked, of.request_.epilogue, of.graph_, of.context_->machine->architecture()) {

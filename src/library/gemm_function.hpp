@@ -72,7 +72,7 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
     const Kernel* wanted = nullptr;
   };
 
-  State(std::shared_ptr<Context::State> context, const GemmRequest& request, const fusion::Graph& graph);
+  State(std::shared_ptr<Context::State> context, GemmRequest request, const fusion::Graph& graph);
 
   std::shared_ptr<const Plan> find(const PlanKey& key);
   void keep(const PlanKey& key, std::shared_ptr<const Plan> plan);

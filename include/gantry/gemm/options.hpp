@@ -321,6 +321,7 @@ class GemmOptionsCheck {
     elements();
     majors();
     tile();
+    cluster();
     warpgroups();
     pipeline();
     alignments();
@@ -388,6 +389,9 @@ class GemmOptionsCheck {
     if (t.k != 0 && t.k != row) {
       out_.add({.rule = GemmRule::tile_depth, .element = o_.a, .actual = t.k, .nearest = row});
     }
+  }
+
+  GANTRY_HD constexpr void cluster() {
     const GemmCluster c = o_.cluster;
     const auto one_or_two = [](int x) { return x == 0 || x == 1 || x == 2; };
     if (!one_or_two(c.m))

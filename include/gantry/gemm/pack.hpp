@@ -50,7 +50,7 @@ struct PackLines {
   };
 
   GANTRY_HD static void run(const Params& params, SharedMemory /*shared*/) {
-    const int warp = arch::thread_rank() / 32, lane = arch::thread_rank() % 32;
+    const int thread = static_cast<int>(arch::thread_rank()), warp = thread / 32, lane = thread % 32;
     const std::int64_t step = std::int64_t{arch::grid_dim().x} * kWarps;
     for (std::int64_t i = std::int64_t{arch::block_index().x} * kWarps + warp; i < params.all_runs(); i += step) {
       std::int64_t run = i;

@@ -72,16 +72,19 @@ class GemmDesignMaker {
     d_.reasons.add({.rule = GemmRule::gated_columns, .actual = o.tile.n, .nearest = clamped(nearest, step, most)});
   }
 
+  GANTRY_HD constexpr GemmSchedule usual_schedule() const {
+    const GemmOptions& o = d_.options;
+    const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
+    // Which only tiles that are shared, or a warpgroup's own, do.
+    const bool adds = o.split == SplitMode::reduce_add || o.cluster.k > 1;
+    const bool shared = adds || wide || o.groups == GemmGrouping::along_k ||
+                        (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
+    return shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
+  }
+
   GANTRY_HD constexpr void choose_tile() {
     GemmOptions& o = d_.options;
-    if (o.schedule == GemmSchedule::automatic) {
-      const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
-      // Which only tiles that are shared, or a warpgroup's own, do.
-      const bool adds = o.split == SplitMode::reduce_add || o.cluster.k > 1;
-      const bool shared = adds || wide || o.groups == GemmGrouping::along_k ||
-                          (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
-      o.schedule = shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
-    }
+    if (o.schedule == GemmSchedule::automatic) o.schedule = usual_schedule();
     const bool pingpong = d_.pingpong();
     // Clusters along K are for few tiles, and keep accumulators of all of their CTAs in shared memory.
     if (o.tile.m == 0 && o.cluster.k > 1) o.tile.m = 64;
