@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/tma/encode.hpp>
+#include <gantry/tma/encoder.hpp>
 
 #include "encode_cases.hpp"
 
@@ -46,6 +47,20 @@ TEST(TmaEncode, FailuresThatAreNotTheCallersSaySo) {
                "the driver refused the tensor map with code 201, and no rule known here is broken");
   encoded.status = TmaEncodeStatus::no_driver;
   EXPECT_FALSE(encoded.ok());
+}
+
+TmaDescriptor packed_by_a_function(const TmaDescriptorParams& params) { return pack(params); }
+
+TEST(TmaEncode, AnEncoderRefersToAFunctionAndToAnObject) {
+  const TmaDescriptorParams p = testing::matrix_params();
+  int calls = 0;
+  const auto counting = [&calls](const TmaDescriptorParams& params) {
+    ++calls;
+    return pack(params);
+  };
+  EXPECT_EQ(TmaEncoder(counting)(p), pack(p));
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(TmaEncoder(packed_by_a_function)(p), pack(p));
 }
 
 }  // namespace

@@ -152,5 +152,5 @@ GANTRY_COLD constexpr LaunchReasons problems(const LaunchConfig& config) {
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/arch/detail/launch_check_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/arch/detail/launch_check_definitions.hpp>
 #endif

@@ -110,5 +110,5 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& desig
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/check_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/check_definitions.hpp>
 #endif

@@ -72,5 +72,5 @@ GANTRY_LINKAGE GemmChoice choose(const GemmQuestion& question, const std::vector
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/choice_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/choice_definitions.hpp>
 #endif

@@ -66,5 +66,5 @@ GANTRY_LINKAGE GemmCost estimate(const GemmWorkload& workload, const GemmDesign&
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/cost_model_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/cost_model_definitions.hpp>
 #endif

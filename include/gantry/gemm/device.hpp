@@ -216,5 +216,5 @@ class Buffer {
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/device_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/device_definitions.hpp>
 #endif

@@ -36,5 +36,5 @@ GANTRY_LINKAGE std::string explain_memory(const GemmFacts& f);
 }  // namespace gantry::detail
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/explain_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/explain_definitions.hpp>
 #endif

@@ -69,5 +69,5 @@ GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const 
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/planner_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/planner_definitions.hpp>
 #endif

@@ -80,5 +80,5 @@ std::string first_mismatch(const GemmArguments<Spec>& args) {
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/reference_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/reference_definitions.hpp>
 #endif

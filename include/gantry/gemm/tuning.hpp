@@ -66,5 +66,5 @@ class TuningFile {
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/tuning_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/tuning_definitions.hpp>
 #endif

@@ -55,5 +55,5 @@ class PlanWorkspace {
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/gemm/detail/workspace_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/gemm/detail/workspace_definitions.hpp>
 #endif

@@ -195,5 +195,5 @@ inline TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* add
 }  // namespace gantry
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/tma/detail/encode_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/tma/detail/encode_definitions.hpp>
 #endif

@@ -58,5 +58,5 @@ GANTRY_COLD GANTRY_LINKAGE void bind_graph(const GraphEpilogue& e, const Epilogu
 }  // namespace gantry::detail
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/epilogue/detail/graph_host_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/epilogue/detail/graph_host_definitions.hpp>
 #endif

@@ -218,5 +218,5 @@ class ArgumentsFor : public FusionArguments {
 }  // namespace gantry::fusion
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/epilogue/fusion/detail/arguments_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/epilogue/fusion/detail/arguments_definitions.hpp>
 #endif

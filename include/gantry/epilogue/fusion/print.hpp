@@ -228,5 +228,5 @@ constexpr GraphText print(const Graph& graph, Users /*users*/ = {}) {
 }  // namespace gantry::fusion
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/epilogue/fusion/detail/print_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/epilogue/fusion/detail/print_definitions.hpp>
 #endif

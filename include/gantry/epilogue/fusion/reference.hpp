@@ -157,5 +157,5 @@ GANTRY_LINKAGE std::string first_mismatch(const std::vector<ComplexRange>& expec
 }  // namespace gantry::fusion
 
 #if !defined(GANTRY_LINKED)
-#include <gantry/epilogue/fusion/detail/reference_definitions.hpp>  // NOLINT: the declarations stand above
+#include <gantry/epilogue/fusion/detail/reference_definitions.hpp>
 #endif
