@@ -51,8 +51,10 @@ std::uint32_t arrivals(const Cta& cta, const NamedBarrier& barrier) {
 
 bool all_came(const Cta& cta, const NamedBarrier& barrier) {
   if (barrier.arrived == 0) return false;
-  return barrier.whole_cta ? barrier.arrived >= cta.alive
-                           : barrier.arrived >= barrier.expected && arrivals(cta, barrier) >= barrier.expected;
+  if (barrier.whole_cta) return barrier.arrived >= cta.alive;
+  // Warps are looked at one by one only where lanes that have come or returned, or that the last warp lacks, may do.
+  const std::size_t absent = (cta.threads.size() + 31) / 32 * 32 - cta.alive;
+  return barrier.arrived + absent >= barrier.expected && arrivals(cta, barrier) >= barrier.expected;
 }
 
 // Whoever joins knows that the turn before is over, or its arrival could be counted in that one.
