@@ -259,11 +259,9 @@ void check_global_side(Piece& piece, bool write, SiteId site) {
     return;
   }
   if (grid().global_memory().is_there(piece.global, piece.bytes, write)) return;
-  std::ostringstream where;
-  where << std::hex << piece.global;
   fault("illegal-address", site,
-        grid().checker().describe(self().view.self) + " issued a copy " + (write ? "to" : "from") + " address 0x" +
-            where.str() + ", which is no memory of the host" + (write ? " that can be written." : "."));
+        grid().checker().describe(self().view.self) + " issued a copy " + (write ? "to" : "from") + " address " +
+            address_text(piece.global) + ", which is no memory of the host" + (write ? " that can be written." : "."));
 }
 
 }  // namespace

@@ -99,6 +99,7 @@ class Grid {
   bool idle();
   void make_ready(const std::vector<Thread*>& pollers);
   void unwind_threads();
+  std::string place_of(const Thread& thread) const;
   void thrown(Thread& thread, const std::string& what);
   [[noreturn]] void leave();  // the running thread, by an exception; for ever if its kernel has swallowed one
   Report report();
