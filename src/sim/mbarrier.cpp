@@ -134,6 +134,32 @@ void mark_live(const Mbarrier& barrier, bool live) {
   cell.barriers = static_cast<std::uint8_t>(live ? cell.barriers | bit : cell.barriers & ~bit);
 }
 
+void note_use(Mbarrier& barrier, const Thread& thread, SiteId site) {
+  if (!grid().checking() || barrier.cta != thread.cta) return;
+  if (barrier.last_uses.empty()) barrier.last_uses.resize(thread.cta->threads.size());
+  barrier.last_uses[thread.rank] = {.epoch = thread.view.own.seen, .site = site};
+}
+
+// Whoever invalidates a barrier knows that all others, and the copies that are credited to it, are done with it.
+void check_unused(const Mbarrier& barrier, SiteId site) {
+  if (!grid().checking()) return;
+  const View& view = self().view;
+  const std::string name = barrier_name(barrier.cta->visible + barrier.offset);
+  if (barrier.tx != 0 || view.at(barrier.actor).seen < barrier.last_credit) {
+    accuse("mbarrier-invalidated-early", site,
+           name + " was invalidated, and nothing orders that after the end of the copies that are credited to it.");
+  }
+  for (std::uint32_t rank = 0; rank < barrier.last_uses.size(); ++rank) {
+    const Mbarrier::Use& use = barrier.last_uses[rank];
+    const Actor user = barrier.cta->threads[rank].view.self;
+    if (use.epoch == 0 || view.at(user).reads_over() >= use.epoch) continue;
+    accuse("mbarrier-invalidated-early", site,
+           name + " was invalidated, and nothing orders that after its use by " + grid().checker().describe(user) +
+               " at " + grid().sites().text(use.site) + ".");
+    return;
+  }
+}
+
 }  // namespace
 
 Mbarrier* usable_mbarrier(const void* pointer, SiteId site) {
@@ -160,6 +186,7 @@ Mbarrier* usable_mbarrier(const void* pointer, SiteId site) {
                " was used from another CTA, and its mbarrier.init was not followed by "
                "fence.mbarrier_init.");
   }
+  note_use(*barrier, thread, site);
   return barrier;
 }
 
@@ -228,6 +255,7 @@ void mbarrier_inval(std::uint64_t* pointer, Site site) {
   const Call call = enter_call(site, Operation::mbarrier_inval);
   Mbarrier* barrier = call.dropped() ? nullptr : usable_mbarrier(pointer, call.site);
   if (!barrier) return;
+  check_unused(*barrier, call.site);
   barrier->live = false;
   mark_live(*barrier, false);
 }
