@@ -26,6 +26,8 @@ std::unique_ptr<Policy> make_policy(const SimulatorOptions& options, std::uint32
       return make_random(options.seed);
     case Schedule::pct:
       return make_pct(options.seed, slots, options.pct_depth, 20'000);
+    case Schedule::directed:
+      return make_directed(options.seed);
     case Schedule::replay:
       return make_replay(options.choices);
   }
@@ -135,6 +137,11 @@ void Grid::yield() {
   stop_if_aborting();
 }
 
+void Grid::yield_at(const void* word) {
+  policy_->approaches(running_->slot, Polling::grain_of(word));
+  yield();
+}
+
 void Grid::block(const Waiting& what) {
   ++step_;
   stop_if_aborting();
@@ -165,11 +172,12 @@ void Grid::poll(const Waiting& what) {
 
 void Grid::poll_point(const Waiting& what) {
   Thread& thread = *running_;
-  const std::uint64_t grain = Polling::grain_of(what.object ? what.object : what.polled);
+  const void* word = what.object ? what.object : what.polled;
+  const std::uint64_t grain = Polling::grain_of(word);
   if (polling_.unchanged(thread.looks, grain) || thread.looked_at == changes_) {
     poll(what);
   } else {
-    yield();
+    yield_at(word);
   }
   polling_.look(thread.looks, grain);
   thread.looked_at = changes_;

@@ -264,7 +264,7 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
   const Call call =
       enter_call(site, arrive.expects ? Operation::mbarrier_arrive_expect_tx : Operation::mbarrier_arrive);
   if (call.dropped()) return 0;
-  grid().yield();
+  grid().yield_at(arrive.barrier);
   Mbarrier* barrier = usable_mbarrier(arrive.barrier, call.site);
   if (!barrier) return 0;
   Thread& thread = self();

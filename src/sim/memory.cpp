@@ -97,7 +97,7 @@ void load(void* to, const void* from, std::uint32_t bytes, Access access, Site s
 void store(void* to, const void* from, std::uint32_t bytes, Access access, Site site) {
   const Call call = enter_call(site, Operation::store);
   const bool strong = synchronises(access.semantics);
-  if (strong) grid().yield();
+  if (strong) grid().yield_at(to);
   if (!legal(to, bytes, access.space, call.site)) return;
   Thread& thread = self();
   if (grid().checking()) {

@@ -19,9 +19,10 @@ namespace gantry::test {
 
 inline constexpr std::uint64_t kSeeds = 100;
 
-// Seeds take turns with both kinds of schedule.
+// Seeds take turns with the kinds of schedule.
 inline SimulatorOptions options_of(std::uint64_t seed) {
-  return {.seed = seed, .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct};
+  constexpr Schedule kSchedules[] = {Schedule::random, Schedule::pct, Schedule::directed};
+  return {.seed = seed, .schedule = kSchedules[seed % 3]};
 }
 
 class Rules {
