@@ -17,6 +17,12 @@ struct FewRows {
   static constexpr GemmOptions options{.tile = {.m = 8, .n = 64}, .cluster = {1, 1, 4}, .stages = 2, .swapped = true};
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
 };
+// All K tiles fit in the stages, and tiles follow each other down a column: B stays where it is.
+struct Column {
+  static constexpr GemmOptions options{
+      .tile = {128, 64}, .cluster = {1, 1}, .stages = 2, .schedule = GemmSchedule::cooperative};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc");
+};
 struct Scaled {
   static constexpr GemmOptions options{.a = ElementType::e4m3,
                                        .b = ElementType::e4m3,
@@ -42,6 +48,9 @@ TEST(GemmSweep, EveryCallOfASplitWithinTheClusterIsNeeded) {
 }
 TEST(GemmSweep, EveryCallOfFewRowsSplitInFourIsNeeded) {
   expect_every_change_detected<FewRows>({.extents = {.m = 8, .n = 192, .k = 640}, .sms = 4});
+}
+TEST(GemmSweep, EveryCallIsNeededWhereBStaysInItsStages) {
+  expect_every_change_detected<Column>({.extents = {.m = 768, .n = 64, .k = 128}, .sms = 1});
 }
 TEST(GemmSweep, EveryCallWithBlockScalesIsNeeded) {
   expect_every_change_detected<Scaled>({.extents = {.m = 128, .n = 192, .k = 512}, .sms = 1});
