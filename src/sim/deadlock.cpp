@@ -25,7 +25,9 @@ std::string ranges(const std::vector<std::uint32_t>& ranks) {
 }
 
 std::string waits_for(Grid& g, const Thread& thread) {
-  const Waiting& w = thread.waiting;
+  // A loop that pauses between two looks waits for what it looks at.
+  const bool pauses = g.sites().operation(thread.waiting.site) == Operation::pause;
+  const Waiting& w = pauses ? thread.last_look : thread.waiting;
   if (w.object) {
     std::string text = g.names().describe_mbarrier(w.object);
     const Mbarrier* barrier = find_mbarrier(w.object);

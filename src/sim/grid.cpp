@@ -181,6 +181,7 @@ void Grid::poll_point(const Waiting& what) {
   }
   polling_.look(thread.looks, grain);
   thread.looked_at = changes_;
+  thread.last_look = what;
 }
 
 void Grid::changed(const void* address, std::uint64_t bytes) {

@@ -229,6 +229,7 @@ void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
   if (barrier.live) {
     accuse("mbarrier-reinitialised", call.site,
            barrier_name(pointer) + " was initialised again while it was in use: mbarrier.inval comes first.");
+    mark_live(barrier, false);
   }
   if (count == 0 || count > kMaxCount) {
     accuse("mbarrier-count", call.site,

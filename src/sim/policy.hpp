@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kOperation = std::uint32_t{1} << 31;
 class Policy {
  public:
   virtual ~Policy() = default;
-  virtual void ready(std::uint32_t slot) = 0;    // `slot` can run; it was not ready before
+  virtual void ready(std::uint32_t slot) = 0;  // `slot` can run; it was not ready before
   // The thread that is made ready next is about to look at, or to change, a word by which threads synchronise.
   virtual void approaches(std::uint32_t /*slot*/, std::uint64_t /*word*/) {}
   virtual std::uint32_t choose() = 0;            // takes one out, or returns kNobody

@@ -209,9 +209,10 @@ void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) 
                .site = site};
   if (copy.kind == CopyKind::reduce) {
     if (!can_reduce(copy.op, map.data_type)) {
-      fault(
-          "tensor-reduce-type", site,
-          std::string("A reduction of this kind does not exist for elements of type ") + to_text(map.data_type) + ".");
+      static constexpr const char* kNames[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+      fault("tensor-reduce-type", site,
+            std::string("A reduction by ") + kNames[static_cast<int>(copy.op)] +
+                " does not exist for elements of type " + to_text(map.data_type) + ".");
     }
     job.transform.reduce = copy.op;
     job.transform.element = element_of(map.data_type);

@@ -31,6 +31,12 @@ bool placed_on(const void* map, std::size_t to, SiteId site) {
   return false;
 }
 
+// "'slot' of CTA 0", "the tensor map at 0x7f00"
+std::string map_text(const void* map) {
+  const std::string bytes = grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(map), sizeof(TmaDescriptor));
+  return bytes.starts_with('\'') ? bytes : "the tensor map at " + address_text(map);
+}
+
 constexpr std::uint64_t kNothingAcquired = 0;  // an acquire of a map whose edit the thread did not know
 
 bool knows(const Thread& thread, Actor actor, Epoch epoch) { return thread.view.at(actor).seen >= epoch; }
@@ -70,7 +76,7 @@ void TensorMaps::edit(const void* map, SiteId site) {
   std::erase_if(here.uses, [&](const Use& use) {
     const AsyncOp& op = checker.op(use.op);
     if (checker.knows_end(thread.view, op)) return true;
-    const std::string pair = checker.describe(thread.view.self) + " edited a tensor map at " +
+    const std::string pair = checker.describe(thread.view.self) + " edited " + map_text(map) + " at " +
                              grid().sites().text(site) + ", and nothing orders that ";
     if (use.too_early) {
       grid().findings().add("tensor-map-unacquired", site, use.site,
@@ -103,7 +109,7 @@ void TensorMaps::check_use(const void* map, SiteId site) {
   if (here.edits == 0) return;
   const Thread& thread = self();
   const auto edited = [&] {
-    return grid().checker().describe(thread.view.self) + " issued a copy with a tensor map that " +
+    return grid().checker().describe(thread.view.self) + " issued a copy with " + map_text(map) + ", which " +
            grid().checker().describe(here.editor) + " edited at " + grid().sites().text(here.site);
   };
   if (!released(here, thread.cta->index)) {

@@ -51,6 +51,38 @@ TEST(Sentences, APollThatDoesNotEndSaysWhereAndWhat) {
   EXPECT_NE(report.text().find("'ready', which holds 0"), std::string::npos) << report.text();
 }
 
+TEST(Sentences, EveryPollThatDoesNotEndSaysWhatItLooksAt) {
+  for (const Schedule schedule : {Schedule::round_robin, Schedule::random, Schedule::pct, Schedule::directed}) {
+    reset();
+    const Report report = test::simulate({.grid = {4}, .block = {32}},
+                                         [](SharedMemory) {
+                                           if (thread_rank() != 0) return;
+                                           name(&flag, 4, "ready");
+                                           while (ld(sem_acquire, scope_gpu, space_global, &flag) != 5) pause();
+                                         },
+                                         {.schedule = schedule});
+    ASSERT_TRUE(report.has("livelock")) << report.text();
+    EXPECT_EQ(report.text().find("something that does not come."), std::string::npos) << report.text();
+  }
+}
+
+// No fence and no order makes a load over its own barrier right.
+TEST(Sentences, ALoadOverItsOwnBarrierIsNotAdvisedToFence) {
+  const Report report = test::simulate({.block = {32}, .shared_bytes = kShared}, [](SharedMemory shared) {
+    Storage& s = shared.as<Storage>();
+    if (thread_rank() != 0) return;
+    auto* barrier = reinterpret_cast<std::uint64_t*>(&s.tile[256]);
+    mbarrier_init(barrier, 1);
+    fence_mbarrier_init(sem_release, scope_cluster);
+    mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, barrier, kTileBytes);
+    cp_async_bulk(space_cluster, space_global, s.tile, source, kTileBytes, barrier);
+    wait(barrier, 0);
+  });
+  ASSERT_TRUE(report.has("mbarrier-overwritten")) << report.text();
+  EXPECT_FALSE(report.has("proxy-fence-missing")) << report.text();
+  EXPECT_NE(report.text().find("the mbarrier at bytes 1024..1031"), std::string::npos) << report.text();
+}
+
 TEST(Sentences, ARunThatTakesTooManyStepsSaysWhereItsThreadsAre) {
   const Report report = test::simulate({.block = {32}},
                                        [](SharedMemory) {
