@@ -62,6 +62,7 @@ void load(const BulkCopy& copy, SiteId site) {
                 grid().cta_text(to->index) + ": it goes from the own CTA to another one of the cluster.");
     }
   }
+  if (copy.bytes == 0) return;  // nothing lands, and no barrier hears of it
   const std::vector<Piece> pieces{
       {.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.source), .bytes = copy.bytes}};
   for (Cta* cta : receivers(mask_of(copy), *to, copy.barrier, site)) {

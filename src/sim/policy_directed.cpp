@@ -38,7 +38,8 @@ class Directed final : public Policy {
   }
 
   std::uint32_t choose() override {
-    if (ready_.empty() && !held_.empty()) {
+    // Now and then without need: somebody may run on for ever until the one that is held goes on.
+    if (!held_.empty() && (ready_.empty() || random_.below(4096) == 0)) {
       let_go(held_[random_.below(static_cast<std::uint32_t>(held_.size()))].slot);
     }
     if (ready_.empty()) return kNobody;

@@ -133,6 +133,21 @@ TEST(Loads, IntoTheSourceOfAStoreFollowItsReadWait) {
   });
 }
 
+TEST(Copies, OfNoBytesEnd) {
+  expect_clean_in_every_seed(kOne, [](SharedMemory shared) {
+    Shared& s = shared.as<Shared>();
+    start(s);
+    if (thread_rank() == 0) {
+      mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, 0);
+      cp_async_bulk(space_cluster, space_global, s.tile, input, 0, &s.full);
+      cp_async_bulk(space_global, space_shared, output, s.other, 0);
+      cp_async_bulk_commit_group();
+      cp_async_bulk_wait_group(n32<0>);
+    }
+    wait(&s.full, 0);
+  });
+}
+
 TEST(Tokens, OfAnArrivalAreWaitedFor) {
   expect_clean_in_every_seed(kOne, [](SharedMemory shared) {
     Shared& s = shared.as<Shared>();
