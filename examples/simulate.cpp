@@ -41,8 +41,10 @@ constexpr int kUsageError = 2;
 
 int run_as_asked(int count, char** words) {
   const std::map<std::string, Run> known = kernels();
-  const std::map<std::string, Schedule> schedules{
-      {"round_robin", Schedule::round_robin}, {"random", Schedule::random}, {"pct", Schedule::pct}};
+  const std::map<std::string, Schedule> schedules{{"round_robin", Schedule::round_robin},
+                                                  {"random", Schedule::random},
+                                                  {"pct", Schedule::pct},
+                                                  {"directed", Schedule::directed}};
   const std::map<std::string, Latency> latencies{
       {"eager", Latency::eager}, {"random", Latency::random}, {"late", Latency::late}, {"mixed", Latency::mixed}};
   SimulatorOptions options;

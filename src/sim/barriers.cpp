@@ -51,8 +51,10 @@ std::uint32_t arrivals(const Cta& cta, const NamedBarrier& barrier) {
 
 bool all_came(const Cta& cta, const NamedBarrier& barrier) {
   if (barrier.arrived == 0) return false;
-  return barrier.whole_cta ? barrier.arrived >= cta.alive
-                           : barrier.arrived >= barrier.expected && arrivals(cta, barrier) >= barrier.expected;
+  if (barrier.whole_cta) return barrier.arrived >= cta.alive;
+  // Warps are looked at one by one only where lanes that have come or returned, or that the last warp lacks, may do.
+  const std::size_t absent = (cta.threads.size() + 31) / 32 * 32 - cta.alive;
+  return barrier.arrived + absent >= barrier.expected && arrivals(cta, barrier) >= barrier.expected;
 }
 
 // Whoever joins knows that the turn before is over, or its arrival could be counted in that one.
@@ -114,18 +116,18 @@ NamedBarrier* join(const BarrierUse& use, SiteId site) {
   Thread& thread = self();
   Cta& cta = *thread.cta;
   if (id >= 16 || threads % 32 != 0) {
-    complain("named-barrier-misuse", site,
-             "Barrier " + std::to_string(id) + " with " + std::to_string(threads) +
-                 " threads: there are barriers 0 to 15, and counts are multiples of 32.");
+    accuse("named-barrier-misuse", site,
+           "Barrier " + std::to_string(id) + " with " + std::to_string(threads) +
+               " threads: there are barriers 0 to 15, and counts are multiples of 32.");
     return nullptr;
   }
   NamedBarrier& barrier = cta.barriers[id];
   const std::uint32_t expected = threads == 0 ? cta.alive : threads;
   if (barrier.arrived > 0 && barrier.expected != expected) {
-    complain("named-barrier-misuse", site,
-             "Barrier " + std::to_string(id) + " was joined for " + std::to_string(expected) +
-                 " threads, while others joined it for " + std::to_string(barrier.expected) + " at " +
-                 grid().sites().text(barrier.first_site) + ".");
+    accuse("named-barrier-misuse", site,
+           "Barrier " + std::to_string(id) + " was joined for " + std::to_string(expected) +
+               " threads, while others joined it for " + std::to_string(barrier.expected) + " at " +
+               grid().sites().text(barrier.first_site) + ".");
   }
   if (barrier.joined[thread.rank]) {
     complain("named-barrier-reuse", site,
@@ -189,7 +191,8 @@ void barrier_arrive(const BarrierUse& use, Site site) {
   const Call call = enter_call(site, Operation::barrier_arrive);
   if (call.dropped()) return;
   if (use.threads == 0) {
-    complain("named-barrier-misuse", call.site, "barrier.arrive must say how many threads take part.");
+    accuse("named-barrier-misuse", call.site,
+           "barrier.arrive on barrier " + std::to_string(use.id) + " does not say how many threads take part.");
     return;
   }
   if (join(use, call.site)) complete_if_all(*self().cta, use.id);

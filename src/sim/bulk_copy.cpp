@@ -24,12 +24,17 @@ Operation operation_of(CopyKind kind) {
 // The range in the window of the CTA that holds it.
 std::uint32_t shared_range(const void* pointer, std::uint32_t bytes, Cta*& owner, SiteId site) {
   owner = grid().shared_owner(pointer);
-  if (!owner) fault("bulk-address", site, "The shared side of a bulk copy is not in shared memory.");
+  if (!owner)
+    fault("bulk-address", site,
+          "The shared side of a bulk copy is at address " + address_text(pointer) +
+              ", which is outside of shared memory.");
   const auto address = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner->visible);
   if (address < kSharedBase || address + bytes > kSharedBase + owner->shared_bytes) {
     fault("shared-out-of-range", site,
-          "A bulk copy of " + std::to_string(bytes) + " bytes leaves the " + std::to_string(owner->shared_bytes) +
-              " bytes of shared memory.");
+          "A bulk copy of " + std::to_string(bytes) + " bytes at offset " +
+              std::to_string(static_cast<std::int64_t>(address) - kSharedBase) + " leaves the " +
+              std::to_string(owner->shared_bytes) + " bytes of shared memory of " + grid().cta_text(owner->index) +
+              ".");
   }
   return address;
 }
@@ -53,9 +58,11 @@ void load(const BulkCopy& copy, SiteId site) {
     shared_range(copy.source, copy.bytes, from, site);
     if (from != thread.cta || to == thread.cta) {
       fault("bulk-address", site,
-            "A bulk copy between shared memories goes from the own CTA to another one of the cluster.");
+            "A bulk copy goes from the shared memory of " + grid().cta_text(from->index) + " to that of " +
+                grid().cta_text(to->index) + ": it goes from the own CTA to another one of the cluster.");
     }
   }
+  if (copy.bytes == 0) return;  // nothing lands, and no barrier hears of it
   const std::vector<Piece> pieces{
       {.shared = address, .global = reinterpret_cast<std::uint64_t>(copy.source), .bytes = copy.bytes}};
   for (Cta* cta : receivers(mask_of(copy), *to, copy.barrier, site)) {
@@ -125,8 +132,8 @@ void bulk_copy(const BulkCopy& copy, Site site) {
   const auto misaligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 != 0; };
   if (misaligned(copy.source) || misaligned(copy.destination) || copy.bytes % 16 != 0) {
     fault("bulk-alignment", call.site,
-          "A bulk copy of " + std::to_string(copy.bytes) +
-              " bytes: both addresses and the size must be multiples of 16.");
+          "A bulk copy of " + std::to_string(copy.bytes) + " bytes from address " + address_text(copy.source) + " to " +
+              address_text(copy.destination) + ": both addresses and the size must be multiples of 16.");
   }
   switch (copy.kind) {
     case CopyKind::load:
@@ -152,7 +159,8 @@ void remote_store(const RemoteStore& store, Site site) {
   const std::uint32_t address = shared_range(store.destination, store.bytes, to, call.site);
   if (address % store.bytes != 0) {
     fault("misaligned-access", call.site,
-          "st.async of " + std::to_string(store.bytes) + " bytes is not aligned to its size.");
+          "st.async of " + std::to_string(store.bytes) + " bytes at offset " + std::to_string(address - kSharedBase) +
+              " is not aligned to its size.");
   }
   receivers({}, *to, store.barrier, call.site);
   Mbarrier& barrier = credited_barrier(*to, store.barrier, call.site);

@@ -108,7 +108,9 @@ void Checker::check_conflict(const Record& earlier, const Accessor& accessor, Me
 
 bool Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space,
                     std::uint64_t address) {
-  if (accessor.record.write && cell.barriers != 0) overwrite_barriers(cell, mask, accessor.record, address);
+  // What is written over a live barrier is told as that: no order and no fence would mend it.
+  std::uint16_t told = 0;
+  if (accessor.record.write && cell.barriers != 0) told = overwrite_barriers(cell, mask, accessor.record, address);
   Record now = accessor.record;
   const bool unwritten = space == MemorySpace::shared && !now.write && read_unwritten(cell, mask, accessor, address);
   now.fresh = unwritten;
@@ -129,8 +131,8 @@ bool Checker::touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, Me
       if (covered && (r->same_origin(now) || judge(*r, accessor, space) == Verdict::ordered)) forgotten = mask;
     } else if (!compatible(*r, now)) {
       Record there = *r;
-      there.mask = static_cast<std::uint16_t>(r->mask & mask);
-      check_conflict(there, accessor, space, address);
+      there.mask = without(static_cast<std::uint16_t>(r->mask & mask), told);
+      if (there.mask != 0) check_conflict(there, accessor, space, address);
       // A strong write leaves it: another one may pass this, and still meet that.
       if (now.write && !now.strong) forgotten = mask;
     } else if (stands_for(now, *r) && (r->same_origin(now) || judge(*r, accessor, space) == Verdict::ordered)) {
@@ -161,13 +163,20 @@ bool Checker::read_unwritten(Cell& cell, std::uint16_t mask, const Accessor& acc
   return true;
 }
 
-void Checker::overwrite_barriers(const Cell& cell, std::uint16_t mask, const Record& now, std::uint64_t address) {
+// The bytes of the live barriers that the access writes to.
+std::uint16_t Checker::overwrite_barriers(const Cell& cell, std::uint16_t mask, const Record& now,
+                                          std::uint64_t address) {
+  std::uint16_t bytes = 0;
   for (std::uint32_t half = 0; half < 2; ++half) {
-    if ((cell.barriers >> half & 1) == 0 || (mask >> (8 * half) & 0xFF) == 0) continue;
+    const auto barrier = static_cast<std::uint16_t>(0xFF << 8 * half);
+    if ((cell.barriers >> half & 1) == 0 || (mask & barrier) == 0) continue;
+    bytes = with(bytes, barrier);
+    const void* pointer = reinterpret_cast<const void*>(address + 8 * half);
     grid_.findings().add("mbarrier-overwritten", now.site, 0,
-                         describe_access(now, "bytes of " + grid_.names().describe_bytes(address + 8 * half, 8)) +
-                             ", a live mbarrier: only mbarrier operations may touch it until mbarrier.inval.");
+                         describe_access(now, grid_.names().describe_mbarrier(pointer)) +
+                             ", which is live: only mbarrier operations may touch it until mbarrier.inval.");
   }
+  return bytes;
 }
 
 bool Checker::shared(Cta& cta, std::uint32_t address, std::uint32_t bytes, const Accessor& accessor) {

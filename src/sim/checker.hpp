@@ -87,7 +87,7 @@ class Checker {
   bool touch(Cell& cell, std::uint16_t mask, const Accessor& accessor, MemorySpace space, std::uint64_t address);
   void check_conflict(const Record& earlier, const Accessor& accessor, MemorySpace space, std::uint64_t address);
   bool read_unwritten(Cell& cell, std::uint16_t mask, const Accessor& accessor, std::uint64_t address);
-  void overwrite_barriers(const Cell& cell, std::uint16_t mask, const Record& now, std::uint64_t address);
+  std::uint16_t overwrite_barriers(const Cell& cell, std::uint16_t mask, const Record& now, std::uint64_t address);
   void object(Verdict verdict, const Record& earlier, const Accessor& accessor, MemorySpace space,
               std::uint64_t address);
   std::string describe_access(const Record& record, const std::string& bytes) const;

@@ -145,9 +145,10 @@ class StoreAgent final : public Agent {
 
   bool step(Random& random) override {
     if (!parts_) parts_.emplace(job_.pieces, random);
-    if (!parts_->empty()) {
-      parts_->take(job_.pieces, [this](const Piece& piece) { fetch(piece); });
+    if (!read_) {
+      if (!parts_->empty()) parts_->take(job_.pieces, [this](const Piece& piece) { fetch(piece); });
       if (!parts_->empty()) return false;
+      read_ = true;  // at once where the store has no bytes
       --job_.thread->bulk->group(job_.group).unread;
       signal();
       return false;
@@ -191,6 +192,7 @@ class StoreAgent final : public Agent {
 
   StoreJob job_;
   std::optional<Parts> parts_;
+  bool read_ = false;  // all of the source
   std::vector<std::byte> data_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> runs_;
 };
@@ -259,11 +261,9 @@ void check_global_side(Piece& piece, bool write, SiteId site) {
     return;
   }
   if (grid().global_memory().is_there(piece.global, piece.bytes, write)) return;
-  std::ostringstream where;
-  where << std::hex << piece.global;
   fault("illegal-address", site,
-        grid().checker().describe(self().view.self) + " issued a copy " + (write ? "to" : "from") + " address 0x" +
-            where.str() + ", which is no memory of the host" + (write ? " that can be written." : "."));
+        grid().checker().describe(self().view.self) + " issued a copy " + (write ? "to" : "from") + " address " +
+            address_text(piece.global) + ", which is no memory of the host" + (write ? " that can be written." : "."));
 }
 
 }  // namespace

@@ -101,9 +101,9 @@ void wait_for(Thread& thread, Epoch last, SiteId site) {
 void cp_async(const CpAsync& copy, Site site) {
   const Call call = enter_call(site, Operation::cp_async);
   if (copy.source_bytes > copy.bytes) {
-    complain("cp-async-size", call.site,
-             "cp.async of " + std::to_string(copy.bytes) + " bytes was told to take " +
-                 std::to_string(copy.source_bytes) + " of its source: at most " + std::to_string(copy.bytes) + ".");
+    accuse("cp-async-size", call.site,
+           "cp.async of " + std::to_string(copy.bytes) + " bytes was told to take " +
+               std::to_string(copy.source_bytes) + " of its source: at most " + std::to_string(copy.bytes) + ".");
     return;
   }
   if (!legal(copy.destination, copy.bytes, Space::shared, call.site)) return;
@@ -145,8 +145,9 @@ void cp_async_mbarrier_arrive(std::uint64_t* pointer, bool expected, Site site) 
   Mbarrier* barrier = usable_mbarrier(pointer, call.site);
   if (!barrier) return;
   if (barrier->cta != thread.cta) {
-    complain("mbarrier-placement", call.site,
-             "cp.async.mbarrier.arrive was given an mbarrier of another CTA: its own CTA's is what it arrives on.");
+    accuse("mbarrier-placement", call.site,
+           "cp.async.mbarrier.arrive was given " + grid().names().describe_mbarrier(pointer) +
+               ": it arrives on a barrier of its own CTA.");
     return;
   }
   if (expected) ++barrier->pending;

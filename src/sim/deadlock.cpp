@@ -25,11 +25,13 @@ std::string ranges(const std::vector<std::uint32_t>& ranks) {
 }
 
 std::string waits_for(Grid& g, const Thread& thread) {
-  const Waiting& w = thread.waiting;
+  // A loop that pauses between two looks waits for what it looks at.
+  const bool pauses = g.sites().operation(thread.waiting.site) == Operation::pause;
+  const Waiting& w = pauses ? thread.last_look : thread.waiting;
   if (w.object) {
-    std::string text = g.names().describe_bytes(reinterpret_cast<std::uint64_t>(w.object), 8);
+    std::string text = g.names().describe_mbarrier(w.object);
     const Mbarrier* barrier = find_mbarrier(w.object);
-    if (!barrier || !barrier->live) return text + ", which is not an initialised mbarrier";
+    if (!barrier || !barrier->live) return text + ", which was not initialised";
     text += " to complete the phase of parity " + std::to_string(w.parity) + ": it is in phase " +
             std::to_string(barrier->phase) + " and ";
     text += barrier->pending == 0 ? "has all its arrivals"
@@ -68,7 +70,7 @@ std::string waits_for(Grid& g, const Thread& thread) {
   return "something that does not come";
 }
 
-// Threads that wait at the same place for the same thing, by CTA and by what is said of them.
+// Threads that are at the same place, and wait for the same thing, by CTA and by what is said of them.
 struct WaitingGroups {
   std::map<std::pair<std::uint32_t, std::string>, std::vector<std::uint32_t>> ranks;
   SiteId first = 0;
@@ -84,6 +86,32 @@ struct WaitingGroups {
       ranks[{cta.index, text}].push_back(thread.rank);
     }
   }
+
+  // Those that could go on.
+  void add_running(Grid& grid, const Cta& cta) {
+    for (const Thread& thread : cta.threads) {
+      if (thread.state != Thread::State::ready && thread.state != Thread::State::running) continue;
+      if (first == 0) first = thread.last_site;
+      ranks[{cta.index, std::string(" at ") + grid.sites().text(thread.last_site) + " (" +
+                            to_text(grid.sites().operation(thread.last_site)) + ")."}]
+          .push_back(thread.rank);
+    }
+  }
+
+  // A line for each group, up to eight.
+  std::string text(const Grid& grid, const char* one_does, const char* many_do) const {
+    std::string out;
+    int lines = 0;
+    for (const auto& [key, group] : ranks) {
+      if (++lines > 8) {
+        out += "\n  ... and " + std::to_string(ranks.size() - 8) + " more groups of threads.";
+        break;
+      }
+      out += "\n  " + grid.cta_text(key.first) + ", " + ranges(group) + (group.size() == 1 ? one_does : many_do) +
+             key.second;
+    }
+    return out;
+  }
 };
 
 }  // namespace
@@ -98,24 +126,27 @@ void report_deadlock(Grid& g) {
     for (const auto& [offset, barrier] : cta.mbarriers) {
       if (!barrier.live || barrier.tx == 0 || barrier.pending != 0 || barrier.waiters.empty()) continue;
       g.findings().add("mbarrier-byte-count", barrier.waiters.front()->waiting.site, 0,
-                       g.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.visible) + offset, 8) +
-                           " has all its arrivals, but " + std::to_string(barrier.expected_bytes) +
-                           " bytes were expected in this phase and " + std::to_string(barrier.received_bytes) +
+                       g.names().describe_mbarrier(cta.visible + offset) + " has all its arrivals, but " +
+                           std::to_string(barrier.expected_bytes) + " bytes were expected in this phase and " +
+                           std::to_string(barrier.received_bytes) +
                            " came: the byte count given to expect_tx must be the sum of the boxes.");
     }
   });
-  std::string text = !g.polling() ? "No thread can go on and no operation is in flight."
-                                  : "Threads poll for something that does not come, and nothing else can go on.";
-  int lines = 0;
-  for (const auto& [key, ranks] : waiting.ranks) {
-    if (++lines > 8) {
-      text += "\n  ... and " + std::to_string(waiting.ranks.size() - 8) + " more groups of threads.";
-      break;
-    }
-    text +=
-        "\n  " + g.cta_text(key.first) + ", " + ranges(ranks) + (ranks.size() == 1 ? " waits" : " wait") + key.second;
-  }
-  g.findings().add(!g.polling() ? "deadlock" : "livelock", waiting.first, 0, text);
+  const std::string text = !g.polling() ? "No thread can go on and no operation is in flight."
+                                        : "Threads poll for something that does not come, and nothing else can go on.";
+  g.findings().add(!g.polling() ? "deadlock" : "livelock", waiting.first, 0, text + waiting.text(g, " waits", " wait"));
+}
+
+void report_too_long(Grid& g) {
+  WaitingGroups running, waiting;
+  g.launches().each_cta([&](Cta& cta) {
+    running.add_running(g, cta);
+    waiting.add(g, cta);
+  });
+  g.findings().add("livelock", running.first != 0 ? running.first : waiting.first, 0,
+                   "The kernel was still running after " + std::to_string(g.step()) +
+                       " steps, which is more than SimulatorOptions::max_steps." + running.text(g, " is", " are") +
+                       waiting.text(g, " waits", " wait"));
 }
 
 }  // namespace gantry::sim

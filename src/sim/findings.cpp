@@ -8,9 +8,15 @@ namespace gantry::sim {
 namespace {
 
 std::string with_capital(std::string text) {
-  if (text.starts_with("thread ")) text[0] = 'T';
-  if (text.starts_with("a ")) text[0] = 'A';
+  for (const char* opening : {"thread ", "the ", "a "}) {
+    if (text.starts_with(opening)) text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
   return text;
+}
+
+void add_placed(const char* rule, SiteId site, const std::string& sentence, const std::string& who) {
+  const std::string_view body(sentence.data(), sentence.size() - (sentence.ends_with('.') ? 1 : 0));
+  grid().findings().add(rule, site, 0, std::string(body) + " (" + who + grid().sites().text(site) + ").");
 }
 
 }  // namespace
@@ -36,9 +42,10 @@ void Findings::add_to(std::vector<Finding>& list, const char* rule, SiteId site,
   list.push_back({.rule = rule, .text = said, .file = base_name(sites_.file(site)), .line = sites_.line(site)});
 }
 
-void complain(const char* rule, SiteId site, const std::string& sentence) {
-  const std::string_view body(sentence.data(), sentence.size() - (sentence.ends_with('.') ? 1 : 0));
-  grid().findings().add(rule, site, 0, std::string(body) + " (" + grid().sites().text(site) + ").");
+void complain(const char* rule, SiteId site, const std::string& sentence) { add_placed(rule, site, sentence, ""); }
+
+void accuse(const char* rule, SiteId site, const std::string& sentence) {
+  add_placed(rule, site, sentence, grid().checker().describe(self().view.self) + " at ");
 }
 
 }  // namespace gantry::sim

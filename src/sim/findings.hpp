@@ -41,4 +41,7 @@ class Findings {
 // Adds a finding to the running grid's, with its place at the end of the sentence.
 void complain(const char* rule, SiteId site, const std::string& sentence);
 
+// The same with the running thread, for a sentence that tells what was done and not by whom.
+void accuse(const char* rule, SiteId site, const std::string& sentence);
+
 }  // namespace gantry::sim

@@ -26,6 +26,8 @@ std::unique_ptr<Policy> make_policy(const SimulatorOptions& options, std::uint32
       return make_random(options.seed);
     case Schedule::pct:
       return make_pct(options.seed, slots, options.pct_depth, 20'000);
+    case Schedule::directed:
+      return make_directed(options.seed);
     case Schedule::replay:
       return make_replay(options.choices);
   }
@@ -97,10 +99,16 @@ void Grid::enter(void* argument) {
   current_grid->launches_.thread_exit(thread);
 }
 
+// Of what is not an operation: the last one that the thread came to.
+std::string Grid::place_of(const Thread& thread) const {
+  if (thread.last_site == 0) return " before its first operation";
+  return " at or after " + sites_.text(thread.last_site) + " (" + to_text(sites_.operation(thread.last_site)) + ")";
+}
+
 void Grid::thrown(Thread& thread, const std::string& what) {
   findings_.add("kernel-exception", thread.last_site, 0,
-                checker_.describe(thread.view.self) + " threw " + what + " (after " + sites_.text(thread.last_site) +
-                    "). A kernel throws nothing: on a GPU there is nobody to catch it.");
+                checker_.describe(thread.view.self) + " threw " + what + "," + place_of(thread) +
+                    ". A kernel throws nothing: on a GPU there is nobody to catch it.");
   aborting_ = true;
 }
 
@@ -127,6 +135,11 @@ void Grid::yield() {
   policy_->ready(thread.slot);
   thread.fiber->suspend();
   stop_if_aborting();
+}
+
+void Grid::yield_at(const void* word) {
+  policy_->approaches(running_->slot, Polling::grain_of(word));
+  yield();
 }
 
 void Grid::block(const Waiting& what) {
@@ -159,14 +172,16 @@ void Grid::poll(const Waiting& what) {
 
 void Grid::poll_point(const Waiting& what) {
   Thread& thread = *running_;
-  const std::uint64_t grain = Polling::grain_of(what.object ? what.object : what.polled);
+  const void* word = what.object ? what.object : what.polled;
+  const std::uint64_t grain = Polling::grain_of(word);
   if (polling_.unchanged(thread.looks, grain) || thread.looked_at == changes_) {
     poll(what);
   } else {
-    yield();
+    yield_at(word);
   }
   polling_.look(thread.looks, grain);
   thread.looked_at = changes_;
+  thread.last_look = what;
 }
 
 void Grid::changed(const void* address, std::uint64_t bytes) {
@@ -201,14 +216,18 @@ void Grid::leave() {
 
 void Grid::host_fault(HostFault kind, const void* address) {
   Thread& thread = *running_;
-  const std::string who = checker_.describe(thread.view.self);
-  const std::string after = thread.last_site == 0 ? " before its first operation"
-                                                  : " at or after " + sites_.text(thread.last_site) + " (" +
-                                                        to_text(sites_.operation(thread.last_site)) + ")";
-  if (kind == HostFault::endless_loop) {
+  const std::string who = checker_.describe(thread.view.self), after = place_of(thread);
+  if (kind == HostFault::division) {
+    findings_.add(
+        "kernel-trap", thread.last_site, 0,
+        who + " divided an integer by zero, or the lowest by -1," + after + ": on a GPU the result is any value.");
+  } else if (kind == HostFault::trap) {
+    findings_.add("kernel-trap", thread.last_site, 0,
+                  who + " ended the program by abort, a failed assertion or a trap," + after + ".");
+  } else if (kind == HostFault::endless_loop) {
     findings_.add("endless-loop", thread.last_site, 0,
                   who + " has been running for " + std::to_string(options_.watchdog_seconds) +
-                      " seconds without an operation," + after +
+                      (options_.watchdog_seconds == 1 ? " second" : " seconds") + " without an operation," + after +
                       ": a loop that waits for somebody needs a load, a wait or pause().");
   } else if (launches_.in_windows(address)) {
     findings_.add("plain-shared-access", thread.last_site, 0,
@@ -219,10 +238,10 @@ void Grid::host_fault(HostFault kind, const void* address) {
                   who + " needed more than the " + std::to_string(options_.stack_bytes) + " bytes of its stack," +
                       after + ": keep large arrays elsewhere, or raise SimulatorOptions::stack_bytes.");
   } else {
-    std::ostringstream where;
-    where << "0x" << std::hex << reinterpret_cast<std::uint64_t>(address);
+    const bool readable = global_memory_.is_there(reinterpret_cast<std::uint64_t>(address), 1, false);
     findings_.add("illegal-address", thread.last_site, 0,
-                  who + " accessed address " + where.str() + ", which is no memory of the host," + after + ".");
+                  who + " accessed address " + address_text(address) + ", which is no memory of the host" +
+                      (readable ? " that can be written," : ",") + after + ".");
   }
   aborting_ = true;
   thread.leaving = true;
@@ -279,9 +298,7 @@ Report Grid::run() {
       aborting_ = true;
     }
     if (step_ > options_.max_steps) {
-      findings_.add("livelock", 0, 0,
-                    "The kernel was still running after " + std::to_string(step_) +
-                        " steps: threads poll for something that does not come.");
+      report_too_long(*this);
       aborting_ = true;
     }
   }

@@ -38,6 +38,7 @@ class Grid {
 
   // Scheduling, called on behalf of the running thread.
   void yield();                          // someone else may go first
+  void yield_at(const void* word);       // the same, before an operation on a word by which threads synchronise
   void block(const Waiting& what);       // until `wake`
   void poll(const Waiting& what);        // until what it looks at has changed
   void poll_point(const Waiting& what);  // before a look: lets others run; waits if nothing has changed since the last
@@ -99,6 +100,7 @@ class Grid {
   bool idle();
   void make_ready(const std::vector<Thread*>& pollers);
   void unwind_threads();
+  std::string place_of(const Thread& thread) const;
   void thrown(Thread& thread, const std::string& what);
   [[noreturn]] void leave();  // the running thread, by an exception; for ever if its kernel has swallowed one
   Report report();

@@ -1,6 +1,7 @@
 #include "host_faults.hpp"
 
 #include <csignal>
+#include <iterator>
 #include <memory>
 #include <mutex>
 
@@ -26,7 +27,13 @@ thread_local std::unique_ptr<std::byte[]> signal_stack, rescue_stack;
 // Handlers belong to the process: the first run installs them, the last one puts back what was there.
 std::mutex installing;
 int installed = 0;
-struct sigaction segv_before, bus_before, timer_before;
+constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+struct sigaction faults_before[std::size(kFaultSignals)], timer_before;
+
+HostFault kind_of(int signal) {
+  if (signal == SIGSEGV || signal == SIGBUS) return HostFault::access;
+  return signal == SIGFPE ? HostFault::division : HostFault::trap;
+}
 
 }  // namespace
 
@@ -55,12 +62,14 @@ struct FaultHandler {
 
   static void on_fault(int signal, siginfo_t* info, void* context) {
     if (current && current->grid_.runs_a_thread()) {
-      current->kind_ = HostFault::access;
+      current->kind_ = kind_of(signal);
       current->address_ = info->si_addr;
       if (divert(context)) return;
     }
     // Not a simulated thread's: as if nobody had been here.
-    sigaction(signal, signal == SIGBUS ? &bus_before : &segv_before, nullptr);
+    for (std::size_t i = 0; i < std::size(kFaultSignals); ++i) {
+      if (kFaultSignals[i] == signal) sigaction(signal, &faults_before[i], nullptr);
+    }
   }
 
   static void on_timer(int, siginfo_t*, void* context) {
@@ -83,8 +92,9 @@ struct FaultHandler {
     struct sigaction action {};
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     action.sa_sigaction = &on_fault;
-    sigaction(SIGSEGV, &action, &segv_before);
-    sigaction(SIGBUS, &action, &bus_before);
+    for (std::size_t i = 0; i < std::size(kFaultSignals); ++i) {
+      sigaction(kFaultSignals[i], &action, &faults_before[i]);
+    }
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     action.sa_sigaction = &on_timer;
     sigaction(kTimerSignal, &action, &timer_before);
@@ -93,8 +103,9 @@ struct FaultHandler {
   static void remove() {
     const std::lock_guard lock(installing);
     if (--installed > 0) return;
-    sigaction(SIGSEGV, &segv_before, nullptr);
-    sigaction(SIGBUS, &bus_before, nullptr);
+    for (std::size_t i = 0; i < std::size(kFaultSignals); ++i) {
+      sigaction(kFaultSignals[i], &faults_before[i], nullptr);
+    }
     sigaction(kTimerSignal, &timer_before, nullptr);
   }
 };

@@ -1,8 +1,9 @@
 // What would end the host process, turned into findings of the kernel that did it: plain C++ access to shared memory,
-// addresses that are no memory, stacks that are full, and loops that never ask the machine for anything.
+// addresses that are no memory, stacks that are full, divisions by zero, failed assertions, and loops that never ask
+// the machine for anything.
 //
-// While one exists, SIGSEGV and SIGBUS of a simulated thread on this host thread end up in `Grid::host_fault`, on a
-// stack of their own; the thread's fiber never goes on. A timer of the host thread's CPU time finds the loops.
+// While one exists, the signals of such faults of a simulated thread on this host thread end up in `Grid::host_fault`,
+// on a stack of their own; the thread's fiber never goes on. A timer of the host thread's CPU time finds the loops.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace gantry::sim {
 
 class Grid;
 
-enum class HostFault : std::uint8_t { access, endless_loop };
+enum class HostFault : std::uint8_t { access, division, trap, endless_loop };
 
 class HostFaults {
  public:

@@ -5,7 +5,7 @@
 namespace gantry::sim {
 
 void fault(const char* rule, SiteId site, const std::string& text) {
-  complain(rule, site, text);
+  accuse(rule, site, text);
   grid().stop();
 }
 
@@ -13,7 +13,9 @@ namespace {
 
 Cta& owner_of_barrier(const void* barrier, SiteId site) {
   Cta* owner = grid().shared_owner(barrier);
-  if (!owner) fault("mbarrier-placement", site, "The barrier of a copy is not in shared memory.");
+  if (!owner)
+    fault("mbarrier-placement", site,
+          "The mbarrier of a copy, at address " + address_text(barrier) + ", is not in shared memory.");
   return *owner;
 }
 
@@ -25,7 +27,7 @@ std::vector<Cta*> receivers(std::optional<std::uint16_t> mask, Cta& to, const vo
     if (&owner != &to) {
       fault("mbarrier-placement", site,
             "A copy goes to " + grid().cta_text(to.index) + " and is to be credited to a barrier of " +
-                grid().cta_text(owner.index) + "; the barrier lies where the bytes go.");
+                grid().cta_text(owner.index) + ": the barrier lies where the bytes go.");
     }
     return {&to};
   }
@@ -34,7 +36,7 @@ std::vector<Cta*> receivers(std::optional<std::uint16_t> mask, Cta& to, const vo
   if (*mask >> ctas.size() != 0) {
     fault("multicast-mask", site,
           "A multicast names CTA " + std::to_string(std::bit_width(*mask) - 1) + " of a cluster of " +
-              std::to_string(ctas.size()) + ".");
+              std::to_string(ctas.size()) + ": the highest is " + std::to_string(ctas.size() - 1) + ".");
   }
   std::vector<Cta*> named;
   for (const auto& cta : ctas) {
@@ -46,13 +48,10 @@ std::vector<Cta*> receivers(std::optional<std::uint16_t> mask, Cta& to, const vo
 Mbarrier& credited_barrier(Cta& cta, const void* pointer, SiteId site) {
   const auto offset =
       static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - owner_of_barrier(pointer, site).visible);
-  const auto name = [&] {
-    return grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(cta.visible) + offset, sizeof(std::uint64_t));
-  };
+  const auto name = [&] { return grid().names().describe_mbarrier(cta.visible + offset); };
   const auto found = cta.mbarriers.find(offset);
   if (found == cta.mbarriers.end() || !found->second.live) {
-    fault("mbarrier-uninitialised", site,
-          "A copy is to be credited to " + name() + ", which was not initialised as an mbarrier.");
+    fault("mbarrier-uninitialised", site, "A copy is to be credited to " + name() + ", which was not initialised.");
   }
   if (cta.alive == 0) {
     fault("cluster-peer-gone", site, "A copy goes to " + grid().cta_text(cta.index) + ", which has ended.");

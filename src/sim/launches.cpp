@@ -290,8 +290,8 @@ void Launches::finish_cluster(Cluster& cluster) {
     for (const auto& [offset, barrier] : cta->mbarriers) {
       if (!barrier.live || barrier.tx == 0) continue;
       grid_.findings().add("mbarrier-byte-count", 0, 0,
-                           grid_.names().describe_bytes(reinterpret_cast<std::uint64_t>(cta->visible) + offset, 8) +
-                               " ended with " + std::to_string(std::abs(barrier.tx)) + " bytes " +
+                           grid_.names().describe_mbarrier(cta->visible + offset) + " ended with " +
+                               std::to_string(std::abs(barrier.tx)) + " bytes " +
                                (barrier.tx < 0 ? "more than were expected." : "expected that never came."));
     }
     cta_at_[cta->place] = nullptr;

@@ -26,7 +26,7 @@ void check_arrivals(const Cta& cta, const ClockRef& known) {
         continue;
       }
       const std::uint64_t address = reinterpret_cast<std::uint64_t>(cta.visible) + offset;
-      report_use(use, "arrived on " + grid().names().describe_bytes(address, 8));
+      report_use(use, "arrived on " + grid().names().describe_mbarrier(reinterpret_cast<const void*>(address)));
     }
   }
 }

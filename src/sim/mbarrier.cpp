@@ -10,25 +10,23 @@ namespace {
 
 constexpr std::int64_t kMaxCount = (1 << 20) - 1;
 
-std::string barrier_name(const void* barrier) {
-  return grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(barrier), 8);
-}
+std::string barrier_name(const void* barrier) { return grid().names().describe_mbarrier(barrier); }
 
 bool well_placed(const void* barrier, SiteId site) {
   Cta* cta = grid().shared_owner(barrier);
   if (!cta) {
-    complain("mbarrier-placement", site, "An mbarrier is not in shared memory.");
+    accuse("mbarrier-placement", site, "An mbarrier at address " + address_text(barrier) + " is not in shared memory.");
     return false;
   }
   if (reinterpret_cast<std::uintptr_t>(barrier) % 8 != 0) {
-    complain("mbarrier-placement", site, "An mbarrier is not aligned to 8 bytes.");
+    accuse("mbarrier-placement", site, barrier_name(barrier) + " is not aligned to 8 bytes.");
     return false;
   }
   const auto offset = static_cast<const std::byte*>(barrier) - cta->visible - kSharedBase;
   if (offset >= 0 && offset + 8 <= std::ptrdiff_t{cta->shared_bytes}) return true;
-  complain("shared-out-of-range", site,
-           "An mbarrier at offset " + std::to_string(offset) + " lies outside of the " +
-               std::to_string(cta->shared_bytes) + " bytes of shared memory of " + grid().cta_text(cta->index) + ".");
+  accuse("shared-out-of-range", site,
+         "An mbarrier at offset " + std::to_string(offset) + " lies outside of the " +
+             std::to_string(cta->shared_bytes) + " bytes of shared memory of " + grid().cta_text(cta->index) + ".");
   return false;
 }
 
@@ -71,8 +69,7 @@ void try_complete(Mbarrier& barrier) {
   if (Grid& g = grid(); g.trace()) {
     g.trace()->instant(
         barrier.cta->index, Trace::kBarriers,
-        g.names().describe_bytes(reinterpret_cast<std::uint64_t>(barrier.cta->visible) + barrier.offset, 8) +
-            " completes phase " + std::to_string(barrier.phase - 1),
+        barrier_name(barrier.cta->visible + barrier.offset) + " completes phase " + std::to_string(barrier.phase - 1),
         g.step());
   }
   barrier.pending = barrier.expected;
@@ -87,9 +84,9 @@ void expect(Mbarrier& barrier, std::uint32_t bytes, SiteId site) {
   barrier.tx += bytes;
   barrier.expected_bytes += bytes;
   if (barrier.tx > kMaxCount) {
-    complain("mbarrier-tx-overflow", site,
-             "An mbarrier was told to expect " + std::to_string(barrier.tx) +
-                 " bytes in one phase; it counts up to 1048575.");
+    accuse("mbarrier-tx-overflow", site,
+           barrier_name(barrier.cta->visible + barrier.offset) + " was told to expect " + std::to_string(barrier.tx) +
+               " bytes in one phase; it counts up to 1048575.");
   }
 }
 
@@ -137,20 +134,46 @@ void mark_live(const Mbarrier& barrier, bool live) {
   cell.barriers = static_cast<std::uint8_t>(live ? cell.barriers | bit : cell.barriers & ~bit);
 }
 
+void note_use(Mbarrier& barrier, const Thread& thread, SiteId site) {
+  if (!grid().checking() || barrier.cta != thread.cta) return;
+  if (barrier.last_uses.empty()) barrier.last_uses.resize(thread.cta->threads.size());
+  barrier.last_uses[thread.rank] = {.epoch = thread.view.own.seen, .site = site};
+}
+
+// Whoever invalidates a barrier knows that all others, and the copies that are credited to it, are done with it.
+void check_unused(const Mbarrier& barrier, SiteId site) {
+  if (!grid().checking()) return;
+  const View& view = self().view;
+  const std::string name = barrier_name(barrier.cta->visible + barrier.offset);
+  if (barrier.tx != 0 || view.at(barrier.actor).seen < barrier.last_credit) {
+    accuse("mbarrier-invalidated-early", site,
+           name + " was invalidated, and nothing orders that after the end of the copies that are credited to it.");
+  }
+  for (std::uint32_t rank = 0; rank < barrier.last_uses.size(); ++rank) {
+    const Mbarrier::Use& use = barrier.last_uses[rank];
+    const Actor user = barrier.cta->threads[rank].view.self;
+    if (use.epoch == 0 || view.at(user).reads_over() >= use.epoch) continue;
+    accuse("mbarrier-invalidated-early", site,
+           name + " was invalidated, and nothing orders that after its use by " + grid().checker().describe(user) +
+               " at " + grid().sites().text(use.site) + ".");
+    return;
+  }
+}
+
 }  // namespace
 
 Mbarrier* usable_mbarrier(const void* pointer, SiteId site) {
   if (!well_placed(pointer, site)) return nullptr;
   Mbarrier* barrier = find_mbarrier(pointer);
   if (!barrier || !barrier->live) {
-    complain("mbarrier-uninitialised", site, barrier_name(pointer) + " was used as an mbarrier before mbarrier.init.");
+    accuse("mbarrier-uninitialised", site, barrier_name(pointer) + " was used before mbarrier.init.");
     return nullptr;
   }
   const Thread& thread = self();
   if (barrier->cta->alive == 0) {
-    complain("cluster-peer-gone", site,
-             barrier_name(pointer) + " belongs to " + grid().cta_text(barrier->cta->index) +
-                 " of the cluster, whose threads have all returned.");
+    accuse("cluster-peer-gone", site,
+           barrier_name(pointer) + " belongs to " + grid().cta_text(barrier->cta->index) +
+               " of the cluster, whose threads have all returned.");
   }
   if (grid().checking() && !knows_init(thread, *barrier)) {
     complain("mbarrier-init-race", site,
@@ -158,11 +181,12 @@ Mbarrier* usable_mbarrier(const void* pointer, SiteId site) {
                  ", and no barrier orders that after its mbarrier.init.");
   }
   if (barrier->cta != thread.cta && !barrier->published) {
-    complain("mbarrier-init-unfenced", site,
-             barrier_name(pointer) +
-                 " was used from another CTA, and its mbarrier.init was not followed by "
-                 "fence.mbarrier_init.");
+    accuse("mbarrier-init-unfenced", site,
+           barrier_name(pointer) +
+               " was used from another CTA, and its mbarrier.init was not followed by "
+               "fence.mbarrier_init.");
   }
+  note_use(*barrier, thread, site);
   return barrier;
 }
 
@@ -203,13 +227,14 @@ void mbarrier_init(std::uint64_t* pointer, std::uint32_t count, Site site) {
   const auto offset = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(pointer) - cta->visible);
   Mbarrier& barrier = cta->mbarriers[offset];
   if (barrier.live) {
-    complain("mbarrier-reinitialised", call.site,
-             barrier_name(pointer) + " was initialised again while it was in use: mbarrier.inval comes first.");
+    accuse("mbarrier-reinitialised", call.site,
+           barrier_name(pointer) + " was initialised again while it was in use: mbarrier.inval comes first.");
+    mark_live(barrier, false);
   }
   if (count == 0 || count > kMaxCount) {
-    complain("mbarrier-count", call.site,
-             barrier_name(pointer) + " was initialised with a count of " + std::to_string(count) +
-                 "; it is from 1 to 1048575.");
+    accuse("mbarrier-count", call.site,
+           barrier_name(pointer) + " was initialised with a count of " + std::to_string(count) +
+               "; it is from 1 to 1048575.");
     count = 1;
   }
   if (grid().checking()) grid().checker().thread_access(thread, pointer, 8, {.write = true}, call.site);
@@ -231,6 +256,7 @@ void mbarrier_inval(std::uint64_t* pointer, Site site) {
   const Call call = enter_call(site, Operation::mbarrier_inval);
   Mbarrier* barrier = call.dropped() ? nullptr : usable_mbarrier(pointer, call.site);
   if (!barrier) return;
+  check_unused(*barrier, call.site);
   barrier->live = false;
   mark_live(*barrier, false);
 }
@@ -239,7 +265,7 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
   const Call call =
       enter_call(site, arrive.expects ? Operation::mbarrier_arrive_expect_tx : Operation::mbarrier_arrive);
   if (call.dropped()) return 0;
-  grid().yield();
+  grid().yield_at(arrive.barrier);
   Mbarrier* barrier = usable_mbarrier(arrive.barrier, call.site);
   if (!barrier) return 0;
   Thread& thread = self();
@@ -259,8 +285,8 @@ std::uint64_t mbarrier_arrive(const Arrive& arrive, Site site) {
   barrier->pending -= arrive.count;
   if (arrive.drop) barrier->expected -= arrive.count;
   if (arrive.no_complete && barrier->pending == 0 && barrier->tx == 0) {
-    complain("mbarrier-no-complete", call.site,
-             "mbarrier.arrive.noComplete completed the phase of " + barrier_name(arrive.barrier) + ".");
+    accuse("mbarrier-no-complete", call.site,
+           "mbarrier.arrive.noComplete completed the phase of " + barrier_name(arrive.barrier) + ".");
   }
   try_complete(*barrier);
   return state;
@@ -306,7 +332,9 @@ bool mbarrier_wait(const Wait& wait, Site site) {
     return false;
   }
   if (barrier->cta != thread.cta) {
-    complain("mbarrier-remote-wait", call.site, "A thread waited on an mbarrier of another CTA; waits are local.");
+    complain("mbarrier-remote-wait", call.site,
+             g.checker().describe(thread.view.self) + " waited on " + barrier_name(wait.barrier) +
+                 ": a thread waits on barriers of its own CTA.");
   }
   check_token(*barrier, wait, call.site);
   const std::uint64_t entered = barrier->phase;

@@ -32,6 +32,11 @@ struct Mbarrier {
   Actor initialiser;
   Epoch init_epoch = 0;
   std::map<std::uint64_t, RemoteUse> remote_arrivals{};  // the last one of each phase, counted from 1
+  struct Use {
+    Epoch epoch = 0;
+    SiteId site = 0;
+  };
+  std::vector<Use> last_uses{};  // by the threads of its CTA
 };
 
 // Whether the barrier's initialisation is known to the thread: ordered before, or fenced and carried by the cluster

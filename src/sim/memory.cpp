@@ -21,13 +21,17 @@ const void* decides_by(const Atomic& what) {
 
 bool aligned_access(const void* pointer, std::uint32_t bytes, SiteId site) {
   if (reinterpret_cast<std::uintptr_t>(pointer) % std::min(bytes, 16u) == 0) return true;
-  complain("misaligned-access", site, "An access of " + std::to_string(bytes) + " bytes is not aligned to its size.");
+  accuse("misaligned-access", site,
+         "An access of " + std::to_string(bytes) + " bytes at address " + address_text(pointer) +
+             " is not aligned to its size.");
   return false;
 }
 
 bool is_global(const void* pointer, SiteId site) {
   if (!grid().shared_owner(pointer)) return true;
-  complain("wrong-space", site, "A global access was given an address in shared memory.");
+  accuse(
+      "wrong-space", site,
+      "A global access was given " + grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(pointer), 1) + ".");
   return false;
 }
 
@@ -39,26 +43,32 @@ bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
   }
   Cta* cta = grid().shared_owner(pointer);
   if (!cta) {
-    complain("wrong-space", site, "A shared access was given an address outside of shared memory.");
+    accuse("wrong-space", site,
+           "A shared access was given address " + address_text(pointer) + ", which is outside of shared memory.");
     return false;
   }
   const auto offset = static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->visible);
   if (offset < kSharedBase || offset + bytes > kSharedBase + cta->shared_bytes) {
-    complain("shared-out-of-range", site,
-             "An access of " + std::to_string(bytes) + " bytes at offset " +
-                 std::to_string(static_cast<std::int64_t>(offset) - kSharedBase) + " leaves the " +
-                 std::to_string(cta->shared_bytes) + " bytes of shared memory.");
+    accuse("shared-out-of-range", site,
+           "An access of " + std::to_string(bytes) + " bytes at offset " +
+               std::to_string(static_cast<std::int64_t>(offset) - kSharedBase) + " leaves the " +
+               std::to_string(cta->shared_bytes) + " bytes of shared memory of " + grid().cta_text(cta->index) + ".");
     return false;
   }
   if (cta != self().cta) {
     if (space == Space::shared || cta->cluster != self().cta->cluster) {
-      complain("wrong-space", site, "A local shared access was given an address in another CTA.");
+      accuse("wrong-space", site,
+             "A shared access was given " +
+                 grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(pointer), bytes) +
+                 (space == Space::shared ? ": space_cluster is for the shared memory of other CTAs."
+                                         : ", which is not of its cluster."));
       return false;
     }
     note_remote_use(*cta, site);
     if (cta->alive == 0) {
-      complain("cluster-peer-gone", site,
-               grid().cta_text(cta->index) + " of the cluster has ended; its shared memory is gone.");
+      accuse("cluster-peer-gone", site,
+             grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(pointer), bytes) + " " +
+                 "were accessed after all threads of that CTA had returned.");
       return false;
     }
   }
@@ -87,7 +97,7 @@ void load(void* to, const void* from, std::uint32_t bytes, Access access, Site s
 void store(void* to, const void* from, std::uint32_t bytes, Access access, Site site) {
   const Call call = enter_call(site, Operation::store);
   const bool strong = synchronises(access.semantics);
-  if (strong) grid().yield();
+  if (strong) grid().yield_at(to);
   if (!legal(to, bytes, access.space, call.site)) return;
   Thread& thread = self();
   if (grid().checking()) {

@@ -9,6 +9,7 @@ namespace gantry::sim {
 namespace {
 
 std::string byte_range(std::uint64_t first, std::uint64_t count) {
+  if (count == 1) return "byte " + std::to_string(first);
   return "bytes " + std::to_string(first) + ".." + std::to_string(first + count - 1);
 }
 
@@ -38,8 +39,18 @@ std::string Names::describe_bytes(std::uint64_t address, std::uint64_t bytes) co
     const auto offset = static_cast<std::uint64_t>(pointer - cta->visible);
     return byte_range(offset - kSharedBase, bytes) + " of the shared memory of " + launches_.cta_text(cta->index);
   }
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") + " of global memory at " + address_text(address);
+}
+
+std::string Names::describe_mbarrier(const void* barrier) const {
+  std::string text = describe_bytes(reinterpret_cast<std::uint64_t>(barrier), sizeof(std::uint64_t));
+  if (!text.starts_with('\'')) text.insert(0, "the mbarrier at ");
+  return text;
+}
+
+std::string address_text(std::uint64_t address) {
   std::ostringstream text;
-  text << bytes << " bytes of global memory at 0x" << std::hex << address;
+  text << "0x" << std::hex << address;
   return text.str();
 }
 

@@ -18,7 +18,9 @@ inline constexpr std::uint32_t kOperation = std::uint32_t{1} << 31;
 class Policy {
  public:
   virtual ~Policy() = default;
-  virtual void ready(std::uint32_t slot) = 0;    // `slot` can run; it was not ready before
+  virtual void ready(std::uint32_t slot) = 0;  // `slot` can run; it was not ready before
+  // The thread that is made ready next is about to look at, or to change, a word by which threads synchronise.
+  virtual void approaches(std::uint32_t /*slot*/, std::uint64_t /*word*/) {}
   virtual std::uint32_t choose() = 0;            // takes one out, or returns kNobody
   virtual void grow(std::uint32_t /*slots*/) {}  // there are that many slots from now on
   // So many asynchronous operations are in flight; told before each choice to policies that choose among them too.
@@ -53,6 +55,7 @@ class Random {
 std::unique_ptr<Policy> make_round_robin();
 std::unique_ptr<Policy> make_random(std::uint64_t seed);
 std::unique_ptr<Policy> make_pct(std::uint64_t seed, std::uint32_t slots, int depth, std::uint64_t expected_steps);
+std::unique_ptr<Policy> make_directed(std::uint64_t seed);
 std::unique_ptr<Policy> make_replay(std::vector<std::uint32_t> choices);
 
 }  // namespace gantry::sim

@@ -16,6 +16,8 @@ const char* to_text(Schedule schedule) {
       return "random";
     case Schedule::pct:
       return "pct";
+    case Schedule::directed:
+      return "directed";
     case Schedule::replay:
       return "replay";
   }

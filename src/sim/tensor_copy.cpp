@@ -27,13 +27,17 @@ Operation operation_of(CopyKind kind) {
 TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
   if (grid().shared_owner(copy.map)) {
     fault("tensor-map-space", site,
-          "A copy was given a tensor map in shared memory; a map lies in parameter, constant or global memory.");
+          "A copy was given a tensor map in shared memory, at " +
+              grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(copy.map), sizeof(TmaDescriptor)) +
+              ": a map lies in parameter, constant or global memory.");
   }
   if (reinterpret_cast<std::uintptr_t>(copy.map) % 64 != 0) {
-    fault("tensor-map-alignment", site, "A copy was given a tensor map that is not aligned to 64 bytes.");
+    fault("tensor-map-alignment", site,
+          "A copy was given a tensor map at address " + address_text(copy.map) + ", which is no multiple of 64.");
   }
   if (!grid().global_memory().is_there(reinterpret_cast<std::uint64_t>(copy.map), sizeof(TmaDescriptor), false)) {
-    fault("illegal-address", site, "A copy was given a tensor map at an address that is no memory of the host.");
+    fault("illegal-address", site,
+          "A copy was given a tensor map at address " + address_text(copy.map) + ", which is no memory of the host.");
   }
   grid().maps().check_use(copy.map, site);
   TmaDescriptor bytes;
@@ -41,7 +45,8 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
   const UnpackedTmaDescriptor map = unpack(bytes);
   if (!map) {
     fault("tensor-map-invalid", site,
-          "A copy was given 128 bytes that are no tensor map: never encoded, or overwritten.");
+          "The 128 bytes at address " + address_text(copy.map) +
+              ", which a copy was given, are no tensor map: never encoded, or overwritten.");
   }
   if (static_cast<int>(map->rank) != copy.rank) {
     fault("tensor-map-mismatch", site,
@@ -82,7 +87,7 @@ void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, S
       if (copy.coordinates[i] < 0) {
         fault("tensor-store-negative", site,
               "A store starts at coordinate " + std::to_string(copy.coordinates[i]) + " of dimension " +
-                  std::to_string(i) + "; stores may not start before the tensor.");
+                  std::to_string(i) + ": stores may not start before the tensor.");
       }
     }
   }
@@ -90,12 +95,15 @@ void check_coordinates(const TensorCopy& copy, const TmaDescriptorParams& map, S
 
 std::uint32_t shared_side(const TensorCopy& copy, Cta*& owner, SiteId site) {
   owner = grid().shared_owner(copy.shared);
-  if (!owner) fault("tensor-shared-address", site, "The shared side of a tensor copy is not in shared memory.");
+  if (!owner)
+    fault("tensor-shared-address", site,
+          "The shared side of a tensor copy is at address " + address_text(copy.shared) +
+              ", which is outside of shared memory.");
   const auto address = static_cast<std::uint32_t>(static_cast<std::byte*>(copy.shared) - owner->visible);
   if (address % 128 != 0) {
     fault("tensor-shared-alignment", site,
           "The shared side of a tensor copy is at offset " + std::to_string(address - kSharedBase) +
-              "; it must be a multiple of 128 bytes.");
+              ": it must be a multiple of 128 bytes.");
   }
   return address;
 }
@@ -185,7 +193,9 @@ void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) 
   Cta* own = nullptr;
   const std::uint32_t address = shared_side(copy, own, site);
   if (own != thread.cta) {
-    fault("tensor-shared-address", site, "A tensor store reads the shared memory of another CTA.");
+    fault(
+        "tensor-shared-address", site,
+        "A tensor store reads the shared memory of " + grid().cta_text(own->index) + ": it reads that of its own CTA.");
   }
   const TmaDescriptorParams whole = in_whole_chunks(map);
   Box box = copy.im2col ? im2col_box(whole, copy.coordinates, copy.offsets, address)
@@ -199,9 +209,10 @@ void store(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) 
                .site = site};
   if (copy.kind == CopyKind::reduce) {
     if (!can_reduce(copy.op, map.data_type)) {
-      fault(
-          "tensor-reduce-type", site,
-          std::string("A reduction of this kind does not exist for elements of type ") + to_text(map.data_type) + ".");
+      static constexpr const char* kNames[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+      fault("tensor-reduce-type", site,
+            std::string("A reduction by ") + kNames[static_cast<int>(copy.op)] +
+                " does not exist for elements of type " + to_text(map.data_type) + ".");
     }
     job.transform.reduce = copy.op;
     job.transform.element = element_of(map.data_type);

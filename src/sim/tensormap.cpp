@@ -12,21 +12,29 @@ namespace {
 
 bool placed_on(const void* map, std::size_t to, SiteId site) {
   if (reinterpret_cast<std::uintptr_t>(map) % to != 0) {
-    complain("tensor-map-alignment", site, "A tensor map is not aligned to " + std::to_string(to) + " bytes.");
+    accuse("tensor-map-alignment", site,
+           "A tensor map is at address " + address_text(map) + ", which is no multiple of " + std::to_string(to) + ".");
     return false;
   }
   const Cta* cta = grid().shared_owner(map);
   if (!cta) {
     if (grid().global_memory().is_there(reinterpret_cast<std::uint64_t>(map), sizeof(TmaDescriptor), true)) return true;
-    complain("illegal-address", site, "A tensor map is at an address that is no memory of the host.");
+    accuse("illegal-address", site,
+           "A tensor map is at address " + address_text(map) + ", which is no memory of the host that can be written.");
     return false;
   }
   const auto offset = static_cast<const std::byte*>(map) - cta->visible - kSharedBase;
   if (offset >= 0 && offset + std::ptrdiff_t{sizeof(TmaDescriptor)} <= std::ptrdiff_t{cta->shared_bytes}) return true;
-  complain("shared-out-of-range", site,
-           "A tensor map at offset " + std::to_string(offset) + " lies outside of the " +
-               std::to_string(cta->shared_bytes) + " bytes of shared memory.");
+  accuse("shared-out-of-range", site,
+         "A tensor map at offset " + std::to_string(offset) + " lies outside of the " +
+             std::to_string(cta->shared_bytes) + " bytes of shared memory of " + grid().cta_text(cta->index) + ".");
   return false;
+}
+
+// "'slot' of CTA 0", "the tensor map at 0x7f00"
+std::string map_text(const void* map) {
+  const std::string bytes = grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(map), sizeof(TmaDescriptor));
+  return bytes.starts_with('\'') ? bytes : "the tensor map at " + address_text(map);
 }
 
 constexpr std::uint64_t kNothingAcquired = 0;  // an acquire of a map whose edit the thread did not know
@@ -68,7 +76,7 @@ void TensorMaps::edit(const void* map, SiteId site) {
   std::erase_if(here.uses, [&](const Use& use) {
     const AsyncOp& op = checker.op(use.op);
     if (checker.knows_end(thread.view, op)) return true;
-    const std::string pair = checker.describe(thread.view.self) + " edited a tensor map at " +
+    const std::string pair = checker.describe(thread.view.self) + " edited " + map_text(map) + " at " +
                              grid().sites().text(site) + ", and nothing orders that ";
     if (use.too_early) {
       grid().findings().add("tensor-map-unacquired", site, use.site,
@@ -101,7 +109,7 @@ void TensorMaps::check_use(const void* map, SiteId site) {
   if (here.edits == 0) return;
   const Thread& thread = self();
   const auto edited = [&] {
-    return grid().checker().describe(thread.view.self) + " issued a copy with a tensor map that " +
+    return grid().checker().describe(thread.view.self) + " issued a copy with " + map_text(map) + ", which " +
            grid().checker().describe(here.editor) + " edited at " + grid().sites().text(here.site);
   };
   if (!released(here, thread.cta->index)) {
@@ -163,8 +171,9 @@ void tensormap_replace(void* map, MapField field, int ordinal, std::uint64_t val
   std::memcpy(&bytes, where, sizeof bytes);
   // Both enums list the fields in the order in which PTX does.
   if (replace(bytes, static_cast<TmaReplaceField>(field), ordinal, value) != TmaReplaceResult::replaced) {
-    complain("tensor-map-invalid", call.site,
-             "tensormap.replace was refused: the bytes are no tiled tensor map, or the value does not fit the field.");
+    accuse("tensor-map-invalid", call.site,
+           "tensormap.replace of the map at address " + address_text(map) + " by " + std::to_string(value) +
+               " was refused: the bytes are no tiled tensor map, or the value does not fit the field.");
     return;
   }
   std::memcpy(where, &bytes, sizeof bytes);
@@ -173,7 +182,9 @@ void tensormap_replace(void* map, MapField field, int ordinal, std::uint64_t val
 void tensormap_prefetch(const void* map, Site site) {
   const Call call = enter_call(site, Operation::tensormap_prefetch);
   if (grid().shared_owner(map)) {
-    complain("tensor-map-space", call.site, "prefetch.tensormap was given a map in shared memory.");
+    accuse("tensor-map-space", call.site,
+           "prefetch.tensormap was given a map in shared memory, at " +
+               grid().names().describe_bytes(reinterpret_cast<std::uint64_t>(map), sizeof(TmaDescriptor)) + ".");
   }
 }
 

@@ -44,7 +44,7 @@ struct Thread {
   bool leaving = false;  // the run has been given up, and the thread has been told
   View view;
   std::unique_ptr<Fiber> fiber;
-  Waiting waiting;
+  Waiting waiting, last_look;
   SiteId last_site = 0;  // of its last operation
   const char* role = "";
   std::unique_ptr<BulkGroups> bulk;

@@ -9,7 +9,8 @@ std::uint32_t shared_address(const void* pointer, Site site) {
   Cta* cta = grid().shared_owner(pointer);
   if (!cta) {
     const SiteId id = grid().sites().intern(site, Operation::address);
-    complain("wrong-space", id, "The shared address of an object outside of shared memory was asked for.");
+    accuse("wrong-space", id,
+           "The shared address of " + address_text(pointer) + " was asked for, which is outside of shared memory.");
     grid().stop();
   }
   return static_cast<std::uint32_t>(static_cast<const std::byte*>(pointer) - cta->visible);
@@ -20,8 +21,9 @@ void* map_shared_rank(const void* pointer, std::uint32_t rank, Site site) {
   auto& ctas = self().cta->cluster->ctas;
   if (rank >= ctas.size()) {
     const SiteId id = grid().sites().intern(site, Operation::address);
-    complain("cluster-rank", id,
-             "mapa was given rank " + std::to_string(rank) + " in a cluster of " + std::to_string(ctas.size()) + ".");
+    accuse("cluster-rank", id,
+           "mapa was given rank " + std::to_string(rank) + " in a cluster of " + std::to_string(ctas.size()) +
+               ": the highest is " + std::to_string(ctas.size() - 1) + ".");
     grid().stop();
   }
   return ctas[rank]->visible + offset;

@@ -103,7 +103,7 @@ std::uint32_t warp_exchange(const Exchange& exchange, std::uint64_t (&values)[32
 
 std::uint32_t shuffle_segments(int width, Site site) {
   if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
-    complain(
+    accuse(
         "shuffle-width", grid().sites().intern(site, Operation::warp_exchange),
         "A shuffle was asked for in groups of " + std::to_string(width) + " lanes: the width is 1, 2, 4, 8, 16 or 32.");
   }

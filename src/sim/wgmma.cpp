@@ -38,21 +38,34 @@ class ProductAgent final : public Agent {
   std::uint64_t number_;
 };
 
-bool check_operand(Cta& cta, const Operand& operand, std::uint32_t rows, std::uint32_t depth, SiteId site) {
+struct OperandUse {
+  const char* name;
+  std::uint32_t rows, depth;
+};
+
+bool check_operand(Cta& cta, const Operand& operand, const OperandUse& use, SiteId site) {
   bool inside = true;
-  operand.each_chunk(rows, depth, [&](std::uint32_t address) {
-    inside = inside && address >= kSharedBase && address + kChunk <= kSharedBase + cta.shared_bytes;
+  std::int64_t outside = 0;  // the first chunk that is not in shared memory
+  operand.each_chunk(use.rows, use.depth, [&](std::uint32_t address) {
+    const std::int64_t offset = std::int64_t{address} - kSharedBase;
+    if (!inside || (offset >= 0 && offset + kChunk <= cta.shared_bytes)) return;
+    inside = false;
+    outside = offset;
   });
+  const auto descriptor = [&] {
+    return std::string("The descriptor of ") + use.name + ", which starts at offset " +
+           std::to_string(std::int64_t{operand.start()} - kSharedBase) + ",";
+  };
   if (!operand.on_pattern()) {
-    complain(
-        "wgmma-descriptor", site,
-        "A wgmma descriptor without a base offset starts inside of its swizzle's pattern: the tile lies on a multiple "
-        "of " +
-            std::to_string(operand.pattern_bytes()) + " bytes.");
+    accuse("wgmma-descriptor", site,
+           descriptor() +
+               " starts inside of its swizzle's pattern, without a base offset: the tile lies on a multiple of " +
+               std::to_string(operand.pattern_bytes()) + " bytes.");
   }
   if (!inside) {
-    complain("wgmma-descriptor", site,
-             "A wgmma descriptor reaches outside of the shared memory of " + grid().cta_text(cta.index) + ".");
+    accuse("wgmma-descriptor", site,
+           descriptor() + " reaches offset " + std::to_string(outside) + ", outside of the " +
+               std::to_string(cta.shared_bytes) + " bytes of shared memory of " + grid().cta_text(cta.index) + ".");
   }
   return inside;
 }
@@ -76,8 +89,8 @@ void make_ready(Cta& cta, Warpgroup& group, Product& product, std::uint64_t numb
   const Operand b(mma.b_descriptor, mma.b, mma.b_transposed);
   const Operand a(mma.a_descriptor, mma.a, mma.a_transposed);
   const auto n = static_cast<std::uint32_t>(mma.n);
-  if (!check_operand(cta, b, n, b_depth_of(mma), product.site) ||
-      (!mma.a_in_registers && !check_operand(cta, a, 64, depth, product.site))) {
+  if (!check_operand(cta, b, {"B", n, b_depth_of(mma)}, product.site) ||
+      (!mma.a_in_registers && !check_operand(cta, a, {"A", 64, depth}, product.site))) {
     grid().stop();
   }
   if (mma.sparse) check_sparse(product, b);
@@ -136,9 +149,9 @@ void wgmma(const Wgmma& mma, Site site) {
   Thread& thread = self();
   Cta& cta = *thread.cta;
   if (thread.rank / kWarpgroupThreads * kWarpgroupThreads + kWarpgroupThreads > cta.threads.size()) {
-    complain("wgmma-partial-warpgroup", call.site,
-             "wgmma was called by a warpgroup of fewer than 128 threads: the CTA has " +
-                 std::to_string(cta.threads.size()) + ".");
+    accuse("wgmma-partial-warpgroup", call.site,
+           "wgmma was called by a warpgroup of fewer than 128 threads: the CTA has " +
+               std::to_string(cta.threads.size()) + ".");
     grid().stop();
   }
   check_fragments(thread, call.site);
@@ -157,7 +170,8 @@ void wgmma(const Wgmma& mma, Site site) {
   Product& product = group.product(number);
   if (!same_product(product.what, mma)) {
     complain("wgmma-not-uniform", call.site,
-             "The threads of a warpgroup issued different products, or gave them different descriptors.");
+             grid().checker().describe(thread.view.self) +
+                 " issued another product than the threads of its warpgroup before it, or gave it other descriptors.");
   }
   const auto t = thread.rank % kWarpgroupThreads;
   std::copy_n(mma.a_registers, 4, product.a_registers[t].begin());

@@ -70,6 +70,7 @@ class Operand {
   }
 
   std::uint32_t element() const { return element_; }
+  std::uint32_t start() const { return start_; }
 
   // Where the swizzle's pattern begins, unless the descriptor says otherwise: the address bits that it reads are zero.
   bool on_pattern() const { return base_offset_ != 0 || ((start_ >> 7) & mask_) == 0; }

@@ -51,6 +51,32 @@ TEST(MbarrierMemory, IsNotWrittenByTheCopyThatItCounts) {
       });
 }
 
+TEST(MbarrierMemory, IsInvalidatedWhenNobodyUsesTheBarrier) {
+  expect_misuse_in_every_seed("mbarrier-invalidated-early", {.block = {64}, .shared_bytes = kShared},
+                              [](SharedMemory shared, bool broken) {
+                                Storage& s = shared.as<Storage>();
+                                if (thread_rank() == 0) mbarrier_init(&s.full, 64);
+                                syncthreads();
+                                mbarrier_arrive(&s.full);
+                                wait(&s.full, 0);
+                                if (!broken) syncthreads();
+                                if (thread_rank() == 0) mbarrier_inval(&s.full);
+                              });
+}
+
+TEST(MbarrierMemory, IsInvalidatedWhenItsCopiesHaveLanded) {
+  expect_misuse_in_every_seed("mbarrier-invalidated-early", {.block = {32}, .shared_bytes = kShared},
+                              [](SharedMemory shared, bool broken) {
+                                Storage& s = shared.as<Storage>();
+                                if (thread_rank() != 0) return;
+                                start_barrier(s);
+                                mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, 64);
+                                cp_async_bulk(space_cluster, space_global, s.tile, source, 64, &s.full);
+                                if (!broken) wait(&s.full, 0);
+                                mbarrier_inval(&s.full);
+                              });
+}
+
 TEST(MbarrierToken, BelongsToItsBarrier) {
   expect_misuse_in_every_seed("mbarrier-token", {.block = {32}, .shared_bytes = kShared},
                               [](SharedMemory shared, bool broken) {

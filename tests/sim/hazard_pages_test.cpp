@@ -32,7 +32,7 @@ std::set<std::string> rules() {
   const std::string source = content_of_all(kRoot / "src/sim");
   std::set<std::string> found;
   const std::regex named(
-      R"re((?:add|complain|fault|Told|return )[({]\s*(?:[a-z_.()]+ \? )?"([a-z0-9]+(?:-[a-z0-9]+)*)")re");
+      R"re((?:add|complain|accuse|fault|Told|return )[({]\s*(?:[a-z_.()]+ \? )?"([a-z0-9]+(?:-[a-z0-9]+)*)")re");
   for (std::sregex_iterator it(source.begin(), source.end(), named), end; it != end; ++it) found.insert((*it)[1]);
   found.insert({"deadlock", "livelock", "global-race", "shared-race", "launch-refused"});
   return found;

@@ -84,10 +84,11 @@ inline bool agrees(const Report& report, Verdict expected) {
 }
 
 // A few seeds in the suite; 100 with GANTRY_LONG_TESTS in the environment.
-inline std::uint64_t seeds() { return std::getenv("GANTRY_LONG_TESTS") != nullptr ? 100 : 2; }
+inline std::uint64_t seeds() { return std::getenv("GANTRY_LONG_TESTS") != nullptr ? 100 : 3; }
 
 inline SimulatorOptions options_of(std::uint64_t seed) {
-  return {.seed = seed, .schedule = seed % 2 == 0 ? Schedule::random : Schedule::pct};
+  constexpr Schedule kSchedules[] = {Schedule::random, Schedule::pct, Schedule::directed};
+  return {.seed = seed, .schedule = kSchedules[seed % 3]};
 }
 
 // Counts what has been tried, so that a grid that shrinks is seen.

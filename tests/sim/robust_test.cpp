@@ -1,4 +1,5 @@
 // Whatever a kernel does, the run ends in a report that names the thread, the line and the rule.
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <vector>
@@ -136,6 +137,22 @@ TEST(Robust, ExceptionsOfAKernelAreReported) {
   expect_misuse("kernel-exception", [](Storage&, bool broken) {
     pause();
     if (broken) throw 5;
+  });
+}
+
+TEST(Robust, WhatWouldEndTheProgramIsReported) {
+  expect_misuse("kernel-trap", [](Storage&, bool broken) {
+    pause();
+    const volatile std::uint32_t by = broken ? 0 : 3;
+    st(space_global, &words[0], 7 / by);
+  });
+  expect_misuse("kernel-trap", [](Storage&, bool broken) {
+    pause();
+    if (broken) std::abort();  // as a failed assertion does
+  });
+  expect_misuse("kernel-trap", [](Storage&, bool broken) {
+    pause();
+    if (broken) __builtin_trap();
   });
 }
 

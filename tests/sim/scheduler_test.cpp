@@ -36,13 +36,13 @@ std::vector<std::uint32_t> order_of(const SimulatorOptions& options, Report* out
 }
 
 TEST(Scheduler, TheSameSeedGivesTheSameRun) {
-  for (const Schedule schedule : {Schedule::round_robin, Schedule::random, Schedule::pct}) {
+  for (const Schedule schedule : {Schedule::round_robin, Schedule::random, Schedule::pct, Schedule::directed}) {
     EXPECT_EQ(order_of({.seed = 4, .schedule = schedule}), order_of({.seed = 4, .schedule = schedule}));
   }
 }
 
 TEST(Scheduler, SeedsGiveDifferentRuns) {
-  for (const Schedule schedule : {Schedule::random, Schedule::pct}) {
+  for (const Schedule schedule : {Schedule::random, Schedule::pct, Schedule::directed}) {
     std::set<std::vector<std::uint32_t>> seen;
     for (std::uint64_t seed = 0; seed < 10; ++seed) seen.insert(order_of({.seed = seed, .schedule = schedule}));
     EXPECT_EQ(seen.size(), 10u);
@@ -93,6 +93,34 @@ TEST(Scheduler, PctRunsTheThreadOfHighestPriorityAsLongAsItCan) {
     EXPECT_EQ(order[i], order[i + 1]);
     EXPECT_EQ(order[i], order[i + 2]);
   }
+}
+
+// A flag that is tested and then set, in two operations: two CTAs enter only if one sets it between the other's two.
+// They come there hundreds of steps apart.
+int times_both_enter(Schedule schedule, int seeds) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(seeds); ++seed) {
+    std::uint32_t taken = 0, shared_by_both = 0;
+    alignas(64) std::uint32_t busy[2][16] = {};
+    const Report report = simulate({.grid = {2}, .block = {1}},
+                                   [&](SharedMemory) {
+                                     const std::uint32_t me = block_index().x;
+                                     for (std::uint32_t i = 0; i < 20 + 200 * me; ++i) {
+                                       atom(op_add, space_global, &busy[me][0], 1u);
+                                     }
+                                     if (ld(sem_acquire, scope_gpu, space_global, &taken) != 0) return;
+                                     st(sem_release, scope_gpu, space_global, &taken, 1u);
+                                     st(space_global, &shared_by_both, me);
+                                   },
+                                   {.seed = seed, .schedule = schedule});
+    found += report.has("global-race");
+  }
+  return found;
+}
+
+TEST(Scheduler, DirectedSchedulesBringRivalsTogether) {
+  EXPECT_EQ(times_both_enter(Schedule::random, 100), 0);
+  EXPECT_GE(times_both_enter(Schedule::directed, 100), 12);
 }
 
 TEST(Scheduler, ARecordedRunIsReplayed) {

@@ -74,6 +74,24 @@ TEST(StrongAccess, ACompareAndSwapThatFailsPublishesNothing) {
       [] { data = 0, flag = 1; });
 }
 
+// The flag was released once; what is seen of it is an ordinary store that came later.
+TEST(StrongAccess, AnOrdinaryStoreOverAFlagTakesItsReleaseAway) {
+  expect_misuse_in_every_seed(
+      "global-race", {.grid = {2}, .block = {32}},
+      [](SharedMemory, bool broken) {
+        if (thread_rank() != 0) return;
+        if (block_index().x == 0) {
+          st(space_global, &data, 7u);
+          st(sem_release, scope_gpu, space_global, &flag, 1u);
+          broken ? st(space_global, &flag, 2u) : st(sem_relaxed, scope_gpu, space_global, &counter, 1u);
+        } else {
+          while (ld(sem_acquire, scope_gpu, space_global, &flag) < (broken ? 2u : 1u)) pause();
+          ld(space_global, &data);
+        }
+      },
+      reset);
+}
+
 TEST(Scopes, AFenceOfCtaScopeOrdersNothingBetweenCtas) {
   expect_misuse_in_every_seed(
       "global-race", {.grid = {2}, .block = {32}},

@@ -21,7 +21,7 @@
 
 namespace gantry {
 
-enum class Schedule : std::uint8_t { round_robin, random, pct, replay };
+enum class Schedule : std::uint8_t { round_robin, random, pct, replay, directed };
 
 // When asynchronous operations take effect: as soon as issued, at random, as late as possible, or a mixture drawn for
 // each.

@@ -10,6 +10,8 @@
 namespace gantry::fuzz {
 namespace {
 
+constexpr Schedule kSchedules[] = {Schedule::random, Schedule::pct, Schedule::directed};
+
 std::string to_text(const Pair& pair) {
   return std::string(pair.fault == Fault::race ? "race" : "missing proxy fence") + " on location " +
          std::to_string(pair.location) + " between lines " + std::to_string(pair.earlier) + " and " +
@@ -42,10 +44,8 @@ struct Comparison {
 };
 
 Comparison compare_one(const Program& program, std::uint64_t seed) {
-  const Outcome outcome = interpret(program, {.seed = seed,
-                                              .schedule = seed / 2 % 2 == 0 ? Schedule::random : Schedule::pct,
-                                              .max_steps = 1'000'000,
-                                              .max_findings = 1000});
+  const Outcome outcome = interpret(
+      program, {.seed = seed, .schedule = kSchedules[seed / 2 % 3], .max_steps = 1'000'000, .max_findings = 1000});
   const bool right = program.omission.empty();
   if (!right && derailed(outcome.report)) return {.derailed = true};
   const std::set<Pair> expected = judge(program, outcome.log);
