@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 from ._context import Context, default_context
 from ._elements import element_of
 from ._errors import refusal
-from ._given import Given, gather
+from ._given import Given, gather, take_extras
 from ._plan import Copy, Options, Plan
 
 _MOST_PLANS = 4096
@@ -41,7 +41,8 @@ def _read(a, b, c, out, stream, context, arguments, named) -> tuple[Given, Optio
     for pair in ("tile", "cluster", "dtype"):
         if isinstance(fields.get(pair), list):
             fields[pair] = tuple(fields[pair])
-    given = gather(a, b, c, out, {**(arguments or {}), **named}, stream)
+    extras = take_extras(named)
+    given = gather(a, b, c, out, {**(arguments or {}), **named}, stream, extras)
     return given, Options(**fields), context
 
 
@@ -74,6 +75,15 @@ def gemm(
                    uint16, ``"e4m3"`` or ``"e5m2"`` for uint8; or a pair, of A and of B
     ``out_dtype``  elements of D
     ``functions``  functions of your own that the epilogue calls: ``{"half": ("x", "return 0.5f * x;")}``, in C++
+    ``gate``       of an epilogue with ``gate(acc)`` and ``up(acc)``, whose D has N / 2 columns: ``"halves"`` or
+                   ``"interleaved"`` rows of ``b``
+    ``groups``     offsets of E groups, E + 1 int32 on the device. Group e has the rows of ``a`` from groups[e] to
+                   groups[e + 1]; ``b`` is E x N x K, and what is given for columns E x N. Rows without a group are not
+                   written
+    ``group_counts``   instead, of groups of M / E rows each: how many of them are used
+    ``groups_along``   ``"k"``: groups are along K of ``a`` and ``b``, and D is E x M x N
+    ``block_scales``   of 8-bit floats, a pair of float32 factors, of A and of B: one for each row and 128 of K,
+                   (M, K / 128), or for 128 rows and 128 of K, (M / 128, K / 128)
     ``promote``, ``tile``, ``cluster``, ``stages``, ``dependent``   as in gantry.h
     ``arguments``  arguments of the epilogue whose names are taken by options
 

@@ -79,6 +79,20 @@ def dgrad_text(act: str, keep: str, has_bias: bool) -> str:
     return f"let g = {text}; d = g; dbias = reduce_row_add(g)" if has_bias else f"d = {text}"
 
 
+HALVES, INTERLEAVED = 0, 1
+GATES = {"halves": HALVES, "interleaved": INTERLEAVED}
+
+
+def gate_code(name: str) -> int:
+    """
+    >>> gate_code("interleaved")
+    1
+    """
+    if name not in GATES:
+        raise refusal("gate", "", f"the gate is {name!r}: its rows are {' or '.join(map(repr, GATES))}")
+    return GATES[name]
+
+
 def gated_text(act: str, keep: str = "") -> str:
     """The epilogue of the gate's GEMM, whose other factor, the output of the up projection, is loaded.
 
