@@ -2,8 +2,8 @@
 
 A rule names, for each output and then each input of an operator, the dimension that is sharded, ``REPLICATED``, or
 ``PARTIAL``: the values of all devices are to be summed. Shards of K give partial sums, which only what is linear in the
-accumulators may be applied to: an activation of a part is not a part of the activation, and a bias would be added once
-for each device.
+accumulators may be applied to: an activation of a part is not a part of the activation. A bias is then a partial sum too,
+or it would be added once for each device.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ def linear(rank: int, has_activation: bool, has_bias: bool) -> list[Sharding]:
     >>> linear(2, True, True)[1:]  # doctest: +NORMALIZE_WHITESPACE
     [Sharding(outputs=(0,), inputs=(0, 'replicated', 'replicated')),
      Sharding(outputs=(1,), inputs=('replicated', 0, 0))]
-    >>> linear(2, False, False)[-1]
-    Sharding(outputs=('partial',), inputs=(1, 1, 'replicated'))
+    >>> linear(2, False, True)[-1]
+    Sharding(outputs=('partial',), inputs=(1, 1, 'partial'))
     """
     last = rank - 1
     rules = [_everywhere(1, 3)]
     rules += [Sharding((i,), (i, REPLICATED, REPLICATED)) for i in range(last)]  # rows: sequence and data parallel
     rules.append(Sharding((last,), (REPLICATED, 0, 0)))  # columns of the output
-    if not has_activation and not has_bias:
-        rules.append(Sharding((PARTIAL,), (last, 1, REPLICATED)))  # K
+    if not has_activation:
+        rules.append(Sharding((PARTIAL,), (last, 1, PARTIAL if has_bias else REPLICATED)))  # K
     return rules
 
 
@@ -71,21 +71,20 @@ def weight_grad(rank: int) -> list[Sharding]:
     return rules
 
 
-def elementwise(rank: int) -> list[Sharding]:
-    """Of two tensors of one shape, linear in the first."""
-    return [
-        _everywhere(1, 2),
-        *(Sharding((i,), (i, i)) for i in range(rank)),
-        Sharding((PARTIAL,), (PARTIAL, REPLICATED)),
-    ]
+def mask_grad(rank: int, whole_bytes: bool = True) -> list[Sharding]:
+    """g where the mask is set."""
+    rules = [_everywhere(1, 2), Sharding((PARTIAL,), (PARTIAL, REPLICATED))]
+    rules += [Sharding((i,), (i, i)) for i in range(rank if whole_bytes else rank - 1)]
+    return rules
 
 
-def dgrad(rank: int) -> list[Sharding]:
+def dgrad(rank: int, whole_bytes: bool = True) -> list[Sharding]:
     """The first layer's gradient and its bias gradient, of g, the second layer's weight and what was kept."""
     last = rank - 1
     rules = [_everywhere(2, 3)]
     rules += [Sharding((i, PARTIAL), (i, REPLICATED, i)) for i in range(last)]
-    rules.append(Sharding((last, 0), (REPLICATED, 1, last)))
+    if whole_bytes:
+        rules.append(Sharding((last, 0), (REPLICATED, 1, last)))
     return rules
 
 
@@ -116,8 +115,8 @@ def grouped(outputs: int, has_activation: bool, has_bias: bool, whole_bytes: boo
     rules = [_everywhere(outputs, 4)]
     if whole_bytes:
         rules.append(Sharding((1,) * outputs, (REPLICATED, 1, REPLICATED, 1)))
-    if not has_activation and not has_bias:
-        rules.append(Sharding((PARTIAL,) * outputs, (1, 2, REPLICATED, REPLICATED)))
+    if not has_activation:
+        rules.append(Sharding((PARTIAL,) * outputs, (1, 2, REPLICATED, PARTIAL if has_bias else REPLICATED)))
     return rules
 
 
@@ -136,4 +135,13 @@ def grouped_weight_grad() -> list[Sharding]:
         _everywhere(1, 3),
         Sharding((1,), (1, REPLICATED, REPLICATED)),
         Sharding((2,), (REPLICATED, 1, REPLICATED)),
+    ]
+
+
+def grouped_bias_grad() -> list[Sharding]:
+    """dbias of g and offsets."""
+    return [
+        _everywhere(1, 2),
+        Sharding((1,), (1, REPLICATED)),
+        Sharding((PARTIAL,), (PARTIAL, REPLICATED)),
     ]

@@ -31,26 +31,31 @@ def gradients(function, *tensors):
     return out, [x.grad for x in leaves]
 
 
+def of(layer, x):
+    """A layer without its activation, by torch's own operator."""
+    return F.linear(x, layer.weight, layer.bias)
+
+
 def modules(device="cpu", dtype=BF16):
     """By name, of 64 features: the module, and the same in torch's own operators, of f64 parameters and input."""
     make = {"device": device, "dtype": dtype}
 
     def layer(activation, bias=True):
         module = gantry.torch.Linear(64, 32, bias=bias, activation=activation, **make)
-        return module, lambda m, x: FUNCTIONS[activation or ""](F.linear(x, m.weight, m.bias))
+        return module, lambda m, x: FUNCTIONS[activation or ""](of(m, x))
 
     def mlp(activation):
         module = gantry.torch.MLP(64, 128, 32, activation=activation, **make)
-        return module, lambda m, x: m.fc2(FUNCTIONS[activation](m.fc1(x)))
+        return module, lambda m, x: of(m.fc2, FUNCTIONS[activation](of(m.fc1, x)))
 
     def gated(activation, gate):
         def theirs(m, x):
             if gate == "separate":
-                z, up = m.gate_proj(x), m.up_proj(x)
+                z, up = of(m.gate_proj, x), of(m.up_proj, x)
             else:
-                both = m.gate_up_proj(x)
+                both = of(m.gate_up_proj, x)
                 z, up = both.chunk(2, -1) if gate == "halves" else (both[..., ::2], both[..., 1::2])
-            return m.down_proj(FUNCTIONS[activation](z) * up)
+            return of(m.down_proj, FUNCTIONS[activation](z) * up)
 
         return gantry.torch.GatedLinear(64, 128, 32, activation=activation, gate=gate, **make), theirs
 

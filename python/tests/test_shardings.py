@@ -79,16 +79,16 @@ def test_partial_sums_are_offered_only_where_the_epilogue_is_linear():
     def partial(rules):
         return any(PARTIAL in rule.outputs for rule in rules)
 
-    for has_activation, has_bias in ((True, False), (False, True), (True, True)):
-        assert not partial(_shardings.linear(2, has_activation, has_bias))
-    assert partial(_shardings.linear(2, False, False))
+    for has_bias in (False, True):
+        assert not partial(_shardings.linear(2, True, has_bias))
+        assert partial(_shardings.linear(2, False, has_bias))
     assert not partial(_shardings.gated(2, 1, True))
 
 
 def test_shards_of_gradients_put_together_are_the_whole(draw, rank):
     check(_shardings.input_grad(rank), lambda g, w: (g @ w,), draw(8), draw(8, 6))
     check(_shardings.weight_grad(rank), lambda g, x: (flat(g).T @ flat(x),), draw(8), draw(6))
-    check(_shardings.elementwise(rank), lambda g, z: (g * (z > 0),), draw(8), draw(8))
+    check(_shardings.mask_grad(rank), lambda g, z: (g * (z > 0),), draw(8), draw(8))
 
     def dgrad(g, w, z):
         d = (g @ w) * (z > 0)
@@ -133,12 +133,19 @@ def test_shards_of_experts_put_together_are_the_whole(rng, has_activation, has_b
     check(_shardings.grouped(1, has_activation, has_bias), layer, x, w, offsets, bias)
     check(_shardings.grouped_input_grad(), input_grad, g, w, offsets)
     check(_shardings.grouped_weight_grad(), lambda g, x, o: (np.stack([g[r].T @ x[r] for r in rows]),), g, x, offsets)
+    check(_shardings.grouped_bias_grad(), lambda g, o: (np.stack([g[r].sum(0) for r in rows]),), g, offsets)
 
 
 def test_columns_of_halves_and_of_masks_with_broken_bytes_stay_together():
     assert all(1 not in rule.outputs for rule in _shardings.gated(2, 1, False))
-    assert all(1 not in rule.outputs for rule in _shardings.linear_kept(2, True, whole_bytes=False))
-    assert any(1 in rule.outputs for rule in _shardings.linear_kept(2, True, whole_bytes=True))
+    for rules in (
+        lambda whole: _shardings.linear_kept(2, True, whole),
+        lambda whole: _shardings.mask_grad(2, whole),
+        lambda whole: _shardings.dgrad(2, whole),
+        lambda whole: _shardings.grouped(2, True, True, whole),
+    ):
+        assert all(1 not in rule.outputs for rule in rules(False))
+        assert any(1 in rule.outputs for rule in rules(True))
 
 
 def test_examples_hold():

@@ -209,6 +209,20 @@ def test_a_tensor_that_requires_grad_is_refused_where_its_gradient_would_be_lost
         gantry.gemm(x, x)
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("linear")])
+def test_layers_with_hooks_are_called_one_by_one(name):
+    module = modules()[name][0]
+    x = tensor(3, 24, 64)
+    expected, (gradient,) = gradients(module, x)
+    seen = []
+    for child in module.children():
+        child.register_forward_hook(lambda child, inputs, out: seen.append(child))
+    out, (dx,) = gradients(module, x)
+    assert len(seen) == len(list(module.children()))
+    close(out, expected.double())
+    close(dx, gradient.double(), 2.0**-5)
+
+
 # ---- replace
 
 

@@ -94,6 +94,7 @@ def test_operators_pass_torchs_own_checks():
             torch.library.opcheck(torch.ops.gantry.grouped_kept.default, (x, w, offsets, None, code, True))
     torch.library.opcheck(torch.ops.gantry.grouped_input_grad.default, (g, w, offsets, True))
     torch.library.opcheck(torch.ops.gantry.grouped_weight_grad.default, (g, x, offsets))
+    torch.library.opcheck(torch.ops.gantry.grouped_bias_grad.default, (g, offsets))
 
 
 @pytest.mark.parametrize("activation", [None, "relu", "gelu"])

@@ -10,7 +10,7 @@ from torch.autograd.function import once_differentiable
 from .. import _rules
 from .._errors import refusal
 from ._ops import library, ops
-from ._reference import BACKWARD, flat
+from ._reference import BACKWARD, flat, sum_dtype
 
 _NONE = _rules.activation_code(None)
 
@@ -51,7 +51,7 @@ def through_activation(g: Tensor, kept: Tensor, activation: int) -> Tensor:
 
 
 def bias_grad(g: Tensor, dtype: torch.dtype) -> Tensor:
-    return flat(g).sum(0, dtype=torch.float32 if g.dtype.itemsize < 4 else g.dtype).to(dtype)
+    return flat(g).sum(0, dtype=sum_dtype(g)).to(dtype)
 
 
 class _Linear(torch.autograd.Function):

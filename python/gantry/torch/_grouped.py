@@ -20,18 +20,13 @@ from .._errors import refusal
 from .._gemm import gemm
 from ._functional import autocast, through_activation, wants_gradient
 from ._ops import ELEMENTS, define, multiplies, ops
-from ._reference import FUNCTIONS, mask_bytes, packed
+from ._reference import FUNCTIONS, mask_bytes, packed, sum_dtype
 
 
 def _groups(offsets: Tensor, rows: int) -> Iterator[tuple[int, slice]]:
     for e, (start, end) in enumerate(pairwise(offsets.tolist())):
         if 0 <= start <= end <= rows:
             yield e, slice(start, end)
-
-
-def _groups_of_rows(offsets: Tensor, rows: int) -> Tensor:
-    """One more than the number of each row's group; 0 and one more than there are, where a row has none."""
-    return torch.bucketize(torch.arange(rows, device=offsets.device, dtype=offsets.dtype), offsets, right=True)
 
 
 # ---- By torch's own operators
@@ -70,6 +65,14 @@ def _weight_grad_reference(g, x, offsets):
     for e, rows in _groups(offsets, x.shape[0]):
         out[e] = g[rows].mT @ x[rows]
     return out
+
+
+def _bias_grad(g, offsets):
+    """Sums the rows of each group, with what is before the first and behind the last one put aside."""
+    rows = torch.arange(g.shape[0], device=g.device, dtype=offsets.dtype)
+    sums = g.new_zeros((offsets.shape[0] + 1, g.shape[1]), dtype=sum_dtype(g))
+    sums.index_add_(0, torch.bucketize(rows, offsets, right=True), g.to(sums.dtype))
+    return sums[1:-1].clone()
 
 
 # ---- One GEMM each
@@ -140,6 +143,12 @@ define(
     _weight_grad_reference,
     lambda g, x, offsets: g.new_empty((offsets.shape[0] - 1, g.shape[1], x.shape[1])),
 )
+define(
+    "grouped_bias_grad(Tensor g, Tensor offsets) -> Tensor",
+    _bias_grad,
+    _bias_grad,
+    lambda g, offsets: g.new_empty((offsets.shape[0] - 1, g.shape[1]), dtype=sum_dtype(g)),
+)
 
 
 # ---- The layer
@@ -169,16 +178,10 @@ class _Grouped(torch.autograd.Function):
             ops.grouped_input_grad(dz, weight, offsets, ctx.padded) if wants[0] else None,
             ops.grouped_weight_grad(dz, x, offsets) if wants[1] else None,
             None,
-            _bias_grad(dz, offsets, ctx.bias_dtype) if wants[3] else None,
+            ops.grouped_bias_grad(dz, offsets).to(ctx.bias_dtype) if wants[3] else None,
             None,
             None,
         )
-
-
-def _bias_grad(dz: Tensor, offsets: Tensor, dtype: torch.dtype) -> Tensor:
-    sums = dz.new_zeros((offsets.shape[0] + 1, dz.shape[1]), dtype=torch.promote_types(dz.dtype, torch.float32))
-    sums = sums.index_add(0, _groups_of_rows(offsets, dz.shape[0]), dz.to(sums.dtype))
-    return sums[1:-1].to(dtype)
 
 
 def _check(x: Tensor, weight: Tensor, offsets: Tensor, bias: Tensor | None) -> None:

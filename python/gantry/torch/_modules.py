@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from .. import _rules
 from .._errors import refusal
 from ._functional import gated_linear, linear, mlp
+from ._reference import FUNCTIONS
 
 
 class Linear(nn.Linear):
@@ -51,8 +52,15 @@ def warm_up(module: nn.Module, features: int, sizes: Sequence[tuple[int, ...]], 
         progress(len(sizes), len(sizes))
 
 
+def has_hooks(*modules: nn.Module) -> bool:
+    """Hooks of a layer, such as those of parallel plans, run where the layer itself is called."""
+    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return any(getattr(module, kind) for module in modules for kind in kinds)
+
+
 class MLP(nn.Module):
-    """fc2(act(fc1(x))), whose backward pass is fused over both layers.
+    """fc2(fc1(x)), where fc1 has an activation and the backward pass is fused over both layers. Layers with hooks are
+    called one after the other.
 
     >>> import torch, gantry.torch
     >>> gantry.torch.MLP(64, 256, activation="gelu")(torch.ones(2, 64)).shape
@@ -64,14 +72,13 @@ class MLP(nn.Module):
         if _rules.activation(activation) is None:
             raise refusal("activation", "", "an MLP has an activation between its layers")
         self.activation = activation
-        self.fc1 = nn.Linear(features, hidden, bias, device, dtype)
-        self.fc2 = nn.Linear(hidden, features if out_features is None else out_features, bias, device, dtype)
+        self.fc1 = Linear(features, hidden, bias, device, dtype, activation)
+        self.fc2 = Linear(hidden, features if out_features is None else out_features, bias, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
+        if has_hooks(self.fc1, self.fc2):
+            return self.fc2(self.fc1(x))
         return mlp(x, self.fc1.weight, self.fc1.bias, self.fc2.weight, self.fc2.bias, self.activation)
-
-    def extra_repr(self) -> str:
-        return f"activation={self.activation!r}"
 
     def warm_up(self, sizes: Sequence[tuple[int, ...]], progress: Any = None) -> None:
         """Sizes are numbers of rows, (m,)."""
@@ -110,19 +117,35 @@ class GatedLinear(nn.Module):
             _rules.gate_code(gate)
         self.activation, self.gate = activation, gate
         if gate == "separate":
-            self.gate_proj = nn.Linear(features, hidden, False, device, dtype)
-            self.up_proj = nn.Linear(features, hidden, False, device, dtype)
+            self.gate_proj = Linear(features, hidden, False, device, dtype)
+            self.up_proj = Linear(features, hidden, False, device, dtype)
         else:
-            self.gate_up_proj = nn.Linear(features, 2 * hidden, False, device, dtype)
+            self.gate_up_proj = Linear(features, 2 * hidden, False, device, dtype)
             self.register_load_state_dict_pre_hook(_join_state)
-        self.down_proj = nn.Linear(hidden, features if out_features is None else out_features, False, device, dtype)
+        self.down_proj = Linear(hidden, features if out_features is None else out_features, False, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
+        if has_hooks(*self.children()):
+            return self._one_by_one(x)
         if self.gate == "separate":
             weight, order = torch.cat((self.gate_proj.weight, self.up_proj.weight)), "halves"
         else:
             weight, order = self.gate_up_proj.weight, self.gate
         return gated_linear(x, weight, self.down_proj.weight, self.activation, order)
+
+    def _one_by_one(self, x: Tensor) -> Tensor:
+        if self.gate == "separate":
+            gates, ups = self.gate_proj(x), self.up_proj(x)
+        elif self.gate == "interleaved":
+            both = self.gate_up_proj(x)
+            gates, ups = both[..., 0::2], both[..., 1::2]
+        else:
+            if any(how.is_shard(0) for how in getattr(self.gate_up_proj.weight, "placements", ())):
+                raise refusal(
+                    "gate", "gate_up_proj", "a shard of halves has rows of the gate alone, or of up: say gate='interleaved'"
+                )
+            gates, ups = self.gate_up_proj(x).chunk(2, -1)
+        return self.down_proj(FUNCTIONS[self.activation](gates) * ups)
 
     def extra_repr(self) -> str:
         return f"activation={self.activation!r}, gate={self.gate!r}"

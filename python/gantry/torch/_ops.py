@@ -14,7 +14,7 @@ from torch import Tensor
 from .. import _rules
 from .._gemm import gemm
 from . import _reference as reference
-from ._reference import flat, mask_bytes
+from ._reference import flat, mask_bytes, sum_dtype
 
 ELEMENTS = {torch.bfloat16: "bf16", torch.float16: "f16"}
 
@@ -130,7 +130,7 @@ define(
     reference.dgrad,
     lambda g, weight, kept, activation: (
         _like(g, weight.shape[1]),
-        g.new_empty((weight.shape[1],), dtype=torch.float32),
+        g.new_empty((weight.shape[1],), dtype=sum_dtype(g)),
     ),
 )
 

@@ -46,6 +46,11 @@ def flat(x: Tensor) -> Tensor:
     return x.reshape(prod(x.shape[:-1]), x.shape[-1])
 
 
+def sum_dtype(x: Tensor) -> torch.dtype:
+    """Of sums over many rows."""
+    return torch.promote_types(x.dtype, torch.float32)
+
+
 def mask_bytes(columns: Any) -> Any:
     return (columns + 7) // 8
 
@@ -94,7 +99,7 @@ def through_activation(g: Tensor, kept: Tensor, name: str) -> Tensor:
 
 def dgrad(g, weight, kept, activation):
     d = through_activation(torch.matmul(g, weight), kept, _rules.activation_name(activation))
-    return d, flat(d).sum(0, dtype=torch.float32)
+    return d, flat(d).sum(0, dtype=sum_dtype(d))
 
 
 def halves(weight: Tensor, gate: int) -> tuple[Tensor, Tensor]:

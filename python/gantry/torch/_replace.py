@@ -8,7 +8,7 @@ from typing import Iterable, NamedTuple
 import torch
 from torch import nn
 
-from ._modules import Linear
+from ._modules import Linear, has_hooks
 from ._ops import ELEMENTS
 
 
@@ -26,9 +26,6 @@ _MODULES = {
     nn.Mish: "mish",
     nn.Hardswish: "hardswish",
 }
-
-
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def _activation_of(module: nn.Module) -> str | None:
@@ -69,10 +66,6 @@ def _swap(name: str, module: nn.Linear) -> Swap:
     return Swap(name, True, "an nn.Linear")
 
 
-def _has_hooks(module: nn.Module) -> bool:
-    return any(getattr(module, kind) for kind in _HOOKS)
-
-
 def _fuse(name: str, sequence: nn.Sequential, uses: Counter) -> Iterable[Swap]:
     names = list(sequence._modules)
     for first, second in zip(names, names[1:]):
@@ -83,7 +76,7 @@ def _fuse(name: str, sequence: nn.Sequential, uses: Counter) -> Iterable[Swap]:
         full = f"{name}.{second}".lstrip(".")
         if uses[id(layer)] > 1:
             yield Swap(full, False, f"{first} is in the model {uses[id(layer)]} times, elsewhere without this activation")
-        elif _has_hooks(layer) or _has_hooks(after):
+        elif has_hooks(layer, after):
             yield Swap(full, False, f"hooks see what is between {first} and {second}")
         else:
             layer.activation = found

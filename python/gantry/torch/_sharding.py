@@ -66,11 +66,13 @@ def _register_layers() -> None:
 
     @register_sharding(ops.mask_grad.default)
     def _(g, kept):
-        return _told(_shardings.elementwise(_rank(g)), (g, kept))
+        whole = g.shape[-1] % (8 * g.mesh.size()) == 0
+        return _told(_shardings.mask_grad(_rank(g), whole), (g, kept))
 
     @register_sharding(ops.dgrad.default)
     def _(g, weight, kept, activation):
-        return _told(_shardings.dgrad(_rank(g)), (g, weight, kept, activation))
+        whole = _whole_bytes(weight, weight.shape[1], activation)
+        return _told(_shardings.dgrad(_rank(g), whole), (g, weight, kept, activation))
 
 
 def _register_gates() -> None:
@@ -109,3 +111,7 @@ def _register_groups() -> None:
     @register_sharding(ops.grouped_weight_grad.default)
     def _(g, x, offsets):
         return _told(_shardings.grouped_weight_grad(), (g, x, offsets))
+
+    @register_sharding(ops.grouped_bias_grad.default)
+    def _(g, offsets):
+        return _told(_shardings.grouped_bias_grad(), (g, offsets))
