@@ -341,7 +341,7 @@ def test_strides_are_seen_through_or_copied_on_the_gpu():
 
 def test_examples_hold():
     attempted = 0
-    for part in ("", "._functional", "._grouped", "._modules", "._replace"):
+    for part in ("", "._functional", "._grouped", "._modules", "._replace", "._scaled"):
         ran = doctest.testmod(importlib.import_module("gantry.torch" + part))
         assert ran.failed == 0
         attempted += ran.attempted

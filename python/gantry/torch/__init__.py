@@ -16,18 +16,23 @@ from ._functional import gated_linear, linear, mlp
 from ._grouped import GroupedLinear, Routing, grouped_linear, route
 from ._modules import MLP, GatedLinear, Linear
 from ._replace import Swap, replace
+from ._scaled import Float8Linear, dequantize, float8_linear, quantize
 
 __all__ = [
+    "Float8Linear",
     "GatedLinear",
     "GroupedLinear",
     "Linear",
     "MLP",
     "Routing",
     "Swap",
+    "dequantize",
+    "float8_linear",
     "gated_linear",
     "grouped_linear",
     "linear",
     "mlp",
+    "quantize",
     "replace",
     "route",
 ]
