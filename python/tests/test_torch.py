@@ -4,6 +4,8 @@ import copy
 import doctest
 import importlib
 import io
+import re
+from pathlib import Path
 
 import pytest
 
@@ -337,6 +339,15 @@ def test_strides_are_seen_through_or_copied_on_the_gpu():
         tensor(1, 128, device="cuda").expand(64, 128),
     ):
         close(gantry.gemm(a, b), a.double() @ b.double().T)
+
+
+def test_the_programs_of_the_guide_run_one_after_another(capsys):
+    page = (Path(__file__).resolve().parents[2] / "docs/guide/python.md").read_text()
+    programs, names = re.findall(r"```py\n(.*?)```", page, re.DOTALL), {}
+    assert len(programs) == 2
+    for program in programs:
+        exec(compile(program, "docs/guide/python.md", "exec"), names)  # noqa: S102: our own
+    assert "fused into 0" in capsys.readouterr().out
 
 
 def test_examples_hold():
