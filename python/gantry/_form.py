@@ -1,8 +1,8 @@
 """What the operands of a GEMM are: its sizes, and the batches that each kind of operand has. Plain arithmetic.
 
-Without groups, all share the batches of A and B. With groups along M, the rows of all groups lie in one A and one D, and
-each group has a B, and row vectors and reductions of its own. With groups along K, the rows of K of all groups lie in one
-A and one B, and each group has a D.
+Without groups, all share the batches of A and B. With groups along M, the rows of all groups lie in one A and one D,
+and each group has a B, and row vectors and reductions of its own. With groups along K, the rows of K of all groups lie
+in one A and one B, and each group has a D.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _groups(views: Mapping[str, View], along: str) -> tuple[int, int]:
     if along not in ("m", "k"):
         raise refusal("groups", "", f"groups_along is {along!r}: it is 'm' or 'k'")
     if OFFSETS in views and COUNTS in views:
-        raise refusal("groups", COUNTS, "groups and group_counts were both given: offsets say where groups begin and end")
+        raise refusal("groups", COUNTS, "groups and group_counts were both given: one of them is needed")
     name = OFFSETS if OFFSETS in views else COUNTS
     if name not in views:
         if along == "k":
@@ -105,7 +105,7 @@ def _groups(views: Mapping[str, View], along: str) -> tuple[int, int]:
     if name == COUNTS and along == "k":
         raise refusal("groups", COUNTS, "groups along K have offsets, groups=, and no group_counts")
     if len(shape) != 1 or (name == OFFSETS and shape[0] < 1):
-        raise refusal("shape", name, f"{name} have the shape {shape}: one dimension, of one more than groups for offsets")
+        raise refusal("shape", name, f"{name} have the shape {shape}: one dimension is needed; offsets are one or more")
     return (ALONG_K if along == "k" else ALONG_M), shape[0] - (1 if name == OFFSETS else 0)
 
 
@@ -127,9 +127,8 @@ def form_of(views: Mapping[str, View], trans_b: bool, text: str, along: str) -> 
                 rank,
             )
     if COUNTS in views and count and m % count:
-        raise refusal(
-            "shape", "A", f"A has {m} rows for {count} groups of one capacity: a multiple is needed", m, -(-m // count) * count
-        )
+        nearest = -(-m // count) * count
+        raise refusal("shape", "A", f"A has {m} rows for {count} groups of one capacity: a multiple is needed", m, nearest)
     return Form(m, n, k, columns, groups, (count,))
 
 

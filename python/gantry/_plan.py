@@ -105,7 +105,10 @@ class Plan:
         batch = collapsed(lead, seen.shape[:-2], seen.strides[:-2]) if len(seen.shape) - 2 <= len(lead) else None
         if batch is None or min(batch, *seen.strides[-2:]) < 0:
             raise refusal(
-                "strides", name, f"{name} have the strides {seen.strides} for the shape {seen.shape}, and the batches {lead}"
+                "strides",
+                name,
+                f"{name} have the strides {seen.strides} for the shape {seen.shape}: none is negative, and they go through "
+                f"the batches {lead} evenly",
             )
         return mode, (*seen.strides[-2:], batch)
 
@@ -301,7 +304,8 @@ class Plan:
         there = {*self._slots, *(name for name, (mode, _) in self._scales.items() if mode != NO_SCALE)}
         names = (*MATRICES, *EXTRAS)
         operands = tuple(places.get(x, nowhere(i) if x in there else 0) for i, x in enumerate(names))
-        rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(self._names, len(names)))
+        first = len(names)
+        rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(self._names, first))
         return operands + tuple(rest)
 
     # ---- Running

@@ -89,8 +89,8 @@ def dgrad(rank: int, whole_bytes: bool = True) -> list[Sharding]:
 
 
 def gated(rank: int, outputs: int, interleaved: bool) -> list[Sharding]:
-    """y, and the gates and ups where they are kept. A shard of interleaved rows has both of each column; one of halves has
-    the gate's alone."""
+    """y, and the gates and ups where they are kept. A shard of interleaved rows has both of each column; one of halves
+    has the gate's alone."""
     last = rank - 1
     rules = [_everywhere(outputs, 2)]
     rules += [Sharding((i,) * outputs, (i, REPLICATED)) for i in range(last)]
@@ -110,8 +110,8 @@ def gated_dgrad(rank: int, interleaved: bool) -> list[Sharding]:
 
 
 def grouped(outputs: int, has_activation: bool, has_bias: bool, whole_bytes: bool = True) -> list[Sharding]:
-    """y, and what is kept of the pre-activation, of rows x K, experts x N x K, offsets and a bias of experts x N. The rows of
-    an expert, and the experts, stay together."""
+    """y, and what is kept of the pre-activation, of rows x K, experts x N x K, offsets and a bias of experts x N. The
+    rows of an expert, and the experts, stay together."""
     rules = [_everywhere(outputs, 4)]
     if whole_bytes:
         rules.append(Sharding((1,) * outputs, (REPLICATED, 1, REPLICATED, 1)))

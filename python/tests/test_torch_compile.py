@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: gantry.torch is not tested here")
 
+import torch._dynamo.testing  # noqa: E402
 from layers import BF16, NAMES, close, modules, tensor  # noqa: E402
 
 import gantry.torch  # noqa: E402

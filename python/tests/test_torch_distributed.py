@@ -1,4 +1,4 @@
-"""Sharded layers of gantry.torch over two processes, against the same layers on one: what distributed_worker.py computes."""
+"""Sharded layers of gantry.torch over two processes, against the same on one: what distributed_worker.py computes."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What operators do on CUDA tensors, done with tensors of the host: the same GEMMs on the simulated SM, against torch's own."""
+"""The GEMMs that operators run for CUDA tensors, run for tensors of the host on the simulated SM, against torch's own."""
 
 import pytest
 
@@ -39,11 +39,15 @@ def cases():
         "gated interleaved": (_ops._gated, _reference.gated, (x, both, SILU, _rules.INTERLEAVED)),
         "gated_kept": (_ops._gated_kept, _reference.gated_kept, (x, both, GELU, _rules.INTERLEAVED)),
         "gated of 20 rows": (_ops._gated, _reference.gated, (x, both[:20], SILU, _rules.HALVES)),
-        "gated_dgrad halves": (_ops._gated_dgrad, _reference.gated_dgrad, (g, w2, kept, x, SILU, _rules.HALVES)),
-        "gated_dgrad interleaved": (_ops._gated_dgrad, _reference.gated_dgrad, (g, w2, kept, x, SILU, _rules.INTERLEAVED)),
+        **{
+            f"gated_dgrad {gate}": (_ops._gated_dgrad, _reference.gated_dgrad, (g, w2, kept, x, SILU, code))
+            for gate, code in _rules.GATES.items()
+        },
         "grouped": (_grouped._grouped, _grouped._reference, (rows, experts, offsets, bias, GELU, True)),
-        "grouped_kept mask": (_grouped._grouped_kept, _grouped._kept_reference, (rows, experts, offsets, bias, RELU, True)),
-        "grouped_kept": (_grouped._grouped_kept, _grouped._kept_reference, (rows, experts, offsets, None, SILU, True)),
+        **{
+            f"grouped_kept {name}": (_grouped._grouped_kept, _grouped._kept_reference, (rows, experts, offsets, b, act, True))
+            for name, b, act in (("mask", bias, RELU), ("pre-activation", None, SILU))
+        },
         "grouped_input_grad": (
             _grouped._grouped_input_grad,
             _grouped._input_grad_reference,

@@ -1,5 +1,5 @@
-"""Layers as functions with gradients, of the operators of :mod:`._ops`. Each is differentiated once: a second backward pass
-is refused, since the kernels of the first one have no gradients."""
+"""Layers as functions with gradients, of the operators of :mod:`._ops`. Each is differentiated once: a second backward
+pass is refused, since the kernels of the first one have no gradients."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def mlp(x: Tensor, w1: Tensor, b1: Tensor | None, w2: Tensor, b2: Tensor | None,
 
 
 class _Gated(torch.autograd.Function):
-    """The gradients of the gate and of up come out of the second layer's dgrad GEMM as one operand of the two that follow."""
+    """The gradients of gate and up come out of the second layer's dgrad GEMM as one operand of the two that follow."""
 
     @staticmethod
     def forward(ctx, x, weight, down, activation, gate):

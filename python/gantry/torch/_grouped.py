@@ -201,7 +201,8 @@ def _check(x: Tensor, weight: Tensor, offsets: Tensor, bias: Tensor | None) -> N
             f"({weight.shape[0] + 1},) of torch.int32",
         )
     if bias is not None and bias.shape != weight.shape[:2]:
-        raise refusal("shape", "bias", f"bias has the shape {tuple(bias.shape)}, and {tuple(weight.shape[:2])} is needed")
+        needed = tuple(weight.shape[:2])
+        raise refusal("shape", "bias", f"bias has the shape {tuple(bias.shape)}, and {needed} is needed")
 
 
 def grouped_linear(

@@ -142,7 +142,9 @@ class GatedLinear(nn.Module):
         else:
             if any(how.is_shard(0) for how in getattr(self.gate_up_proj.weight, "placements", ())):
                 raise refusal(
-                    "gate", "gate_up_proj", "a shard of halves has rows of the gate alone, or of up: say gate='interleaved'"
+                    "gate",
+                    "gate_up_proj",
+                    "a shard of gate_up_proj has rows of the gate alone, or of up: say gate='interleaved'",
                 )
             gates, ups = self.gate_up_proj(x).chunk(2, -1)
         return self.down_proj(FUNCTIONS[self.activation](gates) * ups)
