@@ -236,9 +236,9 @@ def warm_up(
 ) -> None:
     """Compiles and loads the kernels of these sizes, several at once, and returns when they are there.
 
-    ``target`` is a plan, the text of an epilogue, or what has a ``warm_up`` of its own, such as the modules of
-    ``gantry.torch``. A size is (m, n, k) or (m, n, k, batch). ``progress``: True for a bar, or a function of how many are
-    done and how many there are; by default there is a bar on a terminal.
+    ``target`` is a plan, the text of an epilogue, or a module of torch, whose layers of ``gantry.torch`` are warmed up,
+    forward and backward. A size is (m, n, k) or (m, n, k, batch), of a module (m,), its rows. ``progress``: True for a
+    bar, or a function of how many are done and how many there are; by default there is a bar on a terminal.
 
     >>> import gantry
     >>> seen = []
@@ -269,8 +269,28 @@ def warm_up(
             functions=(),
         )
         made.warm_up(tuple((*size, 1)[:4] for size in sizes), tell)
-    else:
+    elif hasattr(target, "warm_up"):
         target.warm_up(sizes, tell)
+    elif hasattr(target, "named_modules"):
+        _warm_up_layers(target, sizes, tell)
+    else:
+        raise refusal(
+            "warm_up", "", f"a {type(target).__name__} has no kernels: a plan, the text of an epilogue or a module is needed"
+        )
+
+
+def _warm_up_layers(model: Any, sizes: Sequence[tuple[int, ...]], tell: Callable[[int, int], None] | None) -> None:
+    """The layers of a model, but for those that are parts of others."""
+    names: list[str] = []
+    layers = []
+    for name, module in model.named_modules():
+        if hasattr(module, "warm_up") and not any(name.startswith(f"{outer}.") for outer in names):
+            names.append(name)
+            layers.append(module)
+    everything = len(layers) * len(sizes)
+    for i, layer in enumerate(layers):
+        first = i * len(sizes)
+        layer.warm_up(sizes, tell and (lambda done, _: tell(first + done, everything)))
 
 
 def _any_context() -> Context:

@@ -225,6 +225,24 @@ def test_layers_with_hooks_are_called_one_by_one(name):
     close(dx, gradient.double(), 2.0**-5)
 
 
+def test_a_model_is_warmed_up_layer_by_layer_forward_and_backward():
+    inner = gantry.torch.MLP(64, 32)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), inner, torch.nn.ModuleList([gantry.torch.GroupedLinear(2, 64, 8)]))
+    gantry.torch.replace(model)
+    calls, seen = [], []
+    for name, module in model.named_modules():
+        module.register_full_backward_hook(lambda module, *_, name=name: calls.append(name))
+    gantry.warm_up(model, [(16,), (32,)], progress=lambda done, everything: seen.append((done, everything)))
+    assert seen[0] == (0, 6) and seen[-1] == (6, 6) and seen == sorted(seen)
+    assert {"0", "1", "2.0"} <= set(calls)
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_what_has_no_kernels_is_not_warmed_up():
+    with pytest.raises(gantry.InvalidArgument, match="a list has no kernels"):
+        gantry.warm_up([], [(16,)])
+
+
 # ---- replace
 
 

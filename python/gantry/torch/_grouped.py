@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Iterator, NamedTuple
+from typing import Any, Iterator, NamedTuple, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from .. import _rules
 from .._errors import refusal
 from .._gemm import gemm
 from ._functional import autocast, through_activation, wants_gradient
+from ._modules import warm_up
 from ._ops import ELEMENTS, define, multiplies, ops
 from ._reference import FUNCTIONS, mask_bytes, packed, sum_dtype
 
@@ -273,6 +274,15 @@ class GroupedLinear(nn.Module):
 
     def forward(self, x: Tensor, offsets: Tensor) -> Tensor:
         return grouped_linear(x, self.weight, offsets, self.bias, self.activation, self.padded)
+
+    def warm_up(self, sizes: Sequence[tuple[int, ...]], progress: Any = None) -> None:
+        """Sizes are numbers of rows of all experts, (m,)."""
+
+        def run(x: Tensor) -> Tensor:
+            offsets = torch.linspace(0, x.shape[0], self.experts + 1, device=x.device).to(torch.int32)
+            return self(x, offsets)
+
+        warm_up(self, self.in_features, sizes, progress, run)
 
     def extra_repr(self) -> str:
         text = f"experts={self.experts}, in_features={self.in_features}, out_features={self.out_features}, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -36,18 +36,27 @@ class Linear(nn.Linear):
         return super().extra_repr() + (f", activation={self.activation!r}" if self.activation else "")
 
     def warm_up(self, sizes: Sequence[tuple[int, ...]], progress: Any = None) -> None:
-        """Sizes are numbers of rows, (m,); runs once for each, which compiles what is missing."""
+        """Sizes are numbers of rows, (m,); runs forward and backward for each, which compiles what is missing."""
         warm_up(self, self.in_features, sizes, progress)
 
 
-def warm_up(module: nn.Module, features: int, sizes: Sequence[tuple[int, ...]], progress: Any) -> None:
-    """Runs a module once for each number of rows."""
+def warm_up(
+    module: nn.Module, features: int, sizes: Sequence[tuple[int, ...]], progress: Any, run: Callable | None = None
+) -> None:
+    """Runs a module for each number of rows: without gradients and, where a parameter has them, forward and backward.
+    Leaves the parameters' gradients as they are."""
+    run = run or module
+    parameters = [p for p in module.parameters() if p.requires_grad]
     like = next(module.parameters())
     for done, size in enumerate(sizes):
         if progress:
             progress(done, len(sizes))
+        x = like.new_zeros((size[0], features))
         with torch.no_grad():
-            module(like.new_zeros((size[0], features)))
+            run(x)
+        if parameters:
+            with torch.enable_grad():
+                torch.autograd.grad(run(x.requires_grad_(True)).sum(), (x, *parameters))
     if progress:
         progress(len(sizes), len(sizes))
 
