@@ -60,11 +60,9 @@ def test_arguments_and_outputs_go_through_the_call(rng):
 def test_a_gated_d_has_half_of_the_columns(rng):
     a, b = numbers(rng, 32, 64), numbers(rng, 32, 64)
     text = "d = relu(gate(acc)) * up(acc)"
-    for gate in ("halves", "interleaved"):
-        d = jax.jit(lambda a, b: gantry.jax.gemm(a, b, epilogue=text, gate=gate, out_dtype="f32"))(a, b)
-        z = matmul(as_numpy(a), as_numpy(b))
-        gates, ups = (z[:, ::2], z[:, 1::2]) if gate == "interleaved" else (z[:, :16], z[:, 16:])
-        close(as_numpy(d), np.maximum(gates, 0) * ups)
+    d = jax.jit(lambda a, b: gantry.jax.gemm(a, b, epilogue=text, gate="interleaved", out_dtype="f32"))(a, b)
+    z = matmul(as_numpy(a), as_numpy(b))
+    close(as_numpy(d), np.maximum(z[:, ::2], 0) * z[:, 1::2])
 
 
 def test_what_the_call_does_not_take_is_refused(rng):
