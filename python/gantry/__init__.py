@@ -28,6 +28,7 @@ from ._errors import (
 )
 from ._gemm import Explanation, Report, Simulation, explain, gemm, plan, simulate, warm_up
 from ._plan import Copy, Plan
+from ._quantize import Quantized, dequantize, quantize
 
 __version__ = "{0}.{1}.{2}".format(_core.version() // 10000, _core.version() // 100 % 100, _core.version() % 100)
 
@@ -45,15 +46,18 @@ __all__ = [
     "NoKernel",
     "OutOfMemory",
     "Plan",
+    "Quantized",
     "Reason",
     "Report",
     "Simulation",
     "SimulationFailed",
     "Unsupported",
+    "dequantize",
     "element",
     "explain",
     "gemm",
     "plan",
+    "quantize",
     "simulate",
     "warm_up",
 ]

@@ -35,6 +35,7 @@ class Call:
         gemm: Gemm,
         sizes: tuple[int, int, int, int],
         strides: tuple[tuple[int, int], ...],
+        scales: tuple[tuple[int, int, int], tuple[int, int, int]],
         arguments: tuple[tuple[str, bool, int, int], ...],
         dependent: bool = False,
     ) -> None: ...

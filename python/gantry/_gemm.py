@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 from ._context import Context, default_context
 from ._elements import element_of
 from ._errors import refusal
-from ._given import Given, gather
+from ._given import Given, gather, take_extras
 from ._plan import Copy, Options, Plan
 
 _MOST_PLANS = 4096
@@ -41,7 +41,8 @@ def _read(a, b, c, out, stream, context, arguments, named) -> tuple[Given, Optio
     for pair in ("tile", "cluster", "dtype"):
         if isinstance(fields.get(pair), list):
             fields[pair] = tuple(fields[pair])
-    given = gather(a, b, c, out, {**(arguments or {}), **named}, stream)
+    extras = take_extras(named)
+    given = gather(a, b, c, out, {**(arguments or {}), **named}, stream, extras)
     return given, Options(**fields), context
 
 
@@ -74,6 +75,15 @@ def gemm(
                    uint16, ``"e4m3"`` or ``"e5m2"`` for uint8; or a pair, of A and of B
     ``out_dtype``  elements of D
     ``functions``  functions of your own that the epilogue calls: ``{"half": ("x", "return 0.5f * x;")}``, in C++
+    ``gate``       of an epilogue with ``gate(acc)`` and ``up(acc)``, whose D has N / 2 columns: ``"halves"`` or
+                   ``"interleaved"`` rows of ``b``
+    ``groups``     offsets of E groups, E + 1 int32 on the device. Group e has the rows of ``a`` from groups[e] to
+                   groups[e + 1]; ``b`` is E x N x K, and what is given for columns E x N. Rows without a group are not
+                   written
+    ``group_counts``   instead, of groups of M / E rows each: how many of them are used
+    ``groups_along``   ``"k"``: groups are along K of ``a`` and ``b``, and D is E x M x N
+    ``block_scales``   of 8-bit floats, a pair of float32 factors, of A and of B: one for each row and 128 of K,
+                   (M, K / 128), or for 128 rows and 128 of K, (M / 128, K / 128)
     ``promote``, ``tile``, ``cluster``, ``stages``, ``dependent``   as in gantry.h
     ``arguments``  arguments of the epilogue whose names are taken by options
 
@@ -226,9 +236,9 @@ def warm_up(
 ) -> None:
     """Compiles and loads the kernels of these sizes, several at once, and returns when they are there.
 
-    ``target`` is a plan, the text of an epilogue, or what has a ``warm_up`` of its own, such as the modules of
-    ``gantry.torch``. A size is (m, n, k) or (m, n, k, batch). ``progress``: True for a bar, or a function of how many are
-    done and how many there are; by default there is a bar on a terminal.
+    ``target`` is a plan, the text of an epilogue, or a module of torch, whose layers of ``gantry.torch`` are warmed up,
+    forward and backward. A size is (m, n, k) or (m, n, k, batch), of a module (m,), its rows. ``progress``: True for a
+    bar, or a function of how many are done and how many there are; by default there is a bar on a terminal.
 
     >>> import gantry
     >>> seen = []
@@ -259,8 +269,28 @@ def warm_up(
             functions=(),
         )
         made.warm_up(tuple((*size, 1)[:4] for size in sizes), tell)
-    else:
+    elif hasattr(target, "warm_up"):
         target.warm_up(sizes, tell)
+    elif hasattr(target, "named_modules"):
+        _warm_up_layers(target, sizes, tell)
+    else:
+        raise refusal(
+            "warm_up", "", f"a {type(target).__name__} has no kernels: a plan, the text of an epilogue or a module is needed"
+        )
+
+
+def _warm_up_layers(model: Any, sizes: Sequence[tuple[int, ...]], tell: Callable[[int, int], None] | None) -> None:
+    """The layers of a model, but for those that are parts of others."""
+    names: list[str] = []
+    layers = []
+    for name, module in model.named_modules():
+        if hasattr(module, "warm_up") and not any(name.startswith(f"{outer}.") for outer in names):
+            names.append(name)
+            layers.append(module)
+    everything = len(layers) * len(sizes)
+    for i, layer in enumerate(layers):
+        first = i * len(sizes)
+        layer.warm_up(sizes, tell and (lambda done, _: tell(first + done, everything)))
 
 
 def _any_context() -> Context:

@@ -7,6 +7,7 @@ from typing import Any, Mapping
 
 from ._arrays import CUDA, Library, View, library_of, view
 from ._errors import refusal
+from ._form import EXTRAS
 
 
 @dataclass
@@ -29,7 +30,20 @@ class Given:
         )
 
 
-def gather(a: Any, b: Any, c: Any, out: Any, arguments: Mapping[str, Any], stream: Any) -> Given:
+def take_extras(named: dict[str, Any]) -> dict[str, Any]:
+    """Takes the arrays that are neither matrices nor arguments of the epilogue out of what was given by name."""
+    scales = named.pop("block_scales", None)
+    if scales is None:
+        scales = (None, None)
+    elif not isinstance(scales, (tuple, list)) or len(scales) != 2:
+        raise refusal("scales", "", "block_scales is a pair: the factors of A's blocks and those of B's")
+    given = (named.pop("groups", None), named.pop("group_counts", None), *scales)
+    return {name: x for name, x in zip(EXTRAS, given) if x is not None}
+
+
+def gather(
+    a: Any, b: Any, c: Any, out: Any, arguments: Mapping[str, Any], stream: Any, extras: Mapping[str, Any] | None = None
+) -> Given:
     """Looks at everything that a call was given."""
     library = library_of(a)
     first = view("A", a, library, stream_number(stream))
@@ -38,6 +52,8 @@ def gather(a: Any, b: Any, c: Any, out: Any, arguments: Mapping[str, Any], strea
     for name, x in (("B", b), ("C", c), ("D", out)):
         if x is not None:
             _look_at(given, name, x)
+    for name, x in (extras or {}).items():
+        _look_at(given, name, x)
     for name, x in arguments.items():
         if isinstance(x, bool):
             given.wanted.update((name,) if x else ())

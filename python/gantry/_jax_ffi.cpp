@@ -4,9 +4,8 @@
 // A call is described by attributes alone, so that a compiled program can be kept and loaded by another process:
 //   a, b, c, d, epilogue   elements and text, as gantry_gemm_options has them; c is empty where there is none
 //   functions              name, parameters and body of each, separated by the character 31
-//   numbers                a_is_m_major, b_is_n_major, promote, m, n, k, batch, tile (2), cluster (2), stages, then
-//   stride
-//                          and batch stride of A, B, C, D
+//   numbers                a_is_m_major, b_is_n_major, promote, m, n, k, batch, tile (2), cluster (2), stages, gate,
+//                          then stride and batch stride of A, B, C, D
 //   arguments              names of the epilogue's arguments: arrays first, in the order of operands behind A, B and C,
 //                          then outputs, in the order of results behind D, then numbers; separated by commas
 //   strides                stride and batch stride of each argument that is an array
@@ -26,7 +25,7 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-constexpr int kNumbers = 12, kMatrices = 4;
+constexpr int kNumbers = 13, kMatrices = 4;
 constexpr std::size_t kWorkspaceAlignment = 256;
 
 ffi::Error refused(gantry_status status) {
@@ -107,6 +106,7 @@ struct Request {
     o.cluster_m = static_cast<std::int32_t>(numbers[9]);
     o.cluster_n = static_cast<std::int32_t>(numbers[10]);
     o.stages = static_cast<std::int32_t>(numbers[11]);
+    o.gate = static_cast<std::int32_t>(numbers[12]);
     o.functions = own.data();
     o.function_count = static_cast<std::int32_t>(own.size());
     return gantry_gemm_create(context, &o, out);

@@ -14,8 +14,10 @@ from ._context import Context, default_context
 from ._elements import Element, element, element_of, holds, is_raw, understood
 from ._epilogue import with_elements
 from ._errors import GantryError, InvalidArgument, Unsupported, refusal
-from ._given import Given, difference, first_difference, gather
-from ._layouts import Layout, Slot, broadcast
+from ._form import ALONG_K, COUNTS, EXTRAS, NO_SCALE, OFFSETS, SCALES_A, SCALES_B, Lead, form_of, scale_mode
+from ._given import Given, difference, first_difference, gather, take_extras
+from ._layouts import Layout, Slot, collapsed
+from ._rules import gate_code
 
 MATRICES = ("A", "B", "C", "D")
 
@@ -35,6 +37,8 @@ class Options:
     stages: int = 0
     functions: tuple[tuple[str, str, str], ...] = ()
     dependent: bool = False
+    gate: str = "halves"
+    groups_along: str = "m"
 
 
 class Copy(NamedTuple):
@@ -65,33 +69,11 @@ class Plan:
             raise refusal("device", "A", f"A is on {first.device}, and the context on {machine} on memory of the host")
         self._signature = given.signature()
         self._workspace_bytes: int | None = None
-        self._find_sizes(given)
+        self.form = form_of(given.views, options.trans_b, options.epilogue, options.groups_along)
         self._find_elements(given)
         self._choose_layouts(given)
 
     # ---- What is computed
-
-    def _find_sizes(self, given: Given) -> None:
-        shapes = {name: given.views[name].shape for name in ("A", "B")}
-        for name, shape in shapes.items():
-            if len(shape) < 2:
-                raise refusal(
-                    "rank", name, f"{name} has the shape {shape}: a matrix has two dimensions or more", len(shape), 2
-                )
-        a, b = shapes["A"], shapes["B"]
-        rows, columns = (-2, -1) if self.options.trans_b else (-1, -2)
-        if a[-1] != b[columns]:
-            written = "N x K" if self.options.trans_b else "K x N"
-            raise refusal(
-                "shape",
-                "B",
-                f"A is {a[-2]} x {a[-1]} and B, as {written}, has a K of {b[columns]}: both have one K"
-                + ("; for a B of K x N say trans_b=False" if self.options.trans_b and a[-1] == b[rows] else ""),
-                b[columns],
-                a[-1],
-            )
-        self.lead = broadcast("B", a[:-2], b[:-2])
-        self.m, self.n, self.k = a[-2], b[rows], a[-1]
 
     def _find_elements(self, given: Given) -> None:
         asked = self.options.dtype
@@ -105,11 +87,30 @@ class Plan:
         if "D" in given.views:
             self.d = given.views["D"].element if self.d is None else understood("D", given.views["D"].element, self.d)
         self.c = given.views["C"].element if "C" in given.views else None
-        matrices = set(MATRICES)
+        operands = {*MATRICES, *EXTRAS}
         self.text = with_elements(
             self.options.epilogue,
-            [(name, seen.element.name) for name, seen in given.views.items() if name not in matrices],
+            [(name, seen.element.name) for name, seen in given.views.items() if name not in operands],
         )
+        self._scales = {
+            name: self._scale(given.views[name], name, *of) if name in given.views else (NO_SCALE, (-1, -1, -1))
+            for name, of in ((SCALES_A, (self.form.m, self.form.of_a)), (SCALES_B, (self.form.n, self.form.of_b)))
+        }
+
+    def _scale(self, seen: View, name: str, rows: int, lead: Lead) -> tuple[int, tuple[int, int, int]]:
+        """The mode of factors of blocks, and their strides."""
+        if seen.element.name != "f32":
+            raise refusal("dtype", name, f"{name} have elements of {seen.element.name}, and f32 is needed")
+        mode = scale_mode(name, seen.shape, rows, self.form.k)
+        batch = collapsed(lead, seen.shape[:-2], seen.strides[:-2]) if len(seen.shape) - 2 <= len(lead) else None
+        if batch is None or min(batch, *seen.strides[-2:]) < 0:
+            raise refusal(
+                "strides",
+                name,
+                f"{name} have the strides {seen.strides} for the shape {seen.shape}: none is negative, and they go through "
+                f"the batches {lead} evenly",
+            )
+        return mode, (*seen.strides[-2:], batch)
 
     def _gemm_options(self, transposed: Mapping[str, bool]) -> dict[str, Any]:
         o = self.options
@@ -119,8 +120,8 @@ class Plan:
             "c": None if self.c is None else self.c.name,
             "d": None if self.d is None else self.d.name,
             "epilogue": self.text,
-            "a_is_m_major": transposed.get("A", False),
-            "b_is_n_major": transposed.get("B", False),
+            "a_is_m_major": transposed.get("A", False) or self.form.groups == ALONG_K,
+            "b_is_n_major": transposed.get("B", False) or self.form.groups == ALONG_K,
             "c_is_column_major": transposed.get("C", False),
             "d_is_column_major": transposed.get("D", False),
             "promote": o.promote,
@@ -128,6 +129,10 @@ class Plan:
             "cluster": o.cluster,
             "stages": o.stages,
             "functions": o.functions,
+            "groups": self.form.groups,
+            "scale_a": self._scales[SCALES_A][0],
+            "scale_b": self._scales[SCALES_B][0],
+            "gate": gate_code(o.gate),
         }
 
     # ---- How arrays lie
@@ -158,14 +163,22 @@ class Plan:
         return {"D"} | {output.name for output in getattr(self, "_outputs", ())}
 
     def _matrix_slots(self, given: Given) -> dict[str, Slot]:
-        make = functools.partial(Slot, lead=self.lead, may_transpose=True)
+        form = self.form
         slots = {
-            "A": make("A", self.a, lines=self.m, length=self.k),
-            "B": make("B", self.b, lines=self.n, length=self.k),
+            "A": self._factor("A", self.a, form.of_a, form.m),
+            "B": self._factor("B", self.b, form.of_b, form.n),
         }
         if self.c is not None:
-            slots["C"] = make("C", self.c, lines=self.m, length=self.n)
+            slots["C"] = Slot("C", self.c, form.of_d, form.m, form.columns, may_transpose=True)
+        for name in (OFFSETS, COUNTS):
+            if name in given.views:
+                slots[name] = Slot(name, element("s32"), (), None, form.batch + (name == OFFSETS))
         return slots
+
+    def _factor(self, name: str, of: Element, lead: Lead, rows: int) -> Slot:
+        if self.form.groups == ALONG_K:  # groups are runs of whole lines: those go along M or N
+            return Slot(name, of, lead, self.form.k, rows, column_major=True)
+        return Slot(name, of, lead, rows, self.form.k, may_transpose=True)
 
     def _layout(self, slot: Slot, seen: View, scratch: Mapping[str, str]) -> Layout:
         shape, strides = seen.shape, seen.strides
@@ -174,15 +187,19 @@ class Plan:
         slot.check_shape(shape)
         if slot.is_output:
             _check_output(slot, seen)
+        if slot.name in (OFFSETS, COUNTS) and seen.element != slot.element and slot.name not in scratch:
+            raise refusal("dtype", slot.name, f"{slot.name} have elements of {seen.element.name}, and s32 is needed")
         if slot.name in scratch:
             return slot.fresh_layout(slot.fresh_lead(slot.lead_of(shape)))
         found = slot.layout_of(shape, strides)
         if found is None:
+            along_k = self.form.groups == ALONG_K and slot.name in ("A", "B")
+            rule = "the first of the last two" if along_k else "one of the last two"
             raise refusal(
                 "strides",
                 slot.name,
-                f"{slot.name} has the strides {strides} for the shape {shape}: one of the last two is 1, and the others "
-                f"are positive and go through all batches evenly",
+                f"{slot.name} has the strides {strides} for the shape {shape}: {rule} is 1, and the others are positive "
+                f"and go through all batches evenly{', as groups along K need it' if along_k else ''}",
             )
         return found
 
@@ -191,9 +208,8 @@ class Plan:
         layouts = {name: self._layout(slot, given.views[name], scratch) for name, slot in slots.items()}
         # D of the GEMM is not known before it is made, but whether it is transposed follows from `out` alone.
         self._gemm = self.context.gemm(**self._gemm_options({n: l.transposed for n, l in layouts.items()}))
-        d_slot = Slot(
-            "D", element(self._gemm.elements[3]), self.lead, self.m, self.n, may_transpose=True, is_output=True
-        )
+        form, d_element = self.form, element(self._gemm.elements[3])
+        d_slot = Slot("D", d_element, form.of_d, form.m, form.columns, may_transpose=True, is_output=True)
         self.d_raw = self.raw and not _is_native(d_slot.element)
         if "D" in given.views:
             if not holds(given.views["D"].element, d_slot.element):
@@ -204,7 +220,7 @@ class Plan:
             if layouts["D"].transposed:
                 self._gemm = self.context.gemm(**self._gemm_options({n: l.transposed for n, l in layouts.items()}))
         else:
-            layouts["D"] = d_slot.fresh_layout(self.lead) if "D" in scratch else d_slot.packed_layout()
+            layouts["D"] = d_slot.fresh_layout(d_slot.lead) if "D" in scratch else d_slot.packed_layout()
         self._check_source(given)
         slots["D"] = d_slot
         self._slots = slots
@@ -225,7 +241,7 @@ class Plan:
         out = []
         infos = {info[0]: info for info in self._gemm.arguments}
         for name in (*given.views, *given.numbers, *given.wanted):
-            if name not in infos and name not in MATRICES:
+            if name not in infos and name not in (*MATRICES, *EXTRAS):
                 out.append((name, False, -1, -1))  # the library says which names there are
         for name, short, kind, column_major, optional in infos.values():
             if name in given.numbers:
@@ -246,32 +262,36 @@ class Plan:
                     )
                 layout = self._layout(slot, given.views[name], scratch)
             elif is_output and (name in given.wanted or not optional):
-                layout = slot.fresh_layout(self.lead) if name in scratch else slot.packed_layout()
+                layout = slot.fresh_layout(slot.lead) if name in scratch else slot.packed_layout()
             else:
                 continue  # the library says whether it may be left out
             out.append((name, False, layout.stride, layout.batch_stride))
         return out
 
     def _argument_slot(self, name: str, of: Element, kind: int, column_major: bool) -> Slot:
-        is_output = kind >= _core.AUX_OUT
+        is_output, form = kind >= _core.AUX_OUT, self.form
         if kind in (_core.AUX_IN, _core.AUX_OUT):
-            lines, length = (self.n, self.m) if column_major else (self.m, self.n)
-            return Slot(name, of, self.lead, lines, length, column_major=column_major, is_output=is_output)
+            lines, length = (form.columns, form.m) if column_major else (form.m, form.columns)
+            return Slot(name, of, form.of_d, lines, length, column_major=column_major, is_output=is_output)
         if kind in (_core.SCALAR, _core.REDUCE_SCALAR):
-            return Slot(name, of, self.lead, None, None, is_output=is_output)
-        length = self.n if kind in (_core.ROW, _core.REDUCE_ROW) else self.m
-        return Slot(name, of, self.lead, None, length, is_output=is_output)
+            return Slot(name, of, form.lead, None, None, is_output=is_output)
+        if kind in (_core.ROW, _core.REDUCE_ROW):
+            return Slot(name, of, form.lead, None, form.columns, is_output=is_output)
+        return Slot(name, of, form.of_d, None, form.m, is_output=is_output)
 
     def _make_call(
         self, given: Given, scratch: Mapping[str, str], layouts: Mapping[str, Layout], arguments: list[tuple]
     ):
-        batch = 1
-        for size in self.lead:
-            batch *= size
+        form = self.form
         strides = tuple(tuple(layouts[x][1:]) if x in layouts else (-1, -1) for x in MATRICES)
         self._names = tuple(one[0] for one in arguments)
         self._call = _core.Call(
-            self._gemm, (self.m, self.n, self.k, batch), strides, tuple(arguments), self.options.dependent
+            self._gemm,
+            (form.m, form.n, form.k, form.batch),
+            strides,
+            (self._scales[SCALES_A][1], self._scales[SCALES_B][1]),
+            tuple(arguments),
+            self.options.dependent,
         )
         places = {
             name: seen.address for name, seen in given.views.items() if name not in scratch and 0 not in seen.shape
@@ -280,10 +300,13 @@ class Plan:
         self._call.check(self._example)
 
     def _addresses(self, places: Mapping[str, int], numbers: Mapping[str, float]) -> tuple:
-        """Of the matrices and the arguments; arrays without a place, and those without elements, are nowhere."""
-        matrices = tuple(places.get(x, 0 if x not in self._slots else nowhere(i)) for i, x in enumerate(MATRICES))
-        rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(self._names, 4))
-        return matrices + tuple(rest)
+        """Of the operands and the arguments; arrays without a place, and those without elements, are nowhere."""
+        there = {*self._slots, *(name for name, (mode, _) in self._scales.items() if mode != NO_SCALE)}
+        names = (*MATRICES, *EXTRAS)
+        operands = tuple(places.get(x, nowhere(i) if x in there else 0) for i, x in enumerate(names))
+        first = len(names)
+        rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(self._names, first))
+        return operands + tuple(rest)
 
     # ---- Running
 
@@ -299,7 +322,8 @@ class Plan:
         **named: Any,
     ) -> Any:
         """Runs with arrays of the shapes, strides, elements and alignment that it was planned for."""
-        given = gather(a, b, c, out, {**(arguments or {}), **named}, stream)
+        extras = take_extras(named)
+        given = gather(a, b, c, out, {**(arguments or {}), **named}, stream, extras)
         signature = given.signature()
         if signature != self._signature:
             raise refusal(
@@ -328,7 +352,7 @@ class Plan:
             results.append(target)
             if name in copied:
                 shape = (
-                    (*self.lead, slot.lines or 1, slot.fresh_units()) if slot.lines is not None else slot.whole_shape()
+                    (*slot.lead, slot.lines or 1, slot.fresh_units()) if slot.lines is not None else slot.whole_shape()
                 )
                 scratch = given.library.empty(given.objects["A"], shape, slot.element, raw)
                 places[name] = view(name, scratch, given.library, None).address
@@ -359,7 +383,7 @@ class Plan:
 
     def _workspace_of(self, given: Given, addresses: tuple) -> tuple[int, int, Any]:
         """Address, bytes and owner of workspace from the library's allocator; zeros where the context has its own."""
-        if given.views["A"].device != CUDA or 0 in (self.m, self.n, self.k, *self.lead):
+        if given.views["A"].device != CUDA or 0 in (self.form.m, self.form.n, self.form.k, self.form.batch):
             return 0, 0, None
         if self._workspace_bytes is None:
             self._workspace_bytes = self._call.workspace(addresses)
@@ -371,7 +395,7 @@ class Plan:
         like = given.objects["A"]
         if not slot.swaps:
             return given.library.empty(like, slot.whole_shape(), slot.element, raw)
-        shape = (*self.lead, slot.lines or 0, slot.units)
+        shape = (*slot.lead, slot.lines or 0, slot.units)
         return given.library.empty(like, shape, slot.element, raw).swapaxes(-1, -2)
 
     def _copy_in(self, given: Given, slot: Slot, source: Any) -> Any:
@@ -412,8 +436,7 @@ class Plan:
         self._gemm.warm_up(tuple((*size, 1)[:4] for size in sizes), progress)
 
     def __repr__(self) -> str:
-        lead = "".join(f"{size} x " for size in self.lead)
-        return f"<gantry.Plan {lead}{self.m} x {self.n} x {self.k}, {self.a.name} to {self._slots['D'].element.name}: {self.text}>"
+        return f"<gantry.Plan {self.form}, {self.a.name} to {self._slots['D'].element.name}: {self.text}>"
 
 
 def _is_native(of: Element) -> bool:

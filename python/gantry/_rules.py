@@ -42,6 +42,29 @@ def activation(name: str) -> Activation | None:
     return ACTIVATIONS[name]
 
 
+NAMES = ("", *ACTIVATIONS)
+
+
+def activation_code(name: str | None) -> int:
+    """The number that an operator takes for an activation: DTensor keys its rules by numbers, and not by texts.
+
+    >>> activation_code("gelu"), activation_code(None)
+    (2, 0)
+    """
+    activation(name or "")
+    return NAMES.index(name or "")
+
+
+def activation_name(code: int) -> str:
+    """
+    >>> activation_name(activation_code("mish"))
+    'mish'
+    """
+    if not 0 <= code < len(NAMES):
+        raise refusal("activation", "", f"the activation is {code}: they count from 0 to {len(NAMES) - 1}", code)
+    return NAMES[code]
+
+
 def forward_text(has_bias: bool, act: str, keep: str = "") -> str:
     """The epilogue of a layer; with ``keep``, the element of D, it stores what the backward pass needs as ``kept``.
 
@@ -79,19 +102,45 @@ def dgrad_text(act: str, keep: str, has_bias: bool) -> str:
     return f"let g = {text}; d = g; dbias = reduce_row_add(g)" if has_bias else f"d = {text}"
 
 
-def gated_text(act: str, keep: str = "") -> str:
-    """The epilogue of the gate's GEMM, whose other factor, the output of the up projection, is loaded.
+HALVES, INTERLEAVED = 0, 1
+GATES = {"halves": HALVES, "interleaved": INTERLEAVED}
 
-    >>> gated_text("silu")
-    'd = silu(acc) * load(up)'
-    >>> gated_text("silu", keep="bf16")
-    'd = silu(acc) * load(up); gate:bf16 = acc'
+
+def gate_code(name: str) -> int:
     """
+    >>> gate_code("interleaved")
+    1
+    """
+    if name not in GATES:
+        raise refusal("gate", "", f"the gate is {name!r}: its rows are {' or '.join(map(repr, GATES))}")
+    return GATES[name]
+
+
+def gate_name(code: int) -> str:
+    """
+    >>> gate_name(INTERLEAVED)
+    'interleaved'
+    """
+    return "interleaved" if code == INTERLEAVED else "halves"
+
+
+def _gate_activation(act: str) -> Activation:
     found = activation(act)
     if found is None:
         raise refusal("activation", "", "a gate has an activation: silu gives SwiGLU, gelu GeGLU")
-    text = f"d = {found.forward}(acc) * load(up)"
-    return f"{text}; gate:{keep} = acc" if keep else text
+    return found
+
+
+def gated_text(act: str, keep: str = "") -> str:
+    """The epilogue of a gated layer; with ``keep``, the element of D, it stores both pre-activations as well.
+
+    >>> gated_text("silu")
+    'd = silu(gate(acc)) * up(acc)'
+    >>> gated_text("gelu", keep="bf16")
+    'd = gelu(gate(acc)) * up(acc); gates:bf16 = gate(acc); ups:bf16 = up(acc)'
+    """
+    text = f"d = {_gate_activation(act).forward}(gate(acc)) * up(acc)"
+    return f"{text}; gates:{keep} = gate(acc); ups:{keep} = up(acc)" if keep else text
 
 
 def gated_dgrad_text(act: str, keep: str) -> str:
@@ -99,13 +148,11 @@ def gated_dgrad_text(act: str, keep: str) -> str:
     projection's output.
 
     >>> gated_dgrad_text("silu", "bf16")
-    'let x = load(gate:bf16); d = d_silu(acc * load(up:bf16), x); dup:bf16 = acc * silu(x)'
+    'let x = load(gates:bf16); d = d_silu(acc * load(ups:bf16), x); dup:bf16 = acc * silu(x)'
     """
-    found = activation(act)
-    if found is None:
-        raise refusal("activation", "", "a gate has an activation: silu gives SwiGLU, gelu GeGLU")
+    found = _gate_activation(act)
     return (
-        f"let x = load(gate:{keep}); d = {found.backward}(acc * load(up:{keep}), x); "
+        f"let x = load(gates:{keep}); d = {found.backward}(acc * load(ups:{keep}), x); "
         f"dup:{keep} = acc * {found.forward}(x)"
     )
 
@@ -125,47 +172,3 @@ def linear_shape(x: tuple, weight: tuple, bias: tuple | None) -> tuple:
     if bias is not None and tuple(bias) != (weight[0],):
         raise refusal("shape", "bias", f"bias has the shape {bias}, and ({weight[0]},) is needed")
     return (*x[:-1], weight[0])
-
-
-# ---- Shardings of y = act(x Wᵀ + b) over one dimension of a device mesh
-
-REPLICATED, PARTIAL = "replicated", "partial"
-
-
-class Sharding(NamedTuple):
-    """A dimension that is sharded, ``REPLICATED``, or ``PARTIAL``: values are summed over the devices."""
-
-    output: int | str
-    x: int | str
-    weight: int | str
-    bias: int | str
-
-
-def linear_shardings(rank: int, act: str, has_bias: bool) -> list[Sharding]:
-    """Those that need no communication, for an ``x`` of so many dimensions.
-
-    Shards of K give partial sums, which only a linear epilogue may be applied to: an activation of a part is not a part
-    of the activation, and a bias would be added once for each device.
-
-    >>> linear_shardings(2, "gelu", True)[1:]  # doctest: +NORMALIZE_WHITESPACE
-    [Sharding(output=0, x=0, weight='replicated', bias='replicated'),
-     Sharding(output=1, x='replicated', weight=0, bias=0)]
-    >>> linear_shardings(2, "", False)[-1]
-    Sharding(output='partial', x=1, weight=1, bias='replicated')
-    """
-    all_ = [Sharding(REPLICATED, REPLICATED, REPLICATED, REPLICATED)]
-    all_ += [Sharding(i, i, REPLICATED, REPLICATED) for i in range(rank - 1)]  # rows: sequence and data parallel
-    all_.append(Sharding(rank - 1, REPLICATED, 0, 0))  # columns of the output
-    if not act and not has_bias:
-        all_.append(Sharding(PARTIAL, rank - 1, 1, REPLICATED))  # K
-    return all_
-
-
-def product_shardings() -> list[tuple[int | str, int | str, int | str]]:
-    """Of D = A B with A of M x K and B of K x N: (D, A, B)."""
-    return [
-        (REPLICATED, REPLICATED, REPLICATED),
-        (0, 0, REPLICATED),
-        (1, REPLICATED, 1),
-        (PARTIAL, 1, 0),
-    ]

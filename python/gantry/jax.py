@@ -133,18 +133,18 @@ def _attributes(spec: _Spec, plan: Plan) -> dict[str, Any]:
     arrays = {name: (stride, batch) for name, is_number, stride, batch in plan._arguments if not is_number}
     outputs = [output.name for output in plan._outputs[1:]]
     inputs = [name for name in spec.names if name not in outputs]
-    batch = int(np.prod(plan.lead)) if plan.lead else 1
     numbers = [
         options["a_is_m_major"],
         options["b_is_n_major"],
         options["promote"],
-        plan.m,
-        plan.n,
-        plan.k,
-        batch,
+        plan.form.m,
+        plan.form.n,
+        plan.form.k,
+        plan.form.batch,
         *options["tile"],
         *options["cluster"],
         options["stages"],
+        options["gate"],
         *(stride for pair in matrices for stride in pair),
     ]
     return {
@@ -232,6 +232,9 @@ def gemm(
     fields = {key: named.pop(key) for key in tuple(named) if key in Options.__dataclass_fields__}
     if "functions" in fields:
         fields["functions"] = _functions(fields["functions"])
+    for name in ("groups", "group_counts", "groups_along", "block_scales"):
+        if name in named or name in fields:
+            raise refusal(name, "", f"gantry.jax.gemm has no {name}: gantry.gemm has, for arrays of other libraries")
     options = Options(trans_b=trans_b, **fields)
     given = {**(arguments or {}), **named}
     arrays = {name: jnp.asarray(x) for name, x in given.items() if not isinstance(x, (bool, int, float))}

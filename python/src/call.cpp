@@ -1,7 +1,8 @@
 // The type Call: the sizes and strides of a GEMM, fixed; each run brings addresses and numbers, a stream and workspace.
 //
-// The addresses of a run are one tuple: A, B, C, D, then the arguments in the order in which the call was made with
-// them; a number in place of an address where the argument is one.
+// The addresses of a run are one tuple: A, B, C, D, the offsets and the counts of groups, the scales of A and of B,
+// each 0 where there is none, then the arguments in the order in which the call was made with them; a number in place
+// of an address where the argument is one.
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace gantry::python {
 namespace {
 
 constexpr int kMatrices = 4;
+constexpr int kOperands = kMatrices + 4;
 
 struct Plan {
   gantry_call call = GANTRY_CALL;
@@ -42,6 +44,15 @@ bool read_matrices(PyObject* list, gantry_call& out) {
   return true;
 }
 
+bool read_scale(PyObject* strides, gantry_scale& out) {
+  long long stride = 0, k_stride = 0, batch_stride = 0;
+  if (PyArg_ParseTuple(strides, "LLL", &stride, &k_stride, &batch_stride) == 0) return false;
+  out.stride = stride;
+  out.k_stride = k_stride;
+  out.batch_stride = batch_stride;
+  return true;
+}
+
 bool read_arguments(PyObject* list, Plan& out) {
   for (Py_ssize_t i = 0; i < PyTuple_Size(list); ++i) {
     const char* name = nullptr;
@@ -60,13 +71,13 @@ bool read_arguments(PyObject* list, Plan& out) {
 }
 
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
-  static const char* names[] = {"gemm", "sizes", "strides", "arguments", "dependent", nullptr};
-  PyObject *gemm = nullptr, *matrices = nullptr, *arguments = nullptr;
+  static const char* names[] = {"gemm", "sizes", "strides", "scales", "arguments", "dependent", nullptr};
+  PyObject *gemm = nullptr, *matrices = nullptr, *arguments = nullptr, *scale_a = nullptr, *scale_b = nullptr;
   long long m = 0, n = 0, k = 0, batch = 0;
   int dependent = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "O!(LLLL)O!O!|p", const_cast<char**>(names), gemm_type, &gemm, &m,
-                                  &n, &k, &batch, &PyTuple_Type, &matrices, &PyTuple_Type, &arguments,
-                                  &dependent) == 0) {
+  if (PyArg_ParseTupleAndKeywords(positional, named, "O!(LLLL)O!(O!O!)O!|p", const_cast<char**>(names), gemm_type,
+                                  &gemm, &m, &n, &k, &batch, &PyTuple_Type, &matrices, &PyTuple_Type, &scale_a,
+                                  &PyTuple_Type, &scale_b, &PyTuple_Type, &arguments, &dependent) == 0) {
     return nullptr;
   }
   Ref self(PyType_GenericAlloc(type, 0));
@@ -79,7 +90,9 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   plan->call.k = k;
   plan->call.batch = batch;
   plan->call.dependent = dependent;
-  return read_matrices(matrices, plan->call) && read_arguments(arguments, *plan) ? self.release() : nullptr;
+  const bool read = read_matrices(matrices, plan->call) && read_scale(scale_a, plan->call.scale_a) &&
+                    read_scale(scale_b, plan->call.scale_b) && read_arguments(arguments, *plan);
+  return read ? self.release() : nullptr;
 }
 
 void drop(PyObject* self) {
@@ -102,21 +115,37 @@ bool read_address(PyObject* item, void*& out) {
   return PyErr_Occurred() == nullptr;
 }
 
+template <class T>
+bool read_pointer(PyObject* item, const T*& out) {
+  void* address = nullptr;
+  if (!read_address(item, address)) return false;
+  out = static_cast<const T*>(address);
+  return true;
+}
+
+bool fill_operands(PyObject* addresses, gantry_call& out) {
+  gantry_matrix* const all[kMatrices] = {&out.a, &out.b, &out.c, &out.d};
+  for (int i = 0; i < kMatrices; ++i) {
+    if (!read_address(PyTuple_GetItem(addresses, i), all[i]->data)) return false;
+  }
+  return read_pointer(PyTuple_GetItem(addresses, kMatrices), out.group_offsets) &&
+         read_pointer(PyTuple_GetItem(addresses, kMatrices + 1), out.group_counts) &&
+         read_pointer(PyTuple_GetItem(addresses, kMatrices + 2), out.scale_a.data) &&
+         read_pointer(PyTuple_GetItem(addresses, kMatrices + 3), out.scale_b.data);
+}
+
 bool fill(PyObject* self, PyObject* addresses, Filled& out) {
   const Plan& plan = *of(self)->plan;
   const std::size_t count = plan.arguments.size();
   if (PyTuple_Check(addresses) == 0 || count > Filled::kMost ||
-      PyTuple_Size(addresses) != static_cast<Py_ssize_t>(kMatrices + count)) {
-    PyErr_Format(PyExc_TypeError, "a tuple of %zu addresses is needed", kMatrices + count);
+      PyTuple_Size(addresses) != static_cast<Py_ssize_t>(kOperands + count)) {
+    PyErr_Format(PyExc_TypeError, "a tuple of %zu addresses is needed", kOperands + count);
     return false;
   }
   out.call = plan.call;
-  gantry_matrix* const all[kMatrices] = {&out.call.a, &out.call.b, &out.call.c, &out.call.d};
-  for (int i = 0; i < kMatrices; ++i) {
-    if (!read_address(PyTuple_GetItem(addresses, i), all[i]->data)) return false;
-  }
+  if (!fill_operands(addresses, out.call)) return false;
   for (std::size_t i = 0; i < count; ++i) {
-    PyObject* item = PyTuple_GetItem(addresses, static_cast<Py_ssize_t>(kMatrices + i));
+    PyObject* item = PyTuple_GetItem(addresses, static_cast<Py_ssize_t>(kOperands + i));
     gantry_argument& argument = out.arguments[i] = plan.arguments[i];
     if (argument.is_number != 0) {
       argument.value = static_cast<float>(PyFloat_AsDouble(item));

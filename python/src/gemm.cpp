@@ -39,13 +39,18 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
                                 "cluster",
                                 "stages",
                                 "functions",
+                                "groups",
+                                "scale_a",
+                                "scale_b",
+                                "gate",
                                 nullptr};
   gantry_gemm_options o = GANTRY_GEMM_OPTIONS;
   PyObject *context = nullptr, *functions = nullptr;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "O!|$zzzzzppppp(ii)(ii)iO", const_cast<char**>(names),
+  if (PyArg_ParseTupleAndKeywords(positional, named, "O!|$zzzzzppppp(ii)(ii)iOiiii", const_cast<char**>(names),
                                   context_type, &context, &o.a, &o.b, &o.c, &o.d, &o.epilogue, &o.a_is_m_major,
                                   &o.b_is_n_major, &o.c_is_column_major, &o.d_is_column_major, &o.promote, &o.tile_m,
-                                  &o.tile_n, &o.cluster_m, &o.cluster_n, &o.stages, &functions) == 0) {
+                                  &o.tile_n, &o.cluster_m, &o.cluster_n, &o.stages, &functions, &o.groups, &o.scale_a,
+                                  &o.scale_b, &o.gate) == 0) {
     return nullptr;
   }
   std::vector<gantry_function> own;

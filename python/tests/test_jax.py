@@ -57,6 +57,21 @@ def test_arguments_and_outputs_go_through_the_call(rng):
     close(as_numpy(got.top), z.max())
 
 
+def test_a_gated_d_has_half_of_the_columns(rng):
+    a, b = numbers(rng, 32, 64), numbers(rng, 32, 64)
+    text = "d = relu(gate(acc)) * up(acc)"
+    d = jax.jit(lambda a, b: gantry.jax.gemm(a, b, epilogue=text, gate="interleaved", out_dtype="f32"))(a, b)
+    z = matmul(as_numpy(a), as_numpy(b))
+    close(as_numpy(d), np.maximum(z[:, ::2], 0) * z[:, 1::2])
+
+
+def test_what_the_call_does_not_take_is_refused(rng):
+    a, b = numbers(rng, 32, 64), numbers(rng, 32, 64)
+    for name, value in (("groups", np.zeros(2, np.int32)), ("block_scales", (None, None)), ("groups_along", "k")):
+        with pytest.raises(gantry.InvalidArgument, match=f"has no {name}"):
+            gantry.jax.gemm(a, b, **{name: value})
+
+
 @pytest.mark.parametrize("in_axes", [(0, 0, 0), (0, None, None), (None, 0, None), (None, None, 0), (1, 0, 0)], ids=str)
 def test_vmap_is_a_batch(rng, in_axes):
     shapes = [(32, 64), (16, 64), (16,)]

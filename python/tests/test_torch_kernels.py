@@ -1,0 +1,80 @@
+"""The GEMMs that operators run for CUDA tensors, run for tensors of the host on the simulated SM, against torch's own."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: gantry.torch is not tested here")
+
+from layers import BF16, close, tensor  # noqa: E402
+
+from gantry import _rules  # noqa: E402
+from gantry._quantize import BLOCKS, ROWS  # noqa: E402
+from gantry.torch import _grouped, _ops, _reference, _scaled, quantize  # noqa: E402
+
+RELU, GELU, SILU = (_rules.activation_code(name) for name in ("relu", "gelu", "silu"))
+
+
+def ints(*values):
+    return torch.tensor(values, dtype=torch.int32)
+
+
+X, W, B, G, W2 = (3, 12, 64), (48, 64), (48,), (3, 12, 32), (32, 64)
+E, EB, OFFSETS = (3, 48, 64), (3, 48), (0, 10, 10, 30)
+
+
+def cases():
+    mask = torch.randint(0, 256, (3, 12, 8), dtype=torch.uint8)
+    x, w, b, g, w2 = (tensor(*shape, scale=0.25) for shape in (X, W, B, G, W2))
+    rows, experts, bias, grad = (tensor(*shape, scale=0.25) for shape in ((36, 64), E, EB, (36, 48)))
+    kept, both = tensor(*X), tensor(96, 64, scale=0.25)
+    offsets = ints(*OFFSETS)
+    return {
+        "linear": (_ops._linear, _reference.linear, (x, w, b, GELU)),
+        "linear_kept mask": (_ops._linear_kept, _reference.linear_kept, (x, w, b, RELU)),
+        "linear_kept": (_ops._linear_kept, _reference.linear_kept, (x, w, None, SILU)),
+        "input_grad": (_ops._input_grad, _reference.input_grad, (x, both.T.contiguous())),
+        "weight_grad": (_ops._weight_grad, _reference.weight_grad, (g, x)),
+        "dgrad mask": (_ops._dgrad, _reference.dgrad, (g, w2, mask, RELU)),
+        "dgrad": (_ops._dgrad, _reference.dgrad, (g, w2, kept, GELU)),
+        "gated halves": (_ops._gated, _reference.gated, (x, both, SILU, _rules.HALVES)),
+        "gated interleaved": (_ops._gated, _reference.gated, (x, both, SILU, _rules.INTERLEAVED)),
+        "gated_kept": (_ops._gated_kept, _reference.gated_kept, (x, both, GELU, _rules.INTERLEAVED)),
+        "gated of 20 rows": (_ops._gated, _reference.gated, (x, both[:20], SILU, _rules.HALVES)),
+        **{
+            f"gated_dgrad {gate}": (_ops._gated_dgrad, _reference.gated_dgrad, (g, w2, kept, x, SILU, code))
+            for gate, code in _rules.GATES.items()
+        },
+        "grouped": (_grouped._grouped, _grouped._reference, (rows, experts, offsets, bias, GELU, True)),
+        **{
+            f"grouped_kept {name}": (_grouped._grouped_kept, _grouped._kept_reference, (rows, experts, offsets, b, act, True))
+            for name, b, act in (("mask", bias, RELU), ("pre-activation", None, SILU))
+        },
+        "grouped_input_grad": (
+            _grouped._grouped_input_grad,
+            _grouped._input_grad_reference,
+            (grad, experts, offsets, True),
+        ),
+        "grouped_weight_grad": (_grouped._grouped_weight_grad, _grouped._weight_grad_reference, (grad, rows, offsets)),
+        "scaled_linear": (
+            _scaled._scaled_linear,
+            _scaled._reference,
+            (*quantize(rows, ROWS), *quantize(both, BLOCKS), tensor(96), BF16),
+        ),
+    }
+
+
+def bits(kept, columns):
+    return _reference.unpacked(kept, columns)
+
+
+@pytest.mark.parametrize("name", list(cases()))
+def test_the_gemm_of_an_operator_computes_what_torch_computes(name):
+    torch.manual_seed(0)
+    kernel, reference, given = cases()[name]
+    got, expected = kernel(*given), reference(*given)
+    got, expected = (x if isinstance(x, tuple) else (x,) for x in (got, expected))
+    for one, other in zip(got, expected, strict=True):
+        assert one.dtype == other.dtype and one.shape == other.shape and one.is_contiguous()
+        if one.dtype == torch.uint8:  # signs of what is all but zero may differ
+            assert (bits(one, 48) != bits(other, 48)).float().mean() < 0.01
+        else:
+            close(one, other.double(), 2.0**-6)
