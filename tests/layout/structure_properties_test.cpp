@@ -83,7 +83,8 @@ TEST(StructureProperties, RunTimeValuesDecideNothingAboutStructure) {
       const Layout r_unknown = op.apply(unknown, tile);
       if (!r.ok()) continue;
       ++compared[i];
-      ASSERT_TRUE(r_unknown.ok()) << op.name << " of " << text(l) << " as " << text(unknown) << " and " << text(tile) << ": " << describe(r_unknown.fault()).c_str();
+      ASSERT_TRUE(r_unknown.ok()) << op.name << " of " << text(l) << " as " << text(unknown) << " and " << text(tile)
+                                  << ": " << describe(r_unknown.fault()).c_str();
       ASSERT_TRUE(same_structure(r, r_unknown)) << op.name << " of " << text(l) << " and " << text(tile) << " gives "
                                                 << text(r) << " but of " << text(unknown) << " " << text(r_unknown);
       if (!r_other.ok()) continue;
