@@ -18,6 +18,15 @@ GANTRY_COLD inline bool check_length(const MatrixFacts& x, ArgumentReasons& out)
   return false;
 }
 
+GANTRY_COLD inline ArgumentReason too_short(const MatrixFacts& x, std::int64_t nearest) {
+  return {.rule = ArgumentRule::stride_too_short,
+          .operand = x.name,
+          .columns = !x.rows,
+          .actual = x.stride,
+          .nearest = nearest,
+          .first = x.contiguous};
+}
+
 // D, which TMA writes. `step` is what all operands ask of the size of a line that is written.
 GANTRY_COLD inline void check_written(const MatrixFacts& x, std::int64_t step, ArgumentReasons& out) {
   if (x.data == nullptr) return out.add(missing(ArgumentRule::matrix_missing, x.name));
@@ -27,12 +36,7 @@ GANTRY_COLD inline void check_written(const MatrixFacts& x, std::int64_t step, A
   }
   if (!check_length(x, out)) return;
   if (x.stride < x.contiguous) {
-    out.add({.rule = ArgumentRule::stride_too_short,
-             .operand = x.name,
-             .columns = !x.rows,
-             .actual = x.stride,
-             .nearest = x.rounded(x.contiguous),
-             .first = x.contiguous});
+    out.add(too_short(x, x.rounded(x.contiguous)));
   } else {
     check_lines({x.name, x.element, x.rows, true, x.contiguous, x.stride, step}, out);
   }
@@ -60,14 +64,7 @@ GANTRY_COLD inline void check_read(const MatrixFacts& x, ArgumentReasons& out) {
              .first = element});
   }
   if (!check_length(x, out)) return;
-  if (x.stride < x.contiguous) {
-    out.add({.rule = ArgumentRule::stride_too_short,
-             .operand = x.name,
-             .columns = !x.rows,
-             .actual = x.stride,
-             .nearest = x.contiguous,
-             .first = x.contiguous});
-  }
+  if (x.stride < x.contiguous) out.add(too_short(x, x.contiguous));
   if (x.batches > 1 && x.batch_stride < 0) {
     out.add({.rule = ArgumentRule::batch_stride_negative, .operand = x.name, .actual = x.batch_stride});
   }
