@@ -67,10 +67,10 @@ TEST(LoadedGemm, NeedsAGpu) {
 }
 
 // A compilation by each compiler that is there.
-void expect_cubin(const KernelCompiler& compiler) {
+void expect_cubin(const KernelCompiler& compiler, const std::string& expression) {
   const Folder folder;
   const KernelCache cache({.directory = folder / "cache"});
-  const GemmSpec spec{.options = kSmall, .expression = "d = gelu(acc + row(bias)); s:f32 = reduce_col_add(acc)"};
+  const GemmSpec spec{.options = kSmall, .expression = expression};
   EXPECT_FALSE(find_gemm(cache, compiler, spec));
   const CachedKernel kernel = compile_gemm(cache, compiler, spec);
   ASSERT_TRUE(kernel) << kernel.problem;
@@ -81,16 +81,20 @@ void expect_cubin(const KernelCompiler& compiler) {
   EXPECT_EQ(again->image, kernel.image);
 }
 
+// Of every kind of element, as NVRTC lacks some builtins that conversions might use.
 TEST(CompileGemm, MakesACubinByNvrtc) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
   if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
-  expect_cubin(compiler);
+  expect_cubin(compiler,
+               "let x = gelu(acc * scalar(a:s32 = 2) + row(b:s8) + col(c:u64) + load(e:s16) + row(f:u1) + col(g:s4));"
+               "d = x + row(h:e4m3) + row(i:e2m1) + row(j:tf32) + row(k:f64) + row(l:e3m2) + row(m:f16);"
+               "y:s64 = x; z:u8 = 2 * x; s:f32 = reduce_col_add(acc)");
 }
 
 TEST(CompileGemm, MakesACubinByNvcc) {
   const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
   if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
-  expect_cubin(compiler);
+  expect_cubin(compiler, "d = gelu(acc + row(bias)); s:f32 = reduce_col_add(acc)");
 }
 
 TEST(CompileGemm, ThatFailsSaysWhyAndWhereItsSourceIs) {

@@ -100,6 +100,8 @@ GANTRY_HD constexpr To convert(From x, Conversion how = {}) {
     using Bits = typename detail::WideTraits<To>::Bits;
     constexpr FloatFormat f = format_of<To>();
     if constexpr (Integer<From>) {
+      // One instruction of the machine, which rounds this way.
+      if (how.rounding == Rounding::nearest_even) return static_cast<To>(x);
       return bit_cast<To>(static_cast<Bits>(detail::encode_integer(f, x, how)));
     } else {
       return bit_cast<To>(static_cast<Bits>(encode(f, x, how)));

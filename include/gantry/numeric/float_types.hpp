@@ -46,16 +46,27 @@ GANTRY_HD constexpr FloatFormat format_of() {
 
 namespace detail {
 
+// Zeros above the leading one of x, which is not 0. Halving, as not every device compiler has the builtin.
+GANTRY_HD constexpr int leading_zeros(std::uint64_t x) {
+  int zeros = 0;
+  for (int half = 32; half > 0; half /= 2) {
+    if (x >> (64 - half) != 0) continue;
+    zeros += half;
+    x <<= half;
+  }
+  return zeros;
+}
+
 // The bit pattern of an integer in the format, rounded once.
 template <Integer I>
 GANTRY_HD constexpr std::uint64_t encode_integer(FloatFormat f, I x, Conversion how) {
   if (x == 0) return 0;
   auto [negative, magnitude] = sign_magnitude(x);
-  const int leading_zeros = __builtin_clzll(magnitude);
+  const int zeros = leading_zeros(magnitude);
   // The leading one goes to bit 62, as rounding needs the bit above it; what falls off the end stays as a sticky bit.
-  magnitude <<= leading_zeros;
+  magnitude <<= zeros;
   magnitude = magnitude >> 1 | (magnitude & 1);
-  return round_into(f, negative, magnitude, 63 - leading_zeros, 62, how);
+  return round_into(f, negative, magnitude, 63 - zeros, 62, how);
 }
 
 // What all small formats share. Self supplies format().
