@@ -297,6 +297,16 @@ class Gemm(Cli):
             said = self.refused("tune", *SIZE, "--file", file.name, status=2)
         self.assertIn(f"{file.name} holds lines that are no tuning entries and would be lost: line 3: ", said)
 
+    def test_tuning_reads_all_sizes_before_it_begins(self):
+        self.assertIn("--m, --n and --k are required, or --shapes", self.refused("tune", status=2))
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("# layers\n64 64 64\n64 64\n")
+            file.flush()
+            said = self.refused("tune", "--shapes", file.name, "--dry-run", status=2)
+            self.assertIn(f"{file.name}: line 3: a size is three numbers", said)
+            said = self.refused("tune", *SIZE, "--shapes", file.name, "--dry-run", status=2)
+            self.assertIn("--shapes gives the sizes, so --m, --n and --k cannot be given too", said)
+
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_tuning_needs_a_gpu(self):
         self.assertRegex(self.refused("tune", *SIZE, status=77), r"^gantry: there is no GPU.*; tuning needs a GPU\n$")

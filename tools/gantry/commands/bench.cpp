@@ -14,8 +14,8 @@
 #include <gantry/runtime/printable.hpp>
 
 #include "bench/measure.hpp"
+#include "bench/products.hpp"
 #include "bench/session.hpp"
-#include "bench/shapes.hpp"
 #include "bench/vendor_module.hpp"
 #include "commands/commands.hpp"
 #include "files.hpp"
@@ -30,7 +30,8 @@ namespace {
 
 struct BenchTexts {
   ProductTexts product{};
-  std::string shapes{}, epilogues{}, from{}, json{}, plot{};
+  ProductFiles files{};
+  std::string from{}, json{}, plot{};
   std::string inputs = "uniform";
   std::string dependent = "auto";
   double sustained = 3;
@@ -165,62 +166,9 @@ Measured measure(const Bench& b, const Product& product) {
   return out;
 }
 
-std::vector<Size> sizes_of(const BenchTexts& texts, std::vector<std::string>& problems) {
-  const ProductTexts& one = texts.product;
-  if (!one.groups.empty() || !one.groups_k.empty()) {
-    const bool rows = !one.groups.empty();
-    if (one.n <= 0 || (rows ? one.k : one.m) <= 0)
-      problems.emplace_back(rows ? "--groups are the rows of a GEMM, beside --n and --k of 1 or more"
-                                 : "--groups-k are the rows of K, beside --m and --n of 1 or more");
-    if (!texts.shapes.empty()) problems.emplace_back("--shapes gives the sizes, so groups cannot be given too");
-    return {{one.m, one.n, one.k}};
-  }
-  if (one.m != 0 || one.n != 0 || one.k != 0) {
-    if (one.m <= 0 || one.n <= 0 || one.k <= 0)
-      problems.emplace_back("--m, --n and --k are one size together, each of them 1 or more");
-    if (!texts.shapes.empty())
-      problems.emplace_back("--shapes gives the sizes, so --m, --n and --k cannot be given too");
-    return {{one.m, one.n, one.k}};
-  }
-  if (texts.shapes.empty()) return usual_sizes();
-  const std::optional<std::string> text = read_text(texts.shapes);
-  if (!text) {
-    problems.push_back("the shapes could not be read from " + texts.shapes);
-    return {};
-  }
-  ReadSizes read = read_sizes(*text);
-  for (const std::string& problem : read.problems) problems.push_back(texts.shapes + ": " + problem);
-  return read.sizes;
-}
-
-// The expressions that are measured: one, or a line of a file each.
-std::vector<std::string> epilogues_of(const BenchTexts& texts, std::vector<std::string>& problems) {
-  if (texts.epilogues.empty()) return {texts.product.epilogue};
-  const std::optional<std::string> text = read_text(texts.epilogues);
-  if (!text) problems.push_back("the epilogues could not be read from " + texts.epilogues);
-  std::vector<std::string> out;
-  std::istringstream lines(text.value_or(""));
-  constexpr const char* kBlank = " \t\r";
-  for (std::string line; std::getline(lines, line);) {
-    line.resize(std::min(line.find('#'), line.size()));
-    const std::size_t first = line.find_first_not_of(kBlank);
-    if (first != std::string::npos) out.push_back(line.substr(first, line.find_last_not_of(kBlank) - first + 1));
-  }
-  if (text && out.empty()) problems.push_back("there is no epilogue in " + texts.epilogues);
-  return out;
-}
-
-// The GEMMs that were asked for; none if there are problems.
-struct Products {
-  std::vector<Product> all{};
-  std::vector<std::string> problems{};
-  Inputs inputs = Inputs::uniform;
-};
-
-Products products_of(const BenchTexts& texts) {
-  Products out;
-  const std::vector<Size> sizes = sizes_of(texts, out.problems);
-  out.inputs = read_inputs(texts.inputs, out.problems);
+Products products_of(const BenchTexts& texts, Inputs& inputs) {
+  Products out = read_products(texts.product, texts.files);
+  inputs = read_inputs(texts.inputs, out.problems);
   OptionReader(out.problems).word("--dependent", texts.dependent, {"auto", "on", "off"});
   for (const auto& [option, path] : {std::pair("--json", texts.json), std::pair("--plot", texts.plot)}) {
     if (path.empty()) continue;
@@ -232,27 +180,6 @@ Products products_of(const BenchTexts& texts) {
     out.problems.push_back(fmt::format("--sustained takes seconds from 0 to {}, and not {}", kDay, texts.sustained));
   if (texts.time_limit && !(*texts.time_limit >= 0 && *texts.time_limit <= kDay))
     out.problems.push_back(fmt::format("--time-limit takes seconds from 0 to {}, and not {}", kDay, *texts.time_limit));
-  for (const std::string& epilogue : epilogues_of(texts, out.problems)) {
-    ProductTexts one = texts.product;
-    one.epilogue = epilogue;
-    Product product = read_product(one);
-    for (const std::string& problem : product.problems) {
-      if (std::find(out.problems.begin(), out.problems.end(), problem) == out.problems.end())
-        out.problems.push_back(problem);
-    }
-    const bool readable = product.ok();
-    for (const Size& size : sizes) {
-      if (product.options.groups == GemmGrouping::none) {
-        product.m = size.m;
-        product.n = size.n;
-        product.k = size.k;
-      }
-      out.all.push_back(product);
-      if (!readable) continue;
-      for (const std::string& problem : Operands::problems_of(product))
-        out.problems.push_back(fmt::format("{}: {}", title(product), problem));
-    }
-  }
   return out;
 }
 
@@ -275,20 +202,11 @@ void compile_all(const Bench& b, const std::vector<Product>& products) {
   }
 }
 
-// A file of something else has a problem in every line: the first few say so.
-void keep_first(std::vector<std::string>& problems) {
-  constexpr std::size_t kShown = 8;
-  if (problems.size() <= kShown) return;
-  const std::size_t more = problems.size() - kShown;
-  problems.resize(kShown);
-  problems.push_back(fmt::format("... and {} more", more));
-}
-
 int run_bench(const BenchTexts& texts) {
   if (!texts.from.empty()) return show_recorded(texts);
-  Products products = products_of(texts);
-  keep_first(products.problems);
-  if (!products.problems.empty()) throw CLI::ValidationError(fmt::format("{}", fmt::join(products.problems, "\n")), 2);
+  Inputs inputs = Inputs::uniform;
+  const Products products = products_of(texts, inputs);
+  if (!products.problems.empty()) throw CLI::ValidationError(joined(products.problems), 2);
   constexpr int kAnyNumber = 1 << 20;
   const Context context({.policy = CompilePolicy::wait,
                          .most_kernels = kAnyNumber,
@@ -306,7 +224,7 @@ int run_bench(const BenchTexts& texts) {
   Functions functions(context);
   const BenchRecord record = new_record(device, compiler, texts, products.all.front());
   Progress progress(texts.progress);
-  Bench bench{device, compiler, cache, functions, texts, products.inputs, progress};
+  Bench bench{device, compiler, cache, functions, texts, inputs, progress};
   compile_all(bench, products.all);
   const Stop stop(texts.time_limit);
   bench.stop = &stop;
@@ -326,9 +244,9 @@ void add_bench_command(CLI::App& app, int& status) {
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<BenchTexts>();
   add_product_options(*command, texts->product, false);
-  command->add_option("--shapes", texts->shapes, "file of sizes, \"M N K\" per line; default twelve common ones")
+  command->add_option("--shapes", texts->files.shapes, "file of sizes, \"M N K\" per line; default twelve common ones")
       ->option_text("FILE");
-  command->add_option("--epilogues", texts->epilogues, "file of epilogues, one per line, instead of --epilogue")
+  command->add_option("--epilogues", texts->files.epilogues, "file of epilogues, one per line, instead of --epilogue")
       ->option_text("FILE");
   command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros; zeros draw less power")
       ->option_text("NAME");

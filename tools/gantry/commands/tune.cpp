@@ -1,8 +1,7 @@
-// gantry tune: measures the candidate configurations of a GEMM and keeps the fastest in the tuning file, which the
-// choice of a configuration reads.
+// gantry tune: measures the candidate configurations of one GEMM or of many, and keeps the fastest in the tuning file,
+// which the choice of a configuration reads.
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -10,8 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/measure.hpp"
+#include "bench/products.hpp"
+#include "bench/tuning_run.hpp"
 #include "commands/commands.hpp"
-#include "files.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
 #include "plain_options.hpp"
@@ -22,10 +22,14 @@ namespace {
 
 struct TuneTexts {
   ProductTexts product{};
+  ProductFiles files{};
   std::string file{};
   std::string inputs = "uniform";
+  bool again = false;
   bool dry_run = false;
   bool progress = false;
+
+  std::string path() const { return file.empty() ? tuning_path() : file; }
 };
 
 struct Trial {
@@ -67,30 +71,6 @@ Trial try_one(const runtime::Device& device, const runtime::CachedKernel& kernel
   return out;
 }
 
-// Empty, or why the fastest could not be kept, which is asked before anything is measured.
-std::string why_not_kept(const std::string& path) {
-  if (path.empty()) return "the tuning file has no path: HOME is not set; --file names one";
-  // Folders are made when there is something to keep; asked is the first that is there already.
-  std::error_code error;
-  std::filesystem::path place = std::filesystem::absolute(path, error);
-  while (place.has_relative_path() && !std::filesystem::exists(place.parent_path(), error)) place = place.parent_path();
-  if (std::string why = why_not_writable(place.string()); !why.empty()) return why;
-  const TuningFile file = TuningFile::read(path);
-  const std::string unread = unread_lines(file);
-  if (unread.empty()) return {};
-  return fmt::format("{} holds lines that are no tuning entries and would be lost: {}; --file names another file", path,
-                     unread);
-}
-
-// Read again right before it is written, so that what others added in between stays.
-std::string keep(const std::string& path, const TuningEntry& entry) {
-  TuningFile file = TuningFile::read(path);
-  file.set(entry);
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
-  return replace_text(path, file.text()) ? "" : fmt::format("the tuning file could not be written to {}", path);
-}
-
 void print(const std::vector<Trial>& trials, const Product& product) {
   fmt::print("{}\n\n", title(product));
   for (const Trial& trial : trials) {
@@ -103,81 +83,139 @@ void print(const std::vector<Trial>& trials, const Product& product) {
   }
 }
 
-int run_tune(const TuneTexts& texts) {
-  Product product = read_product(texts.product);
-  const Inputs inputs = read_inputs(texts.inputs, product.problems);
-  const std::string path = texts.file.empty() ? tuning_path() : texts.file;
-  if (!texts.dry_run) {
-    if (const std::string why = why_not_kept(path); !why.empty())
-      product.problems.push_back("the fastest could not be kept: " + why);
+struct Tuner {
+  const runtime::Device& device;
+  const runtime::KernelCache& cache;
+  const runtime::KernelCompiler& compiler;
+  Inputs inputs;
+  Progress& progress;
+  const Stop& stop;
+
+  struct Tried {
+    std::vector<Trial> trials{};  // the fastest first
+    std::string problem{};
+  };
+  Tried try_all(const Product& product) const;
+};
+
+Tuner::Tried Tuner::try_all(const Product& product) const {
+  Tried out;
+  progress.step(fmt::format("{}: filling the operands", title(product)));
+  Operands operands(product, inputs, 1);
+  DeviceOperands on_device(device, operands);
+  out.problem = on_device.problem();
+  if (!out.problem.empty()) return out;
+  std::vector<runtime::GemmSpec> specs;
+  for (const GemmDesign& design : candidates_for(product))
+    specs.push_back({.options = design.options, .expression = product.expression});
+  std::atomic<std::size_t> compiled = 0;
+  progress.step(fmt::format("{}: compiling", title(product)),
+                [&] { return static_cast<double>(compiled) / static_cast<double>(specs.size()); });
+  compile_ahead(cache, compiler, specs, compiled);
+  for (const runtime::GemmSpec& spec : specs) {
+    if (stop.asked()) return {};
+    progress.step(fmt::format("{}: {} of {}, {}", title(product), out.trials.size() + 1, specs.size(),
+                              gantry::to_text(spec.options).c_str()));
+    out.trials.push_back(try_one(device, compile_gemm(cache, compiler, spec), spec, operands, on_device));
   }
-  if (product.ok()) product.problems = Operands::problems_of(product);
-  if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
+  std::stable_sort(out.trials.begin(), out.trials.end(), [](const Trial& x, const Trial& y) {
+    return x.problem.empty() != y.problem.empty() ? x.problem.empty() : x.seconds < y.seconds;
+  });
+  if (out.trials.empty() || !out.trials.front().problem.empty()) out.problem = "no configuration could be measured";
+  return out;
+}
+
+Tuned fastest_of(const Tuner::Tried& tried) {
+  if (!tried.problem.empty() || tried.trials.empty()) return {.problem = tried.problem};
+  const auto measured =
+      std::count_if(tried.trials.begin(), tried.trials.end(), [](const Trial& t) { return t.problem.empty(); });
+  return {.configuration = tried.trials.front().name,
+          .seconds = tried.trials.front().seconds,
+          .candidates = static_cast<int>(measured)};
+}
+
+// All candidates of one GEMM are shown.
+int tune_one(const Tuner& tuner, const Product& product, const TuningRun& run) {
+  const Tuner::Tried tried = tuner.try_all(product);
+  tuner.progress.end();
+  if (tuner.stop.asked()) return Stop::status();
+  print(tried.trials, product);
+  const Tuned tuned = fastest_of(tried);
+  std::string problem = tuned.problem;
+  if (problem.empty()) problem = keep_tuned(run, product, tuned);
+  if (!problem.empty()) {
+    fmt::print(stderr, "gantry: {}\n", problem);
+    return 1;
+  }
+  if (!run.dry_run)
+    fmt::print("\n{} is kept in {}; gantry gemm and gantry bench use it from now on\n", tuned.configuration, run.path);
+  return 0;
+}
+
+// What was asked for, checked as a whole before anything is measured.
+std::vector<Product> products_of(const TuneTexts& texts, Inputs& inputs) {
+  const ProductTexts& one = texts.product;
+  const bool sizes = !texts.files.shapes.empty() || one.m != 0 || one.n != 0 || one.k != 0 || !one.groups.empty() ||
+                     !one.groups_k.empty();
+  if (!sizes) throw CLI::ValidationError("--m, --n and --k are required, or --shapes, a file of sizes", 2);
+  Products products = read_products(one, texts.files);
+  inputs = read_inputs(texts.inputs, products.problems);
+  if (!texts.dry_run) {
+    if (const std::string why = why_not_kept(texts.path()); !why.empty())
+      products.problems.push_back("the fastest could not be kept: " + why);
+  }
+  if (!products.problems.empty()) throw CLI::ValidationError(joined(products.problems), 2);
+  return products.all;
+}
+
+int run_tune(const TuneTexts& texts) {
+  Inputs inputs = Inputs::uniform;
+  const std::vector<Product> products = products_of(texts, inputs);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
     fmt::print(stderr, "gantry: {}; tuning needs a GPU\n", no_gpu);
     return kNoGpuStatus;
   }
   const std::unique_ptr<runtime::KernelCompiler> compiler = runtime::find_gpu_compiler(device);
-  const std::vector<GemmDesign> candidates = candidates_for(product);
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
   Progress progress(texts.progress);
-  progress.step("filling the operands");
-  Operands operands(product, inputs, 1);
-  DeviceOperands on_device(device, operands);
-  if (!on_device.problem().empty()) {
-    progress.end();
-    fmt::print(stderr, "gantry: {}\n", on_device.problem());
-    return 1;
-  }
-  std::atomic<std::size_t> compiled = 0;
-  progress.step("compiling", [&] { return static_cast<double>(compiled) / static_cast<double>(candidates.size()); });
-  std::vector<runtime::GemmSpec> specs;
-  specs.reserve(candidates.size());
-  for (const GemmDesign& design : candidates)
-    specs.push_back({.options = design.options, .expression = product.expression});
-  compile_ahead(cache, *compiler, specs, compiled);
-  std::vector<Trial> trials;
-  for (const runtime::GemmSpec& spec : specs) {
-    progress.step(fmt::format("{} of {}: {}", trials.size() + 1, specs.size(), gantry::to_text(spec.options).c_str()));
-    trials.push_back(try_one(device, compile_gemm(cache, *compiler, spec), spec, operands, on_device));
-  }
+  const Stop stop;
+  const Tuner tuner{device, cache, *compiler, inputs, progress, stop};
+  const TuningRun run{.path = texts.path(),
+                      .device = device.facts().name,
+                      .again = texts.again,
+                      .dry_run = texts.dry_run,
+                      .print = [&progress](const std::string& text) { progress.print(text); }};
+  if (products.size() == 1) return tune_one(tuner, products.front(), run);
+  const int status = tune_all(
+      products, [&](const Product& p) { return fastest_of(tuner.try_all(p)); }, run, stop);
   progress.end();
-  std::stable_sort(trials.begin(), trials.end(), [](const Trial& x, const Trial& y) {
-    return x.problem.empty() != y.problem.empty() ? x.problem.empty() : x.seconds < y.seconds;
-  });
-  print(trials, product);
-  if (trials.empty() || !trials.front().problem.empty()) {
-    fmt::print(stderr, "gantry: no configuration could be measured\n");
-    return 1;
-  }
-  if (texts.dry_run) return 0;
-  const Trial& best = trials.front();
-  const std::string problem = keep(path, {workload_of(product), device.facts().name, best.name, best.seconds * 1e3});
-  if (!problem.empty()) {
-    fmt::print(stderr, "gantry: {}\n", problem);
-    return 1;
-  }
-  fmt::print("\n{} is kept in {}; gantry gemm and gantry bench use it from now on\n", best.name, path);
-  return 0;
+  return status;
 }
 
 }  // namespace
 
 void add_tune_command(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("tune", "Measures the configurations of a GEMM on the GPU and keeps the fastest");
+      app.add_subcommand("tune", "Measures the configurations of GEMMs on the GPU and keeps the fastest");
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<TuneTexts>();
-  add_product_options(*command, texts->product, true);
+  add_product_options(*command, texts->product, false);
+  command->add_option("--shapes", texts->files.shapes, "file of sizes, \"M N K\" per line: one run for all of them")
+      ->option_text("FILE");
+  command->add_option("--epilogues", texts->files.epilogues, "file of epilogues, one per line, instead of --epilogue")
+      ->option_text("FILE");
   command->add_option("--file", texts->file, "the tuning file; default GANTRY_TUNING or ~/.config/gantry/tuning")
       ->option_text("FILE");
   command->add_option("--inputs", texts->inputs, "uniform in [-1, 1), eighths or zeros")->option_text("NAME");
+  add_flag(*command, "--again", texts->again, "with many sizes: measure those too that the file has already");
   add_flag(*command, "--dry-run", texts->dry_run, "measure without writing the tuning file");
   add_flag(*command, "--progress", texts->progress, "print progress even if standard error is not a terminal");
   command->footer(
       "Example: gantry tune --m 4096 --n 4096 --k 4096 --epilogue \"d = gelu_tanh(acc + row(bias:bf16))\"\n"
+      "         gantry tune --shapes shapes.txt --file layers.tuning\n"
+      "With many sizes each is kept when it was measured, and the same command goes on after Ctrl-C.\n"
       "The exit status is 77 if there is no GPU.");
   command->callback([texts, &status] { status = run_tune(*texts); });
 }

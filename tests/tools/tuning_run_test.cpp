@@ -1,0 +1,115 @@
+// gantry tune --shapes: what was tuned stays, whatever ends the run, and the next run goes on from there.
+#include "bench/tuning_run.hpp"
+
+#include <csignal>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include <gantry/gemm/tuning.hpp>
+
+#include "files.hpp"
+#include "gemm/choice.hpp"
+
+namespace gantry::tool {
+namespace {
+
+class TuneMany : public testing::Test {
+ protected:
+  TuneMany() {
+    std::string name = testing::TempDir() + "gantry-tuning-XXXXXX";
+    run_.path = std::string(mkdtemp(name.data())) + "/new/tuning";
+    run_.device = "NVIDIA H200";
+    run_.print = [this](const std::string& text) { printed_ += text; };
+    for (int i = 1; i <= 3; ++i) {
+      ProductTexts texts;
+      texts.m = texts.n = texts.k = 64 * i;
+      products_.push_back(read_product(texts));
+    }
+  }
+  ~TuneMany() override { std::filesystem::remove_all(std::filesystem::path(run_.path).parent_path().parent_path()); }
+
+  // Every GEMM gets a configuration that names its M; `asked_` has those that were measured.
+  int tune(const std::function<void(const Product&)>& meanwhile = {}, const Stop& stop = Stop()) {
+    asked_.clear();
+    printed_.clear();
+    return tune_all(
+        products_,
+        [&](const Product& product) {
+          asked_.push_back(product.m);
+          if (meanwhile) meanwhile(product);
+          if (product.m == failing_) return Tuned{.problem = "no configuration could be measured"};
+          if (stop.asked()) return Tuned{};
+          return Tuned{.configuration = "of " + std::to_string(product.m), .seconds = 1e-5, .candidates = 7};
+        },
+        run_, stop);
+  }
+  std::string kept(std::size_t i) const {
+    const TuningFile file = TuningFile::read(run_.path);
+    const TuningEntry* entry = file.find(workload_of(products_[i]), run_.device);
+    return entry == nullptr ? "nothing" : entry->configuration;
+  }
+
+  TuningRun run_;
+  std::vector<Product> products_;
+  std::vector<std::int64_t> asked_;
+  std::string printed_;
+  std::int64_t failing_ = 0;
+};
+
+TEST_F(TuneMany, KeepsEachWhenItWasMeasured) {
+  std::vector<std::size_t> there;
+  EXPECT_EQ(tune([&](const Product&) { there.push_back(TuningFile::read(run_.path).entries().size()); }), 0);
+  EXPECT_EQ(there, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(kept(2), "of 192");
+  EXPECT_NE(printed_.find("of 64, 10.00 us, 0.1 TFLOP/s, the fastest of 7\n"), std::string::npos) << printed_;
+  EXPECT_NE(printed_.find("3 of 3 tuned\n"), std::string::npos) << printed_;
+}
+
+TEST_F(TuneMany, GoesOnWhereItWasStopped) {
+  {
+    const Stop stop;
+    EXPECT_EQ(tune(
+                  [](const Product& p) {
+                    if (p.m == 128) raise(SIGINT);
+                  },
+                  stop),
+              128 + SIGINT);
+  }
+  EXPECT_EQ(asked_, (std::vector<std::int64_t>{64, 128}));
+  EXPECT_EQ(kept(0), "of 64");
+  EXPECT_EQ(kept(1), "nothing") << "half measured is not measured";
+  EXPECT_EQ(tune(), 0);
+  EXPECT_EQ(asked_, (std::vector<std::int64_t>{128, 192}));
+  EXPECT_NE(printed_.find("of 64 is kept already\n"), std::string::npos) << printed_;
+  EXPECT_NE(printed_.find("2 of 3 tuned, 1 were in " + run_.path + " already\n"), std::string::npos) << printed_;
+}
+
+TEST_F(TuneMany, MeasuresAgainWhereAskedAndOnAnotherGpu) {
+  EXPECT_EQ(tune(), 0);
+  run_.again = true;
+  EXPECT_EQ(tune(), 0);
+  EXPECT_EQ(asked_.size(), 3U);
+  run_.again = false;
+  run_.device = "NVIDIA H100";
+  EXPECT_EQ(tune(), 0);
+  EXPECT_EQ(asked_.size(), 3U);
+  EXPECT_EQ(TuningFile::read(run_.path).entries().size(), 6U);
+}
+
+TEST_F(TuneMany, GoesOnAfterAGemmThatCannotBeTuned) {
+  failing_ = 128;
+  EXPECT_EQ(tune(), 1);
+  EXPECT_EQ(kept(1), "nothing");
+  EXPECT_EQ(kept(2), "of 192");
+  EXPECT_NE(printed_.find("2 of 3 tuned, 1 could not be\n"), std::string::npos) << printed_;
+}
+
+TEST_F(TuneMany, KeepsNothingInADryRun) {
+  run_.dry_run = true;
+  EXPECT_EQ(tune(), 0);
+  EXPECT_FALSE(std::filesystem::exists(run_.path));
+}
+
+}  // namespace
+}  // namespace gantry::tool

@@ -1,0 +1,27 @@
+// The GEMMs of a run over many: sizes from a file, the options or a usual list, by epilogues from a file or the
+// options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gemm/request.hpp"
+
+namespace gantry::tool {
+
+struct ProductFiles {
+  std::string shapes{}, epilogues{};  // paths; empty: the options say
+};
+
+struct Products {
+  std::vector<Product> all{};
+  std::vector<std::string> problems{};
+};
+
+// Without a size and a file of them, the usual sizes.
+Products read_products(const ProductTexts& texts, const ProductFiles& files);
+
+// One text of them for a refusal. A file of something else has a problem in every line: the first few say so.
+std::string joined(const std::vector<std::string>& problems);
+
+}  // namespace gantry::tool

@@ -1,0 +1,85 @@
+#include "bench/tuning_run.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <gantry/gemm/tuning.hpp>
+
+#include "files.hpp"
+#include "gemm/choice.hpp"
+
+namespace gantry::tool {
+
+namespace {
+
+// What is said in place of a row's time, and counted at the end.
+struct Counts {
+  int tuned = 0, there = 0, failed = 0;
+};
+
+std::string end_of(const Counts& counts, std::size_t all, const TuningRun& run) {
+  std::string out = fmt::format("{} of {} tuned", counts.tuned, all);
+  if (counts.there > 0) out += fmt::format(", {} were in {} already", counts.there, run.path);
+  if (counts.failed > 0) out += fmt::format(", {} could not be", counts.failed);
+  return out;
+}
+
+}  // namespace
+
+std::string why_not_kept(const std::string& path) {
+  if (path.empty()) return "the tuning file has no path: HOME is not set; --file names one";
+  // Folders are made when there is something to keep; asked is the first that is there already.
+  std::error_code error;
+  std::filesystem::path place = std::filesystem::absolute(path, error);
+  while (place.has_relative_path() && !std::filesystem::exists(place.parent_path(), error)) place = place.parent_path();
+  if (std::string why = why_not_writable(place.string()); !why.empty()) return why;
+  const std::string unread = unread_lines(TuningFile::read(path));
+  if (unread.empty()) return {};
+  return fmt::format("{} holds lines that are no tuning entries and would be lost: {}; --file names another file", path,
+                     unread);
+}
+
+std::string keep_tuned(const TuningRun& run, const Product& product, const Tuned& tuned) {
+  if (run.dry_run) return {};
+  TuningFile file = TuningFile::read(run.path);
+  file.set({workload_of(product), run.device, tuned.configuration, tuned.seconds * 1e3});
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::absolute(run.path).parent_path(), error);
+  return replace_text(run.path, file.text()) ? "" : fmt::format("the tuning file could not be written to {}", run.path);
+}
+
+int tune_all(const std::vector<Product>& products, const std::function<Tuned(const Product&)>& tune,
+             const TuningRun& run, const Stop& stop) {
+  Counts counts;
+  for (const Product& product : products) {
+    if (stop.asked()) break;
+    const std::string name = title(product);
+    if (!run.again) {
+      const TuningFile file = TuningFile::read(run.path);
+      if (const TuningEntry* entry = file.find(workload_of(product), run.device); entry != nullptr) {
+        ++counts.there;
+        run.print(fmt::format("{}: {} is kept already\n", name, entry->configuration));
+        continue;
+      }
+    }
+    const Tuned tuned = tune(product);
+    if (stop.asked() && tuned.configuration.empty()) break;
+    std::string problem = tuned.problem;
+    if (problem.empty()) problem = keep_tuned(run, product, tuned);
+    if (!problem.empty()) {
+      ++counts.failed;
+      fmt::print(stderr, "gantry: {}: {}\n", name, problem);
+      continue;
+    }
+    ++counts.tuned;
+    run.print(fmt::format("{}: {}, {:.2f} us, {:.1f} TFLOP/s, the fastest of {}\n", name, tuned.configuration,
+                          tuned.seconds * 1e6, product.flops() / tuned.seconds / 1e12, tuned.candidates));
+  }
+  run.print(end_of(counts, products.size(), run) + "\n");
+  if (stop.asked()) fmt::print(stderr, "gantry: {}; the same command goes on from there\n", stop.why());
+  if (counts.failed > 0) return 1;
+  return stop.asked() ? Stop::status() : 0;
+}
+
+}  // namespace gantry::tool

@@ -1,0 +1,40 @@
+// Tunes many GEMMs in one run. What was tuned is kept when it was measured, so that a run that is stopped goes on where
+// it ended: GEMMs that the file has already for this GPU are passed over.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/stop.hpp"
+#include "gemm/request.hpp"
+
+namespace gantry::tool {
+
+// The fastest configuration of a GEMM.
+struct Tuned {
+  std::string configuration{};
+  double seconds = 0;
+  int candidates = 0;     // that were measured
+  std::string problem{};  // why there is none
+};
+
+struct TuningRun {
+  std::string path{};    // of the tuning file
+  std::string device{};  // the GPU's name
+  bool again = false;    // measure what the file has already
+  bool dry_run = false;  // keep nothing
+  std::function<void(const std::string&)> print{};
+};
+
+// Empty, or why the fastest could not be kept, which is asked before anything is measured.
+std::string why_not_kept(const std::string& path);
+
+// Read again right before it is written, so that what others added in between stays. Empty, or what went wrong.
+std::string keep_tuned(const TuningRun& run, const Product& product, const Tuned& tuned);
+
+// A row for each, and one line at the end. The status is 1 where a GEMM could not be tuned or kept; the others are.
+int tune_all(const std::vector<Product>& products, const std::function<Tuned(const Product&)>& tune,
+             const TuningRun& run, const Stop& stop);
+
+}  // namespace gantry::tool
