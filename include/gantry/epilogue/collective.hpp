@@ -131,6 +131,9 @@ class CollectiveEpilogue {
 
   // Whether a load thread is needed at all, as far as can be known before the kernel runs.
   static constexpr bool kMayLoad = (Fusion::kUsesSource && !kDirectC) || Fusion::kMayLoad;
+  static constexpr bool kMayStore = (kHasD && !kDirectD) || Fusion::kMayStore;  // by TMA
+  // Threads write to a ring of buffers that others read: TMA, or of a direct D the threads themselves.
+  static constexpr bool kStages = kHasD || Fusion::kMayStore;
 
   using LoadPipeline = PipelineTransactionAsync<kStagesC>;
   using StorePipeline = PipelineTmaStore<kStoreStages, kUnacquired>;
@@ -288,8 +291,8 @@ class CollectiveEpilogue {
       ++states.load;
     };
     const auto issue_store = [&](int em, int en) {
-      arch::fence_proxy_async(arch::space_shared);
-      sync();
+      if constexpr (kMayStore) arch::fence_proxy_async(arch::space_shared);
+      if constexpr (kStages) sync();
       // The next to write this buffer meet the threads that read it when they acquire it.
       if constexpr (kDirectD) {
         TileD::store_global(params.d, place(params, at, em, en, thread), storage.buffers_d(), states.store.index());
@@ -299,7 +302,7 @@ class CollectiveEpilogue {
           TileD::store(&params.d, storage.buffers_d(), states.store.index(), at, em, en);
         fusion.tma_store(states.store.index(), em, en);
       }
-      store_pipeline.producer_commit(states.store);
+      if constexpr (kMayStore) store_pipeline.producer_commit(states.store);
       ++states.store;
       ++states.issued;
       if constexpr (kReuse) {
@@ -355,10 +358,9 @@ class CollectiveEpilogue {
           if (previous_m >= 0) issue_store(previous_m, previous_n);
         }
         // As late as this, so that the visit overlaps the stores in flight.
-        if constexpr (!kReuse) {
-          store_pipeline.producer_acquire(states.store);
-          sync();
-        }
+        if constexpr (!kReuse && kMayStore) store_pipeline.producer_acquire(states.store);
+        // With two buffers or more that threads read, all have met since they read the one that is written next.
+        if constexpr (!kReuse && kStages && (kMayStore || kStoreStages == 1)) sync();
         fusion.reduce(em, en, choice.is_last(which, subtile), sync);
         if constexpr (kHasD) d.write(storage.buffers_d(), states.store.index(), thread);
         fusion.postreduce(states.store.index(), em, en);
@@ -381,7 +383,7 @@ class CollectiveEpilogue {
   template <class Loads>
   GANTRY_INLINE static void store_tail(const Params& params, Loads& load_pipeline, StoreStates& states, int thread) {
     StorePipeline store_pipeline({.issues = thread == 0});
-    store_pipeline.producer_tail(states.store);
+    if constexpr (kMayStore) store_pipeline.producer_tail(states.store);
     if constexpr (kReuse) {
       if (is_producer_load_needed(params)) {
         for (int i = 0; i < StorePipeline::unread_groups(states.issued); ++i) {

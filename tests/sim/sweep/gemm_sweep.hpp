@@ -35,7 +35,8 @@ inline std::string line_of(const SiteUse& site, int above = 0) {
 struct Size {
   GemmExtents extents{};
   int sms = 1;
-  bool reduces_rows = false;  // in the epilogue
+  bool reduces_rows = false;               // in the epilogue
+  std::vector<std::int32_t> offsets = {};  // of groups
 };
 
 // Why a change does no harm, or nothing.
@@ -82,10 +83,10 @@ struct Operands {
 
   explicit Operands(const GemmExtents& of)
       : a(static_cast<std::size_t>(of.m * of.k)),
-        b(static_cast<std::size_t>(of.n * of.k)),
+        b(static_cast<std::size_t>(of.n * of.k * of.batch)),
         c(static_cast<std::size_t>(of.m * of.n)),
         aux(static_cast<std::size_t>(of.m * of.n)),
-        d(static_cast<std::size_t>(of.m * of.n)),
+        d(static_cast<std::size_t>(of.m * of.n * of.batch)),
         shift(static_cast<std::size_t>(of.m)),
         bias(static_cast<std::size_t>(of.n)),
         row_sums(static_cast<std::size_t>(of.n)),
@@ -111,12 +112,15 @@ void expect_every_change_detected(const Size& size) {
   typename Gemm<Spec>::Arguments args(size.extents);
   args.a = operands.a.data();
   args.b = operands.b.data();
-  args.d = operands.d.data();
+  if constexpr (Spec::graph.d >= 0) args.d = operands.d.data();
+  if (!size.offsets.empty()) args.groups.offsets = size.offsets.data();
   if constexpr (Spec::options.c != ElementType::void_) {
     args.c = operands.c.data();
     args.fusion["bias"] = operands.bias.data();
     args.fusion["shift"] = operands.shift.data();
     args.fusion["y"] = operands.aux.data();
+  }
+  if (size.reduces_rows) {
     args.fusion["s"] = operands.row_sums.data();
     args.fusion["t"] = operands.sum.data();
     args.fusion["u"] = operands.column_maxima.data();

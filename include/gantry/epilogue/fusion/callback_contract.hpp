@@ -61,6 +61,7 @@ struct EmptyCallbacks {
   static constexpr bool kUsesSource = false;  // C is visited
   static constexpr bool kGivesD = true;       // visit gives D
   static constexpr bool kMayLoad = false;     // step may issue copies
+  static constexpr bool kMayStore = true;     // so may tma_store
   static constexpr bool kWholeTiles = false;  // a tile is stored in one call, never one subtile at a time
   static constexpr int kSharedBytes = 0;      // of its own, at the address that Load and Store are given
   static constexpr int kSharedAlignment = 1;

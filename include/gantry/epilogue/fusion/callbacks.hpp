@@ -103,6 +103,7 @@ struct FusionCallbacks {
 
   // Whether there is an auxiliary tensor to load; those that have a default may be left out.
   static constexpr bool kMayLoad = kSlots.load_bytes > 0;
+  static constexpr bool kMayStore = kSlots.stores;
   static constexpr bool kUsesSource = graph.uses_source();
   static constexpr bool kGivesD = graph.d >= 0;
 

@@ -108,6 +108,7 @@ struct LoopCallbacks {
   static constexpr int kSharedBytes = kBytes;
   static constexpr int kSharedAlignment = 1024;
   static constexpr bool kMayLoad = true;
+  static constexpr bool kMayStore = true;
   static constexpr bool kWholeTiles = true;  // a graph may have deterministic reductions
   static constexpr bool kUsesSource = Config::graph.uses_source();
   static constexpr bool kGivesD = Config::graph.d >= 0;

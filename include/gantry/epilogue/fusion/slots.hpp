@@ -27,7 +27,8 @@ struct Slots {
   int maps = 0;
   int bytes = 0;
   int alignment = 1;
-  int load_bytes = 0;  // that one subtile of all auxiliary inputs brings
+  int load_bytes = 0;   // that one subtile of all auxiliary inputs brings
+  bool stores = false;  // some auxiliary output leaves by TMA
 };
 
 GANTRY_HD constexpr bool is_auxiliary(const Argument& a) {
@@ -70,6 +71,7 @@ GANTRY_HD constexpr Slots make_slots(const Graph& graph, const Subtiles& tile, c
     out.offset[i] = out.bytes;
     out.bytes += stages * subtile;
     if (a.kind == ArgumentKind::aux_in) out.load_bytes += subtile;
+    if (a.kind == ArgumentKind::aux_out) out.stores = true;
   }
   for (int i = 0; i < graph.argument_count; ++i) {
     const Argument& a = graph.arguments[i];
