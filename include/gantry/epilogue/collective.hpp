@@ -320,7 +320,8 @@ class CollectiveEpilogue {
     } else {
       fusion.begin();
     }
-    if constexpr (Fusion::Store::begin_sync_needed()) sync();
+    // Without buffers nobody has met since the previous tile's reductions, whose shared memory is written again.
+    if constexpr (Fusion::Store::begin_sync_needed() || !kStages) sync();
     int previous_m = -1, previous_n = 0;
     GANTRY_UNROLL
     for (int en = 0; en < kTile.along_n(); ++en) {
