@@ -34,7 +34,7 @@ def cases():
         tensors = f"d = acc + load(x:{element}); y:{element} = 2 * acc"
         yield f"auxiliary tensors of {element}", ["--epilogue", tensors], whole or element == "u1"
         sums = f"d = acc; s:{element} = reduce_row_add(acc); t:{element} deterministic = reduce_col_max(acc)"
-        yield f"reductions of {element}", ["--epilogue", sums], element == "f32"
+        yield f"reductions of {element}", ["--epilogue", sums], element in ("f32", "bf16", "f16", "s32")
 
 
 def run(case, size, options):

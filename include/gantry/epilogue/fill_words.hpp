@@ -16,13 +16,14 @@
 
 namespace gantry {
 
-// Writes words: `rows` runs of `count`, `stride` words apart.
+// Writes words of 4 bytes, or of 2: `rows` runs of `count`, `stride` words apart.
 struct FillWords {
   static constexpr int kThreads = 256;
   struct Fill {
-    std::uint32_t* words = nullptr;
+    void* words = nullptr;
     std::int64_t count = 0, rows = 1, stride = 0;
     std::uint32_t value = 0;
+    int bytes = 4;
     int argument = -1;  // of the graph, whose memory this is; -1: workspace
   };
   struct Params {
@@ -43,7 +44,13 @@ struct FillWords {
     for (int f = 0; f < params.fill_count; ++f) {
       const Fill& fill = params.fills[f];
       for (std::int64_t i = first; i < fill.count * fill.rows; i += step) {
-        arch::st(arch::space_global, fill.words + i / fill.count * fill.stride + i % fill.count, fill.value);
+        const std::int64_t at = i / fill.count * fill.stride + i % fill.count;
+        if (fill.bytes == 2) {
+          arch::st(arch::space_global, static_cast<std::uint16_t*>(fill.words) + at,
+                   static_cast<std::uint16_t>(fill.value));
+        } else {
+          arch::st(arch::space_global, static_cast<std::uint32_t*>(fill.words) + at, fill.value);
+        }
       }
     }
   }

@@ -36,7 +36,7 @@ struct WorkspaceLayout {
 };
 
 inline bool needs_workspace(const fusion::Argument& a) {
-  return a.kind == fusion::ArgumentKind::reduction && a.deterministic;
+  return fusion::combined_in_order(a);
 }
 
 inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtiles& tile, const EpilogueProblem& p) {

@@ -66,6 +66,29 @@ TEST(EpilogueReductions, ThroughWorkspaceGiveTheSameBitsOnEveryRun) {
   }
 }
 
+// Smallest values, products of values near 1, and sums of exponentials; a column's in f32, others as elements that are
+// rounded once.
+template <bool kInOrder>
+struct Further : Plain {
+  static constexpr EpiloguePolicy policy = policy_of(E::bf16);
+  static constexpr fusion::Graph graph =
+      kInOrder
+          ? fusion::graph(
+                "let y = 1 + 0.001 * acc; d = acc; a:s32 = reduce_min(acc + 99); b:f16 = reduce_mul(y);"
+                "e:bf16 = reduce_lse(acc); ra:bf16 = reduce_row_add(acc + 1); rb:f16 = reduce_row_max(acc - 9);"
+                "ca:bf16 = reduce_col_mul(y); cb deterministic = reduce_col_lse(acc); cc:s32 = reduce_col_add(acc)")
+          : fusion::graph(
+                "let y = 1 + 0.001 * acc; d = acc; a = reduce_min(acc + 99); b = reduce_mul(y); e = reduce_lse(acc);"
+                "ra = reduce_row_min(acc + 9); rb = reduce_row_mul(y); rc = reduce_row_lse(acc);"
+                "ca = reduce_col_min(acc); cb = reduce_col_mul(y); cc = reduce_col_lse(acc)");
+};
+TEST(EpilogueReductions, OfEveryOperationAndElement) {
+  expect_agreement<Further<false>>({.shape = kResidue, .seed = 5});
+  expect_agreement<Further<false>>({.shape = kBatches, .seed = 6, .by_batch = true});
+  expect_agreement<Further<true>>({.shape = kResidue, .seed = 7});
+  expect_agreement<Further<true>>({.shape = kBatches, .seed = 8, .by_batch = true});
+}
+
 struct NoD : Plain {
   static constexpr EpiloguePolicy policy = policy_of(E::void_);
   static constexpr fusion::Graph graph = fusion::graph("s = reduce_row_add(acc); t = reduce_amax(acc)");
@@ -95,6 +118,9 @@ void expect_nan_kept(const std::vector<const char*>& rows, const std::vector<con
 TEST(EpilogueReductions, ANanIsTheLargestOfAll) {
   expect_nan_kept<Atomics>({"rb"}, {"cb"}, {"b", "e"});
   expect_nan_kept<Deterministic<1, 64>>({"rb"}, {"cb"}, {"b"});
+}
+TEST(EpilogueReductions, ANanIsTheResultOfEveryOperation) {
+  expect_nan_kept<Further<false>>({"ra", "rb", "rc"}, {"ca", "cb", "cc"}, {"a", "b", "e"});
 }
 
 }  // namespace

@@ -187,8 +187,9 @@ TEST(EachRuleOfGraphs, AboutElementsDependsOnTheValuesOfTheEpilogue) {
   EXPECT_TRUE(check_elements(output_of(ElementType::f32), Values::real).ok());
   only(output_of(ElementType::s4), Values::real, GraphRule::element_not_staged, ElementType::s8);
   EXPECT_TRUE(check_elements(output_of(ElementType::u1), Values::real).ok());
-  only(reduction_of(ElementType::bf16), Values::real, GraphRule::reduction_element, ElementType::f32);
-  EXPECT_TRUE(check_elements(reduction_of(ElementType::f32), Values::real).ok());
+  only(reduction_of(ElementType::e4m3), Values::real, GraphRule::reduction_element, ElementType::f16);
+  for (const ElementType e : {ElementType::f32, ElementType::bf16, ElementType::f16, ElementType::s32})
+    EXPECT_TRUE(check_elements(reduction_of(e), Values::real).ok());
   EXPECT_EQ(check_elements(reduction_of(ElementType::f32), Values::complex)[0].rule, GraphRule::reduction_of_complex);
 }
 

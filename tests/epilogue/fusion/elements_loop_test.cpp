@@ -96,7 +96,8 @@ TEST(FusionElements, ThatAreRefusedComeWithTheNearestThatWorks) {
   expect("d = acc + load(x:s4)", GraphRule::element_not_staged, ElementType::s8);
   expect("d = acc; x:u2 = acc", GraphRule::element_not_staged, ElementType::u8);
   expect("d = acc; x:e2m1 = acc", GraphRule::element_not_staged, ElementType::e4m3);
-  expect("s:bf16 = reduce_col_add(acc)", GraphRule::reduction_element, ElementType::f32);
+  expect("s:e4m3 = reduce_col_add(acc)", GraphRule::reduction_element, ElementType::f16);
+  expect("s:u8 = reduce_col_add(acc)", GraphRule::reduction_element, ElementType::s32);
   EXPECT_TRUE(fusion::check_elements(fusion::graph("d = acc + load(x:s16)")).ok());
   const fusion::Graph complex = fusion::graph("x:f32 = acc; y:cf32 = acc; z:cf64 = acc; s:cf32 = reduce_add(acc)");
   const fusion::GraphReasons reasons = fusion::check_elements(complex, fusion::Values::complex);

@@ -94,7 +94,7 @@ struct Refusal {
 
 constexpr Refusal kRefusals[] = {
     {"d = gleu(acc)", 4, "there is no function gleu; did you mean gelu?"},
-    {"d = reduce_row_sum(acc)", 4, "there is no function reduce_row_sum; did you mean reduce_row_add?"},
+    {"d = reduce_row_ad(acc)", 4, "there is no function reduce_row_ad; did you mean reduce_row_add?"},
     {"d = alhpa * acc", 4, "there is no value alhpa; did you mean alpha?"},
     {"d = scaling * acc", 4,
      "there is no value scaling; arguments are scalar(scaling), row(...), col(...) or load(...)"},

@@ -62,6 +62,25 @@ TEST(FusionReference, ReducesIntoScalarsRowsAndColumns) {
   EXPECT_TRUE(result.d.empty());
 }
 
+TEST(FusionReference, FindsSmallestValuesProductsAndSumsOfExponentials) {
+  const Graph g = graph(
+      "low = reduce_min(acc); rlow = reduce_row_min(acc); all = reduce_mul(acc); k = reduce_col_mul(acc);"
+      "lse = reduce_col_lse(acc); total:bf16 = reduce_lse(acc); whole:s32 = reduce_row_add(0.75 * acc)");
+  const ReferenceResult result = reference(g, two_by_three(), FusionArguments(g));  // 1 2 3, -4 -5 -6
+  expect_exactly(result.output("low"), {-6});
+  expect_exactly(result.output("rlow"), {-4, -5, -6});
+  expect_exactly(result.output("all"), {-720});
+  expect_exactly(result.output("k"), {6, -120});
+  expect_exactly(result.output("whole"), {-2, -2, -2});  // 0.75 (1 - 4) and so on
+  const double lse[] = {3.40760596444438, -3.59239403555562};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Range& range = result.output("lse")[i];
+    EXPECT_NEAR(range.value, lse[i], 1e-12);
+    EXPECT_TRUE(range.lower <= lse[i] && lse[i] <= range.upper && range.upper - range.lower < 2e-3) << i;
+  }
+  EXPECT_TRUE(result.output("total")[0].holds(3.40625)) << "log(sum) = 3.40852 as bf16";
+}
+
 TEST(FusionReference, KeepsBatchesApartOrTogetherAsStridesSay) {
   const float acc[2][2] = {{1, 2}, {3, 4}};
   const float alpha[2] = {10, 100};
@@ -142,14 +161,19 @@ TEST(FusionReference, KeepsNotANumberThroughFunctionsStoresAndReductions) {
   EXPECT_TRUE(result.output("y")[2].unbounded()) << "an integer has no NaN";
 }
 
-TEST(FusionReference, ReducesNothingToZeroOrForMaxToMinusInfinity) {
-  const Graph g = graph("d = acc; sum = reduce_row_add(acc); top = reduce_max(acc); big = reduce_amax(acc)");
+TEST(FusionReference, ReducesNothingToTheIdentity) {
+  const Graph g = graph(
+      "d = acc; sum = reduce_row_add(acc); top = reduce_max(acc); big = reduce_amax(acc); low = reduce_min(acc);"
+      "product = reduce_mul(acc); lse = reduce_lse(acc)");
   ReferenceProblem problem = two_by_three();
   problem.shape.m = 0;
   const ReferenceResult result = reference(g, problem, FusionArguments(g));
   expect_exactly(result.output("sum"), {0, 0, 0});
   expect_exactly(result.output("top"), {-HUGE_VAL});
   expect_exactly(result.output("big"), {0});
+  expect_exactly(result.output("low"), {HUGE_VAL});
+  expect_exactly(result.output("product"), {1});
+  expect_exactly(result.output("lse"), {-HUGE_VAL});
 }
 
 // As a kernel, which then does not read it.

@@ -336,21 +336,24 @@ std::vector<std::uint8_t> packed_from(const Operand& o, std::int64_t begin, std:
 }
 
 // What another group brings to the results of a reduction.
-void combine(const std::vector<fusion::Range>& more, bool adds, std::vector<fusion::Range>& out) {
-  if (out.empty()) {
-    out = more;
-    return;
-  }
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    fusion::Range& x = out[i];
-    const fusion::Range& y = more[i];
-    if (!adds) {
-      x = {std::max(x.value, y.value), std::max(x.lower, y.lower), std::max(x.upper, y.upper)};
-      continue;
-    }
-    const double lost = 0x1p-23 * (std::fabs(x.value) + std::fabs(y.value));  // of one more addition
-    x = {x.value + y.value, x.lower + y.lower - lost, x.upper + y.upper + lost};
-  }
+fusion::Range combined(const fusion::Range& x, const fusion::Range& y, fusion::Reduction reduction) {
+  using fusion::Function;
+  using fusion::Reduction;
+  if (reduction == Reduction::max || reduction == Reduction::amax) return apply(Function::max, x, y);
+  if (reduction == Reduction::min) return apply(Function::min, x, y);
+  if (reduction == Reduction::mul) return apply(Function::multiply, x, y);
+  if (reduction == Reduction::add) return apply(Function::add, x, y);
+  const auto sum = [](double a, double b) {
+    const double larger = std::max(a, b);
+    return std::isinf(larger) ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
+  };
+  const double lost = 0x1p-20 + 0x1p-22 * std::max(std::fabs(x.value), std::fabs(y.value));
+  return {sum(x.value, y.value), sum(x.lower, y.lower) - lost, sum(x.upper, y.upper) + lost};
+}
+
+void combine(const std::vector<fusion::Range>& more, fusion::Reduction reduction, std::vector<fusion::Range>& out) {
+  if (out.empty()) out.assign(more.size(), fusion::exactly(fusion::identity(reduction)));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = combined(out[i], more[i], reduction);
 }
 
 }  // namespace
@@ -412,8 +415,8 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
       comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), expected.shape, rows.first);
     } else if (rows.whole && is_of_all_groups(o)) {
-      const bool adds = fusion::detail::reduction_of(product_.graph, o.argument) == fusion::Reduction::add;
-      combine(expected.outputs[o.argument], adds, rows.parts[o.argument]);
+      combine(expected.outputs[o.argument], fusion::detail::reduction_of(product_.graph, o.argument),
+              rows.parts[o.argument]);
     } else if (rows.whole) {
       const fusion::ResolvedArguments values = args.resolved(expected.shape);
       comparison.compare(expected.outputs[o.argument], detail::output_tensor(product_.graph, values, o.argument),

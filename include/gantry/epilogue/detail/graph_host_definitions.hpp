@@ -90,6 +90,14 @@ GANTRY_COLD GANTRY_LINKAGE void check_tensors(const GraphEpilogue& e, const Epil
   }
 }
 
+// Of a result of a reduction.
+GANTRY_LINKAGE std::uint32_t bits_in(ElementType element, float x) {
+  if (element == ElementType::bf16) return convert<bf16>(x).bits;
+  if (element == ElementType::f16) return convert<f16>(x).bits;
+  if (element == ElementType::s32) return static_cast<std::uint32_t>(convert<std::int32_t>(x));
+  return bit_cast<std::uint32_t>(x);
+}
+
 GANTRY_LINKAGE FillWords::Params fills_of(const GraphEpilogue& e, const EpilogueProblem& problem,
                                           const fusion::FusionArguments& arguments, void* workspace) {
   const fusion::Graph& graph = arguments.graph();
@@ -103,17 +111,17 @@ GANTRY_LINKAGE FillWords::Params fills_of(const GraphEpilogue& e, const Epilogue
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const fusion::ArgumentValue& v = values.values[i];
-    if (a.kind != fusion::ArgumentKind::reduction || v.pointer == nullptr || (a.deterministic && !nothing)) continue;
-    const bool is_max = fusion::detail::reduction_of(graph, i) == fusion::Reduction::max;
-    const float identity =
-        is_max ? fusion::identity<fusion::Reduction::max>() : fusion::identity<fusion::Reduction::add>();
+    if (a.kind != fusion::ArgumentKind::reduction || v.pointer == nullptr || (fusion::combined_in_order(a) && !nothing))
+      continue;
+    const float identity = fusion::identity(fusion::detail::reduction_of(graph, i));
     params.add({.words = static_cast<std::uint32_t*>(v.pointer),
                 .count = a.extent == fusion::Extent::row      ? problem.n
                          : a.extent == fusion::Extent::column ? problem.m
                                                               : 1,
                 .rows = v.batch_stride != 0 ? problem.batch : 1,
                 .stride = v.batch_stride,
-                .value = bit_cast<std::uint32_t>(identity),
+                .value = bits_in(a.element, identity),
+                .bytes = element_bits(a.element) / 8,
                 .argument = i});
   }
   return params;
@@ -128,7 +136,11 @@ GANTRY_COLD GANTRY_LINKAGE void bind_graph(const GraphEpilogue& e, const Epilogu
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const fusion::ArgumentValue& v = values.values[i];
-    operands[i] = {.pointer = v.pointer, .batch_stride = v.batch_stride, .stride = v.stride, .value = v.value};
+    operands[i] = {.pointer = v.pointer,
+                   .batch_stride = v.batch_stride,
+                   .stride = v.stride,
+                   .value = v.value,
+                   .element = a.element};
     if (needs_workspace(a)) {
       unsigned char* bytes = static_cast<unsigned char*>(workspace);
       operands[i].partials = reinterpret_cast<float*>(bytes + layout.partials[i]);

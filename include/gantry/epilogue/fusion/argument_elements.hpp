@@ -58,7 +58,8 @@ GANTRY_HD constexpr bool element_fits(ArgumentKind kind, ElementType element, Va
       if (kind == ArgumentKind::aux_out && values == Values::complex && !complex) return false;
       return e.bits >= 8 && e.carrier_bits == e.bits;
     case ArgumentKind::reduction:
-      return values == Values::real && element == ElementType::f32;
+      return values == Values::real && (element == ElementType::f32 || element == ElementType::bf16 ||
+                                        element == ElementType::f16 || element == ElementType::s32);
   }
   return false;
 }

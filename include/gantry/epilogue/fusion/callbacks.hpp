@@ -41,7 +41,7 @@ namespace detail {
 template <class AnyGraph>
 GANTRY_HD constexpr bool has_deterministic(const AnyGraph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {
-    if (graph.arguments[i].deterministic) return true;
+    if (combined_in_order(graph.arguments[i])) return true;
   }
   return false;
 }
@@ -346,10 +346,11 @@ struct FusionCallbacks {
       const Operand& operand = v_.params.operands[argument];
       auto& kept = detail::get<argument>(v_.kept);
       if constexpr (a.extent == Extent::column) {
-        Of::template end_column<a.deterministic>(v_.context, operand, kept, sync);
+        Of::template end_column<combined_in_order(a)>(v_.context, operand, kept, sync);
       } else if constexpr (a.extent == Extent::scalar) {
-        Of::template end_scalar<a.deterministic>(v_.context, operand, kept[0], v_.template parts<argument>(), sync);
-      } else if constexpr (a.deterministic) {
+        Of::template end_scalar<combined_in_order(a)>(v_.context, operand, kept[0], v_.template parts<argument>(),
+                                                      sync);
+      } else if constexpr (combined_in_order(a)) {
         Of::end_row(v_.context, operand, sync);
       }
     }

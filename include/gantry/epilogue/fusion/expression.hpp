@@ -163,14 +163,26 @@ struct Reduced {
 #define GANTRY_REDUCE(name, f, over) \
   constexpr Reduced name(const Expr& x) { return {x, Reduction::f, Extent::over}; }
 GANTRY_REDUCE(reduce_add, add, scalar)
-GANTRY_REDUCE(reduce_max, max, scalar)
-GANTRY_REDUCE(reduce_amax, amax, scalar)
 GANTRY_REDUCE(reduce_row_add, add, row)
-GANTRY_REDUCE(reduce_row_max, max, row)
-GANTRY_REDUCE(reduce_row_amax, amax, row)
 GANTRY_REDUCE(reduce_col_add, add, column)
+GANTRY_REDUCE(reduce_max, max, scalar)
+GANTRY_REDUCE(reduce_row_max, max, row)
 GANTRY_REDUCE(reduce_col_max, max, column)
+GANTRY_REDUCE(reduce_amax, amax, scalar)
+GANTRY_REDUCE(reduce_row_amax, amax, row)
 GANTRY_REDUCE(reduce_col_amax, amax, column)
+GANTRY_REDUCE(reduce_min, min, scalar)
+GANTRY_REDUCE(reduce_row_min, min, row)
+GANTRY_REDUCE(reduce_col_min, min, column)
+GANTRY_REDUCE(reduce_mul, mul, scalar)
+GANTRY_REDUCE(reduce_row_mul, mul, row)
+GANTRY_REDUCE(reduce_col_mul, mul, column)
+GANTRY_REDUCE(reduce_lse, lse, scalar)
+GANTRY_REDUCE(reduce_row_lse, lse, row)
+GANTRY_REDUCE(reduce_col_lse, lse, column)
+GANTRY_REDUCE(reduce_sum, add, scalar)
+GANTRY_REDUCE(reduce_row_sum, add, row)
+GANTRY_REDUCE(reduce_col_sum, add, column)
 #undef GANTRY_REDUCE
 
 // An output and what goes into it.

@@ -26,12 +26,28 @@ struct ReductionName {
   Extent extent;
 };
 // reduce_row_... gives a row vector, one result for each n; reduce_col_... a column vector.
-inline constexpr ReductionName kReductionNames[] = {
-    {"reduce_add", Reduction::add, Extent::scalar},      {"reduce_max", Reduction::max, Extent::scalar},
-    {"reduce_amax", Reduction::amax, Extent::scalar},    {"reduce_row_add", Reduction::add, Extent::row},
-    {"reduce_row_max", Reduction::max, Extent::row},     {"reduce_row_amax", Reduction::amax, Extent::row},
-    {"reduce_col_add", Reduction::add, Extent::column},  {"reduce_col_max", Reduction::max, Extent::column},
-    {"reduce_col_amax", Reduction::amax, Extent::column}};
+inline constexpr ReductionName kReductionNames[] = {{"reduce_add", Reduction::add, Extent::scalar},
+                                                    {"reduce_row_add", Reduction::add, Extent::row},
+                                                    {"reduce_col_add", Reduction::add, Extent::column},
+                                                    {"reduce_max", Reduction::max, Extent::scalar},
+                                                    {"reduce_row_max", Reduction::max, Extent::row},
+                                                    {"reduce_col_max", Reduction::max, Extent::column},
+                                                    {"reduce_amax", Reduction::amax, Extent::scalar},
+                                                    {"reduce_row_amax", Reduction::amax, Extent::row},
+                                                    {"reduce_col_amax", Reduction::amax, Extent::column},
+                                                    {"reduce_min", Reduction::min, Extent::scalar},
+                                                    {"reduce_row_min", Reduction::min, Extent::row},
+                                                    {"reduce_col_min", Reduction::min, Extent::column},
+                                                    {"reduce_mul", Reduction::mul, Extent::scalar},
+                                                    {"reduce_row_mul", Reduction::mul, Extent::row},
+                                                    {"reduce_col_mul", Reduction::mul, Extent::column},
+                                                    {"reduce_lse", Reduction::lse, Extent::scalar},
+                                                    {"reduce_row_lse", Reduction::lse, Extent::row},
+                                                    {"reduce_col_lse", Reduction::lse, Extent::column},
+                                                    // Other names of the first three.
+                                                    {"reduce_sum", Reduction::add, Extent::scalar},
+                                                    {"reduce_row_sum", Reduction::add, Extent::row},
+                                                    {"reduce_col_sum", Reduction::add, Extent::column}};
 
 constexpr const char* text_of(Reduction reduction, Extent extent) {
   for (const ReductionName& name : kReductionNames) {

@@ -51,8 +51,26 @@ enum class NodeKind : std::uint8_t {
   reduce        // reduces its input into a scalar, a row vector or a column vector
 };
 
-enum class Reduction : std::uint8_t { add, max, amax };    // amax: the largest absolute value
+// amax: the largest absolute value; lse: the logarithm of the sum of exponentials.
+enum class Reduction : std::uint8_t { add, max, amax, min, mul, lse };
 enum class Extent : std::uint8_t { scalar, row, column };  // row: over m, one result for each n
+
+// What the reduction of nothing gives.
+GANTRY_HD constexpr float identity(Reduction op) {
+  switch (op) {
+    case Reduction::max:
+    case Reduction::lse:
+      return -__builtin_inff();
+    case Reduction::min:
+      return __builtin_inff();
+    case Reduction::mul:
+      return 1.0f;
+    case Reduction::add:
+    case Reduction::amax:
+      break;
+  }
+  return 0.0f;
+}
 
 struct Node {
   NodeKind kind = NodeKind::constant;
@@ -94,6 +112,12 @@ struct Argument {
 
   friend constexpr bool operator==(const Argument&, const Argument&) = default;
 };
+
+// Whether tiles leave their parts of a reduction in workspace, and the last one combines them in the order of the
+// tiles: it gives the same bits on every run, and rounds a result of 16 bits once. Else atomics combine them in f32.
+GANTRY_HD constexpr bool combined_in_order(const Argument& a) {
+  return a.kind == ArgumentKind::reduction && (a.deterministic || a.element != ElementType::f32);
+}
 
 struct Graph {
   Node nodes[kMaxNodes] = {};

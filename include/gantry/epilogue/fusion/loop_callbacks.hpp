@@ -76,6 +76,12 @@ void with_reduction(Reduction op, const F& f) {
       return f(TileReduction<Config, Reduction::max>{});
     case Reduction::amax:
       return f(TileReduction<Config, Reduction::amax>{});
+    case Reduction::min:
+      return f(TileReduction<Config, Reduction::min>{});
+    case Reduction::mul:
+      return f(TileReduction<Config, Reduction::mul>{});
+    case Reduction::lse:
+      return f(TileReduction<Config, Reduction::lse>{});
   }
 }
 
@@ -304,12 +310,12 @@ struct LoopCallbacks {
         const Operand& operand = params_.operands[i];
         if (!params_.is_given(i)) return;
         if (a.extent == Extent::column) {
-          a.deterministic ? Of::template end_column<true>(context_, operand, so_far_[i], sync)
-                          : Of::template end_column<false>(context_, operand, so_far_[i], sync);
+          combined_in_order(a) ? Of::template end_column<true>(context_, operand, so_far_[i], sync)
+                               : Of::template end_column<false>(context_, operand, so_far_[i], sync);
         } else if (a.extent == Extent::scalar) {
-          a.deterministic ? Of::template end_scalar<true>(context_, operand, so_far_[i][0], parts(i), sync)
-                          : Of::template end_scalar<false>(context_, operand, so_far_[i][0], parts(i), sync);
-        } else if (a.deterministic) {
+          combined_in_order(a) ? Of::template end_scalar<true>(context_, operand, so_far_[i][0], parts(i), sync)
+                               : Of::template end_scalar<false>(context_, operand, so_far_[i][0], parts(i), sync);
+        } else if (combined_in_order(a)) {
           Of::end_row(context_, operand, sync);
         }
       });

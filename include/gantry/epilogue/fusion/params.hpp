@@ -9,15 +9,17 @@
 
 #include <cstdint>
 
+#include <gantry/numeric/element_type.hpp>
 #include <gantry/tma/descriptor.hpp>
 
 namespace gantry::fusion {
 
 struct Operand {
   void* pointer = nullptr;
-  std::int64_t batch_stride = 0;  // in elements; 0: all batches share it
-  std::int64_t stride = 0;        // of a mask: bits from one row (column) to the next
-  float value = 0;                // where there is no pointer
+  std::int64_t batch_stride = 0;           // in elements; 0: all batches share it
+  std::int64_t stride = 0;                 // of a mask: bits from one row (column) to the next
+  float value = 0;                         // where there is no pointer
+  ElementType element = ElementType::f32;  // of the results of a reduction
   // Of a reduction that gives the same bits on every run: its partial results and how many have come.
   float* partials = nullptr;
   std::uint32_t* arrived = nullptr;

@@ -10,23 +10,39 @@
 #pragma once
 
 #include <gantry/arch/atomic.hpp>
+#include <gantry/arch/math.hpp>
 #include <gantry/arch/memory.hpp>
 #include <gantry/arch/warp.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/epilogue/fusion/params.hpp>
+#include <gantry/numeric/convert.hpp>
 
 namespace gantry::fusion {
 
 template <Reduction op>
 GANTRY_HD constexpr float identity() {
-  return op == Reduction::max ? -__builtin_inff() : 0.0f;
+  return identity(op);
 }
 
-// NaN in either operand of max and amax is the result.
+// log(exp(a) + exp(b)) without the exponential of the larger one.
+GANTRY_INLINE float log_add_exp(float larger, float smaller) {
+  constexpr float kLog2e = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
+  if (larger == -__builtin_inff() || larger == __builtin_inff()) return larger;
+  return larger + kLn2 * arch::lg2_approx(1.0f + arch::ex2_approx((smaller - larger) * kLog2e));
+}
+
+// A NaN in either operand is the result.
 template <Reduction op>
 GANTRY_HD constexpr float combine(float a, float b) {
   if constexpr (op == Reduction::add) {
     return a + b;
+  } else if constexpr (op == Reduction::mul) {
+    return a * b;
+  } else if constexpr (op == Reduction::min) {
+    return a < b || a != a ? a : b;
+  } else if constexpr (op == Reduction::lse) {
+    const bool first = a > b || a != a;
+    return log_add_exp(first ? a : b, first ? b : a);
   } else {
     if constexpr (op == Reduction::amax) {
       a = a < 0 ? -a : a;
@@ -46,27 +62,41 @@ GANTRY_INLINE float combine_lanes(float x) {
   return x;
 }
 
-// Combines with what other tiles bring, in the order they come. The bits of floats of one sign are ordered as integers,
-// and NaN (made positive) is above all of them.
+// Combines with what other tiles bring, in the order they come. The bits of floats of one sign are ordered as integers:
+// for max, NaN (made positive) is above all of them, for min (made negative) below. Others look and swap.
 template <Reduction op>
 GANTRY_INLINE void combine_in_memory(float* result, float x) {
+  constexpr bool is_min = op == Reduction::min;
   if constexpr (op == Reduction::add) {
     arch::red(arch::op_add, arch::space_global, result, x);
+  } else if constexpr (op == Reduction::mul || op == Reduction::lse) {
+    auto* words = reinterpret_cast<std::uint32_t*>(result);
+    std::uint32_t seen = __builtin_bit_cast(std::uint32_t, identity(op)), before = 0;
+    do {
+      before = seen;
+      const float both = combine<op>(__builtin_bit_cast(float, before), x);
+      seen = arch::atom_cas(arch::space_global, words, before, __builtin_bit_cast(std::uint32_t, both));
+    } while (seen != before);
   } else {
-    if (x != x) x = __builtin_nanf("");
+    if (x != x) x = is_min ? -__builtin_nanf("") : __builtin_nanf("");
     const auto bits = __builtin_bit_cast(std::int32_t, x);
-    if (bits >= 0) {
-      arch::red(arch::op_max, arch::space_global, reinterpret_cast<std::int32_t*>(result), bits);
+    auto* as_signed = reinterpret_cast<std::int32_t*>(result);
+    auto* as_unsigned = reinterpret_cast<std::uint32_t*>(result);
+    const auto unsigned_bits = static_cast<std::uint32_t>(bits);
+    if constexpr (is_min) {
+      bits >= 0 ? arch::red(arch::op_min, arch::space_global, as_signed, bits)
+                : arch::red(arch::op_max, arch::space_global, as_unsigned, unsigned_bits);
     } else {
-      arch::red(arch::op_min, arch::space_global, reinterpret_cast<std::uint32_t*>(result),
-                __builtin_bit_cast(std::uint32_t, x));
+      bits >= 0 ? arch::red(arch::op_max, arch::space_global, as_signed, bits)
+                : arch::red(arch::op_min, arch::space_global, as_unsigned, unsigned_bits);
     }
   }
 }
 
 // What one reduction of one tile knows about where its result goes.
 struct ReductionTarget {
-  float* result;             // of this tile's first element
+  void* result;              // of this tile's first element
+  ElementType element;       // of the results; f32 by atomics
   float* partials;           // null: atomics
   std::int64_t part_stride;  // between the parts of neighbouring tiles
   std::int64_t part;         // this tile's number among those that are combined
@@ -85,8 +115,13 @@ GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int batch
                                                const ReductionPart& of) {
   const bool by_batch = operand.batch_stride != 0;
   const std::int64_t before = batch * of.parts;
-  ReductionTarget to{static_cast<float*>(operand.pointer) + batch * operand.batch_stride + of.first, operand.partials,
-                     of.length, of.part, of.parts};
+  const std::int64_t first = (batch * operand.batch_stride + of.first) * (element_bits(operand.element) / 8);
+  ReductionTarget to{.result = static_cast<unsigned char*>(operand.pointer) + first,
+                     .element = operand.element,
+                     .partials = operand.partials,
+                     .part_stride = of.length,
+                     .part = of.part,
+                     .parts = of.parts};
   if (to.partials != nullptr) to.partials += (by_batch ? before * of.length : 0) + of.first;
   if (!by_batch) {
     to.part += before;
@@ -99,10 +134,15 @@ GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int batch
 template <Reduction op>
 GANTRY_INLINE void leave(const ReductionTarget& to, int i, float x) {
   if (to.partials == nullptr) {
-    combine_in_memory<op>(to.result + i, x);
+    combine_in_memory<op>(static_cast<float*>(to.result) + i, x);
   } else {
     arch::st(arch::space_global, to.partials + to.part * to.part_stride + i, x);
   }
+}
+
+template <class Element>
+GANTRY_INLINE void put(const ReductionTarget& to, int i, float x) {
+  arch::st(arch::space_global, static_cast<Element*>(to.result) + i, convert<Element>(x));
 }
 
 // The parts of every tile, in their order.
@@ -112,7 +152,16 @@ GANTRY_INLINE void finish(const ReductionTarget& to, int i) {
   for (std::int64_t part = 0; part < to.parts; ++part) {
     x = combine<op>(x, arch::ld(arch::space_global, to.partials + part * to.part_stride + i, arch::cache_global));
   }
-  arch::st(arch::space_global, to.result + i, x);
+  switch (to.element) {
+    case ElementType::bf16:
+      return put<bf16>(to, i, x);
+    case ElementType::f16:
+      return put<f16>(to, i, x);
+    case ElementType::s32:
+      return put<std::int32_t>(to, i, x);
+    default:
+      return put<float>(to, i, x);
+  }
 }
 
 }  // namespace gantry::fusion

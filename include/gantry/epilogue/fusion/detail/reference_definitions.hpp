@@ -15,40 +15,72 @@ class ReducedRange {
   void add(const Range& x) {
     nan_ = nan_ || x.is_nan();
     const Range y = reduction_ == Reduction::amax ? apply(Function::abs, x) : x;
+    const bool first = count_++ == 0;
+    whole_ = whole_ && y.is_point() && y.value == std::rint(y.value);
     if (reduction_ == Reduction::add) {
-      total_.value += y.value;
-      total_.lower += y.lower;
-      total_.upper += y.upper;
+      total_ = {total_.value + y.value, total_.lower + y.lower, total_.upper + y.upper};
       magnitude_ += largest(y);
-      ++count_;
-      whole_ = whole_ && y.is_point() && y.value == std::rint(y.value);
       return;
     }
     if (std::isnan(y.value) || y.unbounded()) unknown_ = true;
-    total_ = count_++ == 0 ? y : apply(Function::max, total_, y);
+    if (reduction_ == Reduction::mul) return multiply(y, first);
+    if (reduction_ == Reduction::lse) {
+      largest_ = first ? largest(y) : std::max(largest_, std::isfinite(y.value) ? largest(y) : 0);
+      total_ = first ? y
+                     : Range{log_add_exp(total_.value, y.value), log_add_exp(total_.lower, y.lower),
+                             log_add_exp(total_.upper, y.upper)};
+      return;
+    }
+    total_ = first ? y : apply(reduction_ == Reduction::min ? Function::min : Function::max, total_, y);
   }
 
-  // A sum of n floats in any order is off by at most n - 1 roundings of the sum of magnitudes. Sums of small integers
-  // are exact. Nothing reduced gives 0, or -infinity for max. A NaN is the result of all three.
+  // Nothing reduced gives the identity. A NaN is the result of all of them.
   Range range() const {
-    if (count_ == 0) return exactly(reduction_ == Reduction::max ? -HUGE_VAL : 0);
+    if (count_ == 0) return exactly(identity(reduction_));
     if (nan_) return exactly(std::numeric_limits<double>::quiet_NaN());
-    // Partial sums may be infinite where the sum is not, and of both signs.
+    // Partial results may be infinite where the whole is not, and of both signs.
     const bool overflows = !(magnitude_ <= static_cast<double>(std::numeric_limits<float>::max()));
     if (unknown_ || overflows || std::isnan(total_.value)) return anything(total_.value);
-    Range out = total_;
-    if (reduction_ == Reduction::add && !(whole_ && magnitude_ <= 0x1p24)) {
-      const double slack = static_cast<double>(count_) * kHalfUlp * magnitude_ * (1 + 0x1p-10);
-      out.lower -= slack;
-      out.upper += slack;
-    }
-    return out;
+    if (reduction_ == Reduction::lse && std::isinf(total_.value)) return exactly(total_.value);
+    const double slack = rounding();
+    return {total_.value, total_.lower - slack, total_.upper + slack};
   }
 
  private:
+  static double log_add_exp(double a, double b) {
+    const double larger = std::max(a, b), smaller = std::min(a, b);
+    return std::isinf(larger) ? larger : larger + std::log1p(std::exp(smaller - larger));
+  }
+
+  void multiply(const Range& y, bool first) {
+    total_ = first ? y : apply(Function::multiply, total_, y);
+    magnitude_ = std::max(1.0, largest(y)) * (first ? 1 : magnitude_);
+  }
+
+  // A sum of n floats in any order is off by at most n - 1 roundings of the sum of magnitudes, a product by as many of
+  // its own, or of the smallest number times what it is multiplied by. Of small integers both are exact.
+  double rounding() const {
+    const auto count = static_cast<double>(count_);
+    switch (reduction_) {
+      case Reduction::add:
+        return whole_ && magnitude_ <= 0x1p24 ? 0 : count * kHalfUlp * magnitude_ * (1 + 0x1p-10);
+      case Reduction::mul:
+        if (whole_ && magnitude_ <= 0x1p24) return 0;
+        return count * (kHalfUlp * largest(total_) * (1 + 0x1p-10) + 0x1p-149 * magnitude_);
+      case Reduction::lse:
+        if (count_ == 1) return 0;
+        // A thread has at most 256 values of a tile; tiles have 8 columns or more. Each step rounds, and is off by
+        // 2^-22 in the exponential and in the logarithm.
+        return (256 + count / 8) * (2 * kHalfUlp * (largest_ + std::log(count)) + 0x1p-20);
+      default:
+        return 0;
+    }
+  }
+
   Reduction reduction_;
   Range total_{};
-  double magnitude_ = 0;
+  double magnitude_ = 0;  // of a sum: of the values; of a product: of those above 1
+  double largest_ = 0;    // absolute value
   std::int64_t count_ = 0;
   bool whole_ = true;
   bool nan_ = false;

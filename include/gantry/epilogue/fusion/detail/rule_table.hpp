@@ -118,8 +118,8 @@ GANTRY_X(element_not_staged, refused,
          "the nearest type that works is {nearest element}")
 GANTRY_X(reduction_element, refused,
          "{argument} is a reduction with results of {element}",
-         "a reduction gives f32",
-         "the type that works is {nearest element}")
+         "a reduction gives f32, bf16, f16 or s32",
+         "the nearest type that works is {nearest element}")
 GANTRY_X(reduction_of_complex, refused,
          "{argument} is a reduction",
          "complex values have no reductions",
