@@ -7,7 +7,7 @@ include(GoogleTest)
 find_package(GTest REQUIRED)
 
 # Tests spend more time in the compiler than at work.
-set(_gantry_test_options "$<$<CONFIG:Release>:-O1>")
+set(_gantry_test_options "$<$<CONFIG:Release>:-Og>")
 
 # What every test reads first, compiled once.
 add_library(gantry_test_first OBJECT "${PROJECT_SOURCE_DIR}/cmake/test_first.cpp")
