@@ -1,15 +1,21 @@
-# gantry_add_test(<name> SOURCES a.cpp b.cpp [LIBS ...] [LABELS ...] [GEMM])
+# gantry_add_test(<name> SOURCES a.cpp b.cpp [LIBS ...] [LABELS ...] [GEMM] [LONG])
 #
 # A GoogleTest program `<name>`, compiled as everything here is, each of its tests registered with ctest as
 # `<name>.Suite.Test`. GANTRY_SOURCE_DIR is defined as the repository's root, so that a test can find tests/data.
-# GEMM: its sources include GEMMs or epilogues, which are precompiled.
+# GEMM: its sources include GEMMs or epilogues, which are precompiled. LONG: a test of the long form, see gantry_make_long.
 #
 # gantry_compile_as_test(<target> [GEMM])
 #
 # Compiles a target of another kind in the same way.
+#
+# gantry_make_long(<target>)
+#
+# Takes a program out of `all`: the target `long_tests` builds it, and `make test LONG=1` runs its tests, which are
+# labelled long.
 
 include(GoogleTest)
 find_package(GTest REQUIRED)
+add_custom_target(long_tests)
 
 # Tests spend more time in the compiler than at work.
 set(_gantry_test_options "$<$<CONFIG:Release>:-Og>")
@@ -40,10 +46,15 @@ function(gantry_compile_as_test target)
   endif()
 endfunction()
 
+function(gantry_make_long target)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(long_tests ${target})
+endfunction()
+
 function(gantry_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "GEMM" "" "SOURCES;LIBS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GEMM;LONG" "" "SOURCES;LIBS;LABELS")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "gantry_add_test(${name}) takes SOURCES, LIBS, LABELS and GEMM, "
+    message(FATAL_ERROR "gantry_add_test(${name}) takes SOURCES, LIBS, LABELS, GEMM and LONG, "
                         "and was given SOURCES '${arg_SOURCES}' and '${arg_UNPARSED_ARGUMENTS}' beside them.")
   endif()
   add_executable(${name} ${arg_SOURCES})
@@ -53,11 +64,18 @@ function(gantry_add_test name)
     gantry_compile_as_test(${name})
   endif()
   target_link_libraries(${name} PRIVATE GTest::gtest_main ${arg_LIBS})
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  set(timeout 300)
+  if(arg_LONG)
+    gantry_make_long(${name})
+    list(APPEND arg_LABELS long)
+    set(timeout 1800)
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
   if(arg_LABELS)
-    # gtest_discover_tests of CMake 3.25 loses a list of labels; ctest sets them when it has read the tests.
+    # gtest_discover_tests of CMake 3.25 loses a list of labels; ctest sets them when it has read the tests. A program that
+    # is not built has one test that fails.
     set(labels_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
-    file(WRITE "${labels_file}" "if(${name}_TESTS)\n"
+    file(WRITE "${labels_file}" "if(NOT DEFINED ${name}_TESTS)\n" "  set(${name}_TESTS ${name}_NOT_BUILT)\n" "endif()\n" "if(${name}_TESTS)\n"
          "  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${arg_LABELS}\")\n" "endif()\n")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels_file}")
   endif()
