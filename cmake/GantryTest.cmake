@@ -1,8 +1,9 @@
-# gantry_add_test(<name> SOURCES a.cpp b.cpp [LIBS ...] [LABELS ...] [GEMM] [LONG])
+# gantry_add_test(<name> SOURCES a.cpp b.cpp [LIBS ...] [LABELS ...] [GEMM] [LONG] [LONG_TESTS Suite.Test ...])
 #
 # A GoogleTest program `<name>`, compiled as everything here is, each of its tests registered with ctest as
 # `<name>.Suite.Test`. GANTRY_SOURCE_DIR is defined as the repository's root, so that a test can find tests/data.
-# GEMM: its sources include GEMMs or epilogues, which are precompiled. LONG: a test of the long form, see gantry_make_long.
+# GEMM: its sources include GEMMs or epilogues, which are precompiled. LONG: a program of the long form, see gantry_make_long.
+# LONG_TESTS: of the program only these are labelled long.
 #
 # gantry_compile_as_test(<target> [GEMM])
 #
@@ -52,9 +53,9 @@ function(gantry_make_long target)
 endfunction()
 
 function(gantry_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "GEMM;LONG" "" "SOURCES;LIBS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GEMM;LONG" "" "SOURCES;LIBS;LABELS;LONG_TESTS")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "gantry_add_test(${name}) takes SOURCES, LIBS, LABELS, GEMM and LONG, "
+    message(FATAL_ERROR "gantry_add_test(${name}) takes SOURCES, LIBS, LABELS, GEMM, LONG and LONG_TESTS, "
                         "and was given SOURCES '${arg_SOURCES}' and '${arg_UNPARSED_ARGUMENTS}' beside them.")
   endif()
   add_executable(${name} ${arg_SOURCES})
@@ -71,12 +72,23 @@ function(gantry_add_test name)
     set(timeout 1800)
   endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
+  # gtest_discover_tests of CMake 3.25 loses a list of labels; ctest sets them when it has read the tests. A program that is
+  # not built has one test, which fails.
+  set(script "")
   if(arg_LABELS)
-    # gtest_discover_tests of CMake 3.25 loses a list of labels; ctest sets them when it has read the tests. A program that
-    # is not built has one test that fails.
-    set(labels_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
-    file(WRITE "${labels_file}" "if(NOT DEFINED ${name}_TESTS)\n" "  set(${name}_TESTS ${name}_NOT_BUILT)\n" "endif()\n" "if(${name}_TESTS)\n"
-         "  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${arg_LABELS}\")\n" "endif()\n")
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels_file}")
+    string(APPEND script "if(NOT DEFINED ${name}_TESTS)\n  set(${name}_TESTS ${name}_NOT_BUILT)\nendif()\n"
+           "if(${name}_TESTS)\n  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${arg_LABELS}\")\nendif()\n")
+  endif()
+  if(arg_LONG_TESTS)
+    list(TRANSFORM arg_LONG_TESTS PREPEND "${name}.")
+    set(labels ${arg_LABELS} long)
+    list(JOIN arg_LONG_TESTS " " long_tests)
+    string(APPEND script "if(DEFINED ${name}_TESTS)\n"
+           "  set_tests_properties(${long_tests} PROPERTIES LABELS \"${labels}\")\nendif()\n")
+  endif()
+  if(script)
+    set(script_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
+    file(WRITE "${script_file}" "${script}")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script_file}")
   endif()
 endfunction()
