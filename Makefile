@@ -6,7 +6,7 @@
 #   make bench     build and run benchmarks    make clean     remove build/
 #   make python    install the Python package into build/python
 #
-# LONG=1 lets `make test` run what is labelled long too, and `make gpu` build it.
+# LONG=1 lets `make test` build and run what is labelled long too, and `make gpu` build it.
 # PRESET=debug and the like choose another preset of CMakePresets.json, JOBS=n the number of compilers at once.
 
 PRESET ?= release
@@ -25,6 +25,7 @@ run: configure
 	@$(BUILD)/bin/gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue "d = gelu(acc + row(bias))"
 
 test: all
+	$(if $(LONG),cmake --build $(BUILD) --target long_tests)
 	@scripts/python.sh environment
 	ctest --preset $(PRESET) -j$(JOBS) $(if $(LONG),,--label-exclude '^long$$') $(CTEST_ARGS)
 

@@ -20,6 +20,10 @@ endif()
 add_library(gantry_options INTERFACE)
 target_compile_options(gantry_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_warnings}>")
 
+# By default g++ collects its garbage from 128 MB on, which is a tenth of its time here. Its largest process grows from 0.9
+# to 1.6 GB.
+target_compile_options(gantry_options INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1000000>")
+
 if(GANTRY_SANITIZE)
   set(_sanitize -fsanitize=${GANTRY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(gantry_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_sanitize}>")

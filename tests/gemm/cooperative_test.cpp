@@ -204,7 +204,8 @@ TEST(CooperativeGemm, FindsTheWorkspaceAsItLeftIt) {
 
 // Every fence, wait, arrival and byte count is there for a reason: without it, or with another value, some seed has a
 // finding. But for three: one launch does not show what dependent launches are for; the fence amid the products of a
-// step is what the assembler asks for; and nothing is read after the last wait of the producer.
+// step is what the assembler asks for; and nothing is read after the last wait of the producer. (In the long form:
+// tests/sim/sweep has a shorter one for whole tiles, and split_test.cpp one for the barriers of the reduction.)
 TEST(CooperativeGemm, NeedsEverySynchronisingCall) {
   Product<PairAlongM> product({256, 384, 256}, 4, true);  // three tiles for two clusters, stages used several times
   const auto run = [&](const SimulatorOptions& options) {

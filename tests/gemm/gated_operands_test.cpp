@@ -13,20 +13,8 @@ using gantry_test::expect_random_gated_right;
 constexpr GemmGate kHalves = GemmGate::halves, kInterleaved = GemmGate::interleaved;
 constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
 
-// With C, vectors of gate and up, and outputs of both arguments.
-template <GemmSchedule schedule, GemmGate gate, int cluster_m, int cluster_n>
-struct Everything {
-  static constexpr GemmOptions options{
-      .c = ElementType::bf16, .tile = {128, 64}, .cluster = {cluster_m, cluster_n}, .schedule = schedule, .gate = gate};
-  static constexpr fusion::Graph graph = fusion::graph(
-      "g:bf16 = alpha * gate(acc) + row(b1); u:f16 = alpha * up(acc) + row(b2) + col(shift);"
-      "d = silu(g) * u + beta * c");
-};
-TEST(GatedGemm, IsRightWithEveryKindOfOperandWhereTwoCtasShareB) {
-  expect_random_gated_right<Everything<kTogether, kInterleaved, 2, 1>>();
-}
 TEST(GatedGemm, IsRightWithEveryKindOfOperandWhereWarpgroupsAlternate) {
-  expect_random_gated_right<Everything<kInTurn, kHalves, 1, 2>>();
+  expect_random_gated_right<gantry_test::GatedEverything<kInTurn, kHalves, 1, 2>>();
 }
 
 // The backward pass: derivatives of both arguments from those that were stored, a mask, sums over rows and columns.

@@ -27,4 +27,21 @@ void expect_random_gated_right(unsigned first_seed = 0, int step = 8, const fusi
   }
 }
 
+// With C, vectors of gate and up, and outputs of both arguments.
+template <GemmSchedule schedule, GemmGate gate, int cluster_m, int cluster_n>
+struct GatedEverything {
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .tile = {128, 64}, .cluster = {cluster_m, cluster_n}, .schedule = schedule, .gate = gate};
+  static constexpr fusion::Graph graph = fusion::graph(
+      "g:bf16 = alpha * gate(acc) + row(b1); u:f16 = alpha * up(acc) + row(b2) + col(shift);"
+      "d = silu(g) * u + beta * c");
+};
+
+template <ElementType a, ElementType b, ElementType d_element, bool promote = false>
+struct GatedOfTypes {
+  static constexpr GemmOptions options{
+      .a = a, .b = b, .d = d_element, .tile = {64, 64}, .cluster = {2, 1}, .promote = promote};
+  static constexpr fusion::Graph graph = fusion::graph("d = 0.125 * gelu(gate(acc) + row(bias)) * up(acc)");
+};
+
 }  // namespace gantry_test

@@ -9,7 +9,8 @@
 
 namespace gantry::test {
 
-inline constexpr LoopSpec kCompiledSpec{.c = ElementType::bf16, .d = ElementType::bf16};
+// One kernel walks these graphs and those of random_test.cpp.
+inline constexpr LoopSpec kCompiledSpec{.c = ElementType::bf16, .d = ElementType::bf16, .reuse = true, .delay = true};
 inline constexpr std::uint64_t kFirstCompiledSeed = 4000;
 
 // clang-format off

@@ -1,74 +1,22 @@
 // What C and D hold and how they lie: 8, 16, 32 and 64 bits, both majors, and none of them.
 #include <cstring>
 
-#include "harness.hpp"
+#include "element_configs.hpp"
 
 namespace gantry::test {
 namespace {
 
-using E = ElementType;
-using S = EpilogueSchedule;
-
-constexpr fusion::ProblemShape kResidue{.m = 80, .n = 112, .batch = 1};
-
-struct Operands {
-  E c, d;
-  bool c_rows = true, d_rows = true;
-  Choice reuse = Choice::automatic;
-  E acc = E::f32, compute = E::f32;
-};
-
-template <Operands o>
-struct Elements : Plain {
-  static constexpr EpiloguePolicy policy = CollectiveBuilder{.schedule = S::tma_warp_specialized,
-                                                             .tile = {64, 64, 64},
-                                                             .epi_tile = {64, 32},
-                                                             .c = o.c,
-                                                             .d = o.d,
-                                                             .layout_c = o.c_rows ? kRowMajor : kColumnMajor,
-                                                             .layout_d = o.d_rows ? kRowMajor : kColumnMajor,
-                                                             .acc = o.acc,
-                                                             .compute = o.compute,
-                                                             .reuse_smem_c = o.reuse}
-                                               .policy();
-  static_assert(policy.ok());
-  static constexpr fusion::Graph graph =
-      o.c == E::void_ ? fusion::graph("d = alpha * acc") : fusion::graph("d = alpha * acc + beta * c");
-};
-
-template <Operands o>
-void expect_agreement_of(std::uint64_t seed) {
-  expect_agreement<Elements<o>>({.shape = kResidue, .seed = seed});
-}
-
-TEST(EpilogueElements, EightBits) {
-  expect_agreement_of<Operands{E::e4m3, E::e4m3}>(0);
-  expect_agreement_of<Operands{E::e5m2, E::s8, false, false}>(1);
-  expect_agreement_of<Operands{E::u8, E::e5m2, false, true}>(2);
-}
+TEST(EpilogueElements, EightBits) { expect_agreement_of<Operands{E::e5m2, E::s8, false, false}>(1); }
 TEST(EpilogueElements, SixteenBits) {
   expect_agreement_of<Operands{E::f16, E::f16, false, false}>(3);
-  expect_agreement_of<Operands{E::f16, E::bf16, true, false, Choice::yes}>(4);
   expect_agreement_of<Operands{E::bf16, E::bf16, false, true, Choice::yes}>(5);
 }
-TEST(EpilogueElements, ThirtyTwoBits) {
-  expect_agreement_of<Operands{E::f32, E::f32}>(6);
-  expect_agreement_of<Operands{E::f32, E::f32, false, false, Choice::yes}>(7);
-  expect_agreement_of<Operands{E::s32, E::f32, true, false}>(8);
-}
-TEST(EpilogueElements, CAndDOfDifferentWidths) {
-  expect_agreement_of<Operands{E::bf16, E::e4m3, false, true}>(9);
-  expect_agreement_of<Operands{E::f32, E::bf16, false, true}>(10);
-  expect_agreement_of<Operands{E::e4m3, E::f32, true, false}>(11);
-}
+TEST(EpilogueElements, ThirtyTwoBits) { expect_agreement_of<Operands{E::f32, E::f32, false, false, Choice::yes}>(7); }
+TEST(EpilogueElements, CAndDOfDifferentWidths) { expect_agreement_of<Operands{E::e4m3, E::f32, true, false}>(11); }
 TEST(EpilogueElements, RowsOfCThatEndInsideSixteenBytes) {
   expect_agreement<Elements<Operands{E::bf16, E::f32, true, false}>>({.shape = {.m = 80, .n = 77}, .seed = 11});
-  expect_agreement<Elements<Operands{E::f16, E::bf16, false, true}>>({.shape = {.m = 131, .n = 80}, .seed = 11});
 }
-TEST(EpilogueElements, NoC) {
-  expect_agreement_of<Operands{E::void_, E::bf16}>(12);
-  expect_agreement_of<Operands{E::void_, E::f32, true, false}>(13);
-}
+TEST(EpilogueElements, NoC) { expect_agreement_of<Operands{E::void_, E::bf16}>(12); }
 TEST(EpilogueElements, IntegerAccumulators) {
   expect_agreement_of<Operands{.c = E::s8, .d = E::s8, .acc = E::s32}>(14);
 }

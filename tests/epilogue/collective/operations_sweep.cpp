@@ -1,5 +1,4 @@
-// Every named operation in one more variant, GANTRY_VARIANT, of tile, elements, majors and buffers: part of the sweep
-// that is built on request.
+// Every named operation in the variant GANTRY_VARIANT of tile, elements, majors and buffers.
 #include "operations_cases.hpp"
 
 namespace gantry::test {

@@ -150,4 +150,30 @@ void expect_every_change_detected(const Size& size) {
   EXPECT_GT(judged, 0);
 }
 
+inline constexpr GemmEpilogueOptions kStaged{.epi_n = 32, .stages_c = 2, .stages_d = 2};
+
+template <GemmSchedule kSchedule, int kWarpgroups = 2>
+struct Plain {
+  static constexpr GemmOptions options{.tile = {kSchedule == GemmSchedule::pingpong ? 64 : 128, 64},
+                                       .cluster = {2, 1},
+                                       .stages = 2,
+                                       .schedule = kSchedule,
+                                       .warpgroups = kWarpgroups};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc");
+};
+
+// C, an auxiliary tensor in and one out, vectors, and reductions of every kind.
+template <GemmSchedule kSchedule>
+struct Fused {
+  static constexpr GemmOptions options{.c = ElementType::bf16,
+                                       .tile = {kSchedule == GemmSchedule::pingpong ? 64 : 128, 64},
+                                       .cluster = {1, 1},
+                                       .stages = 2,
+                                       .schedule = kSchedule,
+                                       .epilogue = kStaged};
+  static constexpr fusion::Graph graph = fusion::graph(
+      "let z = acc + c + row(bias) + col(shift); d = z; y:bf16 = z; s deterministic = reduce_row_add(z);"
+      "t deterministic = reduce_add(z); u deterministic = reduce_col_max(z)");
+};
+
 }  // namespace gantry::sweep

@@ -1,18 +1,36 @@
-// Every synchronising call is needed in what GEMM kernels have beside their main forms: a split along K within the
-// cluster, few rows, block scales, and weights that are loaded before the kernel before has finished.
+// Every synchronising call is needed in what GEMM kernels have beside their main forms: three consumers, tiles that are
+// added to D, promoted accumulators, few rows, block scales, and weights that are loaded before the kernel before has
+// finished.
 #include "gemm_sweep.hpp"
 
 namespace gantry {
 namespace {
 
-using sweep::expect_every_change_detected;
+using sweep::expect_every_change_detected, sweep::Fused, sweep::Plain;
+using enum GemmSchedule;
 
-// Two CTAs share the K tiles of a tile, and add their accumulators through distributed shared memory.
-struct AlongK {
-  static constexpr GemmOptions options{.tile = {.m = 64, .n = 32}, .cluster = {1, 1, 2}, .stages = 2};
+struct Adding {
+  static constexpr GemmOptions options{.d = ElementType::f32,
+                                       .tile = {128, 64},
+                                       .cluster = {1, 2},
+                                       .stages = 2,
+                                       .schedule = GemmSchedule::cooperative,
+                                       .split = SplitMode::reduce_add};
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
 };
-// The same with four, B on the M side.
+
+struct Promoted {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .tile = {128, 64},
+                                       .cluster = {1, 1},
+                                       .stages = 2,
+                                       .schedule = GemmSchedule::cooperative,
+                                       .promote = true};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc");
+};
+
+// Four CTAs share the K tiles of a tile, B on the M side.
 struct FewRows {
   static constexpr GemmOptions options{.tile = {.m = 8, .n = 64}, .cluster = {1, 1, 4}, .stages = 2, .swapped = true};
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
@@ -43,8 +61,18 @@ struct Weights {
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
 };
 
-TEST(GemmSweep, EveryCallOfASplitWithinTheClusterIsNeeded) {
-  expect_every_change_detected<AlongK>({.extents = {.m = 64, .n = 96, .k = 384}, .sms = 2});
+TEST(GemmSweep, EveryCallOfThePingpongKernelWithThreeConsumersIsNeeded) {
+  expect_every_change_detected<Plain<pingpong, 3>>({.extents = {.m = 384, .n = 192, .k = 192}, .sms = 2});
+}
+TEST(GemmSweep, EveryCallIsNeededWhereTilesAreAddedToD) {
+  expect_every_change_detected<Adding>({.extents = {.m = 256, .n = 384, .k = 256}, .sms = 4});
+}
+TEST(GemmSweep, EveryCallOfPromotedAccumulatorsIsNeeded) {
+  expect_every_change_detected<Promoted>({.extents = {.m = 128, .n = 320, .k = 512}, .sms = 1});
+}
+TEST(GemmSweep, EveryCallOfACooperativeFusedEpilogueIsNeeded) {
+  expect_every_change_detected<Fused<cooperative>>(
+      {.extents = {.m = 256, .n = 128, .k = 192}, .sms = 2, .reduces_rows = true});
 }
 TEST(GemmSweep, EveryCallOfFewRowsSplitInFourIsNeeded) {
   expect_every_change_detected<FewRows>({.extents = {.m = 8, .n = 192, .k = 640}, .sms = 4});
