@@ -14,11 +14,14 @@ from ._reference import BACKWARD, flat, sum_dtype
 
 _NONE = _rules.activation_code(None)
 
+# Kinds of devices that autocast is for. Asked when the package is loaded: torch 2.11 cannot trace the question.
+_AUTOCAST = frozenset(kind for kind in ("cpu", "cuda") if torch.amp.is_autocast_available(kind))
+
 
 def autocast(*tensors: Tensor | None) -> list[Tensor | None]:
     """Matrices in the element of autocast where it is on; vectors stay as they are."""
     device = next(x.device.type for x in tensors if x is not None)
-    if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):
+    if device not in _AUTOCAST or not torch.is_autocast_enabled(device):
         return list(tensors)
     wanted = torch.get_autocast_dtype(device)
     return [x if x is None or x.dim() < 2 or not x.is_floating_point() else x.to(wanted) for x in tensors]
