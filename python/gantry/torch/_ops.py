@@ -13,6 +13,7 @@ from torch import Tensor
 
 from .. import _rules
 from .._gemm import gemm
+from . import _native
 from . import _reference as reference
 from ._reference import flat, mask_bytes, sum_dtype
 
@@ -21,12 +22,19 @@ ELEMENTS = {torch.bfloat16: "bf16", torch.float16: "f16"}
 library = torch.library.Library("gantry", "DEF")
 ops = torch.ops.gantry
 
+#: Kernels for CUDA tensors and the gradient of `linear` are those of _operators.cpp.
+is_native = _native.load()
+
 
 def define(schema: str, cuda: Callable, cpu: Callable, fake: Callable) -> None:
-    """An operator with its kernels."""
+    """An operator with its kernels. Where C++ has the one for CUDA tensors, that falls back on ``cuda``."""
     library.define(schema)
-    name = schema.partition("(")[0]
-    library.impl(name, cuda, "CUDA")
+    name, _, rest = schema.partition("(")
+    if is_native and name in _native.OPERATORS:
+        library.define(f"{name}_by_plan({rest}")
+        library.impl(f"{name}_by_plan", cuda, "CompositeExplicitAutograd")
+    else:
+        library.impl(name, cuda, "CUDA")
     library.impl(name, cpu, "CPU")
     torch.library.register_fake(f"gantry::{name}", fake)
 
