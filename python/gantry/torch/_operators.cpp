@@ -1,8 +1,8 @@
 // PyTorch's operators on libgantry, without Python between them: the CUDA kernels of _ops.py for f16 and bf16, and the
 // gradient of `linear`. Built by _native.py where PyTorch is installed, against its headers; CUDA's are not needed.
 //
-// Schemas, fake kernels and CPU kernels are Python's, and so are the texts of epilogues: _native.py hands them over. What
-// libgantry refuses as it lies goes to the operator NAME_by_plan, which copies it, or says why it cannot be.
+// Schemas, fake kernels and CPU kernels are Python's, and so are the texts of epilogues: _native.py hands them over.
+// What libgantry refuses as it lies goes to the operator NAME_by_plan, which copies it, or says why it cannot be.
 //
 // Invariant: outputs and workspace are torch's, of the current stream, so that a captured graph owns what it replays.
 #include <array>
@@ -48,10 +48,14 @@ constexpr int kNoElement = 0;
 // 0 where no kernel takes the element.
 int element_code(at::ScalarType type) {
   switch (type) {
-    case at::kBFloat16: return 1;
-    case at::kHalf: return 2;
-    case at::kFloat: return 3;
-    default: return kNoElement;
+    case at::kBFloat16:
+      return 1;
+    case at::kHalf:
+      return 2;
+    case at::kFloat:
+      return 3;
+    default:
+      return kNoElement;
   }
 }
 
@@ -268,16 +272,26 @@ bool run(Product& p) {
 
 // ---- Operators of Python that these call
 
-template <class Signature>
-auto operator_of(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
+struct Name {
+  char text[40] = {};
+  template <std::size_t kSize>
+  constexpr Name(const char (&name)[kSize]) {  // NOLINT(google-explicit-constructor): a template argument
+    for (std::size_t i = 0; i < kSize; ++i) text[i] = name[i];
+  }
+};
+
+// Looked up once, at its first call: the package has defined all of them by then.
+template <Name kName, class Signature>
+const c10::TypedOperatorHandle<Signature>& operator_of(Signature*) {
+  static const auto found = c10::Dispatcher::singleton().findSchemaOrThrow(kName.text, "").typed<Signature>();
+  return found;
 }
 
 // Below autograd: the gradient is the caller's.
-template <class Signature, class... Arguments>
-auto by_plan(const char* name, const Arguments&... given) {
+template <Name kName, class Signature, class... Arguments>
+auto by_plan(Signature* like, const Arguments&... given) {
   const at::AutoDispatchBelowADInplaceOrView below;
-  return operator_of<Signature>(name).call(given...);
+  return operator_of<kName>(like).call(given...);
 }
 
 // ---- The operators
@@ -330,7 +344,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Bias& bias, std::int6
       if (run(p)) return d;
     }
   }
-  return by_plan<decltype(linear)>("gantry::linear_by_plan", x, weight, bias, activation);
+  return by_plan<"gantry::linear_by_plan">(linear, x, weight, bias, activation);
 }
 
 std::tuple<Tensor, Tensor> linear_kept(const Tensor& x, const Tensor& weight, const Bias& bias,
@@ -346,7 +360,7 @@ std::tuple<Tensor, Tensor> linear_kept(const Tensor& x, const Tensor& weight, co
       if (run(p)) return {d, kept};
     }
   }
-  return by_plan<decltype(linear_kept)>("gantry::linear_kept_by_plan", x, weight, bias, activation);
+  return by_plan<"gantry::linear_kept_by_plan">(linear_kept, x, weight, bias, activation);
 }
 
 Tensor input_grad(const Tensor& g, const Tensor& weight) {
@@ -357,7 +371,7 @@ Tensor input_grad(const Tensor& g, const Tensor& weight) {
     into(p, d);
     if (run(p)) return d;
   }
-  return by_plan<decltype(input_grad)>("gantry::input_grad_by_plan", g, weight);
+  return by_plan<"gantry::input_grad_by_plan">(input_grad, g, weight);
 }
 
 Tensor weight_grad(const Tensor& g, const Tensor& x) {
@@ -369,7 +383,7 @@ Tensor weight_grad(const Tensor& g, const Tensor& x) {
     into(p, d);
     if (run(p)) return d;
   }
-  return by_plan<decltype(weight_grad)>("gantry::weight_grad_by_plan", g, x);
+  return by_plan<"gantry::weight_grad_by_plan">(weight_grad, g, x);
 }
 
 // Adds an operand of the epilogue that has D's rows; a mask has eight columns in a byte.
@@ -395,7 +409,7 @@ std::tuple<Tensor, Tensor> dgrad(const Tensor& g, const Tensor& weight, const Te
       if (run(p)) return {d, dbias};
     }
   }
-  return by_plan<decltype(dgrad)>("gantry::dgrad_by_plan", g, weight, kept, activation);
+  return by_plan<"gantry::dgrad_by_plan">(dgrad, g, weight, kept, activation);
 }
 
 // The gated epilogue takes rows of the gate and of up by eights.
@@ -412,7 +426,7 @@ Tensor gated(const Tensor& x, const Tensor& weight, std::int64_t activation, std
     into(p, d);
     if (run(p)) return d;
   }
-  return by_plan<decltype(gated)>("gantry::gated_by_plan", x, weight, activation, gate);
+  return by_plan<"gantry::gated_by_plan">(gated, x, weight, activation, gate);
 }
 
 std::tuple<Tensor, Tensor, Tensor> gated_kept(const Tensor& x, const Tensor& weight, std::int64_t activation,
@@ -427,14 +441,14 @@ std::tuple<Tensor, Tensor, Tensor> gated_kept(const Tensor& x, const Tensor& wei
     p.add(argument("ups", up_part.data_ptr(), n));
     if (run(p)) return {d, gate_part, up_part};
   }
-  return by_plan<decltype(gated_kept)>("gantry::gated_kept_by_plan", x, weight, activation, gate);
+  return by_plan<"gantry::gated_kept_by_plan">(gated_kept, x, weight, activation, gate);
 }
 
 Tensor gated_dgrad(const Tensor& g, const Tensor& down, const Tensor& gate_part, const Tensor& up_part,
                    std::int64_t activation, std::int64_t gate) {
   const bool halves = gate == GANTRY_GATE_HALVES;  // no kernel stores every second column
-  if (halves && fits(g, down, 0) && activation > 0 && knows(activation) &&
-      gate_part.scalar_type() == g.scalar_type() && up_part.scalar_type() == g.scalar_type()) {
+  if (halves && fits(g, down, 0) && activation > 0 && knows(activation) && gate_part.scalar_type() == g.scalar_type() &&
+      up_part.scalar_type() == g.scalar_type()) {
     const std::int64_t n = down.size(1);
     const Matrix gate_rows = rows_of(gate_part), up_rows = rows_of(up_part);
     Product p = product(kGatedDgrad, g, down, activation);
@@ -446,14 +460,14 @@ Tensor gated_dgrad(const Tensor& g, const Tensor& down, const Tensor& gate_part,
       if (run(p)) return both;
     }
   }
-  return by_plan<decltype(gated_dgrad)>("gantry::gated_dgrad_by_plan", g, down, gate_part, up_part, activation, gate);
+  return by_plan<"gantry::gated_dgrad_by_plan">(gated_dgrad, g, down, gate_part, up_part, activation, gate);
 }
 
 // ---- The gradient of a lone layer, as _functional.py has it
 
 Tensor through_activation(const Tensor& g, const Tensor& kept, std::int64_t activation) {
   const Activation& found = tables().activations[static_cast<std::size_t>(activation)];
-  if (found.keeps_mask) return operator_of<Tensor(const Tensor&, const Tensor&)>("gantry::mask_grad").call(g, kept);
+  if (found.keeps_mask) return operator_of<"gantry::mask_grad">(input_grad).call(g, kept);
   if (found.name == "gelu") return at::gelu_backward(g, kept);
   if (found.name == "gelu_tanh") return at::gelu_backward(g, kept, "tanh");
   if (found.name == "silu") return at::silu_backward(g, kept);
@@ -484,16 +498,18 @@ torch::autograd::variable_list refusing_more(torch::autograd::variable_list out)
 
 class Linear : public torch::autograd::Function<Linear> {
  public:
+  static constexpr std::int64_t kNoBias = -1;
+
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const Bias& bias, std::int64_t activation) {
     const at::AutoDispatchBelowADInplaceOrView below;
     context->saved_data["activation"] = activation;
-    if (bias) context->saved_data["bias"] = static_cast<std::int64_t>(bias->scalar_type());
+    context->saved_data["bias"] = bias ? static_cast<std::int64_t>(bias->scalar_type()) : kNoBias;
     if (activation == 0) {
       context->save_for_backward({x, weight});
-      return operator_of<decltype(linear)>("gantry::linear").call(x, weight, bias, activation);
+      return operator_of<"gantry::linear">(linear).call(x, weight, bias, activation);
     }
-    auto [out, kept] = operator_of<decltype(linear_kept)>("gantry::linear_kept").call(x, weight, bias, activation);
+    auto [out, kept] = operator_of<"gantry::linear_kept">(linear_kept).call(x, weight, bias, activation);
     context->save_for_backward({x, weight, kept});
     return out;
   }
@@ -508,14 +524,14 @@ class Linear : public torch::autograd::Function<Linear> {
       const std::int64_t activation = context->saved_data["activation"].toInt();
       const Tensor dz = activation == 0 ? given[0] : through_activation(given[0], saved[2], activation);
       if (context->needs_input_grad(0)) {
-        out[0] = operator_of<decltype(input_grad)>("gantry::input_grad").call(dz, saved[1]);
+        out[0] = operator_of<"gantry::input_grad">(input_grad).call(dz, saved[1]);
       }
       if (context->needs_input_grad(1)) {
-        out[1] = operator_of<decltype(weight_grad)>("gantry::weight_grad").call(dz, saved[0]);
+        out[1] = operator_of<"gantry::weight_grad">(weight_grad).call(dz, saved[0]);
       }
-      const auto bias = context->saved_data.find("bias");
-      if (bias != context->saved_data.end() && context->needs_input_grad(2)) {
-        out[2] = bias_grad(dz, static_cast<at::ScalarType>(bias->second.toInt()));
+      const std::int64_t bias = context->saved_data["bias"].toInt();
+      if (bias != kNoBias && context->needs_input_grad(2)) {
+        out[2] = bias_grad(dz, static_cast<at::ScalarType>(bias));
       }
     }
     return again ? refusing_more(std::move(out)) : out;
@@ -526,7 +542,7 @@ Tensor linear_with_gradient(const Tensor& x, const Tensor& weight, const Bias& b
   const bool wanted = x.requires_grad() || weight.requires_grad() || (bias && bias->requires_grad());
   if (wanted && at::GradMode::is_enabled()) return Linear::apply(x, weight, bias, activation);
   const at::AutoDispatchBelowADInplaceOrView below;
-  return operator_of<decltype(linear)>("gantry::linear").call(x, weight, bias, activation);
+  return operator_of<"gantry::linear">(linear).call(x, weight, bias, activation);
 }
 
 }  // namespace
