@@ -5,7 +5,8 @@
 
 Everything is bf16. Times are medians of five bursts of 12 ms, each after a rest; `sustained` repeats one side for a second at a
 time. Results and gradients are compared first. Rows: SwiGLU as one gated GEMM, `Linear` with bias and GELU, an MLP with its
-backward pass, a block of GPT-2 medium's size in training, and the host's time of a call. Needs a GPU and PyTorch.
+backward pass and each of its GEMMs beside torch's matmul of the same operands, a block of GPT-2 medium's size in training, and
+the host's time of a call. Needs a GPU and PyTorch.
 """
 
 import argparse
@@ -19,6 +20,8 @@ import torch.nn.functional as F
 
 import gantry
 import gantry.torch
+from gantry import _rules
+from gantry.torch import _native
 
 BURST, REST, ROUNDS = 0.012, 0.015, 5
 GATED = [(8192, 14336, 4096), (4096, 1408, 2048)]
@@ -149,6 +152,27 @@ def mlp(report):
         }, max(errors))
 
 
+@torch.no_grad()
+def parts(report):
+    """The GEMMs of an MLP's forward and backward pass. Theirs compute less: no activation, its derivative, nor the bias."""
+    ops, code = torch.ops.gantry, _rules.activation_code("gelu_tanh")
+    for m, features, hidden in MLPS:
+        x, g, h = randn(m, features), randn(m, features), randn(m, hidden)
+        w1, b1, w2, b2 = randn(hidden, features), randn(hidden), randn(features, hidden), randn(features)
+        pairs = {
+            "linear_kept": (lambda: ops.linear_kept(x, w1, b1, code)[1], lambda: F.linear(x, w1, b1)),
+            "linear": (lambda: ops.linear(h, w2, b2, 0), lambda: F.linear(h, w2, b2)),
+            "dgrad without activation": (lambda: ops.input_grad(g, w2), lambda: g @ w2),
+            "dgrad": (lambda: ops.dgrad(g, w2, h, code)[0], lambda: torch.ops.aten.gelu_backward(g @ w2, h, approximate="tanh")),
+            "input_grad": (lambda: ops.input_grad(h, w1), lambda: h @ w1),
+            "weight_grad": (lambda: ops.weight_grad(h, x), lambda: h.T @ x),
+        }
+        for name, (ours, theirs) in pairs.items():
+            error = difference(ours(), theirs())
+            report.row(f"parts {name}", (m, features, hidden), {"ours": ours, "torch": theirs}, error, sustained=False)
+        print(gantry.explain(x, w1, epilogue=_rules.forward_text(True, "gelu_tanh", keep="bf16"), bias=b1), flush=True)
+
+
 class Block(torch.nn.Module):
     """A layer of GPT-2 medium: attention and MLP with layer norms before them."""
 
@@ -193,6 +217,7 @@ def block(report):
 
 
 def host(report):
+    print(f"operators are {'Python' if _native.why_not else 'C++'}'s {_native.why_not}", flush=True)
     x, layer = randn(64, 256), gantry.torch.Linear(256, 256, device="cuda", dtype=torch.bfloat16)
     for grad in (False, True):
         with torch.set_grad_enabled(grad):
@@ -205,11 +230,11 @@ def host(report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json")
-    parser.add_argument("--only", default="", help="rows whose line begins with this: gated, linear, mlp, block, host")
+    parser.add_argument("--only", default="", help="rows whose line begins with this: gated, linear, mlp, parts, block, host")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     arguments = parser.parse_args()
     report = Report(arguments.only, not arguments.no_compile)
-    for kind in (host, gated, linear, mlp, block):
+    for kind in (host, gated, linear, mlp, parts, block):
         if report.wants(kind.__name__):
             try:
                 kind(report)

@@ -39,6 +39,13 @@ def _simulated() -> tuple[bool, str]:
     return right, "works: 16 x 8 x 32 in f16 is right" if right else "gives wrong results"
 
 
+def _operators() -> str:
+    """Of torch: which implementation its operators have."""
+    from gantry.torch import _native
+
+    return f"of torch are Python's: {_native.why_not}" if _native.why_not else f"of torch are C++'s: {_native.build()}"
+
+
 def doctor() -> int:
     import gantry
     from gantry import _core
@@ -58,6 +65,8 @@ def doctor() -> int:
     for package, use in uses.items():
         version = _version(package)
         print(f"{package:<11} {version or 'not installed'}{'' if version else f': {use} will not work'}")
+    if _version("torch"):
+        print(f"operators   {_operators()}")
     return 0 if works else 1
 
 

@@ -83,9 +83,13 @@ class Library:
         """That work on the array belongs to."""
         return view.stream or 0
 
+    def gives_workspace(self, like: Any) -> bool:
+        """Otherwise the context has workspace of its own."""
+        return False
+
     def workspace(self, like: Any, count: int) -> Any:
-        """So many bytes of the array's device from the library's allocator; None: the context has workspace of its own."""
-        return None
+        """So many bytes of the array's device from the library's allocator."""
+        raise NotImplementedError
 
     def empty(self, like: Any, shape: tuple[int, ...], of: Element, raw: bool) -> Any:
         if not hasattr(like, "__array_namespace__"):
@@ -93,7 +97,7 @@ class Library:
 
             return NumPy(numpy).empty(like, shape, of, raw)
         space = like.__array_namespace__()
-        return space.empty(shape, dtype=getattr(space, _storage(of, raw)), device=like.device)
+        return space.empty(shape, dtype=getattr(space, storage(of, raw)), device=like.device)
 
 
 class NumPy(Library):
@@ -150,12 +154,15 @@ class Torch(Library):
     def stream(self, view):
         return self.module.cuda.current_stream(view.index).cuda_stream if view.device == CUDA else 0
 
+    def gives_workspace(self, like):
+        return like.is_cuda
+
     def workspace(self, like, count):
         # Of the current stream, and of the graph's pool while one is captured.
-        return self.module.empty(count, dtype=self.module.uint8, device=like.device) if like.is_cuda else None
+        return self.module.empty(count, dtype=self.module.uint8, device=like.device)
 
     def empty(self, like, shape, of, raw):
-        return self.module.empty(shape, dtype=getattr(self.module, _storage(of, raw)), device=like.device)
+        return self.module.empty(shape, dtype=getattr(self.module, storage(of, raw)), device=like.device)
 
 
 class Jax(Library):
@@ -169,7 +176,7 @@ class Jax(Library):
         )
 
 
-def _storage(of: Element, raw: bool) -> str:
+def storage(of: Element, raw: bool) -> str:
     """The dtype that an array of these elements has."""
     if of.name == "tf32":
         return "float32"
@@ -177,7 +184,7 @@ def _storage(of: Element, raw: bool) -> str:
 
 
 def _numpy_dtype(numpy: Any, of: Element, raw: bool) -> Any:
-    name = _storage(of, raw)
+    name = storage(of, raw)
     if hasattr(numpy, name):
         return numpy.dtype(name)
     try:

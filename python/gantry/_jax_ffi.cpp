@@ -10,12 +10,16 @@
 //                          then outputs, in the order of results behind D, then numbers; separated by commas
 //   strides                stride and batch stride of each argument that is an array
 //   values                 of the arguments that are numbers
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <gantry/gantry.h>
 
@@ -202,6 +206,18 @@ struct Filled {
   }
 };
 
+// False for memory of a device, which the simulated SM would die of.
+bool is_of_host(const ffi::AnyBuffer& buffer) {
+  char byte = 0;
+  const iovec here{&byte, 1}, there{buffer.untyped_data(), 1};
+  return buffer.size_bytes() == 0 || process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
+}
+
+ffi::Error not_of_host() {
+  return ffi::Error(ffi::ErrorCode::kInvalidArgument,
+                    "gantry: an operand is memory of a device, and XLA called the handler for the host");
+}
+
 // Runs on a device; `scratch` is asked for workspace where the caller gives it.
 template <class Scratch>
 ffi::Error run(int device, void* stream, ffi::RemainingArgs in, ffi::RemainingRets out,
@@ -212,11 +228,13 @@ ffi::Error run(int device, void* stream, ffi::RemainingArgs in, ffi::RemainingRe
   for (std::size_t i = 0; i < in.size(); ++i) {
     const auto buffer = in.get<ffi::AnyBuffer>(i);
     if (!buffer.has_value()) return buffer.error();
+    if (device < 0 && !is_of_host(*buffer)) return not_of_host();
     inputs.push_back(buffer->untyped_data());
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     auto buffer = out.get<ffi::AnyBuffer>(i);
     if (!buffer.has_value()) return buffer.error();
+    if (device < 0 && !is_of_host(**buffer)) return not_of_host();
     outputs.push_back((*buffer)->untyped_data());
   }
   Filled filled;

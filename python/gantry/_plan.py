@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _core
-from ._arrays import CUDA, View, nowhere, view
+from ._arrays import CUDA, Library, View, nowhere, view
 from ._context import Context, default_context
 from ._elements import Element, element, element_of, holds, is_raw, understood
 from ._epilogue import with_elements
@@ -20,6 +20,7 @@ from ._layouts import Layout, Slot, collapsed
 from ._rules import gate_code
 
 MATRICES = ("A", "B", "C", "D")
+_D = MATRICES.index("D")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Plan:
             machine = "the simulated SM, which works" if self.context.simulated else "a GPU, which does not work"
             raise refusal("device", "A", f"A is on {first.device}, and the context on {machine} on memory of the host")
         self._signature = given.signature()
-        self._workspace_bytes: int | None = None
+        self._workspace_bytes = 0
         self.form = form_of(given.views, options.trans_b, options.epilogue, options.groups_along)
         self._find_elements(given)
         self._choose_layouts(given)
@@ -361,7 +362,7 @@ class Plan:
                 places[name] = view(name, target, given.library, None).address
         addresses = self._addresses(places, given.numbers)
         if launch is None:
-            self._launch(given, addresses)
+            self.launch(addresses, given.stream, given.library, given.objects["A"])
         else:
             report = launch(self._call, addresses)
         for target, scratch, slot in back:
@@ -369,26 +370,26 @@ class Plan:
         values = results[0] if len(results) == 1 else _outputs_type(tuple(o.name for o in self._outputs[1:]))(*results)
         return values if launch is None else (values, report)
 
-    def _launch(self, given: Given, addresses: tuple) -> None:
-        memory = self._workspace_of(given, addresses)
-        try:
-            self._call.run(addresses, given.stream, *memory[:2])
-        except InvalidArgument:
-            # A better kernel, which takes more, may have been compiled since it was asked.
-            before, self._workspace_bytes = self._workspace_bytes, None
-            memory = self._workspace_of(given, addresses)
-            if memory[1] <= (before or 0):
-                raise
-            self._call.run(addresses, given.stream, *memory[:2])
+    def launch(self, addresses: tuple, stream: int, library: Library, like: Any) -> None:
+        """Runs with workspace from the allocator of ``library``, or with the context's where it has none to give.
 
-    def _workspace_of(self, given: Given, addresses: tuple) -> tuple[int, int, Any]:
-        """Address, bytes and owner of workspace from the library's allocator; zeros where the context has its own."""
-        if given.views["A"].device != CUDA or 0 in (self.form.m, self.form.n, self.form.k, self.form.batch):
-            return 0, 0, None
-        if self._workspace_bytes is None:
-            self._workspace_bytes = self._call.workspace(addresses)
-        memory = given.library.workspace(given.objects["A"], self._workspace_bytes) if self._workspace_bytes else None
-        return (0, 0, None) if memory is None else (memory.data_ptr(), self._workspace_bytes, memory)
+        A size that is new, or has a better kernel since, says by its refusal what it needs: only a run knows whether its
+        stream is being captured.
+        """
+        if not library.gives_workspace(like):
+            self._call.run(addresses, stream, 0, 0)
+            return
+        while True:
+            count = self._workspace_bytes
+            memory = library.workspace(like, count) if count else None
+            try:
+                self._call.run(addresses, stream, memory.data_ptr() if count else addresses[_D], count)
+                return
+            except InvalidArgument as error:
+                needed = max((r.nearest for r in error.reasons if r.rule == "workspace_too_small"), default=0)
+                if needed <= count:
+                    raise
+                self._workspace_bytes = needed
 
     def _new(self, given: Given, slot: Slot, raw: bool) -> Any:
         """A new array for an output."""

@@ -43,6 +43,7 @@ def activation(name: str) -> Activation | None:
 
 
 NAMES = ("", *ACTIVATIONS)
+_CODES = {name: code for code, name in enumerate(NAMES)}
 
 
 def activation_code(name: str | None) -> int:
@@ -51,8 +52,10 @@ def activation_code(name: str | None) -> int:
     >>> activation_code("gelu"), activation_code(None)
     (2, 0)
     """
-    activation(name or "")
-    return NAMES.index(name or "")
+    code = _CODES.get(name or "")
+    if code is None:
+        activation(name or "")  # says what there is
+    return code
 
 
 def activation_name(code: int) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Sequence
@@ -45,21 +46,23 @@ def _check_private(directory: Path) -> None:
         )
 
 
-def build(name: str, source: str, flags: Sequence[str], versions: Sequence[str]) -> Path:
-    """The shared object of a source of this package, built now or before from the same source, flags and versions."""
+def build(
+    name: str, source: str, flags: Sequence[str], versions: Sequence[str], *, libraries: Sequence[str] = ()
+) -> Path:
+    """The shared object of a source of this package, built now or before from the same source, flags and versions.
+    ``libraries`` are shared objects that it is linked with."""
     text = (PACKAGE / source).read_bytes()
     compiler, library = _compiler(), Path(_core.library_path()).resolve()
     command = [
         compiler,
-        "-std=c++17",
+        "-std=c++20",
         "-O2",
         "-shared",
         "-fPIC",
         f"-I{PACKAGE / 'include'}",
         *flags,
         str(PACKAGE / source),
-        str(library),
-        f"-Wl,-rpath,{library.parent}",
+        *(part for each in (str(library), *libraries) for part in (each, f"-Wl,-rpath,{Path(each).parent}")),
     ]
     parts = [text, *(part.encode() for part in (*command, *versions, str(_core.version())))]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:24]
@@ -69,6 +72,7 @@ def build(name: str, source: str, flags: Sequence[str], versions: Sequence[str])
     target = directory / f"{name}-{key}.so"
     if target.exists():
         return target
+    print(f"gantry: builds {source} with {compiler}, once; it is kept in {directory}", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=directory) as private:
         made = Path(private) / target.name
         ran = subprocess.run([*command, "-o", str(made)], capture_output=True, text=True, check=False)

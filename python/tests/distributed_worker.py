@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 
+import staged_group  # noqa: F401: registers the backend "staged"
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
@@ -251,7 +252,9 @@ def fsdp(mesh):
 def main():
     rank = int(sys.argv[1])
     os.environ.update(RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1")
-    dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
+    if DEVICE == "cuda":
+        torch.cuda.set_device(0)  # both share it; the mesh asks which one is meant
+    dist.init_process_group("staged", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
     torch.set_num_threads(1)
     mesh = init_device_mesh(DEVICE, (2,))
     for name, function in CHECKS.items():

@@ -327,6 +327,16 @@ def test_a_captured_graph_gives_the_result_of_its_last_inputs():
 
 
 @CUDA
+def test_a_kernel_is_not_compiled_while_a_graph_is_captured():
+    gantry.torch.linear(tensor(16, 64, device="cuda"), tensor(32, 64, device="cuda"))
+    x, w = (tensor(*shape, device="cuda").half() for shape in ((48, 136), (40, 136)))
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), pytest.raises(RuntimeError, match="records a CUDA graph"), torch.cuda.graph(graph):
+        gantry.torch.linear(x, w, activation="hardswish")
+    close(gantry.torch.linear(x, w), x.double() @ w.double().T)
+
+
+@CUDA
 def test_gemm_runs_in_the_current_stream_of_torch():
     a, b = tensor(512, 1024, device="cuda"), tensor(256, 1024, device="cuda")
     gantry.gemm(a, b)

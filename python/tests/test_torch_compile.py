@@ -36,6 +36,14 @@ def operands(device):
     }
 
 
+def test_a_layer_asks_nothing_that_torch_2_11_cannot_trace(monkeypatch):
+    def untraceable(device):
+        raise AssertionError(f"it asked whether {device} has autocast")
+
+    monkeypatch.setattr(torch.amp, "is_autocast_available", untraceable)
+    gantry.torch.linear(tensor(16, 64), tensor(32, 64))
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", list(operands("cpu")))
 def test_operators_pass_torchs_own_checks(device, name):

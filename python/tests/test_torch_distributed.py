@@ -18,11 +18,11 @@ CHECKS = re.findall(r"@check\ndef (\w+)", WORKER.read_text())
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """What both processes said."""
+    """What both processes said, and how they ended."""
     meeting = tmp_path_factory.mktemp("processes") / "meeting"
     command = [sys.executable, str(WORKER)]
     # One machine, which need not be able to look up its own name.
-    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
     running = [
         subprocess.Popen(
             [*command, str(rank), str(meeting)],
@@ -34,7 +34,8 @@ def outputs(tmp_path_factory):
         for rank in range(2)
     ]
     try:
-        return [process.communicate(timeout=600)[0] for process in running]
+        texts = [process.communicate(timeout=600)[0] for process in running]
+        return [f"{text}\nended with {process.returncode}\n" for text, process in zip(texts, running)]
     finally:
         for process in running:
             process.kill()
@@ -42,5 +43,6 @@ def outputs(tmp_path_factory):
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_shards_compute_what_one_process_computes(outputs, name):
+    both = "\n".join(f"process {rank}: {text}" for rank, text in enumerate(outputs))
     for text in outputs:
-        assert f"{name}: ok\n" in text, text
+        assert f"{name}: ok\n" in text, both

@@ -8,7 +8,7 @@ from layers import BF16, close, tensor  # noqa: E402
 
 from gantry import _rules  # noqa: E402
 from gantry._quantize import BLOCKS, ROWS  # noqa: E402
-from gantry.torch import _grouped, _ops, _reference, _scaled, quantize  # noqa: E402
+from gantry.torch import _grouped, _native, _ops, _reference, _scaled, quantize  # noqa: E402
 
 RELU, GELU, SILU = (_rules.activation_code(name) for name in ("relu", "gelu", "silu"))
 
@@ -66,11 +66,20 @@ def bits(kept, columns):
     return _reference.unpacked(kept, columns)
 
 
-@pytest.mark.parametrize("name", list(cases()))
-def test_the_gemm_of_an_operator_computes_what_torch_computes(name):
+def native(name):
+    """The kernel in C++ of a case."""
+    return getattr(torch.ops.gantry_kernels, name.partition(" ")[0])
+
+
+IN_PYTHON = [(name, False) for name in cases()]
+IN_CPP = [(name, True) for name in cases() if _ops.is_native and name.partition(" ")[0] in _native.OPERATORS]
+
+
+@pytest.mark.parametrize("name, is_native", IN_PYTHON + IN_CPP)
+def test_the_gemm_of_an_operator_computes_what_torch_computes(name, is_native):
     torch.manual_seed(0)
     kernel, reference, given = cases()[name]
-    got, expected = kernel(*given), reference(*given)
+    got, expected = (native(name) if is_native else kernel)(*given), reference(*given)
     got, expected = (x if isinstance(x, tuple) else (x,) for x in (got, expected))
     for one, other in zip(got, expected, strict=True):
         assert one.dtype == other.dtype and one.shape == other.shape and one.is_contiguous()

@@ -9,23 +9,33 @@ from torch.autograd.function import once_differentiable
 
 from .. import _rules
 from .._errors import refusal
-from ._ops import library, ops
+from ._ops import is_native, library, ops
 from ._reference import BACKWARD, flat, sum_dtype
 
 _NONE = _rules.activation_code(None)
 
+# Kinds of devices that autocast is for. Asked when the package is loaded: torch 2.11 cannot trace the question.
+_AUTOCAST = frozenset(kind for kind in ("cpu", "cuda") if torch.amp.is_autocast_available(kind))
+
+
+def autocasts(x: Tensor) -> bool:
+    device = x.device.type
+    return device in _AUTOCAST and torch.is_autocast_enabled(device)
+
 
 def autocast(*tensors: Tensor | None) -> list[Tensor | None]:
     """Matrices in the element of autocast where it is on; vectors stay as they are."""
-    device = next(x.device.type for x in tensors if x is not None)
-    if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):
+    first = next(x for x in tensors if x is not None)
+    if not autocasts(first):
         return list(tensors)
-    wanted = torch.get_autocast_dtype(device)
+    wanted = torch.get_autocast_dtype(first.device.type)
     return [x if x is None or x.dim() < 2 or not x.is_floating_point() else x.to(wanted) for x in tensors]
 
 
 def autocast_input(x: Tensor, *weights: Tensor) -> list[Tensor]:
     """The same for a layer, whose input may have one dimension."""
+    if not autocasts(x):
+        return [x, *weights]
     rows, *rest = autocast(x if x.dim() != 1 else x.unsqueeze(0), *weights)
     return [rows if x.dim() != 1 else rows.squeeze(0), *rest]
 
@@ -37,6 +47,10 @@ def wants_gradient(*tensors: Tensor | None) -> bool:
 
 def check_layer(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str = "weight") -> None:
     """What :func:`linear` and the modules refuse, in one sentence."""
+    shape, sizes = x.shape, weight.shape
+    if len(shape) > 0 and len(sizes) == 2 and shape[-1] == sizes[1] and x.dtype == weight.dtype:
+        if bias is None or bias.shape == sizes[:1]:
+            return
     _rules.linear_shape(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
     if x.dtype != weight.dtype:
         raise refusal(
@@ -89,7 +103,11 @@ def _linear_autograd(x, weight, bias, activation):
         return ops.linear(x, weight, bias, activation)
 
 
-library.impl("linear", _linear_autograd, "Autograd")
+if not is_native:
+    library.impl("linear", _linear_autograd, "Autograd")
+
+
+_linear_operator = ops.linear.default
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str | None = None) -> Tensor:
@@ -102,7 +120,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: st
     """
     x, weight = autocast_input(x, weight)
     check_layer(x, weight, bias)
-    return ops.linear(x, weight, bias, _rules.activation_code(activation))
+    return _linear_operator(x, weight, bias, _rules.activation_code(activation))
 
 
 class _Mlp(torch.autograd.Function):

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from .. import _rules
-from .._gemm import gemm
+from . import _native
 from . import _reference as reference
+from ._prepared import product
 from ._reference import flat, mask_bytes, sum_dtype
 
 ELEMENTS = {torch.bfloat16: "bf16", torch.float16: "f16"}
@@ -21,12 +22,19 @@ ELEMENTS = {torch.bfloat16: "bf16", torch.float16: "f16"}
 library = torch.library.Library("gantry", "DEF")
 ops = torch.ops.gantry
 
+#: Kernels for CUDA tensors and the gradient of `linear` are those of _operators.cpp.
+is_native = _native.load()
+
 
 def define(schema: str, cuda: Callable, cpu: Callable, fake: Callable) -> None:
-    """An operator with its kernels."""
+    """An operator with its kernels. Where C++ has the one for CUDA tensors, that falls back on ``cuda``."""
     library.define(schema)
-    name = schema.partition("(")[0]
-    library.impl(name, cuda, "CUDA")
+    name, _, rest = schema.partition("(")
+    if is_native and name in _native.OPERATORS:
+        library.define(f"{name}_by_plan({rest}")
+        library.impl(f"{name}_by_plan", cuda, "CompositeExplicitAutograd")
+    else:
+        library.impl(name, cuda, "CUDA")
     library.impl(name, cpu, "CPU")
     torch.library.register_fake(f"gantry::{name}", fake)
 
@@ -52,34 +60,34 @@ def _linear(x, weight, bias, activation):
     if not multiplies(x, weight):
         return reference.linear(x, weight, bias, activation)
     text = _rules.forward_text(bias is not None, _rules.activation_name(activation))
-    return shaped(gemm(flat(x), weight, epilogue=text, **_bias(bias)), x)
+    return shaped(product(flat(x), weight, epilogue=text, **_bias(bias)), x)
 
 
 def _linear_kept(x, weight, bias, activation):
     if not multiplies(x, weight):
         return reference.linear_kept(x, weight, bias, activation)
     text = _rules.forward_text(bias is not None, _rules.activation_name(activation), keep=ELEMENTS[x.dtype])
-    d, kept = gemm(flat(x), weight, epilogue=text, **_bias(bias))
+    d, kept = product(flat(x), weight, epilogue=text, **_bias(bias))
     return shaped(d, x), shaped(kept, x)
 
 
 def _input_grad(g, weight):
     if not multiplies(g, weight):
         return reference.input_grad(g, weight)
-    return shaped(gemm(flat(g), weight, trans_b=False), g)
+    return shaped(product(flat(g), weight, trans_b=False), g)
 
 
 def _weight_grad(g, x):
     if not multiplies(g, x):
         return reference.weight_grad(g, x)
-    return gemm(flat(g).mT, flat(x), trans_b=False)
+    return product(flat(g).mT, flat(x), trans_b=False)
 
 
 def _dgrad(g, weight, kept, activation):
     if not multiplies(g, weight):
         return reference.dgrad(g, weight, kept, activation)
     text = _rules.dgrad_text(_rules.activation_name(activation), ELEMENTS[g.dtype], True)
-    d, dbias = gemm(flat(g), weight, trans_b=False, epilogue=text, kept=flat(kept))
+    d, dbias = product(flat(g), weight, trans_b=False, epilogue=text, kept=flat(kept))
     return shaped(d, g), dbias
 
 
@@ -147,14 +155,14 @@ def _gated(x, weight, activation, gate):
     if not _gates(x, weight):
         return reference.gated(x, weight, activation, gate)
     text = _rules.gated_text(_rules.activation_name(activation))
-    return shaped(gemm(flat(x), weight, epilogue=text, gate=_rules.gate_name(gate)), x)
+    return shaped(product(flat(x), weight, epilogue=text, gate=_rules.gate_name(gate)), x)
 
 
 def _gated_kept(x, weight, activation, gate):
     if not _gates(x, weight):
         return reference.gated_kept(x, weight, activation, gate)
     text = _rules.gated_text(_rules.activation_name(activation), keep=ELEMENTS[x.dtype])
-    return tuple(shaped(d, x) for d in gemm(flat(x), weight, epilogue=text, gate=_rules.gate_name(gate)))
+    return tuple(shaped(d, x) for d in product(flat(x), weight, epilogue=text, gate=_rules.gate_name(gate)))
 
 
 def _gated_dgrad(g, down, gates, ups, activation, gate):
@@ -164,9 +172,9 @@ def _gated_dgrad(g, down, gates, ups, activation, gate):
     rows, hidden = flat(g), down.shape[1]
     given = {"epilogue": text, "gates": flat(gates), "ups": flat(ups)}
     if gate == _rules.INTERLEAVED:  # no kernel stores every second column
-        return shaped(reference.in_row_order(*gemm(rows, down, trans_b=False, **given), gate), g)
+        return shaped(reference.in_row_order(*product(rows, down, trans_b=False, **given), gate), g)
     both = g.new_empty((rows.shape[0], 2 * hidden))
-    gemm(rows, down, trans_b=False, out=both[:, :hidden], dup=both[:, hidden:], **given)
+    product(rows, down, trans_b=False, out=both[:, :hidden], dup=both[:, hidden:], **given)
     return shaped(both, g)
 
 
