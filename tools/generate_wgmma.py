@@ -2,7 +2,7 @@
 """Writes include/gantry/arch/generated/wgmma_n*.hpp and wgmma_sp_n*.hpp: the wgmma instruction at every N, dense and sparse.
 
 The instruction lists each accumulator register by number, so its text differs at every N and cannot be composed by a
-template. Everything else (types, majors, signs) is chosen in arch/wgmma.hpp.
+template. Everything else (types, majors, signs) is text that arch/detail/wgmma_text.hpp chooses.
 
     tools/generate_wgmma.py            # rewrites the files
     tools/generate_wgmma.py --check    # exit status 1 if they are not what would be written
@@ -41,7 +41,7 @@ def register_text(count):
     return " \\\n".join("  " + literal for literal in literals)
 
 
-def operation(n, name, register, constraint, count, dispatch, sparse):
+def operation(n, name, register, constraint, count, accumulators, sparse):
     """Both forms of one accumulator type at one N: A from shared memory, A from registers."""
     operands = wrapped([f'"+{constraint}"(d[{i}])' for i in range(count)], 2)
     instruction = "mma_async.sp" if sparse else "mma_async"
@@ -51,40 +51,42 @@ def operation(n, name, register, constraint, count, dispatch, sparse):
     extra_operands = ' "r"(metadata), "n"(Selector),' if sparse else ""
     template = "class Op, int Selector" if sparse else "class Op"
     argument = " std::uint32_t metadata," if sparse else ""
-    ss, rs = count + 2 + extra, count + 5 + extra  # the predicate of either form
+    integers = accumulators == "s32"
+
+    def form(a, a_operands, texts, immediates):
+        """The instruction with `a` in the place of A, whose operands follow the accumulators."""
+        b = count + len(a_operands)
+        predicate = b + 1 + extra
+        depth, saturated, type_a, type_b = (f"%{predicate + i}" for i in range(1, 5))
+        behind = "".join(f"%{predicate + 5 + i}" for i in range(immediates))
+        inputs = ", ".join(a_operands)
+        return f"""    asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{predicate}, 0;\\n"
+                 "wgmma.{instruction}.sync.aligned.m64n{n}k{depth}{saturated}.{accumulators}.{type_a}.{type_b} " GANTRY_WGMMA_REGISTERS
+                 ", {a}, %{b}{extra_text(b + 1)}, p{behind};\\n}}\\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : {inputs}, "l"(b),{extra_operands} "r"(accumulate), {texts});"""
+
+    in_registers = "{" + ",".join(f"%{count + i}" for i in range(4)) + "}"
+    ss = form(f"%{count}", ['"l"(a)'], "GANTRY_WGMMA_TYPES" if integers else "GANTRY_WGMMA_SS_TEXTS", 0 if integers else 4)
+    rs = form(in_registers, [f'"r"(a[{i}])' for i in range(4)],
+              "GANTRY_WGMMA_TYPES" if integers else "GANTRY_WGMMA_RS_TEXTS", 0 if integers else 3)
     return f"""#define GANTRY_WGMMA_REGISTERS \\
 {register_text(count)}
 #define GANTRY_WGMMA_OPERANDS \\
 {operands}
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \\
-  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{ss}, 0;\\n"                     \\
-               "wgmma.{instruction}.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
-               ", %{count}, %{count + 1}{extra_text(count + 2)}, p" immediates ";\\n}}\\n"                              \\
-               : GANTRY_WGMMA_OPERANDS                                              \\
-               : "l"(a), "l"(b),{extra_operands} "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \\
-  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{rs}, 0;\\n"                     \\
-               "wgmma.{instruction}.sync.aligned.m64n{n}" types " " GANTRY_WGMMA_REGISTERS   \\
-               ", {{%{count},%{count + 1},%{count + 2},%{count + 3}}}, %{count + 4}{extra_text(count + 5)}, p" immediates ";\\n}}\\n"              \\
-               : GANTRY_WGMMA_OPERANDS                                              \\
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),{extra_operands}                \\
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <{template}>
   GANTRY_DEVICE __forceinline__ static void {name}({register} (&d)[{count}], std::uint64_t a, std::uint64_t b,{argument}
                                                    int accumulate) {{
-    GANTRY_WGMMA_SS_{dispatch}("%{ss + 1}", "%{ss + 2}", "%{ss + 3}", "%{ss + 4}")
+{ss}
   }}
 
   template <{template}>
   GANTRY_DEVICE __forceinline__ static void {name}({register} (&d)[{count}], const std::uint32_t (&a)[4],
                                                    std::uint64_t b,{argument} int accumulate) {{
-    GANTRY_WGMMA_RS_{dispatch}("%{rs + 1}", "%{rs + 2}", "%{rs + 3}")
+{rs}
   }}
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 """
 
 
@@ -100,10 +102,10 @@ namespace gantry::arch::detail {{
 
 template <>
 struct {name}<{n}> {{
-""", operation(n, "issue", "float", "f", n // 2, "F32", sparse), "\n",
-             operation(n, "issue_f16", "std::uint32_t", "r", n // 4, "F16", sparse)]
+""", operation(n, "issue", "float", "f", n // 2, "f32", sparse), "\n",
+             operation(n, "issue_f16", "std::uint32_t", "r", n // 4, "f16", sparse)]
     if n in INTEGER_N:
-        parts += ["\n", operation(n, "issue_s32", "std::uint32_t", "r", n // 2, "S32", sparse)]
+        parts += ["\n", operation(n, "issue_s32", "std::uint32_t", "r", n // 2, "s32", sparse)]
     parts.append("""};
 
 }  // namespace gantry::arch::detail

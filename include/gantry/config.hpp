@@ -48,11 +48,14 @@
 
 // Host functions that plan, check and explain, and are no templates. A header declares them, and a file of definitions
 // that it includes at its end makes them inline. With GANTRY_LINKED it does not: the program links gantry::planning,
-// which has them compiled, and its own sources compile faster.
-#if defined(GANTRY_LINKED)
+// which has them compiled, and its own sources compile faster. Nor does it while the compiler translates for the GPU,
+// which calls none of them.
+#if defined(GANTRY_LINKED) || defined(__CUDA_ARCH__)
 #define GANTRY_LINKAGE
+#define GANTRY_DEFINES_PLANNING 0
 #else
 #define GANTRY_LINKAGE inline
+#define GANTRY_DEFINES_PLANNING 1
 #endif
 
 // Before a function on both machines that calls what it is given: that may be a lambda of a kernel, or one of the host.

@@ -181,7 +181,7 @@ LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& ad
   ParameterBlock parameters(plan.parameter_bytes());
   plan.write(addresses, workspace, parameters.data());  // maps were encoded, so they can be moved
   const LaunchConfig& config = plan.launch().config;
-  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return {reasons, {}, {}};
+  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return LaunchResult(reasons);
   if (progress != nullptr) progress->all = loads_of_a(design(), plan.launch().schedule);
   const CountedScope scope({parameters.data() + design().params.a, progress});
   const auto bytes = static_cast<std::size_t>(design().params.bytes);

@@ -32,39 +32,39 @@ namespace gantry {
 // The outcome of a launch: that it was made, or every reason why not. `report` is that of the simulated SM, and
 // `findings` what it says in words where it found something.
 struct [[nodiscard]] LaunchResult {
-  LaunchReasons reasons{};
-  Report report{};
-  std::string findings{};
+  LaunchReasons reasons;
+  Report report;
+  std::string findings;
+
+  // Not inline: a compiler would make the vectors of a report, and 3 KB of constants, wherever one is returned.
+  GANTRY_LINKAGE LaunchResult();
+  GANTRY_LINKAGE explicit LaunchResult(const LaunchReasons& why);
+  GANTRY_LINKAGE LaunchResult(const LaunchResult&);
+  GANTRY_LINKAGE LaunchResult(LaunchResult&&) noexcept;
+  GANTRY_LINKAGE LaunchResult& operator=(const LaunchResult&);
+  GANTRY_LINKAGE LaunchResult& operator=(LaunchResult&&) noexcept;
+  GANTRY_LINKAGE ~LaunchResult();
 
   bool ok() const { return reasons.ok(); }
   explicit operator bool() const { return ok(); }
 };
 
 // Every reason in a line of its own, then what the simulated SM found; empty where all went well.
-GANTRY_COLD inline std::string describe(const LaunchResult& result) {
-  std::string out;
-  for (const LaunchReason& reason : result.reasons) {
-    out.append(describe(reason).c_str());
-    out.append("\n");
-  }
-  return out.append(result.findings);
-}
+GANTRY_COLD GANTRY_LINKAGE std::string describe(const LaunchResult& result);
 
 namespace detail {
 
-GANTRY_COLD inline LaunchResult refused(const LaunchReason& reason) {
-  LaunchResult out;
-  out.reasons.add(reason);
-  return out;
-}
+GANTRY_COLD GANTRY_LINKAGE LaunchResult refused(const LaunchReason& reason);
 
-// What a run of the simulated SM says.
-GANTRY_COLD inline LaunchResult outcome_of(const char* kernel, Report report) {
+// What a run of the simulated SM says. A template: only programs that run something there compile it, and link the
+// simulated SM.
+template <class SimulatorReport>
+GANTRY_COLD LaunchResult outcome_of(const char* kernel, SimulatorReport report) {
   LaunchResult out;
   if (!report.clean()) {
     out.reasons.add(
         {.rule = LaunchRule::findings, .kernel = kernel, .actual = static_cast<std::int64_t>(report.findings.size())});
-    out.findings = report.text();  // here, and not in describe(): programs for GPUs alone do not link the simulated SM
+    out.findings = report.text();
   }
   out.report = std::move(report);
   return out;
@@ -75,7 +75,7 @@ GANTRY_COLD inline LaunchResult outcome_of(const char* kernel, Report report) {
 template <class Kernel>
 LaunchResult launch(const Simulator& machine, const LaunchConfig& config, Kernel,
                     const typename Kernel::Params& params) {
-  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return {reasons, {}, {}};
+  if (const LaunchReasons reasons = problems(config); !reasons.ok()) return LaunchResult(reasons);
   return detail::outcome_of(config.name, machine.run<Kernel>(config, params));
 }
 
@@ -91,7 +91,7 @@ template <class... Kernels>
 LaunchResult launch_in_order(const Simulator& machine, const KernelLaunch<Kernels>&... launches) {
   LaunchReasons reasons;
   (reasons.add(problems(launches.config)), ...);
-  if (!reasons.ok()) return {reasons, {}, {}};
+  if (!reasons.ok()) return LaunchResult(reasons);
   Report report = machine.run_in_order({Simulator::call_of<Kernels>(launches.config, launches.params)...});
   const std::string kernel = report.kernel;
   return detail::outcome_of(kernel.c_str(), std::move(report));
@@ -126,7 +126,7 @@ struct KernelCall {
 };
 
 GANTRY_COLD inline LaunchResult launch_call(const Gpu& machine, const LaunchConfig& config, const KernelCall& call) {
-  LaunchResult result{problems(config), {}, {}};
+  LaunchResult result(problems(config));
   if (config.block.count() > call.threads) {
     result.reasons.add({.rule = LaunchRule::kernel_threads,
                         .kernel = config.name,
@@ -188,3 +188,7 @@ LaunchResult launch_in_order(const Gpu& machine, const KernelLaunch<Kernels>&...
 #endif
 
 }  // namespace gantry
+
+#if GANTRY_DEFINES_PLANNING
+#include <gantry/arch/detail/launch_definitions.hpp>
+#endif

@@ -151,6 +151,6 @@ GANTRY_COLD constexpr LaunchReasons problems(const LaunchConfig& config) {
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/arch/detail/launch_check_definitions.hpp>
 #endif

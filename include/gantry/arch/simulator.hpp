@@ -114,13 +114,10 @@ class Simulator {
     std::size_t params_bytes = 0;  // 0: not known
   };
 
-  explicit Simulator(SimulatorOptions options = {}) : options_(std::move(options)) {}
+  GANTRY_LINKAGE explicit Simulator(SimulatorOptions options = {});
 
   // Registers memory that kernels may access: what lies right beside it is reported from now on.
-  Simulator& allow_global(const void* data, std::size_t bytes, std::string name = {}) {
-    options_.global.push_back({data, bytes, std::move(name)});
-    return *this;
-  }
+  GANTRY_LINKAGE Simulator& allow_global(const void* data, std::size_t bytes, std::string name = {});
 
   Report run(const LaunchConfig& config, Entry entry, const void* params) const;
 
@@ -151,3 +148,7 @@ class Simulator {
 };
 
 }  // namespace gantry
+
+#if GANTRY_DEFINES_PLANNING
+#include <gantry/arch/detail/simulator_definitions.hpp>
+#endif

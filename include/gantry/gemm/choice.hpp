@@ -38,21 +38,14 @@ struct GemmChoice {
   std::vector<std::string> why{};
 
   bool ok() const { return index >= 0; }
-  std::string explanation() const {
-    std::string text;
-    for (const std::string& sentence : why) text += text.empty() ? sentence : "\n" + sentence;
-    return text;
-  }
+  GANTRY_LINKAGE std::string explanation() const;
 };
 
 namespace detail {
 
-inline std::string name_of(const GemmOptions& options) { return to_text(options).c_str(); }
+GANTRY_LINKAGE std::string name_of(const GemmOptions& options);
 
-inline std::string sizes_of(const GemmWorkload& w) {
-  std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
-  return w.batch == 1 ? text : text + ", batch of " + std::to_string(w.batch);
-}
+GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w);
 
 // Candidates by estimated time.
 struct GemmRanking {
@@ -71,6 +64,6 @@ GANTRY_LINKAGE GemmChoice choose(const GemmQuestion& question, const std::vector
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/choice_definitions.hpp>
 #endif

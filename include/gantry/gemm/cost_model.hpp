@@ -65,6 +65,6 @@ GANTRY_LINKAGE GemmCost estimate(const GemmWorkload& workload, const GemmDesign&
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/cost_model_definitions.hpp>
 #endif

@@ -215,6 +215,6 @@ class Buffer {
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/device_definitions.hpp>
 #endif

@@ -35,6 +35,6 @@ GANTRY_LINKAGE std::string explain_memory(const GemmFacts& f);
 
 }  // namespace gantry::detail
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/explain_definitions.hpp>
 #endif

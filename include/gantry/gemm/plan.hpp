@@ -158,12 +158,11 @@ class GemmPlan {
     if constexpr (detail::kRunTimeGraph<Spec>) {
       auto& tail =
           *reinterpret_cast<typename Types::Epilogue::Collective::Fusion::Params*>(params_ + design().params.tail);
-      const GemmInputs inputs = inputs_of(args_);
-      const detail::KernelSide kernel(design(), inputs);
-      tail.bind(kernel.inputs().fusion.graph());
-      detail::bind_graph(detail::graph_epilogue(kernel.design(), Types::Functions::kCount),
-                         detail::epilogue_problem_of(kernel.design(), kernel.inputs().extents), kernel.inputs().fusion,
-                         encode, reductions(), tail.operands, tail.maps);
+      tail.bind(detail::bind_run_time_graph(design(), inputs_of(args_), encode,
+                                            {.functions = Types::Functions::kCount,
+                                             .reductions = reductions(),
+                                             .operands = tail.operands,
+                                             .maps = tail.maps}));
     }
   }
 

@@ -13,7 +13,7 @@
 //     // plan.config.grid.x CTAs; plan.needs.total() bytes of workspace
 #pragma once
 
-#include <gantry/gemm/kernel_side.hpp>
+#include <gantry/gemm/check.hpp>
 #include <gantry/tma/encode.hpp>
 #include <gantry/tma/encoder.hpp>
 
@@ -60,6 +60,22 @@ GANTRY_COLD GANTRY_LINKAGE TmaDescriptor map_of(const EncodedTmaDescriptor& enco
 GANTRY_LINKAGE FillWords::Params fills_of(const GemmDesign& design, const GemmInputs& args, int functions,
                                           void* reductions);
 
+namespace detail {
+
+// Where the operands and tensor maps of a graph go that comes at run time.
+struct RunTimeGraph {
+  int functions = 0;           // of the program, beside those of the library
+  void* reductions = nullptr;  // their part of the workspace
+  fusion::Operand* operands = nullptr;
+  TmaDescriptor* maps = nullptr;
+};
+
+// Returns the graph as the kernel takes it: as it was given, or swapped.
+GANTRY_COLD GANTRY_LINKAGE fusion::Graph bind_run_time_graph(const GemmDesign& design, const GemmInputs& args,
+                                                             const TmaEncoder& encode, const RunTimeGraph& out);
+
+}  // namespace detail
+
 // The kernel's parameters, at the offsets that the design gives. `encode` makes a tensor map from its arguments. The
 // tail of own callbacks is left as it is.
 GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const GemmInputs& given,
@@ -68,6 +84,6 @@ GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const 
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/planner_definitions.hpp>
 #endif

@@ -79,6 +79,6 @@ std::string first_mismatch(const GemmArguments<Spec>& args) {
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/reference_definitions.hpp>
 #endif

@@ -36,21 +36,9 @@ class TuningFile {
   // A missing file reads as an empty one.
   GANTRY_LINKAGE static TuningFile read(const std::string& path);
 
-  const TuningEntry* find(const GemmWorkload& workload, const std::string& device) const {
-    for (const TuningEntry& entry : entries_) {
-      if (entry.workload == workload && entry.device == device) return &entry;
-    }
-    return nullptr;
-  }
+  GANTRY_LINKAGE const TuningEntry* find(const GemmWorkload& workload, const std::string& device) const;
   // Replaces the entry of the same GEMM and GPU, if there is one.
-  void set(const TuningEntry& entry) {
-    for (TuningEntry& old : entries_) {
-      if (old.workload != entry.workload || old.device != entry.device) continue;
-      old = entry;
-      return;
-    }
-    entries_.push_back(entry);
-  }
+  GANTRY_LINKAGE void set(const TuningEntry& entry);
 
   GANTRY_LINKAGE std::string text() const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
@@ -65,6 +53,6 @@ class TuningFile {
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/tuning_definitions.hpp>
 #endif

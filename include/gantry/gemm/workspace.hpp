@@ -54,6 +54,6 @@ class PlanWorkspace {
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/workspace_definitions.hpp>
 #endif

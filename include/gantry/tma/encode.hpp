@@ -194,6 +194,6 @@ inline TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* add
 
 }  // namespace gantry
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/tma/detail/encode_definitions.hpp>
 #endif

@@ -1,12 +1,6 @@
 // The device side of `arch/wgmma.hpp`: the instruction at every N.
 #pragma once
 
-#define GANTRY_WGMMA_K8 "k8"
-#define GANTRY_WGMMA_K16 "k16"
-#define GANTRY_WGMMA_K32 "k32"
-
-// The tables stand around what uses them.
-// clang-format off
 #include <gantry/arch/detail/wgmma_text.hpp>
 #include <gantry/arch/generated/wgmma_n104.hpp>
 #include <gantry/arch/generated/wgmma_n112.hpp>
@@ -40,8 +34,6 @@
 #include <gantry/arch/generated/wgmma_n80.hpp>
 #include <gantry/arch/generated/wgmma_n88.hpp>
 #include <gantry/arch/generated/wgmma_n96.hpp>
-#include <gantry/arch/detail/wgmma_text_end.hpp>
-// clang-format on
 
 namespace gantry::arch::detail {
 

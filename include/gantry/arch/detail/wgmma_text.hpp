@@ -1,61 +1,62 @@
-// Which types the text of a wgmma names, for the generated code: macros from here to `wgmma_text_end.hpp`. Included
-// once for the dense products and once for the sparse ones, which differ in GANTRY_WGMMA_K8, K16 and K32: the depth of
-// a product of 32-, 16- and 8-bit elements.
+// The parts of a wgmma's text that depend on its types, for the generated code: operands with the constraint "C". One
+// statement then serves all types at an N, where a statement for each would make four fifths of what the compiler
+// reads. Device code only.
+#pragma once
 
-// Each table picks the text by the operation's types. The names of the immediates' operands come from the generated
-// code, which knows how many registers precede them.
-#define GANTRY_WGMMA_IMMEDIATES_2 "n"(Op::kScaleA), "n"(Op::kScaleB)
-#define GANTRY_WGMMA_SS_IMMEDIATES_4 GANTRY_WGMMA_IMMEDIATES_2, "n"(int{kTransA<Op>}), "n"(int{kTransB<Op>})
-#define GANTRY_WGMMA_RS_IMMEDIATES_3 GANTRY_WGMMA_IMMEDIATES_2, "n"(int{kTransB<Op>})
+#include <gantry/arch/wgmma.hpp>
 
-#define GANTRY_WGMMA_FP8(EMIT, d, text)                                         \
-  if constexpr (Op::kA == MmaType::e4m3 && Op::kB == MmaType::e4m3)             \
-    EMIT(GANTRY_WGMMA_K32 "." d ".e4m3.e4m3", text, GANTRY_WGMMA_IMMEDIATES_2); \
-  if constexpr (Op::kA == MmaType::e4m3 && Op::kB == MmaType::e5m2)             \
-    EMIT(GANTRY_WGMMA_K32 "." d ".e4m3.e5m2", text, GANTRY_WGMMA_IMMEDIATES_2); \
-  if constexpr (Op::kA == MmaType::e5m2 && Op::kB == MmaType::e4m3)             \
-    EMIT(GANTRY_WGMMA_K32 "." d ".e5m2.e4m3", text, GANTRY_WGMMA_IMMEDIATES_2); \
-  if constexpr (Op::kA == MmaType::e5m2 && Op::kB == MmaType::e5m2)             \
-    EMIT(GANTRY_WGMMA_K32 "." d ".e5m2.e5m2", text, GANTRY_WGMMA_IMMEDIATES_2);
+namespace gantry::arch::detail {
 
-#define GANTRY_WGMMA_SS_F32(i0, i1, i2, i3)                                                                            \
-  if constexpr (Op::kA == MmaType::f16)                                                                                \
-    GANTRY_WGMMA_SS(GANTRY_WGMMA_K16 ".f32.f16.f16", ", " i0 ", " i1 ", " i2 ", " i3, GANTRY_WGMMA_SS_IMMEDIATES_4);   \
-  if constexpr (Op::kA == MmaType::bf16)                                                                               \
-    GANTRY_WGMMA_SS(GANTRY_WGMMA_K16 ".f32.bf16.bf16", ", " i0 ", " i1 ", " i2 ", " i3, GANTRY_WGMMA_SS_IMMEDIATES_4); \
-  if constexpr (Op::kA == MmaType::tf32)                                                                               \
-    GANTRY_WGMMA_SS(GANTRY_WGMMA_K8 ".f32.tf32.tf32", ", " i0 ", " i1, GANTRY_WGMMA_IMMEDIATES_2);                     \
-  GANTRY_WGMMA_FP8(GANTRY_WGMMA_SS, "f32", ", " i0 ", " i1)
+template <MmaType Type>
+struct WgmmaType;
+template <int K>
+struct WgmmaDepth;
+template <bool Saturate>
+struct WgmmaSaturate;
 
-#define GANTRY_WGMMA_RS_F32(i0, i1, i2)                                                                        \
-  if constexpr (Op::kA == MmaType::f16)                                                                        \
-    GANTRY_WGMMA_RS(GANTRY_WGMMA_K16 ".f32.f16.f16", ", " i0 ", " i1 ", " i2, GANTRY_WGMMA_RS_IMMEDIATES_3);   \
-  if constexpr (Op::kA == MmaType::bf16)                                                                       \
-    GANTRY_WGMMA_RS(GANTRY_WGMMA_K16 ".f32.bf16.bf16", ", " i0 ", " i1 ", " i2, GANTRY_WGMMA_RS_IMMEDIATES_3); \
-  if constexpr (Op::kA == MmaType::tf32)                                                                       \
-    GANTRY_WGMMA_RS(GANTRY_WGMMA_K8 ".f32.tf32.tf32", ", " i0 ", " i1, GANTRY_WGMMA_IMMEDIATES_2);             \
-  GANTRY_WGMMA_FP8(GANTRY_WGMMA_RS, "f32", ", " i0 ", " i1)
+// A sign or a major, or nothing where the instruction has none in this place.
+inline constexpr int kNoImmediate = 2;
+template <int Value>
+struct WgmmaImmediate;
 
-#define GANTRY_WGMMA_SS_F16(i0, i1, i2, i3)                                                                          \
-  if constexpr (Op::kA == MmaType::f16)                                                                              \
-    GANTRY_WGMMA_SS(GANTRY_WGMMA_K16 ".f16.f16.f16", ", " i0 ", " i1 ", " i2 ", " i3, GANTRY_WGMMA_SS_IMMEDIATES_4); \
-  GANTRY_WGMMA_FP8(GANTRY_WGMMA_SS, "f16", ", " i0 ", " i1)
+#define GANTRY_WGMMA_TEXT(key, text)      \
+  template <>                             \
+  struct key {                            \
+    static constexpr char value[] = text; \
+  };
+GANTRY_WGMMA_TEXT(WgmmaType<MmaType::f16>, "f16")
+GANTRY_WGMMA_TEXT(WgmmaType<MmaType::bf16>, "bf16")
+GANTRY_WGMMA_TEXT(WgmmaType<MmaType::tf32>, "tf32")
+GANTRY_WGMMA_TEXT(WgmmaType<MmaType::e4m3>, "e4m3")
+GANTRY_WGMMA_TEXT(WgmmaType<MmaType::e5m2>, "e5m2")
+GANTRY_WGMMA_TEXT(WgmmaType<MmaType::s8>, "s8")
+GANTRY_WGMMA_TEXT(WgmmaType<MmaType::u8>, "u8")
+GANTRY_WGMMA_TEXT(WgmmaDepth<8>, "8")
+GANTRY_WGMMA_TEXT(WgmmaDepth<16>, "16")
+GANTRY_WGMMA_TEXT(WgmmaDepth<32>, "32")
+GANTRY_WGMMA_TEXT(WgmmaDepth<64>, "64")
+GANTRY_WGMMA_TEXT(WgmmaSaturate<false>, "")
+GANTRY_WGMMA_TEXT(WgmmaSaturate<true>, ".satfinite")
+GANTRY_WGMMA_TEXT(WgmmaImmediate<-1>, ", -1")
+GANTRY_WGMMA_TEXT(WgmmaImmediate<0>, ", 0")
+GANTRY_WGMMA_TEXT(WgmmaImmediate<1>, ", 1")
+GANTRY_WGMMA_TEXT(WgmmaImmediate<kNoImmediate>, "")
+#undef GANTRY_WGMMA_TEXT
 
-#define GANTRY_WGMMA_RS_F16(i0, i1, i2)                                                                      \
-  if constexpr (Op::kA == MmaType::f16)                                                                      \
-    GANTRY_WGMMA_RS(GANTRY_WGMMA_K16 ".f16.f16.f16", ", " i0 ", " i1 ", " i2, GANTRY_WGMMA_RS_IMMEDIATES_3); \
-  GANTRY_WGMMA_FP8(GANTRY_WGMMA_RS, "f16", ", " i0 ", " i1)
+// Only products of 16-bit elements say how their operands lie.
+template <class Op, bool Transposed>
+inline constexpr int kTransImmediate = mma_bits(Op::kA) == 16 ? int{Transposed} : kNoImmediate;
 
-#define GANTRY_WGMMA_INT8(EMIT, saturate)                                                                         \
-  if constexpr (Op::kA == MmaType::s8 && Op::kB == MmaType::s8) EMIT(GANTRY_WGMMA_K32 saturate ".s32.s8.s8", ""); \
-  if constexpr (Op::kA == MmaType::s8 && Op::kB == MmaType::u8) EMIT(GANTRY_WGMMA_K32 saturate ".s32.s8.u8", ""); \
-  if constexpr (Op::kA == MmaType::u8 && Op::kB == MmaType::s8) EMIT(GANTRY_WGMMA_K32 saturate ".s32.u8.s8", ""); \
-  if constexpr (Op::kA == MmaType::u8 && Op::kB == MmaType::u8) EMIT(GANTRY_WGMMA_K32 saturate ".s32.u8.u8", "");
-#define GANTRY_WGMMA_SATURATED(EMIT)      \
-  if constexpr (Op::kSaturate) {          \
-    GANTRY_WGMMA_INT8(EMIT, ".satfinite") \
-  } else {                                \
-    GANTRY_WGMMA_INT8(EMIT, "")           \
-  }
-#define GANTRY_WGMMA_SS_S32(...) GANTRY_WGMMA_SATURATED(GANTRY_WGMMA_SS)
-#define GANTRY_WGMMA_RS_S32(...) GANTRY_WGMMA_SATURATED(GANTRY_WGMMA_RS)
+}  // namespace gantry::arch::detail
+
+// In the order of the operands that the generated code counts.
+#define GANTRY_WGMMA_TYPES                                                                                 \
+  "C"(WgmmaDepth<Op::kK>::value), "C"(WgmmaSaturate<Op::kSaturate>::value), "C"(WgmmaType<Op::kA>::value), \
+      "C"(WgmmaType<Op::kB>::value)
+#define GANTRY_WGMMA_RS_TEXTS                                                                           \
+  GANTRY_WGMMA_TYPES, "C"(WgmmaImmediate<Op::kScaleA>::value), "C"(WgmmaImmediate<Op::kScaleB>::value), \
+      "C"(WgmmaImmediate<kTransImmediate<Op, kTransB<Op>>>::value)
+#define GANTRY_WGMMA_SS_TEXTS                                                                           \
+  GANTRY_WGMMA_TYPES, "C"(WgmmaImmediate<Op::kScaleA>::value), "C"(WgmmaImmediate<Op::kScaleB>::value), \
+      "C"(WgmmaImmediate<kTransImmediate<Op, kTransA<Op>>>::value),                                     \
+      "C"(WgmmaImmediate<kTransImmediate<Op, kTransB<Op>>>::value)

@@ -21,35 +21,27 @@ struct WgmmaInstruction<120> {
   "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), \
   "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), \
   "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %62, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n120" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %60, %61, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %65, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n120" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%60,%61,%62,%63}, %64, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[60], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%63", "%64", "%65", "%66")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %62, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n120k%63%64.f32.%65.%66 " GANTRY_WGMMA_REGISTERS
+                 ", %60, %61, p%67%68%69%70;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[60], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%66", "%67", "%68")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %65, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n120k%66%67.f32.%68.%69 " GANTRY_WGMMA_REGISTERS
+                 ", {%60,%61,%62,%63}, %64, p%70%71%72;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -60,35 +52,27 @@ struct WgmmaInstruction<120> {
   "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), \
   "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), \
   "+r"(d[28]), "+r"(d[29])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %32, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n120" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %30, %31, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %35, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n120" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%30,%31,%32,%33}, %34, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[30], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%33", "%34", "%35", "%36")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %32, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n120k%33%34.f16.%35.%36 " GANTRY_WGMMA_REGISTERS
+                 ", %30, %31, p%37%38%39%40;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[30], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%36", "%37", "%38")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %35, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n120k%36%37.f16.%38.%39 " GANTRY_WGMMA_REGISTERS
+                 ", {%30,%31,%32,%33}, %34, p%40%41%42;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

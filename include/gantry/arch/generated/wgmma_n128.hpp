@@ -22,35 +22,27 @@ struct WgmmaInstruction<128> {
   "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), \
   "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), \
   "+f"(d[63])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n128" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %64, %65, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n128" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%64,%65,%66,%67}, %68, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[64], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%67", "%68", "%69", "%70")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k%67%68.f32.%69.%70 " GANTRY_WGMMA_REGISTERS
+                 ", %64, %65, p%71%72%73%74;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[64], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%70", "%71", "%72")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k%70%71.f32.%72.%73 " GANTRY_WGMMA_REGISTERS
+                 ", {%64,%65,%66,%67}, %68, p%74%75%76;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -61,35 +53,27 @@ struct WgmmaInstruction<128> {
   "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), \
   "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), \
   "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n128" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %32, %33, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n128" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%32,%33,%34,%35}, %36, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[32], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%35", "%36", "%37", "%38")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k%35%36.f16.%37.%38 " GANTRY_WGMMA_REGISTERS
+                 ", %32, %33, p%39%40%41%42;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[32], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%38", "%39", "%40")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k%38%39.f16.%40.%41 " GANTRY_WGMMA_REGISTERS
+                 ", {%32,%33,%34,%35}, %36, p%42%43%44;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -107,35 +91,27 @@ struct WgmmaInstruction<128> {
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), \
   "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]), \
   "+r"(d[63])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n128" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %64, %65, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n128" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%64,%65,%66,%67}, %68, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[64], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%67", "%68", "%69", "%70")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k%67%68.s32.%69.%70 " GANTRY_WGMMA_REGISTERS
+                 ", %64, %65, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[64], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%70", "%71", "%72")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k%70%71.s32.%72.%73 " GANTRY_WGMMA_REGISTERS
+                 ", {%64,%65,%66,%67}, %68, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

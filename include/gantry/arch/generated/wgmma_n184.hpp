@@ -28,35 +28,27 @@ struct WgmmaInstruction<184> {
   "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), \
   "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), \
   "+f"(d[91])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %94, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n184" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %92, %93, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %97, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n184" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%92,%93,%94,%95}, %96, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[92], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%95", "%96", "%97", "%98")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %94, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n184k%95%96.f32.%97.%98 " GANTRY_WGMMA_REGISTERS
+                 ", %92, %93, p%99%100%101%102;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[92], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%98", "%99", "%100")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %97, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n184k%98%99.f32.%100.%101 " GANTRY_WGMMA_REGISTERS
+                 ", {%92,%93,%94,%95}, %96, p%102%103%104;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -70,35 +62,27 @@ struct WgmmaInstruction<184> {
   "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), \
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), \
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %48, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n184" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %46, %47, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %51, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n184" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%46,%47,%48,%49}, %50, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[46], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%49", "%50", "%51", "%52")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %48, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n184k%49%50.f16.%51.%52 " GANTRY_WGMMA_REGISTERS
+                 ", %46, %47, p%53%54%55%56;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[46], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%52", "%53", "%54")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %51, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n184k%52%53.f16.%54.%55 " GANTRY_WGMMA_REGISTERS
+                 ", {%46,%47,%48,%49}, %50, p%56%57%58;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

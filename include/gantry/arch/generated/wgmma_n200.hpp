@@ -30,35 +30,27 @@ struct WgmmaInstruction<200> {
   "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), \
   "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]), "+f"(d[97]), \
   "+f"(d[98]), "+f"(d[99])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %102, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n200" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %100, %101, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %105, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n200" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%100,%101,%102,%103}, %104, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[100], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%103", "%104", "%105", "%106")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %102, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n200k%103%104.f32.%105.%106 " GANTRY_WGMMA_REGISTERS
+                 ", %100, %101, p%107%108%109%110;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[100], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%106", "%107", "%108")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %105, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n200k%106%107.f32.%108.%109 " GANTRY_WGMMA_REGISTERS
+                 ", {%100,%101,%102,%103}, %104, p%110%111%112;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -74,35 +66,27 @@ struct WgmmaInstruction<200> {
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), \
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), \
   "+r"(d[49])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %52, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n200" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %50, %51, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %55, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n200" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%50,%51,%52,%53}, %54, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[50], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%53", "%54", "%55", "%56")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %52, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n200k%53%54.f16.%55.%56 " GANTRY_WGMMA_REGISTERS
+                 ", %50, %51, p%57%58%59%60;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[50], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%56", "%57", "%58")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %55, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n200k%56%57.f16.%58.%59 " GANTRY_WGMMA_REGISTERS
+                 ", {%50,%51,%52,%53}, %54, p%60%61%62;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

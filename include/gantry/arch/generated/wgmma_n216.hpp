@@ -31,35 +31,27 @@ struct WgmmaInstruction<216> {
   "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]), "+f"(d[97]), \
   "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), \
   "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %110, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %108, %109, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %113, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%108,%109,%110,%111}, %112, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[108], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%111", "%112", "%113", "%114")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %110, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n216k%111%112.f32.%113.%114 " GANTRY_WGMMA_REGISTERS
+                 ", %108, %109, p%115%116%117%118;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[108], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%114", "%115", "%116")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %113, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n216k%114%115.f32.%116.%117 " GANTRY_WGMMA_REGISTERS
+                 ", {%108,%109,%110,%111}, %112, p%118%119%120;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -75,35 +67,27 @@ struct WgmmaInstruction<216> {
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), \
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), \
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %56, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %54, %55, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %59, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%54,%55,%56,%57}, %58, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[54], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%57", "%58", "%59", "%60")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %56, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n216k%57%58.f16.%59.%60 " GANTRY_WGMMA_REGISTERS
+                 ", %54, %55, p%61%62%63%64;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[54], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%60", "%61", "%62")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %59, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n216k%60%61.f16.%62.%63 " GANTRY_WGMMA_REGISTERS
+                 ", {%54,%55,%56,%57}, %58, p%64%65%66;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

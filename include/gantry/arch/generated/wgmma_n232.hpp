@@ -33,35 +33,27 @@ struct WgmmaInstruction<232> {
   "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), \
   "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), \
   "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %118, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %116, %117, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %121, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%116,%117,%118,%119}, %120, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[116], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%119", "%120", "%121", "%122")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %118, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n232k%119%120.f32.%121.%122 " GANTRY_WGMMA_REGISTERS
+                 ", %116, %117, p%123%124%125%126;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[116], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%122", "%123", "%124")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %121, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n232k%122%123.f32.%124.%125 " GANTRY_WGMMA_REGISTERS
+                 ", {%116,%117,%118,%119}, %120, p%126%127%128;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -78,35 +70,27 @@ struct WgmmaInstruction<232> {
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), \
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), \
   "+r"(d[56]), "+r"(d[57])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %60, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %58, %59, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %63, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%58,%59,%60,%61}, %62, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[58], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%61", "%62", "%63", "%64")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %60, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n232k%61%62.f16.%63.%64 " GANTRY_WGMMA_REGISTERS
+                 ", %58, %59, p%65%66%67%68;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[58], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%64", "%65", "%66")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %63, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n232k%64%65.f16.%66.%67 " GANTRY_WGMMA_REGISTERS
+                 ", {%58,%59,%60,%61}, %62, p%68%69%70;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

@@ -17,35 +17,27 @@ struct WgmmaInstruction<72> {
   "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), \
   "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), \
   "+f"(d[35])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %38, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n72" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %36, %37, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %41, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n72" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%36,%37,%38,%39}, %40, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[36], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%39", "%40", "%41", "%42")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %38, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n72k%39%40.f32.%41.%42 " GANTRY_WGMMA_REGISTERS
+                 ", %36, %37, p%43%44%45%46;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[36], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%42", "%43", "%44")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %41, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n72k%42%43.f32.%44.%45 " GANTRY_WGMMA_REGISTERS
+                 ", {%36,%37,%38,%39}, %40, p%46%47%48;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -54,35 +46,27 @@ struct WgmmaInstruction<72> {
   "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), \
   "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), \
   "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %20, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n72" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %18, %19, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %23, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n72" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%18,%19,%20,%21}, %22, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[18], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%21", "%22", "%23", "%24")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %20, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n72k%21%22.f16.%23.%24 " GANTRY_WGMMA_REGISTERS
+                 ", %18, %19, p%25%26%27%28;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[18], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%24", "%25", "%26")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %23, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n72k%24%25.f16.%26.%27 " GANTRY_WGMMA_REGISTERS
+                 ", {%18,%19,%20,%21}, %22, p%28%29%30;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

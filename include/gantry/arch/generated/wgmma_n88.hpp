@@ -18,35 +18,27 @@ struct WgmmaInstruction<88> {
   "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), \
   "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), \
   "+f"(d[42]), "+f"(d[43])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %46, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n88" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %44, %45, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %49, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n88" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%44,%45,%46,%47}, %48, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[44], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%47", "%48", "%49", "%50")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %46, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n88k%47%48.f32.%49.%50 " GANTRY_WGMMA_REGISTERS
+                 ", %44, %45, p%51%52%53%54;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[44], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%50", "%51", "%52")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %49, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n88k%50%51.f32.%52.%53 " GANTRY_WGMMA_REGISTERS
+                 ", {%44,%45,%46,%47}, %48, p%54%55%56;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -56,35 +48,27 @@ struct WgmmaInstruction<88> {
   "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), \
   "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), \
   "+r"(d[21])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %24, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n88" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %22, %23, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %27, 0;\n"                     \
-               "wgmma.mma_async.sync.aligned.m64n88" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%22,%23,%24,%25}, %26, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[22], std::uint64_t a, std::uint64_t b,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%25", "%26", "%27", "%28")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %24, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n88k%25%26.f16.%27.%28 " GANTRY_WGMMA_REGISTERS
+                 ", %22, %23, p%29%30%31%32;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[22], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%28", "%29", "%30")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %27, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n88k%28%29.f16.%30.%31 " GANTRY_WGMMA_REGISTERS
+                 ", {%22,%23,%24,%25}, %26, p%32%33%34;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

@@ -24,35 +24,27 @@ struct WgmmaSpInstruction<144> {
   "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), \
   "+f"(d[63]), "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), \
   "+f"(d[70]), "+f"(d[71])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %76, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n144" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %72, %73, %74, %75, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %79, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n144" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%72,%73,%74,%75}, %76, %77, %78, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[72], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%77", "%78", "%79", "%80")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %76, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n144k%77%78.f32.%79.%80 " GANTRY_WGMMA_REGISTERS
+                 ", %72, %73, %74, %75, p%81%82%83%84;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[72], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%80", "%81", "%82")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %79, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n144k%80%81.f32.%82.%83 " GANTRY_WGMMA_REGISTERS
+                 ", {%72,%73,%74,%75}, %76, %77, %78, p%84%85%86;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -65,35 +57,27 @@ struct WgmmaSpInstruction<144> {
   "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), \
   "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), \
   "+r"(d[35])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %40, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n144" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %36, %37, %38, %39, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %43, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n144" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%36,%37,%38,%39}, %40, %41, %42, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[36], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%41", "%42", "%43", "%44")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %40, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n144k%41%42.f16.%43.%44 " GANTRY_WGMMA_REGISTERS
+                 ", %36, %37, %38, %39, p%45%46%47%48;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[36], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%44", "%45", "%46")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %43, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n144k%44%45.f16.%46.%47 " GANTRY_WGMMA_REGISTERS
+                 ", {%36,%37,%38,%39}, %40, %41, %42, p%48%49%50;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -113,35 +97,27 @@ struct WgmmaSpInstruction<144> {
   "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]), \
   "+r"(d[63]), "+r"(d[64]), "+r"(d[65]), "+r"(d[66]), "+r"(d[67]), "+r"(d[68]), "+r"(d[69]), \
   "+r"(d[70]), "+r"(d[71])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %76, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n144" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %72, %73, %74, %75, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %79, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n144" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%72,%73,%74,%75}, %76, %77, %78, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[72], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%77", "%78", "%79", "%80")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %76, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n144k%77%78.s32.%79.%80 " GANTRY_WGMMA_REGISTERS
+                 ", %72, %73, %74, %75, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[72], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%80", "%81", "%82")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %79, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n144k%80%81.s32.%82.%83 " GANTRY_WGMMA_REGISTERS
+                 ", {%72,%73,%74,%75}, %76, %77, %78, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

@@ -24,35 +24,27 @@ struct WgmmaSpInstruction<152> {
   "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), \
   "+f"(d[63]), "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), \
   "+f"(d[70]), "+f"(d[71]), "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %80, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n152" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %76, %77, %78, %79, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %83, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n152" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%76,%77,%78,%79}, %80, %81, %82, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[76], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%81", "%82", "%83", "%84")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %80, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n152k%81%82.f32.%83.%84 " GANTRY_WGMMA_REGISTERS
+                 ", %76, %77, %78, %79, p%85%86%87%88;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[76], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%84", "%85", "%86")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %83, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n152k%84%85.f32.%86.%87 " GANTRY_WGMMA_REGISTERS
+                 ", {%76,%77,%78,%79}, %80, %81, %82, p%88%89%90;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -65,35 +57,27 @@ struct WgmmaSpInstruction<152> {
   "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), \
   "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), \
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %42, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n152" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %38, %39, %40, %41, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %45, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n152" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%38,%39,%40,%41}, %42, %43, %44, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[38], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%43", "%44", "%45", "%46")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %42, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n152k%43%44.f16.%45.%46 " GANTRY_WGMMA_REGISTERS
+                 ", %38, %39, %40, %41, p%47%48%49%50;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[38], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%46", "%47", "%48")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %45, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n152k%46%47.f16.%48.%49 " GANTRY_WGMMA_REGISTERS
+                 ", {%38,%39,%40,%41}, %42, %43, %44, p%50%51%52;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

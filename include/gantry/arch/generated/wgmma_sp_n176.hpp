@@ -27,35 +27,27 @@ struct WgmmaSpInstruction<176> {
   "+f"(d[70]), "+f"(d[71]), "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), \
   "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), \
   "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %92, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n176" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %88, %89, %90, %91, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %95, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n176" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%88,%89,%90,%91}, %92, %93, %94, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[88], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%93", "%94", "%95", "%96")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %92, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n176k%93%94.f32.%95.%96 " GANTRY_WGMMA_REGISTERS
+                 ", %88, %89, %90, %91, p%97%98%99%100;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[88], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%96", "%97", "%98")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %95, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n176k%96%97.f32.%98.%99 " GANTRY_WGMMA_REGISTERS
+                 ", {%88,%89,%90,%91}, %92, %93, %94, p%100%101%102;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -69,35 +61,27 @@ struct WgmmaSpInstruction<176> {
   "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), \
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), \
   "+r"(d[42]), "+r"(d[43])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %48, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n176" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %44, %45, %46, %47, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %51, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n176" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%44,%45,%46,%47}, %48, %49, %50, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[44], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%49", "%50", "%51", "%52")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %48, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n176k%49%50.f16.%51.%52 " GANTRY_WGMMA_REGISTERS
+                 ", %44, %45, %46, %47, p%53%54%55%56;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[44], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%52", "%53", "%54")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %51, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n176k%52%53.f16.%54.%55 " GANTRY_WGMMA_REGISTERS
+                 ", {%44,%45,%46,%47}, %48, %49, %50, p%56%57%58;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -120,35 +104,27 @@ struct WgmmaSpInstruction<176> {
   "+r"(d[70]), "+r"(d[71]), "+r"(d[72]), "+r"(d[73]), "+r"(d[74]), "+r"(d[75]), "+r"(d[76]), \
   "+r"(d[77]), "+r"(d[78]), "+r"(d[79]), "+r"(d[80]), "+r"(d[81]), "+r"(d[82]), "+r"(d[83]), \
   "+r"(d[84]), "+r"(d[85]), "+r"(d[86]), "+r"(d[87])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %92, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n176" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %88, %89, %90, %91, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %95, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n176" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%88,%89,%90,%91}, %92, %93, %94, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[88], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%93", "%94", "%95", "%96")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %92, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n176k%93%94.s32.%95.%96 " GANTRY_WGMMA_REGISTERS
+                 ", %88, %89, %90, %91, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[88], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%96", "%97", "%98")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %95, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n176k%96%97.s32.%98.%99 " GANTRY_WGMMA_REGISTERS
+                 ", {%88,%89,%90,%91}, %92, %93, %94, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

@@ -30,35 +30,27 @@ struct WgmmaSpInstruction<208> {
   "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), \
   "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]), "+f"(d[97]), \
   "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %108, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n208" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %104, %105, %106, %107, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %111, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n208" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%104,%105,%106,%107}, %108, %109, %110, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[104], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%109", "%110", "%111", "%112")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %108, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n208k%109%110.f32.%111.%112 " GANTRY_WGMMA_REGISTERS
+                 ", %104, %105, %106, %107, p%113%114%115%116;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[104], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%112", "%113", "%114")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %111, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n208k%112%113.f32.%114.%115 " GANTRY_WGMMA_REGISTERS
+                 ", {%104,%105,%106,%107}, %108, %109, %110, p%116%117%118;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -74,35 +66,27 @@ struct WgmmaSpInstruction<208> {
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), \
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), \
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %56, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n208" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %52, %53, %54, %55, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %59, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n208" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%52,%53,%54,%55}, %56, %57, %58, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[52], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%57", "%58", "%59", "%60")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %56, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n208k%57%58.f16.%59.%60 " GANTRY_WGMMA_REGISTERS
+                 ", %52, %53, %54, %55, p%61%62%63%64;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[52], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%60", "%61", "%62")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %59, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n208k%60%61.f16.%62.%63 " GANTRY_WGMMA_REGISTERS
+                 ", {%52,%53,%54,%55}, %56, %57, %58, p%64%65%66;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -128,35 +112,27 @@ struct WgmmaSpInstruction<208> {
   "+r"(d[84]), "+r"(d[85]), "+r"(d[86]), "+r"(d[87]), "+r"(d[88]), "+r"(d[89]), "+r"(d[90]), \
   "+r"(d[91]), "+r"(d[92]), "+r"(d[93]), "+r"(d[94]), "+r"(d[95]), "+r"(d[96]), "+r"(d[97]), \
   "+r"(d[98]), "+r"(d[99]), "+r"(d[100]), "+r"(d[101]), "+r"(d[102]), "+r"(d[103])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %108, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n208" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %104, %105, %106, %107, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %111, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n208" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%104,%105,%106,%107}, %108, %109, %110, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[104], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%109", "%110", "%111", "%112")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %108, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n208k%109%110.s32.%111.%112 " GANTRY_WGMMA_REGISTERS
+                 ", %104, %105, %106, %107, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[104], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%112", "%113", "%114")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %111, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n208k%112%113.s32.%114.%115 " GANTRY_WGMMA_REGISTERS
+                 ", {%104,%105,%106,%107}, %108, %109, %110, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

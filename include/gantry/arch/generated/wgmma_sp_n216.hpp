@@ -31,35 +31,27 @@ struct WgmmaSpInstruction<216> {
   "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]), "+f"(d[97]), \
   "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), \
   "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %112, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %108, %109, %110, %111, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %115, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%108,%109,%110,%111}, %112, %113, %114, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[108], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%113", "%114", "%115", "%116")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %112, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n216k%113%114.f32.%115.%116 " GANTRY_WGMMA_REGISTERS
+                 ", %108, %109, %110, %111, p%117%118%119%120;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[108], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%116", "%117", "%118")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %115, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n216k%116%117.f32.%118.%119 " GANTRY_WGMMA_REGISTERS
+                 ", {%108,%109,%110,%111}, %112, %113, %114, p%120%121%122;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -75,35 +67,27 @@ struct WgmmaSpInstruction<216> {
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), \
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), \
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %58, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %54, %55, %56, %57, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %61, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n216" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%54,%55,%56,%57}, %58, %59, %60, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[54], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%59", "%60", "%61", "%62")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %58, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n216k%59%60.f16.%61.%62 " GANTRY_WGMMA_REGISTERS
+                 ", %54, %55, %56, %57, p%63%64%65%66;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[54], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%62", "%63", "%64")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %61, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n216k%62%63.f16.%64.%65 " GANTRY_WGMMA_REGISTERS
+                 ", {%54,%55,%56,%57}, %58, %59, %60, p%66%67%68;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

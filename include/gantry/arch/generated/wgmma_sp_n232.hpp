@@ -33,35 +33,27 @@ struct WgmmaSpInstruction<232> {
   "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), \
   "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), \
   "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %120, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %116, %117, %118, %119, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %123, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%116,%117,%118,%119}, %120, %121, %122, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[116], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%121", "%122", "%123", "%124")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %120, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n232k%121%122.f32.%123.%124 " GANTRY_WGMMA_REGISTERS
+                 ", %116, %117, %118, %119, p%125%126%127%128;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[116], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%124", "%125", "%126")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %123, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n232k%124%125.f32.%126.%127 " GANTRY_WGMMA_REGISTERS
+                 ", {%116,%117,%118,%119}, %120, %121, %122, p%128%129%130;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -78,35 +70,27 @@ struct WgmmaSpInstruction<232> {
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), \
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), \
   "+r"(d[56]), "+r"(d[57])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %62, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %58, %59, %60, %61, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %65, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n232" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%58,%59,%60,%61}, %62, %63, %64, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[58], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%63", "%64", "%65", "%66")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %62, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n232k%63%64.f16.%65.%66 " GANTRY_WGMMA_REGISTERS
+                 ", %58, %59, %60, %61, p%67%68%69%70;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[58], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%66", "%67", "%68")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %65, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n232k%66%67.f16.%68.%69 " GANTRY_WGMMA_REGISTERS
+                 ", {%58,%59,%60,%61}, %62, %63, %64, p%70%71%72;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

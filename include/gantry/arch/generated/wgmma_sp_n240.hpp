@@ -34,35 +34,27 @@ struct WgmmaSpInstruction<240> {
   "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), \
   "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), \
   "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %124, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n240" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %120, %121, %122, %123, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %127, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n240" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%120,%121,%122,%123}, %124, %125, %126, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[120], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%125", "%126", "%127", "%128")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %124, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n240k%125%126.f32.%127.%128 " GANTRY_WGMMA_REGISTERS
+                 ", %120, %121, %122, %123, p%129%130%131%132;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[120], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%128", "%129", "%130")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %127, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n240k%128%129.f32.%130.%131 " GANTRY_WGMMA_REGISTERS
+                 ", {%120,%121,%122,%123}, %124, %125, %126, p%132%133%134;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -79,35 +71,27 @@ struct WgmmaSpInstruction<240> {
   "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), \
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), \
   "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %64, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n240" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %60, %61, %62, %63, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %67, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n240" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%60,%61,%62,%63}, %64, %65, %66, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[60], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%65", "%66", "%67", "%68")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %64, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n240k%65%66.f16.%67.%68 " GANTRY_WGMMA_REGISTERS
+                 ", %60, %61, %62, %63, p%69%70%71%72;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[60], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%68", "%69", "%70")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %67, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n240k%68%69.f16.%70.%71 " GANTRY_WGMMA_REGISTERS
+                 ", {%60,%61,%62,%63}, %64, %65, %66, p%72%73%74;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -137,35 +121,27 @@ struct WgmmaSpInstruction<240> {
   "+r"(d[104]), "+r"(d[105]), "+r"(d[106]), "+r"(d[107]), "+r"(d[108]), "+r"(d[109]), \
   "+r"(d[110]), "+r"(d[111]), "+r"(d[112]), "+r"(d[113]), "+r"(d[114]), "+r"(d[115]), \
   "+r"(d[116]), "+r"(d[117]), "+r"(d[118]), "+r"(d[119])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %124, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n240" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %120, %121, %122, %123, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %127, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n240" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%120,%121,%122,%123}, %124, %125, %126, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[120], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%125", "%126", "%127", "%128")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %124, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n240k%125%126.s32.%127.%128 " GANTRY_WGMMA_REGISTERS
+                 ", %120, %121, %122, %123, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[120], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%128", "%129", "%130")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %127, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n240k%128%129.s32.%130.%131 " GANTRY_WGMMA_REGISTERS
+                 ", {%120,%121,%122,%123}, %124, %125, %126, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

@@ -35,35 +35,27 @@ struct WgmmaSpInstruction<256> {
   "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), \
   "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]), "+f"(d[120]), "+f"(d[121]), \
   "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %132, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n256" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %128, %129, %130, %131, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %135, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n256" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%128,%129,%130,%131}, %132, %133, %134, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[128], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%133", "%134", "%135", "%136")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %132, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n256k%133%134.f32.%135.%136 " GANTRY_WGMMA_REGISTERS
+                 ", %128, %129, %130, %131, p%137%138%139%140;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[128], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%136", "%137", "%138")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %135, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n256k%136%137.f32.%138.%139 " GANTRY_WGMMA_REGISTERS
+                 ", {%128,%129,%130,%131}, %132, %133, %134, p%140%141%142;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -81,35 +73,27 @@ struct WgmmaSpInstruction<256> {
   "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), \
   "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]), \
   "+r"(d[63])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %68, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n256" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %64, %65, %66, %67, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %71, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n256" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%64,%65,%66,%67}, %68, %69, %70, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[64], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%69", "%70", "%71", "%72")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %68, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n256k%69%70.f16.%71.%72 " GANTRY_WGMMA_REGISTERS
+                 ", %64, %65, %66, %67, p%73%74%75%76;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[64], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%72", "%73", "%74")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %71, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n256k%72%73.f16.%74.%75 " GANTRY_WGMMA_REGISTERS
+                 ", {%64,%65,%66,%67}, %68, %69, %70, p%76%77%78;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -140,35 +124,27 @@ struct WgmmaSpInstruction<256> {
   "+r"(d[110]), "+r"(d[111]), "+r"(d[112]), "+r"(d[113]), "+r"(d[114]), "+r"(d[115]), \
   "+r"(d[116]), "+r"(d[117]), "+r"(d[118]), "+r"(d[119]), "+r"(d[120]), "+r"(d[121]), \
   "+r"(d[122]), "+r"(d[123]), "+r"(d[124]), "+r"(d[125]), "+r"(d[126]), "+r"(d[127])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %132, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n256" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %128, %129, %130, %131, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %135, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n256" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%128,%129,%130,%131}, %132, %133, %134, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[128], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%133", "%134", "%135", "%136")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %132, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n256k%133%134.s32.%135.%136 " GANTRY_WGMMA_REGISTERS
+                 ", %128, %129, %130, %131, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[128], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%136", "%137", "%138")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %135, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n256k%136%137.s32.%138.%139 " GANTRY_WGMMA_REGISTERS
+                 ", {%128,%129,%130,%131}, %132, %133, %134, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

@@ -12,70 +12,54 @@ struct WgmmaSpInstruction<32> {
   "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), \
   "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), \
   "+f"(d[14]), "+f"(d[15])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %20, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n32" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %16, %17, %18, %19, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %23, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n32" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%16,%17,%18,%19}, %20, %21, %22, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[16], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%21", "%22", "%23", "%24")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %20, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n32k%21%22.f32.%23.%24 " GANTRY_WGMMA_REGISTERS
+                 ", %16, %17, %18, %19, p%25%26%27%28;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[16], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%24", "%25", "%26")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %23, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n32k%24%25.f32.%26.%27 " GANTRY_WGMMA_REGISTERS
+                 ", {%16,%17,%18,%19}, %20, %21, %22, p%28%29%30;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7}"
 #define GANTRY_WGMMA_OPERANDS \
   "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), \
   "+r"(d[7])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %12, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n32" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %8, %9, %10, %11, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %15, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n32" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%8,%9,%10,%11}, %12, %13, %14, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[8], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%13", "%14", "%15", "%16")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %12, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n32k%13%14.f16.%15.%16 " GANTRY_WGMMA_REGISTERS
+                 ", %8, %9, %10, %11, p%17%18%19%20;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[8], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%16", "%17", "%18")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %15, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n32k%16%17.f16.%18.%19 " GANTRY_WGMMA_REGISTERS
+                 ", {%8,%9,%10,%11}, %12, %13, %14, p%20%21%22;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}"
@@ -83,35 +67,27 @@ struct WgmmaSpInstruction<32> {
   "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), \
   "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), \
   "+r"(d[14]), "+r"(d[15])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %20, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n32" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %16, %17, %18, %19, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %23, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n32" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%16,%17,%18,%19}, %20, %21, %22, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[16], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%21", "%22", "%23", "%24")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %20, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n32k%21%22.s32.%23.%24 " GANTRY_WGMMA_REGISTERS
+                 ", %16, %17, %18, %19, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[16], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%24", "%25", "%26")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %23, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n32k%24%25.s32.%26.%27 " GANTRY_WGMMA_REGISTERS
+                 ", {%16,%17,%18,%19}, %20, %21, %22, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

@@ -14,70 +14,54 @@ struct WgmmaSpInstruction<56> {
   "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), \
   "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), \
   "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %32, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n56" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %28, %29, %30, %31, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %35, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n56" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%28,%29,%30,%31}, %32, %33, %34, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[28], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%33", "%34", "%35", "%36")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %32, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n56k%33%34.f32.%35.%36 " GANTRY_WGMMA_REGISTERS
+                 ", %28, %29, %30, %31, p%37%38%39%40;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[28], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%36", "%37", "%38")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %35, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n56k%36%37.f32.%38.%39 " GANTRY_WGMMA_REGISTERS
+                 ", {%28,%29,%30,%31}, %32, %33, %34, p%40%41%42;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13}"
 #define GANTRY_WGMMA_OPERANDS \
   "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), \
   "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n56" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %14, %15, %16, %17, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %21, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n56" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%14,%15,%16,%17}, %18, %19, %20, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[14], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%19", "%20", "%21", "%22")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n56k%19%20.f16.%21.%22 " GANTRY_WGMMA_REGISTERS
+                 ", %14, %15, %16, %17, p%23%24%25%26;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[14], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%22", "%23", "%24")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %21, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n56k%22%23.f16.%24.%25 " GANTRY_WGMMA_REGISTERS
+                 ", {%14,%15,%16,%17}, %18, %19, %20, p%26%27%28;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

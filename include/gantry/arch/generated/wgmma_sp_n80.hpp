@@ -17,35 +17,27 @@ struct WgmmaSpInstruction<80> {
   "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), \
   "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), \
   "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %44, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n80" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %40, %41, %42, %43, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %47, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n80" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%40,%41,%42,%43}, %44, %45, %46, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[40], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F32("%45", "%46", "%47", "%48")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %44, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n80k%45%46.f32.%47.%48 " GANTRY_WGMMA_REGISTERS
+                 ", %40, %41, %42, %43, p%49%50%51%52;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue(float (&d)[40], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F32("%48", "%49", "%50")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %47, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n80k%48%49.f32.%50.%51 " GANTRY_WGMMA_REGISTERS
+                 ", {%40,%41,%42,%43}, %44, %45, %46, p%52%53%54;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -54,35 +46,27 @@ struct WgmmaSpInstruction<80> {
   "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), \
   "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), \
   "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %24, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n80" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %20, %21, %22, %23, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %27, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n80" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%20,%21,%22,%23}, %24, %25, %26, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[20], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_F16("%25", "%26", "%27", "%28")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %24, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n80k%25%26.f16.%27.%28 " GANTRY_WGMMA_REGISTERS
+                 ", %20, %21, %22, %23, p%29%30%31%32;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_SS_TEXTS);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_f16(std::uint32_t (&d)[20], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_F16("%28", "%29", "%30")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %27, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n80k%28%29.f16.%30.%31 " GANTRY_WGMMA_REGISTERS
+                 ", {%20,%21,%22,%23}, %24, %25, %26, p%32%33%34;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_RS_TEXTS);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 
 #define GANTRY_WGMMA_REGISTERS \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
@@ -95,35 +79,27 @@ struct WgmmaSpInstruction<80> {
   "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), \
   "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), \
   "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39])
-#define GANTRY_WGMMA_SS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %44, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n80" types " " GANTRY_WGMMA_REGISTERS   \
-               ", %40, %41, %42, %43, p" immediates ";\n}\n"                              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-#define GANTRY_WGMMA_RS(types, immediates, ...)                                     \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %47, 0;\n"                     \
-               "wgmma.mma_async.sp.sync.aligned.m64n80" types " " GANTRY_WGMMA_REGISTERS   \
-               ", {%40,%41,%42,%43}, %44, %45, %46, p" immediates ";\n}\n"              \
-               : GANTRY_WGMMA_OPERANDS                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector),                \
-                 "r"(accumulate) __VA_OPT__(, ) __VA_ARGS__)
-
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[40], std::uint64_t a, std::uint64_t b, std::uint32_t metadata,
                                                    int accumulate) {
-    GANTRY_WGMMA_SS_S32("%45", "%46", "%47", "%48")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %44, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n80k%45%46.s32.%47.%48 " GANTRY_WGMMA_REGISTERS
+                 ", %40, %41, %42, %43, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "l"(a), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 
   template <class Op, int Selector>
   GANTRY_DEVICE __forceinline__ static void issue_s32(std::uint32_t (&d)[40], const std::uint32_t (&a)[4],
                                                    std::uint64_t b, std::uint32_t metadata, int accumulate) {
-    GANTRY_WGMMA_RS_S32("%48", "%49", "%50")
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %47, 0;\n"
+                 "wgmma.mma_async.sp.sync.aligned.m64n80k%48%49.s32.%50.%51 " GANTRY_WGMMA_REGISTERS
+                 ", {%40,%41,%42,%43}, %44, %45, %46, p;\n}\n"
+                 : GANTRY_WGMMA_OPERANDS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(metadata), "n"(Selector), "r"(accumulate), GANTRY_WGMMA_TYPES);
   }
 #undef GANTRY_WGMMA_REGISTERS
 #undef GANTRY_WGMMA_OPERANDS
-#undef GANTRY_WGMMA_SS
-#undef GANTRY_WGMMA_RS
 };
 
 }  // namespace gantry::arch::detail

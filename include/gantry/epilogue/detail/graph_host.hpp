@@ -57,6 +57,6 @@ GANTRY_COLD GANTRY_LINKAGE void bind_graph(const GraphEpilogue& e, const Epilogu
 
 }  // namespace gantry::detail
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/epilogue/detail/graph_host_definitions.hpp>
 #endif

@@ -62,7 +62,12 @@ struct ResolvedArguments {
 
 class FusionArguments {
  public:
-  explicit FusionArguments(const Graph& graph) : graph_(graph) {}
+  GANTRY_LINKAGE explicit FusionArguments(const Graph& graph);
+  GANTRY_LINKAGE FusionArguments(const FusionArguments&);
+  GANTRY_LINKAGE FusionArguments(FusionArguments&&) noexcept;
+  GANTRY_LINKAGE FusionArguments& operator=(const FusionArguments&);
+  GANTRY_LINKAGE FusionArguments& operator=(FusionArguments&&) noexcept;
+  GANTRY_LINKAGE ~FusionArguments();
 
   // One argument, to be given. Holds on to the FusionArguments.
   class Slot {
@@ -97,11 +102,7 @@ class FusionArguments {
 
   const Graph& graph() const { return graph_; }
   // The same values for a graph that has the same arguments in another form: the swapped one.
-  FusionArguments with_graph(const Graph& graph) const {
-    FusionArguments out = *this;
-    out.graph_ = graph;
-    return out;
-  }
+  GANTRY_LINKAGE FusionArguments with_graph(const Graph& graph) const;
   const ArgumentValue& value(int i) const { return values_[i]; }
 
   // Every reason why the fusion cannot run on a problem of this shape with what was given.
@@ -217,6 +218,6 @@ class ArgumentsFor : public FusionArguments {
 
 }  // namespace gantry::fusion
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/epilogue/fusion/detail/arguments_definitions.hpp>
 #endif

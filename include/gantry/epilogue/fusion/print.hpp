@@ -227,6 +227,6 @@ constexpr GraphText print(const Graph& graph, Users /*users*/ = {}) {
 
 }  // namespace gantry::fusion
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/epilogue/fusion/detail/print_definitions.hpp>
 #endif

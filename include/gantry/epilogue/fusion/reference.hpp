@@ -156,6 +156,6 @@ GANTRY_LINKAGE std::string first_mismatch(const std::vector<ComplexRange>& expec
 
 }  // namespace gantry::fusion
 
-#if !defined(GANTRY_LINKED)
+#if GANTRY_DEFINES_PLANNING
 #include <gantry/epilogue/fusion/detail/reference_definitions.hpp>
 #endif

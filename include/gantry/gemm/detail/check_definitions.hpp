@@ -378,6 +378,29 @@ GANTRY_COLD inline void check_groups(const GemmDesign& design, const GemmInputs&
   }
 }
 
+// A reason for every two that lie in each other and must not.
+GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, ArgumentReasons& out) {
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const MemoryUse &x = uses[i], &y = uses[j];
+      if ((!x.written && !y.written) || !(x.tensor.holds(y.tensor.begin()) || y.tensor.holds(x.tensor.begin()))) {
+        continue;
+      }
+      const bool one_reads = x.written != y.written, may_replace = one_reads && x.by_tile && y.by_tile;
+      if (may_replace && x.tensor.is_at(y.tensor)) continue;
+      const bool x_later = x.tensor.begin() >= y.tensor.begin();
+      const MatrixFacts &later = x_later ? x.tensor : y.tensor, &earlier = x_later ? y.tensor : x.tensor;
+      out.add({.rule = may_replace ? ArgumentRule::in_place_of_another
+                       : one_reads ? ArgumentRule::read_while_written
+                                   : ArgumentRule::written_twice,
+               .operand = later.name,
+               .other = earlier.name,
+               .other_written = x.written != x_later,
+               .actual = static_cast<std::int64_t>(later.begin() - earlier.begin())});
+    }
+  }
+}
+
 GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& design, const GemmInputs& args,
                                                          int functions) {
   const GemmExtents& e = args.extents;

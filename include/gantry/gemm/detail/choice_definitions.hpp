@@ -7,7 +7,20 @@
 
 namespace gantry {
 
+GANTRY_LINKAGE std::string GemmChoice::explanation() const {
+  std::string text;
+  for (const std::string& sentence : why) text += text.empty() ? sentence : "\n" + sentence;
+  return text;
+}
+
 namespace detail {
+
+GANTRY_LINKAGE std::string name_of(const GemmOptions& options) { return to_text(options).c_str(); }
+
+GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w) {
+  std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
+  return w.batch == 1 ? text : text + ", batch of " + std::to_string(w.batch);
+}
 
 // A few digits that say enough.
 inline std::string number(double value, const char* unit) {

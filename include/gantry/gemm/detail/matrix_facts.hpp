@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/operands.hpp>
@@ -88,28 +87,5 @@ struct MemoryUse {
   bool by_tile;  // every element in the tile that it belongs to
   int operand;   // as GemmOperandIndex counts
 };
-
-// A reason for every two that lie in each other and must not.
-GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, ArgumentReasons& out) {
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const MemoryUse &x = uses[i], &y = uses[j];
-      if ((!x.written && !y.written) || !(x.tensor.holds(y.tensor.begin()) || y.tensor.holds(x.tensor.begin()))) {
-        continue;
-      }
-      const bool one_reads = x.written != y.written, may_replace = one_reads && x.by_tile && y.by_tile;
-      if (may_replace && x.tensor.is_at(y.tensor)) continue;
-      const bool x_later = x.tensor.begin() >= y.tensor.begin();
-      const MatrixFacts &later = x_later ? x.tensor : y.tensor, &earlier = x_later ? y.tensor : x.tensor;
-      out.add({.rule = may_replace ? ArgumentRule::in_place_of_another
-                       : one_reads ? ArgumentRule::read_while_written
-                                   : ArgumentRule::written_twice,
-               .operand = later.name,
-               .other = earlier.name,
-               .other_written = x.written != x_later,
-               .actual = static_cast<std::int64_t>(later.begin() - earlier.begin())});
-    }
-  }
-}
 
 }  // namespace gantry::detail

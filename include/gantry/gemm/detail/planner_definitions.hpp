@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <gantry/gemm/kernel_side.hpp>
 #include <gantry/gemm/planner.hpp>
 
 namespace gantry {
@@ -104,6 +105,16 @@ GANTRY_LINKAGE FillWords::Params fills_of(const GemmDesign& design, const GemmIn
   return detail::fills_of(detail::graph_epilogue(kernel.design(), functions),
                           detail::epilogue_problem_of(kernel.design(), kernel.inputs().extents), kernel.inputs().fusion,
                           reductions);
+}
+
+GANTRY_COLD GANTRY_LINKAGE fusion::Graph detail::bind_run_time_graph(const GemmDesign& design, const GemmInputs& args,
+                                                                     const TmaEncoder& encode,
+                                                                     const RunTimeGraph& out) {
+  const KernelSide kernel(design, args);
+  bind_graph(graph_epilogue(kernel.design(), out.functions),
+             epilogue_problem_of(kernel.design(), kernel.inputs().extents), kernel.inputs().fusion, encode,
+             out.reductions, out.operands, out.maps);
+  return kernel.inputs().fusion.graph();
 }
 
 GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const GemmInputs& given,

@@ -153,4 +153,20 @@ GANTRY_LINKAGE std::string TuningFile::text() const {
   return out;
 }
 
+GANTRY_LINKAGE const TuningEntry* TuningFile::find(const GemmWorkload& workload, const std::string& device) const {
+  for (const TuningEntry& entry : entries_) {
+    if (entry.workload == workload && entry.device == device) return &entry;
+  }
+  return nullptr;
+}
+
+GANTRY_LINKAGE void TuningFile::set(const TuningEntry& entry) {
+  for (TuningEntry& old : entries_) {
+    if (old.workload != entry.workload || old.device != entry.device) continue;
+    old = entry;
+    return;
+  }
+  entries_.push_back(entry);
+}
+
 }  // namespace gantry

@@ -5,6 +5,19 @@
 
 namespace gantry::fusion {
 
+GANTRY_LINKAGE FusionArguments::FusionArguments(const Graph& graph) : graph_(graph) {}
+GANTRY_LINKAGE FusionArguments::FusionArguments(const FusionArguments&) = default;
+GANTRY_LINKAGE FusionArguments::FusionArguments(FusionArguments&&) noexcept = default;
+GANTRY_LINKAGE FusionArguments& FusionArguments::operator=(const FusionArguments&) = default;
+GANTRY_LINKAGE FusionArguments& FusionArguments::operator=(FusionArguments&&) noexcept = default;
+GANTRY_LINKAGE FusionArguments::~FusionArguments() = default;
+
+GANTRY_LINKAGE FusionArguments FusionArguments::with_graph(const Graph& graph) const {
+  FusionArguments out = *this;
+  out.graph_ = graph;
+  return out;
+}
+
 GANTRY_COLD GANTRY_LINKAGE ArgumentReasons FusionArguments::problems(const ProblemShape& shape) const {
   ArgumentReasons out;
   bool refused[kMaxArguments] = {};

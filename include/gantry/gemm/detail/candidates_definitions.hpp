@@ -1,0 +1,87 @@
+// What candidates.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
+#pragma once
+
+#include <gantry/epilogue/fusion/canonical.hpp>
+#include <gantry/gemm/candidates.hpp>
+#include <gantry/gemm/tile_list.hpp>
+
+namespace gantry {
+
+GANTRY_LINKAGE GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, ElementType c) {
+  GemmEpilogueCost cost;
+  cost.plain = is_plain(graph);
+  cost.crowded = is_crowded(graph);
+  if (graph.uses_source()) cost.bytes += element_bits(c) / 8.0;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& argument = graph.arguments[i];
+    const bool matrix = argument.kind == fusion::ArgumentKind::aux_in || argument.kind == fusion::ArgumentKind::aux_out;
+    if (matrix) cost.bytes += element_bits(argument.element) / 8.0;
+    cost.outputs = cost.outputs || fusion::is_output(argument.kind);
+  }
+  if (graph.uses_source() && graph.count(fusion::ArgumentKind::scalar) > 0) cost.outputs = true;
+  for (int i = 0; i < graph.node_count; ++i) cost.heavy = cost.heavy || fusion::cost_of(graph.nodes[i]).is_heavy();
+  return cost;
+}
+
+GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
+  std::vector<GemmOptions> candidates;
+  for (const ListedTile& listed : kTileList) {
+    if (!takes_tile(listed, w.d, w.major_b)) continue;
+    GemmOptions o{.a = w.a, .b = w.b, .c = w.c, .d = w.d, .major_a = w.major_a, .major_b = w.major_b};
+    o.tile = {listed.m, listed.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
+    o.cluster = listed.cluster;
+    o.schedule = listed.schedule;
+    o.warpgroups = listed.warpgroups;
+    o.swapped = listed.swapped;
+    if (problems(o).empty()) candidates.push_back(o);
+  }
+  return candidates;
+}
+
+GANTRY_LINKAGE StagingClass staging_class(const GemmTile& tile, const GemmWorkload& w, const Architecture& arch) {
+  const auto parts = [](std::int64_t all, int part) { return __builtin_ceil(static_cast<double>(all) / part); };
+  const double steps = parts(w.k, 64);
+  const double tiles = static_cast<double>(w.batch) * parts(w.m, tile.m) * parts(w.n, tile.n);
+  return {steps < StagingClass::kLongK ? static_cast<int>(steps) : StagingClass::kLongK,
+          w.k >= arch.threshold.overlapped_store_k && tiles > arch.sms};
+}
+
+GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const StagingClass& sizes) {
+  if (o.swapped) return swapped(staged_for(swapped(o), fusion::swapped(graph), sizes));
+  constexpr int kFew = 4, kStages = 4;
+  const GemmDesign open = make_gemm_design(o, graph);
+  if (!open.ok()) return o;
+  o.tile = open.options.tile;
+  o.cluster = open.options.cluster;
+  o.schedule = open.options.schedule;
+  o.warpgroups = open.options.warpgroups;
+  const int k = sizes.k64 * 64;
+  const bool overlaps =
+      open.store == GemmStore::overlapped && sizes.overlaps && o.tile.m == 128 && o.epilogue == GemmEpilogueOptions{};
+  if (!overlaps && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, k);
+  if (o.stages > 0) return o;
+  const GemmDesign staged = make_gemm_design(o, graph);
+  if (!staged.ok()) return o;
+  o.stages = staged.options.stages;
+  const int steps = (k + o.tile.k - 1) / o.tile.k;
+  if (steps <= (graph.uses_source() ? kFew / 2 : kFew) && o.stages > kStages) o.stages = kStages;
+  return o;
+}
+
+GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
+                                      const Architecture& arch) {
+  const GemmTile tile = o.tile.m > 0 && o.tile.n > 0 ? o.tile : make_gemm_design(o, graph).options.tile;
+  return tile.m > 0 && tile.n > 0 ? staged_for(o, graph, staging_class(tile, w, arch)) : o;
+}
+
+GANTRY_LINKAGE std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
+                                                       const Architecture& arch) {
+  std::vector<GemmDesign> out;
+  for (const GemmOptions& request : gemm_requests(w)) {
+    const GemmDesign design = make_gemm_design(staged_for(request, graph, w, arch), graph);
+    if (design.ok()) out.push_back(design);
+  }
+  return out;
+}
+
+}  // namespace gantry

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/candidates_definitions.hpp>

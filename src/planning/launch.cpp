@@ -1,0 +1,1 @@
+#include <gantry/arch/detail/launch_definitions.hpp>

@@ -1,0 +1,1 @@
+#include <gantry/arch/detail/simulator_definitions.hpp>
