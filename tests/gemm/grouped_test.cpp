@@ -243,7 +243,7 @@ TEST(MaskedGroups, ComputeTheRowsThatAreCountedAndNoOthers) {
 
 // ---- Groups along K
 
-template <int tile_m, int cluster_m, int cluster_n, bool adds_c>
+template <int tile_m, int cluster_m, int cluster_n, bool adds_c, GemmSchedule schedule = GemmSchedule::cooperative>
 struct Gradient {
   static constexpr GemmOptions options{.d = adds_c ? ElementType::f32 : ElementType::bf16,
                                        .major_a = Major::MN,
@@ -251,6 +251,7 @@ struct Gradient {
                                        .tile = {tile_m, 128},
                                        .cluster = {cluster_m, cluster_n},
                                        .stages = 2,
+                                       .schedule = schedule,
                                        .groups = GemmGrouping::along_k};
   static constexpr fusion::Graph graph = adds_c ? fusion::graph("d = acc + c") : fusion::graph("d = acc");
 };
@@ -307,6 +308,12 @@ TEST(GroupsOfK, OfRandomSizesInClusters) {
     expect_gradients<Gradient<64, 1, 2, false>>(sizes, 72, 136, seed);
     expect_gradients<Gradient<64, 2, 2, true>>(sizes, 72, 136, seed);
   }
+}
+
+// Warpgroups that alternate skip as many K tiles as the other's group has.
+TEST(GroupsOfK, OfDifferentDepthsAreSharedByWarpgroupsThatAlternate) {
+  using Spec = Gradient<64, 1, 1, false, GemmSchedule::pingpong>;
+  for (std::uint64_t seed = 0; seed < 2; ++seed) expect_gradients<Spec>({64, 0, 500, 1, 65, 130}, 72, 136, seed);
 }
 
 // ---- Offsets that are wrong
