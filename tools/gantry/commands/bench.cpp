@@ -167,6 +167,10 @@ Measured measure(const Bench& b, const Product& product) {
 
 std::vector<Size> sizes_of(const BenchTexts& texts, std::vector<std::string>& problems) {
   const ProductTexts& one = texts.product;
+  if (!one.gemms.empty()) {
+    if (!texts.shapes.empty()) problems.emplace_back("--problems gives the sizes, so --shapes cannot be given too");
+    return {{}};
+  }
   if (!one.groups.empty() || !one.groups_k.empty()) {
     const bool rows = !one.groups.empty();
     if (one.n <= 0 || (rows ? one.k : one.m) <= 0)
