@@ -163,8 +163,9 @@ enum { GANTRY_SCALE_NONE = 0, GANTRY_SCALE_ROW_BLOCK = 1, GANTRY_SCALE_BLOCK = 2
 
 /* Grouped GEMMs: many GEMMs in one launch, whose sizes are read on the device. ALONG_M: the rows of all groups lie in
  * one A and one D, and each group has a B. ALONG_K: the rows of K of all groups lie in one A (M-major) and one B
- * (N-major), and each group has a D. */
-enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K = 2 };
+ * (N-major), and each group has a D. POINTER_ARRAY: GEMMs that share nothing, each with sizes and addresses of its
+ * own. */
+enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K = 2, GANTRY_GROUPS_POINTER_ARRAY = 3 };
 
 /* An epilogue with gate(acc) and up(acc): D, C and auxiliary tensors have N / 2 columns. HALVES: the first N / 2 rows
  * of B are the gate's, as chunk(2) cuts them; INTERLEAVED: every second one from the first on. */
@@ -246,6 +247,26 @@ typedef struct gantry_argument {
 #define GANTRY_ARGUMENT \
   { NULL, NULL, 0, 0, -1, -1 }
 
+/* One GEMM of a pointer array, in memory of the device, from a multiple of 16 bytes on. Strides count elements; 0:
+ * packed. M or N of 0 computes nothing, K of 0 gives accumulators of 0, c may be NULL: a C of 0. A GEMM that TMA cannot
+ * address (an address or a stride that is no multiple of 16 bytes, rows of D that end inside of 16 bytes) is left out.
+ */
+typedef struct gantry_group {
+  int32_t m, n, k, reserved;
+  const void* a;
+  const void* b;
+  const void* c;
+  void* d;
+  int64_t stride_a, stride_b, stride_c, stride_d;
+} gantry_group;
+
+/* An auxiliary tensor of one GEMM of a pointer array. Such an argument of the epilogue is the address of an array of
+ * these on the device, one for each GEMM; a row or column vector is that of an array of addresses. */
+typedef struct gantry_group_tensor {
+  void* data;
+  int64_t stride; /* 0: packed */
+} gantry_group_tensor;
+
 typedef struct gantry_call {
   size_t size;
   int64_t m, n, k, batch;
@@ -262,13 +283,14 @@ typedef struct gantry_call {
   const int32_t* group_offsets;
   const int32_t* group_counts;
   gantry_scale scale_a, scale_b; /* where the options have them */
+  /* The `batch` GEMMs of a pointer array, on the device. m, n and k are then those of a usual one, for which the kernel
+   * is chosen, and a, b, c and d are NULL. */
+  const gantry_group* group_gemms;
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {                                                                     \
-      NULL, -1, -1, -1                                                                                                 \
-    }                                                                                                                  \
+        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL                                              \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
 
 #include <gantry/context.hpp>
 #include <gantry/gantry.h>
+#include <gantry/gemm/pointer_array.hpp>
 #include <gantry/numeric/element_name.hpp>
 #include <gantry/runtime/printable.hpp>
 
@@ -17,6 +19,11 @@ static_assert(static_cast<int>(gantry::StatusCode::ok) == GANTRY_OK &&
               static_cast<int>(gantry::StatusCode::device_failed) == GANTRY_DEVICE_FAILED &&
               static_cast<int>(gantry::StatusCode::out_of_memory) == GANTRY_OUT_OF_MEMORY &&
               static_cast<int>(gantry::StatusCode::simulation_failed) == GANTRY_SIMULATION_FAILED);
+
+static_assert(sizeof(gantry_group) == sizeof(gantry::GemmGroup) &&
+              offsetof(gantry_group, a) == offsetof(gantry::GemmGroup, a) &&
+              offsetof(gantry_group, stride_d) == offsetof(gantry::GemmGroup, stride_d) &&
+              sizeof(gantry_group_tensor) == sizeof(gantry::GemmGroupTensor));
 
 struct gantry_context {
   gantry::Context context;
@@ -175,7 +182,7 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
   o.cluster.m = from.cluster_m;
   o.cluster.n = from.cluster_n;
   o.stages = from.stages;
-  status = read_choice("the grouping", from.groups, GANTRY_GROUPS_ALONG_K, o.groups);
+  status = read_choice("the grouping", from.groups, GANTRY_GROUPS_POINTER_ARRAY, o.groups);
   if (status == GANTRY_OK) status = read_choice("the gate", from.gate, GANTRY_GATE_INTERLEAVED, o.gate);
   if (status != GANTRY_OK) return status;
   if (from.function_count < 0 || (from.function_count > 0 && from.functions == nullptr)) {
@@ -203,7 +210,7 @@ gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry:
   out.dependent = from.dependent != 0;
   out.scale_a = {from.scale_a.data, from.scale_a.stride, from.scale_a.k_stride, from.scale_a.batch_stride};
   out.scale_b = {from.scale_b.data, from.scale_b.stride, from.scale_b.k_stride, from.scale_b.batch_stride};
-  out.groups = {from.group_offsets, from.group_counts};
+  out.groups = {from.group_offsets, from.group_counts, reinterpret_cast<const gantry::GemmGroup*>(from.group_gemms)};
   if (from.argument_count < 0 || (from.argument_count > 0 && from.arguments == nullptr)) {
     return refuse("there are " + std::to_string(from.argument_count) + " arguments, and their array is missing");
   }

@@ -53,9 +53,11 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
   }
   add(place(Index::kScaleA) * 32 + place(Index::kScaleB));
   const auto groups = reinterpret_cast<std::uintptr_t>(addresses.groups) % kAlignment;
-  const int form = call.groups.counts != nullptr ? 2 : call.groups.offsets != nullptr ? 1 : 0;
-  const bool both = call.groups.counts != nullptr && call.groups.offsets != nullptr;
-  add(static_cast<std::int64_t>(groups) * 16 + (both ? 8 : 0) + form * 2 + (call.dependent ? 1 : 0));
+  const int form = call.groups.gemms != nullptr    ? 3
+                   : call.groups.counts != nullptr ? 2
+                                                   : (call.groups.offsets != nullptr ? 1 : 0);
+  const bool several = call.groups.given() > 1;
+  add(static_cast<std::int64_t>(groups) * 16 + (several ? 8 : 0) + form * 2 + (call.dependent ? 1 : 0));
 }
 
 void PlanKey::add(std::int64_t word) {

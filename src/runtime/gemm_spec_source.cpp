@@ -40,7 +40,8 @@ std::string scale_mode(ScaleMode mode) {
 std::string grouping(GemmGrouping groups) {
   return groups == GemmGrouping::none      ? "GemmGrouping::none"
          : groups == GemmGrouping::along_m ? "GemmGrouping::along_m"
-                                           : "GemmGrouping::along_k";
+         : groups == GemmGrouping::along_k ? "GemmGrouping::along_k"
+                                           : "GemmGrouping::pointer_array";
 }
 
 // As a string literal: what is not a printable character of ASCII is written as three octal digits, so that no line

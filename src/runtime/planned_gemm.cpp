@@ -127,10 +127,14 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
 
 void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {
   const GemmParameterMap& at = design.params;
-  if (design.options.groups != GemmGrouping::none) {
+  const bool array = design.options.groups == GemmGrouping::pointer_array;
+  if (array) {
+    groups_ = at.schedule + static_cast<int>(offsetof(PointerSchedule, gemms));
+    group_maps_ = at.schedule + static_cast<int>(offsetof(PointerSchedule, maps));
+  } else if (design.options.groups != GemmGrouping::none) {
     groups_ = at.schedule + static_cast<int>(offsetof(GroupSchedule, offsets));
   }
-  if (inputs.extents.k > 0) {
+  if (inputs.extents.k > 0 && !array) {
     const auto note_operand = [this](const PackedOperand& x, const Place& place) {
       if (x.packed) {
         packed_.push_back({place.offset, x.offset});
@@ -143,8 +147,9 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
   }
   const bool collective = design.store == GemmStore::collective;
   const auto note = [this](bool direct, const Place& place) { (direct ? matrices_ : maps_).push_back(place); };
-  if (collective && design.c.exists() && inputs.c.data != nullptr) note(design.part.c.direct, {at.c, Index::kC});
-  if (design.stores_d()) note(design.part.d.direct, {at.d, Index::kD});
+  if (collective && design.c.exists() && inputs.c.data != nullptr && !array)
+    note(design.part.c.direct, {at.c, Index::kC});
+  if (design.stores_d() && !array) note(design.part.d.direct, {at.d, Index::kD});
   if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
   constexpr auto kOfA = static_cast<int>(offsetof(GemmScaleParams, a) + offsetof(GemmScaleParams::Operand, data));
   constexpr auto kOfB = static_cast<int>(offsetof(GemmScaleParams, b) + offsetof(GemmScaleParams::Operand, data));
@@ -163,7 +168,7 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
       workspace_.push_back(offset + static_cast<int>(offsetof(fusion::Operand, arrived)));
     }
     if (!fusion::is_staged(graph.arguments[i])) continue;
-    if (operand.pointer != nullptr) maps_.push_back({map, Index::kArguments + i});
+    if (operand.pointer != nullptr && !array) maps_.push_back({map, Index::kArguments + i});
     map += static_cast<int>(sizeof(TmaDescriptor));
   }
 }
@@ -228,6 +233,10 @@ bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigne
     moved = move_(map, static_cast<unsigned char*>(workspace) + place.workspace) && moved;
   }
   if (groups_ >= 0) std::memcpy(parameters + groups_, &addresses.groups, sizeof addresses.groups);
+  if (group_maps_ >= 0) {
+    TmaDescriptor* const maps = first_map(static_cast<unsigned char*>(workspace) + launch_.needs.maps_at());
+    std::memcpy(parameters + group_maps_, static_cast<const void*>(&maps), sizeof maps);
+  }
   return moved;
 }
 

@@ -21,7 +21,7 @@ struct GemmAddresses {
   enum class Given : std::uint8_t { no, number, address };
 
   void* at[kOperands] = {};
-  const std::int32_t* groups = nullptr;  // offsets or counts of a grouped GEMM
+  const void* groups = nullptr;  // offsets or counts of a grouped GEMM, or the GEMMs of a pointer array
   // Of arguments of the graph.
   float values[fusion::kMaxArguments] = {};
   Given given[fusion::kMaxArguments] = {};
@@ -107,6 +107,7 @@ class PlannedGemm {
   std::vector<PackedPlace> packed_;                // tensor maps of operands in the workspace
   std::vector<int> workspace_;                     // offsets of pointers into the workspace, relative to kWorkspaceBase
   int groups_ = -1;                                // offset of the pointer to groups, where there are any
+  int group_maps_ = -1;                            // of that to the tensor maps of a pointer array
   std::vector<Span> spans_;
   std::vector<Overlap> overlaps_;  // that were found to be right
   FillWords::Params fills_{};

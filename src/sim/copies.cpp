@@ -99,12 +99,19 @@ class LoadAgent final : public Agent {
       grid().checker().landed(job_.load, static_cast<Epoch>(job_.barrier->phase + 1));
       --job_.to->in_flight;
       --job_.to->loads_in_flight;
+      read_map();
     }
     credit(*job_.barrier, bytes);
     return finished;
   }
 
  private:
+  void read_map() const {
+    if (!job_.reader) return;
+    --job_.reader->bulk->group(job_.group).unread;
+    if (job_.reader->bulk->blocked) grid().wake(*job_.reader);
+    grid().changed();
+  }
   std::uint32_t deliver(const Piece& piece) {
     std::byte* to = job_.to->window + piece.shared;
     if (piece.global == 0) {
@@ -274,7 +281,17 @@ void start_load(LoadJob job) {
   job.load = grid().checker().add_op(
       {.actor = job.barrier->actor, .issuer = self().view.self, .site = job.site, .to = job.to->index});
   if (grid().checking()) check_load(job);
-  grid().maps().use(job.map, job.load, job.site);
+  // Reading the map is an operation of the issuer's bulk group too.
+  std::uint32_t reading = TensorMaps::kNoGroup;
+  if (job.map && grid().maps().is_edited(job.map)) {
+    BulkGroups& groups = bulk_groups(self());
+    job.reader = &self();
+    job.group = groups.committed + 1;
+    ++groups.group(job.group).unread;
+    reading = grid().checker().add_op(
+        {.actor = groups.read_actor, .epoch = job.group, .issuer = self().view.self, .site = job.site, .to = kNoCta});
+  }
+  grid().maps().use(job.map, job.load, job.site, reading);
   ++job.to->in_flight;
   ++job.to->loads_in_flight;
   grid().agents().start(std::make_unique<LoadAgent>(std::move(job)), grid().step());

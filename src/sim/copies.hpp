@@ -30,6 +30,9 @@ struct LoadJob {
   Transform transform{};
   const void* map = nullptr;  // that the copy reads until it is done
   SiteId site = 0;
+  // Of a map that the run has edited: the issuer, in whose bulk group the map is read. Set when it starts.
+  Thread* reader = nullptr;
+  Epoch group = 0;
   std::uint32_t load = 0;    // number in the checker, and
   std::uint64_t issued = 0;  // step of the issue: set when it starts
 };

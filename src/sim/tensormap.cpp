@@ -75,7 +75,7 @@ void TensorMaps::edit(const void* map, SiteId site) {
   Checker& checker = grid().checker();
   std::erase_if(here.uses, [&](const Use& use) {
     const AsyncOp& op = checker.op(use.op);
-    if (checker.knows_end(thread.view, op)) return true;
+    if (knows_end(thread, use)) return true;
     const std::string pair = checker.describe(thread.view.self) + " edited " + map_text(map) + " at " +
                              grid().sites().text(site) + ", and nothing orders that ";
     if (use.too_early) {
@@ -129,14 +129,24 @@ void TensorMaps::check_use(const void* map, SiteId site) {
   }
 }
 
-void TensorMaps::use(const void* map, std::uint32_t op, SiteId site) {
+bool TensorMaps::knows_end(const Thread& thread, const Use& use) {
+  const Checker& checker = grid().checker();
+  return checker.knows_end(thread.view, checker.op(use.op)) ||
+         (use.group != kNoGroup && checker.knows_end(thread.view, checker.op(use.group)));
+}
+
+bool TensorMaps::is_edited(const void* map) const {
+  const auto found = maps_.find(reinterpret_cast<std::uint64_t>(map));
+  return found != maps_.end() && found->second.edits > 0;
+}
+
+void TensorMaps::use(const void* map, std::uint32_t op, SiteId site, std::uint32_t group) {
   if (!map || !grid().checking()) return;
   Map& here = at(map);
   const Thread& thread = self();
   const auto own = thread.acquired_maps.find(reinterpret_cast<std::uint64_t>(map));
-  const Checker& checker = grid().checker();
-  std::erase_if(here.uses, [&](const Use& use) { return checker.knows_end(thread.view, checker.op(use.op)); });
-  here.uses.push_back({op, site, own != thread.acquired_maps.end() && own->second == kNothingAcquired});
+  std::erase_if(here.uses, [&](const Use& use) { return knows_end(thread, use); });
+  here.uses.push_back({op, site, group, own != thread.acquired_maps.end() && own->second == kNothingAcquired});
 }
 
 void TensorMaps::release(Scope scope) {

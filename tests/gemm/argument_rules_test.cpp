@@ -247,8 +247,21 @@ std::vector<Case> fusion_and_device() {
   };
 }
 
+struct OfArray {
+  static constexpr GemmOptions options{.groups = GemmGrouping::pointer_array};
+};
+
+// A pointer array of two GEMMs.
+ArgumentReasons in_array(const GemmGroups& groups, std::int64_t n = 96, const bf16* a = nullptr) {
+  GemmArguments<OfArray> args({.m = 64, .n = n, .k = 64, .batch = 2});
+  args.a = a;
+  args.groups = groups;
+  return can_implement(args);
+}
+
 std::vector<Case> groups() {
   const auto* const array = far<const std::int32_t>(4);
+  const GemmGroups gemms{.gemms = far<const GemmGroup>(5)};
   const ArgumentReasons sound = grouped<OfRows>({.offsets = array});
   return {
       {ArgumentRule::groups_missing, grouped<OfRows>({}), sound},
@@ -256,6 +269,13 @@ std::vector<Case> groups() {
       {ArgumentRule::groups_twice, grouped<OfRows>({array, array}), sound},
       {ArgumentRule::groups_masked_k, grouped<OfK>({.counts = array}), grouped<OfK>({.offsets = array})},
       {ArgumentRule::groups_capacity, grouped<OfRows>({.counts = array}, 63), grouped<OfRows>({.counts = array})},
+      {ArgumentRule::groups_missing, in_array({}), in_array(gemms)},
+      {ArgumentRule::pointers_missing, in_array({.offsets = array}), in_array(gemms)},
+      {ArgumentRule::pointers_not_asked, grouped<OfRows>(gemms), sound},
+      {ArgumentRule::pointers_extent, in_array(gemms, 0), in_array(gemms, 1)},
+      {ArgumentRule::pointers_matrix, in_array(gemms, 96, far<const bf16>(0)), in_array(gemms)},
+      {ArgumentRule::element_misaligned,
+       in_array({.gemms = reinterpret_cast<const GemmGroup*>(far<const char>(5) + 8)}), in_array(gemms)},
   };
 }
 

@@ -96,7 +96,7 @@ void expect_rows(const std::vector<int>& sizes, int n, int k, std::uint64_t seed
   }
 }
 
-template <int tile_m, int cluster_m, int cluster_n, bool adds_c>
+template <int tile_m, int cluster_m, int cluster_n, bool adds_c, GemmSchedule schedule = GemmSchedule::cooperative>
 struct Gradient {
   static constexpr GemmOptions options{.d = adds_c ? ElementType::f32 : ElementType::bf16,
                                        .major_a = Major::MN,
@@ -104,6 +104,7 @@ struct Gradient {
                                        .tile = {tile_m, 128},
                                        .cluster = {cluster_m, cluster_n},
                                        .stages = 2,
+                                       .schedule = schedule,
                                        .groups = GemmGrouping::along_k};
   static constexpr fusion::Graph graph = adds_c ? fusion::graph("d = acc + c") : fusion::graph("d = acc");
 };

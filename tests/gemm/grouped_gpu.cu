@@ -22,11 +22,37 @@ struct GroupsOfK {
                                        .groups = GemmGrouping::along_k};
 };
 
+struct OfArray {
+  static constexpr GemmOptions options{.tile = {128, 256},
+                                       .cluster = {2, 1},
+                                       .schedule = GemmSchedule::cooperative,
+                                       .groups = GemmGrouping::pointer_array};
+};
+struct OfFusedArray {
+  static constexpr GemmOptions options{.c = ElementType::bf16,
+                                       .tile = {128, 256},
+                                       .cluster = {2, 1},
+                                       .schedule = GemmSchedule::cooperative,
+                                       .groups = GemmGrouping::pointer_array};
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(alpha * acc + beta * c + row(bias))");
+};
+struct OfArrayInTurn {
+  static constexpr GemmOptions options{
+      .tile = {128, 128}, .cluster = {2, 1}, .schedule = GemmSchedule::pingpong, .groups = GemmGrouping::pointer_array};
+  static constexpr fusion::Graph graph = fusion::graph("d = relu(acc + row(bias)); aux:bf16 = acc");
+};
+
 using OfRows = GemmTypes<GroupsOfRows>::Kernel;
 using OfGated = GemmTypes<GatedRows>::Kernel;
 using OfK = GemmTypes<GroupsOfK>::Kernel;
+using Array = GemmTypes<OfArray>::Kernel;
+using FusedArray = GemmTypes<OfFusedArray>::Kernel;
+using ArrayInTurn = GemmTypes<OfArrayInTurn>::Kernel;
 template __global__ void kernel_entry<OfRows>(const __grid_constant__ OfRows::Params);
 template __global__ void kernel_entry<OfGated>(const __grid_constant__ OfGated::Params);
 template __global__ void kernel_entry<OfK>(const __grid_constant__ OfK::Params);
+template __global__ void kernel_entry<Array>(const __grid_constant__ Array::Params);
+template __global__ void kernel_entry<FusedArray>(const __grid_constant__ FusedArray::Params);
+template __global__ void kernel_entry<ArrayInTurn>(const __grid_constant__ ArrayInTurn::Params);
 
 }  // namespace gantry::detail

@@ -176,6 +176,12 @@ TEST(GroupsOfK, OfRandomSizesInAClusterOfTwo) {
   }
 }
 
+// Warpgroups that alternate skip as many K tiles as the other's group has.
+TEST(GroupsOfK, OfDifferentDepthsAreSharedByWarpgroupsThatAlternate) {
+  using Spec = Gradient<64, 1, 1, false, GemmSchedule::pingpong>;
+  for (std::uint64_t seed = 0; seed < 2; ++seed) expect_gradients<Spec>({64, 0, 500, 1, 65, 130}, 72, 136, seed);
+}
+
 // ---- Offsets that are wrong
 
 TEST(GroupsOfRows, WhoseOffsetsFallOrLieBeyondTheMatrixAreEmpty) {

@@ -211,6 +211,29 @@ TEST(ResolvedOptions, HaveTheRowsOfABuildersEpilogueTile) {
   EXPECT_EQ(problems(alone)[0].rule, GemmRule::subtile_rows);
 }
 
+// CUTLASS's schedules for pointer arrays, by their names.
+TEST(ResolvedOptions, OfAPointerArrayAreThoseOfItsSchedule) {
+  const auto of = [](EpilogueSchedule schedule) {
+    return options_from({.schedule = schedule,
+                         .tile = {128, 128, 64},
+                         .c = ElementType::bf16,
+                         .d = ElementType::bf16,
+                         .layout_c = per_group(kRowMajor),
+                         .layout_d = per_group(kColumnMajor)});
+  };
+  for (const auto& [schedule, kernel] :
+       {std::pair(EpilogueSchedule::ptr_array_tma_warp_specialized_cooperative, GemmSchedule::cooperative),
+        std::pair(EpilogueSchedule::ptr_array_tma_warp_specialized_pingpong, GemmSchedule::pingpong),
+        std::pair(EpilogueSchedule::ptr_array_tma_warp_specialized, GemmSchedule::pingpong)}) {
+    const GemmOptions o = of(schedule);
+    EXPECT_TRUE(problems(o).empty()) << to_text(schedule);
+    EXPECT_EQ(o.groups, GemmGrouping::pointer_array) << to_text(schedule);
+    EXPECT_EQ(o.schedule, kernel) << to_text(schedule);
+    EXPECT_TRUE(make_gemm_design(o, fusion::graph("d = acc + c")).ok()) << to_text(schedule);
+  }
+  EXPECT_TRUE(problems(of(EpilogueSchedule::ptr_array_no_smem_warp_specialized)).has(GemmRule::builder));
+}
+
 TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
   const CollectiveBuilder plain{.tile = {128, 128, 64}, .c = ElementType::bf16, .d = ElementType::bf16};
   EXPECT_TRUE(problems(options_from(plain)).empty());

@@ -13,7 +13,8 @@ namespace gantry {
 namespace {
 
 constexpr GemmSchedule kTogether = GemmSchedule::cooperative, kInTurn = GemmSchedule::pingpong;
-constexpr GemmGrouping kAlongM = GemmGrouping::along_m, kAlongK = GemmGrouping::along_k;
+constexpr GemmGrouping kAlongM = GemmGrouping::along_m, kAlongK = GemmGrouping::along_k,
+                       kArray = GemmGrouping::pointer_array;
 constexpr ElementType kF8 = ElementType::e4m3, kF32 = ElementType::f32, kBf16 = ElementType::bf16;
 
 constexpr const char* kGated = "d = silu(gate(acc)) * up(acc)";
@@ -180,11 +181,17 @@ std::vector<Case> cases() {
        {.tile = {64, 64}, .cluster = {1, 1, 2}, .groups = kAlongM},
        {.tile = {64, 64}, .cluster = {1, 1}, .groups = kAlongM}},
       {GemmRule::groups_aligned, {.align_d = 1, .groups = kAlongM}, {.align_d = 8, .groups = kAlongM}},
-      {GemmRule::groups_pingpong,
-       {.major_a = Major::MN, .major_b = Major::MN, .schedule = kInTurn, .groups = kAlongK},
-       {.major_a = Major::MN, .major_b = Major::MN, .schedule = kTogether, .groups = kAlongK}},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; s deterministic = reduce_row_add(acc)"},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; x:bf16 col = acc"},
+      {GemmRule::pointers_reduction, {.groups = kArray}, {}, {}, "d = acc; s = reduce_row_add(acc)"},
+      {GemmRule::pointers_reduction, {.groups = kArray}, {}, {}, "d = acc; s deterministic = reduce_add(acc)"},
+      {GemmRule::pointers_own,
+       {.tile = {64, 64}, .groups = kArray},
+       {.tile = {64, 64}},
+       {},
+       "d = relu(acc)",
+       {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 400},
+       {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 400}},
       {GemmRule::gate_unused, {.gate = GemmGate::interleaved}, {.gate = GemmGate::halves}},
       {GemmRule::gated_major, {.major_b = Major::MN}, {.major_a = Major::MN}, {}, kGated},
       {GemmRule::gated_columns,

@@ -127,10 +127,6 @@ TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {
             "groups_split");
   EXPECT_EQ(rule_of({.groups = kRowGroups}, "d = acc; s deterministic = reduce_row_add(acc)"), "groups_argument");
   EXPECT_EQ(rule_of({.groups = kRowGroups}, "d = acc; x:bf16 col = acc"), "groups_argument");
-  EXPECT_EQ(
-      rule_of({.major_a = Major::MN, .major_b = Major::MN, .schedule = GemmSchedule::pingpong, .groups = kKGroups},
-              "d = acc"),
-      "groups_pingpong");
 }
 
 }  // namespace

@@ -91,6 +91,17 @@ TEST(CompileGemm, MakesACubinByNvrtc) {
                "y:s64 = x; z:u8 = 2 * x; s:f32 = reduce_col_add(acc)");
 }
 
+// Its maps are edited by the kernel, whose headers no other kernel has.
+TEST(CompileGemm, MakesACubinOfAPointerArrayByNvrtc) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  const Folder folder;
+  GemmSpec spec{.options = kSmall, .expression = "d = acc + row(bias); aux:bf16 = acc"};
+  spec.options.groups = GemmGrouping::pointer_array;
+  const CachedKernel kernel = compile_gemm(KernelCache({.directory = folder / "cache"}), compiler, spec);
+  ASSERT_TRUE(kernel) << kernel.problem;
+}
+
 TEST(CompileGemm, MakesACubinByNvcc) {
   const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
   if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();

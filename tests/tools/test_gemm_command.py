@@ -97,6 +97,38 @@ class Gemm(Cli):
         ):
             self.assertIn(words, self.refused("gemm", "--machine", "sim", *arguments, status=2), arguments)
 
+    def array(self, lines, *arguments):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(lines)
+            file.flush()
+            return self.grouped("--problems", file.name, *arguments)
+
+    def test_a_pointer_array_is_verified_gemm_by_gemm(self):
+        lines = "70 72 40   # one\n\n0 64 64\n8 0 8\n# none\n1 8 0\n65 136 200\n"
+        epilogue = "let z = acc + beta * c + row(bias) + col(shift); d = relu(z); copy:f32 = z; bits:u1 = z > 0; top = reduce_max(z)"
+        answer = self.array(lines, "--epilogue", epilogue, "--set", "beta=2")
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
+        self.assertEqual(answer["batch"], 5)
+        self.assertEqual(answer["verified"]["elements"], 3 * (70 * 72 + 8 + 65 * 136) + 3)
+        self.assertIn("a pointer array of 5 GEMMs", answer["plan"])
+
+    def test_files_of_gemms_that_cannot_be_are_refused(self):
+        for lines, words in (
+            ("64 64\n", "line 1: a line has three numbers, M, N and K, such as 128 768 256, and here are 2: \"64 64\""),
+            ("64 64 64\n\n1 x 3\n", "line 3: N is a number from 0 to 2147483392, and not \"x\""),
+            ("64 64 -1\n", "line 1: K is a number from 0 to 2147483392, and not \"-1\""),
+            ("# nothing\n", "there is no GEMM in"),
+            ("8 8 8\n64 12 64\n", "line 2: D has rows of 12 elements of bf16, which is 24 bytes: TMA writes whole 16 bytes"),
+        ):
+            with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+                file.write(lines)
+                file.flush()
+                said = self.refused("gemm", "--machine", "sim", "--problems", file.name, status=2)
+                self.assertIn(words, said, lines)
+                said = self.refused("gemm", "--machine", "sim", "--problems", file.name, "--m", "8", status=2)
+                self.assertIn("--problems and a size were both given", said)
+        self.assertIn("could not be read", self.refused("gemm", "--machine", "sim", "--problems", "/nowhere", status=2))
+
     def test_batches_and_other_inputs(self):
         for inputs in ("uniform", "zeros"):
             answer = self.answer("--batch", "2", "--inputs", inputs)

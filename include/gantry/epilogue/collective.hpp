@@ -84,6 +84,8 @@ class CollectiveEpilogue {
   static constexpr bool kDirectC = kHasC && Config::policy.c.direct;
   static constexpr bool kDirectD = kHasD && Config::policy.d.direct;
   static constexpr bool kGated = Config::policy.gated;
+  // Of a pointer array of GEMMs, each of which has its maps beside each other.
+  static constexpr bool kOwnMaps = Config::policy.own_maps;
   static constexpr bool kReuse = Config::policy.reuse_smem_c;
   static constexpr bool kDelay = Config::policy.delay_tma_store;
   static constexpr int kStagesC = Config::policy.stages_c;
@@ -97,6 +99,8 @@ class CollectiveEpilogue {
     using Functions = typename fusion::CallbacksBuilder<Config>::Functions;
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = kStagesC, .stores = kStoreStages};
+    static constexpr bool pointer_array = kOwnMaps;
+    static constexpr int first_own_map = GroupMapIndex::kAux;
     using Value = element_t<Config::policy.element_compute>;
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
@@ -194,6 +198,31 @@ class CollectiveEpilogue {
     Fusion::prefetch_descriptors(params.fusion);
   }
 
+  // The maps of the tile's C and D.
+  GANTRY_INLINE static const typename TileC::Map* map_of_c(const Params& params, const TileCoordinate& at) {
+    if constexpr (kOwnMaps) return at.maps + GroupMapIndex::kC;
+    if constexpr (!kOwnMaps) return &params.c;
+  }
+  GANTRY_INLINE static const typename TileD::Map* map_of_d(const Params& params, const TileCoordinate& at) {
+    if constexpr (kOwnMaps) return at.maps + GroupMapIndex::kD;
+    if constexpr (!kOwnMaps) return &params.d;
+  }
+
+  // Calls f(map) for what the load thread, and the thread that stores, copy by, where each GEMM has its own maps.
+  template <class F>
+  GANTRY_INLINE static void for_load_maps(const Params& params, const TileCoordinate& at, const F& f) {
+    if constexpr (kHasC) f(map_of_c(params, at));
+    Fusion::for_maps(typename Fusion::IsLoaded{}, params.fusion, at, f);
+  }
+  template <class F>
+  GANTRY_INLINE static void for_store_maps(const Params& params, const TileCoordinate& at, const F& f) {
+    if constexpr (kHasD) f(map_of_d(params, at));
+    Fusion::for_maps(typename Fusion::IsStored{}, params.fusion, at, f);
+  }
+
+  GANTRY_INLINE static bool is_source_needed(const Params& params, const TileCoordinate& at) {
+    return (!kOwnMaps || at.has_c) && is_source_needed(params, at.batch);
+  }
   GANTRY_INLINE static bool is_source_needed(const Params& params, int batch) {
     if constexpr (kHasC) {
       return Fusion::is_C_load_needed(params.fusion, batch);
@@ -212,7 +241,7 @@ class CollectiveEpilogue {
   template <class Which = AllSubtiles>
   GANTRY_INLINE static LoadState load(const Params& params, TensorStorage& storage, LoadPipeline& pipeline,
                                       LoadState state, const TileCoordinate& at, Which which = {}) {
-    const bool c_needed = is_source_needed(params, at.batch);
+    const bool c_needed = is_source_needed(params, at);
     if (!loads(params, c_needed)) return state;
     const std::uint32_t bytes = transaction_bytes(params, c_needed);
     typename Fusion::Load fusion(params.fusion, storage.fusion(), at);
@@ -227,7 +256,7 @@ class CollectiveEpilogue {
         pipeline.producer_commit(state, bytes);
         fusion.step(state.index(), full, em, en);
         if constexpr (kHasC && !kDirectC) {
-          if (c_needed) TileC::load(&params.c, storage.buffers_c(), state.index(), full, at, em, en);
+          if (c_needed) TileC::load(map_of_c(params, at), storage.buffers_c(), state.index(), full, at, em, en);
         }
         ++state;
       }
@@ -276,7 +305,7 @@ class CollectiveEpilogue {
         "gantry: one subtile is stored by itself, and a deterministic reduction counts whole tiles: store all "
         "subtiles in one call, or leave out `deterministic`");
     constexpr detail::SubtileChoice choice{kTile.count()};
-    const bool c_needed = is_source_needed(params, at.batch);
+    const bool c_needed = is_source_needed(params, at);
     const bool loaded = loads(params, c_needed);
     const detail::MathSync sync{barrier, kMathThreads};
     StorePipeline store_pipeline({.issues = thread == 0});
@@ -299,7 +328,7 @@ class CollectiveEpilogue {
       }
       if (store_pipeline.issues()) {
         if constexpr (kHasD && !kDirectD)
-          TileD::store(&params.d, storage.buffers_d(), states.store.index(), at, em, en);
+          TileD::store(map_of_d(params, at), storage.buffers_d(), states.store.index(), at, em, en);
         fusion.tma_store(states.store.index(), em, en);
       }
       if constexpr (kMayStore) store_pipeline.producer_commit(states.store);
@@ -400,7 +429,7 @@ class CollectiveEpilogue {
   GANTRY_INLINE static fusion::TileContext context(const Params& params, const TileCoordinate& at, int thread) {
     return {.at = at,
             .m = at.rows < params.m ? at.rows : params.m,
-            .n = params.n,
+            .n = at.columns < params.n ? at.columns : params.n,
             .batch = params.batch,
             .tiles_m = (params.m + kTile.m - 1) / kTile.m,
             .tiles_n = (params.n + kTile.n - 1) / kTile.n,
@@ -422,7 +451,8 @@ class CollectiveEpilogue {
     } else if constexpr (kDirectC) {
       return Fusion::is_producer_load_needed(params.fusion);
     } else {
-      return c_needed || Fusion::is_C_load_by_batch(params.fusion) || Fusion::is_producer_load_needed(params.fusion);
+      const bool by_batch = kOwnMaps ? Fusion::kUsesSource : Fusion::is_C_load_by_batch(params.fusion);
+      return c_needed || by_batch || Fusion::is_producer_load_needed(params.fusion);
     }
   }
 

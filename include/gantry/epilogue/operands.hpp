@@ -65,6 +65,18 @@ inline TmaDescriptorParams bind_matrix(const TmaMatrixBox& box, const EpilogueMa
   return p.groups_of_rows ? ragged(map) : map;
 }
 
+// A map for a kernel to edit: box, element and swizzle are right; address, extents and stride stand in for others.
+inline TmaDescriptorParams template_map(const TmaMatrixBox& box) {
+  constexpr std::int64_t kExtent = 256;
+  constexpr std::uint64_t kAddress = 1 << 20;
+  return bind(box, {.address = kAddress,
+                    .first = kExtent,
+                    .second = kExtent,
+                    .batch = 1,
+                    .stride = kExtent,
+                    .batch_stride = kExtent * kExtent});
+}
+
 // The box of a ring of subtiles in a kernel's type.
 template <class Tile, bool stored>
 inline constexpr TmaMatrixBox kBoxOf = compact(Tile::template Plan<stored ? TmaOp::store : TmaOp::load>::value);

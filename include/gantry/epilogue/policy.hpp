@@ -107,6 +107,7 @@ struct EpiloguePolicy {
   int fragment_size = 1;
   bool reuse_smem_c = false;
   bool delay_tma_store = false;
+  bool own_maps = false;           // of C, D and tensors: a pointer array of GEMMs, whose maps a kernel writes
   bool gated = false;              // a value of D has two accumulators; gemm/gated.hpp has their order
   bool deadlock_bypassed = false;  // for the demonstration of the deadlock; see CollectiveBuilder
 

@@ -16,6 +16,8 @@
 
 namespace gantry {
 
+struct TmaDescriptor;  // tma/descriptor.hpp
+
 struct Subtiles {
   int m = 128, n = 128;        // of the CTA
   int epi_m = 64, epi_n = 32;  // of a subtile
@@ -57,6 +59,12 @@ struct Subtiles {
   GANTRY_HD constexpr int column(int thread, int i) const { return column_of_thread(thread) + column_of_value(i); }
 };
 
+// The tensor maps of one GEMM of a pointer array, side by side.
+struct GroupMapIndex {
+  static constexpr int kA = 0, kB = 1, kC = 2, kD = 3;
+  static constexpr int kAux = 4;  // and those of further tensors
+};
+
 // A CTA's tile of the problem, counted in tiles.
 struct TileCoordinate {
   int m = 0, n = 0, batch = 0;
@@ -65,6 +73,11 @@ struct TileCoordinate {
   int first_row = 0;
   int rows = 0x7fffffff;
   int map_row = 0, map_batch = batch;
+  // Of a pointer array (gemm/pointer_array.hpp), whose GEMM is the batch: its columns, its tensor maps, and whether it
+  // has a C.
+  int columns = 0x7fffffff;
+  const TmaDescriptor* maps = nullptr;
+  bool has_c = true;
 };
 
 }  // namespace gantry

@@ -25,6 +25,7 @@ namespace gantry {
 struct EpilogueProblem {
   int m = 0, n = 0, k = 0, batch = 1;
   bool groups_of_rows = false;  // a grouped GEMM along M: `batch` groups share the rows of one C and one D
+  bool pointer_array = false;   // `batch` GEMMs that share nothing: M and N are known on the device
 };
 
 // Offsets in bytes, by argument.

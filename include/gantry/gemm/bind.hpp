@@ -14,6 +14,7 @@
 #include <gantry/arch/launch_config.hpp>
 #include <gantry/gemm/design.hpp>
 #include <gantry/gemm/grouped.hpp>
+#include <gantry/gemm/pointer_array.hpp>
 #include <gantry/gemm/problem.hpp>
 
 namespace gantry {

@@ -56,10 +56,11 @@ struct GemmParameterMap {
   int epilogue = 0;   // where the epilogue's own parameters begin
   int c = 0, d = 0;   // maps; c is there, and unused, where a collective has no C
   int aux = 0;        // maps of auxiliary tensors, one after another
+  int aux_maps = 0;   // how many there are
   int operands = 0;   // fusion::Operand of argument after argument
   int extents = 0;    // M, N, batch as int
   int tail = 0;       // what own callbacks keep, and a graph that is walked at run time
-  int schedule = 0;   // TileSchedule
+  int schedule = 0;   // TileSchedule, or what the scheduler of groups takes
   int workspace = 0;  // a pointer
   int bytes = 0;
 

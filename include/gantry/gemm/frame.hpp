@@ -194,7 +194,7 @@ struct GemmFrame : GemmShape<Design> {
     if constexpr (kPublishes) {
       if (role_of_producer_warp(warp) == WarpRole::find_work && (Scheduler::kFinders > 1 || arch::elect_sync())) {
         arch::griddepcontrol_wait();  // work may be read from memory
-        Scheduler::find(params.schedule, published(shared), cta() / kCluster);
+        Scheduler::find(params, published(shared), cta() / kCluster);
       }
     }
   }

@@ -1,5 +1,6 @@
 // The options that a builder of epilogues implies: its tile, elements, layouts, alignments, stages and schedule, where
-// one warpgroup to a tile means the pingpong kernel.
+// one warpgroup to a tile means the pingpong kernel. CUTLASS's pointer-array schedules by TMA are those of a GEMM that
+// is a pointer array.
 //
 // Example:
 //     using namespace gantry;
@@ -14,13 +15,20 @@ namespace gantry {
 
 namespace detail {
 
+// Schedules by TMA, of one tensor or of a pointer array.
+GANTRY_HD constexpr bool has_tile_alone(EpilogueSchedule s) {
+  return info(s).collective == EpilogueCollective::tma && info(s).tile_warpgroups == 1;
+}
+GANTRY_HD constexpr bool shares_tile(EpilogueSchedule s) {
+  return info(s).collective == EpilogueCollective::tma && info(s).tile_warpgroups == 2;
+}
+
 GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   std::uint16_t out = 0;
   const auto add = [&out](BuilderField field, bool asked) {
     if (asked) out = static_cast<std::uint16_t>(out | 1 << static_cast<int>(field));
   };
-  const bool alone = b.schedule == EpilogueSchedule::tma_warp_specialized;
-  const bool shared = b.schedule == EpilogueSchedule::tma_warp_specialized_cooperative;
+  const bool alone = has_tile_alone(b.schedule), shared = shares_tile(b.schedule);
   const bool automatic = b.schedule == EpilogueSchedule::automatic;
   add(BuilderField::flavour, b.flavour != PolicyFlavour::gantry);
   add(BuilderField::schedule, !alone && !shared && !automatic);
@@ -48,8 +56,12 @@ GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   o.align_c = builder.align_c;
   o.align_d = builder.align_d;
   o.tile = {builder.tile.m, builder.tile.n, builder.tile.k};
-  if (builder.schedule == EpilogueSchedule::tma_warp_specialized) o.schedule = GemmSchedule::pingpong;
-  if (builder.schedule == EpilogueSchedule::tma_warp_specialized_cooperative) o.schedule = GemmSchedule::cooperative;
+  if (detail::has_tile_alone(builder.schedule)) o.schedule = GemmSchedule::pingpong;
+  if (detail::shares_tile(builder.schedule)) o.schedule = GemmSchedule::cooperative;
+  if (info(builder.schedule).pointer_array) {
+    o.groups = GemmGrouping::pointer_array;
+    o.layout_c.per_group = o.layout_d.per_group = false;  // each GEMM has its strides
+  }
   // A builder's epilogue tile covers all warpgroups that share a CTA tile, a GEMM's covers one warpgroup.
   const int sharing = o.schedule == GemmSchedule::cooperative && o.tile.m != 64 ? 2 : 1;
   o.epilogue = {builder.epi_tile.n, builder.stages_c, builder.stages_d, builder.reuse_smem_c,

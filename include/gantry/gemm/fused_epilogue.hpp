@@ -71,7 +71,8 @@ struct FusedEpilogue {
   // A cluster at the edge may have tiles that lie outside altogether: nothing is loaded for them, and nothing stored or
   // reduced.
   GANTRY_INLINE static bool is_inside(const Params& p, const TileCoordinate& at) {
-    return at.m * Collective::kTile.m < (at.rows < p.m ? at.rows : p.m) && at.n * Collective::kTile.n < p.n;
+    return at.m * Collective::kTile.m < (at.rows < p.m ? at.rows : p.m) &&
+           at.n * Collective::kTile.n < (at.columns < p.n ? at.columns : p.n);
   }
 
   // One thread for each warpgroup: C and auxiliary inputs, as soon as a buffer is free.
@@ -82,6 +83,7 @@ struct FusedEpilogue {
 
     GANTRY_INLINE void load(const Work& work) {
       const TileCoordinate at = Mine::part_of(work, warpgroup_);
+      if constexpr (Collective::kOwnMaps) enter(at, work.one.slot);
       if (!is_inside(p_, at)) return;
       auto loads = pipeline(s_, warpgroup_, PipelineRole::producer);
       state_ = Collective::load(p_, tensors(s_, warpgroup_), loads, state_, at);
@@ -93,9 +95,20 @@ struct FusedEpilogue {
     }
 
    private:
+    // Before the first load by the maps of another GEMM of a pointer array: loads of the second GEMM before have read
+    // theirs.
+    GANTRY_INLINE void enter(const TileCoordinate& at, int slot) {
+      if (slot == slot_) return;
+      slot_ = slot;
+      arch::cp_async_bulk_commit_group();
+      arch::cp_async_bulk_wait_group_read(arch::n32<1>);
+      Collective::for_load_maps(p_, at, [](const TmaDescriptor* map) { acquire_map(map); });
+    }
+
     const Params& p_;
     SharedMemory s_;
     int warpgroup_;
+    int slot_ = -1;  // of a pointer array: of the GEMM of the last tile
     typename Collective::LoadState state_ = make_producer_start_state<Collective::kStagesC>();
   };
 
@@ -106,6 +119,9 @@ struct FusedEpilogue {
 
     // While the wgmmas of `work`, which has been placed, run.
     GANTRY_INLINE void prepare(const Work& work) {
+      if constexpr (Collective::kOwnMaps) {
+        if (Mine::thread() == 0) enter(Mine::part_of(work), work.one.slot);
+      }
       Collective::prepare(p_, tensors(s_, Mine::number()), Mine::part_of(work), Mine::thread());
     }
 
@@ -128,8 +144,18 @@ struct FusedEpilogue {
     }
 
    private:
+    // The thread that stores, before the first store by the maps of another GEMM of a pointer array: stores before have
+    // read theirs.
+    GANTRY_INLINE void enter(const TileCoordinate& at, int slot) {
+      if (slot == slot_) return;
+      slot_ = slot;
+      arch::cp_async_bulk_wait_group_read(arch::n32<0>);
+      Collective::for_store_maps(p_, at, [](const TmaDescriptor* map) { acquire_map(map); });
+    }
+
     const Params& p_;
     SharedMemory s_;
+    int slot_ = -1;  // of a pointer array: of the GEMM of the last tile
     typename Collective::StoreStates states_;
   };
 };

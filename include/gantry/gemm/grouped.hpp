@@ -103,7 +103,7 @@ inline GroupSchedule group_schedule(const GemmDesign& d, const GemmGroups& group
   const bool along_m = d.options.groups == GemmGrouping::along_m;
   const GemmTile& tile = d.options.tile;
   GroupSchedule out;
-  out.offsets = groups.data();
+  out.offsets = groups.counts != nullptr ? groups.counts : groups.offsets;
   out.groups = static_cast<int>(e.batch);
   out.capacity = groups.counts != nullptr ? static_cast<int>(e.m / e.batch) : 0;
   out.lines = static_cast<int>(along_m ? e.m : e.k);

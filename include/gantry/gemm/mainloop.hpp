@@ -28,6 +28,7 @@
 
 #include <gantry/arch.hpp>
 #include <gantry/atom.hpp>
+#include <gantry/gemm/group_maps.hpp>
 #include <gantry/gemm/promotion_scales.hpp>
 #include <gantry/pipeline/tma_async.hpp>
 
@@ -161,8 +162,9 @@ struct Mainloop : GemmShape<Design> {
 
     // `k_steps`: of this tile, where K wraps around.
     GANTRY_INLINE void load(const Work& work, const int& k_steps) {
-      const TmaCopy<LoadA> load_a{&p_.a};
-      const TmaCopy<LoadB> load_b{&p_.b};
+      if constexpr (Shape::kOwnMaps) enter(work.one);
+      const TmaCopy<LoadA> load_a{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kA : &p_.a};
+      const TmaCopy<LoadB> load_b{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kB : &p_.b};
       constexpr bool kGroupsM = Design::design.options.groups == GemmGrouping::along_m;
       constexpr bool kGroupsK = Design::design.options.groups == GemmGrouping::along_k;
       const auto a_tiles = local_tile(matrix<kGroupsM, kGroupsK>(load_a, work), Tile<kTileM, kTileK>{},
@@ -258,8 +260,20 @@ struct Mainloop : GemmShape<Design> {
       } else if constexpr (group_of_k) {
         return domain_offset(coord(0, work.group.origin), all(_, _, work.group.end));
       } else {
-        return all(_, _, work.batch);
+        return all(_, _, Shape::kOwnMaps ? 0 : work.batch);
       }
+    }
+
+    // Before the first load by the maps of another GEMM of a pointer array. Loads of a GEMM are a bulk group, which
+    // says when they have read their maps: afterwards those of the third GEMM before this one have, and maps may come
+    // round (pointer_scheduler.hpp). Barriers do not say so much: a load is multicast to other CTAs, too.
+    GANTRY_INLINE void enter(const WorkOfArray& gemm) {
+      if (gemm.slot == slot_) return;
+      slot_ = gemm.slot;
+      arch::cp_async_bulk_commit_group();
+      arch::cp_async_bulk_wait_group_read(arch::n32<2>);
+      acquire_map(gemm.maps + GroupMapIndex::kA);
+      acquire_map(gemm.maps + GroupMapIndex::kB);
     }
 
     // K tiles of the tile's columns of B, (tile, K tiles).
@@ -285,6 +299,7 @@ struct Mainloop : GemmShape<Design> {
     int n_ = -1, batch_ = -1;  // the column, if the next tile may be in it
     int steps_in_column_ = 0;
     int early_ = 0;  // K tiles whose constant operand load_early() has loaded
+    int slot_ = -1;  // of a pointer array: of the GEMM that is loaded
   };
 
   // A warpgroup.

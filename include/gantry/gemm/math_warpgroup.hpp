@@ -46,6 +46,13 @@ struct MathWarpgroup : GemmShape<Design> {
       at.map_row = work.group.origin;
       at.map_batch = work.group.end;
     }
+    if constexpr (Shape::kOwnMaps) {
+      at.rows = work.one.m;
+      at.columns = work.one.n;
+      at.map_batch = 0;
+      at.maps = work.one.maps;
+      at.has_c = work.one.has_c;
+    }
     return at;
   }
   GANTRY_INLINE static TileCoordinate part_of(const Work& work) { return part_of(work, number()); }

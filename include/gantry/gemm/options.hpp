@@ -29,9 +29,24 @@ enum class GemmSchedule : std::uint8_t { automatic, cooperative, pingpong };
 // by TMA reduction, in no fixed order and without a workspace; D starts as zeros, or as the addend.
 enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
 
-// Grouped GEMMs (grouped.hpp): groups of rows of A and D, each with a B of its own; or groups of rows along K, each
-// with a D of its own. Where the groups begin is read on the device.
-enum class GemmGrouping : std::uint8_t { none, along_m, along_k };
+// Grouped GEMMs (grouped.hpp): groups of rows of A and D, each with a B of its own; groups of rows along K, each with a
+// D of its own; or GEMMs that share nothing (pointer_array.hpp). Where the groups begin, or what they are, is read on
+// the device.
+enum class GemmGrouping : std::uint8_t { none, along_m, along_k, pointer_array };
+
+GANTRY_HD constexpr const char* to_text(GemmGrouping grouping) {
+  switch (grouping) {
+    case GemmGrouping::none:
+      return "none";
+    case GemmGrouping::along_m:
+      return "groups-m";
+    case GemmGrouping::along_k:
+      return "groups-k";
+    case GemmGrouping::pointer_array:
+      return "pointer-array";
+  }
+  return "unknown";
+}
 
 // The operand that no kernel writes which may still run when this one starts as a dependent launch: weights. Its first
 // K tiles are loaded before the wait for that kernel.
@@ -200,7 +215,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (direct_c(o)) out.append(" C^").append(o.align_c);
   if (direct_d(o)) out.append(" D^").append(o.align_d);
   if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
-  if (o.groups != GemmGrouping::none) out.append(o.groups == GemmGrouping::along_m ? " groups-m" : " groups-k");
+  if (o.groups != GemmGrouping::none) out.append(' ').append(to_text(o.groups));
   if (o.gate == GemmGate::interleaved) out.append(" interleaved");
   if (o.swapped) out.append(" swapped");
   if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");
@@ -492,16 +507,16 @@ class GemmOptionsCheck {
   }
 
   // Groups begin anywhere along their mode, so that it is never the contiguous one: TMA reads from multiples of 16
-  // bytes.
+  // bytes. The GEMMs of a pointer array begin where each one's address says.
   GANTRY_HD constexpr void groups() {
     if (o_.groups == GemmGrouping::none) return;
-    const bool along_m = o_.groups == GemmGrouping::along_m;
+    const bool along_m = o_.groups == GemmGrouping::along_m, along_k = o_.groups == GemmGrouping::along_k;
     const auto contiguous = [&](char operand, bool is) {
       if (!is) return;
       out_.add({.rule = along_m ? GemmRule::groups_contiguous_m : GemmRule::groups_contiguous_k, .operand = operand});
     };
-    contiguous('A', along_m ? o_.major_a == Major::MN : o_.major_a == Major::K);
-    contiguous('B', !along_m && o_.major_b == Major::K);
+    contiguous('A', (along_m && o_.major_a == Major::MN) || (along_k && o_.major_a == Major::K));
+    contiguous('B', along_k && o_.major_b == Major::K);
     contiguous('C', along_m && o_.c != ElementType::void_ && is_m_major(o_.layout_c));
     contiguous('D', along_m && is_m_major(o_.layout_d));
     if (o_.warpgroups == 3) out_.add({.rule = GemmRule::groups_warpgroups});
@@ -510,7 +525,6 @@ class GemmOptionsCheck {
     if (o_.swapped || o_.cluster.k > 1 || o_.constant != ConstantOperand::none)
       out_.add({.rule = GemmRule::groups_swapped});
     if (direct_c(o_) || direct_d(o_) || o_.align_aux != 0) out_.add({.rule = GemmRule::groups_aligned});
-    if (!along_m && o_.schedule == GemmSchedule::pingpong) out_.add({.rule = GemmRule::groups_pingpong});
   }
 
   static constexpr int kColumnStep = 8, kMostColumns = 256;

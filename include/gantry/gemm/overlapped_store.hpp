@@ -60,6 +60,13 @@ struct OverlappedStore : GemmShape<Design> {
    public:
     GANTRY_INLINE Consumer(const Params& params, SharedMemory shared) : p_(params), s_(shared) {}
 
+    // While the wgmmas of `work` run: the thread that stores acquires the map of another GEMM of a pointer array. A
+    // step waits until the stores before have been read, and with them their maps.
+    GANTRY_INLINE void prepare(const Work& work) requires(Shape::kOwnMaps) {
+      static_assert(kBuffers == 2);
+      if (issues() && work.one.slot != slot_) acquire_map(map(work.one.slot));
+    }
+
     // The accumulators are free afterwards. Requires that every step of the tile before has been made.
     template <class Acc>
     GANTRY_INLINE void take(Acc& acc, const Work& work) {
@@ -68,6 +75,7 @@ struct OverlappedStore : GemmShape<Design> {
       n_ = at.n * kSteps;
       batch_ = at.map_batch;
       row_ = at.map_row;
+      if constexpr (Shape::kOwnMaps) slot_ = work.one.slot;
       convert(coalesce(to_shared().retile_S(acc)), values_);
     }
 
@@ -82,7 +90,7 @@ struct OverlappedStore : GemmShape<Design> {
       arch::fence_proxy_async(arch::space_shared);
       Mine::meet();
       if (issues()) {
-        const TmaCopy<StoreD> store{&p_.d};
+        const TmaCopy<StoreD> store{map(slot_)};
         // Extents do not enter coordinates: the tensor map clips.
         const auto matrix = store.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, batch_);
         const auto slabs = local_tile(domain_offset(coord(row_, 0), matrix), Tile<kSlabM, kSlabN>{}, coord(m_, _));
@@ -104,6 +112,17 @@ struct OverlappedStore : GemmShape<Design> {
     using TiledStore = decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, Element>{}, TiledMma<Mma>{}));
 
     GANTRY_INLINE static bool issues() { return Mine::thread() == 0; }
+    // Found when it is asked for: the number of the slot is all that is kept while the next tile is multiplied.
+    GANTRY_INLINE const TmaDescriptor* map([[maybe_unused]] int slot) const {
+      if constexpr (Shape::kOwnMaps) {
+        constexpr GemmParameterMap at = Design::design.params;
+        const auto* const params = reinterpret_cast<const unsigned char*>(&p_) - at.epilogue;
+        const auto& schedule = *reinterpret_cast<const PointerSchedule*>(params + at.schedule);
+        return GroupMapWriter<Design>::slot_of(schedule, slot) + GroupMapIndex::kD;
+      } else {
+        return &p_.d;
+      }
+    }
     GANTRY_INLINE auto to_shared() const { return TiledStore{}.get_slice(Mine::math_thread()); }
     GANTRY_INLINE auto shared() const {
       return make_tensor(make_smem_ptr(s_.template at<Element>(Design::design.shared.epilogue)), SharedD{});
@@ -113,6 +132,7 @@ struct OverlappedStore : GemmShape<Design> {
     SharedMemory s_;
     int m_ = -1, n_ = 0, batch_ = 0;  // where the tile that was taken goes, in slabs; -1: it has gone
     int row_ = 0;                     // from which m_ counts
+    int slot_ = -1;                   // of a pointer array: of the maps of that tile's GEMM
     decltype(make_tensor<Element>(Tile<kValues * kSteps>{})) values_;
   };
 };

@@ -60,10 +60,7 @@ struct PingpongGemm
     Scheduler scheduler = Frame::work_of_cluster(p, s);
     Order order(turns(s), {.group = static_cast<std::uint32_t>(warpgroup)});
     auto acc = Loop::Consumer::make_accumulators();
-    const auto leave_to_others = [&](int tiles) {
-      scheduler.skip(tiles);
-      loop.skip(tiles * Scheduler::uniform_k_steps(p.schedule));
-    };
+    const auto leave_to_others = [&](int tiles) { loop.skip(scheduler.skip(tiles)); };
     leave_to_others(warpgroup);
     for (Work work; scheduler.next(work); leave_to_others(kWarpgroups - 1)) {
       Frame::aim(p, scheduler, work, loop);

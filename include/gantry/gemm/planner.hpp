@@ -19,21 +19,26 @@
 
 namespace gantry {
 
-// Bytes of workspace: for tiles that several clusters share, for reductions that give the same bits on every run, and
-// for operands that are packed because TMA cannot address them.
+// Bytes of workspace: for tiles that several clusters share, for reductions that give the same bits on every run, for
+// operands that are packed because TMA cannot address them, or for the tensor maps of a pointer array, which packs
+// nothing.
 struct GemmWorkspaceNeeds {
-  std::size_t sums = 0, reductions = 0, packed = 0;
+  std::size_t sums = 0, reductions = 0, packed = 0, maps = 0;
 
-  // Reductions begin at a multiple of 16, packed operands at one of 128.
+  // Reductions begin at a multiple of 16, packed operands and maps at one of 128.
   constexpr std::size_t reductions_at() const { return (sums + 15) / 16 * 16; }
   constexpr std::size_t packed_at() const { return (reductions_at() + reductions + 127) / 128 * 128; }
-  constexpr std::size_t total() const { return packed > 0 ? packed_at() + packed : reductions_at() + reductions; }
+  constexpr std::size_t maps_at() const { return packed_at(); }
+  constexpr std::size_t total() const {
+    return packed + maps > 0 ? packed_at() + packed + maps : reductions_at() + reductions;
+  }
 };
 
 // What is launched, but for its parameters.
 struct GemmLaunchPlan {
   TileSchedule schedule{};  // of a grouped GEMM: as many tiles as there are at most
   GroupSchedule groups{};   // of a grouped GEMM
+  PointerSchedule array{};  // of a pointer array
   GemmWorkspaceNeeds needs{};
   PackedOperand a{}, b{};  // of the GEMM that was asked for; offsets count from the beginning of the workspace
   LaunchConfig config{};

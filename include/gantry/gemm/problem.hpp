@@ -40,13 +40,32 @@ constexpr double tile_steps(const GemmExtents& e, int tile_m, int tile_n, int ti
   return count(e.m, tile_m) * count(e.n, tile_n) * (count(e.k, tile_k) + 1) * static_cast<double>(e.batch);
 }
 
-// The groups of a grouped GEMM (grouped.hpp), in memory of the device; their number is the batch count. One of the two.
+// One GEMM of a pointer array (pointer_array.hpp), in memory of the device. Strides count elements from one row of a
+// matrix to the next (or column, where columns are contiguous); 0: packed. Without a C its elements are 0.
+struct GemmGroup {
+  std::int32_t m = 0, n = 0, k = 0;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;
+  void* d = nullptr;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0, stride_d = 0;
+};
+
+// The groups of a grouped GEMM (grouped.hpp), in memory of the device; their number is the batch count. One of the
+// three.
 struct GemmGroups {
   const std::int32_t* offsets = nullptr;  // where each begins, and where the last one ends: one more than groups
   const std::int32_t* counts = nullptr;   // masked, along M: rows of each group, which has M / groups of them at most
+  const GemmGroup* gemms = nullptr;       // of a pointer array
 
-  constexpr bool any() const { return offsets != nullptr || counts != nullptr; }
-  constexpr const std::int32_t* data() const { return counts != nullptr ? counts : offsets; }
+  constexpr bool any() const { return data() != nullptr; }
+  constexpr const void* data() const {
+    if (gemms != nullptr) return gemms;
+    return counts != nullptr ? counts : offsets;
+  }
+  constexpr int given() const {
+    return (offsets != nullptr ? 1 : 0) + (counts != nullptr ? 1 : 0) + (gemms != nullptr ? 1 : 0);
+  }
 };
 
 // A stride that follows from the extents: rows, or matrices, without padding between them.

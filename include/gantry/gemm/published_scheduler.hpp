@@ -44,11 +44,12 @@ class PublishedScheduler {
   }
 
   // One thread of the CTA.
-  GANTRY_INLINE static void find(const Params& params, SharedMemory ring, int cluster) {
+  template <class KernelParams>
+  GANTRY_INLINE static void find(const KernelParams& params, SharedMemory ring, int cluster) {
     Storage& s = ring.template as<Storage>();
     Ring pipeline(s.ring, {.role = PipelineRole::producer});
     auto state = make_producer_start_state<kSlots>();
-    Inner inner(params, ring, cluster);
+    Inner inner(params.schedule, ring, cluster);
     const auto publish = [&](const Words& first, const Words& second) {
       pipeline.producer_acquire(state);
       arch::st(arch::space_shared, &s.slots[state.index()][0], first);
@@ -90,9 +91,12 @@ class PublishedScheduler {
     return !ended_;
   }
   GANTRY_INLINE void place(Work&) const {}
-  GANTRY_INLINE void skip(int tiles) {
+  // The K tiles of the pieces that were skipped.
+  GANTRY_INLINE int skip(int tiles) {
+    int steps = 0;
     Work other;
-    for (int i = 0; i < tiles; ++i) next(other);
+    for (int i = 0; i < tiles && next(other); ++i) steps += other.steps;
+    return steps;
   }
   GANTRY_INLINE const int& k_steps(const Work&) const { return k_steps_; }
   GANTRY_INLINE bool is_peer(int, const Work&) const { return false; }  // split tiles are not published

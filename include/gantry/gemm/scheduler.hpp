@@ -57,6 +57,15 @@ struct TileSchedule {
   GANTRY_HD constexpr int tiles() const { return m * n * batch; }
 };
 
+// The GEMM of a pointer array that a tile belongs to: its extents, whether it has a C, and its tensor maps
+// (pointer_array.hpp), which are those of a slot of the CTA.
+struct WorkOfArray {
+  int m = 0, n = 0;
+  bool has_c = false;
+  int slot = 0;
+  const TmaDescriptor* maps = nullptr;
+};
+
 // A piece of work: a tile and its K tiles, from `k_begin` on, upwards and around the end of K, or downwards.
 struct Work {
   enum class Part : std::uint8_t { whole, first, last };  // `first` leaves partial accumulators, `last` adds them
@@ -67,6 +76,7 @@ struct Work {
   int k_step = 1;  // or -1
   Part part = Part::whole;
   GroupLines group{};  // of a grouped GEMM, where `batch` is the group's number
+  WorkOfArray one{};   // of a pointer array, likewise
 };
 
 // With the costs of sharing tiles of m x n, in K tiles: handing partial accumulators over takes a latency and their
@@ -181,10 +191,11 @@ class PersistentScheduler {
     return true;
   }
 
-  // Skips tiles that other warpgroups compute. Requires that none are split.
-  GANTRY_INLINE constexpr void skip(int tiles) {
+  // Skips tiles that other warpgroups compute, and says how many K tiles they have. Requires that none are split.
+  GANTRY_INLINE constexpr int skip(int tiles) {
     tile_ += tiles * s_.clusters;
     backwards_ = s_.boustrophedon && backwards_ != (tiles % 2 != 0);
+    return tiles * s_.k_steps;
   }
 
   // The coordinates of the tile. One division where groups are single rows: divisions take longer than the wgmmas of a

@@ -24,6 +24,8 @@ struct GemmShape {
   static constexpr ElementType kAccumulator = Design::design.accumulator;
   static constexpr Major kMajorA = Design::design.options.major_a, kMajorB = Design::design.options.major_b;
   static constexpr ConstantOperand kConstant = Design::design.options.constant;
+  // Each GEMM has tensor maps of its own (pointer_array.hpp).
+  static constexpr bool kOwnMaps = Design::design.options.groups == GemmGrouping::pointer_array;
   static constexpr bool kPromote = Design::design.options.promotes(), kScaled = Design::design.options.scaled();
 
   static constexpr int kTileM = Design::design.options.tile.m, kTileN = Design::design.options.tile.n;

@@ -26,12 +26,27 @@
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/group_scheduler.hpp>
 #include <gantry/gemm/pingpong.hpp>
+#include <gantry/gemm/pointer_scheduler.hpp>
 #include <gantry/gemm/reduce_store.hpp>
 #include <gantry/gemm/swap.hpp>
 
 namespace gantry {
 
 namespace detail {
+
+// The tile scheduler that a design has.
+template <class Design, GemmGrouping groups = Design::design.options.groups>
+struct SchedulerFor {
+  using type = GroupScheduler<groups == GemmGrouping::along_k>;
+};
+template <class Design>
+struct SchedulerFor<Design, GemmGrouping::none> {
+  using type = PersistentScheduler;
+};
+template <class Design>
+struct SchedulerFor<Design, GemmGrouping::pointer_array> {
+  using type = PointerScheduler<Design>;
+};
 
 // The epilogue that a design has.
 template <class Design, GemmStore store = Design::design.store>
@@ -90,9 +105,7 @@ struct GemmTypes : GemmDesignOf<Spec> {
   using Design = typename detail::KernelDesign<Spec>::type;
   using Epilogue = typename detail::EpilogueFor<Design>::type;
   static constexpr bool kFused = Design::design.store == GemmStore::collective;
-  using Scheduler = typename detail::ChosenType<Design::design.options.groups != GemmGrouping::none,
-                                                GroupScheduler<Design::design.options.groups == GemmGrouping::along_k>,
-                                                PersistentScheduler>::type;
+  using Scheduler = typename detail::SchedulerFor<Design>::type;
   using Kernel = typename detail::ChosenType<Design::design.pingpong(), PingpongGemm<Design, Epilogue, Scheduler>,
                                              CooperativeGemm<Design, Epilogue, Scheduler>>::type;
   static_assert(sizeof(typename Kernel::Params) == Design::design.params.bytes,

@@ -283,8 +283,9 @@ TEST(EpilogueRefusals, ASentenceSaysWhatWasAskedWhyNotAndWhatWorks) {
       "a multiple of 64; the nearest value that works is 128");
   EXPECT_EQ(
       said(with([](CollectiveBuilder& b) { b.schedule = EpilogueSchedule::ptr_array_tma_warp_specialized; })),
-      "the schedule is PtrArrayTmaWarpSpecialized: pointer arrays have no kernel yet: an epilogue has one tensor C "
-      "and one tensor D; the nearest schedule that works is TmaWarpSpecialized");
+      "the schedule is PtrArrayTmaWarpSpecialized: an epilogue by itself has one tensor C "
+      "and one tensor D; GEMMs have pointer arrays (GemmGrouping::pointer_array); the nearest schedule that works is "
+      "TmaWarpSpecialized");
   EXPECT_EQ(said(with([](CollectiveBuilder& b) { b.compute = ElementType::f16; })),
             "values are computed in f16: an epilogue computes in f32 or cf32, and in s32 where D is the accumulators "
             "themselves; the nearest type that works is f32");

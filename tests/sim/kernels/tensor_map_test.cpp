@@ -81,6 +81,40 @@ TEST(GroupsOfOneMap, MayTakeTurnsWithTwoMaps) {
   expect_group_misuse("tensor-map-in-flight", {.wait_for_loads = false}, {.wait_for_loads = false, .maps = 2});
 }
 
+// Loads of a map are in the bulk group of their issuer: once that has been read, so has the map.
+TEST(GroupsOfOneMap, AreEditedWhenTheBulkGroupOfTheLoadsHasBeenRead) {
+  expect_misuse_in_every_seed(
+      "tensor-map-in-flight", kOne,
+      [](SharedMemory shared, bool broken) {
+        Shared& s = shared.as<Shared>();
+        const bool first = thread_rank() == 0;
+        if (first) {
+          mbarrier_init(&s.full, 1);
+          fence_mbarrier_init(sem_release, scope_cluster);
+        }
+        const auto* from = reinterpret_cast<const std::uint32_t*>(&pattern);
+        st(space_shared, reinterpret_cast<std::uint32_t*>(&s.map) + lane_rank(), ld(space_global, from + lane_rank()));
+        syncwarp();
+        for (std::uint32_t group = 0; group < 2; ++group) {
+          if (first) tensormap_replace_global_address(space_shared, &s.map, &matrix[group][0]);
+          syncwarp();
+          tensormap_cp_fenceproxy(sem_release, scope_gpu, &workspace[0], &s.map);
+          syncwarp();
+          if (first && group == 0) {
+            fence_proxy_tensormap_generic(sem_acquire, scope_gpu, &workspace[0]);
+            mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, kBytes);
+            const std::int32_t origin[2] = {0, 0};
+            cp_async_bulk_tensor(space_cluster, space_global, s.tile, &workspace[0], origin, &s.full);
+            if (!broken) cp_async_bulk_commit_group();
+            cp_async_bulk_wait_group_read(n32<0>);
+          }
+          syncwarp();
+        }
+        if (first) wait(&s.full, 0);
+      },
+      encode);
+}
+
 // A map in the parameters of the kernel, or encoded by the host in global memory, is used at once.
 TEST(MapsOfTheHost, NeedNoAcquire) {
   expect_clean_in_every_seed(

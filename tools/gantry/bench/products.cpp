@@ -16,6 +16,10 @@ namespace gantry::tool {
 namespace {
 
 std::vector<Size> sizes_of(const ProductTexts& one, const ProductFiles& files, std::vector<std::string>& problems) {
+  if (!one.gemms.empty()) {
+    if (!files.shapes.empty()) problems.emplace_back("--problems gives the sizes, so --shapes cannot be given too");
+    return {{}};
+  }
   if (!one.groups.empty() || !one.groups_k.empty()) {
     const bool rows = !one.groups.empty();
     if (one.n <= 0 || (rows ? one.k : one.m) <= 0)

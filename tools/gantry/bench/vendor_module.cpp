@@ -44,6 +44,31 @@ void take_group(const Product& product, std::int64_t group, VendorArguments& x) 
   x.batch = 1;
 }
 
+// The arguments of one GEMM of a pointer array.
+void take_gemm(const Product& product, const DeviceOperands& operands, std::int64_t gemm, VendorArguments& x) {
+  const auto move = [&](VendorMatrix& matrix, const char* name) {
+    const Operand::Part part = operands.part(name, gemm);
+    matrix.data = static_cast<const std::uint8_t*>(operands.address(name)) + part.begin * info(matrix.element).bits / 8;
+    matrix.stride = part.stride;
+    matrix.batch_stride = part.stride * part.lines;
+  };
+  const auto moved = [&](const char* name) {
+    return static_cast<std::uint8_t*>(operands.address(name)) +
+           operands.part(name, gemm).begin * info(product.options.d).bits / 8;
+  };
+  move(x.a, "A");
+  move(x.b, "B");
+  move(x.d, "D");
+  if (x.c.element != ElementType::void_) move(x.c, "C");
+  if (x.bias != nullptr) x.bias = moved("bias");
+  if (x.aux != nullptr) x.aux = moved("aux");
+  const GemmExtents& e = product.gemms[static_cast<std::size_t>(gemm)];
+  x.m = static_cast<int>(e.m);
+  x.n = static_cast<int>(e.n);
+  x.k = static_cast<int>(e.k);
+  x.batch = 1;
+}
+
 // Of a group where that is not negative, else of all batches.
 VendorArguments arguments_of(const Product& product, const DeviceOperands& operands, std::int64_t group = -1) {
   const GemmOptions& o = product.options;
@@ -73,7 +98,7 @@ VendorArguments arguments_of(const Product& product, const DeviceOperands& opera
   if (epilogue.bias) out.bias = operands.address("bias");
   if (epilogue.aux) out.aux = operands.address("aux");
   out.activation = epilogue.activation;
-  if (group >= 0) take_group(product, group, out);
+  if (group >= 0) product.is_array() ? take_gemm(product, operands, group, out) : take_group(product, group, out);
   return out;
 }
 
@@ -135,6 +160,10 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
   if (product.options.groups == GemmGrouping::none) add(arguments_of(product, operands));
   for (std::size_t group = 0; group < product.groups.size() && problem_.empty(); ++group) {
     if (product.groups[group] > 0) add(arguments_of(product, operands, static_cast<std::int64_t>(group)));
+  }
+  for (std::size_t gemm = 0; gemm < product.gemms.size() && problem_.empty(); ++gemm) {
+    const GemmExtents& e = product.gemms[gemm];
+    if (e.m > 0 && e.n > 0 && e.k > 0) add(arguments_of(product, operands, static_cast<std::int64_t>(gemm)));
   }
 }
 

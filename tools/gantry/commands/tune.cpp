@@ -156,7 +156,7 @@ int tune_one(const Tuner& tuner, const Product& product, const TuningRun& run) {
 std::vector<Product> products_of(const TuneTexts& texts, Inputs& inputs) {
   const ProductTexts& one = texts.product;
   const bool sizes = !texts.files.shapes.empty() || one.m != 0 || one.n != 0 || one.k != 0 || !one.groups.empty() ||
-                     !one.groups_k.empty();
+                     !one.groups_k.empty() || !one.gemms.empty();
   if (!sizes) throw CLI::ValidationError("--m, --n and --k are required, or --shapes, a file of sizes", 2);
   Products products = read_products(one, texts.files);
   inputs = read_inputs(texts.inputs, products.problems);

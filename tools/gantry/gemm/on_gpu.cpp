@@ -19,7 +19,17 @@ DeviceOperands::DeviceOperands(const runtime::Device& device, const Operands& op
     }
     addresses.push_back(buffer.data());
     names_.push_back(operand.name);
+    parts_.push_back(operand.parts);
     buffers_.push_back(std::move(buffer));
+  }
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Operand& operand = operands.all()[i];
+    if (!operand.holds_addresses) continue;
+    const std::vector<std::uint8_t> bytes = operands.address_bytes(operand, addresses);
+    if (!buffers_[i].write(bytes.data(), bytes.size())) {
+      problem_ = fmt::format("{}: {}", operand.name, device.why_not());
+      return;
+    }
   }
   call_ = operands.call(addresses);
 }
@@ -29,6 +39,13 @@ void* DeviceOperands::address(const std::string& name) const {
     if (names_[i] == name) return buffers_[i].data();
   }
   return nullptr;
+}
+
+Operand::Part DeviceOperands::part(const std::string& name, std::int64_t gemm) const {
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (names_[i] == name && !parts_[i].empty()) return parts_[i][static_cast<std::size_t>(gemm)];
+  }
+  return {};
 }
 
 std::string DeviceOperands::poison(Operands& operands) {

@@ -23,6 +23,8 @@ class DeviceOperands {
   const std::string& problem() const { return problem_; }
   const GemmCall& call() const { return call_; }
   void* address(const std::string& name) const;
+  // What one GEMM of a pointer array has of an operand.
+  Operand::Part part(const std::string& name, std::int64_t gemm) const;
 
   // Poisons what is written, on both sides, so that results of another run are not taken for this one's. Empty, or what
   // went wrong.
@@ -33,6 +35,7 @@ class DeviceOperands {
  private:
   runtime::Device device_;
   std::vector<std::string> names_;
+  std::vector<std::vector<Operand::Part>> parts_;
   std::vector<runtime::DeviceBuffer> buffers_;
   GemmCall call_;
   std::string problem_;

@@ -13,6 +13,8 @@
 #include <gantry/epilogue/fusion/masks.hpp>
 #include <gantry/gemm/reference.hpp>
 
+#include "gemm/comparison.hpp"
+
 namespace gantry::tool {
 
 namespace {
@@ -50,6 +52,10 @@ struct Operands::Rows {
 };
 
 Operands::Operands(const Product& product) : product_(product), scalars_(product.scalars) {
+  if (product.is_array()) {
+    add_array();
+    return;
+  }
   add_matrices();
   add_arguments();
   add_groups();
@@ -61,7 +67,7 @@ Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : 
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (all_[i].scale) {
       fill_scales(all_[i], seed * 64 + i);
-    } else if (!all_[i].written) {
+    } else if (!all_[i].written && !all_[i].holds_addresses) {
       fill(all_[i], seed * 64 + i);
     }
   }
@@ -73,8 +79,11 @@ std::vector<std::string> Operands::problems_of(const Product& product) {
   const Operands operands(product);
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
-  const ArgumentReasons reasons = operands.arguments(addresses).problems(
-      {.m = product.m, .n = product.columns_of_d(), .batch = product.batch, .groups_of_rows = product.along_m()});
+  const ArgumentReasons reasons = operands.arguments(addresses).problems({.m = product.m,
+                                                                          .n = product.columns_of_d(),
+                                                                          .batch = product.batch,
+                                                                          .groups_of_rows = product.along_m(),
+                                                                          .pointer_array = product.is_array()});
   std::vector<std::string> out;
   for (const ArgumentReason& reason : reasons) out.emplace_back(describe(reason).c_str());
   operands.check_memory(out);
@@ -229,11 +238,16 @@ std::vector<void*> Operands::host_addresses() {
     // Vectors of bytes begin where the allocator likes, which is at multiples of 16.
     out.push_back(operand.bytes.data());
   }
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i].holds_addresses) all_[i].bytes = address_bytes(all_[i], out);
+    out[i] = all_[i].bytes.data();
+  }
   return out;
 }
 
 GemmCall Operands::call(const std::vector<void*>& addresses) const {
   GemmCall out{.m = product_.m, .n = product_.n, .k = product_.k, .batch = product_.batch};
+  if (product_.is_array()) return call_of_array(addresses);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
     if (o.argument >= 0) {
@@ -259,6 +273,7 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
 }
 
 fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses) const {
+  if (product_.is_array()) return arguments_of(call_of_array(addresses), product_.graph);
   fusion::FusionArguments out(product_.graph);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
@@ -275,54 +290,6 @@ fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses)
   for (const Scalar& scalar : scalars_) out[scalar.name.c_str()] = scalar.value;
   return out;
 }
-
-namespace {
-
-// Compares results with what they should be, and remembers the largest error.
-class Comparison {
- public:
-  Comparison(Verification& out, std::string name) : out_(out), name_(std::move(name)) {}
-
-  void compare(const std::vector<fusion::Range>& expected, const fusion::ReferenceTensor& actual,
-               const fusion::ProblemShape& shape, std::int64_t first_row) {
-    std::size_t at = 0;
-    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
-      for (std::int64_t m = 0; m < shape.m; ++m) {
-        for (std::int64_t n = 0; n < shape.n; ++n) {
-          const double x = load_as_double(actual.element, actual.data, actual.index(m, n, batch));
-          one(expected[at++], x, {first_row + m, n, batch});
-        }
-      }
-    }
-  }
-
- private:
-  struct Place {
-    std::int64_t m, n, batch;
-  };
-
-  void one(const fusion::Range& range, double x, const Place& place) {
-    ++out_.elements;
-    if (!range.holds(x)) {
-      if (out_.wrong++ == 0) {
-        out_.first_wrong =
-            fmt::format("{} at row {}, column {}{} is {:.9g}, and should be {:.9g}, between {:.9g} and {:.9g}", name_,
-                        place.m, place.n, place.batch > 0 ? fmt::format(" of batch {}", place.batch) : "", x,
-                        range.value, range.lower, range.upper);
-      }
-      return;
-    }
-    const double error = std::fabs(x - range.value);
-    if (!(error > out_.largest_error) || range.unbounded()) return;
-    out_.largest_error = error;
-    out_.its_bound = std::max(range.upper - range.value, range.value - range.lower);
-  }
-
-  Verification& out_;
-  std::string name_;
-};
-
-}  // namespace
 
 namespace {
 
@@ -436,6 +403,7 @@ bool Operands::is_of_all_groups(const Operand& o) const {
 Verification Operands::verify() const {
   // About a second's worth.
   constexpr double kProducts = 1e9, kElements = 2e6;
+  if (product_.is_array()) return verify_array(kProducts, kElements);
   if (product_.options.groups != GemmGrouping::none) return verify_groups(kProducts, kElements);
   constexpr std::int64_t kBlock = 128;  // rows begin at whole bytes in every element type
   Verification out;
@@ -497,6 +465,7 @@ double Operands::traffic() const {
   double bytes = 0;
   const auto empty = static_cast<std::int64_t>(std::count(product_.groups.begin(), product_.groups.end(), 0));
   for (const Operand& o : all_) {
+    if (o.holds_addresses) continue;
     const bool weights = product_.along_m() && o.argument < 0 && o.name == "B";  // an empty group reads none
     bytes += static_cast<double>(bytes_for(o.element, o.length)) * static_cast<double>(o.lines) *
              static_cast<double>(o.batches - (weights ? empty : 0));

@@ -24,6 +24,12 @@ struct Operand {
   std::int64_t stride = 0, batch_stride = 0;
   int argument = -1;  // of the graph; negative for matrices and scales
   bool scale = false;
+  // Of a pointer array: what each GEMM has of it, one after another, in elements.
+  struct Part {
+    std::int64_t begin = 0, length = 0, lines = 0, stride = 0;
+  };
+  std::vector<Part> parts{};
+  bool holds_addresses = false;  // of parts of another operand, or of the GEMMs' matrices
   std::vector<std::uint8_t> bytes{};
 
   // Of an operand that is scales: lines of one for each row, or of one for each block of K.
@@ -63,6 +69,8 @@ class Operands {
   GemmCall call(const std::vector<void*>& addresses) const;
   // In host memory.
   std::vector<void*> host_addresses();
+  // What an operand of addresses holds, where operands have these.
+  std::vector<std::uint8_t> address_bytes(const Operand& operand, const std::vector<void*>& addresses) const;
   fusion::FusionArguments arguments(const std::vector<void*>& addresses) const;
 
   // Everything that is written gets values that no GEMM computes; outputs that are added to get zeros.
@@ -84,6 +92,11 @@ class Operands {
   void fill(Operand& operand, std::uint64_t seed) const;
   static void fill_scales(Operand& operand, std::uint64_t seed);
   void add_groups();
+  void add_array();
+  void add_parts(Operand operand, bool of_k);
+  GemmCall call_of_array(const std::vector<void*>& addresses) const;
+  Verification verify_array(double products, double elements) const;
+  void verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t count, Verification& out) const;
   void write_groups();
   std::int64_t first_line(std::int64_t group) const;
   std::int64_t begin_of(const Operand& operand, const Rows& rows) const;
@@ -91,7 +104,8 @@ class Operands {
   void verify_rows(const Rows& rows, Verification& out) const;
   Verification verify_groups(double products, double elements) const;
 
-  // The offsets or counts of a grouped GEMM among the operands: no expression can have such a name.
+  // The offsets or counts of a grouped GEMM, or the GEMMs of a pointer array, among the operands: no expression can
+  // have such a name.
   static constexpr const char* kGroups = "(groups)";
 
   Product product_;

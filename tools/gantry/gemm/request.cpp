@@ -12,6 +12,7 @@
 #include <gantry/gemm/check.hpp>
 #include <gantry/runtime/printable.hpp>
 
+#include "gemm/gemm_list.hpp"
 #include "plain_options.hpp"
 
 namespace gantry::tool {
@@ -57,15 +58,39 @@ std::vector<std::int64_t> read_groups(const char* option, const std::string& tex
   return out;
 }
 
+// What a file of GEMMs says of the sizes.
+void read_array(const ProductTexts& texts, Reader& read, Product& product) {
+  const auto not_with = [&](bool given, const char* other, const char* why) {
+    if (given) read.problem(fmt::format("--problems and {} were both given: {}", other, why));
+  };
+  not_with(!texts.groups.empty() || !texts.groups_k.empty(), "groups", "the GEMMs of a pointer array share nothing");
+  not_with(texts.batch != 1, "--batch", "each line is a GEMM of its own");
+  not_with(product.m + product.n + product.k > 0, "a size", "each line of the file has M, N and K");
+  const ReadGemms file = read_gemms(texts.gemms);
+  for (const std::string& problem : file.problems) read.problem(problem);
+  product.options.groups = GemmGrouping::pointer_array;
+  product.gemms = file.gemms;
+  product.batch = static_cast<std::int64_t>(file.gemms.size());
+  GemmExtents all{.batch = 0};
+  for (const GemmExtents& e : file.gemms) all = {all.m + e.m, all.n + e.n, all.k + e.k, all.batch + 1};
+  const auto mean = [&](std::int64_t sum) {
+    return std::max<std::int64_t>(1, all.batch > 0 ? (sum + all.batch - 1) / all.batch : 1);
+  };
+  product.m = mean(all.m);
+  product.n = mean(all.n);
+  product.k = mean(all.k);
+}
+
 // What groups say of the sizes.
 void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
-  const bool rows = !texts.groups.empty(), k = !texts.groups_k.empty();
+  const bool rows = !texts.groups.empty(), k = !texts.groups_k.empty(), array = !texts.gemms.empty();
   const auto not_with = [&](const char* option, const char* other, const char* why) {
     read.problem(fmt::format("{} and {} were both given: {}", option, other, why));
   };
   if (!rows && !k && texts.capacity > 0) {
     read.problem("--capacity was given without --groups: it is the room that each group of rows has");
   }
+  if (array) return read_array(texts, read, product);
   if (!rows && !k) return;
   if (rows && k) return not_with("--groups", "--groups-k", "groups are along M or along K");
   const char* const option = rows ? "--groups" : "--groups-k";
@@ -151,6 +176,7 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   };
   text("--groups", texts.groups, "M,M,...", "rows of each group in the place of --m: a grouped GEMM, a B for each");
   text("--groups-k", texts.groups_k, "K,K,...", "rows of K of each group in the place of --k, a D for each");
+  text("--problems", texts.gemms, "FILE", "GEMMs that share nothing, \"M N K\" a line: a pointer array");
   add_number(command, "--capacity", texts.capacity,
              "room for rows that each of --groups has; default as many as it has", kSizes);
   text("--a", texts.a, "TYPE", "elements of A: f16, bf16, tf32, e4m3, e5m2, s8, u8; default bf16");
@@ -192,9 +218,10 @@ Product read_product(const ProductTexts& texts) {
   out.batch = texts.batch;
   out.expression = texts.epilogue;
   Reader read(out.problems);
-  const bool without_m = !texts.groups.empty(), without_k = !texts.groups_k.empty();
+  const bool array = !texts.gemms.empty();
+  const bool without_m = array || !texts.groups.empty(), without_k = array || !texts.groups_k.empty();
   if (texts.m == kNotGiven && !without_m) read.problem("--m is required");
-  if (texts.n == kNotGiven) read.problem("--n is required");
+  if (texts.n == kNotGiven && !array) read.problem("--n is required");
   if (texts.k == kNotGiven && !without_k) read.problem("--k is required");
   for (std::int64_t* extent : {&out.m, &out.n, &out.k}) *extent = std::max<std::int64_t>(*extent, 0);
   const fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
@@ -259,6 +286,9 @@ Product read_product(const ProductTexts& texts) {
     read.problem(describe(reason).c_str());
   }
   for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
+  if (out.is_array()) {
+    for (const std::string& problem : why_left_out(texts.gemms, o, out.graph)) read.problem(problem);
+  }
   if (out.ok()) o = with_alignments(o, out.graph, {.m = out.m, .n = out.n, .k = out.k, .batch = out.batch});
   return out;
 }
@@ -267,13 +297,27 @@ double Product::flops() const {
   const auto number = [](std::int64_t x) { return static_cast<double>(x); };
   if (options.groups == GemmGrouping::none) return 2.0 * number(m) * number(n) * number(k) * number(batch);
   double all = 0;
+  for (const GemmExtents& e : gemms) all += 2.0 * number(e.m) * number(e.n) * number(e.k);
+  if (is_array()) return all;
   for (const std::int64_t size : groups) all += number(size);
   return 2.0 * all * number(n) * number(along_m() ? k : m);
 }
 
+// "1 to 4096"
+static std::string range_of(const Product& product, std::int64_t GemmExtents::*extent) {
+  const auto less = [extent](const GemmExtents& x, const GemmExtents& y) { return x.*extent < y.*extent; };
+  const auto [least, most] = std::minmax_element(product.gemms.begin(), product.gemms.end(), less);
+  return (*least).*extent == (*most).*extent ? fmt::format("{}", (*least).*extent)
+                                             : fmt::format("{} to {}", (*least).*extent, (*most).*extent);
+}
+
 std::string title(const Product& product) {
   std::string out = fmt::format("{} x {} x {}", product.m, product.n, product.k);
-  if (product.options.groups != GemmGrouping::none) {
+  if (product.is_array()) {
+    out = fmt::format("a pointer array of {} GEMM{}: M {}, N {}, K {}", product.batch, product.batch == 1 ? "" : "s",
+                      range_of(product, &GemmExtents::m), range_of(product, &GemmExtents::n),
+                      range_of(product, &GemmExtents::k));
+  } else if (product.options.groups != GemmGrouping::none) {
     const auto [least, most] = std::minmax_element(product.groups.begin(), product.groups.end());
     out += fmt::format(", {} groups along {} of {} to {} rows", product.batch, product.along_m() ? "M" : "K", *least,
                        *most);

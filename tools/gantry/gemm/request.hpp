@@ -29,6 +29,7 @@ struct ProductTexts {
   std::string scale_a{}, scale_b{};
   std::vector<std::string> values{};  // "alpha=2"
   std::string groups{}, groups_k{};   // "128,0,77,512"
+  std::string gemms{};                // a file: "M N K" a line
   std::int64_t capacity = 0;
 };
 
@@ -43,6 +44,7 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::vector<std::int64_t> groups{};  // of a grouped GEMM: their rows, or rows of K; `batch` counts them
   std::int64_t capacity = 0;           // rows that each group has room for; 0: groups follow one another
+  std::vector<GemmExtents> gemms{};    // of a pointer array, `batch` of them; m, n and k are then the mean
   GemmOptions options;
   std::string expression;
   fusion::Graph graph;
@@ -54,6 +56,7 @@ struct Product {
   std::int64_t columns_of_d() const { return graph.gated() ? n / 2 : n; }
   bool along_m() const { return options.groups == GemmGrouping::along_m; }
   bool along_k() const { return options.groups == GemmGrouping::along_k; }
+  bool is_array() const { return options.groups == GemmGrouping::pointer_array; }
   double flops() const;
 };
 

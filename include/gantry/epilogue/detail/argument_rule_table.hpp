@@ -40,16 +40,16 @@ GANTRY_X(too_many_tiles_for_any_m, refused,
 // ---- Groups
 GANTRY_X(groups_missing, refused,
          "the kernel is for groups, and no array of groups was given",
-         "a grouped GEMM reads where its groups begin, or how many rows they have, on the device",
-         "give offsets, one more than there are groups, or counts")
+         "a grouped GEMM reads on the device where its groups begin, how many rows they have, or what its GEMMs are",
+         "give offsets, one more than there are groups, or counts; of a pointer array, the array of GEMMs")
 GANTRY_X(groups_not_asked, refused,
          "groups were given, and the kernel is for GEMMs without",
          "the options of a grouped GEMM say along which mode its groups are",
-         "with groups along M or along K in the options this works")
+         "with the grouping in the options this works")
 GANTRY_X(groups_twice, refused,
-         "offsets and counts of groups were both given",
-         "groups follow one another, or have a fixed capacity",
-         "one of the two works")
+         "groups were given in more than one form",
+         "groups follow one another (offsets), have a fixed capacity (counts), or share nothing (a pointer array)",
+         "one of the three works")
 GANTRY_X(groups_masked_k, refused,
          "counts were given, and groups are along K",
          "groups of fixed capacity are groups of rows of A and D",
@@ -58,6 +58,22 @@ GANTRY_X(groups_capacity, refused,
          "M is {actual}, for {first} groups of the same capacity",
          "with counts, M is a multiple of the number of groups",
          "the nearest larger value that works is {nearest}")
+GANTRY_X(pointers_missing, refused,
+         "the kernel is for a pointer array, and offsets or counts of groups were given",
+         "each GEMM of a pointer array has sizes and matrices of its own, which stand in an array on the device",
+         "give the array of GEMMs")
+GANTRY_X(pointers_not_asked, refused,
+         "a pointer array was given, and the kernel is for groups of rows of shared matrices",
+         "the options of a pointer array say that it is one",
+         "with the grouping of a pointer array in the options this works")
+GANTRY_X(pointers_extent, refused,
+         "{operand} is {actual}, and the GEMM is a pointer array",
+         "M, N and K are then those of a usual GEMM, for which the kernel is chosen; those of the array may be 0",
+         "the nearest value that works is {nearest}")
+GANTRY_X(pointers_matrix, refused,
+         "{operand} was given, and the GEMM is a pointer array",
+         "each GEMM of a pointer array has matrices of its own, whose addresses stand in the array",
+         "without {operand} this works")
 
 // ---- Addresses
 GANTRY_X(matrix_missing, refused,

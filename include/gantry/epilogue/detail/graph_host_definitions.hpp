@@ -57,6 +57,7 @@ GANTRY_COLD GANTRY_LINKAGE void check_values(const GraphEpilogue& e, const Epilo
 GANTRY_LINKAGE void add_steps(const EpilogueProblem& problem, const fusion::FusionArguments& arguments,
                               SizeSteps& out) {
   const fusion::Graph& graph = arguments.graph();
+  if (problem.pointer_array) return;
   const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
@@ -71,6 +72,7 @@ GANTRY_LINKAGE void add_steps(const EpilogueProblem& problem, const fusion::Fusi
 GANTRY_COLD GANTRY_LINKAGE void check_tensors(const GraphEpilogue& e, const EpilogueProblem& problem,
                                               const fusion::FusionArguments& arguments, const OperandCheck& operands,
                                               ArgumentReasons& out) {
+  if (problem.pointer_array) return;  // the device knows them
   const fusion::Graph& graph = arguments.graph();
   const fusion::ResolvedArguments values = arguments.resolved(shape_of(problem));
   for (int i = 0; i < graph.argument_count; ++i) {
@@ -147,7 +149,9 @@ GANTRY_COLD GANTRY_LINKAGE void bind_graph(const GraphEpilogue& e, const Epilogu
       operands[i].arrived = reinterpret_cast<std::uint32_t*>(bytes + layout.counters[i]);
     }
     if (!fusion::is_staged(a)) continue;
-    if (v.pointer != nullptr) {
+    if (problem.pointer_array) {
+      *maps = encode(template_map(e.box(a)));
+    } else if (v.pointer != nullptr) {
       *maps = encode(bind_matrix(e.box(a), {v.pointer, v.stride, v.batch_stride}, problem));
     }
     ++maps;

@@ -123,7 +123,7 @@ GANTRY_X(shared_memory, hopper,
 
 GANTRY_X(pointer_arrays, unsupported,
          "the schedule is {schedule}",
-         "pointer arrays have no kernel yet: an epilogue has one tensor C and one tensor D",
+         "an epilogue by itself has one tensor C and one tensor D; GEMMs have pointer arrays (GemmGrouping::pointer_array)",
          "the nearest schedule that works is {nearest schedule}")
 GANTRY_X(packed_element, unsupported,
          "{operand} has elements of {element}, {actual} bit{s}",

@@ -53,6 +53,7 @@ struct ProblemShape {
   std::int64_t n = 0;
   std::int64_t batch = 1;
   bool groups_of_rows = false;  // `batch` groups share M rows: tensors and column vectors are one for all of them
+  bool pointer_array = false;   // each group has its own: vectors and tensors are arrays of addresses
 };
 
 // The values as a kernel needs them: defaults in place, dense strides as numbers.

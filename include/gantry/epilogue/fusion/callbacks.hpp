@@ -152,8 +152,21 @@ struct FusionCallbacks {
   }
 
   template <int argument>
-  GANTRY_INLINE static const TmaDescriptor* map(const Params& params) {
-    return &params.maps[Constant<kSlots.map[argument]>::value];
+  GANTRY_INLINE static const TmaDescriptor* map(const Params& params, const TileCoordinate& at) {
+    constexpr int number = kSlots.map[argument];
+    if constexpr (is_pointer_array<Config>()) {
+      return at.maps + Config::first_own_map + number;
+    } else {
+      return &params.maps[number];
+    }
+  }
+  // Calls f(map) for every map of a pointer array that is loaded by, or stored by.
+  template <class Chosen, class F>
+  GANTRY_INLINE static void for_maps(const Chosen& chosen, const Params& params, const TileCoordinate& at, const F& f) {
+    for_arguments(chosen, [&](auto i) {
+      constexpr int argument = decltype(i)::value;
+      if (detail::is_given<Config, argument>(params)) f(map<argument>(params, at));
+    });
   }
 
   GANTRY_INLINE static void prefetch_descriptors(const Params& params) {
@@ -172,8 +185,8 @@ struct FusionCallbacks {
       for_arguments(IsLoaded{}, [&](auto i) {
         constexpr int argument = decltype(i)::value;
         if (!detail::is_given<Config, argument>(params_)) return;
-        detail::Auxiliary<Config, argument>::load(map<argument>(params_), buffers<argument>(shared_), stage, full, at_,
-                                                  em, en);
+        detail::Auxiliary<Config, argument>::load(map<argument>(params_, at_), buffers<argument>(shared_), stage, full,
+                                                  at_, em, en);
       });
     }
     GANTRY_INLINE void end() {}
@@ -293,8 +306,8 @@ struct FusionCallbacks {
       for_arguments(IsStored{}, [&](auto i) {
         constexpr int argument = decltype(i)::value;
         if (!detail::is_given<Config, argument>(v_.params)) return;
-        detail::Auxiliary<Config, argument>::store(map<argument>(v_.params), buffers<argument>(v_.shared), stage,
-                                                   v_.context.at, em, en);
+        detail::Auxiliary<Config, argument>::store(map<argument>(v_.params, v_.context.at),
+                                                   buffers<argument>(v_.shared), stage, v_.context.at, em, en);
       });
     }
 
@@ -313,16 +326,30 @@ struct FusionCallbacks {
     }
 
    private:
+    struct MaskBytes {
+      std::uint8_t* data;
+      std::int64_t stride;
+    };
+    template <int argument>
+    GANTRY_INLINE MaskBytes bytes_of() const {
+      const Operand& operand = v_.params.operands[argument];
+      if constexpr (is_pointer_array<Config>()) {
+        const GroupTensor mine = group_tensor(operand, v_.context.at.batch);
+        constexpr bool rows = Config::graph.arguments[argument].row_major;
+        return {static_cast<std::uint8_t*>(mine.data),
+                mine.stride != 0 ? mine.stride : std::int64_t{rows ? v_.context.n : v_.context.m}};
+      } else {
+        return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.batch * (operand.batch_stride / 8) +
+                    v_.context.at.first_row * (operand.stride / 8),
+                operand.stride};
+      }
+    }
+
     template <int argument>
     GANTRY_INLINE Mask mask(int em, int en) const {
-      const Operand& operand = v_.params.operands[argument];
-      return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.batch * (operand.batch_stride / 8) +
-                  v_.context.at.first_row * (operand.stride / 8),
-              operand.stride,
-              v_.row_of_tile() + em * kTile.epi_m,
-              v_.column_of_tile() + en * kTile.epi_n,
-              v_.context.m,
-              v_.context.n};
+      const MaskBytes bytes = bytes_of<argument>();
+      return {bytes.data,   bytes.stride, v_.row_of_tile() + em * kTile.epi_m, v_.column_of_tile() + en * kTile.epi_n,
+              v_.context.m, v_.context.n};
     }
 
     template <int argument>

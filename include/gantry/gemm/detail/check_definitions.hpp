@@ -305,6 +305,7 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
   const GemmProblem p = problem_of(design, args);
   const fusion::ResolvedArguments values = args.fusion.resolved(shape_of(design, e));
   std::vector<MemoryUse> uses;
+  if (o.groups == GemmGrouping::pointer_array) return uses;  // the device knows them
   const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
     const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
     const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : of_d.n;
@@ -358,15 +359,23 @@ GANTRY_COLD inline void check_groups(const GemmDesign& design, const GemmInputs&
     return;
   }
   if (!groups.any()) return out.add({.rule = ArgumentRule::groups_missing});
-  if (groups.offsets != nullptr && groups.counts != nullptr) out.add({.rule = ArgumentRule::groups_twice});
-  if (const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(groups.data()) % 4); beyond != 0) {
+  const bool array = grouping == GemmGrouping::pointer_array;
+  if (groups.given() > 1) {
+    out.add({.rule = ArgumentRule::groups_twice});
+  } else if (array != (groups.gemms != nullptr)) {
+    return out.add({.rule = array ? ArgumentRule::pointers_missing : ArgumentRule::pointers_not_asked});
+  }
+  const std::int64_t step = array ? 16 : 4;
+  const auto beyond =
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(groups.data()) % static_cast<std::uintptr_t>(step));
+  if (beyond != 0) {
     out.add({.rule = ArgumentRule::element_misaligned,
              .operand = "the array of groups",
              .actual = beyond,
-             .nearest = 4 - beyond,
-             .first = 4});
+             .nearest = step - beyond,
+             .first = step});
   }
-  if (groups.counts == nullptr) return;
+  if (groups.counts == nullptr || array) return;
   const GemmExtents& e = args.extents;
   if (grouping == GemmGrouping::along_k) {
     out.add({.rule = ArgumentRule::groups_masked_k});
@@ -401,6 +410,31 @@ GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, Argume
   }
 }
 
+// Of a pointer array the device knows the matrices, and the extents are those of a usual GEMM.
+GANTRY_COLD inline void check_array(const GemmDesign& design, const GemmInputs& args, int functions,
+                                    ArgumentReasons& out) {
+  const GemmExtents& e = args.extents;
+  const auto positive = [&](const char* name, std::int64_t extent) {
+    if (extent == 0) out.add({.rule = ArgumentRule::pointers_extent, .operand = name, .nearest = 1});
+  };
+  positive("M", e.m);
+  positive("N", e.n);
+  positive("K", e.k);
+  check_groups(design, args, out);
+  const auto left_out = [&](const char* name, const void* data) {
+    if (data != nullptr) out.add({.rule = ArgumentRule::pointers_matrix, .operand = name});
+  };
+  left_out("A", args.a.data);
+  left_out("B", args.b.data);
+  left_out("C", args.c.data);
+  left_out("D", args.d.data);
+  if (design.store != GemmStore::collective) return out.add(args.fusion.problems(shape_of(design, e)));
+  const GraphEpilogue epilogue = graph_epilogue(design, functions);
+  const int before = out.size();
+  check_form(epilogue, args.fusion.graph(), out);
+  if (out.size() == before) check_values(epilogue, epilogue_problem_of(design, e), args.fusion, out);
+}
+
 GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& design, const GemmInputs& args,
                                                          int functions) {
   const GemmExtents& e = args.extents;
@@ -415,7 +449,12 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& desig
              .actual = e.n,
              .nearest = nearest_multiple_from(kGatedRows, e.n, kGatedRows)});
   }
-  if (!out.ok() || e.nothing_to_do()) return out;
+  if (!out.ok()) return out;
+  if (design.options.groups == GemmGrouping::pointer_array && e.batch > 0) {
+    check_array(design, args, functions, out);
+    return out;
+  }
+  if (e.nothing_to_do()) return out;
   check_size(design, e, out);
   check_groups(design, args, out);
   check_operands(design, args, out);

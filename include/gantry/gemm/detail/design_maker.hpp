@@ -6,6 +6,7 @@
 #include <gantry/epilogue/graph_rules.hpp>
 #include <gantry/gemm/design_layouts.hpp>
 #include <gantry/gemm/grouped.hpp>
+#include <gantry/gemm/pointer_array.hpp>
 #include <gantry/gemm/staging.hpp>
 
 namespace gantry::detail {
@@ -29,6 +30,7 @@ class GemmDesignMaker {
     if (o.groups == GemmGrouping::along_m && !can_group_rows(graph_)) {
       d_.reasons.add({.rule = GemmRule::groups_argument});
     }
+    check_pointer_array();
     check_gate();
     if (!d_.ok()) return d_;
     choose_tile();
@@ -47,10 +49,19 @@ class GemmDesignMaker {
 
  private:
   static constexpr int kAlignment = 1024;  // of stages and buffers: the period of the widest swizzle
+  static constexpr int kMapBytes = sizeof(TmaDescriptor);
   GANTRY_HD constexpr bool integers() const { return gemm_kind(d_.options.a) == GemmKind::int8; }
   // Reductions and auxiliary outputs may be all that a graph gives.
   GANTRY_HD constexpr bool stores_d() const { return graph_.d >= 0 || own_.any(); }
   GANTRY_HD constexpr bool plain() const { return is_plain(graph_) && !own_.any(); }
+
+  GANTRY_HD constexpr bool pointer_array() const { return d_.options.groups == GemmGrouping::pointer_array; }
+
+  GANTRY_HD constexpr void check_pointer_array() {
+    if (!pointer_array()) return;
+    if (own_.any()) d_.reasons.add({.rule = GemmRule::pointers_own});
+    if (!can_be_in_pointer_array(graph_)) d_.reasons.add({.rule = GemmRule::pointers_reduction});
+  }
 
   GANTRY_HD constexpr void check_gate() {
     const GemmOptions& o = d_.options;
@@ -77,7 +88,7 @@ class GemmDesignMaker {
     const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
     // Which only tiles that are shared, or a warpgroup's own, do.
     const bool adds = o.split == SplitMode::reduce_add || o.cluster.k > 1;
-    const bool shared = adds || wide || o.groups == GemmGrouping::along_k ||
+    const bool shared = adds || wide || o.groups == GemmGrouping::along_k || pointer_array() ||
                         (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
     return shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
   }
@@ -110,7 +121,8 @@ class GemmDesignMaker {
     r.threads = 128 * (1 + r.math_warpgroups);
     r.moves_registers = r.math_warpgroups > 1;
     r.launch_registers = limits_.registers_per_block / r.threads / 8 * 8;
-    r.producer_registers = r.math_warpgroups > 2 ? 32 : 40;
+    // A warp of it edits the maps of a pointer array.
+    r.producer_registers = r.math_warpgroups > 2 ? 32 : pointer_array() ? 56 : 40;
     r.math_registers =
         (r.launch_registers * (1 + r.math_warpgroups) - r.producer_registers) / r.math_warpgroups / 8 * 8;
   }
@@ -170,6 +182,7 @@ class GemmDesignMaker {
     part.delay_tma_store = Choice::no;
     d_.part = part.policy();
     d_.part.gated = graph_.gated();
+    d_.part.own_maps = pointer_array();
     d_.part.c.direct = direct_c(o);
     d_.part.d.direct = stores_d() && direct_d(o);
     quote(d_.part.reasons);
@@ -192,7 +205,10 @@ class GemmDesignMaker {
   GANTRY_HD constexpr int bytes_with(int stages) const {
     const int loop = round_up(stages * (d_.stage_bytes() + 2 * kBarrierBytes), kAlignment);
     const int turns = d_.pingpong() ? kBarrierBytes * d_.roles.alternating : 0;
-    const int published = d_.options.groups == GemmGrouping::none ? own_.scheduler_bytes : kGroupRingBytes;
+    const int maps = pointer_array() ? (GroupMapIndex::kAux + staged_tensors()) * kMapBytes : 0;
+    const int published = d_.options.groups == GemmGrouping::none
+                              ? own_.scheduler_bytes
+                              : round_up(kGroupRingBytes + maps, maps > 0 ? kMapBytes : 1);
     const int end = round_up(loop + d_.shared.epilogue_bytes, kBarrierBytes) + partial_bytes();
     return round_up(scheduler_at(end, turns) + published, kAlignment);
   }
@@ -207,8 +223,15 @@ class GemmDesignMaker {
     return round_up(2 * kBarrierBytes * d_.roles.math_warpgroups, 16) + 8;
   }
 
-  GANTRY_HD static constexpr int scheduler_at(int epilogue_end, int turns) {
-    return round_up(round_up(epilogue_end, kBarrierBytes) + turns, 16);
+  // Templates of tensor maps lie before what is published.
+  GANTRY_HD constexpr int scheduler_at(int epilogue_end, int turns) const {
+    return round_up(round_up(epilogue_end, kBarrierBytes) + turns, pointer_array() ? kMapBytes : 16);
+  }
+  // Of the graph, each of which has a map.
+  GANTRY_HD constexpr int staged_tensors() const {
+    int maps = 0;
+    for (int i = 0; i < graph_.argument_count; ++i) maps += fusion::is_staged(graph_.arguments[i]) ? 1 : 0;
+    return maps;
   }
 
   // As many stages as fit beside the epilogue, as far as more of them help.
@@ -280,7 +303,9 @@ class GemmDesignMaker {
     }
     p.schedule = round_up(end, kMap);
     const bool grouped = d_.options.groups != GemmGrouping::none;
-    const auto schedule = static_cast<int>(grouped ? sizeof(GroupSchedule) : sizeof(TileSchedule));
+    const auto schedule = static_cast<int>(pointer_array() ? sizeof(PointerSchedule)
+                                           : grouped       ? sizeof(GroupSchedule)
+                                                           : sizeof(TileSchedule));
     p.workspace = round_up(p.schedule + schedule, 8);
     p.bytes = round_up(p.workspace + 8, kMap);
     if (p.bytes > limits_.parameter_bytes) {
@@ -289,8 +314,7 @@ class GemmDesignMaker {
   }
   // An array in a parameter struct has an element at least.
   GANTRY_HD constexpr int lay_out_graph(GemmParameterMap& p) const {
-    int maps = 0;
-    for (int i = 0; i < graph_.argument_count; ++i) maps += fusion::is_staged(graph_.arguments[i]) ? 1 : 0;
+    const int maps = p.aux_maps = staged_tensors();
     const int operands = graph_.argument_count > 0 ? graph_.argument_count : 1;
     p.operands = p.aux + (maps > 0 ? maps : 1) * static_cast<int>(sizeof(TmaDescriptor));
     const int fusion_end = p.operands + operands * static_cast<int>(sizeof(fusion::Operand));

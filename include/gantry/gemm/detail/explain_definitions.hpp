@@ -105,6 +105,16 @@ inline std::string explain_schedule(const GemmFacts& f) {
   const int waves = s.clusters > 0 ? (s.tiles() + s.clusters - 1) / s.clusters : 0;
   const std::string tile = cluster == 1 ? " tile" : " cluster tile";
   const auto tiles = [&](int count) { return std::to_string(count) + tile + (count == 1 ? "" : "s"); };
+  if (f.design.options.groups == GemmGrouping::pointer_array) {
+    return "Schedule: tiles of " + std::to_string(f.design.options.tile.m * f.design.options.cluster.m) + " x " +
+           std::to_string(f.design.options.tile.n * f.design.options.cluster.n) + ", dealt out to " +
+           std::to_string(s.clusters) + (s.clusters == 1 ? " cluster of " : " clusters of ") + std::to_string(cluster) +
+           (cluster == 1 ? " CTA" : " CTAs") +
+           " by the device, which reads sizes and addresses; a warp of each CTA writes the tensor maps of a GEMM "
+           "before "
+           "its first tile, and " +
+           std::to_string(kGroupMapSlots) + " GEMMs' maps are kept.\n";
+  }
   if (f.design.options.groups != GemmGrouping::none) {
     const bool along_m = f.design.options.groups == GemmGrouping::along_m;
     return "Schedule: at most " + tiles(s.tiles()) + " of " +
@@ -135,7 +145,8 @@ inline std::string explain_schedule(const GemmFacts& f) {
 
 inline std::string explain_work(const GemmFacts& f) {
   const GemmTraffic t = traffic_of(f);
-  const bool grouped = f.design.options.groups != GemmGrouping::none;  // M or K has the rows of all groups
+  const bool grouped = f.design.options.groups == GemmGrouping::along_m ||
+                       f.design.options.groups == GemmGrouping::along_k;  // M or K has the rows of all groups
   const double operations = 2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k) *
                             (grouped ? 1 : static_cast<double>(f.batch));
   const double balance = kH200.mma_peak / kH200.dram_peak * 16 / element_bits(f.design.options.a);
@@ -144,9 +155,10 @@ inline std::string explain_work(const GemmFacts& f) {
   std::snprintf(text, sizeof text, intensity < 1000 ? "%.3g" : "%.0f", intensity);
   const std::string per_byte = text;
   std::snprintf(text, sizeof text, "%.0f", balance);
-  return "Work: " + with_prefix(operations) + "FLOP; at least " + with_prefix(t.read) + "B read and " +
-         with_prefix(t.written) + "B written, " + per_byte + " FLOP/B; an H200 is compute-bound above " + text +
-         " FLOP/B.\n";
+  const bool array = f.design.options.groups == GemmGrouping::pointer_array;
+  return (array ? "Work, where all GEMMs have these sizes: " : "Work: ") + with_prefix(operations) + "FLOP; at least " +
+         with_prefix(t.read) + "B read and " + with_prefix(t.written) + "B written, " + per_byte +
+         " FLOP/B; an H200 is compute-bound above " + text + " FLOP/B.\n";
 }
 
 // How tensors go that TMA cannot address, and what that costs.
@@ -189,7 +201,9 @@ GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
   std::string out =
       "D = A B^T, " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k) + " (M x N x K)";
   const GemmGrouping groups = f.design.options.groups;
-  if (groups != GemmGrouping::none) {
+  if (groups == GemmGrouping::pointer_array) {
+    out += " and others, a pointer array of " + std::to_string(f.batch) + (f.batch == 1 ? " GEMM" : " GEMMs");
+  } else if (groups != GemmGrouping::none) {
     out += ", " + std::to_string(f.batch) + (f.batch == 1 ? " group" : " groups") +
            (groups == GemmGrouping::along_m ? " along M" : " along K");
   } else if (f.batch != 1) {

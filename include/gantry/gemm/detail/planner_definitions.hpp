@@ -57,7 +57,11 @@ GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInput
   const bool grouped = design.options.groups != GemmGrouping::none;
   may.may_split = held.may_split && design.options.split == SplitMode::automatic && !grouped;
   out.schedule = schedule_of(design, problem, may, arch);
-  if (grouped) {
+  if (design.options.groups == GemmGrouping::pointer_array) {
+    out.array = pointer_schedule(design, args.groups.gemms, args.extents, held.clusters);
+    out.schedule.clusters = held.clusters;
+    out.needs.maps = group_map_bytes(design, held.clusters * design.cluster_size());
+  } else if (grouped) {
     out.groups = group_schedule(design, args.groups, args.extents, held.clusters);
     out.schedule = most_tiles_of(out.groups, design, args.extents);
   }
@@ -117,12 +121,39 @@ GANTRY_COLD GANTRY_LINKAGE fusion::Graph detail::bind_run_time_graph(const GemmD
   return kernel.inputs().fusion.graph();
 }
 
+// Of a pointer array: templates of the maps, and extents that leave all to the device.
+GANTRY_COLD inline void write_array(const GemmDesign& design, const GemmInputs& args, const GemmLaunchPlan& plan,
+                                    void* workspace, const TmaEncoder& encode, unsigned char* bytes) {
+  const GemmParameterMap& at = design.params;
+  const auto write = [bytes](int offset, const auto& value) { std::memcpy(bytes + offset, &value, sizeof value); };
+  write(at.a, encode(detail::template_map(design.a)));
+  write(at.b, encode(detail::template_map(design.b)));
+  if (design.c.exists()) write(at.c, encode(detail::template_map(design.c)));
+  if (design.stores_d()) write(at.d, encode(detail::template_map(design.d)));
+  if (design.store == GemmStore::collective) {
+    constexpr auto kAny = static_cast<int>(kMostExtent);
+    const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
+    write(at.extents, kAny);
+    write(at.extents + 4, kAny);
+    write(at.extents + 8, extents.batch);
+    detail::bind_graph(detail::graph_epilogue(design, 0), extents, args.fusion, encode, nullptr,
+                       reinterpret_cast<fusion::Operand*>(bytes + at.operands),
+                       reinterpret_cast<TmaDescriptor*>(bytes + at.aux));
+  }
+  PointerSchedule schedule = plan.array;
+  schedule.maps = first_map(static_cast<unsigned char*>(workspace) + plan.needs.maps_at());
+  write(at.schedule, schedule);
+}
+
 GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const GemmInputs& given,
                                                  const GemmLaunchPlan& plan, void* workspace, const TmaEncoder& encode,
                                                  unsigned char* bytes) {
   const detail::KernelSide kernel(asked, given);
   const GemmDesign& design = kernel.design();
   const GemmInputs& args = kernel.inputs();
+  if (design.options.groups == GemmGrouping::pointer_array) {
+    return write_array(design, args, plan, workspace, encode, bytes);
+  }
   const GemmProblem problem =
       detail::with_packed(detail::problem_of(design, args), plan, asked.options.swapped, workspace);
   const GemmParameterMap& at = design.params;

@@ -133,16 +133,20 @@ GANTRY_X(groups_swapped, refused,
          "with none of them this works")
 GANTRY_X(groups_aligned, refused,
          "a grouped GEMM is to store or read tensors that TMA cannot address",
-         "groups share one tensor map, so C, D and auxiliary tensors have rows at multiples of 16 bytes",
+         "TMA reads and writes what groups have, so C, D and auxiliary tensors have rows at multiples of 16 bytes",
          "rows that are padded to 16 bytes work")
-GANTRY_X(groups_pingpong, refused,
-         "groups are along K, and the schedule is pingpong",
-         "warpgroups that alternate skip each other's K tiles, and groups differ in how many they have",
-         "the cooperative schedule works")
 GANTRY_X(groups_argument, refused,
          "groups are along M, and the epilogue has a column-major tensor or a deterministic reduction",
          "groups begin at any row, and how many tiles they have is known on the device alone",
          "row-major tensors, and reductions without `deterministic`, work")
+GANTRY_X(pointers_reduction, refused,
+         "the GEMM is a pointer array, and the epilogue reduces to rows or columns, or deterministically",
+         "how many rows, columns and tiles each GEMM has is known on the device alone",
+         "reduce_add, reduce_max and reduce_amax without `deterministic`, to one number or one for each GEMM, work")
+GANTRY_X(pointers_own, refused,
+         "the GEMM is a pointer array, and the callbacks of the epilogue are not compiled from a graph",
+         "each GEMM has vectors and tensors of its own, which a graph that is compiled finds",
+         "a graph that is known when the kernel is compiled works")
 GANTRY_X(gate_unused, refused,
          "gate and up are to be interleaved, and the epilogue has neither gate(acc) nor up(acc)",
          "which columns are the gate's is said of a gated epilogue",

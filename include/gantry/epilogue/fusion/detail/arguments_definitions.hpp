@@ -139,7 +139,11 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
   }
   if (value.pointer == nullptr) return;
   const int bits = info(argument.element).bits;
-  const std::uintptr_t step = bits < 8 ? 1 : static_cast<std::uintptr_t>(bits / 8);
+  const bool array = shape.pointer_array && argument.kind != ArgumentKind::scalar &&
+                     argument.kind != ArgumentKind::reduction;  // of addresses, or of GroupTensor
+  const std::uintptr_t step = array      ? (is_tensor(argument.kind) ? 16 : sizeof(void*))
+                              : bits < 8 ? 1
+                                         : static_cast<std::uintptr_t>(bits / 8);
   const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(value.pointer) % step;
   if (beyond != 0) {
     ArgumentReason reason = about(i, ArgumentRule::element_misaligned);
@@ -148,6 +152,7 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
     reason.first = static_cast<std::int64_t>(step);
     out.add(reason);
   }
+  if (array) return;  // what stands in it the device knows
   if (is_tensor(argument.kind)) {
     check_tensor(i, value, shape, out);
   } else if (argument.kind == ArgumentKind::reduction) {

@@ -7,6 +7,7 @@
 #include <gantry/epilogue/fusion/detail/halved_sums.hpp>
 #include <gantry/epilogue/fusion/detail/kept_values.hpp>
 #include <gantry/epilogue/fusion/functions.hpp>
+#include <gantry/epilogue/fusion/group_operand.hpp>
 #include <gantry/epilogue/fusion/tile_reductions.hpp>
 
 namespace gantry::fusion {
@@ -131,6 +132,21 @@ struct NodeVisits {
 
   // ---- Broadcasts
 
+  // A vector of the tile's batch, from element `first` on; of a pointer array, of its GEMM.
+  struct Vector {
+    const void* pointer;
+    std::int64_t first;
+  };
+  template <int argument>
+  GANTRY_INLINE Vector vector_of() const {
+    const Operand& operand = params.operands[argument];
+    if constexpr (is_pointer_array<Config>()) {
+      return {group_vector(operand, context.at.batch), 0};
+    } else {
+      return {operand.pointer, context.at.batch * operand.batch_stride};
+    }
+  }
+
   template <int argument>
   GANTRY_INLINE Value* row_buffer() const {
     return reinterpret_cast<Value*>(shared + Constant<kSlots.offset[argument]>::value);
@@ -140,6 +156,7 @@ struct NodeVisits {
   GANTRY_INLINE void begin_row() {
     using Element = element_t<Config::graph.arguments[argument].element>;
     const Operand& operand = params.operands[argument];
+    const Vector vector = vector_of<argument>();
     constexpr int kEach = (kTile.n + kTile.threads() - 1) / kTile.threads();
     Value values[kEach];  // all are on their way before the first is waited for
     GANTRY_UNROLL
@@ -147,8 +164,8 @@ struct NodeVisits {
       const int i = context.thread + k * kTile.threads();
       const int n = column_of_tile() + i;
       values[k] = convert<Value>(operand.value);
-      if (operand.pointer != nullptr && i < kTile.n && n < context.n) {
-        values[k] = load_value<Value, Element>(operand.pointer, context.at.batch * operand.batch_stride + n);
+      if (vector.pointer != nullptr && i < kTile.n && n < context.n) {
+        values[k] = load_value<Value, Element>(vector.pointer, vector.first + n);
       }
     }
     if constexpr (__is_same(Value, float) && is_halved_row(Config::graph, argument)) {
@@ -166,14 +183,14 @@ struct NodeVisits {
   GANTRY_INLINE void begin_column() {
     using Element = element_t<Config::graph.arguments[argument].element>;
     const Operand& operand = params.operands[argument];
+    const Vector vector = vector_of<argument>();
     auto& values = get<argument>(kept);
     GANTRY_UNROLL
     for (int i = 0; i < kTile.m / kTile.mma_m() * 2; ++i) {
       const int m = row_of_tile() + i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context.thread);
       values[i] = convert<Value>(operand.value);
-      if (operand.pointer != nullptr && m < context.m) {
-        values[i] = load_value<Value, Element>(operand.pointer,
-                                               context.at.batch * operand.batch_stride + context.at.first_row + m);
+      if (vector.pointer != nullptr && m < context.m) {
+        values[i] = load_value<Value, Element>(vector.pointer, vector.first + context.at.first_row + m);
       }
     }
   }
