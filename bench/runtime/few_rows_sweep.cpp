@@ -18,6 +18,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/candidates.hpp>
+#include <gantry/gemm/tile_list.hpp>
 #include <gantry/numeric.hpp>
 #include <gantry/runtime/gemm.hpp>
 

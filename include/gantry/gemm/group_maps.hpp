@@ -24,9 +24,11 @@ GANTRY_INLINE void acquire_map(const TmaDescriptor* map, Site site = Site::here(
   arch::fence_proxy_tensormap_generic(arch::sem_acquire, arch::scope_gpu, map, site);
 }
 
+#if !defined(__CUDACC_RTC__)  // which has no offsetof
 static_assert(__builtin_offsetof(GemmGroup, d) == __builtin_offsetof(GemmGroup, a) + 24 &&
               __builtin_offsetof(GemmGroup, stride_d) == __builtin_offsetof(GemmGroup, stride_a) + 24 &&
               sizeof(GemmGroup) == 80);
+#endif
 
 // `Design` has a graph where its epilogue has one.
 template <class Design>
