@@ -51,7 +51,8 @@ def build(
 ) -> Path:
     """The shared object of a source of this package, built now or before from the same source, flags and versions.
     ``libraries`` are shared objects that it is linked with."""
-    text = (PACKAGE / source).read_bytes()
+    headers = sorted((PACKAGE / source).parent.glob("*.hpp"))
+    text = b"\0".join(file.read_bytes() for file in (PACKAGE / source, *headers))
     compiler, library = _compiler(), Path(_core.library_path()).resolve()
     command = [
         compiler,
