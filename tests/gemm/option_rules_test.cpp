@@ -180,6 +180,8 @@ std::vector<Case> cases() {
       {GemmRule::groups_swapped,
        {.tile = {64, 64}, .cluster = {1, 1, 2}, .groups = kAlongM},
        {.tile = {64, 64}, .cluster = {1, 1}, .groups = kAlongM}},
+      {GemmRule::groups_swapped, {.tile = {8, 64}, .swapped = true, .groups = kAlongM}, {.groups = kAlongM}},
+      {GemmRule::groups_swapped, {.tile = {8, 64}, .swapped = true, .groups = kArray}, {.groups = kArray}},
       {GemmRule::groups_aligned, {.align_d = 1, .groups = kAlongM}, {.align_d = 8, .groups = kAlongM}},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; s deterministic = reduce_row_add(acc)"},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; x:bf16 col = acc"},

@@ -139,7 +139,7 @@ TEST_F(PointerArrayContextTest, RefusesCallsThatAreNoPointerArray) {
   };
   constexpr GemmGrouping kArray = GemmGrouping::pointer_array;
   EXPECT_EQ(of_options({.groups = kArray}, "d = acc; s = reduce_col_add(acc)"), "pointers_reduction");
-  EXPECT_EQ(of_options({.groups = kArray, .swapped = true}, "d = acc"), "groups_swapped");
+  EXPECT_EQ(of_options({.tile = {8, 64}, .swapped = true, .groups = kArray}, "d = acc"), "groups_swapped");
   EXPECT_EQ(of_options({.groups = kArray}, "d = gate(acc) * up(acc)"), "gated_alone");
 }
 

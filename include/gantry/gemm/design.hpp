@@ -43,10 +43,12 @@ GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
 GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const fusion::Graph& graph,
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
-  if (graph.gated()) {
+  // Neither is a matter of the kernel from the other side.
+  if (graph.gated() || asked.groups != GemmGrouping::none) {
     GemmDesign out;
     out.options = asked;
-    out.reasons.add({.rule = GemmRule::gated_alone});
+    if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
+    if (asked.groups != GemmGrouping::none) out.reasons.add({.rule = GemmRule::groups_swapped});
     return out;
   }
   const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));

@@ -95,13 +95,11 @@ struct FusedEpilogue {
     }
 
    private:
-    // Before the first load by the maps of another GEMM of a pointer array: loads of the second GEMM before have read
-    // theirs.
+    // Before the first load by the maps of another GEMM of a pointer array. Nothing is waited for: the math warps do,
+    // for every load, before they read another tile.
     GANTRY_INLINE void enter(const TileCoordinate& at, int slot) {
       if (slot == slot_) return;
       slot_ = slot;
-      arch::cp_async_bulk_commit_group();
-      arch::cp_async_bulk_wait_group_read(arch::n32<1>);
       Collective::for_load_maps(p_, at, [](const TmaDescriptor* map) { acquire_map(map); });
     }
 

@@ -70,7 +70,7 @@ class GroupMapWriter {
       arch::tensormap_replace_global_stride(arch::space_shared, map, arch::n32<0>,
                                             static_cast<std::uint64_t>(mine.stride));
     }
-    arch::syncwarp();
+    arch::syncwarp();  // all edits are made, and lane 0 knows that no copy reads the slot
     for_each_map([&](int map, int) {
       arch::tensormap_cp_fenceproxy(arch::sem_release, arch::scope_gpu, slot + map, &t_.maps[map]);
     });

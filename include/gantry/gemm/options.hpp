@@ -522,8 +522,7 @@ class GemmOptionsCheck {
     if (o_.warpgroups == 3) out_.add({.rule = GemmRule::groups_warpgroups});
     if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
     if (o_.scaled()) out_.add({.rule = GemmRule::groups_scaled});
-    if (o_.swapped || o_.cluster.k > 1 || o_.constant != ConstantOperand::none)
-      out_.add({.rule = GemmRule::groups_swapped});
+    if (o_.cluster.k > 1 || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::groups_swapped});
     if (direct_c(o_) || direct_d(o_) || o_.align_aux != 0) out_.add({.rule = GemmRule::groups_aligned});
   }
 
@@ -544,7 +543,9 @@ class GemmOptionsCheck {
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
   if (!options.swapped) return detail::GemmOptionsCheck(options).check();
   const GemmOptions kernel = swapped(options);
-  return detail::said_of_swapped(detail::GemmOptionsCheck(kernel).check());
+  GemmReasons out = detail::said_of_swapped(detail::GemmOptionsCheck(kernel).check());
+  if (options.groups != GemmGrouping::none) out.add({.rule = GemmRule::groups_swapped});
+  return out;
 }
 
 }  // namespace gantry

@@ -7,8 +7,8 @@
 // 8th GEMM before can be in flight:
 //   - the thread that loads A and B has issued the loads of tile t - 5 before it read t - 4. That tile is of the 5th
 //     GEMM before or a later one; at its first tile the thread waited for loads of the third GEMM before that.
-//   - a thread that loads for the epilogue has had tile t - 6 or a later one (every second tile is its own). At the
-//     first tile of a GEMM it waited for loads of the second GEMM before that.
+//   - loads for the epilogue: a math warpgroup has had tile t - 6 or a later one (every second tile is its own), and
+//     waited for all loads of it.
 //   - a thread that stores has stored tile t - 6 or a later one (every second tile is its own, or it stores a tile
 //     while the next is multiplied). At the first tile of a GEMM it waited for all stores before.
 // So the ring is the only handshake between the warp and the others.
@@ -68,7 +68,6 @@ class PointerScheduler {
       if (found.group != group) {
         group = found.group;
         slot = slot + 1 < kGroupMapSlots ? slot + 1 : 0;
-        arch::syncwarp();  // the lane that publishes knows that the slot is free
         maps.write(p.gemms, group, Maps::slot_of(p, slot));
       }
       writer.publish_acquired({at.m, at.n, group, found.k_steps}, {found.m, found.n, slot, found.has_c});

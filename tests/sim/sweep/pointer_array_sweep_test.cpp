@@ -1,7 +1,8 @@
 // Every synchronising call of pointer arrays is needed: those around the tensor maps that the kernel writes, too.
 //
-// Fourteen GEMMs for one cluster, so that slots of maps come round. Most are shorter than the ring of stages, so that
-// loads of several are in flight at once; some have no K tile; some lie outside of the second CTA's tiles altogether.
+// Twelve GEMMs for one cluster, so that slots of maps come round. Most are shorter than the ring of stages, so that
+// loads of several are in flight at once; some have no K tile; all but two lie outside of the second CTA's tiles, so
+// that it stores nothing for longer than slots take to come round.
 #include "gemm_sweep.hpp"
 
 namespace gantry {
@@ -21,12 +22,24 @@ struct Fused {
                                        .cluster = {2, 1},
                                        .stages = 6,
                                        .schedule = GemmSchedule::pingpong,
-                                       .epilogue = {.epi_n = 32},
+                                       .epilogue = {.epi_n = 16, .stages_d = 2},
                                        .groups = GemmGrouping::pointer_array};
   static constexpr fusion::Graph graph = fusion::graph("d = acc + c + row(bias); y:bf16 = acc");
 };
 
-constexpr int kGemms = 14, kColumns = 128;
+constexpr int kGemms = 12, kColumns = 128, kMostK = 512;
+
+// Why a change does no harm, or nothing.
+std::string excuse(const SweepEntry& change, const GemmOptions& options) {
+  const std::string line = sweep::line_of(change.site);
+  if (change.site.operation == std::string("syncwarp") && sweep::line_of(change.site, 1) == "});") {
+    return "the lanes meet in tensormap.cp_fenceproxy; PTX does not say that this orders their copies for others";
+  }
+  if (line.find("load_tail") != std::string::npos && change.site.operation == std::string("mbarrier wait")) {
+    return "nobody but the CTA's own warps arrives at the barriers of its loads";
+  }
+  return sweep::excuse(change, options, {});
+}
 
 template <class Spec>
 void expect_every_change_detected() {
@@ -36,14 +49,14 @@ void expect_every_change_detected() {
   std::vector<const void*> biases(kGemms, bias.data());
   std::vector<GemmGroupTensor> outputs;
   for (int g = 0; g < kGemms; ++g) {
-    const int m = g % 5 == 0 ? 100 : 40, k = g == 6 || g == 7 ? 0 : g % 4 == 3 ? 200 : 64;
+    const int m = g % 10 == 0 ? 100 : 40, k = g == 6 || g == 7 ? 0 : g % 4 == 3 ? kMostK : 64;
     const auto matrix = [](std::vector<Buffer<bf16>>& to, int rows, int columns) {
       to.emplace_back(static_cast<std::size_t>(rows * columns));
       return to.back().data();
     };
     GemmGroup gemm{.m = m, .n = kColumns, .k = k};
-    gemm.a = matrix(a, m, 200);
-    gemm.b = matrix(b, kColumns, 200);
+    gemm.a = matrix(a, m, kMostK);
+    gemm.b = matrix(b, kColumns, kMostK);
     gemm.c = matrix(c, m, kColumns);
     gemm.d = matrix(d, m, kColumns);
     gemms.push_back(gemm);
@@ -62,8 +75,7 @@ void expect_every_change_detected() {
   EXPECT_TRUE(report.original_clean);
   EXPECT_GE(report.entries.size(), 25u);
   for (const SweepEntry& entry : report.entries) {
-    const sweep::Size size{};
-    if (entry.detected() || !sweep::excuse(entry, Gemm<Spec>::kDesign.options, size).empty()) continue;
+    if (entry.detected() || !excuse(entry, Gemm<Spec>::kDesign.options).empty()) continue;
     ADD_FAILURE() << entry.site.file << ":" << entry.site.line << " " << entry.site.operation << ", change "
                   << static_cast<int>(entry.kind) << ": " << sweep::line_of(entry.site);
   }
