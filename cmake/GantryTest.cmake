@@ -32,7 +32,7 @@ set(_gantry_first_headers <gmock/gmock.h> <gtest/gtest.h> <random> <string> <vec
 set(_gantry_gemm_headers ${_gantry_first_headers} <gantry/arch/launch.hpp> <gantry/arch/mutation_sweep.hpp>
     <gantry/epilogue.hpp> <gantry/epilogue/fusion/loop_callbacks.hpp> <gantry/gemm.hpp>)
 foreach(_headers first gemm)
-  add_library(gantry_test_${_headers} OBJECT "${PROJECT_SOURCE_DIR}/cmake/test_headers.cpp")
+  add_library(gantry_test_${_headers} OBJECT "${PROJECT_SOURCE_DIR}/cmake/only_headers.cpp")
   _gantry_test_settings(gantry_test_${_headers})
   target_precompile_headers(gantry_test_${_headers} PRIVATE ${_gantry_${_headers}_headers})
 endforeach()
