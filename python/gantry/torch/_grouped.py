@@ -84,19 +84,24 @@ def _room(x: Tensor, columns: int, padded: bool) -> dict[str, Tensor]:
     return {"out": x.new_zeros((x.shape[0], columns))} if padded else {}
 
 
+def _writes(x: Tensor, columns: int) -> bool:
+    """Whether TMA, which writes whole 16 bytes, stores such rows. Groups have no other way: then torch's operators serve."""
+    return columns * x.element_size() % 16 == 0
+
+
 def _named(bias: Tensor | None) -> dict[str, Tensor]:
     return {} if bias is None else {"bias": bias}
 
 
 def _grouped(x, weight, offsets, bias, activation, padded):
-    if not multiplies(x, weight):
+    if not multiplies(x, weight) or not _writes(x, weight.shape[1]):
         return _reference(x, weight, offsets, bias, activation, padded)
     text = _rules.forward_text(bias is not None, _rules.activation_name(activation))
     return gemm(x, weight, groups=offsets, epilogue=text, **_named(bias), **_room(x, weight.shape[1], padded))
 
 
 def _grouped_kept(x, weight, offsets, bias, activation, padded):
-    if not multiplies(x, weight):
+    if not multiplies(x, weight) or not _writes(x, weight.shape[1]):
         return _kept_reference(x, weight, offsets, bias, activation, padded)
     text = _rules.forward_text(bias is not None, _rules.activation_name(activation), keep=ELEMENTS[x.dtype])
     room = _room(x, weight.shape[1], padded)
@@ -106,13 +111,13 @@ def _grouped_kept(x, weight, offsets, bias, activation, padded):
 
 
 def _grouped_input_grad(g, weight, offsets, padded):
-    if not multiplies(g, weight):
+    if not multiplies(g, weight) or not _writes(g, weight.shape[2]):
         return _input_grad_reference(g, weight, offsets, padded)
     return gemm(g, weight, trans_b=False, groups=offsets, **_room(g, weight.shape[2], padded))
 
 
 def _grouped_weight_grad(g, x, offsets):
-    if not multiplies(g, x):
+    if not multiplies(g, x) or not _writes(g, x.shape[1]):
         return _weight_grad_reference(g, x, offsets)
     return gemm(g.mT, x, trans_b=False, groups=offsets, groups_along="k")
 
