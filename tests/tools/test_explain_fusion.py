@@ -32,8 +32,9 @@ class ExplainFusion(Cli):
 
     def test_an_element_type_that_no_epilogue_has_there_is_refused(self):
         self.assertEqual(
-            self.refused("explain", "fusion", "s:bf16 = reduce_col_add(acc)"),
-            "gantry: argument 0 ('s') is a reduction with results of bf16: a reduction gives f32; the type that works is f32\n",
+            self.refused("explain", "fusion", "s:e4m3 = reduce_col_add(acc)"),
+            "gantry: argument 0 ('s') is a reduction with results of e4m3: a reduction gives f32, bf16, f16 or s32; the nearest "
+            "type that works is f16\n",
         )
         self.assertIn("the nearest type that works is f32", self.refused("explain", "fusion", "d = acc + row(v:cf32)"))
         self.assertIn("row vector, [n]", self.explain("d = acc + row(v:s4)"))

@@ -387,9 +387,9 @@ class CollectiveEpilogue {
         if constexpr (kDelay) {
           if (previous_m >= 0) issue_store(previous_m, previous_n);
         }
-        // As late as this, so that the visit overlaps the stores in flight.
+        // As late as this, so that the visit overlaps the stores in flight. Where threads read the buffers, and there are two or
+        // more, all have met since they read the one that is written next.
         if constexpr (!kReuse && kMayStore) store_pipeline.producer_acquire(states.store);
-        // With two buffers or more that threads read, all have met since they read the one that is written next.
         if constexpr (!kReuse && kStages && (kMayStore || kStoreStages == 1)) sync();
         fusion.reduce(em, en, choice.is_last(which, subtile), sync);
         if constexpr (kHasD) d.write(storage.buffers_d(), states.store.index(), thread);

@@ -163,10 +163,8 @@ class GroupMapWriter {
     GroupMatrix out;
     if (lane < GroupMapIndex::kAux) {
       // Addresses and strides of A, B, C and D lie side by side.
-      const auto* const bytes = reinterpret_cast<const unsigned char*>(gemm);
-      const auto* const addresses = reinterpret_cast<const void* const*>(bytes + __builtin_offsetof(GemmGroup, a));
-      const auto* const strides =
-          reinterpret_cast<const std::int64_t*>(bytes + __builtin_offsetof(GemmGroup, stride_a));
+      const auto* const addresses = reinterpret_cast<const void* const*>(&gemm->a);
+      const std::int64_t* const strides = &gemm->stride_a;
       const void* data = arch::ld(arch::space_global, addresses + lane);
       const std::int64_t stride = arch::ld(arch::space_global, strides + lane);
       if (lane == GroupMapIndex::kA) out = layout.a.of(data, stride, m, k);

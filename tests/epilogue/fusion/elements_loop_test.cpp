@@ -76,10 +76,11 @@ TEST(FusionElements, AreRightInEveryPlaceOfAGraphAtRunTimeOrAreRefusedByARule) {
       if (HasFatalFailure()) return;
     }
   }
-  // Real types as scalars and vectors; of tensors, six and masks, in either major and direction; f32 in reductions.
+  // Real types as scalars and vectors; of tensors, six and masks, in either major and direction; four in
+  // reductions.
   const auto real = std::count_if(std::begin(kElementTypes), std::end(kElementTypes),
                                   [](const ElementInfo& e) { return is_real(e.type); });
-  EXPECT_EQ(right, real * 3 + 7 * 4 + 3);
+  EXPECT_EQ(right, real * 3 + 7 * 4 + 4 * 3);
   EXPECT_EQ(refused, static_cast<int>(std::size(kPlaces)) * (real + 2) - right);
 }
 
@@ -97,7 +98,7 @@ TEST(FusionElements, ThatAreRefusedComeWithTheNearestThatWorks) {
   expect("d = acc; x:u2 = acc", GraphRule::element_not_staged, ElementType::u8);
   expect("d = acc; x:e2m1 = acc", GraphRule::element_not_staged, ElementType::e4m3);
   expect("s:e4m3 = reduce_col_add(acc)", GraphRule::reduction_element, ElementType::f16);
-  expect("s:u8 = reduce_col_add(acc)", GraphRule::reduction_element, ElementType::s32);
+  expect("s:s8 = reduce_col_add(acc)", GraphRule::reduction_element, ElementType::s32);
   EXPECT_TRUE(fusion::check_elements(fusion::graph("d = acc + load(x:s16)")).ok());
   const fusion::Graph complex = fusion::graph("x:f32 = acc; y:cf32 = acc; z:cf64 = acc; s:cf32 = reduce_add(acc)");
   const fusion::GraphReasons reasons = fusion::check_elements(complex, fusion::Values::complex);

@@ -205,7 +205,7 @@ std::vector<BrokenByAGraph> rules_broken_by_graphs() {
        "d = acc + load(x:f16)"},
       {EpilogueRule::argument_element, kBase, "d = acc + row(r:cf32)"},
       {EpilogueRule::argument_element, kBase, "d = acc + load(x:s4)"},
-      {EpilogueRule::argument_element, kBase, "d = acc; s:f16 = reduce_row_add(acc)"},
+      {EpilogueRule::argument_element, kBase, "d = acc; s:e4m3 = reduce_row_add(acc)"},
       {EpilogueRule::reduction_of_complex, complex, "d = acc; s = reduce_row_add(acc)"},
       {EpilogueRule::smem_row, with([](B& b) {
          b.epi_tile = {64, 8};
