@@ -1,6 +1,7 @@
 // What planner.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 #include <gantry/gemm/planner.hpp>
@@ -109,6 +110,11 @@ GANTRY_LINKAGE FillWords::Params fills_of(const GemmDesign& design, const GemmIn
                           detail::epilogue_problem_of(kernel.design(), kernel.inputs().extents), kernel.inputs().fusion,
                           reductions);
 }
+
+// Kernels find the four by their number.
+static_assert(offsetof(GemmGroup, b) == offsetof(GemmGroup, a) + 8 &&
+              offsetof(GemmGroup, d) == offsetof(GemmGroup, a) + 24 &&
+              offsetof(GemmGroup, stride_d) == offsetof(GemmGroup, stride_a) + 24 && sizeof(GemmGroup) == 80);
 
 // Of a pointer array: templates of the maps, and extents that leave all to the device.
 GANTRY_COLD inline void write_array(const GemmDesign& design, const GemmInputs& args, const GemmLaunchPlan& plan,
