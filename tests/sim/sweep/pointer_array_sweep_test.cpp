@@ -2,7 +2,8 @@
 //
 // Twelve GEMMs for one cluster, so that slots of maps come round. Most are shorter than the ring of stages, so that
 // loads of several are in flight at once; some have no K tile; all but two lie outside of the second CTA's tiles, so
-// that it stores nothing for longer than slots take to come round.
+// that it stores nothing for longer than slots take to come round. Some have more K tiles than there are stages, so
+// that turns of warpgroups matter.
 #include "gemm_sweep.hpp"
 
 namespace gantry {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <gantry/epilogue/fusion/masks.hpp>
+#include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/gemm/array_check.hpp>
 
 #include "files.hpp"

@@ -175,7 +175,7 @@ void Operands::add_groups() {
 
 void Operands::write_groups() {
   for (Operand& o : all_) {
-    if (o.name != kGroups || o.argument >= 0) continue;
+    if (o.name != kGroups || o.holds_addresses) continue;
     std::vector<std::int32_t> numbers;
     for (std::int64_t g = 0; g < product_.batch + (product_.capacity > 0 ? 0 : 1); ++g) {
       const std::int64_t value = product_.capacity > 0 ? product_.groups[static_cast<std::size_t>(g)] : first_line(g);

@@ -1,6 +1,7 @@
 // What planner.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 #include <gantry/gemm/kernel_side.hpp>
@@ -120,6 +121,11 @@ GANTRY_COLD GANTRY_LINKAGE fusion::Graph detail::bind_run_time_graph(const GemmD
              out.reductions, out.operands, out.maps);
   return kernel.inputs().fusion.graph();
 }
+
+// Kernels find the four by their number.
+static_assert(offsetof(GemmGroup, b) == offsetof(GemmGroup, a) + 8 &&
+              offsetof(GemmGroup, d) == offsetof(GemmGroup, a) + 24 &&
+              offsetof(GemmGroup, stride_d) == offsetof(GemmGroup, stride_a) + 24 && sizeof(GemmGroup) == 80);
 
 // Of a pointer array: templates of the maps, and extents that leave all to the device.
 GANTRY_COLD inline void write_array(const GemmDesign& design, const GemmInputs& args, const GemmLaunchPlan& plan,
