@@ -14,6 +14,7 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/cooperative.hpp>
 
+#include "exact_sums.hpp"
 #include "kernel_params.hpp"
 
 namespace gantry {
@@ -80,6 +81,7 @@ class Product {
     std::uniform_int_distribution<int> value(-8, 8);
     for (Element& x : a_) x = Element(value(random));
     for (Element& x : b_) x = Element(value(random));
+    sums_ = gantry_test::exact_sums(a_, b_, {size.m, size.n, size.k});
     const GemmProblem problem{.a = a_.data(),
                               .b = b_.data(),
                               .d = d_.data(),
@@ -106,9 +108,7 @@ class Product {
     int wrong = 0;
     for (int i = 0; i < size_.m; ++i) {
       for (int j = 0; j < size_.n; ++j) {
-        float sum = 0;
-        for (int k = 0; k < size_.k; ++k) sum += float(a_[at(i, k, size_.k)]) * float(b_[at(j, k, size_.k)]);
-        wrong += d_[at(i, j, size_.n)].bits != ElementD(sum).bits;
+        wrong += d_[at(i, j, size_.n)].bits != ElementD(sums_[at(i, j, size_.n)]).bits;
       }
     }
     return wrong;
@@ -121,6 +121,7 @@ class Product {
   Size size_;
   std::vector<Element> a_, b_;
   std::vector<ElementD> d_;
+  std::vector<float> sums_;
   std::vector<arch::f32x4> workspace_;
   typename Kernel::Params params_{};
 };

@@ -14,6 +14,7 @@
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/pingpong.hpp>
 
+#include "exact_sums.hpp"
 #include "kernel_params.hpp"
 
 namespace gantry_test {
@@ -57,7 +58,7 @@ struct Fused {
 struct Matrices {
   int m, n, k;
   std::vector<bf16> a, b, c, d, aux;
-  std::vector<float> bias, shift;
+  std::vector<float> bias, shift, sums;
 
   Matrices(int rows, int columns, int depth) : m(rows), n(columns), k(depth) {
     std::mt19937 random(7);
@@ -73,16 +74,10 @@ struct Matrices {
     aux.resize(c.size());
     for (int i = 0; i < n; ++i) bias.push_back(static_cast<float>(value(random)));
     for (int i = 0; i < m; ++i) shift.push_back(static_cast<float>(value(random)));
+    sums = exact_sums(a, b, {m, n, k});
   }
 
-  float sum(int i, int j) const {
-    float x = 0;
-    for (int l = 0; l < k; ++l) {
-      x += static_cast<float>(a[static_cast<std::size_t>(i * k + l)]) *
-           static_cast<float>(b[static_cast<std::size_t>(j * k + l)]);
-    }
-    return x;
-  }
+  float sum(int i, int j) const { return sums[at(i, j)]; }
   std::size_t at(int i, int j) const { return static_cast<std::size_t>(i * n + j); }
 };
 

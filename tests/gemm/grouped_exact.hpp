@@ -10,6 +10,8 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm.hpp>
 
+#include "exact_sums.hpp"
+
 namespace gantry_test {
 
 using namespace gantry;
@@ -78,6 +80,7 @@ void expect_rows(const std::vector<int>& sizes, int n, int k, std::uint64_t seed
   const LaunchResult result = plan->run(Simulator({.seed = seed}));
   ASSERT_TRUE(result) << describe(result);
   const bool n_major = Spec::options.major_b == Major::MN;
+  const std::vector<float> of_a = floats(a), of_b = floats(b);
   for (int row = 0; row < m; ++row) {
     int group = -1;
     for (int g = 0; g < groups; ++g) {
@@ -88,7 +91,7 @@ void expect_rows(const std::vector<int>& sizes, int n, int k, std::uint64_t seed
       for (int x = 0; x < k && group >= 0; ++x) {
         const auto at = static_cast<std::size_t>(group) * static_cast<std::size_t>(n * k) +
                         static_cast<std::size_t>(n_major ? x * n + j : j * k + x);
-        sum += float(a[static_cast<std::size_t>(row * k + x)]) * float(b[at]);
+        sum += of_a[static_cast<std::size_t>(row * k + x)] * of_b[at];
       }
       ASSERT_EQ(float(d[static_cast<std::size_t>(row * n + j)]), group < 0 ? kUntouched : float(bf16(sum)))
           << "row " << row << " of group " << group << ", column " << j;
