@@ -10,11 +10,11 @@
 //                          then outputs, in the order of results behind D, then numbers; separated by commas
 //   strides                stride and batch stride of each argument that is an array
 //   values                 of the arguments that are numbers
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,9 +41,13 @@ ffi::Error refused(gantry_status status) {
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
+  // No streams in here: a compiler may link its own libstdc++, whose locales are not those of the process.
   std::vector<std::string> out;
-  std::istringstream in{std::string(text)};
-  for (std::string word; std::getline(in, word, separator);) out.push_back(word);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    out.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
   return out;
 }
 
@@ -79,14 +83,14 @@ struct Request {
   std::vector<float> values;
 
   std::string key(int device) const {
-    std::ostringstream out;
-    out << device << '\1' << a << '\1' << b << '\1' << c << '\1' << d << '\1' << epilogue;
-    for (const std::string& x : functions) out << '\1' << x;
-    for (const std::string& x : arguments) out << '\2' << x;
-    for (const std::int64_t x : numbers) out << '\3' << x;
-    for (const std::int64_t x : strides) out << '\4' << x;
-    for (const float x : values) out << '\5' << (x == 0);
-    return out.str();
+    std::string out = std::to_string(device);
+    for (const std::string* x : {&a, &b, &c, &d, &epilogue}) out += '\1' + *x;
+    for (const std::string& x : functions) out += '\1' + x;
+    for (const std::string& x : arguments) out += '\2' + x;
+    for (const std::int64_t x : numbers) out += '\3' + std::to_string(x);
+    for (const std::int64_t x : strides) out += '\4' + std::to_string(x);
+    for (const float x : values) out += x == 0 ? "\0051" : "\0050";
+    return out;
   }
 
   gantry_status make(int device, gantry_gemm** out) const {

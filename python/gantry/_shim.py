@@ -60,6 +60,7 @@ def build(
         "-O2",
         "-shared",
         "-fPIC",
+        "-Wl,--exclude-libs,ALL",  # a libstdc++ that the compiler links statically stays its own
         f"-I{PACKAGE / 'include'}",
         *flags,
         str(PACKAGE / source),
