@@ -387,8 +387,8 @@ class CollectiveEpilogue {
         if constexpr (kDelay) {
           if (previous_m >= 0) issue_store(previous_m, previous_n);
         }
-        // As late as this, so that the visit overlaps the stores in flight. Where threads read the buffers, and there are two or
-        // more, all have met since they read the one that is written next.
+        // As late as this, so that the visit overlaps the stores in flight. Where threads read the buffers, and there
+        // are two or more, all have met since they read the one that is written next.
         if constexpr (!kReuse && kMayStore) store_pipeline.producer_acquire(states.store);
         if constexpr (!kReuse && kStages && (kMayStore || kStoreStages == 1)) sync();
         fusion.reduce(em, en, choice.is_last(which, subtile), sync);

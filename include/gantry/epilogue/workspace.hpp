@@ -36,9 +36,7 @@ struct WorkspaceLayout {
   std::int64_t bytes = 0;
 };
 
-inline bool needs_workspace(const fusion::Argument& a) {
-  return fusion::combined_in_order(a);
-}
+inline bool needs_workspace(const fusion::Argument& a) { return fusion::combined_in_order(a); }
 
 inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtiles& tile, const EpilogueProblem& p) {
   using fusion::Extent;

@@ -6,9 +6,7 @@ namespace {
 
 using E = ElementType;
 
-TEST(RandomGraphs, WhereDHasBuffersOfItsOwn) {
-  expect_random_graphs_agree<LoopSpec{.c = E::bf16, .d = E::bf16}>(5000);
-}
+TEST(RandomGraphs, WhereDHasBuffersOfItsOwn) { expect_random_graphs_agree<LoopSpec{.c = E::bf16, .d = E::bf16}>(5000); }
 TEST(RandomGraphs, InColumns) {
   expect_random_graphs_agree<LoopSpec{.c = E::f16, .d = E::f32, .c_rows = false, .d_rows = false}>(1000);
 }
