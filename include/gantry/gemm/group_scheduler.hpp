@@ -52,7 +52,9 @@ class GroupScheduler {
       const Found found = groups.find(tile);
       const GroupTile at = tile_of_group(found.tile, found.rows, p.n, p.raster);
       const int steps = along_k ? tiles_of(found.lines.size, p.tile) : p.k_steps;
-      writer.publish({at.m, at.n, found.group, steps}, {found.lines.origin, found.lines.end, found.lines.size, 0});
+      const GroupRing::Words where{at.m, at.n, found.group, steps};
+      const GroupRing::Words rows{found.lines.origin, found.lines.end, found.lines.size, 0};
+      writer.publish(where, rows);
     }
     writer.end();
   }

@@ -70,7 +70,9 @@ class PointerScheduler {
         slot = slot + 1 < kGroupMapSlots ? slot + 1 : 0;
         maps.write(p.gemms, group, Maps::slot_of(p, slot));
       }
-      writer.publish_acquired({at.m, at.n, group, found.k_steps}, {found.m, found.n, slot, found.has_c});
+      const GroupRing::Words where{at.m, at.n, group, found.k_steps};
+      const GroupRing::Words sizes{found.m, found.n, slot, found.has_c};
+      writer.publish_acquired(where, sizes);
     }
     writer.end();
   }
