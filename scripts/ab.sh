@@ -13,7 +13,6 @@
 # docs/measurements/before-and-after.md says how to read it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
-. scripts/gpu_headers.sh
 folder=build/ab
 objects=build/ab_objects
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")

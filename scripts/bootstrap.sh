@@ -24,7 +24,6 @@ headers=(
   fmt/format.h:libfmt-dev
   CLI/CLI.hpp:libcli11-dev
   nlohmann/json.hpp:nlohmann-json3-dev
-  tl/expected.hpp:libexpected-dev
   boost/context/fiber.hpp:libboost-context-dev
   eigen3/Eigen/Core:libeigen3-dev
 )

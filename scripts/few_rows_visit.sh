@@ -6,7 +6,6 @@
 # What it prints goes to few_rows.log in $OUT or in build/few_rows.
 set -u
 cd "$(dirname "$0")/.."
-. scripts/gpu_headers.sh
 out=${OUT:-build/few_rows}
 mkdir -p "$out" build/few_rows
 cuda=$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")

@@ -6,7 +6,6 @@
 # What it prints goes to fused.log in $OUT or in build/fused_visit; spills and serialised wgmmas are named first.
 set -u
 cd "$(dirname "$0")/.."
-. scripts/gpu_headers.sh
 out=${OUT:-build/fused_visit}
 bin=build/fused_visit/bin
 mkdir -p "$out" "$bin"

@@ -8,7 +8,6 @@
 # A pair of types takes about 20 s of a core to compile; as many are compiled at a time as there are cores.
 set -u
 cd "$(dirname "$0")/.."
-. scripts/gpu_headers.sh
 types=${1:-}
 tool=${2:-}
 build=build/gemm_check

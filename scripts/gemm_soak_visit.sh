@@ -7,7 +7,6 @@
 # What it prints goes to soak.log in $OUT, or in build/gemm_soak. Fails if anything failed.
 set -u
 cd "$(dirname "$0")/.."
-. scripts/gpu_headers.sh
 out=${OUT:-build/gemm_soak}
 bin=build/gemm_soak
 mkdir -p "$out" "$bin"

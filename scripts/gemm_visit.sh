@@ -7,7 +7,6 @@
 # wgmmas are named first.
 set -u
 cd "$(dirname "$0")/.."
-. scripts/gpu_headers.sh
 out=${OUT:-build/gemm_visit}
 bin=build/gemm_visit/bin
 mkdir -p "$out" "$bin"

@@ -7,7 +7,6 @@
 # goes to visit.log in $OUT, or in build/gpu_visit. Ends with one line for each program, and fails if one failed.
 set -u
 cd "$(dirname "$0")/.."
-. scripts/gpu_headers.sh
 answers=${1:-build/answers.bin}
 log=${OUT:-build/gpu_visit}/visit.log
 bin=build/gpu_visit/bin

@@ -1,8 +1,8 @@
 // Row GANTRY_AB_ROW of the A/B harness (ab_rows.hpp) as a shared object: scripts/ab.sh compiles this source once
 // against the headers of before and once against those of after.
 //
-// It uses `Gemm` alone, and takes a plan and the result of a run in either form: an object with ok() and problems, or a
-// tl::expected.
+// It uses `Gemm` alone, and takes a plan and the result of a run in either form: an object with ok() and problems, or
+// an Expected.
 #include <cstdio>
 #include <string>
 #include <utility>

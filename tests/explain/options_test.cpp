@@ -20,7 +20,7 @@ TmaTexts rows_texts() {
 }
 
 template <class Change>
-tl::expected<TmaQuestion, Problems> read_with(const Change& change) {
+Expected<TmaQuestion, Problems> read_with(const Change& change) {
   TmaTexts texts = rows_texts();
   change(texts);
   return read_question(texts);

@@ -79,7 +79,7 @@ class [[nodiscard]] Status {
 template <class T>
 using Result = Expected<T, Status>;
 
-inline tl::unexpected<Status> failure(StatusCode code, std::string sentence) {
+inline Unexpected<Status> failure(StatusCode code, std::string sentence) {
   return unexpected(Status::failure(code, std::move(sentence)));
 }
 

@@ -197,7 +197,7 @@ void check_tile_coordinate(Reader& reader, const std::string& text, const TmaQue
 
 }  // namespace
 
-tl::expected<TmaQuestion, Problems> read_question(const TmaTexts& texts) {
+Expected<TmaQuestion, Problems> read_question(const TmaTexts& texts) {
   TmaQuestion out;
   Problems problems;
   Reader reader(problems);
@@ -214,7 +214,7 @@ tl::expected<TmaQuestion, Problems> read_question(const TmaTexts& texts) {
   if (r.op == TmaOp::load && r.num_multicast > 1) r.op = TmaOp::load_multicast;
   out.tile = read_tile_coordinate(reader, texts.at);
   if (problems.empty() && !texts.at.empty()) check_tile_coordinate(reader, texts.at, out);
-  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  if (!problems.empty()) return unexpected(std::move(problems));
   return out;
 }
 
@@ -318,7 +318,7 @@ void read_im2col_tile(Reader& reader, const Im2colTexts& texts, int bytes, Im2co
 
 }  // namespace
 
-tl::expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts) {
+Expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts) {
   Im2colQuestion out;
   Problems problems;
   Reader reader(problems);
@@ -349,12 +349,12 @@ tl::expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts) {
     reader.problem(
         fmt::format("--at takes the number of a tile of pixels, 0 or more, and {} is none", in_quotes(texts.at)));
   }
-  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  if (!problems.empty()) return unexpected(std::move(problems));
   const Im2colPlan plan = plan_im2col(conv, out.tile, out.op);
   if (plan.ok() && out.pixel_tile >= plan.pixel_tiles()) {
     problems.push_back(
         fmt::format("--at {}: there is no such tile of pixels, the last is {}", texts.at, plan.pixel_tiles() - 1));
-    return tl::unexpected(std::move(problems));
+    return unexpected(std::move(problems));
   }
   return out;
 }

@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tl/expected.hpp>
-
+#include <gantry/rules/expected.hpp>
 #include <gantry/tma/im2col.hpp>
 #include <gantry/tma/plan.hpp>
 
@@ -37,7 +36,7 @@ struct TmaQuestion {
 };
 
 // A load that several CTAs share becomes a multicast load.
-tl::expected<TmaQuestion, Problems> read_question(const TmaTexts& texts);
+Expected<TmaQuestion, Problems> read_question(const TmaTexts& texts);
 
 struct Im2colTexts {
   std::string op = "load";
@@ -65,6 +64,6 @@ struct Im2colQuestion {
 
 // Operations may be named without "_im2col". A load that several CTAs share becomes a multicast load, and a filter that
 // is not given has one tap.
-tl::expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts);
+Expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts);
 
 }  // namespace gantry::tool
