@@ -85,24 +85,30 @@ struct PackLines {
     const unsigned char* const from = matrix + line * x.stride;
     unsigned char* const to = x.to + batch * x.to_batch_stride + line * x.to_stride;
     const int past = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % kChunk);
+    const auto chunk_at = [&](std::int64_t at) { return reinterpret_cast<Chunk*>(to + at); };
+    // Chunks are read whole, but for those of the first and the last line that reach beyond the matrix.
+    if (from + first - past < matrix || from + first + (kRunBytes + kChunk) > end) {
+      GANTRY_NO_UNROLL
+      for (std::int64_t at = first; at < x.line && at < first + kRunBytes; at += 32 * kChunk) {
+        const unsigned char* const aligned = from + at - past;
+        arch::st(arch::space_global, chunk_at(at),
+                 shifted(bytes_of(aligned, matrix, end), bytes_of(aligned + kChunk, matrix, end), past));
+      }
+      return;
+    }
     Chunk low[kChunks], high[kChunks];
     GANTRY_UNROLL
     for (int i = 0; i < kChunks; ++i) {
       const std::int64_t at = first + i * 32 * kChunk;
       if (at >= x.line) continue;
-      const unsigned char* const aligned = from + at - past;
-      if (aligned >= matrix && aligned + (past == 0 ? 1 : 2) * kChunk <= end) {
-        low[i] = arch::ld(arch::space_global, reinterpret_cast<const Chunk*>(aligned));
-        if (past != 0) high[i] = arch::ld(arch::space_global, reinterpret_cast<const Chunk*>(aligned + kChunk));
-      } else {
-        low[i] = bytes_of(aligned, matrix, end);
-        high[i] = bytes_of(aligned + kChunk, matrix, end);
-      }
+      const auto* const aligned = reinterpret_cast<const Chunk*>(from + at - past);
+      low[i] = arch::ld(arch::space_global, aligned);
+      if (past != 0) high[i] = arch::ld(arch::space_global, aligned + 1);
     }
     GANTRY_UNROLL
     for (int i = 0; i < kChunks; ++i) {
       const std::int64_t at = first + i * 32 * kChunk;
-      if (at < x.line) arch::st(arch::space_global, reinterpret_cast<Chunk*>(to + at), shifted(low[i], high[i], past));
+      if (at < x.line) arch::st(arch::space_global, chunk_at(at), shifted(low[i], high[i], past));
     }
   }
 
