@@ -58,6 +58,15 @@
 #define GANTRY_DEFINES_PLANNING 1
 #endif
 
+// nvcc reads a source once for the GPU and twice for the host. What a program links leaves its host passes nothing to
+// do with a kernel but to launch it, so there they read no kernel. A source that runs a GEMM on the simulated SM as
+// well includes <gantry/gemm/types.hpp>.
+#if defined(GANTRY_LINKED) && defined(__CUDACC__) && !defined(__CUDA_ARCH__)
+#define GANTRY_READS_KERNELS 0
+#else
+#define GANTRY_READS_KERNELS 1
+#endif
+
 // Before a function on both machines that calls what it is given: that may be a lambda of a kernel, or one of the host.
 #if defined(__CUDACC__)
 #define GANTRY_CALLS_ANY _Pragma("nv_exec_check_disable")

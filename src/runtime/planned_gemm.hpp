@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <gantry/gemm/call.hpp>
+#include <gantry/gemm/check.hpp>
 #include <gantry/gemm/planner.hpp>
 #include <gantry/runtime/status.hpp>
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/gemm.hpp>
+#include <gantry/gemm/check.hpp>
 #include <gantry/numeric/element_access.hpp>
 
 namespace gantry_test {

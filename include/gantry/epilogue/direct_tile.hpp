@@ -18,14 +18,9 @@
 
 #include <gantry/arch/memory.hpp>
 #include <gantry/epilogue/staged_tile.hpp>
+#include <gantry/epilogue/tensor_params.hpp>
 
 namespace gantry {
-
-// A batch of matrices by its address. It stands in the parameters where a tensor map would, and is as large.
-struct alignas(128) DirectMatrix {
-  void* data = nullptr;
-  std::int64_t stride = 0, batch_stride = 0;  // in elements
-};
 
 // One subtile as a thread sees it.
 struct DirectPlace {

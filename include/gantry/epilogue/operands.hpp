@@ -16,8 +16,9 @@
 #include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/detail/distance.hpp>
 #include <gantry/epilogue/detail/nearest.hpp>
-#include <gantry/epilogue/staged_im2col_tile.hpp>
+#include <gantry/epilogue/tensor_params.hpp>
 #include <gantry/epilogue/workspace.hpp>
+#include <gantry/tma/matrix_plan.hpp>
 #include <gantry/tma/ragged.hpp>
 
 namespace gantry {

@@ -19,22 +19,9 @@
 
 #include <gantry/arch/bulk_tensor_im2col.hpp>
 #include <gantry/epilogue/staged_tile.hpp>
-#include <gantry/tma/im2col.hpp>
+#include <gantry/epilogue/tensor_params.hpp>
 
 namespace gantry {
-
-// The pixels of a tensor that are rows of the problem: how many along W, H, D, the first one, and the step to the next.
-struct Im2colPixels {
-  std::int32_t count[kTmaMaxSpatialRank];
-  std::int32_t first[kTmaMaxSpatialRank];
-  std::int32_t step[kTmaMaxSpatialRank];
-};
-
-// A tensor map in im2col mode, and what its coordinates need.
-struct Im2colMap {
-  TmaDescriptor descriptor;
-  Im2colPixels pixels;
-};
 
 template <class Shape>
 struct StagedIm2colTile : StagedTile<Shape> {

@@ -16,11 +16,13 @@
 //     static_assert(Output::kBytes == 2 * 64 * 64 * 2 && Output::kAlignment == 1024);
 #pragma once
 
-#include <gantry/atom.hpp>
+#include <gantry/atom/copy.hpp>
+#include <gantry/atom/copy_operations.hpp>
+#include <gantry/atom/mma_copy.hpp>
+#include <gantry/atom/tma_copy.hpp>
 #include <gantry/epilogue/operations_by_tile.hpp>
 #include <gantry/epilogue/subtile_layout.hpp>
 #include <gantry/epilogue/subtiles.hpp>
-#include <gantry/tma.hpp>
 
 namespace gantry {
 

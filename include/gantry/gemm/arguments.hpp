@@ -19,8 +19,8 @@
 //     }
 #pragma once
 
-#include <gantry/gemm/check.hpp>
-#include <gantry/gemm/types.hpp>
+#include <gantry/gemm/inputs.hpp>
+#include <gantry/gemm/kernel.hpp>
 
 namespace gantry {
 

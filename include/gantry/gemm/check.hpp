@@ -20,20 +20,10 @@
 #include <gantry/epilogue/detail/graph_host.hpp>
 #include <gantry/gemm/bind.hpp>
 #include <gantry/gemm/detail/matrix_facts.hpp>
+#include <gantry/gemm/inputs.hpp>
 #include <gantry/gemm/pack.hpp>
 
 namespace gantry {
-
-// What the host hands over, whatever the types are.
-struct GemmInputs {
-  GemmExtents extents{};
-  GemmMatrix<const void> a{}, b{}, c{};
-  GemmMatrix<void> d{};
-  const fusion::FusionArguments& fusion;
-  bool dependent = false;
-  GemmScale scale_a{}, scale_b{};
-  GemmGroups groups{};
-};
 
 namespace detail {
 
@@ -105,10 +95,6 @@ GANTRY_LINKAGE GraphEpilogue graph_epilogue(const GemmDesign& design, int functi
 
 // What a GEMM reads and writes, of the operands that are used. Requires arguments that are otherwise right.
 GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args);
-
-// `functions`: of the user's, that the graph may call.
-GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& design, const GemmInputs& args,
-                                                         int functions);
 
 }  // namespace detail
 

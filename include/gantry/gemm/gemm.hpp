@@ -45,10 +45,10 @@ template <class Spec>
 struct FixedGemm {
   using Arguments = GemmArguments<Spec>;
   using Plan = GemmPlan<Spec>;
-  using Kernel = typename GemmTypes<Spec>::Kernel;
+  using Kernel = GemmKernel<Spec>;
 
   // Every decision that does not depend on sizes.
-  static constexpr GemmDesign kDesign = GemmTypes<Spec>::design;
+  static constexpr GemmDesign kDesign = GemmDesignOf<Spec>::design;
 
   static ArgumentReasons can_implement(const Arguments& args) { return gantry::can_implement(args); }
   static Expected<std::size_t, ArgumentReasons> workspace_bytes(const Arguments& args,

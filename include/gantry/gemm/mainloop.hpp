@@ -26,8 +26,9 @@
 //     }
 #pragma once
 
-#include <gantry/arch.hpp>
-#include <gantry/atom.hpp>
+#include <gantry/atom/accumulator.hpp>
+#include <gantry/atom/gemm.hpp>
+#include <gantry/atom/tma_copy.hpp>
 #include <gantry/gemm/group_maps.hpp>
 #include <gantry/gemm/promotion_scales.hpp>
 #include <gantry/pipeline/tma_async.hpp>

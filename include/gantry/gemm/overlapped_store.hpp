@@ -21,7 +21,11 @@
 #pragma once
 
 #include <gantry/arch.hpp>
-#include <gantry/atom.hpp>
+#include <gantry/atom/convert.hpp>
+#include <gantry/atom/copy.hpp>
+#include <gantry/atom/copy_operations.hpp>
+#include <gantry/atom/mma_copy.hpp>
+#include <gantry/atom/tma_copy.hpp>
 #include <gantry/gemm/math_warpgroup.hpp>
 
 namespace gantry {

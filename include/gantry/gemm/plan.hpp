@@ -22,6 +22,7 @@
 
 #include <string>
 
+#include <gantry/epilogue/workspace.hpp>
 #include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/explain.hpp>
 #include <gantry/gemm/planner.hpp>
@@ -57,8 +58,7 @@ class MapEncoder {
 template <class Spec>
 class GemmPlan {
  public:
-  using Types = GemmTypes<Spec>;
-  using Kernel = typename Types::Kernel;
+  using Kernel = GemmKernel<Spec>;
   using Arguments = GemmArguments<Spec>;
 
   // The plan, or every reason why there is none.
@@ -94,7 +94,11 @@ class GemmPlan {
     LaunchResult cleared = clear_reductions(simulator);
     if (!cleared || args_.extents.nothing_to_do()) return cleared;
     if (LaunchResult packed = pack(simulator); !packed) return packed;
-    return launch(simulator, launch_.config, Kernel{}, params());
+    static_assert(
+        requires { sizeof(GemmTypes<Spec>); },
+        "gantry: a source that nvcc compiles and that runs a GEMM on the simulated SM includes "
+        "<gantry/gemm/types.hpp>");
+    return launch(simulator, launch_.config, Kernel{}, params_);
   }
 
 #if defined(__CUDACC__)
@@ -103,7 +107,7 @@ class GemmPlan {
     LaunchResult cleared = clear_reductions(machine);
     if (!cleared || args_.extents.nothing_to_do()) return cleared;
     if (LaunchResult packed = pack(machine); !packed) return packed;
-    return launch(machine, launch_.config, Kernel{}, params());
+    return launch(machine, launch_.config, Kernel{}, params_);
   }
 #endif
 
@@ -138,6 +142,8 @@ class GemmPlan {
     if (out.ok()) make_params(out);
   }
 
+  using Functions = typename GemmDesignOf<Spec>::Functions;
+
   static const GemmDesign& design() { return detail::HostDesign<Spec>::value; }
 
   // Clusters that the device holds at the same time.
@@ -154,19 +160,16 @@ class GemmPlan {
 
   GANTRY_COLD void make_params(ArgumentReasons& out) {
     const detail::MapEncoder encode(simulated_, out);
-    write_parameters(design(), inputs_of(args_), launch_, workspace_.data(), encode, params_);
+    write_parameters(design(), inputs_of(args_), launch_, workspace_.data(), encode, params_.bytes);
     if constexpr (detail::kRunTimeGraph<Spec>) {
-      auto& tail =
-          *reinterpret_cast<typename Types::Epilogue::Collective::Fusion::Params*>(params_ + design().params.tail);
-      tail.bind(detail::bind_run_time_graph(design(), inputs_of(args_), encode,
-                                            {.functions = Types::Functions::kCount,
-                                             .reductions = reductions(),
-                                             .operands = tail.operands,
-                                             .maps = tail.maps}));
+      using Tail = typename GemmTypes<Spec>::Epilogue::Collective::Fusion::Params;
+      auto& tail = *reinterpret_cast<Tail*>(params_.bytes + design().params.tail);
+      tail.bind(detail::bind_run_time_graph(
+          design(), inputs_of(args_), encode,
+          {.functions = Functions::kCount, .reductions = reductions(), .operands = tail.operands, .maps = tail.maps}));
     }
   }
 
-  const typename Kernel::Params& params() const { return *reinterpret_cast<const typename Kernel::Params*>(params_); }
   void* reductions() const {
     return launch_.needs.reductions == 0 ? nullptr
                                          : static_cast<char*>(workspace_.data()) + launch_.needs.reductions_at();
@@ -174,10 +177,11 @@ class GemmPlan {
 
   template <class Machine>
   LaunchResult clear_reductions(const Machine& machine) const {
-    if constexpr (!detail::kRunTimeGraph<Spec> && Types::graph.count(fusion::ArgumentKind::reduction) == 0) {
+    if constexpr (!detail::kRunTimeGraph<Spec> &&
+                  GemmDesignOf<Spec>::graph.count(fusion::ArgumentKind::reduction) == 0) {
       return {};
     } else {
-      return fill_words(machine, fills_of(design(), inputs_of(args_), Types::Functions::kCount, reductions()));
+      return fill_words(machine, fills_of(design(), inputs_of(args_), Functions::kCount, reductions()));
     }
   }
 
@@ -204,7 +208,7 @@ class GemmPlan {
     f.n = args_.extents.n;
     f.k = args_.extents.k;
     f.batch = args_.extents.batch;
-    f.expression = fusion::print(args_.fusion.graph(), typename Types::Functions{}).c_str();
+    f.expression = fusion::print(args_.fusion.graph(), Functions{}).c_str();
     f.schedule = launch_.schedule;
     f.ctas = clusters_ * Kernel::kCluster;
     f.workspace_bytes = launch_.needs.total();
@@ -222,7 +226,7 @@ class GemmPlan {
   int clusters_ = 0;
   GemmLaunchPlan launch_{};
   detail::PlanWorkspace workspace_{};
-  alignas(128) unsigned char params_[sizeof(typename Kernel::Params)] = {};
+  typename Kernel::Params params_{};
 };
 
 }  // namespace gantry

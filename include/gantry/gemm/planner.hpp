@@ -13,7 +13,11 @@
 //     // plan.config.grid.x CTAs; plan.needs.total() bytes of workspace
 #pragma once
 
-#include <gantry/gemm/check.hpp>
+#include <gantry/epilogue/fill_words.hpp>
+#include <gantry/epilogue/fusion/params.hpp>
+#include <gantry/gemm/bind.hpp>
+#include <gantry/gemm/inputs.hpp>
+#include <gantry/gemm/pack.hpp>
 #include <gantry/tma/encode.hpp>
 #include <gantry/tma/encoder.hpp>
 

@@ -69,10 +69,10 @@ class GemmSet {
   };
 
   // What there is to choose from, in the order of the template arguments.
-  static std::vector<GemmDesign> candidates() { return {GemmTypes<First>::design, GemmTypes<Others>::design...}; }
+  static std::vector<GemmDesign> candidates() { return {GemmDesignOf<First>::design, GemmDesignOf<Others>::design...}; }
 
   static GemmChoice choose(const Arguments& args, const GemmDevice& device, const GemmPreference& preference = {}) {
-    constexpr GemmOptions o = GemmTypes<First>::design.options;
+    constexpr GemmOptions o = GemmDesignOf<First>::design.options;
     const GemmExtents e = typical_extents(o.groups, args.extents);
     if (e.nothing_to_do()) {
       GemmChoice any;
@@ -85,7 +85,7 @@ class GemmSet {
     q.workload.n = e.n;
     q.workload.k = e.k;
     q.workload.batch = e.batch;
-    q.workload.epilogue = fusion::print(args.fusion.graph(), typename GemmTypes<First>::Functions{}).c_str();
+    q.workload.epilogue = fusion::print(args.fusion.graph(), typename GemmDesignOf<First>::Functions{}).c_str();
     q.epilogue = epilogue_cost(args.fusion.graph(), o.c);
     q.device = device.arch;
     if (preference.tuning != nullptr) q.tuned = preference.tuning->find(q.workload, preference.device_name);

@@ -1,13 +1,4 @@
-// From the specification of a GEMM to its design and its kernel.
-//
-// A `Spec` is a type of the user's with
-//   static constexpr GemmOptions options          left out: bf16, everything chosen
-//   static constexpr fusion::Graph graph          left out: D = A B^T
-//   using Functions = fusion::UserFunctions<...>  left out: none
-// or, for the simulated SM, fusion::GraphAtRunTime<...> as a base in the place of graph and functions.
-//
-// Invariant: options that cannot be stop the build with their sentence, and so does a member that nothing reads because
-// its name is nearly one of these.
+// From the specification of a GEMM (spec_design.hpp) to its kernel.
 //
 // Example at namespace scope:
 //     struct Plain {
@@ -22,13 +13,12 @@
 // clang-format on
 
 #include <gantry/gemm/cooperative.hpp>
-#include <gantry/gemm/detail/spec.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/group_scheduler.hpp>
 #include <gantry/gemm/pingpong.hpp>
 #include <gantry/gemm/pointer_scheduler.hpp>
 #include <gantry/gemm/reduce_store.hpp>
-#include <gantry/gemm/swap.hpp>
+#include <gantry/gemm/spec_design.hpp>
 
 namespace gantry {
 
@@ -60,42 +50,6 @@ struct EpilogueFor<Design, GemmStore::overlapped> {
 template <class Design>
 struct EpilogueFor<Design, GemmStore::reduce_add> {
   using type = ReduceStore<Design>;
-};
-
-}  // namespace detail
-
-// A specification with its design: what kernels take.
-template <class Spec>
-struct GemmDesignOf : detail::SpecCheck<Spec>, detail::RunTimeGraphOf<Spec> {
-  static constexpr fusion::Graph graph = detail::graph_of<Spec>();
-  using Functions = typename detail::FunctionsOf<Spec>::type;
-  static constexpr GemmDesign asked =
-      make_gemm_design(detail::options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
-  GANTRY_REASONS_STATIC_CHECK(asked.reasons);
-  // Where the request was refused, that is all that is said: kernels see a design that can be.
-  static constexpr GemmDesign design =
-      asked.ok() ? asked
-                 : make_gemm_design(detail::possible_options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
-};
-
-namespace detail {
-
-// The same from the other side.
-template <class Spec>
-struct SwappedDesignOf : RunTimeGraphOf<Spec> {
-  static constexpr fusion::Graph graph = fusion::swapped(GemmDesignOf<Spec>::graph);
-  using Functions = typename GemmDesignOf<Spec>::Functions;
-  static constexpr GemmDesign design = swapped(GemmDesignOf<Spec>::design);
-};
-
-// What the kernel of a specification is made of.
-template <class Spec, bool is_swapped = GemmDesignOf<Spec>::design.options.swapped>
-struct KernelDesign {
-  using type = GemmDesignOf<Spec>;
-};
-template <class Spec>
-struct KernelDesign<Spec, true> {
-  using type = SwappedDesignOf<Spec>;
 };
 
 }  // namespace detail

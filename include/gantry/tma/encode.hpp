@@ -18,9 +18,11 @@
 
 #if __has_include(<cuda.h>) && __has_include(<cuda_runtime_api.h>) && __has_include(<cudaTypedefs.h>)
 #define GANTRY_HAVE_TMA_DRIVER 1
+#if !defined(__CUDA_ARCH__)
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
+#endif
 #else
 #define GANTRY_HAVE_TMA_DRIVER 0
 #endif
@@ -94,6 +96,13 @@ constexpr EncodedTmaDescriptor encode_packed(const TmaDescriptorParams& params) 
 }
 
 #if GANTRY_HAVE_TMA_DRIVER
+
+// Encodes for the GPU of the current device.
+EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params) noexcept;
+// Moves a map that the driver encoded to another address.
+TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* address) noexcept;
+
+#if !defined(__CUDA_ARCH__)  // which calls none of them
 
 static_assert(sizeof(CUtensorMap) == sizeof(TmaDescriptor));
 static_assert(static_cast<int>(TmaDataType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
@@ -169,7 +178,6 @@ inline int call_encoder(const TmaDescriptorParams& p, TmaDescriptor& map) noexce
 
 }  // namespace tma_detail
 
-// Encodes for the GPU of the current device.
 inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params) noexcept {
   EncodedTmaDescriptor result = tma_detail::validated_now(params);
   if (!result.ok()) return result;
@@ -182,13 +190,14 @@ inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params
   return result;
 }
 
-// Moves a map that the driver encoded to another address.
 inline TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* address) noexcept {
   const auto replace = tma_detail::driver_entry<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
   if (replace == nullptr) return TmaEncodeStatus::no_driver;
   const bool moved = replace(reinterpret_cast<CUtensorMap*>(&map), address) == CUDA_SUCCESS;
   return moved ? TmaEncodeStatus::encoded : TmaEncodeStatus::refused_by_driver;
 }
+
+#endif
 
 #endif  // GANTRY_HAVE_TMA_DRIVER
 

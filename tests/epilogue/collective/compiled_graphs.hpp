@@ -71,7 +71,7 @@ inline std::vector<std::vector<std::uint8_t>> outputs_of(Problem& problem) {
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const bool sum =
-        a.kind == fusion::ArgumentKind::reduction && fusion::detail::reduction_of(graph, i) == fusion::Reduction::add;
+        a.kind == fusion::ArgumentKind::reduction && fusion::reduction_of(graph, i) == fusion::Reduction::add;
     if (fusion::is_output(a.kind) && (!sum || a.deterministic)) out.push_back(problem.argument(i).bytes);
   }
   return out;

@@ -382,8 +382,7 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
       comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), expected.shape, rows.first);
     } else if (rows.whole && is_of_all_groups(o)) {
-      combine(expected.outputs[o.argument], fusion::detail::reduction_of(product_.graph, o.argument),
-              rows.parts[o.argument]);
+      combine(expected.outputs[o.argument], fusion::reduction_of(product_.graph, o.argument), rows.parts[o.argument]);
     } else if (rows.whole) {
       const fusion::ResolvedArguments values = args.resolved(expected.shape);
       comparison.compare(expected.outputs[o.argument], detail::output_tensor(product_.graph, values, o.argument),

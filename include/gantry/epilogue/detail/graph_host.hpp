@@ -4,9 +4,7 @@
 
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/epilogue/fusion/check.hpp>
-#include <gantry/epilogue/fusion/detail/kept_values.hpp>
 #include <gantry/epilogue/fusion/params.hpp>
-#include <gantry/epilogue/fusion/reductions.hpp>
 #include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/epilogue/fusion/source.hpp>
 #include <gantry/epilogue/operands.hpp>

@@ -115,7 +115,7 @@ GANTRY_LINKAGE FillWords::Params fills_of(const GraphEpilogue& e, const Epilogue
     const fusion::ArgumentValue& v = values.values[i];
     if (a.kind != fusion::ArgumentKind::reduction || v.pointer == nullptr || (fusion::combined_in_order(a) && !nothing))
       continue;
-    const float identity = fusion::identity(fusion::detail::reduction_of(graph, i));
+    const float identity = fusion::identity(fusion::reduction_of(graph, i));
     params.add({.words = static_cast<std::uint32_t*>(v.pointer),
                 .count = a.extent == fusion::Extent::row      ? problem.n
                          : a.extent == fusion::Extent::column ? problem.m

@@ -230,7 +230,7 @@ struct FusionCallbacks {
         } else if constexpr (a.kind == ArgumentKind::column) {
           v_.template begin_column<argument>();
         } else if constexpr (a.kind == ArgumentKind::reduction) {
-          for (float& x : detail::get<argument>(v_.kept)) x = identity<detail::reduction_of(Config::graph, argument)>();
+          for (float& x : detail::get<argument>(v_.kept)) x = identity<reduction_of(Config::graph, argument)>();
         }
       });
     }

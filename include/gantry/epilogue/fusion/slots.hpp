@@ -31,6 +31,15 @@ struct Slots {
   bool stores = false;  // some auxiliary output leaves by TMA
 };
 
+// The reduction that an argument is the result of. (A template: see docs/design/decisions/004.)
+template <class AnyGraph>
+GANTRY_HD constexpr Reduction reduction_of(const AnyGraph& graph, int argument) {
+  for (int i = 0; i < graph.node_count; ++i) {
+    if (graph.nodes[i].kind == NodeKind::reduce && graph.nodes[i].argument == argument) return graph.nodes[i].reduction;
+  }
+  return Reduction::add;
+}
+
 GANTRY_HD constexpr bool is_auxiliary(const Argument& a) {
   return a.kind == ArgumentKind::aux_in || a.kind == ArgumentKind::aux_out;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <gantry/gemm/check.hpp>
 #include <gantry/gemm/reference.hpp>
 
 namespace gantry {

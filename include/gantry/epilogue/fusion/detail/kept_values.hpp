@@ -87,13 +87,4 @@ GANTRY_INLINE auto& get(KeptOf<Config, argument>& kept) {
   return kept.of.value;
 }
 
-// The reduction that an argument is the result of. (A template: see docs/design/decisions/004.)
-template <class AnyGraph>
-GANTRY_HD constexpr Reduction reduction_of(const AnyGraph& graph, int argument) {
-  for (int i = 0; i < graph.node_count; ++i) {
-    if (graph.nodes[i].kind == NodeKind::reduce && graph.nodes[i].argument == argument) return graph.nodes[i].reduction;
-  }
-  return Reduction::add;
-}
-
 }  // namespace gantry::fusion::detail

@@ -1,0 +1,65 @@
+// From the specification of a GEMM to its design.
+//
+// A `Spec` is a type of the user's with
+//   static constexpr GemmOptions options          left out: bf16, everything chosen
+//   static constexpr fusion::Graph graph          left out: D = A B^T
+//   using Functions = fusion::UserFunctions<...>  left out: none
+// or, for the simulated SM, fusion::GraphAtRunTime<...> as a base in the place of graph and functions.
+//
+// Invariant: options that cannot be stop the build with their sentence, and so does a member that nothing reads because
+// its name is nearly one of these.
+//
+// Example at namespace scope:
+//     struct Wide {
+//       static constexpr gantry::GemmOptions options{.tile = {.m = 128, .n = 128}};
+//     };
+//     static_assert(gantry::GemmDesignOf<Wide>::design.options.stages == 6);
+#pragma once
+
+// First, so that a compiler that says where a refusal stands names this header, and not the twenty between.
+// clang-format off
+#include <gantry/rules/static_check.hpp>
+// clang-format on
+
+#include <gantry/gemm/detail/spec.hpp>
+#include <gantry/gemm/swap.hpp>
+
+namespace gantry {
+
+// A specification with its design: what kernels take.
+template <class Spec>
+struct GemmDesignOf : detail::SpecCheck<Spec>, detail::RunTimeGraphOf<Spec> {
+  static constexpr fusion::Graph graph = detail::graph_of<Spec>();
+  using Functions = typename detail::FunctionsOf<Spec>::type;
+  static constexpr GemmDesign asked =
+      make_gemm_design(detail::options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
+  GANTRY_REASONS_STATIC_CHECK(asked.reasons);
+  // Where the request was refused, that is all that is said: kernels see a design that can be.
+  static constexpr GemmDesign design =
+      asked.ok() ? asked
+                 : make_gemm_design(detail::possible_options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
+};
+
+namespace detail {
+
+// The same from the other side.
+template <class Spec>
+struct SwappedDesignOf : RunTimeGraphOf<Spec> {
+  static constexpr fusion::Graph graph = fusion::swapped(GemmDesignOf<Spec>::graph);
+  using Functions = typename GemmDesignOf<Spec>::Functions;
+  static constexpr GemmDesign design = swapped(GemmDesignOf<Spec>::design);
+};
+
+// What the kernel of a specification is made of.
+template <class Spec, bool is_swapped = GemmDesignOf<Spec>::design.options.swapped>
+struct KernelDesign {
+  using type = GemmDesignOf<Spec>;
+};
+template <class Spec>
+struct KernelDesign<Spec, true> {
+  using type = SwappedDesignOf<Spec>;
+};
+
+}  // namespace detail
+
+}  // namespace gantry
