@@ -23,6 +23,11 @@
 //     static_assert(TileScheduler<PersistentScheduler>);
 #pragma once
 
+#include <gantry/arch/barrier.hpp>
+#include <gantry/arch/control.hpp>
+#include <gantry/arch/kernel.hpp>
+#include <gantry/arch/thread.hpp>
+#include <gantry/arch/warp.hpp>
 #include <gantry/gemm/mainloop.hpp>
 #include <gantry/gemm/scheduler.hpp>
 

@@ -40,5 +40,5 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& desig
 }  // namespace gantry
 
 #if GANTRY_DEFINES_PLANNING
-#include <gantry/gemm/detail/check_definitions.hpp>
+#include <gantry/gemm/check.hpp>
 #endif

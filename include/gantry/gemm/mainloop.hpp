@@ -26,6 +26,14 @@
 //     }
 #pragma once
 
+#include <gantry/arch/bulk_group.hpp>
+#include <gantry/arch/control.hpp>
+#include <gantry/arch/kernel.hpp>
+#include <gantry/arch/mbarrier.hpp>
+#include <gantry/arch/tensormap.hpp>
+#include <gantry/arch/thread.hpp>
+#include <gantry/arch/warp.hpp>
+#include <gantry/arch/wgmma.hpp>
 #include <gantry/atom/accumulator.hpp>
 #include <gantry/atom/gemm.hpp>
 #include <gantry/atom/tma_copy.hpp>

@@ -1,5 +1,7 @@
 // Reductions of an epilogue: extents, operations, atomics and workspace, one result for each batch and one for all.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "harness.hpp"
 
@@ -121,6 +123,29 @@ TEST(EpilogueReductions, ANanIsTheLargestOfAll) {
 }
 TEST(EpilogueReductions, ANanIsTheResultOfEveryOperation) {
   expect_nan_kept<Further<false>>({"ra", "rb", "rc"}, {"ca", "cb", "cc"}, {"a", "b", "e"});
+}
+
+// Rows of exponents that leave no room for a base: nothing but -infinity, an infinity, and the largest floats.
+TEST(EpilogueReductions, SumsOfExponentialsKeepInfinitiesAndTheLargestFloats) {
+  using Config = Further<false>;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kLargest = std::numeric_limits<float>::max();
+  Problem problem(Config::graph, options_for<Config>({.shape = kResidue, .seed = 9}));
+  auto* acc = static_cast<float*>(problem.accumulators().data());
+  const auto row = [&](int i) { return acc + i * kResidue.n; };
+  std::fill_n(row(3), kResidue.n, -kInfinity);
+  row(5)[70] = kInfinity;
+  std::fill_n(row(9), kResidue.n, -kInfinity);
+  row(9)[1] = kLargest;
+  row(9)[2] = -kLargest;
+  for (const SimulatorOptions& options : schedules()) {
+    const Report report = KernelRun<Config>(problem, 3)(options);
+    ASSERT_TRUE(report.clean()) << report.text();
+    const auto* sums = static_cast<const float*>(problem.argument("cc").data());
+    EXPECT_EQ(sums[3], -kInfinity);
+    EXPECT_EQ(sums[5], kInfinity);
+    EXPECT_EQ(sums[9], kLargest);
+    EXPECT_TRUE(std::isfinite(sums[4]));
+  }
 }
 
 }  // namespace

@@ -24,12 +24,26 @@ GANTRY_HD constexpr float identity() {
   return identity(op);
 }
 
+inline constexpr float kLn2 = 0.6931471805599453f;
+
 // log(exp(a) + exp(b)) without the exponential of the larger one.
 GANTRY_INLINE float log_add_exp(float larger, float smaller) {
-  constexpr float kLog2e = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
   if (larger == -__builtin_inff() || larger == __builtin_inff()) return larger;
-  return larger + kLn2 * arch::lg2_approx(1.0f + arch::ex2_approx((smaller - larger) * kLog2e));
+  return larger + kLn2 * arch::lg2_approx(1.0f + arch::ex2_approx((smaller - larger) * arch::kLog2e));
 }
+
+// For the logarithm of a sum of exponentials whose largest exponent is `top`. Where that is infinite, as it is where
+// there are no exponents, infinities add up as they are; a NaN among the exponents is the result.
+class LogSumBase {
+ public:
+  GANTRY_INLINE explicit LogSumBase(float top) : top_(top == -__builtin_inff() || top == __builtin_inff() ? 0 : top) {}
+
+  GANTRY_INLINE float exponential(float x) const { return arch::ex2_approx((x - top_) * arch::kLog2e); }
+  GANTRY_INLINE float logarithm(float sum) const { return top_ + kLn2 * arch::lg2_approx(sum); }
+
+ private:
+  float top_;
+};
 
 // A NaN in either operand is the result.
 template <Reduction op>

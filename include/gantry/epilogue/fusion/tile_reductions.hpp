@@ -43,14 +43,24 @@ struct TileReduction {
     constexpr Subtiles tile = Config::tile;
     const int row0 = context.at.m * kTile.m + em * kTile.epi_m + Subtiles::row_of_thread(context.thread);
     const int column0 = context.at.n * kTile.n + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
-    GANTRY_UNROLL
-    for (int k = 0; k < F; ++k) {
-      const int i = first + k;
-      if (row0 + tile.row_of_value(i) >= context.m || column0 + tile.column_of_value(i) >= context.n) continue;
-      int slot = 0;
-      if constexpr (extent == Extent::column) slot = row_slot(tile, em, i);
-      if constexpr (extent == Extent::row) slot = i % kTile.values_of_block() / 4 * 2 + i % 2;
-      so_far[slot] = combine<op>(so_far[slot], in[k]);
+    const auto is_inside = [&](int i) {
+      return row0 + tile.row_of_value(i) < context.m && column0 + tile.column_of_value(i) < context.n;
+    };
+    if constexpr (op == Reduction::lse && extent != Extent::row && F % 4 == 0) {
+      float exponents[F];
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) exponents[k] = is_inside(first + k) ? in[k] : identity<op>();
+      add_exponentials<extent>(so_far, exponents, first, em);
+    } else {
+      GANTRY_UNROLL
+      for (int k = 0; k < F; ++k) {
+        const int i = first + k;
+        if (!is_inside(i)) continue;
+        int slot = 0;
+        if constexpr (extent == Extent::column) slot = row_slot(tile, em, i);
+        if constexpr (extent == Extent::row) slot = i % kTile.values_of_block() / 4 * 2 + i % 2;
+        so_far[slot] = combine<op>(so_far[slot], in[k]);
+      }
     }
   }
 
@@ -147,6 +157,34 @@ struct TileReduction {
   }
 
  private:
+  // One logarithm for all values that a slot gets: of a column vector those of one row, of a scalar all of them.
+  template <Extent extent, int F>
+  GANTRY_INLINE static void add_exponentials(float* so_far, const float (&in)[F], int first, int em) {
+    constexpr Subtiles tile = Config::tile;
+    constexpr int kRows = extent == Extent::column ? 2 : 1;
+    constexpr int kBlock = kRows == 2 && tile.values_of_block() < F ? tile.values_of_block() : F;
+    GANTRY_UNROLL
+    for (int begin = 0; begin < F; begin += kBlock) {
+      GANTRY_UNROLL
+      for (int row = 0; row < kRows; ++row) {
+        const int slot = kRows == 2 ? row_slot(tile, em, first + begin + 2 * row) : 0;
+        const auto is_mine = [&](int k) { return kRows == 1 || k / 2 % 2 == row; };
+        float top = so_far[slot];
+        GANTRY_UNROLL
+        for (int k = begin; k < begin + kBlock; ++k) {
+          if (is_mine(k) && in[k] > top) top = in[k];
+        }
+        const LogSumBase base(top);
+        float sum = base.exponential(so_far[slot]);
+        GANTRY_UNROLL
+        for (int k = begin; k < begin + kBlock; ++k) {
+          if (is_mine(k)) sum += base.exponential(in[k]);
+        }
+        so_far[slot] = base.logarithm(sum);
+      }
+    }
+  }
+
   // Which of the results of a batch this is, how many there are, and how many tiles bring a part of it.
   struct Group {
     int number, count, tiles;
