@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <gantry/epilogue/detail/graph_host.hpp>
 #include <gantry/epilogue/fusion/loop_callbacks.hpp>
 #include <gantry/gemm.hpp>
 
@@ -138,7 +139,6 @@ struct LoopConfig {
   using Value = float;
   static constexpr Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
   static constexpr fusion::Rings rings{.loads = 2, .stores = 2};
-  static constexpr fusion::Graph graph = fusion::graph("d = acc");
 };
 template <int bytes>
 ArgumentReasons in_loop(const char* text) {

@@ -201,7 +201,7 @@ TEST(PointerArrays, OfRandomSizesInClustersOfEveryShape) {
 // More GEMMs than a warp looks at at once, most of them empty.
 TEST(PointerArrays, OfManyGemmsAreFoundByTheWarp) {
   std::vector<Extents> sizes(100, {0, 64, 64});
-  for (const std::size_t g : {0, 31, 32, 33, 70, 99}) sizes[g] = {65, 136, 72};
+  for (const std::size_t g : {0u, 31u, 32u, 33u, 70u, 99u}) sizes[g] = {65, 136, 72};
   expect_right<Plain<ElementType::bf16, GemmSchedule::cooperative, 64, 1, 1>>(sizes, 3, 2);
 }
 

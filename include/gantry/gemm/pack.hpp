@@ -91,8 +91,11 @@ struct PackLines {
       GANTRY_NO_UNROLL
       for (std::int64_t at = first; at < x.line && at < first + kRunBytes; at += 32 * kChunk) {
         const unsigned char* const aligned = from + at - past;
-        arch::st(arch::space_global, chunk_at(at),
-                 shifted(bytes_of(aligned, matrix, end), bytes_of(aligned + kChunk, matrix, end), past));
+        const auto edge_of = [&](const unsigned char* chunk) {
+          if (chunk < matrix || chunk + kChunk > end) return bytes_of(chunk, matrix, end);
+          return arch::ld(arch::space_global, reinterpret_cast<const Chunk*>(chunk));
+        };
+        arch::st(arch::space_global, chunk_at(at), shifted(edge_of(aligned), edge_of(aligned + kChunk), past));
       }
       return;
     }
@@ -115,9 +118,10 @@ struct PackLines {
   // A chunk that reaches beyond the matrix: the bytes that lie inside.
   GANTRY_INLINE static Chunk bytes_of(const unsigned char* from, const unsigned char* begin, const unsigned char* end) {
     Chunk out;
+    // All of them on their way at once: the kernel ends when its last line is there.
+    GANTRY_UNROLL
     for (int word = 0; word < 4; ++word) {
-      // Rare, and there is one for each chunk of a lane: unrolled, it was half of the kernel's code.
-      GANTRY_NO_UNROLL
+      GANTRY_UNROLL
       for (int i = 0; i < 4; ++i) {
         const unsigned char* const at = from + 4 * word + i;
         if (at < begin || at >= end) continue;

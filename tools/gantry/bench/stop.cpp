@@ -16,7 +16,7 @@ Stop::Stop(std::optional<double> seconds) : seconds_(seconds) {
   came = 0;
   struct sigaction action = {};
   action.sa_handler = note;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigaction(SIGINT, &action, &interrupt_);
   sigaction(SIGTERM, &action, &terminate_);
 }

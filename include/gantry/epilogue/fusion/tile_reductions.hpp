@@ -41,16 +41,17 @@ struct TileReduction {
   GANTRY_INLINE static void add(const TileContext& context, float* so_far, const float (&in)[F], int first, int em,
                                 int en) {
     constexpr Subtiles tile = Config::tile;
-    const int row0 = context.at.m * kTile.m + em * kTile.epi_m + Subtiles::row_of_thread(context.thread);
-    const int column0 = context.at.n * kTile.n + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
+    // What a row or a column beyond the problem adds to is nobody's result.
+    const int rows = context.m - context.at.m * kTile.m - em * kTile.epi_m - Subtiles::row_of_thread(context.thread);
+    const int columns =
+        context.n - context.at.n * kTile.n - en * kTile.epi_n - Subtiles::column_of_thread(context.thread);
     const auto is_inside = [&](int i) {
-      return row0 + tile.row_of_value(i) < context.m && column0 + tile.column_of_value(i) < context.n;
+      return (extent == Extent::column || tile.row_of_value(i) < rows) &&
+             (extent == Extent::row || tile.column_of_value(i) < columns);
     };
     if constexpr (op == Reduction::lse && extent != Extent::row && F % 4 == 0) {
-      float exponents[F];
-      GANTRY_UNROLL
-      for (int k = 0; k < F; ++k) exponents[k] = is_inside(first + k) ? in[k] : identity<op>();
-      add_exponentials<extent>(so_far, exponents, first, em);
+      add_exponentials<extent, F>(so_far, first, em,
+                                  [&](int k) { return is_inside(first + k) ? in[k] : identity<op>(); });
     } else {
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) {
@@ -158,8 +159,8 @@ struct TileReduction {
 
  private:
   // One logarithm for all values that a slot gets: of a column vector those of one row, of a scalar all of them.
-  template <Extent extent, int F>
-  GANTRY_INLINE static void add_exponentials(float* so_far, const float (&in)[F], int first, int em) {
+  template <Extent extent, int F, class In>
+  GANTRY_INLINE static void add_exponentials(float* so_far, int first, int em, const In& in) {
     constexpr Subtiles tile = Config::tile;
     constexpr int kRows = extent == Extent::column ? 2 : 1;
     constexpr int kBlock = kRows == 2 && tile.values_of_block() < F ? tile.values_of_block() : F;
@@ -172,13 +173,13 @@ struct TileReduction {
         float top = so_far[slot];
         GANTRY_UNROLL
         for (int k = begin; k < begin + kBlock; ++k) {
-          if (is_mine(k) && in[k] > top) top = in[k];
+          if (is_mine(k) && in(k) > top) top = in(k);
         }
         const LogSumBase base(top);
         float sum = base.exponential(so_far[slot]);
         GANTRY_UNROLL
         for (int k = begin; k < begin + kBlock; ++k) {
-          if (is_mine(k)) sum += base.exponential(in[k]);
+          if (is_mine(k)) sum += base.exponential(in(k));
         }
         so_far[slot] = base.logarithm(sum);
       }
