@@ -46,11 +46,21 @@
 #define GANTRY_COLD
 #endif
 
+// True while the compiler translates for the GPU. Only `arch/` and this file look at it.
+#if defined(__CUDA_ARCH__)
+#define GANTRY_ON_DEVICE 1
+#else
+#define GANTRY_ON_DEVICE 0
+#endif
+
+// Host functions that call CUDA are defined where the compiler translates for the host; the GPU's pass calls none.
+#define GANTRY_DEFINES_HOST !GANTRY_ON_DEVICE
+
 // Host functions that plan, check and explain, and are no templates. A header declares them, and a file of definitions
 // that it includes at its end makes them inline. With GANTRY_LINKED it does not: the program links gantry::planning,
 // which has them compiled, and its own sources compile faster. Nor does it while the compiler translates for the GPU,
 // which calls none of them.
-#if defined(GANTRY_LINKED) || defined(__CUDA_ARCH__)
+#if defined(GANTRY_LINKED) || GANTRY_ON_DEVICE
 #define GANTRY_LINKAGE
 #define GANTRY_DEFINES_PLANNING 0
 #else
@@ -61,7 +71,7 @@
 // nvcc reads a source once for the GPU and twice for the host. What a program links leaves its host passes nothing to
 // do with a kernel but to launch it, so there they read no kernel. A source that runs a GEMM on the simulated SM as
 // well includes <gantry/gemm/types.hpp>.
-#if defined(GANTRY_LINKED) && defined(__CUDACC__) && !defined(__CUDA_ARCH__)
+#if defined(GANTRY_LINKED) && defined(__CUDACC__) && !GANTRY_ON_DEVICE
 #define GANTRY_READS_KERNELS 0
 #else
 #define GANTRY_READS_KERNELS 1
@@ -94,13 +104,6 @@
 #define GANTRY_NVCC 1
 #else
 #define GANTRY_NVCC 0
-#endif
-
-// True while the compiler translates for the GPU. Only `arch/` and this file look at it.
-#if defined(__CUDA_ARCH__)
-#define GANTRY_ON_DEVICE 1
-#else
-#define GANTRY_ON_DEVICE 0
 #endif
 
 namespace gantry {

@@ -351,10 +351,13 @@ struct Mainloop : GemmShape<Design> {
       const Place place = Place::mine();
       const int row = (work.m * kClusterM + place.m) * kTileM + warpgroup_ * Shape::kWarpgroupM;
       scales_.aim(params.scales, row, (work.n * kClusterN + place.n) * kTileN, work.batch);
-      k_ = work.k_begin;
+      k_ = k_used_ = work.k_begin;
       k_step_ = work.k_step;
       k_steps_ = k_steps;
-      if (work.steps > 0) loaded_ = scales_.load(k_);
+      GANTRY_UNROLL
+      for (int i = 0; i < kScalesAhead; ++i) {
+        if (i < work.steps) load_scales(i);
+      }
     }
 
     // Passes over the stages of K tiles that another warpgroup multiplies.
@@ -412,11 +415,12 @@ struct Mainloop : GemmShape<Design> {
       clear(acc);
       ready_ = {};
       int left = work.steps;
-      const auto promote = [&](auto during) {
+      // `turn`: of the registers of scales, which takes their turns.
+      const auto promote = [&](auto turn, auto during) {
         const int stage = uniform(stage_);
         step<false>(part, stage);
         [[maybe_unused]] Factors factors;
-        if constexpr (Shape::kScaled) factors = take_factors(left > 1);
+        if constexpr (Shape::kScaled) factors = take_factors(turn, left > kScalesAhead);
         during();
         if (left == 1) issued();
         arch::wgmma_wait_group(arch::n32<0>);
@@ -434,22 +438,39 @@ struct Mainloop : GemmShape<Design> {
         if (left == 0) issued();
       } else {
         for_each_index<count>([&](auto i) {
-          promote([&] { behind(i); });
+          promote(i % kTurns, [&] { behind(i); });
           --left;
         });
       }
+      const auto one_more = [&](auto i) {
+        promote((count + i) % kTurns, [] {});
+        --left;
+      };
       GANTRY_NO_UNROLL
-      for (; left > 0; --left) promote([] {});
+      while (left >= kTurns) for_each_index<kTurns>(one_more);
+      for_each_index<kTurns - 1>([&](auto i) {
+        if (left > 0) one_more(i);
+      });
     }
 
     using Scales = PromotionScales<Design>;
     using Factors = typename Scales::Factors;
-    // Of this K tile; those of the next set out.
-    GANTRY_INLINE Factors take_factors(bool more) {
-      const Factors out = scales_.factors(loaded_, k_);
+    // Scales are loaded this many K tiles before they are used: a K tile of FP8 takes less time than a load. Where each
+    // column has a scale there are no registers for a second set.
+    static constexpr int kScalesAhead = Scales::kByColumn ? 1 : 2, kTurns = Shape::kScaled ? kScalesAhead : 1;
+
+    GANTRY_INLINE void load_scales(int turn) {
+      loaded_[turn] = scales_.load(k_);
       k_ += k_step_;
       if (k_ == k_steps_) k_ = 0;
-      if (more) loaded_ = scales_.load(k_);
+    }
+    // Of this K tile; those of a later one set out. A turn is a constant: a register that a load is on its way to
+    // cannot be moved before it is there.
+    GANTRY_INLINE Factors take_factors(int turn, bool more) {
+      const Factors out = scales_.factors(loaded_[turn], k_used_);
+      k_used_ += k_step_;
+      if (k_used_ == k_steps_) k_used_ = 0;
+      if (more) load_scales(turn);
       return out;
     }
 
@@ -519,8 +540,9 @@ struct Mainloop : GemmShape<Design> {
     ConsumerToken ready_{};  // of the stage that is read next
     // Where blocks are scaled.
     Scales scales_;
-    typename Scales::Loaded loaded_{};
-    int k_ = 0, k_step_ = 1, k_steps_ = 0;
+    typename Scales::Loaded loaded_[kScalesAhead] = {};
+    int k_ = 0, k_used_ = 0;  // the K tile whose scales are loaded, and taken, next
+    int k_step_ = 1, k_steps_ = 0;
   };
 };
 

@@ -1,7 +1,7 @@
 // The scales of a thread's accumulators, block of K by block of K, and the promotion that applies them.
 //
 // A thread of a warpgroup holds two rows of each 64 (lane / 4 and 8 below it) and two columns of each 8, as wgmma lays
-// accumulators out. Scales are read from global memory while the wgmmas of the block before run. Rows and columns
+// accumulators out. Scales are read from global memory while the wgmmas of blocks before run. Rows and columns
 // outside of the matrix take the last scale: their accumulators are 0.
 //
 // Where 128 rows of B share a scale, a tile has one of them, or two: its columns before and from the next multiple of
@@ -28,14 +28,14 @@ template <class Design>
 class PromotionScales {
   using Shape = GemmShape<Design>;
   static constexpr ScaleMode kModeA = Design::design.options.scale_a, kModeB = Design::design.options.scale_b;
-  static constexpr bool kByColumn = kModeB == ScaleMode::row_block;
   static constexpr int kSegment = largest_step(Shape::kTileN);  // columns that have the same scale of B
   static constexpr bool kTwo = kModeB == ScaleMode::block && kSegment < Shape::kTileN;
 
  public:
+  static constexpr bool kByColumn = kModeB == ScaleMode::row_block;                    // each column has its own
   static constexpr int kRows = Shape::kWarpgroupM / 32, kColumns = Shape::kTileN / 4;  // of a thread
 
-  // As they are in memory, of one block of K: on their way while the wgmmas of the block before run.
+  // As they are in memory, of one block of K: on their way while the wgmmas of blocks before run.
   struct Loaded {
     float rows[kRows];
     float tile, beyond;

@@ -18,7 +18,7 @@
 
 #if __has_include(<cuda.h>) && __has_include(<cuda_runtime_api.h>) && __has_include(<cudaTypedefs.h>)
 #define GANTRY_HAVE_TMA_DRIVER 1
-#if !defined(__CUDA_ARCH__)
+#if GANTRY_DEFINES_HOST
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
@@ -102,7 +102,7 @@ EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params) noexc
 // Moves a map that the driver encoded to another address.
 TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* address) noexcept;
 
-#if !defined(__CUDA_ARCH__)  // which calls none of them
+#if GANTRY_DEFINES_HOST
 
 static_assert(sizeof(CUtensorMap) == sizeof(TmaDescriptor));
 static_assert(static_cast<int>(TmaDataType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
