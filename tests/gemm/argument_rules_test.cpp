@@ -114,6 +114,14 @@ ArgumentReasons of_epilogue(const char* text, bool has_c, bool has_d) {
   detail::check_values({.has_c = has_c, .has_d = has_d}, {64, 64, 64}, fusion::FusionArguments(graph), out);
   return out;
 }
+ArgumentReasons of_seed(float seed) {
+  const fusion::Graph graph = fusion::graph("d = dropout(acc, 0.5, seed)");
+  fusion::FusionArguments arguments(graph);
+  arguments["seed"] = seed;
+  ArgumentReasons out;
+  detail::check_values({.has_c = false, .has_d = true}, {64, 64, 64}, arguments, out);
+  return out;
+}
 ArgumentReasons of_workspace(const GemmWorkspace& given, const void* memory) {
   ArgumentReasons out;
   detail::check_workspace(given, memory, 64, out);
@@ -225,6 +233,7 @@ std::vector<Case> fusion_and_device() {
       {ArgumentRule::argument_null, fused([](auto& args) { args.fusion["bias"] = nullptr; }),
        fused([](auto& args) { args.fusion["beta"] = static_cast<const float*>(nullptr); })},
       {ArgumentRule::number_for_address, fused([](auto& args) { args.fusion["bias"] = 1.0f; }), sound},
+      {ArgumentRule::seed_by_value, of_seed(0.5f), of_seed(5)},
       {ArgumentRule::element_differs, fused([](auto& args) { args.fusion["bias"] = far<const f16>(4); }), sound},
       {ArgumentRule::output_is_const, fused([](auto& args) { args.fusion["y"] = far<const f16>(6); }), sound},
       {ArgumentRule::source_without_element, of_epilogue("d = acc + c", false, true),

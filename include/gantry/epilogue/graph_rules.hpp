@@ -35,6 +35,7 @@ GANTRY_HD constexpr bool has_forms(const fusion::Graph& graph, ElementType compu
   for (int i = 0; i < graph.node_count; ++i) {
     const fusion::Node& node = graph.nodes[i];
     if (compute == ElementType::s32 && node.kind != fusion::NodeKind::accumulator) return false;
+    if (node.kind == fusion::NodeKind::keep) return false;
     if (node.kind != fusion::NodeKind::compute) continue;
     if (node.function == fusion::Function::user || node.function == fusion::Function::round) return false;
     if (!fusion::takes_complex(node.function)) return false;

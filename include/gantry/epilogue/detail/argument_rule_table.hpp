@@ -184,6 +184,10 @@ GANTRY_X(number_for_address, refused,
          "{operand}, {kind}, was given a number",
          "vectors, tensors and reductions are given by their address",
          "")
+GANTRY_X(seed_by_value, refused,
+         "{operand}, the seed of dropout, was given by value, and not as a whole number from 0 to {first}",
+         "a number that is given by value is a float, which holds such numbers exactly",
+         "a larger seed is given by its address, as {element}")
 GANTRY_X(element_differs, refused,
          "{operand}, {kind} of {element}, was given the address of {given}",
          "an address is of the argument's element type",

@@ -68,7 +68,8 @@ constexpr int intern(Graph& graph, const Argument& argument) {
 // Only what a node or an argument of this kind uses.
 constexpr Node used_fields(const Node& node) {
   Node out{.kind = node.kind};
-  if (node.kind == NodeKind::constant) out.constant = node.constant;
+  if (node.kind == NodeKind::constant || node.kind == NodeKind::keep) out.constant = node.constant;
+  if (node.kind == NodeKind::keep) out.swapped = node.swapped;
   if (has_argument(node.kind)) out.argument = node.argument;
   if (node.kind == NodeKind::reduce) out.reduction = node.reduction;
   if (node.kind == NodeKind::compute) {

@@ -13,6 +13,7 @@
 //     const float d = values[g.d];  // 5
 #pragma once
 
+#include <gantry/epilogue/fusion/dropout.hpp>
 #include <gantry/epilogue/fusion/functions.hpp>
 
 namespace gantry::fusion {
@@ -25,6 +26,8 @@ struct ElementInputs {
   T up{};
   T source{};
   T arguments[kMaxArguments] = {};
+  std::uint32_t keys[kMaxArguments] = {};  // of arguments that are seeds: the batch's (dropout.hpp)
+  int m = 0, n = 0;                        // of the problem that is computed, which may be D^T
 };
 
 // apply<f>, with f known at run time. Rounding and user functions need more than f: they hand on their first input.
@@ -122,6 +125,11 @@ inline void evaluate(const Graph& graph, const ElementInputs<T>& in, T* values) 
       case NodeKind::aux_load:
         values[i] = in.arguments[node.argument];
         break;
+      case NodeKind::keep: {
+        const Dropout dropout{drop_threshold(node.constant), in.keys[node.argument]};
+        values[i] = convert<T>(keeps(dropout, node.swapped ? in.n : in.m, node.swapped ? in.m : in.n) ? 1.0f : 0.0f);
+        break;
+      }
       case NodeKind::aux_store:
       case NodeKind::reduce:
         values[i] = x[0];

@@ -46,6 +46,7 @@ enum class NodeKind : std::uint8_t {
   row,          // v[n], the same for every m
   column,       // v[m], the same for every n
   aux_load,     // x[m, n], a further tensor; 1-bit elements are 0 or 1
+  keep,         // 1 where dropout keeps element (m, n) of D, else 0; Node::constant is the share that it drops
   compute,      // Node::function of the inputs
   aux_store,    // writes its input to a further tensor; 1-bit elements are (value != 0)
   reduce        // reduces its input into a scalar, a row vector or a column vector
@@ -81,6 +82,7 @@ struct Node {
   std::int8_t argument = -1;  // of every kind that has one
   std::int8_t user = -1;      // of Function::user: which of the functions that come with the graph
   float constant = 0;
+  bool swapped = false;  // of keep: the kernel's rows are the columns of D
 
   friend constexpr bool operator==(const Node&, const Node&) = default;
 };
@@ -159,14 +161,25 @@ struct Graph {
     for (int i = 0; i < argument_count; ++i) n += arguments[i].kind == kind ? 1 : 0;
     return n;
   }
+  // Whether dropout takes this argument, a scalar, for its seed.
+  GANTRY_HD constexpr bool is_seed(int argument) const {
+    for (int i = 0; i < node_count; ++i) {
+      if (nodes[i].kind == NodeKind::keep && nodes[i].argument == argument) return true;
+    }
+    return false;
+  }
   GANTRY_HD constexpr bool uses_source() const { return count(NodeKind::source) > 0; }
   GANTRY_HD constexpr bool gated() const { return count(NodeKind::gate) + count(NodeKind::up) > 0; }
 
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 };
 
+// Half of the rounds of a pair of columns.
+inline constexpr FunctionCost kCostOfKeep{.instructions = 10};
+
 // The cost of a node per element, beside its loads and stores.
 GANTRY_HD constexpr FunctionCost cost_of(const Node& node) {
+  if (node.kind == NodeKind::keep) return kCostOfKeep;
   return node.kind == NodeKind::compute ? cost_of(node.function) : FunctionCost{};
 }
 

@@ -217,6 +217,9 @@ struct LoopCallbacks {
     static constexpr bool begin_sync_needed() { return false; }
 
     void begin() {
+      for (int i = 0; i < params_.graph.argument_count; ++i) {
+        if (params_.graph.is_seed(i)) keys_[i] = read_key(i);
+      }
       for_reductions([&](int i, auto reduction) {
         for (float& x : so_far_[i]) x = decltype(reduction)::kIdentity;
       });
@@ -248,8 +251,14 @@ struct LoopCallbacks {
       Value results[kMaxNodes][F];
       for (int k = 0; k < F; ++k) {
         ElementInputs<Value> in{.accumulator = acc[k], .source = c[k]};
+        in.m =
+            context_.at.first_row + context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, first + k);
+        in.n = context_.at.n * kTile.n + en * kTile.epi_n + kTile.column(context_.thread, first + k);
         if constexpr (A > F) in.up = acc[F + k];
-        for (int i = 0; i < graph.argument_count; ++i) in.arguments[i] = values_[i][first + k];
+        for (int i = 0; i < graph.argument_count; ++i) {
+          in.arguments[i] = values_[i][first + k];
+          in.keys[i] = keys_[i];
+        }
         Value nodes[kMaxNodes];
         evaluate<typename Config::Functions>(graph, in, nodes);
         for (int i = 0; i < graph.node_count; ++i) results[i][k] = nodes[i];
@@ -347,6 +356,18 @@ struct LoopCallbacks {
       });
     }
 
+    // The key of dropout in the tile's D.
+    std::uint32_t read_key(int i) const {
+      const Operand& operand = params_.operands[i];
+      const int words = element_bits(params_.graph.arguments[i].element) / 32;
+      auto seed = static_cast<std::uint32_t>(operand.value);
+      if (operand.pointer != nullptr) {
+        const std::int64_t word = context_.at.batch * operand.batch_stride * words;
+        seed = arch::ld(arch::space_global, static_cast<const std::uint32_t*>(operand.pointer) + word);
+      }
+      return dropout_key(seed, context_.at.d_batch);
+    }
+
     // A scalar, or a vector's value for each of the thread's.
     void read_broadcast(int i, int em, int en) {
       const Argument& a = params_.graph.arguments[i];
@@ -402,6 +423,7 @@ struct LoopCallbacks {
     const Params& params_;
     unsigned char* shared_;
     TileContext context_;
+    std::uint32_t keys_[kMaxArguments] = {};
     Value values_[kMaxArguments][Config::tile.values()] = {};
     float so_far_[kMaxArguments][kKept] = {};
   };

@@ -137,7 +137,14 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
     }
     return;
   }
-  if (value.pointer == nullptr) return;
+  if (value.pointer == nullptr) {
+    if (graph_.is_seed(i) && !is_seed_value(value.value)) {
+      ArgumentReason reason = about(i, ArgumentRule::seed_by_value);
+      reason.first = static_cast<std::int64_t>(kMostSeed);
+      out.add(reason);
+    }
+    return;
+  }
   const int bits = info(argument.element).bits;
   const bool array = shape.pointer_array && argument.kind != ArgumentKind::scalar &&
                      argument.kind != ArgumentKind::reduction;  // of addresses, or of GroupTensor

@@ -1,6 +1,8 @@
 // What reference.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <cstring>
+
 #include <gantry/epilogue/fusion/reference.hpp>
 
 namespace gantry::fusion {
@@ -233,6 +235,18 @@ class Reference {
     return read(up ? problem_.up : problem_.accumulators, m, n, batch);
   }
 
+  // Whether dropout keeps an element.
+  bool kept(const Node& node, std::int64_t m, std::int64_t n, std::int64_t batch) const {
+    const ArgumentValue& value = arguments_.values[node.argument];
+    auto seed = static_cast<std::uint32_t>(value.value);
+    if (value.pointer != nullptr) {
+      const std::int64_t bytes = info(graph_.arguments[node.argument].element).bits / 8;
+      std::memcpy(&seed, static_cast<const char*>(value.pointer) + batch * value.batch_stride * bytes, sizeof(seed));
+    }
+    const std::uint32_t key = dropout_key(seed, static_cast<int>(problem_.first_batch + batch));
+    return keeps({drop_threshold(node.constant), key}, static_cast<int>(problem_.first_row + m), static_cast<int>(n));
+  }
+
   V compute(const Node& node, const V* x) const {
     if (node.function == Function::round) return rounded_to(node.element, x[0]);
     if constexpr (__is_same(V, Range)) {
@@ -261,6 +275,9 @@ class Reference {
           break;
         case NodeKind::constant:
           real_into(values[i], static_cast<double>(node.constant));
+          break;
+        case NodeKind::keep:
+          real_into(values[i], kept(node, m, n, batch) ? 1 : 0);
           break;
         case NodeKind::compute:
           values[i] = compute(node, x);
