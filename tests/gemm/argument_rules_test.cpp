@@ -146,6 +146,7 @@ struct LoopConfig {
   using Value = float;
   static constexpr Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
   static constexpr fusion::Rings rings{.loads = 2, .stores = 2};
+  static constexpr int fragment = 16;
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
 };
 template <int bytes>
@@ -244,6 +245,9 @@ std::vector<Case> fusion_and_device() {
        of_epilogue("s optional = reduce_add(acc)", false, false)},
       {ArgumentRule::graph, of_graph(true), of_graph(false)},
       {ArgumentRule::loop_element, in_loop<65536>("d = acc + load(x:s16)"), in_loop<65536>("d = acc + load(x:f16)")},
+      {ArgumentRule::loop_heads, in_loop<1024>("d = rotate(acc, 64)"), in_loop<1024>("d = rotate(acc, 32)")},
+      {ArgumentRule::rotated_columns, of_epilogue("d = rotate(acc, 48)", false, true),
+       of_epilogue("d = rotate(acc, 32)", false, true)},
       {ArgumentRule::loop_shared_memory, in_loop<1024>("d = acc + load(x:f16)"), in_loop<1024>("d = acc")},
       {ArgumentRule::no_device, why(Gemm<Plain>::plan(plain(), nowhere)), why(Gemm<Plain>::plan(plain(), here))},
       {ArgumentRule::no_configuration, why(Set::plan(plain(), here, {.asked = "64x64"})),

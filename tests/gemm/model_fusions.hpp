@@ -27,9 +27,9 @@ void expect_random_right(unsigned first_seed, int step = 8, const fusion::Graph&
 }
 
 // Any graph, at run time.
-struct AnyPlain : fusion::GraphAtRunTime<true, true, 32 * 1024> {
+struct AnyPlain : fusion::GraphAtRunTime<true, true, 64 * 1024> {
   static constexpr GemmOptions options{
-      .c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}, .stages = 3};
+      .c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}, .stages = 2};
 };
 struct AnySwapped : fusion::GraphAtRunTime<true, true, 32 * 1024> {
   static constexpr GemmOptions options{

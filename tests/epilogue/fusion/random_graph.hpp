@@ -22,6 +22,7 @@ struct RandomGraphOptions {
   bool reductions = true;
   bool void_d = true;      // sometimes no D
   int user_functions = 0;  // of one input each
+  int longest_head = 0;    // of what is rotated; 0: nothing is
 };
 
 class RandomGraph {
@@ -134,6 +135,14 @@ class RandomGraph {
       case Function::round: {
         Node node{.kind = NodeKind::compute, .function = f, .element = element()};
         node.inputs[0] = static_cast<std::int8_t>(x);
+        out = add(node);
+        break;
+      }
+      case Function::rotate: {
+        if (options_.longest_head == 0) return;
+        Node node{.kind = NodeKind::compute, .function = f};
+        node.inputs[0] = static_cast<std::int8_t>(x);
+        node.head = static_cast<std::int16_t>(chance(50) ? 2 : options_.longest_head);
         out = add(node);
         break;
       }

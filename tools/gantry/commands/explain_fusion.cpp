@@ -46,6 +46,7 @@ std::string value_of(const Graph& graph, const Node& node) {
   out += "(";
   for (int k = 0; k < 3 && node.inputs[k] >= 0; ++k) out += fmt::format("{}{}", k > 0 ? ", " : "", node.inputs[k]);
   if (node.function == Function::round) out += fmt::format(":{}", info(node.element).name);
+  if (node.function == Function::rotate) out += fmt::format(", {} columns", node.head);
   return out + ")";
 }
 

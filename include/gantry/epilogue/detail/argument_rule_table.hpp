@@ -28,6 +28,10 @@ GANTRY_X(gate_columns, refused,
          "N is {actual}, and the epilogue is gated",
          "gate and up have the same number of columns, and both come from B 8 rows at a time: N is a multiple of 16",
          "the nearest value that works is {nearest}")
+GANTRY_X(rotated_columns, refused,
+         "D has {actual} column{s}, and the epilogue rotates pairs in heads of {first}",
+         "every column has its partner: the columns of D are a multiple of a head's",
+         "the nearest larger number that works is {nearest}")
 GANTRY_X(too_many_tiles, refused,
          "the GEMM has {actual} K tiles",
          "the K tiles of a GEMM are counted in 30 bits",
@@ -220,6 +224,10 @@ GANTRY_X(loop_element, refused,
          "{operand} is a tensor of {element}",
          "a graph at run time stages the element types that its loop was built with",
          "u1{words} work")
+GANTRY_X(loop_heads, refused,
+         "the graph rotates pairs in heads of {first} columns",
+         "a kernel whose graph comes at run time has subtiles of whole heads, and operands that are not swapped",
+         "heads of 2 columns, and of 16, 32, ... that divide {nearest}, work where operands are not swapped")
 GANTRY_X(loop_shared_memory, refused,
          "the graph takes {actual} bytes of shared memory",
          "a graph at run time has as much shared memory as its loop was built with",

@@ -17,6 +17,7 @@
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/epilogue/fusion/dropout.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
+#include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/rules/reasons.hpp>
 
 namespace gantry::fusion {
@@ -182,6 +183,12 @@ constexpr void check_node(const Graph& graph, int i, int user_functions, GraphRe
   }
   if (node.kind == NodeKind::compute && node.function == Function::round && node.element == ElementType::void_) {
     out.add(about(GraphRule::no_such_element));
+  }
+  if (node.kind == NodeKind::compute && node.function == Function::rotate && !is_head(node.head)) {
+    GraphReason reason = with_actual(about(GraphRule::rotated_head), node.head);
+    const int whole = (node.head + 8) / 16 * 16;
+    reason.first = node.head < 8 ? 2 : whole > kMostHead ? kMostHead : whole;
+    out.add(reason);
   }
   if (node.kind == NodeKind::keep && !(node.constant >= 0 && node.constant < 1)) {
     out.add(about(GraphRule::dropped_share));

@@ -133,6 +133,12 @@ constexpr Expr round(const Expr& x, ElementType element) {
   return {{.kind = NodeKind::compute, .function = Function::round, .element = element}, x};
 }
 
+// The other half of each head of so many columns: -x[m, n + head / 2] in the first half, x[m, n - head / 2] in the
+// second.
+constexpr Expr rotate(const Expr& x, int head) {
+  return {{.kind = NodeKind::compute, .function = Function::rotate, .head = static_cast<std::int16_t>(head)}, x};
+}
+
 // The user function at position i of the pack that comes with the graph.
 constexpr Expr user(int i, const Expr& a) {
   return {{.kind = NodeKind::compute, .function = Function::user, .user = static_cast<std::int8_t>(i)}, a};
@@ -152,6 +158,14 @@ constexpr Expr user(int i, const Expr& a, const Expr& b, const Expr& third) {
   }
 GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
+
+// Rotary embedding: pairs of neighbouring columns, or of the halves of heads, turned by the angle of cos and sin.
+constexpr Expr rotary_adjacent(const Expr& x, const Expr& cos, const Expr& sin) {
+  return add(multiply(x, cos), multiply(rotate(x, 2), sin));
+}
+constexpr Expr rotary_halves(const Expr& x, const Expr& cos, const Expr& sin, int head) {
+  return add(multiply(x, cos), multiply(rotate(x, head), sin));
+}
 
 // x / (1 - share) where it is kept, else 0.
 constexpr Expr dropout(const Expr& x, float share, const char* seed,

@@ -82,10 +82,16 @@ struct Node {
   std::int8_t argument = -1;  // of every kind that has one
   std::int8_t user = -1;      // of Function::user: which of the functions that come with the graph
   float constant = 0;
-  bool swapped = false;  // of keep: the kernel's rows are the columns of D
+  std::int16_t head = 0;  // of Function::rotate: how many columns have their halves paired
+  bool swapped = false;   // of keep and rotate: the kernel's rows are the columns of D
 
   friend constexpr bool operator==(const Node&, const Node&) = default;
 };
+
+// Whether a node's value depends on its place in D beside what it reads.
+GANTRY_HD constexpr bool is_placed(const Node& node) {
+  return node.kind == NodeKind::keep || (node.kind == NodeKind::compute && node.function == Function::rotate);
+}
 
 struct Name {
   char text[kMaxName + 1] = {};

@@ -225,6 +225,7 @@ class GraphPrinter {
       value(node.inputs[k], Binding::comparison);
     }
     if (node.function == Function::round) out_.append(':').append(info(node.element).name);
+    if (node.function == Function::rotate) out_.append(", ").append(node.head);
     out_.append(')');
   }
 

@@ -151,6 +151,8 @@ class GraphReader : public TextReader {
     if (called == Name("load")) return loaded(NodeKind::aux_load);
     if (called == Name("keep")) return keep(name);
     if (called == Name("dropout")) return dropout(name);
+    if (called == Name("rotary_adjacent")) return rotary(name, true);
+    if (called == Name("rotary_halves")) return rotary(name, false);
     if (called == Name("gate")) return half_of_accumulators(NodeKind::gate, name);
     if (called == Name("up")) return half_of_accumulators(NodeKind::up, name);
     for (const ReductionName& reduction : kReductionNames) {
@@ -218,6 +220,35 @@ class GraphReader : public TextReader {
     return compute(Function::select, name.position, kept, scaled, constant(0));
   }
 
+  // ',' and the columns of a head.
+  constexpr std::int16_t head() {
+    expect(',', "',' and how many columns a head has: rotate(x, 64)");
+    const int at = skip();
+    const float asked = ok() ? number() : 0;
+    if (ok() && !(asked >= 0 && asked <= 4096 && static_cast<float>(static_cast<int>(asked)) == asked)) {
+      refuse(at, TextRule::something_else_is_expected)
+          .append("a head has a whole number of columns: 2, or 16, 32, ... to 256");
+    }
+    return ok() ? static_cast<std::int16_t>(asked) : std::int16_t{0};
+  }
+  // x ',' cos ',' sin, and of halves ',' head: x cos + rotate(x) sin.
+  constexpr int rotary(const Word& name, bool adjacent) {
+    const char* const form = adjacent ? "',': rotary_adjacent(x, cos, sin)" : "',': rotary_halves(x, cos, sin, head)";
+    const int x = expression();
+    expect(',', form);
+    const int cosine = ok() ? expression() : 0;
+    expect(',', form);
+    const int sine = ok() ? expression() : 0;
+    Node rotated{.kind = NodeKind::compute, .function = Function::rotate, .head = 2};
+    if (ok() && !adjacent) rotated.head = head();
+    expect(')', "an operator or ')'");
+    if (!ok()) return 0;
+    rotated.inputs[0] = static_cast<std::int8_t>(x);
+    const int kept = compute(Function::multiply, name.position, x, cosine);
+    const int turned = compute(Function::multiply, name.position, add(rotated, name.position), sine);
+    return compute(Function::add, name.position, kept, turned);
+  }
+
   // 'acc' and the closing parenthesis.
   constexpr int half_of_accumulators(NodeKind kind, const Word& name) {
     if (!accept_word("acc")) {
@@ -249,6 +280,7 @@ class GraphReader : public TextReader {
       expect(':', "':' and an element type: round(x:bf16)");
       if (ok()) node.element = element();
     }
+    if (ok() && f == Function::rotate) node.head = head();
     if (ok() && peek() == ',') {
       refuse(skip(), TextRule::a_function_has_too_many_inputs).append(name.name.text).append(" takes ").append(wanted);
       more().append(wanted == 1 ? " input, and there are more" : " inputs, and there are more");

@@ -9,6 +9,7 @@
 #include <gantry/epilogue/fusion/dropout.hpp>
 #include <gantry/epilogue/fusion/functions.hpp>
 #include <gantry/epilogue/fusion/group_operand.hpp>
+#include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/epilogue/fusion/tile_reductions.hpp>
 
 namespace gantry::fusion {
@@ -241,6 +242,8 @@ struct NodeVisits {
       visit_auxiliary<argument>(out, first);
     } else if constexpr (node.kind == NodeKind::keep) {
       visit_keep<number>(out, first, em, en);
+    } else if constexpr (node.kind == NodeKind::compute && node.function == Function::rotate) {
+      visit_rotation<number>(values);
     } else if constexpr (node.kind == NodeKind::compute) {
       visit_compute<number>(values);
     } else if constexpr (node.kind == NodeKind::aux_store) {
@@ -312,6 +315,20 @@ struct NodeVisits {
       }
       out[k] = convert<Value>(kept_first ? 1.0f : 0.0f);
       out[k + 1] = convert<Value>(kept_second ? 1.0f : 0.0f);
+    }
+  }
+
+  template <int number, int F, int N>
+  GANTRY_INLINE static void visit_rotation(Value (&values)[N][F]) {
+    constexpr Node node = Config::graph.nodes[number];
+    constexpr Subtiles kSubtiles = Config::tile;
+    constexpr int kHead = node.head;
+    static_assert(has_whole_heads(kSubtiles, F, kHead), "gantry: a fragment has both columns of every pair");
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) {  // fragments of whole heads begin where heads do
+      const Partner partner = partner_of(kSubtiles, kHead, k);
+      const Value other = values[node.inputs[0]][partner.value];
+      values[number][k] = partner.first_half ? -other : other;
     }
   }
 

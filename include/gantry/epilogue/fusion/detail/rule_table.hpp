@@ -50,6 +50,10 @@ GANTRY_X(constant_is_nan, refused,
          "{node} is not a number",
          "a constant that is NaN equals nothing, not even itself",
          "")
+GANTRY_X(rotated_head, refused,
+         "{node} pairs the columns of heads of {actual}",
+         "a thread has both columns of a pair in heads of 2 columns, and of 16, 32, ... to 256",
+         "the nearest head that works is {first}")
 GANTRY_X(dropped_share, refused,
          "{node} drops a share that is negative, or 1 or more",
          "dropout drops a share p of the elements, 0 <= p < 1, and multiplies the others by 1 / (1 - p)",
