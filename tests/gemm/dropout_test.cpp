@@ -56,6 +56,10 @@ struct Gated {
 };
 TEST(Dropout, OfAGatedGemmCountsColumnsOfD) { expect_random_right<Gated>(5, 16); }
 
+// Its words take registers that a warpgroup with accumulators of 128 x 192 has not left.
+static_assert(is_crowded(Compiled::graph) && is_crowded(Gated::graph) &&
+              !is_crowded(fusion::graph("d = acc + row(b)")));
+
 // Ones times ones: D says which elements were kept.
 constexpr int kN = 72, kK = 16;
 std::vector<bf16> ones(int lines) { return std::vector<bf16>(static_cast<std::size_t>(lines) * kK, bf16(1.0f)); }
