@@ -115,6 +115,14 @@ ArgumentReasons of_epilogue(const char* text, bool has_c, bool has_d) {
   detail::check_values({.has_c = has_c, .has_d = has_d}, {64, 64, 64}, fusion::FusionArguments(graph), out);
   return out;
 }
+ArgumentReasons of_seed(float seed) {
+  const fusion::Graph graph = fusion::graph("d = dropout(acc, 0.5, seed)");
+  fusion::FusionArguments arguments(graph);
+  arguments["seed"] = seed;
+  ArgumentReasons out;
+  detail::check_values({.has_c = false, .has_d = true}, {64, 64, 64}, arguments, out);
+  return out;
+}
 ArgumentReasons of_workspace(const GemmWorkspace& given, const void* memory) {
   ArgumentReasons out;
   detail::check_workspace(given, memory, 64, out);
@@ -139,6 +147,7 @@ struct LoopConfig {
   using Value = float;
   static constexpr Subtiles tile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 32, .warpgroups = 1};
   static constexpr fusion::Rings rings{.loads = 2, .stores = 2};
+  static constexpr int fragment = 16;
 };
 template <int bytes>
 ArgumentReasons in_loop(const char* text) {
@@ -225,6 +234,7 @@ std::vector<Case> fusion_and_device() {
       {ArgumentRule::argument_null, fused([](auto& args) { args.fusion["bias"] = nullptr; }),
        fused([](auto& args) { args.fusion["beta"] = static_cast<const float*>(nullptr); })},
       {ArgumentRule::number_for_address, fused([](auto& args) { args.fusion["bias"] = 1.0f; }), sound},
+      {ArgumentRule::seed_by_value, of_seed(0.5f), of_seed(5)},
       {ArgumentRule::element_differs, fused([](auto& args) { args.fusion["bias"] = far<const f16>(4); }), sound},
       {ArgumentRule::output_is_const, fused([](auto& args) { args.fusion["y"] = far<const f16>(6); }), sound},
       {ArgumentRule::source_without_element, of_epilogue("d = acc + c", false, true),
@@ -235,6 +245,9 @@ std::vector<Case> fusion_and_device() {
        of_epilogue("s optional = reduce_add(acc)", false, false)},
       {ArgumentRule::graph, of_graph(true), of_graph(false)},
       {ArgumentRule::loop_element, in_loop<65536>("d = acc + load(x:s16)"), in_loop<65536>("d = acc + load(x:f16)")},
+      {ArgumentRule::loop_heads, in_loop<1024>("d = rotate(acc, 64)"), in_loop<1024>("d = rotate(acc, 32)")},
+      {ArgumentRule::rotated_columns, of_epilogue("d = rotate(acc, 48)", false, true),
+       of_epilogue("d = rotate(acc, 32)", false, true)},
       {ArgumentRule::loop_shared_memory, in_loop<1024>("d = acc + load(x:f16)"), in_loop<1024>("d = acc")},
       {ArgumentRule::no_device, why(Gemm<Plain>::plan(plain(), nowhere)), why(Gemm<Plain>::plan(plain(), here))},
       {ArgumentRule::no_configuration, why(Set::plan(plain(), here, {.asked = "64x64"})),

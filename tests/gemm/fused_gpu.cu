@@ -32,10 +32,34 @@ struct ResidualAux {
       .c = ElementType::bf16, .tile = {128, 192}, .stages = 3, .schedule = GemmSchedule::pingpong, .epilogue = kNarrow};
 };
 
+struct Dropout {
+  static constexpr fusion::Graph graph =
+      fusion::graph("d = dropout(acc + row(bias:bf16), 0.1, seed) + c; bits:u1 = keep(0.1, seed)");
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .tile = {128, 256}, .schedule = GemmSchedule::cooperative};
+};
+struct SwappedDropout : Dropout {
+  static constexpr GemmOptions options{.c = ElementType::bf16, .tile = {32, 128}, .swapped = true};
+};
+struct RotaryAdjacent {
+  static constexpr fusion::Graph graph = fusion::graph("d = rotary_adjacent(acc, load(cos:bf16), load(sin:bf16))");
+  static constexpr GemmOptions options{.tile = {128, 128}, .schedule = GemmSchedule::pingpong};
+};
+struct RotaryHalves {
+  static constexpr fusion::Graph graph = fusion::graph("d = rotary_halves(acc, load(cos:bf16), load(sin:bf16), 128)");
+  static constexpr GemmOptions options{.tile = {128, 256}, .schedule = GemmSchedule::cooperative};
+};
+struct Quantized {
+  static constexpr fusion::Graph graph = fusion::graph("d = quantize(acc, scalar(scale)); top = reduce_amax(acc)");
+  static constexpr GemmOptions options{.d = ElementType::e4m3, .tile = {128, 128}, .schedule = GemmSchedule::pingpong};
+};
+
 template <class Spec>
 const void* entry() {
   return reinterpret_cast<const void*>(detail::kernel_entry<typename GemmTypes<Spec>::Kernel>);
 }
-const void* kernels[] = {entry<Cooperative>(), entry<Pingpong>(), entry<ThreeInTurn>(), entry<ResidualAux>()};
+const void* kernels[] = {entry<Cooperative>(),    entry<Pingpong>(),     entry<ThreeInTurn>(),
+                         entry<ResidualAux>(),    entry<Dropout>(),      entry<SwappedDropout>(),
+                         entry<RotaryAdjacent>(), entry<RotaryHalves>(), entry<Quantized>()};
 
 }  // namespace gantry_test

@@ -81,7 +81,7 @@ inline std::vector<Memory> give(fusion::FusionArguments& arguments, const GemmEx
     const fusion::Argument& a = graph.arguments[i];
     auto slot = arguments[a.name.text];
     if (a.kind == fusion::ArgumentKind::scalar) {
-      slot = static_cast<float>(random.below(4)) / 2;
+      slot = static_cast<float>(random.below(4)) / (graph.is_seed(i) ? 1.0f : 2.0f);
       continue;
     }
     const bool tensor = fusion::is_tensor(a.kind), rows = a.row_major;

@@ -18,6 +18,7 @@ constexpr GemmGrouping kAlongM = GemmGrouping::along_m, kAlongK = GemmGrouping::
 constexpr ElementType kF8 = ElementType::e4m3, kF32 = ElementType::f32, kBf16 = ElementType::bf16;
 
 constexpr const char* kGated = "d = silu(gate(acc)) * up(acc)";
+constexpr const char* kRotated = "d = rotate(acc, 2)";
 
 struct Case {
   GemmRule rule;
@@ -194,6 +195,8 @@ std::vector<Case> cases() {
        "d = relu(acc)",
        {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 400},
        {.shared_bytes = 64, .shared_alignment = 16, .parameter_bytes = 400}},
+      {GemmRule::rotated_alone, {.swapped = true}, {}, {}, kRotated},
+      {GemmRule::rotated_alone, {.groups = GemmGrouping::pointer_array}, {.groups = kAlongM}, {}, kRotated},
       {GemmRule::gate_unused, {.gate = GemmGate::interleaved}, {.gate = GemmGate::halves}},
       {GemmRule::gated_major, {.major_b = Major::MN}, {.major_a = Major::MN}, {}, kGated},
       {GemmRule::gated_columns,

@@ -45,6 +45,17 @@ class ExplainFusion(Cli):
         self.assertIn("gated\n  A B^T has N columns, and D and everything above N / 2\n", said)
         self.assertNotIn("gated", self.explain(TEXT))
 
+    def test_says_what_dropout_takes_and_what_is_rotated(self):
+        said = self.explain("d = dropout(rotary_adjacent(acc, row(cos), row(sin)), 0.25, seed); bits:u1 = keep(0.25, seed)")
+        self.assertTrue(
+            said.startswith(
+                "d = dropout(acc * row(cos) + rotate(acc, 2) * row(sin), 0.25, seed:u32); bits:u1 = keep(0.25, seed:u32)\n"
+            )
+        )
+        self.assertIn("  keep(0.25, seed)\n", said)
+        self.assertIn("  rotate(1, 2 columns)\n", said)
+        self.assertRegex(said, r"seed +u32 +seed of dropout +must be given")
+
     def test_lists_every_value_once_and_what_goes_to_d(self):
         said = self.explain(TEXT)
         self.assertIn("   8  add(6, 7)\n   9  gelu(8)  -> D\n  10  store(8) into aux\n", said)

@@ -99,6 +99,7 @@ class CollectiveEpilogue {
     using Functions = typename fusion::CallbacksBuilder<Config>::Functions;
     static constexpr Subtiles tile = CollectiveEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = kStagesC, .stores = kStoreStages};
+    static constexpr int fragment = Config::policy.fragment_size;
     static constexpr bool pointer_array = kOwnMaps;
     static constexpr int first_own_map = GroupMapIndex::kAux;
     using Value = element_t<Config::policy.element_compute>;

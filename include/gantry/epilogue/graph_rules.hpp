@@ -15,6 +15,7 @@
 
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/fusion/argument_elements.hpp>
+#include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/epilogue/storage.hpp>
 
@@ -35,8 +36,10 @@ GANTRY_HD constexpr bool has_forms(const fusion::Graph& graph, ElementType compu
   for (int i = 0; i < graph.node_count; ++i) {
     const fusion::Node& node = graph.nodes[i];
     if (compute == ElementType::s32 && node.kind != fusion::NodeKind::accumulator) return false;
+    if (node.kind == fusion::NodeKind::keep) return false;
     if (node.kind != fusion::NodeKind::compute) continue;
-    if (node.function == fusion::Function::user || node.function == fusion::Function::round) return false;
+    const bool special = node.function == fusion::Function::round || node.function == fusion::Function::rotate;
+    if (node.function == fusion::Function::user || special) return false;
     if (!fusion::takes_complex(node.function)) return false;
   }
   return true;
@@ -57,6 +60,23 @@ GANTRY_HD constexpr void check_argument_elements(const fusion::Graph& graph, Ele
              .element = a.element,
              .actual = i,
              .nearest = static_cast<std::int64_t>(nearest)});
+    return;
+  }
+}
+
+// Both columns of every pair that is rotated are visited at once.
+GANTRY_HD constexpr void check_heads(const EpiloguePolicy& p, const fusion::Graph& graph, EpilogueReasons& out) {
+  const int head = fusion::longest_head(graph);
+  const Subtiles tile = p.cut();
+  for (int i = 0; i < graph.node_count; ++i) {
+    const fusion::Node& node = graph.nodes[i];
+    if (node.kind != fusion::NodeKind::compute || node.function != fusion::Function::rotate) continue;
+    if (fusion::has_whole_heads(tile, p.fragment_size, node.head)) continue;
+    const bool whole = p.fragment_size % tile.values_of_block() == 0;
+    out.add({.rule = EpilogueRule::rotated_heads,
+             .actual = whole ? tile.epi_n : p.fragment_size * 2,
+             .nearest = head,
+             .first = node.head});
     return;
   }
 }
@@ -105,6 +125,7 @@ GANTRY_HD constexpr EpilogueReasons graph_form_reasons(const EpiloguePolicy& p, 
   if (!detail::has_forms(graph, p.element_compute)) {
     out.add({.rule = EpilogueRule::function_without_form, .element = p.element_compute});
   }
+  detail::check_heads(p, graph, out);
   if (!p.uses_tma() && fusion::has_staged(graph)) {
     out.add({.rule = EpilogueRule::tensor_without_smem,
              .schedule = p.schedule,

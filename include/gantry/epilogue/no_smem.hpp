@@ -31,12 +31,14 @@ class NoSmemEpilogue {
   static constexpr bool kHasD = Config::policy.d.exists();
   static constexpr Subtiles kTile = Config::policy.cut();
   static constexpr int kMathThreads = kTile.threads();
+  static constexpr int kFragment = 4;
 
   struct FusionConfig {
     static constexpr fusion::Graph graph = fusion::CallbacksBuilder<Config>::graph;
     using Functions = typename fusion::CallbacksBuilder<Config>::Functions;
     static constexpr Subtiles tile = NoSmemEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = 0, .stores = 0};
+    static constexpr int fragment = kFragment;
     using Value = element_t<Config::policy.element_compute>;
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
@@ -161,8 +163,6 @@ class NoSmemEpilogue {
   GANTRY_INLINE static void store_tail(const Params&, LoadPipeline&, StoreStates&, int) {}
 
  private:
-  static constexpr int kFragment = 4;
-
   // The thread's first element of a tile, and what it needs to reach the others.
   struct Corner {
     Matrix<const ElementC> c;

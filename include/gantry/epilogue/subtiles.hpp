@@ -73,6 +73,7 @@ struct TileCoordinate {
   int first_row = 0;
   int rows = 0x7fffffff;
   int map_row = 0, map_batch = batch;
+  int d_batch = batch;  // of D: groups of rows have one D for all of them
   // Of a pointer array (gemm/pointer_array.hpp), whose GEMM is the batch: its columns, its tensor maps, and whether it
   // has a C.
   int columns = 0x7fffffff;

@@ -44,10 +44,12 @@ GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const 
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
   // Neither is a matter of the kernel from the other side.
-  if (graph.gated() || asked.groups != GemmGrouping::none) {
+  const bool rotates = fusion::longest_head(graph) > 0;
+  if (graph.gated() || rotates || asked.groups != GemmGrouping::none) {
     GemmDesign out;
     out.options = asked;
     if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
+    if (rotates) out.reasons.add({.rule = GemmRule::rotated_alone});
     if (asked.groups != GemmGrouping::none) out.reasons.add({.rule = GemmRule::groups_swapped});
     return out;
   }

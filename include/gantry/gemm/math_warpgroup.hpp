@@ -45,6 +45,7 @@ struct MathWarpgroup : GemmShape<Design> {
       at.rows = work.group.size;
       at.map_row = work.group.origin;
       at.map_batch = work.group.end;
+      at.d_batch = 0;
     }
     if constexpr (Shape::kOwnMaps) {
       at.rows = work.one.m;

@@ -32,6 +32,8 @@ struct GemmReferenceProblem {
   ScaleMode mode_a = ScaleMode::none, mode_b = ScaleMode::none;
   GemmScale scale_a{}, scale_b{};
   GemmGate gate = GemmGate::halves;  // of a gated graph
+  // Where the problem is a part of D: the place of its first element there, from which dropout counts.
+  std::int64_t first_row = 0, first_batch = 0;
 };
 
 // Every accumulator, (batch * M + m) * N + n, with the interval in which a kernel's lies.

@@ -11,7 +11,7 @@
 //     static_assert(!can_overlap_store(o, fusion::graph("d = acc")));
 #pragma once
 
-#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/gemm/options.hpp>
 
 namespace gantry {
@@ -93,6 +93,12 @@ GANTRY_HD constexpr ElementType widest(const GemmOptions& o, const fusion::Graph
   return out;
 }
 
+// Subtiles in which both columns of every pair that is rotated lie, where the tile has them.
+GANTRY_HD constexpr int of_whole_heads(const GemmOptions& o, const fusion::Graph& graph, int columns) {
+  const int head = fusion::longest_head(graph);
+  return head > 2 && columns % head != 0 && columns_of_d(o, graph) % head == 0 ? head : columns;
+}
+
 // Where nothing but D moves: wide subtiles with one buffer. They are half of a tile that two warpgroups share, or all
 // columns of a tile that one has, with all of its rows at once where K is too short to hide its barriers.
 GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k,
@@ -150,6 +156,13 @@ GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusio
   if (e == GemmEpilogueOptions{}) e = staging(o, graph, k);
   if (e.epi_m == 0) e.epi_m = 64;
   if (e.epi_n == 0) e.epi_n = staging(o, graph, k).epi_n;
+  if (o.epilogue.epi_n == 0) {
+    const int usual = e.epi_n;
+    e.epi_n = detail::of_whole_heads(o, graph, usual);
+    // Subtiles that are so much wider would leave the main loop few stages.
+    if (e.epi_n > usual && o.epilogue.stages_c == 0) e.stages_c = 1;
+    if (e.epi_n > usual && o.epilogue.stages_d == 0) e.stages_d = 1;
+  }
   if (e.stages_c == 0) e.stages_c = 2;
   if (e.stages_d == 0) e.stages_d = 2;
   if (e.reuse == Choice::automatic) e.reuse = Choice::no;

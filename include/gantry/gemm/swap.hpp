@@ -35,6 +35,7 @@ GANTRY_HD constexpr Graph swapped(Graph graph) {
   for (int i = 0; i < graph.node_count; ++i) {
     NodeKind& kind = graph.nodes[i].kind;
     kind = kind == NodeKind::row ? NodeKind::column : kind == NodeKind::column ? NodeKind::row : kind;
+    if (is_placed(graph.nodes[i])) graph.nodes[i].swapped = !graph.nodes[i].swapped;
   }
   for (int i = 0; i < graph.argument_count; ++i) {
     Argument& a = graph.arguments[i];

@@ -78,7 +78,8 @@ void Problem::make_argument(int i) {
     return;
   }
   if (a.kind == ArgumentKind::scalar && options_.scalar_by_value) {
-    slot = static_cast<float>(static_cast<int>(random_() % 13) - 6) * 0.25f + 0.125f;
+    const auto number = static_cast<int>(random_() % 13);
+    slot = graph_.is_seed(i) ? static_cast<float>(number) : static_cast<float>(number - 6) * 0.25f + 0.125f;
     return;
   }
   const std::int64_t extent = extent_of(a, options_.shape);

@@ -77,6 +77,23 @@ Graph with_output(const char* name, bool twice = false) {
   });
 }
 
+Graph rotated(int head) {
+  return changed([&](Graph& g) {
+    g.d = g.compute(Function::rotate, g.d);
+    g.nodes[g.d].head = static_cast<std::int16_t>(head);
+  });
+}
+
+// The value times a mask of dropout, whose seed has a default.
+Graph with_keep(float share, ElementType seed, float value) {
+  return changed([&](Graph& g) {
+    const int argument = g.add_argument({.name = "seed", .element = seed, .has_default = true, .value = value});
+    Node node = writes(NodeKind::keep, -1, argument);
+    node.constant = share;
+    g.d = g.compute(Function::multiply, g.d, g.add(node));
+  });
+}
+
 std::vector<Case> cases() {
   return {
       {GraphRule::too_large, deep(kMaxNodes), deep(kMaxNodes - 3)},
@@ -104,6 +121,11 @@ std::vector<Case> cases() {
          g.d = g.compute(Function::add, g.d, g.add({.kind = NodeKind::constant, .constant = __builtin_inff()}));
        }),
        3},
+      {GraphRule::rotated_head, rotated(8), rotated(16), 3, 8},
+      {GraphRule::rotated_head, rotated(272), rotated(256), 3, 272},
+      {GraphRule::dropped_share, with_keep(1, ElementType::u32, 0), with_keep(0.9375f, ElementType::u32, 0), 3},
+      {GraphRule::seed_element, with_keep(0.5f, ElementType::s16, 0), with_keep(0.5f, ElementType::s32, 0), 1},
+      {GraphRule::seed_default, with_keep(0.5f, ElementType::u32, 0.5f), with_keep(0.5f, ElementType::u32, 7), 1},
       {GraphRule::second_of_its_kind,
        changed([](Graph& g) { g.d = g.compute(Function::add, g.d, g.add({.kind = NodeKind::accumulator})); }),
        changed([](Graph& g) { g.d = g.compute(Function::add, g.d, g.add({.kind = NodeKind::source})); }), 3, 0},

@@ -22,6 +22,8 @@ struct RandomGraphOptions {
   bool reductions = true;
   bool void_d = true;      // sometimes no D
   int user_functions = 0;  // of one input each
+  int longest_head = 0;    // of what is rotated; 0: nothing is
+  bool dropout = false;    // sometimes the mask of dropout
 };
 
 class RandomGraph {
@@ -87,7 +89,7 @@ class RandomGraph {
   }
 
   void leaf() {
-    const int kind = below(5);
+    const int kind = below(options_.dropout ? 6 : 5);
     if (graph_.argument_count >= kMaxArguments - 6) return;
     if (kind == 0) {
       constexpr float kConstants[] = {0, 1, -1, 0.5f, 2, -0.0f, 0.1f, 1e-3f, 3};
@@ -100,6 +102,12 @@ class RandomGraph {
       load("k", NodeKind::column, ArgumentKind::column);
     } else if (kind == 4 && options_.aux_loads && graph_.count(ArgumentKind::aux_in) < 2) {
       load("x", NodeKind::aux_load, ArgumentKind::aux_in);
+    } else if (kind == 5) {
+      Argument seed{.name = name("q").c_str(), .element = chance(50) ? ElementType::u32 : ElementType::s64};
+      seed.has_default = chance(40);
+      if (seed.has_default) seed.value = static_cast<float>(below(1000));
+      const auto index = static_cast<std::int8_t>(graph_.add_argument(seed));
+      offer(add({.kind = NodeKind::keep, .argument = index, .constant = static_cast<float>(below(4)) * 0.25f}));
     }
   }
   void load(const char* stem, NodeKind node, ArgumentKind kind) {
@@ -134,6 +142,14 @@ class RandomGraph {
       case Function::round: {
         Node node{.kind = NodeKind::compute, .function = f, .element = element()};
         node.inputs[0] = static_cast<std::int8_t>(x);
+        out = add(node);
+        break;
+      }
+      case Function::rotate: {
+        if (options_.longest_head == 0) return;
+        Node node{.kind = NodeKind::compute, .function = f};
+        node.inputs[0] = static_cast<std::int8_t>(x);
+        node.head = static_cast<std::int16_t>(chance(50) ? 2 : options_.longest_head);
         out = add(node);
         break;
       }

@@ -31,6 +31,11 @@ std::string value_of(const Graph& graph, const Node& node) {
     detail::append_number(number, node.constant);
     return number.c_str();
   }
+  if (node.kind == NodeKind::keep) {
+    Text<32> share;
+    detail::append_number(share, node.constant);
+    return fmt::format("keep({}, {})", share.c_str(), graph.arguments[node.argument].name.text);
+  }
   if (has_argument(node.kind)) {
     const Argument& argument = graph.arguments[node.argument];
     if (!is_sink(node.kind)) return fmt::format("{} {}", out, argument.name.text);
@@ -41,14 +46,16 @@ std::string value_of(const Graph& graph, const Node& node) {
   out += "(";
   for (int k = 0; k < 3 && node.inputs[k] >= 0; ++k) out += fmt::format("{}{}", k > 0 ? ", " : "", node.inputs[k]);
   if (node.function == Function::round) out += fmt::format(":{}", info(node.element).name);
+  if (node.function == Function::rotate) out += fmt::format(", {} columns", node.head);
   return out + ")";
 }
 
-std::string kind_of(const Argument& argument) {
+std::string kind_of(const Graph& graph, int i) {
+  const Argument& argument = graph.arguments[i];
   const char* major = argument.row_major ? "row-major" : "column-major";
   switch (argument.kind) {
     case ArgumentKind::scalar:
-      return "scalar";
+      return graph.is_seed(i) ? "seed of dropout" : "scalar";
     case ArgumentKind::row:
       return "row vector, [n]";
     case ArgumentKind::column:
@@ -94,14 +101,14 @@ std::string report_of(const Graph& graph) {
   std::size_t widest_name = 0, widest_kind = 0;
   for (int i = 0; i < graph.argument_count; ++i) {
     widest_name = std::max(widest_name, std::string(graph.arguments[i].name.text).size());
-    widest_kind = std::max(widest_kind, kind_of(graph.arguments[i]).size());
+    widest_kind = std::max(widest_kind, kind_of(graph, i).size());
   }
   if (graph.uses_source()) append(loaded, source_condition(graph));
   if (graph.d >= 0) append(stored, "D");
   for (int i = 0; i < graph.argument_count; ++i) {
     const Argument& argument = graph.arguments[i];
     out += fmt::format("  {:<{}}  {:<5} {:<{}}  {}\n", argument.name.text, widest_name, info(argument.element).name,
-                       kind_of(argument), widest_kind, default_of(argument));
+                       kind_of(graph, i), widest_kind, default_of(argument));
     append(is_output(argument.kind) ? stored : loaded, argument.name.text);
   }
   out += fmt::format("\nmemory\n  loaded  {}\n  stored  {}\n", loaded.empty() ? "nothing" : loaded, stored);

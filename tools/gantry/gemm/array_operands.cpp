@@ -136,6 +136,8 @@ void Operands::verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t c
   const GemmExtents& e = product_.gemms[g];
   GemmReferenceProblem p;
   p.shape = {.m = count, .n = e.n, .batch = 1};
+  p.first_row = first;
+  p.first_batch = gemm;
   p.k = e.k;
   p.d_element = product_.options.d;
   p.promote = product_.options.promotes();

@@ -344,6 +344,8 @@ std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
 void Operands::verify_rows(const Rows& rows, Verification& out) const {
   GemmReferenceProblem p;
   p.shape = {.m = rows.count, .n = product_.n, .batch = rows.group < 0 ? product_.batch : 1};
+  p.first_row = rows.first;
+  p.first_batch = product_.along_k() ? std::max<std::int64_t>(rows.group, 0) : 0;
   p.k = rows.k;
   p.d_element = product_.options.d;
   p.gate = product_.options.gate;

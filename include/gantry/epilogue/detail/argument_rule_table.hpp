@@ -28,6 +28,10 @@ GANTRY_X(gate_columns, refused,
          "N is {actual}, and the epilogue is gated",
          "gate and up have the same number of columns, and both come from B 8 rows at a time: N is a multiple of 16",
          "the nearest value that works is {nearest}")
+GANTRY_X(rotated_columns, refused,
+         "D has {actual} column{s}, and the epilogue rotates pairs in heads of {first}",
+         "every column has its partner: the columns of D are a multiple of a head's",
+         "the nearest larger number that works is {nearest}")
 GANTRY_X(too_many_tiles, refused,
          "the GEMM has {actual} K tiles",
          "the K tiles of a GEMM are counted in 30 bits",
@@ -184,6 +188,10 @@ GANTRY_X(number_for_address, refused,
          "{operand}, {kind}, was given a number",
          "vectors, tensors and reductions are given by their address",
          "")
+GANTRY_X(seed_by_value, refused,
+         "{operand}, the seed of dropout, was given by value, and not as a whole number from 0 to {first}",
+         "a number that is given by value is a float, which holds such numbers exactly",
+         "a larger seed is given by its address, as {element}")
 GANTRY_X(element_differs, refused,
          "{operand}, {kind} of {element}, was given the address of {given}",
          "an address is of the argument's element type",
@@ -216,6 +224,10 @@ GANTRY_X(loop_element, refused,
          "{operand} is a tensor of {element}",
          "a graph at run time stages the element types that its loop was built with",
          "u1{words} work")
+GANTRY_X(loop_heads, refused,
+         "the graph rotates pairs in heads of {first} columns",
+         "a kernel whose graph comes at run time has subtiles of whole heads, and operands that are not swapped",
+         "heads of 2 columns, and of 16, 32, ... that divide {nearest}, work where operands are not swapped")
 GANTRY_X(loop_shared_memory, refused,
          "the graph takes {actual} bytes of shared memory",
          "a graph at run time has as much shared memory as its loop was built with",

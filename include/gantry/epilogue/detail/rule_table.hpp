@@ -186,6 +186,10 @@ GANTRY_X(function_without_form, unsupported,
          "values are computed in {element}, and the expression calls a function that has no such form",
          "complex values have add, subtract, multiply, fma and neg, and integers no function at all",
          "computed in f32 this works")
+GANTRY_X(rotated_heads, unsupported,
+         "the expression rotates pairs in heads of {first} columns, and a thread visits {actual} columns at once",
+         "a subtile has whole heads, and a thread visits all of its columns at once",
+         "with subtiles of {nearest} columns, visited at once, this works where the epilogue has shared memory")
 GANTRY_X(tensor_without_smem, unsupported,
          "the expression has an auxiliary tensor under {schedule}",
          "an epilogue without shared memory has no auxiliary tensors but masks of one bit",

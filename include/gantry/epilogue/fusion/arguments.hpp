@@ -148,6 +148,9 @@ class FusionArguments {
 
   GANTRY_COLD GANTRY_LINKAGE void check(int i, const ProblemShape& shape, ArgumentReasons& out) const;
 
+  // Both columns of every pair that is rotated are there.
+  GANTRY_COLD GANTRY_LINKAGE void check_heads(const ProblemShape& shape, ArgumentReasons& out) const;
+
   GANTRY_COLD GANTRY_LINKAGE void check_tensor(int i, const ArgumentValue& value, const ProblemShape& shape,
                                                ArgumentReasons& out) const;
 

@@ -227,6 +227,9 @@ struct FusionCallbacks {
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::scalar) {
           detail::get<argument>(v_.kept) = detail::read_scalar<Config, argument>(v_.params, v_.context.at.batch);
+          if constexpr (Config::graph.is_seed(argument)) {
+            detail::key_of<argument>(v_.kept) = detail::read_key<Config, argument>(v_.params, v_.context.at);
+          }
         } else if constexpr (a.kind == ArgumentKind::column) {
           v_.template begin_column<argument>();
         } else if constexpr (a.kind == ArgumentKind::reduction) {

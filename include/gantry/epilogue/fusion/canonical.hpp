@@ -68,14 +68,16 @@ constexpr int intern(Graph& graph, const Argument& argument) {
 // Only what a node or an argument of this kind uses.
 constexpr Node used_fields(const Node& node) {
   Node out{.kind = node.kind};
-  if (node.kind == NodeKind::constant) out.constant = node.constant;
+  if (node.kind == NodeKind::constant || node.kind == NodeKind::keep) out.constant = node.constant;
   if (has_argument(node.kind)) out.argument = node.argument;
   if (node.kind == NodeKind::reduce) out.reduction = node.reduction;
   if (node.kind == NodeKind::compute) {
     out.function = node.function;
     if (node.function == Function::round) out.element = node.element;
     if (node.function == Function::user) out.user = node.user;
+    if (node.function == Function::rotate) out.head = node.head;
   }
+  if (is_placed(node)) out.swapped = node.swapped;
   return out;
 }
 constexpr Argument used_fields(const Argument& argument) {

@@ -15,7 +15,9 @@
 
 #include <gantry/epilogue/fusion/argument_elements.hpp>
 #include <gantry/epilogue/fusion/canonical.hpp>
+#include <gantry/epilogue/fusion/dropout.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
+#include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/rules/reasons.hpp>
 
 namespace gantry::fusion {
@@ -66,8 +68,8 @@ using gantry::describe;
 
 // What a node does, in a word: `acc`, `gelu`, `row`.
 constexpr const char* text_of(const Node& node) {
-  constexpr const char* kKinds[] = {"acc", "gate(acc)", "up(acc)", "c",       "constant", "scalar",
-                                    "row", "col",       "load",    "compute", "store",    "reduce"};
+  constexpr const char* kKinds[] = {"acc", "gate(acc)", "up(acc)", "c",       "constant", "scalar", "row",
+                                    "col", "load",      "keep",    "compute", "store",    "reduce"};
   if (node.kind == NodeKind::compute) return text_of(node.function);
   return kKinds[static_cast<int>(node.kind)];
 }
@@ -87,6 +89,12 @@ constexpr bool is_word(const Name& name) {
     if (!letter && !(digit && i > 0)) return false;
   }
   return true;
+}
+
+// Whole numbers of which 32 bits make a seed.
+constexpr bool is_seed_element(ElementType element) {
+  return element == ElementType::u32 || element == ElementType::s32 || element == ElementType::u64 ||
+         element == ElementType::s64;
 }
 
 // What no output may be called: in text, these are values or begin a statement.
@@ -176,6 +184,15 @@ constexpr void check_node(const Graph& graph, int i, int user_functions, GraphRe
   if (node.kind == NodeKind::compute && node.function == Function::round && node.element == ElementType::void_) {
     out.add(about(GraphRule::no_such_element));
   }
+  if (node.kind == NodeKind::compute && node.function == Function::rotate && !is_head(node.head)) {
+    GraphReason reason = with_actual(about(GraphRule::rotated_head), node.head);
+    const int whole = (node.head + 8) / 16 * 16;
+    reason.first = node.head < 8 ? 2 : whole > kMostHead ? kMostHead : whole;
+    out.add(reason);
+  }
+  if (node.kind == NodeKind::keep && !(node.constant >= 0 && node.constant < 1)) {
+    out.add(about(GraphRule::dropped_share));
+  }
   if (node.kind == NodeKind::accumulator && graph.gated()) out.add(about(GraphRule::accumulator_beside_gate));
   if (node.kind == NodeKind::constant || node.kind == NodeKind::compute || has_argument(node.kind)) return;
   for (int j = 0; j < i; ++j) {
@@ -211,6 +228,16 @@ constexpr void check_argument(const Graph& graph, int i, GraphReasons& out) {
   if (argument.element == ElementType::void_) {
     GraphReason reason = about(GraphRule::element_is_void);
     reason.nearest_element = ElementType::f32;
+    out.add(reason);
+  }
+  if (graph.is_seed(i) && !is_seed_element(argument.element)) {
+    GraphReason reason = about(GraphRule::seed_element);
+    reason.nearest_element = ElementType::u32;
+    out.add(reason);
+  }
+  if (graph.is_seed(i) && argument.has_default && !is_seed_value(argument.value)) {
+    GraphReason reason = about(GraphRule::seed_default);
+    reason.first = static_cast<std::int64_t>(kMostSeed);
     out.add(reason);
   }
   for (int j = 0; j < i; ++j) {

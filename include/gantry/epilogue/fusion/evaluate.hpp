@@ -13,6 +13,7 @@
 //     const float d = values[g.d];  // 5
 #pragma once
 
+#include <gantry/epilogue/fusion/dropout.hpp>
 #include <gantry/epilogue/fusion/functions.hpp>
 
 namespace gantry::fusion {
@@ -25,6 +26,8 @@ struct ElementInputs {
   T up{};
   T source{};
   T arguments[kMaxArguments] = {};
+  std::uint32_t keys[kMaxArguments] = {};  // of arguments that are seeds: the batch's (dropout.hpp)
+  int m = 0, n = 0;                        // of the problem that is computed, which may be D^T
 };
 
 // apply<f>, with f known at run time. Rounding and user functions need more than f: they hand on their first input.
@@ -36,6 +39,7 @@ inline float apply(Function f, float a, float b = 0, float c = 0) {
     GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
     case Function::round:
+    case Function::rotate:
     case Function::user:
       break;
   }
@@ -64,6 +68,7 @@ inline cf32 apply(Function f, cf32 a, cf32 b = {}, cf32 c = {}) {
     GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
     case Function::round:
+    case Function::rotate:
     case Function::user:
       break;
   }
@@ -92,50 +97,51 @@ inline float apply_user(int i, float a, float b, float c) {
   }
 }
 
-// The value of every node, outputs included, which hand on what they are given. Requires a graph that `check` accepts;
-// of a graph of complex values, one that uses only what they can do.
+// The value of node i, from its inputs `x`. Outputs hand on what they are given, and so does rotate: its input is the
+// other column's.
+template <class Users = UserFunctions<>, class T>
+inline T evaluate_node(const Graph& graph, int i, const ElementInputs<T>& in, const T (&x)[3]) {
+  const Node& node = graph.nodes[i];
+  switch (node.kind) {
+    case NodeKind::accumulator:
+    case NodeKind::gate:
+      return in.accumulator;
+    case NodeKind::up:
+      return in.up;
+    case NodeKind::source:
+      return in.source;
+    case NodeKind::constant:
+      return convert<T>(node.constant);
+    case NodeKind::scalar:
+    case NodeKind::row:
+    case NodeKind::column:
+    case NodeKind::aux_load:
+      return in.arguments[node.argument];
+    case NodeKind::keep: {
+      const Dropout dropout{drop_threshold(node.constant), in.keys[node.argument]};
+      return convert<T>(keeps(dropout, node.swapped ? in.n : in.m, node.swapped ? in.m : in.n) ? 1.0f : 0.0f);
+    }
+    case NodeKind::aux_store:
+    case NodeKind::reduce:
+      return x[0];
+    case NodeKind::compute:
+      if (node.function == Function::round) return round_to(node.element, x[0]);
+      if (node.function != Function::user) return apply(node.function, x[0], x[1], x[2]);
+      if constexpr (__is_same(T, float)) return apply_user<Users>(node.user, x[0], x[1], x[2]);
+  }
+  return x[0];
+}
+
+// The value of every node. Requires a graph that `check` accepts and that rotates nothing; of a graph of complex
+// values, one that uses only what they can do.
 template <class Users = UserFunctions<>, class T>
 inline void evaluate(const Graph& graph, const ElementInputs<T>& in, T* values) {
   for (int i = 0; i < graph.node_count; ++i) {
-    const Node& node = graph.nodes[i];
     T x[3] = {};
     for (int k = 0; k < 3; ++k) {
-      if (node.inputs[k] >= 0) x[k] = values[node.inputs[k]];
+      if (graph.nodes[i].inputs[k] >= 0) x[k] = values[graph.nodes[i].inputs[k]];
     }
-    switch (node.kind) {
-      case NodeKind::accumulator:
-      case NodeKind::gate:
-        values[i] = in.accumulator;
-        break;
-      case NodeKind::up:
-        values[i] = in.up;
-        break;
-      case NodeKind::source:
-        values[i] = in.source;
-        break;
-      case NodeKind::constant:
-        values[i] = convert<T>(node.constant);
-        break;
-      case NodeKind::scalar:
-      case NodeKind::row:
-      case NodeKind::column:
-      case NodeKind::aux_load:
-        values[i] = in.arguments[node.argument];
-        break;
-      case NodeKind::aux_store:
-      case NodeKind::reduce:
-        values[i] = x[0];
-        break;
-      case NodeKind::compute:
-        if (node.function == Function::round) {
-          values[i] = round_to(node.element, x[0]);
-        } else if (node.function != Function::user) {
-          values[i] = apply(node.function, x[0], x[1], x[2]);
-        } else if constexpr (__is_same(T, float)) {
-          values[i] = apply_user<Users>(node.user, x[0], x[1], x[2]);
-        }
-        break;
-    }
+    values[i] = evaluate_node<Users>(graph, i, in, x);
   }
 }
 

@@ -1,6 +1,7 @@
 // Fusion graphs from C++ operators, as constant expressions.
 //
-//   values     acc, c, alpha, beta, literals; scalar("s"), row("v"), col("v"), load("x"), each with ArgumentOptions
+//   values     acc, c, alpha, beta, literals; scalar("s"), row("v"), col("v"), load("x"), each with ArgumentOptions;
+//              keep(0.1f, "seed"), the elements that dropout(x, 0.1f, "seed") keeps
 //   operators  + - * / > <, and the functions by the names that text uses: gelu(x), max(a, b), fma(a, b, c) ...
 //   outputs    d = x;  store("x", {.element = ...}) = x;  reduction("r") = reduce_row_add(x);  aux and amax by name
 // row("v") is v[n] for every m, col("v") is v[m] for every n. A value that is used twice is computed once, however it
@@ -116,6 +117,13 @@ constexpr Leaf load(const char* name, const ArgumentOptions& options = {}) {
   return detail::make_leaf(NodeKind::aux_load, name, options);
 }
 
+// 1 where dropout keeps an element of D, 0 where it drops it, a share of `share` of them. The seed is a whole number.
+constexpr Leaf keep(float share, const char* seed, const ArgumentOptions& options = {.element = ElementType::u32}) {
+  Leaf out = detail::make_leaf(NodeKind::keep, seed, options);
+  out.node.constant = share;
+  return out;
+}
+
 // The two accumulators of a gated value: gate(acc), up(acc).
 constexpr Leaf gate(const Accumulators& /*acc*/) { return {.node = {.kind = NodeKind::gate}}; }
 constexpr Leaf up(const Accumulators& /*acc*/) { return {.node = {.kind = NodeKind::up}}; }
@@ -123,6 +131,12 @@ constexpr Leaf up(const Accumulators& /*acc*/) { return {.node = {.kind = NodeKi
 // x as the element type would hold it.
 constexpr Expr round(const Expr& x, ElementType element) {
   return {{.kind = NodeKind::compute, .function = Function::round, .element = element}, x};
+}
+
+// The other half of each head of so many columns: -x[m, n + head / 2] in the first half, x[m, n - head / 2] in the
+// second.
+constexpr Expr rotate(const Expr& x, int head) {
+  return {{.kind = NodeKind::compute, .function = Function::rotate, .head = static_cast<std::int16_t>(head)}, x};
 }
 
 // The user function at position i of the pack that comes with the graph.
@@ -144,6 +158,20 @@ constexpr Expr user(int i, const Expr& a, const Expr& b, const Expr& third) {
   }
 GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
+
+// Rotary embedding: pairs of neighbouring columns, or of the halves of heads, turned by the angle of cos and sin.
+constexpr Expr rotary_adjacent(const Expr& x, const Expr& cos, const Expr& sin) {
+  return add(multiply(x, cos), multiply(rotate(x, 2), sin));
+}
+constexpr Expr rotary_halves(const Expr& x, const Expr& cos, const Expr& sin, int head) {
+  return add(multiply(x, cos), multiply(rotate(x, head), sin));
+}
+
+// x / (1 - share) where it is kept, else 0.
+constexpr Expr dropout(const Expr& x, float share, const char* seed,
+                       const ArgumentOptions& options = {.element = ElementType::u32}) {
+  return select(keep(share, seed, options), multiply(x, dropout_scale(share)), 0);
+}
 
 constexpr Expr operator-(const Expr& a) { return neg(a); }
 constexpr Expr operator+(const Expr& a, const Expr& b) { return add(a, b); }

@@ -1,6 +1,6 @@
 // The functions that a node of a fusion graph may compute: the enumeration, and what is known of each, made from the
-// entries in functions/ (entry.hpp says what an entry has). `round` needs an element type and `user` a pack of
-// functions beside their inputs; they have no entry.
+// entries in functions/ (entry.hpp says what an entry has). `round` needs an element type, `rotate` a second
+// column and `user` a pack of functions beside their inputs; they have no entry.
 //
 // Example:
 //     using namespace gantry::fusion;
@@ -24,6 +24,7 @@ enum class Function : std::uint8_t {
   GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
       round,  // x as Node::element holds it
+  rotate,     // the other column of the pair that Node::head says, with its sign (rotation.hpp)
   user        // one of the functions that come with the graph
 };
 
@@ -86,6 +87,7 @@ concept TakesHalf = requires(float h) {
 
 // Nobody knows what a user's function takes: it counts as one that takes much.
 inline constexpr FunctionCost kCostOfRound{.special = 0, .instructions = 2, .registers = 0};
+inline constexpr FunctionCost kCostOfRotate{.special = 0, .instructions = 1, .registers = 0};
 inline constexpr FunctionCost kCostOfUser{.special = 1, .instructions = 0, .registers = 0};
 
 template <class E>
@@ -133,6 +135,13 @@ constexpr FunctionTable make_function_table() {
            .meaning = "x as the element type holds it",
            .arity = 1,
            .cost = kCostOfRound},
+      {.function = Function::rotate,
+       .name = "rotate",
+       .inputs = "x, head",
+       .meaning = "-x[m, n + head / 2] in the first half of each head columns, x[m, n - head / 2] in the second",
+       .specials = "IEEE",
+       .arity = 1,
+       .cost = kCostOfRotate},
       {.function = Function::user, .name = "user", .cost = kCostOfUser},
   }};
   for (const FunctionInfo& f : table.of) {
@@ -155,7 +164,7 @@ GANTRY_HD constexpr int arity(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           1,
-      0};
+      1, 0};
   return kArities[static_cast<int>(f)];
 }
 GANTRY_HD constexpr FunctionCost cost_of(Function f) {
@@ -164,7 +173,7 @@ GANTRY_HD constexpr FunctionCost cost_of(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           detail::kCostOfRound,
-      detail::kCostOfUser};
+      detail::kCostOfRotate, detail::kCostOfUser};
   return kCosts[static_cast<int>(f)];
 }
 GANTRY_HD constexpr bool takes_complex(Function f) {
@@ -173,7 +182,7 @@ GANTRY_HD constexpr bool takes_complex(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           false,
-      false};
+      false, false};
   return kTakesComplex[static_cast<int>(f)];
 }
 GANTRY_HD constexpr bool takes_half(Function f) {
@@ -182,7 +191,7 @@ GANTRY_HD constexpr bool takes_half(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           false,
-      false};
+      false, false};
   return kTakesHalf[static_cast<int>(f)];
 }
 

@@ -47,6 +47,7 @@ template <Function f, class T>
 GANTRY_INLINE T apply(T a, T b = {}, T c = {}) {
   static_assert(f != Function::user, "gantry: a user function is called by apply_user");
   static_assert(f != Function::round, "gantry: rounding needs an element type: round_to<element>(x)");
+  static_assert(f != Function::rotate, "gantry: rotation needs the other column of a pair");
   constexpr bool kTakes = requires { FunctionEntry<f>::call(a); }
   || requires { FunctionEntry<f>::call(a, b); }
   || requires { FunctionEntry<f>::call(a, b, c); };

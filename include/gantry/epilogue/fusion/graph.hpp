@@ -46,6 +46,7 @@ enum class NodeKind : std::uint8_t {
   row,          // v[n], the same for every m
   column,       // v[m], the same for every n
   aux_load,     // x[m, n], a further tensor; 1-bit elements are 0 or 1
+  keep,         // 1 where dropout keeps element (m, n) of D, else 0; Node::constant is the share that it drops
   compute,      // Node::function of the inputs
   aux_store,    // writes its input to a further tensor; 1-bit elements are (value != 0)
   reduce        // reduces its input into a scalar, a row vector or a column vector
@@ -81,9 +82,16 @@ struct Node {
   std::int8_t argument = -1;  // of every kind that has one
   std::int8_t user = -1;      // of Function::user: which of the functions that come with the graph
   float constant = 0;
+  std::int16_t head = 0;  // of Function::rotate: how many columns have their halves paired
+  bool swapped = false;   // of keep and rotate: the kernel's rows are the columns of D
 
   friend constexpr bool operator==(const Node&, const Node&) = default;
 };
+
+// Whether a node's value depends on its place in D beside what it reads.
+GANTRY_HD constexpr bool is_placed(const Node& node) {
+  return node.kind == NodeKind::keep || (node.kind == NodeKind::compute && node.function == Function::rotate);
+}
 
 struct Name {
   char text[kMaxName + 1] = {};
@@ -159,14 +167,26 @@ struct Graph {
     for (int i = 0; i < argument_count; ++i) n += arguments[i].kind == kind ? 1 : 0;
     return n;
   }
+  // Whether dropout takes this argument, a scalar, for its seed.
+  GANTRY_HD constexpr bool is_seed(int argument) const {
+    for (int i = 0; i < node_count; ++i) {
+      if (nodes[i].kind == NodeKind::keep && nodes[i].argument == argument) return true;
+    }
+    return false;
+  }
   GANTRY_HD constexpr bool uses_source() const { return count(NodeKind::source) > 0; }
   GANTRY_HD constexpr bool gated() const { return count(NodeKind::gate) + count(NodeKind::up) > 0; }
 
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 };
 
+// Half of the rounds of a pair of columns. Words of several pairs are on their way at once: beside the accumulators of
+// 128 x 192 in one warpgroup they spill.
+inline constexpr FunctionCost kCostOfKeep{.instructions = 10, .registers = 8};
+
 // The cost of a node per element, beside its loads and stores.
 GANTRY_HD constexpr FunctionCost cost_of(const Node& node) {
+  if (node.kind == NodeKind::keep) return kCostOfKeep;
   return node.kind == NodeKind::compute ? cost_of(node.function) : FunctionCost{};
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <type_traits>
+#include <vector>
 
 #include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/fusion/callbacks.hpp>
@@ -143,6 +144,16 @@ struct LoopCallbacks {
       }
       out.add(reason);
     }
+    for (int i = 0; i < graph.node_count; ++i) {
+      const Node& node = graph.nodes[i];
+      const bool rotates = node.kind == NodeKind::compute && node.function == Function::rotate;
+      if (!rotates || (has_whole_heads(kTile, Config::fragment, node.head) && !node.swapped)) continue;
+      ArgumentReason reason;
+      reason.rule = ArgumentRule::loop_heads;
+      reason.first = node.head;
+      reason.nearest = Config::fragment % kTile.values_of_block() == 0 ? kTile.epi_n : 2;
+      out.add(reason);
+    }
     const int bytes = make_slots(graph, Config::tile, Config::rings).bytes;
     if (bytes > kSharedBytes) {
       ArgumentReason reason;
@@ -217,6 +228,9 @@ struct LoopCallbacks {
     static constexpr bool begin_sync_needed() { return false; }
 
     void begin() {
+      for (int i = 0; i < params_.graph.argument_count; ++i) {
+        if (params_.graph.is_seed(i)) keys_[i] = read_key(i);
+      }
       for_reductions([&](int i, auto reduction) {
         for (float& x : so_far_[i]) x = decltype(reduction)::kIdentity;
       });
@@ -245,15 +259,27 @@ struct LoopCallbacks {
     template <int A, int F>
     void visit(const Value (&acc)[A], const Value (&c)[F], Value (&d)[F], int first, int em, int en) {
       const Graph& graph = params_.graph;
-      Value results[kMaxNodes][F];
+      std::vector<ElementInputs<Value>> inputs(F);
       for (int k = 0; k < F; ++k) {
-        ElementInputs<Value> in{.accumulator = acc[k], .source = c[k]};
+        ElementInputs<Value>& in = inputs[static_cast<std::size_t>(k)];
+        in = {.accumulator = acc[k], .source = c[k]};
+        in.m =
+            context_.at.first_row + context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, first + k);
+        in.n = context_.at.n * kTile.n + en * kTile.epi_n + kTile.column(context_.thread, first + k);
         if constexpr (A > F) in.up = acc[F + k];
-        for (int i = 0; i < graph.argument_count; ++i) in.arguments[i] = values_[i][first + k];
-        Value nodes[kMaxNodes];
-        evaluate<typename Config::Functions>(graph, in, nodes);
-        for (int i = 0; i < graph.node_count; ++i) results[i][k] = nodes[i];
-        if constexpr (kGivesD) d[k] = nodes[graph.d];
+        for (int i = 0; i < graph.argument_count; ++i) {
+          in.arguments[i] = values_[i][first + k];
+          in.keys[i] = keys_[i];
+        }
+      }
+      Value results[kMaxNodes][F];
+      for (int i = 0; i < graph.node_count; ++i) {
+        for (int k = 0; k < F; ++k) {
+          results[i][k] = node_of(graph, i, inputs[static_cast<std::size_t>(k)], results, first, k);
+        }
+      }
+      if constexpr (kGivesD) {
+        for (int k = 0; k < F; ++k) d[k] = results[graph.d][k];
       }
       for (int i = 0; i < graph.node_count; ++i) {
         const Node& node = graph.nodes[i];
@@ -322,6 +348,23 @@ struct LoopCallbacks {
     }
 
    private:
+    // Node i of value first + k; what is rotated comes from another of the values.
+    template <int F>
+    static Value node_of(const Graph& graph, int i, const ElementInputs<Value>& in,
+                         const Value (&results)[kMaxNodes][F], int first, int k) {
+      const Node& node = graph.nodes[i];
+      if (node.kind == NodeKind::compute && node.function == Function::rotate) {
+        const Partner partner = partner_of(kTile, node.head, first + k);
+        const Value other = results[node.inputs[0]][partner.value - first];
+        return partner.first_half ? -other : other;
+      }
+      Value x[3] = {};
+      for (int j = 0; j < 3; ++j) {
+        if (node.inputs[j] >= 0) x[j] = results[node.inputs[j]][k];
+      }
+      return evaluate_node<typename Config::Functions>(graph, i, in, x);
+    }
+
     template <class F>
     void for_reductions(const F& f) {
       for (int i = 0; i < params_.graph.node_count; ++i) {
@@ -345,6 +388,18 @@ struct LoopCallbacks {
             return Of::template add<Extent::column>(context_, so_far, in, first, em, en);
         }
       });
+    }
+
+    // The key of dropout in the tile's D.
+    std::uint32_t read_key(int i) const {
+      const Operand& operand = params_.operands[i];
+      const int words = element_bits(params_.graph.arguments[i].element) / 32;
+      auto seed = static_cast<std::uint32_t>(operand.value);
+      if (operand.pointer != nullptr) {
+        const std::int64_t word = context_.at.batch * operand.batch_stride * words;
+        seed = arch::ld(arch::space_global, static_cast<const std::uint32_t*>(operand.pointer) + word);
+      }
+      return dropout_key(seed, context_.at.d_batch);
     }
 
     // A scalar, or a vector's value for each of the thread's.
@@ -402,6 +457,7 @@ struct LoopCallbacks {
     const Params& params_;
     unsigned char* shared_;
     TileContext context_;
+    std::uint32_t keys_[kMaxArguments] = {};
     Value values_[kMaxArguments][Config::tile.values()] = {};
     float so_far_[kMaxArguments][kKept] = {};
   };

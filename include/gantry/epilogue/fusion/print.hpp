@@ -155,7 +155,12 @@ class GraphPrinter {
       out_.append(argument.name.text);
       return;
     }
-    out_.append(text_of(node)).append('(').append(fusion::print(argument)).append(')');
+    out_.append(text_of(node)).append('(');
+    if (node.kind == NodeKind::keep) {
+      append_number(out_, node.constant);
+      out_.append(", ");
+    }
+    out_.append(fusion::print(argument)).append(')');
   }
 
   constexpr void infix(const Node& node, const char* between) {
@@ -165,6 +170,20 @@ class GraphPrinter {
     value(node.inputs[0], chains ? binding : tighter);
     out_.append(between);
     value(node.inputs[1], tighter);
+  }
+
+  // select(keep(p, seed), x * 1/(1 - p), 0), which nothing else has a part of: dropout(x, p, seed).
+  constexpr bool is_dropout(const Node& node) const {
+    if (node.function != Function::select) return false;
+    const Node& kept = graph_.nodes[node.inputs[0]];
+    const Node& scaled = graph_.nodes[node.inputs[1]];
+    const Node& dropped = graph_.nodes[node.inputs[2]];
+    if (kept.kind != NodeKind::keep || uses_[node.inputs[1]] > 1 || names_[node.inputs[1]].text[0] != '\0')
+      return false;
+    if (scaled.kind != NodeKind::compute || scaled.function != Function::multiply) return false;
+    const Node& scale = graph_.nodes[scaled.inputs[1]];
+    return same(scale, {.kind = NodeKind::constant, .constant = dropout_scale(kept.constant)}) &&
+           same(dropped, {.kind = NodeKind::constant});
   }
 
   constexpr void compute(const Node& node) {
@@ -190,6 +209,15 @@ class GraphPrinter {
       default:
         break;
     }
+    if (is_dropout(node)) {
+      const Node& kept = graph_.nodes[node.inputs[0]];
+      out_.append("dropout(");
+      value(graph_.nodes[node.inputs[1]].inputs[0], Binding::comparison);
+      out_.append(", ");
+      append_number(out_, kept.constant);
+      out_.append(", ").append(fusion::print(graph_.arguments[kept.argument])).append(')');
+      return;
+    }
     const bool is_user = node.function == Function::user && node.user < users_.count;
     out_.append(is_user ? users_.names[node.user] : text_of(node.function)).append('(');
     for (int k = 0; k < 3 && node.inputs[k] >= 0; ++k) {
@@ -197,6 +225,7 @@ class GraphPrinter {
       value(node.inputs[k], Binding::comparison);
     }
     if (node.function == Function::round) out_.append(':').append(info(node.element).name);
+    if (node.function == Function::rotate) out_.append(", ").append(node.head);
     out_.append(')');
   }
 

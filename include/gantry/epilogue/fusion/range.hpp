@@ -57,6 +57,7 @@ V apply_to_ranges(Function f, const V& a, const V& b, const V& c, const V& unkno
     GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
     case Function::round:
+    case Function::rotate:
     case Function::user:
       break;
   }

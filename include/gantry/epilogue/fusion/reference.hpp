@@ -49,6 +49,8 @@ struct ReferenceProblem {
   const Range* up_ranges = nullptr;
   ReferenceTensor source{};
   ElementType d_element = ElementType::f32;
+  // Where the problem is a part of D: the place of its first element there, from which dropout counts.
+  std::int64_t first_row = 0, first_batch = 0;
 };
 
 // V is Range, or ComplexRange where the values are complex.

@@ -60,6 +60,7 @@ class GemmDesignMaker {
   GANTRY_HD constexpr void check_pointer_array() {
     if (!pointer_array()) return;
     if (own_.any()) d_.reasons.add({.rule = GemmRule::pointers_own});
+    if (fusion::longest_head(graph_) > 0) d_.reasons.add({.rule = GemmRule::rotated_alone});
     if (!can_be_in_pointer_array(graph_)) d_.reasons.add({.rule = GemmRule::pointers_reduction});
   }
 

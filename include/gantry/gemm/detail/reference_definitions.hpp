@@ -183,6 +183,8 @@ GANTRY_LINKAGE fusion::ReferenceResult gemm_reference(const fusion::Graph& graph
   epilogue.accumulator_ranges = sums.data();
   epilogue.source = p.source;
   epilogue.d_element = p.d_element;
+  epilogue.first_row = p.first_row;
+  epilogue.first_batch = p.first_batch;
   return fusion::detail::reference_with(graph, epilogue, arguments, users);
 }
 

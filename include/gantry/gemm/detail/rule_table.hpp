@@ -147,6 +147,10 @@ GANTRY_X(pointers_own, refused,
          "the GEMM is a pointer array, and the callbacks of the epilogue are not compiled from a graph",
          "each GEMM has vectors and tensors of its own, which a graph that is compiled finds",
          "a graph that is known when the kernel is compiled works")
+GANTRY_X(rotated_alone, refused,
+         "the epilogue rotates pairs of columns, and the GEMM is a pointer array or is to have swapped operands",
+         "a thread has neighbouring columns of D and not of its transpose, and the columns of a pointer array are known on the device alone",
+         "with neither of them this works")
 GANTRY_X(gate_unused, refused,
          "gate and up are to be interleaved, and the epilogue has neither gate(acc) nor up(acc)",
          "which columns are the gate's is said of a gated epilogue",

@@ -28,7 +28,22 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReasons FusionArguments::problems(const Probl
   for (int i = 0; i < graph_.argument_count; ++i) {
     if (!refused[i]) check(i, shape, out);
   }
+  check_heads(shape, out);
   return out;
+}
+
+GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check_heads(const ProblemShape& shape, ArgumentReasons& out) const {
+  for (int i = 0; i < graph_.node_count; ++i) {
+    const Node& node = graph_.nodes[i];
+    if (node.kind != NodeKind::compute || node.function != Function::rotate || shape.n % node.head == 0) continue;
+    ArgumentReason reason;
+    reason.rule = ArgumentRule::rotated_columns;
+    reason.actual = shape.n;
+    reason.first = node.head;
+    reason.nearest = (shape.n + node.head - 1) / node.head * node.head;
+    out.add(reason);
+    return;
+  }
 }
 
 GANTRY_LINKAGE ResolvedArguments FusionArguments::resolved(const ProblemShape& shape) const {
@@ -137,7 +152,14 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
     }
     return;
   }
-  if (value.pointer == nullptr) return;
+  if (value.pointer == nullptr) {
+    if (graph_.is_seed(i) && !is_seed_value(value.value)) {
+      ArgumentReason reason = about(i, ArgumentRule::seed_by_value);
+      reason.first = static_cast<std::int64_t>(kMostSeed);
+      out.add(reason);
+    }
+    return;
+  }
   const int bits = info(argument.element).bits;
   const bool array = shape.pointer_array && argument.kind != ArgumentKind::scalar &&
                      argument.kind != ArgumentKind::reduction;  // of addresses, or of GroupTensor

@@ -149,6 +149,10 @@ class GraphReader : public TextReader {
     if (called == Name("row")) return loaded(NodeKind::row);
     if (called == Name("col")) return loaded(NodeKind::column);
     if (called == Name("load")) return loaded(NodeKind::aux_load);
+    if (called == Name("keep")) return keep(name);
+    if (called == Name("dropout")) return dropout(name);
+    if (called == Name("rotary_adjacent")) return rotary(name, true);
+    if (called == Name("rotary_halves")) return rotary(name, false);
     if (called == Name("gate")) return half_of_accumulators(NodeKind::gate, name);
     if (called == Name("up")) return half_of_accumulators(NodeKind::up, name);
     for (const ReductionName& reduction : kReductionNames) {
@@ -174,6 +178,75 @@ class GraphReader : public TextReader {
     out.consider(nearest_function(called.text).text);
     for (int i = 0; i < users_.count; ++i) out.consider(users_.names[i]);
     return out.name();
+  }
+
+  // share ',' seed, up to and with the closing parenthesis.
+  constexpr int keep(const Word& name) {
+    const int at = skip();
+    const char first = peek();
+    if (!is_digit(first) && first != '.' && first != '-') {
+      expected("the share that is dropped, a number in [0, 1): keep(0.1, seed), dropout(x, 0.1, seed)");
+      return 0;
+    }
+    const float share = number();
+    if (ok() && !(share >= 0 && share < 1)) {
+      refuse(at, TextRule::a_share_is_no_share).append("dropout drops a share of the elements: 0 or more, and below 1");
+    }
+    expect(',', "',' and the name of the seed");
+    const Word seed = ok() ? word("the name of the seed") : Word{};
+    Argument wanted{.name = seed.name, .element = ElementType::u32};
+    if (ok() && accept(':')) wanted.element = element();
+    if (ok() && accept('=')) {
+      wanted.has_default = true;
+      wanted.value = number();
+    }
+    expect(')', "':' and an element type, '=' and a number, or ')'");
+    if (!ok()) return 0;
+    const int argument_of = argument(used_fields(wanted), seed.position);
+    return add({.kind = NodeKind::keep, .argument = static_cast<std::int8_t>(argument_of), .constant = share},
+               name.position);
+  }
+  // x ',' share ',' seed: x, times what makes up for the dropped ones, where it is kept, else 0.
+  constexpr int dropout(const Word& name) {
+    const int x = expression();
+    expect(',', "',' and the share that is dropped: dropout(x, 0.1, seed)");
+    const int kept = ok() ? keep(name) : 0;
+    if (!ok()) return 0;
+    const auto constant = [&](float value) {
+      return add({.kind = NodeKind::constant, .constant = value}, name.position);
+    };
+    const int scale = constant(dropout_scale(graph_.nodes[kept].constant));
+    const int scaled = compute(Function::multiply, name.position, x, scale);
+    return compute(Function::select, name.position, kept, scaled, constant(0));
+  }
+
+  // ',' and the columns of a head.
+  constexpr std::int16_t head() {
+    expect(',', "',' and how many columns a head has: rotate(x, 64)");
+    const int at = skip();
+    const float asked = ok() ? number() : 0;
+    if (ok() && !(asked >= 0 && asked <= 4096 && static_cast<float>(static_cast<int>(asked)) == asked)) {
+      refuse(at, TextRule::something_else_is_expected)
+          .append("a head has a whole number of columns: 2, or 16, 32, ... to 256");
+    }
+    return ok() ? static_cast<std::int16_t>(asked) : std::int16_t{0};
+  }
+  // x ',' cos ',' sin, and of halves ',' head: x cos + rotate(x) sin.
+  constexpr int rotary(const Word& name, bool adjacent) {
+    const char* const form = adjacent ? "',': rotary_adjacent(x, cos, sin)" : "',': rotary_halves(x, cos, sin, head)";
+    const int x = expression();
+    expect(',', form);
+    const int cosine = ok() ? expression() : 0;
+    expect(',', form);
+    const int sine = ok() ? expression() : 0;
+    Node rotated{.kind = NodeKind::compute, .function = Function::rotate, .head = 2};
+    if (ok() && !adjacent) rotated.head = head();
+    expect(')', "an operator or ')'");
+    if (!ok()) return 0;
+    rotated.inputs[0] = static_cast<std::int8_t>(x);
+    const int kept = compute(Function::multiply, name.position, x, cosine);
+    const int turned = compute(Function::multiply, name.position, add(rotated, name.position), sine);
+    return compute(Function::add, name.position, kept, turned);
   }
 
   // 'acc' and the closing parenthesis.
@@ -207,6 +280,7 @@ class GraphReader : public TextReader {
       expect(':', "':' and an element type: round(x:bf16)");
       if (ok()) node.element = element();
     }
+    if (ok() && f == Function::rotate) node.head = head();
     if (ok() && peek() == ',') {
       refuse(skip(), TextRule::a_function_has_too_many_inputs).append(name.name.text).append(" takes ").append(wanted);
       more().append(wanted == 1 ? " input, and there are more" : " inputs, and there are more");

@@ -24,7 +24,7 @@ template <class Config, int argument>
 using DirectAuxiliary = DirectTile<AuxiliaryShape<Config, argument>>;
 
 // What a thread keeps of one argument while it works on a tile. Nothing, unless said otherwise below.
-enum class Kept : std::uint8_t { nothing, scalar, column, tensor, bits, running_column, running_scalar };
+enum class Kept : std::uint8_t { nothing, scalar, seed, column, tensor, bits, running_column, running_scalar };
 
 GANTRY_HD constexpr Kept kept(const Argument& a) {
   switch (a.kind) {
@@ -43,11 +43,21 @@ GANTRY_HD constexpr Kept kept(const Argument& a) {
   return Kept::nothing;
 }
 
-template <class Config, int argument, Kept kind = kept(Config::graph.arguments[argument])>
+template <class Config, int argument>
+GANTRY_HD constexpr Kept kept() {
+  return Config::graph.is_seed(argument) ? Kept::seed : kept(Config::graph.arguments[argument]);
+}
+
+template <class Config, int argument, Kept kind = kept<Config, argument>()>
 struct KeptValue {};
 template <class Config, int argument>
 struct KeptValue<Config, argument, Kept::scalar> {
   typename Config::Value value;
+};
+template <class Config, int argument>
+struct KeptValue<Config, argument, Kept::seed> {
+  typename Config::Value value;
+  std::uint32_t key;  // of the batch (dropout.hpp)
 };
 // Rows of a thread: two for each row of wgmmas.
 template <class Config, int argument>
@@ -85,6 +95,10 @@ struct KeptValues<Config, Sequence<is...>> : KeptOf<Config, is>... {};
 template <int argument, class Config>
 GANTRY_INLINE auto& get(KeptOf<Config, argument>& kept) {
   return kept.of.value;
+}
+template <int argument, class Config>
+GANTRY_INLINE std::uint32_t& key_of(KeptOf<Config, argument>& kept) {
+  return kept.of.key;
 }
 
 }  // namespace gantry::fusion::detail

@@ -6,8 +6,10 @@
 #include <gantry/atom/convert.hpp>
 #include <gantry/epilogue/fusion/detail/halved_sums.hpp>
 #include <gantry/epilogue/fusion/detail/kept_values.hpp>
+#include <gantry/epilogue/fusion/dropout.hpp>
 #include <gantry/epilogue/fusion/functions.hpp>
 #include <gantry/epilogue/fusion/group_operand.hpp>
+#include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/epilogue/fusion/tile_reductions.hpp>
 
 namespace gantry::fusion {
@@ -76,6 +78,19 @@ GANTRY_INLINE typename Config::Value read_scalar(const ParamsOf<Config>& params,
   const Operand& operand = params.operands[argument];
   if (operand.pointer == nullptr) return convert<Value>(operand.value);
   return load_value<Value, Element>(operand.pointer, batch * operand.batch_stride);
+}
+
+// The key of dropout in the tile's D.
+template <class Config, int argument>
+GANTRY_INLINE std::uint32_t read_key(const ParamsOf<Config>& params, const TileCoordinate& at) {
+  using Element = element_t<Config::graph.arguments[argument].element>;
+  const Operand& operand = params.operands[argument];
+  auto seed = static_cast<std::uint32_t>(operand.value);
+  if (operand.pointer != nullptr) {
+    const Element* given = static_cast<const Element*>(operand.pointer) + at.batch * operand.batch_stride;
+    seed = static_cast<std::uint32_t>(arch::ld(arch::space_global, given));
+  }
+  return dropout_key(seed, at.d_batch);
 }
 
 template <class Config>
@@ -225,6 +240,10 @@ struct NodeVisits {
       for (int k = 0; k < F; ++k) out[k] = get<argument>(kept)[row_slot(tile(), em, first + k)];
     } else if constexpr (node.kind == NodeKind::aux_load) {
       visit_auxiliary<argument>(out, first);
+    } else if constexpr (node.kind == NodeKind::keep) {
+      visit_keep<number>(out, first, em, en);
+    } else if constexpr (node.kind == NodeKind::compute && node.function == Function::rotate) {
+      visit_rotation<number>(values);
     } else if constexpr (node.kind == NodeKind::compute) {
       visit_compute<number>(values);
     } else if constexpr (node.kind == NodeKind::aux_store) {
@@ -270,6 +289,46 @@ struct NodeVisits {
       } else {
         out[k] = convert<Value>(static_cast<element_t<a.element>>(mine.data()[first + k]));
       }
+    }
+  }
+
+  // Neighbouring columns of D share their words; where the kernel computes D^T, its neighbours are rows of D.
+  template <int number, int F>
+  GANTRY_INLINE void visit_keep(Value (&out)[F], int first, int em, int en) {
+    constexpr Node node = Config::graph.nodes[number];
+    constexpr std::uint32_t kThreshold = drop_threshold(node.constant);
+    const std::uint32_t key = key_of<node.argument>(kept);
+    const int row0 = context.at.first_row + row_of_tile() + em * kTile.epi_m + Subtiles::row_of_thread(context.thread);
+    const int column0 = column_of_tile() + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
+    GANTRY_UNROLL
+    for (int k = 0; k < F; k += 2) {
+      const int row = row0 + tile().row_of_value(first + k);
+      const int column = column0 + tile().column_of_value(first + k);
+      bool kept_first, kept_second;
+      if constexpr (node.swapped) {
+        kept_first = keeps({kThreshold, key}, column, row);
+        kept_second = keeps({kThreshold, key}, column + 1, row);
+      } else {
+        const PhiloxWords words = dropout_words(key, row, column / 2);
+        kept_first = words.x >= kThreshold;
+        kept_second = words.y >= kThreshold;
+      }
+      out[k] = convert<Value>(kept_first ? 1.0f : 0.0f);
+      out[k + 1] = convert<Value>(kept_second ? 1.0f : 0.0f);
+    }
+  }
+
+  template <int number, int F, int N>
+  GANTRY_INLINE static void visit_rotation(Value (&values)[N][F]) {
+    constexpr Node node = Config::graph.nodes[number];
+    constexpr Subtiles kSubtiles = Config::tile;
+    constexpr int kHead = node.head;
+    static_assert(has_whole_heads(kSubtiles, F, kHead), "gantry: a fragment has both columns of every pair");
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) {  // fragments of whole heads begin where heads do
+      const Partner partner = partner_of(kSubtiles, kHead, k);
+      const Value other = values[node.inputs[0]][partner.value];
+      values[number][k] = partner.first_half ? -other : other;
     }
   }
 

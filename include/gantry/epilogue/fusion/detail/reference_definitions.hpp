@@ -1,6 +1,8 @@
 // What reference.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <cstring>
+
 #include <gantry/epilogue/fusion/reference.hpp>
 
 namespace gantry::fusion {
@@ -233,6 +235,18 @@ class Reference {
     return read(up ? problem_.up : problem_.accumulators, m, n, batch);
   }
 
+  // Whether dropout keeps an element.
+  bool kept(const Node& node, std::int64_t m, std::int64_t n, std::int64_t batch) const {
+    const ArgumentValue& value = arguments_.values[node.argument];
+    auto seed = static_cast<std::uint32_t>(value.value);
+    if (value.pointer != nullptr) {
+      const std::int64_t bytes = info(graph_.arguments[node.argument].element).bits / 8;
+      std::memcpy(&seed, static_cast<const char*>(value.pointer) + batch * value.batch_stride * bytes, sizeof(seed));
+    }
+    const std::uint32_t key = dropout_key(seed, static_cast<int>(problem_.first_batch + batch));
+    return keeps({drop_threshold(node.constant), key}, static_cast<int>(problem_.first_row + m), static_cast<int>(n));
+  }
+
   V compute(const Node& node, const V* x) const {
     if (node.function == Function::round) return rounded_to(node.element, x[0]);
     if constexpr (__is_same(V, Range)) {
@@ -241,45 +255,64 @@ class Reference {
     return apply(node.function, x[0], x[1], x[2]);
   }
 
+  struct Place {
+    std::int64_t m, n, batch;
+  };
+
+  // The value of node i from those before it.
+  V node_value(int i, const V* values, const Place& at) const {
+    const Node& node = graph_.nodes[i];
+    V out{};
+    V x[3];
+    for (int k = 0; k < 3; ++k) {
+      if (node.inputs[k] >= 0) x[k] = values[node.inputs[k]];
+    }
+    switch (node.kind) {
+      case NodeKind::accumulator:
+      case NodeKind::gate:
+      case NodeKind::up:
+        return accumulator(node.kind == NodeKind::up, at.m, at.n, at.batch);
+      case NodeKind::source:
+        return reads_source(at.batch) ? read(problem_.source, at.m, at.n, at.batch) : V{};
+      case NodeKind::constant:
+        real_into(out, static_cast<double>(node.constant));
+        return out;
+      case NodeKind::keep:
+        real_into(out, kept(node, at.m, at.n, at.batch) ? 1 : 0);
+        return out;
+      case NodeKind::compute:
+        return node.function == Function::rotate ? rotated(node, at) : compute(node, x);
+      case NodeKind::aux_store:
+      case NodeKind::reduce:
+        return x[0];
+      default:
+        return read(node.argument, at.m, at.n, at.batch);
+    }
+  }
+
+  // What is rotated, from the other column of its pair.
+  V rotated(const Node& node, const Place& at) const {
+    const Place partner{at.m, partner_column(node.head, at.n), at.batch};
+    V values[kMaxNodes];
+    for (int i = 0; i <= node.inputs[0]; ++i) values[i] = node_value(i, values, partner);
+    const V other = values[node.inputs[0]];
+    return partner.n > at.n ? apply(Function::neg, other) : other;
+  }
+
   void element(std::int64_t m, std::int64_t n, std::int64_t batch, ReferenceResultOf<V>& out,
                std::vector<Sum>* sums) const {
     V values[kMaxNodes];
     for (int i = 0; i < graph_.node_count; ++i) {
       const Node& node = graph_.nodes[i];
-      V x[3];
-      for (int k = 0; k < 3; ++k) {
-        if (node.inputs[k] >= 0) x[k] = values[node.inputs[k]];
-      }
-      switch (node.kind) {
-        case NodeKind::accumulator:
-        case NodeKind::gate:
-        case NodeKind::up:
-          values[i] = accumulator(node.kind == NodeKind::up, m, n, batch);
-          break;
-        case NodeKind::source:
-          values[i] = reads_source(batch) ? read(problem_.source, m, n, batch) : V{};
-          break;
-        case NodeKind::constant:
-          real_into(values[i], static_cast<double>(node.constant));
-          break;
-        case NodeKind::compute:
-          values[i] = compute(node, x);
-          break;
-        case NodeKind::aux_store:
-          values[i] = x[0];
-          out.outputs[node.argument][out.index(m, n, batch)] =
-              as_element(graph_.arguments[node.argument].element, x[0]);
-          break;
-        case NodeKind::reduce: {
-          values[i] = x[0];
-          const Extent over = graph_.arguments[node.argument].extent;
-          const std::int64_t at = over == Extent::row ? n : over == Extent::column ? m : 0;
-          const std::int64_t first = by_batch(node.argument) ? batch * extent(node.argument) : 0;
-          sums[node.argument][static_cast<std::size_t>(first + at)].add(x[0]);
-          break;
-        }
-        default:
-          values[i] = read(node.argument, m, n, batch);
+      values[i] = node_value(i, values, {m, n, batch});
+      if (node.kind == NodeKind::aux_store) {
+        out.outputs[node.argument][out.index(m, n, batch)] =
+            as_element(graph_.arguments[node.argument].element, values[i]);
+      } else if (node.kind == NodeKind::reduce) {
+        const Extent over = graph_.arguments[node.argument].extent;
+        const std::int64_t at = over == Extent::row ? n : over == Extent::column ? m : 0;
+        const std::int64_t first = by_batch(node.argument) ? batch * extent(node.argument) : 0;
+        sums[node.argument][static_cast<std::size_t>(first + at)].add(values[i]);
       }
     }
     if (graph_.d >= 0) out.d[out.index(m, n, batch)] = as_element(problem_.d_element, values[graph_.d]);

@@ -50,6 +50,22 @@ GANTRY_X(constant_is_nan, refused,
          "{node} is not a number",
          "a constant that is NaN equals nothing, not even itself",
          "")
+GANTRY_X(rotated_head, refused,
+         "{node} pairs the columns of heads of {actual}",
+         "a thread has both columns of a pair in heads of 2 columns, and of 16, 32, ... to 256",
+         "the nearest head that works is {first}")
+GANTRY_X(dropped_share, refused,
+         "{node} drops a share that is negative, or 1 or more",
+         "dropout drops a share p of the elements, 0 <= p < 1, and multiplies the others by 1 / (1 - p)",
+         "keep(0.5, seed) works")
+GANTRY_X(seed_element, refused,
+         "{argument} is a seed of {element}",
+         "a seed is a whole number, u32, s32, u64 or s64, of which the lowest 32 bits count",
+         "the nearest type that works is {nearest element}")
+GANTRY_X(seed_default, refused,
+         "{argument} is a seed with a default that is no whole number from 0 to {first}",
+         "a seed that is given by value is a float, which holds such numbers exactly",
+         "a default of 0 works")
 GANTRY_X(second_of_its_kind, refused,
          "{node} is there twice, as node {actual} already",
          "a graph has one node for the accumulators and one for C",

@@ -17,7 +17,7 @@ using ParseProblem = Text<256>;
   X(a_name_stands_for_two_arguments) X(a_value_is_used_by_nothing) X(d_has_no_type_here)                  \
   X(a_reduction_is_no_value) X(a_reduction_has_no_major) X(only_a_reduction_is_deterministic)             \
   X(the_graph_is_too_large) X(parentheses_are_nested_too_deep) X(a_control_character_is_no_text)          \
-  X(void_is_no_element_type) X(the_graph_is_malformed)
+  X(void_is_no_element_type) X(a_share_is_no_share) X(the_graph_is_malformed)
 // clang-format on
 
 enum class TextRule : std::uint8_t {

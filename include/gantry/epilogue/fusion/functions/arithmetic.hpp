@@ -15,7 +15,7 @@
 
 // clang-format off
 #define GANTRY_FUSION_ARITHMETIC(X) \
-  X(add) X(subtract) X(multiply) X(divide) X(fma) X(min) X(max) X(neg) X(abs) X(square) X(sqrt) X(rcp) X(exp) X(log) X(greater) X(select)
+  X(add) X(subtract) X(multiply) X(divide) X(quantize) X(fma) X(min) X(max) X(neg) X(abs) X(square) X(sqrt) X(rcp) X(exp) X(log) X(greater) X(select)
 // clang-format on
 
 namespace gantry::fusion::functions {  // NOLINTBEGIN(readability-identifier-naming): as text calls them
@@ -84,6 +84,20 @@ struct divide {
     if (detail::holds_zero(b)) return detail::anything(a.value / b.value);
     return detail::rounded(detail::corners(define, a, b));
   }
+};
+
+// The conversion to 8 bits is the output's.
+struct quantize {
+  static constexpr const char* kInputs = "x, scale";
+  static constexpr const char* kMeaning =
+      "x · scale, for an output of 8 bits: stored to the nearest value, ties to even, or the largest";
+  static constexpr const char* kSpecials = "IEEE";
+  static constexpr ErrorBound kError{.relative = detail::kHalfUlp, .absolute = detail::kSmallestStep};
+  static constexpr FunctionCost kCost{.instructions = 1};
+  static constexpr bool kPassesNan[] = {true, true};
+  GANTRY_INLINE static float call(float x, float scale) { return x * scale; }
+  static double define(double x, double scale) { return x * scale; }
+  static Range range(const Range& x, const Range& scale) { return detail::perhaps_rounded(detail::product(x, scale)); }
 };
 
 // Rounded once or twice, as the compiler chooses.

@@ -1,0 +1,39 @@
+// What models fuse beside activations, in GEMMs of random sizes on the simulated SM, compared with the reference.
+#pragma once
+
+#include <gantry/epilogue/fusion/loop_callbacks.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+
+#include "given_memory.hpp"
+
+namespace gantry_test {
+
+// Tiles that overhang, K that is no multiple of anything, batches. `step`: what N is a multiple of.
+template <class Spec>
+void expect_random_right(unsigned first_seed, int step = 8, const fusion::Graph& graph = fusion::Graph()) {
+  for (unsigned seed = first_seed; seed < first_seed + 3 && !testing::Test::HasFatalFailure(); ++seed) {
+    Random random(seed + 900);
+    const GemmExtents e{.m = 1 + random.below(150),
+                        .n = step * (1 + random.below(200 / step)),
+                        .k = random.below(100),
+                        .batch = 1 + random.below(2)};
+    const int sms = static_cast<int>(1 + random.below(8));
+    if constexpr (detail::kRunTimeGraph<Spec>) {
+      expect_right<Spec>({e, graph}, seed, sms);
+    } else {
+      expect_right<Spec>(e, seed, sms);
+    }
+  }
+}
+
+// Any graph, at run time.
+struct AnyPlain : fusion::GraphAtRunTime<true, true, 64 * 1024> {
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}, .stages = 2};
+};
+struct AnySwapped : fusion::GraphAtRunTime<true, true, 32 * 1024> {
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .tile = {.m = 16, .n = 64}, .cluster = {1, 1}, .stages = 3, .swapped = true};
+};
+
+}  // namespace gantry_test
