@@ -267,6 +267,11 @@ typedef struct gantry_group_tensor {
   int64_t stride; /* 0: packed */
 } gantry_group_tensor;
 
+/* DEVICE: before the launch, the run waits for the stream, copies what groups are from the device, and checks it. Where
+ * a group is wrong, nothing is launched, the status is GANTRY_INVALID_ARGUMENT, and each such group is a reason whose
+ * `actual` is its number. Refused in a stream that records a CUDA graph. */
+enum { GANTRY_CHECK_NONE = 0, GANTRY_CHECK_DEVICE = 1 };
+
 typedef struct gantry_call {
   size_t size;
   int64_t m, n, k, batch;
@@ -286,11 +291,13 @@ typedef struct gantry_call {
   /* The `batch` GEMMs of a pointer array, on the device. m, n and k are then those of a usual one, for which the kernel
    * is chosen, and a, b, c and d are NULL. */
   const gantry_group* group_gemms;
+  int32_t check; /* GANTRY_CHECK_... */
+  int32_t reserved;
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL                                              \
+        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, 0                        \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

@@ -225,7 +225,7 @@ gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry:
   options.stream = from.stream;
   options.workspace = from.workspace;
   options.workspace_bytes = from.workspace_bytes;
-  return GANTRY_OK;
+  return read_choice("the check", from.check, GANTRY_CHECK_DEVICE, options.check);
 }
 
 gantry_status missing(const char* what) { return refuse(std::string(what) + " is a null pointer"); }

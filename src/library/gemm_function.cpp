@@ -5,6 +5,7 @@
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/workspace.hpp>
 
+#include "device_check.hpp"
 #include "reasons_to_status.hpp"
 
 namespace gantry {
@@ -283,6 +284,10 @@ Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options)
     if (!made) return made.error();
     found = *made;
     keep(key, found);
+  }
+  if (options.check == RunCheck::device) {
+    Status wrong = check_on_device({*context_->machine, found->kernel->gemm->design(), graph_, options.stream}, call);
+    if (!wrong) return wrong;
   }
   Result<Machine::Lease> lease = workspace_for(found->sizes.launch().needs, options);
   if (!lease) return lease.error();

@@ -88,6 +88,37 @@ TEST_F(GroupedContextTest, KeepsOnePlanForEveryOffset) {
   EXPECT_THAT(explained->plan, HasSubstr("by the device, which reads the groups"));
 }
 
+// Without the check the same offsets have a defined result: the group is empty.
+TEST_F(GroupedContextTest, NamesTheGroupsWhoseOffsetsAreWrongWhereTheDeviceIsChecked) {
+  const auto gemm = context(folder_).gemm(request());
+  ASSERT_TRUE(gemm);
+  Operands x;
+  x.offsets = {0, 100, 60, 151};
+  const RunOptions checked{.check = RunCheck::device};
+  const Status refused = gemm->run(x.call(), checked);
+  ASSERT_EQ(refused.reasons().size(), 2U);
+  EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
+  EXPECT_EQ(refused.reasons()[0].rule, "offset_falls");
+  EXPECT_EQ(refused.reasons()[0].actual, 1);
+  EXPECT_EQ(refused.reasons()[0].sentence,
+            "group 1 begins at row 100 and ends before row 60: offsets ascend; it counts as empty");
+  EXPECT_EQ(refused.reasons()[1].rule, "offset_beyond");
+  EXPECT_TRUE(std::all_of(x.d.begin(), x.d.end(), [](float d) { return d == -1; })) << "nothing is launched";
+  ASSERT_TRUE(gemm->run(x.call()).ok());
+  EXPECT_NE(x.d[0], -1);
+  EXPECT_EQ(x.d[static_cast<std::size_t>(100 * kN)], -1);
+  x.offsets = {0, 50, 50, 150};
+  ASSERT_TRUE(gemm->run(x.call(), checked).ok());
+  x.expect_right();
+  GemmCall masked = x.call();
+  const std::int32_t counts[] = {50, 51, -1};
+  masked.groups = {.counts = counts};
+  const Status of_counts = gemm->run(masked, checked);
+  ASSERT_EQ(of_counts.reasons().size(), 2U);
+  EXPECT_EQ(of_counts.reasons()[0].rule, "count_too_large");
+  EXPECT_EQ(of_counts.reasons()[1].rule, "count_negative");
+}
+
 TEST_F(GroupedContextTest, RefusesGroupsThatAKernelDoesNotTake) {
   const Context machine = context(folder_);
   const auto gemm = machine.gemm(request());

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <gantry/epilogue/fusion/masks.hpp>
+#include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/reference.hpp>
 
 #include "gemm/comparison.hpp"
@@ -187,8 +188,24 @@ void Operands::write_groups() {
 
 std::int64_t Operands::first_line(std::int64_t group) const {
   if (product_.capacity > 0) return group * product_.capacity;
+  if (!product_.offsets.empty()) return product_.offsets[static_cast<std::size_t>(group)];
   std::int64_t out = 0;
   for (std::int64_t g = 0; g < group; ++g) out += product_.groups[static_cast<std::size_t>(g)];
+  return out;
+}
+
+std::vector<std::string> Operands::wrong_groups() const {
+  std::vector<std::string> out;
+  const Operand* const groups = find(kGroups);
+  if (groups == nullptr || groups->holds_addresses) return out;  // lines of a file are checked when it is read
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(groups->length));
+  std::memcpy(numbers.data(), groups->bytes.data(), numbers.size() * sizeof(std::int32_t));
+  const GroupedLines lines{product_.options.groups, product_.along_m() ? product_.m : product_.k};
+  for (const GroupFinding& found : product_.capacity > 0
+                                       ? check_counts(numbers.data(), product_.batch, product_.capacity)
+                                       : check_offsets(numbers.data(), product_.batch, lines)) {
+    out.push_back(found.sentence);
+  }
   return out;
 }
 

@@ -78,6 +78,9 @@ class Operands {
   // Of what was written. Where all of it would take long, the first and the last rows.
   Verification verify() const;
 
+  // A sentence for each group whose offsets or counts are wrong.
+  std::vector<std::string> wrong_groups() const;
+
   // Bytes that must cross the edge of the chip.
   double traffic() const;
 

@@ -31,6 +31,7 @@ struct ProductTexts {
   std::string groups{}, groups_k{};   // "128,0,77,512"
   std::string gemms{};                // a file: "M N K" a line
   std::int64_t capacity = 0;
+  std::string offsets{};  // "0,128,205": where groups of rows begin, and the last one ends
 };
 
 enum class Inputs : std::uint8_t { eighths, uniform, zeros, special };
@@ -44,7 +45,9 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::vector<std::int64_t> groups{};  // of a grouped GEMM: their rows, or rows of K; `batch` counts them
   std::int64_t capacity = 0;           // rows that each group has room for; 0: groups follow one another
-  std::vector<GemmExtents> gemms{};    // of a pointer array, `batch` of them; m, n and k are then the mean
+  // Where they were given, one more than groups; they may be wrong, and `groups` has what a kernel makes of them.
+  std::vector<std::int32_t> offsets{};
+  std::vector<GemmExtents> gemms{};  // of a pointer array, `batch` of them; m, n and k are then the mean
   GemmOptions options;
   std::string expression;
   fusion::Graph graph;
