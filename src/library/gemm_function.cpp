@@ -52,7 +52,8 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
     add(scale->k_stride);
     add(scale->batch_stride);
   }
-  add(place(Index::kScaleA) * 32 + place(Index::kScaleB));
+  add((place(Index::kScaleA) * 32 + place(Index::kScaleB)) * 32 + place(Index::kIndex));
+  add(call.gather.rows);
   const auto groups = reinterpret_cast<std::uintptr_t>(addresses.groups) % kAlignment;
   const int form = call.groups.gemms != nullptr    ? 3
                    : call.groups.counts != nullptr ? 2

@@ -93,6 +93,21 @@ class Gemm(Cli):
         right = self.grouped("--offsets", "3,70,100", "--m", "100", "--n", "72", "--k", "40", "--check", "device")
         self.assertEqual(right["verified"]["elements"], 97 * 72)
 
+    def test_gathered_rows_are_verified(self):
+        for arguments in (
+            ("--m", "100", "--gather-rows", "30"),
+            ("--m", "70", "--gather-rows", "200", "--batch", "3"),
+            ("--groups", "70,0,1,65", "--gather-rows", "50", "--epilogue", "d = acc + row(bias) + col(shift)"),
+        ):
+            answer = self.grouped(*arguments, "--n", "72", "--k", "136")
+            self.assertTrue(answer["ok"] and answer["clean"], answer)
+            self.assertIn("Rows of A are gathered", answer["plan"])
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--gather-rows", "5", "--a", "tf32", status=2)
+        self.assertIn("rows of A are gathered, and A has elements of tf32", said)
+        # 37 elements of bf16 are no whole chunks of 16 bytes
+        said = self.refused("gemm", "--machine", "sim", "--m", "8", "--n", "8", "--k", "37", "--gather-rows", "5")
+        self.assertIn("A has a stride of 37 elements of bf16, which is 74 bytes, and its rows are gathered", said)
+
     def test_groups_of_k_have_a_d_each(self):
         answer = self.grouped("--groups-k", "64,0,100", "--m", "72", "--n", "64", "--epilogue", "d = acc + c")
         self.assertTrue(answer["ok"] and answer["clean"], answer)

@@ -236,6 +236,9 @@ void add_gemm_command(CLI::App& app, int& status) {
   add_text(*command, "--offsets", texts->product.offsets,
            "where groups of the --m rows begin, and the last one ends, in the place of --groups; they may be wrong")
       ->option_text("I,I,...");
+  add_number(*command, "--gather-rows", texts->product.gather_rows,
+             "A has so many rows, and an index on the device says which of them each row of the GEMM is",
+             NumberRange<std::int64_t>{0, kMostExtent});
   command
       ->add_option("--check", texts->check,
                    "device: before the run, name each group whose offsets, counts or addresses are wrong; default none")

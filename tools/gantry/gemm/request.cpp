@@ -302,6 +302,8 @@ Product read_product(const ProductTexts& texts) {
   o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
   o.swapped = texts.swap;
+  o.gather_a = texts.gather_rows != kNoGather;
+  out.gather_rows = std::max<std::int64_t>(texts.gather_rows, 0);
   read.scalars(texts.values, out.scalars);
   // The scale of a whole tensor is 1 until --set says another.
   for (const char* name : {"scale_a", "scale_b"}) {
@@ -358,6 +360,7 @@ std::string title(const Product& product) {
   } else if (product.batch != 1) {
     out += fmt::format(", batch of {}", product.batch);
   }
+  if (product.options.gather_a) out += fmt::format(", rows of A gathered from {}", product.gather_rows);
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
   const std::string d = product.graph.d < 0 ? "" : fmt::format(" to {}", info(product.options.d).name);
