@@ -81,6 +81,10 @@ struct SimulatedRun {
   Report report{};           // where there was nothing to run: of no kernel, completed
 };
 
+// device: before the launch, run() waits for the stream, copies what groups are from the device, and checks it. Where a
+// group is wrong, nothing is launched, and the status has a reason for each. Not in a stream that records a CUDA graph.
+enum class RunCheck : std::uint8_t { none, device };
+
 struct RunOptions {
   void* stream = nullptr;
   // Memory of the device at a multiple of 16 bytes, with any contents, that nobody else uses while this runs. Null: the
@@ -89,6 +93,7 @@ struct RunOptions {
   std::size_t workspace_bytes = 0;
   // On the simulated SM; null: with the context's seed, and the report is in the status.
   SimulatedRun* simulated = nullptr;
+  RunCheck check = RunCheck::none;
 };
 
 // What a run does, in sentences.

@@ -190,9 +190,11 @@ typedef struct gantry_gemm_options {
   int32_t groups;           /* GANTRY_GROUPS_...: a grouped GEMM */
   int32_t scale_a, scale_b; /* GANTRY_SCALE_...: f32 factors of blocks of 8-bit floats */
   int32_t gate;             /* GANTRY_GATE_...: of a gated epilogue */
+  int32_t gather_a;         /* row i of the GEMM is row gather_index[i] of A */
+  int32_t reserved;
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS \
-  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
+  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0 }
 
 /* `options` may be NULL: bf16, "d = acc". The gemm keeps its context alive. */
 GANTRY_C_API gantry_status gantry_gemm_create(gantry_context* context, const gantry_gemm_options* options,
@@ -267,6 +269,11 @@ typedef struct gantry_group_tensor {
   int64_t stride; /* 0: packed */
 } gantry_group_tensor;
 
+/* DEVICE: before the launch, the run waits for the stream, copies what groups are from the device, and checks it. Where
+ * a group is wrong, nothing is launched, the status is GANTRY_INVALID_ARGUMENT, and each such group is a reason whose
+ * `actual` is its number. Refused in a stream that records a CUDA graph. */
+enum { GANTRY_CHECK_NONE = 0, GANTRY_CHECK_DEVICE = 1 };
+
 typedef struct gantry_call {
   size_t size;
   int64_t m, n, k, batch;
@@ -286,11 +293,18 @@ typedef struct gantry_call {
   /* The `batch` GEMMs of a pointer array, on the device. m, n and k are then those of a usual one, for which the kernel
    * is chosen, and a, b, c and d are NULL. */
   const gantry_group* group_gemms;
+  int32_t check; /* GANTRY_CHECK_... */
+  int32_t reserved;
+  /* Where the options gather rows of A, on the device: m indices (for each matrix of a batch), and how many rows A has.
+   * An index below 0, or of gather_rows and more, stands for a row of zeros. A and its rows begin at multiples of 16
+   * bytes. */
+  const int32_t* gather_index;
+  int64_t gather_rows;
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL                                              \
+        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, 0, NULL, 0               \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

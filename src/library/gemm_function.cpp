@@ -5,6 +5,7 @@
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/workspace.hpp>
 
+#include "device_check.hpp"
 #include "reasons_to_status.hpp"
 
 namespace gantry {
@@ -51,7 +52,8 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
     add(scale->k_stride);
     add(scale->batch_stride);
   }
-  add(place(Index::kScaleA) * 32 + place(Index::kScaleB));
+  add((place(Index::kScaleA) * 32 + place(Index::kScaleB)) * 32 + place(Index::kIndex));
+  add(call.gather.rows);
   const auto groups = reinterpret_cast<std::uintptr_t>(addresses.groups) % kAlignment;
   const int form = call.groups.gemms != nullptr    ? 3
                    : call.groups.counts != nullptr ? 2
@@ -283,6 +285,10 @@ Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options)
     if (!made) return made.error();
     found = *made;
     keep(key, found);
+  }
+  if (options.check == RunCheck::device) {
+    Status wrong = check_on_device({*context_->machine, found->kernel->gemm->design(), graph_, options.stream}, call);
+    if (!wrong) return wrong;
   }
   Result<Machine::Lease> lease = workspace_for(found->sizes.launch().needs, options);
   if (!lease) return lease.error();

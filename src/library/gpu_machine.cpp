@@ -77,6 +77,7 @@ class GpuMachine : public Machine {
 
   Result<Lease> workspace(void* stream, std::size_t bytes) override;
   Status clear(void* workspace, std::size_t bytes, void* stream) const override;
+  Status read(void* to, const void* from, std::size_t bytes, void* stream) const override;
 
  private:
   // Of one stream. One that was outgrown is kept: a run that is not launched yet, or a CUDA graph that was recorded,
@@ -138,6 +139,16 @@ Status GpuMachine::clear(void* workspace, std::size_t bytes, void* stream) const
   const int code = state.driver.set_bytes_async(reinterpret_cast<std::uintptr_t>(workspace), 0, bytes, stream);
   if (code == 0) return {};
   return Status::failure(StatusCode::device_failed, state.driver.why_not(code, "clearing the workspace"));
+}
+
+Status GpuMachine::read(void* to, const void* from, std::size_t bytes, void* stream) const {
+  const OutsideOfRecordings guard;  // those of other threads
+  Device::State& state = *device_.shared_state();
+  const CurrentContext current(state.context);
+  int code = state.driver.stream_synchronize(stream);
+  if (code == 0) code = state.driver.copy_from(to, reinterpret_cast<std::uintptr_t>(from), bytes);
+  if (code == 0) return {};
+  return Status::failure(StatusCode::device_failed, state.driver.why_not(code, "reading the groups"));
 }
 
 }  // namespace

@@ -58,6 +58,9 @@ class Machine {
   virtual Result<Lease> workspace(void* stream, std::size_t bytes) = 0;
   // Makes so many bytes at the beginning of a caller's workspace zeros, in its stream.
   virtual Status clear(void* workspace, std::size_t bytes, void* stream) const = 0;
+  // Copies bytes of the device to the host when all that the stream has been given is done. Requires one that does not
+  // record.
+  virtual Status read(void* to, const void* from, std::size_t bytes, void* stream) const = 0;
 };
 
 std::unique_ptr<Machine> make_gpu_machine(const runtime::Device& device);

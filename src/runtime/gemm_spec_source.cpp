@@ -210,6 +210,7 @@ std::string spec_source(const GemmSpec& spec) {
     field("constant", o.constant == ConstantOperand::a ? "ConstantOperand::a" : "ConstantOperand::b");
   }
   if (o.gate == GemmGate::interleaved) field("gate", "GemmGate::interleaved");
+  if (o.gather_a) field("gather_a", "true");
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

@@ -32,8 +32,8 @@ std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) {
 }
 
 GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
-  return {call.extents(), call.a,         call.b,       call.c,       call.d,
-          fusion,         call.dependent, call.scale_a, call.scale_b, call.groups};
+  return {call.extents(), call.a,       call.b,       call.c,      call.d,     fusion,
+          call.dependent, call.scale_a, call.scale_b, call.groups, call.gather};
 }
 
 }  // namespace
@@ -66,6 +66,8 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
   out.at[Index::kD] = call.d.data;
   out.at[Index::kScaleA] = const_cast<float*>(call.scale_a.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.at[Index::kScaleB] = const_cast<float*>(call.scale_b.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  out.at[Index::kIndex] =
+      const_cast<std::int32_t*>(call.gather.index);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.groups = call.groups.data();
   for (int i = 0; i < graph.argument_count; ++i) out.values[i] = graph.arguments[i].value;
   for (int given = 0; given < call.arguments.count(); ++given) {
@@ -142,7 +144,12 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
         maps_.push_back(place);
       }
     };
-    note_operand(launch_.a, {at.a, Index::kA});
+    if (design.options.gather_a) {
+      pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, data)), Index::kA});
+      pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, index)), Index::kIndex});
+    } else {
+      note_operand(launch_.a, {at.a, Index::kA});
+    }
     note_operand(launch_.b, {at.b, Index::kB});
   }
   const bool collective = design.store == GemmStore::collective;

@@ -15,7 +15,8 @@
 
 namespace gantry::runtime {
 
-// The operands of a call, by number: A, B, C, D, scales, then the arguments of the graph, as GemmOperandIndex counts.
+// The operands of a call, by number: A, B, C, D, scales, an index of A's rows, then the arguments of the graph, as
+// GemmOperandIndex counts.
 struct GemmAddresses {
   static constexpr int kOperands = detail::GemmOperandIndex::kArguments + fusion::kMaxArguments;
 

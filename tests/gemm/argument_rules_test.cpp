@@ -292,6 +292,40 @@ std::vector<Case> groups() {
   };
 }
 
+struct OfIndex {
+  static constexpr GemmOptions options{.tile = {64, 64}, .cluster = {1, 1}, .gather_a = true};
+};
+ArgumentReasons gathered(const GemmGather& gather, const GemmMatrix<const bf16>& a = far<const bf16>(0)) {
+  GemmArguments<OfIndex> args({.m = 64, .n = 96, .k = 64});
+  args.a = a;
+  args.b = far<const bf16>(1);
+  args.d = far<bf16>(2);
+  args.gather = gather;
+  return can_implement(args);
+}
+
+std::vector<Case> gather() {
+  const auto* const index = far<const std::int32_t>(4);
+  const ArgumentReasons sound = gathered({index, 1000});
+  const auto far_apart = [&](std::int64_t rows) {
+    return gathered({index, rows}, {far<const bf16>(6), std::int64_t{1} << 30});
+  };
+  return {
+      {ArgumentRule::gather_missing, gathered({}), sound},
+      {ArgumentRule::gather_not_asked, with([&](auto& args) {
+         args.gather = {index, 8};
+       }),
+       with([](auto&) {})},
+      {ArgumentRule::gather_address, gathered({index, 8}, far<const bf16>(0) + 1), sound},
+      {ArgumentRule::gather_stride, gathered({index, 8}, {far<const bf16>(0), 68}),
+       gathered({index, 8}, {far<const bf16>(0), 72})},
+      {ArgumentRule::gather_too_large, far_apart(32), far_apart(31)},
+      {ArgumentRule::size_negative, gathered({index, -1}), gathered({index, 0}, nullptr)},
+      {ArgumentRule::element_misaligned, gathered({reinterpret_cast<const std::int32_t*>(far<const char>(4) + 2), 8}),
+       sound},
+  };
+}
+
 ArgumentReasons gated(std::int64_t n) {
   GemmArguments<Gated> args({.m = 64, .n = n, .k = 64});
   args.a = far<const bf16>(0);
@@ -305,6 +339,7 @@ std::vector<Case> cases() {
   out.push_back({ArgumentRule::gate_columns, gated(88), gated(96)});
   for (const Case& c : fusion_and_device()) out.push_back(c);
   for (const Case& c : groups()) out.push_back(c);
+  for (const Case& c : gather()) out.push_back(c);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <gantry/arch/mutation_sweep.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm.hpp>
+#include <gantry/gemm/group_check.hpp>
 
 #include "grouped_exact.hpp"
 
@@ -204,6 +205,86 @@ TEST(GroupsOfRows, WhoseOffsetsFallOrLieBeyondTheMatrixAreEmpty) {
       ASSERT_EQ(float(d[static_cast<std::size_t>(row * kN + j)]), computed ? 64.0f : kUntouched) << "row " << row;
     }
   }
+}
+
+// Groups before and after the 32 that a warp looks at once: those that begin before an earlier one ends are empty, as
+// the host says, and no row is written twice.
+TEST(GroupsOfRows, ThatOverlapAnEarlierOneAreEmpty) {
+  using Gemm = gantry::Gemm<Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 1, 1>>;
+  constexpr int kM = 200, kN = 128, kK = 64, kGroups = 40;
+  std::vector<bf16> b(kGroups * kN * kK);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16(static_cast<float>(i / (kN * kK)));
+  const std::vector<bf16> a(kM * kK, bf16(1.0f));
+  std::mt19937 random(3);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Offsets offsets;
+    for (int i = 0; i <= kGroups; ++i) offsets.push_back(static_cast<std::int32_t>(random() % 60) + 4 * i - 10);
+    std::vector<bf16> d(kM * kN, bf16(kUntouched));
+    Gemm::Arguments args({.m = kM, .n = kN, .k = kK, .batch = kGroups});
+    args.a = a.data();
+    args.b = b.data();
+    args.d = d.data();
+    args.groups.offsets = offsets.data();
+    const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
+    ASSERT_TRUE(plan);
+    const LaunchResult result = plan->run(Simulator({.seed = seed}));
+    ASSERT_TRUE(result) << describe(result);
+    std::vector<float> expected(kM, kUntouched);
+    std::int32_t reached = 0;
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      const std::int32_t begin = offsets[g], end = offsets[g + 1];
+      if (begin < 0 || begin >= end || end > kM) continue;
+      for (std::int32_t row = begin; begin >= reached && row < end; ++row) {
+        expected[static_cast<std::size_t>(row)] = 64.0f * static_cast<float>(g);
+      }
+      reached = std::max(reached, end);
+    }
+    for (int row = 0; row < kM; ++row) {
+      ASSERT_EQ(float(d[static_cast<std::size_t>(row * kN)]), expected[static_cast<std::size_t>(row)]) << "row " << row;
+    }
+    std::vector<bool> is_empty(kGroups, true);
+    for (std::size_t g = 1; g < kGroups; ++g) {  // the results of group 0 are 0
+      is_empty[g] = std::count(expected.begin(), expected.end(), 64.0f * static_cast<float>(g)) == 0;
+    }
+    for (const GroupFinding& found : check_offsets(offsets.data(), kGroups, {GemmGrouping::along_m, kM})) {
+      const auto g = static_cast<std::size_t>(found.group);
+      EXPECT_TRUE(is_empty[g]) << found.sentence;
+      is_empty[g] = false;
+    }
+    for (std::size_t g = 1; g < kGroups; ++g) EXPECT_EQ(is_empty[g], offsets[g] == offsets[g + 1]) << "group " << g;
+  }
+}
+
+TEST(GroupsOnTheHost, ThatAreWrongAreNamedWithTheReason) {
+  const auto of = [](const std::vector<std::int32_t>& offsets, GemmGrouping along) {
+    std::string out;
+    const auto groups = static_cast<std::int64_t>(offsets.size()) - 1;
+    for (const GroupFinding& found : check_offsets(offsets.data(), groups, {along, 100})) {
+      out += (out.empty() ? "" : "\n") + found.sentence;
+    }
+    return out;
+  };
+  constexpr GemmGrouping kRows = GemmGrouping::along_m, kK = GemmGrouping::along_k;
+  EXPECT_EQ(of({0, 10, 10, 100}, kRows), "");
+  EXPECT_EQ(of({-5, 20, 60}, kRows), "group 0 has offsets -5 and 20: offsets are not negative; it counts as empty");
+  EXPECT_EQ(of({20, 60, 40, 101}, kRows),
+            "group 1 begins at row 60 and ends before row 40: offsets ascend; it counts as empty\n"
+            "group 2 ends before row 101, and there are 100 rows: groups lie in the matrix; it counts as empty");
+  EXPECT_EQ(
+      of({20, 60, 40, 70}, kRows),
+      "group 1 begins at row 60 and ends before row 40: offsets ascend; it counts as empty\n"
+      "group 2 begins at row 40, and group 0 ends before row 60: a group begins where those before it have ended; "
+      "it counts as empty");
+  // Rows of K are read alone: groups may share them.
+  EXPECT_EQ(of({20, 60, 40, 70}, kK),
+            "group 1 begins at row of K 60 and ends before row of K 40: offsets ascend; it counts as empty");
+  const std::int32_t counts[] = {3, -1, 72, 73};
+  const std::vector<GroupFinding> found = check_counts(counts, 4, 72);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].sentence, "group 1 has a count of -1 rows: counts are not negative; it counts as empty");
+  EXPECT_EQ(found[1].sentence,
+            "group 3 has a count of 73 rows, and room for 72: a group fits into its capacity; its first 72 rows are "
+            "computed");
 }
 
 // A plan is made once and is right for other offsets.

@@ -89,6 +89,29 @@ TEST_F(ContextTest, ASecondRunNeitherPlansNorAllocates) {
   EXPECT_EQ(gemm->plans(), 1);
 }
 
+TEST_F(ContextTest, ChecksGroupsOnTheDeviceBeforeALaunchAndNeverInARecording) {
+  const Context context(options());
+  const auto gemm = context.gemm({.options = {.groups = GemmGrouping::along_m}});
+  const std::int32_t wrong[] = {0, 300, 200, 512}, right[] = {0, 100, 200, 512};  // the pretended device's memory
+  GemmCall grouped = call(512, 512, 512);
+  grouped.batch = 3;
+  grouped.groups.offsets = wrong;
+  ASSERT_TRUE(gemm->run(grouped));
+  const Status refused = gemm->run(grouped, {.check = RunCheck::device});
+  ASSERT_EQ(refused.reasons().size(), 2U);
+  EXPECT_THAT(refused.describe(), HasSubstr("group 1 begins at row 300 and ends before row 200"));
+  EXPECT_EQ(launches().size(), 1U);
+  grouped.groups.offsets = right;
+  const int synchronizations = fake_gpu().synchronizations;
+  ASSERT_TRUE(gemm->run(grouped, {.stream = address(9), .check = RunCheck::device}));
+  EXPECT_EQ(fake_gpu().synchronizations, synchronizations + 1) << "what writes the offsets has ended";
+  fake_gpu().capturing[address(9)] = true;
+  const Status recording = gemm->run(grouped, {.stream = address(9), .check = RunCheck::device});
+  EXPECT_THAT(recording.describe(), HasSubstr("the stream records a CUDA graph, and a check"));
+  EXPECT_TRUE(gemm->run(grouped, {.stream = address(9)}));
+  EXPECT_EQ(launches().size(), 3U);
+}
+
 TEST_F(ContextTest, KeepsAsManyPlansAsItIsTold) {
   ContextOptions few = options();
   few.most_plans = 3;

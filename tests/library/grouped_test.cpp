@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/context.hpp>
+#include <gantry/gantry.h>
 #include <gantry/numeric.hpp>
 #include <gantry/runtime/host_compiler.hpp>
 
@@ -88,6 +89,71 @@ TEST_F(GroupedContextTest, KeepsOnePlanForEveryOffset) {
   EXPECT_THAT(explained->plan, HasSubstr("by the device, which reads the groups"));
 }
 
+// Without the check the same offsets have a defined result: the group is empty.
+TEST_F(GroupedContextTest, NamesTheGroupsWhoseOffsetsAreWrongWhereTheDeviceIsChecked) {
+  const auto gemm = context(folder_).gemm(request());
+  ASSERT_TRUE(gemm);
+  Operands x;
+  x.offsets = {0, 100, 60, 151};
+  const RunOptions checked{.check = RunCheck::device};
+  const Status refused = gemm->run(x.call(), checked);
+  ASSERT_EQ(refused.reasons().size(), 2U);
+  EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
+  EXPECT_EQ(refused.reasons()[0].rule, "offset_falls");
+  EXPECT_EQ(refused.reasons()[0].actual, 1);
+  EXPECT_EQ(refused.reasons()[0].sentence,
+            "group 1 begins at row 100 and ends before row 60: offsets ascend; it counts as empty");
+  EXPECT_EQ(refused.reasons()[1].rule, "offset_beyond");
+  EXPECT_TRUE(std::all_of(x.d.begin(), x.d.end(), [](float d) { return d == -1; })) << "nothing is launched";
+  ASSERT_TRUE(gemm->run(x.call()).ok());
+  EXPECT_NE(x.d[0], -1);
+  EXPECT_EQ(x.d[static_cast<std::size_t>(100 * kN)], -1);
+  x.offsets = {0, 50, 50, 150};
+  ASSERT_TRUE(gemm->run(x.call(), checked).ok());
+  x.expect_right();
+  GemmCall masked = x.call();
+  const std::int32_t counts[] = {50, 51, -1};
+  masked.groups = {.counts = counts};
+  const Status of_counts = gemm->run(masked, checked);
+  ASSERT_EQ(of_counts.reasons().size(), 2U);
+  EXPECT_EQ(of_counts.reasons()[0].rule, "count_too_large");
+  EXPECT_EQ(of_counts.reasons()[1].rule, "count_negative");
+}
+
+// One plan for other indices, addresses and offsets.
+TEST_F(GroupedContextTest, GathersTheRowsThatAnIndexNames) {
+  GemmRequest wanted = request();
+  wanted.options.gather_a = true;
+  const auto gemm = context(folder_).gemm(wanted);
+  if (!gemm) FAIL() << gemm.error().describe();
+  Operands x, other, whole;
+  whole.offsets = x.offsets = other.offsets = {0, 50, 100, 150};
+  std::vector<bf16> a = whole.a;  // of 150 rows, of which the calls see the first 140
+  constexpr std::int32_t kSeen = 140;
+  for (Operands* o : {&x, &other}) {
+    std::vector<std::int32_t> index(static_cast<std::size_t>(kRows));
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      index[i] = static_cast<std::int32_t>(i * 11 % 150);
+      const std::size_t row = static_cast<std::size_t>(index[i]);
+      const auto from = static_cast<std::ptrdiff_t>(row * kK), to = static_cast<std::ptrdiff_t>(i * kK);
+      if (index[i] < kSeen) {
+        std::copy_n(a.begin() + from, kK, o->a.begin() + to);
+      } else {
+        std::fill_n(o->a.begin() + to, kK, bf16(0.0F));
+      }
+    }
+    GemmCall call = o->call();
+    call.a = a.data();
+    call.gather = {index.data(), kSeen};
+    const Status ran = gemm->run(call);
+    ASSERT_TRUE(ran.ok()) << ran.describe();
+    o->expect_right();
+  }
+  EXPECT_EQ(gemm->plans(), 1);
+  const auto rule_of = [](const Status& status) { return status.ok() ? "" : status.reasons()[0].rule; };
+  EXPECT_EQ(rule_of(gemm->can_implement(x.call())), "gather_missing");
+}
+
 TEST_F(GroupedContextTest, RefusesGroupsThatAKernelDoesNotTake) {
   const Context machine = context(folder_);
   const auto gemm = machine.gemm(request());
@@ -127,6 +193,44 @@ TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {
             "groups_split");
   EXPECT_EQ(rule_of({.groups = kRowGroups}, "d = acc; s deterministic = reduce_row_add(acc)"), "groups_argument");
   EXPECT_EQ(rule_of({.groups = kRowGroups}, "d = acc; x:bf16 col = acc"), "groups_argument");
+}
+
+TEST(GatheredRowsInC, AreMultiplied) {
+  const Folder folder;
+  gantry_context_options context_options = GANTRY_CONTEXT_OPTIONS;
+  const std::string cache = folder / "cache";
+  context_options.machine = GANTRY_MACHINE_SIMULATED;
+  context_options.policy = GANTRY_COMPILE_WAIT;
+  context_options.cache_directory = cache.c_str();
+  gantry_context* context = nullptr;
+  ASSERT_EQ(gantry_context_create(&context_options, &context), GANTRY_OK) << gantry_error_message();
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  options.tile_m = options.tile_n = 64;
+  options.cluster_m = options.cluster_n = 1;
+  options.gather_a = 1;
+  gantry_gemm* gemm = nullptr;
+  ASSERT_EQ(gantry_gemm_create(context, &options, &gemm), GANTRY_OK) << gantry_error_message();
+  constexpr std::size_t kM = 3, kWidth = 64;
+  std::vector<bf16> a(2 * kWidth, bf16(1.0F)), b(8 * kWidth, bf16(1.0F)), d(kM * 8);
+  std::fill(a.begin() + kWidth, a.end(), bf16(2.0F));
+  const std::int32_t index[kM] = {1, 2, 0};  // there is no row 2
+  gantry_call call = GANTRY_CALL;
+  call.m = kM;
+  call.n = 8;
+  call.k = kWidth;
+  call.a.data = a.data();
+  call.b.data = b.data();
+  call.d.data = d.data();
+  call.gather_index = index;
+  call.gather_rows = 2;
+  ASSERT_EQ(gantry_gemm_run(gemm, &call), GANTRY_OK) << gantry_error_message();
+  const float expected[kM] = {128, 0, 64};
+  for (std::size_t i = 0; i < d.size(); ++i) EXPECT_EQ(float(d[i]), expected[i / 8]) << i;
+  call.gather_index = nullptr;
+  EXPECT_EQ(gantry_gemm_run(gemm, &call), GANTRY_INVALID_ARGUMENT);
+  EXPECT_THAT(gantry_error_message(), HasSubstr("the kernel gathers rows of A, and no index was given"));
+  gantry_gemm_destroy(gemm);
+  gantry_context_destroy(context);
 }
 
 }  // namespace

@@ -107,6 +107,33 @@ TEST_F(PointerArrayContextTest, KeepsOnePlanWhateverStandsInTheArray) {
   EXPECT_THAT(explained->plan, HasSubstr("writes the tensor maps of a GEMM before its first tile"));
 }
 
+TEST_F(PointerArrayContextTest, NamesTheGemmsThatAreLeftOutWhereTheDeviceIsChecked) {
+  const auto gemm = context(folder_).gemm(request());
+  ASSERT_TRUE(gemm);
+  Operands x({{64, 72, 64}, {64, 64, 64}, {70, 64, 136}, {64, 64, 64}});
+  const GemmCall call = x.call();
+  const RunOptions checked{.check = RunCheck::device};
+  ASSERT_TRUE(gemm->run(call, checked).ok());
+  x.gemms[1].a = static_cast<const char*>(x.gemms[1].a) + 2;
+  x.biases[2] = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.biases[2]) + 2);
+  x.copies[3].data = static_cast<char*>(x.copies[3].data) + 4;
+  const Status refused = gemm->run(call, checked);
+  ASSERT_EQ(refused.reasons().size(), 3U) << refused.describe();
+  EXPECT_EQ(refused.reasons()[0].rule, "gemm_left_out");
+  EXPECT_EQ(refused.reasons()[0].actual, 1);
+  EXPECT_THAT(refused.reasons()[0].sentence, HasSubstr("GEMM 1: A begins 2 bytes after a multiple of 16"));
+  EXPECT_THAT(refused.reasons()[1].sentence, HasSubstr("GEMM 2: bias begins 2 bytes after a multiple of 4"));
+  EXPECT_THAT(refused.reasons()[2].sentence, HasSubstr("GEMM 3: copy begins 4 bytes after a multiple of 16"));
+  // Without the check those GEMMs, and no others, are left out.
+  for (auto& d : x.d) std::fill(d.begin(), d.end(), -1.0F);
+  const Status ran = gemm->run(call);
+  ASSERT_TRUE(ran.ok()) << ran.describe();
+  for (std::size_t g = 0; g < x.d.size(); ++g) {
+    const bool untouched = std::all_of(x.d[g].begin(), x.d[g].end(), [](float d) { return d == -1; });
+    EXPECT_EQ(untouched, g != 0) << "GEMM " << g;
+  }
+}
+
 TEST_F(PointerArrayContextTest, ComputesNothingOfAnEmptyArray) {
   const auto gemm = context(folder_).gemm(request());
   ASSERT_TRUE(gemm);
@@ -205,6 +232,16 @@ TEST(PointerArraysInC, AreComputed) {
   call.group_gemms = groups.data();
   ASSERT_EQ(gantry_gemm_run(gemm, &call), GANTRY_OK) << gantry_error_message();
   x.expect_right();
+  groups[2].stride_b = 68 * 2 + 4;
+  call.check = GANTRY_CHECK_DEVICE;
+  EXPECT_EQ(gantry_gemm_run(gemm, &call), GANTRY_INVALID_ARGUMENT);
+  gantry_reason reason;
+  ASSERT_EQ(gantry_error_reason(0, &reason), GANTRY_OK);
+  EXPECT_EQ(reason.actual, 2);
+  EXPECT_THAT(reason.sentence, HasSubstr("GEMM 2: B has a stride of 140 elements of bf16, which is 280 bytes"));
+  call.check = 2;
+  EXPECT_EQ(gantry_gemm_run(gemm, &call), GANTRY_INVALID_ARGUMENT);
+  EXPECT_STREQ(gantry_error_message(), "the check is 2: it is 0 to 1");
   gantry_gemm_destroy(gemm);
   gantry_context_destroy(context);
 }

@@ -24,12 +24,14 @@ TEST(GemmSource, SaysEveryOption) {
   o.promote = true;
   o.epilogue = {32, 1, 2, Choice::no, 64};
   o.split = SplitMode::none;
+  o.gather_a = true;
   const std::string source = gemm_source({.options = o, .expression = "d = acc"});
   for (const char* line :
        {".a = ElementType::e4m3,", ".b = ElementType::e5m2,", ".c = ElementType::bf16,", ".d = ElementType::f32,",
         ".major_a = Major::K,", ".layout_c = kRowMajor,", ".layout_d = kColumnMajor,", ".tile = {64, 64, 64},",
         ".cluster = {1, 1},", ".stages = 3,", ".schedule = GemmSchedule::pingpong,", ".warpgroups = 3,",
-        ".epilogue = {32, 1, 2, Choice::no, 64},", ".promote = true,", ".split = SplitMode::none,"}) {
+        ".epilogue = {32, 1, 2, Choice::no, 64},", ".promote = true,", ".split = SplitMode::none,",
+        ".gather_a = true,"}) {
     EXPECT_NE(source.find(line), std::string::npos) << line << "\n" << source;
   }
   EXPECT_NE(gemm_source({}).find(".c = ElementType::void_,"), std::string::npos);
@@ -98,6 +100,18 @@ TEST(CompileGemm, MakesACubinOfAPointerArrayByNvrtc) {
   const Folder folder;
   GemmSpec spec{.options = kSmall, .expression = "d = acc + row(bias); aux:bf16 = acc"};
   spec.options.groups = GemmGrouping::pointer_array;
+  const CachedKernel kernel = compile_gemm(KernelCache({.directory = folder / "cache"}), compiler, spec);
+  ASSERT_TRUE(kernel) << kernel.problem;
+}
+
+// Threads copy rows, with headers that no other kernel has.
+TEST(CompileGemm, MakesACubinOfGatheredRowsByNvrtc) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  const Folder folder;
+  GemmSpec spec{.options = kSmall, .expression = "d = acc + row(bias)"};
+  spec.options.groups = GemmGrouping::along_m;
+  spec.options.gather_a = true;
   const CachedKernel kernel = compile_gemm(KernelCache({.directory = folder / "cache"}), compiler, spec);
   ASSERT_TRUE(kernel) << kernel.problem;
 }

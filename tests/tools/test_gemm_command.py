@@ -76,6 +76,38 @@ class Gemm(Cli):
         self.assertTrue(answer["ok"] and answer["clean"], answer)
         self.assertEqual(answer["verified"]["elements"], 71 * 72)
 
+    def test_offsets_that_are_wrong_have_a_defined_result_and_are_named(self):
+        arguments = ("--offsets=-5,20,60,40,55,101,90", "--m", "100", "--n", "72", "--k", "40")
+        answer = self.grouped(*arguments)  # only [20, 60) is a group
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
+        self.assertEqual((answer["batch"], answer["verified"]["elements"]), (6, 40 * 72))
+        said = self.refused("gemm", "--machine", "sim", "--tile", "64x64", "--cluster", "1x1", *arguments, "--check", "device")
+        for sentence in (
+            "group 0 has offsets -5 and 20: offsets are not negative; it counts as empty",
+            "group 2 begins at row 60 and ends before row 40: offsets ascend; it counts as empty",
+            "group 3 begins at row 40, and group 1 ends before row 60",
+            "group 4 ends before row 101, and there are 100 rows",
+            "group 5 begins at row 101 and ends before row 90",
+        ):
+            self.assertIn(sentence, said)
+        right = self.grouped("--offsets", "3,70,100", "--m", "100", "--n", "72", "--k", "40", "--check", "device")
+        self.assertEqual(right["verified"]["elements"], 97 * 72)
+
+    def test_gathered_rows_are_verified(self):
+        for arguments in (
+            ("--m", "100", "--gather-rows", "30"),
+            ("--m", "70", "--gather-rows", "200", "--batch", "3"),
+            ("--groups", "70,0,1,65", "--gather-rows", "50", "--epilogue", "d = acc + row(bias) + col(shift)"),
+        ):
+            answer = self.grouped(*arguments, "--n", "72", "--k", "136")
+            self.assertTrue(answer["ok"] and answer["clean"], answer)
+            self.assertIn("Rows of A are gathered", answer["plan"])
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--gather-rows", "5", "--a", "tf32", status=2)
+        self.assertIn("rows of A are gathered, and A has elements of tf32", said)
+        # 37 elements of bf16 are no whole chunks of 16 bytes
+        said = self.refused("gemm", "--machine", "sim", "--m", "8", "--n", "8", "--k", "37", "--gather-rows", "5")
+        self.assertIn("A has a stride of 37 elements of bf16, which is 74 bytes, and its rows are gathered", said)
+
     def test_groups_of_k_have_a_d_each(self):
         answer = self.grouped("--groups-k", "64,0,100", "--m", "72", "--n", "64", "--epilogue", "d = acc + c")
         self.assertTrue(answer["ok"] and answer["clean"], answer)
@@ -92,6 +124,9 @@ class Gemm(Cli):
             (("--groups", "64,8", "--capacity", "40", *size), "a group fits into its capacity"),
             (("--groups", "64,8", "--layout-d", "column", *size), "groups are along M, and M is the contiguous mode of D"),
             (("--capacity", "40", "--m", "8", *size), "--capacity was given without --groups"),
+            (("--offsets", "0", "--m", "8", *size), "--offsets takes two 32-bit numbers or more such as 0,128,205"),
+            (("--offsets", "0,8", "--groups", "8", *size), "--offsets and sizes of groups were both given"),
+            (("--offsets", "0,8", *size), "--m is required"),
             (("--m", "8", "--k", "40"), "--n is required"),
             (size, "--m is required"),
         ):

@@ -42,7 +42,7 @@ constexpr bool share_arguments() {
   constexpr GemmOptions x = GemmDesignOf<Spec>::design.options, y = GemmDesignOf<Other>::design.options;
   return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.major_a == y.major_a && x.major_b == y.major_b &&
          x.layout_c == y.layout_c && x.layout_d == y.layout_d && x.scale_a == y.scale_a && x.scale_b == y.scale_b &&
-         x.groups == y.groups && x.gate == y.gate &&
+         x.groups == y.groups && x.gate == y.gate && x.gather_a == y.gather_a &&
          (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
 }
 
@@ -77,7 +77,8 @@ struct GemmArguments {
         dependent(other.dependent),
         scale_a(other.scale_a),
         scale_b(other.scale_b),
-        groups(other.groups) {
+        groups(other.groups),
+        gather(other.gather) {
     static_assert(detail::share_arguments<Spec, Other>(),
                   "gantry: the GEMMs have different elements, majors or layouts, or one of them adds to D");
     static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the GEMMs have different graphs");
@@ -97,6 +98,7 @@ struct GemmArguments {
   // Factors of blocks of A and B, where the options have them.
   GemmScale scale_a{}, scale_b{};
   GemmGroups groups{};  // of a grouped GEMM; extents.batch counts them
+  GemmGather gather{};  // where the options gather rows of A
 };
 
 namespace detail {
@@ -115,7 +117,8 @@ template <class Spec>
 GemmInputs inputs_of(const GemmArguments<Spec>& args) {
   const auto read = [](const auto& x) { return GemmMatrix<const void>(x.data, x.stride, x.batch_stride); };
   return {args.extents, read(args.a),   read(args.b), read(args.c), {args.d.data, args.d.stride, args.d.batch_stride},
-          args.fusion,  args.dependent, args.scale_a, args.scale_b, args.groups};
+          args.fusion,  args.dependent, args.scale_a, args.scale_b, args.groups,
+          args.gather};
 }
 
 // Every reason why the GEMM cannot run with these arguments; none: it can. Workspace is a matter of the plan.

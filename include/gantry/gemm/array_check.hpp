@@ -11,6 +11,7 @@
 //     const std::string why = why_left_out(options, gemm);  // "D has rows of 12 elements of bf16, ...: ..."
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include <gantry/gemm/pointer_array.hpp>
@@ -62,12 +63,40 @@ inline std::string sentence(GroupRule rule, const FaultyMatrix& x) {
     case GroupRule::none:
     case GroupRule::size_negative:
     case GroupRule::size_too_large:
+    case GroupRule::element_misaligned:
       break;
   }
   return "";
 }
 
+// A mask, whose lines are bits.
+inline std::string sentence_of_mask(GroupRule rule, const FaultyMatrix& x, std::int64_t stride) {
+  const std::int64_t bits = x.matrix.contiguous, given = stride == 0 ? bits : stride;
+  const std::string name = x.name, lines = x.layout.rows ? "rows" : "columns";
+  if (rule == GroupRule::address_missing) return sentence(rule, x);
+  return name + " has a stride of " + std::to_string(given) + " bits, and " + lines + " of " + std::to_string(bits) +
+         ": " + lines + " of a mask are whole bytes and do not overlap; the nearest stride that works is " +
+         std::to_string((std::max(given, bits) + 7) / 8 * 8);
+}
+
 }  // namespace detail
+
+// Of an argument of the epilogue, as a GEMM of m x n has it. Empty: it can be read or written.
+inline std::string why_left_out(const fusion::Argument& a, const GemmGroupTensor& x, int m, int n) {
+  const ArrayMatrix layout = array_tensor(a);
+  const GroupRule rule = rule_of_tensor(layout, x, m, n);
+  if (rule == GroupRule::none) return "";
+  const detail::FaultyMatrix matrix{a.name.text, a.element, layout, layout.of(x.data, x.stride, m, n)};
+  return layout.bits == 1 ? detail::sentence_of_mask(rule, matrix, x.stride) : detail::sentence(rule, matrix);
+}
+inline std::string why_left_out(const fusion::Argument& a, const void* vector) {
+  const int bits = element_bits(a.element);
+  if (rule_of_vector(bits, vector) == GroupRule::none) return "";
+  const auto bytes = static_cast<std::uintptr_t>(bits / 8);
+  return std::string(a.name.text) + " begins " + std::to_string(reinterpret_cast<std::uintptr_t>(vector) % bytes) +
+         " bytes after a multiple of " + std::to_string(bytes) + ": elements of " + info(a.element).name +
+         " lie at multiples of their size";
+}
 
 // Empty: it is computed. `has_c`: the epilogue reads C; `has_d`: it gives D.
 inline std::string why_left_out(const GemmOptions& o, const GemmGroup& g, bool has_c = false, bool has_d = true) {

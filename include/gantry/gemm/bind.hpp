@@ -13,6 +13,7 @@
 
 #include <gantry/arch/launch_config.hpp>
 #include <gantry/gemm/design.hpp>
+#include <gantry/gemm/gather.hpp>
 #include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/pointer_array.hpp>
 #include <gantry/gemm/problem.hpp>
@@ -40,6 +41,18 @@ inline TmaDescriptorParams bind_operand(const TmaMatrixBox& box, const GemmMatri
 // Where K is 0 there is nothing to load, and nothing to describe.
 inline TmaDescriptorParams bind_a(const GemmDesign& d, const GemmProblem& p) {
   return detail::bind_operand(d.a, p.a, p.m, p.k, p.batch, shares_matrix(d, 'A'));
+}
+// In its place, where rows of A are gathered. Requires strides in place of kPacked.
+inline GatherParams bind_gather(const GemmDesign& d, const GemmProblem& p) {
+  const std::int64_t bytes = element_bits(d.options.a) / 8;
+  const auto a = p.a.with_strides(p.k, p.gather.rows);
+  return {.data = a.data,
+          .index = p.gather.index,
+          .batch_stride = a.batch_stride * bytes,
+          .k_bytes = p.k * bytes,
+          .stride = static_cast<std::uint32_t>(a.stride * bytes / 16),
+          .rows = static_cast<int>(p.gather.rows),
+          .count = p.m};
 }
 inline TmaDescriptorParams bind_b(const GemmDesign& d, const GemmProblem& p) {
   if (d.gated()) {

@@ -67,6 +67,7 @@ struct GemmCall {
   // Factors of blocks of A and B, where the options have them.
   GemmScale scale_a{}, scale_b{};
   GemmGroups groups{};  // of a grouped GEMM, whose options say along which mode; `batch` counts them
+  GemmGather gather{};  // where the options gather rows of A
 
   GemmExtents extents() const { return {m, n, k, batch}; }
 };

@@ -46,6 +46,11 @@ inline std::int64_t matrices(const GemmDesign& design, const GemmExtents& e, cha
   return shares_matrix(design, operand) ? 1 : e.batch;
 }
 
+// Those of the index, or M.
+inline std::int64_t rows_of_a(const GemmDesign& design, const GemmInputs& args) {
+  return design.options.gather_a ? args.gather.rows : args.extents.m;
+}
+
 // The extents of C, D and auxiliary tensors.
 inline GemmExtents extents_of_d(const GemmDesign& design, GemmExtents e) {
   e.n = design.columns_of_d(e.n);

@@ -42,6 +42,7 @@ GANTRY_HD constexpr GemmOptions configured(GemmOptions o, int i) {
   const ListedTile& listed = kTileList[takes ? kPickedTiles[i] : kInPlaceOfOdd];
   o.tile = {listed.m, listed.n};
   o.cluster = listed.cluster;
+  if (o.gather_a) o.cluster.n = 1;  // threads do not multicast
   o.schedule = listed.schedule;
   o.warpgroups = listed.warpgroups;
   return o;

@@ -43,14 +43,15 @@ GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
 GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const fusion::Graph& graph,
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
-  // Neither is a matter of the kernel from the other side.
+  // None of them is a matter of the kernel from the other side.
   const bool rotates = fusion::longest_head(graph) > 0;
-  if (graph.gated() || rotates || asked.groups != GemmGrouping::none) {
+  if (graph.gated() || rotates || asked.groups != GemmGrouping::none || asked.gather_a) {
     GemmDesign out;
     out.options = asked;
     if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
     if (rotates) out.reasons.add({.rule = GemmRule::rotated_alone});
     if (asked.groups != GemmGrouping::none) out.reasons.add({.rule = GemmRule::groups_swapped});
+    if (asked.gather_a) out.reasons.add({.rule = GemmRule::gather_alone});
     return out;
   }
   const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));

@@ -6,7 +6,8 @@
 // rest it may replace: which pieces a warpgroup's epilogue loads (skips), what is initialised besides.
 //
 //   role            who                                  does
-//   load_operands   warp 0 of the producer warpgroup     Source::Producer: A and B of every piece of work
+//   load_operands   warp 0 of the producer warpgroup,    Source::Producer: A and B of every piece of work
+//                   one thread or all
 //   load_epilogue   warps 1 and up, an elected thread    Epilogue::Loader of one math warpgroup: C, auxiliary inputs
 //   find_work       the next warp, one thread or all     Scheduler::find, where work is published in shared memory
 //   math            warpgroups 1 and up                  wgmma and the epilogue
@@ -50,14 +51,14 @@ concept TileScheduler = requires(S& scheduler, const typename S::Params& params,
   requires S::kSharedBytes >= 0;  // of a ring that it publishes work in
 };
 
-// Brings A and B of a piece of work into the stages of the main loop. kThreads threads of warp 0 run it; kArrivals of
-// them arrive at a stage's full barrier, besides the bytes that TMA brings.
+// Brings A and B of a piece of work into the stages of the main loop. kThreads threads of warp 0 run it; kArrivals is
+// how often they arrive at a stage's full barrier, besides the bytes that TMA brings.
 template <class S>
 concept OperandSource = requires(typename S::Producer& producer, const Work& work, const int& k_steps) {
   typename S::Params;
   producer.load(work, k_steps);
   producer.tail();
-  requires S::kThreads == 1 || S::kThreads == 32 || S::kThreads == 128;
+  requires S::kThreads == 1 || S::kThreads == 32;
   requires S::kArrivals >= 1;
   requires S::kRegisters >
   0;
@@ -179,7 +180,7 @@ struct GemmFrame : GemmShape<Design> {
       if constexpr (kEpilogueLoads) Epilogue::init(shared);
       Kernel::init(shared);
       if constexpr (kPublishes) Scheduler::init(published(shared), kReaders);
-      Loop::init(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));
+      Loop::template init<Source::kArrivals>(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));
     }
     if constexpr (kCluster > 1) {
       arch::barrier_cluster_arrive(arch::sem_relaxed);  // the fence of Loop::init has released the barriers

@@ -83,9 +83,13 @@ class GroupMapWriter {
       if (operand.pointer == nullptr || !out.ok()) return;
       const GemmGroupTensor x = fusion::group_tensor(operand, group);
       const int m = arch::ld(arch::space_global, &gemms[group].m), n = arch::ld(arch::space_global, &gemms[group].n);
-      if (m == 0 || n == 0) return;
-      const GroupRule found = rule_of_tensor<argument>(x, m, n);
+      constexpr ArrayMatrix layout_of_x = layout_of_tensor<argument>();
+      const GroupRule found = rule_of_tensor(layout_of_x, x, m, n);
       if (found != GroupRule::none) out = {found, 'X'};
+    });
+    for_each_vector([&](auto argument, int bits) {
+      const GroupRule found = rule_of_vector(bits, fusion::group_vector(operands(params)[argument], group));
+      if (found != GroupRule::none && out.ok()) out = {found, 'X'};
     });
     return out;
   }
@@ -118,6 +122,19 @@ class GroupMapWriter {
       });
     }
   }
+  // f(Constant<argument>, bits of an element) for every row and column vector of the graph.
+  template <class F>
+  GANTRY_INLINE static void for_each_vector(const F& f) {
+    if constexpr (Design::design.store == GemmStore::collective) {
+      for_each_index<Design::graph.argument_count>([&](auto i) {
+        constexpr int argument = decltype(i)::value;
+        constexpr fusion::Argument a = Design::graph.arguments[argument];
+        if constexpr (a.kind == fusion::ArgumentKind::row || a.kind == fusion::ArgumentKind::column) {
+          f(Constant<argument>{}, Constant<element_bits(a.element)>::value);
+        }
+      });
+    }
+  }
   template <int argument>
   GANTRY_HD static constexpr int map_of_argument() {
     if (!fusion::is_staged(Design::graph.arguments[argument])) return -1;
@@ -127,23 +144,8 @@ class GroupMapWriter {
   }
   template <int argument>
   GANTRY_HD static constexpr ArrayMatrix layout_of_tensor() {
-    constexpr fusion::Argument a = Design::graph.arguments[argument];
-    return {element_bits(a.element), a.row_major, a.kind == fusion::ArgumentKind::aux_out};
+    return array_tensor(Design::graph.arguments[argument]);
   }
-  template <int argument>
-  GANTRY_INLINE static GroupRule rule_of_tensor(const GemmGroupTensor& x, int m, int n) {
-    constexpr fusion::Argument a = Design::graph.arguments[argument];
-    if constexpr (fusion::is_mask(a)) {
-      const std::int64_t bits = a.row_major ? n : m;
-      if (x.data == nullptr) return GroupRule::address_missing;
-      if (x.stride != 0 && x.stride < bits) return GroupRule::stride_too_short;
-      return (x.stride == 0 ? bits : x.stride) % 8 != 0 ? GroupRule::stride_misaligned : GroupRule::none;
-    } else {
-      constexpr ArrayMatrix layout = layout_of_tensor<argument>();
-      return rule_of(layout, layout.of(x.data, x.stride, m, n));
-    }
-  }
-
   GANTRY_INLINE static const fusion::Operand* operands(const void* params) {
     return reinterpret_cast<const fusion::Operand*>(static_cast<const unsigned char*>(params) +
                                                     Constant<Design::design.params.operands>::value);

@@ -10,8 +10,9 @@
 // included. A masked GEMM has rows of fixed capacity for each group, and counts in the place of offsets. No host reads
 // them: the plan and the launch are the same whatever they are, and a CUDA graph may be replayed with others.
 //
-// Defined: a group whose offsets fall, are negative or reach beyond the matrix is empty, and a count above the capacity
-// is the capacity.
+// Defined: a group whose offsets fall, are negative or reach beyond the matrix is empty. So is a group of rows that
+// begins before an earlier group, which lies in the matrix, has ended: no two groups write the same rows. A count above
+// the capacity is the capacity, a negative one 0. group_check.hpp says which groups those are.
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>

@@ -27,6 +27,7 @@ struct GemmInputs {
   bool dependent = false;
   GemmScale scale_a{}, scale_b{};
   GemmGroups groups{};
+  GemmGather gather{};
 };
 
 namespace detail {

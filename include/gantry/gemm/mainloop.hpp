@@ -37,6 +37,7 @@
 #include <gantry/atom/accumulator.hpp>
 #include <gantry/atom/gemm.hpp>
 #include <gantry/atom/tma_copy.hpp>
+#include <gantry/gemm/gather.hpp>
 #include <gantry/gemm/group_maps.hpp>
 #include <gantry/gemm/promotion_scales.hpp>
 #include <gantry/pipeline/tma_async.hpp>
@@ -45,7 +46,7 @@ namespace gantry {
 
 namespace detail {
 
-template <bool scaled>
+template <bool scaled, bool gathers = false>
 struct MainloopParams {
   TmaDescriptor a, b;
 };
@@ -53,6 +54,11 @@ template <>
 struct MainloopParams<true> {
   TmaDescriptor a, b;
   alignas(128) GemmScaleParams scales;
+};
+template <>
+struct MainloopParams<false, true> {
+  GatherParams a;
+  TmaDescriptor b;
 };
 
 }  // namespace detail
@@ -96,7 +102,7 @@ struct Mainloop : GemmShape<Design> {
   using Pipeline = PipelineTmaAsync<kStages>;
   using State = PipelineState<kStages>;
 
-  using Params = detail::MainloopParams<Shape::kScaled>;
+  using Params = detail::MainloopParams<Shape::kScaled, Shape::kGathers>;
   static constexpr std::uint32_t kStageBytesA = Design::design.stage_bytes_a();
   static constexpr std::uint32_t kStageBytes = Design::design.stage_bytes();
 
@@ -111,11 +117,12 @@ struct Mainloop : GemmShape<Design> {
     return *s.template at<typename Pipeline::SharedStorage>(Design::design.shared.pipeline);
   }
 
-  GANTRY_HD static constexpr typename Pipeline::Params pipeline_params(PipelineRole role) {
+  GANTRY_HD static constexpr typename Pipeline::Params pipeline_params(PipelineRole role, int arrivals = 1) {
     return {.role = role,
             .transaction_bytes = kStageBytes,
             .consumers = 128 * kTileWarpgroups,
-            .cluster = {kClusterM, kClusterN}};
+            .cluster = {kClusterM, kClusterN},
+            .arrivals = static_cast<std::uint32_t>(arrivals)};
   }
 
   // Where a CTA is in its cluster, M fastest. CTAs that share K tiles have one tile.
@@ -147,14 +154,43 @@ struct Mainloop : GemmShape<Design> {
     }
   }
 
-  // One thread of the CTA, before a barrier of the cluster.
+  // One thread of the CTA, before a barrier of the cluster. `arrivals`: of the operand source, at a full barrier.
+  template <int arrivals = 1>
   GANTRY_INLINE static void init(const Params& params, SharedMemory s, int k_steps) {
     if (k_steps > 0) {
-      arch::prefetch_tensormap(&params.a);
+      if constexpr (!Shape::kGathers) arch::prefetch_tensormap(&params.a);
       arch::prefetch_tensormap(&params.b);
     }
-    Pipeline::init(barriers(s), pipeline_params(PipelineRole::both), "stage");
+    Pipeline::init(barriers(s), pipeline_params(PipelineRole::both, arrivals), "stage");
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
+  }
+
+  // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates. Extents do not enter them: the
+  // tensor map clips.
+  template <bool group_of_rows, bool group_of_k, class Copy>
+  GANTRY_INLINE static auto matrix(const Copy& load, const Work& work) {
+    const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
+    if constexpr (group_of_rows) {
+      return domain_offset(coord(work.group.origin, 0), all(_, _, work.group.end));
+    } else if constexpr (group_of_k) {
+      return domain_offset(coord(0, work.group.origin), all(_, _, work.group.end));
+    } else {
+      return all(_, _, Shape::kOwnMaps ? 0 : work.batch);
+    }
+  }
+
+  // K tiles of the tile's columns of B, (tile, K tiles).
+  template <bool group_of_k, class Copy>
+  GANTRY_INLINE static auto tiles_of_b(const Copy& load, const Work& work, const Place& place) {
+    const int column = work.n * kClusterN + place.n;
+    if constexpr (Design::design.gated()) {
+      const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
+      return group_modes<0, 4>(local_tile(all(_, _, _, _, work.batch), Tile<kGateRun, 2, kTileN / kGatedRows, kTileK>{},
+                                          coord(0, 0, column, _)));
+    } else {
+      return group_modes<0, 2>(
+          local_tile(matrix<false, group_of_k>(load, work), Tile<kTileN, kTileK>{}, coord(column, _)));
+    }
   }
 
   // One thread.
@@ -180,7 +216,7 @@ struct Mainloop : GemmShape<Design> {
                                       coord(work.m * kClusterM + place_.m, _));
       const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
       const auto b =
-          tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b<kGroupsK>(load_b, work));
+          tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b<kGroupsK>(load_b, work, place_));
       int k = work.k_begin;
       const bool repeats = stays_in_column(work);
       GANTRY_NO_UNROLL
@@ -214,7 +250,7 @@ struct Mainloop : GemmShape<Design> {
           return group_modes<0, 2>(local_tile(matrix<false, false>(load, work), Tile<kTileM, kTileK>{},
                                               coord(work.m * kClusterM + place_.m, _)));
         } else {
-          return tiles_of_b<false>(load, work);
+          return tiles_of_b<false>(load, work, place_);
         }
       }();
       const auto stages = [&] {
@@ -259,20 +295,6 @@ struct Mainloop : GemmShape<Design> {
       return repeats;
     }
 
-    // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates. Extents do not enter them: the
-    // tensor map clips.
-    template <bool group_of_rows, bool group_of_k, class Copy>
-    GANTRY_INLINE static auto matrix(const Copy& load, const Work& work) {
-      const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
-      if constexpr (group_of_rows) {
-        return domain_offset(coord(work.group.origin, 0), all(_, _, work.group.end));
-      } else if constexpr (group_of_k) {
-        return domain_offset(coord(0, work.group.origin), all(_, _, work.group.end));
-      } else {
-        return all(_, _, Shape::kOwnMaps ? 0 : work.batch);
-      }
-    }
-
     // Before the first load by the maps of another GEMM of a pointer array. Loads of a GEMM are a bulk group, which
     // says when they have read their maps: afterwards those of the third GEMM before this one have, and maps may come
     // round (pointer_scheduler.hpp). Barriers do not say so much: a load is multicast to other CTAs, too.
@@ -283,20 +305,6 @@ struct Mainloop : GemmShape<Design> {
       arch::cp_async_bulk_wait_group_read(arch::n32<2>);
       acquire_map(gemm.maps + GroupMapIndex::kA);
       acquire_map(gemm.maps + GroupMapIndex::kB);
-    }
-
-    // K tiles of the tile's columns of B, (tile, K tiles).
-    template <bool group_of_k, class Copy>
-    GANTRY_INLINE auto tiles_of_b(const Copy& load, const Work& work) const {
-      const int column = work.n * kClusterN + place_.n;
-      if constexpr (Design::design.gated()) {
-        const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
-        return group_modes<0, 4>(local_tile(all(_, _, _, _, work.batch),
-                                            Tile<kGateRun, 2, kTileN / kGatedRows, kTileK>{}, coord(0, 0, column, _)));
-      } else {
-        return group_modes<0, 2>(
-            local_tile(matrix<false, group_of_k>(load, work), Tile<kTileN, kTileK>{}, coord(column, _)));
-      }
     }
 
     const Params& p_;

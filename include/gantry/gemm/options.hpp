@@ -121,6 +121,7 @@ struct GemmOptions {
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
   GemmGrouping groups = GemmGrouping::none;
   GemmGate gate = GemmGate::halves;  // of an epilogue with gate(acc) and up(acc): D has N / 2 columns
+  bool gather_a = false;             // row i of the GEMM is row index[i] of A (gather.hpp)
 
   GANTRY_HD constexpr bool scaled() const noexcept { return scale_a != ScaleMode::none || scale_b != ScaleMode::none; }
   // Partial accumulators are moved to f32 registers every 128 elements of K.
@@ -217,6 +218,7 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
   if (o.groups != GemmGrouping::none) out.append(' ').append(to_text(o.groups));
   if (o.gate == GemmGate::interleaved) out.append(" interleaved");
+  if (o.gather_a) out.append(" gathered");
   if (o.swapped) out.append(" swapped");
   if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");
   return out;
@@ -342,6 +344,7 @@ class GemmOptionsCheck {
     alignments();
     sums();
     groups();
+    gather();
     for (int i = 0; i < kBuilderFieldCount; ++i) {
       if ((o_.not_carried >> i & 1) != 0) out_.add({.rule = GemmRule::builder, .first = i});
     }
@@ -526,6 +529,19 @@ class GemmOptionsCheck {
     if (direct_c(o_) || direct_d(o_) || o_.align_aux != 0) out_.add({.rule = GemmRule::groups_aligned});
   }
 
+  // Threads copy rows of A into the CTA's own shared memory, as they are.
+  GANTRY_HD constexpr void gather() {
+    if (!o_.gather_a) return;
+    if (o_.major_a != Major::K) out_.add({.rule = GemmRule::gather_major});
+    if (o_.a == ElementType::tf32) out_.add({.rule = GemmRule::gather_element, .element = o_.a});
+    if (o_.cluster.n > 1) out_.add({.rule = GemmRule::gather_cluster, .actual = o_.cluster.n, .nearest = 1});
+    if (o_.warpgroups == 3) out_.add({.rule = GemmRule::gather_warpgroups, .actual = 3, .nearest = 2});
+    if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
+      out_.add({.rule = GemmRule::gather_groups});
+    }
+    if (o_.scaled() || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});
+  }
+
   static constexpr int kColumnStep = 8, kMostColumns = 256;
   // That the registers of a warpgroup hold.
   static constexpr int kMostSums = 128 * 192, kMostPromotedSums = 64 * 160, kMostSumsOfThree = 128 * 128;
@@ -542,9 +558,11 @@ class GemmOptionsCheck {
 // Every reason why there is no GEMM of these options, as far as what is set says; make_gemm_design says the rest.
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
   if (!options.swapped) return detail::GemmOptionsCheck(options).check();
-  const GemmOptions kernel = swapped(options);
+  GemmOptions kernel = swapped(options);
+  kernel.gather_a = false;  // which is refused below
   GemmReasons out = detail::said_of_swapped(detail::GemmOptionsCheck(kernel).check());
   if (options.groups != GemmGrouping::none) out.add({.rule = GemmRule::groups_swapped});
+  if (options.gather_a) out.add({.rule = GemmRule::gather_alone});
   return out;
 }
 

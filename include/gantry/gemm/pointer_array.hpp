@@ -15,7 +15,8 @@
 // round after kGroupMapSlots GEMMs; by then all copies with the old maps have ended (pointer_scheduler.hpp says why).
 //
 // Defined: M or N of 0 computes nothing, K of 0 gives accumulators of 0, no C is a C of 0. A GEMM that TMA cannot
-// address is left out: nothing of it is read or written (fault_of says which those are, and why).
+// address, or whose vectors begin inside of an element, is left out: nothing of it is read or written (fault_of says
+// which those are, array_check.hpp why).
 //
 // Example:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -95,10 +96,11 @@ enum class GroupRule : std::uint8_t {
   stride_too_long,
   stride_misaligned,
   ends_inside_chunk,
+  element_misaligned,
 };
 struct GroupFault {
   GroupRule rule = GroupRule::none;
-  char operand = ' ';  // A, B, C, D; X: an auxiliary tensor
+  char operand = ' ';  // A, B, C, D; X: a vector or an auxiliary tensor
 
   GANTRY_HD constexpr bool ok() const { return rule == GroupRule::none; }
 };
@@ -129,6 +131,12 @@ GANTRY_HD constexpr ArrayLayout array_layout(const GemmDesign& design) {
   return array_layout(design.options, design.c.exists(), design.stores_d());
 }
 
+// An auxiliary tensor of the graph. A template: see docs/design/decisions/004.
+template <class Argument>
+GANTRY_HD constexpr ArrayMatrix array_tensor(const Argument& a) {
+  return {element_bits(a.element), a.row_major, a.kind == fusion::ArgumentKind::aux_out};
+}
+
 // Lines begin at multiples of 16 bytes, and those that are written end at one.
 GANTRY_HD constexpr GroupRule rule_of(const ArrayMatrix& rule, const GroupMatrix& x) {
   constexpr std::int64_t kStrideLimit = std::int64_t{1} << 40;
@@ -139,6 +147,22 @@ GANTRY_HD constexpr GroupRule rule_of(const ArrayMatrix& rule, const GroupMatrix
   if (x.stride % 16 != 0) return GroupRule::stride_misaligned;
   if (rule.written && x.contiguous * rule.bits % 128 != 0) return GroupRule::ends_inside_chunk;
   return GroupRule::none;
+}
+
+// Of an auxiliary tensor, which has an address where the GEMM computes something. Lines of a mask are whole bytes.
+GANTRY_HD constexpr GroupRule rule_of_tensor(const ArrayMatrix& rule, const GemmGroupTensor& x, int m, int n) {
+  if (m == 0 || n == 0) return GroupRule::none;
+  if (rule.bits > 1) return rule_of(rule, rule.of(x.data, x.stride, m, n));
+  const std::int64_t bits = rule.rows ? n : m;
+  if (x.data == nullptr) return GroupRule::address_missing;
+  if (x.stride != 0 && x.stride < bits) return GroupRule::stride_too_short;
+  return (x.stride == 0 ? bits : x.stride) % 8 != 0 ? GroupRule::stride_misaligned : GroupRule::none;
+}
+// Of a row or column vector of elements of `bits`, which a GEMM may have none of.
+GANTRY_HD constexpr GroupRule rule_of_vector(int bits, const void* data) {
+  if (bits <= 8 || data == nullptr) return GroupRule::none;
+  const auto bytes = static_cast<std::uintptr_t>(bits / 8);
+  return reinterpret_cast<std::uintptr_t>(data) % bytes != 0 ? GroupRule::element_misaligned : GroupRule::none;
 }
 
 // `get(&GemmGroup::m)` gives a field: of a struct, or from memory of the device.

@@ -68,6 +68,15 @@ struct GemmGroups {
   }
 };
 
+// Rows of A that an index names (gather.hpp), in memory of the device: row i of the GEMM is row index[i] of A, which
+// has `rows` of them.
+struct GemmGather {
+  const std::int32_t* index = nullptr;
+  std::int64_t rows = 0;
+
+  constexpr bool any() const { return index != nullptr; }
+};
+
 // A stride that follows from the extents: rows, or matrices, without padding between them.
 inline constexpr std::int64_t kPacked = -1;
 
@@ -92,6 +101,7 @@ struct GemmProblem {
   GemmMatrix<void> d{};  // for an epilogue that has no arguments of its own
   int m = 0, n = 0, k = 0;
   int batch = 1;
+  GemmGather gather{};
   unsigned char* workspace = nullptr;  // zeros, workspace_bytes of them; without it no tile is split
 };
 

@@ -26,6 +26,8 @@ struct GemmShape {
   static constexpr ConstantOperand kConstant = Design::design.options.constant;
   // Each GEMM has tensor maps of its own (pointer_array.hpp).
   static constexpr bool kOwnMaps = Design::design.options.groups == GemmGrouping::pointer_array;
+  // Rows of A are found by an index (gathered_operands.hpp).
+  static constexpr bool kGathers = Design::design.options.gather_a;
   static constexpr bool kPromote = Design::design.options.promotes(), kScaled = Design::design.options.scaled();
 
   static constexpr int kTileM = Design::design.options.tile.m, kTileN = Design::design.options.tile.n;

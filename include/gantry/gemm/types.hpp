@@ -14,6 +14,7 @@
 
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
+#include <gantry/gemm/gathered_operands.hpp>
 #include <gantry/gemm/group_scheduler.hpp>
 #include <gantry/gemm/pingpong.hpp>
 #include <gantry/gemm/pointer_scheduler.hpp>
@@ -38,6 +39,16 @@ struct SchedulerFor<Design, GemmGrouping::pointer_array> {
   using type = PointerScheduler<Design>;
 };
 
+// The operand source that a design has.
+template <class Design, bool gathers = Design::design.options.gather_a>
+struct SourceFor {
+  using type = TmaOperands<Design>;
+};
+template <class Design>
+struct SourceFor<Design, true> {
+  using type = GatheredOperands<Design>;
+};
+
 // The epilogue that a design has.
 template <class Design, GemmStore store = Design::design.store>
 struct EpilogueFor {
@@ -60,8 +71,10 @@ struct GemmTypes : GemmDesignOf<Spec> {
   using Epilogue = typename detail::EpilogueFor<Design>::type;
   static constexpr bool kFused = Design::design.store == GemmStore::collective;
   using Scheduler = typename detail::SchedulerFor<Design>::type;
-  using Kernel = typename detail::ChosenType<Design::design.pingpong(), PingpongGemm<Design, Epilogue, Scheduler>,
-                                             CooperativeGemm<Design, Epilogue, Scheduler>>::type;
+  using Source = typename detail::SourceFor<Design>::type;
+  using Kernel =
+      typename detail::ChosenType<Design::design.pingpong(), PingpongGemm<Design, Epilogue, Scheduler, Source>,
+                                  CooperativeGemm<Design, Epilogue, Scheduler, Source>>::type;
   static_assert(sizeof(typename Kernel::Params) == Design::design.params.bytes,
                 "gantry: the kernel's parameters are not where the design says");
 };

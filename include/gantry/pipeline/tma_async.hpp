@@ -49,6 +49,8 @@ class PipelineTmaAsync : public detail::FullEmptyRing<Stages> {
     std::uint32_t transaction_bytes = 0;  // that arrive in a stage of this CTA, from all CTAs that feed it
     std::uint32_t consumers = 128;        // threads of this CTA, whole warps
     Extent3 cluster{};
+    // At a stage's full barrier: the producer's, and those of threads that fill a part of the stage themselves.
+    std::uint32_t arrivals = 1;
   };
 
   GANTRY_INLINE PipelineTmaAsync(SharedStorage& storage, const Params& params)
@@ -69,7 +71,7 @@ class PipelineTmaAsync : public detail::FullEmptyRing<Stages> {
   // follow. Reports call them `name`.full and `name`.empty.
   GANTRY_INLINE static void init(SharedStorage& storage, const Params& params, const char* name = "pipeline",
                                  Site site = Site::here()) {
-    init(storage, releases(params), name, site);
+    Ring::init_barriers(storage, {.full = params.arrivals, .empty = releases(params)}, name, site);
   }
 
   // `release_count`: how many times `consumer_release` reaches this CTA's barrier in one lap.

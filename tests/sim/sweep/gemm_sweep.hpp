@@ -39,6 +39,7 @@ struct Size {
   bool reduces_rows = false;               // in the epilogue
   std::vector<std::int32_t> offsets = {};  // of groups
   std::string only = {};                   // judge the calls whose source line has this
+  std::vector<std::int32_t> index = {};    // of rows of A
 };
 
 // Why a change does no harm, or nothing.
@@ -54,7 +55,8 @@ inline std::string excuse(const SweepEntry& change, const GemmOptions& o, const 
   if (operation == "wgmma.commit_group" && o.promotes() && above == "issue(0);") {
     return "nothing waits for the first wgmma of a stage alone where every stage has accumulators of its own";
   }
-  if (line.find("wait(&barriers(s_).empty[write_.index()]") != std::string::npos) {
+  // The last wait of the threads that load operands.
+  if (line.find("++write_) arch::wait(&barriers(") != std::string::npos) {
     if (change.kind == MutationKind::relax) return "the load thread accesses nothing after its last wait";
     if (alone) return "no other CTA arrives at the barriers of one that leaves";
   }
@@ -116,6 +118,7 @@ void expect_every_change_detected(const Size& size) {
   args.b = operands.b.data();
   if constexpr (Spec::graph.d >= 0) args.d = operands.d.data();
   if (!size.offsets.empty()) args.groups.offsets = size.offsets.data();
+  if (!size.index.empty()) args.gather = {size.index.data(), size.extents.m};
   if constexpr (Spec::options.c != ElementType::void_) args.c = operands.c.data();
   const std::pair<std::string, void*> tensors[] = {
       {"bias", operands.bias.data()},  {"shift", operands.shift.data()}, {"y", operands.aux.data()},

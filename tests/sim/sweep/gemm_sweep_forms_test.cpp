@@ -51,6 +51,16 @@ struct OnlyReduced {
       .tile = {128, 64}, .cluster = {1, 1}, .stages = 2, .schedule = GemmSchedule::cooperative};
   static constexpr fusion::Graph graph = fusion::graph("t = reduce_add(acc); u = reduce_col_max(acc)");
 };
+template <GemmGrouping kGroups, GemmSchedule kSchedule, int kStages>
+struct Gathered {
+  static constexpr GemmOptions options{.tile = {64, 64},
+                                       .cluster = {2, 1},
+                                       .stages = kStages,
+                                       .schedule = kSchedule,
+                                       .groups = kGroups,
+                                       .gather_a = true};
+  static constexpr fusion::Graph graph = fusion::graph("d = relu(acc)");
+};
 struct Swapped {
   static constexpr GemmOptions options{.tile = {.m = 16, .n = 128}, .cluster = {1, 2}, .stages = 2, .swapped = true};
   static constexpr fusion::Graph graph = fusion::graph("d = gelu(acc)");
@@ -70,6 +80,32 @@ TEST(GemmSweep, EveryCallOfGroupsOfRowsInThePingpongKernelIsNeeded) {
 TEST(GemmSweep, EveryCallOfGroupsAlongKIsNeeded) {
   expect_every_change_detected<Groups<along_k, cooperative>>(
       {.extents = {.m = 128, .n = 128, .k = 328, .batch = 3}, .sms = 2, .offsets = {0, 200, 200, 328}});
+}
+std::vector<std::int32_t> gather_index() {
+  std::vector<std::int32_t> index(330);
+  for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::int32_t>(i * 7 % 340);  // 10 name no row
+  return index;
+}
+TEST(GemmSweep, EveryCallIsNeededWhereThreadsGatherRowsOfA) {
+  expect_every_change_detected<Gathered<none, cooperative, 4>>(
+      {.extents = {.m = 330, .n = 128, .k = 384}, .sms = 2, .index = gather_index()});
+  expect_every_change_detected<Gathered<none, pingpong, 4>>(
+      {.extents = {.m = 330, .n = 128, .k = 384}, .sms = 2, .index = gather_index()});
+}
+// Of three stages one is handed over late, of two none. Threads fill few stages more slowly than a warpgroup multiplies
+// them, so that none is ready when it is tested ahead of time: the calls of the source are judged.
+TEST(GemmSweep, EveryCallIsNeededWhereThreadsGatherIntoFewStages) {
+  expect_every_change_detected<Gathered<none, cooperative, 3>>(
+      {.extents = {.m = 330, .n = 128, .k = 256}, .sms = 2, .only = "arch::", .index = gather_index()});
+  expect_every_change_detected<Gathered<none, cooperative, 2>>(
+      {.extents = {.m = 330, .n = 128, .k = 192}, .sms = 2, .only = "arch::", .index = gather_index()});
+}
+TEST(GemmSweep, EveryCallIsNeededWhereThreadsGatherRowsOfGroups) {
+  expect_every_change_detected<Gathered<along_m, cooperative, 4>>(
+      {.extents = {.m = 330, .n = 128, .k = 192, .batch = 4},
+       .sms = 2,
+       .offsets = {0, 130, 130, 131, 330},
+       .index = gather_index()});
 }
 TEST(GemmSweep, EveryCallOfAGatedEpilogueIsNeeded) {
   expect_every_change_detected<Gated<cooperative>>({.extents = {.m = 256, .n = 256, .k = 192}, .sms = 2});

@@ -27,6 +27,7 @@ struct GemmTexts {
   std::string machine = "auto";
   std::string inputs = "eighths";
   std::string checker = "on";
+  std::string check = "none";
   std::uint64_t seed = 0;
   bool json = false;
   bool progress = false;
@@ -57,6 +58,8 @@ Answer simulate(const SimulatorKernel& kernel, const Product& product, Operands&
                 Progress& progress) {
   Answer out;
   out.choice = kernel.choice;
+  if (texts.check == "device") out.problems = operands.wrong_groups();
+  if (!out.problems.empty()) return out;
   SimulatorOptions options;
   options.seed = texts.seed;
   options.checker = texts.checker == "on";
@@ -88,9 +91,10 @@ Answer simulate(const SimulatorKernel& kernel, const Product& product, Operands&
   return out;
 }
 
-Answer on_gpu(const Product& product, Operands& operands, Progress& progress) {
+Answer on_gpu(const Product& product, Operands& operands, const GemmTexts& texts, Progress& progress) {
   Answer out;
-  const GpuRun run = run_on_gpu(product, operands, progress);
+  const RunCheck check = texts.check == "device" ? RunCheck::device : RunCheck::none;
+  const GpuRun run = run_on_gpu(product, operands, progress, check);
   out.problems = run.problems;
   out.plan = run.plan;
   out.choice = run.choice;
@@ -185,6 +189,7 @@ int run_command(const GemmTexts& texts) {
   OptionReader read(product.problems);
   read.word("--machine", texts.machine, {"auto", "sim", "gpu"});
   read.word("--checker", texts.checker, {"on", "off"});
+  read.word("--check", texts.check, {"none", "device"});
   if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
   const runtime::Device device = texts.machine == "sim" ? runtime::Device() : runtime::Device::open();
   const Machine machine = choose_machine(texts.machine, device);
@@ -204,7 +209,7 @@ int run_command(const GemmTexts& texts) {
   progress.step("filling the operands");
   Operands operands(product, inputs, texts.seed);
   Answer answer =
-      machine.gpu ? on_gpu(product, operands, progress) : simulate(kernel, product, operands, texts, progress);
+      machine.gpu ? on_gpu(product, operands, texts, progress) : simulate(kernel, product, operands, texts, progress);
   answer.machine = machine.why;
   if (!answer.problems.empty()) {
     progress.end();
@@ -228,6 +233,16 @@ void add_gemm_command(CLI::App& app, int& status) {
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<GemmTexts>();
   add_product_options(*command, texts->product, true);
+  add_text(*command, "--offsets", texts->product.offsets,
+           "where groups of the --m rows begin, and the last one ends, in the place of --groups; they may be wrong")
+      ->option_text("I,I,...");
+  add_number(*command, "--gather-rows", texts->product.gather_rows,
+             "A has so many rows, and an index on the device says which of them each row of the GEMM is",
+             NumberRange<std::int64_t>{0, kMostExtent});
+  command
+      ->add_option("--check", texts->check,
+                   "device: before the run, name each group whose offsets, counts or addresses are wrong; default none")
+      ->option_text("none|device");
   command->add_option("--machine", texts->machine, "sim (the simulated SM), gpu, or auto: a GPU if there is one")
       ->option_text("NAME");
   command

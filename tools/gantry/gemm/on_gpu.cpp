@@ -95,7 +95,7 @@ void compile_ahead(const runtime::KernelCache& cache, const runtime::KernelCompi
   for (std::thread& worker : workers) worker.join();
 }
 
-GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress) {
+GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress, RunCheck check) {
   GpuRun out;
   const auto fail = [&](const std::string& problem) {
     out.problems.push_back(problem);
@@ -115,7 +115,7 @@ GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress
   if (!on_device.problem().empty()) return fail(on_device.problem());
   const GemmCall& call = on_device.call();
   progress.step("compiling the kernel");
-  if (const Status ran = gemm->run(call); !ran) return refused(ran);
+  if (const Status ran = gemm->run(call, {.check = check}); !ran) return refused(ran);
   progress.step("running on the GPU");
   if (!device.synchronize()) return fail(device.why_not());
   if (const std::string problem = on_device.download(operands); !problem.empty()) return fail(problem);

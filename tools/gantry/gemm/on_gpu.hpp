@@ -60,8 +60,8 @@ struct GpuRun {
   int calls = 0;
 };
 
-// Waits for the best kernel.
-GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress);
+// Waits for the best kernel. `check`: of the run whose result is compared.
+GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress, RunCheck check);
 
 double median(std::vector<double> values);
 

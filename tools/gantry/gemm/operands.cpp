@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <gantry/epilogue/fusion/masks.hpp>
+#include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/reference.hpp>
 
 #include "gemm/comparison.hpp"
@@ -59,6 +60,7 @@ Operands::Operands(const Product& product) : product_(product), scalars_(product
   add_matrices();
   add_arguments();
   add_groups();
+  add_index();
 }
 
 Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : Operands(product) {
@@ -72,6 +74,7 @@ Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : 
     }
   }
   write_groups();
+  write_index(seed);
   poison();
 }
 
@@ -131,7 +134,7 @@ void Operands::add_matrices() {
     operand.batches = shared ? 1 : product_.batch;
     add(operand);
   };
-  matrix("A", o.a, o.major_a == Major::K, product_.m, product_.k);
+  matrix("A", o.a, o.major_a == Major::K, product_.rows_of_a(), product_.k);
   matrix("B", o.b, o.major_b == Major::K, product_.n, product_.k);
   matrix("C", o.c, !is_m_major(o.layout_c), product_.m, product_.columns_of_d());
   if (product_.graph.d >= 0) matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.columns_of_d());
@@ -173,6 +176,27 @@ void Operands::add_groups() {
   add({.name = kGroups, .element = ElementType::s32, .length = count});
 }
 
+void Operands::add_index() {
+  if (!product_.options.gather_a) return;
+  add({.name = kIndex,
+       .element = ElementType::s32,
+       .length = product_.m,
+       .batches = product_.along_m() ? 1 : product_.batch});
+}
+
+// Any rows, in any order, some of them several times.
+void Operands::write_index(std::uint64_t seed) {
+  for (Operand& o : all_) {
+    if (o.name != kIndex) continue;
+    std::mt19937_64 random(seed);
+    for (std::int64_t i = 0; i < o.length * o.batches; ++i) {
+      const auto rows = static_cast<std::uint64_t>(std::max<std::int64_t>(product_.gather_rows, 1));
+      const auto row = static_cast<std::int32_t>(random() % rows);  // of no rows: row 0, which does not exist
+      std::memcpy(o.bytes.data() + static_cast<std::size_t>(i) * sizeof row, &row, sizeof row);
+    }
+  }
+}
+
 void Operands::write_groups() {
   for (Operand& o : all_) {
     if (o.name != kGroups || o.holds_addresses) continue;
@@ -187,8 +211,24 @@ void Operands::write_groups() {
 
 std::int64_t Operands::first_line(std::int64_t group) const {
   if (product_.capacity > 0) return group * product_.capacity;
+  if (!product_.offsets.empty()) return product_.offsets[static_cast<std::size_t>(group)];
   std::int64_t out = 0;
   for (std::int64_t g = 0; g < group; ++g) out += product_.groups[static_cast<std::size_t>(g)];
+  return out;
+}
+
+std::vector<std::string> Operands::wrong_groups() const {
+  std::vector<std::string> out;
+  const Operand* const groups = find(kGroups);
+  if (groups == nullptr || groups->holds_addresses) return out;  // lines of a file are checked when it is read
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(groups->length));
+  std::memcpy(numbers.data(), groups->bytes.data(), numbers.size() * sizeof(std::int32_t));
+  const GroupedLines lines{product_.options.groups, product_.along_m() ? product_.m : product_.k};
+  for (const GroupFinding& found : product_.capacity > 0
+                                       ? check_counts(numbers.data(), product_.batch, product_.capacity)
+                                       : check_offsets(numbers.data(), product_.batch, lines)) {
+    out.push_back(found.sentence);
+  }
   return out;
 }
 
@@ -262,6 +302,8 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
     } else if (o.name == kGroups) {
       const auto* const numbers = static_cast<const std::int32_t*>(addresses[i]);
       (product_.capacity > 0 ? out.groups.counts : out.groups.offsets) = numbers;
+    } else if (o.name == kIndex) {
+      out.gather = {static_cast<const std::int32_t*>(addresses[i]), product_.gather_rows};
     } else if (o.name == "D") {
       out.d = {addresses[i], o.stride, o.batch_stride};
     } else {
@@ -341,6 +383,24 @@ std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
   return batch + (along_m ? rows.first : 0);
 }
 
+std::vector<std::uint8_t> Operands::gathered(const Operand& a, const Rows& rows) const {
+  const Operand& index = *find(kIndex);
+  const auto row_bytes = static_cast<std::size_t>(bytes_for(a.element, a.length));
+  const std::int64_t batches = rows.group < 0 ? product_.batch : 1;
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(batches * rows.count) * row_bytes);
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      std::int32_t row = 0;
+      const std::int64_t at = batch * product_.m + rows.first + i;
+      std::memcpy(&row, index.bytes.data() + static_cast<std::size_t>(at) * sizeof row, sizeof row);
+      if (row < 0 || row >= product_.gather_rows) continue;
+      std::memcpy(out.data() + static_cast<std::size_t>(batch * rows.count + i) * row_bytes,
+                  a.bytes.data() + bytes_for(a.element, batch * a.batch_stride + row * a.stride), row_bytes);
+    }
+  }
+  return out;
+}
+
 void Operands::verify_rows(const Rows& rows, Verification& out) const {
   GemmReferenceProblem p;
   p.shape = {.m = rows.count, .n = product_.n, .batch = rows.group < 0 ? product_.batch : 1};
@@ -360,7 +420,12 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   std::vector<void*> addresses;
   std::deque<std::vector<std::uint8_t>> copies;
   for (const Operand& o : all_) {
-    if (o.name == "A" && o.argument < 0) p.a = from(o);
+    if (o.name == "A" && o.argument < 0 && product_.options.gather_a) {
+      const std::vector<std::uint8_t>& found = copies.emplace_back(gathered(o, rows));
+      p.a = {o.element, found.data(), o.length, 1, rows.count * o.length};
+    } else if (o.name == "A" && o.argument < 0) {
+      p.a = from(o);
+    }
     if (o.name == "B" && o.argument < 0) p.b = from(o);
     if (o.name == "C" && o.argument < 0) p.source = from(o);
     if (o.scale && o.name == "scale_b") p.scale_b = o.scales(o.bytes.data());
@@ -368,7 +433,9 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
       p.scale_a = o.scales(o.bytes.data());
       p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
     }
-    const std::int64_t begin = o.scale ? 0 : begin_of(o, rows);
+    // Neither is given to the reference: A was gathered, and an index is no argument.
+    const bool apart = product_.options.gather_a && o.argument < 0 && (o.name == "A" || o.name == kIndex);
+    const std::int64_t begin = o.scale || apart ? 0 : begin_of(o, rows);
     if (begin * info(o.element).bits % 8 == 0) {
       addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
     } else {  // a column vector of packed elements, whose rows begin inside of a byte

@@ -78,6 +78,9 @@ class Operands {
   // Of what was written. Where all of it would take long, the first and the last rows.
   Verification verify() const;
 
+  // A sentence for each group whose offsets or counts are wrong.
+  std::vector<std::string> wrong_groups() const;
+
   // Bytes that must cross the edge of the chip.
   double traffic() const;
 
@@ -92,12 +95,16 @@ class Operands {
   void fill(Operand& operand, std::uint64_t seed) const;
   static void fill_scales(Operand& operand, std::uint64_t seed);
   void add_groups();
+  void add_index();
   void add_array();
   void add_parts(Operand operand, bool of_k);
   GemmCall call_of_array(const std::vector<void*>& addresses) const;
   Verification verify_array(double products, double elements) const;
   void verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t count, Verification& out) const;
   void write_groups();
+  void write_index(std::uint64_t seed);
+  // Rows of A that a block of the GEMM reads, one after another, of one batch or of all.
+  std::vector<std::uint8_t> gathered(const Operand& a, const Rows& rows) const;
   std::int64_t first_line(std::int64_t group) const;
   std::int64_t begin_of(const Operand& operand, const Rows& rows) const;
   bool is_of_all_groups(const Operand& operand) const;
@@ -107,6 +114,7 @@ class Operands {
   // The offsets or counts of a grouped GEMM, or the GEMMs of a pointer array, among the operands: no expression can
   // have such a name.
   static constexpr const char* kGroups = "(groups)";
+  static constexpr const char* kIndex = "(index)";  // of A's rows, likewise
 
   Product product_;
   Inputs inputs_ = Inputs::eighths;

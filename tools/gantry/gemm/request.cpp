@@ -10,6 +10,7 @@
 #include <gantry/epilogue/fusion/scaled.hpp>
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/check.hpp>
+#include <gantry/gemm/group_check.hpp>
 #include <gantry/runtime/printable.hpp>
 
 #include "gemm/gemm_list.hpp"
@@ -58,12 +59,43 @@ std::vector<std::int64_t> read_groups(const char* option, const std::string& tex
   return out;
 }
 
+// "0,128,205": where groups begin, and where the last one ends. They may be wrong: that is what a kernel must bear.
+void read_offsets(const ProductTexts& texts, Reader& read, Product& product) {
+  const auto not_with = [&](bool given, const char* other, const char* why) {
+    if (given) read.problem(fmt::format("--offsets and {} were both given: {}", other, why));
+  };
+  not_with(!texts.groups.empty() || !texts.groups_k.empty(), "sizes of groups", "offsets say where groups begin");
+  not_with(texts.capacity > 0, "--capacity", "groups of fixed capacity begin at its multiples");
+  not_with(texts.batch != 1, "--batch", "each group is a GEMM of its own");
+  for (std::size_t at = 0; at <= texts.offsets.size();) {
+    const std::size_t end = std::min(texts.offsets.find(',', at), texts.offsets.size());
+    std::int32_t offset = 0;
+    if (!read_number(std::string_view(texts.offsets).substr(at, end - at), offset)) {
+      read.wrong("--offsets", "two 32-bit numbers or more such as 0,128,205", texts.offsets);
+      return;
+    }
+    product.offsets.push_back(offset);
+    at = end + 1;
+  }
+  product.options.groups = GemmGrouping::along_m;
+  product.batch = static_cast<std::int64_t>(product.offsets.size()) - 1;
+  if (product.batch == 0) return read.wrong("--offsets", "two 32-bit numbers or more such as 0,128,205", texts.offsets);
+  for (std::size_t g = 0; g + 1 < product.offsets.size(); ++g) {
+    product.groups.push_back(std::int64_t{product.offsets[g + 1]} - product.offsets[g]);
+  }
+  const GroupedLines rows{GemmGrouping::along_m, product.m};
+  for (const GroupFinding& found : check_offsets(product.offsets.data(), product.batch, rows)) {
+    product.groups[static_cast<std::size_t>(found.group)] = 0;
+  }
+}
+
 // What a file of GEMMs says of the sizes.
 void read_array(const ProductTexts& texts, Reader& read, Product& product) {
   const auto not_with = [&](bool given, const char* other, const char* why) {
     if (given) read.problem(fmt::format("--problems and {} were both given: {}", other, why));
   };
-  not_with(!texts.groups.empty() || !texts.groups_k.empty(), "groups", "the GEMMs of a pointer array share nothing");
+  not_with(!texts.groups.empty() || !texts.groups_k.empty() || !texts.offsets.empty(), "groups",
+           "the GEMMs of a pointer array share nothing");
   not_with(texts.batch != 1, "--batch", "each line is a GEMM of its own");
   not_with(product.m + product.n + product.k > 0, "a size", "each line of the file has M, N and K");
   const ReadGemms file = read_gemms(texts.gemms);
@@ -91,6 +123,7 @@ void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
     read.problem("--capacity was given without --groups: it is the room that each group of rows has");
   }
   if (array) return read_array(texts, read, product);
+  if (!texts.offsets.empty()) return read_offsets(texts, read, product);
   if (!rows && !k) return;
   if (rows && k) return not_with("--groups", "--groups-k", "groups are along M or along K");
   const char* const option = rows ? "--groups" : "--groups-k";
@@ -269,6 +302,8 @@ Product read_product(const ProductTexts& texts) {
   o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
   o.swapped = texts.swap;
+  o.gather_a = texts.gather_rows != kNoGather;
+  out.gather_rows = std::max<std::int64_t>(texts.gather_rows, 0);
   read.scalars(texts.values, out.scalars);
   // The scale of a whole tensor is 1 until --set says another.
   for (const char* name : {"scale_a", "scale_b"}) {
@@ -325,6 +360,7 @@ std::string title(const Product& product) {
   } else if (product.batch != 1) {
     out += fmt::format(", batch of {}", product.batch);
   }
+  if (product.options.gather_a) out += fmt::format(", rows of A gathered from {}", product.gather_rows);
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
   const std::string d = product.graph.d < 0 ? "" : fmt::format(" to {}", info(product.options.d).name);

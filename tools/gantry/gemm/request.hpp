@@ -16,6 +16,8 @@ class App;
 
 namespace gantry::tool {
 
+inline constexpr std::int64_t kNoGather = -1;
+
 struct ProductTexts {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::string a = "bf16";
@@ -31,6 +33,8 @@ struct ProductTexts {
   std::string groups{}, groups_k{};   // "128,0,77,512"
   std::string gemms{};                // a file: "M N K" a line
   std::int64_t capacity = 0;
+  std::string offsets{};  // "0,128,205": where groups of rows begin, and the last one ends
+  std::int64_t gather_rows = kNoGather;
 };
 
 enum class Inputs : std::uint8_t { eighths, uniform, zeros, special };
@@ -44,7 +48,10 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::vector<std::int64_t> groups{};  // of a grouped GEMM: their rows, or rows of K; `batch` counts them
   std::int64_t capacity = 0;           // rows that each group has room for; 0: groups follow one another
-  std::vector<GemmExtents> gemms{};    // of a pointer array, `batch` of them; m, n and k are then the mean
+  // Where they were given, one more than groups; they may be wrong, and `groups` has what a kernel makes of them.
+  std::vector<std::int32_t> offsets{};
+  std::vector<GemmExtents> gemms{};  // of a pointer array, `batch` of them; m, n and k are then the mean
+  std::int64_t gather_rows = 0;      // of A, where the options gather them
   GemmOptions options;
   std::string expression;
   fusion::Graph graph;
@@ -54,6 +61,7 @@ struct Product {
   bool ok() const { return problems.empty(); }
   // Of C, D and auxiliary tensors.
   std::int64_t columns_of_d() const { return graph.gated() ? n / 2 : n; }
+  std::int64_t rows_of_a() const { return options.gather_a ? gather_rows : m; }
   bool along_m() const { return options.groups == GemmGrouping::along_m; }
   bool along_k() const { return options.groups == GemmGrouping::along_k; }
   bool is_array() const { return options.groups == GemmGrouping::pointer_array; }

@@ -79,6 +79,28 @@ GANTRY_X(pointers_matrix, refused,
          "each GEMM of a pointer array has matrices of its own, whose addresses stand in the array",
          "without {operand} this works")
 
+// ---- Gathered rows
+GANTRY_X(gather_missing, refused,
+         "the kernel gathers rows of A, and no index was given",
+         "an index on the device says which row of A each row of the GEMM is",
+         "give M indices, and how many rows A has")
+GANTRY_X(gather_not_asked, refused,
+         "an index of A's rows was given, and the kernel is for rows as they lie",
+         "the options of a GEMM say that it gathers rows",
+         "with gather_a in the options this works")
+GANTRY_X(gather_address, refused,
+         "{operand} begins {actual} byte{s} beyond a multiple of 16, and its rows are gathered",
+         "threads copy gathered rows 16 bytes at a time",
+         "the next address that works is {nearest} bytes further")
+GANTRY_X(gather_stride, refused,
+         "{operand} has a {stride} of {actual} elements of {element}, which is {first} bytes, and its rows are gathered",
+         "threads copy gathered rows 16 bytes at a time",
+         "the nearest larger {stride} that works is {nearest}")
+GANTRY_X(gather_too_large, refused,
+         "A has {actual} row{s}, {first} bytes apart",
+         "chunks of 16 bytes of an A whose rows are gathered are numbered in 32 bits: it has 64 GiB at most",
+         "the nearest value that works is {nearest} rows")
+
 // ---- Addresses
 GANTRY_X(matrix_missing, refused,
          "{operand} was not given",

@@ -102,7 +102,7 @@ GANTRY_LINKAGE GemmProblem problem_of(const GemmDesign& design, const GemmInputs
   const auto strides = [&](const auto& x, char name, ElementType element, bool along_k, std::int64_t side) {
     return with_strides(x, element, along_k ? e.k : side, along_k ? side : e.k, matrices(design, e, name));
   };
-  const auto a = strides(args.a, 'A', o.a, o.major_a == Major::K, e.m);
+  const auto a = strides(args.a, 'A', o.a, o.major_a == Major::K, rows_of_a(design, args));
   const auto b = strides(args.b, 'B', o.b, o.major_b == Major::K, e.n);
   const GemmExtents of_d = extents_of_d(design, e);
   const bool columns = is_m_major(o.layout_d);
@@ -116,6 +116,7 @@ GANTRY_LINKAGE GemmProblem problem_of(const GemmDesign& design, const GemmInputs
   out.n = static_cast<int>(e.n);
   out.k = static_cast<int>(e.k);
   out.batch = static_cast<int>(e.batch);
+  out.gather = args.gather;
   return out;
 }
 
@@ -129,7 +130,7 @@ GANTRY_COLD inline void check_map(const char* name, const TmaMatrixBox& box, con
 }
 
 GANTRY_LINKAGE PackedOperand packed_a(const GemmDesign& design, const GemmProblem& p) {
-  if (design.options.groups != GemmGrouping::none) return {};
+  if (design.options.groups != GemmGrouping::none || design.options.gather_a) return {};
   const bool along_k = design.options.major_a == Major::K;
   return packed_operand(
       {design.options.a, along_k ? p.k : p.m, along_k ? p.m : p.k, p.batch, p.a.stride, p.a.batch_stride},
@@ -143,6 +144,52 @@ GANTRY_LINKAGE PackedOperand packed_b(const GemmDesign& design, const GemmProble
       reinterpret_cast<std::uintptr_t>(p.b.data));
 }
 
+// A, whose rows threads copy 16 bytes at a time.
+GANTRY_COLD inline void check_gathered(const MatrixFacts& x, ArgumentReasons& out) {
+  const int before = out.size();
+  check_read(x, out);
+  if (out.size() != before) return;
+  const auto beyond = static_cast<std::int64_t>(x.begin() % 16);
+  if (beyond != 0) {
+    out.add({.rule = ArgumentRule::gather_address, .operand = x.name, .actual = beyond, .nearest = 16 - beyond});
+  }
+  const auto misaligned = [&](std::int64_t stride, bool of_batches) {
+    if (stride % x.chunk() == 0) return;
+    out.add({.rule = ArgumentRule::gather_stride,
+             .operand = x.name,
+             .of_batches = of_batches,
+             .element = x.element,
+             .actual = stride,
+             .nearest = x.rounded(stride),
+             .first = x.bytes(stride)});
+  };
+  misaligned(x.stride, false);
+  if (x.batches > 1) misaligned(x.batch_stride, true);
+  const std::int64_t most = kGatherBytes / std::max<std::int64_t>(x.bytes(x.stride), 16) - 1;
+  if (x.lines > most) {
+    out.add({.rule = ArgumentRule::gather_too_large, .actual = x.lines, .nearest = most, .first = x.bytes(x.stride)});
+  }
+}
+
+// An index is given to a kernel that gathers, and to no other.
+GANTRY_COLD inline void check_index(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  const GemmGather& gather = args.gather;
+  if (!design.options.gather_a) {
+    if (gather.any()) out.add({.rule = ArgumentRule::gather_not_asked});
+    return;
+  }
+  if (!gather.any()) return out.add({.rule = ArgumentRule::gather_missing});
+  check_extent("the number of A's rows", gather.rows, kMostExtent, out);
+  constexpr std::int64_t kBytes = sizeof(std::int32_t);
+  const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(gather.index) % kBytes);
+  if (beyond == 0) return;
+  out.add({.rule = ArgumentRule::element_misaligned,
+           .operand = "the index of A's rows",
+           .actual = beyond,
+           .nearest = kBytes - beyond,
+           .first = kBytes});
+}
+
 GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
@@ -154,12 +201,13 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
     return out.size() == before && !packed.packed;
   };
   const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
+  const std::int64_t rows = rows_of_a(design, args);
   const MatrixFacts a{"A",
                       o.a,
                       p.a.data,
                       a_along_k,
-                      a_along_k ? e.k : e.m,
-                      a_along_k ? e.m : e.k,
+                      a_along_k ? e.k : rows,
+                      a_along_k ? rows : e.k,
                       p.a.stride,
                       p.a.batch_stride,
                       matrices(design, e, 'A')};
@@ -172,7 +220,11 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
                       p.b.stride,
                       p.b.batch_stride,
                       matrices(design, e, 'B')};
-  if (check(a, packed_a(design, p))) check_map("A", design.a, bind_a(design, p), out);
+  if (o.gather_a) {
+    if (rows > 0) check_gathered(a, out);
+  } else if (check(a, packed_a(design, p))) {
+    check_map("A", design.a, bind_a(design, p), out);
+  }
   if (check(b, packed_b(design, p))) check_map("B", design.b, bind_b(design, p), out);
 }
 
@@ -308,7 +360,7 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
   if (o.groups == GemmGrouping::pointer_array) return uses;  // the device knows them
   const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
     const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
-    const std::int64_t m = is_b ? e.n : e.m, n = is_a || is_b ? e.k : of_d.n;
+    const std::int64_t m = is_a ? rows_of_a(design, args) : is_b ? e.n : e.m, n = is_a || is_b ? e.k : of_d.n;
     uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride,
                      matrices(design, e, name[0])},
                     is_d,
@@ -316,8 +368,15 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
                     name[0] - 'A'});
   };
   if (e.k > 0) {
-    add("A", p.a, o.a, o.major_a == Major::K);
+    if (rows_of_a(design, args) > 0) add("A", p.a, o.a, o.major_a == Major::K);
     add("B", p.b, o.b, o.major_b == Major::K);
+  }
+  if (e.k > 0 && o.gather_a) {
+    const std::int64_t count = e.m * matrices(design, e, 'A');
+    uses.push_back({{"the index of A's rows", ElementType::s32, args.gather.index, true, count, 1, count, 0, 1},
+                    false,
+                    false,
+                    GemmOperandIndex::kIndex});
   }
   if (o.c != ElementType::void_) {
     const bool rows = !is_m_major(o.layout_c);
@@ -457,7 +516,9 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& desig
   if (e.nothing_to_do()) return out;
   check_size(design, e, out);
   check_groups(design, args, out);
-  check_operands(design, args, out);
+  const int before = out.size();
+  check_index(design, args, out);
+  if (out.size() == before) check_operands(design, args, out);
   check_scales(design, args, out);
   if (design.store == GemmStore::collective) {
     check_epilogue(design, args, functions, out);

@@ -197,6 +197,12 @@ inline std::string explain_gate(const GemmFacts& f) {
          "; TMA brings 8 of them and 8 of up's by turns.\n";
 }
 
+inline std::string explain_gather(const GemmFacts& f) {
+  if (!f.design.options.gather_a) return "";
+  return "Rows of A are gathered by an index on the device: a warp of each CTA copies them, 16 bytes a thread, and TMA "
+         "brings B.\n";
+}
+
 GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
   std::string out =
       "D = A B^T, " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k) + " (M x N x K)";
@@ -210,7 +216,7 @@ GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
     out += ", batch of " + std::to_string(f.batch);
   }
   if (!f.expression.empty()) out += ": " + f.expression;
-  out += "\n" + explain_kernel(f) + explain_gate(f);
+  out += "\n" + explain_kernel(f) + explain_gate(f) + explain_gather(f);
   if (f.m == 0 || f.n == 0 || f.batch == 0) {
     const bool reduces = f.graph->count(fusion::ArgumentKind::reduction) > 0;
     return out + (reduces ? "There is nothing to compute: sum reductions become 0, max reductions -infinity.\n"

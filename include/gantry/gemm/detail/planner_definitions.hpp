@@ -165,7 +165,11 @@ GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const 
   const GemmParameterMap& at = design.params;
   const auto write = [bytes](int offset, const auto& value) { std::memcpy(bytes + offset, &value, sizeof value); };
   if (problem.k > 0) {  // else nothing is loaded
-    write(at.a, encode(bind_a(design, problem)));
+    if (design.options.gather_a) {
+      write(at.a, bind_gather(design, problem));
+    } else {
+      write(at.a, encode(bind_a(design, problem)));
+    }
     write(at.b, encode(bind_b(design, problem)));
   }
   if (design.options.scaled()) write(at.scales, scale_params_of(design, args));

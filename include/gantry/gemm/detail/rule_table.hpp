@@ -151,6 +151,30 @@ GANTRY_X(rotated_alone, refused,
          "the epilogue rotates pairs of columns, and the GEMM is a pointer array or is to have swapped operands",
          "a thread has neighbouring columns of D and not of its transpose, and the columns of a pointer array are known on the device alone",
          "with neither of them this works")
+GANTRY_X(gather_major, refused,
+         "rows of A are gathered, and M is the contiguous mode of A",
+         "threads copy rows of A 16 bytes at a time, so rows are contiguous",
+         "Major::K works")
+GANTRY_X(gather_element, refused,
+         "rows of A are gathered, and A has elements of {element}",
+         "TMA rounds f32 to tf32 as it loads, and threads copy rows as they are",
+         "elements of 8 and 16 bits work")
+GANTRY_X(gather_cluster, refused,
+         "rows of A are gathered, and the cluster has {actual} CTAs along N",
+         "CTAs along N share rows of A by multicast, and threads copy into their own CTA",
+         "the value that works is {nearest}")
+GANTRY_X(gather_warpgroups, refused,
+         "rows of A are gathered, and {actual} warpgroups multiply",
+         "a warp of the producer warpgroup copies rows, and three math warpgroups leave it too few registers",
+         "the value that works is {nearest}")
+GANTRY_X(gather_groups, refused,
+         "rows of A are gathered, and groups are along K or GEMMs of a pointer array",
+         "an index names rows of one A: of a GEMM, or of groups along M",
+         "with groups along M this works")
+GANTRY_X(gather_alone, refused,
+         "rows of A are gathered, and the GEMM is to have swapped operands, a constant one or scales of blocks",
+         "threads copy rows of A to the M side of wgmma, after the kernel before, and nothing that belongs to a row",
+         "with none of them this works")
 GANTRY_X(gate_unused, refused,
          "gate and up are to be interleaved, and the epilogue has neither gate(acc) nor up(acc)",
          "which columns are the gate's is said of a gated epilogue",

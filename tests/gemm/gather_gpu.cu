@@ -1,0 +1,40 @@
+// Kernels that gather rows of A, translated for the GPU: none spills or keeps a stack, and wgmmas stay in flight.
+#include <gantry/arch/kernel_entry.hpp>
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/types.hpp>
+
+namespace gantry::detail {
+
+struct GatheredDense {
+  static constexpr GemmOptions options{
+      .tile = {128, 256}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative, .gather_a = true};
+};
+struct GatheredGroups {
+  static constexpr GemmOptions options{.tile = {128, 256},
+                                       .cluster = {2, 1},
+                                       .schedule = GemmSchedule::cooperative,
+                                       .groups = GemmGrouping::along_m,
+                                       .gather_a = true};
+};
+struct GatheredFused {
+  static constexpr GemmOptions options{.tile = {128, 192},
+                                       .cluster = {2, 1},
+                                       .schedule = GemmSchedule::pingpong,
+                                       .groups = GemmGrouping::along_m,
+                                       .gather_a = true};
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + c + row(bias))");
+};
+struct GatheredTall {
+  static constexpr GemmOptions options{
+      .tile = {256, 128}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative, .gather_a = true};
+};
+using Dense = GemmTypes<GatheredDense>::Kernel;
+using Groups = GemmTypes<GatheredGroups>::Kernel;
+using Fused = GemmTypes<GatheredFused>::Kernel;
+using Tall = GemmTypes<GatheredTall>::Kernel;
+template __global__ void kernel_entry<Dense>(const __grid_constant__ Dense::Params);
+template __global__ void kernel_entry<Groups>(const __grid_constant__ Groups::Params);
+template __global__ void kernel_entry<Fused>(const __grid_constant__ Fused::Params);
+template __global__ void kernel_entry<Tall>(const __grid_constant__ Tall::Params);
+
+}  // namespace gantry::detail
