@@ -116,7 +116,8 @@ void product_over(std::uint32_t written, std::uint32_t stored, Storage& s) {
   multiply(acc, s, written);
   const std::uint32_t row = 16 * (thread_rank() / 32) + thread_rank() % 32 / 4;
   for (std::uint32_t h = 0; h < 2; ++h) {
-    if (row + 8 * h < stored) st(space_global, &results[(row + 8 * h) * 8 + 2 * (thread_rank() % 4)], acc[static_cast<int>(2 * h)] * 2);
+    if (row + 8 * h < stored)
+      st(space_global, &results[(row + 8 * h) * 8 + 2 * (thread_rank() % 4)], acc[static_cast<int>(2 * h)] * 2);
   }
 }
 
