@@ -65,7 +65,8 @@ def gemm(
     Options, all by name:
 
     ``epilogue``   what becomes of the accumulators; ``"d = acc"``. Other names become arguments: ``row(bias)`` takes
-                   ``bias=``, of N values; ``col(s)`` of M values; ``load(x)`` of M x N; ``scalar(s)`` a number or an array
+                   ``bias=``, of N values; ``col(s)`` of M values; ``load(x)`` of M x N; ``scalar(s)`` a number or an array;
+                   ``dropout(x, 0.1, seed)`` a whole number below 2^24, or an array of one of 32 or 64 bits
     ``c``          the source C, of M x N, where the epilogue uses ``c``
     ``out``        the array of D; ``name=`` does the same for an output of the epilogue, ``name=True`` asks for an
                    ``optional`` one

@@ -3,6 +3,7 @@
 //   values     acc, c, alpha, beta, literals; scalar("s"), row("v"), col("v"), load("x"), each with ArgumentOptions;
 //              keep(0.1f, "seed"), the elements that dropout(x, 0.1f, "seed") keeps
 //   operators  + - * / > <, and the functions by the names that text uses: gelu(x), max(a, b), fma(a, b, c) ...
+//   pairs      rotary_adjacent(x, cos, sin), rotary_halves(x, cos, sin, 64), rotate(x, 64)
 //   outputs    d = x;  store("x", {.element = ...}) = x;  reduction("r") = reduce_row_add(x);  aux and amax by name
 // row("v") is v[n] for every m, col("v") is v[m] for every n. A value that is used twice is computed once, however it
 // was written. The result is in canonical form; one that is malformed stops the build.

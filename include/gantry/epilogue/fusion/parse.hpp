@@ -9,6 +9,7 @@
 //   values      acc, c, alpha, beta, inf, numbers; scalar(s), row(v), col(v), load(x:bf16 col); statements above
 //   arguments   name; `:type` where it is not f32; `= number` is its default
 //   operators   + - * / > < and parentheses; functions as in docs/reference/fusion.md; round(x:bf16)
+//   by place    dropout(x, 0.1, seed), keep(0.1, seed); rotary_adjacent(x, cos, sin), rotary_halves(x, cos, sin, 64)
 //   outputs     after the type: `row` or `col`; `optional` if it may be left out; `deterministic` for a reduction
 //   comments    from # to the end of the line
 // parse_graph tells what is wrong; graph() gives the graph alone, and stops the build in a constant expression, where
