@@ -1,4 +1,5 @@
-// Kernels that gather rows of A or scatter rows of D, translated for the GPU: none spills or keeps a stack, and wgmmas stay in flight.
+// Kernels that gather rows of A or scatter rows of D, translated for the GPU: none spills or keeps a stack, and wgmmas
+// stay in flight.
 #include <gantry/arch/kernel_entry.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/types.hpp>
