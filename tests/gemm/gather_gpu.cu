@@ -33,7 +33,7 @@ struct ScatteredAdd {
   static constexpr GemmOptions options{.d = ElementType::f32,
                                        .tile = {128, 128},
                                        .cluster = {2, 1},
-                                       .schedule = GemmSchedule::cooperative,
+                                       .schedule = GemmSchedule::pingpong,
                                        .groups = GemmGrouping::along_m,
                                        .gather_a = true,
                                        .scatter_d = RowScatter::add};
@@ -41,7 +41,7 @@ struct ScatteredAdd {
 };
 struct ScatteredStore {
   static constexpr GemmOptions options{
-      .tile = {128, 256}, .cluster = {2, 1}, .groups = GemmGrouping::along_m, .scatter_d = RowScatter::store};
+      .tile = {128, 256}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative, .scatter_d = RowScatter::store};
 };
 
 using Dense = GemmTypes<GatheredDense>::Kernel;
