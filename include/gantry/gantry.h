@@ -171,6 +171,10 @@ enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K 
  * of B are the gate's, as chunk(2) cuts them; INTERLEAVED: every second one from the first on. */
 enum { GANTRY_GATE_HALVES = 0, GANTRY_GATE_INTERLEAVED = 1 };
 
+/* Rows of D by an index. STORE: each row of D is named once at most. ADD: rows are added to what is there, f32, in no
+ * fixed order. */
+enum { GANTRY_SCATTER_NONE = 0, GANTRY_SCATTER_STORE = 1, GANTRY_SCATTER_ADD = 2 };
+
 typedef struct gantry_gemm_options {
   size_t size;
   const char* a;        /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
@@ -191,7 +195,7 @@ typedef struct gantry_gemm_options {
   int32_t scale_a, scale_b; /* GANTRY_SCALE_...: f32 factors of blocks of 8-bit floats */
   int32_t gate;             /* GANTRY_GATE_...: of a gated epilogue */
   int32_t gather_a;         /* row i of the GEMM is row gather_index[i] of A */
-  int32_t reserved;
+  int32_t scatter_d;        /* GANTRY_SCATTER_...: row i of the GEMM goes to row scatter_index[i] of D */
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS \
   { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0 }
@@ -300,11 +304,14 @@ typedef struct gantry_call {
    * bytes. */
   const int32_t* gather_index;
   int64_t gather_rows;
+  /* Where they scatter rows of D, likewise. A row whose index is below 0, or scatter_rows and more, is dropped. */
+  const int32_t* scatter_index;
+  int64_t scatter_rows;
 } gantry_call;
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, 0, NULL, 0               \
+        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, 0, NULL, 0, NULL, 0      \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

@@ -184,6 +184,7 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
   o.stages = from.stages;
   status = read_choice("the grouping", from.groups, GANTRY_GROUPS_POINTER_ARRAY, o.groups);
   o.gather_a = from.gather_a != 0;
+  if (status == GANTRY_OK) status = read_choice("the scatter", from.scatter_d, GANTRY_SCATTER_ADD, o.scatter_d);
   if (status == GANTRY_OK) status = read_choice("the gate", from.gate, GANTRY_GATE_INTERLEAVED, o.gate);
   if (status != GANTRY_OK) return status;
   if (from.function_count < 0 || (from.function_count > 0 && from.functions == nullptr)) {
@@ -213,6 +214,7 @@ gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry:
   out.scale_b = {from.scale_b.data, from.scale_b.stride, from.scale_b.k_stride, from.scale_b.batch_stride};
   out.groups = {from.group_offsets, from.group_counts, reinterpret_cast<const gantry::GemmGroup*>(from.group_gemms)};
   out.gather = {from.gather_index, from.gather_rows};
+  out.scatter = {from.scatter_index, from.scatter_rows};
   if (from.argument_count < 0 || (from.argument_count > 0 && from.arguments == nullptr)) {
     return refuse("there are " + std::to_string(from.argument_count) + " arguments, and their array is missing");
   }

@@ -53,6 +53,7 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
       request.groups = asked.groups;
       request.gate = asked.gate;
       request.gather_a = asked.gather_a;
+      request.scatter_d = asked.scatter_d;
       request.constant = asked.constant;
       request.epilogue = asked.epilogue;
       if (make_gemm_design(request, graph).ok()) out.push_back(request);

@@ -211,6 +211,9 @@ std::string spec_source(const GemmSpec& spec) {
   }
   if (o.gate == GemmGate::interleaved) field("gate", "GemmGate::interleaved");
   if (o.gather_a) field("gather_a", "true");
+  if (o.scatter_d != RowScatter::none) {
+    field("scatter_d", o.scatter_d == RowScatter::store ? "RowScatter::store" : "RowScatter::add");
+  }
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";
   return out + "  static constexpr fusion::Graph graph = fusion::graph(" + literal(spec.expression) +

@@ -32,8 +32,8 @@ std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) {
 }
 
 GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
-  return {call.extents(), call.a,       call.b,       call.c,      call.d,     fusion,
-          call.dependent, call.scale_a, call.scale_b, call.groups, call.gather};
+  return {call.extents(), call.a,       call.b,       call.c,      call.d,      fusion,
+          call.dependent, call.scale_a, call.scale_b, call.groups, call.gather, call.scatter};
 }
 
 }  // namespace
@@ -68,6 +68,8 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
   out.at[Index::kScaleB] = const_cast<float*>(call.scale_b.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.at[Index::kIndex] =
       const_cast<std::int32_t*>(call.gather.index);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  out.at[Index::kScatter] =
+      const_cast<std::int32_t*>(call.scatter.index);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.groups = call.groups.data();
   for (int i = 0; i < graph.argument_count; ++i) out.values[i] = graph.arguments[i].value;
   for (int given = 0; given < call.arguments.count(); ++given) {
@@ -157,6 +159,9 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
   if (collective && design.c.exists() && inputs.c.data != nullptr && !array)
     note(design.part.c.direct, {at.c, Index::kC});
   if (design.stores_d() && !array) note(design.part.d.direct, {at.d, Index::kD});
+  if (design.stores_d() && design.options.scatter_d != RowScatter::none) {
+    pointers_.push_back({at.d + static_cast<int>(offsetof(DirectMatrix, index)), Index::kScatter});
+  }
   if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
   constexpr auto kOfA = static_cast<int>(offsetof(GemmScaleParams, a) + offsetof(GemmScaleParams::Operand, data));
   constexpr auto kOfB = static_cast<int>(offsetof(GemmScaleParams, b) + offsetof(GemmScaleParams::Operand, data));

@@ -326,6 +326,31 @@ std::vector<Case> gather() {
   };
 }
 
+struct ToIndex {
+  static constexpr GemmOptions options{.tile = {64, 64}, .cluster = {1, 1}, .scatter_d = RowScatter::store};
+};
+ArgumentReasons scattered(const GemmScatter& scatter) {
+  GemmArguments<ToIndex> args({.m = 64, .n = 96, .k = 64});
+  args.a = far<const bf16>(0);
+  args.b = far<const bf16>(1);
+  args.d = far<bf16>(2);
+  args.scatter = scatter;
+  return can_implement(args);
+}
+
+std::vector<Case> scatter() {
+  const auto* const index = far<const std::int32_t>(4);
+  const ArgumentReasons sound = scattered({index, 1000});
+  return {
+      {ArgumentRule::scatter_missing, scattered({}), sound},
+      {ArgumentRule::scatter_not_asked, with([&](auto& args) {
+         args.scatter = {index, 8};
+       }),
+       with([](auto&) {})},
+      {ArgumentRule::size_negative, scattered({index, -1}), scattered({index, 0})},
+  };
+}
+
 ArgumentReasons gated(std::int64_t n) {
   GemmArguments<Gated> args({.m = 64, .n = n, .k = 64});
   args.a = far<const bf16>(0);
@@ -340,6 +365,7 @@ std::vector<Case> cases() {
   for (const Case& c : fusion_and_device()) out.push_back(c);
   for (const Case& c : groups()) out.push_back(c);
   for (const Case& c : gather()) out.push_back(c);
+  for (const Case& c : scatter()) out.push_back(c);
   return out;
 }
 

@@ -195,6 +195,48 @@ TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {
   EXPECT_EQ(rule_of({.groups = kRowGroups}, "d = acc; x:bf16 col = acc"), "groups_argument");
 }
 
+// One plan for other indices and addresses, of D too.
+TEST_F(GroupedContextTest, ScattersTheRowsThatAnIndexNames) {
+  GemmRequest wanted = request();
+  wanted.options.scatter_d = RowScatter::add;
+  const auto gemm = context(folder_).gemm(wanted);
+  if (!gemm) FAIL() << gemm.error().describe();
+  Operands x, other;
+  for (Operands* o : {&x, &other}) {
+    o->offsets = {0, 50, 100, 150};
+    std::vector<std::int32_t> index(static_cast<std::size_t>(kRows));
+    for (std::size_t i = 0; i < index.size(); ++i) {  // reversed; every row once
+      index[i] = static_cast<std::int32_t>(index.size() - 1 - i) + (o == &other ? 10 : 0);
+    }
+    std::vector<float> d(static_cast<std::size_t>((kRows + 5) * kN), 1);  // of `other`, the first five rows go nowhere
+    GemmCall call = o->call();
+    call.d = d.data();
+    call.scatter = {index.data(), kRows + 5};
+    const Status ran = gemm->run(call);
+    ASSERT_TRUE(ran.ok()) << ran.describe();
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      for (std::size_t j = 0; j < kN; ++j) {
+        const bool dropped = index[i] >= kRows + 5;
+        float& to = o->d[i * kN + j];
+        to = dropped ? 0 : d[static_cast<std::size_t>(index[i]) * kN + j] - 1;
+      }
+    }
+    if (o == &x) x.expect_right();
+    if (o == &other) {
+      EXPECT_EQ(other.d[5 * kN], x.d[5 * kN]);
+      EXPECT_EQ(d[0], 1) << "no row goes there";
+    }
+  }
+  EXPECT_EQ(gemm->plans(), 1);
+  const auto rule_of = [](const Status& status) { return status.ok() ? "" : status.reasons()[0].rule; };
+  EXPECT_EQ(rule_of(gemm->can_implement(x.call())), "scatter_missing");
+  GemmCall replaces = x.call();
+  const std::vector<std::int32_t> index(static_cast<std::size_t>(kRows), 0);
+  replaces.scatter = {index.data(), kRows};
+  replaces.d = const_cast<bf16*>(x.b.data());  // what another tile reads
+  EXPECT_EQ(rule_of(gemm->can_implement(replaces)), "read_while_written");
+}
+
 TEST(GatheredRowsInC, AreMultiplied) {
   const Folder folder;
   gantry_context_options context_options = GANTRY_CONTEXT_OPTIONS;

@@ -108,6 +108,20 @@ class Gemm(Cli):
         said = self.refused("gemm", "--machine", "sim", "--m", "8", "--n", "8", "--k", "37", "--gather-rows", "5")
         self.assertIn("A has a stride of 37 elements of bf16, which is 74 bytes, and its rows are gathered", said)
 
+    def test_scattered_rows_are_verified(self):
+        for arguments in (
+            ("--m", "100", "--scatter", "store", "--scatter-rows", "130"),
+            ("--m", "70", "--scatter", "add", "--d", "f32", "--batch", "2"),
+            ("--groups", "70,0,1,65", "--gather-rows", "50", "--scatter", "add", "--d", "f32", "--epilogue", "d = col(w) * acc"),
+        ):
+            answer = self.grouped(*arguments, "--n", "72", "--k", "136")
+            self.assertTrue(answer["ok"] and answer["clean"], answer)
+            self.assertIn("Rows of D are scattered", answer["plan"])
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--scatter", "add", status=2)
+        self.assertIn("rows are added to D, which has elements of bf16: threads add f32 in memory", said)
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--scatter", "store", "--scatter-rows", "5", status=2)
+        self.assertIn("each goes to a row of its own", said)
+
     def test_groups_of_k_have_a_d_each(self):
         answer = self.grouped("--groups-k", "64,0,100", "--m", "72", "--n", "64", "--epilogue", "d = acc + c")
         self.assertTrue(answer["ok"] and answer["clean"], answer)

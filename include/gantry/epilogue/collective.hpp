@@ -129,6 +129,7 @@ class CollectiveEpilogue {
     static constexpr bool row_major = !Config::policy.d.m_major();
     static constexpr int stages = Config::policy.d.stages;
     static constexpr bool direct = kDirectD;
+    static constexpr RowScatter scatter = Config::policy.d.scatter;
     static constexpr int spatial_rank = Config::policy.d.spatial_rank();
   };
   using TileC = typename detail::TileOf<ShapeC>::type;
@@ -438,12 +439,13 @@ class CollectiveEpilogue {
   }
 
   GANTRY_INLINE static DirectPlace place(const Params& params, const TileCoordinate& at, int em, int en, int thread) {
-    return {.m = params.m,
+    return {.m = at.rows < params.m ? at.rows : params.m,
             .n = params.n,
             .row = at.m * kTile.m + em * kTile.epi_m,
             .column = at.n * kTile.n + en * kTile.epi_n,
             .batch = at.batch,
-            .thread = thread};
+            .thread = thread,
+            .first_row = at.first_row};
   }
 
   GANTRY_INLINE static bool loads(const Params& params, bool c_needed) {

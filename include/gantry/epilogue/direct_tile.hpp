@@ -16,6 +16,7 @@
 //     static_assert(Odd::offset_of(1, 0) == 128 + 16 && sizeof(Odd::Map) == sizeof(gantry::TmaDescriptor));
 #pragma once
 
+#include <gantry/arch/atomic.hpp>
 #include <gantry/arch/memory.hpp>
 #include <gantry/epilogue/staged_tile.hpp>
 #include <gantry/epilogue/tensor_params.hpp>
@@ -27,6 +28,7 @@ struct DirectPlace {
   int m, n;         // of the matrix
   int row, column;  // of the subtile's corner
   int batch, thread;
+  int first_row = 0;  // of the matrix's rows in an index
 };
 
 template <class Shape>
@@ -36,6 +38,13 @@ struct DirectTile : StagedTile<Shape> {
   using Map = DirectMatrix;
   static constexpr Subtiles tile = Shape::tile;
   static constexpr bool row_major = Shape::row_major;
+  // Where an index names rows, those outside of the matrix are dropped.
+  static constexpr RowScatter kScatter = [] {
+    if constexpr (requires { Shape::scatter; }) return Shape::scatter;
+    return RowScatter::none;
+  }();
+  static_assert(kScatter == RowScatter::none || row_major, "gantry: rows that are scattered are contiguous");
+  static_assert(kScatter != RowScatter::add || Shape::element == ElementType::f32, "gantry: threads add f32");
 
   // Values outside of the matrix become 0.
   template <class Registers>
@@ -75,7 +84,9 @@ struct DirectTile : StagedTile<Shape> {
       for (int i = first; i < first + kAtOnce; ++i) {
         const int word = at.thread + i * tile.threads();
         const int line = word / kWords;
-        if (line < lines) store_word(to + line * x.stride, from, {line, word % kWords, elements});
+        if (line >= lines) continue;
+        Element* const row = kScatter == RowScatter::none ? to + line * x.stride : scattered(x, at, line);
+        if (kScatter == RowScatter::none || row != nullptr) store_word(row, from, {line, word % kWords, elements});
       }
     }
   }
@@ -109,6 +120,27 @@ struct DirectTile : StagedTile<Shape> {
     return row_major ? row * x.stride + column : column * x.stride + row;
   }
 
+  // Where the index has a line, or nowhere.
+  GANTRY_INLINE static Element* scattered(const Map& x, const DirectPlace& at, int line) {
+    const std::int32_t* const index = x.index + at.batch * x.index_stride + at.first_row + at.row + line;
+    const std::int32_t row = arch::ld(arch::space_global, index);
+    if (row < 0 || row >= x.rows) return nullptr;
+    return static_cast<Element*>(x.data) + at.batch * x.batch_stride + row * x.stride + at.column;
+  }
+  template <class T>
+  GANTRY_INLINE static void put(T* to, const T& value) {
+    if constexpr (kScatter == RowScatter::add) {
+      arch::red(arch::op_add, arch::space_global, reinterpret_cast<float*>(to), value_of(value));
+    } else {
+      arch::st(arch::space_global, to, value);
+    }
+  }
+  GANTRY_INLINE static float value_of(float x) { return x; }
+  template <class T>
+  GANTRY_INLINE static float value_of(const T& word) {
+    return word.elements[0];
+  }
+
   // Words are aligned in global memory. Where a line begins inside one, the thread that has its beginning has its end
   // too, so that there are as many words as in an aligned line.
   GANTRY_INLINE static void store_word(Element* line, const unsigned char* from, const WordPlace& at) {
@@ -125,13 +157,13 @@ struct DirectTile : StagedTile<Shape> {
       }
     }
     if (first >= 0 && first + kWordElements <= at.elements) {
-      arch::st(arch::space_global, reinterpret_cast<Word*>(line + first), word);
+      put(reinterpret_cast<Word*>(line + first), word);
       return;
     }
     GANTRY_UNROLL
     for (int k = 0; k < kWordElements; ++k) {
       const int e = element(first + k);
-      if (e < at.elements) arch::st(arch::space_global, line + e, word.elements[k]);
+      if (e < at.elements) put(line + e, word.elements[k]);
     }
   }
   GANTRY_HD static constexpr int element(int i) { return i < 0 ? i + kLine : i; }

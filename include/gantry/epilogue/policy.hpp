@@ -31,9 +31,10 @@ struct EpilogueOperand {
   ElementType element = ElementType::void_;       // void: the tensor does not exist
   ElementType smem_element = ElementType::void_;  // of the tile in shared memory
   LayoutTag layout = kRowMajor;
-  int gmem_alignment = 0;  // elements, as promised by the caller
-  bool direct = false;     // TMA cannot address the tensor: threads read and write it (direct_tile.hpp)
-  int stages = 0;          // buffers of one subtile each
+  int gmem_alignment = 0;                 // elements, as promised by the caller
+  bool direct = false;                    // TMA cannot address the tensor: threads read and write it (direct_tile.hpp)
+  RowScatter scatter = RowScatter::none;  // of D, which is direct then
+  int stages = 0;                         // buffers of one subtile each
   TileMN subtile{};
   TmaMatrixBox box{};  // of one subtile, as the kernel copies it; nothing where the tensor is void
 

@@ -18,6 +18,10 @@ namespace gantry {
 struct alignas(128) DirectMatrix {
   void* data = nullptr;
   std::int64_t stride = 0, batch_stride = 0;  // in elements
+  // Of a D whose rows are scattered: where they go, for each batch `index_stride` further, and how many rows D has.
+  const std::int32_t* index = nullptr;
+  std::int64_t index_stride = 0;
+  std::int32_t rows = 0;
 };
 
 // The pixels of a tensor that are rows of the problem: how many along W, H, D, the first one, and the step to the next.

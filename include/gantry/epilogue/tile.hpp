@@ -16,6 +16,9 @@
 
 namespace gantry {
 
+// Whether rows of D go where an index says: stored there, or added to what is there.
+enum class RowScatter : std::uint8_t { none, store, add };
+
 struct TileMN {
   int m = 0;
   int n = 0;

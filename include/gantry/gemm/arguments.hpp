@@ -42,7 +42,7 @@ constexpr bool share_arguments() {
   constexpr GemmOptions x = GemmDesignOf<Spec>::design.options, y = GemmDesignOf<Other>::design.options;
   return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.major_a == y.major_a && x.major_b == y.major_b &&
          x.layout_c == y.layout_c && x.layout_d == y.layout_d && x.scale_a == y.scale_a && x.scale_b == y.scale_b &&
-         x.groups == y.groups && x.gate == y.gate && x.gather_a == y.gather_a &&
+         x.groups == y.groups && x.gate == y.gate && x.gather_a == y.gather_a && x.scatter_d == y.scatter_d &&
          (x.split == SplitMode::reduce_add) == (y.split == SplitMode::reduce_add);
 }
 
@@ -78,7 +78,8 @@ struct GemmArguments {
         scale_a(other.scale_a),
         scale_b(other.scale_b),
         groups(other.groups),
-        gather(other.gather) {
+        gather(other.gather),
+        scatter(other.scatter) {
     static_assert(detail::share_arguments<Spec, Other>(),
                   "gantry: the GEMMs have different elements, majors or layouts, or one of them adds to D");
     static_assert(detail::graph_of<Spec>() == detail::graph_of<Other>(), "gantry: the GEMMs have different graphs");
@@ -97,8 +98,9 @@ struct GemmArguments {
   bool dependent = false;
   // Factors of blocks of A and B, where the options have them.
   GemmScale scale_a{}, scale_b{};
-  GemmGroups groups{};  // of a grouped GEMM; extents.batch counts them
-  GemmGather gather{};  // where the options gather rows of A
+  GemmGroups groups{};    // of a grouped GEMM; extents.batch counts them
+  GemmGather gather{};    // where the options gather rows of A
+  GemmScatter scatter{};  // where they scatter rows of D
 };
 
 namespace detail {
@@ -118,7 +120,7 @@ GemmInputs inputs_of(const GemmArguments<Spec>& args) {
   const auto read = [](const auto& x) { return GemmMatrix<const void>(x.data, x.stride, x.batch_stride); };
   return {args.extents, read(args.a),   read(args.b), read(args.c), {args.d.data, args.d.stride, args.d.batch_stride},
           args.fusion,  args.dependent, args.scale_a, args.scale_b, args.groups,
-          args.gather};
+          args.gather,  args.scatter};
 }
 
 // Every reason why the GEMM cannot run with these arguments; none: it can. Workspace is a matter of the plan.

@@ -66,8 +66,9 @@ struct GemmCall {
   bool dependent = false;
   // Factors of blocks of A and B, where the options have them.
   GemmScale scale_a{}, scale_b{};
-  GemmGroups groups{};  // of a grouped GEMM, whose options say along which mode; `batch` counts them
-  GemmGather gather{};  // where the options gather rows of A
+  GemmGroups groups{};    // of a grouped GEMM, whose options say along which mode; `batch` counts them
+  GemmGather gather{};    // where the options gather rows of A
+  GemmScatter scatter{};  // where they scatter rows of D
 
   GemmExtents extents() const { return {m, n, k, batch}; }
 };

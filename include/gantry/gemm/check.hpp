@@ -51,6 +51,10 @@ inline std::int64_t rows_of_a(const GemmDesign& design, const GemmInputs& args) 
   return design.options.gather_a ? args.gather.rows : args.extents.m;
 }
 
+inline std::int64_t rows_of_d(const GemmDesign& design, const GemmInputs& args) {
+  return design.options.scatter_d != RowScatter::none ? args.scatter.rows : args.extents.m;
+}
+
 // The extents of C, D and auxiliary tensors.
 inline GemmExtents extents_of_d(const GemmDesign& design, GemmExtents e) {
   e.n = design.columns_of_d(e.n);

@@ -45,13 +45,15 @@ GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const 
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
   // None of them is a matter of the kernel from the other side.
   const bool rotates = fusion::longest_head(graph) > 0;
-  if (graph.gated() || rotates || asked.groups != GemmGrouping::none || asked.gather_a) {
+  const bool by_index = asked.gather_a || asked.scatter_d != RowScatter::none;
+  if (graph.gated() || rotates || asked.groups != GemmGrouping::none || by_index) {
     GemmDesign out;
     out.options = asked;
     if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
     if (rotates) out.reasons.add({.rule = GemmRule::rotated_alone});
     if (asked.groups != GemmGrouping::none) out.reasons.add({.rule = GemmRule::groups_swapped});
     if (asked.gather_a) out.reasons.add({.rule = GemmRule::gather_alone});
+    if (asked.scatter_d != RowScatter::none) out.reasons.add({.rule = GemmRule::scatter_alone});
     return out;
   }
   const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));

@@ -5,6 +5,9 @@
 //
 // Defined: an index outside of [0, rows) stands for a row of zeros, and nothing is read for it.
 //
+// Scattered rows of D likewise: row i of the GEMM goes to row index[i] of D, stored (each row once at most) or added.
+// Defined: a row whose index is outside of [0, rows) of D is dropped. Threads write them (epilogue/direct_tile.hpp).
+//
 // TMA of sm_90 copies boxes, and rows that an index names are none; so threads copy them (gathered_operands.hpp), in
 // chunks of 16 bytes: A begins at a multiple of 16 bytes, and so do its rows.
 //

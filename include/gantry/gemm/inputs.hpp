@@ -28,6 +28,7 @@ struct GemmInputs {
   GemmScale scale_a{}, scale_b{};
   GemmGroups groups{};
   GemmGather gather{};
+  GemmScatter scatter{};
 };
 
 namespace detail {

@@ -120,8 +120,9 @@ struct GemmOptions {
   ConstantOperand constant = ConstantOperand::none;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
   GemmGrouping groups = GemmGrouping::none;
-  GemmGate gate = GemmGate::halves;  // of an epilogue with gate(acc) and up(acc): D has N / 2 columns
-  bool gather_a = false;             // row i of the GEMM is row index[i] of A (gather.hpp)
+  GemmGate gate = GemmGate::halves;         // of an epilogue with gate(acc) and up(acc): D has N / 2 columns
+  bool gather_a = false;                    // row i of the GEMM is row index[i] of A (gather.hpp)
+  RowScatter scatter_d = RowScatter::none;  // row i of the GEMM goes to row index[i] of D (gather.hpp)
 
   GANTRY_HD constexpr bool scaled() const noexcept { return scale_a != ScaleMode::none || scale_b != ScaleMode::none; }
   // Partial accumulators are moved to f32 registers every 128 elements of K.
@@ -135,7 +136,9 @@ GANTRY_HD constexpr bool is_direct(ElementType element, int align) noexcept {
   return align != 0 && element_bits(element) != 0 && element_bits(element) * align % 128 != 0;
 }
 GANTRY_HD constexpr bool direct_c(const GemmOptions& o) noexcept { return is_direct(o.c, o.align_c); }
-GANTRY_HD constexpr bool direct_d(const GemmOptions& o) noexcept { return is_direct(o.d, o.align_d); }
+GANTRY_HD constexpr bool direct_d(const GemmOptions& o) noexcept {
+  return o.scatter_d != RowScatter::none || is_direct(o.d, o.align_d);
+}
 
 namespace detail {
 
@@ -214,11 +217,12 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
     out.append(" promoted");
   }
   if (direct_c(o)) out.append(" C^").append(o.align_c);
-  if (direct_d(o)) out.append(" D^").append(o.align_d);
+  if (is_direct(o.d, o.align_d)) out.append(" D^").append(o.align_d);
   if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
   if (o.groups != GemmGrouping::none) out.append(' ').append(to_text(o.groups));
   if (o.gate == GemmGate::interleaved) out.append(" interleaved");
   if (o.gather_a) out.append(" gathered");
+  if (o.scatter_d != RowScatter::none) out.append(o.scatter_d == RowScatter::store ? " scattered" : " scattered+");
   if (o.swapped) out.append(" swapped");
   if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");
   return out;
@@ -345,6 +349,7 @@ class GemmOptionsCheck {
     sums();
     groups();
     gather();
+    scatter();
     for (int i = 0; i < kBuilderFieldCount; ++i) {
       if ((o_.not_carried >> i & 1) != 0) out_.add({.rule = GemmRule::builder, .first = i});
     }
@@ -481,7 +486,7 @@ class GemmOptionsCheck {
     if (o_.epilogue.reuse == Choice::yes && (direct_c(o_) || direct_d(o_))) {
       out_.add({.rule = GemmRule::reuse_direct, .operand = direct_c(o_) ? 'C' : 'D'});
     }
-    if (o_.split == SplitMode::reduce_add && direct_d(o_)) {
+    if (o_.split == SplitMode::reduce_add && is_direct(o_.d, o_.align_d)) {
       out_.add({.rule = GemmRule::reduce_add_aligned, .actual = o_.align_d, .nearest = 128 / element_bits(o_.d)});
     }
   }
@@ -526,7 +531,9 @@ class GemmOptionsCheck {
     if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
     if (o_.scaled()) out_.add({.rule = GemmRule::groups_scaled});
     if (o_.cluster.k > 1 || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::groups_swapped});
-    if (direct_c(o_) || direct_d(o_) || o_.align_aux != 0) out_.add({.rule = GemmRule::groups_aligned});
+    if (direct_c(o_) || is_direct(o_.d, o_.align_d) || o_.align_aux != 0) {
+      out_.add({.rule = GemmRule::groups_aligned});
+    }
   }
 
   // Threads copy rows of A into the CTA's own shared memory, as they are.
@@ -540,6 +547,19 @@ class GemmOptionsCheck {
       out_.add({.rule = GemmRule::gather_groups});
     }
     if (o_.scaled() || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});
+  }
+
+  // Threads write rows of D to where an index says.
+  GANTRY_HD constexpr void scatter() {
+    if (o_.scatter_d == RowScatter::none) return;
+    if (is_m_major(o_.layout_d)) out_.add({.rule = GemmRule::scatter_major});
+    if (o_.scatter_d == RowScatter::add && o_.d != ElementType::f32) {
+      out_.add({.rule = GemmRule::scatter_element, .element = o_.d, .other = ElementType::f32});
+    }
+    if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
+      out_.add({.rule = GemmRule::scatter_groups});
+    }
+    if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::scatter_alone});
   }
 
   static constexpr int kColumnStep = 8, kMostColumns = 256;
@@ -559,10 +579,12 @@ class GemmOptionsCheck {
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
   if (!options.swapped) return detail::GemmOptionsCheck(options).check();
   GemmOptions kernel = swapped(options);
-  kernel.gather_a = false;  // which is refused below
+  kernel.gather_a = false;  // which is refused below, and so is this
+  kernel.scatter_d = RowScatter::none;
   GemmReasons out = detail::said_of_swapped(detail::GemmOptionsCheck(kernel).check());
   if (options.groups != GemmGrouping::none) out.add({.rule = GemmRule::groups_swapped});
   if (options.gather_a) out.add({.rule = GemmRule::gather_alone});
+  if (options.scatter_d != RowScatter::none) out.add({.rule = GemmRule::scatter_alone});
   return out;
 }
 

@@ -77,6 +77,15 @@ struct GemmGather {
   constexpr bool any() const { return index != nullptr; }
 };
 
+// Rows of D that an index names, in memory of the device: row i of the GEMM goes to row index[i] of D, which has `rows`
+// of them.
+struct GemmScatter {
+  const std::int32_t* index = nullptr;
+  std::int64_t rows = 0;
+
+  constexpr bool any() const { return index != nullptr; }
+};
+
 // A stride that follows from the extents: rows, or matrices, without padding between them.
 inline constexpr std::int64_t kPacked = -1;
 

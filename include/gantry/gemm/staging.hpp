@@ -37,15 +37,6 @@ GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   return weight > 1;
 }
 
-// True if it sums exponentials, of which all that a thread has of a subtile's row are on their way at once.
-GANTRY_HD constexpr bool sums_exponentials(const fusion::Graph& graph) {
-  for (int i = 0; i < graph.node_count; ++i) {
-    const fusion::Node& node = graph.nodes[i];
-    if (node.kind == fusion::NodeKind::reduce && node.reduction == fusion::Reduction::lse) return true;
-  }
-  return false;
-}
-
 // True if the kernel can overlap the store of D with the next tile (overlapped_store.hpp). Requires tile and schedule.
 GANTRY_HD constexpr bool can_overlap_store(const GemmOptions& o, const fusion::Graph& graph) {
   const bool sums_in_f32 = detail::gemm_kind(o.a) != detail::GemmKind::int8;
@@ -138,7 +129,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
   switch (detail::moves_of(o, graph)) {
     case detail::Moves::more:
       if (o.warpgroups == 3 && source) return {divisor(16), 2, 2, Choice::no};
-      return {large || (pingpong && !small && sums_exponentials(graph)) ? narrow : usual, 2, 2, Choice::no};
+      return {large ? narrow : usual, 2, 2, Choice::no};
     case detail::Moves::source:
       if (o.warpgroups == 3) return {usual, 2, 1, Choice::yes};
       return {pingpong && small && !converts && up_to(128) && !up_to(64) ? all : usual, 2, 2, Choice::no};

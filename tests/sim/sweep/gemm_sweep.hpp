@@ -40,6 +40,7 @@ struct Size {
   std::vector<std::int32_t> offsets = {};  // of groups
   std::string only = {};                   // judge the calls whose source line has this
   std::vector<std::int32_t> index = {};    // of rows of A
+  std::vector<std::int32_t> scatter = {};  // of rows of D
 };
 
 // Why a change does no harm, or nothing.
@@ -118,6 +119,7 @@ void expect_every_change_detected(const Size& size) {
   args.b = operands.b.data();
   if constexpr (Spec::graph.d >= 0) args.d = operands.d.data();
   if (!size.offsets.empty()) args.groups.offsets = size.offsets.data();
+  if (!size.scatter.empty()) args.scatter = {size.scatter.data(), size.extents.m};
   if (!size.index.empty()) args.gather = {size.index.data(), size.extents.m};
   if constexpr (Spec::options.c != ElementType::void_) args.c = operands.c.data();
   const std::pair<std::string, void*> tensors[] = {

@@ -61,6 +61,17 @@ struct Gathered {
                                        .gather_a = true};
   static constexpr fusion::Graph graph = fusion::graph("d = relu(acc)");
 };
+template <RowScatter kScatter, GemmSchedule kSchedule>
+struct Scattered {
+  static constexpr GemmOptions options{.d = ElementType::f32,
+                                       .tile = {64, 64},
+                                       .cluster = {2, 1},
+                                       .stages = 2,
+                                       .schedule = kSchedule,
+                                       .groups = GemmGrouping::along_m,
+                                       .scatter_d = kScatter};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc");
+};
 struct Swapped {
   static constexpr GemmOptions options{.tile = {.m = 16, .n = 128}, .cluster = {1, 2}, .stages = 2, .swapped = true};
   static constexpr fusion::Graph graph = fusion::graph("d = gelu(acc)");
@@ -106,6 +117,14 @@ TEST(GemmSweep, EveryCallIsNeededWhereThreadsGatherRowsOfGroups) {
        .sms = 2,
        .offsets = {0, 130, 130, 131, 330},
        .index = gather_index()});
+}
+TEST(GemmSweep, EveryCallIsNeededWhereThreadsScatterRowsOfD) {
+  const sweep::Size size{.extents = {.m = 330, .n = 128, .k = 192, .batch = 4},
+                         .sms = 2,
+                         .offsets = {0, 130, 130, 131, 330},
+                         .scatter = gather_index()};
+  expect_every_change_detected<Scattered<RowScatter::store, cooperative>>(size);
+  expect_every_change_detected<Scattered<RowScatter::add, pingpong>>(size);
 }
 TEST(GemmSweep, EveryCallOfAGatedEpilogueIsNeeded) {
   expect_every_change_detected<Gated<cooperative>>({.extents = {.m = 256, .n = 256, .k = 192}, .sms = 2});

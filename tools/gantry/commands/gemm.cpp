@@ -239,6 +239,12 @@ void add_gemm_command(CLI::App& app, int& status) {
   add_number(*command, "--gather-rows", texts->product.gather_rows,
              "A has so many rows, and an index on the device says which of them each row of the GEMM is",
              NumberRange<std::int64_t>{0, kMostExtent});
+  add_text(*command, "--scatter", texts->product.scatter,
+           "store or add: an index on the device says which row of D each row of the GEMM goes to, or is added to; "
+           "default none")
+      ->option_text("HOW");
+  add_number(*command, "--scatter-rows", texts->product.scatter_rows, "rows of a D that is scattered to; default M",
+             NumberRange<std::int64_t>{0, kMostExtent});
   command
       ->add_option("--check", texts->check,
                    "device: before the run, name each group whose offsets, counts or addresses are wrong; default none")

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -129,6 +130,7 @@ void Operands::add_matrices() {
     operand.length = rows ? n : m;
     operand.lines = rows ? m : n;
     operand.written = operand.name == "D";
+    if (operand.written && product_.scatters()) operand.lines = product_.rows_of_d();
     const bool input = operand.name == "A" || operand.name == "B";
     const bool shared = product_.along_m() ? operand.name != "B" : product_.along_k() && input;
     operand.batches = shared ? 1 : product_.batch;
@@ -177,11 +179,12 @@ void Operands::add_groups() {
 }
 
 void Operands::add_index() {
-  if (!product_.options.gather_a) return;
-  add({.name = kIndex,
-       .element = ElementType::s32,
-       .length = product_.m,
-       .batches = product_.along_m() ? 1 : product_.batch});
+  const std::int64_t batches = product_.along_m() ? 1 : product_.batch;
+  const auto index = [&](const char* name) {
+    add({.name = name, .element = ElementType::s32, .length = product_.m, .batches = batches});
+  };
+  if (product_.options.gather_a) index(kIndex);
+  if (product_.scatters()) index(kScatter);
 }
 
 // Any rows, in any order, some of them several times.
@@ -193,6 +196,18 @@ void Operands::write_index(std::uint64_t seed) {
       const auto rows = static_cast<std::uint64_t>(std::max<std::int64_t>(product_.gather_rows, 1));
       const auto row = static_cast<std::int32_t>(random() % rows);  // of no rows: row 0, which does not exist
       std::memcpy(o.bytes.data() + static_cast<std::size_t>(i) * sizeof row, &row, sizeof row);
+    }
+  }
+  // Rows of D: each once at most.
+  for (Operand& o : all_) {
+    if (o.name != kScatter) continue;
+    std::mt19937_64 random(seed + 1);
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(product_.scatter_rows));
+    for (std::int64_t batch = 0; batch < o.batches; ++batch) {
+      std::iota(rows.begin(), rows.end(), 0);
+      std::shuffle(rows.begin(), rows.end(), random);
+      std::memcpy(o.bytes.data() + static_cast<std::size_t>(batch * o.length) * sizeof(std::int32_t), rows.data(),
+                  static_cast<std::size_t>(o.length) * sizeof(std::int32_t));
     }
   }
 }
@@ -266,7 +281,8 @@ void Operands::poison() {
   for (Operand& operand : all_) {
     if (!operand.written) continue;
     // What is added to begins as zeros.
-    const bool added_to = operand.argument < 0 && product_.options.split == SplitMode::reduce_add;
+    const bool adds = product_.options.split == SplitMode::reduce_add || product_.options.scatter_d == RowScatter::add;
+    const bool added_to = operand.argument < 0 && adds;
     std::fill(operand.bytes.begin(), operand.bytes.end(), static_cast<std::uint8_t>(added_to ? 0x00 : 0xA5));
   }
 }
@@ -304,6 +320,8 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
       (product_.capacity > 0 ? out.groups.counts : out.groups.offsets) = numbers;
     } else if (o.name == kIndex) {
       out.gather = {static_cast<const std::int32_t*>(addresses[i]), product_.gather_rows};
+    } else if (o.name == kScatter) {
+      out.scatter = {static_cast<const std::int32_t*>(addresses[i]), product_.scatter_rows};
     } else if (o.name == "D") {
       out.d = {addresses[i], o.stride, o.batch_stride};
     } else {
@@ -383,8 +401,8 @@ std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
   return batch + (along_m ? rows.first : 0);
 }
 
-std::vector<std::uint8_t> Operands::gathered(const Operand& a, const Rows& rows) const {
-  const Operand& index = *find(kIndex);
+std::vector<std::uint8_t> Operands::by_index(const Operand& a, const char* name, const Rows& rows) const {
+  const Operand& index = *find(name);
   const auto row_bytes = static_cast<std::size_t>(bytes_for(a.element, a.length));
   const std::int64_t batches = rows.group < 0 ? product_.batch : 1;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(batches * rows.count) * row_bytes);
@@ -393,7 +411,7 @@ std::vector<std::uint8_t> Operands::gathered(const Operand& a, const Rows& rows)
       std::int32_t row = 0;
       const std::int64_t at = batch * product_.m + rows.first + i;
       std::memcpy(&row, index.bytes.data() + static_cast<std::size_t>(at) * sizeof row, sizeof row);
-      if (row < 0 || row >= product_.gather_rows) continue;
+      if (row < 0 || row >= a.lines) continue;
       std::memcpy(out.data() + static_cast<std::size_t>(batch * rows.count + i) * row_bytes,
                   a.bytes.data() + bytes_for(a.element, batch * a.batch_stride + row * a.stride), row_bytes);
     }
@@ -421,7 +439,7 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   std::deque<std::vector<std::uint8_t>> copies;
   for (const Operand& o : all_) {
     if (o.name == "A" && o.argument < 0 && product_.options.gather_a) {
-      const std::vector<std::uint8_t>& found = copies.emplace_back(gathered(o, rows));
+      const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kIndex, rows));
       p.a = {o.element, found.data(), o.length, 1, rows.count * o.length};
     } else if (o.name == "A" && o.argument < 0) {
       p.a = from(o);
@@ -433,8 +451,10 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
       p.scale_a = o.scales(o.bytes.data());
       p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
     }
-    // Neither is given to the reference: A was gathered, and an index is no argument.
-    const bool apart = product_.options.gather_a && o.argument < 0 && (o.name == "A" || o.name == kIndex);
+    // None is given to the reference: A was gathered, D will be, and an index is no argument.
+    const bool is_index = o.name == kIndex || o.name == kScatter;
+    const bool apart = o.argument < 0 && (is_index || (product_.options.gather_a && o.name == "A") ||
+                                          (product_.scatters() && o.name == "D"));
     const std::int64_t begin = o.scale || apart ? 0 : begin_of(o, rows);
     if (begin * info(o.element).bits % 8 == 0) {
       addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
@@ -448,7 +468,11 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     if (!o.written) continue;
     Comparison comparison(out, o.name);
     const bool matrix = o.argument < 0;
-    if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
+    if (matrix && product_.scatters()) {
+      const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kScatter, rows));
+      comparison.compare(expected.d, {o.element, found.data(), o.length, 1, rows.count * o.length}, expected.shape,
+                         rows.first);
+    } else if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
       comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), expected.shape, rows.first);
     } else if (rows.whole && is_of_all_groups(o)) {
       combine(expected.outputs[o.argument], fusion::reduction_of(product_.graph, o.argument), rows.parts[o.argument]);

@@ -103,8 +103,8 @@ class Operands {
   void verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t count, Verification& out) const;
   void write_groups();
   void write_index(std::uint64_t seed);
-  // Rows of A that a block of the GEMM reads, one after another, of one batch or of all.
-  std::vector<std::uint8_t> gathered(const Operand& a, const Rows& rows) const;
+  // Rows of A or D that an index names for a block of the GEMM, one after another, of one batch or of all.
+  std::vector<std::uint8_t> by_index(const Operand& matrix, const char* index, const Rows& rows) const;
   std::int64_t first_line(std::int64_t group) const;
   std::int64_t begin_of(const Operand& operand, const Rows& rows) const;
   bool is_of_all_groups(const Operand& operand) const;
@@ -114,7 +114,9 @@ class Operands {
   // The offsets or counts of a grouped GEMM, or the GEMMs of a pointer array, among the operands: no expression can
   // have such a name.
   static constexpr const char* kGroups = "(groups)";
-  static constexpr const char* kIndex = "(index)";  // of A's rows, likewise
+  // Of A's rows, and of D's, likewise.
+  static constexpr const char* kIndex = "(index)";
+  static constexpr const char* kScatter = "(scatter)";
 
   Product product_;
   Inputs inputs_ = Inputs::eighths;

@@ -304,6 +304,14 @@ Product read_product(const ProductTexts& texts) {
   o.swapped = texts.swap;
   o.gather_a = texts.gather_rows != kNoGather;
   out.gather_rows = std::max<std::int64_t>(texts.gather_rows, 0);
+  read.word<RowScatter>("--scatter", texts.scatter,
+                        {{"none", RowScatter::none}, {"store", RowScatter::store}, {"add", RowScatter::add}},
+                        o.scatter_d);
+  out.scatter_rows = texts.scatter_rows == 0 ? out.m : texts.scatter_rows;
+  if (out.scatters() && out.scatter_rows < out.m) {
+    read.problem(fmt::format("--scatter-rows is {}, and the GEMM has {} rows: here each goes to a row of its own",
+                             out.scatter_rows, out.m));
+  }
   read.scalars(texts.values, out.scalars);
   // The scale of a whole tensor is 1 until --set says another.
   for (const char* name : {"scale_a", "scale_b"}) {
@@ -361,6 +369,7 @@ std::string title(const Product& product) {
     out += fmt::format(", batch of {}", product.batch);
   }
   if (product.options.gather_a) out += fmt::format(", rows of A gathered from {}", product.gather_rows);
+  if (product.scatters()) out += fmt::format(", rows of D scattered to {}", product.scatter_rows);
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
   const std::string d = product.graph.d < 0 ? "" : fmt::format(" to {}", info(product.options.d).name);

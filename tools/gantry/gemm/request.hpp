@@ -35,6 +35,8 @@ struct ProductTexts {
   std::int64_t capacity = 0;
   std::string offsets{};  // "0,128,205": where groups of rows begin, and the last one ends
   std::int64_t gather_rows = kNoGather;
+  std::string scatter{};
+  std::int64_t scatter_rows = 0;
 };
 
 enum class Inputs : std::uint8_t { eighths, uniform, zeros, special };
@@ -52,6 +54,7 @@ struct Product {
   std::vector<std::int32_t> offsets{};
   std::vector<GemmExtents> gemms{};  // of a pointer array, `batch` of them; m, n and k are then the mean
   std::int64_t gather_rows = 0;      // of A, where the options gather them
+  std::int64_t scatter_rows = 0;     // of D, where the options scatter them
   GemmOptions options;
   std::string expression;
   fusion::Graph graph;
@@ -62,6 +65,8 @@ struct Product {
   // Of C, D and auxiliary tensors.
   std::int64_t columns_of_d() const { return graph.gated() ? n / 2 : n; }
   std::int64_t rows_of_a() const { return options.gather_a ? gather_rows : m; }
+  bool scatters() const { return options.scatter_d != RowScatter::none; }
+  std::int64_t rows_of_d() const { return scatters() ? scatter_rows : m; }
   bool along_m() const { return options.groups == GemmGrouping::along_m; }
   bool along_k() const { return options.groups == GemmGrouping::along_k; }
   bool is_array() const { return options.groups == GemmGrouping::pointer_array; }

@@ -25,7 +25,7 @@ bool is_a(const GemmOptions& there, const GemmOptions& wanted) {
   const bool tma = !direct_c(wanted) && !direct_d(wanted) && wanted.align_aux == 0;  // addresses all tensors
   return tma && elements && majors && tile && schedule && split && there.promote == wanted.promote &&
          there.groups == wanted.groups && there.gate == wanted.gate && there.gather_a == wanted.gather_a &&
-         there.swapped == wanted.swapped;
+         there.scatter_d == wanted.scatter_d && there.swapped == wanted.swapped;
 }
 
 std::string name_of(const GemmOptions& o) {

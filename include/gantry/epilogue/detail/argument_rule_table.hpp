@@ -101,6 +101,15 @@ GANTRY_X(gather_too_large, refused,
          "chunks of 16 bytes of an A whose rows are gathered are numbered in 32 bits: it has 64 GiB at most",
          "the nearest value that works is {nearest} rows")
 
+GANTRY_X(scatter_missing, refused,
+         "the kernel scatters rows of D, and no index was given",
+         "an index on the device says which row of D each row of the GEMM goes to",
+         "give M indices, and how many rows D has")
+GANTRY_X(scatter_not_asked, refused,
+         "an index of D's rows was given, and the kernel is for rows as they lie",
+         "the options of a GEMM say that it scatters rows",
+         "with scatter_d in the options this works")
+
 // ---- Addresses
 GANTRY_X(matrix_missing, refused,
          "{operand} was not given",

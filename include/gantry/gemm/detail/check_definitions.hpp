@@ -104,7 +104,8 @@ GANTRY_LINKAGE GemmProblem problem_of(const GemmDesign& design, const GemmInputs
   };
   const auto a = strides(args.a, 'A', o.a, o.major_a == Major::K, rows_of_a(design, args));
   const auto b = strides(args.b, 'B', o.b, o.major_b == Major::K, e.n);
-  const GemmExtents of_d = extents_of_d(design, e);
+  GemmExtents of_d = extents_of_d(design, e);
+  of_d.m = rows_of_d(design, args);
   const bool columns = is_m_major(o.layout_d);
   const auto d =
       with_strides(args.d, o.d, columns ? of_d.m : of_d.n, columns ? of_d.n : of_d.m, matrices(design, e, 'D'));
@@ -171,7 +172,18 @@ GANTRY_COLD inline void check_gathered(const MatrixFacts& x, ArgumentReasons& ou
   }
 }
 
-// An index is given to a kernel that gathers, and to no other.
+GANTRY_COLD inline void check_alignment_of_index(const char* name, const std::int32_t* index, ArgumentReasons& out) {
+  constexpr std::int64_t kBytes = sizeof(std::int32_t);
+  const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(index) % kBytes);
+  if (beyond == 0) return;
+  out.add({.rule = ArgumentRule::element_misaligned,
+           .operand = name,
+           .actual = beyond,
+           .nearest = kBytes - beyond,
+           .first = kBytes});
+}
+
+// An index is given to a kernel that gathers, and to no other; likewise one of D's rows.
 GANTRY_COLD inline void check_index(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmGather& gather = args.gather;
   if (!design.options.gather_a) {
@@ -180,14 +192,18 @@ GANTRY_COLD inline void check_index(const GemmDesign& design, const GemmInputs& 
   }
   if (!gather.any()) return out.add({.rule = ArgumentRule::gather_missing});
   check_extent("the number of A's rows", gather.rows, kMostExtent, out);
-  constexpr std::int64_t kBytes = sizeof(std::int32_t);
-  const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(gather.index) % kBytes);
-  if (beyond == 0) return;
-  out.add({.rule = ArgumentRule::element_misaligned,
-           .operand = "the index of A's rows",
-           .actual = beyond,
-           .nearest = kBytes - beyond,
-           .first = kBytes});
+  check_alignment_of_index("the index of A's rows", gather.index, out);
+}
+
+GANTRY_COLD inline void check_scatter(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
+  const GemmScatter& scatter = args.scatter;
+  if (design.options.scatter_d == RowScatter::none) {
+    if (scatter.any()) out.add({.rule = ArgumentRule::scatter_not_asked});
+    return;
+  }
+  if (!scatter.any()) return out.add({.rule = ArgumentRule::scatter_missing});
+  check_extent("the number of D's rows", scatter.rows, kMostExtent, out);
+  check_alignment_of_index("the index of D's rows", scatter.index, out);
 }
 
 GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
@@ -318,7 +334,9 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
       out.add(missing(ArgumentRule::source_missing, "C"));
     }
   }
-  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, extents, batches);
+  GemmExtents scattered = extents;
+  scattered.m = rows_of_d(design, args);
+  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, scattered, batches);
   if (design.stores_d() && d.pointer == nullptr) {
     out.add(missing(ArgumentRule::matrix_missing, "D"));
   } else if (design.stores_d() && direct_d(o)) {
@@ -360,23 +378,28 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
   if (o.groups == GemmGrouping::pointer_array) return uses;  // the device knows them
   const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
     const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
-    const std::int64_t m = is_a ? rows_of_a(design, args) : is_b ? e.n : e.m, n = is_a || is_b ? e.k : of_d.n;
+    const std::int64_t m = is_a   ? rows_of_a(design, args)
+                           : is_b ? e.n
+                           : is_d ? rows_of_d(design, args)
+                                  : e.m,
+                       n = is_a || is_b ? e.k : of_d.n;
     uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride,
                      matrices(design, e, name[0])},
                     is_d,
-                    !is_a && !is_b,
+                    !is_a && !is_b && (!is_d || o.scatter_d == RowScatter::none),
                     name[0] - 'A'});
   };
   if (e.k > 0) {
     if (rows_of_a(design, args) > 0) add("A", p.a, o.a, o.major_a == Major::K);
     add("B", p.b, o.b, o.major_b == Major::K);
   }
-  if (e.k > 0 && o.gather_a) {
-    const std::int64_t count = e.m * matrices(design, e, 'A');
-    uses.push_back({{"the index of A's rows", ElementType::s32, args.gather.index, true, count, 1, count, 0, 1},
-                    false,
-                    false,
-                    GemmOperandIndex::kIndex});
+  const auto add_index = [&](const char* name, const std::int32_t* index, char of, int operand) {
+    const std::int64_t count = e.m * matrices(design, e, of);
+    uses.push_back({{name, ElementType::s32, index, true, count, 1, count, 0, 1}, false, false, operand});
+  };
+  if (e.k > 0 && o.gather_a) add_index("the index of A's rows", args.gather.index, 'A', GemmOperandIndex::kIndex);
+  if (o.scatter_d != RowScatter::none) {
+    add_index("the index of D's rows", args.scatter.index, 'D', GemmOperandIndex::kScatter);
   }
   if (o.c != ElementType::void_) {
     const bool rows = !is_m_major(o.layout_c);
@@ -518,6 +541,7 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& desig
   check_groups(design, args, out);
   const int before = out.size();
   check_index(design, args, out);
+  check_scatter(design, args, out);
   if (out.size() == before) check_operands(design, args, out);
   check_scales(design, args, out);
   if (design.store == GemmStore::collective) {

@@ -178,7 +178,7 @@ inline std::string explain_access(const GemmFacts& f) {
   }
   std::vector<std::string> direct;
   if (direct_c(o)) direct.emplace_back("C");
-  if (direct_d(o)) direct.emplace_back("D");
+  if (is_direct(o.d, o.align_d)) direct.emplace_back("D");
   for (int i = 0; f.graph != nullptr && i < f.graph->argument_count; ++i) {
     if (fusion::is_direct(f.graph->arguments[i])) direct.emplace_back(f.graph->arguments[i].name.text);
   }
@@ -203,6 +203,14 @@ inline std::string explain_gather(const GemmFacts& f) {
          "brings B.\n";
 }
 
+inline std::string explain_scatter(const GemmFacts& f) {
+  if (f.design.options.scatter_d == RowScatter::none) return "";
+  return f.design.options.scatter_d == RowScatter::store
+             ? "Rows of D are scattered by an index on the device: threads store them.\n"
+             : "Rows of D are scattered by an index on the device: threads add them to what is there, in no fixed "
+               "order.\n";
+}
+
 GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
   std::string out =
       "D = A B^T, " + std::to_string(f.m) + " x " + std::to_string(f.n) + " x " + std::to_string(f.k) + " (M x N x K)";
@@ -216,7 +224,7 @@ GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
     out += ", batch of " + std::to_string(f.batch);
   }
   if (!f.expression.empty()) out += ": " + f.expression;
-  out += "\n" + explain_kernel(f) + explain_gate(f) + explain_gather(f);
+  out += "\n" + explain_kernel(f) + explain_gate(f) + explain_gather(f) + explain_scatter(f);
   if (f.m == 0 || f.n == 0 || f.batch == 0) {
     const bool reduces = f.graph->count(fusion::ArgumentKind::reduction) > 0;
     return out + (reduces ? "There is nothing to compute: sum reductions become 0, max reductions -infinity.\n"

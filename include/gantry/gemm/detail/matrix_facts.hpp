@@ -76,9 +76,11 @@ struct MatrixFacts {
   }
 };
 
-// Operands by number: A, B, C, D, the scales of A and B, the index of A's rows, then the arguments of the graph.
+// Operands by number: A, B, C, D, the scales of A and B, indices of A's rows and of D's, then the arguments of the
+// graph.
 struct GemmOperandIndex {
-  static constexpr int kA = 0, kB = 1, kC = 2, kD = 3, kScaleA = 4, kScaleB = 5, kIndex = 6, kArguments = 7;
+  static constexpr int kA = 0, kB = 1, kC = 2, kD = 3, kScaleA = 4, kScaleB = 5, kIndex = 6, kScatter = 7;
+  static constexpr int kArguments = 8;
 };
 
 struct MemoryUse {

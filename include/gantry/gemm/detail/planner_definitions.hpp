@@ -179,10 +179,20 @@ GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const 
     const std::int64_t batches = detail::matrices(design, args.extents, 'D');
     const GemmExtents of_d = detail::extents_of_d(design, args.extents);
     const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, of_d, batches);
-    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, of_d, batches);
+    GemmExtents scattered = of_d;
+    scattered.m = detail::rows_of_d(design, args);
+    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, scattered, batches);
     const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
       if (x.direct) {
-        write(offset, DirectMatrix{matrix.pointer, matrix.stride, matrix.batch_stride});
+        DirectMatrix direct{matrix.pointer, matrix.stride, matrix.batch_stride};
+        if (x.scatter != RowScatter::none) {  // all groups share D and its index
+          const bool shared = o.groups == GemmGrouping::along_m;
+          direct.batch_stride = shared ? 0 : matrix.batch_stride;
+          direct.index = args.scatter.index;
+          direct.index_stride = shared ? 0 : args.extents.m;
+          direct.rows = static_cast<std::int32_t>(args.scatter.rows);
+        }
+        write(offset, direct);
       } else {
         write(offset, encode(detail::bind_matrix(x.box, matrix, extents)));
       }

@@ -175,6 +175,22 @@ GANTRY_X(gather_alone, refused,
          "rows of A are gathered, and the GEMM is to have swapped operands, a constant one or scales of blocks",
          "threads copy rows of A to the M side of wgmma, after the kernel before, and nothing that belongs to a row",
          "with none of them this works")
+GANTRY_X(scatter_major, refused,
+         "rows of D are scattered, and D is column-major",
+         "threads write rows of D, so rows are contiguous",
+         "RowMajor works")
+GANTRY_X(scatter_element, refused,
+         "rows are added to D, which has elements of {element}",
+         "threads add f32 in memory",
+         "the type that works is {other}; rows that occur once are stored as any type")
+GANTRY_X(scatter_groups, refused,
+         "rows of D are scattered, and groups are along K or GEMMs of a pointer array",
+         "an index names rows of one D: of a GEMM, or of groups along M",
+         "with groups along M this works")
+GANTRY_X(scatter_alone, refused,
+         "rows of D are scattered, and the GEMM is to have swapped operands or to add to D by TMA",
+         "threads write rows of D from the M side of wgmma, once each",
+         "with neither this works")
 GANTRY_X(gate_unused, refused,
          "gate and up are to be interleaved, and the epilogue has neither gate(acc) nor up(acc)",
          "which columns are the gate's is said of a gated epilogue",

@@ -1,0 +1,131 @@
+// GEMMs whose rows of D go where an index says, on the simulated SM: stored, or added to what is there.
+#include <numeric>
+
+#include "gather_exact.hpp"
+
+namespace gantry_test {
+namespace {
+
+template <RowScatter scatter, ElementType d, GemmGrouping groups, GemmSchedule schedule, bool gathers = false>
+struct Scattered {
+  static constexpr GemmOptions options{.d = d,
+                                       .tile = {64, 64},
+                                       .cluster = {2, 1},
+                                       .schedule = schedule,
+                                       .groups = groups,
+                                       .gather_a = gathers,
+                                       .scatter_d = scatter};
+  static constexpr fusion::Graph graph = fusion::graph("d = col(weight) * acc");
+};
+
+// `index`: of D's rows, for each row of the GEMM. Rows of A are those of the index too, where they are gathered.
+template <class Spec>
+void expect_scattered(const GemmExtents& e, const std::vector<std::int32_t>& index, int rows,
+                      const std::vector<int>& sizes, std::uint64_t seed) {
+  using Gemm = gantry::Gemm<Spec>;
+  using D = typename Gemm::Arguments::D;
+  const bool grouped = !sizes.empty();
+  const auto groups = static_cast<std::size_t>(e.batch), n = static_cast<std::size_t>(e.n);
+  const std::size_t lines = index.size(), of_a = Spec::options.gather_a ? static_cast<std::size_t>(rows) : lines;
+  Problem<bf16, D> p;
+  p.a = numbers<bf16>(of_a * static_cast<std::size_t>(e.k), 1);
+  p.b = numbers<bf16>(groups * n * static_cast<std::size_t>(e.k), 2);
+  p.index.resize(lines);
+  std::iota(p.index.begin(), p.index.end(), 0);
+  if (Spec::options.gather_a) p.index = index;
+  p.rows = static_cast<int>(of_a);
+  p.n = static_cast<int>(e.n);
+  p.k = p.stride = static_cast<int>(e.k);
+  const auto weights = numbers<float>(static_cast<std::size_t>(e.m), 3);
+  const Offsets offsets = offsets_of(sizes);
+  const std::size_t matrices = grouped ? 1 : groups;
+  const Buffer<std::int32_t> to = guarded(index);
+  Buffer<D> d(matrices * static_cast<std::size_t>(rows) * n);
+  std::fill(d.begin(), d.end(), D(7.0f));
+  typename Gemm::Arguments args(e);
+  args.a = p.a.data();
+  args.b = p.b.data();
+  args.d = d.data();
+  args.fusion["weight"] = weights.data();
+  args.scatter = {to.data(), rows};
+  if (grouped) args.groups.offsets = offsets.data();
+  if constexpr (Spec::options.gather_a) args.gather = {to.data(), rows};
+  const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  const LaunchResult result = plan->run(Simulator({.seed = seed}));
+  ASSERT_TRUE(result) << describe(result);
+  std::vector<float> expected(d.size(), 7.0f);
+  for (std::size_t line = 0; line < lines; ++line) {
+    const std::int32_t row = index[line];
+    if (row < 0 || row >= rows) continue;
+    std::size_t group = line / static_cast<std::size_t>(e.m), matrix = group;
+    if (grouped) {
+      if (line >= static_cast<std::size_t>(offsets.back())) continue;
+      group = static_cast<std::size_t>(
+          std::upper_bound(offsets.begin(), offsets.end(), static_cast<std::int32_t>(line)) - offsets.begin() - 1);
+      matrix = 0;
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+      const float value =
+          weights[line % static_cast<std::size_t>(e.m)] * p.dot(line, static_cast<int>(group), static_cast<int>(j));
+      float& sum = expected[(matrix * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) * n + j];
+      sum = Spec::options.scatter_d == RowScatter::add ? sum + value : float(D(value));
+    }
+  }
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    ASSERT_EQ(float(d[i]), expected[i]) << "row " << i / n << ", column " << i % n;
+  }
+}
+
+// Every row once, in another order, but for one in ten that goes nowhere.
+std::vector<std::int32_t> permutation(std::size_t count, std::mt19937& random) {
+  std::vector<std::int32_t> out(count);
+  std::iota(out.begin(), out.end(), 0);
+  std::shuffle(out.begin(), out.end(), random);
+  for (std::int32_t& x : out) {
+    if (random() % 10 == 0) x = random() % 2 == 0 ? -1 : static_cast<std::int32_t>(count) + 3;
+  }
+  return out;
+}
+
+using enum GemmSchedule;
+using enum GemmGrouping;
+
+TEST(ScatteredRows, AreStoredWhereTheIndexSays) {
+  std::mt19937 random(1);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    expect_scattered<Scattered<RowScatter::store, ElementType::bf16, none, cooperative>>(
+        {.m = 200, .n = 136, .k = 72}, permutation(200, random), 203, {}, seed);
+    expect_scattered<Scattered<RowScatter::store, ElementType::bf16, along_m, pingpong>>(
+        {.m = 200, .n = 71, .k = 72, .batch = 4}, permutation(200, random), 203, {70, 0, 1, 120}, seed);
+  }
+}
+
+TEST(ScatteredRows, OfEachMatrixOfABatch) {
+  std::mt19937 random(2);
+  std::vector<std::int32_t> index = permutation(100, random);
+  for (const std::int32_t row : permutation(100, random)) index.push_back(row);
+  expect_scattered<Scattered<RowScatter::store, ElementType::f32, none, pingpong>>(
+      {.m = 100, .n = 72, .k = 72, .batch = 2}, index, 103, {}, 1);
+}
+
+// Small integers: sums are exact in any order.
+TEST(ScatteredRows, AreAddedToWhatIsThere) {
+  std::mt19937 random(3);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    expect_scattered<Scattered<RowScatter::add, ElementType::f32, none, cooperative>>(
+        {.m = 200, .n = 72, .k = 72}, random_index(random, 200, 30), 30, {}, seed);
+    expect_scattered<Scattered<RowScatter::add, ElementType::f32, along_m, pingpong>>(
+        {.m = 200, .n = 72, .k = 72, .batch = 4}, random_index(random, 200, 30), 30, {70, 0, 1, 120}, seed);
+  }
+}
+
+// Tokens to experts and back: rows of A and of D by the same index.
+TEST(ScatteredRows, MayHaveBeenGathered) {
+  std::mt19937 random(4);
+  expect_scattered<Scattered<RowScatter::add, ElementType::f32, along_m, cooperative, true>>(
+      {.m = 200, .n = 72, .k = 72, .batch = 4}, random_index(random, 200, 30), 30, {70, 0, 1, 120}, 2);
+}
+
+}  // namespace
+}  // namespace gantry_test
