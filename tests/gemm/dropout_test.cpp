@@ -10,45 +10,14 @@
 namespace gantry_test {
 namespace {
 
-constexpr const char* kDropouts[] = {
-    "d = dropout(acc, 0.5, seed)",
-    "d = dropout(relu(acc + row(bias)), 0.1, seed:s64) + c; bits:u1 = keep(0.1, seed:s64)",
-    "d = dropout(acc, 0, seed); bits:u1 col = keep(0.25, seed); n = reduce_add(keep(0.25, seed))",
-    "d = dropout(acc, 0.5, a) + dropout(c, 0.25, b:s32 = 5) + scalar(a:u32)",
-};
-
-TEST(Dropout, AgreesWithTheReferenceInAnyGraph) {
-  unsigned seed = 0;
-  for (const char* text : kDropouts) expect_random_right<AnyPlain>(seed += 10, 8, fusion::graph(text));
-}
-TEST(Dropout, AgreesWithTheReferenceWhereOperandsAreSwapped) {
-  unsigned seed = 0;
-  for (const char* text : kDropouts) expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
-}
-
 struct Compiled {
   static constexpr fusion::Graph graph = fusion::graph("d = dropout(acc, 0.5, seed); bits:u1 = keep(0.5, seed)");
-};
-struct InClusters : Compiled {
-  static constexpr GemmOptions options{.tile = {128, 64}, .cluster = {2, 1}, .stages = 2};
 };
 struct InTurn : Compiled {
   static constexpr GemmOptions options{
       .tile = {64, 128}, .cluster = {1, 1}, .stages = 2, .schedule = GemmSchedule::pingpong};
 };
-struct Swapped : Compiled {
-  static constexpr GemmOptions options{.tile = {32, 128}, .cluster = {1, 1}, .stages = 2, .swapped = true};
-};
-struct WithoutTma : Compiled {
-  static constexpr GemmOptions options{.align_d = 1, .tile = {64, 64}, .cluster = {1, 1}, .stages = 2};
-};
-
-TEST(Dropout, AgreesWithTheReferenceInEveryKernel) {
-  expect_random_right<InClusters>(1);
-  expect_random_right<InTurn>(2);
-  expect_random_right<Swapped>(3);
-  expect_random_right<WithoutTma>(4, 1);
-}
+TEST(Dropout, AgreesWithTheReferenceInAPingpongKernel) { expect_random_right<InTurn>(2); }
 
 struct Gated {
   static constexpr GemmOptions options{.tile = {64, 64}, .cluster = {1, 1}, .stages = 2, .gate = GemmGate::interleaved};

@@ -36,4 +36,14 @@ struct AnySwapped : fusion::GraphAtRunTime<true, true, 32 * 1024> {
       .c = ElementType::bf16, .tile = {.m = 16, .n = 64}, .cluster = {1, 1}, .stages = 3, .swapped = true};
 };
 
+// Accumulators of some tens, so that the factor decides how many of the values saturate.
+template <ElementType d_element, LayoutTag layout, bool small>
+struct Quantized {
+  static constexpr GemmOptions options{
+      .d = d_element, .layout_d = layout, .tile = {64, 64}, .cluster = {1, 1}, .stages = 2};
+  static constexpr fusion::Graph graph =
+      small ? fusion::graph("let x = acc * 16; d = quantize(x, scalar(scale)); top = reduce_amax(x)")
+            : fusion::graph("let x = acc * 4096; d = quantize(x, scalar(scale)); top = reduce_amax(x)");
+};
+
 }  // namespace gantry_test

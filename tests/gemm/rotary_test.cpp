@@ -8,19 +8,6 @@
 namespace gantry_test {
 namespace {
 
-TEST(Rotary, AgreesWithTheReferenceInAnyGraph) {
-  unsigned seed = 0;
-  for (const char* text : {
-           "d = rotary_adjacent(acc, load(cos), load(sin))",
-           "d = rotary_halves(acc + row(bias), load(cos:bf16), load(sin:bf16 col), 32) + c; y:bf16 = rotate(c, 2)",
-           "d = rotary_halves(acc, row(cos), row(sin), 64); s = reduce_col_add(d)",
-           "d = rotate(rotate(acc + c, 16) * col(scale), 2); bits:u1 = d > 0",
-       }) {
-    SCOPED_TRACE(text);
-    expect_random_right<AnyPlain>(seed += 10, 64, fusion::graph(text));
-  }
-}
-
 struct Adjacent {
   static constexpr GemmOptions options{
       .tile = {128, 128}, .cluster = {1, 1}, .stages = 2, .schedule = GemmSchedule::pingpong};

@@ -1,0 +1,56 @@
+// What models fuse, as graphs that come at run time: one kernel for all of them, and one with swapped operands.
+#include <gtest/gtest.h>
+
+#include "model_fusions.hpp"
+
+namespace gantry_test {
+namespace {
+
+constexpr const char* kDropouts[] = {
+    "d = dropout(acc, 0.5, seed)",
+    "d = dropout(relu(acc + row(bias)), 0.1, seed:s64) + c; bits:u1 = keep(0.1, seed:s64)",
+    "d = dropout(acc, 0, seed); bits:u1 col = keep(0.25, seed); n = reduce_add(keep(0.25, seed))",
+    "d = dropout(acc, 0.5, a) + dropout(c, 0.25, b:s32 = 5) + scalar(a:u32)",
+};
+
+TEST(Dropout, AgreesWithTheReferenceInAnyGraph) {
+  unsigned seed = 0;
+  for (const char* text : kDropouts) expect_random_right<AnyPlain>(seed += 10, 8, fusion::graph(text));
+}
+TEST(Dropout, AgreesWithTheReferenceWhereOperandsAreSwapped) {
+  unsigned seed = 0;
+  for (const char* text : kDropouts) expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
+}
+
+TEST(Rotary, AgreesWithTheReferenceInAnyGraph) {
+  unsigned seed = 0;
+  for (const char* text : {
+           "d = rotary_adjacent(acc, load(cos), load(sin))",
+           "d = rotary_halves(acc + row(bias), load(cos:bf16), load(sin:bf16 col), 32) + c; y:bf16 = rotate(c, 2)",
+           "d = rotary_halves(acc, row(cos), row(sin), 64); s = reduce_col_add(d)",
+           "d = rotate(rotate(acc + c, 16) * col(scale), 2); bits:u1 = d > 0",
+       }) {
+    SCOPED_TRACE(text);
+    expect_random_right<AnyPlain>(seed += 10, 64, fusion::graph(text));
+  }
+}
+
+TEST(Quantized, AuxiliaryOutputsAreRightInAnyGraph) {
+  unsigned seed = 0;
+  for (const char* text : {
+           "d = acc; q:e4m3 = quantize(16 * acc, scalar(scale)); top = reduce_amax(16 * acc)",
+           "d = relu(acc); q:e5m2 = quantize(4096 * d, scalar(scale)); top = reduce_amax(4096 * d)",
+           "d = acc; q:s8 = quantize(acc, 0.5); top = reduce_col_amax(acc)",
+       }) {
+    SCOPED_TRACE(text);
+    expect_random_right<AnyPlain>(seed += 10, 16, fusion::graph(text));
+  }
+}
+
+TEST(RowScale, AndTheSumOfSquaresAreRightInAnyGraph) {
+  expect_random_right<AnyPlain>(6, 8, fusion::graph("d = col(rstd:bf16) * acc + c; ss:bf16 = reduce_col_add(d * d)"));
+  expect_random_right<AnySwapped>(7, 8, fusion::graph("d = col(rstd) * acc; ss deterministic = reduce_col_add(d * d)"));
+}
+
+}  // namespace
+}  // namespace gantry_test

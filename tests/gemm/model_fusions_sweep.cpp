@@ -1,0 +1,32 @@
+// Dropout in further kernels, and quantised outputs of further elements: the long form.
+#include <gtest/gtest.h>
+
+#include "model_fusions.hpp"
+
+namespace gantry_test {
+namespace {
+
+struct Compiled {
+  static constexpr fusion::Graph graph = fusion::graph("d = dropout(acc, 0.5, seed); bits:u1 = keep(0.5, seed)");
+};
+struct InClusters : Compiled {
+  static constexpr GemmOptions options{.tile = {128, 64}, .cluster = {2, 1}, .stages = 2};
+};
+struct Swapped : Compiled {
+  static constexpr GemmOptions options{.tile = {32, 128}, .cluster = {1, 1}, .stages = 2, .swapped = true};
+};
+struct WithoutTma : Compiled {
+  static constexpr GemmOptions options{.align_d = 1, .tile = {64, 64}, .cluster = {1, 1}, .stages = 2};
+};
+
+TEST(Dropout, AgreesWithTheReferenceInFurtherKernels) {
+  expect_random_right<InClusters>(1);
+  expect_random_right<Swapped>(3);
+  expect_random_right<WithoutTma>(4, 1);
+}
+
+TEST(Quantized, DOfE5m2IsRight) { expect_random_right<Quantized<ElementType::e5m2, kRowMajor, false>>(2, 16); }
+TEST(Quantized, DOfU8IsRight) { expect_random_right<Quantized<ElementType::u8, kRowMajor, true>>(4, 16); }
+
+}  // namespace
+}  // namespace gantry_test
