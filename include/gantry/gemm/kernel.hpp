@@ -31,11 +31,9 @@ struct GemmKernel {
     alignas(128) unsigned char bytes[GemmDesignOf<Spec>::design.params.bytes];
   };
 
-  GANTRY_HD static void run([[maybe_unused]] const Params& params, [[maybe_unused]] SharedMemory shared) {
-#if GANTRY_READS_KERNELS
+  GANTRY_HD static void run(const Params& params, SharedMemory shared) {
     using Kernel = typename GemmTypes<Spec>::Kernel;
     Kernel::run(reinterpret_cast<const typename Kernel::Params&>(params), shared);
-#endif
   }
 };
 
