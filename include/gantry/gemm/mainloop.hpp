@@ -444,6 +444,12 @@ struct Mainloop : GemmShape<Design> {
       if (left < count || left == 0) {
         for_each_index<count>(behind);
         if (left == 0) issued();
+        // The loop begins at the turn after those of the steps that were not made.
+        if constexpr (count % kTurns != 0) {
+          const auto first = loaded_[0];
+          loaded_[0] = loaded_[kTurns - 1];
+          loaded_[kTurns - 1] = first;
+        }
       } else {
         for_each_index<count>([&](auto i) {
           promote(i % kTurns, [&] { behind(i); });
