@@ -102,7 +102,8 @@ GANTRY_HD constexpr GemmEpilogueOptions staging_of_d(const GemmOptions& o, const
   if (sums >= 128 * 256 && !pingpong) return {o.tile.n / 2, 2, 1, Choice::no};
   if (!pingpong || (o.warpgroups == 3 && integers)) return {usual, 2, 2, Choice::no};
   const bool divides = o.tile.m < 192 && o.tile.n % 32 == 0;
-  if (plain && divides && !up_to(256)) return {small ? usual : narrow, 2, 2, Choice::no};
+  // Threads that store D write the ends of each row of a subtile by themselves: the fewer, the better.
+  if (plain && divides && !up_to(256)) return {small || direct_d(o) ? usual : narrow, 2, 2, Choice::no};
   const int brief = o.warpgroups == 3 ? 64 : small ? 256 : 128;
   const bool at_once = !plain && o.tile.m == 128 && up_to(brief);
   return {columns_of_d(o, graph), 2, 1, Choice::no, at_once ? 128 : 64};
