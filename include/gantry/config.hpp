@@ -35,6 +35,13 @@
 #define GANTRY_INLINE inline __attribute__((always_inline))
 #endif
 
+// Before a function whose sums of ints may wrap where a kernel is wrong.
+#if defined(GANTRY_SANITIZED) && !defined(__CUDACC__)
+#define GANTRY_WRAPS __attribute__((no_sanitize("signed-integer-overflow")))
+#else
+#define GANTRY_WRAPS
+#endif
+
 // What libgantry.so shows to programs.
 #define GANTRY_API __attribute__((visibility("default")))
 

@@ -5,6 +5,7 @@
 
 #include "element.hpp"
 #include "grid.hpp"
+#include "issue.hpp"
 
 namespace gantry::sim {
 namespace {
@@ -38,6 +39,7 @@ bool is_global(const void* pointer, SiteId site) {
 bool legal(const void* pointer, std::uint32_t bytes, Space space, SiteId site) {
   if (!aligned_access(pointer, bytes, site)) return false;
   if (space == Space::global) {
+    if (!pointer) fault("illegal-address", site, "An access of global memory was given a null address.");
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     return is_global(pointer, site) && grid().global_memory().check_extent(address, bytes, site);
   }

@@ -141,11 +141,13 @@ TEST(Robust, ExceptionsOfAKernelAreReported) {
 }
 
 TEST(Robust, WhatWouldEndTheProgramIsReported) {
+#if !defined(GANTRY_SANITIZED)  // a sanitizer ends the program before the division does
   expect_misuse("kernel-trap", [](Storage&, bool broken) {
     pause();
     const volatile std::uint32_t by = broken ? 0 : 3;
     st(space_global, &words[0], 7 / by);
   });
+#endif
   expect_misuse("kernel-trap", [](Storage&, bool broken) {
     pause();
     if (broken) std::abort();  // as a failed assertion does

@@ -109,7 +109,7 @@ TEST(Sentences, OfOneOperationNameItsThreadAndItsValue) {
       {"wrong-space", "byte 4096 of", [](Storage& s) { st(space_global, s.other, 1u); }},
       {"misaligned-access", "0x",
        [](Storage& s) { st(space_shared, reinterpret_cast<std::uint64_t*>(&s.tile[1]), std::uint64_t{1}); }},
-      {"shared-out-of-range", "offset 40960 ", [](Storage& s) { st(space_shared, s.tile + 10240, 1u); }},
+      {"shared-out-of-range", "offset 40960 ", [](Storage& s) { st(space_shared, std::data(s.tile) + 10240, 1u); }},
       {"mbarrier-placement", "0x", [](Storage&) { mbarrier_init(&no_barrier, 1); }},
       {"mbarrier-uninitialised", "The mbarrier at bytes", [](Storage& s) { mbarrier_arrive(&s.full); }},
       {"mbarrier-count", "a count of 0", [](Storage& s) { mbarrier_init(&s.full, 0); }},

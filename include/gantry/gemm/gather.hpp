@@ -14,7 +14,7 @@
 // Example:
 //     using namespace gantry;
 //     static_assert(kGatherBytes == 64 * (std::int64_t{1} << 30));
-//     static_assert(gather_offset(9, 2) == 9 * 128 + (2 ^ 1) * 16);  // the chunk's place in a stage
+//     static_assert(gather_offset(9, 2) == 9 * 128 + 3 * 16);  // the chunk's place in a stage
 #pragma once
 
 #include <cstdint>

@@ -182,16 +182,26 @@ struct PackedOperand {
   PackLines::Matrix matrix{};                 // but for its addresses
 };
 
+namespace detail {
+
+// Sizes and strides come from the caller, and rules refuse what is too long; a product of them ends at the largest
+// value.
+constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kMost = 0x7fffffffffffffff;
+  return b != 0 && a > kMost / b ? kMost : a * b;
+}
+
+}  // namespace detail
+
 // `address`: of the operand, or its rest modulo 16.
 inline PackedOperand packed_operand(const OperandLines& x, std::uintptr_t address) {
   constexpr std::int64_t kChunk = 16, kCacheLine = 128;
   const std::int64_t bits = element_bits(x.element);
-  const auto bytes = [bits](std::int64_t elements) { return elements * bits / 8; };
-  const auto aligned = [](std::int64_t n) { return n % kChunk == 0; };
+  const auto bytes = [bits](std::int64_t elements) { return detail::saturated_product(elements, bits) / 8; };
+  const auto aligned = [bits](std::int64_t elements) { return elements % (8 * kChunk) * bits % (8 * kChunk) == 0; };
   const bool one_line = x.lines <= 1, one_batch = x.batches <= 1;
   PackedOperand out;
-  out.packed = address % kChunk != 0 || (!one_line && !aligned(bytes(x.stride))) ||
-               (!one_batch && !aligned(bytes(x.batch_stride)));
+  out.packed = address % kChunk != 0 || (!one_line && !aligned(x.stride)) || (!one_batch && !aligned(x.batch_stride));
   if (!out.packed || x.contiguous <= 0 || x.lines <= 0 || x.batches <= 0) return {};
   PackLines::Matrix& m = out.matrix;
   m.line = bytes(x.contiguous);
@@ -202,10 +212,11 @@ inline PackedOperand packed_operand(const OperandLines& x, std::uintptr_t addres
   m.batch_stride = m.batches == 1 ? 0 : bytes(x.batch_stride);
   const std::int64_t step = m.line < kCacheLine ? kChunk : kCacheLine;
   m.to_stride = (m.line + step - 1) / step * step;
-  m.to_batch_stride = m.batches == 1 ? 0 : m.to_stride * m.lines;
+  const std::int64_t matrix_bytes = detail::saturated_product(m.to_stride, m.lines);
+  m.to_batch_stride = m.batches == 1 ? 0 : matrix_bytes;
   out.stride = m.to_stride * 8 / bits;
-  out.batch_stride = m.batches == 1 && !one_batch ? 0 : m.to_stride * m.lines * 8 / bits;
-  out.bytes = static_cast<std::size_t>(m.to_stride * m.lines * m.batches);
+  out.batch_stride = m.batches == 1 && !one_batch ? 0 : detail::saturated_product(matrix_bytes, 8) / bits;
+  out.bytes = static_cast<std::size_t>(detail::saturated_product(matrix_bytes, m.batches));
   return out;
 }
 

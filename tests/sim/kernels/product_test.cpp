@@ -113,8 +113,8 @@ TEST(MainLoop, NeedsNoFenceBetweenProductsOfTheSameAccumulators) {
 }
 
 void fill(Loop& s) {
-  for (std::uint32_t i = thread_rank(); i < 1024; i += 128) st(space_shared, &s.a[0][i], 0x3F803F80u);
-  st(space_shared, &s.b[0][thread_rank()], 0x3F803F80u);
+  for (std::uint32_t i = thread_rank(); i < 1024; i += 128) st(space_shared, &s.a[i / 512][i % 512], 0x3F803F80u);
+  st(space_shared, &s.b[thread_rank() / 64][thread_rank() % 64], 0x3F803F80u);
 }
 
 TEST(Operands, AreFencedBeforeTheBarrierOrBehindIt) {

@@ -137,10 +137,10 @@ struct TileReduction {
   template <bool deterministic, class Sync>
   GANTRY_INLINE static void end_scalar(const TileContext& context, const Operand& operand, float so_far, float* parts,
                                        const Sync& sync) {
-    const int tiles = context.tiles_m * context.tiles_n;
-    const ReductionTarget to = reduction_target(
-        operand, context.at.batch, context.batch,
-        {.length = 1, .first = 0, .part = context.at.n * context.tiles_m + context.at.m, .parts = tiles});
+    const std::int64_t tiles_m = context.tiles_m, tiles = tiles_m * context.tiles_n;
+    const ReductionTarget to =
+        reduction_target(operand, context.at.batch, context.batch,
+                         {.length = 1, .first = 0, .part = context.at.n * tiles_m + context.at.m, .parts = tiles});
     const float x = combine_lanes<op, 31>(so_far);
     if (context.thread % 32 == 0) arch::st(arch::space_shared, parts + context.thread / 32, x);
     sync();
@@ -151,7 +151,7 @@ struct TileReduction {
       leave<op>(to, 0, all);
     }
     if constexpr (deterministic) {
-      when_last(context, operand, {0, 1, tiles}, sync, [&] {
+      when_last(context, operand, {0, 1, static_cast<int>(tiles)}, sync, [&] {
         if (context.thread == 0) finish<op>(to, 0);
       });
     }
