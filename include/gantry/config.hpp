@@ -77,11 +77,18 @@
 
 // nvcc reads a source once for the GPU and twice for the host. What a program links leaves its host passes nothing to
 // do with a kernel but to launch it, so there they read no kernel. A source that runs a GEMM on the simulated SM as
-// well includes <gantry/gemm/types.hpp>.
+// well includes <gantry/gemm/simulated.hpp>.
 #if defined(GANTRY_LINKED) && defined(__CUDACC__) && !GANTRY_ON_DEVICE
 #define GANTRY_READS_KERNELS 0
 #else
 #define GANTRY_READS_KERNELS 1
+#endif
+
+// Nor do they read the simulated SM: such a source includes <gantry/gemm/simulated.hpp>.
+#if defined(GANTRY_LINKED) && defined(__CUDACC__)
+#define GANTRY_READS_SIMULATOR 0
+#else
+#define GANTRY_READS_SIMULATOR 1
 #endif
 
 // Before a function on both machines that calls what it is given: that may be a lambda of a kernel, or one of the host.

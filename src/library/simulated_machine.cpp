@@ -42,11 +42,11 @@ class SimulatedMachineGemm : public MachineGemm {
     options.max_steps = steps_for(plan);
     if (how.simulated != nullptr) options.trace_file = how.simulated->trace_file;
     const LaunchResult result = gemm_.run(plan, addresses, workspace, Simulator(options));
-    if (how.simulated != nullptr) how.simulated->report = result.report;
+    if (how.simulated != nullptr) how.simulated->report = result.report();
     if (result) return {};
     Status out;
     runtime::add_reasons(out, StatusCode::simulation_failed, result.reasons);
-    for (const Finding& finding : result.report.findings) {
+    for (const Finding& finding : result.report().findings) {
       out.add({StatusCode::simulation_failed, finding.rule, {}, 0, 0, finding.text});
     }
     return out;

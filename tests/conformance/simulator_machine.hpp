@@ -33,7 +33,7 @@ class SimulatorMachine {
   }
   template <class First, class Second>
   void launch_in_order(const KernelLaunch<First>& first, const KernelLaunch<Second>& second) {
-    take(gantry::launch_in_order(Simulator(SimulatorOptions{.seed = 1}), first, second).report);
+    take(gantry::launch_in_order(Simulator(SimulatorOptions{.seed = 1}), first, second).report());
   }
 
   void result(const std::uint8_t* from, std::size_t bytes) {

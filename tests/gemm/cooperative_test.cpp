@@ -211,7 +211,7 @@ TEST(CooperativeGemm, NeedsEverySynchronisingCall) {
   Product<PairAlongM> product({256, 384, 256}, 4, true);  // three tiles for two clusters, stages used several times
   const auto run = [&](const SimulatorOptions& options) {
     product.clear_workspace();
-    return product.run(options).report;
+    return product.run(options).report();
   };
   const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, 12, run, true);
   ASSERT_TRUE(report.original_clean);

@@ -330,7 +330,7 @@ TEST(GroupsOfRows, NeedEverySynchronisingCall) {
   args.groups.offsets = offsets.data();
   const auto plan = Gemm::plan(args, device_of(Simulator(), 1));
   ASSERT_TRUE(plan);
-  const auto run = [&](const SimulatorOptions& options) { return plan->run(Simulator(options)).report; };
+  const auto run = [&](const SimulatorOptions& options) { return plan->run(Simulator(options)).report(); };
   const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, 8, run, true);
   ASSERT_TRUE(report.original_clean);
   std::vector<std::pair<std::string, MutationKind>> undetected;

@@ -489,8 +489,8 @@ TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
     const auto plan = Products::plan(x.args, device, wanted);
     ASSERT_TRUE(plan) << sentences_of(plan.error());
     const int index = plan->choice().index;
-    ASSERT_EQ(index, Products::choose(x.args, device, wanted).index);
-    ASSERT_TRUE(wanted.asked.empty() || wanted.asked == names[index]);
+    ASSERT_EQ(index, Products::choose(x.args, device, wanted).index());
+    ASSERT_TRUE(*wanted.asked == 0 || wanted.asked == names[index]);
     EXPECT_THAT(plan->explain(), HasSubstr(std::string("Kernel: ") + names[index]));
     const LaunchResult result = plan->run(Simulator());
     ASSERT_TRUE(result) << describe(result);

@@ -1,12 +1,12 @@
 // A source that nvcc compiles and that links gantry::planning runs its GEMM on the simulated SM: its host pass reads
-// the kernel where <gantry/gemm/types.hpp> is included, and only there. Without that header it does not compile, and
-// says so.
+// the kernel where <gantry/gemm/simulated.hpp> is included, and only there. Without that header Simulator is an
+// incomplete type.
 #include <cstdio>
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/gemm.hpp>
-#if defined(GANTRY_READS_TYPES)
-#include <gantry/gemm/types.hpp>
+#if defined(GANTRY_READS_SIMULATED)
+#include <gantry/gemm/simulated.hpp>
 #endif
 
 namespace {

@@ -109,7 +109,7 @@ void expect_right(const GemmExtents& e, Scales how, unsigned seed) {
   const auto plan = GemmPlan<Spec>::make(p.args, device_of(Simulator()));
   ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
   const LaunchResult ran = plan->run(Simulator({.seed = seed}));
-  ASSERT_TRUE(ran) << ran.report.text();
+  ASSERT_TRUE(ran) << ran.report().text();
   EXPECT_EQ(first_mismatch(p.args), "") << e.m << " x " << e.n << " x " << e.k;
 }
 

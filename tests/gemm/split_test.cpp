@@ -304,7 +304,7 @@ TEST(SplitGemm, IsFoundOutWhereAFlagIsUpBeforeTheLaunch) {
   product.set_parts(3);
   reinterpret_cast<std::uint32_t*>(product.workspace.data())[1] = 1;  // of the first helper
   const LaunchResult result = product.run({.seed = 1, .resident_clusters = 3});
-  EXPECT_TRUE(result.report.has("global-race")) << result.report.text();
+  EXPECT_TRUE(result.report().has("global-race")) << result.report().text();
 }
 
 template <class Tile, class D, ElementType element>
@@ -337,7 +337,7 @@ TEST(SplitGemm, NeedsEveryBarrierOfTheReduction) {
   Product<Kernel, bf16> product({64, 128, 192}, kPlain<Kernel>);
   product.set_parts(3);
   int barriers = 0;
-  for (const SiteUse& site : product.run(options_of(0)).report.sites) {
+  for (const SiteUse& site : product.run(options_of(0)).report().sites) {
     if (site.file.find("split_reduction.hpp") == std::string::npos) continue;
     ++barriers;
     bool detected = false;

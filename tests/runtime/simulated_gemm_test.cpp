@@ -71,7 +71,7 @@ TEST(SimulatedGemm, OfBytesToColumnMajorIntegersIsCompiledOnceAndRight) {
   ASSERT_TRUE(plan) << plan.error().describe();
   SimulatedProgress progress;
   const LaunchResult result = plan->run(Simulator({.seed = 3}), &progress);
-  EXPECT_TRUE(result) << result.report.text();
+  EXPECT_TRUE(result) << result.report().text();
   for (int n = 0; n < s.n; ++n) {
     for (int m = 0; m < s.m; ++m)
       ASSERT_EQ(d[static_cast<std::size_t>(n * s.m + m)], product(s, m, n)) << m << ", " << n;
@@ -102,7 +102,7 @@ TEST(SimulatedGemm, SplitsKThroughAWorkspaceAndClearsItsReductionsBeforeEachRun)
   for (const std::uint64_t seed : {1U, 2U}) {
     SimulatedProgress progress;
     const LaunchResult result = plan->run(Simulator({.seed = seed}), &progress);
-    EXPECT_TRUE(result) << result.report.text();
+    EXPECT_TRUE(result) << result.report().text();
     EXPECT_EQ(progress.done, progress.all);
     int largest = product(s, 0, 0);
     for (int m = 0; m < s.m; ++m) {

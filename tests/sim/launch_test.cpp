@@ -81,8 +81,8 @@ TEST(Launch, WhatTheSimulatedMachineFindsIsAReasonAndAReport) {
   ASSERT_EQ(result.reasons.size(), 1);
   EXPECT_EQ(result.reasons[0].rule, LaunchRule::findings);
   EXPECT_EQ(result.reasons[0].kernel, "racing");
-  EXPECT_EQ(result.reasons[0].actual, static_cast<std::int64_t>(result.report.findings.size()));
-  EXPECT_NE(describe(result).find(result.report.text()), std::string::npos);
+  EXPECT_EQ(result.reasons[0].actual, static_cast<std::int64_t>(result.report().findings.size()));
+  EXPECT_NE(describe(result).find(result.report().text()), std::string::npos);
   EXPECT_EQ(describe(launch(Simulator(), {}, Nothing{}, {})), "");
 }
 

@@ -14,7 +14,7 @@
 //     // one counter, padded to 16 bytes; 2 tiles of 2 subtiles, each with 100 sums: layout.bytes == 16 + 4 * 100 * 4
 #pragma once
 
-#include <gantry/arch/launch.hpp>
+#include <gantry/arch/machines.hpp>
 #include <gantry/epilogue/fill_words.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/epilogue/subtiles.hpp>

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <utility>
 
-#include <gantry/arch/launch.hpp>
+#include <gantry/arch/machines.hpp>
 #include <gantry/hardware/architecture.hpp>
 
 namespace gantry {

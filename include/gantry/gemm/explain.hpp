@@ -9,7 +9,7 @@
 //     const std::string text = detail::explain_gemm(facts);  // "D = A B^T, 4096 x 4096 x 4096 (M x N x K) ..."
 #pragma once
 
-#include <string>
+#include <iosfwd>
 
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/gemm/design.hpp>
@@ -19,7 +19,7 @@ namespace gantry::detail {
 struct GemmFacts {
   GemmDesign design{};
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  std::string expression{};
+  const char* expression = "";
   const fusion::Graph* graph = nullptr;
   TileSchedule schedule{};
   int ctas = 0;
@@ -30,6 +30,7 @@ struct GemmFacts {
 };
 
 GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f);
+GANTRY_LINKAGE void append_explanation(const GemmFacts& f, std::string& out);
 // The part of it about shared memory.
 GANTRY_LINKAGE std::string explain_memory(const GemmFacts& f);
 

@@ -20,7 +20,7 @@
 //     }
 #pragma once
 
-#include <string>
+#include <utility>
 
 #include <gantry/epilogue/workspace.hpp>
 #include <gantry/gemm/arguments.hpp>
@@ -85,21 +85,7 @@ class GemmPlan {
 
   std::size_t workspace_bytes() const { return launch_.needs.total(); }
 
-  LaunchResult run(const Simulator& machine) const {
-    if (LaunchResult refused = refusal(true); !refused) return refused;
-    // Clusters that share a tile wait for each other, so all of them must be resident.
-    SimulatorOptions options = machine.options();
-    if (options.resident_clusters < clusters_) options.resident_clusters = clusters_;
-    const Simulator simulator(options);
-    LaunchResult cleared = clear_reductions(simulator);
-    if (!cleared || args_.extents.nothing_to_do()) return cleared;
-    if (LaunchResult packed = pack(simulator); !packed) return packed;
-    static_assert(
-        requires { sizeof(GemmTypes<Spec>); },
-        "gantry: a source that nvcc compiles and that runs a GEMM on the simulated SM includes "
-        "<gantry/gemm/types.hpp>");
-    return launch(simulator, launch_.config, Kernel{}, params_);
-  }
+  LaunchResult run(const Simulator& machine) const { return run_simulated(machine); }
 
 #if defined(__CUDACC__)
   LaunchResult run(const Gpu& machine) const {
@@ -120,8 +106,20 @@ class GemmPlan {
     return launched;
   }
 
-  // The choice, and where bytes and time go, in sentences.
-  GANTRY_COLD std::string explain() const { return detail::explain_gemm(facts()); }
+  // The choice, and where bytes and time go, in sentences. Templates, as only their callers read <string>.
+  template <class String = std::string>
+  GANTRY_COLD String explain() const {
+    String out;
+    append_explanation(out);
+    return out;
+  }
+  template <class String>
+  GANTRY_COLD void append_explanation(String& out) const {
+    const auto expression = fusion::print(args_.fusion.graph(), Functions{});
+    detail::GemmFacts facts = this->facts();
+    facts.expression = expression.c_str();
+    detail::append_explanation(facts, out);
+  }
 
  private:
   GemmPlan(const Arguments& args, const GemmDevice& device)
@@ -192,6 +190,24 @@ class GemmPlan {
     return launch(machine, pack_config(packs, arch_.sms), PackLines{}, packs);
   }
 
+  // A template, as sources that run on a GPU alone need not read the simulated SM.
+  template <class Machine>
+  LaunchResult run_simulated(const Machine& machine) const {
+    if (LaunchResult refused = refusal(true); !refused) return refused;
+    // Clusters that share a tile wait for each other, so all of them must be resident.
+    auto options = machine.options();
+    if (options.resident_clusters < clusters_) options.resident_clusters = clusters_;
+    const Machine simulator(options);
+    LaunchResult cleared = clear_reductions(simulator);
+    if (!cleared || args_.extents.nothing_to_do()) return cleared;
+    if (LaunchResult packed = pack(simulator); !packed) return packed;
+    static_assert(
+        requires { sizeof(GemmTypes<Spec>); },
+        "gantry: a source that nvcc compiles and that runs a GEMM on the simulated SM includes "
+        "<gantry/gemm/simulated.hpp>");
+    return launch(simulator, launch_.config, Kernel{}, params_);
+  }
+
   // On the machine that the plan is for?
   GANTRY_COLD LaunchResult refusal(bool simulated) const {
     if (simulated == simulated_) return {};
@@ -208,7 +224,6 @@ class GemmPlan {
     f.n = args_.extents.n;
     f.k = args_.extents.k;
     f.batch = args_.extents.batch;
-    f.expression = fusion::print(args_.fusion.graph(), Functions{}).c_str();
     f.schedule = launch_.schedule;
     f.ctas = clusters_ * Kernel::kCluster;
     f.workspace_bytes = launch_.needs.total();

@@ -4,6 +4,7 @@
 // Invariant: all have the same elements, majors and graph, so that one set of arguments serves them.
 //
 // Example at namespace scope:
+//     #include <string>
 //     struct Wide {};
 //     struct Small {
 //       static constexpr gantry::GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
@@ -16,24 +17,61 @@
 //     }
 #pragma once
 
-#include <string>
+#include <iosfwd>
 #include <utility>
 #include <variant>
-#include <vector>
 
-#include <gantry/gemm/candidates.hpp>
-#include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/plan.hpp>
-#include <gantry/gemm/tuning.hpp>
 
 namespace gantry {
 
+struct GemmChoice;  // <gantry/gemm/choice.hpp>
+class TuningFile;   // <gantry/gemm/tuning.hpp>
+
 // What decides besides the problem itself.
 struct GemmPreference {
-  std::string asked{};  // the name of one of the candidates; empty: whichever is best
+  const char* asked = "";  // the name of one of the candidates; empty: whichever is best
   const TuningFile* tuning = nullptr;
-  std::string device_name{};  // as the tuning file has it
+  const char* device_name = "";  // as the tuning file has it
 };
+
+namespace detail {
+
+// What is asked of the candidates, whose options are alike but for what a choice sets.
+struct SetQuestion {
+  const GemmDesign* const* candidates = nullptr;
+  int count = 0;
+  GemmExtents extents{};
+  const fusion::Graph* graph = nullptr;
+  const char* expression = "";
+  GemmPreference preference{};
+  Architecture arch = kH200;
+};
+
+// A choice behind a pointer: nvcc's passes read no container of it where planning is linked.
+class SetChoice {
+ public:
+  GANTRY_LINKAGE explicit SetChoice(const SetQuestion& question);
+  GANTRY_LINKAGE SetChoice(const SetChoice& other);
+  SetChoice(SetChoice&& other) noexcept : choice_(std::exchange(other.choice_, nullptr)) {}
+  SetChoice& operator=(SetChoice other) noexcept {
+    std::swap(choice_, other.choice_);
+    return *this;
+  }
+  GANTRY_LINKAGE ~SetChoice();
+
+  const GemmChoice& value() const { return *choice_; }
+  GANTRY_LINKAGE int index() const;  // -1: there is none
+  // Why there is none.
+  GANTRY_COLD GANTRY_LINKAGE void add_reasons(ArgumentReasons& out) const;
+  // Why it was chosen, in a line.
+  GANTRY_COLD GANTRY_LINKAGE void append_explanation(std::string& out) const;
+
+ private:
+  GemmChoice* choice_;
+};
+
+}  // namespace detail
 
 template <class First, class... Others>
 class GemmSet {
@@ -44,11 +82,15 @@ class GemmSet {
    public:
     using AnyPlan = std::variant<GemmPlan<First>, GemmPlan<Others>...>;
 
-    Plan(AnyPlan plan, GemmChoice choice) : plan_(std::move(plan)), choice_(std::move(choice)) {}
+    Plan(AnyPlan plan, detail::SetChoice choice) : plan_(std::move(plan)), choice_(std::move(choice)) {}
 
-    const GemmChoice& choice() const { return choice_; }
-    std::string explain() const {
-      return choice_.explanation() + "\n" + std::visit([](const auto& plan) { return plan.explain(); }, plan_);
+    const GemmChoice& choice() const { return choice_.value(); }
+    template <class String = std::string>
+    GANTRY_COLD String explain() const {
+      String out;
+      choice_.append_explanation(out);
+      std::visit([&](const auto& plan) { plan.append_explanation(out); }, plan_);
+      return out;
     }
     std::size_t workspace_bytes() const {
       return std::visit([](const auto& plan) { return plan.workspace_bytes(); }, plan_);
@@ -65,32 +107,24 @@ class GemmSet {
 
    private:
     AnyPlan plan_;
-    GemmChoice choice_;
+    detail::SetChoice choice_;
   };
 
-  // What there is to choose from, in the order of the template arguments.
-  static std::vector<GemmDesign> candidates() { return {GemmDesignOf<First>::design, GemmDesignOf<Others>::design...}; }
-
-  static GemmChoice choose(const Arguments& args, const GemmDevice& device, const GemmPreference& preference = {}) {
-    constexpr GemmOptions o = GemmDesignOf<First>::design.options;
-    const GemmExtents e = typical_extents(o.groups, args.extents);
-    if (e.nothing_to_do()) {
-      GemmChoice any;
-      any.index = 0;
-      return any;
-    }
-    GemmQuestion q;
-    q.workload = workload_of(o);
-    q.workload.m = e.m;
-    q.workload.n = e.n;
-    q.workload.k = e.k;
-    q.workload.batch = e.batch;
-    q.workload.epilogue = fusion::print(args.fusion.graph(), typename GemmDesignOf<First>::Functions{}).c_str();
-    q.epilogue = epilogue_cost(args.fusion.graph(), o.c);
-    q.device = device.arch;
-    if (preference.tuning != nullptr) q.tuned = preference.tuning->find(q.workload, preference.device_name);
-    q.asked = preference.asked;
-    return gantry::choose(q, candidates());
+  // Among the specifications in the order of the template arguments.
+  static detail::SetChoice choose(const Arguments& args, const GemmDevice& device,
+                                  const GemmPreference& preference = {}) {
+    static constexpr const GemmDesign* kCandidates[] = {&detail::HostDesign<First>::value,
+                                                        &detail::HostDesign<Others>::value...};
+    const auto expression = fusion::print(args.fusion.graph(), typename GemmDesignOf<First>::Functions{});
+    detail::SetQuestion question;
+    question.candidates = kCandidates;
+    question.count = 1 + sizeof...(Others);
+    question.extents = args.extents;
+    question.graph = &args.fusion.graph();
+    question.expression = expression.c_str();
+    question.preference = preference;
+    question.arch = device.arch;
+    return detail::SetChoice(question);
   }
 
   // What the plan of the GEMM that is chosen takes.
@@ -99,9 +133,9 @@ class GemmSet {
                                                                 const GemmPreference& preference = {}) {
     ArgumentReasons reasons = can_implement(args);
     if (!reasons.ok()) return unexpected(reasons);
-    const GemmChoice choice = choose(args, device, preference);
-    if (choice.ok()) return bytes<0, First, Others...>(choice, args, device);
-    for (const std::string& why : choice.why) reasons.add(with_words(ArgumentRule::no_configuration, why.c_str()));
+    const detail::SetChoice choice = choose(args, device, preference);
+    if (choice.index() >= 0) return bytes<0, First, Others...>(choice.index(), args, device);
+    choice.add_reasons(reasons);
     return unexpected(reasons);
   }
 
@@ -112,27 +146,26 @@ class GemmSet {
                                               const GemmWorkspace& workspace = {}) {
     ArgumentReasons reasons = can_implement(args);
     if (!reasons.ok()) return unexpected(reasons);
-    const GemmChoice choice = choose(args, device, preference);
-    if (choice.ok()) return make<0, First, Others...>(choice, args, device, workspace);
-    for (const std::string& why : choice.why) reasons.add(with_words(ArgumentRule::no_configuration, why.c_str()));
+    const detail::SetChoice choice = choose(args, device, preference);
+    if (choice.index() >= 0) return make<0, First, Others...>(choice, args, device, workspace);
+    choice.add_reasons(reasons);
     return unexpected(reasons);
   }
 
  private:
   template <int i, class Spec, class... Rest>
-  static Expected<std::size_t, ArgumentReasons> bytes(const GemmChoice& choice, const Arguments& args,
-                                                      const GemmDevice& device) {
+  static Expected<std::size_t, ArgumentReasons> bytes(int index, const Arguments& args, const GemmDevice& device) {
     if constexpr (sizeof...(Rest) > 0) {
-      if (choice.index > i) return bytes<i + 1, Rest...>(choice, args, device);
+      if (index > i) return bytes<i + 1, Rest...>(index, args, device);
     }
     return GemmPlan<Spec>::workspace_bytes(GemmArguments<Spec>(args), device);
   }
 
   template <int i, class Spec, class... Rest>
-  static Expected<Plan, ArgumentReasons> make(const GemmChoice& choice, const Arguments& args, const GemmDevice& device,
-                                              const GemmWorkspace& workspace) {
+  static Expected<Plan, ArgumentReasons> make(const detail::SetChoice& choice, const Arguments& args,
+                                              const GemmDevice& device, const GemmWorkspace& workspace) {
     if constexpr (sizeof...(Rest) > 0) {
-      if (choice.index > i) return make<i + 1, Rest...>(choice, args, device, workspace);
+      if (choice.index() > i) return make<i + 1, Rest...>(choice, args, device, workspace);
     }
     auto plan = GemmPlan<Spec>::make(GemmArguments<Spec>(args), device, workspace);
     if (!plan) return unexpected(plan.error());
@@ -141,3 +174,7 @@ class GemmSet {
 };
 
 }  // namespace gantry
+
+#if GANTRY_DEFINES_PLANNING
+#include <gantry/gemm/detail/set_definitions.hpp>
+#endif

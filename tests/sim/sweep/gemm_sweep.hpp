@@ -139,7 +139,7 @@ void expect_every_change_detected(const Size& size) {
     // A new plan, as a run that was given up leaves the flags in the workspace as they are.
     const auto plan = Gemm<Spec>::plan(args, device_of(Simulator(), size.sms));
     if (!plan) ADD_FAILURE() << describe(plan.error()[0]).c_str();
-    return plan->run(Simulator(options)).report;
+    return plan->run(Simulator(options)).report();
   };
   const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, seeds(), run, true);
   EXPECT_TRUE(report.original_clean);

@@ -71,7 +71,7 @@ void expect_every_change_detected() {
   }
   const auto plan = Gemm<Spec>::plan(args, device_of(Simulator(), 2));
   ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
-  const auto run = [&](const SimulatorOptions& options) { return plan->run(Simulator(options)).report; };
+  const auto run = [&](const SimulatorOptions& options) { return plan->run(Simulator(options)).report(); };
   const SweepReport report = mutation_sweep({.max_steps = 2'000'000}, sweep::seeds(), run, true);
   EXPECT_TRUE(report.original_clean);
   EXPECT_GE(report.entries.size(), 25u);

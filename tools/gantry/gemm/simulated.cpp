@@ -50,7 +50,7 @@ std::vector<SimulatedProduct> built_in_for(const Product& product) {
 }
 
 void take_result(LaunchResult result, SimulatedRun& out) {
-  out.report = std::move(result.report);
+  out.report = result.report();
   if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(describe(result));
 }
 

@@ -2,7 +2,7 @@
 // reductions have workspace, and what cannot be is refused with reasons.
 #pragma once
 
-#include <gantry/arch/launch.hpp>
+#include <gantry/arch/machines.hpp>
 #include <gantry/epilogue/detail/graph_host.hpp>
 #include <gantry/epilogue/no_smem.hpp>
 

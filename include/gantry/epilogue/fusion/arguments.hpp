@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/detail/distance.hpp>
@@ -113,14 +112,14 @@ class FusionArguments {
   GANTRY_LINKAGE ResolvedArguments resolved(const ProblemShape& shape) const;
 
  private:
-  struct Refusal {
-    int argument;  // -1: there is none of that name
-    ArgumentReason reason;
-  };
+  struct Refusals;
 
+  GANTRY_LINKAGE void copy_values(const FusionArguments& other);
   GANTRY_LINKAGE int find(const char* name);
 
   GANTRY_COLD GANTRY_LINKAGE ArgumentReason about(int i, ArgumentRule rule) const;
+  // Of argument `i`; -1: there is none of that name.
+  GANTRY_LINKAGE void refuse(int i, const ArgumentReason& reason);
   // What is given again takes the place of what was refused.
   GANTRY_LINKAGE void forget_refusals(int i);
 
@@ -160,7 +159,7 @@ class FusionArguments {
   Graph graph_;
   ArgumentValue values_[kMaxArguments];
   bool null_[kMaxArguments] = {};  // given as a null pointer
-  std::vector<Refusal> refusals_;
+  Refusals* refusals_ = nullptr;
 };
 
 // With a graph that is known at compile time: F has a `static constexpr Graph graph`.

@@ -223,7 +223,7 @@ GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
   } else if (f.batch != 1) {
     out += ", batch of " + std::to_string(f.batch);
   }
-  if (!f.expression.empty()) out += ": " + f.expression;
+  if (*f.expression != '\0') out.append(": ").append(f.expression);
   out += "\n" + explain_kernel(f) + explain_gate(f) + explain_gather(f) + explain_scatter(f);
   if (f.m == 0 || f.n == 0 || f.batch == 0) {
     const bool reduces = f.graph->count(fusion::ArgumentKind::reduction) > 0;
@@ -235,5 +235,7 @@ GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
   out += f.workspace_bytes > 0 ? "Workspace: " + std::to_string(f.workspace_bytes) + " bytes.\n" : "Workspace: none.\n";
   return out;
 }
+
+GANTRY_LINKAGE void append_explanation(const GemmFacts& f, std::string& out) { out.append(explain_gemm(f)); }
 
 }  // namespace gantry::detail

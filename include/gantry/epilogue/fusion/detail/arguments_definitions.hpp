@@ -1,16 +1,47 @@
 // What arguments.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include <gantry/epilogue/fusion/arguments.hpp>
 
 namespace gantry::fusion {
 
+struct FusionArguments::Refusals {
+  struct Refusal {
+    int argument;
+    ArgumentReason reason;
+  };
+  std::vector<Refusal> list;
+};
+
 GANTRY_LINKAGE FusionArguments::FusionArguments(const Graph& graph) : graph_(graph) {}
-GANTRY_LINKAGE FusionArguments::FusionArguments(const FusionArguments&) = default;
-GANTRY_LINKAGE FusionArguments::FusionArguments(FusionArguments&&) noexcept = default;
-GANTRY_LINKAGE FusionArguments& FusionArguments::operator=(const FusionArguments&) = default;
-GANTRY_LINKAGE FusionArguments& FusionArguments::operator=(FusionArguments&&) noexcept = default;
-GANTRY_LINKAGE FusionArguments::~FusionArguments() = default;
+GANTRY_LINKAGE FusionArguments::FusionArguments(const FusionArguments& other) : graph_(other.graph_) { *this = other; }
+GANTRY_LINKAGE FusionArguments::FusionArguments(FusionArguments&& other) noexcept : graph_(other.graph_) {
+  *this = std::move(other);
+}
+GANTRY_LINKAGE FusionArguments& FusionArguments::operator=(const FusionArguments& other) {
+  if (this == &other) return *this;
+  Refusals* const copied = other.refusals_ != nullptr ? new Refusals(*other.refusals_) : nullptr;
+  delete std::exchange(refusals_, copied);
+  copy_values(other);
+  return *this;
+}
+GANTRY_LINKAGE FusionArguments& FusionArguments::operator=(FusionArguments&& other) noexcept {
+  std::swap(refusals_, other.refusals_);
+  copy_values(other);
+  return *this;
+}
+GANTRY_LINKAGE FusionArguments::~FusionArguments() { delete refusals_; }
+
+GANTRY_LINKAGE void FusionArguments::copy_values(const FusionArguments& other) {
+  graph_ = other.graph_;
+  std::copy(std::begin(other.values_), std::end(other.values_), values_);
+  std::copy(std::begin(other.null_), std::end(other.null_), null_);
+}
 
 GANTRY_LINKAGE FusionArguments FusionArguments::with_graph(const Graph& graph) const {
   FusionArguments out = *this;
@@ -21,9 +52,11 @@ GANTRY_LINKAGE FusionArguments FusionArguments::with_graph(const Graph& graph) c
 GANTRY_COLD GANTRY_LINKAGE ArgumentReasons FusionArguments::problems(const ProblemShape& shape) const {
   ArgumentReasons out;
   bool refused[kMaxArguments] = {};
-  for (const Refusal& refusal : refusals_) {
-    out.add(refusal.reason);
-    if (refusal.argument >= 0) refused[refusal.argument] = true;
+  if (refusals_ != nullptr) {
+    for (const Refusals::Refusal& refusal : refusals_->list) {
+      out.add(refusal.reason);
+      if (refusal.argument >= 0) refused[refusal.argument] = true;
+    }
   }
   for (int i = 0; i < graph_.argument_count; ++i) {
     if (!refused[i]) check(i, shape, out);
@@ -65,7 +98,7 @@ GANTRY_LINKAGE int FusionArguments::find(const char* name) {
     reason.words.append(i > 0 ? ", " : "").append(argument.name.text);
   }
   reason.other = nearest.name().text;
-  refusals_.push_back({-1, reason});
+  refuse(-1, reason);
   return -1;
 }
 
@@ -80,12 +113,14 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReason FusionArguments::about(int i, Argument
   return out;
 }
 
+GANTRY_LINKAGE void FusionArguments::refuse(int i, const ArgumentReason& reason) {
+  if (refusals_ == nullptr) refusals_ = new Refusals;
+  refusals_->list.push_back({i, reason});
+}
+
 GANTRY_LINKAGE void FusionArguments::forget_refusals(int i) {
-  std::vector<Refusal> others;
-  for (const Refusal& refusal : refusals_) {
-    if (refusal.argument != i) others.push_back(refusal);
-  }
-  refusals_.swap(others);
+  if (refusals_ == nullptr) return;
+  std::erase_if(refusals_->list, [i](const Refusals::Refusal& refusal) { return refusal.argument == i; });
 }
 
 GANTRY_LINKAGE void FusionArguments::set_value(int i, float value, bool is_null) {
@@ -93,7 +128,7 @@ GANTRY_LINKAGE void FusionArguments::set_value(int i, float value, bool is_null)
   forget_refusals(i);
   const Argument& argument = graph_.arguments[i];
   if (!is_null && argument.kind != ArgumentKind::scalar) {
-    refusals_.push_back({i, about(i, ArgumentRule::number_for_address)});
+    refuse(i, about(i, ArgumentRule::number_for_address));
     return;
   }
   values_[i] = {.given = !is_null, .value = value};
@@ -108,11 +143,11 @@ GANTRY_LINKAGE void FusionArguments::set_address(int i, const Address& given) {
   if (given.element != ElementType::void_ && given.element != argument.element && !bytes) {
     ArgumentReason reason = about(i, ArgumentRule::element_differs);
     reason.given = given.element;
-    refusals_.push_back({i, reason});
+    refuse(i, reason);
     return;
   }
   if (is_output(argument.kind) && given.is_const) {
-    refusals_.push_back({i, about(i, ArgumentRule::output_is_const)});
+    refuse(i, about(i, ArgumentRule::output_is_const));
     return;
   }
   values_[i] = {.given = given.pointer != nullptr,

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/set_definitions.hpp>
