@@ -85,6 +85,8 @@ struct Check {
     args.b = b.data();
     args.d = d.data();
     args.gather = {index.data(), rows};
+    const Buffer<Element> c = guarded(std::vector<Element>(all * static_cast<std::size_t>(e.n), Element(0.0f)));
+    if constexpr (Spec::options.c != ElementType::void_) args.c = c.data();
     if (grouped) args.groups.offsets = begins.data();
     const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
     ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();

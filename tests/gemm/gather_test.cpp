@@ -22,7 +22,6 @@ TEST(GatheredRows, AreMultipliedInTheOrderOfTheIndex) {
   }
 }
 
-// Two stages: nothing is handed over late. Many: as late as can be.
 TEST(GatheredRows, AreRightWithAnyNumberOfStages) {
   Check<Gathered<cooperative, 64, 64, 1, 2>>::expect_exact({.m = 130, .n = 72, .k = 328}, 300, 1);
   Check<Gathered<cooperative, 64, 64, 1, 3>>::expect_exact({.m = 130, .n = 72, .k = 328}, 300, 2);
@@ -65,14 +64,43 @@ TEST(GatheredRows, OfGroups) {
   }
 }
 
-// One K tile for each tile of a group, and eight stages: those that wait to be handed over are of several tiles, while
-// the ring of tiles has four slots.
+// One K tile for each tile of a group, and eight stages: those in flight are of several tiles, while the ring of tiles
+// has four slots.
 TEST(GatheredRows, OfManySmallGroupsDoNotWaitForEachOther) {
   const std::vector<int> sizes(24, 2);
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     Check<Groups<cooperative, 1, 8>>::expect_exact({.m = 48, .n = 64, .k = 64, .batch = 24}, 30, seed, 0, sizes);
     Check<Groups<pingpong, 1, 8>>::expect_exact({.m = 48, .n = 64, .k = 64, .batch = 24}, 30, seed, 0, sizes);
   }
+}
+
+// Four warps copy, less those that load for the epilogue or find tiles: as many as divide the rows of a tile evenly.
+template <GemmGrouping groups, bool loads, GemmSchedule schedule = cooperative, int tile_m = 128>
+struct Roles {
+  static constexpr GemmOptions options{.c = loads ? ElementType::bf16 : ElementType::void_,
+                                       .d = ElementType::bf16,
+                                       .tile = {tile_m, 64},
+                                       .schedule = schedule,
+                                       .groups = groups,
+                                       .gather_a = true};
+  static constexpr fusion::Graph graph = loads ? fusion::graph("d = acc + c") : fusion::graph("d = acc");
+  static constexpr int kWarps = gantry::GemmDesignOf<Roles>::design.roles.copy_warps;
+};
+static_assert(Roles<GemmGrouping::none, false>::kWarps == 4);
+static_assert(Roles<GemmGrouping::none, true>::kWarps == 2);
+static_assert(Roles<GemmGrouping::along_m, false>::kWarps == 2);
+static_assert(Roles<GemmGrouping::along_m, true>::kWarps == 1);
+static_assert(Roles<GemmGrouping::along_m, true, cooperative, 64>::kWarps == 2);
+
+TEST(GatheredRows, AreCopiedByEveryWarpThatHasNoOtherRole) {
+  const std::vector<int> sizes{70, 0, 129, 3};
+  const GemmExtents dense{.m = 230, .n = 72, .k = 200}, groups{.m = 210, .n = 72, .k = 200, .batch = 4};
+  Check<Roles<GemmGrouping::none, false>>::expect_exact(dense, 90, 1);
+  Check<Roles<GemmGrouping::none, true>>::expect_exact(dense, 90, 2);
+  Check<Roles<GemmGrouping::none, true, pingpong, 192>>::expect_exact(dense, 90, 2);
+  Check<Roles<GemmGrouping::along_m, false>>::expect_exact(groups, 90, 3, 0, sizes);
+  Check<Roles<GemmGrouping::along_m, true>>::expect_exact(groups, 90, 4, 0, sizes);
+  Check<Roles<GemmGrouping::along_m, true, pingpong, 192>>::expect_exact(groups, 90, 5, 0, sizes);
 }
 
 struct WithEpilogue {

@@ -101,7 +101,7 @@ class Gemm(Cli):
         ):
             answer = self.grouped(*arguments, "--n", "72", "--k", "136")
             self.assertTrue(answer["ok"] and answer["clean"], answer)
-            self.assertIn("Rows of A are gathered", answer["plan"])
+            self.assertRegex(answer["plan"], "Rows of A are gathered by an index on the device: [24] warps of each CTA copy")
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--gather-rows", "5", "--a", "tf32", status=2)
         self.assertIn("rows of A are gathered, and A has elements of tf32", said)
         # 37 elements of bf16 are no whole chunks of 16 bytes

@@ -25,6 +25,7 @@ struct GemmRoles {
   int tile_warpgroups = 1;  // that share one tile, one above the other
   int alternating = 1;      // tiles in flight, each by warpgroups of its own
   int math_warpgroups = 1;
+  int copy_warps = 0;  // of the producer, that gather rows of A
   int threads = 256;
   bool moves_registers = false;  // from the producer to the math warpgroups (setmaxnreg)
   int launch_registers = 0, producer_registers = 0, math_registers = 0;

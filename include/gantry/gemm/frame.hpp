@@ -7,7 +7,8 @@
 //
 //   role            who                                  does
 //   load_operands   warp 0 of the producer warpgroup,    Source::Producer: A and B of every piece of work
-//                   one thread or all
+//                   one thread or all; for a source of
+//                   several warps also those left over
 //   load_epilogue   warps 1 and up, an elected thread    Epilogue::Loader of one math warpgroup: C, auxiliary inputs
 //   find_work       the next warp, one thread or all     Scheduler::find, where work is published in shared memory
 //   math            warpgroups 1 and up                  wgmma and the epilogue
@@ -51,14 +52,15 @@ concept TileScheduler = requires(S& scheduler, const typename S::Params& params,
   requires S::kSharedBytes >= 0;  // of a ring that it publishes work in
 };
 
-// Brings A and B of a piece of work into the stages of the main loop. kThreads threads of warp 0 run it; kArrivals is
-// how often they arrive at a stage's full barrier, besides the bytes that TMA brings.
+// Brings A and B of a piece of work into the stages of the main loop. kThreads threads run it, one or whole warps;
+// where warps are several, a Producer is told which it belongs to. kArrivals is how often they arrive at a stage's full
+// barrier, besides the bytes that TMA brings.
 template <class S>
 concept OperandSource = requires(typename S::Producer& producer, const Work& work, const int& k_steps) {
   typename S::Params;
   producer.load(work, k_steps);
   producer.tail();
-  requires S::kThreads == 1 || S::kThreads == 32;
+  requires S::kThreads == 1 || (S::kThreads % 32 == 0 && S::kThreads <= 128);
   requires S::kArrivals >= 1;
   requires S::kRegisters >
   0;
@@ -121,6 +123,11 @@ struct GemmFrame : GemmShape<Design> {
   static constexpr bool kPublishes = Scheduler::kSharedBytes > 0;
   static constexpr int kFinderWarp = kEpilogueLoads ? 1 + kWarpgroups : 1;
   static_assert(!kPublishes || kFinderWarp < 4, "gantry: no warp of the producer warpgroup is left to find work");
+  // Warps from here on have no role of their own, and load operands where the source has several warps.
+  static constexpr int kFirstFreeWarp = kFinderWarp + (kPublishes ? 1 : 0);
+  static constexpr int kLoadingWarps = Source::kThreads > 1 ? Source::kThreads / 32 : 1;
+  static_assert(kLoadingWarps - 1 <= 4 - kFirstFreeWarp,
+                "gantry: the producer warpgroup has not as many warps left as the operand source needs");
   static_assert(
       Design::design.shared.scheduler + Scheduler::kSharedBytes <= Design::design.shared.bytes,
       "gantry: the design has no room for what the scheduler publishes: give GemmCallbackNeeds::scheduler_bytes");
@@ -154,8 +161,12 @@ struct GemmFrame : GemmShape<Design> {
   GANTRY_HD static constexpr WarpRole role_of_producer_warp(int warp) {
     if (warp == 0) return WarpRole::load_operands;
     if (kEpilogueLoads && warp <= kWarpgroups) return WarpRole::load_epilogue;
-    return kPublishes && warp == kFinderWarp ? WarpRole::find_work : WarpRole::idle;
+    if (kPublishes && warp == kFinderWarp) return WarpRole::find_work;
+    return rank_of_loading_warp(warp) < kLoadingWarps ? WarpRole::load_operands : WarpRole::idle;
   }
+
+  // Of a warp that loads operands, or is idle.
+  GANTRY_HD static constexpr int rank_of_loading_warp(int warp) { return warp == 0 ? 0 : warp - kFirstFreeWarp + 1; }
 
   GANTRY_INLINE static int cta() { return static_cast<int>(arch::block_index().x); }
   GANTRY_INLINE static Scheduler work_of_cluster(const Params& params, SharedMemory shared) {
@@ -191,7 +202,9 @@ struct GemmFrame : GemmShape<Design> {
   }
 
   GANTRY_INLINE static void produce(const Params& params, SharedMemory shared, int warp) {
-    if (warp == 0 && (Source::kThreads > 1 || arch::elect_sync())) load_operands(params, shared);
+    if (role_of_producer_warp(warp) == WarpRole::load_operands && (Source::kThreads > 1 || arch::elect_sync())) {
+      load_operands(params, shared, rank_of_loading_warp(warp));
+    }
     if constexpr (kEpilogueLoads) {
       if (role_of_producer_warp(warp) == WarpRole::load_epilogue && arch::elect_sync()) {
         load_epilogue(params, shared, warp - 1);
@@ -205,8 +218,17 @@ struct GemmFrame : GemmShape<Design> {
     }
   }
 
-  GANTRY_INLINE static void load_operands(const Params& params, SharedMemory shared) {
-    typename Source::Producer producer(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));
+  GANTRY_INLINE static auto make_producer(const Params& params, SharedMemory shared, [[maybe_unused]] int rank) {
+    const int& k_steps = Scheduler::uniform_k_steps(params.schedule);
+    if constexpr (Source::kThreads > 1) {
+      return typename Source::Producer(params.loop, shared, k_steps, rank);
+    } else {
+      return typename Source::Producer(params.loop, shared, k_steps);
+    }
+  }
+
+  GANTRY_INLINE static void load_operands(const Params& params, SharedMemory shared, int rank) {
+    auto producer = make_producer(params, shared, rank);
     Scheduler scheduler = work_of_cluster(params, shared);
     if constexpr (kLoadsEarly) {
       Scheduler ahead = scheduler;

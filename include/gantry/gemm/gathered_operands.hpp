@@ -1,18 +1,13 @@
-// The operand source of gathered rows: one warp copies rows of A that an index names, B comes by TMA.
+// The operand source of gathered rows: warps copy rows of A that an index names, B comes by TMA.
 //
 // Each lane copies 16 bytes at a time with cp.async: eight lanes have a row of the K tile, 128 bytes, and an
-// instruction four rows. Where rows begin is found once for a tile: each lane reads a few indices and keeps the rows'
-// offsets, and shuffles bring an offset to the eight lanes that copy the row. Rows that do not exist, and what lies
-// beyond K, become zeros (cp.async with fewer source bytes than 16).
+// instruction four rows. Warps take fours of rows by turns. Where rows begin is found once for a tile: each lane reads
+// a few indices and keeps the rows' offsets, and shuffles bring an offset to the eight lanes that copy the row. Rows
+// that do not exist, and what lies beyond K, become zeros (cp.async with fewer source bytes than 16).
 //
-// A stage is full when B's bytes have come and A has arrived. cp.async writes by the generic proxy and wgmma reads by
-// the async proxy, so the writer waits for its copies, fences, and then arrives. It does that kLag stages late, so that
-// copies of that many stages are on their way.
-//
-// Invariant: a stage is handed over before the warp waits for one that comes kStages - 2 or more after it. The math
-// warpgroups release a stage when they have begun the next one, so at least two are theirs whenever the warp waits for
-// an empty stage. And no more than three stages wait: while the warp waits for the next tile of a group, the others can
-// read all slots of the ring but three, and it has four (group_ring.hpp).
+// A stage is full when B's bytes have come and the copies of every thread have arrived by themselves
+// (cp.async.mbarrier.arrive.noinc): nobody waits for a copy but who multiplies it. cp.async writes by the generic proxy
+// and wgmma reads by the async proxy, so the math warpgroups fence when they have waited for a stage (mainloop.hpp).
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>
@@ -20,11 +15,10 @@
 //       static constexpr gantry::GemmDesign design =
 //           gantry::make_gemm_design({.gather_a = true}, gantry::fusion::graph("d = acc"));
 //     };
-//     static_assert(gantry::GatheredOperands<Gathered>::kThreads == 32);
+//     static_assert(gantry::GatheredOperands<Gathered>::kThreads == 128);  // no other role needs a warp
 #pragma once
 
 #include <gantry/arch/cp_async.hpp>
-#include <gantry/arch/fence.hpp>
 #include <gantry/gemm/mainloop.hpp>
 
 namespace gantry {
@@ -33,45 +27,40 @@ template <class Design>
 struct GatheredOperands {
   using Loop = Mainloop<Design>;
   using Params = typename Loop::Params;
-  static constexpr int kThreads = 32;
-  static constexpr int kArrivals = 2;  // B's bytes are announced; A is there
+  static constexpr int kWarps = Design::design.roles.copy_warps;
+  static constexpr int kThreads = 32 * kWarps;
+  static constexpr int kArrivals = 1 + kThreads;  // B's bytes are announced; each thread's chunks of A are there
   static constexpr int kRegisters = Design::design.roles.producer_registers;
   static constexpr int kStages = Loop::kStages, kTileM = Loop::kTileM;
-  static constexpr int kLag = kStages - 2 < 3 ? kStages - 2 : 3;
 
-  // A warp.
+  // Warps. `rank`: of the calling one among them.
   class Producer {
    public:
-    GANTRY_INLINE Producer(const Params& params, SharedMemory shared, const int& /*k_steps*/)
+    GANTRY_INLINE Producer(const Params& params, SharedMemory shared, const int& /*k_steps*/, int rank)
         : p_(params),
           s_(shared),
-          place_(Loop::Place::mine()),
+          rank_(rank),
           lane_(static_cast<int>(arch::lane_rank())),
-          to_(s_.template at<unsigned char>(Design::design.shared.a) + gather_offset(lane_ / 8, lane_ % 8)) {}
+          to_(s_.template at<unsigned char>(Design::design.shared.a) + gather_offset(line(lane_ / 8), lane_ % 8)) {}
 
     // `k_steps`: of this tile, where K wraps around.
     GANTRY_INLINE void load(const Work& work, const int& k_steps) {
       find_rows(work);
+      const typename Loop::Place place = Loop::Place::mine();
       const TmaCopy<typename Loop::LoadB> load_b{&p_.b};
-      const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(Loop::shared_b(s_)),
-                                   Loop::template tiles_of_b<false>(load_b, work, place_));
+      const auto b = tma_partition(load_b, place.m, group_modes<0, 2>(Loop::shared_b(s_)),
+                                   Loop::template tiles_of_b<false>(load_b, work, place));
       int k = work.k_begin;
       GANTRY_NO_UNROLL
       for (int left = work.steps; left > 0; --left) {
+        std::uint64_t* const full = &barriers().full[write_.index()];
         arch::wait(&barriers().empty[write_.index()], write_.phase());
-        if (lane_ == 0) {
-          std::uint64_t* const full = &barriers().full[write_.index()];
+        if (rank_ == 0 && lane_ == 0) {
           arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, full, kBytesOfB);
-          copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+          copy(load_b.with(full, place.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
         }
         copy_rows(k);
-        arch::cp_async_commit_group();
-        if (waiting_ < kLag) {
-          ++waiting_;
-        } else {
-          arch::cp_async_wait_group(arch::n32<kLag>);
-          hand_over(1);
-        }
+        arch::cp_async_mbarrier_arrive_noinc(full);
         ++write_;
         k += work.k_step;
         if (k == k_steps) k = 0;
@@ -80,25 +69,27 @@ struct GatheredOperands {
 
     // Waits until every stage has been released, so that no CTA leaves while others may still signal it.
     GANTRY_INLINE void tail() {
-      if constexpr (kLag > 0) {
-        arch::cp_async_wait_all();
-        hand_over(waiting_);
-      }
       for (int i = 0; i < kStages; ++i, ++write_) arch::wait(&barriers().empty[write_.index()], write_.phase());
     }
 
    private:
     static constexpr std::uint32_t kBytesOfB = Loop::kStageBytes - Loop::kStageBytesA;
     static constexpr bool kGroups = Design::design.options.groups == GemmGrouping::along_m;
+    static constexpr int kLines = kTileM / kWarps, kCopies = kLines / 4;  // of a warp
+    static constexpr int kKept = (kLines + 31) / 32;
 
     GANTRY_INLINE auto& barriers() const { return Loop::barriers(s_); }
 
-    // Where the rows of the tile are: this lane has every 32nd.
+    // Line of the tile that is line i of this warp: fours of lines by turns.
+    GANTRY_INLINE int line(int i) const { return (i / 4 * kWarps + rank_) * 4 + i % 4; }
+
+    // Where the rows of this warp's lines are: this lane has every 32nd. A shuffle brings one to the eight lanes that
+    // copy it: a register for each of them would be spilled.
     GANTRY_INLINE void find_rows(const Work& work) {
       const GatherParams& a = p_.a;
-      const int first = (work.m * Loop::kClusterM + place_.m) * kTileM;
+      const int first = (work.m * Loop::kClusterM + Loop::Place::mine().m) * kTileM;
       const int count = kGroups ? work.group.size : a.count;
-      from_ = static_cast<const unsigned char*>(a.data);
+      from_ = static_cast<const unsigned char*>(a.data) + 16 * (lane_ % 8);
       const std::int32_t* index = a.index;
       if constexpr (kGroups) {
         index += work.group.first();
@@ -107,53 +98,44 @@ struct GatheredOperands {
         from_ += work.batch * a.batch_stride;
       }
       GANTRY_UNROLL
-      for (int i = 0; i < kTileM / 32; ++i) {
-        const int line = first + 32 * i + lane_;
-        const int row = line < count ? arch::ld(arch::space_global, index + line) : -1;
+      for (int i = 0; i < kKept; ++i) {
+        const int mine = 32 * i + lane_, at = first + line(mine);
+        const int row = mine < kLines && at < count ? arch::ld(arch::space_global, index + at) : -1;
         rows_[i] = row >= 0 && row < a.rows ? static_cast<std::uint32_t>(row) * a.stride : kNoRow;
       }
     }
-
     // Sends this lane's chunks of a K tile on their way.
     GANTRY_INLINE void copy_rows(int k) const {
-      const std::int64_t at = std::int64_t{k} * 128 + lane_ % 8 * 16, beyond = p_.a.k_bytes - at;
-      const std::uint32_t bytes = beyond >= 16 ? 16 : beyond > 0 ? static_cast<std::uint32_t>(beyond) : 0;
-      const unsigned char* const from = from_ + at;
+      const std::int64_t beyond = p_.a.k_bytes - std::int64_t{k} * 128;
+      if (beyond >= 128) return copy_chunks(k, 16);
+      const std::int64_t bytes = beyond - 16 * (lane_ % 8);
+      copy_chunks(k, bytes >= 16 ? 16 : bytes > 0 ? static_cast<std::uint32_t>(bytes) : 0);
+    }
+    GANTRY_INLINE void copy_chunks(int k, std::uint32_t bytes) const {
+      const unsigned char* const from = from_ + std::int64_t{k} * 128;
       unsigned char* const to = to_ + write_.index() * static_cast<int>(Loop::kStageBytesA);
-      unsigned char* const odd = to_odd(to);
       GANTRY_UNROLL
-      for (int i = 0; i < kTileM / 4; ++i) {  // rows 4 i to 4 i + 3
+      for (int i = 0; i < kCopies; ++i) {
         const std::uint32_t row = arch::shfl_sync(arch::kFullWarp, rows_[i / 8], i % 8 * 4 + lane_ / 8);
-        const bool exists = row != kNoRow;
-        arch::cp_async_cg(arch::space_shared, arch::space_global, (i % 2 == 0 ? to : odd) + i * 512,
-                          from + (exists ? std::uint64_t{row} * 16 : 0), arch::n32<16>, exists ? bytes : 0);
+        arch::cp_async_cg(arch::space_shared, arch::space_global, place(to, i), from + std::uint64_t{row} * 16,
+                          arch::n32<16>, row != kNoRow ? bytes : 0);
       }
     }
-    // Of every second four rows: the swizzle has their chunks four further, or four before.
-    GANTRY_INLINE unsigned char* to_odd(unsigned char* to) const {
-      const int even = gather_offset(lane_ / 8, lane_ % 8), odd = gather_offset(lane_ / 8 + 4, lane_ % 8) - 512;
-      return to + (odd - even);
-    }
-
-    // The oldest stages that wait, whose copies of this thread are there.
-    GANTRY_INLINE void hand_over(int stages) {
-      arch::fence_proxy_async(arch::space_shared);
-      arch::syncwarp();
-      for (int i = 0; i < stages; ++i, ++ready_) {
-        if (lane_ == 0) arch::mbarrier_arrive(&barriers().full[ready_.index()]);
-      }
+    // Of copy i, where the first one's is `to`. The swizzle repeats after eight lines, so that warps which take turns
+    // have one place; a warp alone has the chunks of every second four lines four further, or four before.
+    GANTRY_INLINE unsigned char* place(unsigned char* to, int i) const {
+      unsigned char* const out = to + 4 * 128 * kWarps * i;
+      if constexpr (kWarps > 1) return out;
+      return i % 2 == 0 ? out : out + (lane_ % 8 ^ lane_ / 8) / 4 * -128 + 64;
     }
 
     const Params& p_;
     SharedMemory s_;
-    typename Loop::Place place_;
-    int lane_;
-    unsigned char* to_;  // in stage 0, this lane's chunk of the first four rows
-    const unsigned char* from_ = nullptr;
-    std::uint32_t rows_[kTileM / 32] = {};  // chunks of 16 bytes before them, or kNoRow
+    int rank_, lane_;
+    unsigned char* to_;                    // in stage 0, this lane's chunk of its first line
+    const unsigned char* from_ = nullptr;  // this lane's chunk of the first K tile of row 0
+    std::uint32_t rows_[kKept] = {};       // chunks of 16 bytes before them, or kNoRow
     typename Loop::State write_ = make_producer_start_state<kStages>();
-    typename Loop::State ready_{};  // the oldest that has not been handed over
-    int waiting_ = 0;
   };
 };
 

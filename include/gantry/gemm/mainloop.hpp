@@ -28,6 +28,7 @@
 
 #include <gantry/arch/bulk_group.hpp>
 #include <gantry/arch/control.hpp>
+#include <gantry/arch/fence.hpp>
 #include <gantry/arch/kernel.hpp>
 #include <gantry/arch/mbarrier.hpp>
 #include <gantry/arch/tensormap.hpp>
@@ -512,6 +513,7 @@ struct Mainloop : GemmShape<Design> {
       constexpr int blocks = size<2>(a);
       const auto issue = [&](int k) { gemm(mma, a(_, _, k, stage), b(_, _, k, stage), acc, accumulate || k > 0); };
       pipeline_.consumer_wait(State(stage, phase_, 0), ready_);
+      if constexpr (Shape::kGathers) arch::fence_proxy_async(arch::space_shared);  // threads wrote A (cp.async)
       warpgroup_fence_operand(acc);
       arch::wgmma_fence();
       issue(0);

@@ -40,6 +40,7 @@ class GemmDesignMaker {
     choose_roles();
     choose_store();
     lay_out_epilogue();
+    choose_copy_warps();
     choose_stages();
     if (!d_.ok()) return d_;
     plan_copies();
@@ -126,6 +127,15 @@ class GemmDesignMaker {
     r.producer_registers = r.math_warpgroups > 2 ? 32 : pointer_array() ? 56 : 40;
     r.math_registers =
         (r.launch_registers * (1 + r.math_warpgroups) - r.producer_registers) / r.math_warpgroups / 8 * 8;
+  }
+
+  // Of the producer's four warps one loads B and copies; loaders of the epilogue and the warp that finds tiles have
+  // theirs. Warps take rows by turns, so there are 1, 2 or 4.
+  GANTRY_HD constexpr void choose_copy_warps() {
+    if (!d_.options.gather_a) return;
+    const bool publishes = d_.options.groups != GemmGrouping::none || own_.scheduler_bytes > 0;
+    const int free = 4 - (d_.epilogue_loads ? d_.roles.math_warpgroups : 0) - (publishes ? 1 : 0);
+    d_.roles.copy_warps = free == 3 ? 2 : free;
   }
 
   GANTRY_HD constexpr void choose_store() {

@@ -199,8 +199,10 @@ inline std::string explain_gate(const GemmFacts& f) {
 
 inline std::string explain_gather(const GemmFacts& f) {
   if (!f.design.options.gather_a) return "";
-  return "Rows of A are gathered by an index on the device: a warp of each CTA copies them, 16 bytes a thread, and TMA "
-         "brings B.\n";
+  const int warps = f.design.roles.copy_warps;
+  return "Rows of A are gathered by an index on the device: " + std::to_string(warps) +
+         (warps == 1 ? " warp of each CTA copies" : " warps of each CTA copy") +
+         " them, 16 bytes a thread, and TMA brings B.\n";
 }
 
 inline std::string explain_scatter(const GemmFacts& f) {
