@@ -43,6 +43,23 @@ struct ScatteredStore {
   static constexpr GemmOptions options{
       .tile = {128, 256}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative, .scatter_d = RowScatter::store};
 };
+struct ScatteredGroups {
+  static constexpr GemmOptions options{.tile = {128, 256},
+                                       .cluster = {2, 1},
+                                       .schedule = GemmSchedule::cooperative,
+                                       .groups = GemmGrouping::along_m,
+                                       .scatter_d = RowScatter::store};
+};
+struct ScatteredGroupsAdd {
+  static constexpr GemmOptions options{.d = ElementType::f32,
+                                       .tile = {128, 256},
+                                       .cluster = {2, 1},
+                                       .schedule = GemmSchedule::cooperative,
+                                       .groups = GemmGrouping::along_m,
+                                       .gather_a = true,
+                                       .scatter_d = RowScatter::add};
+  static constexpr fusion::Graph graph = fusion::graph("d = col(weight) * acc");
+};
 
 using Dense = GemmTypes<GatheredDense>::Kernel;
 using Groups = GemmTypes<GatheredGroups>::Kernel;
@@ -50,11 +67,15 @@ using Fused = GemmTypes<GatheredFused>::Kernel;
 using Tall = GemmTypes<GatheredTall>::Kernel;
 using Add = GemmTypes<ScatteredAdd>::Kernel;
 using Store = GemmTypes<ScatteredStore>::Kernel;
+using StoreGroups = GemmTypes<ScatteredGroups>::Kernel;
+using AddGroups = GemmTypes<ScatteredGroupsAdd>::Kernel;
 template __global__ void kernel_entry<Dense>(const __grid_constant__ Dense::Params);
 template __global__ void kernel_entry<Groups>(const __grid_constant__ Groups::Params);
 template __global__ void kernel_entry<Fused>(const __grid_constant__ Fused::Params);
 template __global__ void kernel_entry<Tall>(const __grid_constant__ Tall::Params);
 template __global__ void kernel_entry<Add>(const __grid_constant__ Add::Params);
 template __global__ void kernel_entry<Store>(const __grid_constant__ Store::Params);
+template __global__ void kernel_entry<StoreGroups>(const __grid_constant__ StoreGroups::Params);
+template __global__ void kernel_entry<AddGroups>(const __grid_constant__ AddGroups::Params);
 
 }  // namespace gantry::detail

@@ -120,6 +120,17 @@ TEST(ScatteredRows, AreAddedToWhatIsThere) {
   }
 }
 
+// Columns that are no whole 16 bytes: threads write elements where they cannot write chunks.
+TEST(ScatteredRows, MayBeginAndEndAnywhere) {
+  std::mt19937 random(5);
+  expect_scattered<Scattered<RowScatter::add, ElementType::f32, none, pingpong>>(
+      {.m = 100, .n = 73, .k = 72}, random_index(random, 100, 30), 30, {}, 1);
+  expect_scattered<Scattered<RowScatter::store, ElementType::bf16, none, pingpong>>(
+      {.m = 100, .n = 75, .k = 72}, permutation(100, random), 103, {}, 2);
+  expect_scattered<Scattered<RowScatter::store, ElementType::bf16, none, cooperative>>(
+      {.m = 100, .n = 3, .k = 72}, permutation(100, random), 103, {}, 3);
+}
+
 // Tokens to experts and back: rows of A and of D by the same index.
 TEST(ScatteredRows, MayHaveBeenGathered) {
   std::mt19937 random(4);

@@ -3,7 +3,8 @@
 //
 // Values that are read go straight to the registers that hold accumulators. Values that are stored go through the same
 // shared memory as for TMA, and from there in words of 4 bytes that neighbouring threads write side by side: straight
-// from registers, a warp would write 8 bytes of each of 8 rows at a time.
+// from registers, a warp would write 8 bytes of each of 8 rows at a time. Rows that an index scatters are written 16
+// bytes a thread, where they begin at multiples of that.
 //
 // Example at namespace scope:
 //     struct OddShape {
@@ -71,6 +72,7 @@ struct DirectTile : StagedTile<Shape> {
   // A buffer to global memory, by all threads of the tile. Requires that they have met since it was written.
   GANTRY_INLINE static void store_global(const Map& x, const DirectPlace& at, const Element* buffers, int stage) {
     const auto* const from = reinterpret_cast<const unsigned char*>(buffers) + stage * Base::kStageBytes;
+    if constexpr (kScatter != RowScatter::none) return scatter(x, at, from);
     Element* const to = corner(x, at);
     const int lines = row_major ? at.m - at.row : at.n - at.column;
     const int elements = row_major ? at.n - at.column : at.m - at.row;
@@ -84,9 +86,7 @@ struct DirectTile : StagedTile<Shape> {
       for (int i = first; i < first + kAtOnce; ++i) {
         const int word = at.thread + i * tile.threads();
         const int line = word / kWords;
-        if (line >= lines) continue;
-        Element* const row = kScatter == RowScatter::none ? to + line * x.stride : scattered(x, at, line);
-        if (kScatter == RowScatter::none || row != nullptr) store_word(row, from, {line, word % kWords, elements});
+        if (line < lines) store_word(to + line * x.stride, from, {line, word % kWords, elements});
       }
     }
   }
@@ -120,25 +120,58 @@ struct DirectTile : StagedTile<Shape> {
     return row_major ? row * x.stride + column : column * x.stride + row;
   }
 
-  // Where the index has a line, or nowhere.
-  GANTRY_INLINE static Element* scattered(const Map& x, const DirectPlace& at, int line) {
-    const std::int32_t* const index = x.index + at.batch * x.index_stride + at.first_row + at.row + line;
-    const std::int32_t row = arch::ld(arch::space_global, index);
-    if (row < 0 || row >= x.rows) return nullptr;
-    return static_cast<Element*>(x.data) + at.batch * x.batch_stride + row * x.stride + at.column;
+  // Rows go where the index says, 16 bytes a thread where rows begin at multiples of that. What a warp writes is at
+  // most eight pieces of rows, so that the order of rows does not matter to the memory.
+  GANTRY_INLINE static void scatter(const Map& x, const DirectPlace& at, const unsigned char* from) {
+    constexpr int kChunk = 16 / kBytes, kChunks = kLine / kChunk, kEach = kLines * kChunks / tile.threads();
+    constexpr int kLinesApart = tile.threads() / kChunks;
+    const int first = at.thread / kChunks, column = at.thread % kChunks * kChunk;
+    const int elements = at.n - at.column - column;  // of the row, from this thread's chunk on
+    auto* const to = static_cast<Element*>(x.data) + at.batch * x.batch_stride + at.column + column;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(to) % 16 == 0 && x.stride % kChunk == 0;
+    const std::int32_t* const index = x.index + at.batch * x.index_stride + at.first_row + at.row + first;
+    constexpr int kAtOnce = kEach % 4 == 0 ? 4 : kEach % 2 == 0 ? 2 : 1;
+    GANTRY_NO_UNROLL
+    for (int begin = 0; begin < kEach; begin += kAtOnce) {
+      std::int32_t rows[kAtOnce];
+      GANTRY_UNROLL
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int line = (begin + i) * kLinesApart;
+        rows[i] = at.row + first + line < at.m ? arch::ld(arch::space_global, index + line) : -1;
+      }
+      GANTRY_UNROLL
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int line = first + (begin + i) * kLinesApart;
+        if (rows[i] < 0 || rows[i] >= x.rows) continue;
+        Element* const place = to + rows[i] * x.stride;
+        if (aligned && elements >= kChunk) {
+          const auto* const chunk = reinterpret_cast<const Chunk*>(from + offset_of(line, column));
+          put(reinterpret_cast<Chunk*>(place), arch::ld(arch::space_shared, chunk));
+        } else {
+          put_some(place, from, {line, column, elements < kChunk ? elements : kChunk});
+        }
+      }
+    }
   }
+  // The elements of a line from one on, one by one.
+  struct Some {
+    int line, first, count;
+  };
+  GANTRY_INLINE static void put_some(Element* to, const unsigned char* from, const Some& at) {
+    GANTRY_NO_UNROLL
+    for (int k = 0; k < at.count; ++k) {
+      const auto* const one = reinterpret_cast<const Element*>(from + offset_of(at.line, at.first + k));
+      put(to + k, arch::ld(arch::space_shared, one));
+    }
+  }
+  using Chunk = arch::f32x4;  // which threads add; whatever the elements are, where they are stored
   template <class T>
   GANTRY_INLINE static void put(T* to, const T& value) {
     if constexpr (kScatter == RowScatter::add) {
-      arch::red(arch::op_add, arch::space_global, reinterpret_cast<float*>(to), value_of(value));
+      arch::red(arch::op_add, arch::space_global, to, value);
     } else {
       arch::st(arch::space_global, to, value);
     }
-  }
-  GANTRY_INLINE static float value_of(float x) { return x; }
-  template <class T>
-  GANTRY_INLINE static float value_of(const T& word) {
-    return word.elements[0];
   }
 
   // Words are aligned in global memory. Where a line begins inside one, the thread that has its beginning has its end
@@ -157,13 +190,13 @@ struct DirectTile : StagedTile<Shape> {
       }
     }
     if (first >= 0 && first + kWordElements <= at.elements) {
-      put(reinterpret_cast<Word*>(line + first), word);
+      arch::st(arch::space_global, reinterpret_cast<Word*>(line + first), word);
       return;
     }
     GANTRY_UNROLL
     for (int k = 0; k < kWordElements; ++k) {
       const int e = element(first + k);
-      if (e < at.elements) put(line + e, word.elements[k]);
+      if (e < at.elements) arch::st(arch::space_global, line + e, word.elements[k]);
     }
   }
   GANTRY_HD static constexpr int element(int i) { return i < 0 ? i + kLine : i; }

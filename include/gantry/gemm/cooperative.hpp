@@ -62,12 +62,17 @@ struct CooperativeGemm
   }
 
  private:
+  // Where threads scatter rows of D, accumulators begin anew with each tile, at the cost of setting them to 0:
+  // ptxas 13.0 would move those that live on to other registers amid wgmmas, and serialise wgmma (C7518).
+  static constexpr bool kBeginsAnew = Design::design.part.d.scatter != RowScatter::none;
+
   GANTRY_INLINE static void consume_alone(const Params& p, SharedMemory s, int warpgroup) {
     typename Loop::Consumer loop(s, warpgroup);
     typename Epilogue::Consumer epilogue(p.epilogue, s);
     Scheduler scheduler = Frame::work_of_cluster(p, s);
     auto acc = Loop::Consumer::make_accumulators();
     for (Work work; scheduler.next(work);) {
+      if constexpr (kBeginsAnew) Loop::Consumer::clear(acc);
       Frame::aim(p, scheduler, work, loop);
       loop.template multiply<Epilogue::kSteps>(
           work, acc, [&](auto i) { epilogue.step(i); },

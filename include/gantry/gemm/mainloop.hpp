@@ -338,6 +338,11 @@ struct Mainloop : GemmShape<Design> {
     GANTRY_INLINE static auto make_accumulators() {
       return partition_fragment_C(TiledMma<Mma>{}, Tile<kTileM, kTileN>{});
     }
+    template <class Acc>
+    GANTRY_INLINE static void clear(Acc& acc) {
+      GANTRY_UNROLL
+      for (int i = 0; i < kSums; ++i) acc.data()[i] = 0;
+    }
 
     // acc = the accumulators over the K tiles of `work`. behind(Constant<i>{}) is called for i < `count` while the
     // wgmmas of K tile i run, or before the first where there are fewer. issued() is called when every wgmma has been
@@ -491,11 +496,6 @@ struct Mainloop : GemmShape<Design> {
 
     static constexpr int kSums = Shape::kWarpgroupM * kTileN / 128;  // of a thread
 
-    template <class Acc>
-    GANTRY_INLINE static void clear(Acc& acc) {
-      GANTRY_UNROLL
-      for (int i = 0; i < kSums; ++i) acc.data()[i] = 0;
-    }
     template <class Acc>
     GANTRY_INLINE static void add(Acc& acc, const Acc& part) {
       GANTRY_UNROLL
