@@ -211,7 +211,7 @@ enum {
   GANTRY_ARGUMENT_ROW = 1,           /* N values */
   GANTRY_ARGUMENT_COLUMN = 2,        /* M values */
   GANTRY_ARGUMENT_AUX_IN = 3,        /* M x N */
-  GANTRY_ARGUMENT_AUX_OUT = 4,       /* M x N */
+  GANTRY_ARGUMENT_AUX_OUT = 4,       /* M x N, or M x ceil(N / block_columns) */
   GANTRY_ARGUMENT_REDUCE_SCALAR = 5, /* the results of reductions: one number for each batch, */
   GANTRY_ARGUMENT_REDUCE_ROW = 6,    /* N values, */
   GANTRY_ARGUMENT_REDUCE_COLUMN = 7  /* M values */
@@ -221,8 +221,8 @@ typedef struct gantry_argument_info {
   const char* element;
   int32_t kind; /* GANTRY_ARGUMENT_...; from AUX_OUT on, outputs */
   int32_t is_column_major;
-  int32_t is_optional; /* may be left out: an input then counts as its default, an output is not written */
-  int32_t reserved;
+  int32_t is_optional;   /* may be left out: an input then counts as its default, an output is not written */
+  int32_t block_columns; /* of AUX_OUT: columns of a row that share one element; 0: none do */
 } gantry_argument_info;
 /* -1 for NULL. */
 GANTRY_C_API int32_t gantry_gemm_argument_count(const gantry_gemm* gemm);

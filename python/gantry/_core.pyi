@@ -21,7 +21,7 @@ class Context:
     def __init__(self, **options: Any) -> None: ...
 
 class Gemm:
-    arguments: tuple[tuple[str, str, int, bool, bool], ...]
+    arguments: tuple[tuple[str, str, int, bool, bool, int], ...]
     elements: tuple[str, str, str, str]
     kernels: int
     def __init__(self, context: Context, **options: Any) -> None: ...

@@ -244,12 +244,12 @@ class Plan:
         for name in (*given.views, *given.numbers, *given.wanted):
             if name not in infos and name not in (*MATRICES, *EXTRAS):
                 out.append((name, False, -1, -1))  # the library says which names there are
-        for name, short, kind, column_major, optional in infos.values():
+        for name, short, kind, column_major, optional, block in infos.values():
             if name in given.numbers:
                 out.append((name, True, -1, -1))
                 continue
             is_output = kind >= _core.AUX_OUT
-            slot = self._argument_slot(name, element(short), kind, column_major)
+            slot = self._argument_slot(name, element(short), kind, column_major, block)
             self._slots[name] = slot
             if is_output and (name in given.views or name in given.wanted or not optional):
                 self._outputs.append(Output(name, slot, False))
@@ -269,10 +269,11 @@ class Plan:
             out.append((name, False, layout.stride, layout.batch_stride))
         return out
 
-    def _argument_slot(self, name: str, of: Element, kind: int, column_major: bool) -> Slot:
+    def _argument_slot(self, name: str, of: Element, kind: int, column_major: bool, block: int) -> Slot:
         is_output, form = kind >= _core.AUX_OUT, self.form
         if kind in (_core.AUX_IN, _core.AUX_OUT):
-            lines, length = (form.columns, form.m) if column_major else (form.m, form.columns)
+            columns = -(-form.columns // block) if block > 0 else form.columns
+            lines, length = (columns, form.m) if column_major else (form.m, columns)
             return Slot(name, of, form.of_d, lines, length, column_major=column_major, is_output=is_output)
         if kind in (_core.SCALAR, _core.REDUCE_SCALAR):
             return Slot(name, of, form.lead, None, None, is_output=is_output)

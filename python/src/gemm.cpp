@@ -89,8 +89,8 @@ PyObject* arguments(PyObject* self, void* /*closure*/) {
       return raise_error(status);
     }
     PyObject* one =
-        Py_BuildValue("(ssiOO)", info.name, info.element, info.kind, info.is_column_major != 0 ? Py_True : Py_False,
-                      info.is_optional != 0 ? Py_True : Py_False);
+        Py_BuildValue("(ssiOOi)", info.name, info.element, info.kind, info.is_column_major != 0 ? Py_True : Py_False,
+                      info.is_optional != 0 ? Py_True : Py_False, info.block_columns);
     if (one == nullptr || PyTuple_SetItem(out.get(), i, one) != 0) return nullptr;
   }
   return out.release();

@@ -170,6 +170,19 @@ def test_every_kind_of_argument_goes_in_and_comes_out(rng, batch):
     assert got._fields == ("d", "pre", "mask", "top", "columns", "rows")
 
 
+def test_scales_of_blocks_come_out_beside_an_8_bit_d(rng):
+    a, b = array(rng, (48, 64), np.float16), array(rng, (160, 64), np.float16)
+    text = "scales = block_scale(acc:s8, 128); d = quantize(acc, rcp(scales)); tops = across_amax(acc)"
+    got = gantry.gemm(a, b, epilogue=text, out_dtype="s8")
+    x = matmul(a, b)
+    assert got.d.dtype == np.int8 and got.scales.shape == (48, 2) and got.tops.shape == (48, 1)
+    blocks = np.stack([np.abs(x[:, :128]).max(1), np.abs(x[:, 128:]).max(1)], 1)
+    close(got.scales, blocks / 127)
+    close(got.tops[:, 0], np.abs(x).max(1))
+    scale = np.repeat(got.scales, 128, 1)[:, :160]
+    assert (np.abs(got.d * scale - x) <= scale * 0.5001 + 1e-6).all()
+
+
 def test_auxiliary_tensors_lie_as_the_text_says(rng):
     a, b = array(rng, (48, 64), np.float16), array(rng, (32, 64), np.float16)
     wide = array(rng, (48, 40), np.float16)[:, :32]

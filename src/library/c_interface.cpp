@@ -341,7 +341,7 @@ gantry_status gantry_gemm_argument(const gantry_gemm* gemm, int32_t index, gantr
                     std::to_string(graph.argument_count));
     }
     const gantry::fusion::Argument& a = graph.arguments[index];
-    *out = {a.name.text, to_text(a.element), kind_of(a), a.row_major ? 0 : 1, a.has_default ? 1 : 0, 0};
+    *out = {a.name.text, to_text(a.element), kind_of(a), a.row_major ? 0 : 1, a.has_default ? 1 : 0, a.block};
     return static_cast<gantry_status>(GANTRY_OK);
   });
 }

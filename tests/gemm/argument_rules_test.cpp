@@ -248,6 +248,7 @@ std::vector<Case> fusion_and_device() {
       {ArgumentRule::loop_heads, in_loop<1024>("d = rotate(acc, 64)"), in_loop<1024>("d = rotate(acc, 32)")},
       {ArgumentRule::rotated_columns, of_epilogue("d = rotate(acc, 48)", false, true),
        of_epilogue("d = rotate(acc, 32)", false, true)},
+      {ArgumentRule::loop_columns, in_loop<1024>("d = across_add(acc, 64)"), in_loop<1024>("d = across_add(acc, 32)")},
       {ArgumentRule::loop_shared_memory, in_loop<1024>("d = acc + load(x:f16)"), in_loop<1024>("d = acc")},
       {ArgumentRule::no_device, why(Gemm<Plain>::plan(plain(), nowhere)), why(Gemm<Plain>::plan(plain(), here))},
       {ArgumentRule::no_configuration, why(Set::plan(plain(), here, {.asked = "64x64"})),

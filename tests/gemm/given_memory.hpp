@@ -88,7 +88,9 @@ inline std::vector<Memory> give(fusion::FusionArguments& arguments, const GemmEx
     const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     const std::int64_t vector = along_n ? e.n : along_m ? e.m : 1;
-    out.emplace_back(a.element, tensor ? (rows ? e.n : e.m) : vector, tensor ? (rows ? e.m : e.n) : 1, e.batch, random);
+    const std::int64_t columns = fusion::columns_of(a, e.n);
+    out.emplace_back(a.element, tensor ? (rows ? columns : e.m) : vector, tensor ? (rows ? e.m : columns) : 1, e.batch,
+                     random);
     Memory& memory = out.back();
     slot.tensor(memory.data(), memory.stride(), memory.batch_stride());
   }

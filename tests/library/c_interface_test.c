@@ -210,9 +210,16 @@ static void descriptions(gantry_context* context, const gantry_gemm* gemm) {
   for (i = 0; i < 6; ++i) {
     EXPECT(gantry_gemm_argument(other, i, &info) == GANTRY_OK);
     for (j = 0; j < 6; ++j) found += strcmp(names[j], info.name) == 0 && kinds[j] == info.kind;
-    if (info.kind == GANTRY_ARGUMENT_AUX_OUT) EXPECT(info.is_column_major && info.is_optional);
+    if (info.kind == GANTRY_ARGUMENT_AUX_OUT) EXPECT(info.is_column_major && info.is_optional && info.block_columns == 0);
   }
   EXPECT(found == 6);
+  gantry_gemm_destroy(other);
+
+  options.d = "e4m3";
+  options.epilogue = "scales = block_scale(acc:e4m3, 128); d = quantize(acc, rcp(scales))";
+  EXPECT(gantry_gemm_create(context, &options, &other) == GANTRY_OK);
+  EXPECT(gantry_gemm_argument(other, 0, &info) == GANTRY_OK && info.kind == GANTRY_ARGUMENT_AUX_OUT);
+  EXPECT(strcmp(info.name, "scales") == 0 && info.block_columns == 128);
   gantry_gemm_destroy(other);
 
   EXPECT(gantry_find_element("bfloat16", &element) == GANTRY_OK && strcmp(element.name, "bf16") == 0);

@@ -56,6 +56,15 @@ class ExplainFusion(Cli):
         self.assertIn("  rotate(1, 2 columns)\n", said)
         self.assertRegex(said, r"seed +u32 +seed of dropout +must be given")
 
+    def test_says_which_columns_are_combined_and_what_is_stored_by_blocks(self):
+        said = self.explain("scales col = block_scale(acc:e4m3, 128); d = quantize(acc, rcp(scales)); tops = across_max(acc)")
+        self.assertIn("  across_amax(0, 128 columns)\n", said)
+        self.assertIn("  across_max(0, all columns)\n", said)
+        self.assertRegex(said, r"scales +f32 +output, \[m, ceil\(n / 128\)\] column-major +must be given")
+        self.assertRegex(said, r"tops +f32 +output, \[m, 1\] row-major +must be given")
+        self.assertIn("  top_k(0, all columns, 2)\n", self.explain("d = top_k_softmax(acc, 2)"))
+        self.assertIn("top_k(", self.explain("LinCombTopKSoftmaxCol"))
+
     def test_lists_every_value_once_and_what_goes_to_d(self):
         said = self.explain(TEXT)
         self.assertIn("   8  add(6, 7)\n   9  gelu(8)  -> D\n  10  store(8) into aux\n", said)

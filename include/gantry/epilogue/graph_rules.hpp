@@ -15,8 +15,8 @@
 
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/fusion/argument_elements.hpp>
-#include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/epilogue/fusion/slots.hpp>
+#include <gantry/epilogue/fusion/spans.hpp>
 #include <gantry/epilogue/storage.hpp>
 
 namespace gantry {
@@ -38,7 +38,7 @@ GANTRY_HD constexpr bool has_forms(const fusion::Graph& graph, ElementType compu
     if (compute == ElementType::s32 && node.kind != fusion::NodeKind::accumulator) return false;
     if (node.kind == fusion::NodeKind::keep) return false;
     if (node.kind != fusion::NodeKind::compute) continue;
-    const bool special = node.function == fusion::Function::round || node.function == fusion::Function::rotate;
+    const bool special = node.function == fusion::Function::round || fusion::span_of(node) > 0;
     if (node.function == fusion::Function::user || special) return false;
     if (!fusion::takes_complex(node.function)) return false;
   }
@@ -64,19 +64,19 @@ GANTRY_HD constexpr void check_argument_elements(const fusion::Graph& graph, Ele
   }
 }
 
-// Both columns of every pair that is rotated are visited at once.
-GANTRY_HD constexpr void check_heads(const EpiloguePolicy& p, const fusion::Graph& graph, EpilogueReasons& out) {
-  const int head = fusion::longest_head(graph);
+// All columns that a value is made of are visited at once.
+GANTRY_HD constexpr void check_spans(const EpiloguePolicy& p, const fusion::Graph& graph, EpilogueReasons& out) {
+  const int longest = fusion::longest_span(graph);
   const Subtiles tile = p.cut();
+  const auto columns = [&](int span) { return span == fusion::kWholeRow ? tile.n : span; };
   for (int i = 0; i < graph.node_count; ++i) {
     const fusion::Node& node = graph.nodes[i];
-    if (node.kind != fusion::NodeKind::compute || node.function != fusion::Function::rotate) continue;
-    if (fusion::has_whole_heads(tile, p.fragment_size, node.head)) continue;
+    if (fusion::has_whole_spans(tile, p.fragment_size, fusion::span_of(node))) continue;
     const bool whole = p.fragment_size % tile.values_of_block() == 0;
-    out.add({.rule = EpilogueRule::rotated_heads,
+    out.add({.rule = fusion::is_across(node) ? EpilogueRule::combined_columns : EpilogueRule::rotated_heads,
              .actual = whole ? tile.epi_n : p.fragment_size * 2,
-             .nearest = head,
-             .first = node.head});
+             .nearest = columns(longest),
+             .first = columns(fusion::span_of(node))});
     return;
   }
 }
@@ -125,7 +125,7 @@ GANTRY_HD constexpr EpilogueReasons graph_form_reasons(const EpiloguePolicy& p, 
   if (!detail::has_forms(graph, p.element_compute)) {
     out.add({.rule = EpilogueRule::function_without_form, .element = p.element_compute});
   }
-  detail::check_heads(p, graph, out);
+  detail::check_spans(p, graph, out);
   if (!p.uses_tma() && fusion::has_staged(graph)) {
     out.add({.rule = EpilogueRule::tensor_without_smem,
              .schedule = p.schedule,

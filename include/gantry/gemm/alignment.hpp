@@ -65,7 +65,7 @@ inline GemmOptions with_alignments(GemmOptions o, const fusion::Graph& graph, co
   if (o.align_d == 0 && graph.d >= 0 && !d_fits && o.split != SplitMode::reduce_add) o.align_d = 1;
   for (int i = 0; o.align_aux == 0 && i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
-    if (!fusion::is_auxiliary(a) || fusion::is_mask(a)) continue;
+    if (!fusion::is_auxiliary(a) || fusion::is_mask(a) || fusion::is_by_block(a)) continue;
     detail::TensorLines x{a.element, a.row_major, fusion::is_output(a.kind)};
     if (const GemmCallArgument* given = detail::argument_of(call, a.name.text)) {
       x.data = given->data;

@@ -44,13 +44,13 @@ GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const 
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
   // None of them is a matter of the kernel from the other side.
-  const bool rotates = fusion::longest_head(graph) > 0;
+  const bool spans = fusion::longest_span(graph) > 0;
   const bool by_index = asked.gather_a || asked.scatter_d != RowScatter::none;
-  if (graph.gated() || rotates || asked.groups != GemmGrouping::none || by_index) {
+  if (graph.gated() || spans || asked.groups != GemmGrouping::none || by_index) {
     GemmDesign out;
     out.options = asked;
     if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
-    if (rotates) out.reasons.add({.rule = GemmRule::rotated_alone});
+    if (spans) out.reasons.add({.rule = GemmRule::spans_alone});
     if (asked.groups != GemmGrouping::none) out.reasons.add({.rule = GemmRule::groups_swapped});
     if (asked.gather_a) out.reasons.add({.rule = GemmRule::gather_alone});
     if (asked.scatter_d != RowScatter::none) out.reasons.add({.rule = GemmRule::scatter_alone});

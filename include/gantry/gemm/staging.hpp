@@ -11,7 +11,7 @@
 //     static_assert(!can_overlap_store(o, fusion::graph("d = acc")));
 #pragma once
 
-#include <gantry/epilogue/fusion/rotation.hpp>
+#include <gantry/epilogue/fusion/spans.hpp>
 #include <gantry/gemm/options.hpp>
 
 namespace gantry {
@@ -31,7 +31,8 @@ GANTRY_HD constexpr bool is_crowded(const fusion::Graph& graph) {
   if (vectors > 1) weight += vectors - 1;
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
-    if (a.kind == fusion::ArgumentKind::aux_in || a.kind == fusion::ArgumentKind::aux_out) ++weight;
+    const bool output = a.kind == fusion::ArgumentKind::aux_out && !fusion::is_by_block(a);
+    if (a.kind == fusion::ArgumentKind::aux_in || output) ++weight;
     if (a.kind == fusion::ArgumentKind::reduction) weight += a.extent == fusion::Extent::row ? 2 : 1;
   }
   return weight > 1;
@@ -55,12 +56,14 @@ enum class Moves : std::uint8_t { only_d, source, output, more };
 GANTRY_HD constexpr Moves moves_of(const GemmOptions& o, const fusion::Graph& graph) {
   using fusion::ArgumentKind;
   const bool source = graph.uses_source();
-  const int outputs = graph.count(ArgumentKind::aux_out);
+  int outputs = 0;
   bool wide =
       element_bits(o.d) > 16 || (source && (element_bits(o.c) != element_bits(o.d) || o.layout_c != o.layout_d));
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
-    wide = wide || (a.kind == ArgumentKind::aux_out && element_bits(a.element) > 16);
+    if (a.kind != ArgumentKind::aux_out || fusion::is_by_block(a)) continue;
+    ++outputs;
+    wide = wide || element_bits(a.element) > 16;
   }
   const int others = graph.count(ArgumentKind::aux_in) + graph.count(ArgumentKind::reduction);
   if (wide || others > 0 || outputs + (source ? 1 : 0) > 1) return Moves::more;
@@ -78,16 +81,18 @@ GANTRY_HD constexpr ElementType widest(const GemmOptions& o, const fusion::Graph
   const auto take = [&out](ElementType e) { out = element_bits(e) == 64 ? e : out; };
   if (graph.uses_source()) take(o.c);
   for (int i = 0; i < graph.argument_count; ++i) {
-    const fusion::ArgumentKind kind = graph.arguments[i].kind;
-    if (kind == fusion::ArgumentKind::aux_in || kind == fusion::ArgumentKind::aux_out) take(graph.arguments[i].element);
+    const fusion::Argument& a = graph.arguments[i];
+    const bool output = a.kind == fusion::ArgumentKind::aux_out && !fusion::is_by_block(a);
+    if (a.kind == fusion::ArgumentKind::aux_in || output) take(a.element);
   }
   return out;
 }
 
-// Subtiles in which both columns of every pair that is rotated lie, where the tile has them.
-GANTRY_HD constexpr int of_whole_heads(const GemmOptions& o, const fusion::Graph& graph, int columns) {
-  const int head = fusion::longest_head(graph);
-  return head > 2 && columns % head != 0 && columns_of_d(o, graph) % head == 0 ? head : columns;
+// Subtiles of whole spans (fusion/spans.hpp), where the tile has them.
+GANTRY_HD constexpr int of_whole_spans(const GemmOptions& o, const fusion::Graph& graph, int columns) {
+  const int span = fusion::longest_span(graph), all = columns_of_d(o, graph);
+  if (span == fusion::kWholeRow) return all;
+  return span > 2 && columns % span != 0 && all % span == 0 ? span : columns;
 }
 
 // Where nothing but D moves: wide subtiles with one buffer. They are half of a tile that two warpgroups share, or all
@@ -150,7 +155,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusio
   if (e.epi_n == 0) e.epi_n = staging(o, graph, k).epi_n;
   if (o.epilogue.epi_n == 0) {
     const int usual = e.epi_n;
-    e.epi_n = detail::of_whole_heads(o, graph, usual);
+    e.epi_n = detail::of_whole_spans(o, graph, usual);
     // Subtiles that are so much wider would leave the main loop few stages.
     if (e.epi_n > usual && o.epilogue.stages_c == 0) e.stages_c = 1;
     if (e.epi_n > usual && o.epilogue.stages_d == 0) e.stages_d = 1;

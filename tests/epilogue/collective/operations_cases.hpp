@@ -27,6 +27,7 @@ constexpr int choice_of(int operation, int variant, int what, int choices) {
 // What a variant of an operation is.
 struct Variant {
   TileMNK tile;
+  TileMN epi_tile;  // where it is not the builder's
   ElementType c, d;
   LayoutTag layout_c, layout_d;
   bool two_warpgroups;
@@ -64,6 +65,14 @@ constexpr Variant variant_of(int k, int v) {
   out.options.bias = kBiases[choose(10, 3)];
   out.options.scale = kBiases[choose(11, 2)];
   out.options.aux_row_major = choose(12, 2) == 0;
+  out.options.top_k = choose(14, 2) == 0 ? 2 : 4;
+  if (std::string_view(fusion::kOperations[k].name) == "LinCombTopKSoftmaxCol") {  // rows lie in one tile, and subtile
+    out.tile = {64, choose(0, 2) == 0 ? 160 : 192, 64};
+    out.epi_tile = {64, out.tile.n};
+    out.two_warpgroups = false;
+    out.c = out.d = choose(3, 2) == 0 ? E::bf16 : E::f16;
+    out.reuse = kChoices[choose(7, 3)];
+  }
   return out;
 }
 
@@ -74,6 +83,7 @@ struct NamedVariant {
       CollectiveBuilder{.schedule = variant.two_warpgroups ? EpilogueSchedule::tma_warp_specialized_cooperative
                                                            : EpilogueSchedule::tma_warp_specialized,
                         .tile = variant.tile,
+                        .epi_tile = variant.epi_tile,
                         .c = variant.c,
                         .d = variant.d,
                         .layout_c = variant.layout_c,

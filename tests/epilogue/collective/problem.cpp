@@ -32,6 +32,7 @@ Buffer make_matrix(const MatrixSpec& spec, const fusion::ProblemShape& shape) {
   Buffer out;
   out.element = spec.element;
   out.row_major = spec.row_major;
+  out.shape = shape;
   if (spec.element == ElementType::void_) return out;
   const std::int64_t step = std::max<std::int64_t>(128 / info(spec.element).bits, 1);
   out.stride = ((spec.row_major ? shape.n : shape.m) + step - 1) / step * step + step;
@@ -45,6 +46,12 @@ std::int64_t extent_of(const Argument& a, const fusion::ProblemShape& shape) {
   if (a.kind == ArgumentKind::column) return shape.m;
   if (a.kind != ArgumentKind::reduction) return 1;
   return a.extent == Extent::row ? shape.n : a.extent == Extent::column ? shape.m : 1;
+}
+
+// Of a tensor beside D.
+fusion::ProblemShape shape_of(const Argument& a, fusion::ProblemShape shape) {
+  shape.n = fusion::columns_of(a, shape.n);
+  return shape;
 }
 
 void poison(Buffer& buffer) { std::fill(buffer.bytes.begin(), buffer.bytes.end(), kPoison); }
@@ -72,7 +79,7 @@ void Problem::make_argument(int i) {
   Buffer& buffer = argument(i);
   auto slot = (*fusion_)[a.name.text];
   if (fusion::is_tensor(a.kind)) {
-    buffer = make_matrix({a.element, a.row_major}, options_.shape);
+    buffer = make_matrix({a.element, a.row_major}, shape_of(a, options_.shape));
     fill(buffer, random_);
     slot.tensor(buffer.data(), buffer.stride, buffer.batch_stride);
     return;
@@ -118,15 +125,16 @@ fusion::ReferenceResult Problem::expected() const { return fusion::reference(gra
 
 std::string Problem::wrong_tensor(const std::string& name, const std::vector<fusion::Range>& expected,
                                   const Buffer& buffer) const {
-  const std::string first = fusion::first_mismatch(expected, buffer.tensor(), options_.shape);
+  const fusion::ProblemShape& shape = buffer.shape;
+  const std::string first = fusion::first_mismatch(expected, buffer.tensor(), shape);
   if (!first.empty()) return name + ": " + first;
   // What no element covers; the last bits of a mask's row belong to its byte, and are 0.
   std::vector<unsigned> covered(buffer.bytes.size());  // bits of each byte
   const int bits = info(buffer.element).bits;
   const fusion::ReferenceTensor tensor = buffer.tensor();
-  for (std::int64_t batch = 0; batch < options_.shape.batch; ++batch) {
-    for (std::int64_t m = 0; m < options_.shape.m; ++m) {
-      for (std::int64_t n = 0; n < options_.shape.n; ++n) {
+  for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+    for (std::int64_t m = 0; m < shape.m; ++m) {
+      for (std::int64_t n = 0; n < shape.n; ++n) {
         const auto bit = static_cast<std::size_t>(tensor.index(m, n, batch) * bits);
         if (bits < 8) covered[bit / 8] |= ((1u << bits) - 1) << bit % 8;
         for (std::size_t b = 0; b < static_cast<std::size_t>(bits) / 8; ++b) covered[bit / 8 + b] = 0xff;

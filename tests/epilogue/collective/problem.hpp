@@ -32,6 +32,7 @@ struct Buffer {
   std::int64_t stride = 0, batch_stride = 0;
   bool row_major = true;
   ElementType element = ElementType::void_;
+  fusion::ProblemShape shape{};  // of a matrix
 
   void* data() { return bytes.data(); }
   const void* data() const { return bytes.data(); }

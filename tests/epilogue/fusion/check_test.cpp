@@ -84,6 +84,24 @@ Graph rotated(int head) {
   });
 }
 
+Graph combined(Function f, int columns, int most) {
+  return changed([&](Graph& g) {
+    g.d = g.compute(f, g.d);
+    g.nodes[g.d].head = static_cast<std::int16_t>(columns);
+    g.nodes[g.d].most = static_cast<std::int8_t>(most);
+  });
+}
+// The largest of 16 columns, stored for `block` of them.
+Graph stored_by_block(int block, ElementType element) {
+  return changed([&](Graph& g) {
+    const int top = g.compute(Function::across_max, g.d);
+    g.nodes[top].head = 16;
+    const int argument = g.add_argument({.name = "tops", .kind = ArgumentKind::aux_out, .element = element});
+    g.arguments[argument].block = static_cast<std::int16_t>(block);
+    g.add(writes(NodeKind::aux_store, top, argument));
+  });
+}
+
 // The value times a mask of dropout, whose seed has a default.
 Graph with_keep(float share, ElementType seed, float value) {
   return changed([&](Graph& g) {
@@ -123,6 +141,12 @@ std::vector<Case> cases() {
        3},
       {GraphRule::rotated_head, rotated(8), rotated(16), 3, 8},
       {GraphRule::rotated_head, rotated(272), rotated(256), 3, 272},
+      {GraphRule::across_columns, combined(Function::across_add, 12, 0), combined(Function::across_add, 24, 0), 3, 12},
+      {GraphRule::across_columns, combined(Function::top_k, 16, 2), combined(Function::top_k, kWholeRow, 2), 3, 16},
+      {GraphRule::top_count, combined(Function::top_k, kWholeRow, 0), combined(Function::top_k, kWholeRow, 1), 3, 0},
+      {GraphRule::top_count, combined(Function::top_k, kWholeRow, 9), combined(Function::top_k, kWholeRow, 8), 3, 9},
+      {GraphRule::block_differs, stored_by_block(0, ElementType::f32), stored_by_block(16, ElementType::f32), 4, 0},
+      {GraphRule::block_of_bits, stored_by_block(16, ElementType::u1), stored_by_block(16, ElementType::bf16), 4},
       {GraphRule::dropped_share, with_keep(1, ElementType::u32, 0), with_keep(0.9375f, ElementType::u32, 0), 3},
       {GraphRule::seed_element, with_keep(0.5f, ElementType::s16, 0), with_keep(0.5f, ElementType::s32, 0), 1},
       {GraphRule::seed_default, with_keep(0.5f, ElementType::u32, 0.5f), with_keep(0.5f, ElementType::u32, 7), 1},

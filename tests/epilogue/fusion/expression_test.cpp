@@ -139,6 +139,7 @@ constexpr NamedText kDefinitions[] = {
     {"LinCombDeEltAct", "d = d_relu(alpha * acc + beta * c, load(aux))"},
     {"LinCombDeEltActDePerRowBias",
      "d = d_relu(alpha * acc + beta * c, load(aux)); dbias optional = reduce_col_add(d)"},
+    {"LinCombTopKSoftmaxCol", "d = top_k_softmax(alpha * acc + beta * c, 2)"},
 };
 
 TEST(FusionOperations, AreWhatTheirNamesSay) {

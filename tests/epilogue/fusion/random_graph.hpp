@@ -24,6 +24,7 @@ struct RandomGraphOptions {
   int user_functions = 0;  // of one input each
   int longest_head = 0;    // of what is rotated; 0: nothing is
   bool dropout = false;    // sometimes the mask of dropout
+  int block = 0;           // columns of a row that are combined; 0: none are
 };
 
 class RandomGraph {
@@ -153,6 +154,17 @@ class RandomGraph {
         out = add(node);
         break;
       }
+      case Function::across_add:
+      case Function::across_max:
+      case Function::across_amax: {
+        if (options_.block == 0) return;
+        Node node{.kind = NodeKind::compute, .function = f, .head = static_cast<std::int16_t>(options_.block)};
+        node.inputs[0] = static_cast<std::int8_t>(x);
+        out = add(node);
+        break;
+      }
+      case Function::top_k:  // of whole rows, which the tiles of few tests have
+        return;
       case Function::user: {
         if (options_.user_functions == 0) return;
         Node node{.kind = NodeKind::compute, .function = f};
@@ -185,6 +197,10 @@ class RandomGraph {
   void sink(Node node, int index) {
     node.inputs[0] = static_cast<std::int8_t>(recent());
     node.argument = static_cast<std::int8_t>(index);
+    // A bit for each block would be refused.
+    Argument& argument = graph_.arguments[index];
+    if (argument.element == ElementType::u1 && block_of(graph_, node.inputs[0]) > 0)
+      argument.element = ElementType::f32;
     // What follows may read it, and then reads the value that it was given.
     values_.push_back(graph_.add(node));
   }
@@ -246,9 +262,9 @@ inline RandomProblem random_problem(std::uint64_t seed, const Graph& graph, cons
     if (is_tensor(argument.kind)) {
       // Whole units of 16 bytes, as TMA needs them, and sometimes one more.
       const std::int64_t unit = 128 / info(argument.element).bits;
-      const std::int64_t extent = argument.row_major ? shape.n : shape.m;
+      const std::int64_t columns = columns_of(argument, shape.n), extent = argument.row_major ? columns : shape.m;
       const std::int64_t stride = (extent + unit - 1 + static_cast<std::int64_t>(random() % 2) * unit) / unit * unit;
-      const std::int64_t batch_stride = stride * (argument.row_major ? shape.m : shape.n);
+      const std::int64_t batch_stride = stride * (argument.row_major ? shape.m : columns);
       buffer = random_elements(random, argument.element, batch_stride * shape.batch);
       slot.tensor(static_cast<void*>(buffer.data()), stride, batch_stride);
       continue;

@@ -59,7 +59,7 @@ TEST(Rotation, PartnersAreTheThreadsOwnAndEachOthers) {
   for (const int columns : {32, 64, 96, 128, 256}) {
     const Subtiles tile{.m = 128, .n = columns, .epi_m = 128, .epi_n = columns, .warpgroups = 1};
     for (const int head : {2, 16, 32, 48, 64, 96, 128, 256}) {
-      if (!has_whole_heads(tile, tile.values(), head)) continue;
+      if (!has_whole_spans(tile, tile.values(), head)) continue;
       for (int i = 0; i < tile.values(); ++i) {
         const Partner partner = partner_of(tile, head, i);
         for (const int thread : {0, 3, 37, 127}) {

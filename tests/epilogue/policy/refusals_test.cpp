@@ -203,6 +203,8 @@ std::vector<BrokenByAGraph> rules_broken_by_graphs() {
       {EpilogueRule::function_without_form, complex, "d = gelu(acc)"},
       {EpilogueRule::rotated_heads, with([](B& b) { b.schedule = EpilogueSchedule::no_smem_warp_specialized; }),
        "d = rotate(acc, 16)"},
+      {EpilogueRule::combined_columns, with([](B& b) { b.schedule = EpilogueSchedule::no_smem_warp_specialized; }),
+       "d = across_max(acc, 8)"},
       {EpilogueRule::tensor_without_smem, with([](B& b) { b.schedule = EpilogueSchedule::no_smem_warp_specialized; }),
        "d = acc + load(x:f16)"},
       {EpilogueRule::argument_element, kBase, "d = acc + row(r:cf32)"},

@@ -46,7 +46,9 @@ std::string value_of(const Graph& graph, const Node& node) {
   out += "(";
   for (int k = 0; k < 3 && node.inputs[k] >= 0; ++k) out += fmt::format("{}{}", k > 0 ? ", " : "", node.inputs[k]);
   if (node.function == Function::round) out += fmt::format(":{}", info(node.element).name);
-  if (node.function == Function::rotate) out += fmt::format(", {} columns", node.head);
+  if (span_of(node) > 0 && node.head != kWholeRow) out += fmt::format(", {} columns", node.head);
+  if (is_across(node) && node.head == kWholeRow) out += ", all columns";
+  if (node.function == Function::top_k) out += fmt::format(", {}", node.most);
   return out + ")";
 }
 
@@ -63,6 +65,8 @@ std::string kind_of(const Graph& graph, int i) {
     case ArgumentKind::aux_in:
       return fmt::format("input, [m, n] {}", major);
     case ArgumentKind::aux_out:
+      if (argument.block == kWholeRow) return fmt::format("output, [m, 1] {}", major);
+      if (argument.block > 0) return fmt::format("output, [m, ceil(n / {})] {}", argument.block, major);
       return fmt::format("output, [m, n] {}", major);
     case ArgumentKind::reduction:
       break;

@@ -159,8 +159,9 @@ void Operands::add_arguments() {
     const bool of_row = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool of_column = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     if (tensor) {
-      operand.length = a.row_major ? product_.columns_of_d() : product_.m;
-      operand.lines = a.row_major ? product_.m : product_.columns_of_d();
+      const std::int64_t columns = fusion::columns_of(a, product_.columns_of_d());
+      operand.length = a.row_major ? columns : product_.m;
+      operand.lines = a.row_major ? product_.m : columns;
       operand.batches = product_.along_m() ? 1 : product_.batch;
     } else {
       operand.rows = true;
@@ -473,7 +474,9 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
       comparison.compare(expected.d, {o.element, found.data(), o.length, 1, rows.count * o.length}, expected.shape,
                          rows.first);
     } else if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
-      comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), expected.shape, rows.first);
+      fusion::ProblemShape shape = expected.shape;
+      if (!matrix) shape.n = fusion::columns_of(product_.graph.arguments[o.argument], shape.n);
+      comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), shape, rows.first);
     } else if (rows.whole && is_of_all_groups(o)) {
       combine(expected.outputs[o.argument], fusion::reduction_of(product_.graph, o.argument), rows.parts[o.argument]);
     } else if (rows.whole) {

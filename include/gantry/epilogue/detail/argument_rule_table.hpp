@@ -32,6 +32,10 @@ GANTRY_X(rotated_columns, refused,
          "D has {actual} column{s}, and the epilogue rotates pairs in heads of {first}",
          "every column has its partner: the columns of D are a multiple of a head's",
          "the nearest larger number that works is {nearest}")
+GANTRY_X(row_in_one_tile, refused,
+         "D has {actual} columns, a tile has {first} of them, and the epilogue combines all columns of a row",
+         "a row that is combined lies in one tile, which has at most 256 columns",
+         "the nearest number that works is {nearest}")
 GANTRY_X(too_many_tiles, refused,
          "the GEMM has {actual} K tiles",
          "the K tiles of a GEMM are counted in 30 bits",
@@ -259,6 +263,10 @@ GANTRY_X(loop_heads, refused,
          "the graph rotates pairs in heads of {first} columns",
          "a kernel whose graph comes at run time has subtiles of whole heads, and operands that are not swapped",
          "heads of 2 columns, and of 16, 32, ... that divide {nearest}, work where operands are not swapped")
+GANTRY_X(loop_columns, refused,
+         "the graph combines {first} columns of a row",
+         "a kernel whose graph comes at run time combines columns that lie in one of its subtiles, and operands are not swapped",
+         "blocks that divide {nearest} columns work where operands are not swapped")
 GANTRY_X(loop_shared_memory, refused,
          "the graph takes {actual} bytes of shared memory",
          "a graph at run time has as much shared memory as its loop was built with",

@@ -190,6 +190,10 @@ GANTRY_X(rotated_heads, unsupported,
          "the expression rotates pairs in heads of {first} columns, and a thread visits {actual} columns at once",
          "a subtile has whole heads, and a thread visits all of its columns at once",
          "with subtiles of {nearest} columns, visited at once, this works where the epilogue has shared memory")
+GANTRY_X(combined_columns, unsupported,
+         "the expression combines {first} columns of a row, and {actual} columns are visited at once",
+         "what is visited at once is a subtile of an epilogue with shared memory, which has whole blocks of such columns",
+         "with subtiles of {nearest} columns this works")
 GANTRY_X(tensor_without_smem, unsupported,
          "the expression has an auxiliary tensor under {schedule}",
          "an epilogue without shared memory has no auxiliary tensors but masks of one bit",

@@ -289,7 +289,7 @@ struct FusionCallbacks {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
-        if constexpr (a.kind == ArgumentKind::aux_out) {
+        if constexpr (a.kind == ArgumentKind::aux_out && !is_by_block(a)) {
           if (!detail::is_given<Config, argument>(v_.params)) return;
           if constexpr (is_mask(a)) {
             write_mask<Config, a.row_major>(mask<argument>(em, en), v_.context.thread, detail::get<argument>(v_.kept));

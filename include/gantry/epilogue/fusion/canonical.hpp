@@ -1,6 +1,7 @@
 // The canonical form of a graph, in which graphs that say the same are equal: D's value first, then the outputs in
 // their order, every node right after its inputs, equal values once, nothing that no output needs, arguments in the
-// order of their use, and fields that a node does not use as they are by default. Expressions, text and named
+// order of their use, tensors by blocks where their value is the same for a block (spans.hpp), and fields that a node
+// does not use as they are by default. Expressions, text and named
 // operations give graphs in this form.
 //
 // Example:
@@ -15,7 +16,7 @@
 //     static_assert(canonical(graph).node_count == 2 && canonical(canonical(graph)) == canonical(graph));
 #pragma once
 
-#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/fusion/spans.hpp>
 #include <gantry/numeric/float_types.hpp>
 
 namespace gantry::fusion {
@@ -75,7 +76,8 @@ constexpr Node used_fields(const Node& node) {
     out.function = node.function;
     if (node.function == Function::round) out.element = node.element;
     if (node.function == Function::user) out.user = node.user;
-    if (node.function == Function::rotate) out.head = node.head;
+    if (span_of(node) > 0) out.head = node.head;
+    if (node.function == Function::top_k) out.most = node.most;
   }
   if (is_placed(node)) out.swapped = node.swapped;
   return out;
@@ -87,6 +89,7 @@ constexpr Argument used_fields(const Argument& argument) {
   if (argument.kind == ArgumentKind::reduction) out.extent = argument.extent;
   if (argument.kind == ArgumentKind::reduction) out.deterministic = argument.deterministic;
   if (is_tensor(argument.kind)) out.row_major = argument.row_major;
+  if (argument.kind == ArgumentKind::aux_out) out.block = argument.block;
   return out;
 }
 
@@ -125,7 +128,9 @@ class Importer {
     for (int k = 0; k < inputs; ++k) out.inputs[k] = static_cast<std::int8_t>(import_earlier(node.inputs[k], i));
     const bool names_one = node.argument >= 0 && node.argument < from_.argument_count;
     if (has_argument(node.kind) && names_one) {
-      out.argument = static_cast<std::int8_t>(intern(to_, used_fields(from_.arguments[node.argument])));
+      Argument argument = used_fields(from_.arguments[node.argument]);
+      if (node.kind == NodeKind::aux_store) argument.block = static_cast<std::int16_t>(block_of(from_, i));
+      out.argument = static_cast<std::int8_t>(intern(to_, argument));
     }
     return out;
   }

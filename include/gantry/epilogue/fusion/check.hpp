@@ -170,6 +170,33 @@ constexpr void check_argument_of(const Graph& graph, int i, GraphReasons& out) {
   }
 }
 
+// What combines columns of a row, and what has one element for each block of them.
+constexpr void check_across(const Graph& graph, int i, GraphReasons& out) {
+  const Node& node = graph.nodes[i];
+  if (is_across(node) && (!is_block(node.head) || (node.function == Function::top_k && node.head != kWholeRow))) {
+    GraphReason reason = with_actual(about_node(graph, i, GraphRule::across_columns), node.head);
+    reason.first = node.head > kMostSpan ? kMostSpan : node.head < 8 ? 8 : (node.head + 4) / 8 * 8;
+    out.add(reason);
+  }
+  if (is_across(node) && node.function == Function::top_k && (node.most < 1 || node.most > kMostTop)) {
+    GraphReason reason = with_actual(about_node(graph, i, GraphRule::top_count), node.most);
+    reason.first = node.most < 1 ? 1 : kMostTop;
+    out.add(reason);
+  }
+  const bool is_stored = node.kind == NodeKind::aux_store && node.argument >= 0 && node.argument < graph.argument_count;
+  if (is_stored && node.inputs[0] >= 0 && node.inputs[0] < i) {
+    const Argument& argument = graph.arguments[node.argument];
+    const int block = block_of(graph, i);
+    if (argument.block != block) {
+      GraphReason reason = with_actual(about_node(graph, i, GraphRule::block_differs), argument.block);
+      reason.first = block;
+      out.add(reason);
+    } else if (block > 0 && argument.element == ElementType::u1) {
+      out.add(about_node(graph, i, GraphRule::block_of_bits));
+    }
+  }
+}
+
 constexpr void check_node(const Graph& graph, int i, int user_functions, GraphReasons& out) {
   const Node& node = graph.nodes[i];
   const auto about = [&](GraphRule rule) { return about_node(graph, i, rule); };
@@ -187,9 +214,10 @@ constexpr void check_node(const Graph& graph, int i, int user_functions, GraphRe
   if (node.kind == NodeKind::compute && node.function == Function::rotate && !is_head(node.head)) {
     GraphReason reason = with_actual(about(GraphRule::rotated_head), node.head);
     const int whole = (node.head + 8) / 16 * 16;
-    reason.first = node.head < 8 ? 2 : whole > kMostHead ? kMostHead : whole;
+    reason.first = node.head < 8 ? 2 : whole > kMostSpan ? kMostSpan : whole;
     out.add(reason);
   }
+  check_across(graph, i, out);
   if (node.kind == NodeKind::keep && !(node.constant >= 0 && node.constant < 1)) {
     out.add(about(GraphRule::dropped_share));
   }

@@ -40,6 +40,10 @@ inline float apply(Function f, float a, float b = 0, float c = 0) {
 #undef GANTRY_X
     case Function::round:
     case Function::rotate:
+    case Function::across_add:
+    case Function::across_max:
+    case Function::across_amax:
+    case Function::top_k:
     case Function::user:
       break;
   }
@@ -69,6 +73,10 @@ inline cf32 apply(Function f, cf32 a, cf32 b = {}, cf32 c = {}) {
 #undef GANTRY_X
     case Function::round:
     case Function::rotate:
+    case Function::across_add:
+    case Function::across_max:
+    case Function::across_amax:
+    case Function::top_k:
     case Function::user:
       break;
   }

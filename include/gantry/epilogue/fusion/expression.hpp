@@ -101,6 +101,10 @@ constexpr Leaf make_leaf(NodeKind kind, const char* name, const ArgumentOptions&
   return {.node = {.kind = kind}, .argument = make_argument(name, argument_kind(kind), options)};
 }
 
+constexpr Expr across_node(Function f, int columns, const Expr& x) {
+  const int refused = columns < 0 || columns > kWholeRow ? 0 : columns;  // which does not fit is refused as 0 is
+  return {{.kind = NodeKind::compute, .function = f, .head = static_cast<std::int16_t>(refused)}, x};
+}
 constexpr Node function_node(Function f) { return {.kind = NodeKind::compute, .function = f}; }
 
 }  // namespace detail
@@ -140,6 +144,25 @@ constexpr Expr rotate(const Expr& x, int head) {
   return {{.kind = NodeKind::compute, .function = Function::rotate, .head = static_cast<std::int16_t>(head)}, x};
 }
 
+// Of the columns of a row, all of them or each block of so many: the sum, the largest, the largest absolute value.
+constexpr Expr across_add(const Expr& x, int columns = kWholeRow) {
+  return detail::across_node(Function::across_add, columns, x);
+}
+constexpr Expr across_max(const Expr& x, int columns = kWholeRow) {
+  return detail::across_node(Function::across_max, columns, x);
+}
+constexpr Expr across_amax(const Expr& x, int columns = kWholeRow) {
+  return detail::across_node(Function::across_amax, columns, x);
+}
+// 1 where fewer than k values of the row are larger than x, else 0.
+constexpr Expr top_k(const Expr& x, int k) {
+  return {{.kind = NodeKind::compute,
+           .function = Function::top_k,
+           .head = kWholeRow,
+           .most = static_cast<std::int8_t>(k > 127 ? 127 : k)},
+          x};
+}
+
 // The user function at position i of the pack that comes with the graph.
 constexpr Expr user(int i, const Expr& a) {
   return {{.kind = NodeKind::compute, .function = Function::user, .user = static_cast<std::int8_t>(i)}, a};
@@ -167,6 +190,21 @@ constexpr Expr rotary_adjacent(const Expr& x, const Expr& cos, const Expr& sin) 
 constexpr Expr rotary_halves(const Expr& x, const Expr& cos, const Expr& sin, int head) {
   return add(multiply(x, cos), multiply(rotate(x, head), sin));
 }
+
+// What each block of so many columns of x, or each row, is divided by to fill `type`, e4m3, e5m2, s8 or u8; for another
+// one the graph has a NaN, which `check` refuses. 1 where the block is 0, and never below the least normal float.
+constexpr Expr block_scale(const Expr& x, ElementType type, int columns = kWholeRow) {
+  const Expr top = across_amax(x, columns);
+  const float largest = largest_of(type) > 0 ? largest_of(type) : __builtin_nanf("");
+  return select(top, lower_bound(divide(top, largest), kLeastScale), 1);
+}
+
+// exp(x - max) over its sum, of a row; of its k largest, where the others become 0.
+constexpr Expr softmax(const Expr& x) {
+  const Expr e = exp(subtract(x, across_max(x)));
+  return multiply(e, rcp(across_add(e)));
+}
+constexpr Expr top_k_softmax(const Expr& x, int k) { return softmax(select(top_k(x, k), x, kLowest)); }
 
 // x / (1 - share) where it is kept, else 0.
 constexpr Expr dropout(const Expr& x, float share, const char* seed,

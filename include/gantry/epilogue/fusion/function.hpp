@@ -1,6 +1,6 @@
 // The functions that a node of a fusion graph may compute: the enumeration, and what is known of each, made from the
-// entries in functions/ (entry.hpp says what an entry has). `round` needs an element type, `rotate` a second
-// column and `user` a pack of functions beside their inputs; they have no entry.
+// entries in functions/ (entry.hpp says what an entry has). `round` needs an element type, `rotate` a second column,
+// `across_...` and `top_k` all columns of a row and `user` a pack of functions beside their inputs; they have no entry.
 //
 // Example:
 //     using namespace gantry::fusion;
@@ -23,9 +23,13 @@ enum class Function : std::uint8_t {
 #define GANTRY_X(id) id,
   GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
-      round,  // x as Node::element holds it
-  rotate,     // the other column of the pair that Node::head says, with its sign (rotation.hpp)
-  user        // one of the functions that come with the graph
+      round,    // x as Node::element holds it
+  rotate,       // the other column of the pair that Node::head says, with its sign (rotation.hpp)
+  across_add,   // of the columns of a row, Node::head of them or all, the sum (across.hpp)
+  across_max,   // the largest
+  across_amax,  // the largest absolute value
+  top_k,        // 1 where x is among the Node::most largest of its row, else 0
+  user          // one of the functions that come with the graph
 };
 
 inline constexpr int kFunctionCount = static_cast<int>(Function::user) + 1;
@@ -88,6 +92,9 @@ concept TakesHalf = requires(float h) {
 // Nobody knows what a user's function takes: it counts as one that takes much.
 inline constexpr FunctionCost kCostOfRound{.special = 0, .instructions = 2, .registers = 0};
 inline constexpr FunctionCost kCostOfRotate{.special = 0, .instructions = 1, .registers = 0};
+// All columns of a row are on their way at once: beside the accumulators of 128 x 192 in one warpgroup they spill.
+inline constexpr FunctionCost kCostOfAcross{.special = 0, .instructions = 2, .registers = 8};
+inline constexpr FunctionCost kCostOfTopK{.special = 0, .instructions = 8, .registers = 8};
 inline constexpr FunctionCost kCostOfUser{.special = 1, .instructions = 0, .registers = 0};
 
 template <class E>
@@ -142,6 +149,35 @@ constexpr FunctionTable make_function_table() {
        .specials = "IEEE",
        .arity = 1,
        .cost = kCostOfRotate},
+      {.function = Function::across_add,
+       .name = "across_add",
+       .inputs = "x, columns",
+       .meaning = "the sum of x over the row, or over each block of so many columns of it",
+       .specials = "IEEE",
+       .arity = 1,
+       .cost = kCostOfAcross,
+       .error = {.scaled = 0x1p-16, .scale = "the sum of |x|"}},
+      {.function = Function::across_max,
+       .name = "across_max",
+       .inputs = "x, columns",
+       .meaning = "the largest x of the row, or of each block of so many columns of it",
+       .specials = "a NaN is the result",
+       .arity = 1,
+       .cost = kCostOfAcross},
+      {.function = Function::across_amax,
+       .name = "across_amax",
+       .inputs = "x, columns",
+       .meaning = "the largest |x| of the row, or of each block of so many columns of it",
+       .specials = "a NaN is the result",
+       .arity = 1,
+       .cost = kCostOfAcross},
+      {.function = Function::top_k,
+       .name = "top_k",
+       .inputs = "x, k",
+       .meaning = "1 where fewer than k values of the row are larger than x, else 0",
+       .specials = "1 in a row with a NaN",
+       .arity = 1,
+       .cost = kCostOfTopK},
       {.function = Function::user, .name = "user", .cost = kCostOfUser},
   }};
   for (const FunctionInfo& f : table.of) {
@@ -164,7 +200,12 @@ GANTRY_HD constexpr int arity(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           1,
-      1, 0};
+      1,
+      1,
+      1,
+      1,
+      1,
+      0};
   return kArities[static_cast<int>(f)];
 }
 GANTRY_HD constexpr FunctionCost cost_of(Function f) {
@@ -173,7 +214,12 @@ GANTRY_HD constexpr FunctionCost cost_of(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           detail::kCostOfRound,
-      detail::kCostOfRotate, detail::kCostOfUser};
+      detail::kCostOfRotate,
+      detail::kCostOfAcross,
+      detail::kCostOfAcross,
+      detail::kCostOfAcross,
+      detail::kCostOfTopK,
+      detail::kCostOfUser};
   return kCosts[static_cast<int>(f)];
 }
 GANTRY_HD constexpr bool takes_complex(Function f) {
@@ -182,7 +228,12 @@ GANTRY_HD constexpr bool takes_complex(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           false,
-      false, false};
+      false,
+      false,
+      false,
+      false,
+      false,
+      false};
   return kTakesComplex[static_cast<int>(f)];
 }
 GANTRY_HD constexpr bool takes_half(Function f) {
@@ -191,7 +242,12 @@ GANTRY_HD constexpr bool takes_half(Function f) {
       GANTRY_FUSION_FUNCTIONS(GANTRY_X)
 #undef GANTRY_X
           false,
-      false, false};
+      false,
+      false,
+      false,
+      false,
+      false,
+      false};
   return kTakesHalf[static_cast<int>(f)];
 }
 

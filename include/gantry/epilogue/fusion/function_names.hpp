@@ -95,8 +95,9 @@ constexpr Name nearest_function(const char* text) {
     if (f.function != Function::user) nearest.consider(f.name);
   }
   for (const ReductionName& name : kReductionNames) nearest.consider(name.text);
-  constexpr const char* kLoads[] = {"scalar",          "row",          "col", "load", "keep", "dropout",
-                                    "rotary_adjacent", "rotary_halves"};
+  constexpr const char* kLoads[] = {
+      "scalar",          "row",           "col",         "load",    "keep",         "dropout",
+      "rotary_adjacent", "rotary_halves", "block_scale", "softmax", "top_k_softmax"};
   for (const char* name : kLoads) nearest.consider(name);
   return nearest.name();
 }

@@ -35,6 +35,7 @@ namespace gantry::fusion {
 inline constexpr int kMaxNodes = 48;
 inline constexpr int kMaxArguments = 20;
 inline constexpr int kMaxName = 23;
+inline constexpr int kWholeRow = 0x7fff;  // in the place of a number of columns: all of them
 
 enum class NodeKind : std::uint8_t {
   accumulator,  // A·B
@@ -82,16 +83,27 @@ struct Node {
   std::int8_t argument = -1;  // of every kind that has one
   std::int8_t user = -1;      // of Function::user: which of the functions that come with the graph
   float constant = 0;
-  std::int16_t head = 0;  // of Function::rotate: how many columns have their halves paired
-  bool swapped = false;   // of keep and rotate: the kernel's rows are the columns of D
+  std::int16_t head = 0;  // of Function::rotate: how many columns have their halves paired; of across_...: how many are
+                          // combined, kWholeRow for all, which is also top_k's
+  std::int8_t most = 0;   // of Function::top_k
+  bool swapped = false;   // of keep, and of what has a span: the kernel's rows are the columns of D
 
   friend constexpr bool operator==(const Node&, const Node&) = default;
 };
 
-// Whether a node's value depends on its place in D beside what it reads.
-GANTRY_HD constexpr bool is_placed(const Node& node) {
-  return node.kind == NodeKind::keep || (node.kind == NodeKind::compute && node.function == Function::rotate);
+// Whether a node combines columns of a row.
+GANTRY_HD constexpr bool is_across(const Node& node) {
+  return node.kind == NodeKind::compute && node.function >= Function::across_add && node.function <= Function::top_k;
 }
+// How many columns of a row a node's value depends on: heads and blocks of so many follow each other from column 0 on.
+// 0 where it is its own column alone.
+GANTRY_HD constexpr int span_of(const Node& node) {
+  const bool rotates = node.kind == NodeKind::compute && node.function == Function::rotate;
+  return rotates || is_across(node) ? node.head : 0;
+}
+
+// Whether a node's value depends on its place in D beside what it reads.
+GANTRY_HD constexpr bool is_placed(const Node& node) { return node.kind == NodeKind::keep || span_of(node) > 0; }
 
 struct Name {
   char text[kMaxName + 1] = {};
@@ -112,6 +124,7 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::scalar;
   ElementType element = ElementType::f32;  // in memory
   Extent extent = Extent::scalar;          // of a reduction
+  std::int16_t block = 0;                  // of an auxiliary output: columns that share one element; 0: none do
   bool row_major = true;                   // of an auxiliary tensor
   bool direct = false;                     // of one that TMA cannot address: threads read or write it
   bool has_default = false;                // may be left out, or be a null pointer

@@ -146,11 +146,10 @@ struct LoopCallbacks {
     }
     for (int i = 0; i < graph.node_count; ++i) {
       const Node& node = graph.nodes[i];
-      const bool rotates = node.kind == NodeKind::compute && node.function == Function::rotate;
-      if (!rotates || (has_whole_heads(kTile, Config::fragment, node.head) && !node.swapped)) continue;
+      if (span_of(node) == 0 || (has_whole_spans(kTile, Config::fragment, span_of(node)) && !node.swapped)) continue;
       ArgumentReason reason;
-      reason.rule = ArgumentRule::loop_heads;
-      reason.first = node.head;
+      reason.rule = is_across(node) ? ArgumentRule::loop_columns : ArgumentRule::loop_heads;
+      reason.first = node.head == kWholeRow ? kTile.n : node.head;
       reason.nearest = Config::fragment % kTile.values_of_block() == 0 ? kTile.epi_n : 2;
       out.add(reason);
     }
@@ -274,6 +273,10 @@ struct LoopCallbacks {
       }
       Value results[kMaxNodes][F];
       for (int i = 0; i < graph.node_count; ++i) {
+        if (is_across(graph.nodes[i])) {
+          combine(graph.nodes[i], results[graph.nodes[i].inputs[0]], results[i], en);
+          continue;
+        }
         for (int k = 0; k < F; ++k) {
           results[i][k] = node_of(graph, i, inputs[static_cast<std::size_t>(k)], results, first, k);
         }
@@ -283,7 +286,9 @@ struct LoopCallbacks {
       }
       for (int i = 0; i < graph.node_count; ++i) {
         const Node& node = graph.nodes[i];
-        if (node.kind == NodeKind::aux_store) {
+        if (node.kind == NodeKind::aux_store && is_by_block(graph.arguments[node.argument])) {
+          store_blocks(node.argument, results[i], em, en);
+        } else if (node.kind == NodeKind::aux_store) {
           for (int k = 0; k < F; ++k) values_[node.argument][first + k] = results[i][k];
         } else if (node.kind == NodeKind::reduce) {
           add(node, results[i], first, em, en);
@@ -302,7 +307,7 @@ struct LoopCallbacks {
     void postreduce(int stage, int em, int en) {
       for (int i = 0; i < params_.graph.argument_count; ++i) {
         const Argument& a = params_.graph.arguments[i];
-        if (a.kind != ArgumentKind::aux_out || !params_.is_given(i)) continue;
+        if (a.kind != ArgumentKind::aux_out || is_by_block(a) || !params_.is_given(i)) continue;
         if (is_mask(a)) {
           Bits<Config> bits;
           for (int k = 0; k < kTile.values(); ++k) bits.set(k, !(values_[i][k] == 0));
@@ -317,7 +322,7 @@ struct LoopCallbacks {
     void tma_store(int stage, int em, int en) {
       for (int i = 0; i < params_.graph.argument_count; ++i) {
         const Argument& a = params_.graph.arguments[i];
-        if (a.kind != ArgumentKind::aux_out || is_mask(a) || !params_.is_given(i)) continue;
+        if (a.kind != ArgumentKind::aux_out || !is_staged(a) || !params_.is_given(i)) continue;
         detail::with_staged_tile<Config, kElements>(a, [&](auto tile) {
           using Tile = decltype(tile);
           Tile::store(&params_.maps[params_.slots.map[i]], buffers<Tile>(params_, shared_, i), stage, context_.at, em,
@@ -363,6 +368,47 @@ struct LoopCallbacks {
         if (node.inputs[j] >= 0) x[j] = results[node.inputs[j]][k];
       }
       return evaluate_node<typename Config::Functions>(graph, i, in, x);
+    }
+
+    AcrossColumns across_columns(int span, int en) const {
+      return {kTile, span,
+              context_.n - context_.at.n * kTile.n - en * kTile.epi_n - Subtiles::column_of_thread(context_.thread)};
+    }
+
+    // Where there are other fragments, the graph was refused.
+    template <int F>
+    void combine(const Node& node, Value (&in)[F], Value (&out)[F], int en) {
+      if constexpr (F % kTile.values_of_block() == 0) {
+        const AcrossColumns of = across_columns(node.head, en);
+        switch (node.function) {
+          case Function::across_add:
+            return across<Function::across_add>(of, in, out);
+          case Function::across_max:
+            return across<Function::across_max>(of, in, out);
+          case Function::across_amax:
+            return across<Function::across_amax>(of, in, out);
+          default:
+            return top_of(of, node.most, in, out);
+        }
+      }
+    }
+
+    template <int F>
+    void store_blocks(int i, const Value (&in)[F], int em, int en) {
+      if constexpr (F % kTile.values_of_block() == 0) {
+        const Argument& a = params_.graph.arguments[i];
+        if (!params_.is_given(i)) return;
+        const BlockOutput out{params_.operands[i], context_, a.row_major};
+        const int row0 = context_.at.m * kTile.m + em * kTile.epi_m;
+        const int block0 = (context_.at.n * kTile.n + en * kTile.epi_n) / a.block;
+        visit_element_type(a.element, [&](auto tag) {
+          using Element = typename decltype(tag)::type;
+          if constexpr (!__is_same(Element, void) && !Complex<Element> && !SubByte<Element>) {
+            for_blocks(across_columns(a.block, en), context_.thread, in,
+                       [&](int row, int block, Value x) { out.template put<Element>(row0 + row, block0 + block, x); });
+          }
+        });
+      }
     }
 
     template <class F>

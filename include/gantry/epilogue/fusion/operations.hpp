@@ -25,6 +25,7 @@ struct OperationOptions {
   bool aux_row_major = true;
   bool scales_d = true;    // of the scaled operations: D is fp8, is multiplied by scale_d and has its amax taken
   bool scales_aux = true;  // likewise
+  int top_k = 2;           // of lin_comb_top_k_softmax_col
 };
 
 namespace detail {
@@ -120,6 +121,11 @@ constexpr Graph lin_comb_elt_act(const OperationOptions& o = {}) {
   return expression(names::d = detail::activate(o, detail::linear()));
 }
 
+// d = the softmax of the top_k largest of each row of z, and 0 elsewhere; a row lies in one tile
+constexpr Graph lin_comb_top_k_softmax_col(const OperationOptions& o = {}) {
+  return expression(names::d = top_k_softmax(detail::linear(), o.top_k));
+}
+
 // d = z, act(z), or act(z) with z kept in aux
 constexpr Graph lin_comb_per_row_bias(const OperationOptions& o = {}) {
   return expression(names::d = detail::linear() + detail::bias_col(o));
@@ -209,6 +215,7 @@ inline constexpr Operation kOperations[] = {
     {"ScaledLinCombPerColBiasEltActAmaxAux", scaled_lin_comb_per_col_bias_elt_act_amax_aux},
     {"LinCombDeEltAct", lin_comb_de_elt_act},
     {"LinCombDeEltActDePerRowBias", lin_comb_de_elt_act_de_per_row_bias},
+    {"LinCombTopKSoftmaxCol", lin_comb_top_k_softmax_col},
 };
 
 // Null where no operation has this name.

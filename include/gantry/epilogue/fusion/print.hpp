@@ -225,7 +225,8 @@ class GraphPrinter {
       value(node.inputs[k], Binding::comparison);
     }
     if (node.function == Function::round) out_.append(':').append(info(node.element).name);
-    if (node.function == Function::rotate) out_.append(", ").append(node.head);
+    if (span_of(node) > 0 && node.head != kWholeRow) out_.append(", ").append(node.head);
+    if (node.function == Function::top_k) out_.append(", ").append(node.most);
     out_.append(')');
   }
 

@@ -58,6 +58,10 @@ V apply_to_ranges(Function f, const V& a, const V& b, const V& c, const V& unkno
 #undef GANTRY_X
     case Function::round:
     case Function::rotate:
+    case Function::across_add:
+    case Function::across_max:
+    case Function::across_amax:
+    case Function::top_k:
     case Function::user:
       break;
   }

@@ -15,14 +15,11 @@
 //     static_assert(partner_of(tile, 32, 9).value == 1 && !partner_of(tile, 32, 9).first_half);  // columns 17 and 1
 #pragma once
 
-#include <gantry/epilogue/fusion/graph.hpp>
-#include <gantry/epilogue/subtiles.hpp>
+#include <gantry/epilogue/fusion/spans.hpp>
 
 namespace gantry::fusion {
 
-inline constexpr int kMostHead = 256;
-
-GANTRY_HD constexpr bool is_head(int head) { return head == 2 || (head >= 16 && head % 16 == 0 && head <= kMostHead); }
+GANTRY_HD constexpr bool is_head(int head) { return head == 2 || (head >= 16 && head % 16 == 0 && head <= kMostSpan); }
 
 // Of value i of a thread in a subtile: its partner's number, and whether i is in the first half of its head.
 struct Partner {
@@ -41,23 +38,6 @@ GANTRY_HD constexpr Partner partner_of(const Subtiles& tile, int head, int i) {
 // The column of D that is the partner of column n.
 GANTRY_HD constexpr long long partner_column(int head, long long n) {
   return n % head < head / 2 ? n + head / 2 : n - head / 2;
-}
-
-// Whether a fragment of `values` has both of every pair.
-GANTRY_HD constexpr bool has_whole_heads(const Subtiles& tile, int values, int head) {
-  return head == 2 || (tile.epi_n % head == 0 && values % tile.values_of_block() == 0);
-}
-
-// The longest head of a graph; 0 where nothing is rotated. (A template: see docs/design/decisions/004.)
-template <class AnyGraph>
-GANTRY_HD constexpr int longest_head(const AnyGraph& graph) {
-  int head = 0;
-  for (int i = 0; i < graph.node_count; ++i) {
-    const Node& node = graph.nodes[i];
-    const bool rotates = node.kind == NodeKind::compute && node.function == Function::rotate;
-    if (rotates && node.head > head) head = node.head;
-  }
-  return head;
 }
 
 }  // namespace gantry::fusion

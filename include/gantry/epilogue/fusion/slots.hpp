@@ -16,7 +16,7 @@
 #pragma once
 
 #include <gantry/epilogue/fusion/callback_contract.hpp>
-#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/fusion/spans.hpp>
 #include <gantry/epilogue/subtile_layout.hpp>
 
 namespace gantry::fusion {
@@ -45,9 +45,13 @@ GANTRY_HD constexpr bool is_auxiliary(const Argument& a) {
 }
 GANTRY_HD constexpr bool is_mask(const Argument& a) { return is_auxiliary(a) && a.element == ElementType::u1; }
 // Travels through shared memory by TMA.
-GANTRY_HD constexpr bool is_staged(const Argument& a) { return is_auxiliary(a) && !is_mask(a) && !a.direct; }
+GANTRY_HD constexpr bool is_staged(const Argument& a) {
+  return is_auxiliary(a) && !is_mask(a) && !is_by_block(a) && !a.direct;
+}
 // Elements of a byte or more that threads read and write in global memory.
-GANTRY_HD constexpr bool is_direct(const Argument& a) { return is_auxiliary(a) && !is_mask(a) && a.direct; }
+GANTRY_HD constexpr bool is_direct(const Argument& a) {
+  return is_auxiliary(a) && !is_mask(a) && !is_by_block(a) && a.direct;
+}
 
 // A template: see docs/design/decisions/004.
 template <class AnyGraph>

@@ -15,7 +15,7 @@ GANTRY_LINKAGE GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, Elemen
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& argument = graph.arguments[i];
     const bool matrix = argument.kind == fusion::ArgumentKind::aux_in || argument.kind == fusion::ArgumentKind::aux_out;
-    if (matrix) cost.bytes += element_bits(argument.element) / 8.0;
+    if (matrix && !fusion::is_by_block(argument)) cost.bytes += element_bits(argument.element) / 8.0;
     cost.outputs = cost.outputs || fusion::is_output(argument.kind);
   }
   if (graph.uses_source() && graph.count(fusion::ArgumentKind::scalar) > 0) cost.outputs = true;
@@ -74,12 +74,19 @@ GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph&
   return tile.m > 0 && tile.n > 0 ? staged_for(o, graph, staging_class(tile, w, arch)) : o;
 }
 
+// Whether a tile has the columns of a row that an epilogue combines. Where no tile can, all are left: whichever is
+// asked says so.
+static bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
+  if (fusion::longest_span(graph) != fusion::kWholeRow) return true;
+  return w.n <= design.options.tile.n || w.n > kSm90.wgmma_columns;
+}
+
 GANTRY_LINKAGE std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
                                                        const Architecture& arch) {
   std::vector<GemmDesign> out;
   for (const GemmOptions& request : gemm_requests(w)) {
     const GemmDesign design = make_gemm_design(staged_for(request, graph, w, arch), graph);
-    if (design.ok()) out.push_back(design);
+    if (design.ok() && has_room(design, w, graph)) out.push_back(design);
   }
   return out;
 }

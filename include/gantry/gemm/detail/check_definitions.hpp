@@ -358,8 +358,9 @@ GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::R
     const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
-    const std::int64_t contiguous = tensor ? (rows ? shape.n : shape.m) : vector;
-    const std::int64_t lines = tensor ? (rows ? shape.m : shape.n) : 1;
+    const std::int64_t columns = fusion::columns_of(a, shape.n);
+    const std::int64_t contiguous = tensor ? (rows ? columns : shape.m) : vector;
+    const std::int64_t lines = tensor ? (rows ? shape.m : columns) : 1;
     const std::int64_t batches = v.batch_stride == 0 ? 1 : shape.batch;
     out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, batches},
                    fusion::is_output(a.kind),

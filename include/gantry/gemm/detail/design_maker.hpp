@@ -61,7 +61,7 @@ class GemmDesignMaker {
   GANTRY_HD constexpr void check_pointer_array() {
     if (!pointer_array()) return;
     if (own_.any()) d_.reasons.add({.rule = GemmRule::pointers_own});
-    if (fusion::longest_head(graph_) > 0) d_.reasons.add({.rule = GemmRule::rotated_alone});
+    if (fusion::longest_span(graph_) > 0) d_.reasons.add({.rule = GemmRule::spans_alone});
     if (!can_be_in_pointer_array(graph_)) d_.reasons.add({.rule = GemmRule::pointers_reduction});
   }
 
@@ -95,8 +95,23 @@ class GemmDesignMaker {
     return shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
   }
 
+  // Columns of a tile that is left open, so that it has whole spans (fusion/spans.hpp): `usual` ones, or the nearest
+  // number below that works, or the first.
+  GANTRY_HD constexpr int with_whole_spans(int usual) const {
+    const int span = fusion::longest_span(graph_);
+    if (span <= 2) return usual;
+    const int most = limits_.wgmma_columns, step = span == fusion::kWholeRow ? most : span * (graph_.gated() ? 2 : 1);
+    if (usual % step == 0 || step > most) return usual;
+    return usual < step ? step : usual / step * step;
+  }
+
   GANTRY_HD constexpr void choose_tile() {
     GemmOptions& o = d_.options;
+    // Too wide for one warpgroup, which decides the schedule.
+    if (o.tile.n == 0 && o.tile.m <= 128 && with_whole_spans(192) > 192) {
+      o.tile.n = with_whole_spans(192);
+      if (o.tile.m == 0 && o.schedule == GemmSchedule::automatic) o.tile.m = 128;
+    }
     if (o.schedule == GemmSchedule::automatic) o.schedule = usual_schedule();
     const bool pingpong = d_.pingpong();
     // Clusters along K are for few tiles, and keep accumulators of all of their CTAs in shared memory.
@@ -105,7 +120,10 @@ class GemmDesignMaker {
     if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > 192) ? 64 : 128;
     const bool narrow = o.promotes() || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
                         (pingpong && o.tile.m == 128 && is_crowded(graph_));
-    if (o.tile.n == 0) o.tile.n = o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : pingpong ? 192 : 256;
+    if (o.tile.n == 0) {
+      const int usual = o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : pingpong ? 192 : 256;
+      o.tile.n = with_whole_spans(usual);
+    }
     if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
     if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 || o.cluster.k > 1 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;

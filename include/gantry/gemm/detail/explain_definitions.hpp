@@ -29,7 +29,10 @@ inline GemmTraffic traffic_of(const GemmFacts& f) {
   for (int i = 0; i < f.graph->argument_count; ++i) {
     const fusion::Argument& a = f.graph->arguments[i];
     if (a.kind == fusion::ArgumentKind::aux_in) out.read += batch * bytes(a.element, m * n_of_d);
-    if (a.kind == fusion::ArgumentKind::aux_out) out.written += batch * bytes(a.element, m * n_of_d);
+    if (a.kind == fusion::ArgumentKind::aux_out) {
+      const auto columns = static_cast<double>(fusion::columns_of(a, static_cast<std::int64_t>(n_of_d)));
+      out.written += batch * bytes(a.element, m * columns);
+    }
     if (a.kind == fusion::ArgumentKind::row) out.read += bytes(a.element, n_of_d);
     if (a.kind == fusion::ArgumentKind::column) out.read += bytes(a.element, m);
   }

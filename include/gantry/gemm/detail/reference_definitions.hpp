@@ -161,7 +161,11 @@ GANTRY_LINKAGE fusion::ReferenceTensor output_tensor(const fusion::Graph& graph,
 GANTRY_LINKAGE fusion::ProblemShape output_shape(const fusion::Graph& graph, const fusion::ResolvedArguments& values,
                                                  int i, const fusion::ProblemShape& shape) {
   const fusion::Argument& a = graph.arguments[i];
-  if (a.kind != fusion::ArgumentKind::reduction) return shape;
+  if (a.kind != fusion::ArgumentKind::reduction) {
+    fusion::ProblemShape tensor = shape;
+    tensor.n = fusion::columns_of(a, shape.n);
+    return tensor;
+  }
   const std::int64_t results = a.extent == fusion::Extent::row      ? shape.n
                                : a.extent == fusion::Extent::column ? shape.m
                                                                     : 1;

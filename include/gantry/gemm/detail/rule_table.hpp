@@ -147,9 +147,9 @@ GANTRY_X(pointers_own, refused,
          "the GEMM is a pointer array, and the callbacks of the epilogue are not compiled from a graph",
          "each GEMM has vectors and tensors of its own, which a graph that is compiled finds",
          "a graph that is known when the kernel is compiled works")
-GANTRY_X(rotated_alone, refused,
-         "the epilogue rotates pairs of columns, and the GEMM is a pointer array or is to have swapped operands",
-         "a thread has neighbouring columns of D and not of its transpose, and the columns of a pointer array are known on the device alone",
+GANTRY_X(spans_alone, refused,
+         "the epilogue rotates pairs of columns or combines columns of a row, and the GEMM is a pointer array or is to have swapped operands",
+         "a quad of lanes has the columns of a row of D and not of its transpose, and the columns of a pointer array are known on the device alone",
          "with neither of them this works")
 GANTRY_X(gather_major, refused,
          "rows of A are gathered, and M is the contiguous mode of A",

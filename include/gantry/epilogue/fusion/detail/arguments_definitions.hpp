@@ -162,7 +162,8 @@ GANTRY_LINKAGE ArgumentValue FusionArguments::resolve(int i, const ProblemShape&
   ArgumentValue out = values_[i];
   if (!out.given) out.value = argument.value;
   const bool tensor = is_tensor(argument.kind);
-  if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? shape.n : shape.m) : 0;
+  const std::int64_t columns = columns_of(argument, shape.n);
+  if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? columns : shape.m) : 0;
   const bool along_m = tensor || argument.kind == ArgumentKind::column ||
                        (argument.kind == ArgumentKind::reduction && argument.extent == Extent::column);
   const bool along_n = argument.kind == ArgumentKind::row ||
@@ -173,7 +174,7 @@ GANTRY_LINKAGE ArgumentValue FusionArguments::resolve(int i, const ProblemShape&
     out.batch_stride = shape.n;
   } else if (out.batch_stride == ArgumentValue::kDense) {
     out.batch_stride =
-        tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? shape.m : shape.n) : 0;
+        tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? shape.m : columns) : 0;
   }
   return out;
 }
@@ -220,20 +221,22 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
 GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check_tensor(int i, const ArgumentValue& value,
                                                               const ProblemShape& shape, ArgumentReasons& out) const {
   const Argument& argument = graph_.arguments[i];
-  const std::int64_t extent = argument.row_major ? shape.n : shape.m;
+  const std::int64_t columns = columns_of(argument, shape.n), extent = argument.row_major ? columns : shape.m;
   const int bits = info(argument.element).bits;
   if (value.stride < extent) {
     ArgumentReason reason = about(i, ArgumentRule::stride_too_short);
     reason.actual = value.stride;
     reason.first = extent;
-    reason.nearest = gantry::detail::nearest_multiple_from(extent, extent, bits < 8 ? 8 : 128 / bits);
+    reason.nearest = is_by_block(argument)
+                         ? extent
+                         : gantry::detail::nearest_multiple_from(extent, extent, bits < 8 ? 8 : 128 / bits);
     out.add(reason);
   }
   const std::int64_t tensors = shape.groups_of_rows ? 1 : shape.batch;
   if (argument.kind == ArgumentKind::aux_out && tensors > 1 && value.batch_stride == 0) {
     ArgumentReason reason = about(i, ArgumentRule::batches_overlap);
     reason.first = 1;
-    reason.nearest = gantry::detail::distance_of_lines(value.stride, argument.row_major ? shape.m : shape.n);
+    reason.nearest = gantry::detail::distance_of_lines(value.stride, argument.row_major ? shape.m : columns);
     out.add(reason);
   }
 }

@@ -153,6 +153,9 @@ class GraphReader : public TextReader {
     if (called == Name("dropout")) return dropout(name);
     if (called == Name("rotary_adjacent")) return rotary(name, true);
     if (called == Name("rotary_halves")) return rotary(name, false);
+    if (called == Name("block_scale")) return scale_of_block(name);
+    if (called == Name("softmax")) return softmax(name, false);
+    if (called == Name("top_k_softmax")) return softmax(name, true);
     if (called == Name("gate")) return half_of_accumulators(NodeKind::gate, name);
     if (called == Name("up")) return half_of_accumulators(NodeKind::up, name);
     for (const ReductionName& reduction : kReductionNames) {
@@ -220,17 +223,79 @@ class GraphReader : public TextReader {
     return compute(Function::select, name.position, kept, scaled, constant(0));
   }
 
-  // ',' and the columns of a head.
-  constexpr std::int16_t head() {
-    expect(',', "',' and how many columns a head has: rotate(x, 64)");
+  // A whole number of something; `what` says of what.
+  constexpr std::int16_t whole(const char* what) {
     const int at = skip();
     const float asked = ok() ? number() : 0;
     if (ok() && !(asked >= 0 && asked <= 4096 && static_cast<float>(static_cast<int>(asked)) == asked)) {
-      refuse(at, TextRule::something_else_is_expected)
-          .append("a head has a whole number of columns: 2, or 16, 32, ... to 256");
+      refuse(at, TextRule::something_else_is_expected).append(what);
     }
     return ok() ? static_cast<std::int16_t>(asked) : std::int16_t{0};
   }
+  // ',' and the columns of a head.
+  constexpr std::int16_t head() {
+    expect(',', "',' and how many columns a head has: rotate(x, 64)");
+    return whole("a head has a whole number of columns: 2, or 16, 32, ... to 256");
+  }
+  // ',' and the columns of a block, or nothing: a row's.
+  constexpr std::int16_t block() {
+    if (!ok() || !accept(',')) return kWholeRow;
+    return whole("a block has a whole number of columns: 8, 16, 24, ... to 256");
+  }
+  // ',' and how many of a row are the largest.
+  constexpr std::int8_t most() {
+    expect(',', "',' and how many of a row are the largest: top_k(x, 2)");
+    const int asked = whole("the largest of a row are a whole number: 1 to 8");
+    return static_cast<std::int8_t>(asked > 127 ? 127 : asked);  // more than 8, which check refuses
+  }
+  constexpr int across(Function f, int position, int x, std::int16_t columns = kWholeRow) {
+    Node node{.kind = NodeKind::compute, .function = f, .head = columns};
+    node.inputs[0] = static_cast<std::int8_t>(x);
+    return add(node, position);
+  }
+
+  // x ':' type, and ',' columns unless the block is the row: what a block of x is divided by so that it fills the type.
+  constexpr int scale_of_block(const Word& name) {
+    const int x = expression();
+    expect(':', "':' and the element type that is to be filled: block_scale(x:e4m3, 128)");
+    const int at = skip();
+    const ElementType type = ok() ? element() : ElementType::void_;
+    const float largest = largest_of(type);
+    if (ok() && largest == 0) {
+      refuse(at, TextRule::something_else_is_expected)
+          .append("blocks are scaled for e4m3, e5m2, s8 and u8, and not for ")
+          .append(to_text(type));
+    }
+    const std::int16_t columns = block();
+    expect(')', "',' and how many columns a block has, or ')'");
+    if (!ok()) return 0;
+    const auto constant = [&](float value) {
+      return add({.kind = NodeKind::constant, .constant = value}, name.position);
+    };
+    const int top = across(Function::across_amax, name.position, x, columns);
+    const int scale = compute(Function::divide, name.position, top, constant(largest));
+    const int normal = compute(Function::lower_bound, name.position, scale, constant(kLeastScale));
+    return compute(Function::select, name.position, top, normal, constant(1));
+  }
+
+  // x, and of the k largest ',' k, whose others are left out: exp(x - max) over its sum.
+  constexpr int softmax(const Word& name, bool only_top) {
+    int x = expression();
+    const std::int8_t count = ok() && only_top ? most() : std::int8_t{0};
+    expect(')', "an operator or ')'");
+    if (!ok()) return 0;
+    if (only_top) {
+      Node kept{.kind = NodeKind::compute, .function = Function::top_k, .head = kWholeRow, .most = count};
+      kept.inputs[0] = static_cast<std::int8_t>(x);
+      const int lowest = add({.kind = NodeKind::constant, .constant = kLowest}, name.position);
+      x = compute(Function::select, name.position, add(kept, name.position), x, lowest);
+    }
+    const int top = across(Function::across_max, name.position, x);
+    const int e = compute(Function::exp, name.position, compute(Function::subtract, name.position, x, top));
+    const int sum = across(Function::across_add, name.position, e);
+    return compute(Function::multiply, name.position, e, compute(Function::rcp, name.position, sum));
+  }
+
   // x ',' cos ',' sin, and of halves ',' head: x cos + rotate(x) sin.
   constexpr int rotary(const Word& name, bool adjacent) {
     const char* const form = adjacent ? "',': rotary_adjacent(x, cos, sin)" : "',': rotary_halves(x, cos, sin, head)";
@@ -281,6 +346,11 @@ class GraphReader : public TextReader {
       if (ok()) node.element = element();
     }
     if (ok() && f == Function::rotate) node.head = head();
+    if (ok() && f >= Function::across_add && f <= Function::across_amax) node.head = block();
+    if (ok() && f == Function::top_k) {
+      node.head = kWholeRow;
+      node.most = most();
+    }
     if (ok() && peek() == ',') {
       refuse(skip(), TextRule::a_function_has_too_many_inputs).append(name.name.text).append(" takes ").append(wanted);
       more().append(wanted == 1 ? " input, and there are more" : " inputs, and there are more");

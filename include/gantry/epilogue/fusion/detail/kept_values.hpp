@@ -34,7 +34,7 @@ GANTRY_HD constexpr Kept kept(const Argument& a) {
       return Kept::column;
     case ArgumentKind::aux_in:
     case ArgumentKind::aux_out:
-      return is_mask(a) ? Kept::bits : Kept::tensor;
+      return is_by_block(a) ? Kept::nothing : is_mask(a) ? Kept::bits : Kept::tensor;
     case ArgumentKind::reduction:
       return a.extent == Extent::column ? Kept::running_column : Kept::running_scalar;
     case ArgumentKind::row:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gantry/atom/convert.hpp>
+#include <gantry/epilogue/fusion/across.hpp>
 #include <gantry/epilogue/fusion/detail/halved_sums.hpp>
 #include <gantry/epilogue/fusion/detail/kept_values.hpp>
 #include <gantry/epilogue/fusion/dropout.hpp>
@@ -244,10 +245,16 @@ struct NodeVisits {
       visit_keep<number>(out, first, em, en);
     } else if constexpr (node.kind == NodeKind::compute && node.function == Function::rotate) {
       visit_rotation<number>(values);
+    } else if constexpr (is_across(node)) {
+      visit_across<number>(values, en);
     } else if constexpr (node.kind == NodeKind::compute) {
       visit_compute<number>(values);
     } else if constexpr (node.kind == NodeKind::aux_store) {
-      visit_store<argument>(values[node.inputs[0]], first);
+      if constexpr (is_by_block(Config::graph.arguments[argument])) {
+        visit_block_store<argument>(values[node.inputs[0]], em, en);
+      } else {
+        visit_store<argument>(values[node.inputs[0]], first);
+      }
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) out[k] = values[node.inputs[0]][k];
     } else {
@@ -323,12 +330,31 @@ struct NodeVisits {
     constexpr Node node = Config::graph.nodes[number];
     constexpr Subtiles kSubtiles = Config::tile;
     constexpr int kHead = node.head;
-    static_assert(has_whole_heads(kSubtiles, F, kHead), "gantry: a fragment has both columns of every pair");
+    static_assert(has_whole_spans(kSubtiles, F, kHead), "gantry: a fragment has both columns of every pair");
     GANTRY_UNROLL
     for (int k = 0; k < F; ++k) {  // fragments of whole heads begin where heads do
       const Partner partner = partner_of(kSubtiles, kHead, k);
       const Value other = values[node.inputs[0]][partner.value];
       values[number][k] = partner.first_half ? -other : other;
+    }
+  }
+
+  // `columns` as the problem has them from the thread's first one of the subtile on.
+  GANTRY_INLINE AcrossColumns across_columns(int span, int en) const {
+    return {Config::tile, span,
+            context.n - column_of_tile() - en * kTile.epi_n - Subtiles::column_of_thread(context.thread)};
+  }
+
+  template <int number, int F, int N>
+  GANTRY_INLINE void visit_across(Value (&values)[N][F], int en) {
+    constexpr Node node = Config::graph.nodes[number];
+    constexpr Subtiles kSubtiles = Config::tile;
+    static_assert(has_whole_spans(kSubtiles, F, node.head), "gantry: a fragment has all columns of every span");
+    const AcrossColumns of = across_columns(node.head, en);
+    if constexpr (node.function == Function::top_k) {
+      top_of(of, node.most, values[node.inputs[0]], values[number]);
+    } else {
+      across<node.function>(of, values[node.inputs[0]], values[number]);
     }
   }
 
@@ -367,6 +393,19 @@ struct NodeVisits {
     } else {
       store_values<element_t<a.element>>(mine, first, in);
     }
+  }
+
+  // One element for each block of columns, straight to global memory.
+  template <int argument, int F>
+  GANTRY_INLINE void visit_block_store(const Value (&in)[F], int em, int en) {
+    constexpr Argument a = Config::graph.arguments[argument];
+    if (!is_given<Config, argument>(params)) return;
+    const AcrossColumns of = across_columns(a.block, en);
+    const BlockOutput out{params.operands[argument], context, a.row_major};
+    const int row0 = row_of_tile() + em * kTile.epi_m, block0 = (column_of_tile() + en * kTile.epi_n) / a.block;
+    for_blocks(of, context.thread, in, [&](int row, int block, Value x) {
+      out.template put<element_t<a.element>>(row0 + row, block0 + block, x);
+    });
   }
 
   // ---- Reductions

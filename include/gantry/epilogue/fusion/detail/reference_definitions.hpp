@@ -1,6 +1,7 @@
 // What reference.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include <gantry/epilogue/fusion/reference.hpp>
@@ -154,34 +155,55 @@ class Reference {
 
   ReferenceResultOf<V> run() {
     const ProblemShape& shape = problem_.shape;
-    ReferenceResultOf<V> out;
+    Outputs outputs;
+    ReferenceResultOf<V>& out = outputs.result;
     out.graph = graph_;
     out.shape = shape;
-    const auto elements = static_cast<std::size_t>(shape.m * shape.n * shape.batch);
-    if (graph_.d >= 0) out.d.resize(elements);
-    std::vector<Sum> sums[kMaxArguments];
+    if (graph_.d >= 0) out.d.resize(static_cast<std::size_t>(shape.m * shape.n * shape.batch));
     for (int i = 0; i < graph_.argument_count; ++i) {
-      if (graph_.arguments[i].kind == ArgumentKind::aux_out) out.outputs[i].resize(elements);
+      const Argument& a = graph_.arguments[i];
+      if (a.kind != ArgumentKind::aux_out) continue;
+      out.outputs[i].resize(static_cast<std::size_t>(shape.m * columns_of(a, shape.n) * shape.batch));
     }
     for (int i = 0; i < graph_.node_count; ++i) {
       const Node& node = graph_.nodes[i];
-      if (node.kind == NodeKind::reduce) sums[node.argument].assign(results(node.argument), Sum(node.reduction));
+      if (node.kind == NodeKind::reduce)
+        outputs.sums[node.argument].assign(results(node.argument), Sum(node.reduction));
     }
+    Rows values;
     for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
       for (std::int64_t m = 0; m < shape.m; ++m) {
-        for (std::int64_t n = 0; n < shape.n; ++n) element(m, n, batch, out, sums);
+        compute_row(m, batch, values);
+        for (int i = 0; i < graph_.node_count; ++i) keep_outputs(i, {m, 0, batch}, values, outputs);
+        for (std::int64_t n = 0; graph_.d >= 0 && n < shape.n; ++n) {
+          out.d[out.index(m, n, batch)] =
+              as_element(problem_.d_element, values.of[graph_.d][static_cast<std::size_t>(n)]);
+        }
       }
     }
     for (int i = 0; i < graph_.argument_count; ++i) {
-      for (const Sum& sum : sums[i]) {
+      for (const Sum& sum : outputs.sums[i]) {
         out.outputs[i].push_back(as_element(graph_.arguments[i].element, sum.range()));
       }
     }
-    return out;
+    return std::move(outputs.result);
   }
 
  private:
   using Sum = typename SumOf<V>::type;
+
+  struct Outputs {
+    ReferenceResultOf<V> result;
+    std::vector<Sum> sums[kMaxArguments];  // of reductions, by argument
+  };
+
+  struct Place {
+    std::int64_t m, n, batch;
+  };
+  // Of one row of D: the values of each node.
+  struct Rows {
+    std::vector<V> of[kMaxNodes];
+  };
 
   // How many results each batch has, and all of them together.
   std::int64_t extent(int i) const {
@@ -255,17 +277,13 @@ class Reference {
     return apply(node.function, x[0], x[1], x[2]);
   }
 
-  struct Place {
-    std::int64_t m, n, batch;
-  };
-
   // The value of node i from those before it.
-  V node_value(int i, const V* values, const Place& at) const {
+  V node_value(int i, const Rows& values, const Place& at) const {
     const Node& node = graph_.nodes[i];
     V out{};
     V x[3];
     for (int k = 0; k < 3; ++k) {
-      if (node.inputs[k] >= 0) x[k] = values[node.inputs[k]];
+      if (node.inputs[k] >= 0) x[k] = values.of[node.inputs[k]][static_cast<std::size_t>(at.n)];
     }
     switch (node.kind) {
       case NodeKind::accumulator:
@@ -281,7 +299,7 @@ class Reference {
         real_into(out, kept(node, at.m, at.n, at.batch) ? 1 : 0);
         return out;
       case NodeKind::compute:
-        return node.function == Function::rotate ? rotated(node, at) : compute(node, x);
+        return compute(node, x);
       case NodeKind::aux_store:
       case NodeKind::reduce:
         return x[0];
@@ -291,31 +309,86 @@ class Reference {
   }
 
   // What is rotated, from the other column of its pair.
-  V rotated(const Node& node, const Place& at) const {
-    const Place partner{at.m, partner_column(node.head, at.n), at.batch};
-    V values[kMaxNodes];
-    for (int i = 0; i <= node.inputs[0]; ++i) values[i] = node_value(i, values, partner);
-    const V other = values[node.inputs[0]];
-    return partner.n > at.n ? apply(Function::neg, other) : other;
+  void rotate(const Node& node, const std::vector<V>& in, std::vector<V>& out) const {
+    for (std::size_t n = 0; n < out.size(); ++n) {
+      const auto partner = static_cast<std::size_t>(partner_column(node.head, static_cast<std::int64_t>(n)));
+      out[n] = partner > n ? apply(Function::neg, in[partner]) : in[partner];
+    }
   }
 
-  void element(std::int64_t m, std::int64_t n, std::int64_t batch, ReferenceResultOf<V>& out,
-               std::vector<Sum>* sums) const {
-    V values[kMaxNodes];
+  // What is combined over the columns of each span.
+  void combine(const Node& node, const std::vector<V>& in, std::vector<V>& out) const {
+    if constexpr (__is_same(V, Range)) {
+      for (std::size_t first = 0; first < in.size(); first += static_cast<std::size_t>(node.head)) {
+        const std::size_t end = std::min(in.size(), first + static_cast<std::size_t>(node.head));
+        if (node.function == Function::top_k) {
+          for (std::size_t n = first; n < end; ++n) out[n] = among_largest(in, {first, end, n}, node.most);
+          continue;
+        }
+        Sum sum(node.function == Function::across_add    ? Reduction::add
+                : node.function == Function::across_amax ? Reduction::amax
+                                                         : Reduction::max);
+        for (std::size_t n = first; n < end; ++n) sum.add(in[n]);
+        const Range whole = sum.range();
+        for (std::size_t n = first; n < end; ++n) out[n] = whole;
+      }
+    } else {
+      out = in;  // complex values are not combined: check_elements and the rules of epilogues see to it
+    }
+  }
+
+  // Whether fewer than `most` values of the row are larger: 1, 0, or either where intervals overlap.
+  struct OfRow {
+    std::size_t first, end, n;
+  };
+  static Range among_largest(const std::vector<Range>& x, const OfRow& at, int most) {
+    int larger = 0, surely = 0, perhaps = 0;
+    bool nan = false;
+    for (std::size_t n = at.first; n < at.end; ++n) {
+      nan = nan || x[n].is_nan();
+      larger += x[n].value > x[at.n].value ? 1 : 0;
+      surely += x[n].lower > x[at.n].upper ? 1 : 0;
+      perhaps += n != at.n && x[n].upper > x[at.n].lower ? 1 : 0;
+    }
+    if (nan) return exactly(1);
+    return {larger < most ? 1.0 : 0.0, perhaps < most ? 1.0 : 0.0, surely < most ? 1.0 : 0.0};
+  }
+
+  void compute_row(std::int64_t m, std::int64_t batch, Rows& values) const {
+    const auto columns = static_cast<std::size_t>(problem_.shape.n);
     for (int i = 0; i < graph_.node_count; ++i) {
       const Node& node = graph_.nodes[i];
-      values[i] = node_value(i, values, {m, n, batch});
-      if (node.kind == NodeKind::aux_store) {
-        out.outputs[node.argument][out.index(m, n, batch)] =
-            as_element(graph_.arguments[node.argument].element, values[i]);
-      } else if (node.kind == NodeKind::reduce) {
-        const Extent over = graph_.arguments[node.argument].extent;
-        const std::int64_t at = over == Extent::row ? n : over == Extent::column ? m : 0;
-        const std::int64_t first = by_batch(node.argument) ? batch * extent(node.argument) : 0;
-        sums[node.argument][static_cast<std::size_t>(first + at)].add(values[i]);
+      std::vector<V>& out = values.of[i];
+      out.resize(columns);
+      if (is_across(node)) {
+        combine(node, values.of[node.inputs[0]], out);
+      } else if (span_of(node) > 0) {
+        rotate(node, values.of[node.inputs[0]], out);
+      } else {
+        for (std::size_t n = 0; n < columns; ++n) {
+          out[n] = node_value(i, values, {m, static_cast<std::int64_t>(n), batch});
+        }
       }
     }
-    if (graph_.d >= 0) out.d[out.index(m, n, batch)] = as_element(problem_.d_element, values[graph_.d]);
+  }
+
+  // Of a row, what node i stores or reduces.
+  void keep_outputs(int i, const Place& row, const Rows& values, Outputs& out) const {
+    const Node& node = graph_.nodes[i];
+    if (node.kind != NodeKind::aux_store && node.kind != NodeKind::reduce) return;
+    const Argument& a = graph_.arguments[node.argument];
+    const std::int64_t step = is_by_block(a) ? a.block : 1, columns = columns_of(a, problem_.shape.n);
+    for (std::int64_t n = 0; n < problem_.shape.n; n += step) {
+      const V& value = values.of[i][static_cast<std::size_t>(n)];
+      if (node.kind == NodeKind::aux_store) {
+        const std::int64_t place = (row.batch * problem_.shape.m + row.m) * columns + n / step;
+        out.result.outputs[node.argument][static_cast<std::size_t>(place)] = as_element(a.element, value);
+      } else {
+        const std::int64_t at = a.extent == Extent::row ? n : a.extent == Extent::column ? row.m : 0;
+        const std::int64_t first = by_batch(node.argument) ? row.batch * extent(node.argument) : 0;
+        out.sums[node.argument][static_cast<std::size_t>(first + at)].add(value);
+      }
+    }
   }
 
   const Graph& graph_;

@@ -54,6 +54,22 @@ GANTRY_X(rotated_head, refused,
          "{node} pairs the columns of heads of {actual}",
          "a thread has both columns of a pair in heads of 2 columns, and of 16, 32, ... to 256",
          "the nearest head that works is {first}")
+GANTRY_X(across_columns, refused,
+         "{node} combines blocks of {actual} columns",
+         "lanes of a quad have 2 of every 8 columns of a row: a block has 8, 16, 24, ... to 256 columns, or all of a row",
+         "the nearest number that works is {first}")
+GANTRY_X(top_count, refused,
+         "{node} finds the {actual} largest of a row",
+         "a thread keeps a list of the largest: 1 to 8 of them",
+         "the nearest number that works is {first}")
+GANTRY_X(block_differs, refused,
+         "{node} stores a tensor with one element for {actual} columns, and its value is the same for {first}",
+         "a value that is the same for a block of columns is stored once for each block, another one for each column (0)",
+         "canonical(graph) sets Argument::block")
+GANTRY_X(block_of_bits, refused,
+         "{node} stores one bit for each block of columns",
+         "masks have one bit for each element of D",
+         "f32 works")
 GANTRY_X(dropped_share, refused,
          "{node} drops a share that is negative, or 1 or more",
          "dropout drops a share p of the elements, 0 <= p < 1, and multiplies the others by 1 / (1 - p)",

@@ -1,0 +1,180 @@
+// Columns of a row combined in the epilogue of a GEMM, on the simulated SM: scales of blocks and of rows that are found
+// there, softmax, top-k, in compiled kernels and at run time.
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/expression.hpp>
+
+#include "model_fusions.hpp"
+
+namespace gantry_test {
+namespace {
+
+// ---- Scales of 1 x 128 blocks
+
+constexpr const char* kBlockScaled =
+    "scales = block_scale(acc + row(bias):e4m3, 128); d = quantize(acc + row(bias), rcp(scales))";
+
+// Tiles of two blocks, of which the last may end inside of one.
+template <GemmSchedule kSchedule, int m, int n, ElementType kD = ElementType::e4m3>
+struct BlockScaled {
+  static constexpr GemmOptions options{.d = kD, .tile = {m, n}, .cluster = {1, 1}, .stages = 2, .schedule = kSchedule};
+  static constexpr fusion::Graph graph = fusion::graph(kBlockScaled);
+};
+TEST(BlockScales, AreFoundInACooperativeKernel) {
+  using Spec = BlockScaled<GemmSchedule::cooperative, 128, 256>;
+  static_assert(Gemm<Spec>::kDesign.options.epilogue.epi_n == 128);
+  expect_random_right<Spec>(1, 16);
+}
+TEST(BlockScales, AreFoundInAPingpongKernel) {
+  expect_random_right<BlockScaled<GemmSchedule::pingpong, 64, 128>>(2, 16);
+}
+
+struct Gated {
+  static constexpr GemmOptions options{.d = ElementType::e4m3, .tile = {64, 256}, .cluster = {1, 2}, .stages = 2};
+  static constexpr fusion::Graph graph = fusion::graph(
+      "let x = silu(gate(acc)) * up(acc); scales col = block_scale(x:e4m3, 128); d = quantize(x, rcp(scales)); "
+      "pre:bf16 = x");
+};
+TEST(BlockScales, AreFoundInAGatedKernel) {
+  // N of the GEMM is twice D's.
+  for (const std::int64_t n : {512, 288, 32})
+    expect_right<Gated>(GemmExtents{.m = 70, .n = n, .k = 40, .batch = 2}, 3, 4);
+}
+
+// D and the outputs of 8 bits beside it have rows of any length.
+struct Unaligned {
+  static constexpr GemmOptions options{
+      .d = ElementType::s8, .align_d = 1, .align_aux = 1, .tile = {64, 128}, .cluster = {1, 1}, .stages = 2};
+  static constexpr fusion::Graph graph = fusion::graph(
+      "scales = block_scale(acc:s8, 64); d = quantize(acc, rcp(scales)); wide optional = block_scale(acc:e5m2, 128); "
+      "q:e5m2 = quantize(acc, rcp(wide))");
+};
+TEST(BlockScales, AreFoundWhereTmaCannotAddressD) { expect_random_right<Unaligned>(4, 1); }
+
+struct WithSource {
+  static constexpr GemmOptions options{
+      .c = ElementType::bf16, .d = ElementType::bf16, .tile = {128, 128}, .cluster = {2, 1}, .stages = 2};
+  static constexpr fusion::Graph graph = fusion::graph(
+      "let x = acc + beta * c; let s = block_scale(x:e4m3, 128); d = x; q:e4m3 = quantize(x, rcp(s)); scales:bf16 = s");
+};
+TEST(BlockScales, OfAnAuxiliaryOutputAreFoundBesideC) { expect_random_right<WithSource>(5, 16); }
+
+// ---- Rows in one tile
+
+struct RowScaled {
+  static constexpr GemmOptions options{.d = ElementType::e4m3, .tile = {64, 256}, .cluster = {1, 1}, .stages = 2};
+  static constexpr fusion::Graph graph =
+      fusion::graph("scales = block_scale(acc:e4m3); d = quantize(acc, rcp(scales))");
+};
+TEST(RowScales, AreFoundWhereARowLiesInOneTile) { expect_random_right<RowScaled>(6, 16); }
+
+struct Softmax {
+  static constexpr GemmOptions options{.d = ElementType::f32, .tile = {64, 208}, .cluster = {1, 1}, .stages = 2};
+  static constexpr fusion::Graph graph =
+      fusion::graph("let x = 0.25 * acc + row(bias); d = softmax(x); tops = across_max(x)");
+};
+TEST(Softmax, OfARowIsRight) { expect_random_right<Softmax>(7, 4); }
+
+struct Top2 {
+  static constexpr GemmOptions options{
+      .tile = {64, 64}, .cluster = {1, 1}, .stages = 2, .schedule = GemmSchedule::cooperative};
+  static constexpr fusion::Graph graph = fusion::graph("d = top_k_softmax(acc, 2)");
+};
+struct Top4 {
+  static constexpr GemmOptions options{.align_d = 1, .tile = {128, 128}, .cluster = {1, 1}, .stages = 2};
+  static constexpr fusion::Graph graph =
+      fusion::graph("d = top_k_softmax(acc + row(b), 4); kept:u1 = top_k(acc + row(b), 4)");
+};
+TEST(TopK, SoftmaxOfTwoIsRight) {
+  for (const std::int64_t n : {8, 48, 64}) expect_right<Top2>(GemmExtents{.m = 100, .n = n, .k = 72}, 8, 3);
+}
+TEST(TopK, SoftmaxOfFourIsRightForRowsOfAnyLength) {
+  for (const std::int64_t n : {1, 3, 37, 128}) expect_right<Top4>(GemmExtents{.m = 150, .n = n, .k = 40}, 9, 3);
+}
+
+TEST(Rows, ThatAreLongerThanATileAreRefused) {
+  const ArgumentReasons reasons = can_implement(GemmArguments<Softmax>({.m = 8, .n = 212, .k = 8}));
+  ASSERT_TRUE(reasons.has(ArgumentRule::row_in_one_tile));
+  for (const ArgumentReason& reason : reasons) {
+    if (reason.rule != ArgumentRule::row_in_one_tile) continue;
+    EXPECT_STREQ(
+        describe(reason).c_str(),
+        "D has 212 columns, a tile has 208 of them, and the epilogue combines all columns of a row: a row that "
+        "is combined lies in one tile, which has at most 256 columns; the nearest number that works is 208");
+  }
+  EXPECT_FALSE(can_implement(GemmArguments<Softmax>({.m = 8, .n = 208, .k = 8})).has(ArgumentRule::row_in_one_tile));
+}
+
+// ---- Designs
+
+TEST(Designs, OfTilesThatAreLeftOpenHaveWholeSpans) {
+  const auto design = [](const char* text, const GemmOptions& o = {.d = ElementType::e4m3}) {
+    const GemmDesign out = make_gemm_design(o, fusion::graph(text));
+    EXPECT_TRUE(out.ok()) << text << ": " << describe(out.reasons[0]).c_str();
+    return out;
+  };
+  EXPECT_EQ(design(kBlockScaled).options.tile.n % 128, 0);
+  EXPECT_EQ(design(kBlockScaled).options.epilogue.epi_n % 128, 0);
+  EXPECT_EQ(design("d = softmax(acc)").options.tile.n, 256);
+  EXPECT_EQ(design("d = softmax(acc)").options.epilogue.epi_n, 256);
+  EXPECT_EQ(design("d = acc / across_amax(acc, 96)").options.tile.n % 96, 0);
+  const GemmDesign gated = design("d = gate(acc) / across_amax(up(acc), 128)");
+  EXPECT_EQ(gated.options.tile.n, 256);
+  EXPECT_EQ(gated.options.schedule, GemmSchedule::cooperative);
+  const GemmDesign narrow = make_gemm_design({.tile = {128, 192}}, fusion::graph("d = across_add(acc, 128)"));
+  ASSERT_TRUE(narrow.reasons.has(GemmRule::epilogue));
+  EXPECT_STREQ(
+      describe(narrow.reasons[0]).c_str(),
+      "the builder of the epilogue must accept its part of the options; the expression combines 128 columns of "
+      "a row, and 192 columns are visited at once: what is visited at once is a subtile of an epilogue with "
+      "shared memory, which has whole blocks of such columns; with subtiles of 128 columns this works");
+}
+
+TEST(Candidates, HaveTilesWithAllColumnsOfARowThatIsCombined) {
+  const fusion::Graph graph = fusion::graph("d = softmax(acc)");
+  for (const std::int64_t n : {24, 160, 256}) {
+    const std::vector<GemmDesign> candidates = gemm_candidates({.m = 4096, .n = n, .k = 4096}, graph);
+    EXPECT_FALSE(candidates.empty()) << n;
+    for (const GemmDesign& candidate : candidates) EXPECT_GE(candidate.options.tile.n, n);
+  }
+}
+
+// ---- Graphs at run time
+
+struct AnyRow : fusion::GraphAtRunTime<true, true, 64 * 1024> {
+  static constexpr GemmOptions options{.c = ElementType::f32,
+                                       .d = ElementType::f32,
+                                       .tile = {.m = 64, .n = 128},
+                                       .cluster = {1, 1},
+                                       .stages = 2,
+                                       .schedule = GemmSchedule::cooperative,
+                                       .epilogue = {.epi_n = 128, .stages_c = 1, .stages_d = 1}};
+};
+TEST(Across, AgreesWithTheReferenceInAnyGraph) {
+  unsigned seed = 0;
+  for (const char* text : {
+           "let s = block_scale(acc:e4m3, 128); d = quantize(acc, rcp(s)); scales = s; q:e4m3 = d",
+           "d = acc + c; tops col = across_amax(c, 8); sums:bf16 = across_add(acc, 32)",
+           "let s = block_scale(acc + row(bias):s8, 16); d = (acc + row(bias)) / s; scales optional = s",
+           "d = col(v) * across_max(acc, 64); x:bf16 = across_add(acc * acc, 128); n = reduce_add(d)",
+       }) {
+    SCOPED_TRACE(text);
+    expect_random_right<AnyRow>(seed += 10, 16, fusion::graph(text));
+  }
+}
+TEST(Across, OfWholeRowsAgreesWithTheReferenceInAnyGraph) {
+  unsigned seed = 50;
+  for (const char* text : {
+           "d = softmax(acc + c)",
+           "d = top_k_softmax(acc, 3) + c; kept:u1 = top_k(acc, 8); tops = across_max(acc)",
+           "let mean = across_add(acc) / 64; d = (acc - mean) * rcp(1 + across_add((acc - mean) * (acc - mean)))",
+       }) {
+    SCOPED_TRACE(text);
+    for (const std::int64_t n : {8, 72, 128}) {
+      expect_right<AnyRow>({{.m = 90, .n = n, .k = 24, .batch = 2}, fusion::graph(text)}, ++seed, 3);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gantry_test
