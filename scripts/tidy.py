@@ -78,7 +78,9 @@ def main(build, *patterns):
     (build / "tidy").mkdir(exist_ok=True)
     wanted = re.compile("|".join(patterns) or ".")
     entries = {entry["file"]: entry for entry in json.loads((build / "compile_commands.json").read_text())}
-    sources = [Source(entry) for path, entry in sorted(entries.items()) if wanted.search(path)]
+    # Sources that the build writes are others with a change, or lists: what they are made of is read.
+    written = [path for path in entries if path.startswith(str(build.resolve()) + "/") and HEADER_UNITS not in path]
+    sources = [Source(entry) for path, entry in sorted(entries.items()) if wanted.search(path) and path not in written]
     common, printed = seed(), set()
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as pool:
         sources = without_covered(list(pool.map(lambda s: s.preprocess(common), sources)))

@@ -142,7 +142,7 @@ class Bench {
     return {.options = staged_for(o, graph_, w), .expression = epilogue_};
   }
 
-  bool fill(runtime::DeviceBuffer& buffer, int rows, int k, int of, int shift) {
+  static bool fill(runtime::DeviceBuffer& buffer, int rows, int k, int of, int shift) {
     std::vector<bf16> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(k));
     std::vector<float> along(static_cast<std::size_t>(k));
     for (int i = 0; i < k; ++i)
@@ -194,7 +194,7 @@ class Bench {
       if (!runtime::DeviceBuffer(device_, 16)) return device_.why_not();
       const Status ran = plans[0].run();
       if (!ran) return ran.describe();
-      if (const std::string wrong = check(size, d); !wrong.empty()) return wrong;
+      if (std::string wrong = check(size, d); !wrong.empty()) return wrong;
       seconds[dependent ? 1 : 0] = burst({plans[0]});
       seconds[dependent ? 3 : 2] = burst(plans);
       const std::string text = plans[0].explain();
@@ -220,6 +220,7 @@ class Bench {
     const double once = calls(4);
     const int count = std::clamp(static_cast<int>(0.004 / once), 8, 1000);
     std::vector<double> seconds;
+    seconds.reserve(5);
     for (int i = 0; i < 5; ++i) seconds.push_back(calls(count));
     std::sort(seconds.begin(), seconds.end());
     return seconds[seconds.size() / 2];

@@ -184,6 +184,19 @@ long resident_kilobytes() {
   return 0;
 }
 
+// Up to 64 rows of D.
+bool is_right(const Matrices& matrices, const std::vector<bf16>& d, const GemmExtents& e) {
+  const int m = static_cast<int>(e.m), n = static_cast<int>(e.n), k = static_cast<int>(e.k);
+  for (int row = 0; row < m; row += 1 + m / 64) {
+    for (int column = 0; column < n; ++column) {
+      const bf16 expected = matrices.expected(row, column, k);
+      const std::size_t at = static_cast<std::size_t>(row) * Matrices::kSide + static_cast<std::size_t>(column);
+      if (std::memcmp(&d[at], &expected, 2) != 0) return false;
+    }
+  }
+  return true;
+}
+
 int load() {
   constexpr int kThreads = 8, kStreams = 4, kCalls = 10000, kSizes = 500;
   const Context context;  // as it comes: kernels are compiled meanwhile
@@ -193,6 +206,7 @@ int load() {
   const Matrices matrices(context.device());
   std::mt19937 random(7);
   std::vector<GemmExtents> sizes;
+  sizes.reserve(kSizes);
   for (int i = 0; i < kSizes; ++i) {
     const auto side = [&] { return static_cast<std::int64_t>(1 + random() % (Matrices::kSide / 8)) * 8; };
     sizes.push_back({static_cast<std::int64_t>(1 + random() % Matrices::kSide), side(),
@@ -204,6 +218,7 @@ int load() {
   for (void*& stream : streams) driver.stream_create(&stream, 1);
   std::atomic<int> next = 0, wrong = 0;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   std::atomic<long> before = 0;
   const auto start = Clock::now();
   for (int t = 0; t < kThreads; ++t) {
@@ -223,14 +238,7 @@ int load() {
         }
         driver.stream_synchronize(stream);
         (void)d.read(result.data(), std::size_t{2} * static_cast<std::size_t>(m) * Matrices::kSide);
-        bool right = true;
-        for (int row = 0; row < m && right; row += 1 + m / 64) {
-          for (int column = 0; column < n && right; ++column) {
-            const bf16 expected = matrices.expected(row, column, k);
-            right = std::memcmp(&result[static_cast<std::size_t>(row) * Matrices::kSide + column], &expected, 2) == 0;
-          }
-        }
-        if (!right && ++wrong < 5) std::fprintf(stderr, "%d x %d x %d is wrong\n", m, n, k);
+        if (!is_right(matrices, result, e) && ++wrong < 5) std::fprintf(stderr, "%d x %d x %d is wrong\n", m, n, k);
       }
     });
   }

@@ -129,6 +129,25 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   return out;
 }
 
+// Of A and B.
+void PlannedGemm::note_loads(const GemmDesign& design) {
+  const GemmParameterMap& at = design.params;
+  const auto note_operand = [this](const PackedOperand& x, const Place& place) {
+    if (x.packed) {
+      packed_.push_back({place.offset, x.offset});
+    } else {
+      maps_.push_back(place);
+    }
+  };
+  if (design.options.gather_a) {
+    pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, data)), Index::kA});
+    pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, index)), Index::kIndex});
+  } else {
+    note_operand(launch_.a, {at.a, Index::kA});
+  }
+  note_operand(launch_.b, {at.b, Index::kB});
+}
+
 void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {
   const GemmParameterMap& at = design.params;
   const bool array = design.options.groups == GemmGrouping::pointer_array;
@@ -138,22 +157,7 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
   } else if (design.options.groups != GemmGrouping::none) {
     groups_ = at.schedule + static_cast<int>(offsetof(GroupSchedule, offsets));
   }
-  if (inputs.extents.k > 0 && !array) {
-    const auto note_operand = [this](const PackedOperand& x, const Place& place) {
-      if (x.packed) {
-        packed_.push_back({place.offset, x.offset});
-      } else {
-        maps_.push_back(place);
-      }
-    };
-    if (design.options.gather_a) {
-      pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, data)), Index::kA});
-      pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, index)), Index::kIndex});
-    } else {
-      note_operand(launch_.a, {at.a, Index::kA});
-    }
-    note_operand(launch_.b, {at.b, Index::kB});
-  }
+  if (inputs.extents.k > 0 && !array) note_loads(design);
   const bool collective = design.store == GemmStore::collective;
   const auto note = [this](bool direct, const Place& place) { (direct ? matrices_ : maps_).push_back(place); };
   if (collective && design.c.exists() && inputs.c.data != nullptr && !array)
@@ -246,8 +250,8 @@ bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigne
   }
   if (groups_ >= 0) std::memcpy(parameters + groups_, &addresses.groups, sizeof addresses.groups);
   if (group_maps_ >= 0) {
-    TmaDescriptor* const maps = first_map(static_cast<unsigned char*>(workspace) + launch_.needs.maps_at());
-    std::memcpy(parameters + group_maps_, static_cast<const void*>(&maps), sizeof maps);
+    void* const maps = first_map(static_cast<unsigned char*>(workspace) + launch_.needs.maps_at());
+    std::memcpy(parameters + group_maps_, &maps, sizeof maps);
   }
   return moved;
 }

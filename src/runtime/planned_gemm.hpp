@@ -98,6 +98,7 @@ class PlannedGemm {
     std::ptrdiff_t apart;
   };
 
+  void note_loads(const GemmDesign& design);
   void note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs);
   void note_memory(const GemmDesign& design, const GemmInputs& inputs, const GemmAddresses& addresses);
 

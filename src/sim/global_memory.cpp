@@ -46,7 +46,7 @@ bool GlobalMemory::allowed(std::uint64_t address, std::uint64_t bytes) const {
 const GlobalMemory::Allocation* GlobalMemory::beside(std::uint64_t address, std::uint64_t bytes) const {
   const Allocation* found = nullptr;
   const auto consider = [&](const Allocation& a) {
-    const bool better = !found || (!found->holds(address, bytes) && address >= a.address);
+    const bool better = found == nullptr || (!found->holds(address, bytes) && address >= a.address);
     if (a.holds(address, bytes) || (a.is_beside(address, bytes) && better)) found = &a;
   };
   auto block = std::upper_bound(blocks_.begin(), blocks_.end(), address,
@@ -63,7 +63,7 @@ const GlobalMemory::Allocation* GlobalMemory::beside(std::uint64_t address, std:
 bool GlobalMemory::look(std::uint64_t address, std::uint64_t bytes, SiteId site) {
   const Allocation* near = beside(address, bytes);
   if (near && near->holds(address, bytes)) {
-    recent_allocation_ = *near;
+    recent_allocation_ = static_cast<const Range&>(*near);
     return true;
   }
   if (!near && (!strict_ || allowed(address, bytes))) return true;

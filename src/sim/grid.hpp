@@ -78,7 +78,7 @@ class Grid {
   // A thread that has just come into being can run.
   void ready(const Thread& thread) { policy_->ready(thread.slot); }
   // What a thread's fiber runs.
-  static void enter(void* thread);
+  static void enter(void* argument);
 
   Sites& sites() { return sites_; }
   Findings& findings() { return findings_; }

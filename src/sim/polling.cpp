@@ -16,9 +16,9 @@ void sort_by_slot(std::vector<Thread*>& threads) {
 }  // namespace
 
 Looks::Look* Looks::find(std::uint64_t grain) {
-  const auto end = last.begin() + static_cast<std::ptrdiff_t>(count);
-  const auto found = std::find_if(last.begin(), end, [&](const Look& look) { return look.grain == grain; });
-  return found == end ? nullptr : &*found;
+  auto* const end = last.begin() + static_cast<std::ptrdiff_t>(count);
+  auto* const found = std::find_if(last.begin(), end, [&](const Look& look) { return look.grain == grain; });
+  return found == end ? nullptr : found;
 }
 
 bool Polling::unchanged(Looks& looks, std::uint64_t grain) const {

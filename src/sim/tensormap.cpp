@@ -131,8 +131,8 @@ void TensorMaps::check_use(const void* map, SiteId site) {
 
 bool TensorMaps::knows_end(const Thread& thread, const Use& use) {
   const Checker& checker = grid().checker();
-  return checker.knows_end(thread.view, checker.op(use.op)) ||
-         (use.group != kNoGroup && checker.knows_end(thread.view, checker.op(use.group)));
+  return Checker::knows_end(thread.view, checker.op(use.op)) ||
+         (use.group != kNoGroup && Checker::knows_end(thread.view, checker.op(use.group)));
 }
 
 bool TensorMaps::is_edited(const void* map) const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/expression.hpp>
+#include <gantry/gemm/candidates.hpp>
 
 #include "model_fusions.hpp"
 

@@ -46,7 +46,8 @@ inline TmaDescriptorParams bind_a(const GemmDesign& d, const GemmProblem& p) {
 inline GatherParams bind_gather(const GemmDesign& d, const GemmProblem& p) {
   const std::int64_t bytes = element_bits(d.options.a) / 8;
   const auto a = p.a.with_strides(p.k, p.gather.rows);
-  return {.data = a.data,
+  // An A without rows may have no address; none of it is read, and addresses are computed from it all the same.
+  return {.data = a.data != nullptr ? a.data : p.gather.index,
           .index = p.gather.index,
           .batch_stride = a.batch_stride * bytes,
           .k_bytes = p.k * bytes,

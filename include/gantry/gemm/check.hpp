@@ -23,9 +23,7 @@
 #include <gantry/gemm/inputs.hpp>
 #include <gantry/gemm/pack.hpp>
 
-namespace gantry {
-
-namespace detail {
+namespace gantry::detail {
 
 // TMA reads and writes rows (or columns) that begin at multiples of 16 bytes. A stride that none of them uses may be
 // any.
@@ -105,9 +103,7 @@ GANTRY_LINKAGE GraphEpilogue graph_epilogue(const GemmDesign& design, int functi
 // What a GEMM reads and writes, of the operands that are used. Requires arguments that are otherwise right.
 GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args);
 
-}  // namespace detail
-
-}  // namespace gantry
+}  // namespace gantry::detail
 
 #if GANTRY_DEFINES_PLANNING
 #include <gantry/gemm/detail/check_definitions.hpp>

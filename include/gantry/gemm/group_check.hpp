@@ -15,7 +15,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gantry/gemm/grouped.hpp>
@@ -54,21 +56,22 @@ inline std::vector<GroupFinding> check_offsets(const std::int32_t* offsets, std:
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t begin = offsets[g], end = offsets[g + 1];
     const std::string group = "group " + number(g);
-    const auto add = [&](OffsetRule rule, const std::string& sentence) {
-      out.push_back({g, rule, group + sentence + "; it counts as empty"});
+    const auto add = [&](OffsetRule rule, std::initializer_list<std::string_view> words) {
+      std::string sentence = group;
+      for (const std::string_view word : words) sentence.append(word);
+      out.push_back({g, rule, sentence.append("; it counts as empty")});
     };
     if (begin < 0 || end < 0) {
-      add(OffsetRule::negative, " has offsets " + number(begin) + " and " + number(end) + ": offsets are not negative");
+      add(OffsetRule::negative, {" has offsets ", number(begin), " and ", number(end), ": offsets are not negative"});
     } else if (begin > end) {
-      add(OffsetRule::falls, " begins at " + line + " " + number(begin) + " and ends before " + line + " " +
-                                 number(end) + ": offsets ascend");
+      add(OffsetRule::falls,
+          {" begins at ", line, " ", number(begin), " and ends before ", line, " ", number(end), ": offsets ascend"});
     } else if (end > of.lines) {
-      add(OffsetRule::beyond, " ends before " + line + " " + number(end) + ", and there are " + number(of.lines) + " " +
-                                  lines + ": groups lie in the matrix");
+      add(OffsetRule::beyond, {" ends before ", line, " ", number(end), ", and there are ", number(of.lines), " ",
+                               lines, ": groups lie in the matrix"});
     } else if (rows && begin < end && begin < reached) {
-      add(OffsetRule::overlaps, " begins at row " + number(begin) + ", and group " + number(last) +
-                                    " ends before row " + number(reached) +
-                                    ": a group begins where those before it have ended");
+      add(OffsetRule::overlaps, {" begins at row ", number(begin), ", and group ", number(last), " ends before row ",
+                                 number(reached), ": a group begins where those before it have ended"});
     }
     const bool lies_inside = begin >= 0 && begin < end && end <= of.lines;
     if (lies_inside && end > reached) {

@@ -102,7 +102,7 @@ class GemmPlan {
   LaunchResult run_and_wait(const Machine& machine) const {
     LaunchResult launched = run(machine);
     if (!launched) return launched;
-    if (const LaunchResult waited = wait_for(machine); !waited) return waited;
+    if (LaunchResult waited = wait_for(machine); !waited) return waited;
     return launched;
   }
 
@@ -122,8 +122,8 @@ class GemmPlan {
   }
 
  private:
-  GemmPlan(const Arguments& args, const GemmDevice& device)
-      : args_(args), simulated_(device.simulated), arch_(device.arch) {}
+  GemmPlan(Arguments args, const GemmDevice& device)
+      : args_(std::move(args)), simulated_(device.simulated), arch_(device.arch) {}
 
   GANTRY_COLD static ArgumentReasons refusals(const Arguments& args, const GemmDevice& device) {
     ArgumentReasons out = can_implement(args);

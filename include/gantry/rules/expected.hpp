@@ -48,8 +48,9 @@ class [[nodiscard]] Expected {
   Expected(const T& value) : has_value_(true), value_(value) {}                 // NOLINT: a value is what is expected
   Expected(T&& value) noexcept : has_value_(true), value_(std::move(value)) {}  // NOLINT: likewise
   template <class U>
-  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, T>) Expected(U&& value)
-      : has_value_(true), value_(std::forward<U>(value)) {}  // NOLINT: likewise
+  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, T>)
+      Expected(U&& value)  // NOLINT: likewise
+      : has_value_(true), value_(std::forward<U>(value)) {}
   template <class G>
   requires(std::is_convertible_v<const G&, E>) Expected(const Unexpected<G>& error)
       : has_value_(false), error_(error.error()) {}  // NOLINT: says what it is
@@ -111,8 +112,8 @@ class [[nodiscard]] Expected {
 
   bool has_value_;
   union {
-    T value_;
-    E error_;
+    T value_;  // NOLINT(readability-identifier-naming): an anonymous union's are private like the rest
+    E error_;  // NOLINT(readability-identifier-naming)
   };
 };
 

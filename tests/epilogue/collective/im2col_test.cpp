@@ -10,7 +10,6 @@ namespace {
 using E = ElementType;
 using S = EpilogueSchedule;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 struct Operands {
   E c, d;

@@ -18,6 +18,6 @@ void cp_async_commit_group(Site site);
 void cp_async_wait_group(int allowed, Site site);
 void cp_async_wait_all(Site site);
 // `expected`: the phase is told to expect the arrival.
-void cp_async_mbarrier_arrive(std::uint64_t* barrier, bool expected, Site site);
+void cp_async_mbarrier_arrive(std::uint64_t* pointer, bool expected, Site site);
 
 }  // namespace gantry::sim

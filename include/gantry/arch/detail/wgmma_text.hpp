@@ -45,7 +45,7 @@ GANTRY_WGMMA_TEXT(WgmmaImmediate<kNoImmediate>, "")
 
 // Only products of 16-bit elements say how their operands lie.
 template <class Op, bool Transposed>
-inline constexpr int kTransImmediate = mma_bits(Op::kA) == 16 ? int{Transposed} : kNoImmediate;
+inline constexpr int kTransImmediate = mma_bits(Op::kA) == 16 ? (Transposed ? 1 : 0) : kNoImmediate;
 
 }  // namespace gantry::arch::detail
 

@@ -369,6 +369,21 @@ GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::R
   }
 }
 
+// Rows and columns of A, B, C or D in memory, as m and n.
+GANTRY_COLD inline GemmExtents extents_of_matrix(const GemmDesign& design, const GemmInputs& args, char operand) {
+  const GemmExtents& e = args.extents;
+  switch (operand) {
+    case 'A':
+      return {.m = rows_of_a(design, args), .n = e.k};
+    case 'B':
+      return {.m = e.n, .n = e.k};
+    case 'D':
+      return {.m = rows_of_d(design, args), .n = extents_of_d(design, e).n};
+    default:
+      return {.m = e.m, .n = extents_of_d(design, e).n};
+  }
+}
+
 GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args) {
   const GemmOptions& o = design.options;
   const GemmExtents& e = args.extents;
@@ -378,17 +393,14 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
   std::vector<MemoryUse> uses;
   if (o.groups == GemmGrouping::pointer_array) return uses;  // the device knows them
   const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
-    const bool is_a = name[0] == 'A', is_b = name[0] == 'B', is_d = name[0] == 'D';
-    const std::int64_t m = is_a   ? rows_of_a(design, args)
-                           : is_b ? e.n
-                           : is_d ? rows_of_d(design, args)
-                                  : e.m,
-                       n = is_a || is_b ? e.k : of_d.n;
-    uses.push_back({{name, element, x.data, rows, rows ? n : m, rows ? m : n, x.stride, x.batch_stride,
-                     matrices(design, e, name[0])},
+    const char operand = name[0];
+    const GemmExtents of = extents_of_matrix(design, args, operand);
+    const bool is_d = operand == 'D', loaded = operand == 'A' || operand == 'B';
+    uses.push_back({{name, element, x.data, rows, rows ? of.n : of.m, rows ? of.m : of.n, x.stride, x.batch_stride,
+                     matrices(design, e, operand)},
                     is_d,
-                    !is_a && !is_b && (!is_d || o.scatter_d == RowScatter::none),
-                    name[0] - 'A'});
+                    !loaded && (!is_d || o.scatter_d == RowScatter::none),
+                    operand - 'A'});
   };
   if (e.k > 0) {
     if (rows_of_a(design, args) > 0) add("A", p.a, o.a, o.major_a == Major::K);

@@ -105,6 +105,14 @@ class GemmDesignMaker {
     return usual < step ? step : usual / step * step;
   }
 
+  // Of a tile whose rows and schedule are known.
+  GANTRY_HD constexpr int usual_columns() const {
+    const GemmOptions& o = d_.options;
+    const bool narrow = o.promotes() || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
+                        (d_.pingpong() && o.tile.m == 128 && is_crowded(graph_));
+    return o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : d_.pingpong() ? 192 : 256;
+  }
+
   GANTRY_HD constexpr void choose_tile() {
     GemmOptions& o = d_.options;
     // Too wide for one warpgroup, which decides the schedule.
@@ -118,12 +126,7 @@ class GemmDesignMaker {
     if (o.tile.m == 0 && o.cluster.k > 1) o.tile.m = 64;
     if (o.tile.n == 0 && o.cluster.k > 1) o.tile.n = 64;
     if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > 192) ? 64 : 128;
-    const bool narrow = o.promotes() || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
-                        (pingpong && o.tile.m == 128 && is_crowded(graph_));
-    if (o.tile.n == 0) {
-      const int usual = o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : pingpong ? 192 : 256;
-      o.tile.n = with_whole_spans(usual);
-    }
+    if (o.tile.n == 0) o.tile.n = with_whole_spans(usual_columns());
     if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
     if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 || o.cluster.k > 1 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;

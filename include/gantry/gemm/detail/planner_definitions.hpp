@@ -151,6 +151,50 @@ GANTRY_COLD inline void write_array(const GemmDesign& design, const GemmInputs& 
   write(at.schedule, schedule);
 }
 
+// Of the collective epilogue.
+GANTRY_COLD inline void write_collective(const detail::KernelSide& kernel, const GemmLaunchPlan& plan, void* workspace,
+                                         const TmaEncoder& encode, unsigned char* bytes) {
+  const GemmDesign& design = kernel.design();
+  const GemmInputs& args = kernel.inputs();
+  const GemmParameterMap& at = design.params;
+  const auto write = [bytes](int offset, const auto& value) { std::memcpy(bytes + offset, &value, sizeof value); };
+  const GemmOptions& o = design.options;
+  const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
+  const std::int64_t batches = detail::matrices(design, args.extents, 'D');
+  const GemmExtents of_d = detail::extents_of_d(design, args.extents);
+  const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, of_d, batches);
+  GemmExtents scattered = of_d;
+  scattered.m = detail::rows_of_d(design, args);
+  const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, scattered, batches);
+  const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
+    if (x.direct) {
+      DirectMatrix direct{matrix.pointer, matrix.stride, matrix.batch_stride};
+      if (x.scatter != RowScatter::none) {  // all groups share D and its index
+        const bool shared = o.groups == GemmGrouping::along_m;
+        direct.batch_stride = shared ? 0 : matrix.batch_stride;
+        direct.index = args.scatter.index;
+        direct.index_stride = shared ? 0 : args.extents.m;
+        direct.rows = static_cast<std::int32_t>(args.scatter.rows);
+      }
+      write(offset, direct);
+    } else {
+      write(offset, encode(detail::bind_matrix(x.box, matrix, extents)));
+    }
+  };
+  if (design.c.exists() && c.pointer != nullptr) write_matrix(at.c, design.part.c, c);
+  if (design.stores_d()) write_matrix(at.d, design.part.d, d);
+  write(at.extents, extents.m);
+  write(at.extents + 4, extents.n);
+  write(at.extents + 8, extents.batch);
+  if (at.operands > 0) {
+    void* reductions =
+        plan.needs.reductions == 0 ? nullptr : static_cast<char*>(workspace) + plan.needs.reductions_at();
+    detail::bind_graph(detail::graph_epilogue(design, 0), extents, args.fusion, encode, reductions,
+                       reinterpret_cast<fusion::Operand*>(bytes + at.operands),
+                       reinterpret_cast<TmaDescriptor*>(bytes + at.aux));
+  }
+}
+
 GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const GemmInputs& given,
                                                  const GemmLaunchPlan& plan, void* workspace, const TmaEncoder& encode,
                                                  unsigned char* bytes) {
@@ -174,41 +218,7 @@ GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const 
   }
   if (design.options.scaled()) write(at.scales, scale_params_of(design, args));
   if (design.store == GemmStore::collective) {
-    const GemmOptions& o = design.options;
-    const EpilogueProblem extents = detail::epilogue_problem_of(design, args.extents);
-    const std::int64_t batches = detail::matrices(design, args.extents, 'D');
-    const GemmExtents of_d = detail::extents_of_d(design, args.extents);
-    const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, of_d, batches);
-    GemmExtents scattered = of_d;
-    scattered.m = detail::rows_of_d(design, args);
-    const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, scattered, batches);
-    const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
-      if (x.direct) {
-        DirectMatrix direct{matrix.pointer, matrix.stride, matrix.batch_stride};
-        if (x.scatter != RowScatter::none) {  // all groups share D and its index
-          const bool shared = o.groups == GemmGrouping::along_m;
-          direct.batch_stride = shared ? 0 : matrix.batch_stride;
-          direct.index = args.scatter.index;
-          direct.index_stride = shared ? 0 : args.extents.m;
-          direct.rows = static_cast<std::int32_t>(args.scatter.rows);
-        }
-        write(offset, direct);
-      } else {
-        write(offset, encode(detail::bind_matrix(x.box, matrix, extents)));
-      }
-    };
-    if (design.c.exists() && c.pointer != nullptr) write_matrix(at.c, design.part.c, c);
-    if (design.stores_d()) write_matrix(at.d, design.part.d, d);
-    write(at.extents, extents.m);
-    write(at.extents + 4, extents.n);
-    write(at.extents + 8, extents.batch);
-    if (at.operands > 0) {
-      void* reductions =
-          plan.needs.reductions == 0 ? nullptr : static_cast<char*>(workspace) + plan.needs.reductions_at();
-      detail::bind_graph(detail::graph_epilogue(design, 0), extents, args.fusion, encode, reductions,
-                         reinterpret_cast<fusion::Operand*>(bytes + at.operands),
-                         reinterpret_cast<TmaDescriptor*>(bytes + at.aux));
-    }
+    write_collective(kernel, plan, workspace, encode, bytes);
   } else {
     write(at.d, encode(bind_d(design, problem)));
   }

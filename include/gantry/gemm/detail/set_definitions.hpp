@@ -28,6 +28,7 @@ inline GemmChoice choice_in(const SetQuestion& question) {
   if (preference.tuning != nullptr) q.tuned = preference.tuning->find(q.workload, preference.device_name);
   q.asked = preference.asked;
   std::vector<GemmDesign> candidates;
+  candidates.reserve(static_cast<std::size_t>(question.count));
   for (int i = 0; i < question.count; ++i) candidates.push_back(*question.candidates[i]);
   return choose(q, candidates);
 }
