@@ -1,5 +1,5 @@
-// GEMMs whose epilogues combine columns of a row, as tiles are chosen for them: ptxas must report no spills, no stack
-// and no serialised wgmma.
+// GEMMs whose epilogues combine columns of a row, as tiles are chosen for them, or round every value: ptxas must report
+// no spills, no stack and no serialised wgmma.
 #include <gantry/arch/kernel_entry.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/types.hpp>
@@ -47,6 +47,11 @@ struct Top4 {
   static constexpr GemmOptions options{.tile = {128, 128}, .schedule = GemmSchedule::pingpong};
 };
 
+struct Rounded {
+  static constexpr fusion::Graph graph = fusion::graph("compute bf16; d = gelu_tanh(acc + row(bias:bf16))");
+  static constexpr GemmOptions options{};
+};
+
 template <class Spec>
 const void* entry() {
   return reinterpret_cast<const void*>(detail::kernel_entry<typename GemmTypes<Spec>::Kernel>);
@@ -58,6 +63,7 @@ const void* kernels[] = {entry<BlockScales>(),
                          entry<RowScales>(),
                          entry<Softmax>(),
                          entry<Top2>(),
-                         entry<Top4>()};
+                         entry<Top4>(),
+                         entry<Rounded>()};
 
 }  // namespace gantry_test

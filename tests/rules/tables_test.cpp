@@ -338,7 +338,9 @@ TEST(Sentences, OfGemms) {
   EXPECT_STREQ(
       describe(GemmReason{.rule = GemmRule::builder, .first = static_cast<std::int64_t>(BuilderField::compute)})
           .c_str(),
-      "the builder of the epilogue sets compute, and epilogues of GEMMs compute in f32: a GEMM has no such option; "
+      "the builder of the epilogue sets compute, and epilogues of GEMMs compute in what their graph says: compute "
+      "bf16; d = "
+      "acc: a GEMM has no such option; "
       "left at its default this works");
 }
 

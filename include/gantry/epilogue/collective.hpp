@@ -102,7 +102,7 @@ class CollectiveEpilogue {
     static constexpr int fragment = Config::policy.fragment_size;
     static constexpr bool pointer_array = kOwnMaps;
     static constexpr int first_own_map = GroupMapIndex::kAux;
-    using Value = element_t<Config::policy.element_compute>;
+    using Value = element_t<fusion::value_element(Config::policy.element_compute)>;
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
   using Value = typename Fusion::Value;

@@ -24,7 +24,7 @@ namespace gantry {
 // What the fusion of a graph keeps in shared memory under a policy.
 GANTRY_HD constexpr StorageNeed storage_need(const EpiloguePolicy& p, const fusion::Graph& graph) {
   const fusion::Rings rings{.loads = p.stages_c, .stores = p.store_stages()};
-  const fusion::Slots slots = make_slots(graph, p.cut(), rings, element_bits(p.element_compute) / 8);
+  const fusion::Slots slots = make_slots(graph, p.cut(), rings, element_bits(fusion::value_element(p.element_compute)) / 8);
   return {slots.bytes, slots.alignment};
 }
 
@@ -32,7 +32,8 @@ namespace detail {
 
 // Whether every function of a graph has a form for these values. A user's function takes float.
 GANTRY_HD constexpr bool has_forms(const fusion::Graph& graph, ElementType compute) {
-  if (compute == ElementType::f32) return true;
+  if (fusion::is_compute_element(compute)) return true;
+  if (graph.compute_element != ElementType::f32) return false;
   for (int i = 0; i < graph.node_count; ++i) {
     const fusion::Node& node = graph.nodes[i];
     if (compute == ElementType::s32 && node.kind != fusion::NodeKind::accumulator) return false;

@@ -39,7 +39,7 @@ class NoSmemEpilogue {
     static constexpr Subtiles tile = NoSmemEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = 0, .stores = 0};
     static constexpr int fragment = kFragment;
-    using Value = element_t<Config::policy.element_compute>;
+    using Value = element_t<fusion::value_element(Config::policy.element_compute)>;
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
   using Value = typename Fusion::Value;

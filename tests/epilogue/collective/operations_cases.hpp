@@ -32,6 +32,7 @@ struct Variant {
   LayoutTag layout_c, layout_d;
   bool two_warpgroups;
   Choice reuse, delay;
+  ElementType compute;
   fusion::OperationOptions options;
 };
 
@@ -66,6 +67,8 @@ constexpr Variant variant_of(int k, int v) {
   out.options.scale = kBiases[choose(11, 2)];
   out.options.aux_row_major = choose(12, 2) == 0;
   out.options.top_k = choose(14, 2) == 0 ? 2 : 4;
+  constexpr E kComputes[] = {E::f32, E::f16, E::bf16};
+  out.compute = kComputes[choose(15, 3)];
   if (std::string_view(fusion::kOperations[k].name) == "LinCombTopKSoftmaxCol") {  // rows lie in one tile, and subtile
     out.tile = {64, choose(0, 2) == 0 ? 160 : 192, 64};
     out.epi_tile = {64, out.tile.n};
@@ -88,6 +91,7 @@ struct NamedVariant {
                         .d = variant.d,
                         .layout_c = variant.layout_c,
                         .layout_d = variant.layout_d,
+                        .compute = variant.compute,
                         .reuse_smem_c = variant.reuse,
                         .delay_tma_store = variant.delay}
           .policy();

@@ -147,6 +147,8 @@ std::vector<Case> cases() {
       {GraphRule::top_count, combined(Function::top_k, kWholeRow, 9), combined(Function::top_k, kWholeRow, 8), 3, 9},
       {GraphRule::block_differs, stored_by_block(0, ElementType::f32), stored_by_block(16, ElementType::f32), 4, 0},
       {GraphRule::block_of_bits, stored_by_block(16, ElementType::u1), stored_by_block(16, ElementType::bf16), 4},
+      {GraphRule::compute_type, changed([](Graph& g) { g.compute_element = ElementType::e4m3; }),
+       changed([](Graph& g) { g.compute_element = ElementType::f16; }), -1},
       {GraphRule::dropped_share, with_keep(1, ElementType::u32, 0), with_keep(0.9375f, ElementType::u32, 0), 3},
       {GraphRule::seed_element, with_keep(0.5f, ElementType::s16, 0), with_keep(0.5f, ElementType::s32, 0), 1},
       {GraphRule::seed_default, with_keep(0.5f, ElementType::u32, 0.5f), with_keep(0.5f, ElementType::u32, 7), 1},

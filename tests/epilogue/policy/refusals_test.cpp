@@ -144,7 +144,7 @@ std::vector<Broken> broken_rules() {
          b.c = ElementType::e3m2;
        }),
        [](B& b, std::int64_t v) { b.c = static_cast<ElementType>(v); }},
-      {EpilogueRule::compute_element, with([](B& b) { b.compute = ElementType::f16; }),
+      {EpilogueRule::compute_element, with([](B& b) { b.compute = ElementType::f64; }),
        [](B& b, std::int64_t v) { b.compute = static_cast<ElementType>(v); }},
       {EpilogueRule::wide_element, with([](B& b) { b.d = ElementType::cf64; }),
        [](B& b, std::int64_t v) { b.d = static_cast<ElementType>(v); }},
@@ -290,9 +290,10 @@ TEST(EpilogueRefusals, ASentenceSaysWhatWasAskedWhyNotAndWhatWorks) {
       "the schedule is PtrArrayTmaWarpSpecialized: an epilogue by itself has one tensor C "
       "and one tensor D; GEMMs have pointer arrays (GemmGrouping::pointer_array); the nearest schedule that works is "
       "TmaWarpSpecialized");
-  EXPECT_EQ(said(with([](CollectiveBuilder& b) { b.compute = ElementType::f16; })),
-            "values are computed in f16: an epilogue computes in f32 or cf32, and in s32 where D is the accumulators "
-            "themselves; the nearest type that works is f32");
+  EXPECT_EQ(said(with([](CollectiveBuilder& b) { b.compute = ElementType::f64; })),
+            "values are computed in f64: an epilogue computes in f32, f16, bf16 or cf32, and in s32 where D is the "
+            "accumulators themselves; the nearest type that works is f32");
+  EXPECT_TRUE(with([](CollectiveBuilder& b) { b.compute = ElementType::f16; }).policy().ok());
 }
 
 TEST(EpilogueRefusals, EveryReasonIsGiven) {

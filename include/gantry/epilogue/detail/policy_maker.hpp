@@ -413,8 +413,8 @@ class PolicyMaker {
   GANTRY_HD constexpr void check_elements() {
     const ElementType compute = in_.compute;
     const bool complex = is_complex(compute);
-    if (compute != ElementType::f32 && compute != ElementType::cf32 && compute != ElementType::s32 &&
-        compute != ElementType::void_) {
+    const bool real = compute == ElementType::f32 || compute == ElementType::f16 || compute == ElementType::bf16;
+    if (!real && compute != ElementType::cf32 && compute != ElementType::s32 && compute != ElementType::void_) {
       p_.reasons.add({.rule = EpilogueRule::compute_element,
                       .element = compute,
                       .nearest = static_cast<std::int64_t>(complex ? ElementType::cf32 : ElementType::f32)});

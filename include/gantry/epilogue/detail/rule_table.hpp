@@ -131,7 +131,7 @@ GANTRY_X(packed_element, unsupported,
          "the nearest type that works is {nearest element}")
 GANTRY_X(compute_element, unsupported,
          "values are computed in {element}",
-         "an epilogue computes in f32 or cf32, and in s32 where D is the accumulators themselves",
+         "an epilogue computes in f32, f16, bf16 or cf32, and in s32 where D is the accumulators themselves",
          "the nearest type that works is {nearest element}")
 GANTRY_X(wide_element, unsupported,
          "{operand} has elements of {element}, of {actual} bits, and travels by TMA",

@@ -82,9 +82,9 @@ struct FunctionsOf<Config> {
 template <class Config>
 constexpr Graph graph_of() {
   if constexpr (HasGraph<Config>) {
-    return Config::graph;
+    return with_compute(Config::graph, Config::policy.element_compute);
   } else if constexpr (HasOperation<Config>) {
-    return Config::operation.graph(Config::policy.d.element);
+    return with_compute(Config::operation.graph(Config::policy.d.element), Config::policy.element_compute);
   } else {
     return Graph();
   }

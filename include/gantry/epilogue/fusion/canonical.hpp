@@ -146,6 +146,7 @@ class Importer {
 constexpr Graph canonical(const Graph& graph) {
   Graph out;
   out.overflow = graph.overflow;
+  out.compute_element = graph.compute_element;
   detail::Importer importer(graph, out);
   out.d = importer.import(graph.d);
   for (int i = 0; i < graph.node_count; ++i) {

@@ -286,6 +286,8 @@ GANTRY_COLD constexpr GraphReasons check(const Graph& graph, int user_functions 
   if (graph.d < -1 || graph.d >= graph.node_count) {
     out.add({.rule = GraphRule::d_out_of_range, .actual = graph.d, .first = graph.node_count});
   }
+  if (!is_compute_element(graph.compute_element))
+    out.add({.rule = GraphRule::compute_type, .element = graph.compute_element});
   const int outputs = graph.count(NodeKind::aux_store) + graph.count(NodeKind::reduce);
   if (graph.d < 0 && outputs == 0) out.add({.rule = GraphRule::stores_nothing});
   for (int i = 0; i < graph.node_count; ++i) detail::check_node(graph, i, user_functions, out);

@@ -140,8 +140,8 @@ inline T evaluate_node(const Graph& graph, int i, const ElementInputs<T>& in, co
   return x[0];
 }
 
-// The value of every node. Requires a graph that `check` accepts and that rotates nothing; of a graph of complex
-// values, one that uses only what they can do.
+// The value of every node. Requires a graph that `check` accepts and that has no spans (spans.hpp); of a graph of
+// complex values, one that uses only what they can do.
 template <class Users = UserFunctions<>, class T>
 inline void evaluate(const Graph& graph, const ElementInputs<T>& in, T* values) {
   for (int i = 0; i < graph.node_count; ++i) {
@@ -150,6 +150,7 @@ inline void evaluate(const Graph& graph, const ElementInputs<T>& in, T* values) 
       if (graph.nodes[i].inputs[k] >= 0) x[k] = values[graph.nodes[i].inputs[k]];
     }
     values[i] = evaluate_node<Users>(graph, i, in, x);
+    if (is_rounded(graph, i)) values[i] = round_to(graph.compute_element, values[i]);
   }
 }
 

@@ -1,10 +1,10 @@
 // What an epilogue computes, as one constexpr value: nodes in topological order, and the arguments they name.
 //
-// A node reads earlier nodes. Values are float (or complex<float>) whatever the tensors hold. Stores and reductions are
-// nodes too: they hand on the value they were given, so that it can be used further. `d` is the node whose value goes
-// to D, -1 when there is none. Named operations (operations.hpp), C++ expressions (expression.hpp) and text
-// (parse.hpp) all build a Graph; the collective walks it with constant indices, the reference (reference.hpp) in a
-// loop.
+// A node reads earlier nodes. Values are float (or complex<float>) whatever the tensors hold; `compute_element` may ask
+// that each is rounded to f16 or bf16. Stores and reductions are nodes too: they hand on the value they were given, so
+// that it can be used further. `d` is the node whose value goes to D, -1 when there is none. Named operations
+// (operations.hpp), C++ expressions (expression.hpp) and text (parse.hpp) all build a Graph; the collective walks it
+// with constant indices, the reference (reference.hpp) in a loop.
 //
 // Invariant of a graph that `check` accepts: inputs of a node come before it; every argument is used by a node of its
 // kind; no two arguments share a name; at most one node of kind accumulator and one of kind source. A gated graph has
@@ -146,7 +146,8 @@ struct Graph {
   int node_count = 0;
   int argument_count = 0;
   int d = -1;
-  bool overflow = false;  // more nodes or arguments were added than fit
+  ElementType compute_element = ElementType::f32;  // f16, bf16: the value of every node is rounded to it
+  bool overflow = false;                           // more nodes or arguments were added than fit
 
   GANTRY_HD constexpr int add(const Node& node) {
     if (node_count == kMaxNodes) {
@@ -192,6 +193,28 @@ struct Graph {
 
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 };
+
+// Whether values of these can be asked for.
+GANTRY_HD constexpr bool is_compute_element(ElementType e) {
+  return e == ElementType::f32 || e == ElementType::f16 || e == ElementType::bf16;
+}
+// What values are kept in while they are computed in `compute`.
+GANTRY_HD constexpr ElementType value_element(ElementType compute) {
+  return is_compute_element(compute) ? ElementType::f32 : compute;
+}
+// A graph whose values are of `compute`, where that is f16 or bf16; else as it is. (A template: see
+// docs/design/decisions/004.)
+template <class AnyGraph>
+GANTRY_HD constexpr AnyGraph with_compute(AnyGraph graph, ElementType compute) {
+  if (is_compute_element(compute) && compute != ElementType::f32) graph.compute_element = compute;
+  return graph;
+}
+// Whether the value of a node is rounded to the graph's element. Outputs hand on what they are given.
+template <class AnyGraph>
+GANTRY_HD constexpr bool is_rounded(const AnyGraph& graph, int node) {
+  const NodeKind kind = graph.nodes[node].kind;
+  return graph.compute_element != ElementType::f32 && kind != NodeKind::aux_store && kind != NodeKind::reduce;
+}
 
 // Half of the rounds of a pair of columns. Words of several pairs are on their way at once: beside the accumulators of
 // 128 x 192 in one warpgroup they spill.

@@ -275,11 +275,13 @@ struct LoopCallbacks {
       for (int i = 0; i < graph.node_count; ++i) {
         if (is_across(graph.nodes[i])) {
           combine(graph.nodes[i], results[graph.nodes[i].inputs[0]], results[i], en);
-          continue;
+        } else {
+          for (int k = 0; k < F; ++k) {
+            results[i][k] = node_of(graph, i, inputs[static_cast<std::size_t>(k)], results, first, k);
+          }
         }
-        for (int k = 0; k < F; ++k) {
-          results[i][k] = node_of(graph, i, inputs[static_cast<std::size_t>(k)], results, first, k);
-        }
+        for (int k = 0; k < F && is_rounded(graph, i); ++k)
+          results[i][k] = round_to(graph.compute_element, results[i][k]);
       }
       if constexpr (kGivesD) {
         for (int k = 0; k < F; ++k) d[k] = results[graph.d][k];

@@ -7,7 +7,7 @@
 GANTRY_X(flavour, "and GEMMs stage their epilogues by rules of their own")
 GANTRY_X(schedule, "and GEMMs store D by TMA: tma_warp_specialized and tma_warp_specialized_cooperative work")
 GANTRY_X(acc, "and GEMMs accumulate in f32, those of integers in s32")
-GANTRY_X(compute, "and epilogues of GEMMs compute in f32")
+GANTRY_X(compute, "and epilogues of GEMMs compute in what their graph says: compute bf16; d = acc")
 GANTRY_X(aux, "and in GEMMs the element of D stands in where there is none")
 GANTRY_X(warpgroups, "and the tile of a GEMM has the warpgroups of its schedule")
 GANTRY_X(fragment_size, "and epilogues of GEMMs visit all values of a subtile at once")

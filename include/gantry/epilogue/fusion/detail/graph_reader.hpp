@@ -486,6 +486,7 @@ class GraphReader : public TextReader {
 
   constexpr void statement() {
     ++statements_;
+    if (compute_statement()) return;
     const bool is_let = accept_word("let");
     const Word name = word(is_let ? "a name" : "a statement such as d = acc");
     if (ok() && is_known(name.name))
@@ -506,6 +507,26 @@ class GraphReader : public TextReader {
       return;
     }
     output(name);
+  }
+
+  // 'compute' type. An output may have that name all the same: what follows it then is no element type.
+  constexpr bool compute_statement() {
+    const int start = skip();
+    if (!accept_word("compute")) return false;
+    const int at = skip();
+    const Word type = is_letter(peek()) ? word("an element type") : Word{};
+    const ParsedElementType parsed = parse_element_type(type.name.text);
+    if (!parsed.ok) {
+      rewind(start);
+      return false;
+    }
+    if (!is_compute_element(parsed.type)) {
+      refuse(at, TextRule::something_else_is_expected)
+          .append("values are computed in f32, or are rounded to f16 or bf16, and not to ")
+          .append(to_text(parsed.type));
+    }
+    graph_.compute_element = parsed.type;
+    return true;
   }
 
   // name [':' type] words '=' value, or a reduction of one.

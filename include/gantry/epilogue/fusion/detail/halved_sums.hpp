@@ -26,7 +26,8 @@ GANTRY_HD constexpr bool all_uses(const AnyGraph& graph, int node, const Accepts
 template <class AnyGraph>
 GANTRY_HD constexpr bool is_halved_sum(const AnyGraph& graph, int node) {
   const auto computes = [&](int n) { return graph.nodes[n].kind == NodeKind::compute; };
-  return computes(node) && graph.nodes[node].function == Function::add &&
+  // What is rounded to 16 bits would lose a bit of the smallest numbers by it.
+  return graph.compute_element == ElementType::f32 && computes(node) && graph.nodes[node].function == Function::add &&
          all_uses(graph, node, [&](int user) { return computes(user) && takes_half(graph.nodes[user].function); });
 }
 

@@ -120,6 +120,10 @@ struct NodeVisits {
     for_each_index<Config::graph.node_count>([&](auto i) {
       constexpr int number = decltype(i)::value;
       visit_node<number, F>(values, acc, c, first, em, en);
+      if constexpr (is_rounded(Config::graph, number)) {
+        GANTRY_UNROLL
+        for (int k = 0; k < F; ++k) values[number][k] = round_to<Config::graph.compute_element>(values[number][k]);
+      }
     });
     if constexpr (Config::graph.d >= 0) {
       constexpr int kD = Config::graph.d;

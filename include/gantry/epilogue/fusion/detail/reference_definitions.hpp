@@ -369,6 +369,8 @@ class Reference {
           out[n] = node_value(i, values, {m, static_cast<std::int64_t>(n), batch});
         }
       }
+      for (std::size_t n = 0; n < columns && is_rounded(graph_, i); ++n)
+        out[n] = rounded_to(graph_.compute_element, out[n]);
     }
   }
 

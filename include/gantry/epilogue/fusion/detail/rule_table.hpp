@@ -70,6 +70,10 @@ GANTRY_X(block_of_bits, refused,
          "{node} stores one bit for each block of columns",
          "masks have one bit for each element of D",
          "f32 works")
+GANTRY_X(compute_type, refused,
+         "the values of the graph are to be of {element}",
+         "values are f32, or are rounded to f16 or bf16",
+         "f32 works")
 GANTRY_X(dropped_share, refused,
          "{node} drops a share that is negative, or 1 or more",
          "dropout drops a share p of the elements, 0 <= p < 1, and multiplies the others by 1 / (1 - p)",
