@@ -29,10 +29,20 @@ struct KeepsBoth {
       fusion::graph("g:bf16 = gate(acc) + row(b1:bf16); u:bf16 = up(acc) + row(b2:bf16); d = silu(g) * u");
   static constexpr GemmOptions options{.tile = {128, 256}, .schedule = GemmSchedule::cooperative};
 };
+// The first GEMM of an expert: tokens gathered, weights of gate and up of its own.
+struct Experts : SwiGlu {
+  static constexpr GemmOptions options{
+      .tile = {128, 256}, .schedule = GemmSchedule::cooperative, .groups = GemmGrouping::along_m, .gather_a = true};
+};
+struct ExpertsPingpong : SwiGlu {
+  static constexpr GemmOptions options{
+      .tile = {128, 192}, .schedule = GemmSchedule::pingpong, .groups = GemmGrouping::along_m};
+};
 template <class Spec>
 const void* entry() {
   return reinterpret_cast<const void*>(detail::kernel_entry<typename GemmTypes<Spec>::Kernel>);
 }
-const void* kernels[] = {entry<Cooperative>(), entry<Tall>(), entry<Pingpong>(), entry<Geglu>(), entry<KeepsBoth>()};
+const void* kernels[] = {entry<Cooperative>(), entry<Tall>(),    entry<Pingpong>(),       entry<Geglu>(),
+                         entry<KeepsBoth>(),   entry<Experts>(), entry<ExpertsPingpong>()};
 
 }  // namespace gantry_test

@@ -78,7 +78,7 @@ GemmRule first_rule(const GemmOptions& o, const char* text = "d = silu(gate(acc)
 
 TEST(GatedGemm, RefusesWhatItsOrderOfBDoesNotHave) {
   EXPECT_EQ(first_rule({.major_b = Major::MN}), GemmRule::gated_major);
-  EXPECT_EQ(first_rule({.groups = GemmGrouping::along_m}), GemmRule::gated_alone);
+  EXPECT_EQ(first_rule({.groups = GemmGrouping::pointer_array}), GemmRule::gated_alone);
   EXPECT_EQ(first_rule({.swapped = true}), GemmRule::gated_alone);
   EXPECT_EQ(first_rule({.a = Of::e4m3, .b = Of::e4m3, .scale_b = ScaleMode::block}), GemmRule::gated_alone);
   EXPECT_EQ(first_rule({.split = SplitMode::reduce_add}), GemmRule::reduce_add_plain);

@@ -211,7 +211,7 @@ std::vector<Case> cases() {
        {.tile = {128, 48}, .cluster = {1, 2}},
        {.actual = 48, .nearest = 64},
        kGated},
-      {GemmRule::gated_alone, {.groups = kAlongM}, {}, {}, kGated},
+      {GemmRule::gated_alone, {.groups = GemmGrouping::pointer_array}, {.groups = kAlongM}, {}, kGated},
       {GemmRule::gated_alone, {.swapped = true}, {}, {}, kGated},
       {GemmRule::gated_alone,
        {.a = kF8, .b = kF8, .d = kBf16, .scale_b = ScaleMode::block},

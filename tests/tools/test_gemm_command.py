@@ -93,6 +93,16 @@ class Gemm(Cli):
         right = self.grouped("--offsets", "3,70,100", "--m", "100", "--n", "72", "--k", "40", "--check", "device")
         self.assertEqual(right["verified"]["elements"], 97 * 72)
 
+    def test_gated_groups_are_verified(self):
+        for gate in ("halves", "interleaved"):
+            answer = self.grouped("--groups", "70,0,1,65", "--n", "96", "--k", "136", "--gate", gate,
+                                  "--epilogue", "d = silu(gate(acc) + row(bias)) * up(acc)")
+            self.assertTrue(answer["ok"] and answer["clean"], answer)
+            self.assertIn("Gate: D has 48 columns", answer["plan"])
+        said = self.refused("gemm", "--machine", "sim", "--groups-k", "64,0,192", "--m", "64", "--n", "96",
+                            "--epilogue", "d = gate(acc) * up(acc)")
+        self.assertIn("the epilogue is gated, and the GEMM is to have groups along K", said)
+
     def test_gathered_rows_are_verified(self):
         for arguments in (
             ("--m", "100", "--gather-rows", "30"),

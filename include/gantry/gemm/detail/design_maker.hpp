@@ -72,9 +72,8 @@ class GemmDesignMaker {
       return;
     }
     if (o.major_b != Major::K) d_.reasons.add({.rule = GemmRule::gated_major});
-    if (o.groups != GemmGrouping::none || o.scale_b != ScaleMode::none) {
-      d_.reasons.add({.rule = GemmRule::gated_alone});
-    }
+    const bool own_b = o.groups == GemmGrouping::none || o.groups == GemmGrouping::along_m;
+    if (!own_b || o.scale_b != ScaleMode::none) d_.reasons.add({.rule = GemmRule::gated_alone});
   }
 
   GANTRY_HD constexpr void check_gated_tile() {

@@ -204,7 +204,8 @@ GANTRY_X(gated_columns, refused,
          "a CTA loads runs of 8 columns of the gate and of up: columns are a multiple of 16, of 32 where two CTAs share B",
          "the nearest value that works is {nearest}")
 GANTRY_X(gated_alone, refused,
-         "the epilogue is gated, and the GEMM is to have groups, swapped operands or scales of blocks of B",
+         "the epilogue is gated, and the GEMM is to have groups along K, a pointer array, swapped operands or scales of "
+         "blocks of B",
          "the rows of B are loaded in an order that is the epilogue's alone",
          "with none of them this works")
 GANTRY_X(shared_memory, refused,
