@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/gemm.hpp>
+#include <gantry/gemm/choice.hpp>
 
 #include "../rules/rule_names.hpp"
 
