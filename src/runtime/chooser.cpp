@@ -114,13 +114,14 @@ const GemmDesign* GemmChooser::design_of(std::size_t request, const StagingClass
 std::vector<const GemmDesign*> GemmChooser::candidates(const GemmExtents& sizes) {
   const GemmWorkload w = workload(sizes);
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<const GemmDesign*> out;
+  std::vector<const GemmDesign*> out, narrow;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const GemmTile& tile = requests_[i].tile;
     if (tile.m <= 0 || tile.n <= 0) continue;
-    if (const GemmDesign* design = design_of(i, staging_class(tile, w, arch_))) out.push_back(design);
+    const GemmDesign* const design = design_of(i, staging_class(tile, w, arch_));
+    if (design != nullptr) (has_room(*design, w, graph_) ? out : narrow).push_back(design);
   }
-  return out;
+  return out.empty() ? narrow : out;  // a narrow one says what it lacks
 }
 
 std::vector<const GemmDesign*> GemmChooser::every_design() {
@@ -141,7 +142,9 @@ std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes,
                                                    const std::vector<const GemmDesign*>& there) {
   std::vector<const GemmDesign*> designs = candidates(sizes);
   const std::size_t own = designs.size();
+  const GemmWorkload w = workload(sizes);
   for (const GemmDesign* design : there) {
+    if (!has_room(*design, w, graph_)) continue;
     const auto end = designs.begin() + static_cast<std::ptrdiff_t>(own);
     if (std::find(designs.begin(), end, design) == end) designs.push_back(design);
   }

@@ -366,6 +366,19 @@ TEST_F(ContextTest, HasAKernelOfItsOwnForADThatTmaCannotAddress) {
   EXPECT_EQ(refused.reasons()[0].rule, "element_misaligned");
 }
 
+TEST_F(ContextTest, TakesTilesThatHaveTheRowsWhichAnEpilogueCombines) {
+  const Context context(options());
+  const auto gemm = context.gemm({.epilogue = "d = softmax(acc)"});
+  ASSERT_TRUE(gemm) << gemm.error().describe();
+  for (const int n : {8, 100, 128, 200, 256, 64}) {  // a kernel that is there may be too narrow for the next
+    const Status ran = gemm->run(call(300, n, 256));
+    EXPECT_TRUE(ran) << n << " columns: " << ran.describe();
+  }
+  const Status wide = gemm->run(call(300, 264, 256));
+  ASSERT_EQ(wide.reasons().size(), 1U);
+  EXPECT_EQ(wide.reasons()[0].rule, "row_in_one_tile");
+}
+
 TEST_F(ContextTest, PassesADriversRefusalOn) {
   const Context context(options());
   const auto gemm = context.gemm({});

@@ -74,9 +74,7 @@ GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph&
   return tile.m > 0 && tile.n > 0 ? staged_for(o, graph, staging_class(tile, w, arch)) : o;
 }
 
-// Whether a tile has the columns of a row that an epilogue combines. Where no tile can, all are left: whichever is
-// asked says so.
-static bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
+GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
   if (fusion::longest_span(graph) != fusion::kWholeRow) return true;
   return w.n <= design.options.tile.n || w.n > kSm90.wgmma_columns;
 }
