@@ -199,7 +199,8 @@ std::string spec_source(const GemmSpec& spec) {
   field("warpgroups", number(o.warpgroups));
   field("epilogue", "{" + number(o.epilogue.epi_n) + ", " + number(o.epilogue.stages_c) + ", " +
                         number(o.epilogue.stages_d) + ", " + choice(o.epilogue.reuse) + ", " +
-                        number(o.epilogue.epi_m) + "}");
+                        number(o.epilogue.epi_m) +
+                        (o.epilogue.delay_tma_store == Choice::yes ? ", Choice::yes}" : "}"));
   field("promote", o.promote ? "true" : "false");
   field("scale_a", scale_mode(o.scale_a));
   field("scale_b", scale_mode(o.scale_b));

@@ -254,7 +254,6 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
       {with(&Builder::aux, ElementType::f32), BuilderField::aux},
       {with(&Builder::warpgroups, 4), BuilderField::warpgroups},
       {with(&Builder::fragment_size, 2), BuilderField::fragment_size},
-      {with(&Builder::delay_tma_store, Choice::yes), BuilderField::delay_tma_store},
       {with(&Builder::deadlock, DeadlockCheck::bypassed_for_demonstration), BuilderField::deadlock},
       {with(&Builder::fusion, StorageNeed{64, 16}), BuilderField::fusion},
   };
@@ -264,6 +263,7 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
     EXPECT_EQ(reasons[0].rule, GemmRule::builder);
     EXPECT_EQ(static_cast<BuilderField>(reasons[0].first), c.field);
   }
+  EXPECT_EQ(options_from(with(&Builder::delay_tma_store, Choice::yes)).epilogue.delay_tma_store, Choice::yes);
   CollectiveBuilder several = with(&Builder::fragment_size, 2);
   several.acc = ElementType::f16;
   EXPECT_EQ(problems(options_from(several)).size(), 2);

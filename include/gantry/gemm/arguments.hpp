@@ -36,6 +36,18 @@ struct FusionArgumentsOf<Spec> {
   using type = fusion::FusionArguments;
 };
 
+// Of callbacks of one's own.
+struct NoCallbackArguments {};
+template <class Spec>
+struct CallbackArgumentsOf {
+  using type = NoCallbackArguments;
+};
+template <class Spec>
+requires kOwnCallbacks<Spec>
+struct CallbackArgumentsOf<Spec> : OwnCheck<Spec> {
+  using type = typename OwnCallbacks<Spec>::Arguments;
+};
+
 // True if both GEMMs take the same arguments.
 template <class Spec, class Other>
 constexpr bool share_arguments() {
@@ -94,6 +106,7 @@ struct GemmArguments {
   GemmMatrix<const C> c;
   GemmMatrix<D> d;
   typename detail::FusionArgumentsOf<Spec>::type fusion;
+  typename detail::CallbackArgumentsOf<Spec>::type callbacks{};  // where the specification has Callbacks
   // On a GPU: the kernel may start before the one before it in the stream has ended; it touches memory only after that.
   bool dependent = false;
   // Factors of blocks of A and B, where the options have them.
@@ -133,6 +146,15 @@ ArgumentReasons can_implement(const GemmArguments<Spec>& args) {
     if (out.ok() && !args.extents.nothing_to_do()) {
       constexpr bool is_swapped = detail::HostDesign<Spec>::value.options.swapped;
       out.add(Callbacks::problems(is_swapped ? fusion::swapped(args.fusion.graph()) : args.fusion.graph()));
+    }
+  }
+  if constexpr (detail::kOwnCallbacks<Spec>) {
+    using Own = detail::OwnCallbacks<Spec>;
+    const EpilogueProblem problem = detail::epilogue_problem_of(detail::HostDesign<Spec>::value, args.extents);
+    if constexpr (requires { Own::can_implement(problem, args.callbacks); }) {
+      for (const auto& reason : Own::can_implement(problem, args.callbacks)) {
+        out.add(with_words(ArgumentRule::callbacks, reason.c_str()));
+      }
     }
   }
   return out;

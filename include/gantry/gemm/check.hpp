@@ -62,14 +62,6 @@ inline GemmExtents extents_of_d(const GemmDesign& design, GemmExtents e) {
 // The problem as kernels take it. Requires extents that fit into int.
 GANTRY_LINKAGE GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args);
 
-inline EpilogueProblem epilogue_problem_of(const GemmDesign& design, const GemmExtents& e) {
-  return {static_cast<int>(e.m),
-          static_cast<int>(design.columns_of_d(e.n)),
-          static_cast<int>(e.k),
-          static_cast<int>(e.batch),
-          design.options.groups == GemmGrouping::along_m,
-          design.options.groups == GemmGrouping::pointer_array};
-}
 inline fusion::ProblemShape shape_of(const GemmDesign& design, const GemmExtents& e) {
   return {e.m, design.columns_of_d(e.n), e.batch, design.options.groups == GemmGrouping::along_m,
           design.options.groups == GemmGrouping::pointer_array};

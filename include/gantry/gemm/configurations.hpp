@@ -17,13 +17,15 @@
 
 namespace gantry::detail {
 
-// Nothing of what a choice by size would set is set.
+// Nothing of what a choice by size would set is set. Spans of columns, which few of the tiles have whole, and
+// callbacks, whose arguments differ by tile, have the tile of a design without sizes.
 template <class Spec>
 GANTRY_HD constexpr bool leaves_tile_open() {
-  if constexpr (kRunTimeGraph<Spec>) {
+  if constexpr (kRunTimeGraph<Spec> || kOwnCallbacks<Spec>) {
     return false;
   } else {
     const GemmOptions o = options_of<Spec>();
+    if (fusion::longest_span(graph_of<Spec>()) > 2) return false;
     // Groups along K are for the cooperative schedule, which few of the tiles have.
     return o.groups != GemmGrouping::along_k && o.tile == GemmTile{} && o.cluster == GemmCluster{} &&
            o.schedule == GemmSchedule::automatic && o.warpgroups == 0 && o.stages == 0 &&

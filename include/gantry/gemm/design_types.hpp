@@ -74,6 +74,7 @@ struct GemmCallbackNeeds {
   bool loads = false;
   int parameter_bytes = 0;  // in place of maps, operands and tail
   int scheduler_bytes = 0;  // that a scheduler of one's own publishes work in
+  bool copies = false;      // values are moved between registers before D is stored (CopyOpR2R)
 
   // There are callbacks that are not compiled from the graph.
   GANTRY_HD constexpr bool any() const { return shared_bytes > 0 || loads || parameter_bytes > 0; }

@@ -37,7 +37,6 @@ GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   add(BuilderField::aux, b.aux != ElementType::void_);
   add(BuilderField::warpgroups, b.warpgroups != 0 && b.warpgroups != (alone ? 1 : shared ? 2 : 0));
   add(BuilderField::fragment_size, b.fragment_size != 0);
-  add(BuilderField::delay_tma_store, b.delay_tma_store != Choice::automatic);
   add(BuilderField::deadlock, b.deadlock != DeadlockCheck::refused);
   add(BuilderField::fusion, b.fusion.bytes != 0);
   return out;
@@ -64,8 +63,12 @@ GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   }
   // A builder's epilogue tile covers all warpgroups that share a CTA tile, a GEMM's covers one warpgroup.
   const int sharing = o.schedule == GemmSchedule::cooperative && o.tile.m != 64 ? 2 : 1;
-  o.epilogue = {builder.epi_tile.n, builder.stages_c, builder.stages_d, builder.reuse_smem_c,
-                (builder.epi_tile.m + sharing - 1) / sharing};
+  o.epilogue = {builder.epi_tile.n,
+                builder.stages_c,
+                builder.stages_d,
+                builder.reuse_smem_c,
+                (builder.epi_tile.m + sharing - 1) / sharing,
+                builder.delay_tma_store};
   o.not_carried = detail::not_carried(builder);
   return o;
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <gantry/epilogue/fusion/arguments.hpp>
+#include <gantry/epilogue/workspace.hpp>
 #include <gantry/gemm/design_types.hpp>
 #include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/problem.hpp>
@@ -36,6 +37,20 @@ namespace detail {
 // `functions`: of the user's, that the graph may call.
 GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& design, const GemmInputs& args,
                                                          int functions);
+
+}  // namespace detail
+
+namespace detail {
+
+// The problem as the epilogue has it. Requires extents that fit into int.
+inline EpilogueProblem epilogue_problem_of(const GemmDesign& design, const GemmExtents& e) {
+  return {static_cast<int>(e.m),
+          static_cast<int>(design.columns_of_d(e.n)),
+          static_cast<int>(e.k),
+          static_cast<int>(e.batch),
+          design.options.groups == GemmGrouping::along_m,
+          design.options.groups == GemmGrouping::pointer_array};
+}
 
 }  // namespace detail
 

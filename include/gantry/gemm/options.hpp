@@ -74,6 +74,8 @@ struct GemmEpilogueOptions {
   int stages_c = 0, stages_d = 0;
   Choice reuse = Choice::automatic;  // D takes the place of C
   int epi_m = 0;                     // rows of a subtile: 64 or 128
+  // A subtile's store is issued behind the next one's visit, as CUTLASS's DelayTmaStore says; automatic: it is not.
+  Choice delay_tma_store = Choice::automatic;
   GANTRY_HD friend constexpr bool operator==(const GemmEpilogueOptions&, const GemmEpilogueOptions&) = default;
 };
 

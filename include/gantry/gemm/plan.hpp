@@ -117,7 +117,7 @@ class GemmPlan {
   GANTRY_COLD void append_explanation(String& out) const {
     const auto expression = fusion::print(args_.fusion.graph(), Functions{});
     detail::GemmFacts facts = this->facts();
-    facts.expression = expression.c_str();
+    facts.expression = detail::kOwnCallbacks<Spec> ? "callbacks of the specification's own" : expression.c_str();
     detail::append_explanation(facts, out);
   }
 
@@ -165,6 +165,15 @@ class GemmPlan {
       tail.bind(detail::bind_run_time_graph(
           design(), inputs_of(args_), encode,
           {.functions = Functions::kCount, .reductions = reductions(), .operands = tail.operands, .maps = tail.maps}));
+    }
+    if constexpr (detail::kOwnCallbacks<Spec>) {
+      using Own = detail::OwnCallbacks<Spec>;
+      const EpilogueProblem problem = detail::epilogue_problem_of(design(), args_.extents);
+      typename Own::Params tail{};
+      if constexpr (requires { Own::to_underlying_arguments(problem, args_.callbacks, encode, nullptr); }) {
+        tail = Own::to_underlying_arguments(problem, args_.callbacks, encode, nullptr);
+      }
+      __builtin_memcpy(params_.bytes + design().params.tail, &tail, sizeof tail);
     }
   }
 

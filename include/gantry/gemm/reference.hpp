@@ -76,6 +76,8 @@ fusion::ReferenceResult reference(const GemmArguments<Spec>& args) {
 // there is none.
 template <class Spec>
 std::string first_mismatch(const GemmArguments<Spec>& args) {
+  static_assert(!detail::kOwnCallbacks<Spec> && !detail::kCopiesRegisters<Spec>,
+                "gantry: the reference computes graphs, and knows nothing of Callbacks and CopyOpR2R");
   return detail::first_mismatch(detail::HostDesign<Spec>::value.options, inputs_of(args), reference(args));
 }
 

@@ -4,7 +4,11 @@
 //   static constexpr GemmOptions options          left out: bf16, everything chosen
 //   static constexpr fusion::Graph graph          left out: D = A B^T
 //   using Functions = fusion::UserFunctions<...>  left out: none
-// or, for the simulated SM, fusion::GraphAtRunTime<...> as a base in the place of graph and functions.
+//   using CopyOpR2R                               left out: values stay where they are (docs/reference/epilogue.md)
+// In the place of the graph it may have
+//   static constexpr fusion::NamedOperation operation
+//   template <class FusionConfig> using Callbacks  callbacks of one's own (fusion/callback_contract.hpp)
+// or, for the simulated SM, fusion::GraphAtRunTime<...> as a base.
 //
 // Invariant: options that cannot be stop the build with their sentence, and so does a member that nothing reads because
 // its name is nearly one of these.
@@ -28,7 +32,10 @@ namespace gantry {
 
 // A specification with its design: what kernels take.
 template <class Spec>
-struct GemmDesignOf : detail::SpecCheck<Spec>, detail::RunTimeGraphOf<Spec> {
+struct GemmDesignOf : detail::SpecCheck<Spec>,
+                      detail::FusionCheck<Spec>,
+                      detail::CallbacksOf<Spec>,
+                      detail::CopyOf<Spec> {
   static constexpr fusion::Graph graph = detail::graph_of<Spec>();
   using Functions = typename detail::FunctionsOf<Spec>::type;
   static constexpr GemmDesign asked =
@@ -44,7 +51,7 @@ namespace detail {
 
 // The same from the other side.
 template <class Spec>
-struct SwappedDesignOf : RunTimeGraphOf<Spec> {
+struct SwappedDesignOf : CallbacksOf<Spec> {
   static constexpr fusion::Graph graph = fusion::swapped(GemmDesignOf<Spec>::graph);
   using Functions = typename GemmDesignOf<Spec>::Functions;
   static constexpr GemmDesign design = swapped(GemmDesignOf<Spec>::design);

@@ -151,7 +151,10 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
 // The same, but fields that are set are kept.
 GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusion::Graph& graph, std::int64_t k = 0) {
   GemmEpilogueOptions e = o.epilogue;
-  if (e == GemmEpilogueOptions{}) e = staging(o, graph, k);
+  if (e == GemmEpilogueOptions{.delay_tma_store = e.delay_tma_store}) {
+    e = staging(o, graph, k);
+    e.delay_tma_store = o.epilogue.delay_tma_store;
+  }
   if (e.epi_m == 0) e.epi_m = 64;
   if (e.epi_n == 0) e.epi_n = staging(o, graph, k).epi_n;
   if (o.epilogue.epi_n == 0) {
@@ -164,6 +167,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staged(const GemmOptions& o, const fusio
   if (e.stages_c == 0) e.stages_c = 2;
   if (e.stages_d == 0) e.stages_d = 2;
   if (e.reuse == Choice::automatic) e.reuse = Choice::no;
+  if (e.delay_tma_store == Choice::automatic) e.delay_tma_store = Choice::no;
   if (direct_c(o) || direct_d(o)) e.reuse = Choice::no;
   return e;
 }

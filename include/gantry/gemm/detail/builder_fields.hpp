@@ -11,7 +11,6 @@ GANTRY_X(compute, "and epilogues of GEMMs compute in what their graph says: comp
 GANTRY_X(aux, "and in GEMMs the element of D stands in where there is none")
 GANTRY_X(warpgroups, "and the tile of a GEMM has the warpgroups of its schedule")
 GANTRY_X(fragment_size, "and epilogues of GEMMs visit all values of a subtile at once")
-GANTRY_X(delay_tma_store, "and GEMMs decide themselves when a store is issued")
 GANTRY_X(deadlock, "and GEMMs are not for demonstrations of a deadlock")
 GANTRY_X(fusion, "and GEMMs work out the shared memory of their graph themselves")
 

@@ -164,7 +164,8 @@ class GemmDesignMaker {
     const bool keeps_integers = plain() && integers() && o.d == ElementType::s32;
     d_.compute = keeps_integers ? ElementType::s32 : ElementType::f32;
     // Subtiles that are asked for are the collective's.
-    const bool overlaps = plain() && can_overlap_store(o, graph_) && o.epilogue.epi_n == 0;
+    const bool left_open = o.epilogue.epi_n == 0 && o.epilogue.delay_tma_store != Choice::yes && !own_.copies;
+    const bool overlaps = plain() && can_overlap_store(o, graph_) && left_open;
     d_.store = o.split == SplitMode::reduce_add ? GemmStore::reduce_add
                : overlaps                       ? GemmStore::overlapped
                                                 : GemmStore::collective;
@@ -210,7 +211,7 @@ class GemmDesignMaker {
     part.stages_c = o.epilogue.stages_c;
     part.stages_d = o.epilogue.stages_d;
     part.reuse_smem_c = o.epilogue.reuse;
-    part.delay_tma_store = Choice::no;
+    part.delay_tma_store = o.epilogue.delay_tma_store;
     d_.part = part.policy();
     d_.part.gated = graph_.gated();
     d_.part.own_maps = pointer_array();
