@@ -22,6 +22,17 @@ struct GroupsOfK {
                                        .groups = GemmGrouping::along_k};
 };
 
+// Tokens with a scale for each row, weights with one for 128 x 128.
+struct ScaledRows {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .tile = {128, 128},
+                                       .cluster = {2, 1},
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block,
+                                       .groups = GemmGrouping::along_m};
+};
+
 struct OfArray {
   static constexpr GemmOptions options{.tile = {128, 256},
                                        .cluster = {2, 1},
@@ -45,12 +56,14 @@ struct OfArrayInTurn {
 using OfRows = GemmTypes<GroupsOfRows>::Kernel;
 using OfGated = GemmTypes<GatedRows>::Kernel;
 using OfK = GemmTypes<GroupsOfK>::Kernel;
+using OfScaled = GemmTypes<ScaledRows>::Kernel;
 using Array = GemmTypes<OfArray>::Kernel;
 using FusedArray = GemmTypes<OfFusedArray>::Kernel;
 using ArrayInTurn = GemmTypes<OfArrayInTurn>::Kernel;
 template __global__ void kernel_entry<OfRows>(const __grid_constant__ OfRows::Params);
 template __global__ void kernel_entry<OfGated>(const __grid_constant__ OfGated::Params);
 template __global__ void kernel_entry<OfK>(const __grid_constant__ OfK::Params);
+template __global__ void kernel_entry<OfScaled>(const __grid_constant__ OfScaled::Params);
 template __global__ void kernel_entry<Array>(const __grid_constant__ Array::Params);
 template __global__ void kernel_entry<FusedArray>(const __grid_constant__ FusedArray::Params);
 template __global__ void kernel_entry<ArrayInTurn>(const __grid_constant__ ArrayInTurn::Params);

@@ -93,6 +93,11 @@ class Gemm(Cli):
         right = self.grouped("--offsets", "3,70,100", "--m", "100", "--n", "72", "--k", "40", "--check", "device")
         self.assertEqual(right["verified"]["elements"], 97 * 72)
 
+    def test_scaled_groups_are_verified(self):
+        answer = self.grouped("--groups", "70,0,1,65", "--n", "144", "--k", "272", "--a", "e4m3", "--b", "e4m3",
+                              "--scale-a", "block", "--scale-b", "block", "--epilogue", "d = relu(acc + row(bias))")
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
+
     def test_gated_groups_are_verified(self):
         for gate in ("halves", "interleaved"):
             answer = self.grouped("--groups", "70,0,1,65", "--n", "96", "--k", "136", "--gate", gate,

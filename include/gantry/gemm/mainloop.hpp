@@ -363,8 +363,12 @@ struct Mainloop : GemmShape<Design> {
     // Where the scales of `work`'s tile are, which has been placed. `k_steps`: of this tile, where K wraps around.
     GANTRY_INLINE void aim(const Params& params, const Work& work, int k_steps) {
       const Place place = Place::mine();
+      constexpr bool kGroupsM = Design::design.options.groups == GemmGrouping::along_m;
       const int row = (work.m * kClusterM + place.m) * kTileM + warpgroup_ * Shape::kWarpgroupM;
-      scales_.aim(params.scales, row, (work.n * kClusterN + place.n) * kTileN, work.batch);
+      scales_.aim(params.scales, {.row = kGroupsM ? work.group.first() + row : row,
+                                  .column = (work.n * kClusterN + place.n) * kTileN,
+                                  .batch_a = kGroupsM ? 0 : work.batch,
+                                  .batch_b = work.batch});
       k_ = k_used_ = work.k_begin;
       k_step_ = work.k_step;
       k_steps_ = k_steps;

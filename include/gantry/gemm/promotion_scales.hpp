@@ -47,21 +47,28 @@ class PromotionScales {
     float of_column[kByColumn ? kColumns : 1];
   };
 
-  // Before the main loop of a tile. `row` and `column` are the first of the warpgroup's part.
-  GANTRY_INLINE void aim(const GemmScaleParams& p, int row, int column, int batch) {
+  // The first row and column of a warpgroup's part of a tile, and the matrices that they are of: groups of rows share
+  // an A.
+  struct Corner {
+    int row, column;
+    int batch_a, batch_b;
+  };
+
+  // Before the main loop of a tile.
+  GANTRY_INLINE void aim(const GemmScaleParams& p, const Corner& at) {
     const int thread = static_cast<int>(arch::thread_rank()) % 128;
     if constexpr (kModeA != ScaleMode::none) {
-      const int first = row + thread / 32 * 16 + thread % 32 / 4;
+      const int first = at.row + thread / 32 * 16 + thread % 32 / 4;
       GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) rows_[i] = place<kModeA>(p.a, first + i / 2 * 64 + i % 2 * 8, batch);
+      for (int i = 0; i < kRows; ++i) rows_[i] = place<kModeA>(p.a, first + i / 2 * 64 + i % 2 * 8, at.batch_a);
       k_stride_a_ = p.a.k_stride;
     }
     if constexpr (kModeB != ScaleMode::none) {
-      first_column_ = kByColumn ? column + thread % 4 * 2 : column;
+      first_column_ = kByColumn ? at.column + thread % 4 * 2 : at.column;
       b_ = &p.b;
-      batch_ = batch;
-      tile_ = place<kModeB>(p.b, first_column_, batch);
-      if constexpr (kTwo) beyond_ = place<kModeB>(p.b, first_column_ + kScaleBlock, batch);
+      batch_ = at.batch_b;
+      tile_ = place<kModeB>(p.b, first_column_, batch_);
+      if constexpr (kTwo) beyond_ = place<kModeB>(p.b, first_column_ + kScaleBlock, batch_);
       k_stride_b_ = p.b.k_stride;
     }
   }

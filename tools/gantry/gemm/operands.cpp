@@ -132,7 +132,8 @@ void Operands::add_matrices() {
     operand.written = operand.name == "D";
     if (operand.written && product_.scatters()) operand.lines = product_.rows_of_d();
     const bool input = operand.name == "A" || operand.name == "B";
-    const bool shared = product_.along_m() ? operand.name != "B" : product_.along_k() && input;
+    const bool of_b = operand.name == "B" || operand.name == "scale_b";
+    const bool shared = product_.along_m() ? !of_b : product_.along_k() && input;
     operand.batches = shared ? 1 : product_.batch;
     add(operand);
   };
@@ -447,7 +448,10 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     }
     if (o.name == "B" && o.argument < 0) p.b = from(o);
     if (o.name == "C" && o.argument < 0) p.source = from(o);
-    if (o.scale && o.name == "scale_b") p.scale_b = o.scales(o.bytes.data());
+    if (o.scale && o.name == "scale_b") {
+      p.scale_b = o.scales(o.bytes.data());
+      if (rows.group > 0) p.scale_b.data += rows.group * p.scale_b.batch_stride;
+    }
     if (o.scale && o.name == "scale_a") {
       p.scale_a = o.scales(o.bytes.data());
       p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own

@@ -422,14 +422,24 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
     }
   }
   if (design.stores_d()) add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
-  const auto add_scale = [&](const char* name, ScaleMode mode, const GemmScale& x, std::int64_t rows, int operand) {
+  const auto add_scale = [&](char of, const GemmScale& x, int operand) {
+    const ScaleMode mode = of == 'A' ? o.scale_a : o.scale_b;
     if (mode == ScaleMode::none || e.k == 0) return;
-    const std::int64_t span = (scale_rows(mode, rows) - 1) * x.stride + (scale_blocks(e.k) - 1) * x.k_stride + 1;
-    const MatrixFacts facts{name, ElementType::f32, x.data, true, span, 1, span, x.batch_stride, e.batch};
+    const std::int64_t rows = scale_rows(mode, of == 'A' ? e.m : e.n);
+    const std::int64_t span = (rows - 1) * x.stride + (scale_blocks(e.k) - 1) * x.k_stride + 1;
+    const MatrixFacts facts{of == 'A' ? "scale_a" : "scale_b",
+                            ElementType::f32,
+                            x.data,
+                            true,
+                            span,
+                            1,
+                            span,
+                            x.batch_stride,
+                            matrices(design, e, of)};
     uses.push_back({facts, false, false, operand});
   };
-  add_scale("scale_a", o.scale_a, scale_of_a(design, args), e.m, GemmOperandIndex::kScaleA);
-  add_scale("scale_b", o.scale_b, scale_of_b(design, args), e.n, GemmOperandIndex::kScaleB);
+  add_scale('A', scale_of_a(design, args), GemmOperandIndex::kScaleA);
+  add_scale('B', scale_of_b(design, args), GemmOperandIndex::kScaleB);
   add_operands(args.fusion.graph(), values, shape_of(design, e), uses);
   return uses;
 }

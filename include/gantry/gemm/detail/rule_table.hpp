@@ -124,9 +124,9 @@ GANTRY_X(groups_split, refused,
          "tiles of groups are not split",
          "with the automatic split this works")
 GANTRY_X(groups_scaled, refused,
-         "a grouped GEMM is to have scales of blocks",
-         "scales of blocks are found by rows of one matrix",
-         "factors of rows, col(...) and row(...) of the epilogue, work")
+         "a grouped GEMM is to have scales of blocks of 128 rows of A, or of blocks of K that groups share",
+         "groups begin inside of blocks: along M each row of A has scales of its own, along K there are none",
+         "groups along M with a scale for each row of A and 128 elements of K, and any of B, work")
 GANTRY_X(groups_swapped, refused,
          "a grouped GEMM is to have swapped operands, a constant one, or clusters that share K tiles",
          "tiles of groups are found row by row of A, and a tile belongs to one CTA",
