@@ -377,6 +377,7 @@ TEST_F(ContextTest, TakesTilesThatHaveTheRowsWhichAnEpilogueCombines) {
   const Status wide = gemm->run(call(300, 264, 256));
   ASSERT_EQ(wide.reasons().size(), 1U);
   EXPECT_EQ(wide.reasons()[0].rule, "row_in_one_tile");
+  EXPECT_EQ(wide.reasons()[0].nearest, 256);
 }
 
 TEST_F(ContextTest, PassesADriversRefusalOn) {

@@ -46,8 +46,8 @@ GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph,
 GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
                                       const Architecture& arch = kH200);
 
-// Whether a tile has the columns of a row that an epilogue combines. Where no tile can, all are left: whichever is
-// asked says so.
+// Whether a tile has the columns of a row that an epilogue combines. Where no tile can, the widest are left, and say
+// so.
 GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph);
 
 // Designs that come into question for a workload with this epilogue, staged for its sizes.

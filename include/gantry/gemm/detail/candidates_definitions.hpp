@@ -76,7 +76,8 @@ GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph&
 
 GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
   if (fusion::longest_span(graph) != fusion::kWholeRow) return true;
-  return w.n <= design.options.tile.n || w.n > kSm90.wgmma_columns;
+  const std::int64_t most = kSm90.wgmma_columns;
+  return design.options.tile.n >= (w.n < most ? w.n : most);
 }
 
 GANTRY_LINKAGE std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
