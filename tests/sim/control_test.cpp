@@ -205,7 +205,7 @@ TEST(DependentLaunch, WithoutTheWaitEveryReadIsNamedWhateverTheTiming) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (const bool allows : {false, true}) {
       const LaunchResult result = run_both(buffers, {&buffers, allows}, {&buffers, Wait::none}, true, seed);
-      EXPECT_TRUE(result.report.has("grid-dependency-early")) << result.report.text();
+      EXPECT_TRUE(result.report().has("grid-dependency-early")) << result.report().text();
       EXPECT_NE(describe(result).find("of second"), std::string::npos) << describe(result);
     }
   }
@@ -214,7 +214,7 @@ TEST(DependentLaunch, WithoutTheWaitEveryReadIsNamedWhateverTheTiming) {
 TEST(DependentLaunch, TheWaitOfOneThreadReachesOthersThroughABarrierOnly) {
   Buffers buffers;
   const LaunchResult result = run_both(buffers, {&buffers}, {&buffers, Wait::one}, true, 3);
-  EXPECT_TRUE(result.report.has("grid-dependency-early")) << result.report.text();
+  EXPECT_TRUE(result.report().has("grid-dependency-early")) << result.report().text();
 }
 
 TEST(DependentLaunch, NorMayItOverwriteWhatTheFirstKernelReads) {
@@ -223,7 +223,7 @@ TEST(DependentLaunch, NorMayItOverwriteWhatTheFirstKernelReads) {
     const LaunchResult late = run_both(buffers, {&buffers}, {&buffers, Wait::all, true}, true, seed);
     EXPECT_TRUE(late) << describe(late);
     const LaunchResult early = run_both(buffers, {&buffers}, {&buffers, Wait::none, true}, true, seed);
-    EXPECT_TRUE(early.report.has("grid-dependency-early")) << early.report.text();
+    EXPECT_TRUE(early.report().has("grid-dependency-early")) << early.report().text();
   }
 }
 
@@ -270,7 +270,7 @@ TEST(DependentLaunch, RunsBesideTheFirstKernelOnceEveryCtaHasAllowedIt) {
   };
   EXPECT_TRUE(run(3)) << describe(run(3));
   EXPECT_TRUE(run(1)) << "CTAs that have ended hold nothing back: " << describe(run(1));
-  EXPECT_TRUE(run(0).report.has("livelock")) << describe(run(0));
+  EXPECT_TRUE(run(0).report().has("livelock")) << describe(run(0));
 }
 
 TEST(DependentLaunch, CopiesOfTheSecondKernelNeedTheWaitAndNoProxyFence) {
@@ -301,8 +301,8 @@ TEST(DependentLaunch, CopiesOfTheSecondKernelNeedTheWaitAndNoProxyFence) {
         Simulator({.seed = 2}), KernelLaunch<First>{{.grid = {2}, .block = {64}, .name = "first"}, {&buffers}},
         KernelLaunch<Loads>{{.block = {1}, .shared_bytes = sizeof(Storage), .name = "loads", .dependent = true},
                             {waits}});
-    EXPECT_EQ(result.report.clean(), waits) << describe(result);
-    EXPECT_EQ(result.report.has("grid-dependency-early"), !waits) << describe(result);
+    EXPECT_EQ(result.report().clean(), waits) << describe(result);
+    EXPECT_EQ(result.report().has("grid-dependency-early"), !waits) << describe(result);
     if (waits) {
       EXPECT_EQ(buffers.to[0], kValues);
     }
