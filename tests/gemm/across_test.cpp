@@ -42,32 +42,7 @@ TEST(BlockScales, AreFoundInAGatedKernel) {
     expect_right<Gated>(GemmExtents{.m = 70, .n = n, .k = 40, .batch = 2}, 3, 4);
 }
 
-// D and the outputs of 8 bits beside it have rows of any length.
-struct Unaligned {
-  static constexpr GemmOptions options{
-      .d = ElementType::s8, .align_d = 1, .align_aux = 1, .tile = {64, 128}, .cluster = {1, 1}, .stages = 2};
-  static constexpr fusion::Graph graph = fusion::graph(
-      "scales = block_scale(acc:s8, 64); d = quantize(acc, rcp(scales)); wide optional = block_scale(acc:e5m2, 128); "
-      "q:e5m2 = quantize(acc, rcp(wide))");
-};
-TEST(BlockScales, AreFoundWhereTmaCannotAddressD) { expect_random_right<Unaligned>(4, 1); }
-
-struct WithSource {
-  static constexpr GemmOptions options{
-      .c = ElementType::bf16, .d = ElementType::bf16, .tile = {128, 128}, .cluster = {2, 1}, .stages = 2};
-  static constexpr fusion::Graph graph = fusion::graph(
-      "let x = acc + beta * c; let s = block_scale(x:e4m3, 128); d = x; q:e4m3 = quantize(x, rcp(s)); scales:bf16 = s");
-};
-TEST(BlockScales, OfAnAuxiliaryOutputAreFoundBesideC) { expect_random_right<WithSource>(5, 16); }
-
 // ---- Rows in one tile
-
-struct RowScaled {
-  static constexpr GemmOptions options{.d = ElementType::e4m3, .tile = {64, 256}, .cluster = {1, 1}, .stages = 2};
-  static constexpr fusion::Graph graph =
-      fusion::graph("scales = block_scale(acc:e4m3); d = quantize(acc, rcp(scales))");
-};
-TEST(RowScales, AreFoundWhereARowLiesInOneTile) { expect_random_right<RowScaled>(6, 16); }
 
 struct Softmax {
   static constexpr GemmOptions options{.d = ElementType::f32, .tile = {64, 208}, .cluster = {1, 1}, .stages = 2};
@@ -81,18 +56,9 @@ struct Top2 {
       .tile = {64, 64}, .cluster = {1, 1}, .stages = 2, .schedule = GemmSchedule::cooperative};
   static constexpr fusion::Graph graph = fusion::graph("d = top_k_softmax(acc, 2)");
 };
-struct Top4 {
-  static constexpr GemmOptions options{.align_d = 1, .tile = {128, 128}, .cluster = {1, 1}, .stages = 2};
-  static constexpr fusion::Graph graph =
-      fusion::graph("d = top_k_softmax(acc + row(b), 4); kept:u1 = top_k(acc + row(b), 4)");
-};
 TEST(TopK, SoftmaxOfTwoIsRight) {
   for (const std::int64_t n : {8, 48, 64}) expect_right<Top2>(GemmExtents{.m = 100, .n = n, .k = 72}, 8, 3);
 }
-TEST(TopK, SoftmaxOfFourIsRightForRowsOfAnyLength) {
-  for (const std::int64_t n : {1, 3, 37, 128}) expect_right<Top4>(GemmExtents{.m = 150, .n = n, .k = 40}, 9, 3);
-}
-
 TEST(Rows, ThatAreLongerThanATileAreRefused) {
   const ArgumentReasons reasons = can_implement(GemmArguments<Softmax>({.m = 8, .n = 212, .k = 8}));
   ASSERT_TRUE(reasons.has(ArgumentRule::row_in_one_tile));

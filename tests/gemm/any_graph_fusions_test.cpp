@@ -1,4 +1,6 @@
 // What models fuse, as graphs that come at run time: one kernel for all of them, and one with swapped operands.
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "model_fusions.hpp"
@@ -50,6 +52,21 @@ TEST(Quantized, AuxiliaryOutputsAreRightInAnyGraph) {
 TEST(RowScale, AndTheSumOfSquaresAreRightInAnyGraph) {
   expect_random_right<AnyPlain>(6, 8, fusion::graph("d = col(rstd:bf16) * acc + c; ss:bf16 = reduce_col_add(d * d)"));
   expect_random_right<AnySwapped>(7, 8, fusion::graph("d = col(rstd) * acc; ss deterministic = reduce_col_add(d * d)"));
+}
+
+TEST(Compute, AgreesWithTheReferenceInAnyGraph) {
+  unsigned seed = 20;
+  for (const char* text : {
+           "compute bf16; d = acc * 1.1 + c; s = reduce_add(acc * 1.1)",
+           "compute f16; d = silu(acc * 0.3) * col(v) + 0.1; y:f32 = acc / 3",
+           "compute bf16; d = rotary_adjacent(acc * 1.7, load(cos), load(sin)); m:u1 = d > 0.1",
+       }) {
+    SCOPED_TRACE(text);
+    expect_random_right<AnyPlain>(seed += 10, 8, fusion::graph(text));
+    if (std::string(text).find("rotary") == std::string::npos) {
+      expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
+    }
+  }
 }
 
 }  // namespace
