@@ -25,6 +25,7 @@ constexpr GemmOptions options_of(const AbRow& row) {
   o.epilogue.stages_c = e.stages_c;
   o.epilogue.stages_d = e.stages_d;
   o.epilogue.reuse = e.reuse ? Choice::yes : Choice::no;
+  o.epilogue.delay_tma_store = Choice::no;
   return o;
 }
 

@@ -36,6 +36,9 @@ struct Everything {
 struct Gated {
   static constexpr fusion::Graph graph = fusion::graph("d = silu(gate(acc)) * up(acc)");
 };
+struct OfWholeRows {
+  static constexpr fusion::Graph graph = fusion::graph("d = softmax(acc)");
+};
 struct OfRows {
   static constexpr GemmOptions options{.tile = {64, 64}, .cluster = {1, 1}, .groups = GemmGrouping::along_m};
 };
@@ -352,8 +355,9 @@ std::vector<Case> scatter() {
   };
 }
 
-ArgumentReasons gated(std::int64_t n) {
-  GemmArguments<Gated> args({.m = 64, .n = n, .k = 64});
+template <class Spec>
+ArgumentReasons with_columns(std::int64_t n) {
+  GemmArguments<Spec> args({.m = 64, .n = n, .k = 64});
   args.a = far<const bf16>(0);
   args.b = far<const bf16>(1);
   args.d = far<bf16>(2);
@@ -362,7 +366,8 @@ ArgumentReasons gated(std::int64_t n) {
 
 std::vector<Case> cases() {
   std::vector<Case> out = sizes_and_addresses();
-  out.push_back({ArgumentRule::gate_columns, gated(88), gated(96)});
+  out.push_back({ArgumentRule::gate_columns, with_columns<Gated>(88), with_columns<Gated>(96)});
+  out.push_back({ArgumentRule::row_in_one_tile, with_columns<OfWholeRows>(264), with_columns<OfWholeRows>(256)});
   for (const Case& c : fusion_and_device()) out.push_back(c);
   for (const Case& c : groups()) out.push_back(c);
   for (const Case& c : gather()) out.push_back(c);

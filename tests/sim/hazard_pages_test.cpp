@@ -54,7 +54,7 @@ TEST(HazardPages, EveryRuleIsShownByATestTogetherWithItsAbsence) {
   const std::string tests = content_of_all(kRoot / "tests/sim") + content_of_all(kRoot / "tests/arch");
   std::set<std::string> shown;
   const std::regex both_ways(
-      R"re((?:expect_rule|expect_misuse\w*|expect)\(\s*"([a-z0-9-]+)"|EXPECT_EQ\([\w.]+\.(?:has|notes_rule)\("([a-z0-9-]+)"\),)re");
+      R"re((?:expect_rule|expect_misuse\w*|expect)\(\s*"([a-z0-9-]+)"|EXPECT_EQ\([\w.()]+\.(?:has|notes_rule)\("([a-z0-9-]+)"\),)re");
   for (std::sregex_iterator it(tests.begin(), tests.end(), both_ways), end; it != end; ++it) {
     shown.insert((*it)[1].matched ? (*it)[1] : (*it)[2]);
   }

@@ -45,7 +45,8 @@ struct [[nodiscard]] LaunchResult {
   explicit operator bool() const { return ok(); }
 
   // Of the simulated SM; an empty one where nothing ran there.
-  GANTRY_LINKAGE const Report& report() const;
+  GANTRY_LINKAGE const Report& report() const&;
+  GANTRY_LINKAGE Report report() &&;  // a copy: `for (x : run().report().sites)` would outlive the result
   // Keeps it. `findings`: what it says in words.
   GANTRY_LINKAGE void keep(Report&& report, std::string&& findings);
 

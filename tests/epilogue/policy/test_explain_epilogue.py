@@ -39,7 +39,7 @@ class ExplainEpilogue(Cli):
         self.assertIn("the nearest alignment that works is 8", " ".join(out.decode().split()))
 
     def test_what_no_kernel_runs_is_said_with_its_values(self):
-        for options in (("--schedule", "PtrArrayTmaWarpSpecialized"), ("--d", "s4"), ("--compute", "f16"), ("--fragment", "2")):
+        for options in (("--schedule", "PtrArrayTmaWarpSpecialized"), ("--d", "s4"), ("--compute", "f64"), ("--fragment", "2")):
             given = dict(zip(TILE[2::2], TILE[3::2])) | dict([options])
             words = ("explain", "epilogue", *(word for pair in given.items() for word in pair), "--json")
             e = json.loads(self.gantry(*words, status=1)[0])

@@ -28,10 +28,12 @@ GANTRY_LINKAGE LaunchResult& LaunchResult::operator=(LaunchResult&& other) noexc
 }
 GANTRY_LINKAGE LaunchResult::~LaunchResult() { delete run_; }
 
-GANTRY_LINKAGE const Report& LaunchResult::report() const {
+GANTRY_LINKAGE const Report& LaunchResult::report() const& {
   static const Report kNone;
   return run_ != nullptr ? run_->report : kNone;
 }
+
+GANTRY_LINKAGE Report LaunchResult::report() && { return static_cast<const LaunchResult&>(*this).report(); }
 
 GANTRY_LINKAGE void LaunchResult::keep(Report&& report, std::string&& findings) {
   auto* const kept = new SimulatedRun{std::move(report), std::move(findings)};
