@@ -124,4 +124,17 @@ struct Gathered {
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
 };
 
+// Four warps copy, less those that load for the epilogue or find tiles: as many as divide the rows of a tile evenly.
+template <GemmGrouping groups, bool loads, GemmSchedule schedule = GemmSchedule::cooperative, int tile_m = 128>
+struct Roles {
+  static constexpr GemmOptions options{.c = loads ? ElementType::bf16 : ElementType::void_,
+                                       .d = ElementType::bf16,
+                                       .tile = {tile_m, 64},
+                                       .schedule = schedule,
+                                       .groups = groups,
+                                       .gather_a = true};
+  static constexpr fusion::Graph graph = loads ? fusion::graph("d = acc + c") : fusion::graph("d = acc");
+  static constexpr int kWarps = gantry::GemmDesignOf<Roles>::design.roles.copy_warps;
+};
+
 }  // namespace gantry_test

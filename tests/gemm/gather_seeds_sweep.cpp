@@ -37,5 +37,19 @@ TEST(GatheredRows, OfGroupsAreRightOverManySeeds) {
   expect_exact_over_seeds<Groups<pingpong, 64, 2, 6>>(40);
 }
 
+TEST(GatheredRows, OfFurtherTilesStagesAndElements) {
+  Check<Gathered<cooperative, 64, 64, 1, 3>>::expect_exact({.m = 130, .n = 72, .k = 328}, 300, 2);
+  Check<Gathered<cooperative, 256, 64, 2>>::expect_exact({.m = 600, .n = 72, .k = 136}, 100, 1);
+  Check<Gathered<pingpong, 192, 64, 2>>::expect_exact({.m = 600, .n = 136, .k = 136}, 100, 2);
+  Check<Gathered<cooperative, 64, 64, 1, 0, ElementType::s8>>::expect_exact({.m = 130, .n = 72, .k = 272}, 30, 2);
+}
+TEST(GatheredRows, AreCopiedByEveryWarpThatHasNoOtherRoleInTallTiles) {
+  const std::vector<int> sizes{70, 0, 129, 3};
+  const GemmExtents dense{.m = 230, .n = 72, .k = 200}, groups{.m = 210, .n = 72, .k = 200, .batch = 4};
+  Check<Roles<GemmGrouping::none, true, pingpong, 192>>::expect_exact(dense, 90, 2);
+  Check<Roles<GemmGrouping::along_m, false>>::expect_exact(groups, 90, 3, 0, sizes);
+  Check<Roles<GemmGrouping::along_m, true, pingpong, 192>>::expect_exact(groups, 90, 5, 0, sizes);
+}
+
 }  // namespace
 }  // namespace gantry_test

@@ -36,6 +36,18 @@ struct AnySwapped : fusion::GraphAtRunTime<true, true, 32 * 1024> {
       .c = ElementType::bf16, .tile = {.m = 16, .n = 64}, .cluster = {1, 1}, .stages = 3, .swapped = true};
 };
 
+inline constexpr const char* kDropouts[] = {
+    "d = dropout(acc, 0.5, seed)",
+    "d = dropout(relu(acc + row(bias)), 0.1, seed:s64) + c; bits:u1 = keep(0.1, seed:s64)",
+    "d = dropout(acc, 0, seed); bits:u1 col = keep(0.25, seed); n = reduce_add(keep(0.25, seed))",
+    "d = dropout(acc, 0.5, a) + dropout(c, 0.25, b:s32 = 5) + scalar(a:u32)",
+};
+
+inline constexpr const char* kRounded[] = {
+    "compute bf16; d = acc * 1.1 + c; s = reduce_add(acc * 1.1)",
+    "compute f16; d = silu(acc * 0.3) * col(v) + 0.1; y:f32 = acc / 3",
+};
+
 // Accumulators of some tens, so that the factor decides how many of the values saturate.
 template <ElementType d_element, LayoutTag layout, bool small>
 struct Quantized {

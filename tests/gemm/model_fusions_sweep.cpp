@@ -1,4 +1,5 @@
-// Dropout in further kernels, and quantised outputs of further elements: the long form.
+// Dropout in further kernels, graphs at run time with swapped operands, and quantised outputs of further elements: the
+// long form.
 #include <gtest/gtest.h>
 
 #include "model_fusions.hpp"
@@ -23,6 +24,13 @@ TEST(Dropout, AgreesWithTheReferenceInFurtherKernels) {
   expect_random_right<InClusters>(1);
   expect_random_right<Swapped>(3);
   expect_random_right<WithoutTma>(4, 1);
+}
+
+TEST(GraphsAtRunTime, AgreeWithTheReferenceWhereOperandsAreSwapped) {
+  unsigned seed = 0;
+  for (const char* text : kDropouts) expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
+  for (const char* text : kRounded) expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
+  expect_random_right<AnySwapped>(7, 8, fusion::graph("d = col(rstd) * acc; ss deterministic = reduce_col_add(d * d)"));
 }
 
 TEST(Quantized, DOfE5m2IsRight) { expect_random_right<Quantized<ElementType::e5m2, kRowMajor, false>>(2, 16); }

@@ -1,6 +1,7 @@
 // What a planned GEMM will do, in sentences: the kernel, its shared memory, the tile schedule, bytes and operations.
 //
 // Example:
+//     #include <string>
 //     #include <gantry/epilogue/fusion/parse.hpp>
 //     using namespace gantry;
 //     detail::GemmFacts facts;
