@@ -6,10 +6,11 @@
 namespace gantry_test {
 namespace {
 
-template <RowScatter scatter, ElementType d, GemmGrouping groups, GemmSchedule schedule, bool gathers = false>
+template <RowScatter scatter, ElementType d, GemmGrouping groups, GemmSchedule schedule, bool gathers = false,
+          int kColumns = 64>
 struct Scattered {
   static constexpr GemmOptions options{.d = d,
-                                       .tile = {64, 64},
+                                       .tile = {64, kColumns},
                                        .cluster = {2, 1},
                                        .schedule = schedule,
                                        .groups = groups,
@@ -129,6 +130,14 @@ TEST(ScatteredRows, MayBeginAndEndAnywhere) {
       {.m = 100, .n = 75, .k = 72}, permutation(100, random), 103, {}, 2);
   expect_scattered<Scattered<RowScatter::store, ElementType::bf16, none, cooperative>>(
       {.m = 100, .n = 3, .k = 72}, permutation(100, random), 103, {}, 3);
+}
+
+// 3 x 16 bytes a row, and 192 pieces of rows for 128 threads: the pieces of a thread lie in different columns, and not
+// all threads have as many.
+TEST(ScatteredRows, HavePiecesThatThreadsDoNotShareEvenly) {
+  std::mt19937 random(6);
+  expect_scattered<Scattered<RowScatter::store, ElementType::bf16, none, pingpong, false, 24>>(
+      {.m = 150, .n = 47, .k = 72}, permutation(150, random), 153, {}, 4);
 }
 
 // Tokens to experts and back: rows of A and of D by the same index.

@@ -120,30 +120,47 @@ struct DirectTile : StagedTile<Shape> {
     return row_major ? row * x.stride + column : column * x.stride + row;
   }
 
+  static constexpr int kChunk = 16 / kBytes, kChunks = kLine / kChunk;
+
+  // What one thread writes of a buffer at a time: 16 bytes of a line.
+  struct Piece {
+    int line, column;
+  };
+  // The i-th of a thread's pieces, which lie in the order of threads; line kLines and more: there is none. Where lines
+  // are shared out evenly, all pieces of a thread have one column.
+  GANTRY_INLINE static Piece piece(int thread, int i) {
+    if constexpr (tile.threads() % kChunks == 0) {
+      return {thread / kChunks + i * (tile.threads() / kChunks), thread % kChunks * kChunk};
+    } else {
+      const int number = thread + i * tile.threads();
+      return {number / kChunks, number % kChunks * kChunk};
+    }
+  }
+
   // Rows go where the index says, 16 bytes a thread where rows begin at multiples of that. What a warp writes is at
   // most eight pieces of rows, so that the order of rows does not matter to the memory.
   GANTRY_INLINE static void scatter(const Map& x, const DirectPlace& at, const unsigned char* from) {
-    constexpr int kChunk = 16 / kBytes, kChunks = kLine / kChunk, kEach = kLines * kChunks / tile.threads();
-    constexpr int kLinesApart = tile.threads() / kChunks;
-    const int first = at.thread / kChunks, column = at.thread % kChunks * kChunk;
-    const int elements = at.n - at.column - column;  // of the row, from this thread's chunk on
-    auto* const to = static_cast<Element*>(x.data) + at.batch * x.batch_stride + at.column + column;
-    const bool aligned = reinterpret_cast<std::uintptr_t>(to) % 16 == 0 && x.stride % kChunk == 0;
-    const std::int32_t* const index = x.index + at.batch * x.index_stride + at.first_row + at.row + first;
+    static_assert(kLine % kChunk == 0, "gantry: lines in shared memory are whole 16 bytes");
+    constexpr int kEach = (kLines * kChunks + tile.threads() - 1) / tile.threads();
     constexpr int kAtOnce = kEach % 4 == 0 ? 4 : kEach % 2 == 0 ? 2 : 1;
+    auto* const to = static_cast<Element*>(x.data) + at.batch * x.batch_stride + at.column;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(to) % 16 == 0 && x.stride % kChunk == 0;
+    const std::int32_t* const index = x.index + at.batch * x.index_stride + at.first_row + at.row;
+    const int lines = at.m - at.row < kLines ? at.m - at.row : kLines;
     GANTRY_NO_UNROLL
     for (int begin = 0; begin < kEach; begin += kAtOnce) {
       std::int32_t rows[kAtOnce];
       GANTRY_UNROLL
       for (int i = 0; i < kAtOnce; ++i) {
-        const int line = (begin + i) * kLinesApart;
-        rows[i] = at.row + first + line < at.m ? arch::ld(arch::space_global, index + line) : -1;
+        const int line = piece(at.thread, begin + i).line;
+        rows[i] = line < lines ? arch::ld(arch::space_global, index + line) : -1;
       }
       GANTRY_UNROLL
       for (int i = 0; i < kAtOnce; ++i) {
-        const int line = first + (begin + i) * kLinesApart;
+        const auto [line, column] = piece(at.thread, begin + i);
         if (rows[i] < 0 || rows[i] >= x.rows) continue;
-        Element* const place = to + rows[i] * x.stride;
+        Element* const place = to + rows[i] * x.stride + column;
+        const int elements = at.n - at.column - column;  // of the row, from this piece on
         if (aligned && elements >= kChunk) {
           const auto* const chunk = reinterpret_cast<const Chunk*>(from + offset_of(line, column));
           put(reinterpret_cast<Chunk*>(place), arch::ld(arch::space_shared, chunk));
