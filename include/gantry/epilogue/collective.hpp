@@ -351,8 +351,7 @@ class CollectiveEpilogue {
     } else {
       fusion.begin();
     }
-    // Without buffers nobody has met since the previous tile's reductions, whose shared memory is written again.
-    if constexpr (Fusion::Store::begin_sync_needed() || !kStages) sync();
+    if constexpr (Fusion::Store::begin_sync_needed()) sync();
     int previous_m = -1, previous_n = 0;
     GANTRY_UNROLL
     for (int en = 0; en < kTile.along_n(); ++en) {
@@ -409,6 +408,9 @@ class CollectiveEpilogue {
       if (previous_m >= 0) issue_store(previous_m, previous_n);
     }
     fusion.end(sync);
+    // The next tile, or its prepare(), writes where this one's rows and partial results lie. Where there are buffers,
+    // all have met since they read those.
+    if constexpr (!kStages && Fusion::kSharedBytes > 0) sync();
   }
 
   // Waits until every store has been read out of shared memory, and releases what is still held.

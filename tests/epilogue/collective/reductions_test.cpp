@@ -97,6 +97,15 @@ struct NoD : Plain {
 };
 TEST(EpilogueReductions, WithoutD) { expect_agreement<NoD>({.shape = kResidue, .seed = 3}); }
 
+// Nothing of a tile but its row vector is in shared memory, and a thread that is done with it meets no other.
+struct NoDOfRows : Plain {
+  static constexpr EpiloguePolicy policy = policy_of(E::void_);
+  static constexpr fusion::Graph graph = fusion::graph("s = reduce_col_max(acc + row(r))");
+};
+TEST(EpilogueReductions, WithoutDKeepTheRowsOfATileUntilAllHaveReadThem) {
+  expect_agreement<NoDOfRows>({.shape = kResidue, .seed = 3}, 1);
+}
+
 // A NaN anywhere is the result of max and amax, and of no neighbour.
 template <class Config>
 void expect_nan_kept(const std::vector<const char*>& rows, const std::vector<const char*>& columns,
