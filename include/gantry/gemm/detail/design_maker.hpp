@@ -25,7 +25,9 @@ class GemmDesignMaker {
     // C that the graph reads and nobody typed has D's elements.
     if (graph_.uses_source() && o.c == ElementType::void_) o.c = o.d;
     d_.reasons = problems(o);
-    if (o.split == SplitMode::reduce_add && !is_plain(graph_)) d_.reasons.add({.rule = GemmRule::reduce_add_plain});
+    if (o.split == SplitMode::reduce_add && (!plain() || own_.copies)) {
+      d_.reasons.add({.rule = GemmRule::reduce_add_plain});
+    }
     if (own_.any() && (direct_c(o) || direct_d(o) || o.align_aux != 0)) d_.reasons.add({.rule = GemmRule::own_aligned});
     if (o.groups == GemmGrouping::along_m && !can_group_rows(graph_)) {
       d_.reasons.add({.rule = GemmRule::groups_argument});
