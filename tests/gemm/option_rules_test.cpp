@@ -205,6 +205,7 @@ std::vector<Case> cases() {
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; x:bf16 col = acc"},
       {GemmRule::pointers_reduction, {.groups = kArray}, {}, {}, "d = acc; s = reduce_row_add(acc)"},
       {GemmRule::pointers_reduction, {.groups = kArray}, {}, {}, "d = acc; s deterministic = reduce_add(acc)"},
+      {GemmRule::pointers_reduction, {.groups = kArray}, {}, {}, "d = acc; s:bf16 = reduce_max(acc)"},
       {GemmRule::pointers_own,
        {.tile = {64, 64}, .groups = kArray},
        {.tile = {64, 64}},

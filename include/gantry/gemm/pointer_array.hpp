@@ -215,9 +215,8 @@ struct PointerSchedule {
 GANTRY_HD constexpr bool can_be_in_pointer_array(const fusion::Graph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
-    if (a.kind == fusion::ArgumentKind::reduction && (a.deterministic || a.extent != fusion::Extent::scalar)) {
-      return false;
-    }
+    if (fusion::combined_in_order(a)) return false;
+    if (a.kind == fusion::ArgumentKind::reduction && a.extent != fusion::Extent::scalar) return false;
   }
   return true;
 }

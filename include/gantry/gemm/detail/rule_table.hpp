@@ -136,13 +136,13 @@ GANTRY_X(groups_aligned, refused,
          "TMA reads and writes what groups have, so C, D and auxiliary tensors have rows at multiples of 16 bytes",
          "rows that are padded to 16 bytes work")
 GANTRY_X(groups_argument, refused,
-         "groups are along M, and the epilogue has a column-major tensor or a deterministic reduction",
+         "groups are along M, and the epilogue has a column-major tensor, or a reduction that is deterministic or not f32",
          "groups begin at any row, and how many tiles they have is known on the device alone",
-         "row-major tensors, and reductions without `deterministic`, work")
+         "row-major tensors, and reductions to f32 without `deterministic`, work")
 GANTRY_X(pointers_reduction, refused,
-         "the GEMM is a pointer array, and the epilogue reduces to rows or columns, or deterministically",
-         "how many rows, columns and tiles each GEMM has is known on the device alone",
-         "reduce_add, reduce_max and reduce_amax without `deterministic`, to one number or one for each GEMM, work")
+         "the GEMM is a pointer array, and the epilogue reduces to rows or columns, deterministically, or to results that are not f32",
+         "how many rows, columns and tiles each GEMM has is known on the device alone, and atomics combine f32",
+         "reductions to f32 without `deterministic`, to one number or one for each GEMM, work")
 GANTRY_X(pointers_own, refused,
          "the GEMM is a pointer array, and the callbacks of the epilogue are not compiled from a graph",
          "each GEMM has vectors and tensors of its own, which a graph that is compiled finds",
