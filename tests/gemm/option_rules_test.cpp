@@ -267,6 +267,7 @@ std::vector<Case> cases() {
       {GemmRule::scatter_alone,
        {.tile = {8, 64}, .swapped = true, .scatter_d = RowScatter::store},
        {.scatter_d = RowScatter::store}},
+      {GemmRule::scatter_void, {.scatter_d = RowScatter::store}, {}, {}, "top = reduce_max(acc)"},
       {GemmRule::shared_memory,
        {.tile = {128, 256}, .stages = 5},
        {.tile = {128, 256}, .stages = 4},

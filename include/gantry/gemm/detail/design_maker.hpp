@@ -28,6 +28,7 @@ class GemmDesignMaker {
     if (o.split == SplitMode::reduce_add && (!plain() || own_.copies)) {
       d_.reasons.add({.rule = GemmRule::reduce_add_plain});
     }
+    if (o.scatter_d != RowScatter::none && !stores_d()) d_.reasons.add({.rule = GemmRule::scatter_void});
     if (own_.any() && (direct_c(o) || direct_d(o) || o.align_aux != 0)) d_.reasons.add({.rule = GemmRule::own_aligned});
     if (o.groups == GemmGrouping::along_m && !can_group_rows(graph_)) {
       d_.reasons.add({.rule = GemmRule::groups_argument});

@@ -191,6 +191,10 @@ GANTRY_X(scatter_alone, refused,
          "rows of D are scattered, and the GEMM is to have swapped operands or to add to D by TMA",
          "threads write rows of D from the M side of wgmma, once each",
          "with neither this works")
+GANTRY_X(scatter_void, refused,
+         "rows of D are scattered, and the epilogue gives no D",
+         "an index says where rows of D go",
+         "with a D, or without scatter_d, this works")
 GANTRY_X(gate_unused, refused,
          "gate and up are to be interleaved, and the epilogue has neither gate(acc) nor up(acc)",
          "which columns are the gate's is said of a gated epilogue",
