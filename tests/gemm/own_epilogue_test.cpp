@@ -14,17 +14,21 @@ namespace {
 
 // ---- Callbacks of one's own
 
-// d[m, n] = acc[m, n] * factors[m % 8] + n: factors come from memory to shared memory, the column from the tile.
+// d[m, n] = acc[m, n] * factors[m % 8] + n: factors come from memory to shared memory, the column from the tile. Parts
+// of tiles that warpgroups store are counted in workspace; `count` says where that is.
 template <class Config>
 struct Striped : fusion::EmptyCallbacks {
   static constexpr int kSharedBytes = 8 * 4, kSharedAlignment = 16;
 
   struct Arguments {
     const float* factors = nullptr;
+    std::uint32_t** count = nullptr;
   };
   struct Params {
     const float* factors;
+    std::uint32_t* count;
   };
+  static std::size_t get_workspace_size(const EpilogueProblem&, const Arguments&) { return 4; }
   static std::vector<std::string> can_implement(const EpilogueProblem& problem, const Arguments& arguments) {
     std::vector<std::string> out;
     if (arguments.factors == nullptr) out.emplace_back("the factors are missing");
@@ -32,8 +36,9 @@ struct Striped : fusion::EmptyCallbacks {
     return out;
   }
   template <class Encode>
-  static Params to_underlying_arguments(const EpilogueProblem&, const Arguments& arguments, const Encode&, void*) {
-    return {arguments.factors};
+  static Params to_underlying_arguments(const EpilogueProblem&, const Arguments& arguments, const Encode&, void* work) {
+    *arguments.count = static_cast<std::uint32_t*>(work);
+    return {arguments.factors, *arguments.count};
   }
 
   struct Store : fusion::EmptyCallbacks::Store {
@@ -57,6 +62,10 @@ struct Striped : fusion::EmptyCallbacks {
         const int n = context.at.n * tile.n + en * tile.epi_n + tile.column(context.thread, first + k);
         d[k] = acc[k] * arch::ld(arch::space_shared, shared + m % 8) + static_cast<float>(n);
       }
+    }
+    template <class Sync>
+    GANTRY_INLINE void end(const Sync&) {
+      if (context.thread == 0) arch::red(arch::op_add, arch::space_global, params.count, 1u);
     }
   };
 };
@@ -87,10 +96,20 @@ void expect_striped() {
   args.b = b.data();
   args.d = d.data();
   args.callbacks.factors = factors.data();
+  std::uint32_t* count = nullptr;
+  args.callbacks.count = &count;
   const auto plan = Gemm<Spec>::plan(args, device_of(Simulator(), 2));
   ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
-  const LaunchResult result = plan->run(Simulator({.seed = 3}));
-  ASSERT_TRUE(result) << describe(result);
+  ASSERT_EQ(plan->workspace_bytes(), Gemm<Spec>::workspace_bytes(args, device_of(Simulator(), 2)).value_or(0));
+  ASSERT_GE(plan->workspace_bytes(), 4u);
+  // Which begins as zeros in every run. 128 rows are one warpgroup's, or two warpgroups have 64 each.
+  const int rows = 128 / Gemm<Spec>::kDesign.roles.tile_warpgroups;
+  const int parts = (kM + rows - 1) / rows * ((kN + 63) / 64);
+  for (std::uint64_t run = 0; run < 2; ++run) {
+    const LaunchResult result = plan->run(Simulator({.seed = 3 + run}));
+    ASSERT_TRUE(result) << describe(result);
+    ASSERT_EQ(*count, static_cast<std::uint32_t>(parts));
+  }
   EXPECT_NE(plan->explain().find("callbacks of the specification's own"), std::string::npos) << plan->explain();
   for (int m = 0; m < kM; ++m) {
     for (int n = 0; n < kN; ++n) {

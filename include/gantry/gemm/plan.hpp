@@ -79,8 +79,7 @@ class GemmPlan {
     const ArgumentReasons reasons = refusals(args, device);
     if (!reasons.ok()) return unexpected(reasons);
     if (args.extents.nothing_to_do()) return std::size_t{0};
-    return plan_gemm(design(), inputs_of(args), {.clusters = resident_clusters(device), .may_split = true}, device.arch)
-        .needs.total();
+    return launch_of(args, resident_clusters(device), device.arch).needs.total();
   }
 
   std::size_t workspace_bytes() const { return launch_.needs.total(); }
@@ -133,11 +132,24 @@ class GemmPlan {
 
   GANTRY_COLD void prepare(const GemmDevice& device, const GemmWorkspace& given, ArgumentReasons& out) {
     clusters_ = resident_clusters(device);
-    launch_ = plan_gemm(design(), inputs_of(args_), {.clusters = clusters_, .may_split = true}, arch_);
+    launch_ = launch_of(args_, clusters_, arch_);
     if (launch_.needs.total() > 0) {
       workspace_ = detail::PlanWorkspace(given, launch_.needs.total(), simulated_, out);
     }
     if (out.ok()) make_params(out);
+  }
+
+  GANTRY_COLD static GemmLaunchPlan launch_of(const Arguments& args, int clusters, const Architecture& arch) {
+    GemmLaunchPlan out = plan_gemm(design(), inputs_of(args), {.clusters = clusters, .may_split = true}, arch);
+    if constexpr (detail::kOwnCallbacks<Spec>) {
+      using Own = detail::OwnCallbacks<Spec>;
+      const EpilogueProblem problem = detail::epilogue_problem_of(design(), args.extents);
+      if constexpr (requires { Own::get_workspace_size(problem, args.callbacks); }) {
+        const auto bytes = static_cast<std::size_t>(Own::get_workspace_size(problem, args.callbacks));
+        out.needs.callbacks = (bytes + 3) / 4 * 4;
+      }
+    }
+    return out;
   }
 
   using Functions = typename GemmDesignOf<Spec>::Functions;
@@ -171,7 +183,7 @@ class GemmPlan {
       const EpilogueProblem problem = detail::epilogue_problem_of(design(), args_.extents);
       typename Own::Params tail{};
       if constexpr (requires { Own::to_underlying_arguments(problem, args_.callbacks, encode, nullptr); }) {
-        tail = Own::to_underlying_arguments(problem, args_.callbacks, encode, nullptr);
+        tail = Own::to_underlying_arguments(problem, args_.callbacks, encode, callbacks_workspace());
       }
       __builtin_memcpy(params_.bytes + design().params.tail, &tail, sizeof tail);
     }
@@ -182,10 +194,21 @@ class GemmPlan {
                                          : static_cast<char*>(workspace_.data()) + launch_.needs.reductions_at();
   }
 
+  void* callbacks_workspace() const {
+    return launch_.needs.callbacks == 0 ? nullptr
+                                        : static_cast<char*>(workspace_.data()) + launch_.needs.callbacks_at();
+  }
+
+  // What a run begins with: identities of reductions, counters of 0, and zeros for callbacks of one's own.
   template <class Machine>
   LaunchResult clear_reductions(const Machine& machine) const {
-    if constexpr (!detail::kRunTimeGraph<Spec> &&
-                  GemmDesignOf<Spec>::graph.count(fusion::ArgumentKind::reduction) == 0) {
+    if constexpr (detail::kOwnCallbacks<Spec>) {
+      if (launch_.needs.callbacks == 0) return {};
+      FillWords::Params zeros;
+      zeros.add({.words = callbacks_workspace(), .count = static_cast<std::int64_t>(launch_.needs.callbacks / 4)});
+      return fill_words(machine, zeros);
+    } else if constexpr (!detail::kRunTimeGraph<Spec> &&
+                         GemmDesignOf<Spec>::graph.count(fusion::ArgumentKind::reduction) == 0) {
       return {};
     } else {
       return fill_words(machine, fills_of(design(), inputs_of(args_), Functions::kCount, reductions()));

@@ -25,15 +25,19 @@ namespace gantry {
 
 // Bytes of workspace: for tiles that several clusters share, for reductions that give the same bits on every run, for
 // operands that are packed because TMA cannot address them, or for the tensor maps of a pointer array, which packs
-// nothing.
+// nothing; and what callbacks of one's own ask for.
 struct GemmWorkspaceNeeds {
-  std::size_t sums = 0, reductions = 0, packed = 0, maps = 0;
+  std::size_t sums = 0, reductions = 0, packed = 0, maps = 0, callbacks = 0;
 
   // Reductions begin at a multiple of 16, packed operands and maps at one of 128.
   constexpr std::size_t reductions_at() const { return (sums + 15) / 16 * 16; }
   constexpr std::size_t packed_at() const { return (reductions_at() + reductions + 127) / 128 * 128; }
   constexpr std::size_t maps_at() const { return packed_at(); }
-  constexpr std::size_t total() const {
+  constexpr std::size_t callbacks_at() const { return (without_callbacks() + 15) / 16 * 16; }
+  constexpr std::size_t total() const { return callbacks > 0 ? callbacks_at() + callbacks : without_callbacks(); }
+
+ private:
+  constexpr std::size_t without_callbacks() const {
     return packed + maps > 0 ? packed_at() + packed + maps : reductions_at() + reductions;
   }
 };
