@@ -20,6 +20,7 @@ namespace {
 using test::name_of;
 using test::names_of;
 using test::sentences_of;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -173,6 +174,35 @@ TEST(GemmArguments, RefuseBatchesThatAreWrittenIntoEachOther) {
       EXPECT_EQ(reasons[0].first, c.first);
     }
   }
+}
+
+// Threads write masks and results of blocks of columns: lines of 256 bits, and of 4 elements.
+struct WithMask {
+  static constexpr GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc; bits:u1 = acc > 0; tops = across_max(acc, 64)");
+};
+TEST(GemmArguments, RefuseBatchesOfMasksAndBlocksThatAreWrittenIntoEachOther) {
+  const auto reasons_with = [](std::int64_t bits, std::int64_t tops) {
+    alignas(16) static bf16 a[8], b[8], d[8];
+    static std::uint8_t mask[8];
+    static float blocks[8];
+    GemmArguments<WithMask> args({.m = 128, .n = 256, .k = 64, .batch = 2});
+    args.a = a;
+    args.b = b;
+    args.d = d;
+    args.fusion["bits"].tensor(mask, 256, bits);
+    args.fusion["tops"].tensor(blocks, 4, tops);
+    ArgumentReasons out;
+    for (const ArgumentReason& reason : can_implement(args)) {
+      if (reason.operand == "bits" || reason.operand == "tops") out.add(reason);
+    }
+    return out;
+  };
+  EXPECT_FALSE(reasons_with(256 * 128, 4 * 128).has(ArgumentRule::batches_overlap));
+  EXPECT_THAT(names_of(reasons_with(256, 4 * 128 + 4)), Contains("batches_overlap bits"));
+  EXPECT_THAT(names_of(reasons_with(256 * 128, 4)), Contains("batches_overlap tops"));
+  EXPECT_THAT(names_of(reasons_with(-8, 4 * 128)), Contains("batch_stride_negative bits"));
+  EXPECT_THAT(names_of(reasons_with(256 * 128, -4)), Contains("batch_stride_negative tops"));
 }
 
 // One row has no neighbour to be apart from.

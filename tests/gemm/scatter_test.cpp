@@ -140,6 +140,28 @@ TEST(ScatteredRows, HavePiecesThatThreadsDoNotShareEvenly) {
       {.m = 150, .n = 47, .k = 72}, permutation(150, random), 153, {}, 4);
 }
 
+// D has 100 rows of each batch, the GEMM 40: a row may go to any of the 100.
+TEST(ScatteredRows, OfBatchesThatOverlapAreRefused) {
+  using Spec = Scattered<RowScatter::store, ElementType::f32, none, pingpong>;
+  alignas(16) static bf16 a[8], b[8];
+  alignas(16) static float d[8], weight[8];
+  static std::int32_t index[8];
+  const auto overlaps = [&](std::int64_t batch_stride) {
+    GemmArguments<Spec> args({.m = 40, .n = 72, .k = 72, .batch = 2});
+    args.a = a;
+    args.b = b;
+    args.d = d;
+    args.d.stride = 72;
+    args.d.batch_stride = batch_stride;
+    args.fusion["weight"] = weight;
+    args.scatter = {index, 100};
+    return can_implement(args).has(ArgumentRule::batches_overlap);
+  };
+  EXPECT_TRUE(overlaps(72 * 40));
+  EXPECT_TRUE(overlaps(72 * 99));
+  EXPECT_FALSE(overlaps(72 * 100));
+}
+
 // Tokens to experts and back: rows of A and of D by the same index.
 TEST(ScatteredRows, MayHaveBeenGathered) {
   std::mt19937 random(4);

@@ -26,6 +26,20 @@ GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::Argu
   if (batches > 1) check(true, v.batch_stride);
 }
 
+// Masks, and outputs by blocks of columns, which no tensor map describes. Requires that FusionArguments::problems says
+// what strides that are too short, and a batch stride of 0, are.
+GANTRY_COLD inline void check_batches(const fusion::Argument& a, const fusion::ArgumentValue& v,
+                                      const EpilogueProblem& problem, ArgumentReasons& out) {
+  if (problem.batch <= 1 || problem.groups_of_rows || v.batch_stride == 0) return;
+  const std::int64_t columns = fusion::columns_of(a, problem.n);
+  const std::int64_t contiguous = a.row_major ? columns : problem.m, lines = a.row_major ? problem.m : columns;
+  if (v.batch_stride < 0) {
+    out.add({.rule = ArgumentRule::batch_stride_negative, .operand = a.name.text, .actual = v.batch_stride});
+  } else if (a.kind == fusion::ArgumentKind::aux_out && v.stride >= contiguous) {
+    check_overlap(a.name.text, {contiguous, lines, v.stride, problem.batch, v.batch_stride}, out);
+  }
+}
+
 GANTRY_COLD GANTRY_LINKAGE bool surely_uses_source(const fusion::Graph& graph,
                                                    const fusion::ResolvedArguments& values) {
   bool surely = graph.uses_source();
@@ -92,6 +106,7 @@ GANTRY_COLD GANTRY_LINKAGE void check_tensors(const GraphEpilogue& e, const Epil
                               {v.pointer, v.stride, v.batch_stride});
     }
     if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.batch, out);
+    if ((fusion::is_mask(a) || fusion::is_by_block(a)) && v.pointer != nullptr) check_batches(a, v, problem, out);
   }
 }
 

@@ -340,7 +340,9 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   if (design.stores_d() && d.pointer == nullptr) {
     out.add(missing(ArgumentRule::matrix_missing, "D"));
   } else if (design.stores_d() && direct_d(o)) {
-    operands.check_elements({"D", o.d, rows_d, true}, d);
+    EpilogueProblem of_rows = problem;
+    of_rows.m = static_cast<int>(scattered.m);
+    OperandCheck(out, of_rows, steps).check_elements({"D", o.d, rows_d, true}, d);
   } else if (design.stores_d()) {
     operands.check("D", d, design.d);
   }
