@@ -1,4 +1,5 @@
 // Values of f16 and bf16: text, what is refused, and the reference against arithmetic in those types.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,24 @@ void expect_arithmetic_of(ElementType type) {
 }
 TEST(Compute, InF16IsTheArithmeticOfF16) { expect_arithmetic_of<f16>(ElementType::f16); }
 TEST(Compute, InBf16IsTheArithmeticOfBf16) { expect_arithmetic_of<bf16>(ElementType::bf16); }
+
+// Values so small that their largest, divided by 448, is no number of f16 any more: they are kept all the same.
+TEST(Compute, ScalesOfBlocksHaveFiniteReciprocals) {
+  static_assert(graph("compute f16; d = block_scale(acc:e4m3, 8)") ==
+                with_compute(expression(d = block_scale(acc, ElementType::e4m3, 8)), ElementType::f16));
+  constexpr int kN = 8;
+  const std::vector<float> acc{0x1p-13f, -0x1p-14f, 0, 0x1p-15f, 0x1p-16f, 0x1p-17f, 0x1p-18f, 0};
+  for (const ElementType type : {ElementType::f16, ElementType::bf16}) {
+    const Graph g =
+        with_compute(graph("let s = block_scale(acc:e4m3, 8); d = quantize(acc, rcp(s)); back = d * s"), type);
+    const ReferenceResult expected = reference(
+        g, {.shape = {.m = 1, .n = kN}, .accumulators = {ElementType::f32, acc.data(), kN, 1}}, FusionArguments(g));
+    for (std::size_t i = 0; i < kN; ++i) {
+      const double back = expected.output("back")[i].value;
+      ASSERT_NEAR(back, static_cast<double>(acc[i]), 0.01 * std::abs(static_cast<double>(acc[i]))) << i;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace gantry::fusion

@@ -202,11 +202,21 @@ GANTRY_HD constexpr bool is_compute_element(ElementType e) {
 GANTRY_HD constexpr ElementType value_element(ElementType compute) {
   return is_compute_element(compute) ? ElementType::f32 : compute;
 }
-// A graph whose values are of `compute`, where that is f16 or bf16; else as it is. (A template: see
-// docs/design/decisions/004.)
+// No scale of a block (block_scale) is less: the reciprocal of a value's least normal number is finite.
+inline constexpr float kLeastScale = 0x1p-126f;
+GANTRY_HD constexpr float least_scale(ElementType compute) {
+  return compute == ElementType::f16 ? 0x1p-14f : kLeastScale;
+}
+// A graph whose values are of `compute`, where that is f16 or bf16; else as it is. The least scale, which f16 would
+// round to 0, becomes that of the values. (A template: see docs/design/decisions/004.)
 template <class AnyGraph>
 GANTRY_HD constexpr AnyGraph with_compute(AnyGraph graph, ElementType compute) {
-  if (is_compute_element(compute) && compute != ElementType::f32) graph.compute_element = compute;
+  if (!is_compute_element(compute) || compute == ElementType::f32) return graph;
+  graph.compute_element = compute;
+  for (int i = 0; i < graph.node_count; ++i) {
+    const bool is_least = graph.nodes[i].kind == NodeKind::constant && graph.nodes[i].constant == kLeastScale;
+    if (is_least) graph.nodes[i].constant = least_scale(compute);
+  }
   return graph;
 }
 // Whether the value of a node is rounded to the graph's element. Outputs hand on what they are given.

@@ -46,7 +46,7 @@ constexpr ParsedGraph parse_graph(Chars text, const detail::UserNames& users) {
   out.rule = reader.rule();
   out.problem = reader.problem();
   if (!reader.ok()) return out;
-  out.graph = canonical(reader.graph());
+  out.graph = canonical(with_compute(reader.graph(), reader.graph().compute_element));
   const GraphReasons reasons = check(out.graph, users.count);
   if (reasons.ok()) return out;
   out.problem.append(describe(reasons[0]));

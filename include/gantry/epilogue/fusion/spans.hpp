@@ -43,7 +43,6 @@ GANTRY_HD constexpr float largest_of(ElementType type) {
       return 0;
   }
 }
-inline constexpr float kLeastScale = 0x1p-126f;  // so that its reciprocal is finite
 inline constexpr float kLowest =
     -0x1.fffffep127f;  // in the place of what softmax is to leave out: its exponential is 0
 
