@@ -6,6 +6,7 @@
 #include <gantry/arch/launch.hpp>
 #include <gantry/epilogue/arguments.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm.hpp>
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
 
@@ -47,6 +48,35 @@ TEST(AccumulatorsOfIntegers, AreStoredWithEveryBit) {
   const LaunchResult ran = launch(Simulator({.seed = 2}), gantry_test::config_of<Kernel>(params), Kernel{}, params);
   ASSERT_TRUE(ran) << describe(ran);
   for (int i = 0; i < m * n; ++i) EXPECT_EQ(d[static_cast<std::size_t>(i)], 127 * 127 * (i % n == 0 ? 2047 : 2048));
+}
+
+// Beside a reduction, which is of floats.
+struct WithTop {
+  static constexpr GemmOptions options{.a = ElementType::s8,
+                                       .b = ElementType::s8,
+                                       .d = ElementType::s32,
+                                       .tile = {64, 32},
+                                       .cluster = {1, 1},
+                                       .stages = 2};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc; top = reduce_max(acc)");
+};
+TEST(AccumulatorsOfIntegers, AreStoredWithEveryBitBesideAReduction) {
+  constexpr int m = 3, n = 8, k = 2048;
+  const std::vector<std::int8_t> a(m * k, 127);
+  std::vector<std::int8_t> b(n * k, 127);
+  b[0] = 0;
+  std::vector<std::int32_t> d(m * n);
+  float top = 0;
+  GemmArguments<WithTop> args({.m = m, .n = n, .k = k});
+  args.a = a.data();
+  args.b = b.data();
+  args.d = d.data();
+  args.fusion["top"] = &top;
+  const auto plan = Gemm<WithTop>::plan(args, device_of(Simulator(), 1));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  ASSERT_TRUE(plan->run(Simulator({.seed = 2})));
+  for (int i = 0; i < m * n; ++i) EXPECT_EQ(d[static_cast<std::size_t>(i)], 127 * 127 * (i % n == 0 ? 2047 : 2048));
+  EXPECT_EQ(top, 127.0f * 127 * 2048);
 }
 
 }  // namespace

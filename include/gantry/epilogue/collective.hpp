@@ -467,8 +467,8 @@ class CollectiveEpilogue {
   struct ElementResults {
     decltype(TileD::make_registers()) elements;
 
-    template <int F>
-    GANTRY_INLINE void take(int first, const Value (&values)[F]) {
+    template <class Given, int F>
+    GANTRY_INLINE void take(int first, const Given (&values)[F]) {
       fusion::store_values<typename TileD::Element>(elements, first, values);
     }
     GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
@@ -515,7 +515,16 @@ class CollectiveEpilogue {
         }
       }
       fusion.visit(acc, source, result, first, em, en);
-      if constexpr (kHasD) d.take(first, result);
+      if constexpr (fusion::kStoresIntegers<Config>) {
+        std::int32_t whole[kFragment];
+        GANTRY_UNROLL
+        for (int k = 0; k < kFragment; ++k) {
+          whole[k] = static_cast<std::int32_t>(accumulators.data()[tile.register_of(em, en, first + k)]);
+        }
+        d.take(first, whole);
+      } else if constexpr (kHasD) {
+        d.take(first, result);
+      }
     }
   }
 };

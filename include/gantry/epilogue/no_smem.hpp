@@ -205,7 +205,16 @@ class NoSmemEpilogue {
       }
       fusion.visit(acc, source, result, first, em, en);
       auto converted = make_tensor<ElementD>(FragmentLayout{});
-      fusion::store_values<ElementD>(converted, 0, result);
+      if constexpr (fusion::kStoresIntegers<Config>) {
+        std::int32_t whole[kFragment];
+        GANTRY_UNROLL
+        for (int k = 0; k < kFragment; ++k) {
+          whole[k] = static_cast<std::int32_t>(accumulators.data()[tile.register_of(em, en, first + k)]);
+        }
+        fusion::store_values<ElementD>(converted, 0, whole);
+      } else {
+        fusion::store_values<ElementD>(converted, 0, result);
+      }
       GANTRY_UNROLL
       for (int k = 0; k < kFragment; ++k) {
         if (!inside[k]) continue;

@@ -119,4 +119,14 @@ struct CallbacksBuilder<Config> {
   };
 };
 
+// Whether D is s32, and the accumulators as they are: they are stored beside the values, whose floats have 24 bits.
+template <class Config>
+inline constexpr bool kStoresIntegers = [] {
+  constexpr Graph graph = detail::graph_of<Config>();
+  constexpr bool kOwn = detail::HasCallbacks<Config> || requires { typename Config::CopyOpR2R; };
+  return !kOwn && graph.d >= 0 && graph.nodes[graph.d].kind == NodeKind::accumulator &&
+         graph.compute_element == ElementType::f32 && Config::policy.element_acc == ElementType::s32 &&
+         Config::policy.d.element == ElementType::s32;
+}();
+
 }  // namespace gantry::fusion
