@@ -200,7 +200,7 @@ GANTRY_X(tensor_without_smem, unsupported,
          "the nearest schedule that works is {nearest schedule}")
 GANTRY_X(argument_element, unsupported,
          "an argument of the expression has elements of {element}",
-         "real values have no complex arguments, tensors elements of whole bytes or of u1, reductions f32",
+         "real values have no complex arguments, tensors elements of whole bytes or of u1, reductions f32, bf16, f16 or s32",
          "the nearest type that works is {nearest element}")
 GANTRY_X(reduction_of_complex, unsupported,
          "the expression reduces complex values",
