@@ -162,6 +162,36 @@ TEST(ScatteredRows, OfBatchesThatOverlapAreRefused) {
   EXPECT_FALSE(overlaps(72 * 100));
 }
 
+// The mask follows the row of the GEMM, as column vectors do, and not the row of D.
+struct Dropped {
+  static constexpr GemmOptions options{
+      .d = ElementType::f32, .tile = {64, 64}, .cluster = {1, 1}, .stages = 2, .scatter_d = RowScatter::store};
+  static constexpr fusion::Graph graph = fusion::graph("d = keep(0.5, seed)");
+};
+TEST(ScatteredRows, AreDroppedByTheirPlaceInTheGemm) {
+  constexpr int kM = 70, kN = 64;
+  constexpr fusion::Dropout dropout{fusion::drop_threshold(0.5f), fusion::dropout_key(5, 0)};
+  const auto a = numbers<bf16>(kM * 16, 1), b = numbers<bf16>(kN * 16, 2);
+  std::vector<std::int32_t> index(kM);
+  for (int i = 0; i < kM; ++i) index[static_cast<std::size_t>(i)] = (i * 3 + 1) % kM;
+  std::vector<float> d(kM * kN, -1);
+  GemmArguments<Dropped> args({.m = kM, .n = kN, .k = 16});
+  args.a = a.data();
+  args.b = b.data();
+  args.d = d.data();
+  args.fusion["seed"] = 5.0f;
+  args.scatter = {index.data(), kM};
+  const auto plan = gantry::Gemm<Dropped>::plan(args, device_of(Simulator(), 2));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  ASSERT_TRUE(plan->run(Simulator({.seed = 1})));
+  for (int m = 0; m < kM; ++m) {
+    for (int n = 0; n < kN; ++n) {
+      const auto at = static_cast<std::size_t>(index[static_cast<std::size_t>(m)] * kN + n);
+      ASSERT_EQ(d[at], fusion::keeps(dropout, m, n) ? 1 : 0) << m << ", " << n;
+    }
+  }
+}
+
 // Tokens to experts and back: rows of A and of D by the same index.
 TEST(ScatteredRows, MayHaveBeenGathered) {
   std::mt19937 random(4);
