@@ -76,7 +76,7 @@ void add(std::vector<Contestant>& all, const Problem& p, unsigned char* workspac
   const auto enter = [&](const TileSchedule* schedule, const std::string& how) {
     for (const bool dependent : {false, true}) {
       const GemmInputs inputs{{p.size.m, p.size.n, p.size.k}, p.a.data, p.b.data, {}, p.d.data, none, dependent};
-      GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = clusters, .may_split = true}, kH200);
+      GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = clusters, .workspace = true}, kH200);
       if (schedule != nullptr) plan.schedule = *schedule;
       plan.config = launch_config_of(design, plan.schedule);
       plan.config.dependent = dependent;
@@ -91,7 +91,7 @@ void add(std::vector<Contestant>& all, const Problem& p, unsigned char* workspac
   problem.m = p.size.m;
   problem.n = p.size.n;
   problem.k = p.size.k;
-  TileSchedule schedule = schedule_of(design, problem, {.clusters = clusters, .may_split = true});
+  TileSchedule schedule = schedule_of(design, problem, {.clusters = clusters, .workspace = true});
   enter(nullptr, "as planned: " + std::to_string(schedule.parts) + " parts");
   schedule = schedule_of(design, problem, {.clusters = clusters});
   enter(&schedule, "whole");

@@ -100,7 +100,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
     out.nothing_to_do_ = true;
     return out;
   }
-  out.launch_ = plan_gemm(design, inputs, {.clusters = machine.resident_clusters, .may_split = true}, machine.arch);
+  out.launch_ = plan_gemm(design, inputs, {.clusters = machine.resident_clusters, .workspace = true}, machine.arch);
   out.parameters_.resize((static_cast<std::size_t>(design.params.bytes) + sizeof(Chunk) - 1) / sizeof(Chunk));
   auto* const bytes = reinterpret_cast<unsigned char*>(out.parameters_.data());
   // Deterministic reductions clear their counters at each run; those lie behind the partial sums.

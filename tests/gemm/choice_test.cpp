@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/bind.hpp>
 #include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/tuning.hpp>
@@ -143,6 +144,37 @@ TEST(CostModel, NamesTheBoundOfAKTile) {
   narrow.tile = {128, 64, 64};
   EXPECT_EQ(estimate(product(256, 256, 16384), plain(narrow), {}, {}, false).bound, GemmBound::shared_memory);
   EXPECT_TRUE(estimate(product(8192, 8192, 64), kPair, {}, {}).memory_bound());
+}
+
+// Few tiles of a long K, which are split wherever a design may be.
+TEST(CostModel, SplitsAlongKWhereTheLaunchDoes) {
+  struct Case {
+    GemmOptions options;
+    bool workspace, splits;
+  };
+  const GemmTile tile{128, 128};
+  const Case cases[] = {
+      {{.tile = tile, .schedule = GemmSchedule::cooperative}, true, true},
+      {{.tile = tile, .schedule = GemmSchedule::cooperative}, false, false},
+      {{.tile = tile, .schedule = GemmSchedule::cooperative, .split = SplitMode::none}, true, false},
+      {{.d = ElementType::f32, .tile = tile, .split = SplitMode::reduce_add}, true, true},
+      {{.d = ElementType::f32, .tile = tile, .split = SplitMode::reduce_add}, false, true},
+      {{.tile = {64, 64}, .cluster = {1, 1, 2}}, true, false},
+      {{.tile = tile, .schedule = GemmSchedule::pingpong}, true, false},
+      {{.tile = tile, .schedule = GemmSchedule::cooperative, .groups = GemmGrouping::along_m}, true, false},
+  };
+  for (const Case& c : cases) {
+    const GemmDesign design = plain(c.options);
+    SCOPED_TRACE(detail::name_of(design.options));
+    ASSERT_TRUE(design.ok());
+    EXPECT_EQ(design.may_split(c.workspace), c.splits);
+    EXPECT_EQ(estimate(product(256, 256, 16384), design, {}, kH200, c.workspace).schedule.split_tiles > 0, c.splits);
+    GemmProblem problem;
+    problem.m = problem.n = 256;
+    problem.k = 16384;
+    const GemmResidency held{.clusters = 66, .workspace = c.workspace};
+    EXPECT_EQ(schedule_of(design, problem, held).split_tiles > 0, c.splits);
+  }
 }
 
 TEST(CostModel, OverlapsAnEpilogueWithTheOtherWarpgroupOrTheNextTile) {

@@ -26,7 +26,7 @@ typename Kernel::Params kernel_params(const gantry::GemmProblem& p, const Epilog
     out.loop.b = encode(bind_b(design, p));
   }
   out.epilogue = epilogue;
-  out.schedule = schedule_of(design, p, {.clusters = ctas / Kernel::kCluster, .may_split = p.workspace != nullptr});
+  out.schedule = schedule_of(design, p, {.clusters = ctas / Kernel::kCluster, .workspace = p.workspace != nullptr});
   out.workspace = p.workspace;
   return out;
 }

@@ -161,7 +161,7 @@ TEST(GemmRequests, ThatADesignAcceptsCanBePlannedAndHaveParametersThatFit) {
       if (o.name == "D") inputs.d = {addresses[i], o.stride, o.batch_stride};
     }
     ASSERT_THAT(detail::can_implement(design, inputs, 0), testing::IsEmpty());
-    const GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = 4, .may_split = true}, kH200);
+    const GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = 4, .workspace = true}, kH200);
     EXPECT_GT(plan.schedule.clusters, 0);
     EXPECT_LE(design.shared.bytes, kSm90.shared_bytes_per_block);
     EXPECT_EQ(plan.config.shared_bytes, static_cast<std::uint32_t>(design.shared.bytes));

@@ -8,7 +8,7 @@
 //     GemmProblem problem;
 //     problem.m = problem.n = problem.k = 4096;
 //     const TmaDescriptorParams a = bind_a(design, problem);  // a.dims == {4096, 4096, 1}
-//     const TileSchedule schedule = schedule_of(design, problem, {.clusters = 66, .may_split = true});
+//     const TileSchedule schedule = schedule_of(design, problem, {.clusters = 66, .workspace = true});
 #pragma once
 
 #include <gantry/arch/launch_config.hpp>
@@ -76,17 +76,15 @@ inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {
 // The clusters that a device holds at the same time, and whether there is a workspace for tiles that they share.
 struct GemmResidency {
   int clusters = 1;
-  bool may_split = false;
+  bool workspace = false;
 };
 
 inline TileSchedule schedule_of(const GemmDesign& d, const GemmProblem& p, const GemmResidency& held,
                                 const Architecture& arch = kH200) {
   const TileSchedule tiles{
       .m = d.clusters_along_m(p.m), .n = d.clusters_along_n(p.n), .k_steps = d.k_steps(p.k), .batch = p.batch};
-  const bool may_split =
-      !d.pingpong() && d.options.cluster.k == 1 && (d.store == GemmStore::reduce_add || held.may_split);
-  return make_tile_schedule(with_costs_of(tiles, d.options.tile.m, d.options.tile.n, arch), held.clusters, may_split,
-                            arch);
+  return make_tile_schedule(with_costs_of(tiles, d.options.tile.m, d.options.tile.n, arch), held.clusters,
+                            d.may_split(held.workspace), arch);
 }
 
 inline LaunchConfig launch_config_of(const GemmDesign& d, const TileSchedule& schedule) {

@@ -59,9 +59,9 @@ constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch
   return cost.milliseconds < arch.threshold.dependent_milliseconds;
 }
 
-// Requires a workload that is not empty and a design that is ok(). `may_split`: there is a workspace.
+// Requires a workload that is not empty and a design that is ok(). `workspace`: there is one.
 GANTRY_LINKAGE GemmCost estimate(const GemmWorkload& workload, const GemmDesign& design,
-                                 const GemmEpilogueCost& epilogue, const Architecture& device, bool may_split = true);
+                                 const GemmEpilogueCost& epilogue, const Architecture& device, bool workspace = true);
 
 }  // namespace gantry
 

@@ -107,6 +107,13 @@ struct GemmDesign {
   GANTRY_HD constexpr int k_steps_of_cta(int k_steps) const { return ceil_div(k_steps, options.cluster.k); }
   GANTRY_HD constexpr int warpgroup_rows() const noexcept { return options.tile.m / roles.tile_warpgroups; }
   GANTRY_HD constexpr bool pingpong() const noexcept { return options.schedule == GemmSchedule::pingpong; }
+  // True if several clusters may share a tile along K. `workspace`: there is room for their partial accumulators, which
+  // TMA reductions do without. Warpgroups that alternate, and clusters that share K already, have whole tiles, and so
+  // have groups, whose tiles are known on the device alone.
+  GANTRY_HD constexpr bool may_split(bool workspace) const noexcept {
+    if (pingpong() || options.cluster.k > 1 || options.groups != GemmGrouping::none) return false;
+    return store == GemmStore::reduce_add || (workspace && options.split == SplitMode::automatic);
+  }
   GANTRY_HD constexpr int stage_bytes_a() const noexcept {
     return options.tile.m * options.tile.k * element_bits(options.a) / 8;
   }

@@ -140,7 +140,7 @@ class GemmPlan {
   }
 
   GANTRY_COLD static GemmLaunchPlan launch_of(const Arguments& args, int clusters, const Architecture& arch) {
-    GemmLaunchPlan out = plan_gemm(design(), inputs_of(args), {.clusters = clusters, .may_split = true}, arch);
+    GemmLaunchPlan out = plan_gemm(design(), inputs_of(args), {.clusters = clusters, .workspace = true}, arch);
     if constexpr (detail::kOwnCallbacks<Spec>) {
       using Own = detail::OwnCallbacks<Spec>;
       const EpilogueProblem problem = detail::epilogue_problem_of(design(), args.extents);

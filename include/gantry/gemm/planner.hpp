@@ -57,7 +57,7 @@ struct GemmLaunchPlan {
 // What is packed before the kernel runs.
 GANTRY_LINKAGE PackLines::Params packs_of(const GemmLaunchPlan& plan, const void* a, const void* b, void* workspace);
 
-// Requires arguments that can be implemented, and extents that are not 0. `held.may_split`: workspace may be had.
+// Requires arguments that can be implemented, and extents that are not 0. `held.workspace`: workspace may be had.
 GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInputs& given, const GemmResidency& held,
                                         const Architecture& arch);
 

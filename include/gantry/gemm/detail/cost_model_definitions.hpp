@@ -26,7 +26,7 @@ class GemmEstimate {
         l_(device.latency),
         streams_(streams) {}
 
-  GemmCost cost(bool may_split) {
+  GemmCost cost(bool workspace) {
     const bool pingpong = o_.schedule == GemmSchedule::pingpong;
     TileSchedule tiles;
     tiles.m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
@@ -37,8 +37,7 @@ class GemmEstimate {
     set_epilogue(pingpong);
     set_memory();
     tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n, d_);
-    const bool whole = pingpong || o_.groups != GemmGrouping::none || o_.cluster.k > 1;
-    return with(make_tile_schedule(tiles, available, may_split && !whole, d_), available);
+    return with(make_tile_schedule(tiles, available, design_.may_split(workspace), d_), available);
   }
 
  private:
@@ -171,11 +170,11 @@ class GemmEstimate {
 }  // namespace detail
 
 GANTRY_LINKAGE GemmCost estimate(const GemmWorkload& workload, const GemmDesign& design,
-                                 const GemmEpilogueCost& epilogue, const Architecture& device, bool may_split) {
-  if (!design.options.swapped) return detail::GemmEstimate(workload, design, epilogue, device).cost(may_split);
+                                 const GemmEpilogueCost& epilogue, const Architecture& device, bool workspace) {
+  if (!design.options.swapped) return detail::GemmEstimate(workload, design, epilogue, device).cost(workspace);
   const GemmWorkload turned = swapped(workload);
   const GemmDesign kernel = swapped(design);
-  GemmCost cost = detail::GemmEstimate(turned, kernel, epilogue, device, true).cost(may_split);
+  GemmCost cost = detail::GemmEstimate(turned, kernel, epilogue, device, true).cost(workspace);
   cost.many_rows = workload.m > device.threshold.few_rows;
   return cost;
 }

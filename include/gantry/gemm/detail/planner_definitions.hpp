@@ -54,10 +54,8 @@ GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInput
   const GemmInputs& args = kernel.inputs();
   const GemmProblem problem = detail::problem_of(design, args);
   GemmLaunchPlan out;
-  GemmResidency may = held;
   const bool grouped = design.options.groups != GemmGrouping::none;
-  may.may_split = held.may_split && design.options.split == SplitMode::automatic && !grouped;
-  out.schedule = schedule_of(design, problem, may, arch);
+  out.schedule = schedule_of(design, problem, held, arch);
   if (design.options.groups == GemmGrouping::pointer_array) {
     out.array = pointer_schedule(design, args.groups.gemms, args.extents, held.clusters);
     out.schedule.clusters = held.clusters;
