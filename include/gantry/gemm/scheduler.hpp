@@ -33,6 +33,7 @@
 
 #include <cstdint>
 
+#include <gantry/gemm/tile_cycles.hpp>
 #include <gantry/hardware/architecture.hpp>
 #include <gantry/tma/ragged.hpp>
 
@@ -79,19 +80,14 @@ struct Work {
   WorkOfArray one{};   // of a pointer array, likewise
 };
 
-// With the costs of sharing tiles of m x n, in K tiles: handing partial accumulators over takes a latency and their
-// bytes; a K tile takes its wgmmas, or what goes through shared memory. The latencies are those of the cost model.
+// With the costs of sharing tiles of m x n, in K tiles that tensor cores or shared memory bound.
 GANTRY_HD constexpr TileSchedule with_costs_of(TileSchedule s, int m, int n, const Architecture& arch = kH200) {
-  const GemmLatencies& latency = arch.latency;
-  // A K tile is 128 bytes deep: for each 64 rows wgmma reads their A and all of B, and TMA writes both.
-  const double multiplied = m * n * 64 / arch.mma_rate;
-  const int read_rows = m / 64 * (64 + n);
-  const double shared = (latency.smem_read_share * read_rows + m + n) * 128 / arch.shared_rate;
-  const double step = (multiplied > shared ? multiplied : shared) + latency.k_step;
-  const double sums = 4.0 * m * n / latency.split_rate;
+  const KTileCycles tile = k_tile_cycles(m, n, arch);
+  const SplitCycles split = split_cycles(m, n, arch);
+  const double step = (tile.multiplied > tile.shared ? tile.multiplied : tile.shared) + arch.latency.k_step;
   const auto steps = [step](double cycles) { return static_cast<int>(cycles / step) + 1; };
-  s.leave_steps = steps(latency.split_handover + sums);
-  s.add_steps = steps(sums > latency.split_add ? sums : latency.split_add);
+  s.leave_steps = steps(split.leave);
+  s.add_steps = steps(split.add);
   return s;
 }
 

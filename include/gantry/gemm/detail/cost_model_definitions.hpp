@@ -82,9 +82,7 @@ class GemmEstimate {
   void set_step(const TileSchedule& schedule) {
     const double m = o_.tile.m, n = o_.tile.n;
     const double row = o_.tile.k * bytes(o_.a);
-    const double multiplied = m * n * o_.tile.k / rate();
-    // Each 64 rows read their A and all of B.
-    const double shared = (l_.smem_read_share * (m / 64 * (64 + n)) + m + n) * row / d_.shared_rate;
+    const auto [multiplied, shared] = k_tile_cycles(o_.tile.m, o_.tile.n, d_);
     const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? l_.hot_load : 1);
     const bool hot_b = streams_ && schedule.n == 1;
     const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
@@ -112,9 +110,6 @@ class GemmEstimate {
   // Of accumulators that reach the CTA that leads a cluster along K.
   double partial_bytes() const { return 4.0 * (o_.cluster.k - 1) * o_.tile.m * o_.tile.n; }
 
-  // Multiply-adds per cycle and SM.
-  double rate() const { return d_.mma_rate * 2 / bytes(o_.a); }
-
   GemmCost with(const TileSchedule& schedule, int available) {
     const int tiles = schedule.tiles();
     const bool pingpong = o_.schedule == GemmSchedule::pingpong;
@@ -140,17 +135,17 @@ class GemmEstimate {
       if (o_.cluster.k > 1) c_.handover = l_.cluster_handover + partial_bytes() / l_.cluster_rate;
       c_.work = c_.waves * (tile + between + c_.handover) + last;
     } else {
-      const double sums = 4.0 * o_.tile.m * o_.tile.n / l_.split_rate;
+      const auto [leave, add] = split_cycles(o_.tile.m, o_.tile.n, d_);
       const int parts = schedule.parts > 1 ? schedule.parts : 2;
-      c_.handover = l_.split_handover + sums + (parts - 1) * (sums > l_.split_add ? sums : l_.split_add);
+      c_.handover = leave + (parts - 1) * add;
       if (schedule.parts == 1) c_.handover += l_.uneven_split_steps * c_.step;
       const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
       c_.work = __builtin_ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
     }
     const double sharpness = streams_ ? l_.streaming_sharpness : l_.overlap_sharpness;
     const double unhurried = l_.launch + detail::together(c_.work, c_.memory, sharpness);
-    const double multiplied = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps * o_.tile.m * o_.tile.n *
-                              o_.tile.k / rate() / d_.sms;
+    const double k_tiles = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps;
+    const double multiplied = k_tiles * k_tile_cycles(o_.tile.m, o_.tile.n, d_).multiplied / d_.sms;
     const double power = d_.power.idle + (d_.power.tensor_cores * multiplied + d_.power.dram * c_.memory) / unhurried;
     c_.cycles = unhurried * (power > 1 ? power : 1);
     c_.milliseconds = c_.cycles / d_.clock * 1e3;
