@@ -1,5 +1,5 @@
 // An epilogue that a block has no room for is refused by the compiler.
-// EXPECT: a block has at most 232448
+// EXPECT: the shared memory of a block is limited
 #include <gantry/epilogue/policy_static_check.hpp>
 
 using namespace gantry;

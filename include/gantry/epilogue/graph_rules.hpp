@@ -24,7 +24,8 @@ namespace gantry {
 // What the fusion of a graph keeps in shared memory under a policy.
 GANTRY_HD constexpr StorageNeed storage_need(const EpiloguePolicy& p, const fusion::Graph& graph) {
   const fusion::Rings rings{.loads = p.stages_c, .stores = p.store_stages()};
-  const fusion::Slots slots = make_slots(graph, p.cut(), rings, element_bits(fusion::value_element(p.element_compute)) / 8);
+  const fusion::Slots slots =
+      make_slots(graph, p.cut(), rings, element_bits(fusion::value_element(p.element_compute)) / 8);
   return {slots.bytes, slots.alignment};
 }
 
@@ -97,12 +98,12 @@ GANTRY_HD constexpr void check_auxiliary(const EpiloguePolicy& p, const fusion::
              .nearest = nearest_multiple(extent, chunk),
              .first = chunk});
   }
-  if (other > 256) {
+  if (constexpr auto kLongest = static_cast<int>(kTmaMaxBoxExtent); other > kLongest) {
     out.add({.rule = EpilogueRule::tma_box,
              .operand = EpilogueSide::auxiliary,
              .mode = across,
              .actual = other,
-             .nearest = 256});
+             .nearest = kLongest});
   }
 }
 
@@ -143,14 +144,7 @@ GANTRY_HD constexpr EpilogueReasons graph_form_reasons(const EpiloguePolicy& p, 
 GANTRY_HD constexpr EpilogueReasons graph_reasons(const EpiloguePolicy& p, const fusion::Graph& graph) {
   EpilogueReasons out = graph_form_reasons(p, graph);
   if (!out.empty()) return out;
-  const EpilogueStorage storage = epilogue_storage(p, storage_need(p, graph));
-  if (storage.bytes > kSm90.shared_bytes_per_block) {
-    const int buffers = p.c.stages + p.d.stages;
-    const int each = buffers > 0 ? storage.bytes / buffers : 0;
-    out.add({.rule = EpilogueRule::shared_memory,
-             .actual = storage.bytes,
-             .nearest = each > 0 ? kSm90.shared_bytes_per_block / each : 0});
-  }
+  detail::check_room(p, epilogue_storage(p, storage_need(p, graph)), out);
   return out;
 }
 

@@ -124,4 +124,20 @@ GANTRY_HD constexpr EpilogueStorage epilogue_storage(const EpiloguePolicy& p, co
   return epilogue_storage(q);
 }
 
+namespace detail {
+
+// Refuses storage that a block has no room for. What a fusion keeps grows with the buffers too, as do barriers.
+GANTRY_HD constexpr void check_room(const EpiloguePolicy& p, const EpilogueStorage& storage, EpilogueReasons& out) {
+  const int most = kSm90.shared_bytes_per_block;
+  if (storage.bytes <= most) return;
+  const int buffers = p.reuse_smem_c ? p.stages_c : (p.c.exists() ? p.stages_c : 0) + p.stages_d;
+  const int each = buffers > 0 ? storage.bytes / buffers : 0;
+  out.add({.rule = EpilogueRule::shared_memory,
+           .actual = storage.bytes,
+           .nearest = each > 0 ? most / each : 0,
+           .first = most});
+}
+
+}  // namespace detail
+
 }  // namespace gantry

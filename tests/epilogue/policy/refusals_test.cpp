@@ -232,6 +232,24 @@ std::vector<BrokenByAGraph> rules_broken_by_graphs() {
   };
 }
 
+// D takes the place of C, so that buffers count once; each has a buffer of x beside it.
+TEST(EpilogueRefusals, SayHowManySharedBuffersFitBesideAGraph) {
+  const auto reasons = [](int buffers) {
+    const CollectiveBuilder b = with([&](CollectiveBuilder& b) {
+      b.tile.n = 256;
+      b.epi_tile = {64, 256};
+      b.stages_c = buffers;
+      b.reuse_smem_c = Choice::yes;
+    });
+    return graph_reasons(b.policy(), fusion::graph("d = acc + c; x:f16 = acc"));
+  };
+  ASSERT_EQ(reasons(6).size(), 1);
+  ASSERT_EQ(reasons(6)[0].rule, EpilogueRule::shared_memory);
+  const auto most = static_cast<int>(reasons(6)[0].nearest);
+  EXPECT_TRUE(reasons(most).empty());
+  EXPECT_TRUE(reasons(most + 1).has(EpilogueRule::shared_memory));
+}
+
 TEST(EpilogueRefusals, AGraphBreaksOneRuleOfAPolicyThatIsRight) {
   for (const BrokenByAGraph& broken : rules_broken_by_graphs()) {
     const fusion::ParsedGraph parsed = fusion::parse_graph(broken.expression);

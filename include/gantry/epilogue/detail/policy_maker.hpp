@@ -343,10 +343,10 @@ class PolicyMaker {
     for (const TmaReason& r : plan.reasons) p_.reasons.add(quoted(which, r));
     if (!plan.reasons.empty()) return {};
     // The box is a swizzled row wide and as long as the subtile's other extent.
-    constexpr int kLongest = 256;
+    constexpr auto kLongest = static_cast<int>(kTmaMaxBoxExtent);
     const bool rows = !x.m_major();
     const int extent = rows ? x.subtile.m : x.subtile.n;
-    if (plan.descriptor.box[1] > kLongest) {
+    if (plan.descriptor.box[1] > kTmaMaxBoxExtent) {
       p_.reasons.add(
           {.rule = EpilogueRule::tma_box,
            .operand = which,
@@ -366,12 +366,7 @@ class PolicyMaker {
       return;
     }
     p_.storage = epilogue_storage(p_, f);
-    if (p_.storage.bytes <= kSm90.shared_bytes_per_block) return;
-    const int stages = p_.reuse_smem_c ? p_.stages_c : (p_.c.exists() ? p_.stages_c : 0) + p_.stages_d;
-    const int each = stages > 0 ? p_.storage.collective_bytes / stages : 0;
-    p_.reasons.add({.rule = EpilogueRule::shared_memory,
-                    .actual = p_.storage.bytes,
-                    .nearest = each > 0 ? kSm90.shared_bytes_per_block / each : 0});
+    check_room(p_, p_.storage, p_.reasons);
   }
 
   GANTRY_HD constexpr void make_tma(bool tile) {

@@ -118,8 +118,8 @@ GANTRY_X(tma_box, refused,
 
 GANTRY_X(shared_memory, hopper,
          "the epilogue takes {actual} bytes of shared memory",
-         "a block has at most 232448",
-         "that is room for {nearest} of its buffers: fewer stages or a smaller epilogue tile fit")
+         "the shared memory of a block is limited",
+         "the most is {first}, which is room for {nearest} of its buffers: fewer stages or a smaller epilogue tile fit")
 
 GANTRY_X(pointer_arrays, unsupported,
          "the schedule is {schedule}",
