@@ -206,7 +206,7 @@ class Sweep {
       const GemmCost cost = estimate(w, d, epilogue_cost(graph_, ElementType::void_), kH200);
       GemmCall call{.m = s.m, .n = s.n, .k = s.k, .a = a_, .b = b_, .d = d_};
       if (gelu_) call.arguments = {{"bias", bias_}};
-      call.dependent = gains_as_dependent(cost);
+      call.dependent = gains_as_dependent(cost, kH200);
       auto plan = kernel.loaded->plan(call);
       if (!plan) continue;
       const auto kept = std::make_shared<const runtime::LoadedGemmPlan>(*plan);

@@ -169,7 +169,8 @@ ChosenDesign GemmChooser::choose(const GemmExtents& sizes) {
   for (const GemmDesign* design : designs) all.push_back(*design);
   const GemmChoice choice = gantry::choose(question(sizes), all);
   if (!choice.ok()) return {nullptr, choice.explanation()};
-  return {designs[static_cast<std::size_t>(choice.index)], choice.explanation(), gains_as_dependent(choice.cost)};
+  return {designs[static_cast<std::size_t>(choice.index)], choice.explanation(),
+          gains_as_dependent(choice.cost, arch_)};
 }
 
 std::string tuning_path() {

@@ -196,7 +196,7 @@ Status LoadedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, 
 }
 
 std::string LoadedGemm::explain(const PlannedGemm& plan, const GemmCall& call) const {
-  return explain_plan(plan, call, {state_->design, state_->graph, state_->machine.resident_clusters});
+  return explain_plan(plan, call, {state_->design, state_->graph, state_->machine});
 }
 
 // ---- LoadedGemmPlan

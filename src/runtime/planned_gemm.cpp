@@ -280,12 +280,12 @@ std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const Ex
   f.expression = fusion::print(kernel.graph).c_str();
   f.graph = &kernel.graph;
   f.schedule = plan.launch().schedule;
-  f.ctas = kernel.resident_clusters * kernel.design.cluster_size();
+  f.ctas = kernel.machine.resident_clusters * kernel.design.cluster_size();
   f.workspace_bytes = plan.workspace_bytes();
   f.packed_a = plan.launch().a.packed;
   f.packed_b = plan.launch().b.packed;
   f.packed_bytes = plan.launch().needs.packed;
-  f.simulated = kernel.simulated;
+  f.arch = kernel.machine.arch;
   return detail::explain_gemm(f);
 }
 

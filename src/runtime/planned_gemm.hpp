@@ -121,8 +121,7 @@ class PlannedGemm {
 struct ExplainedKernel {
   const GemmDesign& design;
   const fusion::Graph& graph;
-  int resident_clusters = 1;
-  bool simulated = false;
+  const PlanningMachine& machine;
 };
 std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const ExplainedKernel& kernel);
 

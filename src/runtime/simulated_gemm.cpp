@@ -80,6 +80,15 @@ bool move_simulated(TmaDescriptor& map, void* address) {
   return true;
 }
 
+PlanningMachine machine_of(const GemmDesign& design, int sms) {
+  PlanningMachine machine;
+  machine.arch = simulated_architecture(sms);
+  machine.resident_clusters = machine.arch.resident_clusters(design.cluster_size());
+  machine.encode = encode_simulated;
+  machine.move = move_simulated;
+  return machine;
+}
+
 }  // namespace
 
 std::string simulated_source(const GemmSpec& spec) {
@@ -147,18 +156,8 @@ Status SimulatedGemm::can_implement(const GemmCall& call) const {
   return check_call(design(), graph(), call, functions_);
 }
 
-int SimulatedGemm::resident_clusters(int sms) const {
-  const int clusters = sms / design().cluster_size();
-  return clusters > 0 ? clusters : 1;
-}
-
 Result<PlannedGemm> SimulatedGemm::plan_sizes(const GemmCall& call, int sms) const {
-  PlanningMachine machine;
-  machine.arch.sms = sms;
-  machine.resident_clusters = resident_clusters(sms);
-  machine.encode = encode_simulated;
-  machine.move = move_simulated;
-  return PlannedGemm::make(design(), graph(), call, machine);
+  return PlannedGemm::make(design(), graph(), call, machine_of(design(), sms));
 }
 
 LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, void* workspace,
@@ -189,7 +188,7 @@ LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& ad
 }
 
 std::string SimulatedGemm::explain(const PlannedGemm& plan, const GemmCall& call, int sms) const {
-  return explain_plan(plan, call, {design(), graph(), resident_clusters(sms), true});
+  return explain_plan(plan, call, {design(), graph(), machine_of(design(), sms)});
 }
 
 // ---- SimulatedGemmPlan

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <gantry/arch/launch_check.hpp>
+#include <gantry/hardware/architecture.hpp>
 
 #include "grid.hpp"
 
@@ -23,11 +24,9 @@ void spread(std::uint32_t linear, const Extent3& extent, std::uint32_t (&out)[3]
 
 // Clusters of the launch that an H200 holds at the same time, as far as threads and shared memory allow.
 std::uint32_t held_by_h200(const LaunchConfig& config) {
-  constexpr std::uint64_t kSms = 132, kThreads = 2048, kCtas = 32, kSharedBytes = 233472, kReserved = 1024;
-  const std::uint64_t by_threads = kThreads / ((config.block.count() + 31) / 32 * 32);
-  const std::uint64_t by_memory = kSharedBytes / (config.shared_bytes + kReserved);
-  const std::uint64_t per_sm = std::max<std::uint64_t>(1, std::min({by_threads, by_memory, kCtas}));
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, kSms * per_sm / config.cluster.count()));
+  const int blocks =
+      kH200.limits.resident_blocks(static_cast<int>(config.block.count()), static_cast<int>(config.shared_bytes));
+  return static_cast<std::uint32_t>(kH200.resident_clusters(static_cast<int>(config.cluster.count()), blocks));
 }
 
 std::byte* reserved(std::size_t bytes, int protection) {

@@ -33,7 +33,7 @@ Chosen chosen_for(const AbRow& row) {
   const std::vector<GemmDesign> candidates = gemm_candidates(workload, graph);
   const GemmChoice choice = choose(question, candidates);
   if (!choice.ok()) return {};
-  return {candidates[static_cast<std::size_t>(choice.index)].options, gains_as_dependent(choice.cost)};
+  return {candidates[static_cast<std::size_t>(choice.index)].options, gains_as_dependent(choice.cost, question.device)};
 }
 
 TEST(AbRows, AreInTheConfigurationsThatAreChosenAutomatically) {

@@ -1,10 +1,12 @@
 // The architecture value against published figures, and that everything that has a limit reads it there.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/design.hpp>
+#include <gantry/gemm/explain.hpp>
 #include <gantry/hardware/architecture.hpp>
 #include <gantry/tma/rules.hpp>
 
@@ -17,6 +19,8 @@ TEST(Architecture, HasTheLimitsOfComputeCapability90) {
   EXPECT_EQ(kSm90.shared_bytes_per_sm, 228 * 1024);
   EXPECT_EQ(kSm90.registers_per_block, 64 * 1024);
   EXPECT_EQ(kSm90.threads_per_block, 1024);
+  EXPECT_EQ(kSm90.threads_per_sm, 2048);
+  EXPECT_EQ(kSm90.blocks_per_sm, 32);
   EXPECT_EQ(kSm90.named_barriers, 16);
   EXPECT_EQ(kSm90.parameter_bytes, 32764);
 }
@@ -28,7 +32,6 @@ TEST(Architecture, HasTheDataSheetsOfItsChips) {
   EXPECT_EQ(kH100Sxm.sms, 132);
   EXPECT_EQ(kH100Sxm.dram_peak, 3.35e12);
   EXPECT_EQ(kH100Pcie.sms, 114);
-  EXPECT_EQ(kH100Pcie.power_limit, 350);
   EXPECT_TRUE(kH200.measured);
   EXPECT_FALSE(kH100Sxm.measured);
   EXPECT_FALSE(kH100Pcie.measured);
@@ -52,6 +55,64 @@ TEST(Architecture, HoldsAsManyClustersAsWereCountedOnAnH200) {
   EXPECT_EQ(kH200.resident_clusters(1), 132);
   EXPECT_EQ(kH200.resident_clusters(2), 66);
   EXPECT_EQ(kH200.resident_clusters(4), 30);
+}
+
+// The occupancy calculator of CUDA, compute capability 9.0: each block takes a KiB of shared memory more.
+TEST(Architecture, HoldsBlocksAsThreadsAndSharedMemoryAllow) {
+  EXPECT_EQ(kSm90.resident_blocks(384, 200 * 1024), 1);
+  EXPECT_EQ(kSm90.resident_blocks(128, 113 * 1024), 2);
+  EXPECT_EQ(kSm90.resident_blocks(128, 114 * 1024), 1);
+  EXPECT_EQ(kSm90.resident_blocks(1024, 0), 2);
+  EXPECT_EQ(kSm90.resident_blocks(33, 0), 32);
+  EXPECT_EQ(kH200.resident_clusters(4, 2), 60);
+}
+
+TEST(Architecture, OfSimulatedSmsLetsClustersFillThem) {
+  EXPECT_EQ(simulated_architecture(8).resident_clusters(4), 2);
+  EXPECT_EQ(simulated_architecture(132).resident_clusters(4), 33);
+}
+
+TEST(Architecture, HasWhatTheDriverReports) {
+  const Architecture arch = architecture_of({.name = "NVIDIA H100 PCIe", .sms = 100, .clock_khz = 1'000'000});
+  EXPECT_STREQ(arch.name, "H100 PCIe");
+  EXPECT_EQ(arch.sms, 100);
+  EXPECT_EQ(arch.clock, 1e9);
+  EXPECT_EQ(arch.dram_rate, kH100Pcie.dram_rate);
+}
+
+TEST(Architecture, IsWhatExplanationsSpeakOf) {
+  using testing::HasSubstr;
+  const fusion::Graph graph = fusion::graph("d = acc");
+  detail::GemmFacts facts;
+  facts.design = make_gemm_design({}, graph);
+  facts.m = facts.n = facts.k = 4096;
+  facts.graph = &graph;
+  facts.packed_a = true;
+  facts.packed_bytes = 1'020'000;  // 1 us at 2.04 TB/s, read and written
+  facts.arch = kH100Pcie;
+  facts.arch.dram_rate = facts.arch.dram_peak;
+  const std::string said = detail::explain_gemm(facts);
+  EXPECT_THAT(said, HasSubstr("1 us of an H100 PCIe's DRAM"));
+  EXPECT_THAT(said, HasSubstr("an H100 PCIe is compute-bound above 371 FLOP/B"));  // 756 TFLOP/s by 2.04 TB/s
+}
+
+TEST(Architecture, ThatWasNotMeasuredIsSaidToBeSo) {
+  GemmQuestion q;
+  q.workload.m = q.workload.n = q.workload.k = 4096;
+  const std::vector<GemmDesign> one = {make_gemm_design({}, fusion::graph("d = acc"))};
+  EXPECT_THAT(choose(q, one).explanation(), testing::Not(testing::HasSubstr("measured")));
+  q.device = kH100Sxm;
+  EXPECT_THAT(choose(q, one).explanation(), testing::HasSubstr("Nothing was measured on an H100 SXM"));
+}
+
+// Two chips may gain by dependent launches up to different times.
+TEST(Architecture, DecidesWhatGainsAsADependentLaunch) {
+  Architecture other = kH200;
+  other.threshold.dependent_milliseconds = 0.01;
+  GemmCost cost;
+  cost.milliseconds = 0.1;
+  EXPECT_TRUE(gains_as_dependent(cost, kH200));
+  EXPECT_FALSE(gains_as_dependent(cost, other));
 }
 
 TEST(Architecture, IsWhereRulesFindTheirLimits) {

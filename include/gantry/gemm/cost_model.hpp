@@ -55,7 +55,7 @@ struct GemmCost {
 
 // Back-to-back launches gain about 1.5 us as dependent launches, which shows in short GEMMs and is lost in long ones
 // (docs/measurements/gemm.md).
-constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch = kH200) {
+constexpr bool gains_as_dependent(const GemmCost& cost, const Architecture& arch) {
   return cost.milliseconds < arch.threshold.dependent_milliseconds;
 }
 

@@ -27,11 +27,9 @@ struct GemmDevice {
   bool present = true;  // false: there is no GPU
 };
 
-// The simulated SMs behave as an H200's; `sms` of them hold a CTA each.
+// `sms` simulated SMs hold a CTA each.
 inline GemmDevice device_of(const Simulator&, int sms = 8) {
-  GemmDevice out;
-  out.arch.sms = sms;
-  return out;
+  return {.simulated = true, .arch = simulated_architecture(sms)};
 }
 
 #if defined(__CUDACC__)
@@ -50,10 +48,7 @@ inline GemmDevice device_of(const Gpu&) {
     out.present = false;
     return out;
   }
-  out.arch = architecture_named(properties.name);
-  out.arch.sms = properties.multiProcessorCount;
-  out.arch.clock = clock_khz * 1e3;
-  out.arch.l2_bytes = properties.l2CacheSize;
+  out.arch = architecture_of({.name = properties.name, .sms = properties.multiProcessorCount, .clock_khz = clock_khz});
   return out;
 }
 

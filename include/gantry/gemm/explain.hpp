@@ -27,7 +27,7 @@ struct GemmFacts {
   std::size_t workspace_bytes = 0;
   bool packed_a = false, packed_b = false;
   std::size_t packed_bytes = 0;
-  bool simulated = false;
+  Architecture arch = kH200;
 };
 
 GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f);

@@ -98,7 +98,7 @@ inline double group_tile_steps(const GemmDesign& d, const GemmExtents& e) {
   return along_m ? ctas * (steps + 1) : tiles * (steps + static_cast<double>(e.batch)) + ctas;
 }
 
-// For at most `available` clusters. `e.batch` counts the groups.
+// For at most `available` clusters. `e.batch` counts the groups. The planner sets `boustrophedon`.
 inline GroupSchedule group_schedule(const GemmDesign& d, const GemmGroups& groups, const GemmExtents& e,
                                     int available) {
   const bool along_m = d.options.groups == GemmGrouping::along_m;
@@ -112,7 +112,6 @@ inline GroupSchedule group_schedule(const GemmDesign& d, const GemmGroups& group
   out.n = d.clusters_along_n(static_cast<int>(e.n));
   out.tile = along_m ? tile.m * d.options.cluster.m : tile.k;
   out.k_steps = along_m ? d.k_steps(static_cast<int>(e.k)) : 0;
-  out.boustrophedon = d.k_steps(static_cast<int>(e.k)) > kH200.threshold.short_k_steps;
   const double tiles = most_group_tiles(d, e);
   out.clusters = tiles < available ? static_cast<int>(tiles) : available;
   if (out.clusters < 1) out.clusters = 1;

@@ -164,8 +164,7 @@ class GemmPlan {
       if (clusters > 0) return clusters;
     }
 #endif
-    const int clusters = device.arch.sms / Kernel::kCluster;
-    return clusters > 0 ? clusters : 1;
+    return device.arch.resident_clusters(Kernel::kCluster);
   }
 
   GANTRY_COLD void make_params(ArgumentReasons& out) {
@@ -262,7 +261,7 @@ class GemmPlan {
     f.packed_a = launch_.a.packed;
     f.packed_b = launch_.b.packed;
     f.packed_bytes = launch_.needs.packed;
-    f.simulated = simulated_;
+    f.arch = arch_;
     f.graph = &args_.fusion.graph();
     return f;
   }

@@ -221,14 +221,13 @@ GANTRY_HD constexpr bool can_be_in_pointer_array(const fusion::Graph& graph) {
   return true;
 }
 
-// For `available` clusters: how many tiles there are is not known. `e` are the extents of a usual GEMM.
-inline PointerSchedule pointer_schedule(const GemmDesign& d, const GemmGroup* gemms, const GemmExtents& e,
-                                        int available) {
+// For `available` clusters: how many tiles there are is not known. `e` are the extents of a usual GEMM. The
+// planner sets `boustrophedon`.
+inline PointerSchedule pointer_schedule(const GemmGroup* gemms, const GemmExtents& e, int available) {
   PointerSchedule out;
   out.gemms = gemms;
   out.count = static_cast<int>(e.batch);
   out.clusters = available;
-  out.boustrophedon = d.k_steps(static_cast<int>(e.k)) > kH200.threshold.short_k_steps;
   return out;
 }
 

@@ -3,7 +3,7 @@
 // Every rule, layout of shared memory, tile schedule and cost estimate reads its numbers here, and so does the
 // simulated SM. A limit or a latency that is written anywhere else is a copy. Limits are those of sm_90a and the same
 // for every chip; the figures of a chip are measured (kH200), or taken from its data sheet (`measured` is false), where
-// the latencies are the H200's. At run time the host replaces what the driver reports: SMs, clock, L2.
+// the latencies are the H200's. At run time the host replaces what the driver reports: SMs and clock.
 //
 // Example:
 //     using namespace gantry;
@@ -29,6 +29,8 @@ struct Sm90Limits {
   int registers_per_block = 65536;
   int registers_per_thread = 256;  // at launch and after setmaxnreg; a multiple of 8
   int threads_per_block = 1024;
+  int threads_per_sm = 2048;
+  int blocks_per_sm = 32;
   int named_barriers = 16;
   int portable_cluster = 8;     // CTAs of a cluster on every chip
   int largest_cluster = 16;     // where the device allows it
@@ -37,6 +39,15 @@ struct Sm90Limits {
   int wgmma_column_step = 8;
   int swizzle_bytes = 128;              // the widest swizzle: a row of a K tile
   int useful_stage_bytes = 192 * 1024;  // of a main loop's stages: more of them do not help
+
+  // CTAs of a launch that one SM holds at the same time, as far as threads and shared memory allow; at least one.
+  GANTRY_HD constexpr int resident_blocks(int threads, int shared_bytes) const {
+    const int reserved = shared_bytes_per_sm - shared_bytes_per_block;
+    const int by_threads = threads_per_sm / ((threads + 31) / 32 * 32);
+    const int by_memory = shared_bytes_per_sm / (shared_bytes + reserved);
+    const int both = by_threads < by_memory ? by_threads : by_memory;
+    return both < 1 ? 1 : both < blocks_per_sm ? both : blocks_per_sm;
+  }
 };
 inline constexpr Sm90Limits kSm90{};
 
@@ -94,9 +105,10 @@ struct Architecture {
   Sm90Limits limits{};
 
   int sms = 132;
-  double clock = 1.98e9;     // Hz, where power does not hold it back
-  double power_limit = 700;  // W
-  double l2_bytes = 50e6;
+  // SMs come in GPCs, which clusters of four do not fill: one SM in so many holds none; 0: clusters fill all. An H200
+  // holds 120 CTAs of such clusters.
+  int stranded_one_in = 11;
+  double clock = 1.98e9;        // Hz, where power does not hold it back
   double dram_rate = 4.377e12;  // bytes per second that a GEMM reaches
   double dram_peak = 4.8e12;    // of the data sheet
   double l2_rate = 53.12;       // bytes per cycle and SM
@@ -107,11 +119,11 @@ struct Architecture {
   GemmThresholds threshold{};
   PowerShares power{};
 
-  // Clusters of so many CTAs, one to an SM, that the chip holds at the same time. SMs come in GPCs, which clusters of
-  // four do not fill: an H200 holds 120 CTAs of such.
-  GANTRY_HD constexpr int resident_clusters(int size) const {
-    const int usable = size > 2 ? sms * 10 / 11 : sms;
-    return usable / size > 0 ? usable / size : 1;
+  // Clusters of so many CTAs, `blocks` to an SM, that the chip holds at the same time.
+  GANTRY_HD constexpr int resident_clusters(int size, int blocks = 1) const {
+    const int stranded = size > 2 && stranded_one_in > 0 ? (sms + stranded_one_in - 1) / stranded_one_in : 0;
+    const int clusters = (sms - stranded) * blocks / size;
+    return clusters > 0 ? clusters : 1;
   }
 };
 
@@ -132,7 +144,6 @@ inline constexpr Architecture kH100Pcie = [] {
   arch.measured = false;
   arch.sms = 114;
   arch.clock = 1.755e9;
-  arch.power_limit = 350;
   arch.dram_peak = 2.04e12;
   arch.dram_rate = 1.86e12;  // the share of the peak that an H200 reaches
   arch.mma_peak = 756e12;
@@ -151,6 +162,27 @@ constexpr const Architecture& architecture_named(const char* device) {
   };
   if (contains("PCIe")) return kH100Pcie;
   return contains("H100") ? kH100Sxm : kH200;
+}
+
+// The chip of a device by its name, with what the driver reports of it.
+struct ReportedDevice {
+  const char* name = "";
+  int sms = 0;
+  int clock_khz = 0;  // highest
+};
+constexpr Architecture architecture_of(const ReportedDevice& device) {
+  Architecture arch = architecture_named(device.name);
+  arch.sms = device.sms;
+  arch.clock = device.clock_khz * 1e3;
+  return arch;
+}
+
+// Simulated SMs behave as an H200's, but any of them make a cluster.
+constexpr Architecture simulated_architecture(int sms) {
+  Architecture arch = kH200;
+  arch.sms = sms;
+  arch.stranded_one_in = 0;
+  return arch;
 }
 
 }  // namespace gantry

@@ -37,13 +37,8 @@ struct DeviceFacts {
   std::uint64_t l2_bytes = 0;
 };
 
-// The chip by its name, with what the driver reports of it.
 inline Architecture architecture_of(const DeviceFacts& facts) {
-  Architecture arch = architecture_named(facts.name.c_str());
-  arch.sms = facts.processors;
-  arch.clock = facts.clock_khz * 1e3;
-  arch.l2_bytes = static_cast<double>(facts.l2_bytes);
-  return arch;
+  return gantry::architecture_of({.name = facts.name.c_str(), .sms = facts.processors, .clock_khz = facts.clock_khz});
 }
 
 class GANTRY_API Device {

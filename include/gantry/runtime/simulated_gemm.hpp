@@ -90,7 +90,6 @@ class SimulatedGemm {
   std::string explain(const PlannedGemm& plan, const GemmCall& call, int sms) const;
 
  private:
-  int resident_clusters(int sms) const;
   // Empty, or why the image is no kernel of the design. Sets `code_`.
   std::string why_not_loaded(const CachedKernel& kernel, const std::string& name);
 

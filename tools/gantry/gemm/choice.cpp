@@ -58,9 +58,10 @@ Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candi
   if (device) question.tuned = tuning.find(question.workload, device.facts().name);
   const GemmChoice choice = choose(question, candidates);
   if (!choice.ok()) return {candidates.front().options, choice.explanation()};
-  const std::string of_what = device ? "" : "\nTimes are the cost model's estimates for an H200.";
+  const std::string of_what =
+      device ? "" : fmt::format("\nTimes are the cost model's estimates for an {}.", question.device.name);
   return {candidates[static_cast<std::size_t>(choice.index)].options, choice.explanation() + of_what,
-          gains_as_dependent(choice.cost)};
+          gains_as_dependent(choice.cost, question.device)};
 }
 
 }  // namespace gantry::tool

@@ -38,7 +38,7 @@ GANTRY_X(registers, refused,
          "the nearest value that works is {nearest}")
 GANTRY_X(registers_of_block, refused,
          "{kernel}: {actual} registers were asked for each of {first} threads",
-         "a block has 65536 registers",
+         "the registers of a block are limited",
          "{nearest} for each fit")
 GANTRY_X(kernel_threads, refused,
          "{kernel}: blocks of {actual} threads were asked for",

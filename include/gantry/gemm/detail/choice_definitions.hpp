@@ -151,6 +151,10 @@ class Choosing {
     GemmChoice choice =
         made(best, "The model chooses " + name(best) + " for " + sizes_of(w) + ": about " + time(best) + ".");
     if (!note.empty()) choice.why.push_back(note);
+    if (!q_.device.measured) {
+      choice.why.push_back(std::string("Nothing was measured on an ") + q_.device.name +
+                           ": its clock and rates are those of the data sheet, and latencies are an H200's.");
+    }
     return choice;
   }
 

@@ -83,7 +83,7 @@ inline std::string explain_kernel(const GemmFacts& f) {
 GANTRY_LINKAGE std::string explain_memory(const GemmFacts& f) {
   const GemmOptions& o = f.design.options;
   std::string out = "Shared memory: " + std::to_string(f.design.shared.bytes) + " of " +
-                    std::to_string(kSm90.shared_bytes_per_block) + " bytes: " + std::to_string(o.stages) +
+                    std::to_string(f.arch.limits.shared_bytes_per_block) + " bytes: " + std::to_string(o.stages) +
                     " stages of " + std::to_string(f.design.stage_bytes()) + ", and " +
                     std::to_string(f.design.shared.epilogue_bytes) + " for the epilogue, which ";
   if (f.design.store == GemmStore::overlapped)
@@ -152,7 +152,7 @@ inline std::string explain_work(const GemmFacts& f) {
                        f.design.options.groups == GemmGrouping::along_k;  // M or K has the rows of all groups
   const double operations = 2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k) *
                             (grouped ? 1 : static_cast<double>(f.batch));
-  const double balance = kH200.mma_peak / kH200.dram_peak * 16 / element_bits(f.design.options.a);
+  const double balance = f.arch.mma_peak / f.arch.dram_peak * 16 / element_bits(f.design.options.a);
   const double intensity = operations / (t.read + t.written);
   char text[96];
   std::snprintf(text, sizeof text, intensity < 1000 ? "%.3g" : "%.0f", intensity);
@@ -160,8 +160,8 @@ inline std::string explain_work(const GemmFacts& f) {
   std::snprintf(text, sizeof text, "%.0f", balance);
   const bool array = f.design.options.groups == GemmGrouping::pointer_array;
   return (array ? "Work, where all GEMMs have these sizes: " : "Work: ") + with_prefix(operations) + "FLOP; at least " +
-         with_prefix(t.read) + "B read and " + with_prefix(t.written) + "B written, " + per_byte +
-         " FLOP/B; an H200 is compute-bound above " + text + " FLOP/B.\n";
+         with_prefix(t.read) + "B read and " + with_prefix(t.written) + "B written, " + per_byte + " FLOP/B; an " +
+         f.arch.name + " is compute-bound above " + text + " FLOP/B.\n";
 }
 
 // How tensors go that TMA cannot address, and what that costs.
@@ -171,13 +171,13 @@ inline std::string explain_access(const GemmFacts& f) {
   if (f.packed_a || f.packed_b) {
     const double moved = 2.0 * static_cast<double>(f.packed_bytes);
     char microseconds[32];
-    std::snprintf(microseconds, sizeof microseconds, "%.2g", moved / kH200.dram_rate * 1e6);
+    std::snprintf(microseconds, sizeof microseconds, "%.2g", moved / f.arch.dram_rate * 1e6);
     out += std::string("Packing: TMA cannot address ") +
            (f.packed_a && f.packed_b ? "A and B, so they are"
             : f.packed_a             ? "A, so it is"
                                      : "B, so it is") +
            " copied into the workspace first, with rows at multiples of 16 bytes: " + with_prefix(moved) +
-           "B read and written, " + microseconds + " us of an H200's DRAM and a launch.\n";
+           "B read and written, " + microseconds + " us of an " + f.arch.name + "'s DRAM and a launch.\n";
   }
   std::vector<std::string> direct;
   if (direct_c(o)) direct.emplace_back("C");

@@ -56,12 +56,15 @@ GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInput
   GemmLaunchPlan out;
   const bool grouped = design.options.groups != GemmGrouping::none;
   out.schedule = schedule_of(design, problem, held, arch);
+  const bool short_k = design.k_steps(problem.k) <= arch.threshold.short_k_steps;
   if (design.options.groups == GemmGrouping::pointer_array) {
-    out.array = pointer_schedule(design, args.groups.gemms, args.extents, held.clusters);
+    out.array = pointer_schedule(args.groups.gemms, args.extents, held.clusters);
+    out.array.boustrophedon = !short_k;
     out.schedule.clusters = held.clusters;
     out.needs.maps = group_map_bytes(design, held.clusters * design.cluster_size());
   } else if (grouped) {
     out.groups = group_schedule(design, args.groups, args.extents, held.clusters);
+    out.groups.boustrophedon = !short_k;
     out.schedule = most_tiles_of(out.groups, design, args.extents);
   }
   if (out.schedule.split_tiles > 0 && design.store != GemmStore::reduce_add) {
