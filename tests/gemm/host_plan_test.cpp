@@ -97,6 +97,10 @@ TEST(GemmArguments, RefuseOperandsWhoseRowsOverlapOrThatBeginInsideAnElement) {
   ASSERT_THAT(names_of(reasons), ElementsAre("stride_too_short A"));
   EXPECT_EQ(reasons[0].first, 100);
   EXPECT_EQ(reasons[0].nearest, 100);
+  EXPECT_THAT(sentences_of(reasons), HasSubstr("A has rows of 100 elements and a stride of 96"));
+  args.a.stride = 104;
+  args.b.stride = 96;
+  EXPECT_THAT(sentences_of(can_implement(args)), HasSubstr("B has rows of 100 elements and a stride of 96"));
   args = arguments({.m = 256, .n = 256, .k = 64});
   args.a.data += 1;
   args.b.data = nullptr;

@@ -13,8 +13,8 @@
 //     inline gantry::ArgumentReasons reasons(const gantry::bf16* a, const gantry::bf16* b, gantry::bf16* d) {
 //       gantry::GemmArguments<Plain> args({.m = 256, .n = 512, .k = 100});
 //       args.a = {a, 104};  // rows of 100 elements, 208 bytes apart
-//       args.b = b;         // packed rows of 200 bytes: stride_misaligned, with 104 as the nearest
-//       args.d = d;
+//       args.b = b;         // rows of 200 bytes, which TMA cannot address: packed into the workspace first
+//       args.d = {d, 508};  // rows of 512 elements overlap: stride_too_short, with 512 as the nearest
 //       return gantry::can_implement(args);
 //     }
 #pragma once

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gantry/gemm/check.hpp>
+#include <gantry/gemm/detail/sharing_definitions.hpp>
 
 namespace gantry::detail {
 
@@ -216,28 +217,9 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
     check_read(x, out);
     return out.size() == before && !packed.packed;
   };
-  const bool a_along_k = o.major_a == Major::K, b_along_k = o.major_b == Major::K;
-  const std::int64_t rows = rows_of_a(design, args);
-  const MatrixFacts a{"A",
-                      o.a,
-                      p.a.data,
-                      a_along_k,
-                      a_along_k ? e.k : rows,
-                      a_along_k ? rows : e.k,
-                      p.a.stride,
-                      p.a.batch_stride,
-                      matrices(design, e, 'A')};
-  const MatrixFacts b{"B",
-                      o.b,
-                      p.b.data,
-                      !b_along_k,
-                      b_along_k ? e.k : e.n,
-                      b_along_k ? e.n : e.k,
-                      p.b.stride,
-                      p.b.batch_stride,
-                      matrices(design, e, 'B')};
+  const MatrixFacts a = operand_facts(design, args, p, 'A'), b = operand_facts(design, args, p, 'B');
   if (o.gather_a) {
-    if (rows > 0) check_gathered(a, out);
+    if (rows_of_a(design, args) > 0) check_gathered(a, out);
   } else if (check(a, packed_a(design, p))) {
     check_map("A", design.a, bind_a(design, p), out);
   }
@@ -349,103 +331,6 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   check_tensors(epilogue, problem, args.fusion, operands, out);
 }
 
-// Vectors, scalars and tensors of the graph that are in memory.
-GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::ResolvedArguments& values,
-                                     const fusion::ProblemShape& shape, std::vector<MemoryUse>& out) {
-  for (int i = 0; i < graph.argument_count; ++i) {
-    const fusion::Argument& a = graph.arguments[i];
-    const fusion::ArgumentValue& v = values.values[i];
-    if (v.pointer == nullptr) continue;
-    const bool tensor = fusion::is_tensor(a.kind), rows = !tensor || a.row_major;
-    const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
-    const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
-    const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
-    const std::int64_t columns = fusion::columns_of(a, shape.n);
-    const std::int64_t contiguous = tensor ? (rows ? columns : shape.m) : vector;
-    const std::int64_t lines = tensor ? (rows ? shape.m : columns) : 1;
-    const std::int64_t batches = v.batch_stride == 0 ? 1 : shape.batch;
-    out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, batches},
-                   fusion::is_output(a.kind),
-                   tensor,
-                   GemmOperandIndex::kArguments + i});
-  }
-}
-
-// Rows and columns of A, B, C or D in memory, as m and n.
-GANTRY_COLD inline GemmExtents extents_of_matrix(const GemmDesign& design, const GemmInputs& args, char operand) {
-  const GemmExtents& e = args.extents;
-  switch (operand) {
-    case 'A':
-      return {.m = rows_of_a(design, args), .n = e.k};
-    case 'B':
-      return {.m = e.n, .n = e.k};
-    case 'D':
-      return {.m = rows_of_d(design, args), .n = extents_of_d(design, e).n};
-    default:
-      return {.m = e.m, .n = extents_of_d(design, e).n};
-  }
-}
-
-GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args) {
-  const GemmOptions& o = design.options;
-  const GemmExtents& e = args.extents;
-  const GemmExtents of_d = extents_of_d(design, e);
-  const GemmProblem p = problem_of(design, args);
-  const fusion::ResolvedArguments values = args.fusion.resolved(shape_of(design, e));
-  std::vector<MemoryUse> uses;
-  if (o.groups == GemmGrouping::pointer_array) return uses;  // the device knows them
-  const auto add = [&](const char* name, const GemmMatrix<const void>& x, ElementType element, bool rows) {
-    const char operand = name[0];
-    const GemmExtents of = extents_of_matrix(design, args, operand);
-    const bool is_d = operand == 'D', loaded = operand == 'A' || operand == 'B';
-    uses.push_back({{name, element, x.data, rows, rows ? of.n : of.m, rows ? of.m : of.n, x.stride, x.batch_stride,
-                     matrices(design, e, operand)},
-                    is_d,
-                    !loaded && (!is_d || o.scatter_d == RowScatter::none),
-                    operand - 'A'});
-  };
-  if (e.k > 0) {
-    if (rows_of_a(design, args) > 0) add("A", p.a, o.a, o.major_a == Major::K);
-    add("B", p.b, o.b, o.major_b == Major::K);
-  }
-  const auto add_index = [&](const char* name, const std::int32_t* index, char of, int operand) {
-    const std::int64_t count = e.m * matrices(design, e, of);
-    uses.push_back({{name, ElementType::s32, index, true, count, 1, count, 0, 1}, false, false, operand});
-  };
-  if (e.k > 0 && o.gather_a) add_index("the index of A's rows", args.gather.index, 'A', GemmOperandIndex::kIndex);
-  if (o.scatter_d != RowScatter::none) {
-    add_index("the index of D's rows", args.scatter.index, 'D', GemmOperandIndex::kScatter);
-  }
-  if (o.c != ElementType::void_) {
-    const bool rows = !is_m_major(o.layout_c);
-    const auto c = with_strides(args.c, o.c, rows ? of_d.n : e.m, rows ? e.m : of_d.n, matrices(design, e, 'C'));
-    if (surely_uses_source(args.fusion.graph(), values)) {
-      add("C", {c.data, c.stride, c.batch_stride}, o.c, rows);
-    }
-  }
-  if (design.stores_d()) add("D", {p.d.data, p.d.stride, p.d.batch_stride}, o.d, !is_m_major(o.layout_d));
-  const auto add_scale = [&](char of, const GemmScale& x, int operand) {
-    const ScaleMode mode = of == 'A' ? o.scale_a : o.scale_b;
-    if (mode == ScaleMode::none || e.k == 0) return;
-    const std::int64_t rows = scale_rows(mode, of == 'A' ? e.m : e.n);
-    const std::int64_t span = (rows - 1) * x.stride + (scale_blocks(e.k) - 1) * x.k_stride + 1;
-    const MatrixFacts facts{of == 'A' ? "scale_a" : "scale_b",
-                            ElementType::f32,
-                            x.data,
-                            true,
-                            span,
-                            1,
-                            span,
-                            x.batch_stride,
-                            matrices(design, e, of)};
-    uses.push_back({facts, false, false, operand});
-  };
-  add_scale('A', scale_of_a(design, args), GemmOperandIndex::kScaleA);
-  add_scale('B', scale_of_b(design, args), GemmOperandIndex::kScaleB);
-  add_operands(args.fusion.graph(), values, shape_of(design, e), uses);
-  return uses;
-}
-
 GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, ArgumentReasons& out) {
   const GemmTile& tile = design.options.tile;
   const bool grouped = design.options.groups != GemmGrouping::none;
@@ -491,29 +376,6 @@ GANTRY_COLD inline void check_groups(const GemmDesign& design, const GemmInputs&
              .actual = e.m,
              .nearest = (e.m + e.batch - 1) / e.batch * e.batch,
              .first = e.batch});
-  }
-}
-
-// A reason for every two that lie in each other and must not.
-GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, ArgumentReasons& out) {
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const MemoryUse &x = uses[i], &y = uses[j];
-      if ((!x.written && !y.written) || !(x.tensor.holds(y.tensor.begin()) || y.tensor.holds(x.tensor.begin()))) {
-        continue;
-      }
-      const bool one_reads = x.written != y.written, may_replace = one_reads && x.by_tile && y.by_tile;
-      if (may_replace && x.tensor.is_at(y.tensor)) continue;
-      const bool x_later = x.tensor.begin() >= y.tensor.begin();
-      const MatrixFacts &later = x_later ? x.tensor : y.tensor, &earlier = x_later ? y.tensor : x.tensor;
-      out.add({.rule = may_replace ? ArgumentRule::in_place_of_another
-                       : one_reads ? ArgumentRule::read_while_written
-                                   : ArgumentRule::written_twice,
-               .operand = later.name,
-               .other = earlier.name,
-               .other_written = x.written != x_later,
-               .actual = static_cast<std::int64_t>(later.begin() - earlier.begin())});
-    }
   }
 }
 
