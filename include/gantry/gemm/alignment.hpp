@@ -16,6 +16,7 @@
 #include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/gemm/call.hpp>
 #include <gantry/gemm/options.hpp>
+#include <gantry/tma/alignment.hpp>
 
 namespace gantry {
 
@@ -31,14 +32,13 @@ struct TensorLines {
 };
 
 inline bool tma_addresses(const TensorLines& x, const GemmExtents& e) {
-  const std::int64_t bits = element_bits(x.element);
-  if (bits == 0 || bits > 128) return true;
-  const std::int64_t chunk = 128 / bits;
+  const int bits = element_bits(x.element);
+  if (bits == 0) return true;
   const std::int64_t contiguous = x.rows ? e.n : e.m, lines = x.rows ? e.m : e.n;
   const GemmMatrix<const void> y =
       GemmMatrix<const void>(x.data, x.stride, x.batch_stride).with_strides(contiguous, lines);
-  return reinterpret_cast<std::uintptr_t>(y.data) % 16 == 0 && (lines <= 1 || y.stride % chunk == 0) &&
-         (e.batch <= 1 || y.batch_stride % chunk == 0) && (!x.written || contiguous % chunk == 0);
+  return is_tma_aligned(y.data) && (lines <= 1 || is_tma_aligned(y.stride, bits)) &&
+         (e.batch <= 1 || is_tma_aligned(y.batch_stride, bits)) && (!x.written || is_tma_aligned(contiguous, bits));
 }
 
 inline const GemmCallArgument* argument_of(const GemmCall& call, const char* name) {

@@ -19,6 +19,7 @@
 #include <gantry/arch/memory.hpp>
 #include <gantry/arch/thread.hpp>
 #include <gantry/numeric/element_type.hpp>
+#include <gantry/tma/alignment.hpp>
 
 namespace gantry {
 
@@ -195,10 +196,10 @@ constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
 
 // `address`: of the operand, or its rest modulo 16.
 inline PackedOperand packed_operand(const OperandLines& x, std::uintptr_t address) {
-  constexpr std::int64_t kChunk = 16, kCacheLine = 128;
+  constexpr std::int64_t kChunk = kTmaAlignment, kCacheLine = 128;
   const std::int64_t bits = element_bits(x.element);
   const auto bytes = [bits](std::int64_t elements) { return detail::saturated_product(elements, bits) / 8; };
-  const auto aligned = [bits](std::int64_t elements) { return elements % (8 * kChunk) * bits % (8 * kChunk) == 0; };
+  const auto aligned = [bits](std::int64_t elements) { return is_tma_aligned(elements, static_cast<int>(bits)); };
   const bool one_line = x.lines <= 1, one_batch = x.batches <= 1;
   PackedOperand out;
   out.packed = address % kChunk != 0 || (!one_line && !aligned(x.stride)) || (!one_batch && !aligned(x.batch_stride));

@@ -36,6 +36,7 @@
 #include <gantry/epilogue/fusion/group_operand.hpp>
 #include <gantry/gemm/design_types.hpp>
 #include <gantry/gemm/problem.hpp>
+#include <gantry/tma/alignment.hpp>
 
 namespace gantry {
 
@@ -141,11 +142,11 @@ GANTRY_HD constexpr ArrayMatrix array_tensor(const Argument& a) {
 GANTRY_HD constexpr GroupRule rule_of(const ArrayMatrix& rule, const GroupMatrix& x) {
   constexpr std::int64_t kStrideLimit = std::int64_t{1} << 40;
   if (x.data == nullptr) return GroupRule::address_missing;
-  if (reinterpret_cast<std::uintptr_t>(x.data) % 16 != 0) return GroupRule::address_misaligned;
+  if (reinterpret_cast<std::uintptr_t>(x.data) % kTmaAlignment != 0) return GroupRule::address_misaligned;
   if (x.stride < (x.contiguous * rule.bits + 7) / 8) return GroupRule::stride_too_short;
   if (x.stride >= kStrideLimit) return GroupRule::stride_too_long;
-  if (x.stride % 16 != 0) return GroupRule::stride_misaligned;
-  if (rule.written && x.contiguous * rule.bits % 128 != 0) return GroupRule::ends_inside_chunk;
+  if (x.stride % kTmaAlignment != 0) return GroupRule::stride_misaligned;
+  if (rule.written && !is_tma_aligned(x.contiguous, rule.bits)) return GroupRule::ends_inside_chunk;
   return GroupRule::none;
 }
 

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <gantry/hardware/architecture.hpp>
+#include <gantry/tma/alignment.hpp>
 #include <gantry/tma/violation.hpp>
 
 namespace gantry {
@@ -31,7 +32,7 @@ inline constexpr std::uint64_t kTmaMaxElementStride = 8;
 inline constexpr std::uint64_t kTmaMaxPixels = 1024;
 inline constexpr std::uint64_t kTmaBoxByteLimit = kSm90.shared_bytes_per_sm;
 inline constexpr std::uint64_t kSharedBytesPerBlock = kSm90.shared_bytes_per_block;
-inline constexpr std::uint64_t kTmaChunkBytes = 16;
+inline constexpr std::uint64_t kTmaChunkBytes = kTmaAlignment;
 inline constexpr std::uint64_t kTmaSharedAlignment = 128;
 
 // Corners of the pixel box lie in [-limit - 1, limit].
