@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include <gantry/gemm/open_options.hpp>
 #include <gantry/runtime/chooser.hpp>
 #include <gantry/runtime/printable.hpp>
 
@@ -9,21 +10,9 @@ namespace gantry::runtime {
 
 namespace {
 
-// Nothing of what a choice by size sets is set: operands may be swapped.
-bool leaves_all_open(const GemmOptions& o) {
-  return o.tile == GemmTile{} && o.cluster == GemmCluster{} && o.warpgroups == 0 && o.stages == 0 &&
-         o.schedule == GemmSchedule::automatic && o.epilogue == GemmEpilogueOptions{};
-}
-
-// What is set is kept.
+// What is set is kept. Where nothing is, operands may be swapped.
 bool agrees(const GemmOptions& candidate, const GemmOptions& asked) {
-  const auto number = [](int there, int wanted) { return wanted == 0 || there == wanted; };
-  return number(candidate.tile.m, asked.tile.m) && number(candidate.tile.n, asked.tile.n) &&
-         number(candidate.tile.k, asked.tile.k) && number(candidate.cluster.m, asked.cluster.m) &&
-         number(candidate.cluster.n, asked.cluster.n) &&
-         (asked.cluster == GemmCluster{} || candidate.cluster.k == asked.cluster.k) &&
-         number(candidate.warpgroups, asked.warpgroups) &&
-         (asked.schedule == GemmSchedule::automatic || candidate.schedule == asked.schedule) &&
+  return keeps_tile(candidate, asked) &&
          (candidate.swapped == asked.swapped || (candidate.swapped && leaves_all_open(asked)));
 }
 

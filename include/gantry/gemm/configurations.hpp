@@ -13,11 +13,12 @@
 #pragma once
 
 #include <gantry/gemm/detail/spec.hpp>
+#include <gantry/gemm/open_options.hpp>
 #include <gantry/gemm/tile_list.hpp>
 
 namespace gantry::detail {
 
-// Nothing of what a choice by size would set is set. Spans of columns, which few of the tiles have whole, and
+// A choice by size sets the tile. Spans of columns, which few of the tiles have whole, and
 // callbacks, whose arguments differ by tile, have the tile of a design without sizes.
 template <class Spec>
 GANTRY_HD constexpr bool leaves_tile_open() {
@@ -27,9 +28,7 @@ GANTRY_HD constexpr bool leaves_tile_open() {
     const GemmOptions o = options_of<Spec>();
     if (fusion::longest_span(graph_of<Spec>()) > 2) return false;
     // Groups along K are for the cooperative schedule, which few of the tiles have.
-    return o.groups != GemmGrouping::along_k && o.tile == GemmTile{} && o.cluster == GemmCluster{} &&
-           o.schedule == GemmSchedule::automatic && o.warpgroups == 0 && o.stages == 0 &&
-           o.epilogue == GemmEpilogueOptions{};
+    return o.groups != GemmGrouping::along_k && leaves_all_open(o);
   }
 }
 

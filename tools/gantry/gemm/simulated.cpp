@@ -4,26 +4,23 @@
 
 #include <fmt/format.h>
 
+#include <gantry/gemm/open_options.hpp>
+
 namespace gantry::tool {
 
 namespace {
 
 // Zero and automatic match anything.
 bool is_a(const GemmOptions& there, const GemmOptions& wanted) {
-  const auto number = [](int x, int y) { return y == 0 || x == y; };
   const bool elements = there.a == wanted.a && there.b == wanted.b && there.d == wanted.d &&
                         (wanted.c == ElementType::void_ || there.c == wanted.c);
   const bool majors = there.major_a == wanted.major_a && there.major_b == wanted.major_b &&
                       there.layout_d == wanted.layout_d &&
                       (wanted.c == ElementType::void_ || there.layout_c == wanted.layout_c);
-  const bool tile = number(there.tile.m, wanted.tile.m) && number(there.tile.n, wanted.tile.n) &&
-                    number(there.tile.k, wanted.tile.k) && number(there.cluster.m, wanted.cluster.m) &&
-                    number(there.cluster.n, wanted.cluster.n) && number(there.stages, wanted.stages) &&
-                    number(there.warpgroups, wanted.warpgroups);
-  const bool schedule = wanted.schedule == GemmSchedule::automatic || there.schedule == wanted.schedule;
+  const bool tile = keeps_tile(there, wanted) && (wanted.stages == 0 || there.stages == wanted.stages);
   const bool split = wanted.split == SplitMode::automatic || there.split == wanted.split;
   const bool tma = !direct_c(wanted) && !direct_d(wanted) && wanted.align_aux == 0;  // addresses all tensors
-  return tma && elements && majors && tile && schedule && split && there.promote == wanted.promote &&
+  return tma && elements && majors && tile && split && there.promote == wanted.promote &&
          there.groups == wanted.groups && there.gate == wanted.gate && there.gather_a == wanted.gather_a &&
          there.scatter_d == wanted.scatter_d && there.swapped == wanted.swapped;
 }
