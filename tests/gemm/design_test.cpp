@@ -114,6 +114,20 @@ TEST(Copies, OfEveryTileThatIsAcceptedAreBoxesThatTmaTakes) {
   EXPECT_GT(accepted, 1000);
 }
 
+TEST(Limits, OfTheRequestAreThoseThatEveryRuleReads) {
+  Sm90Limits narrow;
+  narrow.wgmma_columns = 128;
+  const fusion::Graph graph = fusion::graph("d = acc");
+  const GemmDesign refused = make_gemm_design({.tile = {.m = 128, .n = 192}}, graph, narrow);
+  ASSERT_TRUE(refused.reasons.has(GemmRule::tile_columns));
+  EXPECT_EQ(refused.reasons[0].nearest, 128);
+  EXPECT_EQ(make_gemm_design({.schedule = GemmSchedule::cooperative}, graph, narrow).options.tile.n, 128);
+  Sm90Limits shallow;
+  shallow.swizzle_bytes = 64;
+  EXPECT_TRUE(make_gemm_design({.tile = {.k = 64}}, graph, shallow).reasons.has(GemmRule::tile_depth));
+  EXPECT_EQ(make_gemm_design({}, graph, shallow).options.tile.k, 32);
+}
+
 TEST(SharedMemory, OfTooManyStagesIsRefusedWithTheNumberThatFits) {
   constexpr fusion::Graph graph = fusion::graph("d = gelu(acc + row(bias))");
   GemmOptions o{.tile = {.m = 128, .n = 256}, .stages = 7};

@@ -7,7 +7,7 @@
 
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/argument_rules.hpp>
-#include <gantry/gemm/options.hpp>
+#include <gantry/gemm/option_rules.hpp>
 #include <gantry/layout/fault.hpp>
 #include <gantry/tma/plan_rules.hpp>
 #include <gantry/tma/violation.hpp>

@@ -21,6 +21,8 @@
 
 namespace gantry {
 
-GANTRY_HD constexpr EpiloguePolicy CollectiveBuilder::policy() const { return detail::PolicyMaker(*this).make(); }
+GANTRY_HD constexpr EpiloguePolicy CollectiveBuilder::policy(const Sm90Limits& limits) const {
+  return detail::PolicyMaker(*this, limits).make();
+}
 
 }  // namespace gantry

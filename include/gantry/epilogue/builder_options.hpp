@@ -41,7 +41,7 @@ struct CollectiveBuilder {
   StorageNeed fusion{};  // the fusion's own shared memory
 
   // The policy, or every reason why there is none.
-  GANTRY_HD constexpr EpiloguePolicy policy() const;
+  GANTRY_HD constexpr EpiloguePolicy policy(const Sm90Limits& limits = kSm90) const;
 };
 
 }  // namespace gantry

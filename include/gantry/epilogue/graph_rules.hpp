@@ -144,7 +144,7 @@ GANTRY_HD constexpr EpilogueReasons graph_form_reasons(const EpiloguePolicy& p, 
 GANTRY_HD constexpr EpilogueReasons graph_reasons(const EpiloguePolicy& p, const fusion::Graph& graph) {
   EpilogueReasons out = graph_form_reasons(p, graph);
   if (!out.empty()) return out;
-  detail::check_room(p, epilogue_storage(p, storage_need(p, graph)), out);
+  detail::check_room(p, epilogue_storage(p, storage_need(p, graph)), kSm90, out);
   return out;
 }
 

@@ -127,8 +127,9 @@ GANTRY_HD constexpr EpilogueStorage epilogue_storage(const EpiloguePolicy& p, co
 namespace detail {
 
 // Refuses storage that a block has no room for. What a fusion keeps grows with the buffers too, as do barriers.
-GANTRY_HD constexpr void check_room(const EpiloguePolicy& p, const EpilogueStorage& storage, EpilogueReasons& out) {
-  const int most = kSm90.shared_bytes_per_block;
+GANTRY_HD constexpr void check_room(const EpiloguePolicy& p, const EpilogueStorage& storage, const Sm90Limits& limits,
+                                    EpilogueReasons& out) {
+  const int most = limits.shared_bytes_per_block;
   if (storage.bytes <= most) return;
   const int buffers = p.reuse_smem_c ? p.stages_c : (p.c.exists() ? p.stages_c : 0) + p.stages_d;
   const int each = buffers > 0 ? storage.bytes / buffers : 0;

@@ -28,8 +28,8 @@ struct GemmEpilogueCost {
   double bytes = 0;      // read and written per element of D: C, auxiliary tensors
   bool plain = true;     // D is A B^T alone
   bool heavy = false;    // functions such as gelu or exp
-  bool outputs = false;  // further outputs, or C with factors: too many registers for one of three warpgroups
-  bool crowded = false;  // too many registers beside the accumulators of 128 x 192
+  bool outputs = false;  // as EpilogueRegisters has them
+  bool crowded = false;
 };
 
 enum class GemmBound : std::uint8_t { tensor_cores, shared_memory, l2 };

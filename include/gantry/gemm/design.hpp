@@ -43,17 +43,13 @@ GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
 GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const fusion::Graph& graph,
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
-  // None of them is a matter of the kernel from the other side.
-  const bool spans = fusion::longest_span(graph) > 0;
-  const bool by_index = asked.gather_a || asked.scatter_d != RowScatter::none;
-  if (graph.gated() || spans || asked.groups != GemmGrouping::none || by_index) {
+  GemmReasons refusals = detail::swapped_refusals(asked);
+  if (graph.gated()) refusals.add({.rule = GemmRule::gated_alone});
+  if (fusion::longest_span(graph) > 0) refusals.add({.rule = GemmRule::spans_alone});
+  if (!refusals.empty()) {
     GemmDesign out;
     out.options = asked;
-    if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
-    if (spans) out.reasons.add({.rule = GemmRule::spans_alone});
-    if (asked.groups != GemmGrouping::none) out.reasons.add({.rule = GemmRule::groups_swapped});
-    if (asked.gather_a) out.reasons.add({.rule = GemmRule::gather_alone});
-    if (asked.scatter_d != RowScatter::none) out.reasons.add({.rule = GemmRule::scatter_alone});
+    out.reasons = refusals;
     return out;
   }
   const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));

@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include <gantry/epilogue/policy.hpp>
-#include <gantry/gemm/options.hpp>
+#include <gantry/gemm/option_rules.hpp>
 #include <gantry/gemm/scheduler.hpp>
 #include <gantry/layout/swizzle.hpp>
 
@@ -29,6 +29,13 @@ struct GemmRoles {
   int threads = 256;
   bool moves_registers = false;  // from the producer to the math warpgroups (setmaxnreg)
   int launch_registers = 0, producer_registers = 0, math_registers = 0;
+
+  // Of the producer's warps the first loads operands; then come loaders of the epilogue, one for each math warpgroup,
+  // and one that finds work, where the scheduler publishes it. Those from here on have no role of their own.
+  static constexpr int kProducerWarps = 4;
+  GANTRY_HD static constexpr int first_free_warp(int epilogue_loaders, bool publishes) {
+    return 1 + epilogue_loaders + (publishes ? 1 : 0);
+  }
 
   GANTRY_HD friend constexpr bool operator==(const GemmRoles&, const GemmRoles&) = default;
 };

@@ -121,12 +121,13 @@ struct GemmFrame : GemmShape<Design> {
 
   // The scheduler publishes work: one warp finds it, everybody else reads it in shared memory.
   static constexpr bool kPublishes = Scheduler::kSharedBytes > 0;
-  static constexpr int kFinderWarp = kEpilogueLoads ? 1 + kWarpgroups : 1;
-  static_assert(!kPublishes || kFinderWarp < 4, "gantry: no warp of the producer warpgroup is left to find work");
+  static constexpr int kFinderWarp = GemmRoles::first_free_warp(kEpilogueLoads ? kWarpgroups : 0, false);
+  static_assert(!kPublishes || kFinderWarp < GemmRoles::kProducerWarps,
+                "gantry: no warp of the producer warpgroup is left to find work");
   // Warps from here on have no role of their own, and load operands where the source has several warps.
-  static constexpr int kFirstFreeWarp = kFinderWarp + (kPublishes ? 1 : 0);
+  static constexpr int kFirstFreeWarp = GemmRoles::first_free_warp(kFinderWarp - 1, kPublishes);
   static constexpr int kLoadingWarps = Source::kThreads > 1 ? Source::kThreads / 32 : 1;
-  static_assert(kLoadingWarps - 1 <= 4 - kFirstFreeWarp,
+  static_assert(kLoadingWarps - 1 <= GemmRoles::kProducerWarps - kFirstFreeWarp,
                 "gantry: the producer warpgroup has not as many warps left as the operand source needs");
   static_assert(
       Design::design.shared.scheduler + Scheduler::kSharedBytes <= Design::design.shared.bytes,

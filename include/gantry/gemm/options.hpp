@@ -2,22 +2,21 @@
 //
 // D = f(A B^T, C, ...): A is M x K, B is N x K. Major::K says that K is the contiguous mode: row-major A, row-major
 // N x K B. What is left at 0 or automatic is chosen (design.hpp); what is set is kept, or
-// refused with a reason: problems() has every one.
+// refused with a reason (option_rules.hpp).
 //
 // Example:
 //     using namespace gantry;
 //     constexpr GemmOptions options{.d = ElementType::f32, .tile = {.m = 128, .n = 192}, .cluster = {2, 1}};
-//     static_assert(problems(options).empty());
-//     constexpr GemmOptions wrong{.tile = {.m = 96}};
-//     static_assert(describe(problems(wrong)[0]) == "the tile has 96 rows: a tile of one warpgroup has 64, 128 or 192, one "
-//                                                   "that two share has 128 or 256; the nearest value that works is 64");
+//     static_assert(to_text(options) == "128x192x0 automatic 2x1 bf16 bf16 f32");
+//     static_assert(swapped(options).tile == GemmTile{192, 128});
 #pragma once
 
-#include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/policy_rules.hpp>
 #include <gantry/epilogue/tile.hpp>
 #include <gantry/gemm/scales.hpp>
+#include <gantry/hardware/architecture.hpp>
 #include <gantry/layout/major.hpp>
+#include <gantry/tma/alignment.hpp>
 
 namespace gantry {
 
@@ -135,7 +134,7 @@ struct GemmOptions {
 
 // True if TMA cannot address a tensor of such an alignment.
 GANTRY_HD constexpr bool is_direct(ElementType element, int align) noexcept {
-  return align != 0 && element_bits(element) != 0 && element_bits(element) * align % 128 != 0;
+  return align != 0 && !is_tma_aligned(align, element_bits(element));
 }
 GANTRY_HD constexpr bool direct_c(const GemmOptions& o) noexcept { return is_direct(o.c, o.align_c); }
 GANTRY_HD constexpr bool direct_d(const GemmOptions& o) noexcept {
@@ -246,69 +245,17 @@ GANTRY_HD constexpr GemmName staging_text(const GemmOptions& o) {
   return out;
 }
 
-// ---- What can be wrong with options
-
-enum class GemmRule : std::uint8_t {
-#define GANTRY_X(id, ...) id,
-#include <gantry/gemm/detail/rule_table.hpp>
-};
-
-GANTRY_HD constexpr RuleEntry<> entry_of(GemmRule rule) noexcept {
-  switch (rule) {
-#define GANTRY_X(...) GANTRY_RULE_CASE(GemmRule, __VA_ARGS__)
-#include <gantry/gemm/detail/rule_table.hpp>
-  }
-  return {};
-}
-
-struct GemmReason {
-  GemmRule rule = GemmRule::element;
-  char operand = 'A';  // a matrix, or an extent of the cluster
-  ElementType element = ElementType::void_, other = ElementType::void_;
-  std::int64_t actual = 0;
-  std::int64_t nearest = 0;
-  std::int64_t first = 0;
-  std::int64_t second = 0;
-  EpilogueReason epilogue{};  // where the epilogue, or a TMA plan, has the reason
-  bool swapped = false;       // said of the swapped GEMM
-};
-
-using GemmReasons = Reasons<GemmReason>;
-
-// The words of a reason beside its numbers.
-GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const GemmReason& r) {
-  if (word == "operand") {
-    out.append(r.operand);
-  } else if (word == "element") {
-    out.append(to_text(r.element));
-  } else if (word == "other") {
-    out.append(to_text(r.other));
-  } else if (word == "setting") {
-    out.append(text_of(static_cast<BuilderField>(r.first)));
-  } else if (word == "epilogue") {
-    out.append(describe(r.epilogue));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-// A reason that is said of the swapped GEMM begins with that.
-GANTRY_COLD GANTRY_HD constexpr Sentence describe(const GemmReason& r) {
-  Sentence out;
-  if (r.swapped) out.append("with operands swapped, where the kernel computes D^T = B A^T: ");
-  return out.append(describe<GemmReason>(r).c_str());
-}
-
-// What a static assertion shows as the operand.
-GANTRY_HD constexpr char operand_of(const GemmReason& r) noexcept { return r.operand; }
-
 namespace detail {
 
 using GemmKind = MmaKind;
 GANTRY_HD constexpr GemmKind gemm_kind(ElementType e) noexcept { return mma_kind(e); }
 
 }  // namespace detail
+
+// Elements of a row as wide as the widest swizzle: the depth of a K tile. Requires an element of 1 bit at least.
+GANTRY_HD constexpr int elements_per_row(ElementType element, const Sm90Limits& limits = kSm90) noexcept {
+  return 8 * limits.swizzle_bytes / element_bits(element);
+}
 
 // What a GEMM of these elements is stored as where nothing is said.
 GANTRY_HD constexpr ElementType usual_result(ElementType a) noexcept {
@@ -322,272 +269,6 @@ GANTRY_HD constexpr ElementType usual_result(ElementType a) noexcept {
     default:
       return a;
   }
-}
-
-namespace detail {
-
-GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
-  GemmReasons out;
-  for (GemmReason reason : reasons) {
-    reason.swapped = true;
-    out.add(reason);
-  }
-  return out;
-}
-
-// Checks the options that are set.
-class GemmOptionsCheck {
- public:
-  GANTRY_HD constexpr explicit GemmOptionsCheck(const GemmOptions& options) : o_(options) {}
-
-  GANTRY_HD constexpr const GemmReasons& check() {
-    elements();
-    majors();
-    tile();
-    cluster();
-    warpgroups();
-    pipeline();
-    alignments();
-    sums();
-    groups();
-    gather();
-    scatter();
-    for (int i = 0; i < kBuilderFieldCount; ++i) {
-      if ((o_.not_carried >> i & 1) != 0) out_.add({.rule = GemmRule::builder, .first = i});
-    }
-    return out_;
-  }
-
- private:
-  GANTRY_HD constexpr void elements() {
-    const GemmKind a = gemm_kind(o_.a), b = gemm_kind(o_.b);
-    if (a == GemmKind::none) out_.add(no_products_of('A', o_.a));
-    if (b == GemmKind::none) out_.add(no_products_of('B', o_.b));
-    if (a != GemmKind::none && b != GemmKind::none && a != b) {
-      out_.add({.rule = GemmRule::element_pair, .element = o_.a, .other = o_.b});
-    }
-  }
-
-  // tf32 lies in memory as f32 does.
-  GANTRY_HD static constexpr GemmReason no_products_of(char operand, ElementType element) {
-    const bool wide = element == ElementType::f32 || element == ElementType::f64;
-    const ElementType nearest = wide ? ElementType::tf32 : ElementType::bf16;
-    return {.rule = GemmRule::element, .operand = operand, .element = element, .other = nearest};
-  }
-
-  GANTRY_HD constexpr void majors() {
-    const auto check = [&](char operand, Major major, ElementType element) {
-      if (major == Major::K || element_bits(element) == 16) return;
-      out_.add({.rule = GemmRule::major, .operand = operand, .element = element});
-    };
-    check('A', o_.major_a, o_.a);
-    check('B', o_.major_b, o_.b);
-    if (o_.d == ElementType::void_) out_.add({.rule = GemmRule::no_d});
-    const auto matrix = [&](char operand, LayoutTag tag, ElementType element) {
-      if (element == ElementType::void_ || (!is_im2col(tag) && !tag.per_group)) return;
-      out_.add({.rule = GemmRule::layout, .operand = operand});
-    };
-    matrix('C', o_.layout_c, o_.c);
-    matrix('D', o_.layout_d, o_.d);
-  }
-
-  GANTRY_HD constexpr void tile() {
-    const GemmTile t = o_.tile;
-    const bool alone = o_.schedule == GemmSchedule::pingpong;
-    const int nearest_rows = t.m < 97 ? 64 : t.m < (alone ? 161 : 193) ? 128 : alone ? 192 : 256;
-    if (t.m != 0 && t.m != nearest_rows) {
-      out_.add({.rule = alone ? GemmRule::pingpong_rows : GemmRule::tile_rows, .actual = t.m, .nearest = nearest_rows});
-    }
-    if (t.n != 0 && (t.n < kColumnStep || t.n % kColumnStep != 0 || t.n > kMostColumns)) {
-      const int nearest = clamped(nearest_multiple(t.n, kColumnStep), kColumnStep, kMostColumns);
-      out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = kColumnStep});
-    } else if (t.m > 0 && t.n > 0) {
-      // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
-      const int rows = alone || t.m == 64 ? t.m : t.m / 2;
-      const int columns = most_sums() / rows;
-      if (t.n > columns) {
-        out_.add(
-            {.rule = GemmRule::sums, .actual = t.n, .nearest = columns / kColumnStep * kColumnStep, .first = rows});
-      }
-    }
-    const int row = gemm_kind(o_.a) == GemmKind::none ? 64 : 1024 / element_bits(o_.a);
-    if (t.k != 0 && t.k != row) {
-      out_.add({.rule = GemmRule::tile_depth, .element = o_.a, .actual = t.k, .nearest = row});
-    }
-  }
-
-  GANTRY_HD constexpr void cluster() {
-    const GemmCluster c = o_.cluster;
-    const auto one_or_two = [](int x) { return x == 0 || x == 1 || x == 2; };
-    if (!one_or_two(c.m))
-      out_.add({.rule = GemmRule::cluster, .operand = 'M', .actual = c.m, .nearest = c.m < 2 ? 1 : 2});
-    if (!one_or_two(c.n))
-      out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
-    if (c.k != 1 && c.k != 2 && c.k != 4 && c.k != 8) {
-      out_.add({.rule = GemmRule::cluster_k, .actual = c.k, .nearest = c.k < 2 ? 1 : c.k < 4 ? 2 : c.k < 7 ? 4 : 8});
-    } else if (c.k > 1 && (c.m > 1 || c.n > 1 || o_.schedule == GemmSchedule::pingpong || o_.warpgroups == 3 ||
-                           o_.split == SplitMode::reduce_add)) {
-      out_.add({.rule = GemmRule::cluster_k_alone, .actual = c.k});
-    }
-  }
-
-  GANTRY_HD constexpr int most_sums() const {
-    if (o_.scale_b == ScaleMode::row_block) return kMostSumsScaledByColumn;
-    return o_.promotes() ? kMostPromotedSums : kMostSums;
-  }
-
-  GANTRY_HD constexpr void warpgroups() {
-    const bool together = o_.schedule == GemmSchedule::cooperative;
-    const bool three =
-        !together && !o_.scaled() && o_.tile.n <= kMostColumnsOfThree && o_.tile.m * o_.tile.n <= kMostSumsOfThree;
-    const int usual = together && o_.tile.m == 64 ? 1 : 2;
-    const int count = o_.warpgroups;
-    if (count == 0 || count == usual || (count == 3 && three)) return;
-    out_.add({.rule = GemmRule::warpgroups, .actual = count, .nearest = three && count > 2 ? 3 : usual});
-  }
-
-  GANTRY_HD constexpr void pipeline() {
-    if (o_.stages < 0 || o_.stages == 1 || o_.stages > kMostStages) {
-      out_.add({.rule = GemmRule::stages, .actual = o_.stages, .nearest = clamped(o_.stages, 2, kMostStages)});
-    }
-    const GemmEpilogueOptions& e = o_.epilogue;
-    if (e.epi_n != 0 && (e.epi_n < 8 || e.epi_n % 8 != 0 || (o_.tile.n > 0 && o_.tile.n % e.epi_n != 0))) {
-      const int whole = o_.tile.n > 0 ? o_.tile.n : 256;
-      out_.add({.rule = GemmRule::subtile,
-                .actual = e.epi_n,
-                .nearest = nearest_divisor(e.epi_n, whole, 8),
-                .first = o_.tile.n});
-    }
-    const bool deep =
-        o_.tile.m == 0 || (o_.schedule == GemmSchedule::cooperative ? o_.tile.m == 256 : o_.tile.m % 128 == 0);
-    if (e.epi_m != 0 && e.epi_m != 64 && (e.epi_m != 128 || !deep)) {
-      out_.add({.rule = GemmRule::subtile_rows, .actual = e.epi_m, .nearest = e.epi_m > 96 && deep ? 128 : 64});
-    }
-    const auto buffers = [&](char operand, int count) {
-      if (count >= 0 && count <= kMostBuffers) return;
-      out_.add({.rule = GemmRule::buffers,
-                .operand = operand,
-                .actual = count,
-                .nearest = clamped(count, 1, kMostBuffers),
-                .first = kMostBuffers});
-    };
-    buffers('C', e.stages_c);
-    buffers('D', e.stages_d);
-    if (e.reuse == Choice::yes && (o_.c == ElementType::void_ || element_bits(o_.c) != element_bits(o_.d))) {
-      out_.add({.rule = GemmRule::reuse, .element = o_.c, .other = o_.d});
-    }
-  }
-
-  GANTRY_HD constexpr void alignments() {
-    const auto check = [&](char operand, int align) {
-      if (align < 0) out_.add({.rule = GemmRule::align, .operand = operand, .actual = align, .nearest = 1});
-    };
-    check('C', o_.align_c);
-    check('D', o_.align_d);
-    check('X', o_.align_aux);
-    if (o_.epilogue.reuse == Choice::yes && (direct_c(o_) || direct_d(o_))) {
-      out_.add({.rule = GemmRule::reuse_direct, .operand = direct_c(o_) ? 'C' : 'D'});
-    }
-    if (o_.split == SplitMode::reduce_add && is_direct(o_.d, o_.align_d)) {
-      out_.add({.rule = GemmRule::reduce_add_aligned, .actual = o_.align_d, .nearest = 128 / element_bits(o_.d)});
-    }
-  }
-
-  GANTRY_HD constexpr void sums() {
-    const bool fp8 = gemm_kind(o_.a) == GemmKind::fp8 && gemm_kind(o_.b) == GemmKind::fp8;
-    if (o_.promotes() && !fp8) {
-      out_.add({.rule = o_.scaled() ? GemmRule::scale : GemmRule::promote, .element = o_.a, .other = o_.b});
-    }
-    if (o_.scale_b == ScaleMode::block && o_.tile.n > 0 && o_.tile.n % kColumnStep == 0 &&
-        !meets_two_blocks(o_.tile.n)) {
-      int nearest = o_.tile.n;
-      while (!meets_two_blocks(nearest)) nearest -= kColumnStep;
-      out_.add({.rule = GemmRule::scale_columns, .actual = o_.tile.n, .nearest = nearest});
-    }
-    if (o_.split != SplitMode::reduce_add) return;
-    const bool integers = gemm_kind(o_.a) == GemmKind::int8;
-    const bool adds = integers ? o_.d == ElementType::s32
-                               : o_.d == ElementType::f32 || o_.d == ElementType::bf16 || o_.d == ElementType::f16;
-    if (!adds)
-      out_.add(
-          {.rule = GemmRule::reduce_add, .element = o_.d, .other = integers ? ElementType::s32 : ElementType::f32});
-    if (o_.schedule == GemmSchedule::pingpong || o_.c != ElementType::void_ || is_m_major(o_.layout_d)) {
-      out_.add({.rule = GemmRule::reduce_add_plain});
-    }
-  }
-
-  // Groups begin anywhere along their mode, so that it is never the contiguous one: TMA reads from multiples of 16
-  // bytes. The GEMMs of a pointer array begin where each one's address says.
-  GANTRY_HD constexpr void groups() {
-    if (o_.groups == GemmGrouping::none) return;
-    const bool along_m = o_.groups == GemmGrouping::along_m, along_k = o_.groups == GemmGrouping::along_k;
-    const auto contiguous = [&](char operand, bool is) {
-      if (!is) return;
-      out_.add({.rule = along_m ? GemmRule::groups_contiguous_m : GemmRule::groups_contiguous_k, .operand = operand});
-    };
-    contiguous('A', (along_m && o_.major_a == Major::MN) || (along_k && o_.major_a == Major::K));
-    contiguous('B', along_k && o_.major_b == Major::K);
-    contiguous('C', along_m && o_.c != ElementType::void_ && is_m_major(o_.layout_c));
-    contiguous('D', along_m && is_m_major(o_.layout_d));
-    if (o_.warpgroups == 3) out_.add({.rule = GemmRule::groups_warpgroups});
-    if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
-    if (o_.scaled() && (!along_m || o_.scale_a == ScaleMode::block)) out_.add({.rule = GemmRule::groups_scaled});
-    if (o_.cluster.k > 1 || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::groups_swapped});
-    if (direct_c(o_) || is_direct(o_.d, o_.align_d) || o_.align_aux != 0) {
-      out_.add({.rule = GemmRule::groups_aligned});
-    }
-  }
-
-  // Threads copy rows of A into the CTA's own shared memory, as they are.
-  GANTRY_HD constexpr void gather() {
-    if (!o_.gather_a) return;
-    if (o_.major_a != Major::K) out_.add({.rule = GemmRule::gather_major});
-    if (o_.a == ElementType::tf32) out_.add({.rule = GemmRule::gather_element, .element = o_.a});
-    if (o_.cluster.n > 1) out_.add({.rule = GemmRule::gather_cluster, .actual = o_.cluster.n, .nearest = 1});
-    if (o_.warpgroups == 3) out_.add({.rule = GemmRule::gather_warpgroups, .actual = 3, .nearest = 2});
-    if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
-      out_.add({.rule = GemmRule::gather_groups});
-    }
-    if (o_.scaled() || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});
-  }
-
-  // Threads write rows of D to where an index says.
-  GANTRY_HD constexpr void scatter() {
-    if (o_.scatter_d == RowScatter::none) return;
-    if (is_m_major(o_.layout_d)) out_.add({.rule = GemmRule::scatter_major});
-    if (o_.scatter_d == RowScatter::add && o_.d != ElementType::f32) {
-      out_.add({.rule = GemmRule::scatter_element, .element = o_.d, .other = ElementType::f32});
-    }
-    if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
-      out_.add({.rule = GemmRule::scatter_groups});
-    }
-    if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::scatter_alone});
-  }
-
-  static constexpr int kColumnStep = 8, kMostColumns = 256;
-  // That the registers of a warpgroup hold.
-  static constexpr int kMostSums = 128 * 192, kMostPromotedSums = 64 * 160, kMostSumsOfThree = 128 * 128;
-  static constexpr int kMostSumsScaledByColumn = 64 * 96;  // beside a scale for each column
-  static constexpr int kMostColumnsOfThree = 192;          // ptxas has no registers for wider wgmmas of 512 threads
-  static constexpr int kMostStages = 32, kMostBuffers = 8;
-
-  const GemmOptions& o_;
-  GemmReasons out_{};
-};
-
-}  // namespace detail
-
-// Every reason why there is no GEMM of these options, as far as what is set says; make_gemm_design says the rest.
-GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options) {
-  if (!options.swapped) return detail::GemmOptionsCheck(options).check();
-  GemmOptions kernel = swapped(options);
-  kernel.gather_a = false;  // which is refused below, and so is this
-  kernel.scatter_d = RowScatter::none;
-  GemmReasons out = detail::said_of_swapped(detail::GemmOptionsCheck(kernel).check());
-  if (options.groups != GemmGrouping::none) out.add({.rule = GemmRule::groups_swapped});
-  if (options.gather_a) out.add({.rule = GemmRule::gather_alone});
-  if (options.scatter_d != RowScatter::none) out.add({.rule = GemmRule::scatter_alone});
-  return out;
 }
 
 }  // namespace gantry

@@ -124,8 +124,7 @@ GANTRY_HD constexpr GemmEpilogueOptions staging(const GemmOptions& o, const fusi
   const int sums = o.tile.m * o.tile.n;
   const bool pingpong = o.schedule == GemmSchedule::pingpong, large = sums >= 128 * 256, small = sums <= 128 * 128;
   const auto up_to = [k](std::int64_t most) { return k > 0 && k <= most; };
-  const int bits = element_bits(detail::widest(o, graph));
-  const int row = 1024 / bits;  // columns of 128 bytes, the width of the swizzle
+  const int row = elements_per_row(detail::widest(o, graph));
   const int all = detail::columns_of_d(o, graph);
   const auto divisor = [&](int columns) { return static_cast<int>(detail::gcd_magnitude(columns, all)); };
   // Integer accumulators, and a C of bytes, take registers to convert: a warpgroup that has a tile alone has none to

@@ -10,7 +10,8 @@ namespace gantry::detail {
 // Makes one policy, decision by decision; those that need a refused one are left out.
 class PolicyMaker {
  public:
-  GANTRY_HD constexpr explicit PolicyMaker(const CollectiveBuilder& asked) : in_(asked) {}
+  GANTRY_HD constexpr PolicyMaker(const CollectiveBuilder& asked, const Sm90Limits& limits)
+      : in_(asked), limits_(limits) {}
 
   GANTRY_HD constexpr const EpiloguePolicy& make() {
     take_over();
@@ -72,7 +73,7 @@ class PolicyMaker {
   // ---- Schedule
 
   GANTRY_HD static constexpr bool aligned(const EpilogueOperand& x) {
-    return !x.exists() || (x.gmem_alignment > 0 && element_bits(x.element) * std::int64_t{x.gmem_alignment} % 128 == 0);
+    return !x.exists() || (x.gmem_alignment > 0 && is_tma_aligned(x.gmem_alignment, element_bits(x.element)));
   }
 
   GANTRY_HD constexpr void choose_schedule() {
@@ -366,7 +367,7 @@ class PolicyMaker {
       return;
     }
     p_.storage = epilogue_storage(p_, f);
-    check_room(p_, p_.storage, p_.reasons);
+    check_room(p_, p_.storage, limits_, p_.reasons);
   }
 
   GANTRY_HD constexpr void make_tma(bool tile) {
@@ -492,6 +493,7 @@ class PolicyMaker {
   }
 
   const CollectiveBuilder& in_;
+  const Sm90Limits& limits_;
   EpiloguePolicy p_{};
 };
 

@@ -28,7 +28,7 @@ GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
   for (const ListedTile& listed : kTileList) {
     if (!takes_tile(listed, w.d, w.major_b)) continue;
     GemmOptions o{.a = w.a, .b = w.b, .c = w.c, .d = w.d, .major_a = w.major_a, .major_b = w.major_b};
-    o.tile = {listed.m, listed.n, element_bits(w.a) > 0 ? 1024 / element_bits(w.a) : 0};
+    o.tile = {listed.m, listed.n, element_bits(w.a) > 0 ? elements_per_row(w.a) : 0};
     o.cluster = listed.cluster;
     o.schedule = listed.schedule;
     o.warpgroups = listed.warpgroups;

@@ -27,14 +27,13 @@ class GemmEstimate {
         streams_(streams) {}
 
   GemmCost cost(bool workspace) {
-    const bool pingpong = o_.schedule == GemmSchedule::pingpong;
     TileSchedule tiles;
     tiles.m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
     tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
     tiles.k_steps = ceil_div(w_.k, o_.tile.k);
     tiles.batch = static_cast<int>(w_.batch);
     const int available = d_.resident_clusters(design_.cluster_size());
-    set_epilogue(pingpong);
+    set_epilogue();
     set_memory();
     tiles = with_costs_of(tiles, o_.tile.m, o_.tile.n, d_);
     return with(make_tile_schedule(tiles, available, design_.may_split(workspace), d_), available);
@@ -45,10 +44,9 @@ class GemmEstimate {
   static int ceil_div(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
-  void set_epilogue(bool pingpong) {
+  void set_epilogue() {
     const double elements = double(design_.warpgroup_rows()) * double(design_.columns_of_d(o_.tile.n));
-    c_.spills =
-        pingpong && (o_.warpgroups == 3 ? e_.outputs || e_.crowded : e_.crowded && o_.tile.m * o_.tile.n > 128 * 128);
+    c_.spills = gantry::spills(o_, {.crowded = e_.crowded, .outputs = e_.outputs});
     const double subtiles = design_.subtiles().count();
     const double computed = (e_.heavy ? l_.heavy_epilogue : 1) / l_.epilogue_elements;
     const double moved = e_.bytes * l_.epilogue_byte * (o_.warpgroups == 3 ? l_.epilogue_byte_of_three : 1);

@@ -24,7 +24,7 @@ class GemmDesignMaker {
     if (!stores_d() && o.d == ElementType::void_) o.d = ElementType::f32;
     // C that the graph reads and nobody typed has D's elements.
     if (graph_.uses_source() && o.c == ElementType::void_) o.c = o.d;
-    d_.reasons = problems(o);
+    d_.reasons = problems(o, limits_);
     if (o.split == SplitMode::reduce_add && (!plain() || own_.copies)) {
       d_.reasons.add({.rule = GemmRule::reduce_add_plain});
     }
@@ -37,7 +37,7 @@ class GemmDesignMaker {
     check_gate();
     if (!d_.ok()) return d_;
     choose_tile();
-    d_.reasons = problems(o);  // of what was left open too
+    d_.reasons = problems(o, limits_);  // of what was left open too
     check_gated_tile();
     if (!d_.ok()) return d_;
     choose_roles();
@@ -54,6 +54,8 @@ class GemmDesignMaker {
  private:
   static constexpr int kAlignment = 1024;  // of stages and buffers: the period of the widest swizzle
   static constexpr int kMapBytes = sizeof(TmaDescriptor);
+  // Columns of the widest tile of 128 rows that one warpgroup has alone.
+  static constexpr int kAlone = kAccumulatorLimits.columns(128);
   GANTRY_HD constexpr bool integers() const { return gemm_kind(d_.options.a) == GemmKind::int8; }
   // Reductions and auxiliary outputs may be all that a graph gives.
   GANTRY_HD constexpr bool stores_d() const { return graph_.d >= 0 || own_.any(); }
@@ -89,7 +91,7 @@ class GemmDesignMaker {
 
   GANTRY_HD constexpr GemmSchedule usual_schedule() const {
     const GemmOptions& o = d_.options;
-    const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > 192);  // too wide for one warpgroup
+    const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > kAlone);  // too wide for one warpgroup
     // Which only tiles that are shared, or a warpgroup's own, do.
     const bool adds = o.split == SplitMode::reduce_add || o.cluster.k > 1;
     const bool shared = adds || wide || o.groups == GemmGrouping::along_k || pointer_array() ||
@@ -110,16 +112,18 @@ class GemmDesignMaker {
   // Of a tile whose rows and schedule are known.
   GANTRY_HD constexpr int usual_columns() const {
     const GemmOptions& o = d_.options;
+    GemmOptions wide = o;
+    wide.tile.n = kAlone;
     const bool narrow = o.promotes() || o.tile.m == 256 || o.tile.m == 192 || o.warpgroups == 3 ||
-                        (d_.pingpong() && o.tile.m == 128 && is_crowded(graph_));
-    return o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : d_.pingpong() ? 192 : 256;
+                        spills(wide, {.crowded = is_crowded(graph_)});
+    return o.scale_b == ScaleMode::row_block ? 96 : narrow ? 128 : d_.pingpong() ? kAlone : limits_.wgmma_columns;
   }
 
   GANTRY_HD constexpr void choose_tile() {
     GemmOptions& o = d_.options;
     // Too wide for one warpgroup, which decides the schedule.
-    if (o.tile.n == 0 && o.tile.m <= 128 && with_whole_spans(192) > 192) {
-      o.tile.n = with_whole_spans(192);
+    if (o.tile.n == 0 && o.tile.m <= 128 && with_whole_spans(kAlone) > kAlone) {
+      o.tile.n = with_whole_spans(kAlone);
       if (o.tile.m == 0 && o.schedule == GemmSchedule::automatic) o.tile.m = 128;
     }
     if (o.schedule == GemmSchedule::automatic) o.schedule = usual_schedule();
@@ -127,9 +131,9 @@ class GemmDesignMaker {
     // Clusters along K are for few tiles, and keep accumulators of all of their CTAs in shared memory.
     if (o.tile.m == 0 && o.cluster.k > 1) o.tile.m = 64;
     if (o.tile.n == 0 && o.cluster.k > 1) o.tile.n = 64;
-    if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > 192) ? 64 : 128;
+    if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > kAlone) ? 64 : 128;
     if (o.tile.n == 0) o.tile.n = with_whole_spans(usual_columns());
-    if (const int bits = element_bits(o.a); o.tile.k == 0 && bits > 0) o.tile.k = 8 * limits_.swizzle_bytes / bits;
+    if (o.tile.k == 0 && element_bits(o.a) > 0) o.tile.k = elements_per_row(o.a, limits_);
     if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 || o.cluster.k > 1 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;
     if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
@@ -157,7 +161,8 @@ class GemmDesignMaker {
   GANTRY_HD constexpr void choose_copy_warps() {
     if (!d_.options.gather_a) return;
     const bool publishes = d_.options.groups != GemmGrouping::none || own_.scheduler_bytes > 0;
-    const int free = 4 - (d_.epilogue_loads ? d_.roles.math_warpgroups : 0) - (publishes ? 1 : 0);
+    const int taken = GemmRoles::first_free_warp(d_.epilogue_loads ? d_.roles.math_warpgroups : 0, publishes);
+    const int free = GemmRoles::kProducerWarps - taken + 1;  // and warp 0
     d_.roles.copy_warps = free == 3 ? 2 : free;
   }
 
@@ -215,7 +220,7 @@ class GemmDesignMaker {
     part.stages_d = o.epilogue.stages_d;
     part.reuse_smem_c = o.epilogue.reuse;
     part.delay_tma_store = o.epilogue.delay_tma_store;
-    d_.part = part.policy();
+    d_.part = part.policy(limits_);
     d_.part.gated = graph_.gated();
     d_.part.own_maps = pointer_array();
     d_.part.c.direct = direct_c(o);

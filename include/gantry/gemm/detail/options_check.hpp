@@ -1,0 +1,268 @@
+// The check of options that are set, for option_rules.hpp.
+#pragma once
+
+#include <gantry/epilogue/detail/nearest.hpp>
+#include <gantry/gemm/accumulator_limits.hpp>
+#include <gantry/gemm/detail/option_reasons.hpp>
+
+namespace gantry::detail {
+
+GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
+  GemmReasons out;
+  for (GemmReason reason : reasons) {
+    reason.swapped = true;
+    out.add(reason);
+  }
+  return out;
+}
+
+// What no kernel with swapped operands does: none of it is a matter of the kernel from the other side.
+GANTRY_HD constexpr GemmReasons swapped_refusals(const GemmOptions& o) {
+  GemmReasons out;
+  if (o.groups != GemmGrouping::none) out.add({.rule = GemmRule::groups_swapped});
+  if (o.gather_a) out.add({.rule = GemmRule::gather_alone});
+  if (o.scatter_d != RowScatter::none) out.add({.rule = GemmRule::scatter_alone});
+  return out;
+}
+
+// Checks the options that are set.
+class GemmOptionsCheck {
+ public:
+  GANTRY_HD constexpr GemmOptionsCheck(const GemmOptions& options, const Sm90Limits& limits)
+      : o_(options), limits_(limits) {}
+
+  GANTRY_HD constexpr const GemmReasons& check() {
+    elements();
+    majors();
+    tile();
+    cluster();
+    warpgroups();
+    pipeline();
+    alignments();
+    sums();
+    groups();
+    gather();
+    scatter();
+    for (int i = 0; i < kBuilderFieldCount; ++i) {
+      if ((o_.not_carried >> i & 1) != 0) out_.add({.rule = GemmRule::builder, .first = i});
+    }
+    return out_;
+  }
+
+ private:
+  GANTRY_HD constexpr void elements() {
+    const GemmKind a = gemm_kind(o_.a), b = gemm_kind(o_.b);
+    if (a == GemmKind::none) out_.add(no_products_of('A', o_.a));
+    if (b == GemmKind::none) out_.add(no_products_of('B', o_.b));
+    if (a != GemmKind::none && b != GemmKind::none && a != b) {
+      out_.add({.rule = GemmRule::element_pair, .element = o_.a, .other = o_.b});
+    }
+  }
+
+  // tf32 lies in memory as f32 does.
+  GANTRY_HD static constexpr GemmReason no_products_of(char operand, ElementType element) {
+    const bool wide = element == ElementType::f32 || element == ElementType::f64;
+    const ElementType nearest = wide ? ElementType::tf32 : ElementType::bf16;
+    return {.rule = GemmRule::element, .operand = operand, .element = element, .other = nearest};
+  }
+
+  GANTRY_HD constexpr void majors() {
+    const auto check = [&](char operand, Major major, ElementType element) {
+      if (major == Major::K || element_bits(element) == 16) return;
+      out_.add({.rule = GemmRule::major, .operand = operand, .element = element});
+    };
+    check('A', o_.major_a, o_.a);
+    check('B', o_.major_b, o_.b);
+    if (o_.d == ElementType::void_) out_.add({.rule = GemmRule::no_d});
+    const auto matrix = [&](char operand, LayoutTag tag, ElementType element) {
+      if (element == ElementType::void_ || (!is_im2col(tag) && !tag.per_group)) return;
+      out_.add({.rule = GemmRule::layout, .operand = operand});
+    };
+    matrix('C', o_.layout_c, o_.c);
+    matrix('D', o_.layout_d, o_.d);
+  }
+
+  GANTRY_HD constexpr void tile() {
+    const GemmTile t = o_.tile;
+    const bool alone = o_.schedule == GemmSchedule::pingpong;
+    const int nearest_rows = t.m < 97 ? 64 : t.m < (alone ? 161 : 193) ? 128 : alone ? 192 : 256;
+    if (t.m != 0 && t.m != nearest_rows) {
+      out_.add({.rule = alone ? GemmRule::pingpong_rows : GemmRule::tile_rows, .actual = t.m, .nearest = nearest_rows});
+    }
+    const int step = limits_.wgmma_column_step, most = limits_.wgmma_columns;
+    if (t.n != 0 && (t.n < step || t.n % step != 0 || t.n > most)) {
+      const int nearest = clamped(nearest_multiple(t.n, step), step, most);
+      out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = step});
+    } else if (t.m > 0 && t.n > 0) {
+      // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
+      const int rows = alone || t.m == 64 ? t.m : t.m / 2;
+      const int columns = most_sums() / rows;
+      if (t.n > columns) {
+        out_.add({.rule = GemmRule::sums, .actual = t.n, .nearest = columns / step * step, .first = rows});
+      }
+    }
+    const int row = elements_per_row(gemm_kind(o_.a) == GemmKind::none ? ElementType::bf16 : o_.a, limits_);
+    if (t.k != 0 && t.k != row) {
+      out_.add({.rule = GemmRule::tile_depth, .element = o_.a, .actual = t.k, .nearest = row});
+    }
+  }
+
+  GANTRY_HD constexpr void cluster() {
+    const GemmCluster c = o_.cluster;
+    const auto one_or_two = [](int x) { return x == 0 || x == 1 || x == 2; };
+    if (!one_or_two(c.m))
+      out_.add({.rule = GemmRule::cluster, .operand = 'M', .actual = c.m, .nearest = c.m < 2 ? 1 : 2});
+    if (!one_or_two(c.n))
+      out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
+    if (c.k != 1 && c.k != 2 && c.k != 4 && c.k != 8) {
+      out_.add({.rule = GemmRule::cluster_k, .actual = c.k, .nearest = c.k < 2 ? 1 : c.k < 4 ? 2 : c.k < 7 ? 4 : 8});
+    } else if (c.k > 1 && (c.m > 1 || c.n > 1 || o_.schedule == GemmSchedule::pingpong || o_.warpgroups == 3 ||
+                           o_.split == SplitMode::reduce_add)) {
+      out_.add({.rule = GemmRule::cluster_k_alone, .actual = c.k});
+    }
+  }
+
+  GANTRY_HD constexpr int most_sums() const {
+    if (o_.scale_b == ScaleMode::row_block) return kAccumulatorLimits.scaled_by_column;
+    return o_.promotes() ? kAccumulatorLimits.promoted : kAccumulatorLimits.alone;
+  }
+
+  GANTRY_HD constexpr void warpgroups() {
+    const bool together = o_.schedule == GemmSchedule::cooperative;
+    const bool three = !together && !o_.scaled() && o_.tile.n <= kAccumulatorLimits.columns_of_three &&
+                       o_.tile.m * o_.tile.n <= kAccumulatorLimits.of_three;
+    const int usual = together && o_.tile.m == 64 ? 1 : 2;
+    const int count = o_.warpgroups;
+    if (count == 0 || count == usual || (count == 3 && three)) return;
+    out_.add({.rule = GemmRule::warpgroups, .actual = count, .nearest = three && count > 2 ? 3 : usual});
+  }
+
+  GANTRY_HD constexpr void pipeline() {
+    if (o_.stages < 0 || o_.stages == 1 || o_.stages > kMostStages) {
+      out_.add({.rule = GemmRule::stages, .actual = o_.stages, .nearest = clamped(o_.stages, 2, kMostStages)});
+    }
+    const GemmEpilogueOptions& e = o_.epilogue;
+    const int step = limits_.wgmma_column_step;
+    if (e.epi_n != 0 && (e.epi_n < step || e.epi_n % step != 0 || (o_.tile.n > 0 && o_.tile.n % e.epi_n != 0))) {
+      const int whole = o_.tile.n > 0 ? o_.tile.n : limits_.wgmma_columns;
+      out_.add({.rule = GemmRule::subtile,
+                .actual = e.epi_n,
+                .nearest = nearest_divisor(e.epi_n, whole, step),
+                .first = o_.tile.n});
+    }
+    const bool deep =
+        o_.tile.m == 0 || (o_.schedule == GemmSchedule::cooperative ? o_.tile.m == 256 : o_.tile.m % 128 == 0);
+    if (e.epi_m != 0 && e.epi_m != 64 && (e.epi_m != 128 || !deep)) {
+      out_.add({.rule = GemmRule::subtile_rows, .actual = e.epi_m, .nearest = e.epi_m > 96 && deep ? 128 : 64});
+    }
+    const auto buffers = [&](char operand, int count) {
+      if (count >= 0 && count <= kMostBuffers) return;
+      out_.add({.rule = GemmRule::buffers,
+                .operand = operand,
+                .actual = count,
+                .nearest = clamped(count, 1, kMostBuffers),
+                .first = kMostBuffers});
+    };
+    buffers('C', e.stages_c);
+    buffers('D', e.stages_d);
+    if (e.reuse == Choice::yes && (o_.c == ElementType::void_ || element_bits(o_.c) != element_bits(o_.d))) {
+      out_.add({.rule = GemmRule::reuse, .element = o_.c, .other = o_.d});
+    }
+  }
+
+  GANTRY_HD constexpr void alignments() {
+    const auto check = [&](char operand, int align) {
+      if (align < 0) out_.add({.rule = GemmRule::align, .operand = operand, .actual = align, .nearest = 1});
+    };
+    check('C', o_.align_c);
+    check('D', o_.align_d);
+    check('X', o_.align_aux);
+    if (o_.epilogue.reuse == Choice::yes && (direct_c(o_) || direct_d(o_))) {
+      out_.add({.rule = GemmRule::reuse_direct, .operand = direct_c(o_) ? 'C' : 'D'});
+    }
+    if (o_.split == SplitMode::reduce_add && is_direct(o_.d, o_.align_d)) {
+      out_.add({.rule = GemmRule::reduce_add_aligned,
+                .actual = o_.align_d,
+                .nearest = 8 * kTmaAlignment / element_bits(o_.d)});
+    }
+  }
+
+  GANTRY_HD constexpr void sums() {
+    const bool fp8 = gemm_kind(o_.a) == GemmKind::fp8 && gemm_kind(o_.b) == GemmKind::fp8;
+    if (o_.promotes() && !fp8) {
+      out_.add({.rule = o_.scaled() ? GemmRule::scale : GemmRule::promote, .element = o_.a, .other = o_.b});
+    }
+    const int step = limits_.wgmma_column_step;
+    if (o_.scale_b == ScaleMode::block && o_.tile.n > 0 && o_.tile.n % step == 0 && !meets_two_blocks(o_.tile.n)) {
+      int nearest = o_.tile.n;
+      while (!meets_two_blocks(nearest)) nearest -= step;
+      out_.add({.rule = GemmRule::scale_columns, .actual = o_.tile.n, .nearest = nearest});
+    }
+    if (o_.split != SplitMode::reduce_add) return;
+    const bool integers = gemm_kind(o_.a) == GemmKind::int8;
+    const bool adds = integers ? o_.d == ElementType::s32
+                               : o_.d == ElementType::f32 || o_.d == ElementType::bf16 || o_.d == ElementType::f16;
+    if (!adds)
+      out_.add(
+          {.rule = GemmRule::reduce_add, .element = o_.d, .other = integers ? ElementType::s32 : ElementType::f32});
+    if (o_.schedule == GemmSchedule::pingpong || o_.c != ElementType::void_ || is_m_major(o_.layout_d)) {
+      out_.add({.rule = GemmRule::reduce_add_plain});
+    }
+  }
+
+  // Groups begin anywhere along their mode, so that it is never the contiguous one: TMA reads from multiples of 16
+  // bytes. The GEMMs of a pointer array begin where each one's address says.
+  GANTRY_HD constexpr void groups() {
+    if (o_.groups == GemmGrouping::none) return;
+    const bool along_m = o_.groups == GemmGrouping::along_m, along_k = o_.groups == GemmGrouping::along_k;
+    const auto contiguous = [&](char operand, bool is) {
+      if (!is) return;
+      out_.add({.rule = along_m ? GemmRule::groups_contiguous_m : GemmRule::groups_contiguous_k, .operand = operand});
+    };
+    contiguous('A', (along_m && o_.major_a == Major::MN) || (along_k && o_.major_a == Major::K));
+    contiguous('B', along_k && o_.major_b == Major::K);
+    contiguous('C', along_m && o_.c != ElementType::void_ && is_m_major(o_.layout_c));
+    contiguous('D', along_m && is_m_major(o_.layout_d));
+    if (o_.warpgroups == 3) out_.add({.rule = GemmRule::groups_warpgroups});
+    if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
+    if (o_.scaled() && (!along_m || o_.scale_a == ScaleMode::block)) out_.add({.rule = GemmRule::groups_scaled});
+    if (o_.cluster.k > 1 || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::groups_swapped});
+    if (direct_c(o_) || is_direct(o_.d, o_.align_d) || o_.align_aux != 0) {
+      out_.add({.rule = GemmRule::groups_aligned});
+    }
+  }
+
+  // Threads copy rows of A into the CTA's own shared memory, as they are.
+  GANTRY_HD constexpr void gather() {
+    if (!o_.gather_a) return;
+    if (o_.major_a != Major::K) out_.add({.rule = GemmRule::gather_major});
+    if (o_.a == ElementType::tf32) out_.add({.rule = GemmRule::gather_element, .element = o_.a});
+    if (o_.cluster.n > 1) out_.add({.rule = GemmRule::gather_cluster, .actual = o_.cluster.n, .nearest = 1});
+    if (o_.warpgroups == 3) out_.add({.rule = GemmRule::gather_warpgroups, .actual = 3, .nearest = 2});
+    if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
+      out_.add({.rule = GemmRule::gather_groups});
+    }
+    if (o_.scaled() || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});
+  }
+
+  // Threads write rows of D to where an index says.
+  GANTRY_HD constexpr void scatter() {
+    if (o_.scatter_d == RowScatter::none) return;
+    if (is_m_major(o_.layout_d)) out_.add({.rule = GemmRule::scatter_major});
+    if (o_.scatter_d == RowScatter::add && o_.d != ElementType::f32) {
+      out_.add({.rule = GemmRule::scatter_element, .element = o_.d, .other = ElementType::f32});
+    }
+    if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
+      out_.add({.rule = GemmRule::scatter_groups});
+    }
+    if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::scatter_alone});
+  }
+
+  static constexpr int kMostStages = 32, kMostBuffers = 8;
+
+  const GemmOptions& o_;
+  const Sm90Limits& limits_;
+  GemmReasons out_{};
+};
+
+}  // namespace gantry::detail
