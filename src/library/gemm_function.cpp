@@ -12,8 +12,6 @@ namespace gantry {
 
 namespace {
 
-using Index = detail::GemmOperandIndex;
-
 Status none_there(const Status* failed, CompilePolicy policy) {
   if (failed != nullptr) return *failed;
   return Status::failure(StatusCode::no_kernel,
@@ -24,50 +22,6 @@ Status none_there(const Status* failed, CompilePolicy policy) {
 }
 
 }  // namespace
-
-PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime::GemmAddresses& addresses) {
-  constexpr std::uintptr_t kAlignment = 16;
-  const auto place = [&](int i) {
-    const auto address = reinterpret_cast<std::uintptr_t>(addresses.at[i]);
-    return static_cast<std::int64_t>(address == 0 ? kAlignment : address % kAlignment);
-  };
-  const auto matrix = [&](int i, const auto& x) {
-    add(x.stride);
-    add(x.batch_stride);
-    add(place(i));
-  };
-  for (const std::int64_t size : {call.m, call.n, call.k, call.batch}) add(size);
-  matrix(Index::kA, call.a);
-  matrix(Index::kB, call.b);
-  matrix(Index::kC, call.c);
-  matrix(Index::kD, call.d);
-  for (int i = 0; i < graph.argument_count; ++i) {
-    const std::int64_t how = static_cast<std::int64_t>(addresses.given[i]) * 2 + (addresses.values[i] == 0 ? 1 : 0);
-    add(place(Index::kArguments + i) * 8 + how);
-    add(addresses.strides[i]);
-    add(addresses.batch_strides[i]);
-  }
-  for (const GemmScale* scale : {&call.scale_a, &call.scale_b}) {
-    add(scale->stride);
-    add(scale->k_stride);
-    add(scale->batch_stride);
-  }
-  add((place(Index::kScaleA) * 32 + place(Index::kScaleB)) * 32 + place(Index::kIndex));
-  add(call.gather.rows);
-  add(call.scatter.rows * 32 + place(Index::kScatter));
-  const auto groups = reinterpret_cast<std::uintptr_t>(addresses.groups) % kAlignment;
-  const int form = call.groups.gemms != nullptr    ? 3
-                   : call.groups.counts != nullptr ? 2
-                                                   : (call.groups.offsets != nullptr ? 1 : 0);
-  const bool several = call.groups.given() > 1;
-  add(static_cast<std::int64_t>(groups) * 16 + (several ? 8 : 0) + form * 2 + (call.dependent ? 1 : 0));
-}
-
-void PlanKey::add(std::int64_t word) {
-  words_[count_++] = word;
-  hash_ = (hash_ ^ static_cast<std::size_t>(word)) * 1099511628211ULL;
-  hash_ ^= hash_ >> 29;
-}
 
 Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
                                                                        const GemmRequest& request) {
