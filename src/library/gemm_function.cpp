@@ -104,7 +104,9 @@ void GemmFunction::State::load_if_kept(std::unique_lock<std::mutex>& lock, Kerne
   auto found = context_->machine->load_if_kept(context_->cache, spec(*kernel.design));
   if (found) finish(kernel, std::move(*found));
   lock.lock();
-  if (kernel.stage == Kernel::Stage::on_its_way) kernel.stage = Kernel::Stage::absent;
+  if (kernel.stage != Kernel::Stage::on_its_way) return;
+  kernel.stage = Kernel::Stage::absent;
+  changed_.notify_all();  // others took it for one that comes
 }
 
 void GemmFunction::State::start_compiling(Kernel& kernel) {

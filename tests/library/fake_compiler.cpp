@@ -1,6 +1,7 @@
 // A libnvrtc whose cubins are a word: it counts, waits at a gate, and fails when it is told to.
 #include <cstddef>
 #include <cstring>
+#include <new>
 
 #include "fake_gpu.hpp"
 
@@ -14,11 +15,15 @@ FakeNvrtc& fake_nvrtc() {
 }  // namespace gantry::runtime::test
 
 namespace {
-constexpr char kLog[] = "kernel.cu(1): error: refused on purpose\n";
-constexpr char kCubin[] = "cubin of nothing";
-}  // namespace
-
 using gantry::runtime::test::fake_nvrtc;
+
+constexpr char kCubin[] = "cubin of nothing";
+
+const char* log_text() {
+  return fake_nvrtc().refuses ? "kernel.cu(1): error: static assertion failed with \"gantry: refused on purpose\"\n"
+                              : "kernel.cu(1): error: refused on purpose\n";
+}
+}  // namespace
 
 #define GANTRY_FAKE extern "C" __attribute__((visibility("default")))
 
@@ -36,14 +41,15 @@ GANTRY_FAKE int nvrtcDestroyProgram(void**) { return 0; }
 GANTRY_FAKE int nvrtcCompileProgram(void*, int, const char* const*) {
   const std::lock_guard<std::mutex> wait(fake_nvrtc().gate);
   ++fake_nvrtc().compiled;
-  return fake_nvrtc().fails ? 6 : 0;
+  if (fake_nvrtc().out_of_memory) throw std::bad_alloc();
+  return fake_nvrtc().fails || fake_nvrtc().refuses ? 6 : 0;
 }
 GANTRY_FAKE int nvrtcGetProgramLogSize(void*, std::size_t* size) {
-  *size = sizeof kLog;
+  *size = std::strlen(log_text()) + 1;
   return 0;
 }
 GANTRY_FAKE int nvrtcGetProgramLog(void*, char* log) {
-  std::memcpy(log, kLog, sizeof kLog);
+  std::strcpy(log, log_text());
   return 0;
 }
 GANTRY_FAKE int nvrtcGetCUBINSize(void*, std::size_t* size) {

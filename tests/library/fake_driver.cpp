@@ -19,9 +19,11 @@ namespace {
 using gantry::runtime::test::fake_gpu;
 using gantry::runtime::test::FakeLaunch;
 
-constexpr int kInvalid = 1, kNoContext = 201;
+constexpr int kInvalid = 1, kInvalidImage = 200, kNoContext = 201;
 int contexts[8];  // one for each device, by its address
 thread_local std::vector<void*> current;
+thread_local int capture_mode = 0;
+constexpr int kRelaxed = 2;
 
 struct Function {
   std::string name;
@@ -147,8 +149,7 @@ GANTRY_FAKE int cuStreamIsCapturing(void* stream, int* status) {
   return 0;
 }
 GANTRY_FAKE int cuThreadExchangeStreamCaptureMode(int* mode) {
-  thread_local int now = 0;
-  std::swap(now, *mode);
+  std::swap(capture_mode, *mode);
   return 0;
 }
 GANTRY_FAKE int cuEventCreate(void** event, unsigned) {
@@ -167,7 +168,9 @@ GANTRY_FAKE int cuEventElapsedTime(float* milliseconds, void*, void*) {
 }
 GANTRY_FAKE int cuModuleLoadData(void** module, const void* image) {
   if (!has_context()) return kNoContext;
+  if (capture_mode == kRelaxed) ++fake_gpu().guarded_loads;
   if (fake_gpu().fail_load != 0) return fake_gpu().fail_load;
+  if (fake_gpu().fail_loads > 0 && fake_gpu().fail_loads-- > 0) return kInvalidImage;
   if (std::memcmp(image, "cubin", 5) != 0) return kInvalid;
   ++fake_gpu().modules_loaded;
   *module = new int;

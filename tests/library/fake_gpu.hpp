@@ -36,12 +36,15 @@ struct FakeGpu {
   std::map<void*, bool> capturing;
   std::atomic<int> modules_loaded = 0, allocations = 0, frees = 0, synchronizations = 0, encoded = 0, moved = 0;
   std::atomic<int> fail_launch = 0, fail_load = 0;  // codes
+  std::atomic<int> fail_loads = 0;                  // how many loads fail before the others do not
+  std::atomic<int> guarded_loads = 0;               // that no recording of a CUDA graph can see
 
   void reset() {
     const std::lock_guard<std::mutex> lock(mutex);
     launches.clear();
     capturing.clear();
     modules_loaded = allocations = frees = synchronizations = encoded = moved = fail_launch = fail_load = 0;
+    fail_loads = guarded_loads = 0;
     devices = 2;
     compute_major = 9;
   }
@@ -50,11 +53,13 @@ struct FakeGpu {
 struct FakeNvrtc {
   std::atomic<int> compiled = 0;
   std::atomic<bool> fails = false;
-  std::mutex gate;  // held: compilations wait
+  std::atomic<bool> refuses = false;        // as Gantry's own rules do
+  std::atomic<bool> out_of_memory = false;  // throws
+  std::mutex gate;                          // held: compilations wait
 
   void reset() {
     compiled = 0;
-    fails = false;
+    fails = refuses = out_of_memory = false;
   }
 };
 
