@@ -116,8 +116,9 @@ class GANTRY_API GemmFunction {
   Result<std::size_t> workspace_bytes(const GemmCall& call) const;
   Result<GemmExplanation> explain(const GemmCall& call) const;
 
-  // Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress` is
-  // called with how many of how many are done, by one thread at a time.
+  // Compiles and loads the kernels of these sizes, several at once, and returns when they are there. Sizes that no GEMM
+  // can have are a reason each, and stop no other. `progress` is called with how many of how many are done, by one
+  // thread at a time.
   Status warm_up(const std::vector<GemmExtents>& sizes,
                  const std::function<void(int done, int all)>& progress = {}) const;
   // Until nothing is being compiled for it.

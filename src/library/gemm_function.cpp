@@ -301,6 +301,22 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
   return ranked;
 }
 
+std::optional<StatusReason> GemmFunction::State::wrong_sizes(const GemmExtents& e) {
+  const Result<std::vector<const GemmDesign*>> ranked = ranked_for({.m = e.m, .n = e.n, .k = e.k, .batch = e.batch});
+  if (ranked) return std::nullopt;
+  for (const StatusReason& reason : ranked.error().reasons()) {
+    for (const ArgumentRule rule : {ArgumentRule::size_negative, ArgumentRule::size_too_large,
+                                    ArgumentRule::too_many_tiles, ArgumentRule::too_many_tiles_for_any_m}) {
+      if (reason.rule != entry_of(rule).name) continue;
+      StatusReason out = reason;
+      out.sentence = std::to_string(e.m) + " x " + std::to_string(e.n) + " x " + std::to_string(e.k) + ", batch " +
+                     std::to_string(e.batch) + ": " + reason.sentence;
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
 Status GemmFunction::State::can_implement(const GemmCall& call) {
   const Result<std::vector<const GemmDesign*>> ranked = ranked_for(call);
   return ranked ? Status() : ranked.error();
@@ -333,7 +349,13 @@ Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
 Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
                                     const std::function<void(int, int)>& progress) {
   std::vector<Kernel*> wanted;
+  Status out;
   for (const GemmExtents& e : sizes) {
+    if (std::optional<StatusReason> wrong = wrong_sizes(e)) {
+      out.add(std::move(*wrong));
+      continue;
+    }
+    if (e.nothing_to_do() && graph_.count(fusion::ArgumentKind::reduction) == 0) continue;
     const std::vector<const GemmDesign*> ranked = chooser_for({.m = e.m, .n = e.n, .k = e.k, .batch = e.batch})
                                                       .ranked(typical_extents(request_.options.groups, e));
     if (ranked.empty()) continue;
@@ -349,7 +371,6 @@ Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
     wanted.push_back(&kernel);
   }
   const int all = static_cast<int>(wanted.size());
-  Status out;
   std::unique_lock<std::mutex> lock(mutex_);
   for (int last = -1;;) {
     const auto ended = [](const Kernel* k) { return k->stage != Kernel::Stage::on_its_way; };

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "context_state.hpp"
@@ -64,6 +65,8 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   // Among designs that are ranked.
   Result<Picked> pick(runtime::GemmChooser& chooser, const std::vector<const GemmDesign*>& ranked, void* stream);
   Result<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);
+  // The first reason why no GEMM has these sizes, whatever its operands are.
+  std::optional<StatusReason> wrong_sizes(const GemmExtents& e);
   // Of designs that address the tensors of a call. One is made for each set of tensors that TMA cannot address.
   runtime::GemmChooser& chooser_for(const GemmCall& call);
 

@@ -34,5 +34,21 @@ TEST_F(ContextFailuresTest, ThreadsThatNeverCompileDoNotWaitForALookUpThatFindsN
   EXPECT_EQ(refused, 20 * 8);
 }
 
+TEST_F(ContextFailuresTest, WarmUpGivesAReasonForEachSizeThatCannotBe) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  const Status refused =
+      gemm->warm_up({{-1, 64, 64, 1}, {512, 512, 512, 1}, {kHuge, 64, 64, 1}, {64, 64, 64, -3}, {0, 64, 64, 1}});
+  ASSERT_EQ(refused.reasons().size(), 3U) << refused.describe();
+  EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
+  EXPECT_EQ(refused.reasons()[0].rule, "size_negative");
+  EXPECT_EQ(refused.reasons()[0].actual, -1);
+  EXPECT_EQ(refused.reasons()[1].rule, "size_too_large");
+  EXPECT_EQ(refused.reasons()[1].actual, kHuge);
+  EXPECT_THAT(refused.reasons()[2].sentence, HasSubstr("64 x 64 x 64, batch -3: "));
+  EXPECT_EQ(gemm->kernels(), 1) << "of the size that can be";
+}
+
 }  // namespace
 }  // namespace gantry::runtime::test
