@@ -50,5 +50,19 @@ TEST_F(ContextFailuresTest, WarmUpGivesAReasonForEachSizeThatCannotBe) {
   EXPECT_EQ(gemm->kernels(), 1) << "of the size that can be";
 }
 
+TEST_F(ContextFailuresTest, ACheckedRunOfNoGroupsFindsNothingWrong) {
+  const Context context(options());
+  const auto gemm =
+      context.gemm({.options = {.groups = GemmGrouping::along_m}, .epilogue = "d = acc; s:f32 = reduce_col_add(acc)"});
+  ASSERT_TRUE(gemm) << gemm.error().describe();
+  const std::int32_t counts[] = {0};
+  GemmCall none = call(0, 512, 512);
+  none.batch = 0;
+  none.groups.counts = counts;
+  none.arguments = {{"s", address(4)}};
+  const Status ran = gemm->run(none, {.check = RunCheck::device});
+  EXPECT_TRUE(ran) << ran.describe();
+}
+
 }  // namespace
 }  // namespace gantry::runtime::test
