@@ -1,5 +1,7 @@
 #include "compile_queue.hpp"
 
+#include <system_error>
+
 #include "driver.hpp"
 
 namespace gantry::runtime {
@@ -23,15 +25,23 @@ CompileQueue::~CompileQueue() {
   }
 }
 
-void CompileQueue::add(std::function<void()> job) {
+bool CompileQueue::add(std::function<void()> job) {
   {
     const std::lock_guard<std::mutex> lock(shared_->mutex);
     shared_->jobs.push_back(std::move(job));
     if (shared_->idle < static_cast<int>(shared_->jobs.size()) && static_cast<int>(threads_.size()) < most_) {
-      threads_.emplace_back([shared = shared_] { work(shared); });
+      try {
+        threads_.emplace_back([shared = shared_] { work(shared); });
+      } catch (const std::system_error&) {  // the threads that there are come to it
+        if (threads_.empty()) {
+          shared_->jobs.pop_back();
+          return false;
+        }
+      }
     }
   }
   shared_->changed.notify_all();
+  return true;
 }
 
 void CompileQueue::work(const std::shared_ptr<Shared>& shared) {
@@ -48,7 +58,10 @@ void CompileQueue::work(const std::shared_ptr<Shared>& shared) {
     std::function<void()> job = std::move(shared->jobs.front());
     shared->jobs.pop_front();
     lock.unlock();
-    job();
+    try {
+      job();
+    } catch (...) {  // whoever queued it says what went wrong
+    }
     job = nullptr;  // what it holds may hold the queue
     lock.lock();
   }

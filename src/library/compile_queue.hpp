@@ -20,7 +20,8 @@ class CompileQueue {
   // May be destroyed by one of its own jobs.
   ~CompileQueue();
 
-  void add(std::function<void()> job);
+  // False where there is no thread for it, and none can be started: the job is dropped. A job that throws ends nothing.
+  [[nodiscard]] bool add(std::function<void()> job);
 
  private:
   // What the threads use: they may outlive the queue by a moment.

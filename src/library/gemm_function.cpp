@@ -1,6 +1,8 @@
 #include "gemm_function.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/workspace.hpp>
@@ -19,6 +21,18 @@ Status none_there(const Status* failed, CompilePolicy policy) {
                              ? "no kernel for this GEMM is in the cache or among the shipped ones, and the policy is "
                                "never to compile; warm_up with another policy makes them"
                              : "no kernel for this GEMM can be built");
+}
+
+// What `load` gives, or what it threw as a status: an exception of a worker would end the program.
+template <class Load>
+Result<std::shared_ptr<const MachineGemm>> caught(const Load& load) {
+  try {
+    return load();
+  } catch (const std::bad_alloc&) {
+    return failure(StatusCode::out_of_memory, "the host's memory has run out while a kernel was compiled or loaded");
+  } catch (const std::exception& e) {
+    return failure(StatusCode::compile_failed, std::string("a kernel could not be compiled or loaded: ") + e.what());
+  }
 }
 
 }  // namespace
@@ -101,7 +115,11 @@ void GemmFunction::State::load_if_kept(std::unique_lock<std::mutex>& lock, Kerne
   kernel.looked_up = true;
   kernel.stage = Kernel::Stage::on_its_way;
   lock.unlock();
-  auto found = context_->machine->load_if_kept(context_->cache, spec(*kernel.design));
+  std::optional<Result<std::shared_ptr<const MachineGemm>>> found;
+  try {
+    found = context_->machine->load_if_kept(context_->cache, spec(*kernel.design));
+  } catch (const std::exception&) {  // as if it were not kept: what is wrong is said when it is compiled
+  }
   if (found) finish(kernel, std::move(*found));
   lock.lock();
   if (kernel.stage != Kernel::Stage::on_its_way) return;
@@ -110,14 +128,17 @@ void GemmFunction::State::load_if_kept(std::unique_lock<std::mutex>& lock, Kerne
 }
 
 void GemmFunction::State::start_compiling(Kernel& kernel) {
-  kernel.stage = Kernel::Stage::on_its_way;
   // The queue does not keep this alive: who waits for it does, and nobody else needs its kernel.
-  context_->queue.add([weak = weak_from_this(), &kernel] {
+  const bool queued = context_->queue.add([weak = weak_from_this(), &kernel] {
     const std::shared_ptr<State> self = weak.lock();
     if (self == nullptr) return;
     Context::State& context = *self->context_;
-    self->finish(kernel, context.machine->load(context.cache, self->spec(*kernel.design)));
+    self->finish(kernel, caught([&] { return context.machine->load(context.cache, self->spec(*kernel.design)); }));
   });
+  kernel.stage = queued ? Kernel::Stage::on_its_way : Kernel::Stage::failed;
+  if (!queued) {
+    kernel.problem = Status::failure(StatusCode::out_of_memory, "no thread could be started to compile a kernel");
+  }
 }
 
 void GemmFunction::State::compile(std::unique_lock<std::mutex>& lock, Kernel& kernel) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -39,7 +40,11 @@ CacheLock::CacheLock(PrivateFolder folder, std::string name, std::chrono::millis
     }
     std::this_thread::sleep_for(kBetweenTries);
   }
-  thread_ = std::thread([this, every = std::max(patience / 10, std::chrono::milliseconds(1))] { show_life(every); });
+  held_ = true;
+  try {
+    thread_ = std::thread([this, every = std::max(patience / 10, std::chrono::milliseconds(1))] { show_life(every); });
+  } catch (const std::system_error&) {  // the lock holds without it; who waits loses patience, and compiles too
+  }
 }
 
 CacheLock::~CacheLock() {
@@ -50,6 +55,8 @@ CacheLock::~CacheLock() {
     }
     changed_.notify_all();
     thread_.join();
+  }
+  if (held_) {
     // While it is held: whoever opened it and waits sees that it is gone, and makes a new one.
     unlinkat(folder_.descriptor(), name_.c_str(), 0);
   }

@@ -37,7 +37,7 @@ class CacheLock {
   int file_ = -1;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ends_ = false;
+  bool held_ = false, ends_ = false;
   std::thread thread_;
 };
 

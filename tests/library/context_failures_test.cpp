@@ -64,5 +64,37 @@ TEST_F(ContextFailuresTest, ACheckedRunOfNoGroupsFindsNothingWrong) {
   EXPECT_TRUE(ran) << ran.describe();
 }
 
+TEST_F(ContextFailuresTest, AWorkerThatRunsOutOfMemoryEndsInAStatus) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  fake_nvrtc().out_of_memory = true;
+  const Status failed = gemm->run(call(512, 512, 512));
+  EXPECT_EQ(failed.code(), StatusCode::out_of_memory) << failed.describe();
+}
+
+TEST_F(ContextFailuresTest, WhereNoThreadCanBeStartedTheRunSaysSo) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  no_more_threads = true;
+  const Status failed = gemm->run(call(512, 512, 512));
+  const Status warmed = gemm->warm_up({{512, 512, 512, 1}});
+  no_more_threads = false;
+  EXPECT_EQ(failed.code(), StatusCode::out_of_memory) << failed.describe();
+  EXPECT_THAT(failed.describe(), HasSubstr("no thread could be started"));
+  EXPECT_EQ(warmed.code(), StatusCode::out_of_memory) << warmed.describe();
+  gemm->wait_for_compilations();
+}
+
+// The worker is there already; the thread that shows that the cache's lock is held is not.
+TEST_F(ContextFailuresTest, ALockOfTheCacheIsHeldWithoutAThreadToo) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  ASSERT_TRUE(gemm->run(call(8192, 8192, 8192)));
+  no_more_threads = true;
+  const Status ran = gemm->run(call(64, 256, 8192));
+  no_more_threads = false;
+  EXPECT_TRUE(ran) << ran.describe();
+}
+
 }  // namespace
 }  // namespace gantry::runtime::test
