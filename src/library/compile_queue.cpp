@@ -2,8 +2,6 @@
 
 #include <system_error>
 
-#include "driver.hpp"
-
 namespace gantry::runtime {
 
 CompileQueue::CompileQueue(int threads) : most_(threads), shared_(std::make_shared<Shared>()) {}
@@ -45,10 +43,6 @@ bool CompileQueue::add(std::function<void()> job) {
 }
 
 void CompileQueue::work(const std::shared_ptr<Shared>& shared) {
-  // What this thread loads must not end somebody's recording of a CUDA graph.
-  constexpr int kRelaxed = 2;
-  int mode = kRelaxed;
-  if (const Driver& driver = Driver::get(); driver.problem.empty()) driver.exchange_capture_mode(&mode);
   std::unique_lock<std::mutex> lock(shared->mutex);
   for (;;) {
     ++shared->idle;

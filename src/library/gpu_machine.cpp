@@ -64,12 +64,14 @@ class GpuMachine : public Machine {
 
   Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
                                                   const runtime::GemmSpec& spec) const override {
+    const OutsideOfRecordings guard;
     return wrapped(runtime::LoadedGemm::load(device_, cache, *compiler_, spec));
   }
   std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(const runtime::KernelCache& cache,
                                                                          const runtime::GemmSpec& spec) const override {
     const std::optional<runtime::CachedKernel> found = runtime::find_gemm(cache, *compiler_, spec);
     if (!found || !*found) return std::nullopt;
+    const OutsideOfRecordings guard;
     return wrapped(runtime::LoadedGemm::load(device_, *found, spec));
   }
 

@@ -96,5 +96,13 @@ TEST_F(ContextFailuresTest, ALockOfTheCacheIsHeldWithoutAThreadToo) {
   EXPECT_TRUE(ran) << ran.describe();
 }
 
+TEST_F(ContextFailuresTest, AKernelIsLoadedOutsideOfWhatAnyThreadRecords) {
+  ASSERT_TRUE(Context(options()).gemm({})->run(call(8192, 8192, 8192)));
+  const Context context(options(CompilePolicy::never));
+  const int before = fake_gpu().guarded_loads;
+  ASSERT_TRUE(context.gemm({})->run(call(8192, 8192, 8192))) << "found in the cache, and loaded by this thread";
+  EXPECT_EQ(fake_gpu().guarded_loads, before + 1);
+}
+
 }  // namespace
 }  // namespace gantry::runtime::test
