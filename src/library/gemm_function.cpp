@@ -9,6 +9,7 @@
 
 #include "device_check.hpp"
 #include "reasons_to_status.hpp"
+#include "refusal.hpp"
 
 namespace gantry {
 
@@ -102,11 +103,9 @@ bool GemmFunction::State::has_room(const GemmOptions& access) const {
 void GemmFunction::State::finish(Kernel& kernel, Result<std::shared_ptr<const MachineGemm>> loaded) {
   const std::lock_guard<std::mutex> lock(mutex_);
   kernel.stage = loaded ? Kernel::Stage::there : Kernel::Stage::failed;
-  if (loaded) {
-    kernel.gemm = std::move(*loaded);
-  } else {
-    kernel.problem = loaded.error();
-  }
+  kernel.problem = loaded ? Status() : loaded.error();
+  kernel.refused = runtime::is_configuration_refused(kernel.problem);
+  if (loaded) kernel.gemm = std::move(*loaded);
   changed_.notify_all();
 }
 
@@ -120,9 +119,10 @@ void GemmFunction::State::load_if_kept(std::unique_lock<std::mutex>& lock, Kerne
     found = context_->machine->load_if_kept(context_->cache, spec(*kernel.design));
   } catch (const std::exception&) {  // as if it were not kept: what is wrong is said when it is compiled
   }
-  if (found) finish(kernel, std::move(*found));
+  if (found && *found) finish(kernel, std::move(*found));
   lock.lock();
   if (kernel.stage != Kernel::Stage::on_its_way) return;
+  if (found) kernel.problem = found->error();
   kernel.stage = Kernel::Stage::absent;
   changed_.notify_all();  // others took it for one that comes
 }
@@ -156,50 +156,62 @@ bool GemmFunction::State::want(std::unique_lock<std::mutex>& lock, Kernel& kerne
   return kernel.stage != Kernel::Stage::failed;
 }
 
+void GemmFunction::State::forget_failures(const std::vector<const GemmDesign*>& ranked) {
+  for (const GemmDesign* design : ranked) {
+    Kernel& kernel = kernel_of(*design);
+    if (kernel.stage == Kernel::Stage::failed && !kernel.refused) kernel.stage = Kernel::Stage::absent;
+  }
+}
+
 Result<GemmFunction::State::Picked> GemmFunction::State::pick(runtime::GemmChooser& chooser,
                                                               const std::vector<const GemmDesign*>& ranked,
                                                               void* stream) {
   const CompilePolicy policy = context_->options.policy;
   const bool recording = context_->machine->is_recording(stream);
+  const bool compiles = policy != CompilePolicy::never && !recording;
   std::unique_lock<std::mutex> lock(mutex_);
-  const Kernel *wanted = nullptr, *there = nullptr;
-  const Status* failed = nullptr;
-  for (const GemmDesign* design : ranked) {
-    Kernel& kernel = kernel_of(*design);
-    if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
-    const bool compiles = policy != CompilePolicy::never && !recording;
-    const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room(design->options));
-    if (wanted == nullptr && may && kernel.stage != Kernel::Stage::failed) {
-      if (!compiles || want(lock, kernel)) wanted = &kernel;
+  if (compiles) forget_failures(ranked);
+  for (;;) {
+    const Kernel *wanted = nullptr, *there = nullptr;
+    const Status* failed = nullptr;
+    for (const GemmDesign* design : ranked) {
+      Kernel& kernel = kernel_of(*design);
+      if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
+      const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room(design->options));
+      if (wanted == nullptr && may && kernel.stage != Kernel::Stage::failed) {
+        if (!compiles || want(lock, kernel)) wanted = &kernel;
+      }
+      if (!kernel.problem.ok() && failed == nullptr) failed = &kernel.problem;
+      if (kernel.stage == Kernel::Stage::there) {
+        there = &kernel;
+        break;
+      }
     }
-    if (kernel.stage == Kernel::Stage::failed && failed == nullptr) failed = &kernel.problem;
-    if (kernel.stage == Kernel::Stage::there) {
-      there = &kernel;
-      break;
+    if (there != nullptr) return Picked{there, wanted == nullptr ? there : wanted};
+    if (recording) {
+      return failure(
+          StatusCode::no_kernel,
+          "no kernel for this GEMM is loaded, and none can be while the stream records a CUDA graph; run it, or "
+          "warm_up its size, before");
     }
-  }
-  if (there == nullptr && recording) {
-    return failure(
-        StatusCode::no_kernel,
-        "no kernel for this GEMM is loaded, and none can be while the stream records a CUDA graph; run it, or "
-        "warm_up its size, before");
-  }
-  if (there == nullptr && wanted != nullptr) {
+    if (wanted == nullptr) return pick_any_kept(lock, chooser, failed);
     changed_.wait(lock, [&] { return wanted->stage != Kernel::Stage::on_its_way; });
     if (wanted->stage == Kernel::Stage::there) return Picked{wanted, wanted};
-    lock.unlock();
-    return pick(chooser, ranked, stream);  // without it
   }
-  if (there == nullptr && policy == CompilePolicy::never) {
-    // Whatever it was staged for, it computes this too.
-    for (const GemmDesign* design : chooser.every_design()) {
-      Kernel& kernel = kernel_of(*design);
-      load_if_kept(lock, kernel);
-      if (kernel.stage == Kernel::Stage::there) return Picked{&kernel, &kernel};
-    }
+}
+
+Result<GemmFunction::State::Picked> GemmFunction::State::pick_any_kept(std::unique_lock<std::mutex>& lock,
+                                                                       runtime::GemmChooser& chooser,
+                                                                       const Status* failed) {
+  const CompilePolicy policy = context_->options.policy;
+  if (policy != CompilePolicy::never) return unexpected(none_there(failed, policy));
+  for (const GemmDesign* design : chooser.every_design()) {
+    Kernel& kernel = kernel_of(*design);
+    load_if_kept(lock, kernel);
+    if (kernel.stage == Kernel::Stage::there) return Picked{&kernel, &kernel};
+    if (!kernel.problem.ok() && failed == nullptr) failed = &kernel.problem;
   }
-  if (there == nullptr) return unexpected(none_there(failed, policy));
-  return Picked{there, wanted == nullptr ? there : wanted};
+  return unexpected(none_there(failed, policy));
 }
 
 // ---- Plans

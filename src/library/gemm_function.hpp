@@ -35,7 +35,8 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
     Stage stage = Stage::absent;
     bool looked_up = false;  // in the cache
     std::shared_ptr<const MachineGemm> gemm{};
-    Status problem{};  // of one that failed
+    Status problem{};      // of one that failed, or that is kept and cannot be loaded
+    bool refused = false;  // by Gantry's own rules: another attempt ends alike
   };
   struct Plan {
     runtime::PlannedGemm sizes;
@@ -62,8 +63,12 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   Result<std::shared_ptr<const Plan>> plan(const GemmCall& call, void* stream);
   // Loads, compiles or waits for a kernel that is the best, as the policy has it; false where it failed.
   bool want(std::unique_lock<std::mutex>& lock, Kernel& kernel);
+  // What failed may have been the machine's fault, and is tried again. Requires the lock.
+  void forget_failures(const std::vector<const GemmDesign*>& ranked);
   // Among designs that are ranked.
   Result<Picked> pick(runtime::GemmChooser& chooser, const std::vector<const GemmDesign*>& ranked, void* stream);
+  // Where none of them is there, and the policy is never to compile: whatever it was staged for, it computes this too.
+  Result<Picked> pick_any_kept(std::unique_lock<std::mutex>& lock, runtime::GemmChooser& chooser, const Status* failed);
   Result<std::vector<const GemmDesign*>> ranked_for(const GemmCall& call);
   // The first reason why no GEMM has these sizes, whatever its operands are.
   std::optional<StatusReason> wrong_sizes(const GemmExtents& e);

@@ -253,6 +253,21 @@ CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource
   return out;
 }
 
+CachedKernel KernelCache::get_instead_of(const std::string& image, const KernelCompiler& compiler,
+                                         const KernelSource& source) const {
+  const PrivateFolder& own = folders_->own;
+  const Request request{compiler, source, headers(), key_of(compiler, source)};
+  if (!own) return request.compile(-1);
+  const CacheLock lock(own, request.stem + std::string(kLock), options_.patience);
+  if (!lock) return request.compile(-1);
+  const Found found = look(own, request.name, request.toolchain);
+  if (found.kernel && found.kernel->image != image) return *found.kernel;
+  if (!found.untouchable.empty()) return request.compile(-1);
+  CachedKernel out = make(request);
+  out.repaired = found.kernel && out;
+  return out;
+}
+
 CachedKernel KernelCache::make(const Request& request) const {
   const PrivateFolder& own = folders_->own;
   tidy(own, request.stem, limit(), {});

@@ -1,10 +1,10 @@
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 
 #include <gantry/runtime/compiler.hpp>
 #include <gantry/runtime/printable.hpp>
 
+#include "cuda_version.hpp"
 #include "process.hpp"
 #include "program_search.hpp"
 
@@ -39,11 +39,9 @@ std::string version_in(const std::string& text) {
   return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
 }
 
-bool is_old(const std::string& version) {
-  char* end = nullptr;
-  const long major = std::strtol(version.c_str(), &end, 10);
-  const long minor = *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0;
-  return major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor);
+bool is_old(const std::string& text) {
+  const CudaVersion version = CudaVersion::of_text(text);
+  return version.major < kOldestMajor || (version.major == kOldestMajor && version.minor < kOldestMinor);
 }
 
 }  // namespace

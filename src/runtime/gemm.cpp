@@ -1,9 +1,12 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/runtime/gemm.hpp>
+#include <gantry/runtime/printable.hpp>
 #include <gantry/tma/encode.hpp>
 
+#include "cuda_version.hpp"
 #include "device_state.hpp"
 #include "planned_gemm.hpp"
+#include "refusal.hpp"
 
 namespace gantry::runtime {
 
@@ -83,9 +86,12 @@ std::unique_ptr<KernelCompiler> find_gpu_compiler(const Device& device) {
   auto nvrtc = std::make_unique<NvrtcCompiler>(
       NvrtcCompiler::find(NvrtcSearch::from_environment(device.facts().driver_version)));
   if (nvrtc->problem().empty()) return nvrtc;
-  auto nvcc = std::make_unique<NvccCompiler>(Compiler::find(), ImageKind::cubin);
-  if (nvcc->problem().empty()) return nvcc;
-  return std::make_unique<NoCompiler>(nvrtc->problem() + "; and " + nvcc->problem());
+  const Compiler nvcc = Compiler::find();
+  const std::string newer =
+      nvcc ? newer_than_driver(CudaVersion::of_text(nvcc.version()), device.facts().driver_version, "nvcc") : "";
+  if (nvcc && newer.empty()) return std::make_unique<NvccCompiler>(nvcc, ImageKind::cubin);
+  const std::string problem = newer.empty() ? nvcc.problem() : one_line(nvcc.path()) + newer;
+  return std::make_unique<NoCompiler>(nvrtc->problem() + "; and " + problem);
 }
 
 CachedKernel compile_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
@@ -112,7 +118,7 @@ struct LoadedGemm::State {
 
 Result<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec) {
   const std::string title = "the kernel of " + spec_title(spec);
-  if (!kernel) return failure(StatusCode::compile_failed, title + ": " + kernel.problem);
+  if (!kernel) return unexpected(why_not_there(kernel, title + ": "));
   Result<DesignedSpec> designed = design_spec(spec);
   if (!designed) return unexpected(designed.error());
   const GemmDesign& design = designed->design;
@@ -152,7 +158,18 @@ Result<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& ke
 Result<LoadedGemm> LoadedGemm::load(const Device& device, const KernelCache& cache, const KernelCompiler& compiler,
                                     const GemmSpec& spec) {
   if (Result<DesignedSpec> designed = design_spec(spec); !designed) return unexpected(designed.error());
-  return load(device, compile_gemm(cache, compiler, spec), spec);
+  const KernelSource source{.text = gemm_source(spec), .title = spec_title(spec)};
+  CachedKernel kernel = cache.get(compiler, source);
+  Result<LoadedGemm> out = load(device, kernel, spec);
+  // The driver may refuse what is kept, or was shipped: a newer compiler made it. One that is compiled now is the last.
+  const auto refused = [&] {
+    return !out && kernel && !kernel.compiled && out.error().code() == StatusCode::device_failed;
+  };
+  while (refused() && compiler.problem().empty()) {
+    kernel = cache.get_instead_of(kernel.image, compiler, source);
+    out = load(device, kernel, spec);
+  }
+  return out;
 }
 
 const GemmDesign& LoadedGemm::design() const { return state_->design; }

@@ -11,6 +11,7 @@
 #include <gantry/runtime/printable.hpp>
 
 #include "compiler_log.hpp"
+#include "cuda_version.hpp"
 #include "nvrtc_headers.hpp"
 
 namespace gantry::runtime {
@@ -27,14 +28,12 @@ constexpr int kOldestMajor = 12, kOldestMinor = 4;
 
 using Program = void*;
 
-std::string version_text(int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); }
-
 }  // namespace
 
 // The functions of libnvrtc, by their types in nvrtc.h.
 struct NvrtcCompiler::Library {
   Module module;
-  int major = 0, minor = 0;
+  CudaVersion known{};
   int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
   int (*destroy)(Program*) = nullptr;
   int (*compile)(Program, int, const char* const*) = nullptr;
@@ -59,19 +58,10 @@ struct NvrtcCompiler::Library {
                      one(cubin_size, "nvrtcGetCUBINSize") && one(cubin, "nvrtcGetCUBIN") &&
                      one(error, "nvrtcGetErrorString");
     if (!all) return "it lacks a function of libnvrtc";
-    if (version(&major, &minor) != 0) return "it does not tell its version";
-    if (major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor))
-      return "it is version " + version_text(major, minor) + ", and kernels for Hopper need 12.4 or newer";
+    if (version(&known.major, &known.minor) != 0) return "it does not tell its version";
+    if (known.major < kOldestMajor || (known.major == kOldestMajor && known.minor < kOldestMinor))
+      return "it is version " + known.text() + ", and kernels for Hopper need 12.4 or newer";
     return {};
-  }
-
-  // Empty, or why the driver would not load what this makes: a cubin of a newer major version. Versions of one major
-  // version load each other's.
-  std::string newer_than(int driver) const {
-    if (driver == 0 || major <= driver / 1000) return {};
-    std::string out = " is version " + version_text(major, minor) + ", and the driver knows CUDA up to ";
-    out += version_text(driver / 1000, driver / 10 % 100) + ": it would not load what this library makes; ";
-    return out + "install a newer driver, or libnvrtc " + std::to_string(driver / 1000);
   }
 
   // The file that was loaded, and when it was written.
@@ -109,7 +99,7 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
     if (!library->module) continue;
     std::string problem = library->look_up();
     if (problem.empty()) {
-      problem = library->newer_than(search.driver_version);
+      problem = newer_than_driver(library->known, search.driver_version, "libnvrtc");
     } else {
       problem.insert(0, " cannot be used: ");
     }
@@ -128,9 +118,7 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
   return out;
 }
 
-std::string NvrtcCompiler::version() const {
-  return library_ == nullptr ? "" : version_text(library_->major, library_->minor);
-}
+std::string NvrtcCompiler::version() const { return library_ == nullptr ? "" : library_->known.text(); }
 
 std::string NvrtcCompiler::identity() const {
   if (library_ == nullptr) return "nvrtc";

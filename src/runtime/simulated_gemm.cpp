@@ -7,6 +7,7 @@
 #include <gantry/tma/encode.hpp>
 
 #include "planned_gemm.hpp"
+#include "refusal.hpp"
 
 namespace gantry::runtime {
 
@@ -103,7 +104,7 @@ Result<SimulatedGemm> SimulatedGemm::load(const CachedKernel& kernel, const Gemm
   const std::string name = "the kernel of " + spec_title(spec);
   const Result<DesignedSpec> designed = design_spec(spec);
   if (!designed) return unexpected(designed.error());
-  if (!kernel) return failure(StatusCode::compile_failed, kernel.problem);
+  if (!kernel) return unexpected(why_not_there(kernel));
   SimulatedGemm out;
   out.designed_ = *designed;
   out.functions_ = static_cast<int>(spec.functions.size());

@@ -70,6 +70,8 @@ TEST_F(ContextFailuresTest, AWorkerThatRunsOutOfMemoryEndsInAStatus) {
   fake_nvrtc().out_of_memory = true;
   const Status failed = gemm->run(call(512, 512, 512));
   EXPECT_EQ(failed.code(), StatusCode::out_of_memory) << failed.describe();
+  fake_nvrtc().out_of_memory = false;
+  EXPECT_TRUE(gemm->run(call(512, 512, 512))) << "the next run tries again";
 }
 
 TEST_F(ContextFailuresTest, WhereNoThreadCanBeStartedTheRunSaysSo) {
@@ -83,6 +85,7 @@ TEST_F(ContextFailuresTest, WhereNoThreadCanBeStartedTheRunSaysSo) {
   EXPECT_THAT(failed.describe(), HasSubstr("no thread could be started"));
   EXPECT_EQ(warmed.code(), StatusCode::out_of_memory) << warmed.describe();
   gemm->wait_for_compilations();
+  EXPECT_TRUE(gemm->run(call(512, 512, 512)));
 }
 
 // The worker is there already; the thread that shows that the cache's lock is held is not.
@@ -102,6 +105,43 @@ TEST_F(ContextFailuresTest, AKernelIsLoadedOutsideOfWhatAnyThreadRecords) {
   const int before = fake_gpu().guarded_loads;
   ASSERT_TRUE(context.gemm({})->run(call(8192, 8192, 8192))) << "found in the cache, and loaded by this thread";
   EXPECT_EQ(fake_gpu().guarded_loads, before + 1);
+}
+
+TEST_F(ContextFailuresTest, AKeptKernelThatTheDriverRefusesIsCompiledAnew) {
+  ASSERT_TRUE(Context(options()).gemm({})->run(call(8192, 8192, 8192)));
+  EXPECT_EQ(fake_nvrtc().compiled, 1);
+  for (const CompilePolicy policy : {CompilePolicy::wait, CompilePolicy::background}) {
+    const Context context(options(policy));
+    fake_gpu().fail_loads = 2;  // where it is looked for, and where it would be compiled
+    fake_nvrtc().compiled = 0;
+    const Status ran = context.gemm({})->run(call(8192, 8192, 8192));
+    EXPECT_TRUE(ran) << ran.describe();
+    EXPECT_EQ(fake_nvrtc().compiled, 1);
+  }
+  fake_gpu().fail_load = 200;
+  const Status refused = Context(options(CompilePolicy::never)).gemm({})->run(call(8192, 8192, 8192));
+  EXPECT_EQ(refused.code(), StatusCode::device_failed);
+  EXPECT_THAT(refused.describe(), HasSubstr("the driver says"));
+}
+
+TEST_F(ContextFailuresTest, AnNvccThatIsNewerThanTheDriverIsSaid) {
+  const StandIn newer("99.1.20");
+  const Variable no_nvrtc("GANTRY_NVRTC", "/no/libnvrtc.so"), nvcc("GANTRY_NVCC", newer.program());
+  const Context context(options());
+  const Status refused = context.gemm({})->run(call(512, 512, 512));
+  EXPECT_EQ(refused.code(), StatusCode::compile_failed);
+  EXPECT_THAT(refused.describe(), HasSubstr("nvcc is version 99.1, and the driver knows CUDA up to 13.0"));
+  EXPECT_EQ(newer.calls(), 0);
+}
+
+TEST_F(ContextFailuresTest, AFailureThatMayBeTheMachinesIsTriedAgain) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  fake_gpu().fail_load = 2;
+  EXPECT_EQ(gemm->run(call(8192, 8192, 8192)).code(), StatusCode::out_of_memory);
+  fake_gpu().fail_load = 0;
+  const Status ran = gemm->run(call(8192, 8192, 8192));
+  EXPECT_TRUE(ran) << ran.describe();
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(Nvrtc, ThatIsNewerThanTheDriverIsPassedOverOrSaid) {
   NvrtcSearch search = only(GANTRY_FAKE_NVRTC_99, 13000);
   EXPECT_TRUE(problem_of(search).starts_with(GANTRY_FAKE_NVRTC_99)) << problem_of(search);
   EXPECT_TRUE(problem_of(search).ends_with(
-      " is version 99.2, and the driver knows CUDA up to 13.0: it would not load what this library makes; install a "
+      " is version 99.2, and the driver knows CUDA up to 13.0: it would not load what this compiler makes; install a "
       "newer driver, or libnvrtc 13"))
       << problem_of(search);
   search.names.push_back(GANTRY_FAKE_NVRTC_13);

@@ -82,7 +82,11 @@ class KernelCache {
 
   // The image of a source. Where it is not there yet, `compiler` makes it. May be called by many threads at once.
   CachedKernel get(const KernelCompiler& compiler, const KernelSource& source) const;
-  // The same where it is there already; nothing is compiled.
+  // The same in place of an image that cannot be loaded: an entry with other bytes, or one that is compiled anew and
+  // replaces what is kept. Requires a compiler without a problem.
+  CachedKernel get_instead_of(const std::string& image, const KernelCompiler& compiler,
+                              const KernelSource& source) const;
+  // As get() where it is there already; nothing is compiled.
   std::optional<CachedKernel> find(const KernelCompiler& compiler, const KernelSource& source) const;
 
   // How many kernels are kept, and how large they are together; refusals are not counted.
