@@ -174,13 +174,15 @@ Result<GemmFunction::State::Picked> GemmFunction::State::pick(runtime::GemmChoos
   for (;;) {
     const Kernel *wanted = nullptr, *there = nullptr;
     const Status* failed = nullptr;
+    bool hopeless = false;  // what went wrong is of no configuration, and would go wrong with the next
     for (const GemmDesign* design : ranked) {
       Kernel& kernel = kernel_of(*design);
       if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
       const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room(design->options));
-      if (wanted == nullptr && may && kernel.stage != Kernel::Stage::failed) {
+      if (wanted == nullptr && !hopeless && may && kernel.stage != Kernel::Stage::failed) {
         if (!compiles || want(lock, kernel)) wanted = &kernel;
       }
+      hopeless = hopeless || (kernel.stage == Kernel::Stage::failed && !kernel.refused);
       if (!kernel.problem.ok() && failed == nullptr) failed = &kernel.problem;
       if (kernel.stage == Kernel::Stage::there) {
         there = &kernel;

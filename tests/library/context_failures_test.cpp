@@ -144,5 +144,26 @@ TEST_F(ContextFailuresTest, AFailureThatMayBeTheMachinesIsTriedAgain) {
   EXPECT_TRUE(ran) << ran.describe();
 }
 
+TEST_F(ContextFailuresTest, OnlyAConfigurationThatIsRefusedIsFollowedByTheNext) {
+  for (const CompilePolicy policy : {CompilePolicy::wait, CompilePolicy::background}) {
+    const Context context(options(policy));
+    fake_nvrtc().reset();
+    fake_nvrtc().fails = true;
+    const auto typo = context.gemm({.epilogue = "d = relu(acc)"});
+    EXPECT_EQ(typo->run(call(512, 512, 512)).code(), StatusCode::compile_failed);
+    EXPECT_EQ(fake_nvrtc().compiled, 1) << "another tile has the same mistake";
+    fake_nvrtc().reset();
+    fake_nvrtc().refuses = true;
+    const auto refused = context.gemm({.options = {.tile = {128, 128, 64}}});
+    EXPECT_EQ(refused->run(call(512, 512, 512)).code(), StatusCode::compile_failed);
+    const int all = fake_nvrtc().compiled;
+    if (policy == CompilePolicy::wait) {
+      EXPECT_GT(all, 1);
+    }
+    EXPECT_EQ(refused->run(call(512, 512, 512)).code(), StatusCode::compile_failed);
+    EXPECT_EQ(fake_nvrtc().compiled, all) << "a refusal stays one";
+  }
+}
+
 }  // namespace
 }  // namespace gantry::runtime::test
