@@ -325,7 +325,13 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
   const auto valid = [](std::int64_t size) { return size >= 0 && size <= kMostExtent; };
   const bool all_valid = valid(e.m) && valid(e.n) && valid(e.k) && valid(e.batch);
   runtime::GemmChooser& chooser = chooser_for(call);
-  const GemmDesign& any = *chooser.candidates({1, 1, 1, 1}).front();
+  const std::vector<const GemmDesign*> some = chooser.candidates({1, 1, 1, 1});
+  if (some.empty()) {  // a design for tensors that TMA addresses is no design for these
+    const GemmOptions options = with_alignments(request_.options, graph_, call);
+    const auto designed = runtime::design_spec({options, request_.epilogue, request_.functions});
+    return unexpected(designed ? none_there(nullptr, CompilePolicy::wait) : designed.error());
+  }
+  const GemmDesign& any = *some.front();
   std::vector<const GemmDesign*> ranked =
       all_valid ? chooser.ranked(typical_extents(request_.options.groups, e), loaded(any.options))
                 : std::vector<const GemmDesign*>();
@@ -340,6 +346,8 @@ std::optional<StatusReason> GemmFunction::State::wrong_sizes(const GemmExtents& 
   const Result<std::vector<const GemmDesign*>> ranked = ranked_for({.m = e.m, .n = e.n, .k = e.k, .batch = e.batch});
   if (ranked) return std::nullopt;
   for (const StatusReason& reason : ranked.error().reasons()) {
+    // Options that no design has for such sizes.
+    if (reason.code == StatusCode::unsupported) return reason;
     for (const ArgumentRule rule : {ArgumentRule::size_negative, ArgumentRule::size_too_large,
                                     ArgumentRule::too_many_tiles, ArgumentRule::too_many_tiles_for_any_m}) {
       if (reason.rule != entry_of(rule).name) continue;

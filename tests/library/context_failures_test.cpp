@@ -1,6 +1,7 @@
 // What goes wrong in a context on the pretended GPU: kernels that cannot be had, sizes that cannot be, workers that
 // fail.
 #include <atomic>
+#include <limits>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -142,6 +143,21 @@ TEST_F(ContextFailuresTest, AFailureThatMayBeTheMachinesIsTriedAgain) {
   fake_gpu().fail_load = 0;
   const Status ran = gemm->run(call(8192, 8192, 8192));
   EXPECT_TRUE(ran) << ran.describe();
+}
+
+// The options can be designed for a D that TMA addresses, and not for the others.
+TEST_F(ContextFailuresTest, OptionsThatNoDesignHasForACallAreReasons) {
+  const Context context(options());
+  const auto gemm = context.gemm({.options = {.epilogue = {.reuse = Choice::yes}}, .epilogue = "d = acc + c"});
+  ASSERT_TRUE(gemm) << gemm.error().describe();
+  GemmCall odd = call(512, 511, 512);
+  odd.c.data = address(5);
+  const Status refused = gemm->run(odd);
+  EXPECT_EQ(refused.code(), StatusCode::unsupported);
+  ASSERT_FALSE(refused.reasons().empty());
+  EXPECT_EQ(refused.reasons()[0].rule, "reuse_direct");
+  EXPECT_FALSE(gemm->explain(odd));
+  EXPECT_FALSE(gemm->warm_up({{512, 511, 512, 1}}));
 }
 
 TEST_F(ContextFailuresTest, OnlyAConfigurationThatIsRefusedIsFollowedByTheNext) {
