@@ -32,7 +32,8 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
   }
   add((place(Index::kScaleA) * 32 + place(Index::kScaleB)) * 32 + place(Index::kIndex));
   add(call.gather.rows);
-  add(call.scatter.rows * 32 + place(Index::kScatter));
+  add(call.scatter.rows);
+  add(place(Index::kScatter));
   const auto groups = reinterpret_cast<std::uintptr_t>(addresses.groups) % kAlignment;
   const int form = call.groups.gemms != nullptr    ? 3
                    : call.groups.counts != nullptr ? 2

@@ -21,7 +21,7 @@ class PlanKey {
  private:
   void add(std::int64_t word);
 
-  static constexpr int kMost = 7 + 4 * 3 + 7 + fusion::kMaxArguments * 3;
+  static constexpr int kMost = 8 + 4 * 3 + 7 + fusion::kMaxArguments * 3;
   std::int64_t words_[kMost] = {};
   int count_ = 0;
   std::size_t hash_ = 14695981039346656037ULL;

@@ -160,6 +160,18 @@ TEST_F(ContextFailuresTest, OptionsThatNoDesignHasForACallAreReasons) {
   EXPECT_FALSE(gemm->warm_up({{512, 511, 512, 1}}));
 }
 
+// Before anything is checked, a key is made of them; a sanitizer would tell.
+TEST_F(ContextFailuresTest, RowsOfAnyNumberAreRefusedAndNotMultiplied) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  GemmCall scattered = call(512, 512, 512);
+  const std::int32_t index[] = {0};
+  scattered.scatter = {index, std::numeric_limits<std::int64_t>::max()};
+  const Status refused = gemm->run(scattered);
+  ASSERT_EQ(refused.reasons().size(), 1U);
+  EXPECT_EQ(refused.reasons()[0].rule, "scatter_not_asked");
+}
+
 TEST_F(ContextFailuresTest, OnlyAConfigurationThatIsRefusedIsFollowedByTheNext) {
   for (const CompilePolicy policy : {CompilePolicy::wait, CompilePolicy::background}) {
     const Context context(options(policy));
