@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <thread>
 
+#include <unistd.h>
+
 #include <gantry/context.hpp>
 #include <gantry/runtime/printable.hpp>
 
@@ -51,6 +53,9 @@ Context::State::State(const ContextOptions& asked)
   if (!cache.note().empty()) notes.push_back(cache.note());
   const std::string path = asked.tuning_file.empty() ? runtime::tuning_path() : asked.tuning_file;
   if (!path.empty()) tuning = TuningFile::read(path);
+  if (!asked.tuning_file.empty() && access(path.c_str(), F_OK) != 0) {
+    notes.push_back("there is no tuning file " + runtime::one_line(path));
+  }
   if (const std::string unread = runtime::unread_lines(tuning); !unread.empty()) {
     notes.push_back("what cannot be read of the tuning file " + runtime::one_line(path) + ": " + unread);
   }

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "context_fixture.hpp"
 #include "failing_threads.hpp"
@@ -170,6 +171,27 @@ TEST_F(ContextFailuresTest, RowsOfAnyNumberAreRefusedAndNotMultiplied) {
   const Status refused = gemm->run(scattered);
   ASSERT_EQ(refused.reasons().size(), 1U);
   EXPECT_EQ(refused.reasons()[0].rule, "scatter_not_asked");
+}
+
+TEST_F(ContextFailuresTest, ATuningFileThatIsNoneIsANote) {
+  const auto notes = [&](const std::string& path) {
+    ContextOptions named = options();
+    named.tuning_file = path;
+    const Context context(named);
+    std::string all;
+    for (const std::string& note : context.notes()) all += note + "\n";
+    return all;
+  };
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(notes(pipe), HasSubstr("it is no plain file; the file is left aside"));
+  EXPECT_THAT(notes("/dev/zero"), HasSubstr("it is no plain file"));
+  EXPECT_THAT(notes(folder_.path()), HasSubstr("it is no plain file"));
+  EXPECT_THAT(notes(folder_ / "missing"), HasSubstr("there is no tuning file"));
+  write(folder_ / "empty", "");
+  EXPECT_EQ(notes(folder_ / "empty"), "");
+  std::filesystem::resize_file(folder_ / "empty", (std::uintmax_t{64} << 20) + 1);
+  EXPECT_THAT(notes(folder_ / "empty"), HasSubstr("it has more than 64 MiB"));
 }
 
 TEST_F(ContextFailuresTest, OnlyAConfigurationThatIsRefusedIsFollowedByTheNext) {

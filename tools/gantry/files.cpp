@@ -4,20 +4,19 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <unistd.h>
+
+#include <gantry/gemm/detail/file_text.hpp>
 
 namespace gantry::tool {
 
 namespace fs = std::filesystem;
 
 std::optional<std::string> read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (!file.is_open() || file.bad()) return {};
-  return std::move(text).str();
+  detail::FileText read = detail::read_file_text(path, {.streams = true});
+  if (read.absent || !read.problem.empty()) return {};
+  return std::move(read.text);
 }
 
 bool write_text(const std::string& path, const std::string& text) {

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <gantry/gemm/workload.hpp>
@@ -33,7 +34,7 @@ class TuningFile {
   static constexpr const char* kHeader = "# gantry tuning 1";
 
   GANTRY_LINKAGE static TuningFile parse(const std::string& text);
-  // A missing file reads as an empty one.
+  // A missing file reads as an empty one. One that is no plain file, or that has more than 64 MiB, is a problem.
   GANTRY_LINKAGE static TuningFile read(const std::string& path);
 
   GANTRY_LINKAGE const TuningEntry* find(const GemmWorkload& workload, const std::string& device) const;
@@ -47,6 +48,7 @@ class TuningFile {
 
  private:
   std::vector<TuningEntry> entries_;
+  std::unordered_multimap<std::size_t, std::size_t> by_sizes_;  // from the hash of sizes to entries
   std::vector<std::string> problems_;
   std::vector<std::string> remarks_;  // written before all entries
 };

@@ -3,9 +3,9 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
+#include <gantry/gemm/detail/file_text.hpp>
 #include <gantry/gemm/tuning.hpp>
 #include <gantry/numeric/element_name.hpp>
 
@@ -100,6 +100,15 @@ class TuningLine {
   std::string problem_;
 };
 
+inline std::size_t hash_of_sizes(const GemmWorkload& w) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const std::int64_t size : {w.m, w.n, w.k, w.batch}) {
+    hash = (hash ^ static_cast<std::uint64_t>(size)) * 1099511628211ULL;
+    hash ^= hash >> 29;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
 }  // namespace detail
 
 GANTRY_LINKAGE TuningFile TuningFile::parse(const std::string& text) {
@@ -127,10 +136,10 @@ GANTRY_LINKAGE TuningFile TuningFile::parse(const std::string& text) {
 }
 
 GANTRY_LINKAGE TuningFile TuningFile::read(const std::string& path) {
-  std::ifstream stream(path);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return parse(text.str());
+  const detail::FileText read = detail::read_file_text(path);
+  TuningFile file = parse(read.text);
+  if (!read.problem.empty()) file.problems_.push_back(read.problem + "; the file is left aside");
+  return file;
 }
 
 GANTRY_LINKAGE std::string TuningFile::text() const {
@@ -154,18 +163,20 @@ GANTRY_LINKAGE std::string TuningFile::text() const {
 }
 
 GANTRY_LINKAGE const TuningEntry* TuningFile::find(const GemmWorkload& workload, const std::string& device) const {
-  for (const TuningEntry& entry : entries_) {
+  const auto [first, last] = by_sizes_.equal_range(detail::hash_of_sizes(workload));
+  for (auto at = first; at != last; ++at) {
+    const TuningEntry& entry = entries_[at->second];
     if (entry.workload == workload && entry.device == device) return &entry;
   }
   return nullptr;
 }
 
 GANTRY_LINKAGE void TuningFile::set(const TuningEntry& entry) {
-  for (TuningEntry& old : entries_) {
-    if (old.workload != entry.workload || old.device != entry.device) continue;
-    old = entry;
+  if (const TuningEntry* const old = find(entry.workload, entry.device); old != nullptr) {
+    entries_[static_cast<std::size_t>(old - entries_.data())] = entry;
     return;
   }
+  by_sizes_.emplace(detail::hash_of_sizes(entry.workload), entries_.size());
   entries_.push_back(entry);
 }
 
