@@ -6,8 +6,9 @@
 //
 // Both are handles that may be copied and used by many threads at once. run() of a size that it has seen neither
 // allocates nor synchronises, and can be recorded into a CUDA graph. What happens where the best kernel for a size is
-// not there is ContextOptions::policy. Runs of one stream share a workspace of the context's; a caller with an
-// allocator of its own gives one.
+// not there is ContextOptions::policy. Runs of one stream share a workspace of the context's, and what a stream records
+// into CUDA graphs another: two graphs that were recorded from one stream do not run at once. A caller with an
+// allocator of its own, or with such graphs, gives one.
 //
 // Example at namespace scope:
 //     inline gantry::Status layer(void* a, void* b, void* bias, void* d, void* stream) {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <thread>
+#include <tuple>
 #include <vector>
 
 #include <gantry/runtime/gemm.hpp>
@@ -82,14 +84,30 @@ class GpuMachine : public Machine {
   Status read(void* to, const void* from, std::size_t bytes, void* stream) const override;
 
  private:
-  // Of one stream. One that was outgrown is kept: a run that is not launched yet, or a CUDA graph that was recorded,
-  // may have its address. Each is at least twice as large as the one before, so that this costs no more than as much
-  // again.
+  // Whose it is. Each thread's default stream has the same handle (CU_STREAM_PER_THREAD). What a stream records into
+  // CUDA graphs has memory of its own: a graph may be launched into another stream while this one runs.
+  struct WorkspaceKey {
+    void* stream = nullptr;
+    std::thread::id thread{};
+    bool recorded = false;
+
+    friend bool operator<(const WorkspaceKey& x, const WorkspaceKey& y) {
+      return std::tie(x.stream, x.thread, x.recorded) < std::tie(y.stream, y.thread, y.recorded);
+    }
+  };
+  // One that was outgrown is kept: a CUDA graph that was recorded may have its address. Each is at least twice as large
+  // as the one before, so that this costs no more than as much again.
   struct Workspace {
     std::mutex turn;
     DeviceBuffer memory;
     std::vector<DeviceBuffer> outgrown;
+    std::uint64_t used = 0;  // when, as uses_ counts
   };
+  static constexpr std::size_t kMostWorkspaces = 64;
+
+  WorkspaceKey workspace_key(void* stream) const;
+  // One that is there, or a new one in the place of that which was not used for longest.
+  std::shared_ptr<Workspace> workspace_of(const WorkspaceKey& key);
 
   // Zeros, there for every stream when this returns.
   bool clear_now(const DeviceBuffer& memory) const;
@@ -97,7 +115,8 @@ class GpuMachine : public Machine {
   Device device_;
   std::unique_ptr<runtime::KernelCompiler> compiler_;
   std::mutex mutex_;
-  std::map<void*, Workspace> by_stream_;
+  std::map<WorkspaceKey, std::shared_ptr<Workspace>> workspaces_;
+  std::uint64_t uses_ = 0;
 };
 
 bool GpuMachine::clear_now(const DeviceBuffer& memory) const {
@@ -115,13 +134,34 @@ bool GpuMachine::clear_now(const DeviceBuffer& memory) const {
   return done;
 }
 
+GpuMachine::WorkspaceKey GpuMachine::workspace_key(void* stream) const {
+  constexpr std::uintptr_t kLegacy = 1, kPerThread = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
+  const auto handle = reinterpret_cast<std::uintptr_t>(stream);
+  WorkspaceKey out{.stream = handle == kLegacy ? nullptr : stream, .recorded = is_recording(stream)};
+  if (handle == kPerThread) out.thread = std::this_thread::get_id();
+  return out;
+}
+
+std::shared_ptr<GpuMachine::Workspace> GpuMachine::workspace_of(const WorkspaceKey& key) {
+  std::shared_ptr<Workspace> dropped;  // freed behind the lock, when its last run has been launched; the driver waits
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<Workspace>& one = workspaces_[key];
+  if (one == nullptr) one = std::make_shared<Workspace>();
+  one->used = ++uses_;
+  const auto oldest = std::min_element(workspaces_.begin(), workspaces_.end(), [](const auto& x, const auto& y) {
+    return std::tie(x.first.recorded, x.second->used) < std::tie(y.first.recorded, y.second->used);
+  });
+  if (workspaces_.size() <= kMostWorkspaces || oldest->first.recorded || oldest->second == one) return one;
+  std::shared_ptr<Workspace> out = one;
+  dropped = std::move(oldest->second);
+  workspaces_.erase(oldest);
+  return out;
+}
+
 Result<Machine::Lease> GpuMachine::workspace(void* stream, std::size_t bytes) {
-  Workspace* one = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    one = &by_stream_[stream];
-  }
+  const std::shared_ptr<Workspace> one = workspace_of(workspace_key(stream));
   Lease lease;
+  lease.memory = one;
   lease.turn = std::unique_lock<std::mutex>(one->turn);
   if (one->memory.bytes() < bytes || !one->memory) {
     const OutsideOfRecordings guard;

@@ -53,6 +53,7 @@ class Machine {
   // together.
   struct Lease {
     void* data = nullptr;
+    std::shared_ptr<void> memory{};  // is there as long as the turn
     std::unique_lock<std::mutex> turn{};
   };
   virtual Result<Lease> workspace(void* stream, std::size_t bytes) = 0;

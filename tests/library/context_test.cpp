@@ -299,6 +299,37 @@ TEST_F(ContextTest, GivesSplitGemmsAWorkspaceForEachStreamOrTakesTheCallers) {
   EXPECT_EQ(odd.reasons()[0].rule, "workspace_misaligned");
 }
 
+TEST_F(ContextTest, GivesEachThreadsDefaultStreamAndEachRecordingAWorkspaceOfItsOwn) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  const GemmCall deep = call(256, 256, 16384);
+  void* const per_thread = reinterpret_cast<void*>(2);  // NOLINT: CU_STREAM_PER_THREAD
+  ASSERT_TRUE(gemm->run(deep, {.stream = per_thread}));
+  int before = fake_gpu().allocations;
+  ASSERT_TRUE(gemm->run(deep, {.stream = per_thread}));
+  EXPECT_EQ(fake_gpu().allocations, before);
+  std::thread([&] { EXPECT_TRUE(gemm->run(deep, {.stream = per_thread})); }).join();
+  EXPECT_EQ(fake_gpu().allocations, before + 1) << "another thread's stream has the same handle";
+
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(8)}));
+  before = fake_gpu().allocations;
+  fake_gpu().capturing[address(8)] = true;
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(8)}));
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(8)}));
+  EXPECT_EQ(fake_gpu().allocations, before + 1) << "the graph may be launched into another stream";
+  fake_gpu().capturing[address(8)] = false;
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(8)}));
+  EXPECT_EQ(fake_gpu().allocations, before + 1);
+
+  const int freed = fake_gpu().frees;
+  for (std::uintptr_t i = 100; i < 400; ++i) ASSERT_TRUE(gemm->run(deep, {.stream = address(i)}));
+  EXPECT_GE(fake_gpu().frees, freed + 200) << "of streams that may be gone";
+  fake_gpu().capturing[address(8)] = true;
+  const int all = fake_gpu().allocations;
+  ASSERT_TRUE(gemm->run(deep, {.stream = address(8)}));
+  EXPECT_EQ(fake_gpu().allocations, all) << "what graphs have is kept";
+}
+
 TEST_F(ContextTest, PacksOperandsThatTmaCannotAddressBeforeTheKernelRuns) {
   const Context context(options());
   const auto gemm = context.gemm({});
