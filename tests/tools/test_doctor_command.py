@@ -64,10 +64,10 @@ class Doctor(Cli):
         self.assertIn("cannot be used", cache["text"])
 
     def test_the_tuning_file_is_counted(self):
-        line = "128 128 128 1 | bf16 K bf16 K void bf16 | d = acc | GPU | 128x128x64 cooperative 1x1 bf16"
-        (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\n")
+        line = "128 128 128 1 | bf16 K bf16 K void bf16 | plain | d = acc | GPU | 128x128x64 cooperative 1x1 bf16"
+        (self.folder / "tuning").write_text(f"# gantry tuning 2\n{line}\n")
         self.assertTrue(self.diagnose()["machine"]["tuning"]["text"].endswith("tuning: 1 GEMM."))
-        (self.folder / "tuning").write_text(f"# gantry tuning 1\n{line}\nnonsense\n")
+        (self.folder / "tuning").write_text(f"# gantry tuning 2\n{line}\nnonsense\n")
         tuning = self.diagnose()["machine"]["tuning"]
         self.assertFalse(tuning["ok"])
         self.assertIn("tuning: 1 GEMM; it cannot be read in full: line 3: ", tuning["text"])

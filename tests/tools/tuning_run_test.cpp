@@ -105,6 +105,30 @@ TEST_F(TuneMany, GoesOnAfterAGemmThatCannotBeTuned) {
   EXPECT_NE(printed_.find("2 of 3 tuned, 1 could not be\n"), std::string::npos) << printed_;
 }
 
+TEST_F(TuneMany, MeasuresGemmsThatDifferInMoreThanSizesAndElements) {
+  products_.clear();
+  ProductTexts texts;
+  texts.m = texts.n = texts.k = 256;
+  texts.a = "e4m3";
+  products_.push_back(read_product(texts));
+  texts.promote = true;
+  products_.push_back(read_product(texts));
+  texts.scale_a = texts.scale_b = "block";
+  products_.push_back(read_product(texts));
+  for (const Product& product : products_) ASSERT_TRUE(product.ok()) << product.problems.front();
+  EXPECT_EQ(tune(), 0);
+  EXPECT_EQ(asked_.size(), 3U) << printed_;
+  EXPECT_EQ(TuningFile::read(run_.path).entries().size(), 3U);
+}
+
+TEST_F(TuneMany, SaysThatAFileOfAnotherVersionWouldBeLost) {
+  const std::filesystem::path folder = std::filesystem::path(run_.path).parent_path();
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(write_text(run_.path, "# gantry tuning 1\n8 8 8 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n"));
+  const std::string why = why_not_kept(run_.path);
+  EXPECT_NE(why.find("is another version than \"# gantry tuning 2\""), std::string::npos) << why;
+}
+
 TEST_F(TuneMany, KeepsNothingInADryRun) {
   run_.dry_run = true;
   EXPECT_EQ(tune(), 0);

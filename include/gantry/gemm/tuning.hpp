@@ -3,13 +3,14 @@
 //
 // One GEMM per line, its fields between bars; a line that starts with # is a comment:
 //
-//   # gantry tuning 1
-//   8192 8192 1024 1 | bf16 K bf16 K void bf16 | d = gelu_tanh(acc + row(bias)) | NVIDIA H200 | 128x192x64 pingpong 2x1
-//   bf16 | 0.2012 ms
+//   # gantry tuning 2
+//   8192 8192 1024 1 | bf16 K bf16 K void bf16 | plain | d = gelu_tanh(acc + row(bias)) | NVIDIA H200 | 128x192x64
+//   pingpong 2x1 bf16 | 0.2012 ms
 //
-// M N K batch, then A and its major, B and its major, C and D, the epilogue, the GPU, the configuration's name (to_text
-// of its options), and, for readers only, its time. Guarantees: a line that cannot be read is skipped and gets a
-// sentence with its number; any text can be read.
+// M N K batch (of groups: the mean and their number), then A and its major, B and its major, C and D, the form, the
+// epilogue, the GPU, the configuration's name (to_text of its options), and, for readers only, its time. The form is
+// "plain", or says what else is asked: "groups-m scale_a=row_block scale_b=block promotes". Guarantees: a line that
+// cannot be read is skipped and gets a sentence with its number; any text can be read.
 //
 // Example:
 //     using namespace gantry;
@@ -31,7 +32,7 @@ namespace gantry {
 
 class TuningFile {
  public:
-  static constexpr const char* kHeader = "# gantry tuning 1";
+  static constexpr const char* kHeader = "# gantry tuning 2";
 
   GANTRY_LINKAGE static TuningFile parse(const std::string& text);
   // A missing file reads as an empty one. One that is no plain file, or that has more than 64 MiB, is a problem.

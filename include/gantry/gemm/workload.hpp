@@ -1,5 +1,7 @@
-// What is to be computed, whatever computes it: sizes, elements, majors and the epilogue as text; and what a tuning
-// file says of it.
+// What is to be computed, whatever computes it: sizes, elements, majors, layouts, scales, groups and the epilogue as
+// text; and what a tuning file says of it.
+//
+// Invariant: options that give different results, or read or write other memory, give different workloads.
 //
 // Example:
 //     using namespace gantry;
@@ -18,6 +20,15 @@ struct GemmWorkload {
   ElementType a = ElementType::bf16, b = ElementType::bf16;
   ElementType c = ElementType::void_, d = ElementType::bf16;
   Major major_a = Major::K, major_b = Major::K;
+  // Of groups, M or K is the mean and `batch` counts them.
+  GemmGrouping groups = GemmGrouping::none;
+  bool column_major_c = false, column_major_d = false;
+  bool promotes = false;
+  ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;
+  GemmGate gate = GemmGate::halves;
+  bool gathers = false;
+  RowScatter scatter = RowScatter::none;
+  bool adds = false;  // D += A B^T
   std::string epilogue = "d = acc";
 
   friend bool operator==(const GemmWorkload&, const GemmWorkload&) = default;
@@ -32,6 +43,16 @@ inline GemmWorkload workload_of(const GemmOptions& o) {
   w.d = o.d;
   w.major_a = o.major_a;
   w.major_b = o.major_b;
+  w.groups = o.groups;
+  w.column_major_c = o.c != ElementType::void_ && is_m_major(o.layout_c);
+  w.column_major_d = is_m_major(o.layout_d);
+  w.promotes = o.promotes();
+  w.scale_a = o.scale_a;
+  w.scale_b = o.scale_b;
+  w.gate = o.gate;
+  w.gathers = o.gather_a;
+  w.scatter = o.scatter_d;
+  w.adds = o.split == SplitMode::reduce_add;
   return w;
 }
 
@@ -40,6 +61,9 @@ inline GemmWorkload swapped(GemmWorkload w) {
   detail::exchange_values(w.m, w.n);
   detail::exchange_values(w.a, w.b);
   detail::exchange_values(w.major_a, w.major_b);
+  detail::exchange_values(w.scale_a, w.scale_b);
+  w.column_major_c = w.c != ElementType::void_ && !w.column_major_c;
+  w.column_major_d = !w.column_major_d;
   return w;
 }
 

@@ -19,7 +19,13 @@ GANTRY_LINKAGE std::string name_of(const GemmOptions& options) { return to_text(
 
 GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w) {
   std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
-  return w.batch == 1 ? text : text + ", batch of " + std::to_string(w.batch);
+  const std::string many = std::to_string(w.batch);
+  if (w.groups == GemmGrouping::pointer_array) return text + " on average, a pointer array of " + many;
+  if (w.groups != GemmGrouping::none) {
+    const char* const along = w.groups == GemmGrouping::along_m ? " along M" : " along K";
+    return text + " on average, " + many + (w.batch == 1 ? " group" : " groups") + along;
+  }
+  return w.batch == 1 ? text : text + ", batch of " + many;
 }
 
 // A few digits that say enough.

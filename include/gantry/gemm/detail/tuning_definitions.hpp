@@ -26,6 +26,45 @@ inline std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
+// A word of a line's form, and how it is said of a GEMM.
+struct TuningForm {
+  const char* word;
+  bool (*holds)(const GemmWorkload&);
+  void (*set)(GemmWorkload&);
+};
+#define GANTRY_TUNING_FORM(word, field, value)                                                                 \
+  {                                                                                                            \
+    word, [](const GemmWorkload& w) { return w.field == (value); }, [](GemmWorkload& w) { w.field = (value); } \
+  }
+inline constexpr TuningForm kTuningForms[] = {
+    GANTRY_TUNING_FORM("groups-m", groups, GemmGrouping::along_m),
+    GANTRY_TUNING_FORM("groups-k", groups, GemmGrouping::along_k),
+    GANTRY_TUNING_FORM("pointer-array", groups, GemmGrouping::pointer_array),
+    GANTRY_TUNING_FORM("C=column", column_major_c, true),
+    GANTRY_TUNING_FORM("D=column", column_major_d, true),
+    GANTRY_TUNING_FORM("scale_a=row_block", scale_a, ScaleMode::row_block),
+    GANTRY_TUNING_FORM("scale_a=block", scale_a, ScaleMode::block),
+    GANTRY_TUNING_FORM("scale_b=row_block", scale_b, ScaleMode::row_block),
+    GANTRY_TUNING_FORM("scale_b=block", scale_b, ScaleMode::block),
+    GANTRY_TUNING_FORM("promotes", promotes, true),
+    GANTRY_TUNING_FORM("interleaved", gate, GemmGate::interleaved),
+    GANTRY_TUNING_FORM("gathers", gathers, true),
+    GANTRY_TUNING_FORM("scatter=store", scatter, RowScatter::store),
+    GANTRY_TUNING_FORM("scatter=add", scatter, RowScatter::add),
+    GANTRY_TUNING_FORM("adds", adds, true),
+};
+#undef GANTRY_TUNING_FORM
+
+inline constexpr const char* kPlainForm = "plain";
+
+inline std::string form_of(const GemmWorkload& w) {
+  std::string out;
+  for (const TuningForm& form : kTuningForms) {
+    if (form.holds(w)) out += std::string(out.empty() ? "" : " ") + form.word;
+  }
+  return out.empty() ? kPlainForm : out;
+}
+
 // Reads one line; a problem is a sentence without its number.
 class TuningLine {
  public:
@@ -33,20 +72,20 @@ class TuningLine {
     std::vector<std::string> fields;
     std::istringstream stream(line + "|");  // an empty last field is one, too
     for (std::string field; std::getline(stream, field, '|');) fields.push_back(trimmed(field));
-    if (fields.size() != 5 && fields.size() != 6) {
-      problem_ =
-          "there are " + std::to_string(fields.size()) +
-          " fields between bars, and an entry has 5 or 6: M N K batch | elements | epilogue | GPU | configuration | "
-          "time";
+    if (fields.size() != 6 && fields.size() != 7) {
+      problem_ = "there are " + std::to_string(fields.size()) +
+                 " fields between bars, and an entry has 6 or 7: M N K batch | elements | form | epilogue | GPU | "
+                 "configuration | time";
       return;
     }
     sizes(fields[0]);
     elements(fields[1]);
-    entry_.workload.epilogue = fields[2];
-    entry_.device = fields[3];
-    entry_.configuration = fields[4];
+    form(fields[2]);
+    entry_.workload.epilogue = fields[3];
+    entry_.device = fields[4];
+    entry_.configuration = fields[5];
     if (entry_.configuration.empty()) fail("the configuration has no name");
-    if (fields.size() == 6) entry_.milliseconds = std::strtod(fields[5].c_str(), nullptr);
+    if (fields.size() == 7) entry_.milliseconds = std::strtod(fields[6].c_str(), nullptr);
   }
 
   const std::string& problem() const { return problem_; }
@@ -85,6 +124,24 @@ class TuningLine {
     w.major_b = major(words[3]);
     w.c = element(words[4]);
     w.d = element(words[5]);
+  }
+  void form(const std::string& field) {
+    const std::vector<std::string> words = words_of(field);
+    if (words.size() == 1 && words[0] == kPlainForm) return;
+    bool right = !words.empty();
+    for (const std::string& word : words) {
+      bool known = false;
+      for (const TuningForm& form : kTuningForms) {
+        if (word != form.word) continue;
+        form.set(entry_.workload);
+        known = true;
+      }
+      right = right && known;
+    }
+    if (right) return;
+    std::string all;
+    for (const TuningForm& form : kTuningForms) all += std::string(all.empty() ? "" : ", ") + form.word;
+    fail("a form is \"plain\" or some of " + all + ", and here is \"" + field + "\"");
   }
   ElementType element(const std::string& word) {
     const ParsedElementType parsed = parse_element_type(word.c_str());
@@ -151,7 +208,7 @@ GANTRY_LINKAGE std::string TuningFile::text() const {
     for (const std::int64_t size : {w.m, w.n, w.k, w.batch}) out += std::to_string(size) + " ";
     out += std::string("| ") + to_text(w.a) + major(w.major_a) + to_text(w.b) + major(w.major_b) + to_text(w.c) + " " +
            to_text(w.d);
-    out += " | " + w.epilogue + " | " + e.device + " | " + e.configuration;
+    out += " | " + detail::form_of(w) + " | " + w.epilogue + " | " + e.device + " | " + e.configuration;
     if (e.milliseconds > 0) {
       char time[40];
       std::snprintf(time, sizeof time, " | %.4f ms", e.milliseconds);
