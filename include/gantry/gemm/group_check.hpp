@@ -45,6 +45,11 @@ struct GroupedLines {
   std::int64_t lines = 0;
 };
 
+// The rows of a group, or its rows of K, as a kernel takes them.
+struct GroupSpan {
+  std::int64_t begin = 0, count = 0;
+};
+
 // `offsets` has one more than `groups`.
 inline std::vector<GroupFinding> check_offsets(const std::int32_t* offsets, std::int64_t groups,
                                                const GroupedLines& of) {
@@ -95,6 +100,24 @@ inline std::vector<GroupFinding> check_counts(const std::int32_t* counts, std::i
                      group + " rows, and room for " + number(capacity) +
                          ": a group fits into its capacity; its first " + number(capacity) + " rows are computed"});
     }
+  }
+  return out;
+}
+
+// Groups with a finding are empty.
+inline std::vector<GroupSpan> spans_of_offsets(const std::int32_t* offsets, std::int64_t groups,
+                                                const GroupedLines& of) {
+  std::vector<GroupSpan> out;
+  for (std::int64_t g = 0; g < groups; ++g) out.push_back({offsets[g], std::int64_t{offsets[g + 1]} - offsets[g]});
+  for (const GroupFinding& found : check_offsets(offsets, groups, of)) out[static_cast<std::size_t>(found.group)] = {};
+  return out;
+}
+
+inline std::vector<GroupSpan> spans_of_counts(const std::int32_t* counts, std::int64_t groups, std::int64_t capacity) {
+  std::vector<GroupSpan> out;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t count = counts[g] < 0 ? 0 : counts[g] > capacity ? capacity : counts[g];
+    out.push_back({g * capacity, count});
   }
   return out;
 }

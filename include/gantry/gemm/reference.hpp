@@ -7,6 +7,10 @@
 // accumulation is exact, so small integers compare equal. NaN and infinities follow IEEE 754; accumulators whose
 // partial sums may overflow an f32 are not bounded. The graph's own errors follow (epilogue/fusion/range.hpp).
 //
+// Groups along M and K are GEMMs of their own; rows that no group has may hold anything. Gathered rows are those that
+// the index names, and rows of D are looked at where they were scattered to; a D that rows are added to begins as
+// zeros. A pointer array is refused: its GEMMs share nothing, and each is one without groups.
+//
 // Example at namespace scope:
 //     struct Plain {};
 //     // After a run: empty, or "D: element (3, 5, 0) is 7, and should be 8, in [8, 8]".
@@ -40,6 +44,10 @@ struct GemmReferenceProblem {
 GANTRY_LINKAGE std::vector<fusion::Range> sum_ranges(const GemmReferenceProblem& p);
 
 namespace detail {
+
+// Adds the results of another group to those of a reduction that all groups share; `out` may be empty before the first.
+GANTRY_LINKAGE void combine(const std::vector<fusion::Range>& more, fusion::Reduction reduction,
+                            std::vector<fusion::Range>& out);
 
 // The functions below with what is not in a graph: the ranges of user functions, and a GEMM without its types.
 GANTRY_LINKAGE fusion::ReferenceResult gemm_reference(const fusion::Graph& graph, const GemmReferenceProblem& p,

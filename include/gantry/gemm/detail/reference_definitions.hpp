@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <gantry/gemm/check.hpp>
+#include <gantry/gemm/detail/grouped_reference.hpp>
 #include <gantry/gemm/reference.hpp>
 
 namespace gantry {
@@ -151,6 +152,12 @@ fusion::ReferenceTensor reference_tensor(const GemmMatrix<Void>& x, ElementType 
   return {element, y.data, rows ? y.stride : 1, rows ? 1 : y.stride, y.batch_stride};
 }
 
+// Groups of rows share D and auxiliary tensors.
+inline fusion::ProblemShape one_matrix_of_rows(fusion::ProblemShape shape) {
+  if (shape.groups_of_rows) shape.batch = 1;
+  return shape;
+}
+
 GANTRY_LINKAGE fusion::ReferenceTensor output_tensor(const fusion::Graph& graph,
                                                      const fusion::ResolvedArguments& values, int i) {
   const fusion::Argument& a = graph.arguments[i];
@@ -162,7 +169,7 @@ GANTRY_LINKAGE fusion::ProblemShape output_shape(const fusion::Graph& graph, con
                                                  int i, const fusion::ProblemShape& shape) {
   const fusion::Argument& a = graph.arguments[i];
   if (a.kind != fusion::ArgumentKind::reduction) {
-    fusion::ProblemShape tensor = shape;
+    fusion::ProblemShape tensor = one_matrix_of_rows(shape);
     tensor.n = fusion::columns_of(a, shape.n);
     return tensor;
   }
@@ -198,7 +205,9 @@ GANTRY_LINKAGE fusion::ReferenceResult reference(const GemmOptions& o, const Gem
   GemmReferenceProblem p;
   p.shape = {.m = e.m, .n = e.n, .batch = e.batch};
   p.k = e.k;
-  p.a = reference_tensor(args.a, o.a, o.major_a == Major::K, {.m = e.m, .n = e.k, .batch = e.batch});
+  if (o.groups == GemmGrouping::pointer_array) return fusion::ReferenceResult();
+  const std::int64_t rows_of_a = o.gather_a ? args.gather.rows : e.m;
+  p.a = reference_tensor(args.a, o.a, o.major_a == Major::K, {.m = rows_of_a, .n = e.k, .batch = e.batch});
   p.b = reference_tensor(args.b, o.b, o.major_b == Major::K, {.m = e.n, .n = e.k, .batch = e.batch});
   if (o.c != ElementType::void_) {
     const std::int64_t columns = args.fusion.graph().gated() ? e.n / 2 : e.n;
@@ -211,17 +220,23 @@ GANTRY_LINKAGE fusion::ReferenceResult reference(const GemmOptions& o, const Gem
   p.mode_b = o.scale_b;
   p.scale_a = args.scale_a.with_strides(o.scale_a, e.m, e.k);
   p.scale_b = args.scale_b.with_strides(o.scale_b, e.n, e.k);
-  return gemm_reference(args.fusion.graph(), p, args.fusion, users);
+  return GroupedReference(o, args, users).run(p);
 }
 
 GANTRY_LINKAGE std::string first_mismatch(const GemmOptions& o, const GemmInputs& args,
                                           const fusion::ReferenceResult& expected) {
+  if (o.groups == GemmGrouping::pointer_array) {
+    return "the reference computes no pointer arrays: its GEMMs share nothing; ask for each as a GEMM without groups";
+  }
   const fusion::ProblemShape& shape = expected.shape;
   const fusion::Graph& graph = expected.graph;
   const fusion::ResolvedArguments values = args.fusion.resolved(shape);
   if (graph.d >= 0) {
-    const fusion::ReferenceTensor actual = reference_tensor(args.d, o.d, !is_m_major(o.layout_d), shape);
-    const std::string d = fusion::first_mismatch(expected.d, actual, shape);
+    fusion::ProblemShape of_d = one_matrix_of_rows(shape);
+    const bool scatters = o.scatter_d != RowScatter::none;
+    if (scatters) of_d.m = args.scatter.rows;
+    const fusion::ReferenceTensor actual = reference_tensor(args.d, o.d, !is_m_major(o.layout_d), of_d);
+    const std::string d = fusion::first_mismatch(scatters ? scattered(o, args, expected) : expected.d, actual, of_d);
     if (!d.empty()) return "D: " + d;
   }
   for (int i = 0; i < graph.argument_count; ++i) {
