@@ -82,8 +82,9 @@ struct SimulatedRun {
   Report report{};           // where there was nothing to run: of no kernel, completed
 };
 
-// device: before the launch, run() waits for the stream, copies what groups are from the device, and checks it. Where a
-// group is wrong, nothing is launched, and the status has a reason for each. Not in a stream that records a CUDA graph.
+// device: before the launch, run() waits for the stream, copies what groups and indices of rows are from the device,
+// and checks it. Where one is wrong, nothing is launched, and the status has a reason for each. Not in a stream that
+// records a CUDA graph.
 enum class RunCheck : std::uint8_t { none, device };
 
 struct RunOptions {

@@ -3,17 +3,20 @@
 #include <cstring>
 
 #include <gantry/gemm/array_check.hpp>
+#include <gantry/gemm/gather_check.hpp>
 #include <gantry/gemm/group_check.hpp>
 
 namespace gantry {
 
 namespace {
 
-constexpr int kShown = 16;  // groups that are named
+constexpr int kShown = 16;  // groups and rows that are named
 
 // Names the first ones that are wrong, and counts the others.
 class Findings {
  public:
+  explicit Findings(const char* what) : what_(what) {}
+
   void add(const char* rule, std::int64_t group, std::string sentence) {
     if (++all_ > kShown) return;
     out_.add({StatusCode::invalid_argument, rule, {}, group, 0, std::move(sentence)});
@@ -21,12 +24,13 @@ class Findings {
 
   Status status() {
     if (all_ > kShown) {
-      out_.add(StatusCode::invalid_argument, std::to_string(all_ - kShown) + " more groups are wrong");
+      out_.add(StatusCode::invalid_argument, std::to_string(all_ - kShown) + " more " + what_ + " are wrong");
     }
     return out_;
   }
 
  private:
+  const char* what_;
   Status out_;
   int all_ = 0;
 };
@@ -47,7 +51,7 @@ Status check_lines(const CheckedKernel& kernel, const GemmCall& call) {
   const std::vector<GroupFinding> found =
       masked ? check_counts(numbers->data(), call.batch, call.m / call.batch)
              : check_offsets(numbers->data(), call.batch, {along, along == GemmGrouping::along_m ? call.m : call.k});
-  Findings out;
+  Findings out("groups");
   for (const GroupFinding& one : found) out.add(to_text(one.rule), one.group, one.sentence);
   return out.status();
 }
@@ -92,7 +96,7 @@ Status check_gemms(const CheckedKernel& kernel, const GemmCall& call) {
     Status read = check_argument(kernel, kernel.graph.arguments[i], call, *gemms, why);
     if (!read) return read;
   }
-  Findings out;
+  Findings out("groups");
   for (std::size_t g = 0; g < why.size(); ++g) {
     if (!why[g].empty()) {
       out.add("gemm_left_out", static_cast<std::int64_t>(g),
@@ -102,17 +106,61 @@ Status check_gemms(const CheckedKernel& kernel, const GemmCall& call) {
   return out.status();
 }
 
+// Rows of the GEMM that are computed.
+Result<std::vector<GroupSpan>> used_rows(const CheckedKernel& kernel, const GemmCall& call) {
+  if (kernel.design.options.groups == GemmGrouping::none) return std::vector<GroupSpan>{{0, call.m}};
+  const bool masked = call.groups.counts != nullptr;
+  const auto numbers = read_array<std::int32_t>(kernel, call.groups.data(), call.batch + (masked ? 0 : 1));
+  if (!numbers) return unexpected(numbers.error());
+  if (masked) return spans_of_counts(numbers->data(), call.batch, call.m / call.batch);
+  return spans_of_offsets(numbers->data(), call.batch, {GemmGrouping::along_m, call.m});
+}
+
+Status check_indices(const CheckedKernel& kernel, const GemmCall& call) {
+  const GemmOptions& o = kernel.design.options;
+  const auto used = used_rows(kernel, call);
+  if (!used) return used.error();
+  const std::int64_t batches = o.groups == GemmGrouping::none ? call.batch : 1;
+  Findings out("rows");
+  const auto check = [&](const std::int32_t* from, IndexedMatrix of) -> Status {
+    const auto index = read_array<std::int32_t>(kernel, from, call.m * batches);
+    if (!index) return index.error();
+    for (std::int64_t batch = 0; batch < batches; ++batch) {
+      of.batch = batches > 1 ? batch : -1;
+      for (const IndexFinding& one : check_index(index->data() + batch * call.m, *used, of)) {
+        out.add(to_text(one.rule), one.row, one.sentence);
+      }
+    }
+    return {};
+  };
+  if (o.gather_a) {
+    Status read = check(call.gather.index, {.operand = 'A', .rows = call.gather.rows});
+    if (!read) return read;
+  }
+  if (o.scatter_d != RowScatter::none) {
+    Status read = check(call.scatter.index, {.operand = 'D', .rows = call.scatter.rows, .scatter = o.scatter_d});
+    if (!read) return read;
+  }
+  return out.status();
+}
+
 }  // namespace
 
 Status check_on_device(const CheckedKernel& kernel, const GemmCall& call) {
-  if (kernel.design.options.groups == GemmGrouping::none || call.batch <= 0) return {};
+  const GemmOptions& o = kernel.design.options;
+  const bool grouped = o.groups != GemmGrouping::none, indexed = o.gather_a || o.scatter_d != RowScatter::none;
+  if ((!grouped && !indexed) || call.batch <= 0) return {};
   if (kernel.machine.is_recording(kernel.stream)) {
     return Status::failure(StatusCode::invalid_argument,
                            "the stream records a CUDA graph, and a check of what is on the device waits for the stream "
                            "and copies: check before recording, or run without the check");
   }
-  return kernel.design.options.groups == GemmGrouping::pointer_array ? check_gemms(kernel, call)
-                                                                     : check_lines(kernel, call);
+  if (o.groups == GemmGrouping::pointer_array) return check_gemms(kernel, call);
+  if (grouped) {
+    Status lines = check_lines(kernel, call);
+    if (!lines) return lines;
+  }
+  return indexed ? check_indices(kernel, call) : Status();
 }
 
 }  // namespace gantry
