@@ -4,7 +4,8 @@
 //   vendor.run(stream);
 //
 // A Product says which elements and layouts there are where they are others. With a Fusion the epilogue is part of it:
-// D = gelu(A B + C + bias), and the argument of gelu as a further output.
+// D = gelu(A B + C + bias), and the argument of gelu as a further output. All of them share one handle and one
+// workspace: they run in one stream, one after the other.
 #pragma once
 
 #include <chrono>
@@ -53,6 +54,8 @@ class Stopwatch {
 
 class CublasLt {
  public:
+  static constexpr int kCandidates = 8;
+
   struct Size {
     int m, n, k;
   };
@@ -73,6 +76,7 @@ class CublasLt {
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     bool precise = false;  // sums of 8-bit floats in full f32
     Scale scale_a = Scale::none, scale_b = Scale::none;
+    int candidates = kCandidates;  // that are timed, at most; 1: the heuristic's first is taken as it is
   };
 
   enum class Activation { none, relu, gelu };  // gelu in its tanh form
@@ -103,8 +107,8 @@ class CublasLt {
     first_data_ = first.data;
     second_data_ = second.data;
     integers_ = p.compute == CUBLAS_COMPUTE_32I && p.d.element == CUDA_R_32I;
-    check(cublasLtCreate(&handle_), "it could not be started");
-    check(cudaMalloc(&workspace_, kWorkspaceBytes), "allocating cuBLASLt's workspace");
+    shared().take(*this);
+    if (problem_ != nullptr) return;
     check(cublasLtMatmulDescCreate(&product_, p.compute, integers_ ? CUDA_R_32I : CUDA_R_32F), "it has no such sums");
     if (problem_ != nullptr) return;
     set(CUBLASLT_MATMUL_DESC_TRANSA, first.along_k ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -122,7 +126,7 @@ class CublasLt {
     make(source_, source, as_d ? rows : columns, as_d ? columns : rows, p.batch);
     if (!as_d) problem_ = "C and D are contiguous along different sides";
     fuse(fusion, p.d.element, p.d.stride ? p.d.stride : rows);
-    if (problem_ == nullptr) choose();
+    if (problem_ == nullptr) choose(p.candidates < kCandidates ? p.candidates : kCandidates);
   }
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
@@ -131,19 +135,20 @@ class CublasLt {
       if (layout) cublasLtMatrixLayoutDestroy(layout);
     }
     if (product_) cublasLtMatmulDescDestroy(product_);
-    cudaFree(workspace_);
     for (float* scales : scales_) cudaFree(scales);
-    if (handle_) cublasLtDestroy(handle_);
+    shared().give_back();
   }
 
   // Null, or why there is no such product.
   const char* problem() const { return problem_; }
   void run(cudaStream_t stream) const {
-    const cublasStatus_t status = matmul(algorithm_, stream);
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    std::fprintf(stderr, "cublasLtMatmul: cuBLASLt answers %d\n", static_cast<int>(status));
+    const int status = try_run(stream);
+    if (status == 0) return;
+    std::fprintf(stderr, "cublasLtMatmul: cuBLASLt answers %d\n", status);
     std::exit(1);
   }
+  // 0, or cuBLASLt's status.
+  int try_run(cudaStream_t stream) const { return static_cast<int>(matmul(algorithm_, stream)); }
   int candidates() const { return candidates_; }
 
  private:
@@ -156,8 +161,39 @@ class CublasLt {
   };
 
   static constexpr std::size_t kWorkspaceBytes = 64 << 20;
-  static constexpr int kCandidates = 8, kRounds = 3;
+  static constexpr int kRounds = 3;
   static constexpr float kBurst = 4, kRest = 2;  // milliseconds
+
+  // The handle and the workspace of all, for as long as there is one.
+  class Shared {
+   public:
+    void take(CublasLt& by) {
+      ++users_;
+      if (handle_ == nullptr) by.check(cublasLtCreate(&handle_), "it could not be started");
+      if (workspace_ == nullptr && cudaMalloc(&workspace_, kWorkspaceBytes) != cudaSuccess) {
+        cudaGetLastError();  // so that nobody else is told of it
+        by.check(CUBLAS_STATUS_ALLOC_FAILED, "there is no memory for its workspace of 64 MiB");
+      }
+      by.handle_ = handle_;
+      by.workspace_ = workspace_;
+    }
+    void give_back() {
+      if (--users_ > 0) return;
+      cudaFree(workspace_);
+      if (handle_ != nullptr) cublasLtDestroy(handle_);
+      workspace_ = nullptr;
+      handle_ = nullptr;
+    }
+
+   private:
+    int users_ = 0;
+    cublasLtHandle_t handle_ = nullptr;
+    void* workspace_ = nullptr;
+  };
+  static Shared& shared() {
+    static Shared all;
+    return all;
+  }
 
   static Product bf16_product(Size size) {
     Product out;
@@ -172,8 +208,6 @@ class CublasLt {
     problem_ = problem;
     status_ = status;
   }
-  static void check(cudaError_t error, const char* what) { bench::check(error, what); }
-
   cublasStatus_t matmul(const cublasLtMatmulAlgo_t& algorithm, cudaStream_t stream) const {
     const float one = 1, beta = has_c_ ? 1.0f : 0.0f;
     const std::int32_t whole_one = 1, whole_beta = has_c_ ? 1 : 0;
@@ -211,8 +245,12 @@ class CublasLt {
     const std::size_t count = blocks * rows * static_cast<std::size_t>(batch);
     const std::vector<float> ones(count, 1.0f);
     float*& scales = scales_[is_first ? 0 : 1];
-    check(cudaMalloc(&scales, count * sizeof(float)), "allocating cuBLASLt's scales");
-    check(cudaMemcpy(scales, ones.data(), count * sizeof(float), cudaMemcpyHostToDevice), "filling cuBLASLt's scales");
+    if (cudaMalloc(&scales, count * sizeof(float)) != cudaSuccess ||
+        cudaMemcpy(scales, ones.data(), count * sizeof(float), cudaMemcpyHostToDevice) != cudaSuccess) {
+      cudaGetLastError();
+      check(CUBLAS_STATUS_ALLOC_FAILED, "there is no memory for its scales");
+      return;
+    }
     const std::int32_t mode =
         how == Scale::row_block ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F : CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
     set(is_first ? CUBLASLT_MATMUL_DESC_A_SCALE_MODE : CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
@@ -254,7 +292,7 @@ class CublasLt {
 
   // The fastest of the candidates. They take turns in bursts after a rest, as contestants do: back to back, one
   // inherits the clock that another left, and the choice was up to 4 % slower than the best.
-  void choose() {
+  void choose(int most) {
     cublasLtMatmulPreference_t preference = nullptr;
     check(cublasLtMatmulPreferenceCreate(&preference), "it cannot be asked for candidates");
     if (problem_ != nullptr) return;
@@ -262,11 +300,13 @@ class CublasLt {
                                                sizeof kWorkspaceBytes),
           "it cannot be asked for candidates");
     cublasLtMatmulHeuristicResult_t results[kCandidates];
-    check(cublasLtMatmulAlgoGetHeuristic(handle_, product_, first_, second_, source_, result_, preference, kCandidates,
+    check(cublasLtMatmulAlgoGetHeuristic(handle_, product_, first_, second_, source_, result_, preference, most,
                                          results, &candidates_),
           "it has no algorithm for this product");
     cublasLtMatmulPreferenceDestroy(preference);
     if (problem_ != nullptr) return;
+    if (candidates_ > 0) algorithm_ = results[0].algo;
+    if (candidates_ == 1 && most == 1) return;
     float times[kCandidates] = {};
     float best = kNever;
     for (int round = 0; round < kRounds; ++round) {

@@ -25,6 +25,7 @@ struct VendorArguments {
   const void* bias = nullptr;
   void* aux = nullptr;
   VendorActivation activation = VendorActivation::none;
+  int candidates = 8;  // of its heuristic that are timed
 };
 
 }  // namespace gantry::tool

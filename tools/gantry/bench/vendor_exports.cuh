@@ -68,6 +68,7 @@ GANTRY_EXPORT void* vendor_create(const gantry::tool::VendorArguments* x, const 
   p.precise = x->precise;
   p.scale_a = static_cast<CublasLt::Scale>(x->scale_a);
   p.scale_b = static_cast<CublasLt::Scale>(x->scale_b);
+  p.candidates = x->candidates;
   CublasLt::Fusion fusion;
   fusion.c = x->c.data;
   fusion.bias = x->bias;
@@ -79,5 +80,8 @@ GANTRY_EXPORT void* vendor_create(const gantry::tool::VendorArguments* x, const 
   delete product;
   return nullptr;
 }
-GANTRY_EXPORT void vendor_run(void* product) { static_cast<gantry::bench::CublasLt*>(product)->run(nullptr); }
+// 0, or cuBLASLt's status.
+GANTRY_EXPORT int vendor_run(void* product) {
+  return static_cast<gantry::bench::CublasLt*>(product)->try_run(nullptr);
+}
 GANTRY_EXPORT void vendor_destroy(void* product) { delete static_cast<gantry::bench::CublasLt*>(product); }

@@ -1,5 +1,7 @@
 #include "bench/vendor_module.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <gantry/epilogue/fusion/parse.hpp>
@@ -26,6 +28,7 @@ void take_group(const Product& product, std::int64_t group, VendorArguments& x) 
   std::int64_t begin = product.capacity * group;
   for (std::int64_t g = 0; g < group && product.capacity == 0; ++g)
     begin += product.groups[static_cast<std::size_t>(g)];
+  if (!product.offsets.empty()) begin = product.offsets[static_cast<std::size_t>(group)];
   const auto size = static_cast<int>(product.groups[static_cast<std::size_t>(group)]);
   const auto move = [](VendorMatrix& matrix, std::int64_t elements) {
     if (matrix.data == nullptr) return;
@@ -37,7 +40,7 @@ void take_group(const Product& product, std::int64_t group, VendorArguments& x) 
   for (VendorMatrix* matrix : {&x.c, &x.d})
     move(*matrix, along_m ? begin * matrix->stride : group * matrix->batch_stride);
   const std::int64_t bytes = info(o.d).bits / 8;  // of a bias and an auxiliary output too
-  const std::int64_t chunk = 16 / bytes, row = (product.n + chunk - 1) / chunk * chunk;
+  const std::int64_t row = product.n;             // lines follow each other without a gap
   if (x.bias != nullptr && along_m) x.bias = static_cast<const std::uint8_t*>(x.bias) + group * row * bytes;
   if (x.aux != nullptr) x.aux = static_cast<std::uint8_t*>(x.aux) + (along_m ? begin : group * product.m) * row * bytes;
   (along_m ? x.m : x.k) = size;
@@ -67,6 +70,13 @@ void take_gemm(const Product& product, const DeviceOperands& operands, std::int6
   x.n = static_cast<int>(e.n);
   x.k = static_cast<int>(e.k);
   x.batch = 1;
+}
+
+// Candidates that are timed for each GEMM, so that all of them take no longer than those of a few dozen.
+int candidates_for_each(std::int64_t gemms, bool grouped) {
+  constexpr std::int64_t kEach = 8, kAll = 256;
+  if (!grouped) return kEach;
+  return static_cast<int>(std::clamp<std::int64_t>(kAll / std::max<std::int64_t>(gemms, 1), 1, kEach));
 }
 
 // Of a group where that is not negative, else of all batches.
@@ -127,6 +137,11 @@ std::string opponent_of(const Product& product) {
 
 VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler,
                              const Product& product, const DeviceOperands& operands) {
+  if (product.options.gather_a || product.scatters()) {
+    declines_ = true;
+    problem_ = "cuBLASLt does not run this GEMM: it has no rows that an index names";
+    return;
+  }
   if (product.graph.gated()) {  // its GEMM alone would write N columns into a D of N / 2
     declines_ = true;
     problem_ = "cuBLASLt does not run this GEMM: it has no gated epilogue";
@@ -145,13 +160,16 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
   if (!*this) return;
   const auto create = module_->function<void*(const VendorArguments*, const char**)>("vendor_create");
   const auto destroy = module_->function<void(void*)>("vendor_destroy");
-  run_ = module_->function<void(void*)>("vendor_run");
+  run_ = module_->function<int(void*)>("vendor_run");
   if (create == nullptr || destroy == nullptr || run_ == nullptr) {
     problem_ = "the compiled cuBLASLt module lacks a function";
     return;
   }
-  const auto add = [&](const VendorArguments& arguments) {
+  // Timing all candidates of thousands of GEMMs would take minutes.
+  const int candidates = candidates_for_each(product.batch, product.options.groups != GemmGrouping::none);
+  const auto add = [&](VendorArguments arguments) {
     const char* reason = nullptr;
+    arguments.candidates = candidates;
     void* const made = create(&arguments, &reason);
     declines_ = made == nullptr;
     if (declines_) problem_ = fmt::format("cuBLASLt does not run this GEMM: {}", reason);
@@ -167,8 +185,11 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
   }
 }
 
-void VendorProduct::run() const {
-  for (const std::shared_ptr<void>& product : products_) run_(product.get());
+std::string VendorProduct::run() const {
+  for (const std::shared_ptr<void>& product : products_) {
+    if (const int status = run_(product.get()); status != 0) return fmt::format("cuBLASLt answers {}", status);
+  }
+  return {};
 }
 
 }  // namespace gantry::tool

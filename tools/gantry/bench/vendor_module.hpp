@@ -36,14 +36,15 @@ class VendorProduct {
   const std::string& problem() const { return problem_; }
   // cuBLASLt is there and has no such GEMM: problem() says so.
   bool declines() const { return declines_; }
-  void run() const;
+  // Empty, or what went wrong.
+  std::string run() const;
 
  private:
   std::string problem_;
   bool declines_ = false;
   std::shared_ptr<runtime::Module> module_;
   std::vector<std::shared_ptr<void>> products_;  // one, or one for each group that is not empty
-  void (*run_)(void*) = nullptr;
+  int (*run_)(void*) = nullptr;
 };
 
 }  // namespace gantry::tool
