@@ -2,9 +2,17 @@
 // found and named.
 #include "gemm/operands.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <gantry/numeric/element_access.hpp>
+
+#include "bench/products.hpp"
+#include "bench/record.hpp"
+#include "files.hpp"
 
 namespace gantry::tool {
 namespace {
@@ -103,6 +111,116 @@ TEST(Operands, AreTheSameForTheSameSeedOnly) {
   EXPECT_EQ(one.find("A")->bytes, same.find("A")->bytes);
   EXPECT_NE(one.find("A")->bytes, other.find("A")->bytes);
   EXPECT_NE(one.find("A")->bytes, one.find("B")->bytes);
+}
+
+// D = A B of the rows that groups have, each with its own weights; the others keep what they hold.
+void multiply_groups(Operands& operands, const std::vector<std::pair<std::int64_t, std::int64_t>>& spans) {
+  const Operand &a = operand(operands, "A"), &b = operand(operands, "B");
+  Operand& d = operand(operands, "D");
+  for (std::size_t g = 0; g < spans.size(); ++g) {
+    for (std::int64_t i = spans[g].first; i < spans[g].second; ++i) {
+      for (std::int64_t j = 0; j < d.length; ++j) {
+        double sum = 0;
+        for (std::int64_t x = 0; x < a.length; ++x) sum += read(a, i, x) * read(b, j, x, static_cast<std::int64_t>(g));
+        write(d, i, j, 0, sum);
+      }
+    }
+  }
+}
+
+TEST(Operands, NameARowThatWasWrittenAndThatNoGroupHas) {
+  const Product p = product_of({.n = 8, .k = 8, .d = "f32", .groups = "3,0,2", .capacity = 4});
+  Operands operands(p, Inputs::eighths, 1);
+  multiply_groups(operands, {{0, 3}, {4, 4}, {8, 10}});
+  const Verification right = operands.verify();
+  EXPECT_TRUE(right.ok()) << right.first_wrong;
+  EXPECT_EQ(right.elements, 40);
+  Operand& d = operand(operands, "D");
+  write(d, 10, 7, 0, 0);
+  EXPECT_EQ(operands.verify().first_wrong, "D at row 10, column 7 was written, and no group has that row");
+}
+
+TEST(Operands, NameARowThatWasWrittenAndThatNoRowIsScatteredTo) {
+  for (const char* how : {"store", "add"}) {
+    const Product p = product_of({.m = 3, .n = 8, .k = 0, .d = "f32", .scatter = how, .scatter_rows = 5});
+    Operands operands(p, Inputs::eighths, 1);
+    Operand& d = operand(operands, "D");
+    const std::vector<std::uint8_t> before = d.bytes;
+    std::int32_t index[3];
+    std::memcpy(index, operand(operands, "(scatter)").bytes.data(), sizeof index);
+    std::int64_t free = 0;
+    while (std::find(index, index + 3, free) != index + 3) ++free;
+    for (const std::int32_t row : index) {
+      for (std::int64_t j = 0; j < 8; ++j) write(d, row, j, 0, 0);
+    }
+    const Verification right = operands.verify();
+    EXPECT_TRUE(right.ok()) << right.first_wrong;
+    write(d, free, 3, 0, 1);
+    EXPECT_EQ(operands.verify().first_wrong,
+              "D at row " + std::to_string(free) + ", column 3 was written, and no row is scattered there");
+  }
+}
+
+TEST(Operands, CountTheBytesOfRowsThatAreUsed) {
+  const Product masked = product_of({.n = 16, .k = 32, .groups = "5,0,3", .capacity = 4096});
+  const double a = 8 * 32 * 2, b = 2 * 16 * 32 * 2, d = 8 * 16 * 2, counts = 3 * 4;
+  EXPECT_EQ(Operands(masked, Inputs::zeros, 1).traffic(), a + b + d + counts);
+  const Product dense = product_of({.m = 8, .n = 16, .k = 32});
+  EXPECT_EQ(Operands(dense, Inputs::zeros, 1).traffic(), a + b / 2 + d);
+  // One row of A, however many rows of the GEMM it is.
+  const Product gathered = product_of({.m = 8, .n = 16, .k = 32, .gather_rows = 1});
+  EXPECT_EQ(Operands(gathered, Inputs::zeros, 1).traffic(), a / 8 + b / 2 + d + 8 * 4);
+  const Product scattered = product_of({.m = 8, .n = 16, .k = 32, .scatter = "store", .scatter_rows = 1000});
+  EXPECT_EQ(Operands(scattered, Inputs::zeros, 1).traffic(), a + b / 2 + d + 8 * 4);
+}
+
+TEST(Operands, NameIndicesThatAreWrong) {
+  const Product p = product_of({.m = 4, .n = 8, .k = 8, .gather_rows = 3, .scatter = "store", .scatter_rows = 6});
+  Operands operands(p, Inputs::eighths, 1);
+  EXPECT_TRUE(operands.wrong_on_device().empty());
+  const std::int32_t from[] = {0, 3, 2, 2}, to[] = {5, 1, 5, -1};
+  std::memcpy(operand(operands, "(index)").bytes.data(), from, sizeof from);
+  std::memcpy(operand(operands, "(scatter)").bytes.data(), to, sizeof to);
+  EXPECT_EQ(
+      operands.wrong_on_device(),
+      (std::vector<std::string>{
+          "row 1 of the GEMM is row 3 of A, which has 3 rows: an index is 0 or more and less than that; it counts "
+          "as a row of zeros",
+          "rows 0 and 2 of the GEMM both go to row 5 of D: a row is stored once at most; either of them may be "
+          "what remains",
+          "row 3 of the GEMM goes to row -1 of D, which has 6 rows: an index is 0 or more and less than that; it "
+          "is dropped"}));
+}
+
+TEST(Products, OfAFileAreAlignedAsTheirSizesAre) {
+  std::string name = testing::TempDir() + "gantry-products-XXXXXX";
+  const std::string path = std::string(mkdtemp(name.data())) + "/shapes";
+  ASSERT_TRUE(write_text(path, "64 72 64\n64 77 64\n"));
+  const Products products = read_products({}, {.shapes = path});
+  ASSERT_TRUE(products.problems.empty()) << products.problems.front();
+  ASSERT_EQ(products.all.size(), 2U);
+  EXPECT_EQ(products.all[0].options.align_d, 0);
+  EXPECT_EQ(products.all[1].options.align_d, 1) << "rows of 154 bytes are none that TMA addresses";
+  const Products gated = read_products({.epilogue = "d = silu(gate(acc)) * up(acc)"}, {.shapes = path});
+  ASSERT_FALSE(gated.problems.empty());
+  EXPECT_NE(gated.problems.front().find("64 x 72 x 64"), std::string::npos) << gated.problems.front();
+  const Products scattered = read_products({.scatter = "store"}, {.shapes = path});
+  ASSERT_TRUE(scattered.problems.empty()) << scattered.problems.front();
+  EXPECT_EQ(scattered.all[1].scatter_rows, 64);
+}
+
+TEST(Products, OfGroupsAreSaidToBe) {
+  BenchResult result;
+  result.epilogue = "d = acc";
+  result.batch = 2;
+  result.groups = groups_text(product_of({.n = 64, .k = 64, .groups = "4096,4096"}));
+  BenchRecord record;
+  record.results.push_back(result);
+  const ReadRecord again = read_record(to_json(record).dump());
+  ASSERT_EQ(again.problem, "");
+  std::string heading;
+  const std::string row = table_row(again.record.results.front(), heading);
+  EXPECT_EQ(row.rfind("d = acc, 2 groups along M of 4096 to 4096 rows  (against ", 0), 0u) << row;
 }
 
 }  // namespace

@@ -20,6 +20,12 @@ std::vector<Size> sizes_of(const ProductTexts& one, const ProductFiles& files, s
     if (!files.shapes.empty()) problems.emplace_back("--problems gives the sizes, so --shapes cannot be given too");
     return {{}};
   }
+  if (!one.offsets.empty()) {
+    if (one.m <= 0 || one.n <= 0 || one.k <= 0)
+      problems.emplace_back("--offsets say where groups of the --m rows begin, beside --m, --n and --k of 1 or more");
+    if (!files.shapes.empty()) problems.emplace_back("--shapes gives the sizes, so groups cannot be given too");
+    return {{one.m, one.n, one.k}};
+  }
   if (!one.groups.empty() || !one.groups_k.empty()) {
     const bool rows = !one.groups.empty();
     if (one.n <= 0 || (rows ? one.k : one.m) <= 0)
@@ -72,22 +78,19 @@ Products read_products(const ProductTexts& texts, const ProductFiles& files) {
   for (const std::string& epilogue : epilogues_of(texts, files, out.problems)) {
     ProductTexts one = texts;
     one.epilogue = epilogue;
-    Product product = read_product(one);
+    const Product product = read_product(one);
     for (const std::string& problem : product.problems) {
       if (std::find(out.problems.begin(), out.problems.end(), problem) == out.problems.end())
         out.problems.push_back(problem);
     }
     const bool readable = product.ok();
     for (const Size& size : sizes) {
-      if (product.options.groups == GemmGrouping::none) {
-        product.m = size.m;
-        product.n = size.n;
-        product.k = size.k;
-      }
-      out.all.push_back(product);
+      const bool grouped = product.options.groups != GemmGrouping::none;
+      out.all.push_back(!readable || grouped ? product : with_sizes(product, {size.m, size.n, size.k, product.batch}));
       if (!readable) continue;
-      for (const std::string& problem : Operands::problems_of(product))
-        out.problems.push_back(fmt::format("{}: {}", title(product), problem));
+      const Product& sized = out.all.back();
+      const std::vector<std::string> problems = sized.ok() ? Operands::problems_of(sized) : sized.problems;
+      for (const std::string& problem : problems) out.problems.push_back(fmt::format("{}: {}", title(sized), problem));
     }
   }
   return out;

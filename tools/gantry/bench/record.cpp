@@ -38,6 +38,7 @@ Json json_of(const BenchResult& r) {
           {"n", r.n},
           {"k", r.k},
           {"batch", r.batch},
+          {"groups", r.groups},
           {"epilogue", r.epilogue},
           {"kernel", r.kernel},
           {"dependent", r.dependent},
@@ -58,6 +59,7 @@ BenchResult result_of(const Json& j) {
   r.n = j.at("n").get<long long>();
   r.k = j.at("k").get<long long>();
   r.batch = j.value("batch", 1LL);
+  if (j.contains("groups")) r.groups = text_of(j.at("groups"));
   r.epilogue = text_of(j.at("epilogue"));
   r.kernel = text_of(j.at("kernel"));
   r.dependent = j.value("dependent", false);
@@ -134,7 +136,9 @@ std::string table_head(const BenchRecord& record) {
 
 std::string table_row(const BenchResult& r, std::string& heading) {
   std::string out;
-  const std::string batch = r.batch == 1 ? "" : fmt::format(", batch of {}", r.batch);
+  const std::string batch = !r.groups.empty() ? ", " + r.groups
+                            : r.batch == 1    ? ""
+                                              : fmt::format(", batch of {}", r.batch);
   const std::string title = fmt::format("{}{}  (against {})\n", r.epilogue, batch, r.opponent);
   if (title != heading) out += title;
   heading = title;

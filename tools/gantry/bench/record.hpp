@@ -20,6 +20,7 @@ struct Timing {
 
 struct BenchResult {
   long long m = 0, n = 0, k = 0, batch = 1;
+  std::string groups{};  // in words, with rows that an index names; empty where there are none
   std::string epilogue;
   std::string kernel;      // ours
   bool dependent = false;  // ours was launched so that a run may start before the one before has ended

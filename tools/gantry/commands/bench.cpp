@@ -138,11 +138,7 @@ Measured measure(const Bench& b, const Product& product) {
   if (!vendor && !vendor.declines()) return fail(vendor.problem());
   std::vector<Contestant> contestants{{.name = "ours", .run = [&] { return gemm->run(call).describe(); }}};
   if (vendor) {
-    const auto run = [&vendor] {
-      vendor.run();
-      return std::string();
-    };
-    contestants.insert(contestants.begin(), {.name = "cuBLASLt", .run = run});
+    contestants.insert(contestants.begin(), {.name = "cuBLASLt", .run = [&vendor] { return vendor.run(); }});
   }
   const RaceOptions options{.sustained = b.texts.sustained, .stop = b.stop};
   if (const std::string went_wrong = race(b.device, contestants, options, b.progress); !went_wrong.empty()) {
@@ -153,6 +149,8 @@ Measured measure(const Bench& b, const Product& product) {
   r.n = product.n;
   r.k = product.k;
   r.batch = product.batch;
+  r.groups = groups_text(product);
+  if (const std::string index = index_text(product); !index.empty()) r.groups += (r.groups.empty() ? "" : ", ") + index;
   r.epilogue = product.expression;
   r.kernel = explained->kernel;
   r.dependent = call.dependent;

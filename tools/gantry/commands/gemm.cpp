@@ -58,7 +58,7 @@ Answer simulate(const SimulatorKernel& kernel, const Product& product, Operands&
                 Progress& progress) {
   Answer out;
   out.choice = kernel.choice;
-  if (texts.check == "device") out.problems = operands.wrong_groups();
+  if (texts.check == "device") out.problems = operands.wrong_on_device();
   if (!out.problems.empty()) return out;
   SimulatorOptions options;
   options.seed = texts.seed;
@@ -132,6 +132,20 @@ void print(const Product& product, const Answer& a) {
   print_section("gpu", a.gpu);
 }
 
+nlohmann::ordered_json groups_of(const Product& product) {
+  nlohmann::ordered_json out;
+  out["kind"] = gantry::to_text(product.options.groups);
+  if (product.is_array()) {
+    out["gemms"] = nlohmann::ordered_json::array();
+    for (const GemmExtents& e : product.gemms) out["gemms"].push_back({e.m, e.n, e.k});
+    return out;
+  }
+  out["sizes"] = product.groups;
+  if (product.capacity > 0) out["capacity"] = product.capacity;
+  if (!product.offsets.empty()) out["offsets"] = product.offsets;
+  return out;
+}
+
 nlohmann::ordered_json json_of(const Product& product, const Answer& a, const GemmTexts& texts) {
   const Verification& v = a.verification;
   nlohmann::ordered_json out;
@@ -139,6 +153,9 @@ nlohmann::ordered_json json_of(const Product& product, const Answer& a, const Ge
   out["n"] = product.n;
   out["k"] = product.k;
   out["batch"] = product.batch;
+  if (product.options.groups != GemmGrouping::none) out["groups"] = groups_of(product);
+  if (product.options.gather_a) out["gather_rows"] = product.gather_rows;
+  if (product.scatters()) out["scatter_rows"] = product.scatter_rows;
   out["a"] = info(product.options.a).name;
   out["b"] = info(product.options.b).name;
   out["d"] = info(product.options.d).name;
@@ -233,21 +250,11 @@ void add_gemm_command(CLI::App& app, int& status) {
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<GemmTexts>();
   add_product_options(*command, texts->product, true);
-  add_text(*command, "--offsets", texts->product.offsets,
-           "where groups of the --m rows begin, and the last one ends, in the place of --groups; they may be wrong")
-      ->option_text("I,I,...");
-  add_number(*command, "--gather-rows", texts->product.gather_rows,
-             "A has so many rows, and an index on the device says which of them each row of the GEMM is",
-             NumberRange<std::int64_t>{0, kMostExtent});
-  add_text(*command, "--scatter", texts->product.scatter,
-           "store or add: an index on the device says which row of D each row of the GEMM goes to, or is added to; "
-           "default none")
-      ->option_text("HOW");
-  add_number(*command, "--scatter-rows", texts->product.scatter_rows, "rows of a D that is scattered to; default M",
-             NumberRange<std::int64_t>{0, kMostExtent});
   command
       ->add_option("--check", texts->check,
-                   "device: before the run, name each group whose offsets, counts or addresses are wrong; default none")
+                   "device: before the run, name each group whose offsets, counts or addresses are wrong, and each row "
+                   "whose index "
+                   "is; default none")
       ->option_text("none|device");
   command->add_option("--machine", texts->machine, "sim (the simulated SM), gpu, or auto: a GPU if there is one")
       ->option_text("NAME");

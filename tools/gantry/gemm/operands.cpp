@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <deque>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -12,10 +11,7 @@
 #include <unistd.h>
 
 #include <gantry/epilogue/fusion/masks.hpp>
-#include <gantry/gemm/group_check.hpp>
-#include <gantry/gemm/reference.hpp>
-
-#include "gemm/comparison.hpp"
+#include <gantry/gemm/gather_check.hpp>
 
 namespace gantry::tool {
 
@@ -44,16 +40,23 @@ double number(Inputs inputs, ElementType element, std::mt19937_64& random) {
 
 }  // namespace
 
-// A block of rows of D, of a group, or of all batches where that is negative.
-struct Operands::Rows {
-  std::int64_t first = 0, count = 0;
-  std::int64_t group = -1;
-  std::int64_t k_first = 0, k = 0;
-  bool whole = false;                           // all rows of the group or of the GEMM: reductions can be compared
-  std::vector<fusion::Range>* parts = nullptr;  // by argument: reductions over groups, so far
-};
+namespace {
 
-Operands::Operands(const Product& product) : product_(product), scalars_(product.scalars) {
+std::vector<GroupSpan> spans_of(const Product& product) {
+  if (product.options.groups == GemmGrouping::none) return {{0, product.m}};
+  std::vector<GroupSpan> out;
+  std::int64_t begin = 0;
+  for (std::size_t g = 0; g < product.groups.size(); ++g) {
+    if (!product.offsets.empty()) begin = product.offsets[g];
+    out.push_back({begin, product.groups[g]});
+    begin += product.capacity > 0 ? product.capacity : product.groups[g];
+  }
+  return out;
+}
+
+}  // namespace
+
+Operands::Operands(const Product& product) : product_(product), spans_(spans_of(product)), scalars_(product.scalars) {
   if (product.is_array()) {
     add_array();
     return;
@@ -219,33 +222,48 @@ void Operands::write_groups() {
     if (o.name != kGroups || o.holds_addresses) continue;
     std::vector<std::int32_t> numbers;
     for (std::int64_t g = 0; g < product_.batch + (product_.capacity > 0 ? 0 : 1); ++g) {
-      const std::int64_t value = product_.capacity > 0 ? product_.groups[static_cast<std::size_t>(g)] : first_line(g);
+      const auto at = static_cast<std::size_t>(g);
+      const std::int64_t value = product_.capacity > 0       ? product_.groups[at]
+                                 : !product_.offsets.empty() ? product_.offsets[at]
+                                 : g < product_.batch        ? first_line(g)
+                                                             : spans_.back().begin + spans_.back().count;
       numbers.push_back(static_cast<std::int32_t>(value));
     }
     std::memcpy(o.bytes.data(), numbers.data(), numbers.size() * sizeof(std::int32_t));
   }
 }
 
-std::int64_t Operands::first_line(std::int64_t group) const {
-  if (product_.capacity > 0) return group * product_.capacity;
-  if (!product_.offsets.empty()) return product_.offsets[static_cast<std::size_t>(group)];
-  std::int64_t out = 0;
-  for (std::int64_t g = 0; g < group; ++g) out += product_.groups[static_cast<std::size_t>(g)];
+std::vector<std::string> Operands::wrong_on_device() const {
+  std::vector<std::string> out;
+  const Operand* const groups = find(kGroups);
+  if (groups != nullptr && !groups->holds_addresses) {  // lines of a file are checked when it is read
+    const std::vector<std::int32_t> numbers = indices(kGroups);
+    const GroupedLines lines{product_.options.groups, product_.along_m() ? product_.m : product_.k};
+    for (const GroupFinding& found : product_.capacity > 0
+                                         ? check_counts(numbers.data(), product_.batch, product_.capacity)
+                                         : check_offsets(numbers.data(), product_.batch, lines)) {
+      out.push_back(found.sentence);
+    }
+  }
+  const auto check = [&](const char* name, IndexedMatrix of) {
+    const std::vector<std::int32_t> index = indices(name);
+    const std::int64_t batches = product_.along_m() ? 1 : product_.batch;
+    for (std::int64_t batch = 0; batch < batches; ++batch) {
+      of.batch = batches > 1 ? batch : -1;
+      for (const IndexFinding& found : check_index(index.data() + batch * product_.m, spans_, of))
+        out.push_back(found.sentence);
+    }
+  };
+  const GemmOptions& o = product_.options;
+  if (o.gather_a) check(kIndex, {.operand = 'A', .rows = product_.gather_rows});
+  if (product_.scatters()) check(kScatter, {.operand = 'D', .rows = product_.scatter_rows, .scatter = o.scatter_d});
   return out;
 }
 
-std::vector<std::string> Operands::wrong_groups() const {
-  std::vector<std::string> out;
-  const Operand* const groups = find(kGroups);
-  if (groups == nullptr || groups->holds_addresses) return out;  // lines of a file are checked when it is read
-  std::vector<std::int32_t> numbers(static_cast<std::size_t>(groups->length));
-  std::memcpy(numbers.data(), groups->bytes.data(), numbers.size() * sizeof(std::int32_t));
-  const GroupedLines lines{product_.options.groups, product_.along_m() ? product_.m : product_.k};
-  for (const GroupFinding& found : product_.capacity > 0
-                                       ? check_counts(numbers.data(), product_.batch, product_.capacity)
-                                       : check_offsets(numbers.data(), product_.batch, lines)) {
-    out.push_back(found.sentence);
-  }
+std::vector<std::int32_t> Operands::indices(const char* name) const {
+  const Operand& operand = *find(name);
+  std::vector<std::int32_t> out(static_cast<std::size_t>(operand.length * operand.batches));
+  std::memcpy(out.data(), operand.bytes.data(), out.size() * sizeof(std::int32_t));
   return out;
 }
 
@@ -281,12 +299,14 @@ void Operands::fill_scales(Operand& operand, std::uint64_t seed) {
 
 void Operands::poison() {
   for (Operand& operand : all_) {
-    if (!operand.written) continue;
-    // What is added to begins as zeros.
-    const bool adds = product_.options.split == SplitMode::reduce_add || product_.options.scatter_d == RowScatter::add;
-    const bool added_to = operand.argument < 0 && adds;
-    std::fill(operand.bytes.begin(), operand.bytes.end(), static_cast<std::uint8_t>(added_to ? 0x00 : 0xA5));
+    if (operand.written) std::fill(operand.bytes.begin(), operand.bytes.end(), poison_of(operand));
   }
+}
+
+std::uint8_t Operands::poison_of(const Operand& operand) const {
+  // What is added to begins as zeros.
+  const bool adds = product_.options.split == SplitMode::reduce_add || product_.options.scatter_d == RowScatter::add;
+  return operand.argument < 0 && adds ? 0x00 : 0xA5;
 }
 
 std::vector<void*> Operands::host_addresses() {
@@ -353,211 +373,28 @@ fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses)
   return out;
 }
 
-namespace {
-
-// Elements of a vector from `begin` on, from the first bit of a byte.
-std::vector<std::uint8_t> packed_from(const Operand& o, std::int64_t begin, std::int64_t count) {
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(bytes_for(o.element, count)) + 1);
-  for (std::int64_t i = 0; i < count; ++i) {
-    store_from_double(o.element, out.data(), i, load_as_double(o.element, o.bytes.data(), begin + i));
-  }
-  return out;
-}
-
-// What another group brings to the results of a reduction.
-fusion::Range combined(const fusion::Range& x, const fusion::Range& y, fusion::Reduction reduction) {
-  using fusion::Function;
-  using fusion::Reduction;
-  if (reduction == Reduction::max || reduction == Reduction::amax) return apply(Function::max, x, y);
-  if (reduction == Reduction::min) return apply(Function::min, x, y);
-  if (reduction == Reduction::mul) return apply(Function::multiply, x, y);
-  if (reduction == Reduction::add) return apply(Function::add, x, y);
-  const auto sum = [](double a, double b) {
-    const double larger = std::max(a, b);
-    return std::isinf(larger) ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
-  };
-  const double lost = 0x1p-20 + 0x1p-22 * std::max(std::fabs(x.value), std::fabs(y.value));
-  return {sum(x.value, y.value), sum(x.lower, y.lower) - lost, sum(x.upper, y.upper) + lost};
-}
-
-void combine(const std::vector<fusion::Range>& more, fusion::Reduction reduction, std::vector<fusion::Range>& out) {
-  if (out.empty()) out.assign(more.size(), fusion::exactly(fusion::identity(reduction)));
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = combined(out[i], more[i], reduction);
-}
-
-}  // namespace
-
-// Elements from the first of an operand to the first of what a block reads or writes: its rows, its group's matrix, its
-// group's rows of K.
-std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
-  const std::int64_t line = o.rows ? o.stride : 1, across = o.rows ? 1 : o.stride;  // to the next row, or column
-  const bool matrix = o.argument < 0;
-  const std::int64_t batch = rows.group < 0 || o.batches <= 1 ? 0 : rows.group * o.batch_stride;
-  if (matrix && o.name == "A") return batch + rows.first * line + rows.k_first * across;
-  if (matrix && o.name == "B") return batch + rows.k_first * across;
-  if (matrix) return batch + rows.first * line;
-  const fusion::Argument& a = product_.graph.arguments[o.argument];
-  if (fusion::is_tensor(a.kind)) return batch + rows.first * line;
-  const bool along_m = a.kind == fusion::ArgumentKind::column ||
-                       (a.kind == fusion::ArgumentKind::reduction && a.extent == fusion::Extent::column);
-  return batch + (along_m ? rows.first : 0);
-}
-
-std::vector<std::uint8_t> Operands::by_index(const Operand& a, const char* name, const Rows& rows) const {
-  const Operand& index = *find(name);
-  const auto row_bytes = static_cast<std::size_t>(bytes_for(a.element, a.length));
-  const std::int64_t batches = rows.group < 0 ? product_.batch : 1;
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(batches * rows.count) * row_bytes);
+// Of the rows that an operand has along M, those that are read or written in a matrix, or on average in each of a
+// batch.
+double Operands::used_rows(const Operand& o) const {
+  std::int64_t used = 0;
+  for (const GroupSpan& span : spans_) used += span.count;
+  if (product_.along_k()) return static_cast<double>(product_.m);
+  if (o.argument >= 0 || o.name != "A" || !product_.options.gather_a) return static_cast<double>(used);
+  // Each row once, however many times the index names it.
+  const std::vector<std::int32_t> index = indices(kIndex);
+  const std::int64_t batches = static_cast<std::int64_t>(index.size()) / std::max<std::int64_t>(product_.m, 1);
+  std::int64_t all = 0;
   for (std::int64_t batch = 0; batch < batches; ++batch) {
-    for (std::int64_t i = 0; i < rows.count; ++i) {
-      std::int32_t row = 0;
-      const std::int64_t at = batch * product_.m + rows.first + i;
-      std::memcpy(&row, index.bytes.data() + static_cast<std::size_t>(at) * sizeof row, sizeof row);
-      if (row < 0 || row >= a.lines) continue;
-      std::memcpy(out.data() + static_cast<std::size_t>(batch * rows.count + i) * row_bytes,
-                  a.bytes.data() + bytes_for(a.element, batch * a.batch_stride + row * a.stride), row_bytes);
+    std::vector<bool> named(static_cast<std::size_t>(product_.gather_rows));
+    for (const GroupSpan& span : spans_) {
+      for (std::int64_t row = span.begin; row < span.begin + span.count; ++row) {
+        const std::int32_t from = index[static_cast<std::size_t>(batch * product_.m + row)];
+        if (from >= 0 && from < product_.gather_rows) named[static_cast<std::size_t>(from)] = true;
+      }
     }
+    all += std::count(named.begin(), named.end(), true);
   }
-  return out;
-}
-
-void Operands::verify_rows(const Rows& rows, Verification& out) const {
-  GemmReferenceProblem p;
-  p.shape = {.m = rows.count, .n = product_.n, .batch = rows.group < 0 ? product_.batch : 1};
-  p.first_row = rows.first;
-  p.first_batch = product_.along_k() ? std::max<std::int64_t>(rows.group, 0) : 0;
-  p.k = rows.k;
-  p.d_element = product_.options.d;
-  p.gate = product_.options.gate;
-  p.promote = product_.options.promotes();
-  p.mode_a = product_.options.scale_a;
-  p.mode_b = product_.options.scale_b;
-  const auto from = [&](const Operand& o) {
-    fusion::ReferenceTensor tensor = o.tensor();
-    tensor.data = o.bytes.data() + bytes_for(o.element, begin_of(o, rows));
-    return tensor;
-  };
-  std::vector<void*> addresses;
-  std::deque<std::vector<std::uint8_t>> copies;
-  for (const Operand& o : all_) {
-    if (o.name == "A" && o.argument < 0 && product_.options.gather_a) {
-      const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kIndex, rows));
-      p.a = {o.element, found.data(), o.length, 1, rows.count * o.length};
-    } else if (o.name == "A" && o.argument < 0) {
-      p.a = from(o);
-    }
-    if (o.name == "B" && o.argument < 0) p.b = from(o);
-    if (o.name == "C" && o.argument < 0) p.source = from(o);
-    if (o.scale && o.name == "scale_b") {
-      p.scale_b = o.scales(o.bytes.data());
-      if (rows.group > 0) p.scale_b.data += rows.group * p.scale_b.batch_stride;
-    }
-    if (o.scale && o.name == "scale_a") {
-      p.scale_a = o.scales(o.bytes.data());
-      p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
-    }
-    // None is given to the reference: A was gathered, D will be, and an index is no argument.
-    const bool is_index = o.name == kIndex || o.name == kScatter;
-    const bool apart = o.argument < 0 && (is_index || (product_.options.gather_a && o.name == "A") ||
-                                          (product_.scatters() && o.name == "D"));
-    const std::int64_t begin = o.scale || apart ? 0 : begin_of(o, rows);
-    if (begin * info(o.element).bits % 8 == 0) {
-      addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
-    } else {  // a column vector of packed elements, whose rows begin inside of a byte
-      addresses.push_back(copies.emplace_back(packed_from(o, begin, rows.count)).data());
-    }
-  }
-  const fusion::FusionArguments args = arguments(addresses);
-  const fusion::ReferenceResult expected = gemm_reference(product_.graph, p, args);
-  for (const Operand& o : all_) {
-    if (!o.written) continue;
-    Comparison comparison(out, o.name);
-    const bool matrix = o.argument < 0;
-    if (matrix && product_.scatters()) {
-      const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kScatter, rows));
-      comparison.compare(expected.d, {o.element, found.data(), o.length, 1, rows.count * o.length}, expected.shape,
-                         rows.first);
-    } else if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
-      fusion::ProblemShape shape = expected.shape;
-      if (!matrix) shape.n = fusion::columns_of(product_.graph.arguments[o.argument], shape.n);
-      comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), shape, rows.first);
-    } else if (rows.whole && is_of_all_groups(o)) {
-      combine(expected.outputs[o.argument], fusion::reduction_of(product_.graph, o.argument), rows.parts[o.argument]);
-    } else if (rows.whole) {
-      const fusion::ResolvedArguments values = args.resolved(expected.shape);
-      comparison.compare(expected.outputs[o.argument], detail::output_tensor(product_.graph, values, o.argument),
-                         detail::output_shape(product_.graph, values, o.argument, expected.shape), 0);
-    }
-  }
-}
-
-// A reduction to which every group brings a part.
-bool Operands::is_of_all_groups(const Operand& o) const {
-  if (product_.options.groups == GemmGrouping::none || o.argument < 0) return false;
-  const fusion::Argument& a = product_.graph.arguments[o.argument];
-  if (a.kind != fusion::ArgumentKind::reduction || o.batches > 1) return false;
-  return product_.batch > 1 && (product_.along_k() || a.extent == fusion::Extent::scalar);
-}
-
-Verification Operands::verify() const {
-  // About a second's worth.
-  constexpr double kProducts = 1e9, kElements = 2e6;
-  if (product_.is_array()) return verify_array(kProducts, kElements);
-  if (product_.options.groups != GemmGrouping::none) return verify_groups(kProducts, kElements);
-  constexpr std::int64_t kBlock = 128;  // rows begin at whole bytes in every element type
-  Verification out;
-  const auto row = static_cast<double>(product_.n) * static_cast<double>(product_.batch);
-  const double affordable =
-      std::min(kProducts / std::max(1.0, row * static_cast<double>(product_.k)), kElements / std::max(1.0, row));
-  if (static_cast<double>(product_.m) <= std::max(affordable, 2.0)) {
-    verify_rows({.count = product_.m, .k = product_.k, .whole = true}, out);
-    return out;
-  }
-  const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable / 2));
-  const std::int64_t last = std::max(count, (product_.m - count) / kBlock * kBlock);
-  verify_rows({.count = count, .k = product_.k}, out);
-  verify_rows({.first = last, .count = std::min(count, product_.m - last), .k = product_.k}, out);
-  out.part = fmt::format("rows 0 to {} and {} to {}", count - 1, last, last + std::min(count, product_.m - last) - 1);
-  return out;
-}
-
-// Group by group; where all rows would take long, as many of the first and the last ones of each.
-Verification Operands::verify_groups(double products, double elements) const {
-  Verification out;
-  const bool along_m = product_.along_m();
-  double all = 0;
-  for (const std::int64_t size : product_.groups) all += static_cast<double>(along_m ? size : product_.m);
-  const double row = static_cast<double>(std::max<std::int64_t>(product_.n, 1));
-  const double k = static_cast<double>(std::max<std::int64_t>(product_.k, 1)) /
-                   static_cast<double>(along_m ? 1 : std::max<std::int64_t>(product_.batch, 1));
-  const double affordable = std::min(products / (row * std::max(k, 1.0)), elements / row);
-  const double share = all > 0 ? std::min(1.0, affordable / all) : 1;
-  std::vector<fusion::Range> parts[fusion::kMaxArguments];
-  for (std::int64_t g = 0; g < product_.batch; ++g) {
-    const std::int64_t size = product_.groups[static_cast<std::size_t>(g)];
-    const std::int64_t begin = along_m ? first_line(g) : 0, count = along_m ? size : product_.m;
-    Rows rows{.first = begin, .count = count, .group = g, .k_first = along_m ? 0 : first_line(g)};
-    rows.k = along_m ? product_.k : size;
-    rows.whole = share == 1;
-    rows.parts = parts;
-    if (count == 0) continue;
-    if (rows.whole) {
-      verify_rows(rows, out);
-      continue;
-    }
-    rows.count = std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(count) / 2), 1, count);
-    verify_rows(rows, out);
-    rows.first = begin + count - rows.count;
-    verify_rows(rows, out);
-  }
-  for (const Operand& o : all_) {
-    if (share < 1 || !o.written || !is_of_all_groups(o) || parts[o.argument].empty()) continue;
-    const auto count = static_cast<std::int64_t>(parts[o.argument].size());
-    fusion::ReferenceTensor results{o.element, o.bytes.data(), 0, 1, 0};
-    Comparison(out, o.name).compare(parts[o.argument], results, {.m = 1, .n = count}, 0);
-  }
-  if (share < 1) out.part = "the first and the last rows of each group";
-  return out;
+  return static_cast<double>(all) / static_cast<double>(std::max<std::int64_t>(batches, 1));
 }
 
 double Operands::traffic() const {
@@ -565,11 +402,27 @@ double Operands::traffic() const {
   const auto empty = static_cast<std::int64_t>(std::count(product_.groups.begin(), product_.groups.end(), 0));
   for (const Operand& o : all_) {
     if (o.holds_addresses) continue;
-    const bool weights = product_.along_m() && o.argument < 0 && o.name == "B";  // an empty group reads none
-    bytes += static_cast<double>(bytes_for(o.element, o.length)) * static_cast<double>(o.lines) *
-             static_cast<double>(o.batches - (weights ? empty : 0));
+    const double all = static_cast<double>(bytes_for(o.element, o.length)) * static_cast<double>(o.lines);
+    const std::int64_t rows = rows_along_m(o);
+    // An empty group reads no weights.
+    const bool of_groups = product_.along_m() && rows == 0 && o.batches > 1;
+    const double part = rows == 0 ? 1 : used_rows(o) / static_cast<double>(rows);
+    bytes += all * part * static_cast<double>(o.batches - (of_groups ? empty : 0));
   }
   return bytes;
+}
+
+// How many rows an operand has that are rows of A or of D; 0: it has none.
+std::int64_t Operands::rows_along_m(const Operand& o) const {
+  if (!o.parts.empty() || o.name == kGroups) return 0;
+  const std::int64_t along = o.rows ? o.lines : o.length;
+  if (o.name == kIndex || o.name == kScatter) return o.length;
+  if (o.argument < 0) return o.name == "B" || o.name == "scale_b" ? 0 : along;
+  const fusion::Argument& a = product_.graph.arguments[o.argument];
+  if (fusion::is_tensor(a.kind)) return along;
+  const bool column = a.kind == fusion::ArgumentKind::column ||
+                      (a.kind == fusion::ArgumentKind::reduction && a.extent == fusion::Extent::column);
+  return column ? o.length : 0;
 }
 
 }  // namespace gantry::tool

@@ -8,6 +8,7 @@
 
 #include <gantry/epilogue/fusion/reference.hpp>
 #include <gantry/gemm/call.hpp>
+#include <gantry/gemm/group_check.hpp>
 
 #include "gemm/request.hpp"
 
@@ -78,8 +79,8 @@ class Operands {
   // Of what was written. Where all of it would take long, the first and the last rows.
   Verification verify() const;
 
-  // A sentence for each group whose offsets or counts are wrong.
-  std::vector<std::string> wrong_groups() const;
+  // A sentence for each group whose offsets or counts are wrong, and for each row whose index is.
+  std::vector<std::string> wrong_on_device() const;
 
   // Bytes that must cross the edge of the chip.
   double traffic() const;
@@ -89,6 +90,8 @@ class Operands {
   explicit Operands(const Product& product);  // without memory
   void check_memory(std::vector<std::string>& out) const;
   void add(const Operand& operand);
+  // Every byte of what is written, before a run.
+  std::uint8_t poison_of(const Operand& operand) const;
   void allocate();
   void add_matrices();
   void add_arguments();
@@ -105,10 +108,18 @@ class Operands {
   void write_index(std::uint64_t seed);
   // Rows of A or D that an index names for a block of the GEMM, one after another, of one batch or of all.
   std::vector<std::uint8_t> by_index(const Operand& matrix, const char* index, const Rows& rows) const;
-  std::int64_t first_line(std::int64_t group) const;
+  std::int64_t first_line(std::int64_t group) const { return spans_[static_cast<std::size_t>(group)].begin; }
   std::int64_t begin_of(const Operand& operand, const Rows& rows) const;
   bool is_of_all_groups(const Operand& operand) const;
   void verify_rows(const Rows& rows, Verification& out) const;
+  // Nothing was written to rows that no group has, or that no row is scattered to.
+  void verify_others(Verification& out) const;
+  // Which rows of a matrix are a group's, or a row is scattered to.
+  std::vector<bool> written_rows(const Operand& operand, std::int64_t batch) const;
+  std::vector<std::int32_t> indices(const char* name) const;
+  double used_rows(const Operand& operand) const;
+  std::int64_t rows_along_m(const Operand& operand) const;
+  Verification verify_matrix(double products, double elements) const;
   Verification verify_groups(double products, double elements) const;
 
   // The offsets or counts of a grouped GEMM, or the GEMMs of a pointer array, among the operands: no expression can
@@ -119,6 +130,7 @@ class Operands {
   static constexpr const char* kScatter = "(scatter)";
 
   Product product_;
+  std::vector<GroupSpan> spans_;  // of each group; of all rows where there are none
   Inputs inputs_ = Inputs::eighths;
   std::vector<Operand> all_;
   std::vector<Scalar> scalars_;

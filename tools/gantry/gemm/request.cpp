@@ -212,6 +212,16 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   text("--problems", texts.gemms, "FILE", "GEMMs that share nothing, \"M N K\" a line: a pointer array");
   add_number(command, "--capacity", texts.capacity,
              "room for rows that each of --groups has; default as many as it has", kSizes);
+  add_text(command, "--offsets", texts.offsets,
+           "where groups of the --m rows begin, and the last one ends, in the place of --groups; they may be wrong")
+      ->option_text("I,I,...");
+  add_number(command, "--gather-rows", texts.gather_rows,
+             "A has so many rows, and an index on the device says which of them each row of the GEMM is", kSizes);
+  add_text(command, "--scatter", texts.scatter,
+           "store or add: an index on the device says which row of D each row of the GEMM goes to, or is added to; "
+           "default none")
+      ->option_text("HOW");
+  add_number(command, "--scatter-rows", texts.scatter_rows, "rows of a D that is scattered to; default M", kSizes);
   text("--a", texts.a, "TYPE", "elements of A: f16, bf16, tf32, e4m3, e5m2, s8, u8; default bf16");
   text("--b", texts.b, "TYPE", "elements of B; default as A");
   text("--c", texts.c, "TYPE", "elements of C, where the epilogue uses it; default as D");
@@ -307,11 +317,7 @@ Product read_product(const ProductTexts& texts) {
   read.word<RowScatter>("--scatter", texts.scatter,
                         {{"none", RowScatter::none}, {"store", RowScatter::store}, {"add", RowScatter::add}},
                         o.scatter_d);
-  out.scatter_rows = texts.scatter_rows == 0 ? out.m : texts.scatter_rows;
-  if (out.scatters() && out.scatter_rows < out.m) {
-    read.problem(fmt::format("--scatter-rows is {}, and the GEMM has {} rows: here each goes to a row of its own",
-                             out.scatter_rows, out.m));
-  }
+  out.scatter_rows = texts.scatter_rows;
   read.scalars(texts.values, out.scalars);
   // The scale of a whole tensor is 1 until --set says another.
   for (const char* name : {"scale_a", "scale_b"}) {
@@ -322,18 +328,34 @@ Product read_product(const ProductTexts& texts) {
     if (scalar && !set) out.scalars.push_back({name, 1});
   }
   if (!out.ok()) return out;
-  if (out.graph.gated() && out.n % kGatedRows != 0) {
-    const ArgumentReason reason{.rule = ArgumentRule::gate_columns,
-                                .actual = out.n,
-                                .nearest = gantry::detail::nearest_multiple_from(kGatedRows, out.n, kGatedRows)};
-    read.problem(describe(reason).c_str());
-  }
   for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
   if (out.is_array()) {
     for (const std::string& problem : why_left_out(texts.gemms, o, out.graph)) read.problem(problem);
   }
-  if (out.ok()) o = with_alignments(o, out.graph, {.m = out.m, .n = out.n, .k = out.k, .batch = out.batch});
-  return out;
+  return with_sizes(out, {out.m, out.n, out.k, out.batch});
+}
+
+Product with_sizes(Product product, const GemmExtents& sizes) {
+  product.m = sizes.m;
+  product.n = sizes.n;
+  product.k = sizes.k;
+  product.batch = sizes.batch;
+  if (product.graph.gated() && product.n % kGatedRows != 0) {
+    const ArgumentReason reason{.rule = ArgumentRule::gate_columns,
+                                .actual = product.n,
+                                .nearest = gantry::detail::nearest_multiple_from(kGatedRows, product.n, kGatedRows)};
+    product.problems.emplace_back(describe(reason).c_str());
+  }
+  if (product.scatter_rows == 0) product.scatter_rows = product.m;
+  if (product.scatters() && product.scatter_rows < product.m) {
+    product.problems.push_back(
+        fmt::format("--scatter-rows is {}, and the GEMM has {} rows: here each goes to a row of its own",
+                    product.scatter_rows, product.m));
+  }
+  if (!product.ok()) return product;
+  const GemmCall call{.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
+  product.options = with_alignments(product.options, product.graph, call);
+  return product;
 }
 
 double Product::flops() const {
@@ -354,22 +376,33 @@ static std::string range_of(const Product& product, std::int64_t GemmExtents::*e
                                              : fmt::format("{} to {}", (*least).*extent, (*most).*extent);
 }
 
-std::string title(const Product& product) {
-  std::string out = fmt::format("{} x {} x {}", product.m, product.n, product.k);
+std::string groups_text(const Product& product) {
   if (product.is_array()) {
-    out = fmt::format("a pointer array of {} GEMM{}: M {}, N {}, K {}", product.batch, product.batch == 1 ? "" : "s",
-                      range_of(product, &GemmExtents::m), range_of(product, &GemmExtents::n),
-                      range_of(product, &GemmExtents::k));
-  } else if (product.options.groups != GemmGrouping::none) {
-    const auto [least, most] = std::minmax_element(product.groups.begin(), product.groups.end());
-    out += fmt::format(", {} groups along {} of {} to {} rows", product.batch, product.along_m() ? "M" : "K", *least,
-                       *most);
-    if (product.capacity > 0) out += fmt::format(" in {}", product.capacity);
-  } else if (product.batch != 1) {
-    out += fmt::format(", batch of {}", product.batch);
+    return fmt::format("a pointer array of {} GEMM{}: M {}, N {}, K {}", product.batch, product.batch == 1 ? "" : "s",
+                       range_of(product, &GemmExtents::m), range_of(product, &GemmExtents::n),
+                       range_of(product, &GemmExtents::k));
   }
-  if (product.options.gather_a) out += fmt::format(", rows of A gathered from {}", product.gather_rows);
-  if (product.scatters()) out += fmt::format(", rows of D scattered to {}", product.scatter_rows);
+  if (product.groups.empty()) return {};
+  const auto [least, most] = std::minmax_element(product.groups.begin(), product.groups.end());
+  return fmt::format("{} groups along {} of {} to {} rows{}", product.batch, product.along_m() ? "M" : "K", *least,
+                     *most, product.capacity > 0 ? fmt::format(" in {}", product.capacity) : "");
+}
+
+std::string index_text(const Product& product) {
+  std::string out;
+  if (product.options.gather_a) out = fmt::format("rows of A gathered from {}", product.gather_rows);
+  if (product.scatters())
+    out += fmt::format("{}rows of D scattered to {}", out.empty() ? "" : ", ", product.scatter_rows);
+  return out;
+}
+
+std::string title(const Product& product) {
+  const std::string groups = groups_text(product), index = index_text(product);
+  std::string out = product.is_array() ? groups : fmt::format("{} x {} x {}", product.m, product.n, product.k);
+  if (!product.is_array() && !groups.empty()) out += ", " + groups;
+  if (product.options.groups == GemmGrouping::none && product.batch != 1)
+    out += fmt::format(", batch of {}", product.batch);
+  if (!index.empty()) out += ", " + index;
   out += fmt::format(", {}", info(product.options.a).name);
   if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
   const std::string d = product.graph.d < 0 ? "" : fmt::format(" to {}", info(product.options.d).name);

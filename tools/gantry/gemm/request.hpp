@@ -78,6 +78,14 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
 
 Product read_product(const ProductTexts& texts);
 
+// The same GEMM with other sizes. Requires one without groups and without problems; what its sizes make wrong is added
+// to them.
+Product with_sizes(Product product, const GemmExtents& sizes);
+
+// "4 groups along M of 0 to 512 rows in 1024"; empty where there are none.
+std::string groups_text(const Product& product);
+// "rows of A gathered from 50, rows of D scattered to 60"; empty where none are.
+std::string index_text(const Product& product);
 // "512 x 768 x 256 of bf16: d = gelu(acc + row(bias))"
 std::string title(const Product& product);
 
