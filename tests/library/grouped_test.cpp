@@ -153,8 +153,8 @@ TEST_F(GroupedContextTest, GathersTheRowsThatAnIndexNames) {
   const auto rule_of = [](const Status& status) { return status.ok() ? "" : status.reasons()[0].rule; };
   EXPECT_EQ(rule_of(gemm->can_implement(x.call())), "gather_missing");
   // Where the device is checked, indices outside are named; those of rows that no group has may be anything.
-  std::vector<std::int32_t> index(static_cast<std::size_t>(kRows), -1);
-  std::fill_n(index.begin(), 100, 0);
+  std::vector<std::int32_t> index(static_cast<std::size_t>(kRows), -7);
+  std::fill_n(index.begin(), 100, -1);  // padding
   index[7] = kSeen;
   x.offsets = {0, 50, 100, 100};
   GemmCall call = x.call();
@@ -163,7 +163,7 @@ TEST_F(GroupedContextTest, GathersTheRowsThatAnIndexNames) {
   ASSERT_EQ(refused.reasons().size(), 1U) << refused.describe();
   EXPECT_EQ(refused.reasons()[0].rule, "index_outside");
   EXPECT_EQ(refused.reasons()[0].actual, 7);
-  index[7] = 0;
+  index[7] = kSeen - 1;
   EXPECT_TRUE(gemm->run(call, {.check = RunCheck::device}).ok());
 }
 

@@ -178,18 +178,19 @@ TEST(Operands, NameIndicesThatAreWrong) {
   const Product p = product_of({.m = 4, .n = 8, .k = 8, .gather_rows = 3, .scatter = "store", .scatter_rows = 6});
   Operands operands(p, Inputs::eighths, 1);
   EXPECT_TRUE(operands.wrong_on_device().empty());
-  const std::int32_t from[] = {0, 3, 2, 2}, to[] = {5, 1, 5, -1};
+  const std::int32_t from[] = {-1, 3, 2, 2}, to[] = {5, -1, 5, -2};
   std::memcpy(operand(operands, "(index)").bytes.data(), from, sizeof from);
   std::memcpy(operand(operands, "(scatter)").bytes.data(), to, sizeof to);
-  EXPECT_EQ(
-      operands.wrong_on_device(),
-      (std::vector<std::string>{
-          "row 1 of the GEMM is row 3 of A, which has 3 rows: an index is 0 or more and less than that; it counts "
-          "as a row of zeros",
-          "rows 0 and 2 of the GEMM both go to row 5 of D: a row is stored once at most; either of them may be "
-          "what remains",
-          "row 3 of the GEMM goes to row -1 of D, which has 6 rows: an index is 0 or more and less than that; it "
-          "is dropped"}));
+  EXPECT_EQ(operands.wrong_on_device(),
+            (std::vector<std::string>{
+                "row 1 of the GEMM is row 3 of A, which has 3 rows: an index is 0 or more and less than that, or -1; "
+                "it counts "
+                "as a row of zeros",
+                "rows 0 and 2 of the GEMM both go to row 5 of D: a row is stored once at most; either of them may be "
+                "what remains",
+                "row 3 of the GEMM goes to row -2 of D, which has 6 rows: an index is 0 or more and less than that, or "
+                "-1; it "
+                "is dropped"}));
 }
 
 TEST(Products, OfAFileAreAlignedAsTheirSizesAre) {

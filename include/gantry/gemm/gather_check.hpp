@@ -2,14 +2,15 @@
 //
 // Kernels read them on the device, and each has a defined result there (gather.hpp), but for two rows that are stored
 // to the same row of D. Who has a copy of the indices on the host asks here; RunOptions::check makes the copy and asks.
+// An index of -1 marks a row of padding, and is not wrong.
 //
 // Example:
 //     using namespace gantry;
-//     const std::int32_t index[] = {4, -1, 4};
-//     const std::vector<IndexFinding> of_a = check_index(index, {{0, 3}}, {.operand = 'A', .rows = 5});
+//     const std::int32_t index[] = {4, 5, 4, -1};
+//     const std::vector<IndexFinding> of_a = check_index(index, {{0, 4}}, {.operand = 'A', .rows = 5});
 //     const bool outside = of_a.size() == 1 && of_a[0].row == 1 && of_a[0].rule == IndexRule::outside;
 //     const std::vector<IndexFinding> of_d =
-//         check_index(index, {{0, 3}}, {.operand = 'D', .rows = 5, .scatter = RowScatter::store});
+//         check_index(index, {{0, 4}}, {.operand = 'D', .rows = 5, .scatter = RowScatter::store});
 //     const bool twice = of_d.size() == 2 && of_d[1].row == 2 && of_d[1].rule == IndexRule::twice;
 #pragma once
 
@@ -17,6 +18,8 @@
 #include <gantry/gemm/group_check.hpp>
 
 namespace gantry {
+
+inline constexpr std::int32_t kPaddingRow = -1;
 
 enum class IndexRule : std::uint8_t { outside, twice };
 
@@ -47,11 +50,12 @@ inline std::vector<IndexFinding> check_index(const std::int32_t* index, const st
   for (const GroupSpan& lines : used) {
     for (std::int64_t row = lines.begin; row < lines.begin + lines.count; ++row) {
       const std::int64_t to = index[row];
+      if (to == kPaddingRow) continue;
       if (to < 0 || to >= of.rows) {
         out.push_back({row, IndexRule::outside,
                        "row " + number(row) + (from ? " of the GEMM is row " : " of the GEMM goes to row ") +
                            number(to) + " of " + matrix + ", which has " + number(of.rows) +
-                           " rows: an index is 0 or more and less than that; " +
+                           " rows: an index is 0 or more and less than that, or -1; " +
                            (from ? "it counts as a row of zeros" : "it is dropped")});
         continue;
       }
