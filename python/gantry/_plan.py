@@ -6,7 +6,7 @@ import collections
 import functools
 import re
 from dataclasses import dataclass
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 from . import _core
 from ._arrays import CUDA, Library, View, nowhere, view
@@ -85,18 +85,29 @@ class Plan:
         self.raw = is_raw(stored, self.a)
         wanted = self.options.out_dtype
         self.d = None if wanted is None else element_of(wanted)
+        meant = self._raw_meanings()
         if "D" in given.views:
-            self.d = given.views["D"].element if self.d is None else understood("D", given.views["D"].element, self.d)
-        self.c = given.views["C"].element if "C" in given.views else None
+            stored = given.views["D"].element
+            self.d = meant(stored) if self.d is None else understood("D", stored, self.d)
+        self.c = meant(given.views["C"].element) if "C" in given.views else None
         operands = {*MATRICES, *EXTRAS}
         self.text = with_elements(
             self.options.epilogue,
-            [(name, seen.element.name) for name, seen in given.views.items() if name not in operands],
+            [(name, meant(seen.element).name) for name, seen in given.views.items() if name not in operands],
         )
         self._scales = {
             name: self._scale(given.views[name], name, *of) if name in given.views else (NO_SCALE, (-1, -1, -1))
             for name, of in ((SCALES_A, (self.form.m, self.form.of_a)), (SCALES_B, (self.form.n, self.form.of_b)))
         }
+
+    def _raw_meanings(self) -> Callable[[Element], Element]:
+        """What elements of arrays stand for. Where A is raw bits, unsigned integers of the width of D's element are its
+        bits too, so that a result may be given back. Seeds of 32 bits and more stay integers."""
+        if not self.raw:
+            return lambda stored: stored
+        usual = element(self.context.gemm(a=self.a.name, b=self.b.name).elements[3])
+        known = [of for of in (self.d, usual) if of is not None and of.bits <= 16]
+        return lambda stored: next((of for of in known if is_raw(stored, of)), stored)
 
     def _scale(self, seen: View, name: str, rows: int, lead: Lead) -> tuple[int, tuple[int, int, int]]:
         """The mode of factors of blocks, and their strides."""
@@ -252,7 +263,7 @@ class Plan:
             slot = self._argument_slot(name, element(short), kind, column_major, block)
             self._slots[name] = slot
             if is_output and (name in given.views or name in given.wanted or not optional):
-                self._outputs.append(Output(name, slot, False))
+                self._outputs.append(Output(name, slot, self.raw and not _is_native(slot.element)))
             if name in given.views:
                 stored = given.views[name].element
                 if not holds(stored, slot.element):

@@ -53,6 +53,27 @@ def test_raw_bits_are_read_as_the_element_that_dtype_names(rng):
     close(raw.view(BF16), matmul(a, b))
 
 
+def test_raw_results_may_be_given_back_as_out_and_as_c(rng):
+    a, b = array(rng, (48, 64), BF16), array(rng, (32, 64), BF16)
+    raw = a.view(np.uint16), b.view(np.uint16)
+    first = gantry.gemm(*raw, dtype="bf16")
+    assert gantry.gemm(*raw, dtype="bf16", out=first) is first
+    close(first.view(BF16), matmul(a, b))
+    made = gantry.plan(
+        *raw, dtype="bf16", c=first, x=first, epilogue="d = acc + c + load(x); pre:bf16 = acc; same = acc", same=first
+    )
+    assert made._gemm.elements == ("bf16",) * 4 and {info[1] for info in made._gemm.arguments} == {"bf16"}
+    assert all(output.raw for output in made._outputs)  # as A is, without ml_dtypes
+    bits = gantry.plan(*raw, dtype="bf16", out_dtype="u16", out=first)  # integers where they are asked for
+    assert bits._gemm.elements[3] == "u16"
+    # A C that is read as integers would be off by thousands.
+    a, b, c = (array(rng, shape, np.float16) for shape in ((48, 64), (40, 64), (48, 40)))
+    scale = array(rng, 48, np.float32)
+    raw = a.view(np.uint16), b.view(np.uint16)
+    got = gantry.gemm(*raw, dtype="f16", epilogue=EVERYTHING, c=c.view(np.uint16), scale=scale, alpha=0.5, beta=2)
+    close(got.pre, 0.5 * matmul(a, b) + 2 * c.astype(float) + scale[:, None].astype(float))
+
+
 def test_out_dtype_chooses_the_element_of_d(rng):
     a, b = array(rng, (16, 32), np.float16), array(rng, (8, 32), np.float16)
     d = gantry.gemm(a, b, out_dtype=np.float32)
