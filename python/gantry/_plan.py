@@ -360,6 +360,8 @@ class Plan:
         results, back = [], []
         for name, slot, raw in self._outputs:
             target = given.objects.get(name)
+            if name in given.views:
+                _check_writeable(name, given.views[name])  # plans are for arrays of both kinds
             if target is None:
                 target = self._new(given, slot, raw)
             results.append(target)
@@ -461,9 +463,13 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"#.*", "", text)))
 
 
-def _check_output(slot: Slot, seen: View) -> None:
+def _check_writeable(name: str, seen: View) -> None:
     if seen.readonly:
-        raise refusal("readonly", slot.name, f"{slot.name} is written to, and its array is read-only")
+        raise refusal("readonly", name, f"{name} is written to, and its array is read-only")
+
+
+def _check_output(slot: Slot, seen: View) -> None:
+    _check_writeable(slot.name, seen)
     if any(stride == 0 and size > 1 for size, stride in zip(seen.shape, seen.strides)):
         raise refusal(
             "strides", slot.name, f"{slot.name} is written to, and a stride of 0 lets its elements share memory"

@@ -76,6 +76,9 @@ def test_out_that_cannot_be_written_is_refused(a, b):
     out = np.empty((32, 16), np.float16)
     out.flags.writeable = False
     assert refused(a, b, out=out).rule == "readonly"
+    writeable = np.empty((32, 16), np.float16)
+    assert gantry.gemm(a, b, out=writeable) is writeable
+    assert refused(a, b, out=out).rule == "readonly"  # also where the plan is there
     shared = np.broadcast_to(np.empty((1, 16), np.float16), (32, 16))
     shared.flags.writeable = True
     assert refused(a, b, out=shared).rule == "strides"
