@@ -23,9 +23,12 @@ def _plan_for(given: Given, options: Options, context: Context | None) -> Plan:
     key = (given.signature(), options, id(context))
     found = _plans.get(key)
     if found is None or (context is not None and found.context is not context):
+        found = Plan(given, options, context)
+        if found.is_of_addresses:
+            return found  # the next arrays of this kind may not overlap
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-        found = _plans[key] = Plan(given, options, context)
+        _plans[key] = found
     return found
 
 
@@ -154,7 +157,7 @@ def explain(a: Any, b: Any, *, c=None, out=None, stream=None, context=None, argu
     ['A']
     """
     given, options, context = _read(a, b, c, out, stream, context, arguments, named)
-    made = _plan_for(given, options, context)
+    made = Plan(given, options, context)  # of these addresses: a cached one is of others, which may not overlap
     return Explanation(repr(made).strip("<>"), made.describe(), made.copies)
 
 

@@ -21,6 +21,7 @@ from ._rules import gate_code
 
 MATRICES = ("A", "B", "C", "D")
 _D = MATRICES.index("D")
+_OVERLAP = "read_while_written"  #: the one rule for operands that is about their addresses
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ class Plan:
         """Sees through strides where the library can, and copies what it refuses."""
         scratch: dict[str, str] = {}
         first_error: GantryError | None = None
+        self.is_of_addresses = False
         while True:
             try:
                 self._try_layouts(given, scratch)
@@ -168,6 +170,7 @@ class Plan:
                     raise error from first_error
                 first_error = first_error or error
                 scratch.update(new)
+                self.is_of_addresses |= any(r.rule == _OVERLAP for r in error.reasons)
         self.copies = tuple(Copy(*one) for one in scratch.items())
 
     def _made(self) -> set[str]:
@@ -375,10 +378,17 @@ class Plan:
             elif name not in given.views and 0 not in target.shape:
                 places[name] = view(name, target, given.library, None).address
         addresses = self._addresses(places, given.numbers)
-        if launch is None:
-            self.launch(addresses, given.stream, given.library, given.objects["A"])
-        else:
-            report = launch(self._call, addresses)
+        report = None
+        try:
+            if launch is None:
+                self.launch(addresses, given.stream, given.library, given.objects["A"])
+            else:
+                report = launch(self._call, addresses)
+        except InvalidArgument as error:
+            # These arrays overlap, and those that it was planned for did not: nothing was launched.
+            if not self.options.copy or error.rule != _OVERLAP or error.operand in copied:
+                raise
+            return Plan(given, self.options, self.context).run(given, launch)
         for target, scratch, slot in back:
             target[...] = _unpadded(scratch, slot)
         values = results[0] if len(results) == 1 else _outputs_type(tuple(o.name for o in self._outputs[1:]))(*results)

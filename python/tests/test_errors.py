@@ -92,6 +92,18 @@ def test_out_that_overlaps_an_operand_takes_a_copy(rng, b):
     close(gantry.gemm(whole[:, :64], b, out=whole[:, 56:72]), expected)
 
 
+def test_overlap_is_seen_in_each_call(rng, b):
+    whole, apart = array(rng, (32, 80), np.float16), np.zeros((32, 80), np.float16)
+    a, inside, outside = whole[:, :64], whole[:, 56:72], apart[:, 56:72]
+    made = gantry.plan(a, b, out=outside)
+    for run in (gantry.gemm, made, lambda *x, out: gantry.simulate(*x, out=out).result):
+        for out in (outside, inside, outside):
+            expected = matmul(a, b)
+            close(run(a, b, out=out), expected)
+    assert [copy.operand for copy in gantry.explain(a, b, out=inside).copies] == ["D"]
+    assert gantry.explain(a, b, out=outside).copies == ()
+
+
 def test_c_is_given_where_the_epilogue_uses_it_and_only_there(a, b):
     c = np.zeros((32, 16), np.float16)
     assert refused(a, b, epilogue="d = acc + c").rule == "missing"
