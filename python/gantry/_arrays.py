@@ -33,7 +33,8 @@ class View:
     def __init__(self, address, shape, strides, name, device=CPU, index=0, readonly=False, owner=None, stream=None):
         self.address = address
         self.shape = shape
-        self.strides = strides
+        # No element is reached by the stride of a single row: libraries write there what they like.
+        self.strides = tuple(1 if n == 1 else s for n, s in zip(shape, strides)) if 1 in shape else strides
         self.element: Element = element(name)
         self.device = device
         self.index = index

@@ -22,9 +22,10 @@ class Given:
     wanted: set[str] = field(default_factory=set)  # optional outputs that are asked for
 
     def signature(self) -> tuple:
+        """What a plan depends on; not the order in which arguments are given."""
         return (
-            tuple((name, seen.signature()) for name, seen in self.views.items()),
-            tuple(self.numbers),
+            tuple((name, self.views[name].signature()) for name in sorted(self.views)),
+            tuple(sorted(self.numbers)),
             frozenset(self.wanted),
             self.library.name,
         )

@@ -12,6 +12,7 @@ from reference import array, close, matmul
 import gantry
 
 TEXT = "d = acc + row(bias)"
+TWO = "d = acc + row(bias) + scalar(s)"  # compiled by test_gemm.py as well
 
 
 def operands(rng, m=32, n=16, k=64):
@@ -36,6 +37,21 @@ def test_a_plan_refuses_arrays_of_another_kind(rng):
         layer(np.asfortranarray(a), b, bias=bias)
     with pytest.raises(gantry.InvalidArgument, match="other arguments"):
         layer(a, b)
+
+
+def test_a_plan_takes_arguments_in_any_order(rng):
+    a, b, bias = operands(rng)
+    s = np.array(3, np.float32)
+    layer = gantry.plan(a, b, epilogue=TWO, bias=bias, s=s, out_dtype="f32")
+    close(layer(a, b, s=s, bias=bias), matmul(a, b) + bias + 3)
+
+
+def test_the_stride_of_a_single_batch_does_not_matter_to_a_plan(rng):
+    _, b, bias = operands(rng)
+    one, other = array(rng, (1, 32, 72), np.float16)[..., :64], array(rng, (2, 40, 72), np.float16)[:1, :32, :64]
+    assert one.shape == other.shape and one.strides != other.strides
+    layer = gantry.plan(one, b, epilogue=TEXT, bias=bias)
+    close(layer(other, b, bias=bias), matmul(other, b) + bias)
 
 
 def test_an_explanation_is_text_and_html(rng):
