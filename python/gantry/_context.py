@@ -21,6 +21,28 @@ _POLICIES = {
 }
 
 
+#: Of a GEMM, as gantry.h has them.
+_GEMM_OPTIONS = {
+    "b": None,
+    "c": None,
+    "d": None,
+    "epilogue": "d = acc",
+    "a_is_m_major": False,
+    "b_is_n_major": False,
+    "c_is_column_major": False,
+    "d_is_column_major": False,
+    "promote": False,
+    "tile": (0, 0),
+    "cluster": (0, 0),
+    "stages": 0,
+    "functions": (),
+    "groups": 0,
+    "scale_a": 0,
+    "scale_b": 0,
+    "gate": 0,
+}
+
+
 def _choice(what: str, value: str, choices: dict[str, int]) -> int:
     if value not in choices:
         raise refusal(what, "", f"{what} is {value!r}: it is one of {', '.join(map(repr, choices))}")
@@ -84,7 +106,8 @@ class Context:
         return self.handle.notes.splitlines()
 
     def gemm(self, **options) -> _core.Gemm:
-        """The GEMM of these elements and this epilogue; the same one each time."""
+        """The GEMM of these elements and this epilogue; the same one each time, whether or not defaults are written."""
+        options = {**_GEMM_OPTIONS, **options}
         key = tuple(sorted(options.items()))
         found = self._gemms.get(key)
         if found is None:

@@ -259,18 +259,8 @@ def warm_up(
         made = (context or _any_context()).gemm(
             a=element_of(pair[0]).name,
             b=element_of(pair[1]).name,
-            c=None,
             d=None if out_dtype is None else element_of(out_dtype).name,
             epilogue=target,
-            a_is_m_major=False,
-            b_is_n_major=False,
-            c_is_column_major=False,
-            d_is_column_major=False,
-            promote=False,
-            tile=(0, 0),
-            cluster=(0, 0),
-            stages=0,
-            functions=(),
         )
         made.warm_up(tuple((*size, 1)[:4] for size in sizes), tell)
     elif hasattr(target, "warm_up"):

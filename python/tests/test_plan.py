@@ -102,6 +102,13 @@ def test_warm_up_tells_how_far_it_is(rng):
     assert seen[-1] == (1, 1) and layer.kernels == 1
 
 
+def test_warming_up_a_text_warms_up_what_calls_use(rng):
+    a, b, _ = operands(rng)
+    context = gantry.Context("simulated", most_kernels=1)
+    gantry.warm_up("d = acc", [(32, 16, 64)], dtype="f16", context=context)
+    assert gantry.plan(a, b, context=context).kernels == 1
+
+
 def test_what_progress_raises_comes_out_of_warm_up(rng):
     a, b, bias = operands(rng)
     layer = gantry.plan(a, b, epilogue=TEXT, bias=bias)
