@@ -1,6 +1,7 @@
 """Plans, explanations, simulations, warm-up, threads, the command line."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -144,14 +145,40 @@ def test_threads_share_plans_and_contexts(rng):
         close(d, matmul(a, b) + bias)
 
 
+FORKED = """
+import os, signal
+import numpy as np, gantry
+a, b = np.ones((32, 64), np.float16), np.ones((16, 64), np.float16)
+def compiles(text):
+    try:
+        gantry.gemm(a, b, epilogue=text)
+    except gantry.CompileFailed:
+        return True
+compiles("d = acc")  # the thread that did it is idle from now on, and a forked process has no threads but one
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(0 if compiles("d = relu(acc)") else 1)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_a_forked_process_compiles_with_threads_of_its_own(tmp_path):
+    """The compiler is one that fails at once: what matters is that it is called."""
+    ran = python("-c", FORKED, GANTRY_CXX="false", GANTRY_CACHE_DIR=str(tmp_path))
+    assert ran.stdout.strip() == "0", ran.stderr
+
+
 def test_options_may_be_arguments_under_another_name(rng):
     a, b, bias = operands(rng)
     d = gantry.gemm(a, b, epilogue="d = acc + row(tile)", arguments={"tile": bias})
     close(d, matmul(a, b) + bias)
 
 
-def python(*words):
-    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+def python(*words, **environment):
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
 
 
 def test_the_doctor_says_what_works():

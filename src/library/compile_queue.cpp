@@ -1,12 +1,33 @@
 #include "compile_queue.hpp"
 
 #include <system_error>
+#include <utility>
+
+#include <unistd.h>
 
 namespace gantry::runtime {
 
-CompileQueue::CompileQueue(int threads) : most_(threads), shared_(std::make_shared<Shared>()) {}
+CompileQueue::CompileQueue(int threads) : most_(threads), shared_(std::make_shared<Shared>()), process_(getpid()) {}
+
+void CompileQueue::leave_parent() {
+  const pid_t process = getpid();
+  if (process_.load(std::memory_order_acquire) == process) return;
+  const std::lock_guard<std::mutex> once(leaving_);
+  if (process_.load(std::memory_order_relaxed) == process) return;
+  auto own = std::make_shared<Shared>();
+  // Nobody else unlocks it here. What was queued is still to be compiled; what was being compiled is lost.
+  if (shared_->mutex.try_lock()) {
+    own->jobs.swap(shared_->jobs);
+    shared_->mutex.unlock();
+  }
+  // Neither can be destroyed: the threads are not there to be joined, and still count as waiting.
+  new std::shared_ptr<Shared>(std::exchange(shared_, own));
+  new std::vector<std::thread>(std::exchange(threads_, {}));
+  process_.store(process, std::memory_order_release);
+}
 
 CompileQueue::~CompileQueue() {
+  leave_parent();
   std::deque<std::function<void()>> dropped;
   {
     const std::lock_guard<std::mutex> lock(shared_->mutex);
@@ -24,6 +45,7 @@ CompileQueue::~CompileQueue() {
 }
 
 bool CompileQueue::add(std::function<void()> job) {
+  leave_parent();
   {
     const std::lock_guard<std::mutex> lock(shared_->mutex);
     shared_->jobs.push_back(std::move(job));

@@ -1,7 +1,8 @@
 // Threads that compile in the background. What is queued when the queue is destroyed is dropped; what is being compiled
-// then is waited for.
+// then is waited for. A process that was forked has none of its parent's threads, and starts its own.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -9,6 +10,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace gantry::runtime {
 
@@ -34,10 +37,14 @@ class CompileQueue {
   };
 
   static void work(const std::shared_ptr<Shared>& shared);
+  // In a forked process: gives up the parent's threads, and whatever they had locked.
+  void leave_parent();
 
   const int most_;
   std::shared_ptr<Shared> shared_;
   std::vector<std::thread> threads_;
+  std::atomic<pid_t> process_;  // that the threads are of
+  std::mutex leaving_;
 };
 
 }  // namespace gantry::runtime
