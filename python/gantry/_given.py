@@ -20,6 +20,7 @@ class Given:
     views: dict[str, View] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
     wanted: set[str] = field(default_factory=set)  # optional outputs that are asked for
+    absent: set[str] = field(default_factory=set)  # named, and None or False
 
     def signature(self) -> tuple:
         """What a plan depends on; not the order in which arguments are given."""
@@ -56,13 +57,13 @@ def gather(
     for name, x in (extras or {}).items():
         _look_at(given, name, x)
     for name, x in arguments.items():
-        if isinstance(x, bool):
-            given.wanted.update((name,) if x else ())
+        if isinstance(x, bool) or x is None:
+            (given.wanted if x else given.absent).add(name)
         elif isinstance(x, (int, float)) or (
             hasattr(x, "item") and type(x).__module__ == "numpy" and not hasattr(x, "__dlpack__")
         ):
             given.numbers[name] = float(x)
-        elif x is not None:
+        else:
             _look_at(given, name, x)
     return given
 

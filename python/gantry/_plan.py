@@ -74,6 +74,7 @@ class Plan:
         self.form = form_of(given.views, options.trans_b, options.epilogue, options.groups_along)
         self._find_elements(given)
         self._choose_layouts(given)
+        self._check_names(given.absent)
 
     # ---- What is computed
 
@@ -295,13 +296,10 @@ class Plan:
             return Slot(name, of, form.lead, None, form.columns, is_output=is_output)
         return Slot(name, of, form.of_d, None, form.m, is_output=is_output)
 
-    def _make_call(
-        self, given: Given, scratch: Mapping[str, str], layouts: Mapping[str, Layout], arguments: list[tuple]
-    ):
+    def _call_of(self, layouts: Mapping[str, Layout], arguments: list[tuple]) -> _core.Call:
         form = self.form
         strides = tuple(tuple(layouts[x][1:]) if x in layouts else (-1, -1) for x in MATRICES)
-        self._names = tuple(one[0] for one in arguments)
-        self._call = _core.Call(
+        return _core.Call(
             self._gemm,
             (form.m, form.n, form.k, form.batch),
             strides,
@@ -309,11 +307,25 @@ class Plan:
             tuple(arguments),
             self.options.dependent,
         )
+
+    def _make_call(
+        self, given: Given, scratch: Mapping[str, str], layouts: Mapping[str, Layout], arguments: list[tuple]
+    ):
+        self._names = tuple(one[0] for one in arguments)
+        self._call = self._call_of(layouts, arguments)
         places = {
             name: seen.address for name, seen in given.views.items() if name not in scratch and 0 not in seen.shape
         }
         self._example = self._addresses(places, given.numbers)
         self._call.check(self._example)
+
+    def _check_names(self, absent: set[str]) -> None:
+        """What is None or False is left out, and yet a name of the epilogue: the library says which there are."""
+        unknown = sorted(absent - {info[0] for info in self._gemm.arguments}) if absent else ()
+        if unknown:
+            self._call_of(self._layouts, [*self._arguments, *((name, False, -1, -1) for name in unknown)]).check(
+                (*self._example, *map(nowhere, range(64, 64 + len(unknown))))
+            )
 
     def _addresses(self, places: Mapping[str, int], numbers: Mapping[str, float]) -> tuple:
         """Of the operands and the arguments; arrays without a place, and those without elements, are nowhere."""
@@ -352,6 +364,7 @@ class Plan:
 
     def run(self, given: Given, launch: Any = None) -> Any:
         """Requires arrays of the planned signature. ``launch`` takes the place of the call's own run."""
+        self._check_names(given.absent)
         copied = {copy.operand for copy in self.copies}
         places = {name: seen.address for name, seen in given.views.items() if 0 not in seen.shape}
         alive = []  # until the kernel is in the stream; then the stream's order keeps them

@@ -44,6 +44,19 @@ def test_an_argument_that_the_epilogue_has_not_is_named(a, b):
     assert "bios" in str(error) and "bias" in str(error)
 
 
+@pytest.mark.parametrize("value", [None, False])
+def test_a_wrong_name_is_refused_whatever_its_value(a, b, value):
+    bias = np.zeros(16, np.float32)
+    layer = gantry.plan(a, b, epilogue="d = acc + row(bias)", bias=bias)
+    for run in (layer, lambda *x, **named: gantry.gemm(*x, epilogue="d = acc + row(bias)", **named)):
+        run(a, b, bias=bias)
+        with pytest.raises(gantry.InvalidArgument, match="bios.*bias"):
+            run(a, b, bias=bias, bios=value)
+    # A name of the epilogue may have either: its argument is left out.
+    text = "d = relu(acc); pre optional = acc"
+    assert gantry.gemm(a, b, epilogue=text, pre=value).shape == (32, 16)
+
+
 @pytest.mark.parametrize("shape", [(15,), (16, 1), (2, 16), ()], ids=str)
 def test_an_argument_of_the_wrong_shape_is_refused(a, b, shape):
     error = refused(a, b, epilogue="d = acc + row(bias)", bias=np.zeros(shape, np.float32))
