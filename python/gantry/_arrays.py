@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _core
 from ._elements import Element, element
-from ._errors import refusal
+from ._errors import GantryError, of_operand, refusal
 
 CPU, CUDA = "cpu", "cuda"
 
@@ -263,11 +263,13 @@ def _known(make: type, module: Any) -> Library:
 def view(operand: str, x: Any, library: Library, stream: int | None) -> View:
     """An operand as an array; ``library`` and ``stream`` are those that A came from and that the GEMM runs in."""
     own = library_of(x)
-    # Of another library, which has a current stream of its own: DLPack makes that one wait.
-    if own is not library and own is not _JAX and stream and hasattr(x, "__dlpack__"):
-        return _view_dlpack(x, stream)
     try:
+        # Of another library, which has a current stream of its own: DLPack makes that one wait.
+        if own is not library and own is not _JAX and stream and hasattr(x, "__dlpack__"):
+            return _view_dlpack(x, stream)
         return own.view(x, stream)
+    except GantryError as error:
+        raise of_operand(error, operand) from error.__cause__
     except (TypeError, BufferError) as error:
         raise refusal(
             "array", operand, f"{operand} is a {type(x).__name__}, which is no array here: {error}"

@@ -109,6 +109,15 @@ def _make(status: int, name: str, sentence: str, reasons: tuple[tuple, ...]) -> 
 _core.set_error_maker(_make)
 
 
+def of_operand(error: GantryError, operand: str) -> GantryError:
+    """A refusal that does not know which operand it is of."""
+    if error.operand or len(error.reasons) != 1:
+        return error
+    (reason,) = error.reasons
+    sentence = f"{operand}: {reason.sentence}"
+    return type(error)(sentence, (reason._replace(operand=operand, sentence=sentence),))
+
+
 def refusal(rule: str, operand: str, sentence: str, actual: int = 0, nearest: int = 0) -> InvalidArgument:
     """An error that this package finds by itself, of the form of the library's own."""
     return InvalidArgument(sentence, (Reason(1, rule, operand, actual, nearest, sentence),))

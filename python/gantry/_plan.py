@@ -13,7 +13,7 @@ from ._arrays import CUDA, Library, View, nowhere, view
 from ._context import Context, default_context
 from ._elements import Element, element, element_of, holds, is_raw, understood
 from ._epilogue import with_elements
-from ._errors import GantryError, InvalidArgument, Unsupported, refusal
+from ._errors import GantryError, InvalidArgument, Unsupported, of_operand, refusal
 from ._form import ALONG_K, COUNTS, EXTRAS, NO_SCALE, OFFSETS, SCALES_A, SCALES_B, Lead, form_of, scale_mode
 from ._given import Given, difference, first_difference, gather, take_extras
 from ._layouts import Layout, Slot, collapsed
@@ -385,7 +385,7 @@ class Plan:
                 shape = (
                     (*slot.lead, slot.lines or 1, slot.fresh_units()) if slot.lines is not None else slot.whole_shape()
                 )
-                scratch = given.library.empty(given.objects["A"], shape, slot.element, raw)
+                scratch = _empty(given, slot, shape, raw)
                 places[name] = view(name, scratch, given.library, None).address
                 back.append((target, scratch, slot))
             elif name not in given.views and 0 not in target.shape:
@@ -430,11 +430,10 @@ class Plan:
 
     def _new(self, given: Given, slot: Slot, raw: bool) -> Any:
         """A new array for an output."""
-        like = given.objects["A"]
         if not slot.swaps:
-            return given.library.empty(like, slot.whole_shape(), slot.element, raw)
+            return _empty(given, slot, slot.whole_shape(), raw)
         shape = (*slot.lead, slot.lines or 0, slot.units)
-        return given.library.empty(like, shape, slot.element, raw).swapaxes(-1, -2)
+        return _empty(given, slot, shape, raw).swapaxes(-1, -2)
 
     def _copy_in(self, given: Given, slot: Slot, source: Any) -> Any:
         source = _as_array(source)
@@ -443,11 +442,11 @@ class Plan:
             source = source.swapaxes(-1, -2)
         raw = is_raw(given.views[slot.name].element, slot.element)
         if slot.lines is None:
-            target = given.library.empty(given.objects["A"], lead + slot.shape, slot.element, raw)
+            target = _empty(given, slot, lead + slot.shape, raw)
             target[...] = source
             return target
         shape = (*lead, slot.lines, slot.fresh_units())
-        target = given.library.empty(given.objects["A"], shape, slot.element, raw)
+        target = _empty(given, slot, shape, raw)
         _unpadded(target, slot)[...] = source
         return target
 
@@ -475,6 +474,14 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"<gantry.Plan {self.form}, {self.a.name} to {self._slots['D'].element.name}: {self.text}>"
+
+
+def _empty(given: Given, slot: Slot, shape: tuple[int, ...], raw: bool) -> Any:
+    """A new array of A's library."""
+    try:
+        return given.library.empty(given.objects["A"], shape, slot.element, raw)
+    except GantryError as error:
+        raise of_operand(error, slot.name) from error.__cause__
 
 
 def _is_native(of: Element) -> bool:

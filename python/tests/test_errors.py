@@ -140,7 +140,14 @@ def test_what_is_no_array_is_refused(b):
 
 
 def test_swapped_bytes_are_refused(a, b):
-    assert refused(a.astype(">f2"), b).rule == "dtype"
+    error = refused(a, b.astype(">f2"))
+    assert error.rule == "dtype" and error.operand == "B" and str(error).startswith("B")
+
+
+def test_strides_inside_of_elements_are_refused_with_the_operand(a, b):
+    inside = np.zeros(16 * 65, np.dtype([("x", "f4"), ("y", "u1")]))["x"][:16]
+    error = refused(a, b, epilogue="d = acc + row(bias)", bias=inside)
+    assert error.rule == "stride" and error.operand == "bias"
 
 
 def test_a_context_of_another_machine_is_refused():
