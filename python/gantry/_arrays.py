@@ -94,6 +94,13 @@ class Library:
 
     def empty(self, like: Any, shape: tuple[int, ...], of: Element, raw: bool) -> Any:
         if not hasattr(like, "__array_namespace__"):
+            if _is_on_gpu(like):
+                raise refusal(
+                    "allocator",
+                    "",
+                    f"a {type(like).__name__} on a GPU has no __array_namespace__ to make arrays with: give out=, and "
+                    f"arrays for the epilogue's outputs, and operands that need no copy",
+                )
             import numpy
 
             return NumPy(numpy).empty(like, shape, of, raw)
@@ -210,7 +217,9 @@ def _view_cuda_interface(x: Any) -> View:
     kind, size = interface["typestr"][1], int(interface["typestr"][2:])
     dtype = getattr(getattr(x, "dtype", None), "name", None)
     name = dtype or {"f": "float", "i": "int", "u": "uint", "c": "complex"}.get(kind, kind) + str(8 * size)
-    return _from_interface(interface, name, size, device=CUDA, owner=x, stream=interface.get("stream"))
+    stream = interface.get("stream")
+    stream = 0 if stream == 1 else stream  # interfaces call the default stream 1
+    return _from_interface(interface, name, size, device=CUDA, owner=x, stream=stream)
 
 
 def _from_tuple(fields: tuple) -> tuple:
@@ -220,6 +229,12 @@ def _from_tuple(fields: tuple) -> tuple:
             "device", "", f"an array is on DLPack's device {device}: Gantry works on CUDA's and, simulated, the CPU"
         )
     return address, shape, strides, name, _DEVICES[device], index, readonly, owner
+
+
+def _is_on_gpu(x: Any) -> bool:
+    if hasattr(x, "__dlpack_device__"):
+        return _DEVICES.get(int(x.__dlpack_device__()[0])) == CUDA
+    return hasattr(x, "__cuda_array_interface__")
 
 
 def _view_dlpack(x: Any, stream: int | None) -> View:

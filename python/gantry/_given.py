@@ -51,6 +51,7 @@ def gather(
     first = view("A", a, library, stream_number(stream))
     given = Given(library, _stream_of(library, first, stream))
     given.objects["A"], given.views["A"] = a, first
+    _wait_for_writer(given, first)
     for name, x in (("B", b), ("C", c), ("D", out)):
         if x is not None:
             _look_at(given, name, x)
@@ -77,9 +78,13 @@ def _look_at(given: Given, name: str, x: Any) -> None:
             name,
             f"{name} is on {seen.device}:{seen.index}, and A on {first.device}:{first.index}: all lie on one device",
         )
+    _wait_for_writer(given, seen)
+    given.objects[name], given.views[name] = x, seen
+
+
+def _wait_for_writer(given: Given, seen: View) -> None:
     if seen.stream not in (None, given.stream):
         _wait_for_stream(seen.stream)
-    given.objects[name], given.views[name] = x, seen
 
 
 def _wait_for_stream(stream: int) -> None:

@@ -10,7 +10,8 @@ import pytest
 from reference import array, close, matmul
 
 import gantry
-from gantry import _core
+from gantry import _core, _given
+from gantry._arrays import library_of
 
 
 class Exporter:
@@ -78,6 +79,31 @@ def test_buffers_without_an_element_type_are_refused():
         _core.view_buffer(np.zeros(3, [("x", "i4"), ("y", "f4")]))
     with pytest.raises(TypeError):
         _core.view_buffer(object())
+
+
+class OnGpu:
+    """An array of a library that has an interface, and no namespace to make others with."""
+
+    def __init__(self, data, stream=None):
+        where = {"data": (data.ctypes.data, False), "shape": data.shape, "strides": None, "typestr": data.dtype.str}
+        self.__cuda_array_interface__ = {**where, "version": 3, "stream": stream}
+
+
+def test_no_array_of_the_host_is_made_for_operands_on_a_gpu():
+    like = OnGpu(np.zeros((2, 2), np.float16))
+    with pytest.raises(gantry.InvalidArgument, match="out=") as refused:
+        library_of(like).empty(like, (2, 2), gantry.element("f16"), False)
+    assert refused.value.rule == "allocator"
+
+
+@pytest.mark.parametrize("own, asked, waits", [(7, 9, [7]), (7, 7, []), (7, None, []), (None, 9, []), (1, 0, [])])
+def test_the_stream_that_writes_a_is_waited_for(monkeypatch, own, asked, waits):
+    """1 is the default stream, as interfaces count."""
+    waited = []
+    monkeypatch.setattr(_given, "_wait_for_stream", waited.append)
+    a, b = OnGpu(np.zeros((2, 2), np.float16), own), OnGpu(np.zeros((2, 2), np.float16))
+    given = _given.gather(a, b, None, None, {}, asked)
+    assert waited == waits and given.stream == ({1: 0}.get(own, own) if asked is None else asked)
 
 
 # ---- References
