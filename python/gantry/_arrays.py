@@ -115,6 +115,8 @@ class NumPy(Library):
         self.module = module
 
     def view(self, x, stream):
+        if type(x) is not self.module.ndarray and hasattr(x, "mask"):
+            raise refusal("mask", "", "a masked array, whose mask a GEMM does not see: fill it first, with x.filled(0)")
         return _from_interface(x.__array_interface__, _interface_name(x.dtype), x.dtype.itemsize, owner=x)
 
     def empty(self, like, shape, of, raw):

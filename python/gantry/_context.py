@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Sequence
+from typing import Any, Sequence
 
 from . import _core
 from ._errors import refusal
@@ -95,6 +95,7 @@ class Context:
         )
         self.device = device
         self._gemms: dict[tuple, _core.Gemm] = {}
+        self.plans: dict[tuple, Any] = {}  #: by signature and options; they go with their context
 
     @property
     def simulated(self) -> bool:

@@ -20,15 +20,16 @@ _plans: dict[tuple, Plan] = {}
 
 
 def _plan_for(given: Given, options: Options, context: Context | None) -> Plan:
-    key = (given.signature(), options, id(context))
-    found = _plans.get(key)
-    if found is None or (context is not None and found.context is not context):
+    key = (given.signature(), options)
+    plans = _plans if context is None else context.plans
+    found = plans.get(key)
+    if found is None:
         found = Plan(given, options, context)
         if found.is_of_addresses:
             return found  # the next arrays of this kind may not overlap
-        if len(_plans) >= _MOST_PLANS:
-            _plans.clear()
-        _plans[key] = found
+        if len(plans) >= _MOST_PLANS:
+            plans.clear()
+        plans[key] = found
     return found
 
 

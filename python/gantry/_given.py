@@ -60,13 +60,15 @@ def gather(
     for name, x in arguments.items():
         if isinstance(x, bool) or x is None:
             (given.wanted if x else given.absent).add(name)
-        elif isinstance(x, (int, float)) or (
-            hasattr(x, "item") and type(x).__module__ == "numpy" and not hasattr(x, "__dlpack__")
-        ):
+        elif isinstance(x, (int, float)) or _is_number_of_numpy(x):
             given.numbers[name] = float(x)
         else:
             _look_at(given, name, x)
     return given
+
+
+def _is_number_of_numpy(x: Any) -> bool:
+    return type(x).__module__ in ("numpy", "ml_dtypes") and hasattr(x, "__float__") and not hasattr(x, "__dlpack__")
 
 
 def _look_at(given: Given, name: str, x: Any) -> None:
@@ -99,9 +101,12 @@ def _wait_for_stream(stream: int) -> None:
 def stream_number(stream: Any) -> int | None:
     if stream is None or isinstance(stream, int):
         return stream
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])  # a version, and the address
     for attribute in ("cuda_stream", "ptr", "handle"):
         if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
+            found = getattr(stream, attribute)
+            return int(getattr(found, "value", found) or 0)  # Numba's is a c_void_p, whose 0 is None
     return int(stream)
 
 

@@ -22,7 +22,7 @@ def folder() -> Path:
     """Where shims are kept."""
     kernels = os.environ.get("GANTRY_CACHE_DIR")
     if kernels:
-        return Path(kernels).absolute().parent / "shims"
+        return Path(kernels).absolute() / "shims"
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(cache) / "gantry" / "shims"
 

@@ -1,6 +1,7 @@
 """Arrays of any library: DLPack of both versions, the buffer protocol, and references that are given back."""
 
 import array as stdlib_array
+import ctypes
 import gc
 import sys
 import weakref
@@ -106,6 +107,28 @@ def test_the_stream_that_writes_a_is_waited_for(monkeypatch, own, asked, waits):
     assert waited == waits and given.stream == ({1: 0}.get(own, own) if asked is None else asked)
 
 
+class NumbaStream:
+    """Numba's: its handle is a ctypes pointer."""
+
+    handle = ctypes.c_void_p(77)
+
+
+class DefaultNumbaStream:
+    handle = ctypes.c_void_p(0)
+
+
+class CudaCoreStream:
+    """Of cuda.core, and of whoever follows its protocol: version and address."""
+
+    def __cuda_stream__(self):
+        return 0, 88
+
+
+@pytest.mark.parametrize("stream, number", [(NumbaStream, 77), (DefaultNumbaStream, 0), (CudaCoreStream, 88)])
+def test_streams_of_any_library_are_numbers(stream, number):
+    assert _given.stream_number(stream()) == number
+
+
 # ---- References
 
 
@@ -178,6 +201,16 @@ def test_errors_leak_no_references(rng):
             pass
 
     assert not _leaks(fail)
+
+
+def test_a_context_is_given_back_with_the_plans_of_its_calls(rng):
+    a, b = array(rng, (32, 64), np.float16), array(rng, (16, 64), np.float16)
+    context = gantry.Context("simulated", most_kernels=1)
+    gone = weakref.ref(context)
+    close(gantry.gemm(a, b, context=context), matmul(a, b))
+    del context
+    gc.collect()
+    assert gone() is None
 
 
 def test_contexts_are_given_back_with_what_was_made_on_them():

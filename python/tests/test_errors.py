@@ -1,5 +1,6 @@
 """Refusals: an exception with rule, operand, actual and nearest, and a sentence."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from reference import array, close, matmul
@@ -148,6 +149,25 @@ def test_strides_inside_of_elements_are_refused_with_the_operand(a, b):
     inside = np.zeros(16 * 65, np.dtype([("x", "f4"), ("y", "u1")]))["x"][:16]
     error = refused(a, b, epilogue="d = acc + row(bias)", bias=inside)
     assert error.rule == "stride" and error.operand == "bias"
+
+
+def test_a_mask_is_not_dropped_in_silence(a, b):
+    error = refused(np.ma.masked_greater(a, 1), b)
+    assert error.rule == "mask" and error.operand == "A" and "filled" in str(error)
+
+
+def test_numbers_of_ml_dtypes_are_numbers(a, b):
+    close(
+        gantry.gemm(
+            a,
+            b,
+            epilogue="d = acc + row(bias) + scalar(s)",
+            bias=np.zeros(16, np.float32),
+            s=ml_dtypes.bfloat16(2),
+            out_dtype="f32",
+        ),
+        matmul(a, b) + 2,
+    )
 
 
 def test_a_context_of_another_machine_is_refused():

@@ -11,6 +11,7 @@ import pytest
 from reference import array, close, matmul
 
 import gantry
+from gantry import _shim
 
 TEXT = "d = acc + row(bias)"
 TWO = "d = acc + row(bias) + scalar(s)"  # compiled by test_gemm.py as well
@@ -186,6 +187,11 @@ def test_the_doctor_says_what_works():
     assert ran.returncode == 0, ran.stderr
     assert gantry.__version__ in ran.stdout and "simulated   works" in ran.stdout
     assert python("-m", "gantry", "nurse").returncode == 2
+
+
+def test_what_is_built_lies_in_the_cache_that_was_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("GANTRY_CACHE_DIR", str(tmp_path / "cache"))
+    assert tmp_path / "cache" in _shim.folder().parents
 
 
 def test_importing_imports_no_array_library():
