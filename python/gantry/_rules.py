@@ -42,6 +42,18 @@ def activation(name: str) -> Activation | None:
     return ACTIVATIONS[name]
 
 
+def required_activation(name: str | None) -> Activation:
+    """Of two layers: without one between them they are one.
+
+    >>> required_activation("gelu").backward
+    'd_gelu'
+    """
+    found = activation(name or "")
+    if found is None:
+        raise refusal("activation", "", "an MLP has an activation between its layers")
+    return found
+
+
 NAMES = ("", *ACTIVATIONS)
 _CODES = {name: code for code, name in enumerate(NAMES)}
 

@@ -277,6 +277,60 @@ def test_replace_fuses_nothing_into_a_layer_that_is_used_twice():
     assert (model(x) == before).all()
 
 
+class Doubled(torch.nn.Module):
+    """What an adapter does: a layer with something of its own around it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+        self.weight, self.bias = layer.weight, layer.bias
+
+    def forward(self, x):
+        return 2 * self.layer(x)
+
+
+@pytest.mark.parametrize(
+    "name, child",
+    [("mlp gelu", "fc2"), ("swiglu separate", "up_proj"), ("swiglu separate", "down_proj"), ("geglu", "down_proj")],
+)
+def test_a_child_that_was_replaced_is_called(name, child):
+    """One that the output is linear in, so that twice the child gives twice the output."""
+    module, _ = modules(dtype=torch.float32)[name]
+    x = torch.randn(4, 64)
+    expected = 2 * module(x)
+    setattr(module, child, Doubled(getattr(module, child)))
+    assert torch.allclose(module(x), expected, atol=1e-5)
+
+
+def test_a_child_with_a_bias_or_an_activation_of_its_own_is_called():
+    module = gantry.torch.GatedLinear(64, 32)
+    module.up_proj = gantry.torch.Linear(64, 32, bias=True)
+    mlp = gantry.torch.MLP(64, 32)
+    mlp.fc2.activation = "relu"
+    x = torch.randn(4, 64)
+    gates = torch.nn.functional.silu(module.gate_proj(x))
+    assert torch.allclose(module(x), module.down_proj(gates * module.up_proj(x)), atol=1e-6)
+    assert (mlp(x) >= 0).all()
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_two_layers_refuse_what_does_not_fit(grad):
+    x, w1, w2 = torch.randn(4, 16, requires_grad=grad), torch.randn(8, 16), torch.randn(6, 8)
+    for given, rule, operand in (
+        ((x, w1, None, w2, None, ""), "activation", ""),
+        ((x, w1, None, w2[:, :7], None, "relu"), "shape", "the second layer's weight"),
+        ((x, w1, None, w2, torch.zeros(5), "relu"), "shape", "the second layer's bias"),
+        ((x, w1, None, w2.double(), None, "relu"), "dtype", "the second layer's weight"),
+    ):
+        with pytest.raises(gantry.InvalidArgument) as refused:
+            gantry.torch.mlp(*given)
+        assert (refused.value.rule, refused.value.operand) == (rule, operand)
+    for down, rule in ((w2[:, :3], "shape"), (w2[:, :4].double(), "dtype")):
+        with pytest.raises(gantry.InvalidArgument) as refused:
+            gantry.torch.gated_linear(x, w1, down)
+        assert (refused.value.rule, refused.value.operand) == (rule, "down")
+
+
 def test_replace_fuses_nothing_that_hooks_see():
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
     seen = []

@@ -45,6 +45,19 @@ def wants_gradient(*tensors: Tensor | None) -> bool:
     return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
 
 
+def check_next(weight: Tensor, rows: int, bias: Tensor | None, before: Tensor, names: tuple[str, str]) -> None:
+    """The same of a layer whose input is the ``rows`` outputs of the layer ``before``."""
+    name, bias_name = names
+    if weight.dim() != 2 or weight.shape[1] != rows:
+        raise refusal("shape", name, f"{name} has the shape {tuple(weight.shape)}: it is N x K with a K of {rows}")
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise refusal(
+            "shape", bias_name, f"{bias_name} has the shape {tuple(bias.shape)}, and ({weight.shape[0]},) is needed"
+        )
+    if weight.dtype != before.dtype:
+        raise refusal("dtype", name, f"{name} has elements of {weight.dtype}, and what it takes of {before.dtype}")
+
+
 def check_layer(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str = "weight") -> None:
     """What :func:`linear` and the modules refuse, in one sentence."""
     shape, sizes = x.shape, weight.shape
@@ -158,6 +171,8 @@ def mlp(x: Tensor, w1: Tensor, b1: Tensor | None, w2: Tensor, b2: Tensor | None,
     """act(x w1ᵀ + b1) w2ᵀ + b2, with one fused backward pass over both layers."""
     x, w1, w2 = autocast_input(x, w1, w2)
     check_layer(x, w1, b1, "the first layer's weight")
+    check_next(w2, w1.shape[0], b2, w1, ("the second layer's weight", "the second layer's bias"))
+    _rules.required_activation(activation)
     code = _rules.activation_code(activation)
     if not wants_gradient(x, w1, b1, w2, b2):
         return ops.linear(ops.linear(x, w1, b1, code), w2, b2, _NONE)
@@ -204,6 +219,7 @@ def gated_linear(x: Tensor, weight: Tensor, down: Tensor, activation: str = "sil
         raise refusal("shape", "weight", f"weight has {weight.shape[0]} rows: half are the gate's, half up's")
     x, weight, down = autocast_input(x, weight, down)
     check_layer(x, weight)
+    check_next(down, weight.shape[0] // 2, None, weight, ("down", ""))
     code = _rules.activation_code(activation)
     if not wants_gradient(x, weight, down):
         return ops.linear(ops.gated(x, weight, code, order), down, None, _NONE)

@@ -67,9 +67,15 @@ def has_hooks(*modules: nn.Module) -> bool:
     return any(getattr(module, kind) for module in modules for kind in kinds)
 
 
+def is_plain(layer: nn.Module, activation: str | None = None) -> bool:
+    """Whether a layer does what its parameters and this activation say, so that another kernel may do it in its place:
+    not what was put there instead, an adapter say, and nothing with hooks."""
+    return type(layer) is Linear and layer.activation == activation and not has_hooks(layer)
+
+
 class MLP(nn.Module):
-    """fc2(fc1(x)), where fc1 has an activation and the backward pass is fused over both layers. Layers with hooks are
-    called one after the other.
+    """fc2(fc1(x)), where fc1 has an activation and the backward pass is fused over both layers. Layers with hooks, and
+    what was put in their place, are called one after the other.
 
     >>> import torch, gantry.torch
     >>> gantry.torch.MLP(64, 256, activation="gelu")(torch.ones(2, 64)).shape
@@ -78,14 +84,13 @@ class MLP(nn.Module):
 
     def __init__(self, features, hidden, out_features=None, bias=True, activation="gelu", device=None, dtype=None):
         super().__init__()
-        if _rules.activation(activation) is None:
-            raise refusal("activation", "", "an MLP has an activation between its layers")
+        _rules.required_activation(activation)
         self.activation = activation
         self.fc1 = Linear(features, hidden, bias, device, dtype, activation)
         self.fc2 = Linear(hidden, features if out_features is None else out_features, bias, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        if has_hooks(self.fc1, self.fc2):
+        if not is_plain(self.fc1, self.activation) or not is_plain(self.fc2):
             return self.fc2(self.fc1(x))
         return mlp(x, self.fc1.weight, self.fc1.bias, self.fc2.weight, self.fc2.bias, self.activation)
 
@@ -134,7 +139,7 @@ class GatedLinear(nn.Module):
         self.down_proj = Linear(hidden, features if out_features is None else out_features, False, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        if has_hooks(*self.children()):
+        if not all(is_plain(layer) and layer.bias is None for layer in self.children()):
             return self._one_by_one(x)
         if self.gate == "separate":
             weight, order = torch.cat((self.gate_proj.weight, self.up_proj.weight)), "halves"
