@@ -40,6 +40,8 @@ _GEMM_OPTIONS = {
     "scale_a": 0,
     "scale_b": 0,
     "gate": 0,
+    "gather_a": False,
+    "scatter_d": 0,
 }
 
 

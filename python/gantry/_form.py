@@ -18,11 +18,13 @@ from ._layouts import broadcast
 
 #: Operands that are neither matrices nor arguments of the epilogue: no name of an argument has a space.
 OFFSETS, COUNTS, SCALES_A, SCALES_B = "group offsets", "group counts", "scales of A", "scales of B"
-EXTRAS = (OFFSETS, COUNTS, SCALES_A, SCALES_B)
+GATHER, SCATTER, SCATTER_ADD = "gather index", "scatter index", "scatter_add index"
+EXTRAS = (OFFSETS, COUNTS, SCALES_A, SCALES_B, GATHER, SCATTER, SCATTER_ADD)
 
 #: As gantry.h counts.
 NO_GROUPS, ALONG_M, ALONG_K = 0, 1, 2
 NO_SCALE, ROW_BLOCK, BLOCK = 0, 1, 2
+NO_SCATTER, STORE, ADD = 0, 1, 2
 SCALED_BLOCK = 128
 
 Lead = tuple[int, ...]
@@ -36,6 +38,8 @@ class Form:
     columns: int  #: of D: half of N where the epilogue is gated
     groups: int  #: NO_GROUPS, ALONG_M or ALONG_K
     lead: Lead  #: the batches, or the groups
+    a_rows: int  #: of A: M where no index gathers them
+    d_rows: int  #: of D: M where no index scatters them
 
     @property
     def batch(self) -> int:
@@ -109,14 +113,41 @@ def _groups(views: Mapping[str, View], along: str) -> tuple[int, int]:
     return (ALONG_K if along == "k" else ALONG_M), shape[0] - (1 if name == OFFSETS else 0)
 
 
+def _rows(views: Mapping[str, View], a: tuple[int, ...]) -> int:
+    """M: the rows of A, or as many as an index names."""
+    if GATHER not in views:
+        return a[-2]
+    shape = views[GATHER].shape
+    if len(shape) < 1:
+        raise refusal("shape", GATHER, "gather has no dimension: it is an index, of M rows of A")
+    return shape[-1]
+
+
+def scatter_of(views: Mapping[str, View]) -> str | None:
+    """The operand that scatters rows of D."""
+    found = [name for name in (SCATTER, SCATTER_ADD) if name in views]
+    if len(found) == 2:
+        raise refusal("scatter", SCATTER, "scatter and scatter_add were both given: one of them is needed")
+    return found[0] if found else None
+
+
+def _rows_of_d(views: Mapping[str, View], m: int) -> int:
+    scatter = scatter_of(views)
+    if scatter is None:
+        return m
+    if "D" not in views or len(views["D"].shape) < 2:
+        raise refusal("scatter", "D", f"{scatter.split()[0]} writes to some rows of D and leaves the others: give out=")
+    return views["D"].shape[-2]
+
+
 def form_of(views: Mapping[str, View], trans_b: bool, text: str, along: str) -> Form:
     """The sizes of a call."""
     a, b = _matrix_shapes(views, trans_b)
     groups, count = _groups(views, along)
-    m, n, k = a[-2], b[-2], a[-1]
+    m, n, k = _rows(views, a), b[-2], a[-1]
     columns = n // 2 if is_gated(text) else n
     if not groups:
-        return Form(m, n, k, columns, NO_GROUPS, broadcast("B", a[:-2], b[:-2]))
+        return Form(m, n, k, columns, NO_GROUPS, broadcast("B", a[:-2], b[:-2]), a[-2], _rows_of_d(views, m))
     for name, shape, rank in (("A", a, 2), ("B", b, 3 if groups == ALONG_M else 2)):
         if len(shape) != rank and not (name == "B" and len(shape) == 2):
             raise refusal(
@@ -129,7 +160,7 @@ def form_of(views: Mapping[str, View], trans_b: bool, text: str, along: str) -> 
     if COUNTS in views and count and m % count:
         nearest = -(-m // count) * count
         raise refusal("shape", "A", f"A has {m} rows for {count} groups of one capacity: a multiple is needed", m, nearest)
-    return Form(m, n, k, columns, groups, (count,))
+    return Form(m, n, k, columns, groups, (count,), a[-2], _rows_of_d(views, m))
 
 
 def scale_mode(name: str, shape: tuple[int, ...], rows: int, k: int) -> int:

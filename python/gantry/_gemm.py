@@ -12,8 +12,9 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 from ._context import Context, default_context
 from ._elements import element_of
 from ._errors import refusal
-from ._given import Given, gather, take_extras
-from ._plan import Copy, Options, Plan
+from ._given import Given, gather as gather_arrays, take_extras
+from ._options import Options, options_of
+from ._plan import Copy, Plan
 
 _MOST_PLANS = 4096
 _plans: dict[tuple, Plan] = {}
@@ -33,21 +34,12 @@ def _plan_for(given: Given, options: Options, context: Context | None) -> Plan:
     return found
 
 
-def _functions(functions: Mapping[str, tuple[str, str]] | None) -> tuple[tuple[str, str, str], ...]:
-    return tuple((name, parameters, body) for name, (parameters, body) in (functions or {}).items())
-
-
-def _read(a, b, c, out, stream, context, arguments, named) -> tuple[Given, Options, Context | None]:
-    """Tells options from arguments of the epilogue."""
-    fields = {key: named.pop(key) for key in tuple(named) if key in Options.__dataclass_fields__}
-    if "functions" in fields:
-        fields["functions"] = _functions(fields["functions"])
-    for pair in ("tile", "cluster", "dtype"):
-        if isinstance(fields.get(pair), list):
-            fields[pair] = tuple(fields[pair])
-    extras = take_extras(named)
-    given = gather(a, b, c, out, {**(arguments or {}), **named}, stream, extras)
-    return given, Options(**fields), context
+def _read(given: dict[str, Any]) -> tuple[Given, Options, Context | None]:
+    """Everything that a function was called with: the arrays, and the options."""
+    extras = take_extras(given)
+    arguments = {**(given["arguments"] or {}), **given["named"]}
+    arrays = gather_arrays(given["a"], given["b"], given["c"], given["out"], arguments, given.get("stream"), extras)
+    return arrays, options_of(given), given["context"]
 
 
 def gemm(
@@ -56,6 +48,26 @@ def gemm(
     *,
     c: Any = None,
     out: Any = None,
+    epilogue: str = "d = acc",
+    trans_b: bool = True,
+    copy: bool = True,
+    dtype: Any = None,
+    out_dtype: Any = None,
+    functions: Mapping[str, tuple[str, str]] | None = None,
+    gate: str = "halves",
+    groups: Any = None,
+    group_counts: Any = None,
+    groups_along: str = "m",
+    gather: Any = None,
+    scatter: Any = None,
+    scatter_add: Any = None,
+    check: bool = False,
+    block_scales: tuple[Any, Any] | None = None,
+    promote: bool = False,
+    tile: tuple[int, int] = (0, 0),
+    cluster: tuple[int, int] = (0, 0),
+    stages: int = 0,
+    dependent: bool = False,
     stream: Any = None,
     context: Context | None = None,
     arguments: Mapping[str, Any] | None = None,
@@ -66,7 +78,7 @@ def gemm(
     NumPy arrays run on the simulated SM, CUDA arrays of any library on their GPU, in the library's current stream.
     Strides and transposes are seen through. What the hardware cannot take is copied; :func:`explain` says so.
 
-    Options, all by name:
+    Options, all by name; every other name is an argument of the epilogue:
 
     ``epilogue``   what becomes of the accumulators; ``"d = acc"``. Other names become arguments: ``row(bias)`` takes
                    ``bias=``, of N values; ``col(s)`` of M values; ``load(x)`` of M x N; ``scalar(s)`` a number or an array;
@@ -87,9 +99,17 @@ def gemm(
                    written
     ``group_counts``   instead, of groups of M / E rows each: how many of them are used
     ``groups_along``   ``"k"``: groups are along K of ``a`` and ``b``, and D is E x M x N
+    ``gather``     an index, M int32 on the device: row i of the GEMM is row gather[i] of ``a``, or zeros where there is
+                   no such row
+    ``scatter``    an index, M int32: row i of D goes to row scatter[i] of ``out``, or nowhere where there is no such
+                   row. Each row is named once at most; rows without a name stay
+    ``scatter_add``    instead: rows are added to those of ``out``, in f32 and in no fixed order
+    ``check``      True: each run reads the groups from the device first, and refuses wrong ones by their numbers
     ``block_scales``   of 8-bit floats, a pair of float32 factors, of A and of B: one for each row and 128 of K,
                    (M, K / 128), or for 128 rows and 128 of K, (M / 128, K / 128)
     ``promote``, ``tile``, ``cluster``, ``stages``, ``dependent``   as in gantry.h
+    ``stream``     for arrays of a library without a current stream: a number, or a stream of any library
+    ``context``    a :class:`Context`; by default one for each GPU, and one simulated SM
     ``arguments``  arguments of the epilogue whose names are taken by options
 
     Dimensions before the last two are batches, which broadcast. Returns D; where the epilogue has further outputs, a
@@ -103,11 +123,41 @@ def gemm(
     >>> d.shape, d.dtype, float(d[0, 3])
     ((32, 16), dtype('float16'), 67.0)
     """
-    given, options, context = _read(a, b, c, out, stream, context, arguments, named)
+    given, options, context = _read(locals())
     return _plan_for(given, options, context).run(given)
 
 
-def plan(a: Any, b: Any, *, c=None, out=None, stream=None, context=None, arguments=None, **named) -> Plan:
+def plan(
+    a: Any,
+    b: Any,
+    *,
+    c: Any = None,
+    out: Any = None,
+    epilogue: str = "d = acc",
+    trans_b: bool = True,
+    copy: bool = True,
+    dtype: Any = None,
+    out_dtype: Any = None,
+    functions: Mapping[str, tuple[str, str]] | None = None,
+    gate: str = "halves",
+    groups: Any = None,
+    group_counts: Any = None,
+    groups_along: str = "m",
+    gather: Any = None,
+    scatter: Any = None,
+    scatter_add: Any = None,
+    check: bool = False,
+    block_scales: tuple[Any, Any] | None = None,
+    promote: bool = False,
+    tile: tuple[int, int] = (0, 0),
+    cluster: tuple[int, int] = (0, 0),
+    stages: int = 0,
+    dependent: bool = False,
+    stream: Any = None,
+    context: Context | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    **named: Any,
+) -> Plan:
     """Plans once what is then run many times: takes what :func:`gemm` takes, and computes nothing.
 
     >>> import numpy as np, gantry
@@ -118,7 +168,7 @@ def plan(a: Any, b: Any, *, c=None, out=None, stream=None, context=None, argumen
     >>> float(layer(a, b, bias=np.full(16, 2, np.float32))[0, 0])
     66.0
     """
-    given, options, context = _read(a, b, c, out, stream, context, arguments, named)
+    given, options, context = _read(locals())
     return Plan(given, options, context)
 
 
@@ -148,7 +198,37 @@ class Explanation:
         return f"<table><caption>{html.escape(self.title)}</caption>{''.join(rows)}</table>"
 
 
-def explain(a: Any, b: Any, *, c=None, out=None, stream=None, context=None, arguments=None, **named) -> Explanation:
+def explain(
+    a: Any,
+    b: Any,
+    *,
+    c: Any = None,
+    out: Any = None,
+    epilogue: str = "d = acc",
+    trans_b: bool = True,
+    copy: bool = True,
+    dtype: Any = None,
+    out_dtype: Any = None,
+    functions: Mapping[str, tuple[str, str]] | None = None,
+    gate: str = "halves",
+    groups: Any = None,
+    group_counts: Any = None,
+    groups_along: str = "m",
+    gather: Any = None,
+    scatter: Any = None,
+    scatter_add: Any = None,
+    check: bool = False,
+    block_scales: tuple[Any, Any] | None = None,
+    promote: bool = False,
+    tile: tuple[int, int] = (0, 0),
+    cluster: tuple[int, int] = (0, 0),
+    stages: int = 0,
+    dependent: bool = False,
+    stream: Any = None,
+    context: Context | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    **named: Any,
+) -> Explanation:
     """Which kernel a :func:`gemm` of these arrays runs and why, its tiles and memory, and what is copied.
 
     >>> import numpy as np, gantry
@@ -157,7 +237,7 @@ def explain(a: Any, b: Any, *, c=None, out=None, stream=None, context=None, argu
     >>> [copy.operand for copy in explanation.copies]
     ['A']
     """
-    given, options, context = _read(a, b, c, out, stream, context, arguments, named)
+    given, options, context = _read(locals())
     made = Plan(given, options, context)  # of these addresses: a cached one is of others, which may not overlap
     return Explanation(repr(made).strip("<>"), made.describe(), made.copies)
 
@@ -198,7 +278,36 @@ class Simulation:
 
 
 def simulate(
-    a: Any, b: Any, *, seed: int = 0, trace: bool = False, c=None, out=None, context=None, arguments=None, **named
+    a: Any,
+    b: Any,
+    *,
+    seed: int = 0,
+    trace: bool = False,
+    c: Any = None,
+    out: Any = None,
+    epilogue: str = "d = acc",
+    trans_b: bool = True,
+    copy: bool = True,
+    dtype: Any = None,
+    out_dtype: Any = None,
+    functions: Mapping[str, tuple[str, str]] | None = None,
+    gate: str = "halves",
+    groups: Any = None,
+    group_counts: Any = None,
+    groups_along: str = "m",
+    gather: Any = None,
+    scatter: Any = None,
+    scatter_add: Any = None,
+    check: bool = False,
+    block_scales: tuple[Any, Any] | None = None,
+    promote: bool = False,
+    tile: tuple[int, int] = (0, 0),
+    cluster: tuple[int, int] = (0, 0),
+    stages: int = 0,
+    dependent: bool = False,
+    context: Context | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    **named: Any,
 ) -> Simulation:
     """Runs a :func:`gemm` of arrays of the host on the simulated SM, under a schedule that ``seed`` chooses.
 
@@ -207,7 +316,7 @@ def simulate(
     >>> run.report.clean, float(run.result[0, 0])
     (True, 64.0)
     """
-    given, options, context = _read(a, b, c, out, None, context, arguments, named)
+    given, options, context = _read(locals())
     made = _plan_for(given, options, context)
     if not made.context.simulated:
         raise refusal("device", "A", "simulate works on arrays of the host, and A is on a GPU")

@@ -39,7 +39,8 @@ def take_extras(named: dict[str, Any]) -> dict[str, Any]:
         scales = (None, None)
     elif not isinstance(scales, (tuple, list)) or len(scales) != 2:
         raise refusal("scales", "", "block_scales is a pair: the factors of A's blocks and those of B's")
-    given = (named.pop("groups", None), named.pop("group_counts", None), *scales)
+    indices = (named.pop(name, None) for name in ("gather", "scatter", "scatter_add"))
+    given = (named.pop("groups", None), named.pop("group_counts", None), *scales, *indices)
     return {name: x for name, x in zip(EXTRAS, given) if x is not None}
 
 

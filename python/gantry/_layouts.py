@@ -33,6 +33,7 @@ class Slot:
     may_transpose: bool = False
     column_major: bool = False  #: lines are columns of an M x N matrix
     is_output: bool = False
+    is_whole: bool = False  #: has all batches, one after the other
 
     @property
     def per_unit(self) -> int:
@@ -78,13 +79,16 @@ class Slot:
 
     def fresh_lead(self, lead: tuple[int, ...]) -> tuple[int, ...]:
         """Batches that a copy has: those of the array, or all where the array is shared by some of them only."""
-        return lead if prod(lead) in (1, prod(self.lead)) and not self.is_output else self.lead
+        shares = prod(lead) in (1, prod(self.lead)) and not self.is_output and not self.is_whole
+        return lead if shares else self.lead
 
     def layout_of(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Layout | None:
         """Of an array that fits; None where no strides say it."""
         batches = len(self.lead_of(shape))
         batch = collapsed(self.lead, shape[:batches], strides[:batches])
         if batch is None or batch < 0:
+            return None
+        if self.is_whole and prod(self.lead) > 1 and batch != self.units:
             return None
         if self.lines is None:
             return Layout(False, -1, batch * self.per_unit) if self.units <= 1 or strides[-1] == 1 else None

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import collections
-import functools
-import re
-from dataclasses import dataclass
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 from . import _core
@@ -13,34 +9,35 @@ from ._arrays import CUDA, Library, View, nowhere, view
 from ._context import Context, default_context
 from ._elements import Element, element, element_of, holds, is_raw, understood
 from ._epilogue import with_elements
-from ._errors import GantryError, InvalidArgument, Unsupported, of_operand, refusal
-from ._form import ALONG_K, COUNTS, EXTRAS, NO_SCALE, OFFSETS, SCALES_A, SCALES_B, Lead, form_of, scale_mode
+from ._errors import GantryError, InvalidArgument, Unsupported, refusal
+from ._form import (
+    ADD,
+    ALONG_K,
+    COUNTS,
+    EXTRAS,
+    GATHER,
+    NO_SCALE,
+    NO_SCATTER,
+    OFFSETS,
+    SCALES_A,
+    SCALES_B,
+    SCATTER,
+    SCATTER_ADD,
+    STORE,
+    Lead,
+    form_of,
+    scale_mode,
+    scatter_of,
+)
 from ._given import Given, difference, first_difference, gather, take_extras
 from ._layouts import Layout, Slot, collapsed
+from ._options import Options
+from ._outputs import as_array, check_output, check_writeable, empty, is_native, outputs_type, unpadded, words
 from ._rules import gate_code
 
 MATRICES = ("A", "B", "C", "D")
 _D = MATRICES.index("D")
 _OVERLAP = "read_while_written"  #: the one rule for operands that is about their addresses
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a GEMM computes and how, beside its arrays."""
-
-    epilogue: str = "d = acc"
-    trans_b: bool = True
-    copy: bool = True
-    dtype: Any = None
-    out_dtype: Any = None
-    promote: bool = False
-    tile: tuple[int, int] = (0, 0)
-    cluster: tuple[int, int] = (0, 0)
-    stages: int = 0
-    functions: tuple[tuple[str, str, str], ...] = ()
-    dependent: bool = False
-    gate: str = "halves"
-    groups_along: str = "m"
 
 
 class Copy(NamedTuple):
@@ -72,6 +69,7 @@ class Plan:
         self._signature = given.signature()
         self._workspace_bytes = 0
         self.form = form_of(given.views, options.trans_b, options.epilogue, options.groups_along)
+        self._gathers, self._scatter = GATHER in given.views, scatter_of(given.views)
         self._find_elements(given)
         self._choose_layouts(given)
         self._check_names(given.absent)
@@ -99,7 +97,7 @@ class Plan:
         )
         self._scales = {
             name: self._scale(given.views[name], name, *of) if name in given.views else (NO_SCALE, (-1, -1, -1))
-            for name, of in ((SCALES_A, (self.form.m, self.form.of_a)), (SCALES_B, (self.form.n, self.form.of_b)))
+            for name, of in ((SCALES_A, (self.form.a_rows, self.form.of_a)), (SCALES_B, (self.form.n, self.form.of_b)))
         }
 
     def _raw_meanings(self) -> Callable[[Element], Element]:
@@ -147,6 +145,8 @@ class Plan:
             "scale_a": self._scales[SCALES_A][0],
             "scale_b": self._scales[SCALES_B][0],
             "gate": gate_code(o.gate),
+            "gather_a": self._gathers,
+            "scatter_d": {None: NO_SCATTER, SCATTER: STORE, SCATTER_ADD: ADD}[self._scatter],
         }
 
     # ---- How arrays lie
@@ -181,7 +181,7 @@ class Plan:
     def _matrix_slots(self, given: Given) -> dict[str, Slot]:
         form = self.form
         slots = {
-            "A": self._factor("A", self.a, form.of_a, form.m),
+            "A": self._factor("A", self.a, form.of_a, form.a_rows),
             "B": self._factor("B", self.b, form.of_b, form.n),
         }
         if self.c is not None:
@@ -189,6 +189,9 @@ class Plan:
         for name in (OFFSETS, COUNTS):
             if name in given.views:
                 slots[name] = Slot(name, element("s32"), (), None, form.batch + (name == OFFSETS))
+        for name in (GATHER, SCATTER, SCATTER_ADD):
+            if name in given.views:
+                slots[name] = Slot(name, element("s32"), form.of_d, None, form.m, is_whole=True)
         return slots
 
     def _factor(self, name: str, of: Element, lead: Lead, rows: int) -> Slot:
@@ -202,8 +205,8 @@ class Plan:
             shape, strides = (*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2])
         slot.check_shape(shape)
         if slot.is_output:
-            _check_output(slot, seen)
-        if slot.name in (OFFSETS, COUNTS) and seen.element != slot.element and slot.name not in scratch:
+            check_output(slot, seen)
+        if slot.name in EXTRAS and seen.element != slot.element and slot.name not in scratch:
             raise refusal("dtype", slot.name, f"{slot.name} have elements of {seen.element.name}, and s32 is needed")
         if slot.name in scratch:
             return slot.fresh_layout(slot.fresh_lead(slot.lead_of(shape)))
@@ -225,8 +228,8 @@ class Plan:
         # D of the GEMM is not known before it is made, but whether it is transposed follows from `out` alone.
         self._gemm = self.context.gemm(**self._gemm_options({n: l.transposed for n, l in layouts.items()}))
         form, d_element = self.form, element(self._gemm.elements[3])
-        d_slot = Slot("D", d_element, form.of_d, form.m, form.columns, may_transpose=True, is_output=True)
-        self.d_raw = self.raw and not _is_native(d_slot.element)
+        d_slot = Slot("D", d_element, form.of_d, form.d_rows, form.columns, may_transpose=True, is_output=True)
+        self.d_raw = self.raw and not is_native(d_slot.element)
         if "D" in given.views:
             if not holds(given.views["D"].element, d_slot.element):
                 raise refusal(
@@ -246,7 +249,7 @@ class Plan:
         self._make_call(given, scratch, layouts, arguments)
 
     def _check_source(self, given: Given) -> None:
-        uses = self._gemm.elements[2] != "void" and "c" in _words(self.text)
+        uses = self._gemm.elements[2] != "void" and "c" in words(self.text)
         if uses and "C" not in given.views:
             raise refusal("missing", "C", f"the epilogue uses c, and no c was given: {self.options.epilogue}")
         if not uses and "C" in given.views:
@@ -267,7 +270,7 @@ class Plan:
             slot = self._argument_slot(name, element(short), kind, column_major, block)
             self._slots[name] = slot
             if is_output and (name in given.views or name in given.wanted or not optional):
-                self._outputs.append(Output(name, slot, self.raw and not _is_native(slot.element)))
+                self._outputs.append(Output(name, slot, self.raw and not is_native(slot.element)))
             if name in given.views:
                 stored = given.views[name].element
                 if not holds(stored, slot.element):
@@ -306,6 +309,8 @@ class Plan:
             (self._scales[SCALES_A][1], self._scales[SCALES_B][1]),
             tuple(arguments),
             self.options.dependent,
+            (form.a_rows if self._gathers else 0, form.d_rows if self._scatter else 0),
+            self.options.check,
         )
 
     def _make_call(
@@ -330,7 +335,8 @@ class Plan:
     def _addresses(self, places: Mapping[str, int], numbers: Mapping[str, float]) -> tuple:
         """Of the operands and the arguments; arrays without a place, and those without elements, are nowhere."""
         there = {*self._slots, *(name for name, (mode, _) in self._scales.items() if mode != NO_SCALE)}
-        names = (*MATRICES, *EXTRAS)
+        scatter = self._scatter or SCATTER
+        names = (*MATRICES, *(x for x in EXTRAS if x not in (SCATTER, SCATTER_ADD)), scatter)
         operands = tuple(places.get(x, nowhere(i) if x in there else 0) for i, x in enumerate(names))
         first = len(names)
         rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(self._names, first))
@@ -377,7 +383,7 @@ class Plan:
         for name, slot, raw in self._outputs:
             target = given.objects.get(name)
             if name in given.views:
-                _check_writeable(name, given.views[name])  # plans are for arrays of both kinds
+                check_writeable(name, given.views[name])  # plans are for arrays of both kinds
             if target is None:
                 target = self._new(given, slot, raw)
             results.append(target)
@@ -385,8 +391,10 @@ class Plan:
                 shape = (
                     (*slot.lead, slot.lines or 1, slot.fresh_units()) if slot.lines is not None else slot.whole_shape()
                 )
-                scratch = _empty(given, slot, shape, raw)
+                scratch = empty(given, slot, shape, raw)
                 places[name] = view(name, scratch, given.library, None).address
+                if name == "D" and self._scatter:
+                    unpadded(scratch, slot)[...] = target  # rows that no index names stay
                 back.append((target, scratch, slot))
             elif name not in given.views and 0 not in target.shape:
                 places[name] = view(name, target, given.library, None).address
@@ -403,8 +411,8 @@ class Plan:
                 raise
             return Plan(given, self.options, self.context).run(given, launch)
         for target, scratch, slot in back:
-            target[...] = _unpadded(scratch, slot)
-        values = results[0] if len(results) == 1 else _outputs_type(tuple(o.name for o in self._outputs[1:]))(*results)
+            target[...] = unpadded(scratch, slot)
+        values = results[0] if len(results) == 1 else outputs_type(tuple(o.name for o in self._outputs[1:]))(*results)
         return values if launch is None else (values, report)
 
     def launch(self, addresses: tuple, stream: int, library: Library, like: Any) -> None:
@@ -431,23 +439,23 @@ class Plan:
     def _new(self, given: Given, slot: Slot, raw: bool) -> Any:
         """A new array for an output."""
         if not slot.swaps:
-            return _empty(given, slot, slot.whole_shape(), raw)
+            return empty(given, slot, slot.whole_shape(), raw)
         shape = (*slot.lead, slot.lines or 0, slot.units)
-        return _empty(given, slot, shape, raw).swapaxes(-1, -2)
+        return empty(given, slot, shape, raw).swapaxes(-1, -2)
 
     def _copy_in(self, given: Given, slot: Slot, source: Any) -> Any:
-        source = _as_array(source)
+        source = as_array(source)
         lead = slot.fresh_lead(slot.lead_of(tuple(source.shape)))
         if slot.name == "B" and not self.options.trans_b:
             source = source.swapaxes(-1, -2)
         raw = is_raw(given.views[slot.name].element, slot.element)
         if slot.lines is None:
-            target = _empty(given, slot, lead + slot.shape, raw)
+            target = empty(given, slot, lead + slot.shape, raw)
             target[...] = source
             return target
         shape = (*lead, slot.lines, slot.fresh_units())
-        target = _empty(given, slot, shape, raw)
-        _unpadded(target, slot)[...] = source
+        target = empty(given, slot, shape, raw)
+        unpadded(target, slot)[...] = source
         return target
 
     # ---- Saying what it does
@@ -474,53 +482,3 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"<gantry.Plan {self.form}, {self.a.name} to {self._slots['D'].element.name}: {self.text}>"
-
-
-def _empty(given: Given, slot: Slot, shape: tuple[int, ...], raw: bool) -> Any:
-    """A new array of A's library."""
-    try:
-        return given.library.empty(given.objects["A"], shape, slot.element, raw)
-    except GantryError as error:
-        raise of_operand(error, slot.name) from error.__cause__
-
-
-def _is_native(of: Element) -> bool:
-    """NumPy has it."""
-    return of.name in ("f16", "f32", "f64") or of.python_name.startswith(("int", "uint")) and of.bits >= 8
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"#.*", "", text)))
-
-
-def _check_writeable(name: str, seen: View) -> None:
-    if seen.readonly:
-        raise refusal("readonly", name, f"{name} is written to, and its array is read-only")
-
-
-def _check_output(slot: Slot, seen: View) -> None:
-    _check_writeable(slot.name, seen)
-    if any(stride == 0 and size > 1 for size, stride in zip(seen.shape, seen.strides)):
-        raise refusal(
-            "strides", slot.name, f"{slot.name} is written to, and a stride of 0 lets its elements share memory"
-        )
-
-
-def _unpadded(scratch: Any, slot: Slot) -> Any:
-    if slot.lines is None:
-        return scratch
-    lines = scratch[..., : slot.units]
-    return lines.swapaxes(-1, -2) if slot.swaps else lines
-
-
-def _as_array(source: Any) -> Any:
-    if hasattr(source, "swapaxes"):
-        return source
-    import numpy
-
-    return numpy.asarray(source)
-
-
-@functools.lru_cache(maxsize=None)
-def _outputs_type(names: tuple[str, ...]) -> type:
-    return collections.namedtuple("Outputs", ("d", *names), rename=True, module="gantry")

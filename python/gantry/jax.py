@@ -25,10 +25,11 @@ from . import _core, _shim
 from ._arrays import CPU, View, library_of, nowhere
 from ._elements import Element
 from ._errors import refusal
-from ._gemm import _functions
 from ._given import Given
 from ._layouts import Slot
-from ._plan import Options, Output, Plan, _outputs_type
+from ._options import Options, options_of
+from ._outputs import outputs_type
+from ._plan import Output, Plan
 
 __all__ = ["gemm", "linear", "ACTIVATIONS"]
 
@@ -230,12 +231,10 @@ def gemm(
     ((32, 16), 64.0)
     """
     fields = {key: named.pop(key) for key in tuple(named) if key in Options.__dataclass_fields__}
-    if "functions" in fields:
-        fields["functions"] = _functions(fields["functions"])
     for name in ("groups", "group_counts", "groups_along", "block_scales"):
         if name in named or name in fields:
             raise refusal(name, "", f"gantry.jax.gemm has no {name}: gantry.gemm has, for arrays of other libraries")
-    options = Options(trans_b=trans_b, **fields)
+    options = options_of({"trans_b": trans_b, **fields})
     given = {**(arguments or {}), **named}
     arrays = {name: jnp.asarray(x) for name, x in given.items() if not isinstance(x, (bool, int, float))}
     spec = _Spec(
@@ -251,7 +250,7 @@ def gemm(
     if len(out) == 1:
         return out[0]
     names = _output_names(spec, operands)
-    return _outputs_type(names)(*out)
+    return outputs_type(names)(*out)
 
 
 def _output_names(spec: _Spec, arrays: tuple) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 // The type Call: the sizes and strides of a GEMM, fixed; each run brings addresses and numbers, a stream and workspace.
 //
-// The addresses of a run are one tuple: A, B, C, D, the offsets and the counts of groups, the scales of A and of B,
-// each 0 where there is none, then the arguments in the order in which the call was made with them; a number in place
-// of an address where the argument is one.
+// The addresses of a run are one tuple: A, B, C, D, the offsets and the counts of groups, the scales of A and of B, the
+// indices that gather and scatter rows, each 0 where there is none, then the arguments in the order in which the call
+// was made with them; a number in place of an address where the argument is one.
 #include <string>
 #include <vector>
 
@@ -13,12 +13,13 @@ namespace gantry::python {
 namespace {
 
 constexpr int kMatrices = 4;
-constexpr int kOperands = kMatrices + 4;
+constexpr int kOperands = kMatrices + 6;
 
 struct Plan {
   gantry_call call = GANTRY_CALL;
   std::vector<gantry_argument> arguments{};
   std::vector<std::string> names{};
+  bool checks = false;  // groups on the device, before each run: no other call reads what lies there
 };
 
 struct CallObject {
@@ -71,13 +72,15 @@ bool read_arguments(PyObject* list, Plan& out) {
 }
 
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
-  static const char* names[] = {"gemm", "sizes", "strides", "scales", "arguments", "dependent", nullptr};
+  static const char* names[] = {"gemm",      "sizes", "strides", "scales", "arguments",
+                                "dependent", "rows",  "check",   nullptr};
   PyObject *gemm = nullptr, *matrices = nullptr, *arguments = nullptr, *scale_a = nullptr, *scale_b = nullptr;
-  long long m = 0, n = 0, k = 0, batch = 0;
-  int dependent = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "O!(LLLL)O!(O!O!)O!|p", const_cast<char**>(names), gemm_type,
+  long long m = 0, n = 0, k = 0, batch = 0, gather_rows = 0, scatter_rows = 0;
+  int dependent = 0, check = 0;
+  if (PyArg_ParseTupleAndKeywords(positional, named, "O!(LLLL)O!(O!O!)O!|p(LL)p", const_cast<char**>(names), gemm_type,
                                   &gemm, &m, &n, &k, &batch, &PyTuple_Type, &matrices, &PyTuple_Type, &scale_a,
-                                  &PyTuple_Type, &scale_b, &PyTuple_Type, &arguments, &dependent) == 0) {
+                                  &PyTuple_Type, &scale_b, &PyTuple_Type, &arguments, &dependent, &gather_rows,
+                                  &scatter_rows, &check) == 0) {
     return nullptr;
   }
   Ref self(PyType_GenericAlloc(type, 0));
@@ -90,6 +93,9 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   plan->call.k = k;
   plan->call.batch = batch;
   plan->call.dependent = dependent;
+  plan->call.gather_rows = gather_rows;
+  plan->call.scatter_rows = scatter_rows;
+  plan->checks = check != 0;
   const bool read = read_matrices(matrices, plan->call) && read_scale(scale_a, plan->call.scale_a) &&
                     read_scale(scale_b, plan->call.scale_b) && read_arguments(arguments, *plan);
   return read ? self.release() : nullptr;
@@ -131,7 +137,9 @@ bool fill_operands(PyObject* addresses, gantry_call& out) {
   return read_pointer(PyTuple_GetItem(addresses, kMatrices), out.group_offsets) &&
          read_pointer(PyTuple_GetItem(addresses, kMatrices + 1), out.group_counts) &&
          read_pointer(PyTuple_GetItem(addresses, kMatrices + 2), out.scale_a.data) &&
-         read_pointer(PyTuple_GetItem(addresses, kMatrices + 3), out.scale_b.data);
+         read_pointer(PyTuple_GetItem(addresses, kMatrices + 3), out.scale_b.data) &&
+         read_pointer(PyTuple_GetItem(addresses, kMatrices + 4), out.gather_index) &&
+         read_pointer(PyTuple_GetItem(addresses, kMatrices + 5), out.scatter_index);
 }
 
 bool fill(PyObject* self, PyObject* addresses, Filled& out) {
@@ -159,6 +167,10 @@ bool fill(PyObject* self, PyObject* addresses, Filled& out) {
   return true;
 }
 
+void set_check(PyObject* self, gantry_call& out) {
+  out.check = of(self)->plan->checks ? GANTRY_CHECK_DEVICE : GANTRY_CHECK_NONE;
+}
+
 PyObject* done(gantry_status status) {
   if (status != GANTRY_OK) return raise_error(status);
   Py_RETURN_NONE;
@@ -177,6 +189,7 @@ PyObject* run(PyObject* self, PyObject* const* given, Py_ssize_t count) {
   }
   filled.call.workspace_bytes = static_cast<std::size_t>(PyLong_AsUnsignedLongLong(given[3]));
   if (PyErr_Occurred() != nullptr) return nullptr;
+  set_check(self, filled.call);
   gantry_status status = GANTRY_OK;
   {
     const WithoutGil released;
@@ -229,6 +242,7 @@ PyObject* simulate(PyObject* self, PyObject* positional) {
   Filled filled;
   if (!fill(self, addresses, filled)) return nullptr;
   options.seed = seed;
+  set_check(self, filled.call);
   gantry_report* report = nullptr;
   gantry_status status = GANTRY_OK;
   {

@@ -43,14 +43,16 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
                                 "scale_a",
                                 "scale_b",
                                 "gate",
+                                "gather_a",
+                                "scatter_d",
                                 nullptr};
   gantry_gemm_options o = GANTRY_GEMM_OPTIONS;
   PyObject *context = nullptr, *functions = nullptr;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "O!|$zzzzzppppp(ii)(ii)iOiiii", const_cast<char**>(names),
+  if (PyArg_ParseTupleAndKeywords(positional, named, "O!|$zzzzzppppp(ii)(ii)iOiiiiii", const_cast<char**>(names),
                                   context_type, &context, &o.a, &o.b, &o.c, &o.d, &o.epilogue, &o.a_is_m_major,
                                   &o.b_is_n_major, &o.c_is_column_major, &o.d_is_column_major, &o.promote, &o.tile_m,
                                   &o.tile_n, &o.cluster_m, &o.cluster_n, &o.stages, &functions, &o.groups, &o.scale_a,
-                                  &o.scale_b, &o.gate) == 0) {
+                                  &o.scale_b, &o.gate, &o.gather_a, &o.scatter_d) == 0) {
     return nullptr;
   }
   std::vector<gantry_function> own;

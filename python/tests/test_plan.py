@@ -1,5 +1,7 @@
 """Plans, explanations, simulations, warm-up, threads, the command line."""
 
+import dataclasses
+import inspect
 import json
 import os
 import subprocess
@@ -12,6 +14,7 @@ from reference import array, close, matmul
 
 import gantry
 from gantry import _shim
+from gantry._options import Options
 
 TEXT = "d = acc + row(bias)"
 TWO = "d = acc + row(bias) + scalar(s)"  # compiled by test_gemm.py as well
@@ -192,6 +195,18 @@ def test_the_doctor_says_what_works():
 def test_what_is_built_lies_in_the_cache_that_was_named(monkeypatch, tmp_path):
     monkeypatch.setenv("GANTRY_CACHE_DIR", str(tmp_path / "cache"))
     assert tmp_path / "cache" in _shim.folder().parents
+
+
+def test_every_function_has_the_options_written_out():
+    wanted = inspect.signature(gantry.gemm).parameters
+    fields = {field.name: field.default for field in dataclasses.fields(Options)}
+    assert {name: wanted[name].default for name in fields if name != "functions"} == {
+        name: value for name, value in fields.items() if name != "functions"
+    }
+    for function in (gantry.plan, gantry.explain, gantry.simulate):
+        own = inspect.signature(function).parameters
+        assert {**own, "stream": wanted["stream"]} == {**wanted, **{n: own[n] for n in ("seed", "trace") if n in own}}
+    assert all(f"``{name}``" in gantry.gemm.__doc__ for name in wanted if name not in ("a", "b", "named"))
 
 
 def test_importing_imports_no_array_library():

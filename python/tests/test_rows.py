@@ -1,0 +1,119 @@
+"""Rows by an index, gathered from A and scattered to D, with and without groups; and groups that a run checks."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from reference import BF16, E4M3, array, close, matmul
+
+import gantry
+
+WEIGHTED = "d = col(w) * acc"
+OFFSETS = np.array([0, 33, 33, 50, 64], np.int32)  # the second group is empty, and rows 64 to 69 have none
+
+
+def index(rng, count, rows):
+    """Rows in any order, some twice, and some that are not there: below 0, and beyond the last."""
+    out = rng.integers(0, rows, count).astype(np.int32)
+    out[::7], out[3::11] = -1, rows
+    return out
+
+
+def gathered(a, of):
+    """Rows of zeros where there is none."""
+    there = (of >= 0) & (of < len(a))
+    return np.where(there[:, None], a[np.where(there, of, 0)].astype(np.float64), 0)
+
+
+def grouped(x, b, offsets):
+    out = np.zeros((len(x), b.shape[-2]))
+    for i, (start, end) in enumerate(pairwise(offsets)):
+        out[start:end] = matmul(x[start:end], b[i])
+    return out
+
+
+def test_groups_gather_rows_and_add_them_to_others(rng):
+    a, b = array(rng, (40, 64), BF16), array(rng, (4, 48, 64), BF16)
+    w = array(rng, 70, np.float32)
+    gather, add = index(rng, 70, 40), index(rng, 70, 25)
+    before = array(rng, (25, 48), np.float32)
+    expected = before.astype(np.float64)
+    rows = w[:, None] * grouped(gathered(a, gather), b, OFFSETS)
+    for i in range(OFFSETS[-1]):
+        if 0 <= add[i] < 25:
+            expected[add[i]] += rows[i]
+    given = {"groups": OFFSETS, "gather": gather, "scatter_add": add, "w": w, "epilogue": WEIGHTED, "check": True}
+    out = before.copy()
+    assert gantry.gemm(a, b, out=out, **given) is out
+    close(out, expected)  # sums of small integers are exact in any order
+    plan = gantry.plan(a, b, out=out, **given)
+    out[...] = before
+    arrays = {name: x for name, x in given.items() if name not in ("epilogue", "check")}
+    close(plan(a, b, out=out, **arrays), expected)
+    out[...] = before
+    run = gantry.simulate(a, b, out=out, seed=5, **given)
+    assert run.report.clean
+    close(out, expected)
+    # An out that the hardware cannot take is copied, with the rows that nobody names.
+    wide = np.zeros((25, 96), np.float32)
+    wide[:, ::2] = before
+    close(gantry.gemm(a, b, out=wide[:, ::2], **given), expected)
+
+
+def test_wrong_groups_are_refused_by_their_numbers_where_a_run_checks(rng):
+    a, b = array(rng, (40, 64), BF16), array(rng, (4, 48, 64), BF16)
+    out, wrong = np.zeros((25, 48), np.float32), np.array([0, 33, 40, 50, 99], np.int32)  # 70 rows
+    given = {"gather": index(rng, 70, 40), "scatter_add": index(rng, 70, 25), "w": np.ones(70, np.float32)}
+    with pytest.raises(gantry.InvalidArgument) as refused:
+        gantry.gemm(a, b, out=out, groups=wrong, epilogue=WEIGHTED, check=True, **given)
+    assert {reason.actual for reason in refused.value.reasons} == {3} and (out == 0).all()
+
+
+def test_rows_are_gathered_and_stored_without_groups(rng):
+    a, b = array(rng, (2, 40, 64), BF16), array(rng, (48, 64), BF16)
+    gather = np.stack([index(rng, 32, 40), index(rng, 32, 40)])
+    scatter = np.stack([rng.permutation(50)[:32], rng.permutation(50)[:32]]).astype(np.int32)
+    scatter[:, 5] = -1
+    out = array(rng, (2, 50, 48), np.float32)
+    expected = out.astype(np.float64)
+    for i in range(2):
+        rows, there = matmul(gathered(a[i], gather[i]), b), scatter[i] >= 0
+        expected[i, scatter[i][there]] = rows[there]
+    before = out.copy()
+    close(gantry.gemm(a, b, out=out, gather=gather, scatter=scatter), expected)
+    out[...] = before
+    wide = gather.astype(np.int64)  # int32 is needed: copied, and said
+    close(gantry.gemm(a, b, out=out, gather=wide, scatter=scatter), expected)
+    assert [copy.operand for copy in gantry.explain(a, b, out=out, gather=wide, scatter=scatter).copies] == [
+        "gather index"
+    ]
+
+
+def test_what_an_index_cannot_be_is_refused(rng):
+    a, b, out = array(rng, (40, 64), BF16), array(rng, (48, 64), BF16), np.zeros((50, 48), np.float32)
+    one = np.zeros(32, np.int32)
+    for given, operand in (
+        ({"scatter": one}, "D"),
+        ({"gather": one, "scatter": one, "scatter_add": one, "out": out}, "scatter index"),
+        ({"gather": one, "scatter": one[:31], "out": out}, "scatter index"),
+        ({"gather": np.zeros((3, 32), np.int32)}, "gather index"),
+        ({"gather": np.int32(0)[()] * np.ones((), np.int32)}, "gather index"),
+        ({"gather": one.astype(np.float32), "copy": False}, "gather index"),
+    ):
+        with pytest.raises(gantry.InvalidArgument) as refused:
+            gantry.gemm(a, b, **given)
+        assert refused.value.operand == operand, given
+
+
+def spread(scales, rows, columns):
+    down = np.repeat(scales, 128, -2) if scales.shape[-2] != rows else scales
+    return np.repeat(down, 128, -1)[..., :rows, :columns].astype(np.float64)
+
+
+def test_groups_of_8_bit_floats_have_factors_of_blocks(rng):
+    a, b = array(rng, (70, 200), E4M3), array(rng, (4, 160, 200), E4M3)
+    scale_a, scale_b = rng.random((70, 2), np.float32), rng.random((4, 2, 2), np.float32)
+    d = gantry.gemm(a, b, groups=OFFSETS, block_scales=(scale_a, scale_b), out_dtype="f32")
+    x, y = a.astype(float) * spread(scale_a, 70, 200), b.astype(float) * spread(scale_b, 160, 200)
+    expected = grouped(x, y, OFFSETS)[:64]
+    assert np.abs(d[:64] - expected).max() <= 1e-6 * np.abs(expected).max()
