@@ -22,7 +22,7 @@ namespace gantry::detail {
 // callbacks, whose arguments differ by tile, have the tile of a design without sizes.
 template <class Spec>
 GANTRY_HD constexpr bool leaves_tile_open() {
-  if constexpr (kRunTimeGraph<Spec> || kOwnCallbacks<Spec>) {
+  if constexpr (!__is_class(Spec) || kRunTimeGraph<Spec> || kOwnCallbacks<Spec>) {
     return false;
   } else {
     const GemmOptions o = options_of<Spec>();

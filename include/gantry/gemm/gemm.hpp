@@ -106,7 +106,8 @@ struct GemmBase {
 
 }  // namespace detail
 
+// The check comes first: what is no specification is refused in its words.
 template <class Spec>
-struct Gemm : detail::GemmBase<Spec>::type {};
+struct Gemm : detail::SpecCheck<Spec>, detail::GemmBase<Spec>::type {};
 
 }  // namespace gantry

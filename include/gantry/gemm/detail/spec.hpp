@@ -179,6 +179,12 @@ struct SpecCheck {
   GANTRY_X(expression, graph)
   GANTRY_X(graphs, graph)
   GANTRY_X(kGraph, graph)
+  GANTRY_X(operations, operation)
+  GANTRY_X(op, operation)
+  GANTRY_X(kOperation, operation)
+  GANTRY_X(tile, options.tile)
+  GANTRY_X(cluster, options.cluster)
+  GANTRY_X(schedule, options.schedule)
 #undef GANTRY_X
 #define GANTRY_X(wrong, right)             \
   static_assert(                           \
@@ -187,6 +193,17 @@ struct SpecCheck {
   GANTRY_X(Function, Functions)
   GANTRY_X(functions, Functions)
   GANTRY_X(UserFunctions, Functions)
+  GANTRY_X(Operation, operation)
+  GANTRY_X(CopyOp, CopyOpR2R)
+  GANTRY_X(CopyOpR2S, CopyOpR2R)
+#undef GANTRY_X
+#define GANTRY_X(wrong, right)                            \
+  static_assert(                                          \
+      !requires { typename Spec::template wrong<Spec>; }, \
+      "gantry: the specification has a template " #wrong ", which nothing reads; did you mean " #right "?");
+  GANTRY_X(Callback, Callbacks)
+  GANTRY_X(callbacks, Callbacks)
+  GANTRY_X(FusionCallbacks, Callbacks)
 #undef GANTRY_X
 };
 
