@@ -69,6 +69,31 @@ struct Design {
       fusion::graph("d = acc"), kSm90, {.scheduler_bytes = PublishedScheduler<ListScheduler>::kSharedBytes});
 };
 
+// An epilogue is refused by name where one of its parts is missing.
+template <int steps>
+struct WholeEpilogue {
+  struct Params {};
+  static constexpr int kSteps = steps;
+  struct Consumer {
+    void take(int& accumulators, const Work& work);
+    void tail();
+  };
+};
+struct SteppingEpilogue : WholeEpilogue<2> {
+  struct Consumer : WholeEpilogue<2>::Consumer {
+    template <class I>
+    void step(I i);
+  };
+};
+struct EpilogueWithoutTake : WholeEpilogue<0> {
+  struct Consumer {
+    void tail();
+  };
+};
+static_assert(GemmEpilogue<WholeEpilogue<0>, int> && GemmEpilogue<SteppingEpilogue, int>);
+static_assert(!GemmEpilogue<EpilogueWithoutTake, int>);
+static_assert(!GemmEpilogue<WholeEpilogue<2>, int>);
+
 template <int M, class Scheduler = ListScheduler>
 void expect_exact(const std::vector<ListedTile>& list, int clusters, int m, int n, int k, std::uint64_t seed) {
   using Kernel = CooperativeGemm<Design<M>, OverlappedStore<Design<M>>, Scheduler>;

@@ -16,8 +16,27 @@ MACHINE_WORDS = ("asm", "__asm__", "__CUDA_ARCH__", "sim")
 # What headers may not include, however indirectly. Those that plan or choose are for hosts: no kernel. The choice reads designs and
 # makes none: the planner of copies and the algebra of layouts would be most of what including it costs.
 _KERNELS = ("gemm/frame.hpp", "gemm/mainloop.hpp", "epilogue/collective.hpp", "epilogue/no_smem.hpp")
+_PLANNING = (
+    "alignment",
+    "bind",
+    "candidates",
+    "check",
+    "cost_model",
+    "design",
+    "explain",
+    "grouped",
+    "open_options",
+    "option_rules",
+    "planner",
+    "pointer_array",
+    "problem",
+    "staging",
+    "tile_list",
+    "tuning",
+)
 KEPT_OUT = {
-    **{f"gemm/{name}.hpp": _KERNELS for name in ("candidates", "check", "cost_model", "design", "explain", "planner", "tuning")},
+    **{f"gemm/{name}.hpp": _KERNELS for name in _PLANNING},
+    "runtime/chooser.hpp": _KERNELS,
     "gemm/choice.hpp": (*_KERNELS, "gemm/design.hpp", "tma/plan.hpp", "layout/layout.hpp"),
 }
 

@@ -69,10 +69,11 @@ concept OperandSource = requires(typename S::Producer& producer, const Work& wor
 // Takes accumulators. take(accumulators, work) frees them, step(i) for i < kSteps is called between K tiles of the next
 // tile, tail() finishes. One that does all of its work in take() has kSteps = 0. One that adds to D (kAdds) gets the
 // parts of split tiles one by one. One that reads tensors has kLoads, init(shared) for its barriers, and a Loader.
-template <class E>
-concept GemmEpilogue = requires(typename E::Consumer& consumer) {
+template <class E, class Accumulators>
+concept GemmEpilogue = requires(typename E::Consumer& consumer, Accumulators& accumulators, const Work& work) {
   typename E::Params;
-  requires E::kSteps >= 0;
+  requires E::kSteps == 0 || (E::kSteps > 0 && requires { consumer.step(Constant<0>{}); });
+  consumer.take(accumulators, work);
   consumer.tail();
 };
 
@@ -91,8 +92,10 @@ struct TmaOperands {
 // `Kernel` is the kernel that derives from this.
 template <class Kernel, class Design, class Source, class Epilogue, class Scheduler>
 struct GemmFrame : GemmShape<Design> {
-  static_assert(GemmEpilogue<Epilogue>,
-                "gantry: an epilogue of a GEMM has Params, kSteps, and a Consumer with take, step and tail");
+  static_assert(
+      GemmEpilogue<Epilogue, decltype(Mainloop<Design>::Consumer::make_accumulators())>,
+      "gantry: an epilogue of a GEMM has Params, kSteps, and a Consumer with take, tail, and step where kSteps "
+      "is not 0");
   static_assert(
       OperandSource<Source>,
       "gantry: an operand source has Params, kThreads, kArrivals, kRegisters, and a Producer with load and tail");
