@@ -3,6 +3,7 @@
 
 #include <gantry/gemm/check.hpp>
 #include <gantry/gemm/detail/sharing_definitions.hpp>
+#include <gantry/gemm/detail/size_check.hpp>
 
 namespace gantry::detail {
 
@@ -68,32 +69,6 @@ GANTRY_COLD inline void check_read(const MatrixFacts& x, ArgumentReasons& out) {
   if (x.stride < x.contiguous) out.add(too_short(x, x.contiguous));
   if (x.batches > 1 && x.batch_stride < 0) {
     out.add({.rule = ArgumentRule::batch_stride_negative, .operand = x.name, .actual = x.batch_stride});
-  }
-}
-
-// The most of one extent beside the others: as many as coordinates and the count of tile steps allow; 0: too many of
-// the others.
-GANTRY_COLD inline std::int64_t most_beside(GemmExtents e, std::int64_t GemmExtents::*extent, const GemmTile& tile) {
-  const auto valid = [](std::int64_t x) { return x < 1 ? 1 : x > kMostExtent ? kMostExtent : x; };
-  e = {valid(e.m), valid(e.n), valid(e.k), valid(e.batch)};
-  e.*extent = 0;
-  const double none = tile_steps(e, tile.m, tile.n, tile.k);  // of K; 0 of the others
-  e.*extent = 1;
-  const double more = tile_steps(e, tile.m, tile.n, tile.k) - none;
-  if (none + more > kMostTileSteps) return 0;
-  const auto tiles = static_cast<std::int64_t>((kMostTileSteps - none) / more);
-  const int each = extent == &GemmExtents::m   ? tile.m
-                   : extent == &GemmExtents::n ? tile.n
-                   : extent == &GemmExtents::k ? tile.k
-                                               : 1;
-  return tiles < kMostExtent / each ? tiles * each : kMostExtent;
-}
-
-GANTRY_COLD inline void check_extent(const char* name, std::int64_t extent, std::int64_t most, ArgumentReasons& out) {
-  if (extent < 0) {
-    out.add({.rule = ArgumentRule::size_negative, .operand = name, .actual = extent});
-  } else if (extent > kMostExtent) {
-    out.add({.rule = ArgumentRule::size_too_large, .operand = name, .actual = extent, .nearest = most});
   }
 }
 
@@ -331,17 +306,6 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   check_tensors(epilogue, problem, args.fusion, operands, out);
 }
 
-GANTRY_COLD inline void check_size(const GemmDesign& design, const GemmExtents& e, ArgumentReasons& out) {
-  const GemmTile& tile = design.options.tile;
-  const bool grouped = design.options.groups != GemmGrouping::none;
-  const double steps = grouped ? group_tile_steps(design, e) : tile_steps(e, tile.m, tile.n, tile.k);
-  if (steps <= kMostTileSteps) return;
-  const std::int64_t rows = most_beside(e, &GemmExtents::m, tile);
-  out.add({.rule = rows > 0 ? ArgumentRule::too_many_tiles : ArgumentRule::too_many_tiles_for_any_m,
-           .actual = steps < 0x1p47 ? static_cast<std::int64_t>(steps) : kNumberTooLarge,
-           .nearest = rows});
-}
-
 // Groups are given to a kernel for groups, and to no other.
 GANTRY_COLD inline void check_groups(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
   const GemmGrouping grouping = design.options.groups;
@@ -408,23 +372,14 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReasons can_implement(const GemmDesign& desig
                                                          int functions) {
   const GemmExtents& e = args.extents;
   ArgumentReasons out;
-  const auto most = [&](std::int64_t GemmExtents::*extent) { return most_beside(e, extent, design.options.tile); };
-  check_extent("M", e.m, most(&GemmExtents::m), out);
-  check_extent("N", e.n, most(&GemmExtents::n), out);
-  check_extent("K", e.k, most(&GemmExtents::k), out);
-  check_extent("batch", e.batch, most(&GemmExtents::batch), out);
-  if (design.gated() && e.n % kGatedRows != 0) {
-    out.add({.rule = ArgumentRule::gate_columns,
-             .actual = e.n,
-             .nearest = nearest_multiple_from(kGatedRows, e.n, kGatedRows)});
-  }
+  check_extents(design, e, out);
   if (!out.ok()) return out;
   if (design.options.groups == GemmGrouping::pointer_array && e.batch > 0) {
     check_array(design, args, functions, out);
     return out;
   }
   if (e.nothing_to_do()) return out;
-  check_size(design, e, out);
+  check_tile_steps(design, e, out);
   check_groups(design, args, out);
   const int before = out.size();
   check_index(design, args, out);
