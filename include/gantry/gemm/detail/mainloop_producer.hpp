@@ -1,0 +1,134 @@
+// The producer of mainloop.hpp: one thread loads K tiles of A and B by TMA.
+#pragma once
+
+#include <gantry/gemm/mainloop.hpp>
+
+namespace gantry {
+
+template <class Design>
+class Mainloop<Design>::Producer {
+ public:
+  // `k_steps`: K tiles of every tile, 0 where they differ.
+  GANTRY_INLINE Producer(const Params& params, SharedMemory shared, const int& k_steps)
+      : p_(params),
+        s_(shared),
+        pipeline_(barriers(shared), pipeline_params(PipelineRole::producer)),
+        place_(Place::mine()),
+        repeating_steps_(kClusterK == 1 && k_steps > 0 && k_steps <= kStages && kStages % k_steps == 0 ? k_steps : -1) {
+  }
+
+  // `k_steps`: of this tile, where K wraps around.
+  GANTRY_INLINE void load(const Work& work, const int& k_steps) {
+    if constexpr (Shape::kOwnMaps) enter(work.one);
+    const TmaCopy<LoadA> load_a{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kA : &p_.a};
+    const TmaCopy<LoadB> load_b{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kB : &p_.b};
+    constexpr bool kGroupsM = Design::design.options.groups == GemmGrouping::along_m;
+    constexpr bool kGroupsK = Design::design.options.groups == GemmGrouping::along_k;
+    const auto a_tiles = local_tile(matrix<kGroupsM, kGroupsK>(load_a, work), Tile<kTileM, kTileK>{},
+                                    coord(work.m * kClusterM + place_.m, _));
+    const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
+    const auto b =
+        tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b<kGroupsK>(load_b, work, place_));
+    int k = work.k_begin;
+    const bool repeats = stays_in_column(work);
+    GANTRY_NO_UNROLL
+    for (int left = work.steps; left > 0; --left) {
+      const bool holds_b = repeats && steps_in_column_ >= kStages;
+      const bool is_early = take_early();
+      if (!is_early) pipeline_.producer_acquire(write_, holds_b ? kStageBytesA : kStageBytes);
+      std::uint64_t* full = pipeline_.producer_get_barrier(write_);
+      if (!is_early || Shape::kConstant != ConstantOperand::a) {
+        copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
+      }
+      if (!holds_b) {
+        if (!is_early || Shape::kConstant != ConstantOperand::b) {
+          copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+        }
+        ++steps_in_column_;
+      }
+      ++write_;
+      k += work.k_step;
+      if (k == k_steps) k = 0;
+    }
+  }
+
+  // The constant operand of the first K tiles, as many as there are stages: load() of the same work, which comes
+  // next, brings the other. Requires stages that nobody has used.
+  GANTRY_INLINE void load_early(const Work& work, const int& k_steps) {
+    constexpr bool is_a = Shape::kConstant == ConstantOperand::a;
+    const TmaCopy<LoadConstant> load{is_a ? &p_.a : &p_.b};
+    const auto tiles = [&] {
+      if constexpr (is_a) {
+        return group_modes<0, 2>(local_tile(matrix<false, false>(load, work), Tile<kTileM, kTileK>{},
+                                            coord(work.m * kClusterM + place_.m, _)));
+      } else {
+        return tiles_of_b<false>(load, work, place_);
+      }
+    }();
+    const auto stages = [&] {
+      if constexpr (is_a) return shared_a(s_);
+      if constexpr (!is_a) return shared_b(s_);
+    }();
+    const auto part = tma_partition(load, is_a ? place_.n : place_.m, group_modes<0, 2>(stages), tiles);
+    int k = work.k_begin;
+    State stage = write_;
+    early_ = work.steps < kStages ? work.steps : kStages;
+    GANTRY_NO_UNROLL
+    for (int left = early_; left > 0; --left) {
+      pipeline_.producer_acquire(stage, kStageBytes);
+      copy(load.with(pipeline_.producer_get_barrier(stage), is_a ? place_.row_mask() : place_.column_mask()),
+           part.gmem(_, k), part.smem(_, stage.index()));
+      ++stage;
+      k += work.k_step;
+      if (k == k_steps) k = 0;
+    }
+  }
+
+  // Waits until every stage has been released, so that no CTA leaves while others may still signal it.
+  GANTRY_INLINE void tail() {
+    for (int i = 0; i < kStages; ++i, ++write_) arch::wait(&barriers(s_).empty[write_.index()], write_.phase());
+  }
+
+ private:
+  // True if the constant operand of the next K tile has been loaded.
+  GANTRY_INLINE bool take_early() {
+    if constexpr (Shape::kConstant == ConstantOperand::none) return false;
+    if (early_ == 0) return false;
+    --early_;
+    return true;
+  }
+
+  // True if stages come round with the same part of B. They hold it once a whole ring has been loaded for the column.
+  GANTRY_INLINE bool stays_in_column(const Work& work) {
+    const bool repeats = work.steps == repeating_steps_ && work.k_begin == 0 && work.k_step == 1;
+    if (!repeats || work.n != n_ || work.batch != batch_) steps_in_column_ = 0;
+    n_ = repeats ? work.n : -1;
+    batch_ = work.batch;
+    return repeats;
+  }
+
+  // Before the first load by the maps of another GEMM of a pointer array. Loads of a GEMM are a bulk group, which
+  // says when they have read their maps: afterwards those of the third GEMM before this one have, and maps may come
+  // round (pointer_scheduler.hpp). Barriers do not say so much: a load is multicast to other CTAs, too.
+  GANTRY_INLINE void enter(const WorkOfArray& gemm) {
+    if (gemm.slot == slot_) return;
+    slot_ = gemm.slot;
+    arch::cp_async_bulk_commit_group();
+    arch::cp_async_bulk_wait_group_read(arch::n32<2>);
+    acquire_map(gemm.maps + GroupMapIndex::kA);
+    acquire_map(gemm.maps + GroupMapIndex::kB);
+  }
+
+  const Params& p_;
+  SharedMemory s_;
+  Pipeline pipeline_;
+  Place place_;
+  State write_ = make_producer_start_state<kStages>();
+  int repeating_steps_;      // K tiles of every tile, if a stage then has the same one whenever its turn comes; else -1
+  int n_ = -1, batch_ = -1;  // the column, if the next tile may be in it
+  int steps_in_column_ = 0;
+  int early_ = 0;  // K tiles whose constant operand load_early() has loaded
+  int slot_ = -1;  // of a pointer array: of the GEMM that is loaded
+};
+
+}  // namespace gantry
