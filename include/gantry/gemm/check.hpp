@@ -92,6 +92,13 @@ inline GemmScale scale_of_b(const GemmDesign& design, const GemmInputs& args) {
 // The epilogue of a design, for the functions of epilogue/detail/graph_host.hpp.
 GANTRY_LINKAGE GraphEpilogue graph_epilogue(const GemmDesign& design, int functions);
 
+// A or B in memory. A is M x K and B is N x K: K-major operands have rows of K elements.
+GANTRY_COLD GANTRY_LINKAGE MatrixFacts operand_facts(const GemmDesign& design, const GemmInputs& args,
+                                                     const GemmProblem& p, char operand);
+
+// A reason for every two that lie in each other and must not.
+GANTRY_COLD GANTRY_LINKAGE void check_sharing(const std::vector<MemoryUse>& uses, ArgumentReasons& out);
+
 // What a GEMM reads and writes, of the operands that are used. Requires arguments that are otherwise right.
 GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& design, const GemmInputs& args);
 

@@ -20,9 +20,8 @@ GANTRY_COLD inline GemmExtents extents_of_matrix(const GemmDesign& design, const
   }
 }
 
-// A is M x K and B is N x K: K-major operands have rows of K elements.
-GANTRY_COLD inline MatrixFacts operand_facts(const GemmDesign& design, const GemmInputs& args, const GemmProblem& p,
-                                             char operand) {
+GANTRY_COLD GANTRY_LINKAGE MatrixFacts operand_facts(const GemmDesign& design, const GemmInputs& args,
+                                                     const GemmProblem& p, char operand) {
   const GemmOptions& o = design.options;
   const bool is_a = operand == 'A';
   const GemmMatrix<const void>& x = is_a ? p.a : p.b;
@@ -123,8 +122,7 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
   return uses;
 }
 
-// A reason for every two that lie in each other and must not.
-GANTRY_COLD inline void check_sharing(const std::vector<MemoryUse>& uses, ArgumentReasons& out) {
+GANTRY_COLD GANTRY_LINKAGE void check_sharing(const std::vector<MemoryUse>& uses, ArgumentReasons& out) {
   for (std::size_t i = 0; i < uses.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const MemoryUse &x = uses[i], &y = uses[j];

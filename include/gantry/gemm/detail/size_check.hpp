@@ -8,7 +8,11 @@
 // The sentences are those of ArgumentRule (epilogue/detail/argument_rule_table.hpp).
 #pragma once
 
-#include <gantry/gemm/check.hpp>
+#include <gantry/epilogue/argument_rules.hpp>
+#include <gantry/epilogue/detail/nearest.hpp>
+#include <gantry/gemm/gated.hpp>
+#include <gantry/gemm/grouped.hpp>
+#include <gantry/gemm/problem.hpp>
 
 namespace gantry::detail {
 
