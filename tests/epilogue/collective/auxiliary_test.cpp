@@ -18,6 +18,20 @@ TEST(EpilogueBroadcasts, OneForEachBatch) {
 }
 TEST(EpilogueBroadcasts, OneForAllBatches) { expect_agreement<Broadcasts>({.shape = kBatches, .seed = 3}); }
 
+// With a default or without; C is multiplied by a vector of zeros, and its address may be missing.
+TEST(EpilogueBroadcasts, OfOneNumber) {
+  Problem problem(Broadcasts::graph, options_for<Broadcasts>({.shape = kBatches, .seed = 4}));
+  problem.fusion()["q"] = 0.25f;
+  problem.fusion()["k"] = 3.0f;
+  problem.fusion()["w"] = -2.0f;
+  const auto expected = [&] {
+    return fusion::reference<fusion::UserFunctions<>>(problem.graph(), problem.reference(), problem.fusion());
+  };
+  expect_agreement<Broadcasts>(problem, expected());
+  problem.fusion()["r"] = 0.0f;
+  expect_agreement<Broadcasts>(problem, expected());
+}
+
 TEST(EpilogueTensors, InAndOutOfBatches) {
   expect_agreement<TensorsInAndOut<Choice::no, Choice::yes>>({.shape = kBatches, .seed = 1});
 }

@@ -90,6 +90,16 @@ TEST(FusionArguments, OfAnotherTypeAreRefused) {
   EXPECT_THAT(names_of(args.problems(kShape)), IsEmpty());
 }
 
+TEST(FusionArguments, OfAVectorMayBeOneNumber) {
+  Memory memory;
+  FusionArguments args = sound(memory);
+  args["bias"] = 0.5f;
+  EXPECT_THAT(names_of(args.problems(kShape)), IsEmpty());
+  const ArgumentValue bias = args.resolved(kShape).values[1];
+  EXPECT_EQ(bias.pointer, nullptr);
+  EXPECT_EQ(bias.value, 0.5f);
+}
+
 TEST(FusionArguments, OfAnUntypedAddressAreTaken) {
   Memory memory;
   FusionArguments args = sound(memory);

@@ -221,7 +221,7 @@ GANTRY_X(argument_null, refused,
          "")
 GANTRY_X(number_for_address, refused,
          "{operand}, {kind}, was given a number",
-         "vectors, tensors and reductions are given by their address",
+         "tensors and reductions are given by their address",
          "")
 GANTRY_X(seed_by_value, refused,
          "{operand}, the seed of dropout, was given by value, and not as a whole number from 0 to {first}",

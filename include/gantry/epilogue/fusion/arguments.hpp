@@ -3,6 +3,7 @@
 //   args["alpha"] = 2.0f;                     a scalar by value
 //   args["alpha"] = pointer;                  in device memory; with .batched(pointer, 1) another one for each batch
 //   args["bias"] = pointer;                   a vector; .batched(pointer, n) one for each batch
+//   args["bias"] = 0.5f;                      a vector of one number, in the place of an address
 //   args["aux"] = pointer;                    a dense tensor; .tensor(pointer, stride, batch_stride) any other
 //   args["amax"] = pointer;                   a reduction; .batched(...) one for each batch, else one for all batches
 // Strides count elements. Nothing is refused at once: problems() has a reason for every unknown name, wrong type, wrong
@@ -34,12 +35,18 @@
 
 namespace gantry::fusion {
 
+// Whether a number may be given in the place of an address: a vector is then the same everywhere.
+constexpr bool takes_number(const Argument& argument) {
+  return argument.kind == ArgumentKind::scalar || argument.kind == ArgumentKind::row ||
+         argument.kind == ArgumentKind::column;
+}
+
 // What the host gave for one argument.
 struct ArgumentValue {
   static constexpr std::int64_t kDense = -1;
 
   bool given = false;
-  float value = 0;               // of a scalar without a pointer
+  float value = 0;               // of a scalar or a vector without a pointer
   void* pointer = nullptr;       // where it is in memory; null: the value, or the default
   std::int64_t stride = kDense;  // of a tensor: from one row (or column) to the next
   // From one batch to the next; 0: all share one. kDense is 0 but for tensors; with groups of rows it is 0 but for row
@@ -91,7 +98,6 @@ class FusionArguments {
     void tensor(T* pointer, std::int64_t stride, std::int64_t batch_stride = ArgumentValue::kDense) {
       owner_.set_pointer(index_, pointer, stride, batch_stride);
     }
-    bool takes_a_number() const { return index_ >= 0 && owner_.graph_.arguments[index_].kind == ArgumentKind::scalar; }
 
    private:
     FusionArguments& owner_;
@@ -172,8 +178,8 @@ class ArgumentsFor : public FusionArguments {
   template <Name name>
   void set(float value) {
     constexpr int i = index<name>();
-    static_assert(F::graph.arguments[i].kind == ArgumentKind::scalar,
-                  "gantry: only a scalar is given by value; vectors and tensors by their address");
+    static_assert(takes_number(F::graph.arguments[i]),
+                  "gantry: scalars and vectors are given by value; tensors and reductions by their address");
     (*this)[name.text] = value;
   }
   template <Name name, class T>

@@ -127,7 +127,7 @@ GANTRY_LINKAGE void FusionArguments::set_value(int i, float value, bool is_null)
   if (i < 0) return;
   forget_refusals(i);
   const Argument& argument = graph_.arguments[i];
-  if (!is_null && argument.kind != ArgumentKind::scalar) {
+  if (!is_null && !takes_number(argument)) {
     refuse(i, about(i, ArgumentRule::number_for_address));
     return;
   }
