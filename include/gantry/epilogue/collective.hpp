@@ -28,50 +28,13 @@
 #pragma once
 
 #include <gantry/arch/fence.hpp>
-#include <gantry/epilogue/direct_tile.hpp>
+#include <gantry/epilogue/detail/collective_parts.hpp>
 #include <gantry/epilogue/fusion/callbacks_builder.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
-#include <gantry/epilogue/staged_im2col_tile.hpp>
 #include <gantry/pipeline/tma_store.hpp>
 #include <gantry/pipeline/transaction_async.hpp>
 
 namespace gantry {
-
-// Which subtiles of a tile a call loads or stores: all of them, or one, by its number (all, where that is negative).
-struct AllSubtiles {};
-
-namespace detail {
-
-// All math threads synchronise at a named barrier.
-struct MathSync {
-  std::uint32_t barrier;
-  std::uint32_t threads;
-  GANTRY_INLINE void operator()(Site site = Site::here()) const { arch::barrier_sync(barrier, threads, site); }
-};
-
-template <bool first, class A, class B>
-struct ChosenType {
-  using type = A;
-};
-template <class A, class B>
-struct ChosenType<false, A, B> {
-  using type = B;
-};
-
-template <class Shape>
-struct TileOf : ChosenType<(Shape::spatial_rank > 0), StagedIm2colTile<Shape>,
-                           typename ChosenType<Shape::direct, DirectTile<Shape>, StagedTile<Shape>>::type> {};
-
-// Whether a call takes subtile i of `count`, and whether it is its last one.
-struct SubtileChoice {
-  int count;
-  GANTRY_HD static constexpr bool takes(AllSubtiles, int) { return true; }
-  GANTRY_HD static constexpr bool takes(int chosen, int i) { return chosen < 0 || chosen == i; }
-  GANTRY_HD constexpr bool is_last(AllSubtiles, int i) const { return i == count - 1; }
-  GANTRY_HD constexpr bool is_last(int chosen, int i) const { return chosen == i || i == count - 1; }
-};
-
-}  // namespace detail
 
 template <class Config>
 class CollectiveEpilogue {
@@ -163,6 +126,7 @@ class CollectiveEpilogue {
 
     GANTRY_INLINE auto* buffers_c() { return reinterpret_cast<typename TileC::Element*>(bytes + kStorage.c_offset); }
     GANTRY_INLINE auto* buffers_d() { return reinterpret_cast<typename TileD::Element*>(bytes + kStorage.d_offset); }
+    GANTRY_INLINE unsigned char* buffer_d(int stage) { return bytes + kStorage.d_offset + stage * TileD::kStageBytes; }
     GANTRY_INLINE unsigned char* fusion() { return bytes + kStorage.fusion_offset; }
   };
   using PipelineStorage = typename LoadPipeline::SharedStorage;
@@ -271,6 +235,10 @@ class CollectiveEpilogue {
   GANTRY_INLINE static void load_tail(LoadPipeline& pipeline, const LoadState& state) { pipeline.producer_tail(state); }
 
   // ---- Store side, by all math threads
+
+  // Callbacks whose reduce gets the values of a subtile and D's buffer (callback_contract.hpp).
+  static constexpr bool kReducesValues = fusion::kReducesValues<typename Fusion::Store, Value, kTile.values()>;
+  static_assert(!kReducesValues || kHasD, "gantry: reduce gets values and the buffer of D, and the policy has no D");
 
   // What is carried from tile to tile.
   struct StoreStates {
@@ -392,7 +360,13 @@ class CollectiveEpilogue {
         // are two or more, all have met since they read the one that is written next.
         if constexpr (!kReuse && kMayStore) store_pipeline.producer_acquire(states.store);
         if constexpr (!kReuse && kStages && (kMayStore || kStoreStages == 1)) sync();
-        fusion.reduce(em, en, choice.is_last(which, subtile), sync);
+        if constexpr (kReducesValues) {
+          // Callbacks write anywhere in the buffer: where D reuses that of C, no thread may still read it.
+          if constexpr (kReuse) sync();
+          fusion.reduce(d.values, storage.buffer_d(states.store.index()), em, en, choice.is_last(which, subtile), sync);
+        } else {
+          fusion.reduce(em, en, choice.is_last(which, subtile), sync);
+        }
         if constexpr (kHasD) d.write(storage.buffers_d(), states.store.index(), thread);
         fusion.postreduce(states.store.index(), em, en);
         if constexpr (kDelay) {
@@ -463,7 +437,8 @@ class CollectiveEpilogue {
 
   static constexpr int kFragment = Config::policy.fragment_size;
 
-  // A thread's results of a subtile: elements of D at once; or values until they have been rearranged, which needs all.
+  // A thread's results of a subtile: elements of D at once; or values until they have been reduced or rearranged, which
+  // needs all.
   struct ElementResults {
     decltype(TileD::make_registers()) elements;
 
@@ -484,14 +459,14 @@ class CollectiveEpilogue {
       for (int k = 0; k < F; ++k) values[first + k] = from[k];
     }
     GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
-      Config::CopyOpR2R::copy(values, thread);
+      if constexpr (requires { typename Config::CopyOpR2R; }) Config::CopyOpR2R::copy(values, thread);
       auto elements = TileD::make_registers();
       fusion::store_values<typename TileD::Element>(elements, 0, values);
       TileD::write(elements, buffers, stage, thread);
     }
   };
-  using Results = typename detail::ChosenType < requires { typename Config::CopyOpR2R; }
-  , ValueResults, ElementResults > ::type;
+  static constexpr bool kCopies = requires { typename Config::CopyOpR2R; };
+  using Results = typename detail::ChosenType<kCopies || kReducesValues, ValueResults, ElementResults>::type;
 
   template <class Accumulators, class C>
   GANTRY_INLINE static void visit(typename Fusion::Store& fusion, const Accumulators& accumulators, const C& c,

@@ -52,6 +52,9 @@ class NoSmemEpilogue {
   static_assert(kHasD && Fusion::kGivesD, "gantry: an epilogue without shared memory stores D");
   static_assert(!fusion::CallbacksBuilder<Config>::graph.gated(),
                 "gantry: gate(acc) and up(acc) are for the epilogue of a GEMM, which orders B for them");
+  static_assert(!fusion::kReducesValues<typename Fusion::Store, Value, kTile.values()>,
+                "gantry: reduce gets values and the buffer of D, and an epilogue without shared memory has neither: it "
+                "stores values as they are visited; a TMA schedule has both");
   static_assert(!Fusion::kMayLoad, "gantry: an epilogue without shared memory has nobody who loads ahead");
   static_assert(!fusion::has_staged(fusion::CallbacksBuilder<Config>::graph),
                 "gantry: an epilogue without shared memory has no auxiliary tensors but masks of one bit; "

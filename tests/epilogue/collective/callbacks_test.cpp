@@ -1,5 +1,7 @@
 // What is fused, said in other ways than by a graph: an operation by name, and callbacks of one's own at every point of
 // the contract; and the step between registers before D is written.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include <gantry/arch/warp.hpp>
@@ -273,6 +275,93 @@ void expect_table_applied() {
 TEST(EpilogueCallbacks, OfOnesOwnHaveArgumentsWorkspaceAndSharedMemory) {
   expect_table_applied<TableConfig<S::tma_warp_specialized>>();
   expect_table_applied<TableConfig<S::no_smem_warp_specialized>>();
+}
+
+// d = acc + c less the largest of its column in the subtile: what warps have in common goes through D's buffer, and
+// what reduce leaves in the values to D.
+template <class Config>
+struct BelowTheTop : fusion::EmptyCallbacks {
+  static constexpr bool kUsesSource = true;
+  struct Store : fusion::EmptyCallbacks::Store {
+    using EmptyCallbacks::Store::Store;
+    template <int F>
+    void visit(const float (&acc)[F], const float (&c)[F], float (&d)[F], int, int, int) {
+      for (int k = 0; k < F; ++k) d[k] = acc[k] + c[k];
+    }
+    template <int N, class Sync>
+    void reduce(float (&values)[N], unsigned char* buffer, int, int, bool, const Sync& sync) {
+      constexpr Subtiles tile = Config::tile;
+      auto* tops = reinterpret_cast<float*>(buffer);  // of each warp's rows
+      float top[N];
+      for (int i = 0; i < N; ++i) {  // a thread has two rows of a column: its values i and i ^ 2
+        const float of_thread = std::max(values[i], values[i ^ 2]);
+        const float of_warp = fusion::combine_lanes<fusion::Reduction::max, 16 + 8 + 4>(of_thread);
+        if (context.thread % 32 < 4) {
+          arch::st(arch::space_shared, tops + context.thread / 32 * tile.epi_n + tile.column(context.thread, i),
+                   of_warp);
+        }
+      }
+      sync();
+      for (int i = 0; i < N; ++i) {
+        top[i] = arch::ld(arch::space_shared, tops + tile.column(context.thread, i));
+        for (int warp = 1; warp < tile.threads() / 32; ++warp) {
+          const float* of_warp = tops + warp * tile.epi_n + tile.column(context.thread, i);
+          top[i] = std::max(top[i], arch::ld(arch::space_shared, of_warp));
+        }
+      }
+      sync();  // D is written where the others have read
+      for (int i = 0; i < N; ++i) values[i] -= top[i];
+    }
+  };
+};
+template <bool reuse, bool delay>
+struct BelowTheTopConfig {
+  static constexpr EpiloguePolicy policy = CollectiveBuilder{.schedule = S::tma_warp_specialized,
+                                                             .tile = {64, 64, 64},
+                                                             .epi_tile = {64, 32},
+                                                             .c = E::f32,
+                                                             .d = E::f32,
+                                                             .stages_c = 3,
+                                                             .stages_d = 2,
+                                                             .reuse_smem_c = reuse ? Choice::yes : Choice::no,
+                                                             .delay_tma_store = delay ? Choice::yes : Choice::no}
+                                               .policy();
+  template <class FusionConfig>
+  using Callbacks = BelowTheTop<FusionConfig>;
+};
+
+template <class Config>
+void expect_below_the_top() {
+  constexpr int kM = 128, kN = 72;
+  std::vector<float> acc(kM * kN), c(kM * kN), d(kM * kN), sum(kM * kN);
+  for (std::size_t i = 0; i < acc.size(); ++i) {
+    acc[i] = static_cast<float>(i * 7919 % 1009);
+    c[i] = static_cast<float>(i * 31 % 257);
+    sum[i] = acc[i] + c[i];
+  }
+  EpilogueArguments<Config> arguments;
+  const EpilogueProblem problem{kM, kN, 64};
+  arguments.c = {.pointer = c.data(), .stride = kN};
+  arguments.d = {.pointer = d.data(), .stride = kN};
+  ASSERT_TRUE(can_implement<Config>(problem, arguments).ok());
+  using Kernel = EpilogueKernel<Config>;
+  for (const SimulatorOptions& options : schedules()) {
+    const typename Kernel::Params params{to_underlying_arguments<Config>(problem, arguments, pack_map), acc.data()};
+    const Report report = Simulator(options).run<Kernel>(
+        {.grid = {1}, .block = {Kernel::kThreads}, .shared_bytes = sizeof(typename Kernel::Storage)}, params);
+    ASSERT_TRUE(report.clean()) << report.text();
+    for (int i = 0; i < kM * kN; ++i) {
+      float top = 0;
+      for (int row = i / kN / 64 * 64; row < i / kN / 64 * 64 + 64; ++row) {
+        top = std::max(top, sum[static_cast<std::size_t>(row * kN + i % kN)]);
+      }
+      ASSERT_EQ(d[static_cast<std::size_t>(i)], sum[static_cast<std::size_t>(i)] - top) << i / kN << ", " << i % kN;
+    }
+  }
+}
+TEST(EpilogueCallbacks, ReduceTheValuesOfASubtileInTheBufferOfD) {
+  expect_below_the_top<BelowTheTopConfig<false, true>>();
+  expect_below_the_top<BelowTheTopConfig<true, false>>();
 }
 
 // ---- Between registers
