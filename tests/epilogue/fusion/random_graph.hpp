@@ -82,7 +82,8 @@ class RandomGraph {
     if (is_tensor(kind)) out.row_major = chance(60);
     if (is_tensor(kind) && options_.masks && chance(20)) out.element = ElementType::u1;
     if (kind == ArgumentKind::reduction) {
-      out.element = ElementType::f32;
+      constexpr ElementType kResults[] = {ElementType::bf16, ElementType::f16, ElementType::s32};
+      out.element = chance(25) ? kResults[below(3)] : ElementType::f32;
       out.extent = static_cast<Extent>(below(3));
       out.deterministic = chance(30);
     }
@@ -191,7 +192,7 @@ class RandomGraph {
     const int sums = options_.reductions ? below(3) : 0;
     for (int i = 0; i < sums; ++i) {
       const int index = argument("sum", ArgumentKind::reduction);  // drawn first by every compiler
-      sink({.kind = NodeKind::reduce, .reduction = static_cast<Reduction>(below(3))}, index);
+      sink({.kind = NodeKind::reduce, .reduction = static_cast<Reduction>(below(6))}, index);
     }
   }
   void sink(Node node, int index) {
