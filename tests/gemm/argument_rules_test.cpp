@@ -118,6 +118,14 @@ ArgumentReasons of_epilogue(const char* text, bool has_c, bool has_d) {
   detail::check_values({.has_c = has_c, .has_d = has_d}, {64, 64, 64}, fusion::FusionArguments(graph), out);
   return out;
 }
+// Of rows of n columns that are combined, in a tile of 64.
+ArgumentReasons of_row(int n) {
+  constexpr Subtiles kTile{.m = 64, .n = 64, .epi_m = 64, .epi_n = 64, .warpgroups = 1};
+  const fusion::Graph graph = fusion::graph("d = softmax(acc)");
+  ArgumentReasons out;
+  detail::check_values({.tile = kTile}, {64, n, 64}, fusion::FusionArguments(graph), out);
+  return out;
+}
 ArgumentReasons of_seed(float seed) {
   const fusion::Graph graph = fusion::graph("d = dropout(acc, 0.5, seed)");
   fusion::FusionArguments arguments(graph);
@@ -238,6 +246,7 @@ std::vector<Case> fusion_and_device() {
        fused([](auto& args) { args.fusion["beta"] = static_cast<const float*>(nullptr); })},
       {ArgumentRule::number_for_address, fused([](auto& args) { args.fusion["y"] = 1.0f; }),
        fused([](auto& args) { args.fusion["bias"] = 1.0f; })},
+      {ArgumentRule::row_in_one_tile, of_row(72), of_row(64)},
       {ArgumentRule::seed_by_value, of_seed(0.5f), of_seed(5)},
       {ArgumentRule::element_differs, fused([](auto& args) { args.fusion["bias"] = far<const f16>(4); }), sound},
       {ArgumentRule::output_is_const, fused([](auto& args) { args.fusion["y"] = far<const f16>(6); }), sound},
