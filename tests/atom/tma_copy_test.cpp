@@ -73,9 +73,14 @@ void expect_tile_to_arrive(float before, float (*expected)(float before, float v
         const auto tile = make_tensor(make_smem_ptr(s.tile), Tile64{});
         const TmaCopy<Load> in{&source};
         const auto tiles = local_tile(in.get_tma_tensor(kM, kN), Tile<64, 64>{}, coord(1, _));
-        const auto parts = tma_partition(in, rank, group_modes<0, 2>(tile), group_modes<0, 2>(tiles));
-        if constexpr (ctas == 1) prefetch(in, parts.gmem(_, 1));
-        copy(in.with(&s.barrier, (1 << ctas) - 1, hint), parts.gmem(_, 1), parts.smem);
+        if (hint == TmaCacheHint::none) {
+          const auto parts = tma_partition(in, rank, group_modes<0, 2>(tile), group_modes<0, 2>(tiles));
+          if constexpr (ctas == 1) prefetch(in, parts.gmem(_, 1));
+          copy(in.with(&s.barrier, (1 << ctas) - 1), parts.gmem(_, 1), parts.smem);
+        } else {
+          const auto mine = in.get_slice(rank);
+          copy(in.with(&s.barrier, (1 << ctas) - 1, hint), mine.partition_S(tiles)(_, 0, 0, 1), mine.partition_D(tile));
+        }
         arch::wait(&s.barrier, 0);
         if (rank == ctas - 1) {
           const TmaCopy<Store> out{&target};
@@ -150,6 +155,39 @@ TEST(TmaCopies, HaveTheCoordinatesOfThePlansWalk) {
       EXPECT_EQ(at[0], wanted.coordinates[0] + 5 * 64);
       EXPECT_EQ(at[1], wanted.coordinates[1] + 3 * 64);
       const auto* shared = detail::unswizzled_address(parts.smem, i * TmaCopy<P>::elements);
+      EXPECT_EQ(reinterpret_cast<const char*>(shared) - reinterpret_cast<const char*>(buffer), wanted.shared_offset);
+    }
+  }
+}
+
+// CuTe's forms: a CTA by its coordinate in a layout, and slices of the copy. The tile keeps its modes.
+TEST(TmaCopies, ArePartitionedByTheCoordinateOfACtaAndBySlices) {
+  using P = Plan<TmaOp::load_multicast, 4>;
+  const TmaCopy<P> tma{nullptr};
+  alignas(1024) static float buffer[64 * 64];
+  const auto tile = make_tensor(make_smem_ptr(buffer), Tile64{});
+  const auto tiles = local_tile(tma.get_tma_tensor(256, 512), Tile<64, 64>{}, coord(3, _));
+  const TmaTileWalk walk(P::value);
+  // CTAs 2 x 2, of which the second mode is the first to count.
+  constexpr auto kCtas = [] { return make_layout(make_shape(_2, _2), make_stride(_2, _1)); };
+  for (int cta = 0; cta < 4; ++cta) {
+    const auto parts =
+        tma_partition(tma, coord(cta / 2, cta % 2), kCtas, group_modes<0, 2>(tile), group_modes<0, 2>(tiles));
+    const auto slice = tma.get_slice(cta);
+    const auto from = slice.partition_S(tiles);
+    const auto to = slice.partition_D(tile);
+    for (int i = 0; i < 2; ++i) {
+      const int first = i * TmaCopy<P>::elements;
+      const TmaInstruction wanted = walk.at(i, cta);
+      for (int column = 0; column < 8; ++column) {
+        const auto of_atom = parts.gmem(first, column), of_slice = from(first, 0, 0, column);
+        EXPECT_EQ(of_atom[0], wanted.coordinates[0] + column * 64);
+        EXPECT_EQ(of_atom[1], wanted.coordinates[1] + 3 * 64);
+        EXPECT_EQ(of_slice[0], of_atom[0]);
+        EXPECT_EQ(of_slice[1], of_atom[1]);
+      }
+      EXPECT_EQ(detail::unswizzled_address(parts.smem, first), detail::unswizzled_address(to, first));
+      const auto* shared = detail::unswizzled_address(to, first);
       EXPECT_EQ(reinterpret_cast<const char*>(shared) - reinterpret_cast<const char*>(buffer), wanted.shared_offset);
     }
   }

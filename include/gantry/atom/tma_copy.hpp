@@ -4,7 +4,8 @@
 // The plan's structure is known to the compiler (`Plan::value`, a TmaPlan, bound or not); TmaCopy<Plan> joins it with a
 // map. get_tma_tensor is the global tensor as coordinates, cut with local_tile as any tensor; tma_partition cuts both
 // sides into instructions; copy issues them. One thread issues; loads complete on the barrier of with(...), stores and
-// reductions in the thread's bulk group.
+// reductions in the thread's bulk group. As in CuTe, tma_partition takes the CTA as a coordinate of a layout too, and
+// get_slice(cta) has partition_S and partition_D.
 //
 // Example at namespace scope:
 //     #include <gantry/layout/smem_atoms.hpp>
@@ -59,6 +60,13 @@ struct TmaParts {
   };
 };
 
+// A tensor, whose first modes are those of the tile, as ((values of an instruction, instructions), rest...).
+template <class Plan, class T>
+struct TmaSlicePart {
+  static constexpr Layout value =
+      gantry::get_slice(Plan::value, Int::fixed(0)).partition_S({coprofile(T::value), T::value}).layout;
+};
+
 GANTRY_HD constexpr arch::ReduceOp reduce_op(TmaOp op) {
   return static_cast<arch::ReduceOp>(static_cast<int>(op) - static_cast<int>(TmaOp::reduce_add));
 }
@@ -72,6 +80,9 @@ template <class Plan>
 struct TmaLoad : TmaCopyCall {};
 template <class Plan>
 struct TmaStore : TmaCopyCall {};
+
+template <class Plan>
+class TmaSlice;
 
 template <class Plan>
 struct TmaCopy {
@@ -99,6 +110,9 @@ struct TmaCopy {
   GANTRY_INLINE constexpr auto get_tma_tensor(Extents... extents) const {
     return make_coord_tensor(detail::TmaTensorLayout<Plan>{}, Coordinate<rank>{}, extents...);
   }
+
+  // The part of CTA `cta` of the multicast, 0 without one.
+  GANTRY_INLINE constexpr TmaSlice<Plan> get_slice(int cta) const { return TmaSlice<Plan>(cta); }
 };
 
 // Both sides of a copy, cut into instructions.
@@ -136,6 +150,43 @@ GANTRY_INLINE constexpr auto tma_partition(const TmaCopy<Plan>&, int cta, const 
   const auto g = detail::part_of_cta<Plan>(detail::view_as<typename Parts::Global>(gmem, gmem.extents()), cta);
   return TmaCopyParts<detail::plain<decltype(g)>, detail::plain<decltype(s)>>{g, s};
 }
+
+// CTA `cta_coord` of the multicast, whose part `cta_layout` says: tma_partition(tma, rank, [] { return make_layout(_2);
+// }, smem, gmem), as CuTe has it.
+template <class Plan, class C, StaticValue L, StaticTensor S, StaticTensor G>
+GANTRY_INLINE constexpr auto tma_partition(const TmaCopy<Plan>& tma, const C& cta_coord, L /*cta_layout*/,
+                                           const S& smem, const G& gmem) {
+  using Ctas = layout_type<L>;
+  static_assert(cosize(Ctas::value) == Plan::value.num_multicast,
+                "gantry: the layout of CTAs has as many parts as the plan's multicast has CTAs");
+  return tma_partition(tma, static_cast<int>(offset_of<Ctas, std::int64_t, 1>(cta_coord).along[0]), smem, gmem);
+}
+
+// The copy as one CTA of the multicast issues it. Source and destination are cut alike.
+template <class Plan>
+class TmaSlice {
+ public:
+  GANTRY_INLINE constexpr explicit TmaSlice(int cta) : cta_(cta) {}
+
+  // ((values, instructions), rest...) of a tensor of coordinates or of shared memory whose first modes are the tile's.
+  template <StaticTensor T>
+  GANTRY_INLINE constexpr auto partition_S(const T& t) const {
+    return partition(t);
+  }
+  template <StaticTensor T>
+  GANTRY_INLINE constexpr auto partition_D(const T& t) const {
+    return partition(t);
+  }
+
+ private:
+  template <class T>
+  GANTRY_INLINE constexpr auto partition(const T& t) const {
+    using Part = detail::TmaSlicePart<Plan, detail::LayoutOf<T>>;
+    return detail::part_of_cta<Plan>(detail::view_as<Part>(t, t.extents()), cta_);
+  }
+
+  int cta_;
+};
 
 namespace detail {
 
