@@ -234,6 +234,43 @@ TEST(ResolvedOptions, OfAPointerArrayAreThoseOfItsSchedule) {
   EXPECT_TRUE(problems(of(EpilogueSchedule::ptr_array_no_smem_warp_specialized)).has(GemmRule::builder));
 }
 
+// Threads read C and write D, at any alignment. CUTLASS's Auto means that too.
+TEST(ResolvedOptions, WithoutSharedMemoryLeaveCAndDToThreads) {
+  CollectiveBuilder builder{.schedule = EpilogueSchedule::no_smem_warp_specialized,
+                            .tile = {128, 128, 64},
+                            .c = ElementType::bf16,
+                            .d = ElementType::bf16};
+  const auto check = [&] {
+    const GemmOptions o = options_from(builder);
+    EXPECT_TRUE(problems(o).empty());
+    EXPECT_TRUE(direct_c(o) && direct_d(o));
+    EXPECT_TRUE(make_gemm_design(o, fusion::graph("d = acc + c")).ok());
+  };
+  check();
+  builder.schedule = EpilogueSchedule::automatic;
+  EXPECT_FALSE(direct_d(options_from(builder)));
+  builder.flavour = PolicyFlavour::cutlass_compatible;
+  check();
+}
+
+// Four subtiles of 128 x 32: CUTLASS has as many buffers of C, and two of D in their place.
+TEST(ResolvedOptions, TakeTheBuffersOfCutlass) {
+  CollectiveBuilder builder{.flavour = PolicyFlavour::cutlass_compatible,
+                            .schedule = EpilogueSchedule::tma_warp_specialized_cooperative,
+                            .tile = {128, 128, 64},
+                            .c = ElementType::bf16,
+                            .d = ElementType::bf16};
+  const GemmOptions o = options_from(builder);
+  EXPECT_TRUE(problems(o).empty());
+  EXPECT_EQ(o.epilogue, (GemmEpilogueOptions{32, 4, 2, Choice::yes, 64, Choice::no}));
+  const GemmDesign design = make_gemm_design(o, fusion::graph("d = acc + c"));
+  ASSERT_TRUE(design.ok()) << describe(design.reasons[0]).c_str();
+  EXPECT_EQ(design.part.stages_c, 4);
+  EXPECT_EQ(design.part.stages_d, 2);
+  builder.epi_tile = {128, 8};  // CUTLASS's have 16 columns, 32, ...
+  EXPECT_TRUE(problems(options_from(builder)).has(GemmRule::builder));
+}
+
 TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
   const CollectiveBuilder plain{.tile = {128, 128, 64}, .c = ElementType::bf16, .d = ElementType::bf16};
   EXPECT_TRUE(problems(options_from(plain)).empty());
@@ -247,8 +284,7 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
     CollectiveBuilder builder;
     BuilderField field;
   } cases[] = {
-      {with(&Builder::flavour, PolicyFlavour::cutlass_compatible), BuilderField::flavour},
-      {with(&Builder::schedule, EpilogueSchedule::no_smem_warp_specialized), BuilderField::schedule},
+      {with(&Builder::schedule, EpilogueSchedule::ptr_array_no_smem_warp_specialized), BuilderField::schedule},
       {with(&Builder::acc, ElementType::f16), BuilderField::acc},
       {with(&Builder::compute, ElementType::f16), BuilderField::compute},
       {with(&Builder::aux, ElementType::f32), BuilderField::aux},

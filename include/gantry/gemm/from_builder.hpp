@@ -1,6 +1,7 @@
 // The options that a builder of epilogues implies: its tile, elements, layouts, alignments, stages and schedule, where
 // one warpgroup to a tile means the pingpong kernel. CUTLASS's pointer-array schedules by TMA are those of a GEMM that
-// is a pointer array.
+// is a pointer array. Without shared memory, threads read C and write D at any alignment. What CUTLASS's rules decide
+// of an epilogue (`cutlass_compatible`) becomes options.
 //
 // Example:
 //     using namespace gantry;
@@ -8,7 +9,7 @@
 //     static_assert(o.d == ElementType::f16 && o.epilogue.stages_d == 2);
 #pragma once
 
-#include <gantry/epilogue/builder_options.hpp>
+#include <gantry/epilogue/builder.hpp>
 #include <gantry/gemm/options.hpp>
 
 namespace gantry {
@@ -23,6 +24,17 @@ GANTRY_HD constexpr bool shares_tile(EpilogueSchedule s) {
   return info(s).collective == EpilogueCollective::tma && info(s).tile_warpgroups == 2;
 }
 
+// D is written by threads, and C read by them, element by element; by CUTLASS's rules so is what is left open.
+GANTRY_HD constexpr bool is_without_smem(const CollectiveBuilder& b) {
+  if (b.schedule == EpilogueSchedule::no_smem_warp_specialized) return true;
+  return b.schedule == EpilogueSchedule::automatic && b.flavour == PolicyFlavour::cutlass_compatible;
+}
+// CUTLASS's rules decide about buffers, and there is such an epilogue.
+GANTRY_HD constexpr bool has_buffers_of_cutlass(const CollectiveBuilder& b) {
+  return b.flavour == PolicyFlavour::cutlass_compatible && (has_tile_alone(b.schedule) || shares_tile(b.schedule)) &&
+         b.policy().ok();
+}
+
 GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   std::uint16_t out = 0;
   const auto add = [&out](BuilderField field, bool asked) {
@@ -30,8 +42,9 @@ GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   };
   const bool alone = has_tile_alone(b.schedule), shared = shares_tile(b.schedule);
   const bool automatic = b.schedule == EpilogueSchedule::automatic;
-  add(BuilderField::flavour, b.flavour != PolicyFlavour::gantry);
-  add(BuilderField::schedule, !alone && !shared && !automatic);
+  const bool without_smem = is_without_smem(b);
+  add(BuilderField::flavour, b.flavour != PolicyFlavour::gantry && !without_smem && !has_buffers_of_cutlass(b));
+  add(BuilderField::schedule, !alone && !shared && !automatic && !without_smem);
   add(BuilderField::acc, b.acc != ElementType::f32);
   add(BuilderField::compute, b.compute != ElementType::f32);
   add(BuilderField::aux, b.aux != ElementType::void_);
@@ -69,6 +82,19 @@ GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
                 builder.reuse_smem_c,
                 (builder.epi_tile.m + sharing - 1) / sharing,
                 builder.delay_tma_store};
+  if (detail::is_without_smem(builder)) {
+    if (o.c != ElementType::void_) o.align_c = 1;
+    if (o.d != ElementType::void_) o.align_d = 1;
+  }
+  if (detail::has_buffers_of_cutlass(builder)) {
+    const EpiloguePolicy policy = builder.policy();
+    o.epilogue = {policy.epi_tile.n,
+                  policy.c.exists() ? policy.stages_c : 0,
+                  policy.stages_d,
+                  policy.reuse_smem_c ? Choice::yes : Choice::no,
+                  policy.epi_tile.m / sharing,
+                  policy.delay_tma_store ? Choice::yes : Choice::no};
+  }
   o.not_carried = detail::not_carried(builder);
   return o;
 }

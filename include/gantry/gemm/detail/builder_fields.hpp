@@ -4,8 +4,8 @@
 #define GANTRY_X(id, text)
 #endif
 
-GANTRY_X(flavour, "and GEMMs stage their epilogues by rules of their own")
-GANTRY_X(schedule, "and GEMMs store D by TMA: tma_warp_specialized and tma_warp_specialized_cooperative work")
+GANTRY_X(flavour, "and by CUTLASS's rules there is no epilogue of these settings")
+GANTRY_X(schedule, "and pointer arrays of GEMMs store D by TMA: ptr_array_tma_warp_specialized_cooperative works")
 GANTRY_X(acc, "and GEMMs accumulate in f32, those of integers in s32")
 GANTRY_X(compute, "and epilogues of GEMMs compute in what their graph says: compute bf16; d = acc")
 GANTRY_X(aux, "and in GEMMs the element of D stands in where there is none")
