@@ -26,6 +26,13 @@ constexpr const char* kFlags[] = {"--gpu-architecture=sm_90a", "--std=c++20",
                                   "--pre-include=prelude.hpp", "--disable-warnings"};
 constexpr int kOldestMajor = 12, kOldestMinor = 4;
 
+// NVRTC looks for headers in the folder of the source, which for a plain name is the working directory. Older versions
+// lack the flag that says otherwise; for those the source is in a folder that cannot be.
+constexpr const char* kNoSourceInclude = "--no-source-include";
+constexpr int kNoSourceIncludeMajor = 13;
+constexpr const char* kSource = "kernel.cu";
+constexpr const char* kSourceOfOlder = "/dev/null/kernel.cu";
+
 using Program = void*;
 
 }  // namespace
@@ -44,6 +51,14 @@ struct NvrtcCompiler::Library {
   const char* (*error)(int) = nullptr;
 
   explicit Library(const std::string& name) : module(name) {}
+
+  bool has_no_source_include() const { return known.major >= kNoSourceIncludeMajor; }
+  const char* source_name() const { return has_no_source_include() ? kSource : kSourceOfOlder; }
+  std::vector<const char*> flags() const {
+    std::vector<const char*> out(std::begin(kFlags), std::end(kFlags));
+    if (has_no_source_include()) out.push_back(kNoSourceInclude);
+    return out;
+  }
 
   // Empty, or why this is no libnvrtc that can be used.
   std::string look_up() {
@@ -123,7 +138,7 @@ std::string NvrtcCompiler::version() const { return library_ == nullptr ? "" : l
 std::string NvrtcCompiler::identity() const {
   if (library_ == nullptr) return "nvrtc";
   std::string out = "nvrtc " + version() + " " + library_->file();
-  for (const char* flag : kFlags) out += std::string(" ") + flag;
+  for (const char* flag : library_->flags()) out += std::string(" ") + flag;
   return one_line(out + " prelude " + std::string(nvrtc_headers().digest));
 }
 
@@ -132,7 +147,7 @@ CompiledImage NvrtcCompiler::compile(const CompileJob& job) const {
   const Library& nvrtc = *library_;
   const DeviceHeaders& headers = job.headers == nullptr ? DeviceHeaders::embedded() : *job.headers;
   std::vector<std::string> texts;  // with their zeros
-  std::vector<const char*> names, contents, flags(std::begin(kFlags), std::end(kFlags));
+  std::vector<const char*> names, contents, flags = nvrtc.flags();
   for (const DeviceHeaders* some : {&headers, &nvrtc_headers()}) {
     for (const HeaderFile& file : some->files) {
       names.push_back(file.name);
@@ -144,8 +159,8 @@ CompiledImage NvrtcCompiler::compile(const CompileJob& job) const {
   for (const std::string& flag : job.flags) flags.push_back(flag.c_str());
   const auto start = std::chrono::steady_clock::now();
   Program program = nullptr;
-  int status = nvrtc.create(&program, job.text.c_str(), "kernel.cu", static_cast<int>(names.size()), contents.data(),
-                            names.data());
+  int status = nvrtc.create(&program, job.text.c_str(), nvrtc.source_name(), static_cast<int>(names.size()),
+                            contents.data(), names.data());
   if (status == 0) status = nvrtc.compile(program, static_cast<int>(flags.size()), flags.data());
   std::size_t size = 0;
   if (status != 0) {

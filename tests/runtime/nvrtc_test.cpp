@@ -87,6 +87,25 @@ TEST(DeviceHeaders, AreCompiledByNvrtc) {
   expect_to_compile(compiler);
 }
 
+// The folder that the program happens to be in is nobody's choice.
+TEST(DeviceHeaders, AreNotTakenFromTheWorkingDirectory) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  const Folder folder;
+  for (const char* name : {"gantry/config.hpp", "cstdint", "prelude.hpp"}) write(folder / name, "#error planted\n");
+  write(folder / "planted.hpp", "\n");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const CompiledImage own =
+      compiler.compile({.text = "#include <cstdint>\n#include <gantry/config.hpp>\n__global__ void nothing() {}\n"});
+  const CompiledImage quoted = compiler.compile({.text = "#include \"planted.hpp\"\n"});
+  const CompiledImage angled = compiler.compile({.text = "#include <planted.hpp>\n"});
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(own) << own.problem;
+  EXPECT_NE(quoted.problem.find("planted.hpp"), std::string::npos) << "it is read";
+  EXPECT_NE(angled.problem.find("planted.hpp"), std::string::npos) << "it is read";
+}
+
 TEST(DeviceHeaders, AreCompiledByNvcc) {
   const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
   if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
