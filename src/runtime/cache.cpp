@@ -165,7 +165,7 @@ KernelCache::KernelCache(CacheOptions options) : options_(std::move(options)), f
   for (const std::string& path : options_.shipped) {
     PrivateFolder folder(path, Trust::shipped);
     if (!folder) {
-      note_ += (note_.empty() ? "" : "; ") + one_line(path) + " cannot be used: " + folder.problem();
+      note_ += (note_.empty() ? "" : "; ") + one_line(path) + " cannot be used: " + one_line(folder.problem());
       continue;
     }
     folders_->shipped.push_back(std::move(folder));
@@ -178,7 +178,7 @@ KernelCache::KernelCache(CacheOptions options) : options_(std::move(options)), f
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
   std::string name = ((error ? fs::path("/tmp") : folder) / "gantry-XXXXXX").string();
-  note_ += (note_.empty() ? "" : "; ") + asked + " cannot be used (" + reason + ")";
+  note_ += (note_.empty() ? "" : "; ") + asked + " cannot be used (" + one_line(reason) + ")";
   directory.clear();
   if (mkdtemp(name.data()) != nullptr) folders_->own = PrivateFolder(name, Trust::own);
   if (!folders_->own) {
@@ -187,7 +187,7 @@ KernelCache::KernelCache(CacheOptions options) : options_(std::move(options)), f
   }
   directory = name;
   folders_->temporary = true;
-  note_ += ": kernels are kept in " + directory +
+  note_ += ": kernels are kept in " + one_line(directory) +
            " until this program ends; set GANTRY_CACHE_DIR to a folder that is yours and can be written";
 }
 

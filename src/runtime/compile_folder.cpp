@@ -1,11 +1,16 @@
 #include "compile_folder.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <gantry/runtime/printable.hpp>
 
 #include "compiler_log.hpp"
 #include "private_folder.hpp"
@@ -51,6 +56,26 @@ std::string temporary_folder() {
   return error ? "/tmp" : folder.string();
 }
 
+// A private folder in the temporary one, whose name nobody can know before. Gone with all that is in it when this is.
+class UnknownFolder {
+ public:
+  UnknownFolder() : path_(temporary_folder() + "/gantry-XXXXXX") {
+    if (mkdtemp(path_.data()) != nullptr) return;
+    problem_ = std::strerror(errno);
+  }
+  UnknownFolder(const UnknownFolder&) = delete;
+  UnknownFolder& operator=(const UnknownFolder&) = delete;
+  ~UnknownFolder() {
+    if (problem_.empty()) remove_tree(AT_FDCWD, path_);
+  }
+
+  const std::string& path() const { return path_; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::string path_, problem_;
+};
+
 CompiledImage compile_in(const WorkFolder& work, const CompilerCall& call) {
   CompiledImage out;
   const auto start = std::chrono::steady_clock::now();
@@ -78,19 +103,20 @@ CompiledImage compile_in(const WorkFolder& work, const CompilerCall& call) {
 CompiledImage compile_in_folder(const CompileJob& job, const CompilerCall& call) {
   static std::atomic<unsigned> serial = 0;
   const std::string ending = "-" + std::to_string(getpid()) + "-" + std::to_string(serial++);
-  CompiledImage out;
   // Where the folder that was given has no room, there may be some elsewhere.
   if (job.folder >= 0) {
     const WorkFolder work(job.folder, job.folder_name + ending);
-    out.problem = work.fill(job, call.source);
-    if (out) return compile_in(work, call);
+    if (work.fill(job, call.source).empty()) return compile_in(work, call);
   }
-  const WorkFolder work(AT_FDCWD, temporary_folder() + "/gantry-" + job.folder_name + ending);
-  if (const std::string problem = work.fill(job, call.source); !problem.empty()) {
-    out.problem = "there is no place for " + call.name + "'s files: " + temporary_folder() + ": " + problem;
+  CompiledImage out;
+  const auto no_place = [&](const std::string& why) {
+    out.problem = "there is no place for " + call.name + "'s files: " + one_line(temporary_folder()) + ": " + why;
     return out;
-  }
-  out.problem.clear();
+  };
+  const UnknownFolder temporary;
+  if (!temporary.problem().empty()) return no_place(temporary.problem());
+  const WorkFolder work(AT_FDCWD, temporary.path() + "/work");
+  if (const std::string problem = work.fill(job, call.source); !problem.empty()) return no_place(problem);
   return compile_in(work, call);
 }
 

@@ -96,7 +96,6 @@ Status check_functions(const std::vector<FunctionText>& functions) {
   }
   for (const FunctionText& f : functions) {
     const std::vector<std::string> parameters = parameters_of(f);
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t'; };
     if (!is_identifier(f.name) || f.name.size() > static_cast<std::size_t>(fusion::kMaxName)) {
       refuse(f, "has no name that an expression can call: letters, digits and underscores, " +
                     std::to_string(fusion::kMaxName) + " at most, a letter first");
@@ -110,7 +109,7 @@ Status check_functions(const std::vector<FunctionText>& functions) {
       refuse(f, "takes \"" + one_line(f.parameters) + R"(": parameters are one to three names, such as "x, y")");
     }
     if (f.body.empty()) refuse(f, R"(has no body: give it one, such as "return x * x;")");
-    if (std::any_of(f.body.begin(), f.body.end(), control)) refuse(f, "has control characters in its body");
+    if (printable(f.body) != f.body) refuse(f, "has control characters in its body");
   }
   return out;
 }

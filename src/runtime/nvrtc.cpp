@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
@@ -13,6 +12,7 @@
 #include "compiler_log.hpp"
 #include "cuda_version.hpp"
 #include "nvrtc_headers.hpp"
+#include "program_search.hpp"
 
 namespace gantry::runtime {
 
@@ -89,10 +89,6 @@ struct NvrtcCompiler::Library {
 };
 
 NvrtcSearch NvrtcSearch::from_environment(int driver_version) {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
   NvrtcSearch search;
   search.library = variable("GANTRY_NVRTC");
   search.cuda_home = variable("CUDA_HOME");

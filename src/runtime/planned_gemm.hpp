@@ -48,7 +48,9 @@ class ParameterBlock {
   unsigned char* data() { return data_; }
 
  private:
-  static constexpr std::size_t kInPlace = 3072;
+  // A graph with as many auxiliary tensors as it can have, and all that kernels take beside: no run allocates.
+  static constexpr std::size_t kOfArguments = fusion::kMaxArguments * (sizeof(TmaDescriptor) + sizeof(fusion::Operand));
+  static constexpr std::size_t kInPlace = (kOfArguments + 1024) / 128 * 128;
 
   alignas(128) unsigned char in_place_[kInPlace];
   std::unique_ptr<unsigned char[]> larger_;

@@ -155,6 +155,7 @@ PrivateFolder PrivateFolder::made_in(int parent, const std::string& name) {
   struct stat facts = {};
   if (folder < 0 || fstat(folder, &facts) != 0) {
     out.problem_ = reason();
+    if (folder >= 0) close(folder);
     return out;
   }
   out.hold(folder);

@@ -12,7 +12,7 @@ namespace gantry::runtime {
 namespace fs = std::filesystem;
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = secure_getenv(name);
   return value == nullptr ? "" : value;
 }
 

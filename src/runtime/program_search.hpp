@@ -5,7 +5,7 @@
 
 namespace gantry::runtime {
 
-// Of this process; empty: not set.
+// Of this process; empty: not set, or this program has more rights than its user (setuid).
 std::string variable(const char* name);
 
 // A plain file that this user may run.

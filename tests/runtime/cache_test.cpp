@@ -249,6 +249,16 @@ TEST_F(Cache, InAFolderThatCannotBeWrittenUsesATemporaryOneAndSaysSo) {
   EXPECT_EQ(cache_.note(), "");
 }
 
+TEST_F(Cache, SaysNothingThatATerminalWouldObey) {
+  write(folder_ / "file", "no folder");
+  const std::string odd = folder_ / "\x1b[31m";
+  fs::create_directory(odd);
+  const Variable temporary("TMPDIR", odd);
+  const KernelCache cache({.directory = folder_ / "file", .headers = &headers_});
+  EXPECT_NE(cache.note().find("\\x1b[31m"), std::string::npos) << cache.note();
+  EXPECT_EQ(cache.note().find('\x1b'), std::string::npos);
+}
+
 TEST_F(Cache, WithoutAnyFolderCompilesAllTheSame) {
   const Variable nowhere("TMPDIR", folder_ / "nowhere");
   write(folder_ / "file", "no folder");

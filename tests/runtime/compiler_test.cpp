@@ -75,6 +75,19 @@ TEST(Compiler, ThatFailsSaysWhyAndLeavesNothingBehind) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+// Names in a folder that everybody can write: none can be taken before.
+TEST(Compiler, WorksInATemporaryFolderWhoseNameNobodyKnows) {
+  const StandIn stand_in;
+  const Folder folder;
+  const Variable temporary("TMPDIR", folder.path());
+  for (int serial = 0; serial < 200; ++serial) {
+    const std::string ending = std::to_string(getpid()) + "-" + std::to_string(serial);
+    std::filesystem::create_directory(folder / ("gantry-work-kernel-" + ending));
+  }
+  const CompiledImage done = stand_in.cubins().compile({.text = "fine"});
+  EXPECT_EQ(done.bytes, "fine") << done.problem;
+}
+
 TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
   const Module maths("libm.so.6");
   ASSERT_TRUE(maths) << maths.problem();

@@ -58,6 +58,15 @@ TEST(DesignSpec, SaysWhatIsWrongWithTextAndOptions) {
   EXPECT_EQ(options.error().code(), StatusCode::unsupported);
 }
 
+TEST(DesignSpec, RefusesControlCharactersInABody) {
+  for (const char* body : {"return x;\x1b", "return x;\r", "return x;\x7f", "return x;\xc2\x85"}) {
+    const auto refused = design_spec({.options = kSmall, .expression = "d = f(acc)", .functions = {{"f", "x", body}}});
+    ASSERT_FALSE(refused) << body;
+    EXPECT_NE(refused.error().describe().find("control characters"), std::string::npos) << refused.error().describe();
+  }
+  EXPECT_TRUE(design_spec({.options = kSmall, .expression = "d = f(acc)", .functions = {{"f", "x", "\treturn x;\n"}}}));
+}
+
 TEST(LoadedGemm, NeedsAGpu) {
   const auto none = LoadedGemm::load(Device(), CachedKernel{.image = "cubin"}, {.options = kSmall});
   ASSERT_FALSE(none);
