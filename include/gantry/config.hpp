@@ -44,6 +44,8 @@
 
 // What libgantry.so shows to programs.
 #define GANTRY_API __attribute__((visibility("default")))
+// A part of a class that is shown, which is not.
+#define GANTRY_INSIDE __attribute__((visibility("hidden")))
 
 // Functions that run once for a plan, or to word a refusal: made small rather than fast. nvcc's host compiler gets a
 // fifth faster by it.

@@ -136,7 +136,7 @@ class GANTRY_API GemmFunction {
 
  private:
   friend class Context;
-  struct State;
+  struct GANTRY_INSIDE State;
 
   std::shared_ptr<State> state_;
 };
@@ -155,7 +155,7 @@ class GANTRY_API Context {
 
   Result<GemmFunction> gemm(const GemmRequest& request) const;
 
-  struct State;
+  struct GANTRY_INSIDE State;
 
  private:
   std::shared_ptr<State> state_;

@@ -95,11 +95,11 @@ struct Report {
   std::vector<std::uint32_t> choices;
 
   bool clean() const { return completed && findings.empty(); }
-  bool has(const std::string& rule) const;
-  bool notes_rule(const std::string& rule) const;
-  std::string replay() const;  // the options, or the command, that give the same run
-  std::string text() const;
-  std::string json() const;
+  GANTRY_API bool has(const std::string& rule) const;
+  GANTRY_API bool notes_rule(const std::string& rule) const;
+  GANTRY_API std::string replay() const;  // the options, or the command, that give the same run
+  GANTRY_API std::string text() const;
+  GANTRY_API std::string json() const;
 };
 
 class Simulator {

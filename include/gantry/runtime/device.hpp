@@ -55,7 +55,7 @@ class GANTRY_API Device {
   bool synchronize() const;
   std::string why_not() const;  // what the last operation that failed said, or why there is no device
 
-  struct State;
+  struct GANTRY_INSIDE State;
   const std::shared_ptr<State>& shared_state() const { return state_; }
 
  private:

@@ -1,0 +1,57 @@
+"""What libgantry's shared library is called and shows: the C interface, contexts, devices, status and report, and no more.
+
+Run with GANTRY_LIBRARY (the shared library), GANTRY_HEADER (gantry.h), GANTRY_NM and GANTRY_SONAME.
+"""
+import os
+import re
+import subprocess
+import unittest
+
+# What headers declare with GANTRY_API.
+CLASSES = ("gantry::Context", "gantry::GemmFunction", "gantry::runtime::Device", "gantry::runtime::DeviceBuffer",
+           "gantry::runtime::DeviceTimer", "gantry::Report")
+FUNCTIONS = ("gantry::to_text(gantry::StatusCode)",)
+
+
+def exported():
+    nm = [os.environ["GANTRY_NM"], "-D", "-C", "--defined-only", os.environ["GANTRY_LIBRARY"]]
+    lines = subprocess.run(nm, check=True, capture_output=True, text=True).stdout.splitlines()
+    # "address type name"; ABI tags are no part of a name.
+    return [re.sub(r"\[abi:\w+\]", "", line.split(" ", 2)[2]) for line in lines]
+
+
+class Exports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.names = exported()
+
+    def test_the_library_has_the_name_that_programs_ask_for(self):
+        with open(os.environ["GANTRY_LIBRARY"], "rb") as file:
+            data = file.read()
+        self.assertIn(b"\0" + os.environ["GANTRY_SONAME"].encode() + b"\0", data)
+
+    def test_every_function_of_the_c_header_is_there(self):
+        with open(os.environ["GANTRY_HEADER"], encoding="utf-8") as file:
+            text = file.read()
+        declared = re.findall(r"GANTRY_C_API [^;(]*?(gantry_\w+)\(", text)
+        self.assertGreater(len(declared), 20)
+        self.assertEqual([name for name in declared if name not in self.names], [])
+        self.assertEqual([name for name in self.names if name.startswith("gantry_") and name not in declared], [])
+
+    def test_members_of_report_can_be_called(self):
+        for member in ("text() const", "json() const", "has("):
+            self.assertTrue(any(name.startswith("gantry::Report::" + member) for name in self.names), member)
+
+    def test_nothing_of_the_inside_is_shown(self):
+        def is_ours(name):
+            return name.startswith("gantry::") and name not in FUNCTIONS
+
+        def is_public(name):
+            owner = name.split("(", 1)[0].rsplit("::", 1)[0]
+            return owner in CLASSES
+
+        self.assertEqual([name for name in self.names if is_ours(name) and not is_public(name)], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
