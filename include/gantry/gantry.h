@@ -9,7 +9,8 @@
  * GANTRY_INVALID_ARGUMENT, and nothing is read or written.
  *
  * Structs that may grow begin with their size: set it with the initialiser that stands beside the struct, which also
- * sets the defaults.
+ * sets the defaults. Where such a struct has an array of others, it has the size of one of them too. Structs without a
+ * size stay as they are.
  *
  * Example:
  *
@@ -196,9 +197,13 @@ typedef struct gantry_gemm_options {
   int32_t gate;             /* GANTRY_GATE_...: of a gated epilogue */
   int32_t gather_a;         /* row i of the GEMM is row gather_index[i] of A */
   int32_t scatter_d;        /* GANTRY_SCATTER_...: row i of the GEMM goes to row scatter_index[i] of D */
+  int32_t function_size;    /* bytes of one gantry_function; 0: of that of version 0.1 */
 } gantry_gemm_options;
-#define GANTRY_GEMM_OPTIONS \
-  { sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0 }
+#define GANTRY_GEMM_OPTIONS                                                                                          \
+  {                                                                                                                  \
+    sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, \
+        0, sizeof(gantry_function)                                                                                   \
+  }
 
 /* `options` may be NULL: bf16, "d = acc". The gemm keeps its context alive. */
 GANTRY_C_API gantry_status gantry_gemm_create(gantry_context* context, const gantry_gemm_options* options,
@@ -297,8 +302,8 @@ typedef struct gantry_call {
   /* The `batch` GEMMs of a pointer array, on the device. m, n and k are then those of a usual one, for which the kernel
    * is chosen, and a, b, c and d are NULL. */
   const gantry_group* group_gemms;
-  int32_t check; /* GANTRY_CHECK_... */
-  int32_t reserved;
+  int32_t check;         /* GANTRY_CHECK_... */
+  int32_t argument_size; /* bytes of one gantry_argument; 0: of that of version 0.1 */
   /* Where the options gather rows of A, on the device: m indices (for each matrix of a batch), and how many rows A has.
    * An index below 0, or of gather_rows and more, stands for a row of zeros. A and its rows begin at multiples of 16
    * bytes. */
@@ -311,7 +316,8 @@ typedef struct gantry_call {
 #define GANTRY_CALL                                                                                                    \
   {                                                                                                                    \
     sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, 0, NULL, 0, NULL, 0      \
+        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, sizeof(gantry_argument), \
+        NULL, 0, NULL, 0                                                                                               \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

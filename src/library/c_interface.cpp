@@ -3,6 +3,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <type_traits>
 
 #include <gantry/context.hpp>
 #include <gantry/gantry.h>
@@ -104,6 +105,24 @@ gantry_status read_struct(const char* name, const Struct* from, Struct& out) {
   return GANTRY_OK;
 }
 
+// An element of a caller's array, whose elements have `size` bytes; 0: those of version 0.1, which had `first`.
+template <class Struct>
+gantry_status read_element_of(const Struct* array, int index, int32_t size, std::size_t first, Struct& out) {
+  static_assert(std::is_trivially_copyable_v<Struct>);
+  const std::size_t bytes = size == 0 ? first : static_cast<std::size_t>(size);
+  if (size < 0 || bytes < first || bytes > sizeof(Struct)) {
+    return refuse("an element of an array has a size of " + std::to_string(size) + " bytes, and this library knows " +
+                  std::to_string(first) + " to " + std::to_string(sizeof(Struct)) +
+                  ": begin the struct that has the array with its initialiser, GANTRY_..., of the same version");
+  }
+  std::memcpy(&out, reinterpret_cast<const unsigned char*>(array) + static_cast<std::size_t>(index) * bytes, bytes);
+  return GANTRY_OK;
+}
+
+// Of version 0.1.
+constexpr std::size_t kFirstArgument = 40, kFirstFunction = 24;
+static_assert(sizeof(gantry_argument) >= kFirstArgument && sizeof(gantry_function) >= kFirstFunction);
+
 std::string text_or(const char* text, const char* other) { return text == nullptr ? other : text; }
 
 gantry_status read_element(const char* operand, const char* text, ElementType& out) {
@@ -154,6 +173,7 @@ gantry_status read_options(const gantry_context_options* given, gantry::ContextO
 
 gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest& out) {
   gantry_gemm_options from = GANTRY_GEMM_OPTIONS;
+  from.function_size = 0;  // of a caller whose struct has no such field
   if (const gantry_status status = read_struct("gantry_gemm_options", given, from); status != GANTRY_OK) return status;
   gantry::GemmOptions& o = out.options;
   gantry_status status = read_element("A", from.a, o.a);
@@ -191,7 +211,9 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
     return refuse("there are " + std::to_string(from.function_count) + " functions, and their array is missing");
   }
   for (int i = 0; i < from.function_count; ++i) {
-    const gantry_function& f = from.functions[i];
+    gantry_function f = {nullptr, nullptr, nullptr};
+    status = read_element_of(from.functions, i, from.function_size, kFirstFunction, f);
+    if (status != GANTRY_OK) return status;
     out.functions.push_back({text_or(f.name, ""), text_or(f.parameters, ""), text_or(f.body, "")});
   }
   return GANTRY_OK;
@@ -200,6 +222,7 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
 // Requires a call that is not null.
 gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry::RunOptions& options) {
   gantry_call from = GANTRY_CALL;
+  from.argument_size = 0;  // of a caller whose struct has no such field
   if (const gantry_status status = read_struct("gantry_call", given, from); status != GANTRY_OK) return status;
   out.m = from.m;
   out.n = from.n;
@@ -219,7 +242,9 @@ gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry:
     return refuse("there are " + std::to_string(from.argument_count) + " arguments, and their array is missing");
   }
   for (int i = 0; i < from.argument_count; ++i) {
-    const gantry_argument& a = from.arguments[i];
+    gantry_argument a = GANTRY_ARGUMENT;
+    const gantry_status status = read_element_of(from.arguments, i, from.argument_size, kFirstArgument, a);
+    if (status != GANTRY_OK) return status;
     if (a.is_number != 0) {
       out.arguments.add({a.name, a.value});
     } else {
