@@ -125,6 +125,37 @@ TEST(CompileGemm, MakesACubinOfGatheredRowsByNvrtc) {
   ASSERT_TRUE(kernel) << kernel.problem;
 }
 
+// Functions of the user's own, given as text: a typo is the compiler's to find, in words.
+void expect_functions(const KernelCompiler& compiler) {
+  const Folder folder;
+  const KernelCache cache({.directory = folder / "cache"});
+  GemmSpec spec{
+      .options = kSmall,
+      .expression = "d = half(acc) + mix(acc, row(bias))",
+      .functions = {{"half", "x", "return x > 0 ? x : 0.5f * x;"},
+                    {"mix", "x, y", "float z = x;\n  for (int i = 0; i < 3; ++i) z = z * y + x;\n  return z;"}}};
+  const CachedKernel kernel = compile_gemm(cache, compiler, spec);
+  ASSERT_TRUE(kernel) << kernel.problem;
+  EXPECT_NE(kernel.image.find("gantry_gemm"), std::string::npos);
+  spec.functions[0].body = "return no_such_name;";
+  const CachedKernel typo = compile_gemm(cache, compiler, spec);
+  EXPECT_FALSE(typo);
+  EXPECT_FALSE(typo.refused) << "no rule of Gantry's";
+  EXPECT_NE(typo.problem.find("no_such_name"), std::string::npos) << typo.problem;
+}
+
+TEST(CompileGemm, MakesACubinOfFunctionsGivenAsTextByNvrtc) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  expect_functions(compiler);
+}
+
+TEST(CompileGemm, MakesACubinOfFunctionsGivenAsTextByNvcc) {
+  const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
+  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  expect_functions(compiler);
+}
+
 TEST(CompileGemm, MakesACubinByNvcc) {
   const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
   if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
