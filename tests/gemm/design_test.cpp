@@ -3,6 +3,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/bind.hpp>
+#include <gantry/gemm/configurations.hpp>
 #include <gantry/gemm/types.hpp>
 
 namespace gantry {
@@ -152,6 +153,38 @@ TEST(SharedMemory, ThatAnEpilogueLeavesNoRoomInIsRefused) {
   ASSERT_EQ(reasons.size(), 1);
   EXPECT_EQ(reasons[0].rule, GemmRule::no_room);
   EXPECT_EQ(reasons[0].first, 49152);
+}
+
+// Of a specification that leaves its tile open nvcc compiles several configurations: none that the rules refuse, which
+// would not compile here either.
+struct Promoted {
+  static constexpr GemmOptions options{.a = ElementType::e4m3, .b = ElementType::e4m3, .promote = true};
+};
+struct Scaled {
+  static constexpr GemmOptions options{
+      .a = ElementType::e4m3, .b = ElementType::e4m3, .scale_a = ScaleMode::row_block, .scale_b = ScaleMode::block};
+};
+struct Gated {
+  static constexpr fusion::Graph graph = fusion::graph("d = silu(gate(acc)) * up(acc)");
+};
+struct OfFewRows {
+  static constexpr GemmOptions options{.swapped = true};
+};
+
+template <class Spec>
+class OpenTile : public testing::Test {};
+using OpenTiles = testing::Types<Promoted, Scaled, Gated, OfFewRows>;
+TYPED_TEST_SUITE(OpenTile, OpenTiles);
+
+template <class Spec, int... i>
+void expect_designs(Sequence<i...>) {
+  EXPECT_GE(sizeof...(i), 4U);
+  EXPECT_TRUE((GemmDesignOf<detail::Configured<Spec, i>>::design.ok() && ...));
+}
+
+TYPED_TEST(OpenTile, IsCompiledForTilesThatTheRulesTake) {
+  EXPECT_TRUE(detail::leaves_tile_open<TypeParam>());
+  expect_designs<TypeParam>(detail::configurations_of<TypeParam>());
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ struct Memory {
 };
 
 template <class Spec>
-GemmPlan<Spec> planned(const GemmArguments<Spec>& args) {
+typename Gemm<Spec>::Plan planned(const typename Gemm<Spec>::Arguments& args) {
   auto plan = Gemm<Spec>::plan(args);
   if (plan) return std::move(*plan);
   for (const ArgumentReason& reason : plan.error()) std::fprintf(stderr, "%s\n", describe(reason).c_str());
@@ -211,11 +211,11 @@ GemmPlan<Spec> planned(const GemmArguments<Spec>& args) {
 template <class Spec>
 class Product : public Job {
  public:
-  using Args = GemmArguments<Spec>;
+  using Args = typename Gemm<Spec>::Arguments;
   using A = typename Args::A;
   using B = typename Args::B;
   using D = typename Args::D;
-  static constexpr GemmOptions kOptions = Gemm<Spec>::kDesign.options;
+  static constexpr GemmOptions kOptions = GemmDesignOf<Spec>::design.options;
   static constexpr bool kEverything = __is_same(Spec, Everything);
 
   Product(GemmExtents e, Memory& memory, Random& random, cudaStream_t stream) : memory_(memory), args_(e) {
@@ -244,7 +244,7 @@ class Product : public Job {
     multiply<<<grid(), dim3(32, 8), 0, stream>>>(View<const A>{a.data, a.row, a.column, a.batch_stride},
                                                  View<const B>{b.data, b.row, b.column, b.batch_stride}, memory.sums,
                                                  size_);
-    plan_ = std::make_unique<GemmPlan<Spec>>(planned(args_));
+    plan_ = std::make_unique<typename Gemm<Spec>::Plan>(planned<Spec>(args_));
   }
 
   LaunchResult launch(cudaStream_t stream) const override { return plan_->run(Gpu{stream}); }
@@ -296,7 +296,7 @@ class Product : public Job {
   View<bf16> aux_{};
   ExpectedValues expected_{};
   Args args_;
-  std::unique_ptr<GemmPlan<Spec>> plan_;
+  std::unique_ptr<typename Gemm<Spec>::Plan> plan_;
 };
 
 struct Lane {
@@ -320,7 +320,7 @@ struct Lane {
 // Sizes that alignment allows: every residue of M and K, and of N where columns of D are contiguous.
 template <class Spec>
 std::unique_ptr<Job> product(Lane& lane, Random& random, GemmExtents e = {}) {
-  constexpr GemmOptions o = Gemm<Spec>::kDesign.options;
+  constexpr GemmOptions o = GemmDesignOf<Spec>::design.options;
   constexpr int chunk = 128 / element_bits(o.d);
   if (e.m == 0) {
     const auto extent = [&](int most) { return 1 + below(random, below(random, 4) == 0 ? most : most / 4); };
@@ -408,12 +408,12 @@ void dependent_runs_wait_for_what_they_read(Lane& lane) {
   for (int i = 0; i < 2; ++i) fill<<<256, 256, 0, lane.stream>>>(a[i], kCount, 40u + static_cast<unsigned>(i));
   fill<<<256, 256, 0, lane.stream>>>(b, kCount, 50u);
   const auto plan = [&](const bf16* left, bf16* result, bool dependent) {
-    GemmArguments<Plain> args({.m = kSide, .n = kSide, .k = kSide});
+    Gemm<Plain>::Arguments args({.m = kSide, .n = kSide, .k = kSide});
     args.a = left;
     args.b = b;
     args.d = result;
     args.dependent = dependent;
-    return planned(args);
+    return planned<Plain>(args);
   };
   bool ran = true;
   for (int i = 0; i < 2; ++i) {
@@ -421,8 +421,8 @@ void dependent_runs_wait_for_what_they_read(Lane& lane) {
     ran = ran && plan(between, expected[i], false).run(Gpu{lane.stream});
     check(cudaStreamSynchronize(lane.stream), "running");
   }
-  const GemmPlan<Plain> first[2] = {plan(a[0], between, true), plan(a[1], between, true)};
-  const GemmPlan<Plain> second = plan(between, d, true);
+  const Gemm<Plain>::Plan first[2] = {plan(a[0], between, true), plan(a[1], between, true)};
+  const Gemm<Plain>::Plan second = plan(between, d, true);
   for (int i = 0; i < 100; ++i) {
     ran = ran && first[i % 2].run(Gpu{lane.stream}) && second.run(Gpu{lane.stream});
     count_different<<<kCount / 256, 256, 0, lane.stream>>>(d, expected[i % 2], kCount, lane.memory.wrong);

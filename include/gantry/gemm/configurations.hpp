@@ -2,8 +2,9 @@
 // size.
 //
 // Eight tiles serve sizes from decode to training: one for large GEMMs, three whose columns or rows fill a last wave
-// differently, one for single waves, three for few rows. Each is a kernel more to compile; a program that knows its
-// sizes names a tile.
+// differently, one for single waves, three for few rows. Those that the rules of options refuse (of 256 columns where
+// accumulators are promoted, say) are left out, and the design without sizes takes their place. Each is a kernel more
+// to compile; a program that knows its sizes names a tile.
 //
 // Example at namespace scope:
 //     struct Plain {};
@@ -14,7 +15,9 @@
 
 #include <gantry/gemm/detail/spec.hpp>
 #include <gantry/gemm/open_options.hpp>
+#include <gantry/gemm/swap.hpp>
 #include <gantry/gemm/tile_list.hpp>
+#include <gantry/tensor/index.hpp>
 
 namespace gantry::detail {
 
@@ -37,8 +40,10 @@ inline constexpr int kPickedTiles[] = {0, 1, 2, 3, 10, 9, 12, 11};
 inline constexpr int kConfigurations = static_cast<int>(sizeof kPickedTiles / sizeof *kPickedTiles);
 inline constexpr int kInPlaceOfOdd = 4;  // 128 x 128, where D or B does not take a tile of odd columns
 
-// One of them in place of what the options leave open.
+// One of them in place of what the options leave open; after the last one, the options as they are.
 GANTRY_HD constexpr GemmOptions configured(GemmOptions o, int i) {
+  if (o.swapped) return swapped(configured(swapped(o), i));  // tiles are listed as kernels have them
+  if (i == kConfigurations) return o;
   const bool takes = takes_tile(kTileList[kPickedTiles[i]], o.d, o.major_b);
   const ListedTile& listed = kTileList[takes ? kPickedTiles[i] : kInPlaceOfOdd];
   o.tile = {listed.m, listed.n};
@@ -53,5 +58,34 @@ template <class Spec, int i>
 struct Configured : Spec {
   static constexpr GemmOptions options = configured(options_of<Spec>(), i);
 };
+
+template <class Spec, int i>
+GANTRY_HD constexpr bool is_configured_before() {
+  const GemmOptions o = options_of<Spec>();
+  for (int before = 0; before < i; ++before) {
+    if (configured(o, before) == configured(o, i)) return true;
+  }
+  return false;
+}
+template <class Spec, int i>
+GANTRY_HD constexpr bool can_configure() {
+  return make_gemm_design(configured(options_of<Spec>(), i), graph_of<Spec>(), kSm90, needs_of<Spec>()).ok();
+}
+
+// The configurations that can be, as a Sequence, each once.
+template <class Spec, int i = 0, bool refused = false, int... taken>
+GANTRY_HD constexpr auto configurations_of() {
+  if constexpr (i == kConfigurations && refused) {
+    return Sequence<taken..., i>{};
+  } else if constexpr (i == kConfigurations) {
+    return Sequence<taken...>{};
+  } else if constexpr (is_configured_before<Spec, i>()) {
+    return configurations_of<Spec, i + 1, refused, taken...>();
+  } else if constexpr (can_configure<Spec, i>()) {
+    return configurations_of<Spec, i + 1, refused, taken..., i>();
+  } else {
+    return configurations_of<Spec, i + 1, true, taken...>();
+  }
+}
 
 }  // namespace gantry::detail

@@ -33,7 +33,6 @@
 #include <gantry/gemm/plan.hpp>
 #if defined(__CUDACC__)
 #include <gantry/gemm/set.hpp>
-#include <gantry/tensor/index.hpp>
 #endif
 
 namespace gantry {
@@ -70,7 +69,7 @@ GemmSet<Configured<Spec, i>...> set_of(Sequence<i...>);
 // Several, of which one is picked by size.
 template <class Spec>
 struct PickedGemm {
-  using Set = decltype(set_of<Spec>(MakeSequence<kConfigurations>{}));
+  using Set = decltype(set_of<Spec>(configurations_of<Spec>()));
   using Arguments = typename Set::Arguments;
   using Plan = typename Set::Plan;
 
