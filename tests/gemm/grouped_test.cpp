@@ -13,6 +13,7 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm.hpp>
 #include <gantry/gemm/group_check.hpp>
+#include <gantry/gemm/reference.hpp>
 
 #include "grouped_exact.hpp"
 
@@ -38,6 +39,37 @@ TEST(GroupsOfRows, OfRandomSizes) {
     expect_rows<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 1, 1>>(sizes, 200, 136, seed);
     expect_rows<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 2, 2, Major::MN>>(sizes, 136, 72, seed);
   }
+}
+
+// How many thread steps a launch takes over so many groups, of which five have rows; all groups share one B.
+std::uint64_t steps_over(int groups) {
+  using Spec = Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 2, 1>;
+  using Gemm = gantry::Gemm<Spec>;
+  constexpr int kN = 136, kK = 72;
+  std::vector<int> sizes(static_cast<std::size_t>(groups));
+  for (const int group : {0, 31, 32, groups / 2, groups - 1}) sizes[static_cast<std::size_t>(group)] = 3;
+  const Offsets offsets = offsets_of(sizes);
+  const int m = offsets.back();
+  const auto a = numbers<bf16>(static_cast<std::size_t>(m * kK), 1), b = numbers<bf16>(std::size_t{kN} * kK, 2);
+  std::vector<bf16> d(static_cast<std::size_t>(m * kN), bf16(kUntouched));
+  typename Gemm::Arguments args({.m = m, .n = kN, .k = kK, .batch = groups});
+  args.a = a.data();
+  args.b = {b.data(), kPacked, 0};
+  args.d = d.data();
+  args.groups.offsets = offsets.data();
+  const auto plan = Gemm::plan(args, device_of(Simulator(), 2));
+  EXPECT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  const LaunchResult result = plan->run(Simulator());
+  EXPECT_TRUE(result) << describe(result);
+  EXPECT_EQ(first_mismatch(args), "");
+  return result.report().steps;
+}
+
+// Each CTA passes 32 groups at a time, and no group twice: two loads, the scan of where groups end, that of their tiles.
+TEST(GroupsOfRows, AreFoundAmongAHundredThousandInBoundedSteps) {
+  constexpr int kFew = 64, kMany = 100'000, kCtas = 2, kMostStepsOfAWarp = 20;
+  const std::uint64_t few = steps_over(kFew), many = steps_over(kMany);
+  EXPECT_LE(many - few, std::uint64_t{kCtas} * (kMany / 32 + 1) * 32 * kMostStepsOfAWarp);
 }
 
 // ---- Epilogues
