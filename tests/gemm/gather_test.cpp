@@ -1,6 +1,7 @@
 // GEMMs whose rows of A an index names, on the simulated SM: dense, in batches, in groups, in clusters and with
 // epilogues, indices that name no row, and what is refused.
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm.hpp>
+#include <gantry/gemm/reference.hpp>
 
 #include "gather_exact.hpp"
 
@@ -51,6 +53,71 @@ TEST(GatheredRows, WhoseTilesAreSplitAlongK) {
 
 template <GemmSchedule schedule, int cluster_m, int stages = 0>
 using Groups = Gathered<schedule, 64, 64, cluster_m, stages, ElementType::bf16, GemmGrouping::along_m>;
+
+struct ScaledRows {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .d = ElementType::f32,
+                                       .tile = {64, 64},
+                                       .cluster = {2, 1},
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block,
+                                       .groups = GemmGrouping::along_m,
+                                       .gather_a = true};
+};
+
+// The scales are those of A's rows, each for 128 elements of K. Scales are powers of two, so that results are exact; a
+// row that is not there is one of zeros, though the last row's scales, which no index names, are NaN.
+TEST(GatheredRows, BringTheirScales) {
+  using Gemm = gantry::Gemm<ScaledRows>;
+  constexpr int kGroups = 4, kN = 136, kK = 272, kRows = 31, kBlocks = 3;
+  const Offsets offsets = offsets_of({70, 0, 1, 65});
+  const int m = offsets.back();
+  std::mt19937 random(3);
+  const std::vector<std::int32_t> index = random_index(random, static_cast<std::size_t>(m), kRows - 1);
+  const auto count = [](int x, int y) { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y); };
+  const auto a = numbers<e4m3>(count(kRows, kK), 1), b = numbers<e4m3>(count(kGroups * kN, kK), 2);
+  const auto powers = [&random](std::size_t of) {
+    std::vector<float> out(of);
+    for (float& x : out) x = std::ldexp(1.0F, static_cast<int>(random() % 5) - 2);
+    return out;
+  };
+  // Of A block by block, each with a scale for each row; of B rows of blocks.
+  std::vector<float> scale_a = powers(count(kBlocks, kRows));
+  const std::vector<float> scale_b = powers(count(kGroups * 2, kBlocks));
+  for (int block = 0; block < kBlocks; ++block) scale_a[count(block, kRows) + kRows - 1] = NAN;
+  const Buffer<float> guarded_scale_a = guarded(scale_a);
+  std::vector<float> d(count(m, kN), kUntouched);
+  Gemm::Arguments args({.m = m, .n = kN, .k = kK, .batch = kGroups});
+  args.a = a.data();
+  args.b = b.data();
+  args.d = d.data();
+  args.scale_a = guarded_scale_a.data();
+  args.scale_b = scale_b.data();
+  args.gather = {index.data(), kRows - 1};
+  args.scale_a.k_stride = kRows;
+  args.groups.offsets = offsets.data();
+  const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  const LaunchResult result = plan->run(Simulator());
+  ASSERT_TRUE(result) << describe(result);
+  for (int line = 0; line < m; ++line) {
+    const auto after = std::upper_bound(offsets.begin(), offsets.end(), line);
+    const int group = static_cast<int>(after - offsets.begin()) - 1, row = index[static_cast<std::size_t>(line)];
+    for (int j = 0; j < kN; ++j) {
+      float sum = 0;
+      for (int x = 0; x < kK && row >= 0 && row < kRows - 1; ++x) {
+        const int block = x / kScaleBlock;
+        sum += float(a[count(row, kK) + static_cast<std::size_t>(x)]) *
+               float(b[count(group * kN + j, kK) + static_cast<std::size_t>(x)]) *
+               scale_a[count(block, kRows) + static_cast<std::size_t>(row)] *
+               scale_b[count(group * 2 + j / kScaleBlock, kBlocks) + static_cast<std::size_t>(block)];
+      }
+      ASSERT_EQ(d[count(line, kN) + static_cast<std::size_t>(j)], sum) << "row " << line << ", column " << j;
+    }
+  }
+  EXPECT_EQ(first_mismatch(args), "");
+}
 
 TEST(GatheredRows, OfGroups) {
   const std::vector<int> sizes{70, 0, 1, 129, 64, 3};

@@ -81,9 +81,10 @@ EpilogueMatrix epilogue_matrix(const GemmMatrix<Void>& x, ElementType element, L
 GANTRY_LINKAGE PackedOperand packed_a(const GemmDesign& design, const GemmProblem& p);
 GANTRY_LINKAGE PackedOperand packed_b(const GemmDesign& design, const GemmProblem& p);
 
-// Scales with their strides, as the design has them. Requires extents that are not negative.
+// Scales with their strides, as the design has them; of gathered rows they are those of A's rows. Requires extents that
+// are not negative.
 inline GemmScale scale_of_a(const GemmDesign& design, const GemmInputs& args) {
-  return args.scale_a.with_strides(design.options.scale_a, args.extents.m, args.extents.k);
+  return args.scale_a.with_strides(design.options.scale_a, rows_of_a(design, args), args.extents.k);
 }
 inline GemmScale scale_of_b(const GemmDesign& design, const GemmInputs& args) {
   return args.scale_b.with_strides(design.options.scale_b, args.extents.n, args.extents.k);

@@ -3,7 +3,8 @@
 // A has `rows` rows, M is how many the index has. Along M with groups, the index runs over the rows of all groups, as D
 // does; in a batch each matrix has M indices, one after another. An index may occur any number of times.
 //
-// Defined: an index outside of [0, rows) stands for a row of zeros, and nothing is read for it.
+// Defined: an index outside of [0, rows) stands for a row of zeros, and nothing is read for it. Scales of blocks of A
+// are those of its rows, and come with them.
 //
 // Scattered rows of D likewise: row i of the GEMM goes to row index[i] of D, stored (each row once at most) or added.
 // Defined: a row whose index is outside of [0, rows) of D is dropped. Threads write them (epilogue/direct_tile.hpp).

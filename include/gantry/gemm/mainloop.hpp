@@ -57,6 +57,12 @@ struct MainloopParams<true> {
   alignas(128) GemmScaleParams scales;
 };
 template <>
+struct MainloopParams<true, true> {
+  GatherParams a;
+  TmaDescriptor b;
+  alignas(128) GemmScaleParams scales;
+};
+template <>
 struct MainloopParams<false, true> {
   GatherParams a;
   TmaDescriptor b;

@@ -20,6 +20,7 @@
 
 #include <gantry/arch/memory.hpp>
 #include <gantry/arch/thread.hpp>
+#include <gantry/gemm/gather.hpp>
 #include <gantry/gemm/shape.hpp>
 
 namespace gantry {
@@ -56,21 +57,17 @@ class PromotionScales {
 
   // Before the main loop of a tile.
   GANTRY_INLINE void aim(const GemmScaleParams& p, const Corner& at) {
-    const int thread = static_cast<int>(arch::thread_rank()) % 128;
-    if constexpr (kModeA != ScaleMode::none) {
-      const int first = at.row + thread / 32 * 16 + thread % 32 / 4;
-      GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) rows_[i] = place<kModeA>(p.a, first + i / 2 * 64 + i % 2 * 8, at.batch_a);
-      k_stride_a_ = p.a.k_stride;
-    }
-    if constexpr (kModeB != ScaleMode::none) {
-      first_column_ = kByColumn ? at.column + thread % 4 * 2 : at.column;
-      b_ = &p.b;
-      batch_ = at.batch_b;
-      tile_ = place<kModeB>(p.b, first_column_, batch_);
-      if constexpr (kTwo) beyond_ = place<kModeB>(p.b, first_column_ + kScaleBlock, batch_);
-      k_stride_b_ = p.b.k_stride;
-    }
+    aim_by(p, at, [&p, &at](int line) { return place<kModeA>(p.a, line, at.batch_a); });
+  }
+  // Where rows of A are gathered, their scales are those of the rows that the index names. A row that is not there has
+  // accumulators of 0 whatever A's scales are: it has none.
+  GANTRY_INLINE void aim(const GemmScaleParams& p, const Corner& at, const GatherParams& a) {
+    aim_by(p, at, [&p, &at, &a](int line) {
+      const std::int64_t last = a.count - 1, wanted = line < last ? line : last;
+      const int row = arch::ld(arch::space_global, a.index + at.batch_a * std::int64_t{a.count} + wanted);
+      const bool is_there = row >= 0 && row < a.rows;
+      return is_there ? place<kModeA>(p.a, row, at.batch_a) : nullptr;
+    });
   }
 
   // Of block `k`.
@@ -78,7 +75,7 @@ class PromotionScales {
     Loaded out;
     if constexpr (kModeA != ScaleMode::none) {
       GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) out.rows[i] = arch::ld(arch::space_global, rows_[i] + k * k_stride_a_);
+      for (int i = 0; i < kRows; ++i) out.rows[i] = scale_of_row(i, k);
     }
     if constexpr (kModeB == ScaleMode::block) out.tile = arch::ld(arch::space_global, tile_ + k * k_stride_b_);
     if constexpr (kTwo) out.beyond = arch::ld(arch::space_global, beyond_ + k * k_stride_b_);
@@ -126,6 +123,33 @@ class PromotionScales {
   }
 
  private:
+  // `scale_of(line)`: where the first scale of a row is; null where it has none.
+  template <class ScaleOf>
+  GANTRY_INLINE void aim_by(const GemmScaleParams& p, const Corner& at, const ScaleOf& scale_of) {
+    const int thread = static_cast<int>(arch::thread_rank()) % 128;
+    if constexpr (kModeA != ScaleMode::none) {
+      const int first = at.row + thread / 32 * 16 + thread % 32 / 4;
+      GANTRY_UNROLL
+      for (int i = 0; i < kRows; ++i) rows_[i] = scale_of(first + i / 2 * 64 + i % 2 * 8);
+      k_stride_a_ = p.a.k_stride;
+    }
+    if constexpr (kModeB != ScaleMode::none) {
+      first_column_ = kByColumn ? at.column + thread % 4 * 2 : at.column;
+      b_ = &p.b;
+      batch_ = at.batch_b;
+      tile_ = place<kModeB>(p.b, first_column_, batch_);
+      if constexpr (kTwo) beyond_ = place<kModeB>(p.b, first_column_ + kScaleBlock, batch_);
+      k_stride_b_ = p.b.k_stride;
+    }
+  }
+
+  GANTRY_INLINE float scale_of_row(int i, int k) const {
+    if constexpr (Design::design.options.gather_a) {
+      if (rows_[i] == nullptr) return 1;
+    }
+    return arch::ld(arch::space_global, rows_[i] + k * k_stride_a_);
+  }
+
   // The first block's scale of a row or column of the tile.
   template <ScaleMode mode>
   GANTRY_INLINE static const float* place(const GemmScaleParams::Operand& x, int line, int batch) {

@@ -149,7 +149,7 @@ void Operands::add_matrices() {
     matrix(name, ElementType::f32, mode == ScaleMode::block, scale_rows(mode, rows), scale_blocks(product_.k));
     all_.back().scale = true;
   };
-  scales("scale_a", o.scale_a, product_.m);
+  scales("scale_a", o.scale_a, product_.rows_of_a());
   scales("scale_b", o.scale_b, product_.n);
 }
 
@@ -379,7 +379,8 @@ double Operands::used_rows(const Operand& o) const {
   std::int64_t used = 0;
   for (const GroupSpan& span : spans_) used += span.count;
   if (product_.along_k()) return static_cast<double>(product_.m);
-  if (o.argument >= 0 || o.name != "A" || !product_.options.gather_a) return static_cast<double>(used);
+  const bool of_a = o.argument < 0 && (o.name == "A" || o.name == "scale_a");
+  if (!of_a || !product_.options.gather_a) return static_cast<double>(used);
   // Each row once, however many times the index names it.
   const std::vector<std::int32_t> index = indices(kIndex);
   const std::int64_t batches = static_cast<std::int64_t>(index.size()) / std::max<std::int64_t>(product_.m, 1);

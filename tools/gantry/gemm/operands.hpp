@@ -109,6 +109,7 @@ class Operands {
   // Rows of A or D that an index names for a block of the GEMM, one after another, of one batch or of all.
   std::vector<std::uint8_t> by_index(const Operand& matrix, const char* index, const Rows& rows) const;
   std::int64_t first_line(std::int64_t group) const { return spans_[static_cast<std::size_t>(group)].begin; }
+  std::vector<float> scales_by_index(const GemmScale& scales, const Rows& rows) const;
   std::int64_t begin_of(const Operand& operand, const Rows& rows) const;
   bool is_of_all_groups(const Operand& operand) const;
   void verify_rows(const Rows& rows, Verification& out) const;

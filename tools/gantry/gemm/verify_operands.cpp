@@ -70,6 +70,22 @@ std::vector<std::uint8_t> Operands::by_index(const Operand& a, const char* name,
   return out;
 }
 
+// Of the rows of A that an index names, block by block of K; 1 for those that are not there.
+std::vector<float> Operands::scales_by_index(const GemmScale& x, const Rows& rows) const {
+  const std::vector<std::int32_t> index = indices(kIndex);
+  const std::int64_t blocks = scale_blocks(product_.k), batches = rows.group < 0 ? product_.batch : 1;
+  std::vector<float> out(static_cast<std::size_t>(batches * rows.count * blocks), 1.0F);
+  for (std::int64_t i = 0; i < batches * rows.count; ++i) {
+    const std::int64_t batch = i / rows.count, at = batch * product_.m + rows.first + i % rows.count;
+    const std::int32_t row = index[static_cast<std::size_t>(at)];
+    if (row < 0 || row >= product_.gather_rows) continue;
+    for (std::int64_t k = 0; k < blocks; ++k) {
+      out[static_cast<std::size_t>(i * blocks + k)] = x.data[batch * x.batch_stride + row * x.stride + k * x.k_stride];
+    }
+  }
+  return out;
+}
+
 void Operands::verify_rows(const Rows& rows, Verification& out) const {
   GemmReferenceProblem p;
   p.shape = {.m = rows.count, .n = product_.n, .batch = rows.group < 0 ? product_.batch : 1};
@@ -88,6 +104,7 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   };
   std::vector<void*> addresses;
   std::deque<std::vector<std::uint8_t>> copies;
+  std::deque<std::vector<float>> scales;
   for (const Operand& o : all_) {
     if (o.name == "A" && o.argument < 0 && product_.options.gather_a) {
       const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kIndex, rows));
@@ -103,7 +120,13 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     }
     if (o.scale && o.name == "scale_a") {
       p.scale_a = o.scales(o.bytes.data());
-      p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
+      if (product_.options.gather_a) {
+        const std::vector<float>& found = scales.emplace_back(scales_by_index(p.scale_a, rows));
+        const std::int64_t blocks = scale_blocks(product_.k);
+        p.scale_a = {found.data(), blocks, 1, rows.count * blocks};
+      } else {
+        p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
+      }
     }
     // None is given to the reference: A was gathered, D will be, and an index is no argument.
     const bool is_index = o.name == kIndex || o.name == kScatter;

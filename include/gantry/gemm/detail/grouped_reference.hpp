@@ -69,6 +69,7 @@ class GroupedReference {
                          arguments_of(groups[g], group), users_);
       put(one, rows ? groups[g].begin : 0, group);
       copies_.clear();
+      scales_.clear();
     }
     return std::move(whole_);
   }
@@ -105,7 +106,7 @@ class GroupedReference {
     move(p.a, rows.begin * p.a.stride_m);
     move(p.b, group * p.b.batch_stride);
     move(p.source, rows.begin * p.source.stride_m);
-    if (p.scale_a.data != nullptr) p.scale_a.data += rows.begin * p.scale_a.stride;
+    if (p.scale_a.data != nullptr && !o_.gather_a) p.scale_a.data += rows.begin * p.scale_a.stride;
     if (p.scale_b.data != nullptr) p.scale_b.data += group * p.scale_b.batch_stride;
     p.shape.m = rows.count;
     p.shape.batch = 1;
@@ -127,7 +128,8 @@ class GroupedReference {
     if (x.data != nullptr) x.data = static_cast<const std::uint8_t*>(x.data) + elements * element_bits(x.element) / 8;
   }
 
-  // With the rows that the index names in the place of A, one after another; rows that are not there are zeros.
+  // With the rows that the index names in the place of A, and their scales, one after another; rows that are not there
+  // are zeros.
   GemmReferenceProblem gathered(GemmReferenceProblem p, const GroupSpan& rows) {
     if (!o_.gather_a) return p;
     const std::int64_t bytes = element_bits(p.a.element) / 8, batches = p.shape.batch;
@@ -135,13 +137,22 @@ class GroupedReference {
     const auto* const from = static_cast<const std::uint8_t*>(args_.a.data);
     std::vector<std::uint8_t>& copy =
         copies_.emplace_back(static_cast<std::size_t>(batches * rows.count * p.k * bytes));
+    const std::int64_t blocks = scale_blocks(p.k);
+    std::vector<float>& scales = scales_.emplace_back();
+    if (p.mode_a != ScaleMode::none) scales.assign(static_cast<std::size_t>(batches * rows.count * blocks), 1.0F);
     for (std::int64_t i = 0; i < batches * rows.count; ++i) {
       const std::int64_t batch = i / rows.count;
       const std::int32_t row = args_.gather.index[batch * whole_.shape.m + rows.begin + i % rows.count];
       if (row < 0 || row >= args_.gather.rows) continue;
       std::memcpy(copy.data() + i * p.k * bytes, from + (batch * p.a.batch_stride + row * p.a.stride_m) * bytes,
                   static_cast<std::size_t>(p.k * bytes));
+      const GemmScale& x = p.scale_a;
+      for (std::int64_t k = 0; k < blocks && !scales.empty(); ++k) {
+        scales[static_cast<std::size_t>(i * blocks + k)] =
+            x.data[batch * x.batch_stride + row * x.stride + k * x.k_stride];
+      }
     }
+    if (!scales.empty()) p.scale_a = {scales.data(), blocks, 1, rows.count * blocks};
     p.a = {p.a.element, copy.data(), p.k, 1, rows.count * p.k};
     return p;
   }
@@ -212,6 +223,7 @@ class GroupedReference {
   fusion::ReferenceResult whole_{};
   fusion::ResolvedArguments values_{};
   std::deque<std::vector<std::uint8_t>> copies_;
+  std::deque<std::vector<float>> scales_;
 };
 
 // What D should hold where rows go to those that an index names, row by row of D. A row of D that no row goes to may

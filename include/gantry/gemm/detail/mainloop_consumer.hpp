@@ -50,10 +50,15 @@ class Mainloop<Design>::Consumer {
     const Place place = Place::mine();
     constexpr bool kGroupsM = Design::design.options.groups == GemmGrouping::along_m;
     const int row = (work.m * kClusterM + place.m) * kTileM + warpgroup_ * Shape::kWarpgroupM;
-    scales_.aim(params.scales, {.row = kGroupsM ? work.group.first() + row : row,
-                                .column = (work.n * kClusterN + place.n) * kTileN,
-                                .batch_a = kGroupsM ? 0 : work.batch,
-                                .batch_b = work.batch});
+    const typename PromotionScales<Design>::Corner corner{.row = kGroupsM ? work.group.first() + row : row,
+                                                          .column = (work.n * kClusterN + place.n) * kTileN,
+                                                          .batch_a = kGroupsM ? 0 : work.batch,
+                                                          .batch_b = work.batch};
+    if constexpr (Design::design.options.gather_a) {
+      scales_.aim(params.scales, corner, params.a);
+    } else {
+      scales_.aim(params.scales, corner);
+    }
     k_ = k_used_ = work.k_begin;
     k_step_ = work.k_step;
     k_steps_ = k_steps;

@@ -242,7 +242,7 @@ class GemmOptionsCheck {
     if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
       out_.add({.rule = GemmRule::gather_groups});
     }
-    if (o_.scaled() || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});
+    if (o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});
   }
 
   // Threads write rows of D to where an index says.

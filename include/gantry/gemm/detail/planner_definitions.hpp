@@ -101,7 +101,7 @@ inline GemmScaleParams scale_params_of(const GemmDesign& design, const GemmInput
     if (mode == ScaleMode::none) return GemmScaleParams::Operand{};
     return GemmScaleParams::Operand{x.data, x.stride, x.k_stride, x.batch_stride, scale_rows(mode, rows)};
   };
-  return {operand(detail::scale_of_a(design, args), o.scale_a, args.extents.m),
+  return {operand(detail::scale_of_a(design, args), o.scale_a, detail::rows_of_a(design, args)),
           operand(detail::scale_of_b(design, args), o.scale_b, args.extents.n)};
 }
 

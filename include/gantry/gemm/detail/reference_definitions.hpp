@@ -218,7 +218,7 @@ GANTRY_LINKAGE fusion::ReferenceResult reference(const GemmOptions& o, const Gem
   p.promote = o.promotes();
   p.mode_a = o.scale_a;
   p.mode_b = o.scale_b;
-  p.scale_a = args.scale_a.with_strides(o.scale_a, e.m, e.k);
+  p.scale_a = args.scale_a.with_strides(o.scale_a, rows_of_a, e.k);
   p.scale_b = args.scale_b.with_strides(o.scale_b, e.n, e.k);
   return GroupedReference(o, args, users).run(p);
 }

@@ -172,9 +172,9 @@ GANTRY_X(gather_groups, refused,
          "an index names rows of one A: of a GEMM, or of groups along M",
          "with groups along M this works")
 GANTRY_X(gather_alone, refused,
-         "rows of A are gathered, and the GEMM is to have swapped operands, a constant one or scales of blocks",
-         "threads copy rows of A to the M side of wgmma, after the kernel before, and nothing that belongs to a row",
-         "with none of them this works")
+         "rows of A are gathered, and the GEMM is to have swapped operands or a constant one",
+         "threads copy rows of A to the M side of wgmma, after the kernel before",
+         "with neither of them this works")
 GANTRY_X(scatter_major, refused,
          "rows of D are scattered, and D is column-major",
          "threads write rows of D, so rows are contiguous",

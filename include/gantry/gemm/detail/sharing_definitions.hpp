@@ -103,7 +103,8 @@ GANTRY_COLD GANTRY_LINKAGE std::vector<MemoryUse> memory_uses(const GemmDesign& 
   const auto add_scale = [&](char of, const GemmScale& x, int operand) {
     const ScaleMode mode = of == 'A' ? o.scale_a : o.scale_b;
     if (mode == ScaleMode::none || e.k == 0) return;
-    const std::int64_t rows = scale_rows(mode, of == 'A' ? e.m : e.n);
+    const std::int64_t rows = scale_rows(mode, of == 'A' ? rows_of_a(design, args) : e.n);
+    if (rows == 0) return;
     const std::int64_t span = (rows - 1) * x.stride + (scale_blocks(e.k) - 1) * x.k_stride + 1;
     const MatrixFacts facts{of == 'A' ? "scale_a" : "scale_b",
                             ElementType::f32,
