@@ -61,6 +61,15 @@ struct ScatteredGroupsAdd {
   static constexpr fusion::Graph graph = fusion::graph("d = col(weight) * acc");
 };
 
+struct GatheredScaled {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block,
+                                       .groups = GemmGrouping::along_m,
+                                       .gather_a = true};
+};
+
 using Dense = GemmTypes<GatheredDense>::Kernel;
 using Groups = GemmTypes<GatheredGroups>::Kernel;
 using Fused = GemmTypes<GatheredFused>::Kernel;
@@ -69,6 +78,7 @@ using Add = GemmTypes<ScatteredAdd>::Kernel;
 using Store = GemmTypes<ScatteredStore>::Kernel;
 using StoreGroups = GemmTypes<ScatteredGroups>::Kernel;
 using AddGroups = GemmTypes<ScatteredGroupsAdd>::Kernel;
+using Scaled = GemmTypes<GatheredScaled>::Kernel;
 template __global__ void kernel_entry<Dense>(const __grid_constant__ Dense::Params);
 template __global__ void kernel_entry<Groups>(const __grid_constant__ Groups::Params);
 template __global__ void kernel_entry<Fused>(const __grid_constant__ Fused::Params);
@@ -77,5 +87,6 @@ template __global__ void kernel_entry<Add>(const __grid_constant__ Add::Params);
 template __global__ void kernel_entry<Store>(const __grid_constant__ Store::Params);
 template __global__ void kernel_entry<StoreGroups>(const __grid_constant__ StoreGroups::Params);
 template __global__ void kernel_entry<AddGroups>(const __grid_constant__ AddGroups::Params);
+template __global__ void kernel_entry<Scaled>(const __grid_constant__ Scaled::Params);
 
 }  // namespace gantry::detail
