@@ -41,6 +41,56 @@ TEST(GroupsOfRows, OfRandomSizes) {
   }
 }
 
+// Rows of C and D that TMA cannot address: threads read and write them, and touch nothing of another group.
+struct OddColumns {
+  static constexpr GemmOptions options{.c = ElementType::bf16,
+                                       .align_c = 1,
+                                       .align_d = 1,
+                                       .tile = {64, 64},
+                                       .cluster = {2, 1},
+                                       .groups = GemmGrouping::along_m};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + c + row(bias)");
+};
+
+TEST(GroupsOfRows, MayHaveAnyNumberOfColumns) {
+  using Gemm = gantry::Gemm<OddColumns>;
+  constexpr int kGroups = 4, kN = 77, kK = 64;
+  Offsets offsets = offsets_of({100, 0, 30, 5});
+  for (std::int32_t& x : offsets) x += 1;
+  const int m = offsets.back() + 2;
+  const auto count = [](int x, int y) { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y); };
+  const auto a = numbers<bf16>(count(m, kK), 1), b = numbers<bf16>(count(kGroups * kN, kK), 2);
+  const auto c = numbers<bf16>(count(m, kN), 3);
+  const auto bias = numbers<float>(count(kGroups, kN), 4);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    std::vector<bf16> d(count(m, kN), bf16(kUntouched));
+    Gemm::Arguments args({.m = m, .n = kN, .k = kK, .batch = kGroups});
+    args.a = a.data();
+    args.b = b.data();
+    args.c = c.data();
+    args.d = d.data();
+    args.fusion["bias"] = bias.data();
+    args.groups.offsets = offsets.data();
+    const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
+    ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+    const LaunchResult result = plan->run(Simulator({.seed = seed}));
+    ASSERT_TRUE(result) << describe(result);
+    for (int row = 0; row < m; ++row) {
+      const int group = static_cast<int>(std::upper_bound(offsets.begin(), offsets.end(), row) - offsets.begin()) - 1;
+      for (int j = 0; j < kN; ++j) {
+        const std::size_t at = count(row, kN) + static_cast<std::size_t>(j);
+        float sum = kUntouched;
+        if (group >= 0 && group < kGroups) {
+          sum = float(c[at]) + bias[count(group, kN) + static_cast<std::size_t>(j)];
+          for (std::size_t x = 0; x < kK; ++x)
+            sum += float(a[count(row, kK) + x]) * float(b[count(group * kN + j, kK) + x]);
+        }
+        ASSERT_EQ(float(d[at]), float(bf16(sum))) << "row " << row << ", column " << j;
+      }
+    }
+  }
+}
+
 // How many thread steps a launch takes over so many groups, of which five have rows; all groups share one B.
 std::uint64_t steps_over(int groups) {
   using Spec = Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 2, 1>;
@@ -65,7 +115,8 @@ std::uint64_t steps_over(int groups) {
   return result.report().steps;
 }
 
-// Each CTA passes 32 groups at a time, and no group twice: two loads, the scan of where groups end, that of their tiles.
+// Each CTA passes 32 groups at a time, and no group twice: two loads, the scan of where groups end, that of their
+// tiles.
 TEST(GroupsOfRows, AreFoundAmongAHundredThousandInBoundedSteps) {
   constexpr int kFew = 64, kMany = 100'000, kCtas = 2, kMostStepsOfAWarp = 20;
   const std::uint64_t few = steps_over(kFew), many = steps_over(kMany);

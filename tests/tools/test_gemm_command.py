@@ -70,6 +70,13 @@ class Gemm(Cli):
         self.assertTrue(answer["ok"] and answer["clean"], answer)
         self.assertEqual((answer["m"], answer["batch"]), (136, 4))
         self.assertEqual(answer["verified"]["elements"], 136 * 72 + 3 * 72 + 136 + 1)
+        self.assertEqual(answer["groups"], {"kind": "groups-m", "sizes": [70, 0, 1, 65]})
+        self.assertIn("4 groups along M", answer["choice"])
+
+    def test_rows_of_groups_may_end_anywhere(self):
+        answer = self.grouped("--groups", "100,30,5", "--n", "77", "--k", "64")
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
+        self.assertEqual(answer["verified"]["elements"], 135 * 77)
 
     def test_groups_of_rows_may_have_a_capacity(self):
         answer = self.grouped("--groups", "70,0,1", "--capacity", "72", "--n", "72", "--k", "40")
@@ -117,6 +124,9 @@ class Gemm(Cli):
             answer = self.grouped(*arguments, "--n", "72", "--k", "136")
             self.assertTrue(answer["ok"] and answer["clean"], answer)
             self.assertRegex(answer["plan"], "Rows of A are gathered by an index on the device: [24] warps of each CTA copy")
+        answer = self.grouped("--groups", "70,0,65", "--gather-rows", "50", "--n", "256", "--k", "512", "--a", "e4m3",
+                              "--scale-a", "block", "--scale-b", "block")
+        self.assertTrue(answer["ok"] and answer["clean"], answer)
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--gather-rows", "5", "--a", "tf32", status=2)
         self.assertIn("rows of A are gathered, and A has elements of tf32", said)
         # 37 elements of bf16 are no whole chunks of 16 bytes

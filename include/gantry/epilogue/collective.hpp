@@ -419,7 +419,7 @@ class CollectiveEpilogue {
             .n = params.n,
             .row = at.m * kTile.m + em * kTile.epi_m,
             .column = at.n * kTile.n + en * kTile.epi_n,
-            .batch = at.batch,
+            .batch = at.d_batch,
             .thread = thread,
             .first_row = at.first_row};
   }

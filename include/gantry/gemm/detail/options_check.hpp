@@ -227,7 +227,7 @@ class GemmOptionsCheck {
     if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
     if (o_.scaled() && (!along_m || o_.scale_a == ScaleMode::block)) out_.add({.rule = GemmRule::groups_scaled});
     if (o_.cluster.k > 1 || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::groups_swapped});
-    if (direct_c(o_) || is_direct(o_.d, o_.align_d) || o_.align_aux != 0) {
+    if (o_.align_aux != 0 || (!along_m && (direct_c(o_) || is_direct(o_.d, o_.align_d)))) {
       out_.add({.rule = GemmRule::groups_aligned});
     }
   }

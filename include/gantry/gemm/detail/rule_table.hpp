@@ -133,7 +133,7 @@ GANTRY_X(groups_swapped, refused,
          "with none of them this works")
 GANTRY_X(groups_aligned, refused,
          "a grouped GEMM is to store or read tensors that TMA cannot address",
-         "TMA reads and writes what groups have, so C, D and auxiliary tensors have rows at multiples of 16 bytes",
+         "threads read C and write D of groups along M; all else that groups have has rows at multiples of 16 bytes",
          "rows that are padded to 16 bytes work")
 GANTRY_X(groups_argument, refused,
          "groups are along M, and the epilogue has a column-major tensor, or a reduction that is deterministic or not f32",
