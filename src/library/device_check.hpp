@@ -1,6 +1,6 @@
 // The checked mode of grouped GEMMs and of rows that an index names: what the device would read is copied to the host,
-// and each group or row that is wrong is a reason. Kernels themselves never fail over it: what is wrong has a defined result there (gemm/grouped.hpp,
-// gemm/pointer_array.hpp, gemm/gather.hpp).
+// and each group or row that is wrong is a reason. Kernels themselves never fail over it: what is wrong has a defined
+// result there (gemm/grouped.hpp, gemm/pointer_array.hpp, gemm/gather.hpp).
 #pragma once
 
 #include "machine.hpp"

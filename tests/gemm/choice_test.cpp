@@ -1,4 +1,4 @@
-// The cost model by what must hold of any; choices and their sentences; the tuning file.
+// The cost model by what must hold of any; choices and their sentences; what a tuning file decides.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -409,71 +409,6 @@ TEST(Tuning, IsLeftAsideWithASentenceWhereItNamesWhatIsNotThere) {
   EXPECT_EQ(choice.why.back(), "The tuning file names \"the fast one\", which is not among the candidates.");
 }
 
-TEST(Tuning, ReadsWhatItWrote) {
-  TuningFile tuning;
-  GemmWorkload w = product(128, 4096, 64);
-  w.batch = 7;
-  w.a = ElementType::e4m3;
-  w.b = ElementType::e5m2;
-  w.c = ElementType::f16;
-  w.d = ElementType::f32;
-  w.major_b = Major::MN;
-  w.epilogue = "d = gelu(acc + row(bias))";
-  tuning.set({w, "NVIDIA H200", "first", 1});
-  tuning.set({w, "NVIDIA H200", "second", 0.25});
-  tuning.set({product(1, 2, 3), "another GPU", "third", 0});
-  EXPECT_EQ(
-      tuning.text(),
-      "# gantry tuning 2\n"
-      "128 4096 64 7 | e4m3 K e5m2 MN f16 f32 | plain | d = gelu(acc + row(bias)) | NVIDIA H200 | second | 0.2500 ms\n"
-      "1 2 3 1 | bf16 K bf16 K void bf16 | plain | d = acc | another GPU | third\n");
-  const TuningFile again = TuningFile::parse(tuning.text());
-  EXPECT_THAT(again.problems(), IsEmpty());
-  EXPECT_EQ(again.text(), tuning.text());
-  EXPECT_EQ(again.find(w, "NVIDIA H200")->configuration, "second");
-}
-
-// Each of them computes something else from the same sizes and elements, or reads or writes other memory.
-TEST(Tuning, TellsGemmsApartByEveryOptionThatChangesWhatIsComputed) {
-  using Change = void (*)(GemmOptions&);
-  constexpr Change kChanges[] = {
-      [](GemmOptions&) {},
-      [](GemmOptions& o) { o.groups = GemmGrouping::along_m; },
-      [](GemmOptions& o) { o.groups = GemmGrouping::along_k; },
-      [](GemmOptions& o) { o.groups = GemmGrouping::pointer_array; },
-      [](GemmOptions& o) { o.layout_c = kColumnMajor; },
-      [](GemmOptions& o) { o.layout_d = kColumnMajor; },
-      [](GemmOptions& o) { o.promote = true; },
-      [](GemmOptions& o) { o.scale_a = ScaleMode::row_block; },
-      [](GemmOptions& o) { o.scale_a = ScaleMode::block; },
-      [](GemmOptions& o) { o.scale_b = ScaleMode::row_block; },
-      [](GemmOptions& o) { o.scale_b = ScaleMode::block; },
-      [](GemmOptions& o) { o.gate = GemmGate::interleaved; },
-      [](GemmOptions& o) { o.gather_a = true; },
-      [](GemmOptions& o) { o.scatter_d = RowScatter::store; },
-      [](GemmOptions& o) { o.scatter_d = RowScatter::add; },
-      [](GemmOptions& o) { o.split = SplitMode::reduce_add; },
-  };
-  TuningFile tuning;
-  std::vector<GemmWorkload> all;
-  for (const Change& change : kChanges) {
-    GemmOptions o{.a = ElementType::e4m3, .b = ElementType::e4m3, .c = ElementType::bf16};
-    change(o);
-    GemmWorkload w = workload_of(o);
-    w.m = w.n = w.k = 256;
-    tuning.set({w, "GPU", "number " + std::to_string(all.size()), 0});
-    all.push_back(w);
-  }
-  const TuningFile again = TuningFile::parse(tuning.text());
-  EXPECT_THAT(again.problems(), IsEmpty());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const TuningEntry* const found = again.find(all[i], "GPU");
-    ASSERT_NE(found, nullptr) << i;
-    EXPECT_EQ(found->configuration, "number " + std::to_string(i));
-    EXPECT_EQ(swapped(swapped(all[i])), all[i]) << i;
-  }
-}
-
 TEST(Choice, SaysGroupsWhereSizesAreOfGroups) {
   GemmWorkload w = product(256, 512, 64);
   w.batch = 3;
@@ -483,72 +418,6 @@ TEST(Choice, SaysGroupsWhereSizesAreOfGroups) {
   EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, 3 groups along K");
   w.groups = GemmGrouping::pointer_array;
   EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, a pointer array of 3");
-}
-
-TEST(Tuning, KeepsRemarks) {
-  const std::string line = "8 8 8 1 | bf16 K bf16 K void bf16 | plain | d = acc | GPU | name\n";
-  const TuningFile tuning = TuningFile::parse("# gantry tuning 2\n  # of the new machine\n" + line + "# and so on\n");
-  EXPECT_EQ(tuning.text(), "# gantry tuning 2\n# of the new machine\n# and so on\n" + line);
-}
-
-TEST(Tuning, SkipsLinesThatCannotBeReadAndSaysWhich) {
-  const TuningFile tuning = TuningFile::parse(
-      "# gantry tuning 2\n"
-      "\n"
-      "nonsense\n"
-      "8192 8192 0 1 | bf16 K bf16 K void bf16 | plain | d = acc | GPU | name\n"
-      "8192 8192 x 1 | bf16 K bf16 K void bf16 | plain | d = acc | GPU | name\n"
-      "1 1 1 1 | bf16 K bf16 | plain | d = acc | GPU | name\n"
-      "1 1 1 1 | bf61 K bf16 K void bf16 | plain | d = acc | GPU | name\n"
-      "1 1 1 1 | bf16 N bf16 K void bf16 | plain | d = acc | GPU | name\n"
-      "1 1 1 1 | bf16 K bf16 K void bf16 | plain | d = acc | GPU | \n"
-      "1 1 1 1 | bf16 K bf16 K void bf16 | plain | d = acc | GPU | name | soon\r\n"
-      "1 1 1 1 | bf16 K bf16 K void bf16 | groups-n | d = acc | GPU | name\n"
-      "1 1 1 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name | 0.1 ms\n");
-  EXPECT_EQ(tuning.entries().size(), 1u);
-  EXPECT_THAT(
-      tuning.problems(),
-      ElementsAre(
-          "line 3: there are 1 fields between bars, and an entry has 6 or 7: M N K batch | elements | form | epilogue "
-          "| "
-          "GPU | configuration | time; the line is skipped",
-          "line 4: sizes are four positive numbers, M N K batch, and here is \"8192 8192 0 1\"; the line is skipped",
-          "line 5: sizes are four positive numbers, M N K batch, and here is \"8192 8192 x 1\"; the line is skipped",
-          "line 6: elements are those of A and its major, of B and its major, of C and of D, as \"bf16 K bf16 K "
-          "void bf16\", and here is \"bf16 K bf16\"; the line is skipped",
-          testing::StartsWith("line 7: \"bf61\" is not an element type; the nearest name is \"bf16\"."),
-          "line 8: a major is K or MN, and here is \"N\"; the line is skipped",
-          "line 9: the configuration has no name; the line is skipped",
-          testing::AllOf(testing::StartsWith("line 11: a form is \"plain\" or some of groups-m, groups-k, "),
-                         testing::EndsWith(", and here is \"groups-n\"; the line is skipped")),
-          testing::EndsWith(", and here is \"d = acc\"; the line is skipped")));
-}
-
-TEST(Tuning, LeavesAnotherVersionAside) {
-  const TuningFile tuning =
-      TuningFile::parse("# gantry tuning 1\n1 1 1 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n");
-  EXPECT_THAT(tuning.entries(), IsEmpty());
-  EXPECT_THAT(tuning.problems(), ElementsAre("line 1: \"# gantry tuning 1\" is another version than \"# gantry tuning "
-                                             "2\", which is all that is read here; the file is left aside"));
-}
-
-TEST(Tuning, IsEmptyWhereThereIsNoFile) {
-  const TuningFile tuning = TuningFile::read("/there/is/no/such/file");
-  EXPECT_THAT(tuning.entries(), IsEmpty());
-  EXPECT_THAT(tuning.problems(), IsEmpty());
-}
-
-TEST(Tuning, ReadsAnyTextWithoutHarm) {
-  std::mt19937 random(5);
-  const std::string line = "8192 8192 64 1 | bf16 K bf16 K void bf16 | plain | d = acc | GPU | name | 0.5 ms\n";
-  for (int i = 0; i < 2000; ++i) {
-    std::string text = line + line;
-    for (int changes = 0; changes < 8; ++changes) {
-      text[random() % text.size()] = static_cast<char>(random() % 256);
-    }
-    const TuningFile tuning = TuningFile::parse(text);
-    ASSERT_EQ(TuningFile::parse(tuning.text()).text(), tuning.text());
-  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // How much of a sum of 8-bit floats is lost on the way to D, against f64: the tensor core keeps some 14 bits of each
 // partial accumulator, and promotion to f32 every 128 elements of K keeps what is lost from growing with K. The
-// simulated SM loses the same bits as the hardware (docs/design/simulator.md). With GANTRY_PRINT_ERRORS set, prints the
+// simulated SM loses the same bits as the hardware (src/sim/dot.cpp). With GANTRY_PRINT_ERRORS set, prints the
 // table of docs/measurements/scales.md.
 #include <cmath>
 #include <cstdio>

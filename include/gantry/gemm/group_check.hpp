@@ -106,7 +106,7 @@ inline std::vector<GroupFinding> check_counts(const std::int32_t* counts, std::i
 
 // Groups with a finding are empty.
 inline std::vector<GroupSpan> spans_of_offsets(const std::int32_t* offsets, std::int64_t groups,
-                                                const GroupedLines& of) {
+                                               const GroupedLines& of) {
   std::vector<GroupSpan> out;
   for (std::int64_t g = 0; g < groups; ++g) out.push_back({offsets[g], std::int64_t{offsets[g + 1]} - offsets[g]});
   for (const GroupFinding& found : check_offsets(offsets, groups, of)) out[static_cast<std::size_t>(found.group)] = {};

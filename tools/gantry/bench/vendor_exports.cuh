@@ -81,7 +81,5 @@ GANTRY_EXPORT void* vendor_create(const gantry::tool::VendorArguments* x, const 
   return nullptr;
 }
 // 0, or cuBLASLt's status.
-GANTRY_EXPORT int vendor_run(void* product) {
-  return static_cast<gantry::bench::CublasLt*>(product)->try_run(nullptr);
-}
+GANTRY_EXPORT int vendor_run(void* product) { return static_cast<gantry::bench::CublasLt*>(product)->try_run(nullptr); }
 GANTRY_EXPORT void vendor_destroy(void* product) { delete static_cast<gantry::bench::CublasLt*>(product); }
