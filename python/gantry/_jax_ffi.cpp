@@ -5,8 +5,11 @@
 //   a, b, c, d, epilogue   elements and text, as gantry_gemm_options has them; c is empty where there is none
 //   functions              name, parameters and body of each, separated by the character 31
 //   numbers                a_is_m_major, b_is_n_major, promote, m, n, k, batch, tile (2), cluster (2), stages, gate,
-//                          then stride and batch stride of A, B, C, D
-//   arguments              names of the epilogue's arguments: arrays first, in the order of operands behind A, B and C,
+//                          groups, the modes of the scales of A and B, the rows of a gathered A, then stride and batch
+//                          stride of A, B, C, D, then stride, K stride and batch stride of the scales of A and B
+//   extras                 operands behind A, B and C that are no arguments, by the letters of their names: offsets and
+//                          counts of groups, scales of A and B, the index that gathers rows
+//   arguments              names of the epilogue's arguments: arrays first, in the order of operands behind the extras,
 //                          then outputs, in the order of results behind D, then numbers; separated by commas
 //   strides                stride and batch stride of each argument that is an array
 //   values                 of the arguments that are numbers
@@ -15,6 +18,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +33,8 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-constexpr int kNumbers = 13, kMatrices = 4;
+constexpr int kNumbers = 17, kMatrices = 4, kScales = 2;
+constexpr std::size_t kFirstStride = kNumbers, kFirstScaleStride = kNumbers + 2 * kMatrices;
 constexpr std::size_t kWorkspaceAlignment = 256;
 
 ffi::Error refused(gantry_status status) {
@@ -71,20 +76,19 @@ gantry_status context_of(int device, gantry_context** out) {
 
 struct Gemm {
   gantry_gemm* handle = nullptr;
-  bool knows_workspace = false;
-  std::size_t workspace = 0;
+  std::size_t workspace = 0;  // what the last run was asked for
 };
 
 // The attributes of a call.
 struct Request {
-  std::string a, b, c, d, epilogue;
+  std::string a, b, c, d, epilogue, extras;
   std::vector<std::string> functions, arguments;
   std::vector<std::int64_t> numbers, strides;
   std::vector<float> values;
 
   std::string key(int device) const {
     std::string out = std::to_string(device);
-    for (const std::string* x : {&a, &b, &c, &d, &epilogue}) out += '\1' + *x;
+    for (const std::string* x : {&a, &b, &c, &d, &epilogue, &extras}) out += '\1' + *x;
     for (const std::string& x : functions) out += '\1' + x;
     for (const std::string& x : arguments) out += '\2' + x;
     for (const std::int64_t x : numbers) out += '\3' + std::to_string(x);
@@ -115,6 +119,10 @@ struct Request {
     o.cluster_n = static_cast<std::int32_t>(numbers[10]);
     o.stages = static_cast<std::int32_t>(numbers[11]);
     o.gate = static_cast<std::int32_t>(numbers[12]);
+    o.groups = static_cast<std::int32_t>(numbers[13]);
+    o.scale_a = static_cast<std::int32_t>(numbers[14]);
+    o.scale_b = static_cast<std::int32_t>(numbers[15]);
+    o.gather_a = extras.find('g') != std::string::npos ? 1 : 0;
     o.functions = own.data();
     o.function_count = static_cast<std::int32_t>(own.size());
     return gantry_gemm_create(context, &o, out);
@@ -143,6 +151,7 @@ ffi::ErrorOr<Request> read(const ffi::Dictionary& attributes) {
                         {"c", &out.c},
                         {"d", &out.d},
                         {"epilogue", &out.epilogue},
+                        {"extras", &out.extras},
                         {"functions", &functions},
                         {"arguments", &arguments}};
   for (const Text& text : texts) {
@@ -161,7 +170,7 @@ ffi::ErrorOr<Request> read(const ffi::Dictionary& attributes) {
   out.numbers.assign(numbers->begin(), numbers->end());
   out.strides.assign(strides->begin(), strides->end());
   out.values.assign(values->begin(), values->end());
-  const bool whole = out.numbers.size() == kNumbers + 2 * kMatrices &&
+  const bool whole = out.numbers.size() == kFirstScaleStride + 3 * kScales &&
                      out.arguments.size() == out.strides.size() / 2 + out.values.size();
   if (!whole)
     return ffi::Unexpected(ffi::Error(ffi::ErrorCode::kInvalidArgument, "gantry: attributes of another version"));
@@ -175,7 +184,7 @@ struct Filled {
 
   bool fill(const Request& r, const std::vector<void*>& inputs, const std::vector<void*>& outputs) {
     const bool has_c = !r.c.empty();
-    const std::size_t matrices = has_c ? 3 : 2;
+    const std::size_t first_extra = has_c ? 3 : 2, matrices = first_extra + r.extras.size();
     if (inputs.size() < matrices || outputs.empty() ||
         inputs.size() - matrices + outputs.size() - 1 != r.strides.size() / 2) {
       return false;
@@ -187,9 +196,10 @@ struct Filled {
     gantry_matrix* const all[kMatrices] = {&call.a, &call.b, &call.c, &call.d};
     void* const data[kMatrices] = {inputs[0], inputs[1], has_c ? inputs[2] : nullptr, outputs[0]};
     for (int i = 0; i < kMatrices; ++i) {
-      const std::size_t at = static_cast<std::size_t>(kNumbers + 2 * i);
+      const std::size_t at = kFirstStride + 2 * static_cast<std::size_t>(i);
       *all[i] = {data[i], r.numbers[at], r.numbers[at + 1]};
     }
+    for (std::size_t i = 0; i < r.extras.size(); ++i) set_extra(r, r.extras[i], inputs[first_extra + i]);
     for (std::size_t i = 0; i < r.arguments.size(); ++i) {
       gantry_argument one = GANTRY_ARGUMENT;
       one.name = r.arguments[i].c_str();
@@ -208,7 +218,40 @@ struct Filled {
     call.argument_count = static_cast<std::int32_t>(arguments.size());
     return true;
   }
+
+ private:
+  void set_extra(const Request& r, char name, const void* data) {
+    const auto scale = [&](std::size_t which) {
+      const std::int64_t* strides = &r.numbers[kFirstScaleStride + 3 * which];
+      return gantry_scale{static_cast<const float*>(data), strides[0], strides[1], strides[2]};
+    };
+    const auto* integers = static_cast<const std::int32_t*>(data);
+    if (name == 'o') call.group_offsets = integers;
+    if (name == 'c') call.group_counts = integers;
+    if (name == 'a') call.scale_a = scale(0);
+    if (name == 'b') call.scale_b = scale(1);
+    if (name == 'g') {
+      call.gather_index = integers;
+      call.gather_rows = r.numbers[16];
+    }
+  }
 };
+
+// What the last run lacked, where that is why it was refused.
+std::optional<std::size_t> missing_workspace() {
+  for (std::int32_t i = 0; i < gantry_error_count(); ++i) {
+    gantry_reason reason{};
+    if (gantry_error_reason(i, &reason) == GANTRY_OK && std::strcmp(reason.rule, "workspace_too_small") == 0) {
+      return static_cast<std::size_t>(reason.nearest);
+    }
+  }
+  return std::nullopt;
+}
+
+// Buffers without elements have no address. One that nothing lies at stands for it, far from those of the others.
+void* address_of(const ffi::AnyBuffer& buffer, std::size_t place) {
+  return buffer.size_bytes() > 0 ? buffer.untyped_data() : reinterpret_cast<void*>((place + 1) << 40);
+}
 
 // False for memory of a device, which the simulated SM would die of.
 bool is_of_host(const ffi::AnyBuffer& buffer) {
@@ -222,10 +265,10 @@ ffi::Error not_of_host() {
                     "gantry: an operand is memory of a device, and XLA called the handler for the host");
 }
 
-// Runs on a device; `scratch` is asked for workspace where the caller gives it.
-template <class Scratch>
+// Runs on a device; `launch` runs a call with the workspace that the caller gives.
+template <class Launch>
 ffi::Error run(int device, void* stream, ffi::RemainingArgs in, ffi::RemainingRets out,
-               const ffi::Dictionary& attributes, const Scratch& scratch) {
+               const ffi::Dictionary& attributes, const Launch& launch) {
   ffi::ErrorOr<Request> request = read(attributes);
   if (!request.has_value()) return request.error();
   std::vector<void*> inputs, outputs;
@@ -233,13 +276,13 @@ ffi::Error run(int device, void* stream, ffi::RemainingArgs in, ffi::RemainingRe
     const auto buffer = in.get<ffi::AnyBuffer>(i);
     if (!buffer.has_value()) return buffer.error();
     if (device < 0 && !is_of_host(*buffer)) return not_of_host();
-    inputs.push_back(buffer->untyped_data());
+    inputs.push_back(address_of(*buffer, i));
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     auto buffer = out.get<ffi::AnyBuffer>(i);
     if (!buffer.has_value()) return buffer.error();
     if (device < 0 && !is_of_host(**buffer)) return not_of_host();
-    outputs.push_back((*buffer)->untyped_data());
+    outputs.push_back(address_of(**buffer, in.size() + i));
   }
   Filled filled;
   if (!filled.fill(*request, inputs, outputs)) {
@@ -256,33 +299,38 @@ ffi::Error run(int device, void* stream, ffi::RemainingArgs in, ffi::RemainingRe
     }
     found = kept;
   }
-  if (const ffi::Error error = scratch(key, found, filled.call); error.failure()) return error;
-  const gantry_status status = gantry_gemm_run(found.handle, &filled.call);
-  return status == GANTRY_OK ? ffi::Error::Success() : refused(status);
+  return launch(key, found, filled.call);
 }
 
+ffi::Error done(gantry_status status) { return status == GANTRY_OK ? ffi::Error::Success() : refused(status); }
+
 ffi::Error run_on_host(ffi::RemainingArgs in, ffi::RemainingRets out, ffi::Dictionary attributes) {
-  return run(-1, nullptr, in, out, attributes,
-             [](const std::string&, const Gemm&, gantry_call&) { return ffi::Error::Success(); });
+  return run(-1, nullptr, in, out, attributes, [](const std::string&, const Gemm& gemm, gantry_call& call) {
+    return done(gantry_gemm_run(gemm.handle, &call));
+  });
 }
 
 ffi::Error run_on_cuda(void* stream, std::int32_t device, ffi::ScratchAllocator allocator, ffi::RemainingArgs in,
                        ffi::RemainingRets out, ffi::Dictionary attributes) {
   return run(device, stream, in, out, attributes, [&](const std::string& key, Gemm gemm, gantry_call& call) {
-    if (!gemm.knows_workspace) {
-      const gantry_status status = gantry_gemm_workspace(gemm.handle, &call, &gemm.workspace);
-      if (status != GANTRY_OK) return refused(status);
-      gemm.knows_workspace = true;
+    // A size that is new, or has a better kernel since, says by its refusal what it needs.
+    for (;;) {
+      // With no bytes any address says that the workspace is the caller's.
+      call.workspace = call.d.data;
+      call.workspace_bytes = gemm.workspace;
+      if (gemm.workspace > 0) {
+        const std::optional<void*> memory = allocator.Allocate(gemm.workspace, kWorkspaceAlignment);
+        if (!memory.has_value())
+          return ffi::Error(ffi::ErrorCode::kResourceExhausted, "gantry: XLA has no memory for workspace");
+        call.workspace = *memory;
+      }
+      const gantry_status status = gantry_gemm_run(gemm.handle, &call);
+      const std::optional<std::size_t> needed = status == GANTRY_OK ? std::nullopt : missing_workspace();
+      if (!needed || *needed <= gemm.workspace) return done(status);
+      gemm.workspace = *needed;
       const std::lock_guard<std::mutex> lock(gemms().mutex);
       gemms().all[key] = gemm;
     }
-    if (gemm.workspace == 0) return ffi::Error::Success();
-    const std::optional<void*> memory = allocator.Allocate(gemm.workspace, kWorkspaceAlignment);
-    if (!memory.has_value())
-      return ffi::Error(ffi::ErrorCode::kResourceExhausted, "gantry: XLA has no memory for workspace");
-    call.workspace = *memory;
-    call.workspace_bytes = gemm.workspace;
-    return ffi::Error::Success();
   });
 }
 

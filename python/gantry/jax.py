@@ -25,7 +25,8 @@ from . import _core, _shim
 from ._arrays import CPU, View, library_of, nowhere
 from ._elements import Element
 from ._errors import refusal
-from ._given import Given
+from ._form import COUNTS, GATHER, OFFSETS, SCALES_A, SCALES_B
+from ._given import Given, take_extras
 from ._layouts import Slot
 from ._options import Options, options_of
 from ._outputs import outputs_type
@@ -34,6 +35,9 @@ from ._plan import Output, Plan
 __all__ = ["gemm", "linear", "ACTIVATIONS"]
 
 _TARGET = "gantry_gemm"
+
+#: Operands that are no arguments of the epilogue, as the handlers call them.
+_EXTRAS = {OFFSETS: "o", COUNTS: "c", SCALES_A: "a", SCALES_B: "b", GATHER: "g"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -46,17 +50,19 @@ def _register() -> None:
 
 
 class _Spec(NamedTuple):
-    """What is fixed when a function is traced. Arrays come in the order A, B, C where ``has_c``, then ``names``."""
+    """What is fixed when a function is traced. Arrays come in the order A, B, C where ``has_c``, ``extras``, ``names``."""
 
     options: Options
     trans_a: bool
     has_c: bool
+    extras: tuple[str, ...]
     names: tuple[str, ...]
     numbers: tuple[tuple[str, float], ...]
     wanted: frozenset[str]
+    absent: frozenset[str]
 
     def operands(self) -> tuple[str, ...]:
-        return ("A", "B", *(("C",) if self.has_c else ()), *self.names)
+        return ("A", "B", *(("C",) if self.has_c else ()), *self.extras, *self.names)
 
     def swaps(self, name: str) -> bool:
         return (name == "A" and self.trans_a) or (name == "B" and not self.options.trans_b)
@@ -72,7 +78,7 @@ def _swapped(x: tuple[int, ...]) -> tuple[int, ...]:
 
 def _plan(spec: _Spec, arrays: tuple) -> Plan:
     """Planned on the simulated SM, whose rules for operands are the GPU's."""
-    given = Given(library_of(None), 0, numbers=dict(spec.numbers), wanted=set(spec.wanted))
+    given = Given(library_of(None), 0, numbers=dict(spec.numbers), wanted=set(spec.wanted), absent=set(spec.absent))
     for i, (name, x) in enumerate(zip(spec.operands(), arrays)):
         shape, strides = tuple(x.shape), _packed(tuple(x.shape))
         if spec.swaps(name) and len(shape) >= 2:
@@ -91,7 +97,7 @@ def _storage(of: Element, raw: bool) -> Any:
 
 def _padded(slot: Slot, x: Any, swaps: bool) -> Any:
     """A copy whose lines are as long as the library wants them."""
-    x = jnp.swapaxes(x, -1, -2) if swaps or slot.swaps else x
+    x = jnp.swapaxes(x, -1, -2) if swaps != slot.swaps else x  # once each, where both do
     lead = slot.fresh_lead(slot.lead_of(x.shape))
     if slot.lines is None:
         return jnp.broadcast_to(x, lead + slot.shape)
@@ -146,7 +152,12 @@ def _attributes(spec: _Spec, plan: Plan) -> dict[str, Any]:
         *options["cluster"],
         options["stages"],
         options["gate"],
+        options["groups"],
+        options["scale_a"],
+        options["scale_b"],
+        plan.form.a_rows,
         *(stride for pair in matrices for stride in pair),
+        *(stride for name in (SCALES_A, SCALES_B) for stride in plan._scales[name][1]),
     ]
     return {
         "a": options["a"],
@@ -155,6 +166,7 @@ def _attributes(spec: _Spec, plan: Plan) -> dict[str, Any]:
         "d": plan._slots["D"].element.name,
         "epilogue": options["epilogue"],
         "functions": "\x1f".join(word for one in options["functions"] for word in one),
+        "extras": "".join(_EXTRAS[name] for name in spec.extras),
         "numbers": np.array(numbers, np.int64),
         "arguments": ",".join([*inputs, *outputs, *(name for name, _ in spec.numbers)]),
         "strides": np.array([stride for name in (*inputs, *outputs) for stride in arrays[name]], np.int64),
@@ -171,6 +183,12 @@ def _function(spec: _Spec):
 
     @call.def_vmap
     def rule(axis_size, in_batched, *arrays):
+        if spec.extras:
+            raise refusal(
+                "vmap",
+                spec.extras[0],
+                f"{spec.extras[0]} cannot be mapped over: groups, factors and indices are of one GEMM",
+            )
         ranks = [_rank(spec, i, arrays, in_batched) for i in range(len(arrays))]
         lead = max((rank for rank, _ in ranks), default=0)
         moved = [
@@ -215,14 +233,31 @@ def gemm(
     b: Any,
     *,
     c: Any = None,
+    epilogue: str = "d = acc",
     trans_a: bool = False,
     trans_b: bool = True,
+    copy: bool = True,
+    dtype: Any = None,
+    out_dtype: Any = None,
+    functions: Mapping[str, tuple[str, str]] | None = None,
+    gate: str = "halves",
+    groups: Any = None,
+    group_counts: Any = None,
+    groups_along: str = "m",
+    gather: Any = None,
+    block_scales: tuple[Any, Any] | None = None,
+    promote: bool = False,
+    tile: tuple[int, int] = (0, 0),
+    cluster: tuple[int, int] = (0, 0),
+    stages: int = 0,
     arguments: Mapping[str, Any] | None = None,
     **named: Any,
 ) -> Any:
     """D = epilogue(A Bᵀ), with the options of :func:`gantry.gemm`; ``trans_a``: ``a`` is K x M.
 
-    Numbers are compiled in; arrays are operands. Outputs cannot be given as arrays, since JAX's are not written to.
+    Numbers are compiled in; arrays are operands. Outputs cannot be given as arrays, since JAX's are not written to: there is
+    no ``out``, and nothing to scatter rows to. Groups, factors of blocks and gathered rows cannot be mapped over by
+    ``vmap``.
     A plain product (``"d = acc"``) can be differentiated; :func:`linear` can with a bias and an activation.
 
     >>> import jax.numpy as jnp, gantry.jax
@@ -230,22 +265,30 @@ def gemm(
     >>> d.shape, float(d[0, 0])
     ((32, 16), 64.0)
     """
-    fields = {key: named.pop(key) for key in tuple(named) if key in Options.__dataclass_fields__}
-    for name in ("groups", "group_counts", "groups_along", "block_scales"):
-        if name in named or name in fields:
+    given = dict(locals())
+    for name in ("out", "stream", "context", "scatter", "scatter_add", "check", "dependent"):
+        if name in named:
             raise refusal(name, "", f"gantry.jax.gemm has no {name}: gantry.gemm has, for arrays of other libraries")
-    options = options_of({"trans_b": trans_b, **fields})
-    given = {**(arguments or {}), **named}
-    arrays = {name: jnp.asarray(x) for name, x in given.items() if not isinstance(x, (bool, int, float))}
+    extras = {
+        name: jnp.asarray(x, jnp.float32 if name in (SCALES_A, SCALES_B) else jnp.int32)
+        for name, x in take_extras(given).items()
+    }
+    values = {**(arguments or {}), **named}
+    arrays = {name: jnp.asarray(x) for name, x in values.items() if not isinstance(x, (bool, int, float, type(None)))}
     spec = _Spec(
-        options,
+        options_of(given),
         trans_a,
         c is not None,
+        tuple(extras),
         tuple(arrays),
-        tuple((name, float(x)) for name, x in given.items() if isinstance(x, (int, float)) and not isinstance(x, bool)),
-        frozenset(name for name, x in given.items() if x is True),
+        tuple(
+            (name, float(x)) for name, x in values.items() if isinstance(x, (int, float)) and not isinstance(x, bool)
+        ),
+        frozenset(name for name, x in values.items() if x is True),
+        frozenset(name for name, x in values.items() if x is None or x is False),
     )
-    operands = (jnp.asarray(a), jnp.asarray(b), *((jnp.asarray(c),) if c is not None else ()), *arrays.values())
+    matrices = (a, b) if c is None else (a, b, c)
+    operands = (*map(jnp.asarray, matrices), *extras.values(), *arrays.values())
     out = _differentiable(spec, *operands)
     if len(out) == 1:
         return out[0]
@@ -263,13 +306,21 @@ def _differentiable(spec: _Spec, *arrays: Any) -> tuple:
 
 
 def _forward(spec: _Spec, *arrays: Any) -> tuple:
-    if spec.options.epilogue.replace(" ", "").rstrip(";") != "d=acc":
+    if spec.options.epilogue.replace(" ", "").rstrip(";") != "d=acc" or spec.extras:
         raise refusal(
             "gradient",
             "D",
-            f'the gradient of "{spec.options.epilogue}" is not known: gemm has one of "d = acc", and linear one with a bias '
-            f"and an activation",
+            f'the gradient of "{spec.options.epilogue}" is not known: gemm has one of "d = acc" without groups, factors and '
+            f"indices, and linear one with a bias and an activation",
         )
+    for name, x in zip("AB", arrays):
+        if x.dtype.itemsize == 1:
+            raise refusal(
+                "gradient",
+                name,
+                f"{name} has elements of {x.dtype}, and its gradient would be rounded to 8 bits without a factor: "
+                f"convert {name} inside of what is differentiated, with a gradient of your own",
+            )
     return _function(spec)(*arrays), arrays
 
 
@@ -317,10 +368,10 @@ ACTIVATIONS = {
 }
 
 
-def linear(x: Any, weight: Any, bias: Any = None, activation: str | None = None) -> Any:
+def linear(x: Any, weight: Any, bias: Any = None, activation: str | None = None, *, dtype: str | None = None) -> Any:
     """act(x weightᵀ + bias) in one kernel: ``x`` is (…, K), ``weight`` N x K, ``bias`` of N. Has a gradient.
 
-    Where a gradient is taken, the same kernel stores the pre-activation as well.
+    ``dtype="tf32"`` multiplies float32, here and in the gradients. Where a gradient is taken, the same kernel stores the pre-activation as well.
 
     >>> import jax, jax.numpy as jnp, gantry.jax
     >>> x, w = jnp.ones((2, 8, 64), jnp.bfloat16), jnp.ones((16, 64), jnp.bfloat16)
@@ -332,13 +383,13 @@ def linear(x: Any, weight: Any, bias: Any = None, activation: str | None = None)
     x, weight = jnp.asarray(x), jnp.asarray(weight)
     flat = x.reshape(-1, x.shape[-1])
     bias = None if bias is None else jnp.asarray(bias)
-    out = _linear(activation, flat, weight, bias)
+    out = _linear(activation, dtype, flat, weight, bias)
     return out.reshape(*x.shape[:-1], weight.shape[0])
 
 
-def _run_linear(activation: str | None, x: Any, weight: Any, bias: Any, keep: bool) -> tuple:
+def _run_linear(activation: str | None, dtype: str | None, x: Any, weight: Any, bias: Any, keep: bool) -> tuple:
     pre = "acc" if bias is None else "acc + row(bias)"
-    named = {} if bias is None else {"bias": bias}
+    named = {"dtype": dtype} if bias is None else {"dtype": dtype, "bias": bias}
     if activation is None:
         return gemm(x, weight, epilogue=f"d = {pre}", **named), None
     if not keep:
@@ -348,22 +399,22 @@ def _run_linear(activation: str | None, x: Any, weight: Any, bias: Any, keep: bo
     return out.d, out.pre
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _linear(activation: str | None, x: Any, weight: Any, bias: Any) -> Any:
-    return _run_linear(activation, x, weight, bias, keep=False)[0]
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _linear(activation: str | None, dtype: str | None, x: Any, weight: Any, bias: Any) -> Any:
+    return _run_linear(activation, dtype, x, weight, bias, keep=False)[0]
 
 
-def _linear_forward(activation: str | None, x: Any, weight: Any, bias: Any) -> tuple:
-    out, pre = _run_linear(activation, x, weight, bias, keep=True)
+def _linear_forward(activation: str | None, dtype: str | None, x: Any, weight: Any, bias: Any) -> tuple:
+    out, pre = _run_linear(activation, dtype, x, weight, bias, keep=True)
     return out, (x, weight, bias, pre)
 
 
-def _linear_backward(activation: str | None, kept: tuple, g: Any) -> tuple:
+def _linear_backward(activation: str | None, dtype: str | None, kept: tuple, g: Any) -> tuple:
     x, weight, bias, pre = kept
     if activation is not None:
         _, back = jax.vjp(ACTIVATIONS[activation], pre.astype(jnp.float32))
         g = back(g.astype(jnp.float32))[0].astype(x.dtype)
-    dx, dw = product_gradients(x, weight, g, False, Options())
+    dx, dw = product_gradients(x, weight, g, False, Options(dtype=dtype))
     return dx, dw, None if bias is None else g.astype(jnp.float32).sum(0).astype(bias.dtype)
 
 

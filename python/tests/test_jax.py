@@ -1,10 +1,11 @@
 """gantry.jax on the CPU: results, jit, vmap and gradients, against NumPy in f64 and JAX's own."""
 
 import doctest
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from reference import BF16, array, close, gelu, matmul
+from reference import BF16, E4M3, array, close, gelu, matmul
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -67,9 +68,88 @@ def test_a_gated_d_has_half_of_the_columns(rng):
 
 def test_what_the_call_does_not_take_is_refused(rng):
     a, b = numbers(rng, 32, 64), numbers(rng, 32, 64)
-    for name, value in (("groups", np.zeros(2, np.int32)), ("block_scales", (None, None)), ("groups_along", "k")):
+    for name, value in (("out", a), ("scatter", np.zeros(32, np.int32)), ("check", True)):
         with pytest.raises(gantry.InvalidArgument, match=f"has no {name}"):
             gantry.jax.gemm(a, b, **{name: value})
+
+
+def test_groups_gather_rows_and_have_factors_of_blocks(rng):
+    offsets, gather = np.array([0, 33, 33, 50, 64], np.int32), rng.integers(-1, 41, 70).astype(np.int32)
+    a, b = numbers(rng, 40, 64), numbers(rng, 4, 48, 64)
+    d = jax.jit(lambda *x: gantry.jax.gemm(*x[:2], groups=x[2], gather=x[3], out_dtype="f32"))(a, b, offsets, gather)
+    there = (gather >= 0) & (gather < 40)
+    rows = np.where(there[:, None], as_numpy(a)[np.where(there, gather, 0)], 0)
+    for i, (start, end) in enumerate(pairwise(offsets)):
+        close(as_numpy(d)[start:end], matmul(rows[start:end], as_numpy(b)[i]))
+    a, b = numbers(rng, 70, 200, dtype=E4M3), numbers(rng, 4, 160, 200, dtype=E4M3)
+    scales = rng.random((70, 2), np.float32), rng.random((4, 2, 2), np.float32)
+    given = {"groups": offsets, "out_dtype": "f32"}
+    d = jax.jit(lambda a, b, *s: gantry.jax.gemm(a, b, block_scales=s, **given))(a, b, *scales)
+    expected = gantry.gemm(as_numpy(a), as_numpy(b), block_scales=scales, **given)
+    assert (as_numpy(d)[:64] == expected[:64]).all()  # which test_rows.py compares with NumPy
+
+
+def test_groups_may_lie_along_k(rng):
+    g, x, offsets = numbers(rng, 150, 48), numbers(rng, 150, 40), np.array([0, 64, 64, 150], np.int32)
+    given = {"trans_b": False, "groups": offsets, "groups_along": "k", "out_dtype": "f32"}
+    expected = gantry.gemm(as_numpy(g).T, as_numpy(x), **given)
+    assert (as_numpy(gantry.jax.gemm(g, x, trans_a=True, **given)) == expected).all()
+    # An A that lies along K is copied, once the right way round.
+    assert (as_numpy(gantry.jax.gemm(jnp.asarray(as_numpy(g).T), x, **given)) == expected).all()
+
+
+def test_groups_are_neither_mapped_nor_differentiated(rng):
+    a, b, offsets = numbers(rng, 2, 32, 64), numbers(rng, 3, 16, 64), np.array([0, 8, 8, 32], np.int32)
+    with pytest.raises(gantry.InvalidArgument, match="mapped over"):
+        jax.vmap(lambda a: gantry.jax.gemm(a, b, groups=offsets))(a)
+    with pytest.raises(gantry.InvalidArgument, match="gradient"):
+        jax.grad(lambda a: gantry.jax.gemm(a, b, groups=offsets).astype(jnp.float32).sum())(a[0])
+
+
+@pytest.mark.parametrize("m, n, k", [(0, 16, 64), (16, 0, 64), (16, 8, 0)])
+def test_empty_arrays_give_what_numpy_gives(rng, m, n, k):
+    a, b = numbers(rng, m, k), numbers(rng, n, k)
+    close(as_numpy(jax.jit(gantry.jax.gemm)(a, b)), matmul(as_numpy(a), as_numpy(b)))
+
+
+def test_lists_are_pairs_and_none_is_no_argument(rng):
+    a, b = numbers(rng, 32, 64), numbers(rng, 16, 64)
+    d = gantry.jax.gemm(a, b, tile=[0, 0], cluster=[0, 0], dtype=["bf16", "bf16"])
+    close(as_numpy(d), matmul(as_numpy(a), as_numpy(b)))
+    with pytest.raises(gantry.InvalidArgument, match="bios"):
+        gantry.jax.gemm(a, b, bios=None)
+
+
+def test_8_bit_floats_have_no_gradient_without_a_factor(rng):
+    a, b = numbers(rng, 32, 64, dtype=E4M3), numbers(rng, 16, 64, dtype=E4M3)
+    with pytest.raises(gantry.InvalidArgument, match="without a factor"):
+        jax.vjp(gantry.jax.gemm, a, b)
+
+
+def test_gradients_are_mapped_and_maps_differentiated(rng):
+    a, b = numbers(rng, 3, 32, 64), numbers(rng, 16, 64)
+
+    def loss(a, b):
+        return (gantry.jax.gemm(a, b).astype(jnp.float32) ** 2).sum()
+
+    each = jax.vmap(jax.grad(loss), (0, None))(a, b)
+    whole = jax.grad(lambda a: jax.vmap(loss, (0, None))(a, b).sum())(a)
+    for got in (each, whole):
+        for i in range(3):
+            d = 2 * matmul(as_numpy(a)[i], as_numpy(b))
+            expected = d @ as_numpy(b).astype(float)
+            assert np.abs(as_numpy(got)[i].astype(float) - expected).max() <= 2.0**-7 * np.abs(expected).max()
+
+
+def test_a_linear_layer_of_float32_multiplies_as_tf32_where_that_is_asked(rng):
+    x, w, bias = (numbers(rng, *shape, dtype=np.float32) for shape in ((32, 64), (16, 64), (16,)))
+    out = gantry.jax.linear(x, w, bias, dtype="tf32")
+    assert out.dtype == jnp.float32
+    close(as_numpy(out), matmul(as_numpy(x), as_numpy(w)) + as_numpy(bias))
+    with pytest.raises(gantry.GantryError, match="tf32"):
+        gantry.jax.linear(x, w, bias)
+    dx = jax.grad(lambda x: gantry.jax.linear(x, w, bias, dtype="tf32").sum())(x)
+    close(as_numpy(dx), np.broadcast_to(as_numpy(w).astype(float).sum(0), (32, 64)))
 
 
 @pytest.mark.parametrize("in_axes", [(0, 0, 0), (0, None, None), (None, 0, None), (None, None, 0), (1, 0, 0)], ids=str)
