@@ -27,7 +27,7 @@ def folder() -> Path:
     return Path(cache) / "gantry" / "shims"
 
 
-def _compiler() -> str:
+def compiler() -> str:
     named = os.environ.get("GANTRY_CXX") or os.environ.get("CXX")
     found = shutil.which(named) if named else shutil.which("g++") or shutil.which("clang++")
     if not found:
@@ -53,9 +53,9 @@ def build(
     ``libraries`` are shared objects that it is linked with."""
     headers = sorted((PACKAGE / source).parent.glob("*.hpp"))
     text = b"\0".join(file.read_bytes() for file in (PACKAGE / source, *headers))
-    compiler, library = _compiler(), Path(_core.library_path()).resolve()
+    program, library = compiler(), Path(_core.library_path()).resolve()
     command = [
-        compiler,
+        program,
         "-std=c++20",
         "-O2",
         "-shared",
@@ -69,16 +69,22 @@ def build(
     parts = [text, *(part.encode() for part in (*command, *versions, str(_core.version())))]
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:24]
     directory = folder()
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CompileFailed(
+            f"{directory} cannot be made ({error.strerror}), and a part of gantry that is built here is kept there: set "
+            f"GANTRY_CACHE_DIR to a folder that is yours and can be written"
+        ) from error
     _check_private(directory)
     target = directory / f"{name}-{key}.so"
     if target.exists():
         return target
-    print(f"gantry: builds {source} with {compiler}, once; it is kept in {directory}", file=sys.stderr, flush=True)
+    print(f"gantry: builds {source} with {program}, once; it is kept in {directory}", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=directory) as private:
         made = Path(private) / target.name
         ran = subprocess.run([*command, "-o", str(made)], capture_output=True, text=True, check=False)
         if ran.returncode != 0:
-            raise CompileFailed(f"{compiler} could not build {source}:\n{ran.stderr[-4000:]}")
+            raise CompileFailed(f"{program} could not build {source}:\n{ran.stderr[-4000:]}")
         os.replace(made, target)  # another process may have been faster; both are the same
     return target

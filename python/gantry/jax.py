@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
+from pathlib import Path
 from typing import Any, Mapping, NamedTuple
 
 import jax
@@ -40,11 +41,15 @@ _TARGET = "gantry_gemm"
 _EXTRAS = {OFFSETS: "o", COUNTS: "c", SCALES_A: "a", SCALES_B: "b", GATHER: "g"}
 
 
+def build_handlers() -> Path:
+    """The handlers, built against this jaxlib's headers now or before."""
+    return _shim.build("jax", "_jax_ffi.cpp", [f"-isystem{jax.ffi.include_dir()}"], [jax.lib.__version__])
+
+
 @functools.lru_cache(maxsize=None)
 def _register() -> None:
-    """Builds the handlers against this jaxlib's headers, and tells XLA about them."""
-    path = _shim.build("jax", "_jax_ffi.cpp", [f"-isystem{jax.ffi.include_dir()}"], [jax.lib.__version__])
-    library = ctypes.CDLL(str(path))
+    """Tells XLA about the handlers."""
+    library = ctypes.CDLL(str(build_handlers()))
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(library.gantry_jax_host), platform="cpu")
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(library.gantry_jax_cuda), platform="CUDA")
 

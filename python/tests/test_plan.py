@@ -189,7 +189,24 @@ def test_the_doctor_says_what_works():
     ran = python("-m", "gantry", "doctor")
     assert ran.returncode == 0, ran.stderr
     assert gantry.__version__ in ran.stdout and "simulated   works" in ran.stdout
+    heads = [line.split()[0] for line in ran.stdout.splitlines()]
+    assert heads[:8] == ["gantry", "python", "gpu", "nvrtc", "nvcc", "c++", "cache", "simulated"]
     assert python("-m", "gantry", "nurse").returncode == 2
+
+
+def test_the_doctor_finds_packages_by_their_modules(tmp_path):
+    """CuPy's distribution is called cupy-cuda12x: only the module has one name."""
+    (tmp_path / "cupy").mkdir()
+    (tmp_path / "cupy" / "__init__.py").write_text("raise ImportError('no driver')")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    assert "cupy        installed" in python("-m", "gantry", "doctor", PYTHONPATH=path).stdout
+
+
+def test_the_doctor_says_what_is_wrong_with_the_cache(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    ran = python("-m", "gantry", "doctor", GANTRY_CACHE_DIR=str(tmp_path / "file"), GANTRY_CXX="false")
+    (line,) = [line for line in ran.stdout.splitlines() if line.startswith("cache")]
+    assert str(tmp_path) in line and ran.returncode == 1 and "of JAX cannot be built" in ran.stdout
 
 
 def test_what_is_built_lies_in_the_cache_that_was_named(monkeypatch, tmp_path):
