@@ -2,8 +2,9 @@
 # The Python package: its interpreter, its virtual environment and its tests.
 #
 #   scripts/python.sh interpreter             names a Python 3.11 or newer that has its headers and can make environments
-#   scripts/python.sh environment             makes build/python: NumPy, ml_dtypes, JAX for the CPU and pytest from PyPI. Where
-#                                             PyPI is out of reach, it says that the tests are left out, and succeeds
+#   scripts/python.sh environment             makes build/python: NumPy, ml_dtypes, JAX for the CPU and pytest from PyPI, and
+#                                             PyTorch where the interpreter has it. Where PyPI is out of reach, it says that
+#                                             the tests are left out, and succeeds
 #   scripts/python.sh test FOLDER FILE...     tests the package that lies in FOLDER; leaves with 77 where there is no environment
 #   scripts/python.sh install                 installs the package into the environment, as `pip install .` does
 set -euo pipefail
@@ -28,19 +29,28 @@ PYTHON
 
 # One process makes the environment; a second one waits for it, and finds it made.
 environment() {
-  local python wanted
+  local python wanted torch
   mkdir -p build
   exec 9>build/python.lock
   flock 9
-  wanted="${PACKAGES[*]}"
-  [[ $(cat "$ENVIRONMENT/installed" 2>/dev/null) == "$wanted" ]] && return
   if ! python=$(interpreter); then
     echo "python: the package's tests are left out: there is no Python 3.11 or newer with headers and venv (Debian:" \
       "python3-dev, python3-venv)"
     return
   fi
+  wanted="${PACKAGES[*]}"
+  # PyTorch's wheel brings several GB of CUDA packages: it is used where it is, and not installed.
+  torch=$("$python" -c 'import importlib.util as u, os; t = u.find_spec("torch")
+print(os.path.dirname(os.path.dirname(t.origin)) if t else "")')
+  if [[ -n $torch ]]; then
+    wanted+=" with torch of $torch"
+  else
+    echo "python: the tests of gantry.torch are left out: $python has no torch (GANTRY_PYTHON names another interpreter)"
+  fi
+  [[ $(cat "$ENVIRONMENT/installed" 2>/dev/null) == "$wanted" ]] && return
   rm -rf "$ENVIRONMENT"
   "$python" -m venv "$ENVIRONMENT"
+  [[ -z $torch ]] || echo "$torch" >"$(echo "$ENVIRONMENT"/lib/python*/site-packages)/torch.pth"
   echo "python: installing ${PACKAGES[*]} into $ENVIRONMENT"
   if ! "$ENVIRONMENT/bin/pip" install -q --disable-pip-version-check --retries 1 "${PACKAGES[@]}" >build/python.log 2>&1; then
     echo "python: the package's tests are left out: PyPI is out of reach, or does not have ${PACKAGES[*]}:"

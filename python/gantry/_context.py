@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from pathlib import Path
 from typing import Any, Sequence
 
 from . import _core
@@ -121,6 +122,15 @@ class Context:
         return "gantry.Context('simulated')" if self.simulated else f"gantry.Context('gpu', device={self.device})"
 
 
+#: Where a wheel has kernels that were compiled before, in the form of the cache.
+KERNELS = Path(__file__).parent / "kernels"
+
+
+def shipped_kernels() -> list[Path]:
+    """Folders of kernels that came with the package."""
+    return [KERNELS] if KERNELS.is_dir() else []
+
+
 _lock = threading.Lock()
 _contexts: dict[tuple[str, int], Context] = {}
 
@@ -134,6 +144,10 @@ def default_context(device: str, index: int) -> Context:
             found = _contexts.get(key)
             if found is None:
                 # A kernel for the simulated SM takes seconds to compile, and one computes every size.
-                found = Context("gpu", device=index) if device == "cuda" else Context("simulated", most_kernels=1)
+                shipped = shipped_kernels()
+                if device == "cuda":
+                    found = Context("gpu", device=index, shipped=shipped)
+                else:
+                    found = Context("simulated", most_kernels=1, shipped=shipped)
                 _contexts[key] = found
     return found

@@ -68,6 +68,11 @@ gantry_status context_of(int device, gantry_context** out) {
     options.machine = device < 0 ? GANTRY_MACHINE_SIMULATED : GANTRY_MACHINE_GPU;
     options.device = device < 0 ? 0 : device;
     if (device < 0) options.most_kernels = 1;
+#ifdef GANTRY_KERNELS
+    static const char* const shipped[] = {GANTRY_KERNELS};
+    options.shipped = shipped;
+    options.shipped_count = 1;
+#endif
     status = gantry_context_create(&options, &found);
   }
   *out = found;

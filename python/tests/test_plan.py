@@ -173,6 +173,22 @@ def test_a_forked_process_compiles_with_threads_of_its_own(tmp_path):
     assert ran.stdout.strip() == "0", ran.stderr
 
 
+SHIPPED = """
+import sys
+from pathlib import Path
+import numpy as np, gantry
+from gantry import _context
+_context.KERNELS = Path(sys.argv[1])
+print(float(gantry.gemm(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16))[0, 0]))
+"""
+
+
+def test_kernels_that_came_with_the_package_need_no_compiler(rng, tmp_path):
+    gantry.gemm(*operands(rng)[:2])  # compiled into the cache, which is what a wheel holds
+    ran = python("-c", SHIPPED, os.environ["GANTRY_CACHE_DIR"], GANTRY_CXX="false", GANTRY_CACHE_DIR=str(tmp_path))
+    assert ran.stdout.strip() == "64.0", ran.stderr
+
+
 def test_options_may_be_arguments_under_another_name(rng):
     a, b, bias = operands(rng)
     d = gantry.gemm(a, b, epilogue="d = acc + row(tile)", arguments={"tile": bias})

@@ -120,6 +120,11 @@ inline gantry_context* context_of(int device) {
     options.machine = device < 0 ? GANTRY_MACHINE_SIMULATED : GANTRY_MACHINE_GPU;
     options.device = device < 0 ? 0 : device;
     if (device < 0) options.most_kernels = 1;
+#ifdef GANTRY_KERNELS
+    static const char* const shipped[] = {GANTRY_KERNELS};
+    options.shipped = shipped;
+    options.shipped_count = 1;
+#endif
     if (gantry_context_create(&options, &found) != GANTRY_OK) fail();
   }
   return found;
