@@ -246,37 +246,6 @@ def test_what_has_no_kernels_is_not_warmed_up():
 # ---- replace
 
 
-def test_replace_swaps_in_place_and_says_what_and_why():
-    class Odd(torch.nn.Linear):
-        pass
-
-    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), Odd(16, 16), torch.nn.Linear(16, 8)).to(BF16)
-    state = {name: x.clone() for name, x in model.state_dict().items()}
-    x = tensor(4, 8)
-    before = model(x)
-    swaps = gantry.torch.replace(model)
-    assert [(s.name, s.swapped) for s in swaps] == [("0", True), ("2", False), ("3", True), ("1", True)]
-    assert type(model[0]) is gantry.torch.Linear and model[0].activation == "gelu"
-    assert all((x == state[name]).all() for name, x in model.state_dict().items())
-    close(model(x), before.double())
-    assert gantry.torch.replace(model)[0].name == "2"  # what is swapped already is left alone
-
-
-def test_replace_leaves_elements_that_no_kernel_multiplies():
-    (swap,) = gantry.torch.replace(torch.nn.Sequential(torch.nn.Linear(8, 8, dtype=torch.float64)))
-    assert not swap.swapped and "float64" in swap.why
-
-
-def test_replace_fuses_nothing_into_a_layer_that_is_used_twice():
-    shared = torch.nn.Linear(8, 8)
-    model = torch.nn.Sequential(shared, torch.nn.ReLU(), shared)
-    x = torch.randn(4, 8)
-    before = model(x)
-    swaps = gantry.torch.replace(model)
-    assert [s.swapped for s in swaps] == [True, False] and "2 times" in swaps[1].why
-    assert (model(x) == before).all()
-
-
 class Doubled(torch.nn.Module):
     """What an adapter does: a layer with something of its own around it."""
 
@@ -329,34 +298,6 @@ def test_two_layers_refuse_what_does_not_fit(grad):
         with pytest.raises(gantry.InvalidArgument) as refused:
             gantry.torch.gated_linear(x, w1, down)
         assert (refused.value.rule, refused.value.operand) == (rule, "down")
-
-
-def test_replace_fuses_nothing_that_hooks_see():
-    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
-    seen = []
-    model[1].register_forward_hook(lambda module, inputs, out: seen.append(out))
-    swaps = gantry.torch.replace(model)
-    assert not swaps[1].swapped and "hooks" in swaps[1].why
-    assert model(torch.randn(4, 8)) is seen[0]
-
-
-def test_replace_fuses_nothing_in_a_sequence_with_a_forward_of_its_own():
-    class Residual(torch.nn.Sequential):
-        def forward(self, x):
-            return self[1](self[0](x) + x)
-
-    model = Residual(torch.nn.Linear(8, 8), torch.nn.ReLU())
-    x = torch.randn(4, 8)
-    before = model(x)
-    assert [s.name for s in gantry.torch.replace(model)] == ["0"]
-    assert (model(x) == before).all()
-
-
-def test_replace_keeps_tied_weights_tied():
-    model = torch.nn.ModuleDict({"embedding": torch.nn.Embedding(16, 8), "head": torch.nn.Linear(8, 16, bias=False)})
-    model["head"].weight = model["embedding"].weight
-    gantry.torch.replace(model)
-    assert model["head"].weight is model["embedding"].weight
 
 
 # ---- On a GPU
