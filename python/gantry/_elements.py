@@ -10,6 +10,13 @@ from ._errors import refusal
 
 
 class Element(NamedTuple):
+    """An element type, as the library and as arrays call it.
+
+    >>> import gantry
+    >>> gantry.element("float8_e4m3fn").name, gantry.element("tf32").bits
+    ('e4m3', 32)
+    """
+
     name: str  #: short: "bf16"
     python_name: str  #: numeric Python's: "bfloat16"
     bits: int  #: in memory

@@ -8,7 +8,15 @@ from . import _core
 
 
 class Reason(NamedTuple):
-    """One reason why a call was refused."""
+    """One reason why a call was refused.
+
+    >>> import gantry
+    >>> try:
+    ...     gantry.Context("cpu")
+    ... except gantry.GantryError as error:
+    ...     print(error.reasons[0].sentence)
+    machine is 'cpu': it is one of 'automatic', 'gpu', 'simulated'
+    """
 
     status: int
     rule: str  #: name of the rule that was broken; empty where there is none
@@ -54,39 +62,98 @@ class GantryError(Exception):
 
 
 class InvalidArgument(GantryError, ValueError):
-    """It has no meaning, or cannot be addressed."""
+    """It has no meaning, or cannot be addressed.
+
+    >>> import numpy as np, gantry
+    >>> try:
+    ...     gantry.gemm(np.ones((32, 64), np.float16), np.ones((16, 48), np.float16))
+    ... except gantry.InvalidArgument as error:
+    ...     print(error.rule, error.operand, error.actual, error.nearest)
+    shape B 48 64
+    """
 
 
 class Unsupported(GantryError, ValueError):
-    """It has a meaning, and no kernel of the library computes it."""
+    """It has a meaning, and no kernel of the library computes it.
+
+    >>> import numpy as np, gantry
+    >>> try:
+    ...     gantry.gemm(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16), tile=(100, 64))
+    ... except gantry.Unsupported as error:
+    ...     print(error.rule, error.actual, error.nearest)
+    tile_rows 100 128
+    """
 
 
 class NoDevice(GantryError, RuntimeError):
-    """There is no GPU that can run it."""
+    """There is no GPU that can run it.
+
+    >>> import gantry
+    >>> try:
+    ...     gantry.Context("gpu", device=77)
+    ... except gantry.NoDevice:
+    ...     print("no GPU 77")
+    no GPU 77
+    """
 
 
 class NoKernel(GantryError, RuntimeError):
-    """The kernel is not there, and the policy or the moment forbids to compile it."""
+    """The kernel is not there, and the policy or the moment forbids to compile it.
+
+    >>> import numpy as np, tempfile, gantry
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     context = gantry.Context("simulated", policy="never", cache_directory=empty)
+    ...     try:
+    ...         gantry.gemm(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16), context=context)
+    ...     except gantry.NoKernel:
+    ...         print("not compiled")
+    not compiled
+    """
 
 
 class CompileFailed(GantryError, RuntimeError):
-    """There is no compiler, or it failed."""
+    """There is no compiler, or it failed.
+
+    >>> import gantry
+    >>> issubclass(gantry.CompileFailed, gantry.GantryError) and issubclass(gantry.CompileFailed, RuntimeError)
+    True
+    """
 
 
 class DeviceFailed(GantryError, RuntimeError):
-    """The driver refused a call."""
+    """The driver refused a call.
+
+    >>> import gantry
+    >>> issubclass(gantry.DeviceFailed, gantry.GantryError) and issubclass(gantry.DeviceFailed, RuntimeError)
+    True
+    """
 
 
 class OutOfMemory(GantryError, MemoryError):
-    """The memory of the machine has run out."""
+    """The memory of the machine has run out.
+
+    >>> import gantry
+    >>> issubclass(gantry.OutOfMemory, gantry.GantryError) and issubclass(gantry.OutOfMemory, MemoryError)
+    True
+    """
 
 
 class SimulationFailed(GantryError, RuntimeError):
-    """The simulated SM found a mistake, or could not go on."""
+    """The simulated SM found a mistake, or could not go on.
+
+    >>> import gantry
+    >>> issubclass(gantry.SimulationFailed, gantry.GantryError) and issubclass(gantry.SimulationFailed, RuntimeError)
+    True
+    """
 
 
 class InternalError(GantryError, RuntimeError):
-    """A mistake of the library's own."""
+    """A mistake of the library's own.
+
+    >>> import gantry
+    >>> issubclass(gantry.InternalError, gantry.GantryError) and issubclass(gantry.InternalError, RuntimeError)
+    True
+    """
 
 
 # By gantry_status.

@@ -173,7 +173,14 @@ def plan(
 
 
 class Explanation:
-    """What a GEMM does: ``text`` in sentences, ``copies`` of operands with their reasons. A notebook shows it as HTML."""
+    """What a GEMM does: ``text`` in sentences, ``copies`` of operands with their reasons. A notebook shows it as
+    HTML.
+
+    >>> import numpy as np, gantry
+    >>> explanation = gantry.explain(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16))
+    >>> "32 x 16 x 64" in explanation.text, explanation.copies
+    (True, ())
+    """
 
     def __init__(self, title: str, text: str, copies: tuple[Copy, ...]):
         self.title, self.text, self.copies = title, text, copies
@@ -243,7 +250,13 @@ def explain(
 
 
 class Report:
-    """What the checker of the simulated SM saw of a run. ``clean``: every thread returned, and there is no finding."""
+    """What the checker of the simulated SM saw of a run. ``clean``: every thread returned, and there is no finding.
+
+    >>> import numpy as np, gantry
+    >>> report = gantry.simulate(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16), seed=7).report
+    >>> report.clean, report.findings, report.data["seed"]
+    (True, [], 7)
+    """
 
     def __init__(self, text: str, data: dict[str, Any]):
         self.text, self.data = text, data
@@ -261,7 +274,12 @@ class Report:
 
 
 class Simulation:
-    """``result`` is what :func:`gemm` returns, ``report`` the checker's, ``trace`` the run as Chrome's trace events."""
+    """``result`` is what :func:`gemm` returns, ``report`` the checker's, ``trace`` the run as Chrome's trace events.
+
+    >>> import numpy as np, gantry
+    >>> gantry.simulate(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16))
+    <gantry.Simulation, clean>
+    """
 
     def __init__(self, result: Any, report: Report, trace: dict[str, Any] | None):
         self.result, self.report, self.trace = result, report, trace

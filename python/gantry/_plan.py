@@ -41,7 +41,13 @@ _OVERLAP = "read_while_written"  #: the one rule for operands that is about thei
 
 
 class Copy(NamedTuple):
-    """An operand that is copied, and why."""
+    """An operand that is copied, and why.
+
+    >>> import numpy as np, gantry
+    >>> (copy,) = gantry.explain(np.ones((32, 128), np.float16)[:, ::2], np.ones((16, 64), np.float16)).copies
+    >>> copy.operand, "strides (128, 2)" in copy.why
+    ('A', True)
+    """
 
     operand: str
     why: str
@@ -57,6 +63,12 @@ class Plan:
     """A GEMM that is planned for arrays of given shapes, strides and elements. Made by :func:`gantry.plan`.
 
     Called with arrays of that kind, it runs, and returns what :func:`gantry.gemm` returns.
+
+    >>> import numpy as np, gantry
+    >>> a, b = np.ones((32, 64), np.float16), np.ones((16, 64), np.float16)
+    >>> layer = gantry.plan(a, b)
+    >>> float(layer(a, 2 * b)[0, 0]), layer.output_names
+    (128.0, ('d',))
     """
 
     def __init__(self, given: Given, options: Options, context: Context | None):

@@ -17,7 +17,13 @@ BLOCKS = (128, 128)  #: for 128 rows and 128 elements of K: weights
 
 
 class Quantized(NamedTuple):
-    """Elements, and the factors of their blocks, as :func:`gantry.gemm` takes them."""
+    """Elements, and the factors of their blocks, as :func:`gantry.gemm` takes them.
+
+    >>> import numpy as np, gantry
+    >>> a, b = (gantry.quantize(np.ones((rows, 128), np.float32)) for rows in (32, 16))
+    >>> gantry.plan(a.values, b.values, block_scales=(a.scales, b.scales))
+    <gantry.Plan 32 x 16 x 128, e4m3 to bf16: d = acc>
+    """
 
     values: Any
     scales: Any

@@ -1,8 +1,4 @@
 """Strides and texts: plain arithmetic, against NumPy's own."""
-
-import doctest
-import importlib
-
 import numpy as np
 import pytest
 
@@ -89,12 +85,3 @@ def test_copies_have_lines_of_whole_16_bytes():
 )
 def test_elements_are_written_where_the_text_leaves_them_open(text, expected):
     assert with_elements(text, [("x", "bf16")]) == expected
-
-
-@pytest.mark.parametrize(
-    "module", ["gantry", "gantry._elements", "gantry._epilogue", "gantry._errors", "gantry._context", "gantry._gemm"]
-)
-def test_examples_in_docstrings_hold(module):
-    found = importlib.import_module(module)
-    ran = doctest.testmod(found, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert ran.attempted > 0 and ran.failed == 0

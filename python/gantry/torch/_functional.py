@@ -168,7 +168,13 @@ class _Mlp(torch.autograd.Function):
 
 
 def mlp(x: Tensor, w1: Tensor, b1: Tensor | None, w2: Tensor, b2: Tensor | None, activation: str) -> Tensor:
-    """act(x w1ᵀ + b1) w2ᵀ + b2, with one fused backward pass over both layers."""
+    """act(x w1ᵀ + b1) w2ᵀ + b2, with one fused backward pass over both layers.
+
+    >>> import torch, gantry.torch
+    >>> x, w1, w2 = torch.ones(4, 64), torch.ones(32, 64), torch.ones(8, 32)
+    >>> gantry.torch.mlp(x, w1, None, w2, None, "relu").shape
+    torch.Size([4, 8])
+    """
     x, w1, w2 = autocast_input(x, w1, w2)
     check_layer(x, w1, b1, "the first layer's weight")
     check_next(w2, w1.shape[0], b2, w1, ("the second layer's weight", "the second layer's bias"))

@@ -299,7 +299,13 @@ class GroupedLinear(nn.Module):
 
 
 class Routing(NamedTuple):
-    """Which token each sorted row comes from, and where the rows of each expert begin. Made by :func:`route`."""
+    """Which token each sorted row comes from, and where the rows of each expert begin. Made by :func:`route`.
+
+    >>> import torch, gantry.torch
+    >>> routing = gantry.torch.route(torch.tensor([[1], [0], [1]]), 2)
+    >>> routing.offsets.tolist(), routing.gather(torch.tensor([[10.0], [20.0], [30.0]])).flatten().tolist()
+    ([0, 1, 3], [20.0, 10.0, 30.0])
+    """
 
     order: Tensor  #: for each sorted row, its place among tokens x choices
     offsets: Tensor

@@ -17,6 +17,13 @@ from ._ops import ELEMENTS
 
 
 class Swap(NamedTuple):
+    """A module that :func:`replace` looked at: its name, whether it was swapped, and why or why not.
+
+    >>> import torch, gantry.torch
+    >>> gantry.torch.replace(torch.nn.ModuleDict({"head": torch.nn.Linear(8, 8)}))
+    [Swap(name='head', swapped=True, why='an nn.Linear')]
+    """
+
     name: str
     swapped: bool
     why: str
