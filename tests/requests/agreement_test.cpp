@@ -1,7 +1,11 @@
 // One request, asked in every way: what the design accepts, the command line accepts, and planning carries out; what is
 // refused is refused by the same rules.
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <gantry/epilogue/policy_print.hpp>
 #include <gantry/gemm/alignment.hpp>
@@ -10,10 +14,10 @@
 
 #include "../tma_plan/seeds.hpp"
 #include "explain/epilogue_options.hpp"
+#include "features.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/compiled.hpp"
-#include "gemm/operands.hpp"
-#include "random_requests.hpp"
+#include "products.hpp"
 #include "request_texts.hpp"
 
 namespace gantry::test {
@@ -58,6 +62,12 @@ std::vector<std::string> sentences(const EpilogueReasons& reasons, RuleWeight we
   return out;
 }
 
+// An epilogue by itself has all of its tensors through TMA, one map for each, and the columns of the accumulators.
+bool has_words_for(const GemmDesign& design, const fusion::Graph& graph) {
+  const GemmOptions& o = design.options;
+  return !direct_c(o) && !direct_d(o) && o.align_aux == 0 && o.groups != GemmGrouping::pointer_array && !graph.gated();
+}
+
 // A design's epilogue, as `gantry explain epilogue` would be asked for it.
 CollectiveBuilder epilogue_of(const GemmDesign& design) {
   const GemmOptions& o = design.options;
@@ -73,7 +83,21 @@ CollectiveBuilder epilogue_of(const GemmDesign& design) {
           .stages_c = o.epilogue.stages_c,
           .stages_d = o.epilogue.stages_d,
           .reuse_smem_c = o.epilogue.reuse,
-          .delay_tma_store = Choice::no};
+          .delay_tma_store = o.epilogue.delay_tma_store};
+}
+
+TEST(Requests, HaveEveryFeatureAmongThoseThatAreAcceptedAndThoseThatAreRefused) {
+  int accepted[kFeatureCount] = {}, refused[kFeatureCount] = {};
+  for_each_gemm([&](const GemmRequest& r) {
+    ASSERT_TRUE(fusion::parse_graph(r.fusion.text).ok());
+    int* const counts = make_gemm_design(r.options, r.fusion.graph).ok() ? accepted : refused;
+    for (int i = 0; i < kFeatureCount; ++i) counts[i] += kFeatures[i].has(r) ? 1 : 0;
+  });
+  constexpr int kFew = 8;
+  for (int i = 0; i < kFeatureCount; ++i) {
+    EXPECT_GE(accepted[i], kFew) << kFeatures[i].name << ": " << refused[i] << " are refused";
+    EXPECT_GE(refused[i], kFew) << kFeatures[i].name << ": " << accepted[i] << " are accepted";
+  }
 }
 
 TEST(Requests, AreAcceptedAndRefusedInEqualMeasure) {
@@ -103,11 +127,14 @@ TEST(GemmRequests, ThatAreResolvedAskForTheSameDesign) {
 TEST(GemmRequests, HaveAnEpilogueThatExplainEpilogueAnswersAlike) {
   int explained = 0;
   for_each_gemm([&](const GemmRequest& r) {
-    const GemmDesign design = make_gemm_design(r.options, r.fusion.graph);
-    if (design.store != GemmStore::collective || design.part.cta_tile.m == 0) return;  // refused before it was staged
+    const GemmDesign made = make_gemm_design(r.options, r.fusion.graph);
+    if (made.store != GemmStore::collective || made.part.cta_tile.m == 0) return;  // refused before it was staged
     // Without D a GEMM's subtiles are as wide as its own D would be; an epilogue by itself has none to go by.
-    if (r.fusion.graph.d < 0) return;
-    EpilogueRequest asked{epilogue_of(design), r.fusion};
+    if (r.fusion.graph.d < 0 || !has_words_for(made, r.fusion.graph)) return;
+    const bool turned = r.options.swapped;
+    const GemmDesign design = turned ? swapped(made) : made;
+    const std::string text = turned ? fusion::print(fusion::swapped(r.fusion.graph)).c_str() : r.fusion.text;
+    EpilogueRequest asked{epilogue_of(design), {text, fusion::parse_graph(text).graph}};
     const EpilogueExplanation e = tool::answer(tool::read_question(texts_of(asked)));
     ++explained;
     bool refused = false, no_room = false;
@@ -125,42 +152,31 @@ TEST(GemmRequests, HaveAnEpilogueThatExplainEpilogueAnswersAlike) {
   EXPECT_GT(explained, kRequests / 2);
 }
 
-tool::Product product_of(const GemmRequest& r) {
-  tool::Product out;
-  out.m = out.n = 128;
-  out.k = 64;
-  out.options = r.options;
-  if (r.fusion.graph.uses_source() && out.options.c == ElementType::void_) out.options.c = out.options.d;
-  out.expression = r.fusion.text;
-  out.graph = r.fusion.graph;
-  for (int i = 0; i < out.graph.argument_count; ++i) {
-    const fusion::Argument& a = out.graph.arguments[i];
-    if (a.kind == fusion::ArgumentKind::scalar) out.scalars.push_back({a.name.text, 0.5f});
-  }
-  return out;
-}
-
-// Sizes are multiples of 128, so nothing but the design can be wrong.
 TEST(GemmRequests, ThatADesignAcceptsCanBePlannedAndHaveParametersThatFit) {
   int planned = 0;
   for_each_gemm([&](const GemmRequest& r) {
     const GemmDesign design = make_gemm_design(r.options, r.fusion.graph);
     if (!design.ok()) return;
-    const tool::Product product = product_of(r);
+    const tool::Product product =
+        product_for(design, r.fusion.text, r.fusion.graph, static_cast<std::uint64_t>(planned));
     ASSERT_THAT(tool::Operands::problems_of(product), testing::IsEmpty());
     tool::Operands operands(product, tool::Inputs::zeros, 0);
     const std::vector<void*> addresses = operands.host_addresses();
     const fusion::FusionArguments arguments = operands.arguments(addresses);
-    GemmInputs inputs{.extents = {128, 128, 64}, .fusion = arguments};
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      const tool::Operand& o = operands.all()[i];
-      if (o.argument >= 0) continue;
-      if (o.name == "A") inputs.a = {addresses[i], o.stride, o.batch_stride};
-      if (o.name == "B") inputs.b = {addresses[i], o.stride, o.batch_stride};
-      if (o.name == "C") inputs.c = {addresses[i], o.stride, o.batch_stride};
-      if (o.name == "D") inputs.d = {addresses[i], o.stride, o.batch_stride};
-    }
-    ASSERT_THAT(detail::can_implement(design, inputs, 0), testing::IsEmpty());
+    const GemmCall call = operands.call(addresses);
+    const GemmInputs inputs{.extents = call.extents(),
+                            .a = call.a,
+                            .b = call.b,
+                            .c = call.c,
+                            .d = call.d,
+                            .fusion = arguments,
+                            .scale_a = call.scale_a,
+                            .scale_b = call.scale_b,
+                            .groups = call.groups,
+                            .gather = call.gather,
+                            .scatter = call.scatter};
+    for (const ArgumentReason& reason : gantry::detail::can_implement(design, inputs, 0))
+      FAIL() << describe(reason).c_str();
     const GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = 4, .workspace = true}, kH200);
     EXPECT_GT(plan.schedule.clusters, 0);
     EXPECT_LE(design.shared.bytes, kSm90.shared_bytes_per_block);
@@ -187,40 +203,67 @@ TEST(GemmRequests, ThatADesignAcceptsCanBePlannedAndHaveParametersThatFit) {
   EXPECT_GT(planned, kRequests / 4);
 }
 
+// The command line has no words for tensors of convolutions, blocks of 128 rows of A that share scales, or a cluster
+// along K alone.
+bool can_be_typed(const GemmOptions& o) {
+  const bool matrices =
+      !is_im2col(o.layout_c) && !is_im2col(o.layout_d) && !o.layout_c.per_group && !o.layout_d.per_group;
+  return matrices && o.scale_a != ScaleMode::block && (o.cluster.m != 0 || o.cluster.k == 1);
+}
+
+// What a request is refused for before any kernel is looked for, as the command line says it.
+std::vector<std::string> refusals_of(const GemmOptions& options, const fusion::Graph& graph) {
+  std::vector<std::string> out;
+  for (const std::string& s : sentences(fusion::check_elements(graph))) out.push_back("--epilogue: " + s);
+  if (!out.empty()) return out;
+  for (const GemmReason& reason : problems(options)) out.emplace_back(describe(reason).c_str());
+  return out;
+}
+
 TEST(GemmRequests, AreReadFromTheCommandLineAsTheyWereAsked) {
+  const std::string gemms = testing::TempDir() + "gantry_requests_" + std::to_string(getpid());
+  std::ofstream(gemms) << "128 256 64\n64 64 0\n";
   int described = 0;
   for_each_seed([&](RandomRequests& requests) {
     const GemmRequest r = requests.gemm(false);
     const GemmOptions& o = r.options;
-    const bool matrices =
-        !is_im2col(o.layout_c) && !is_im2col(o.layout_d) && !o.layout_c.per_group && !o.layout_d.per_group;
-    if (!matrices) return;  // the command line has no words for these
+    const fusion::Graph& graph = r.fusion.graph;
+    if (!can_be_typed(o)) return;
     SCOPED_TRACE(options_text(o) + r.fusion.text);
-    const tool::Product product = tool::read_product(product_texts_of(r));
-    GemmOptions with_c = o;
-    if (r.fusion.graph.uses_source() && o.c == ElementType::void_) with_c.c = o.d;
-    const bool graph_ok = fusion::check_elements(r.fusion.graph).ok();
-    ASSERT_EQ(product.ok(), graph_ok && problems(with_c).empty()) << testing::PrintToString(product.problems);
-    const GemmDesign design = make_gemm_design(o, r.fusion.graph);
-    if (!product.ok()) {
-      EXPECT_FALSE(design.ok());
+    tool::ProductTexts texts = product_texts_of(r);
+    if (o.groups == GemmGrouping::pointer_array) texts.gemms = gemms;
+    // Packed rows that TMA cannot address are said to be such.
+    if (o.groups == GemmGrouping::none && !graph.gated() && described % 3 == 0) texts.n = 250;
+    const tool::Product product = tool::read_product(texts);
+    if (graph.gated() && r.scale_b == "row") {  // gate or up: it cannot say
+      EXPECT_FALSE(product.ok());
       return;
     }
-    // Packed rows that TMA cannot address are said to be such.
+    const GemmOptions completed = with_elements(o, graph, graph.d >= 0);
+    ASSERT_THAT(product.problems, ElementsAreArray(refusals_of(completed, graph)));
+    const GemmDesign design = make_gemm_design(o, graph);
+    if (!product.ok()) {
+      const GemmReasons reasons = problems(completed);
+      EXPECT_TRUE(!fusion::check_elements(graph).ok() || design.reasons.has(reasons[0].rule));
+      return;
+    }
+    EXPECT_STREQ(fusion::print(product.graph).c_str(), fusion::print(graph).c_str());
     const GemmCall call{.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
-    EXPECT_EQ(product.options, with_alignments(with_c, r.fusion.graph, call));
+    EXPECT_EQ(product.options, with_alignments(completed, graph, call));
     // What is left open the command line may choose otherwise than the design's defaults.
+    const GemmDesign as_read = make_gemm_design(product.options, graph);
     const std::string said = tool::describe_compiled(product);
     const std::vector<GemmDesign> candidates = tool::candidates_for(product);
-    const bool kernel = !candidates.empty() || design.ok();
+    const bool kernel = !candidates.empty() || as_read.ok();
     EXPECT_THAT(said, StartsWith(kernel ? "An H200 would run " : "There is no GPU kernel for this: "));
     if (!kernel) {
       EXPECT_THAT(said,
-                  StartsWith(std::string("There is no GPU kernel for this: ") + describe(design.reasons[0]).c_str()));
+                  StartsWith(std::string("There is no GPU kernel for this: ") + describe(as_read.reasons[0]).c_str()));
     }
     for (const GemmDesign& candidate : candidates) EXPECT_TRUE(candidate.ok());
     ++described;
   });
+  std::filesystem::remove(gemms);
   EXPECT_GT(described, kRequests / 2);
 }
 

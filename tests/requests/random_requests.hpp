@@ -9,6 +9,8 @@
 #include <gantry/epilogue/builder.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/epilogue/fusion/print.hpp>
+#include <gantry/epilogue/fusion/scaled.hpp>
+#include <gantry/epilogue/fusion/spans.hpp>
 #include <gantry/gemm/options.hpp>
 
 #include "../epilogue/fusion/random_graph.hpp"
@@ -22,6 +24,10 @@ struct Fusion {
 struct GemmRequest {
   GemmOptions options{};
   Fusion fusion{};
+  // As the command line is asked: "row" and "tensor" are scales that the epilogue multiplies by. `fusion` has them, and
+  // `written` has not.
+  std::string scale_a{}, scale_b{};
+  std::string written{};
 };
 struct EpilogueRequest {
   CollectiveBuilder builder{};
@@ -32,10 +38,12 @@ class RandomRequests {
  public:
   explicit RandomRequests(std::uint64_t seed) : random_(seed) {}
 
-  // The schedule of the epilogue can be asked for by C++ alone; `staged` says whether it may be.
+  // The staging of the epilogue and alignments can be asked for by C++ alone; `staged` says whether they may be.
   GemmRequest gemm(bool staged = true) {
     GemmRequest out;
-    out.fusion = fusion(true);
+    out.fusion = fusion(chance(75));
+    if (chance(20)) out.fusion = special_fusion();
+    out.written = out.fusion.text;
     GemmOptions& o = out.options;
     choose_operands(o, out.fusion.graph);
     if (chance(70)) o.tile = {one_of({64, 64, 128, 128, 128, 192, 256}), 8 * (1 + below(32)), 0};
@@ -53,6 +61,12 @@ class RandomRequests {
     o.split = one_of({SplitMode::automatic, SplitMode::automatic, SplitMode::automatic, SplitMode::none,
                       SplitMode::automatic, SplitMode::reduce_add});
     if (staged && chance(40)) stage(o);
+    if (staged && chance(15)) align(o);
+    if (out.fusion.graph.d < 0 && chance(30)) o.d = ElementType::void_;
+    if (out.fusion.graph.gated()) choose_gate(o);
+    // Rows of 8 bytes, all that such a tile would hold, TMA cannot write.
+    if (fusion::longest_span(out.fusion.graph) == fusion::kWholeRow && o.tile.n == 8) o.tile.n = 16;
+    if (chance(42)) choose_features(out);
     return out;
   }
 
@@ -91,8 +105,9 @@ class RandomRequests {
                                "aux:bf16 = acc; d = gelu(aux)", "d = acc; s = reduce_col_add(acc)"}));
     fusion::Graph graph = fusion::testing::random_graph(random_(), {.most_functions = 6, .void_d = !gives_d});
     if (chance(2)) graph = fusion::testing::random_graph(random_(), {.most_functions = 24});
+    if (chance(10)) graph = fusion::testing::random_graph(random_(), with_spans(gives_d));
     for (int i = 0; i < graph.argument_count; ++i) {
-      if (chance(4)) graph.arguments[i].element = any_element();
+      if (!graph.is_seed(i) && chance(4)) graph.arguments[i].element = any_element();
     }
     return from_text(fusion::print(graph).c_str());
   }
@@ -141,6 +156,198 @@ class RandomRequests {
     o.layout_d = layout();
   }
 
+  fusion::testing::RandomGraphOptions with_spans(bool gives_d) {
+    return {.most_functions = 6,
+            .void_d = !gives_d,
+            .longest_head = one_of({0, 2, 64}),
+            .dropout = chance(50),
+            .block = one_of({0, 16, 32, 128})};
+  }
+
+  // What random graphs have not: gates, rows that lie in one tile, scales of quantised outputs, values of 16 bits.
+  Fusion special_fusion() {
+    switch (below(4)) {
+      case 0:
+        return from_text(
+            one_of({"d = silu(gate(acc)) * up(acc)", "d = gelu_tanh(gate(acc) + row(bias)) * up(acc)",
+                    "aux:bf16 = gate(acc); d = silu(aux) * up(acc)", "d = relu(gate(acc)) * up(acc) + c"}));
+      case 1:
+        return from_text(
+            one_of({"d = softmax(acc)", "d = softmax(0.125 * acc + row(bias))", "d = top_k_softmax(acc, 2)",
+                    "scales = block_scale(acc:e4m3); d = acc * rcp(scales)"}));
+      case 2:
+        return from_text(one_of({"let x = acc + row(bias); scales = block_scale(x:e4m3, 128); d = x * rcp(scales)",
+                                 "scales = block_scale(acc:e4m3, 64); d = acc * rcp(scales)",
+                                 "d = rotary_halves(acc, row(cosines), row(sines), 64)"}));
+      default:
+        break;
+    }
+    const char* const compute = one_of({"compute f16; ", "compute bf16; "});
+    const Fusion of = fusion(true);
+    return from_text(compute + of.text);
+  }
+
+  void align(GemmOptions& o) {
+    const auto elements = [&] { return chance(3) ? -1 : one_of({0, 1, 1, 2, 4, 8}); };
+    o.align_c = elements();
+    o.align_d = elements();
+    o.align_aux = elements();
+  }
+
+  // One of the options that few requests have, or two. Mostly the others are made such that it can be.
+  void choose_features(GemmRequest& r) {
+    const int features = chance(80) ? 1 : 2;
+    for (int i = 0; i < features; ++i) {
+      switch (below(10)) {
+        case 0:
+          choose_groups(r.options);
+          break;
+        case 1:
+          r.options.gather_a = true;
+          if (chance(80)) make_gatherable(r.options);
+          break;
+        case 2:
+          choose_scatter(r.options);
+          break;
+        case 3:
+          choose_swap(r.options);
+          break;
+        case 4:
+          r.options.constant = one_of({ConstantOperand::a, ConstantOperand::b});
+          break;
+        case 5:
+        case 8:
+          choose_scales(r);
+          break;
+        case 6:
+          choose_cluster_along_k(r.options);
+          break;
+        case 7:
+          choose_addition(r);
+          break;
+        default:
+          r.options.groups = GemmGrouping::pointer_array;
+      }
+    }
+  }
+
+  void choose_gate(GemmOptions& o) {
+    if (chance(50)) o.gate = GemmGate::interleaved;
+    if (chance(80)) o.major_b = Major::K;
+    if (chance(80) && o.tile.n > 0) o.tile.n = one_of({64, 128, 192});
+  }
+
+  // D += A B^T and nothing else, by TMA. Sometimes a gate is asked for that the epilogue has not.
+  void choose_addition(GemmRequest& r) {
+    GemmOptions& o = r.options;
+    if (chance(20)) {
+      o.gate = GemmGate::interleaved;
+      return;
+    }
+    o.split = SplitMode::reduce_add;
+    r.fusion = from_text("d = acc");
+    r.written = r.fusion.text;
+    r.scale_a = r.scale_b = "";
+    if (chance(20)) return;
+    o.c = ElementType::void_;
+    o.d = mma_kind(o.a) == MmaKind::int8 ? ElementType::s32 : one_of({ElementType::f32, ElementType::bf16});
+    o.layout_d = kRowMajor;
+    o.align_d = 0;
+    o.schedule = one_of({GemmSchedule::automatic, GemmSchedule::cooperative});
+    if (o.warpgroups == 3) o.warpgroups = 0;
+    o.epilogue = {};
+  }
+
+  void choose_groups(GemmOptions& o) {
+    o.groups = one_of({GemmGrouping::along_m, GemmGrouping::along_k});
+    if (chance(20)) return;
+    if (o.groups == GemmGrouping::along_m) {
+      o.major_a = Major::K;
+      o.layout_c = o.layout_d = kRowMajor;
+    } else {
+      o.a = o.b = chance(50) ? ElementType::f16 : ElementType::bf16;
+      o.major_a = o.major_b = Major::MN;
+      o.promote = false;
+      if (o.tile.k != 0) o.tile.k = 64;
+    }
+    if (o.warpgroups == 3) o.warpgroups = 0;
+    if (o.split == SplitMode::reduce_add) o.split = SplitMode::none;
+  }
+
+  void make_gatherable(GemmOptions& o) {
+    o.major_a = Major::K;
+    if (o.cluster.n == 2) o.cluster.n = 1;
+    if (o.warpgroups == 3) o.warpgroups = 0;
+  }
+
+  void choose_scatter(GemmOptions& o) {
+    o.scatter_d = one_of({RowScatter::store, RowScatter::add});
+    if (chance(20)) return;
+    o.layout_d = kRowMajor;
+    if (o.scatter_d == RowScatter::add) o.d = ElementType::f32;
+    if (o.split == SplitMode::reduce_add) o.split = SplitMode::automatic;
+    if (o.epilogue.reuse == Choice::yes) o.epilogue.reuse = Choice::no;
+  }
+
+  // Everything was drawn for a kernel of D = A B^T.
+  void choose_swap(GemmOptions& o) {
+    if (chance(20)) {
+      o.swapped = true;
+    } else {
+      o = swapped(o);
+    }
+  }
+
+  // Blocks by the main loop, rows and the whole tensor by the epilogue.
+  void choose_scales(GemmRequest& r) {
+    GemmOptions& o = r.options;
+    if (o.scaled() || !r.scale_a.empty() || !r.scale_b.empty()) return;
+    if (chance(40)) return scale_by_epilogue(r);
+    o.scale_a = one_of({ScaleMode::none, ScaleMode::row_block, ScaleMode::block});
+    o.scale_b = one_of({ScaleMode::none, ScaleMode::row_block, ScaleMode::block, ScaleMode::block});
+    if (chance(10)) return;
+    o.a = chance(70) ? ElementType::e4m3 : ElementType::e5m2;
+    o.b = chance(70) ? o.a : ElementType::e4m3;
+    o.major_a = o.major_b = Major::K;
+    if (o.tile.n != 0) o.tile = {one_of({64, 128}), one_of({32, 64, 96, 128}), 0};
+    if (o.warpgroups == 3) o.warpgroups = 0;
+  }
+
+  void scale_by_epilogue(GemmRequest& r) {
+    const auto scale = [&](std::string& how, fusion::ArgumentKind vector, const char* name) {
+      how = one_of({"row", "tensor", "none"});
+      if (how == "none") return;
+      const fusion::ArgumentKind kind = how == "row" ? vector : fusion::ArgumentKind::scalar;
+      r.fusion.graph = fusion::with_scaled_accumulators(r.fusion.graph, kind, name);
+      r.fusion.text = fusion::print(r.fusion.graph).c_str();
+    };
+    const bool room =
+        r.fusion.graph.node_count < fusion::kMaxNodes - 8 && r.fusion.graph.argument_count < fusion::kMaxArguments - 2;
+    if (!room || !reads_accumulators(r.fusion.graph)) return;
+    scale(r.scale_a, fusion::ArgumentKind::column, "scale_a");
+    scale(r.scale_b, fusion::ArgumentKind::row, "scale_b");
+  }
+
+  static bool reads_accumulators(const fusion::Graph& graph) {
+    for (int i = 0; i < graph.node_count; ++i) {
+      const fusion::NodeKind kind = graph.nodes[i].kind;
+      const bool half = kind == fusion::NodeKind::gate || kind == fusion::NodeKind::up;
+      if (half || kind == fusion::NodeKind::accumulator) return true;
+    }
+    return false;
+  }
+
+  void choose_cluster_along_k(GemmOptions& o) {
+    o.cluster = {1, 1, chance(95) ? one_of({2, 2, 4, 8}) : one_of({3, 16})};
+    if (chance(20)) return;
+    o.schedule = one_of({GemmSchedule::automatic, GemmSchedule::cooperative});
+    o.tile = {64, one_of({16, 32, 64, 128}), 0};
+    o.warpgroups = 0;
+    o.stages = 0;
+    if (o.split == SplitMode::reduce_add) o.split = SplitMode::automatic;
+    o.epilogue = {};
+  }
+
   void stage(GemmOptions& o) {
     GemmEpilogueOptions& e = o.epilogue;
     if (chance(70)) e.epi_n = chance(80) ? one_of({8, 16, 32, 64, 128}) : 4 * (1 + below(40));
@@ -148,6 +355,7 @@ class RandomRequests {
     if (chance(50)) e.stages_d = 1 + below(4);
     if (chance(2)) e.stages_c = one_of({-1, 9});
     if (chance(30)) e.reuse = one_of({Choice::no, Choice::yes});
+    if (chance(30)) e.delay_tma_store = one_of({Choice::no, Choice::yes});
     if (chance(30)) e.epi_m = chance(90) ? one_of({64, 128}) : one_of({32, 192});
   }
 
@@ -159,7 +367,10 @@ class RandomRequests {
     b.layout_c = layout();
     b.layout_d = layout();
     if (chance(10)) b.acc = one_of({ElementType::s32, ElementType::f16, ElementType::f64, ElementType::s8});
-    if (chance(5)) b.compute = one_of({ElementType::f16, ElementType::cf32, ElementType::s32, ElementType::void_});
+    if (chance(8)) {
+      b.compute = one_of({ElementType::f16, ElementType::bf16, ElementType::bf16, ElementType::cf32, ElementType::s32,
+                          ElementType::void_});
+    }
     if (b.compute == ElementType::s32) b.acc = b.d = ElementType::s32;
     if (b.compute == ElementType::cf32 && chance(80)) b.d = b.acc = ElementType::cf32;
   }

@@ -19,6 +19,12 @@ std::string layout(LayoutTag tag) {
 }
 std::string choice(Choice c) { return fmt::format("static_cast<Choice>({})", static_cast<int>(c)); }
 
+// Blocks, or what the epilogue scales.
+std::string scaling(ScaleMode mode, const std::string& by_epilogue) {
+  if (mode == ScaleMode::none) return by_epilogue;
+  return mode == ScaleMode::block ? "block" : "row_block";
+}
+
 // Nothing where the option is left out.
 std::string number(int n) { return n == 0 ? std::string() : std::to_string(n); }
 std::string yes_or_no(Choice c) { return c == Choice::automatic ? "" : c == Choice::yes ? "yes" : "no"; }
@@ -87,11 +93,12 @@ tool::ProductTexts product_texts_of(const GemmRequest& r) {
   tool::ProductTexts t;
   t.m = t.n = 256;
   t.k = 128;
+  if (o.groups == GemmGrouping::pointer_array) t.m = t.n = t.k = 0;
   t.a = info(o.a).name;
   t.b = info(o.b).name;
   if (o.c != ElementType::void_) t.c = info(o.c).name;
   t.d = info(o.d).name;
-  t.epilogue = r.fusion.text;
+  t.epilogue = r.written;
   t.major_a = o.major_a == Major::K ? "k" : "m";
   t.major_b = o.major_b == Major::K ? "k" : "n";
   t.layout_c = is_m_major(o.layout_c) ? "column" : "row";
@@ -99,11 +106,21 @@ tool::ProductTexts product_texts_of(const GemmRequest& r) {
   if (o.tile.m != 0 && o.tile.n != 0) t.tile = fmt::format("{}x{}", o.tile.m, o.tile.n);
   if (o.tile.k != 0) t.tile += fmt::format("x{}", o.tile.k);
   if (o.cluster.m != 0) t.cluster = fmt::format("{}x{}", o.cluster.m, o.cluster.n);
+  if (o.cluster.m != 0 && o.cluster.k != 1) t.cluster += fmt::format("x{}", o.cluster.k);
   t.schedule = o.schedule == GemmSchedule::automatic ? "auto" : to_text(o.schedule);
   t.split = o.split == SplitMode::automatic ? "auto" : o.split == SplitMode::none ? "none" : "reduce_add";
   t.stages = o.stages;
   t.warpgroups = o.warpgroups;
   t.promote = o.promote;
+  t.swap = o.swapped;
+  t.constant = o.constant == ConstantOperand::none ? "none" : o.constant == ConstantOperand::a ? "a" : "b";
+  t.gate = o.gate == GemmGate::halves ? "halves" : "interleaved";
+  t.scale_a = scaling(o.scale_a, r.scale_a);
+  t.scale_b = scaling(o.scale_b, r.scale_b);
+  if (o.groups == GemmGrouping::along_m) t.groups = "100,0,156";
+  if (o.groups == GemmGrouping::along_k) t.groups_k = "64,0,64";
+  if (o.gather_a) t.gather_rows = 77;
+  t.scatter = o.scatter_d == RowScatter::none ? "none" : o.scatter_d == RowScatter::store ? "store" : "add";
   return t;
 }
 

@@ -6,29 +6,9 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/gemm.hpp>
 
-#include "gemm/operands.hpp"
+#include "products.hpp"
 
 namespace gantry::test {
-
-// Two tiles and a bit along M, two K tiles and a bit; whole lines of 16 bytes whatever the element.
-template <class Spec>
-tool::Product product_for(const char* expression, std::uint64_t seed) {
-  const GemmOptions& o = detail::HostDesign<Spec>::value.options;
-  tool::Product out;
-  out.m = o.tile.m + 16 * static_cast<std::int64_t>(1 + seed % 5);
-  out.n = o.tile.n + 16 * static_cast<std::int64_t>(seed % 3);
-  out.n += (16 - out.n % 16) % 16;
-  out.k = o.tile.k + 16 * static_cast<std::int64_t>(1 + seed % 7);
-  out.batch = seed % 4 == 0 ? 2 : 1;
-  out.options = o;
-  out.expression = expression;
-  out.graph = GemmDesignOf<Spec>::graph;
-  for (int i = 0; i < out.graph.argument_count; ++i) {
-    const fusion::Argument& a = out.graph.arguments[i];
-    if (a.kind == fusion::ArgumentKind::scalar) out.scalars.push_back({a.name.text, 0.5f});
-  }
-  return out;
-}
 
 template <class Spec>
 GemmArguments<Spec> arguments_for(const tool::Product& product, tool::Operands& operands) {
@@ -48,7 +28,7 @@ void expect_right(const char* expression, std::uint64_t seed) {
   EXPECT_EQ(design.options, at_run_time.options);
   EXPECT_EQ(design.shared, at_run_time.shared);
   EXPECT_EQ(design.params, at_run_time.params);
-  const tool::Product product = product_for<Spec>(expression, seed);
+  const tool::Product product = product_for(design, expression, GemmDesignOf<Spec>::graph, seed);
   for (const std::string& problem : tool::Operands::problems_of(product)) FAIL() << problem;
   tool::Operands operands(product, seed % 2 == 0 ? tool::Inputs::eighths : tool::Inputs::uniform, seed);
   const GemmArguments<Spec> args = arguments_for<Spec>(product, operands);

@@ -13,16 +13,18 @@
 
 #include <gantry/gemm/design.hpp>
 
+#include "features.hpp"
 #include "request_texts.hpp"
 
 namespace gantry::test {
 namespace {
 
-// The first accepted request of a seed.
+// The first accepted request of a seed that has the seed's feature: so many seeds in a row, each feature once.
 GemmRequest accepted_gemm(std::uint64_t seed) {
+  const Feature& feature = kFeatures[seed % kFeatureCount];
   for (RandomRequests requests(seed);;) {
     GemmRequest r = requests.gemm();
-    if (make_gemm_design(r.options, r.fusion.graph).ok()) return r;
+    if (feature.has(r) && make_gemm_design(r.options, r.fusion.graph).ok()) return r;
   }
 }
 EpilogueRequest accepted_epilogue(std::uint64_t seed) {

@@ -25,31 +25,17 @@
 
 namespace gantry {
 
-namespace detail {
-
-// What a swapped request leaves open: a tile for few rows.
-GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
-  constexpr int kRows = 64, kColumns = 32;
-  if (o.tile.m == 0) o.tile.m = kRows;
-  if (o.tile.n == 0) o.tile.n = kColumns;
-  if (o.cluster.m == 0) o.cluster.m = 1;
-  if (o.schedule == GemmSchedule::automatic && o.warpgroups != 3) o.schedule = GemmSchedule::cooperative;
-  return o;
-}
-
-}  // namespace detail
-
 // Requires a graph that is well formed (fusion/check.hpp).
 GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const fusion::Graph& graph,
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
   if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
-  GemmReasons refusals = detail::swapped_refusals(asked);
-  if (graph.gated()) refusals.add({.rule = GemmRule::gated_alone});
-  if (fusion::longest_span(graph) > 0) refusals.add({.rule = GemmRule::spans_alone});
-  if (!refusals.empty()) {
+  const bool spans = fusion::longest_span(graph) > 0;
+  if (graph.gated() || spans || !detail::swapped_refusals(asked).empty()) {
     GemmDesign out;
     out.options = asked;
-    out.reasons = refusals;
+    out.reasons = problems(with_elements(asked, graph, graph.d >= 0 || own.any()), limits);
+    if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
+    if (spans) out.reasons.add({.rule = GemmRule::spans_alone});
     return out;
   }
   const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));

@@ -15,8 +15,9 @@ namespace gantry {
 // Every reason why there is no GEMM of these options, as far as what is set says; make_gemm_design says the rest.
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options, const Sm90Limits& limits = kSm90) {
   if (!options.swapped) return detail::GemmOptionsCheck(options, limits).check();
-  GemmOptions kernel = swapped(options);
-  kernel.gather_a = false;  // which is refused below, and so is this
+  GemmOptions kernel = detail::with_swapped_tile(swapped(options));
+  kernel.groups = GemmGrouping::none;  // which are refused below, and so are these
+  kernel.gather_a = false;
   kernel.scatter_d = RowScatter::none;
   GemmReasons out = detail::said_of_swapped(detail::GemmOptionsCheck(kernel, limits).check());
   for (const GemmReason& reason : detail::swapped_refusals(options)) out.add(reason);

@@ -22,6 +22,14 @@ GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
          graph.nodes[graph.d].kind == fusion::NodeKind::accumulator;
 }
 
+// The options with the elements that a graph decides: without a D, f32 stands in where a width is needed; a C that the
+// graph reads and nobody typed has D's elements. `stores_d`: the graph, or callbacks in its place, give D.
+GANTRY_HD constexpr GemmOptions with_elements(GemmOptions o, const fusion::Graph& graph, bool stores_d) {
+  if (!stores_d && o.d == ElementType::void_) o.d = ElementType::f32;
+  if (graph.uses_source() && o.c == ElementType::void_) o.c = o.d;
+  return o;
+}
+
 // True if the epilogue spills beside the accumulators of 128 x 192 in one warpgroup. Registers suffice for one more
 // tensor beside D or one reduction (not to a row), and one vector beside them, but not for the polynomials of erf
 // (scripts/ptxas_sweep.py).

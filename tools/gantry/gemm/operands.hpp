@@ -141,23 +141,19 @@ class Operands {
 template <class Arguments>
 void hand_over(const Operands& operands, const std::vector<void*>& addresses, Arguments& args) {
   static_cast<fusion::FusionArguments&>(args.fusion) = operands.arguments(addresses);
-  const auto set = [&](auto& matrix, const char* name) {
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      const Operand& o = operands.all()[i];
-      if (o.argument >= 0 || o.scale || o.name != name) continue;
-      matrix.data = static_cast<decltype(matrix.data)>(addresses[i]);
-      matrix.stride = o.stride;
-      matrix.batch_stride = o.batch_stride;
-    }
+  const GemmCall call = operands.call(addresses);
+  const auto set = [](auto& to, const auto& from) {
+    to = {static_cast<decltype(to.data)>(from.data), from.stride, from.batch_stride};
   };
-  set(args.a, "A");
-  set(args.b, "B");
-  set(args.c, "C");
-  set(args.d, "D");
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const Operand& o = operands.all()[i];
-    if (o.scale) (o.name == "scale_a" ? args.scale_a : args.scale_b) = o.scales(addresses[i]);
-  }
+  set(args.a, call.a);
+  set(args.b, call.b);
+  set(args.c, call.c);
+  set(args.d, call.d);
+  args.scale_a = call.scale_a;
+  args.scale_b = call.scale_b;
+  args.groups = call.groups;
+  args.gather = call.gather;
+  args.scatter = call.scatter;
 }
 
 }  // namespace gantry::tool

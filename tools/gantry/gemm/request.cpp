@@ -11,6 +11,7 @@
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/check.hpp>
 #include <gantry/gemm/group_check.hpp>
+#include <gantry/gemm/staging.hpp>
 #include <gantry/runtime/printable.hpp>
 
 #include "gemm/gemm_list.hpp"
@@ -189,8 +190,8 @@ void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
   o.d = usual_result(o.a);
   read.element("--b", texts.b, o.b);
   read.element("--d", texts.d, o.d);
-  if (product.graph.uses_source()) o.c = o.d;
   read.element("--c", texts.c, o.c);
+  o = with_elements(o, product.graph, product.graph.d >= 0);
 }
 
 }  // namespace

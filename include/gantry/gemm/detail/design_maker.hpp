@@ -18,12 +18,8 @@ class GemmDesignMaker {
       : asked_(asked), graph_(with_access(graph, asked)), limits_(limits), own_(own) {}
 
   GANTRY_HD constexpr const GemmDesign& make() {
-    d_.options = asked_;
+    d_.options = with_elements(asked_, graph_, stores_d());
     GemmOptions& o = d_.options;
-    // Without a D, its elements stand in where a width is needed.
-    if (!stores_d() && o.d == ElementType::void_) o.d = ElementType::f32;
-    // C that the graph reads and nobody typed has D's elements.
-    if (graph_.uses_source() && o.c == ElementType::void_) o.c = o.d;
     d_.reasons = problems(o, limits_);
     if (o.split == SplitMode::reduce_add && (!plain() || own_.copies)) {
       d_.reasons.add({.rule = GemmRule::reduce_add_plain});

@@ -7,6 +7,16 @@
 
 namespace gantry::detail {
 
+// The kernel of a swapped request with what it leaves open: a tile for few rows.
+GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
+  constexpr int kRows = 64, kColumns = 32;
+  if (o.tile.m == 0) o.tile.m = kRows;
+  if (o.tile.n == 0) o.tile.n = kColumns;
+  if (o.cluster.m == 0) o.cluster.m = 1;
+  if (o.schedule == GemmSchedule::automatic && o.warpgroups != 3) o.schedule = GemmSchedule::cooperative;
+  return o;
+}
+
 GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
   GemmReasons out;
   for (GemmReason reason : reasons) {
