@@ -51,9 +51,40 @@ struct WholeTiles {
   static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias))");
 };
 
+struct GroupsOfRows {
+  static constexpr GemmOptions options{.groups = GemmGrouping::along_m};
+  static constexpr fusion::Graph graph = fusion::graph("d = gelu_tanh(acc + row(bias))");
+};
+struct GroupsOfK {
+  static constexpr GemmOptions options{.major_a = Major::MN, .major_b = Major::MN, .groups = GemmGrouping::along_k};
+};
+struct ScaledGroups {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block,
+                                       .groups = GemmGrouping::along_m};
+  static constexpr fusion::Graph graph = fusion::graph("d = acc + row(bias)");
+};
+struct ScaledColumns {
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .tile = {.m = 64, .n = 64},
+                                       .scale_a = ScaleMode::block,
+                                       .scale_b = ScaleMode::row_block};
+};
+struct PointerArray {
+  static constexpr GemmOptions options{.groups = GemmGrouping::pointer_array};
+};
+struct PointerArrayWithAux {
+  static constexpr GemmOptions options{.c = ElementType::bf16, .groups = GemmGrouping::pointer_array};
+  static constexpr fusion::Graph graph = fusion::graph("x:f32 = acc + c + row(bias); d = relu(x)");
+};
+
 template <class Spec>
 class CompiledEpilogue : public testing::Test {};
-using Specs = testing::Types<Plain, PlainOfOneWarpgroup, Added, Biased, InPlaceOfC, WithAux, Reduced, WholeTiles>;
+using Specs = testing::Types<Plain, PlainOfOneWarpgroup, Added, Biased, InPlaceOfC, WithAux, Reduced, WholeTiles,
+                             GroupsOfRows, GroupsOfK, ScaledGroups, ScaledColumns, PointerArray, PointerArrayWithAux>;
 TYPED_TEST_SUITE(CompiledEpilogue, Specs);
 
 TYPED_TEST(CompiledEpilogue, HasTheParametersThatTheDesignSays) {
@@ -66,11 +97,20 @@ TYPED_TEST(CompiledEpilogue, HasTheParametersThatTheDesignSays) {
   static const Params p{};
   EXPECT_EQ(offset(p, p.loop.a), at.a);
   EXPECT_EQ(offset(p, p.loop.b), at.b);
+  if constexpr (Types::design.options.scaled()) {
+    EXPECT_EQ(offset(p, p.loop.scales), at.scales);
+  }
   EXPECT_EQ(offset(p, p.epilogue), at.epilogue);
   EXPECT_EQ(offset(p, p.epilogue.d), at.d);
   EXPECT_EQ(offset(p, p.schedule), at.schedule);
   EXPECT_EQ(offset(p, p.workspace), at.workspace);
   EXPECT_EQ(static_cast<int>(sizeof p), at.bytes);
+  // What the planner writes at that offset.
+  constexpr GemmGrouping groups = Types::design.options.groups;
+  constexpr std::size_t kSchedule = groups == GemmGrouping::none            ? sizeof(TileSchedule)
+                                    : groups == GemmGrouping::pointer_array ? sizeof(PointerSchedule)
+                                                                            : sizeof(GroupSchedule);
+  EXPECT_EQ(sizeof p.schedule, kSchedule);
   if constexpr (Types::kFused) {
     EXPECT_EQ(offset(p, p.epilogue.c), at.c);
     EXPECT_EQ(offset(p, p.epilogue.fusion.maps), at.aux);
