@@ -29,7 +29,13 @@ KERNELS = [  # the first four are built in, the others are compiled and kept in 
     ["--a", "s8"],
     ["--d", "f32", "--layout-d", "column"],
     ["--d", "f32", "--major-a", "m", "--stages", "3"],
+    ["--swap"],
+    ["--swap", "--tile", "16x64", "--cluster", "1x1x2"],
+    ["--a", "e4m3", "--scale-a", "block", "--scale-b", "block"],
+    ["--a", "e4m3", "--scale-a", "block", "--scale-b", "row_block", "--tile", "64x64"],
+    ["--scale-a", "row", "--scale-b", "tensor"],
 ]
+GROUPS = ["128,0,77", "5,64,1,200", "0,0", "300", "16,16,16,16,16,16,16,16"]
 EPILOGUES = [
     "d = acc",
     "d = gelu(acc + row(bias))",
@@ -56,12 +62,24 @@ def extent(draw, most):
     return str(max(0, min(most, draw.choice([draw.randint(1, most), around + draw.randint(-9, 9), around, 1, 0]))))
 
 
+def grouped(draw, words):
+    """The same with groups of rows, or of rows of K, in the place of M or K."""
+    along_m = draw.random() < 0.6
+    at = words.index("--m" if along_m else "--k")
+    words[at:at + 2] = ["--groups" if along_m else "--groups-k", draw.choice(GROUPS)]
+    if along_m and draw.random() < 0.2:
+        words += ["--capacity", "304"]
+    return words
+
+
 def sensible(draw):
     """A GEMM that may well run."""
     words = ["--m", extent(draw, 300), "--n", str((int(extent(draw, 300)) + 7) // 8 * 8), "--k", extent(draw, 300)]
     words += draw.choice(KERNELS)
+    if draw.random() < 0.2:
+        words = grouped(draw, words)
     words += ["--epilogue", draw.choice(EPILOGUES)]
-    if draw.random() < 0.3:
+    if draw.random() < 0.3 and "--groups" not in words and "--groups-k" not in words:
         words += ["--batch", str(draw.randint(0, 3))]
     if draw.random() < 0.3:
         words += ["--set", draw.choice(["alpha=0", "beta=0", "alpha=-2.5", "alpha=1e30", "alpha=nan", "beta=inf", "slope=0.1"])]
@@ -76,7 +94,7 @@ def mangled(draw):
     for _ in range(draw.randint(1, 3)):
         kind = draw.randint(0, 6)
         if kind == 0:
-            words[draw.choice([1, 3, 5])] = draw.choice(ABSURD)
+            words[draw.choice([1, 3, 5])] = draw.choice(ABSURD + GROUPS)
         elif kind == 1:
             words += [draw.choice(["--a", "--b", "--c", "--d"]), draw.choice(TYPES)]
         elif kind == 2:
@@ -88,7 +106,8 @@ def mangled(draw):
         elif kind == 5:
             words += [draw.choice(["--stages", "--batch"]), draw.choice(ABSURD)]
         else:
-            words += draw.choice([["--promote"], ["--split", "reduce_add"], ["--split", "none"], ["--major-a", "m"], ["--major-b", "n"],
+            words += draw.choice([["--promote"], ["--swap"], ["--scale-a", "block"], ["--scale-b", "tensor"], ["--scale-b", "blocks"],
+                                  ["--groups", "8,-1"], ["--groups-k", "64,,64"], ["--capacity", "1"], ["--split", "reduce_add"], ["--split", "none"], ["--major-a", "m"], ["--major-b", "n"],
                                   ["--layout-d", "column"], ["--layout-c", "column"], ["--set", "gamma=1"], ["--set", "alpha"],
                                   ["--inputs", "large"], ["--machine", "moon"], ["--frobnicate"]])
     return words

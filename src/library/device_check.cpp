@@ -52,7 +52,7 @@ Status check_lines(const CheckedKernel& kernel, const GemmCall& call) {
       masked ? check_counts(numbers->data(), call.batch, call.m / call.batch)
              : check_offsets(numbers->data(), call.batch, {along, along == GemmGrouping::along_m ? call.m : call.k});
   Findings out("groups");
-  for (const GroupFinding& one : found) out.add(to_text(one.rule), one.group, one.sentence);
+  for (const GroupFinding& one : found) out.add(entry_of(one.rule).name, one.group, describe(one).c_str());
   return out.status();
 }
 

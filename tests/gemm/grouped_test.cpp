@@ -331,43 +331,39 @@ TEST(GroupsOfRows, ThatOverlapAnEarlierOneAreEmpty) {
     }
     for (const GroupFinding& found : check_offsets(offsets.data(), kGroups, {GemmGrouping::along_m, kM})) {
       const auto g = static_cast<std::size_t>(found.group);
-      EXPECT_TRUE(is_empty[g]) << found.sentence;
+      EXPECT_TRUE(is_empty[g]) << describe(found).c_str();
       is_empty[g] = false;
     }
     for (std::size_t g = 1; g < kGroups; ++g) EXPECT_EQ(is_empty[g], offsets[g] == offsets[g + 1]) << "group " << g;
   }
 }
 
-TEST(GroupsOnTheHost, ThatAreWrongAreNamedWithTheReason) {
+TEST(GroupsOnTheHost, ThatAreWrongAreNamedWithTheRule) {
+  using Rule = GroupLinesRule;
+  using Found = std::vector<std::pair<std::int64_t, Rule>>;
   const auto of = [](const std::vector<std::int32_t>& offsets, GemmGrouping along) {
-    std::string out;
+    Found out;
     const auto groups = static_cast<std::int64_t>(offsets.size()) - 1;
     for (const GroupFinding& found : check_offsets(offsets.data(), groups, {along, 100})) {
-      out += (out.empty() ? "" : "\n") + found.sentence;
+      out.emplace_back(found.group, found.rule);
     }
     return out;
   };
   constexpr GemmGrouping kRows = GemmGrouping::along_m, kK = GemmGrouping::along_k;
-  EXPECT_EQ(of({0, 10, 10, 100}, kRows), "");
-  EXPECT_EQ(of({-5, 20, 60}, kRows), "group 0 has offsets -5 and 20: offsets are not negative; it counts as empty");
-  EXPECT_EQ(of({20, 60, 40, 101}, kRows),
-            "group 1 begins at row 60 and ends before row 40: offsets ascend; it counts as empty\n"
-            "group 2 ends before row 101, and there are 100 rows: groups lie in the matrix; it counts as empty");
-  EXPECT_EQ(
-      of({20, 60, 40, 70}, kRows),
-      "group 1 begins at row 60 and ends before row 40: offsets ascend; it counts as empty\n"
-      "group 2 begins at row 40, and group 0 ends before row 60: a group begins where those before it have ended; "
-      "it counts as empty");
+  EXPECT_EQ(of({0, 10, 10, 100}, kRows), Found{});
+  EXPECT_EQ(of({-5, 20, 60}, kRows), (Found{{0, Rule::offset_negative}}));
+  EXPECT_EQ(of({20, 60, 40, 101}, kRows), (Found{{1, Rule::offset_falls}, {2, Rule::offset_beyond}}));
+  EXPECT_EQ(of({20, 60, 40, 70}, kRows), (Found{{1, Rule::offset_falls}, {2, Rule::offset_overlaps}}));
   // Rows of K are read alone: groups may share them.
-  EXPECT_EQ(of({20, 60, 40, 70}, kK),
-            "group 1 begins at row of K 60 and ends before row of K 40: offsets ascend; it counts as empty");
+  EXPECT_EQ(of({20, 60, 40, 70}, kK), (Found{{1, Rule::offset_falls}}));
   const std::int32_t counts[] = {3, -1, 72, 73};
   const std::vector<GroupFinding> found = check_counts(counts, 4, 72);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].sentence, "group 1 has a count of -1 rows: counts are not negative; it counts as empty");
-  EXPECT_EQ(found[1].sentence,
-            "group 3 has a count of 73 rows, and room for 72: a group fits into its capacity; its first 72 rows are "
-            "computed");
+  EXPECT_EQ(found[0].rule, Rule::count_negative);
+  EXPECT_EQ(found[0].group, 1);
+  EXPECT_EQ(found[1].rule, Rule::count_too_large);
+  EXPECT_EQ(found[1].actual, 73);
+  EXPECT_EQ(found[1].nearest, 72);
 }
 
 // A plan is made once and is right for other offsets.

@@ -7,6 +7,7 @@
 
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/argument_rules.hpp>
+#include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/option_rules.hpp>
 #include <gantry/layout/fault.hpp>
 #include <gantry/tma/plan_rules.hpp>
@@ -36,7 +37,10 @@ constexpr GemmRule kGemmRules[] = {
 #define GANTRY_X(id, ...) GemmRule::id,
 #include <gantry/gemm/detail/rule_table.hpp>
 };
-
+constexpr GroupLinesRule kGroupLinesRules[] = {
+#define GANTRY_X(id, ...) GroupLinesRule::id,
+#include <gantry/gemm/detail/group_rule_table.hpp>
+};
 constexpr ArgumentRule kArgumentRules[] = {
 #define GANTRY_X(id, ...) ArgumentRule::id,
 #include <gantry/epilogue/detail/argument_rule_table.hpp>
@@ -64,6 +68,32 @@ void expect_whole_sentences(const R& longest) {
 }
 
 constexpr std::int64_t kLong = INT64_MIN + 1;
+
+TEST(GroupLinesRules, GiveWholeSentences) {
+  for (const GroupLinesRule rule : kGroupLinesRules) {
+    expect_whole_sentences(GroupFinding{.rule = rule,
+                                        .group = kLong,
+                                        .other = kLong,
+                                        .along = GemmGrouping::along_k,
+                                        .first = kLong,
+                                        .second = kLong,
+                                        .actual = kLong,
+                                        .nearest = kLong});
+  }
+}
+
+TEST(GroupLinesRules, SayTheGroupAndItsLines) {
+  const std::int32_t offsets[] = {20, 60, 40, 70}, count = 73;
+  EXPECT_EQ(
+      describe(check_offsets(offsets, 3, {GemmGrouping::along_m, 100})[1]),
+      "group 2 begins at row 40, and group 0 ends before row 60: a group begins where those before it have ended; "
+      "it counts as empty");
+  EXPECT_EQ(describe(check_offsets(offsets, 3, {GemmGrouping::along_k, 100})[0]),
+            "group 1 begins at row of K 60 and ends before row of K 40: offsets ascend; it counts as empty");
+  EXPECT_EQ(describe(check_counts(&count, 1, 72)[0]),
+            "group 0 has a count of 73 rows, and room for 72: a group fits into its capacity; its first 72 rows are "
+            "computed");
+}
 
 TEST(LayoutRules, GiveWholeSentences) {
   for (const Rule rule : kLayoutRules) expect_whole_sentences(Fault{rule, kLong, kLong});

@@ -1,4 +1,4 @@
-// What is wrong with the groups of a grouped GEMM, group by group, in sentences. Host only.
+// What is wrong with the groups of a grouped GEMM, group by group, as values. Host only.
 //
 // Kernels read offsets, counts and pointer arrays on the device, and what is wrong there has a defined result
 // (grouped.hpp, pointer_array.hpp): the group is empty, or left out. Who has a copy of them on the host asks here which
@@ -10,34 +10,57 @@
 //     using namespace gantry;
 //     const std::int32_t offsets[] = {0, 128, 100, 300};
 //     const std::vector<GroupFinding> found = check_offsets(offsets, 3, {GemmGrouping::along_m, 300});
-//     const bool falls = found.size() == 2 && found[0].group == 1 && found[0].rule == OffsetRule::falls;
-//     const std::string why = found[1].sentence;  // "group 2 begins at row 100, before ... ends ..."
+//     const bool falls = found.size() == 2 && found[0].group == 1 && found[0].rule == GroupLinesRule::offset_falls;
+//     const Sentence why = describe(found[1]);  // "group 2 begins at row 100, and group 0 ends before row 128: ..."
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <gantry/gemm/grouped.hpp>
+#include <gantry/rules/rule.hpp>
 
 namespace gantry {
 
-// Why a group of offsets or counts is not what its numbers say.
-enum class OffsetRule : std::uint8_t { negative, falls, beyond, overlaps, count_negative, count_too_large };
+// Why the lines of a group are not what its offsets or its count say.
+enum class GroupLinesRule : std::uint8_t {
+#define GANTRY_X(id, ...) id,
+#include <gantry/gemm/detail/group_rule_table.hpp>
+};
 
-inline const char* to_text(OffsetRule rule) {
-  constexpr const char* kNames[] = {"offset_negative", "offset_falls",   "offset_beyond",
-                                    "offset_overlaps", "count_negative", "count_too_large"};
-  return kNames[static_cast<int>(rule)];
+constexpr RuleEntry<> entry_of(GroupLinesRule rule) noexcept {
+  switch (rule) {
+#define GANTRY_X(...) GANTRY_RULE_CASE(GroupLinesRule, __VA_ARGS__)
+#include <gantry/gemm/detail/group_rule_table.hpp>
+  }
+  return {};
 }
 
 struct GroupFinding {
+  GroupLinesRule rule = GroupLinesRule::offset_falls;
   std::int64_t group = 0;
-  OffsetRule rule = OffsetRule::falls;
-  std::string sentence{};
+  std::int64_t other = 0;  // group, where two overlap
+  GemmGrouping along = GemmGrouping::along_m;
+  std::int64_t first = 0, second = 0;  // its offsets
+  std::int64_t actual = 0, nearest = 0;
 };
+
+// The words of a finding beside its numbers.
+constexpr bool append_word(Sentence& out, Placeholder word, const GroupFinding& found) {
+  const bool rows = found.along == GemmGrouping::along_m;
+  if (word == "group") {
+    out.append(found.group);
+  } else if (word == "other") {
+    out.append(found.other);
+  } else if (word == "line") {
+    out.append(rows ? "row" : "row of K");
+  } else if (word == "lines") {
+    out.append(rows ? "rows" : "rows of K");
+  } else {
+    return false;
+  }
+  return true;
+}
 
 // What offsets are of: rows of A and D, or rows of K, and how many there are.
 struct GroupedLines {
@@ -54,29 +77,26 @@ struct GroupSpan {
 inline std::vector<GroupFinding> check_offsets(const std::int32_t* offsets, std::int64_t groups,
                                                const GroupedLines& of) {
   const bool rows = of.along == GemmGrouping::along_m;
-  const std::string line = rows ? "row" : "row of K", lines = rows ? "rows" : "rows of K";
-  const auto number = [](std::int64_t x) { return std::to_string(x); };
   std::vector<GroupFinding> out;
   std::int64_t reached = 0, last = 0;  // the farthest end so far, and the group that has it
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t begin = offsets[g], end = offsets[g + 1];
-    const std::string group = "group " + number(g);
-    const auto add = [&](OffsetRule rule, std::initializer_list<std::string_view> words) {
-      std::string sentence = group;
-      for (const std::string_view word : words) sentence.append(word);
-      out.push_back({g, rule, sentence.append("; it counts as empty")});
+    GroupFinding found{.group = g, .along = of.along, .first = begin, .second = end};
+    const auto add = [&](GroupLinesRule rule, std::int64_t actual = 0, std::int64_t nearest = 0) {
+      found.rule = rule;
+      found.actual = actual;
+      found.nearest = nearest;
+      out.push_back(found);
     };
     if (begin < 0 || end < 0) {
-      add(OffsetRule::negative, {" has offsets ", number(begin), " and ", number(end), ": offsets are not negative"});
+      add(GroupLinesRule::offset_negative);
     } else if (begin > end) {
-      add(OffsetRule::falls,
-          {" begins at ", line, " ", number(begin), " and ends before ", line, " ", number(end), ": offsets ascend"});
+      add(GroupLinesRule::offset_falls);
     } else if (end > of.lines) {
-      add(OffsetRule::beyond, {" ends before ", line, " ", number(end), ", and there are ", number(of.lines), " ",
-                               lines, ": groups lie in the matrix"});
+      add(GroupLinesRule::offset_beyond, end, of.lines);
     } else if (rows && begin < end && begin < reached) {
-      add(OffsetRule::overlaps, {" begins at row ", number(begin), ", and group ", number(last), " ends before row ",
-                                 number(reached), ": a group begins where those before it have ended"});
+      found.other = last;
+      add(GroupLinesRule::offset_overlaps, begin, reached);
     }
     const bool lies_inside = begin >= 0 && begin < end && end <= of.lines;
     if (lies_inside && end > reached) {
@@ -89,16 +109,12 @@ inline std::vector<GroupFinding> check_offsets(const std::int32_t* offsets, std:
 
 // `capacity`: rows that each group has room for.
 inline std::vector<GroupFinding> check_counts(const std::int32_t* counts, std::int64_t groups, std::int64_t capacity) {
-  const auto number = [](std::int64_t x) { return std::to_string(x); };
   std::vector<GroupFinding> out;
   for (std::int64_t g = 0; g < groups; ++g) {
-    const std::string group = "group " + number(g) + " has a count of " + number(counts[g]);
     if (counts[g] < 0) {
-      out.push_back({g, OffsetRule::count_negative, group + " rows: counts are not negative; it counts as empty"});
+      out.push_back({.rule = GroupLinesRule::count_negative, .group = g, .actual = counts[g]});
     } else if (counts[g] > capacity) {
-      out.push_back({g, OffsetRule::count_too_large,
-                     group + " rows, and room for " + number(capacity) +
-                         ": a group fits into its capacity; its first " + number(capacity) + " rows are computed"});
+      out.push_back({.rule = GroupLinesRule::count_too_large, .group = g, .actual = counts[g], .nearest = capacity});
     }
   }
   return out;

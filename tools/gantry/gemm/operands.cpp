@@ -242,7 +242,7 @@ std::vector<std::string> Operands::wrong_on_device() const {
     for (const GroupFinding& found : product_.capacity > 0
                                          ? check_counts(numbers.data(), product_.batch, product_.capacity)
                                          : check_offsets(numbers.data(), product_.batch, lines)) {
-      out.push_back(found.sentence);
+      out.emplace_back(describe(found).c_str());
     }
   }
   const auto check = [&](const char* name, IndexedMatrix of) {
