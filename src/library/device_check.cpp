@@ -64,16 +64,16 @@ const void* address_of(const GemmCall& call, const fusion::Argument& argument) {
   return nullptr;
 }
 
-// `why`: each GEMM is left out, so far; empty where it is not.
+// `why`: each GEMM is left out, so far; nothing where it is not.
 Status check_argument(const CheckedKernel& kernel, const fusion::Argument& argument, const GemmCall& call,
-                      const std::vector<GemmGroup>& gemms, std::vector<std::string>& why) {
+                      const std::vector<GemmGroup>& gemms, std::vector<std::optional<ArrayReason>>& why) {
   const void* const array = address_of(call, argument);
   const bool vector = argument.kind == fusion::ArgumentKind::row || argument.kind == fusion::ArgumentKind::column;
   if (array == nullptr || (!vector && !fusion::is_auxiliary(argument))) return {};
   const auto check = [&](const auto& all, const auto& why_not) -> Status {
     if (!all) return all.error();
     for (std::size_t g = 0; g < gemms.size(); ++g) {
-      if (why[g].empty()) why[g] = why_not(gemms[g], (*all)[g]);
+      if (!why[g]) why[g] = why_not(gemms[g], (*all)[g]);
     }
     return {};
   };
@@ -88,7 +88,7 @@ Status check_argument(const CheckedKernel& kernel, const fusion::Argument& argum
 Status check_gemms(const CheckedKernel& kernel, const GemmCall& call) {
   const auto gemms = read_array<GemmGroup>(kernel, call.groups.gemms, call.batch);
   if (!gemms) return gemms.error();
-  std::vector<std::string> why(gemms->size());
+  std::vector<std::optional<ArrayReason>> why(gemms->size());
   for (std::size_t g = 0; g < why.size(); ++g) {
     why[g] = why_left_out(kernel.design.options, (*gemms)[g], kernel.graph.uses_source(), kernel.graph.d >= 0);
   }
@@ -98,10 +98,9 @@ Status check_gemms(const CheckedKernel& kernel, const GemmCall& call) {
   }
   Findings out("groups");
   for (std::size_t g = 0; g < why.size(); ++g) {
-    if (!why[g].empty()) {
-      out.add("gemm_left_out", static_cast<std::int64_t>(g),
-              "GEMM " + std::to_string(g) + ": " + why[g] + "; it is left out");
-    }
+    if (!why[g]) continue;
+    out.add("gemm_left_out", static_cast<std::int64_t>(g),
+            "GEMM " + std::to_string(g) + ": " + describe(*why[g]).c_str() + "; it is left out");
   }
   return out.status();
 }

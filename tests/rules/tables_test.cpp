@@ -7,6 +7,7 @@
 
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/argument_rules.hpp>
+#include <gantry/gemm/array_check.hpp>
 #include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/option_rules.hpp>
 #include <gantry/layout/fault.hpp>
@@ -40,6 +41,10 @@ constexpr GemmRule kGemmRules[] = {
 constexpr GroupLinesRule kGroupLinesRules[] = {
 #define GANTRY_X(id, ...) GroupLinesRule::id,
 #include <gantry/gemm/detail/group_rule_table.hpp>
+};
+constexpr ArrayRule kArrayRules[] = {
+#define GANTRY_X(id, ...) ArrayRule::id,
+#include <gantry/gemm/detail/array_rule_table.hpp>
 };
 constexpr ArgumentRule kArgumentRules[] = {
 #define GANTRY_X(id, ...) ArgumentRule::id,
@@ -93,6 +98,32 @@ TEST(GroupLinesRules, SayTheGroupAndItsLines) {
   EXPECT_EQ(describe(check_counts(&count, 1, 72)[0]),
             "group 0 has a count of 73 rows, and room for 72: a group fits into its capacity; its first 72 rows are "
             "computed");
+}
+
+TEST(ArrayRules, GiveWholeSentences) {
+  for (const ArrayRule rule : kArrayRules) {
+    expect_whole_sentences(ArrayReason{.rule = rule,
+                                       .operand = "a_name_of_some_length",
+                                       .element = ElementType::bf16,
+                                       .rows = false,
+                                       .m = INT32_MIN,
+                                       .n = INT32_MIN,
+                                       .k = INT32_MIN,
+                                       .actual = kLong,
+                                       .nearest = kLong,
+                                       .first = kLong,
+                                       .second = kLong});
+  }
+}
+
+TEST(ArrayRules, SayTheMatrixAndItsLines) {
+  alignas(16) static bf16 memory[64 * 64];
+  const GemmGroup gemm{
+      .m = 64, .n = 60, .k = 64, .a = memory, .b = memory, .d = memory, .stride_a = 64, .stride_d = 64};
+  EXPECT_EQ(
+      describe(*why_left_out({.groups = GemmGrouping::pointer_array}, gemm)),
+      "D has rows of 60 elements of bf16, which is 120 bytes: TMA writes whole 16 bytes; the nearest larger N that "
+      "works is 64");
 }
 
 TEST(LayoutRules, GiveWholeSentences) {

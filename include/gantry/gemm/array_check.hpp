@@ -1,4 +1,4 @@
-// What is wrong with a GEMM of a pointer array, in a sentence. Host only.
+// What is wrong with a GEMM of a pointer array, as a value. Host only.
 //
 // Kernels leave such a GEMM out (pointer_array.hpp); who has the array in memory of the host can ask here before.
 //
@@ -8,16 +8,58 @@
 //     alignas(16) static const bf16 a[64 * 64] = {}, b[12 * 64] = {};
 //     alignas(16) static bf16 d[64 * 12];
 //     const GemmGroup gemm{.m = 64, .n = 12, .k = 64, .a = a, .b = b, .d = d};
-//     const std::string why = why_left_out(options, gemm);  // "D has rows of 12 elements of bf16, ...: ..."
+//     const std::optional<ArrayReason> why = why_left_out(options, gemm);
+//     const bool misaligned = why && why->rule == ArrayRule::stride_misaligned && why->nearest == 16;
 #pragma once
 
 #include <algorithm>
-#include <string>
+#include <optional>
 
 #include <gantry/gemm/pointer_array.hpp>
 #include <gantry/numeric/float_types.hpp>
+#include <gantry/rules/rule.hpp>
 
 namespace gantry {
+
+enum class ArrayRule : std::uint8_t {
+#define GANTRY_X(id, ...) id,
+#include <gantry/gemm/detail/array_rule_table.hpp>
+};
+
+constexpr RuleEntry<> entry_of(ArrayRule rule) noexcept {
+  switch (rule) {
+#define GANTRY_X(...) GANTRY_RULE_CASE(ArrayRule, __VA_ARGS__)
+#include <gantry/gemm/detail/array_rule_table.hpp>
+  }
+  return {};
+}
+
+struct ArrayReason {
+  ArrayRule rule = ArrayRule::address_missing;
+  fusion::Name operand{};  // A, B, C, D, or an argument of the epilogue; empty where sizes are wrong
+  ElementType element = ElementType::void_;
+  bool rows = true;         // are contiguous
+  int m = 0, n = 0, k = 0;  // where sizes are wrong
+  std::int64_t actual = 0, nearest = 0, first = 0, second = 0;
+};
+
+// The words of a reason beside its numbers.
+constexpr bool append_word(Sentence& out, Placeholder word, const ArrayReason& r) {
+  if (word == "operand") {
+    out.append(r.operand.text);
+  } else if (word == "element") {
+    out.append(to_text(r.element));
+  } else if (word == "lines") {
+    out.append(r.rows ? "rows" : "columns");
+  } else if (word == "extent") {
+    out.append(r.rows ? 'N' : 'M');
+  } else if (word == "m" || word == "n" || word == "k") {
+    out.append(word == "m" ? r.m : word == "n" ? r.n : r.k);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 namespace detail {
 
@@ -28,97 +70,107 @@ struct FaultyMatrix {
   GroupMatrix matrix;
 };
 
-// "a multiple of 16 bytes" as elements of the matrix.
-inline std::int64_t rounded_elements(const FaultyMatrix& x, std::int64_t elements) {
-  const std::int64_t chunk = 128 / x.layout.bits;
-  return (elements + chunk - 1) / chunk * chunk;
+// A mask has lines of bits, and `stride` is the one that was given; 0: packed.
+inline ArrayReason reason_of_mask(const FaultyMatrix& x, std::int64_t stride) {
+  const std::int64_t bits = x.matrix.contiguous, given = stride == 0 ? bits : stride;
+  return {.rule = ArrayRule::mask_stride,
+          .operand = x.name,
+          .element = x.element,
+          .rows = x.layout.rows,
+          .actual = given,
+          .nearest = (std::max(given, bits) + 7) / 8 * 8,
+          .first = bits};
 }
 
-inline std::string sentence(GroupRule rule, const FaultyMatrix& x) {
-  const std::string name = x.name, lines = x.layout.rows ? "rows" : "columns", element = info(x.element).name;
-  const auto number = [](std::int64_t i) { return std::to_string(i); };
+// Requires a rule of a matrix that is broken.
+inline ArrayReason reason_of(GroupRule rule, const FaultyMatrix& x) {
+  ArrayReason out{.operand = x.name, .element = x.element, .rows = x.layout.rows};
+  const auto rounded = [&](std::int64_t elements) {  // up to whole 16 bytes
+    const std::int64_t chunk = 128 / x.layout.bits;
+    return (elements + chunk - 1) / chunk * chunk;
+  };
   const std::int64_t stride = x.matrix.stride * 8 / x.layout.bits;
   switch (rule) {
-    case GroupRule::address_missing:
-      return name + " has no address: a matrix that is read or written has one";
     case GroupRule::address_misaligned:
-      return name + " begins " +
-             number(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(x.matrix.data) % 16)) +
-             " bytes after a multiple of 16: TMA takes addresses that are multiples of 16 bytes";
-    case GroupRule::stride_too_short:
-      return name + " has a stride of " + number(stride) + " elements, and " + lines + " of " +
-             number(x.matrix.contiguous) + ": " + lines + " do not overlap; the nearest stride that works is " +
-             number(rounded_elements(x, x.matrix.contiguous));
-    case GroupRule::stride_too_long:
-      return name + " has a stride of " + number(x.matrix.stride) + " bytes: TMA takes less than 1099511627776";
-    case GroupRule::stride_misaligned:
-      return name + " has a stride of " + number(stride) + " elements of " + element + ", which is " +
-             number(x.matrix.stride) + " bytes: TMA takes strides of whole 16 bytes; the nearest larger one is " +
-             number(rounded_elements(x, stride));
-    case GroupRule::ends_inside_chunk:
-      return name + " has " + lines + " of " + number(x.matrix.contiguous) + " elements of " + element + ", which is " +
-             number(x.matrix.contiguous * x.layout.bits / 8) + " bytes: TMA writes whole 16 bytes; the " +
-             "nearest larger " + (x.layout.rows ? "N" : "M") + " that works is " +
-             number(rounded_elements(x, x.matrix.contiguous));
-    case GroupRule::none:
-    case GroupRule::size_negative:
-    case GroupRule::size_too_large:
-    case GroupRule::element_misaligned:
+      out.rule = ArrayRule::address_misaligned;
+      out.actual = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(x.matrix.data) % 16);
       break;
+    case GroupRule::stride_too_short:
+      out.rule = ArrayRule::stride_too_short;
+      out.actual = stride;
+      out.first = x.matrix.contiguous;
+      out.nearest = rounded(x.matrix.contiguous);
+      break;
+    case GroupRule::stride_too_long:
+      out.rule = ArrayRule::stride_too_long;
+      out.actual = x.matrix.stride;
+      out.nearest = static_cast<std::int64_t>(kTmaStrideLimit) - 16;
+      break;
+    case GroupRule::stride_misaligned:
+      out.rule = ArrayRule::stride_misaligned;
+      out.actual = stride;
+      out.first = x.matrix.stride;
+      out.nearest = rounded(stride);
+      break;
+    case GroupRule::ends_inside_chunk:
+      out.rule = ArrayRule::ends_inside_chunk;
+      out.actual = x.matrix.contiguous;
+      out.first = x.matrix.contiguous * x.layout.bits / 8;
+      out.nearest = rounded(x.matrix.contiguous);
+      break;
+    default:
+      out.rule = ArrayRule::address_missing;
   }
-  return "";
-}
-
-// A mask, whose lines are bits.
-inline std::string sentence_of_mask(GroupRule rule, const FaultyMatrix& x, std::int64_t stride) {
-  const std::int64_t bits = x.matrix.contiguous, given = stride == 0 ? bits : stride;
-  const std::string name = x.name, lines = x.layout.rows ? "rows" : "columns";
-  if (rule == GroupRule::address_missing) return sentence(rule, x);
-  return name + " has a stride of " + std::to_string(given) + " bits, and " + lines + " of " + std::to_string(bits) +
-         ": " + lines + " of a mask are whole bytes and do not overlap; the nearest stride that works is " +
-         std::to_string((std::max(given, bits) + 7) / 8 * 8);
+  return out;
 }
 
 }  // namespace detail
 
-// Of an argument of the epilogue, as a GEMM of m x n has it. Empty: it can be read or written.
-inline std::string why_left_out(const fusion::Argument& a, const GemmGroupTensor& x, int m, int n) {
+// Of an argument of the epilogue, as a GEMM of m x n has it. Nothing: it can be read or written.
+inline std::optional<ArrayReason> why_left_out(const fusion::Argument& a, const GemmGroupTensor& x, int m, int n) {
   const ArrayMatrix layout = array_tensor(a);
   const GroupRule rule = rule_of_tensor(layout, x, m, n);
-  if (rule == GroupRule::none) return "";
+  if (rule == GroupRule::none) return {};
   const detail::FaultyMatrix matrix{a.name.text, a.element, layout, layout.of(x.data, x.stride, m, n)};
-  return layout.bits == 1 ? detail::sentence_of_mask(rule, matrix, x.stride) : detail::sentence(rule, matrix);
+  if (layout.bits == 1 && rule != GroupRule::address_missing) return detail::reason_of_mask(matrix, x.stride);
+  return detail::reason_of(rule, matrix);
 }
-inline std::string why_left_out(const fusion::Argument& a, const void* vector) {
+inline std::optional<ArrayReason> why_left_out(const fusion::Argument& a, const void* vector) {
   const int bits = element_bits(a.element);
-  if (rule_of_vector(bits, vector) == GroupRule::none) return "";
-  const auto bytes = static_cast<std::uintptr_t>(bits / 8);
-  return std::string(a.name.text) + " begins " + std::to_string(reinterpret_cast<std::uintptr_t>(vector) % bytes) +
-         " bytes after a multiple of " + std::to_string(bytes) + ": elements of " + info(a.element).name +
-         " lie at multiples of their size";
+  if (rule_of_vector(bits, vector) == GroupRule::none) return {};
+  const std::int64_t bytes = bits / 8;
+  return ArrayReason{.rule = ArrayRule::element_misaligned,
+                     .operand = a.name,
+                     .element = a.element,
+                     .actual = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(vector) %
+                                                         static_cast<std::uintptr_t>(bytes)),
+                     .first = bytes};
 }
 
-// Empty: it is computed. `has_c`: the epilogue reads C; `has_d`: it gives D.
-inline std::string why_left_out(const GemmOptions& o, const GemmGroup& g, bool has_c = false, bool has_d = true) {
+// Nothing: it is computed. `has_c`: the epilogue reads C; `has_d`: it gives D.
+inline std::optional<ArrayReason> why_left_out(const GemmOptions& o, const GemmGroup& g, bool has_c = false,
+                                               bool has_d = true) {
   const ArrayLayout layout = array_layout(o, has_c, has_d);
   const GroupFault fault = fault_of(layout, g);
-  const std::string sizes =
-      "M, N and K are " + std::to_string(g.m) + ", " + std::to_string(g.n) + " and " + std::to_string(g.k);
-  if (fault.ok()) return "";
-  if (fault.rule == GroupRule::size_negative) return sizes + ": sizes are not negative";
-  if (fault.rule == GroupRule::size_too_large) {
-    return sizes + ": a GEMM of a pointer array has up to " + std::to_string(kMostExtent) + " rows and columns, and " +
-           std::to_string(kMostGroupTiles) + " tiles";
+  if (fault.ok()) return {};
+  const bool negative = fault.rule == GroupRule::size_negative;
+  if (negative || fault.rule == GroupRule::size_too_large) {
+    return ArrayReason{.rule = negative ? ArrayRule::size_negative : ArrayRule::size_too_large,
+                       .m = g.m,
+                       .n = g.n,
+                       .k = g.k,
+                       .nearest = kMostExtent,
+                       .second = kMostGroupTiles};
   }
   switch (fault.operand) {
     case 'A':
-      return detail::sentence(fault.rule, {"A", o.a, layout.a, layout.a.of(g.a, g.stride_a, g.m, g.k)});
+      return detail::reason_of(fault.rule, {"A", o.a, layout.a, layout.a.of(g.a, g.stride_a, g.m, g.k)});
     case 'B':
-      return detail::sentence(fault.rule, {"B", o.b, layout.b, layout.b.of(g.b, g.stride_b, g.n, g.k)});
+      return detail::reason_of(fault.rule, {"B", o.b, layout.b, layout.b.of(g.b, g.stride_b, g.n, g.k)});
     case 'C':
-      return detail::sentence(fault.rule, {"C", o.c, layout.c, layout.c.of(g.c, g.stride_c, g.m, g.n)});
+      return detail::reason_of(fault.rule, {"C", o.c, layout.c, layout.c.of(g.c, g.stride_c, g.m, g.n)});
     default:
-      return detail::sentence(fault.rule, {"D", o.d, layout.d, layout.d.of(g.d, g.stride_d, g.m, g.n)});
+      return detail::reason_of(fault.rule, {"D", o.d, layout.d, layout.d.of(g.d, g.stride_d, g.m, g.n)});
   }
 }
 

@@ -77,8 +77,8 @@ std::vector<std::string> why_left_out(const std::string& path, const GemmOptions
   void* const anywhere = reinterpret_cast<void*>(16);  // NOLINT(performance-no-int-to-ptr): nothing is looked at
   for (std::size_t i = 0; i < file.gemms.size(); ++i) {
     const GemmExtents& e = file.gemms[i];
-    const auto say = [&](const std::string& why) {
-      if (!why.empty()) out.push_back(fmt::format("--problems {}, line {}: {}", path, file.lines[i], why));
+    const auto say = [&](const std::optional<ArrayReason>& why) {
+      if (why) out.push_back(fmt::format("--problems {}, line {}: {}", path, file.lines[i], describe(*why).c_str()));
     };
     // Lines are padded to 16 bytes here, so that all inputs can be addressed.
     const auto padded = [&](ElementType element, bool rows) {
@@ -95,7 +95,8 @@ std::vector<std::string> why_left_out(const std::string& path, const GemmOptions
           x.name.text, x.element, {element_bits(x.element), x.row_major, true}, {}};
       const GroupMatrix matrix = tensor.layout.of(anywhere, padded(x.element, x.row_major), e.m, e.n);
       if (rule_of(tensor.layout, matrix) != GroupRule::ends_inside_chunk || e.m == 0 || e.n == 0) continue;
-      say(gantry::detail::sentence(GroupRule::ends_inside_chunk, {tensor.name, tensor.element, tensor.layout, matrix}));
+      say(gantry::detail::reason_of(GroupRule::ends_inside_chunk,
+                                    {tensor.name, tensor.element, tensor.layout, matrix}));
     }
   }
   keep_first(out, path);
