@@ -337,7 +337,8 @@ TEST(SplitGemm, NeedsEveryBarrierOfTheReduction) {
   Product<Kernel, bf16> product({64, 128, 192}, kPlain<Kernel>);
   product.set_parts(3);
   int barriers = 0;
-  for (const SiteUse& site : product.run(options_of(0)).report().sites) {
+  const LaunchResult first = product.run(options_of(0));  // which owns the report
+  for (const SiteUse& site : first.report().sites) {
     if (site.file.find("split_reduction.hpp") == std::string::npos) continue;
     ++barriers;
     bool detected = false;
