@@ -235,13 +235,13 @@ std::vector<BrokenByAGraph> rules_broken_by_graphs() {
 // D takes the place of C, so that buffers count once; each has a buffer of x beside it.
 TEST(EpilogueRefusals, SayHowManySharedBuffersFitBesideAGraph) {
   const auto reasons = [](int buffers) {
-    const CollectiveBuilder b = with([&](CollectiveBuilder& b) {
+    const CollectiveBuilder asked = with([&](CollectiveBuilder& b) {
       b.tile.n = 256;
       b.epi_tile = {64, 256};
       b.stages_c = buffers;
       b.reuse_smem_c = Choice::yes;
     });
-    return graph_reasons(b.policy(), fusion::graph("d = acc + c; x:f16 = acc"));
+    return graph_reasons(asked.policy(), fusion::graph("d = acc + c; x:f16 = acc"));
   };
   ASSERT_EQ(reasons(6).size(), 1);
   ASSERT_EQ(reasons(6)[0].rule, EpilogueRule::shared_memory);
