@@ -193,6 +193,13 @@ TEST(Operands, NameIndicesThatAreWrong) {
                 "is dropped"}));
 }
 
+TEST(Operands, NameTheFirstOfManyIndicesThatAreWrong) {
+  const std::vector<std::string> wrong =
+      Operands(product_of({.m = 100, .n = 8, .k = 8, .gather_rows = 0}), Inputs::eighths, 1).wrong_on_device();
+  ASSERT_EQ(wrong.size(), 17U);
+  EXPECT_EQ(wrong.back(), "84 more are wrong");
+}
+
 TEST(Products, OfAFileAreAlignedAsTheirSizesAre) {
   std::string name = testing::TempDir() + "gantry-products-XXXXXX";
   const std::string path = std::string(mkdtemp(name.data())) + "/shapes";

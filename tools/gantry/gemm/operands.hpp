@@ -79,7 +79,7 @@ class Operands {
   // Of what was written. Where all of it would take long, the first and the last rows.
   Verification verify() const;
 
-  // A sentence for each group whose offsets or counts are wrong, and for each row whose index is.
+  // A sentence for each group whose offsets or counts are wrong, and for each row whose index is; of many, the first.
   std::vector<std::string> wrong_on_device() const;
 
   // Bytes that must cross the edge of the chip.
