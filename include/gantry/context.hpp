@@ -59,7 +59,10 @@ struct ContextOptions {
   int device = 0;  // number of the GPU
   SimulatedMachineOptions simulated{};
   CompilePolicy policy = CompilePolicy::background;
-  int most_kernels = 8;                // for one GemmFunction; a new size beyond that gets the best of those
+  // Compiled for one GemmFunction, for each set of tensors of C, D and the epilogue that TMA addresses; a new size
+  // beyond that gets the best of those. What the policy never finds in the cache, or among shipped ones, is not
+  // bounded.
+  int most_kernels = 16;
   int most_plans = 1024;               // kept for one GemmFunction; those that were not used for longest go
   int compile_threads = 0;             // 0: half of the processors
   std::string cache_directory{};       // empty: as KernelCache::default_directory() says

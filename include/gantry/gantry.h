@@ -120,7 +120,7 @@ typedef struct gantry_context_options {
   int32_t machine;             /* GANTRY_MACHINE_... */
   int32_t device;              /* number of the GPU */
   int32_t policy;              /* GANTRY_COMPILE_... */
-  int32_t most_kernels;        /* for one gantry_gemm; 0: 8 */
+  int32_t most_kernels;        /* compiled for one gantry_gemm and each set of tensors that TMA addresses; 0: 16 */
   int32_t most_plans;          /* kept for one gantry_gemm; 0: 1024 */
   int32_t compile_threads;     /* 0: half of the processors */
   const char* cache_directory; /* NULL: GANTRY_CACHE_DIR, else the user's cache */

@@ -1,4 +1,5 @@
 // A context on a GPU that only pretends: which kernel runs, when one is compiled, what is kept, and what is refused.
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -217,6 +218,31 @@ TEST_F(ContextTest, BoundsTheKernelsOfOneEpilogue) {
   EXPECT_EQ(gemm->kernels(), 2);
 }
 
+// Sizes of docs/measurements/library.md: each has the kernel that a bench of it alone has.
+TEST_F(ContextTest, ByDefaultHasRoomForTheKernelsOfManyDifferentSizes) {
+  const auto kernels = [&](const ContextOptions& how) {
+    const Context context(how);
+    const auto gemm = context.gemm({});
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 4096, 4096},
+                                  {16, 8192, 8192},
+                                  {32, 28672, 8192},
+                                  {5000, 5000, 5000},
+                                  {1536, 1536, 1536},
+                                  {3000, 1000, 7000},
+                                  {512, 4096, 14336},
+                                  {4096, 24576, 1536},
+                                  {4096, 7168, 2048},
+                                  {1000, 1000, 1000},
+                                  {256, 256, 16384}}) {
+      EXPECT_TRUE(gemm->run(call(m, n, k)));
+    }
+    return gemm->kernels();
+  };
+  ContextOptions unbounded = options();
+  unbounded.most_kernels = 1000;
+  EXPECT_EQ(kernels(options()), kernels(unbounded));
+}
+
 TEST_F(ContextTest, TakesTheNextBestWhereAKernelCannotBeCompiled) {
   fake_nvrtc().fails = true;
   const Context context(options());
@@ -406,7 +432,9 @@ TEST_F(ContextTest, ComputesNothingWithoutAKernelWhereThereIsNothing) {
 }
 
 TEST_F(ContextTest, ServesManyThreads) {
-  const Context context(options(CompilePolicy::background));
+  ContextOptions bounded = options(CompilePolicy::background);
+  bounded.most_kernels = 8;
+  const Context context(bounded);
   const auto gemm = context.gemm({.epilogue = "d = gelu(acc + row(bias))"});
   std::atomic<int> failed = 0;
   std::vector<std::thread> threads;
