@@ -72,7 +72,7 @@ class PromotionScales {
 
   // Of block `k`.
   GANTRY_INLINE Loaded load(int k) const {
-    Loaded out;
+    Loaded out{};
     if constexpr (kModeA != ScaleMode::none) {
       GANTRY_UNROLL
       for (int i = 0; i < kRows; ++i) out.rows[i] = scale_of_row(i, k);
