@@ -19,10 +19,9 @@ struct KTileCycles {
 // A K tile is as deep as the widest swizzle, whatever the elements: half of them of twice the width take as long. For
 // each 64 rows wgmma reads their A and all of B, and TMA writes both.
 GANTRY_HD constexpr KTileCycles k_tile_cycles(int m, int n, const Architecture& arch) {
-  const int row = arch.limits.swizzle_bytes;
+  const int row = arch.limits.swizzle_bytes, depth = row / 2;  // bytes, and elements of 16 bits
   const int read_rows = m / 64 * (64 + n);
-  return {m * n * (row / 2) / arch.mma_rate,
-          (arch.latency.smem_read_share * read_rows + m + n) * row / arch.shared_rate};
+  return {m * n * depth / arch.mma_rate, (arch.latency.smem_read_share * read_rows + m + n) * row / arch.shared_rate};
 }
 
 // The split-K reduction: to leave partial accumulators where the owner of the tile finds them, and to load and add
