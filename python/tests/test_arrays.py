@@ -187,6 +187,19 @@ def test_runs_and_plans_leak_no_references(rng):
     assert [sys.getrefcount(x) for x in (a, b, bias)] == counts
 
 
+def test_whole_functions_leak_no_objects(rng):
+    a, b = array(rng, (16, 16), np.float16), array(rng, (8, 16), np.float16)
+    every_second = array(rng, (16, 32), np.float16)[:, ::2]
+    for step in (
+        lambda: gantry.gemm(a, b),
+        lambda: gantry.gemm(every_second, b),  # copied
+        lambda: gantry.simulate(a, b),
+        lambda: gantry.explain(a, b),
+        lambda: gantry.warm_up("d = acc", [(16, 8, 16)], dtype="f16", progress=lambda done, everything: None),
+    ):
+        assert not _leaks(step, times=20)
+
+
 def test_errors_leak_no_references(rng):
     a, b = array(rng, (16, 16), np.float16), array(rng, (8, 8), np.float16)
 

@@ -1,4 +1,5 @@
 """Strides and texts: plain arithmetic, against NumPy's own."""
+
 import numpy as np
 import pytest
 

@@ -71,8 +71,8 @@ class FusedSequential(nn.Sequential):
 def replace(model: nn.Module) -> list[Swap]:
     """Makes every ``nn.Linear`` of a model a :class:`Linear`, in place and with the same parameters, and fuses the
     activation that follows it in an ``nn.Sequential``, and the layer after that. A module with ``gate_proj``,
-    ``up_proj`` and ``down_proj`` becomes a :class:`GatedLinear` where it computes what that does, which is tried. The model's state
-    keeps its names. Says what was swapped, what not, and why.
+    ``up_proj`` and ``down_proj`` becomes a :class:`GatedLinear` where it computes what that does, which is tried. The
+    model's state keeps its names. Says what was swapped, what not, and why.
 
     >>> import torch, gantry.torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.Linear(16, 8))
