@@ -22,6 +22,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,7 @@ struct GemmRequest {
   GemmOptions options{};
   std::string epilogue = "d = acc";
   std::vector<runtime::FunctionText> functions{};  // of the user's own, that the epilogue calls
+  std::optional<fusion::Graph> graph{};            // the epilogue as a value, in place of the text
 };
 
 // One run on the simulated SM with a seed and a trace of its own, and what the checker reported of it.

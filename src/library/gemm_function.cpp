@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include <gantry/epilogue/fusion/print.hpp>
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/workspace.hpp>
 
@@ -41,6 +42,12 @@ Result<std::shared_ptr<const MachineGemm>> caught(const Load& load) {
 Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
                                                                        const GemmRequest& request) {
   GemmRequest filled = request;
+  if (filled.graph) {
+    Status refused;
+    runtime::add_reasons(refused, StatusCode::invalid_argument, fusion::check(*filled.graph));
+    if (!refused.ok()) return unexpected(std::move(refused));
+    filled.epilogue = fusion::print(*filled.graph).c_str();
+  }
   if (filled.options.c == ElementType::void_ && runtime::uses_source({{}, filled.epilogue, filled.functions})) {
     filled.options.c = filled.options.d;
   }

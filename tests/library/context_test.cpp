@@ -455,6 +455,21 @@ TEST_F(ContextTest, ServesManyThreads) {
   EXPECT_LE(fake_nvrtc().compiled, 8);
 }
 
+TEST_F(ContextTest, TakesAnEpilogueAsAValue) {
+  const Context context(options());
+  const auto text = context.gemm({.epilogue = "d = relu(acc + row(bias))"});
+  ASSERT_TRUE(text);
+  const auto value = context.gemm({.graph = text->graph()});
+  ASSERT_TRUE(value) << value.error().describe();
+  EXPECT_TRUE(value->graph() == text->graph());
+  GemmCall one = call(512, 512, 512);
+  one.arguments = {{"bias", address(4)}};
+  ASSERT_TRUE(text->run(one));
+  ASSERT_TRUE(value->run(one));
+  EXPECT_EQ(fake_nvrtc().compiled, 1) << "the same kernel";
+  EXPECT_FALSE(context.gemm({.graph = fusion::Graph{}})) << "it has no output";
+}
+
 TEST_F(ContextTest, RefusesAnEpilogueThatCannotBeReadWithItsColumn) {
   const Context context(options());
   const auto wrong = context.gemm({.epilogue = "d = gulu(acc)"});
