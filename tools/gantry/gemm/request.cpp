@@ -330,7 +330,7 @@ Product read_product(const ProductTexts& texts) {
   }
   if (!out.ok()) return out;
   for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
-  if (out.is_array()) {
+  if (out.is_array() && out.ok()) {
     for (const std::string& problem : why_left_out(texts.gemms, o, out.graph)) read.problem(problem);
   }
   return with_sizes(out, {out.m, out.n, out.k, out.batch});
