@@ -22,7 +22,7 @@ class MachineGemm {
   virtual const GemmDesign& design() const = 0;
   // Tile, schedule, cluster, elements, and how the epilogue is staged.
   virtual std::string describe() const = 0;
-  // How it was come by: compiled now, or found.
+  // Where it comes from: compiled now, or the cache.
   virtual const std::string& origin() const = 0;
   virtual std::string explain(const runtime::PlannedGemm& plan, const GemmCall& call) const = 0;
 

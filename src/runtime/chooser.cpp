@@ -20,7 +20,7 @@ bool leaves_nothing_open(const GemmOptions& o) {
   return o.tile.m > 0 && o.tile.n > 0 && o.cluster.m > 0 && o.cluster.n > 0 && o.schedule != GemmSchedule::automatic;
 }
 
-// Requests of the list that are what was asked for; where none is, what was asked for with the kernel's own defaults.
+// Listed configurations that match the options; if there is none, the options with the kernel's defaults.
 std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Graph& graph) {
   std::vector<GemmOptions> out;
   if (!leaves_nothing_open(asked)) {

@@ -46,8 +46,8 @@ GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph,
 GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
                                       const Architecture& arch = kH200);
 
-// Whether a tile has the columns of a row that an epilogue combines. Where no tile can, the widest are left, and say
-// so.
+// True if the tile holds all columns of a row that the epilogue combines. If no tile is wide enough, true for the
+// widest: planning refuses them with the widest row that works.
 GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph);
 
 // Designs that come into question for a workload with this epilogue, staged for its sizes.

@@ -58,7 +58,7 @@ GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
 }  // namespace detail
 
 // The options that a builder of epilogues implies: its tile, elements, layouts, stages and schedule, where one
-// warpgroup to a tile means the pingpong kernel. What else it sets is a problem of the options.
+// warpgroup to a tile means the pingpong kernel. Other fields are refused (GemmRule::builder).
 GANTRY_HD constexpr GemmOptions options_from(const CollectiveBuilder& builder) {
   GemmOptions o;
   o.c = builder.c;

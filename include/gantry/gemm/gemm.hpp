@@ -6,7 +6,7 @@
 //                           CUDA graphs
 //   plan(args)->explain()   what it will do
 // A specification that leaves its tile open is compiled for a few tiles where nvcc compiles it, and plan() picks one by
-// size; elsewhere, as the time of the simulated SM says nothing, for one.
+// size. Other compilers build one tile: the time of a simulated run does not rank tiles.
 // The same type runs on the GPU and on the simulated SM: plan->run(Gpu{stream}), plan->run(Simulator()).
 //
 // Example at namespace scope:

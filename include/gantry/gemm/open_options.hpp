@@ -11,7 +11,7 @@
 
 namespace gantry {
 
-// Nothing of what a choice by size sets is set.
+// True if tile, cluster, schedule and staging are all left to the choice by size.
 GANTRY_HD constexpr bool leaves_all_open(const GemmOptions& o) {
   return o.tile == GemmTile{} && o.cluster == GemmCluster{} && o.warpgroups == 0 && o.stages == 0 &&
          o.schedule == GemmSchedule::automatic && o.epilogue == GemmEpilogueOptions{};

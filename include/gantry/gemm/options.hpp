@@ -116,7 +116,7 @@ struct GemmOptions {
   ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;  // FP8: factors of blocks; accumulators are promoted
   SplitMode split = SplitMode::automatic;
   // The kernel computes D^T = B A^T: B takes the M side of wgmma, A its N side, for GEMMs of few rows. Everything here
-  // is still said of D = A B^T; swapped() gives what the kernel is made of.
+  // describes D = A B^T; swapped() gives the kernel's own options.
   bool swapped = false;
   ConstantOperand constant = ConstantOperand::none;
   std::uint16_t not_carried = 0;  // bits of BuilderField: asked of the builder that these options were made of
@@ -257,7 +257,7 @@ GANTRY_HD constexpr int elements_per_row(ElementType element, const Sm90Limits& 
   return 8 * limits.swizzle_bytes / element_bits(element);
 }
 
-// What a GEMM of these elements is stored as where nothing is said.
+// The default element type of D.
 GANTRY_HD constexpr ElementType usual_result(ElementType a) noexcept {
   switch (mma_kind(a)) {
     case MmaKind::tf32:

@@ -127,7 +127,7 @@ class GemmSet {
     return detail::SetChoice(question);
   }
 
-  // What the plan of the GEMM that is chosen takes.
+  // Workspace of the configuration that is chosen.
   static Expected<std::size_t, ArgumentReasons> workspace_bytes(const Arguments& args,
                                                                 const GemmDevice& device = device_of(ThisMachine()),
                                                                 const GemmPreference& preference = {}) {

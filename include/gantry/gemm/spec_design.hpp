@@ -41,7 +41,7 @@ struct GemmDesignOf : detail::SpecCheck<Spec>,
   static constexpr GemmDesign asked =
       make_gemm_design(detail::options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
   GANTRY_REASONS_STATIC_CHECK(asked.reasons);
-  // Where the request was refused, that is all that is said: kernels see a design that can be.
+  // After a refusal kernels get a valid default design, so that no further errors follow.
   static constexpr GemmDesign design =
       asked.ok() ? asked
                  : make_gemm_design(detail::possible_options_of<Spec>(), graph, kSm90, detail::needs_of<Spec>());
@@ -49,7 +49,7 @@ struct GemmDesignOf : detail::SpecCheck<Spec>,
 
 namespace detail {
 
-// The same from the other side.
+// The design with A and B swapped.
 template <class Spec>
 struct SwappedDesignOf : CallbacksOf<Spec> {
   static constexpr fusion::Graph graph = fusion::swapped(GemmDesignOf<Spec>::graph);

@@ -69,7 +69,7 @@ class LoadedGemm {
   const fusion::Graph& graph() const;
   // Tile, schedule, cluster, elements, and how the epilogue is staged.
   std::string describe() const;
-  // How it was come by: compiled now, or found.
+  // Where it comes from: compiled now, or the cache.
   const std::string& origin() const;
 
   // Every reason why the call cannot run; none: it can.

@@ -74,7 +74,7 @@ class SimulatedGemm {
   const fusion::Graph& graph() const { return designed_.graph; }
   // Tile, schedule, cluster, elements, and how the epilogue is staged.
   std::string describe() const;
-  // How it was come by: compiled now, or found.
+  // Where it comes from: compiled now, or the cache.
   const std::string& origin() const { return origin_; }
   bool was_compiled() const { return compiled_; }
 

@@ -39,7 +39,8 @@ inline fusion::Graph random_graph_for(const LoopSpec& s, std::uint64_t seed) {
   const bool d = s.d != ElementType::void_;
   for (std::uint64_t i = 0;; ++i) {
     const fusion::Graph graph = fusion::testing::random_graph(
-        seed + i * 1'000'000, {.source = s.c != ElementType::void_, .void_d = !d, .longest_head = 16, .dropout = true, .block = 16});
+        seed + i * 1'000'000,
+        {.source = s.c != ElementType::void_, .void_d = !d, .longest_head = 16, .dropout = true, .block = 16});
     if ((graph.d >= 0) == d) return graph;
   }
 }

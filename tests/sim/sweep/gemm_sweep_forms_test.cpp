@@ -103,8 +103,8 @@ TEST(GemmSweep, EveryCallIsNeededWhereThreadsGatherRowsOfA) {
   expect_every_change_detected<Gathered<none, pingpong, 4>>(
       {.extents = {.m = 330, .n = 128, .k = 384}, .sms = 2, .index = gather_index()});
 }
-// Threads fill few stages more slowly than a warpgroup multiplies them, so that none is ready when it is tested ahead of
-// time: the calls of the source are judged.
+// Threads fill few stages more slowly than a warpgroup multiplies them, so that none is ready when it is tested ahead
+// of time: the calls of the source are judged.
 TEST(GemmSweep, EveryCallIsNeededWhereThreadsGatherIntoFewStages) {
   expect_every_change_detected<Gathered<none, cooperative, 3>>(
       {.extents = {.m = 330, .n = 128, .k = 256}, .sms = 2, .only = "arch::", .index = gather_index()});

@@ -7,7 +7,7 @@
 
 namespace gantry::detail {
 
-// Makes one policy, decision by decision; those that need a refused one are left out.
+// Makes one policy, decision by decision. Skips decisions that depend on a refused one.
 class PolicyMaker {
  public:
   GANTRY_HD constexpr PolicyMaker(const CollectiveBuilder& asked, const Sm90Limits& limits)

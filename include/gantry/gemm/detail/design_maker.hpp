@@ -88,7 +88,7 @@ class GemmDesignMaker {
   GANTRY_HD constexpr GemmSchedule usual_schedule() const {
     const GemmOptions& o = d_.options;
     const bool wide = o.tile.m == 256 || (o.tile.m == 128 && o.tile.n > kAlone);  // too wide for one warpgroup
-    // Which only tiles that are shared, or a warpgroup's own, do.
+    // reduce_add and clusters along K need the cooperative kernel.
     const bool adds = o.split == SplitMode::reduce_add || o.cluster.k > 1;
     const bool shared = adds || wide || o.groups == GemmGrouping::along_k || pointer_array() ||
                         (o.tile.m != 64 && o.warpgroups != 3 && (is_plain(graph_) || o.promotes()));
@@ -271,7 +271,7 @@ class GemmDesignMaker {
     return maps;
   }
 
-  // As many stages as fit beside the epilogue, as far as more of them help.
+  // The most stages that fit beside the epilogue, up to the number that still helps.
   GANTRY_HD constexpr void choose_stages() {
     if (!d_.ok()) return;
     GemmOptions& o = d_.options;

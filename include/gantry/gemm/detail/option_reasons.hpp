@@ -51,7 +51,7 @@ GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const Gemm
   return true;
 }
 
-// A reason that is said of the swapped GEMM begins with that.
+// Prefixes reasons about the swapped GEMM.
 GANTRY_COLD GANTRY_HD constexpr Sentence describe(const GemmReason& r) {
   Sentence out;
   if (r.swapped) out.append("with operands swapped, where the kernel computes D^T = B A^T: ");

@@ -26,7 +26,7 @@ GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
   return out;
 }
 
-// What no kernel with swapped operands does: none of it is a matter of the kernel from the other side.
+// Options that no kernel with swapped operands supports.
 GANTRY_HD constexpr GemmReasons swapped_refusals(const GemmOptions& o) {
   GemmReasons out;
   if (o.groups != GemmGrouping::none) out.add({.rule = GemmRule::groups_swapped});

@@ -43,7 +43,7 @@ GANTRY_X(tile_columns, refused,
          "the nearest value that works is {nearest}")
 GANTRY_X(sums, refused,
          "the tile has {actual} column{s} for {first} rows of a warpgroup",
-         "its registers hold accumulators of 64 x 256 or 128 x 192, where they are promoted of 64 x 160, where columns have scales of 64 x 96",
+         "a warpgroup's registers hold accumulators of 64 x 256 or 128 x 192; with promotion of 64 x 160; with scales of columns of 64 x 96",
          "the nearest value that works is {nearest}")
 GANTRY_X(warpgroups, refused,
          "{actual} warpgroup{s} multiply",
@@ -173,7 +173,7 @@ GANTRY_X(gather_groups, refused,
          "with groups along M this works")
 GANTRY_X(gather_alone, refused,
          "rows of A are gathered, and the GEMM is to have swapped operands or a constant one",
-         "threads copy rows of A to the M side of wgmma, after the kernel before",
+         "gathered rows of A are the M operand of wgmma, and are loaded after the dependency wait",
          "with neither of them this works")
 GANTRY_X(scatter_major, refused,
          "rows of D are scattered, and D is column-major",
@@ -210,7 +210,7 @@ GANTRY_X(gated_columns, refused,
 GANTRY_X(gated_alone, refused,
          "the epilogue is gated, and the GEMM is to have groups along K, a pointer array, swapped operands or scales of "
          "blocks of B",
-         "the rows of B are loaded in an order that is the epilogue's alone",
+         "a gated epilogue interleaves rows of B, which these options do not support",
          "with none of them this works")
 GANTRY_X(shared_memory, refused,
          "the GEMM takes {actual} bytes of shared memory with its {first} stages, and a CTA has {second}",

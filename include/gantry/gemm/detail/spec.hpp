@@ -1,4 +1,4 @@
-// What a specification says, and what it leaves open; a specification that says something nobody reads stops the build.
+// Members of a specification, and defaults of those it leaves out. An unknown member is a compile error.
 #pragma once
 
 #include <gantry/epilogue/fusion/callback_contract.hpp>
@@ -20,7 +20,7 @@ GANTRY_HD constexpr GemmOptions options_of() {
   }
 }
 
-// Defaults in place of what was refused, so that one refusal is all that is said.
+// Replaces refused options by defaults, so that only the first refusal is reported.
 template <class Spec>
 GANTRY_HD constexpr GemmOptions possible_options_of() {
   const GemmOptions asked = options_of<Spec>();
