@@ -128,6 +128,18 @@ struct BiasGelu {
 using Gemm = gantry::Gemm<BiasGelu>;
 bool run(const Gemm::Arguments& args, cudaStream_t stream) { const auto plan = Gemm::plan(args); return plan && plan->run(gantry::Gpu{stream}); }
 """
+LINKED = "#define GANTRY_LINKED\n"  # planning is linked, not compiled
+SET = """
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/gemm.hpp>
+template <int n>
+struct BiasGelu {
+  static constexpr gantry::GemmOptions options{.tile = {.m = 128, .n = n}, .schedule = gantry::GemmSchedule::cooperative};
+  static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias))");
+};
+using Gemm = gantry::GemmSet<BiasGelu<256>, BiasGelu<128>>;
+bool run(const Gemm::Arguments& args, cudaStream_t stream) { const auto plan = Gemm::plan(args); return plan && plan->run(gantry::Gpu{stream}); }
+"""
 ALONE = """
 #include <gantry/arch/kernel_entry.hpp>
 const void* kernel() { return reinterpret_cast<const void*>(gantry::detail::kernel_entry<Kernel>); }
@@ -144,7 +156,9 @@ KERNELS = [  # and the goal, in seconds
     (Row("the same and its launch", EPILOGUE_KERNEL + LAUNCHED, ""), 5),
     (Row("product with bias, gelu", FUSED_PRODUCT + ALONE, ""), 6),
     (Row("the same and its launch", FUSED_PRODUCT + LAUNCHED, ""), 6),
-    (Row("the same through Gemm", GEMM, ""), 6),
+    (Row("the same through Gemm", GEMM, ""), None),
+    (Row("through Gemm, planning linked", LINKED + GEMM, ""), 6),
+    (Row("a set of two tiles, linked", LINKED + SET, ""), 9),
 ]
 
 

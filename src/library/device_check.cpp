@@ -127,7 +127,7 @@ Status check_indices(const CheckedKernel& kernel, const GemmCall& call) {
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       of.batch = batches > 1 ? batch : -1;
       for (const IndexFinding& one : check_index(index->data() + batch * call.m, *used, of)) {
-        out.add(to_text(one.rule), one.row, one.sentence);
+        out.add(entry_of(one.rule).name, one.row, describe(one).c_str());
       }
     }
     return {};

@@ -8,6 +8,7 @@
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/gemm/array_check.hpp>
+#include <gantry/gemm/gather_check.hpp>
 #include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/option_rules.hpp>
 #include <gantry/layout/fault.hpp>
@@ -41,6 +42,10 @@ constexpr GemmRule kGemmRules[] = {
 constexpr GroupLinesRule kGroupLinesRules[] = {
 #define GANTRY_X(id, ...) GroupLinesRule::id,
 #include <gantry/gemm/detail/group_rule_table.hpp>
+};
+constexpr IndexRule kIndexRules[] = {
+#define GANTRY_X(id, ...) IndexRule::id,
+#include <gantry/gemm/detail/index_rule_table.hpp>
 };
 constexpr ArrayRule kArrayRules[] = {
 #define GANTRY_X(id, ...) ArrayRule::id,
@@ -98,6 +103,19 @@ TEST(GroupLinesRules, SayTheGroupAndItsLines) {
   EXPECT_EQ(describe(check_counts(&count, 1, 72)[0]),
             "group 0 has a count of 73 rows, and room for 72: a group fits into its capacity; its first 72 rows are "
             "computed");
+}
+
+TEST(IndexRules, GiveWholeSentences) {
+  for (const IndexRule rule : kIndexRules) {
+    for (const char operand : {'A', 'D'}) {
+      expect_whole_sentences(IndexFinding{.rule = rule,
+                                          .row = kLong,
+                                          .of = {.operand = operand, .batch = INT64_MAX},
+                                          .first = kLong,
+                                          .actual = kLong,
+                                          .nearest = kLong});
+    }
+  }
 }
 
 TEST(ArrayRules, GiveWholeSentences) {

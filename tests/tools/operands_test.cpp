@@ -183,14 +183,12 @@ TEST(Operands, NameIndicesThatAreWrong) {
   std::memcpy(operand(operands, "(scatter)").bytes.data(), to, sizeof to);
   EXPECT_EQ(operands.wrong_on_device(),
             (std::vector<std::string>{
-                "row 1 of the GEMM is row 3 of A, which has 3 rows: an index is 0 or more and less than that, or -1; "
-                "it counts "
-                "as a row of zeros",
+                "row 1 of the GEMM is row 3 of A, which has 3 rows: an index is 0 or more and less than the number of "
+                "rows, or -1; it counts as a row of zeros",
                 "rows 0 and 2 of the GEMM both go to row 5 of D: a row is stored once at most; either of them may be "
                 "what remains",
-                "row 3 of the GEMM goes to row -2 of D, which has 6 rows: an index is 0 or more and less than that, or "
-                "-1; it "
-                "is dropped"}));
+                "row 3 of the GEMM goes to row -2 of D, which has 6 rows: an index is 0 or more and less than the "
+                "number of rows, or -1; it is dropped"}));
 }
 
 TEST(Operands, NameTheFirstOfManyIndicesThatAreWrong) {

@@ -251,7 +251,7 @@ std::vector<std::string> Operands::wrong_on_device() const {
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       of.batch = batches > 1 ? batch : -1;
       for (const IndexFinding& found : check_index(index.data() + batch * product_.m, spans_, of))
-        out.push_back(found.sentence);
+        out.emplace_back(describe(found).c_str());
     }
   };
   const GemmOptions& o = product_.options;
