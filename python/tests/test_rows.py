@@ -42,18 +42,24 @@ def test_groups_gather_rows_and_add_them_to_others(rng):
     for i in range(OFFSETS[-1]):
         if 0 <= add[i] < 25:
             expected[add[i]] += rows[i]
-    given = {"groups": OFFSETS, "gather": gather, "scatter_add": add, "w": w, "epilogue": WEIGHTED, "check": True}
+    given = {"groups": OFFSETS, "gather": gather, "scatter_add": add, "w": w, "epilogue": WEIGHTED}
     out = before.copy()
     assert gantry.gemm(a, b, out=out, **given) is out
     close(out, expected)  # sums of small integers are exact in any order
     plan = gantry.plan(a, b, out=out, **given)
     out[...] = before
-    arrays = {name: x for name, x in given.items() if name not in ("epilogue", "check")}
+    arrays = {name: x for name, x in given.items() if name != "epilogue"}
     close(plan(a, b, out=out, **arrays), expected)
     out[...] = before
     run = gantry.simulate(a, b, out=out, seed=5, **given)
     assert run.report.clean
     close(out, expected)
+    # A checked run names rows that are not there; -1 is padding.
+    with pytest.raises(gantry.InvalidArgument, match="row 3 of the GEMM is row 40 of A, which has 40 rows"):
+        gantry.gemm(a, b, out=out, check=True, **given)
+    padded = {"gather": np.where(gather == 40, -1, gather), "scatter_add": np.where(add == 25, -1, add)}
+    out[...] = before
+    close(gantry.gemm(a, b, out=out, check=True, **given | padded), expected)
     # An out that the hardware cannot take is copied, with the rows that nobody names.
     wide = np.zeros((25, 96), np.float32)
     wide[:, ::2] = before

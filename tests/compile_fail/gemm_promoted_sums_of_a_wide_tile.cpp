@@ -1,5 +1,5 @@
 // Accumulators of 8-bit floats that are promoted are held twice.
-// EXPECT: 128 x 192, where they are promoted of 64 x 160
+// EXPECT: 128 x 192; with promotion of 64 x 160
 #include <gantry/gemm/types.hpp>
 
 struct Wide {

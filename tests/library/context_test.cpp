@@ -111,7 +111,7 @@ TEST_F(ContextTest, RefusesAnArgumentThatWasGivenBeforeAndNowIsNot) {
   EXPECT_EQ(missing.reasons()[0].rule, "argument_missing");
   EXPECT_EQ(missing.reasons()[0].operand, "bias");
   given.arguments = {{"bias", 2.0F}};
-  EXPECT_THAT(bias->run(given).describe(), HasSubstr("bias"));
+  EXPECT_TRUE(bias->run(given)) << "a number stands for a vector of it";
   given.arguments = {{"bais", address(4)}};
   EXPECT_THAT(bias->run(given).describe(), HasSubstr("did you mean bias"));
 }

@@ -80,6 +80,19 @@ TEST_F(SimulatedContextTest, RunsAnySizesOfOneFunction) {
     }
   }
   EXPECT_EQ(gemm->kernels(), 2) << "one for each way of writing D";
+  // A number stands for a vector of it.
+  Matrices x{64, 64, 64};
+  x.fill();
+  std::vector<float> unused(64 * 64);
+  GemmCall call = x.call();
+  call.arguments = {{"bias", 2.5F}, {"sums", x.sums.data()}, {"x", unused.data()}};
+  const Status ran = gemm->run(call);
+  ASSERT_TRUE(ran) << ran.describe();
+  for (std::int64_t i = 0; i < x.m; ++i) {
+    for (std::int64_t j = 0; j < x.n; ++j) {
+      ASSERT_EQ(unused[static_cast<std::size_t>(i * x.n + j)], x.acc(i, j) + 2.5F) << i << ", " << j;
+    }
+  }
 }
 
 TEST_F(SimulatedContextTest, IsTheAutomaticChoiceWhereThereIsNoGpu) {

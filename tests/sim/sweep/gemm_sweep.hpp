@@ -24,7 +24,8 @@ inline int seeds() { return std::getenv("GANTRY_LONG_TESTS") != nullptr ? 64 : 3
 
 // The source line of a call, or one `above` it, of whatever header of the library it is in.
 inline std::string line_of(const SiteUse& site, int above = 0) {
-  for (const char* folder : {"gemm", "epilogue", "epilogue/fusion", "pipeline", "tma", "atom"}) {
+  for (const char* folder :
+       {"gemm", "gemm/detail", "epilogue", "epilogue/detail", "epilogue/fusion", "pipeline", "tma", "atom"}) {
     std::ifstream file(std::string(GANTRY_SOURCE_DIR "/include/gantry/") + folder + "/" + site.file);
     std::string line;
     for (int i = 0; i < site.line - above && std::getline(file, line); ++i) continue;
