@@ -107,7 +107,10 @@ class RandomRequests {
     if (chance(2)) graph = fusion::testing::random_graph(random_(), {.most_functions = 24});
     if (chance(10)) graph = fusion::testing::random_graph(random_(), with_spans(gives_d));
     for (int i = 0; i < graph.argument_count; ++i) {
-      if (!graph.is_seed(i) && chance(4)) graph.arguments[i].element = any_element();
+      if (graph.is_seed(i) || !chance(4)) continue;
+      const ElementType element = any_element();
+      const bool bit_of_a_block = element == ElementType::u1 && fusion::is_by_block(graph.arguments[i]);
+      if (!bit_of_a_block) graph.arguments[i].element = element;  // no graph has such a store
     }
     return from_text(fusion::print(graph).c_str());
   }
