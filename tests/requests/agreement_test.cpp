@@ -222,7 +222,7 @@ std::vector<std::string> refusals_of(const GemmOptions& options, const fusion::G
 
 TEST(GemmRequests, AreReadFromTheCommandLineAsTheyWereAsked) {
   const std::string gemms = testing::TempDir() + "gantry_requests_" + std::to_string(getpid());
-  std::ofstream(gemms) << "128 256 64\n64 128 0\n";
+  std::ofstream(gemms) << "128 256 64\n128 128 0\n";
   int described = 0;
   for_each_seed([&](RandomRequests& requests) {
     const GemmRequest r = requests.gemm(false);
