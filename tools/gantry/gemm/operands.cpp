@@ -257,10 +257,10 @@ std::vector<std::string> Operands::wrong_on_device() const {
   const GemmOptions& o = product_.options;
   if (o.gather_a) check(kIndex, {.operand = 'A', .rows = product_.gather_rows});
   if (product_.scatters()) check(kScatter, {.operand = 'D', .rows = product_.scatter_rows, .scatter = o.scatter_d});
-  constexpr std::size_t kShown = 16;
-  if (out.size() > kShown) {
-    const std::size_t more = out.size() - kShown;
-    out.resize(kShown);
+  constexpr std::size_t kMostNamed = 16;
+  if (out.size() > kMostNamed) {
+    const std::size_t more = out.size() - kMostNamed;
+    out.resize(kMostNamed);
     out.push_back(fmt::format("{} more are wrong", more));
   }
   return out;
