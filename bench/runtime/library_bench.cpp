@@ -59,15 +59,16 @@ struct Matrices {
         b(device, std::size_t{2} * kSide * kDepth),
         bias(device, 4 * kSide) {
     std::vector<bf16> rows(std::size_t{kSide} * kDepth), columns(rows.size());
-    for (int k = 0; k < kDepth; ++k) depth[k + 1] = depth[k] + small(k, 5) * small(k + 3, 3);
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    for (int k = 0; k < kDepth; ++k) depth[at(k + 1)] = depth[at(k)] + small(k, 5) * small(k + 3, 3);
     for (int i = 0; i < kSide; ++i) {
       for (int k = 0; k < kDepth; ++k) {
-        rows[static_cast<std::size_t>(i) * kDepth + k] = bf16(static_cast<float>(small(i, 7) * small(k, 5)));
-        columns[static_cast<std::size_t>(i) * kDepth + k] = bf16(static_cast<float>(small(i, 9) * small(k + 3, 3)));
+        rows[at(i) * kDepth + at(k)] = bf16(static_cast<float>(small(i, 7) * small(k, 5)));
+        columns[at(i) * kDepth + at(k)] = bf16(static_cast<float>(small(i, 9) * small(k + 3, 3)));
       }
     }
     std::vector<float> values(kSide);
-    for (int j = 0; j < kSide; ++j) values[j] = static_cast<float>(small(j, 11));
+    for (int j = 0; j < kSide; ++j) values[at(j)] = static_cast<float>(small(j, 11));
     (void)a.write(rows.data(), rows.size() * 2);
     (void)b.write(columns.data(), columns.size() * 2);
     (void)bias.write(values.data(), values.size() * 4);
@@ -75,7 +76,7 @@ struct Matrices {
 
   // Of relu(acc + bias), rounded once.
   bf16 expected(int i, int j, int k) const {
-    const double sum = small(i, 7) * small(j, 9) * depth[k] + small(j, 11);
+    const double sum = small(i, 7) * small(j, 9) * depth[static_cast<std::size_t>(k)] + small(j, 11);
     return bf16(static_cast<float>(sum > 0 ? sum : 0));
   }
 
