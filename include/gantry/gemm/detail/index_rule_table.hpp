@@ -1,8 +1,8 @@
-// Every rule of the indices of gathered and scattered rows: GANTRY_X(id, weight, asked, rule, remedy), as rules/rule.hpp
-// says. Included with GANTRY_X defined, once for each use.
+// Every rule of the indices of gathered and scattered rows: GANTRY_X(id, weight, asked, rule, remedy), as
+// rules/rule.hpp says. Included with GANTRY_X defined, once for each use.
 //
-// {row} is a row of the GEMM, {matrix} "A", "D", or either of a batch, {goes} "is" or "goes to", {becomes} what a kernel
-// makes of the row.
+// {row} is a row of the GEMM, {matrix} "A", "D", or either of a batch, {goes} "is" or "goes to", {becomes} what a
+// kernel makes of the row.
 #ifndef GANTRY_X
 #define GANTRY_X(id, weight, asked, rule, remedy)
 #endif
