@@ -49,14 +49,12 @@ struct TmaTensorLayout {
 // Both sides of a copy as ((values of an instruction, instructions), rest...).
 template <class Plan, class S, class G>
 struct TmaParts {
-  GANTRY_HD static constexpr TmaPartition make() {
-    return tma_partition(Plan::value, {_0, S::value}, {coprofile(G::value), G::value});
-  }
+  static constexpr Layout kWalk = instruction_walk(Plan::value, S::value[0]);
   struct Shared {
-    static constexpr Layout value = make().smem.layout;
+    static constexpr Layout value = cut_by(kWalk, S::value);
   };
   struct Global {
-    static constexpr Layout value = make().gmem.layout;
+    static constexpr Layout value = cut_by(kWalk, G::value);
   };
 };
 

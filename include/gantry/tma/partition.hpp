@@ -76,30 +76,37 @@ struct TmaPartition {
   PlacedLayout smem;
 };
 
+// The elements of a tile in the order of shared memory, as (values of an instruction, instructions).
+GANTRY_HD constexpr Layout instruction_walk(const TmaPlan& plan, const Layout& tile) {
+  if (!tile.ok()) return tile;
+  const Layout walk = tile_to_shape(make_layout(right_inverse(tile)), product(tile.shape()));
+  return logical_divide(walk, make_layout(Int::fixed(plan.elements_per_tma())));
+}
+
+// A tensor whose mode 0 is the tile of `walk`, as ((values of an instruction, instructions), rest...).
+GANTRY_HD constexpr Layout cut_by(const Layout& walk, const Layout& tensor) {
+  if (!walk.ok() || !tensor.ok()) return tensor.ok() ? walk : tensor;
+  Tiler tiler = make_tile(walk);
+  for (int i = 1; i < rank(tensor); ++i) tiler.push_back(_);
+  return coalesce(composition(tensor, tiler), make_int_tuple(make_int_tuple(_1, _1)));
+}
+
 // Requires: mode 0 of both tensors is the tile, as large as the plan's; `cta_layout` takes a CTA's coordinate to its
 // part of the multicast. Guarantees: both sides start at the part of CTA `cta_coord`.
 GANTRY_HD constexpr TmaPartition tma_partition(const TmaPlan& plan, TupleView cta_coord, const Layout& cta_layout,
                                                const PlacedLayout& smem, const PlacedLayout& gmem) {
   const Layout tile = smem.layout[0];
   if (!tile.ok() || !gmem.layout.ok()) return {{gmem.origin, tile.ok() ? gmem.layout : tile}, {smem.origin, tile}};
-  const Layout values = make_layout(Int::fixed(plan.elements_per_tma()));
-  const Layout walk = tile_to_shape(make_layout(right_inverse(tile)), product(tile.shape()));
-  const Layout instructions = logical_divide(walk, values);
-  const IntTuple profile = make_int_tuple(make_int_tuple(_1, _1));
-
-  const auto cut = [&](const PlacedLayout& t) {
-    Tiler tiler = make_tile(instructions);
-    for (int i = 1; i < rank(t.layout); ++i) tiler.push_back(_);
-    return PlacedLayout{t.origin, coalesce(composition(t.layout, tiler), profile)};
-  };
+  const Layout walk = instruction_walk(plan, tile);
   const Int share = Int::fixed(plan.elements_per_tma()) / Int::fixed(cosize(cta_layout));
   const IntTuple id = cta_layout.at(cta_coord);
   const Int offset = id.is_leaf() ? id.leaf() * share : Int::faulty(Rule::not_an_integer);
-  const auto shift = [&](const PlacedLayout& t) {
+  const auto part = [&](const PlacedLayout& t) {
+    const PlacedLayout whole{t.origin, cut_by(walk, t.layout)};
     const IntTuple first = make_coord(make_coord(offset, _0));
-    return domain_offset(append(first, _0, rank(t.layout)), t);
+    return domain_offset(append(first, _0, rank(t.layout)), whole);
   };
-  return {shift(cut(gmem)), shift(cut(smem))};
+  return {part(gmem), part(smem)};
 }
 
 // For a copy that no other CTA shares.
