@@ -215,7 +215,8 @@ def link_problems(root):
 
 
 def compilation_unit(include_dir, path):
-    """A source that includes the header first and alone, then holds its examples, each in a namespace of its own.
+    """A source that includes the header first and alone, then holds its examples, each in a namespace of its own that no
+    other source has.
 
     The examples keep their lines and columns, so that a compiler's message points into the header. They are short, not
     exemplary in every respect, and clang-tidy leaves them alone.
@@ -226,7 +227,7 @@ def compilation_unit(include_dir, path):
     out += sorted({line.strip() for e in found for line in e.code if line.lstrip().startswith("#include")})
     out.append("// NOLINTBEGIN")
     for number, example in enumerate(found):
-        out.append(f"namespace example_{number} {{")
+        out.append(f"namespace example_{re.sub('[^a-z0-9]', '_', name)}_{number} {{")
         if example.in_function:
             out.append("void example() {")
         out.append(f'#line {example.line} "{path.as_posix()}"')
