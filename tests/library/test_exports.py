@@ -44,7 +44,9 @@ class Exports(unittest.TestCase):
 
     def test_nothing_of_the_inside_is_shown(self):
         def is_ours(name):
-            return name.startswith("gantry::") and name not in FUNCTIONS
+            # Functions of std's templates are named after what they return.
+            called = re.sub(r"<.*>", "", name.split("(", 1)[0]).split(" ")[-1]
+            return called.startswith("gantry::") and name not in FUNCTIONS
 
         def is_public(name):
             owner = name.split("(", 1)[0].rsplit("::", 1)[0]
