@@ -11,6 +11,11 @@ from cli import Cli, without_progress
 SIZE = ("--m", "100", "--n", "72", "--k", "40")
 
 
+def cases(*each):
+    """All of them where GANTRY_LONG_TESTS is set, else the first: each compiles a kernel, and tests of kernels have them all."""
+    return each if "GANTRY_LONG_TESTS" in os.environ else each[:1]
+
+
 class Gemm(Cli):
     @classmethod
     def setUpClass(cls):
@@ -106,7 +111,7 @@ class Gemm(Cli):
         self.assertTrue(answer["ok"] and answer["clean"], answer)
 
     def test_gated_groups_are_verified(self):
-        for gate in ("halves", "interleaved"):
+        for gate in cases("interleaved", "halves"):
             answer = self.grouped("--groups", "70,0,1,65", "--n", "96", "--k", "136", "--gate", gate,
                                   "--epilogue", "d = silu(gate(acc) + row(bias)) * up(acc)")
             self.assertTrue(answer["ok"] and answer["clean"], answer)
@@ -116,17 +121,17 @@ class Gemm(Cli):
         self.assertIn("the epilogue is gated, and the GEMM is to have groups along K", said)
 
     def test_gathered_rows_are_verified(self):
-        for arguments in (
-            ("--m", "100", "--gather-rows", "30"),
-            ("--m", "70", "--gather-rows", "200", "--batch", "3"),
-            ("--groups", "70,0,1,65", "--gather-rows", "50", "--epilogue", "d = acc + row(bias) + col(shift)"),
+        size = ("--n", "72", "--k", "136")
+        for arguments in cases(
+            ("--groups", "70,0,1,65", "--gather-rows", "50", "--epilogue", "d = acc + row(bias) + col(shift)", *size),
+            ("--m", "100", "--gather-rows", "30", *size),
+            ("--m", "70", "--gather-rows", "200", "--batch", "3", *size),
+            ("--groups", "70,0,65", "--gather-rows", "50", "--n", "256", "--k", "512", "--a", "e4m3",
+             "--scale-a", "block", "--scale-b", "block"),
         ):
-            answer = self.grouped(*arguments, "--n", "72", "--k", "136")
+            answer = self.grouped(*arguments)
             self.assertTrue(answer["ok"] and answer["clean"], answer)
             self.assertRegex(answer["plan"], "Rows of A are gathered by an index on the device: [24] warps of each CTA copy")
-        answer = self.grouped("--groups", "70,0,65", "--gather-rows", "50", "--n", "256", "--k", "512", "--a", "e4m3",
-                              "--scale-a", "block", "--scale-b", "block")
-        self.assertTrue(answer["ok"] and answer["clean"], answer)
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--gather-rows", "5", "--a", "tf32", status=2)
         self.assertIn("rows of A are gathered, and A has elements of tf32", said)
         # 37 elements of bf16 are no whole chunks of 16 bytes
@@ -134,10 +139,10 @@ class Gemm(Cli):
         self.assertIn("A has a stride of 37 elements of bf16, which is 74 bytes, and its rows are gathered", said)
 
     def test_scattered_rows_are_verified(self):
-        for arguments in (
+        for arguments in cases(
+            ("--groups", "70,0,1,65", "--gather-rows", "50", "--scatter", "add", "--d", "f32", "--epilogue", "d = col(w) * acc"),
             ("--m", "100", "--scatter", "store", "--scatter-rows", "130"),
             ("--m", "70", "--scatter", "add", "--d", "f32", "--batch", "2"),
-            ("--groups", "70,0,1,65", "--gather-rows", "50", "--scatter", "add", "--d", "f32", "--epilogue", "d = col(w) * acc"),
         ):
             answer = self.grouped(*arguments, "--n", "72", "--k", "136")
             self.assertTrue(answer["ok"] and answer["clean"], answer)
@@ -211,7 +216,7 @@ class Gemm(Cli):
         self.assertEqual(answer["verified"]["largest_error"], 0)  # of zeros
 
     def test_special_values_come_out_where_they_should(self):
-        for more in ((), ("--a", "f16"), ("--a", "e4m3")):
+        for more in cases(("--a", "e4m3"), (), ("--a", "f16")):
             epilogue = "aux:bf16 = acc + beta * c + row(bias); d = gelu(aux); top = reduce_row_max(acc)"
             answer = self.answer("--epilogue", epilogue, "--inputs", "special", *more)
             self.assertTrue(answer["ok"], answer["verified"])
@@ -302,7 +307,8 @@ class Gemm(Cli):
         self.assertRegex(answer["choice"], r"for the simulated SM was compiled in [0-9.]+ s and kept in the cache\.$")
 
     def test_operands_have_scales(self):
-        for scales in (("--scale-a", "block", "--scale-b", "block"), ("--scale-a", "row", "--scale-b", "tensor", "--set", "scale_b=0.25")):
+        for scales in (("--scale-a", "block", "--scale-b", "block"),
+                       *cases(("--scale-a", "row", "--scale-b", "tensor", "--set", "scale_b=0.25"))):
             said = self.text("gemm", "--machine", "sim", "--m", "72", "--n", "144", "--k", "656", "--a", "e4m3", *scales)
             self.assertIn("result    correct: 10368 elements are within their error bounds", said)
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--scale-a", "block", status=2)
@@ -312,7 +318,7 @@ class Gemm(Cli):
 
     def test_a_gated_epilogue_gives_half_of_the_columns(self):
         asked = ("--n", "96", "--epilogue", "g:f32 = gate(acc) + row(b1); d = silu(g) * up(acc)", "--tile", "64x32", "--stages", "3")
-        for gate, rows in (((), "the first half of the rows of B"), (("--gate", "interleaved"), "every second row of B")):
+        for gate, rows in cases(((), "the first half of the rows of B"), (("--gate", "interleaved"), "every second row of B")):
             answer = json.loads(self.text("gemm", "--machine", "sim", "--json", "--m", "70", "--k", "40", *asked, *gate))
             self.assertTrue(answer["ok"] and answer["clean"], answer["verified"])
             self.assertEqual(answer["verified"]["elements"], 2 * 70 * 48)
