@@ -271,13 +271,14 @@ PackLines::Params PlannedGemm::packs(const GemmAddresses& addresses, void* works
 }
 
 std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const ExplainedKernel& kernel) {
+  const auto expression = fusion::print(kernel.graph);
   detail::GemmFacts f;
   f.design = kernel.design;
   f.m = call.m;
   f.n = call.n;
   f.k = call.k;
   f.batch = call.batch;
-  f.expression = fusion::print(kernel.graph).c_str();
+  f.expression = expression.c_str();
   f.graph = &kernel.graph;
   f.schedule = plan.launch().schedule;
   f.ctas = kernel.machine.resident_clusters * kernel.design.cluster_size();
