@@ -6,7 +6,8 @@
 #   make bench     build and run benchmarks    make clean     remove build/
 #   make python    install the Python package into build/python
 #
-# LONG=1 lets `make test` build and run what is labelled long too, and `make gpu` build it.
+# LONG=1 lets `make test` build and run what is labelled long too, and `make gpu` build it. EXCLUDE='a|b' leaves tests out by
+# their labels.
 # PRESET=debug and the like choose another preset of CMakePresets.json, JOBS=n the number of compilers at once.
 
 PRESET ?= release
@@ -27,7 +28,7 @@ run: configure
 test: all
 	$(if $(LONG),cmake --build $(BUILD) --target long_tests)
 	@scripts/python.sh environment
-	ctest --preset $(PRESET) -j$(JOBS) $(if $(LONG),,--label-exclude '^long$$') $(CTEST_ARGS)
+	ctest --preset $(PRESET) -j$(JOBS) --label-exclude '^($(EXCLUDE)$(if $(LONG),,|long))$$' $(CTEST_ARGS)
 
 python: bootstrap
 	scripts/python.sh install
