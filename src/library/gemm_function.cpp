@@ -382,17 +382,18 @@ Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
   const Result<std::shared_ptr<const Plan>> made = plan(call, nullptr);
   if (!made) return unexpected(made.error());
   const MachineGemm& gemm = *(*made)->kernel->gemm;
-  const runtime::ChosenDesign chosen =
+  const Result<runtime::ChosenDesign> chosen =
       chooser_for(call).choose(typical_extents(request_.options.groups, call.extents()));
+  if (!chosen) return unexpected(chosen.error());
   GemmExplanation out;
   out.kernel = gemm.describe();
-  out.choice = chosen.why + "\n" + out.kernel + " was " + gemm.origin();
+  out.choice = chosen->why + "\n" + out.kernel + " was " + gemm.origin();
   if ((*made)->kernel != (*made)->wanted) {
     out.choice += "\n" + std::string(to_text((*made)->wanted->design->options).c_str()) +
                   " is being compiled and takes its place when it is there";
   }
   out.plan = gemm.explain((*made)->sizes, call);
-  out.gains_as_dependent = chosen.dependent;
+  out.gains_as_dependent = chosen->dependent;
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <gantry/runtime/chooser.hpp>
 #include <gantry/runtime/printable.hpp>
 
+#include "reasons_to_status.hpp"
+
 namespace gantry::runtime {
 
 namespace {
@@ -150,17 +152,20 @@ std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes,
   return out;
 }
 
-ChosenDesign GemmChooser::choose(const GemmExtents& sizes) {
+Result<ChosenDesign> GemmChooser::choose(const GemmExtents& sizes) {
   const std::vector<const GemmDesign*> designs = candidates(sizes);
-  if (designs.empty()) return {};
-  if (sizes.nothing_to_do()) return {designs.front(), "Nothing is computed."};
+  if (sizes.nothing_to_do() && !designs.empty()) return ChosenDesign{designs.front(), "Nothing is computed."};
   std::vector<GemmDesign> all;
   all.reserve(designs.size());
   for (const GemmDesign* design : designs) all.push_back(*design);
   const GemmChoice choice = gantry::choose(question(sizes), all);
-  if (!choice.ok()) return {nullptr, choice.explanation()};
-  return {designs[static_cast<std::size_t>(choice.index)], choice.explanation(),
-          gains_as_dependent(choice.cost, arch_)};
+  if (!choice.ok()) {
+    Status none;
+    add_reasons(none, StatusCode::unsupported, choice.reasons);
+    return unexpected(std::move(none));
+  }
+  return ChosenDesign{designs[static_cast<std::size_t>(choice.index)], choice.explanation(),
+                      gains_as_dependent(choice.cost, arch_)};
 }
 
 std::string tuning_path() {

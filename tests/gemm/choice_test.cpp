@@ -359,23 +359,32 @@ TEST(Choice, TakesWhatIsAskedForAndSaysWhatItCosts) {
               testing::MatchesRegex("The model would choose 128x256x64 cooperative 2x1 bf16: about .* % less\\."));
 }
 
-TEST(Choice, RefusesWhatIsNotThere) {
+ChoiceReason reason_of(const GemmQuestion& q, const std::vector<GemmDesign>& candidates) {
+  const GemmChoice choice = choose(q, candidates);
+  EXPECT_FALSE(choice.ok());
+  EXPECT_TRUE(choice.why.empty());
+  EXPECT_EQ(choice.reasons.size(), 1);
+  return choice.reasons[0];
+}
+
+TEST(Choice, RefusesWhatIsNotThereByTheRuleAndWithTheNearestName) {
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);
   q.asked = "256x256x64 cooperative 2x1 bf16";
-  EXPECT_FALSE(choose(q, {kPair}).ok());
-  EXPECT_EQ(choose(q, {kPair}).explanation(),
-            "There is no configuration \"256x256x64 cooperative 2x1 bf16\" for this GEMM; there are "
-            "\"128x256x64 cooperative 2x1 bf16\".");
+  const ChoiceReason other = reason_of(q, {kInTurn, kPair});
+  EXPECT_EQ(other.rule, ChoiceRule::not_a_candidate);
+  EXPECT_TRUE(other.configuration == q.asked.c_str());
+  EXPECT_TRUE(other.other == "128x256x64 cooperative 2x1 bf16") << other.other.c_str();
+  EXPECT_EQ(other.actual, 2);
   q.asked.clear();
   q.workload.a = q.workload.b = ElementType::e4m3;
-  q.workload.c = ElementType::f32;
-  EXPECT_EQ(
-      choose(q, {kPair}).explanation(),
-      "None of 1 configuration takes A of e4m3 (K-major) and B of e4m3 (K-major), C of f32, and stores D of bf16.");
-  q.workload.m = 0;
-  EXPECT_EQ(choose(q, {kPair}).explanation(),
-            "A GEMM of 0 x 4096 x 4096 has nothing to compute, so that no configuration is chosen.");
+  EXPECT_EQ(reason_of(q, {kPair}).rule, ChoiceRule::no_candidate);
+  EXPECT_EQ(reason_of(q, {kPair}).a, ElementType::e4m3);
+  EXPECT_EQ(reason_of(q, {}).actual, 0);
+  q.workload = product(0, 4096, 4096);
+  EXPECT_EQ(reason_of(q, {kPair}).rule, ChoiceRule::nothing_to_compute);
+  q.workload = product(1 << 24, 1 << 24, 1 << 20);
+  EXPECT_EQ(reason_of(q, {kPair}).rule, ChoiceRule::too_many_k_tiles);
 }
 
 // ---- The tuning file

@@ -8,6 +8,7 @@
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/gemm/array_check.hpp>
+#include <gantry/gemm/choice_rules.hpp>
 #include <gantry/gemm/gather_check.hpp>
 #include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/option_rules.hpp>
@@ -50,6 +51,10 @@ constexpr IndexRule kIndexRules[] = {
 constexpr ArrayRule kArrayRules[] = {
 #define GANTRY_X(id, ...) ArrayRule::id,
 #include <gantry/gemm/detail/array_rule_table.hpp>
+};
+constexpr ChoiceRule kChoiceRules[] = {
+#define GANTRY_X(id, ...) ChoiceRule::id,
+#include <gantry/gemm/detail/choice_rule_table.hpp>
 };
 constexpr ArgumentRule kArgumentRules[] = {
 #define GANTRY_X(id, ...) ArgumentRule::id,
@@ -103,6 +108,33 @@ TEST(GroupLinesRules, SayTheGroupAndItsLines) {
   EXPECT_EQ(describe(check_counts(&count, 1, 72)[0]),
             "group 0 has a count of 73 rows, and room for 72: a group fits into its capacity; its first 72 rows are "
             "computed");
+}
+
+ChoiceReason choice_reason(ChoiceRule rule) {
+  return {.rule = rule,
+          .sizes = "4096 x 4096 x 0 on average, 3 groups along M",
+          .a = ElementType::e4m3,
+          .c = ElementType::f32,
+          .major_b = Major::MN,
+          .configuration = "64x64",
+          .other = "64x64x64 pingpong 1x1 bf16",
+          .actual = 12};
+}
+
+TEST(ChoiceRules, GiveWholeSentences) {
+  for (const ChoiceRule rule : kChoiceRules) expect_whole_sentences(choice_reason(rule));
+}
+
+TEST(ChoiceRules, SayTheSizesTheOperandsAndTheNearestName) {
+  EXPECT_EQ(describe(choice_reason(ChoiceRule::nothing_to_compute)),
+            "the sizes are 4096 x 4096 x 0 on average, 3 groups along M: a configuration is chosen for an M, N and "
+            "batch of 1 or more and a K of 0 or more");
+  EXPECT_EQ(describe(choice_reason(ChoiceRule::no_candidate)),
+            "A is e4m3 (K-major), B is bf16 (MN-major), C is f32 and D is bf16: a candidate has the elements and "
+            "majors of the GEMM; none of 12 candidates has");
+  EXPECT_EQ(describe(choice_reason(ChoiceRule::not_a_candidate)),
+            "\"64x64\" was asked for: a configuration is asked for by the name of a candidate; the nearest of 12 is "
+            "\"64x64x64 pingpong 1x1 bf16\"");
 }
 
 TEST(IndexRules, GiveWholeSentences) {

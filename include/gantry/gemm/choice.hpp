@@ -1,7 +1,7 @@
 // Which configuration runs a GEMM: of the candidates, the one that is asked for, that a tuning file names, or that the
 // cost model ranks fastest; and why, in sentences.
 //
-// Pure host functions: no GPU is queried. Guarantees a choice, or a sentence that says why there is none; never another
+// Pure host functions: no GPU is queried. Guarantees a choice, or the reason why there is none; never another
 // configuration than the one that was asked for.
 //
 // Example:
@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include <gantry/gemm/choice_rules.hpp>
 #include <gantry/gemm/cost_model.hpp>
 #include <gantry/gemm/problem.hpp>
 
@@ -31,13 +32,15 @@ struct GemmQuestion {
   std::string asked{};                 // a configuration's name; empty: whichever is best
 };
 
-struct GemmChoice {
-  int index = -1;   // among the candidates; -1: there is none
-  GemmCost cost{};  // as the model has it
-  int next = -1;    // the best of the others
-  std::vector<std::string> why{};
+struct [[nodiscard]] GemmChoice {
+  int index = -1;                  // among the candidates; -1: there is none
+  GemmCost cost{};                 // as the model has it
+  int next = -1;                   // the best of the others
+  std::vector<std::string> why{};  // it was chosen, for readers; empty where there is none
+  ChoiceReasons reasons{};         // why there is none
 
   bool ok() const { return index >= 0; }
+  // The sentences of either, a line each.
   GANTRY_LINKAGE std::string explanation() const;
 };
 

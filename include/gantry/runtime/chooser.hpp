@@ -9,7 +9,7 @@
 //     using namespace gantry;
 //     runtime::GemmChooser chooser({}, "d = acc", fusion::graph("d = acc"));
 //     const GemmDesign* fastest = chooser.ranked({.m = 4096, .n = 4096, .k = 4096}).front();
-//     const std::string why = chooser.choose({.m = 4096, .n = 4096, .k = 4096}).why;
+//     const std::string why = chooser.choose({.m = 4096, .n = 4096, .k = 4096})->why;
 #pragma once
 
 #include <deque>
@@ -21,13 +21,14 @@
 #include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/tuning.hpp>
+#include <gantry/runtime/status.hpp>
 
 namespace gantry::runtime {
 
 struct ChosenDesign {
-  const GemmDesign* design = nullptr;  // the chooser's; null: there is none, and `why` says why
-  std::string why{};
-  bool dependent = false;  // launches in a row gain where each may start before the one before has ended
+  const GemmDesign* design = nullptr;  // the chooser's
+  std::string why{};                   // it was chosen, for readers
+  bool dependent = false;              // launches in a row gain where each may start before the one before has ended
 };
 
 class GemmChooser {
@@ -45,8 +46,8 @@ class GemmChooser {
   std::vector<const GemmDesign*> every_design();
   // Those, and others of this chooser's that are there already, the fastest first, as far as is known.
   std::vector<const GemmDesign*> ranked(const GemmExtents& sizes, const std::vector<const GemmDesign*>& there = {});
-  // The first of them, and why, in sentences.
-  ChosenDesign choose(const GemmExtents& sizes);
+  // The first of them, and why, in sentences; or the rule by which there is none.
+  Result<ChosenDesign> choose(const GemmExtents& sizes);
 
   GemmWorkload workload(const GemmExtents& sizes) const;
   const fusion::Graph& graph() const { return graph_; }

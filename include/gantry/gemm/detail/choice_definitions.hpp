@@ -10,6 +10,7 @@ namespace gantry {
 GANTRY_LINKAGE std::string GemmChoice::explanation() const {
   std::string text;
   for (const std::string& sentence : why) text += text.empty() ? sentence : "\n" + sentence;
+  for (const ChoiceReason& reason : reasons) text += describe(reason).c_str();
   return text;
 }
 
@@ -80,6 +81,18 @@ inline std::string memory_sentence(const GemmCost& c, const Architecture& d) {
                           : "It is not memory-bound: DRAM traffic alone takes " + time + ".";
 }
 
+// Words of one text that are words of the other.
+inline int shared_words(const std::string& one, const std::string& other) {
+  const std::string words = " " + other + " ";
+  int out = 0;
+  for (std::size_t at = 0; at < one.size();) {
+    const std::size_t space = one.find(' ', at), end = space == std::string::npos ? one.size() : space;
+    if (end > at && words.find(" " + one.substr(at, end - at) + " ") != std::string::npos) ++out;
+    at = end + 1;
+  }
+  return out;
+}
+
 inline bool computes(const GemmOptions& o, const GemmWorkload& w) {
   return o.a == w.a && o.b == w.b && o.c == w.c && o.d == w.d && o.major_a == w.major_a && o.major_b == w.major_b;
 }
@@ -129,16 +142,15 @@ class Choosing {
 
   GemmChoice choose() {
     const GemmWorkload& w = q_.workload;
-    if (w.m <= 0 || w.n <= 0 || w.batch <= 0 || w.k < 0)
-      return refused("A GEMM of " + sizes_of(w) + " has nothing to compute, so that no configuration is chosen.");
+    if (w.m <= 0 || w.n <= 0 || w.batch <= 0 || w.k < 0) return refused(ChoiceRule::nothing_to_compute);
     std::vector<const GemmDesign*> designs;
     for (const GemmDesign& design : candidates_) designs.push_back(&design);
     ranking_ = rank_candidates(q_, designs);
-    if (ranking_.order.empty()) return refused(ranking_.too_large ? too_many_tiles() : no_candidate());
+    if (ranking_.order.empty())
+      return refused(ranking_.too_large ? ChoiceRule::too_many_k_tiles : ChoiceRule::no_candidate);
     if (!q_.asked.empty()) {
       const int asked = find(q_.asked);
-      if (asked < 0)
-        return refused("There is no configuration \"" + q_.asked + "\" for this GEMM; there are " + names() + ".");
+      if (asked < 0) return refused(ChoiceRule::not_a_candidate);
       return made(asked,
                   name(asked) + " was asked for; the model expects " + time(asked) + " for " + sizes_of(w) + ".");
     }
@@ -175,32 +187,35 @@ class Choosing {
     }
     return -1;
   }
-  std::string names() const {
-    std::string text;
-    for (const int i : ranking_.order) text += (text.empty() ? "\"" : ", \"") + name(i) + "\"";
-    return text;
+  // Of the candidates that compute the GEMM, the fastest of those whose names share most words with what was asked for.
+  std::string nearest_name() const {
+    std::string nearest;
+    int most = -1;
+    for (const int i : ranking_.order) {
+      const int shared = shared_words(q_.asked, name(i));
+      if (shared <= most) continue;
+      most = shared;
+      nearest = name(i);
+    }
+    return nearest;
   }
 
-  static GemmChoice refused(const std::string& sentence) {
-    GemmChoice none;
-    none.why.push_back(sentence);
-    return none;
-  }
-
-  std::string too_many_tiles() const {
-    return sizes_of(q_.workload) +
-           " has more than 2^30 K tiles over all output tiles, and the scheduler counts them in 30 bits.";
-  }
-
-  std::string no_candidate() const {
+  GemmChoice refused(ChoiceRule rule) const {
     const GemmWorkload& w = q_.workload;
-    const auto operand = [](ElementType element, Major major) {
-      return std::string(to_text(element)) + (major == Major::K ? " (K-major)" : " (MN-major)");
-    };
-    return "None of " + count(static_cast<long long>(candidates_.size()), "configuration") + " takes A of " +
-           operand(w.a, w.major_a) + " and B of " + operand(w.b, w.major_b) +
-           (w.c == ElementType::void_ ? "" : std::string(", C of ") + to_text(w.c)) + ", and stores D of " +
-           to_text(w.d) + ".";
+    const bool by_name = rule == ChoiceRule::not_a_candidate;
+    GemmChoice none;
+    none.reasons.add({.rule = rule,
+                      .sizes = sizes_of(w).c_str(),
+                      .a = w.a,
+                      .b = w.b,
+                      .c = w.c,
+                      .d = w.d,
+                      .major_a = w.major_a,
+                      .major_b = w.major_b,
+                      .configuration = q_.asked.c_str(),
+                      .other = by_name ? nearest_name().c_str() : "",
+                      .actual = static_cast<std::int64_t>(by_name ? ranking_.order.size() : candidates_.size())});
+    return none;
   }
 
   GemmChoice made(int index, const std::string& first) const {

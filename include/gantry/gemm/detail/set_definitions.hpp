@@ -41,7 +41,9 @@ GANTRY_LINKAGE SetChoice::~SetChoice() { delete choice_; }
 GANTRY_LINKAGE int SetChoice::index() const { return choice_->index; }
 
 GANTRY_COLD GANTRY_LINKAGE void SetChoice::add_reasons(ArgumentReasons& out) const {
-  for (const std::string& why : choice_->why) out.add(with_words(ArgumentRule::no_configuration, why.c_str()));
+  for (const ChoiceReason& reason : choice_->reasons) {
+    out.add(with_words(ArgumentRule::no_configuration, describe(reason).c_str()));
+  }
 }
 
 GANTRY_COLD GANTRY_LINKAGE void SetChoice::append_explanation(std::string& out) const {
