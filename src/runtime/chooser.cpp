@@ -180,10 +180,10 @@ std::string tuning_path() {
 }
 
 std::string unread_lines(const TuningFile& tuning) {
-  const std::vector<std::string>& problems = tuning.problems();
-  if (problems.empty()) return {};
-  const std::string first = one_line(problems.front());
-  return problems.size() == 1 ? first : std::to_string(problems.size()) + " lines; the first: " + first;
+  const std::vector<TuningReason>& reasons = tuning.reasons();
+  if (reasons.empty()) return {};
+  const std::string first = one_line(describe(reasons.front()).c_str());
+  return reasons.size() == 1 ? first : std::to_string(reasons.size()) + " lines; the first: " + first;
 }
 
 }  // namespace gantry::runtime

@@ -1,6 +1,7 @@
 // The tuning file: what was written is read, GEMMs are told apart, and any text can be read.
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -22,6 +23,14 @@ GemmWorkload product(std::int64_t m, std::int64_t n, std::int64_t k) {
   return w;
 }
 
+using Found = std::tuple<TuningRule, std::int64_t, std::string>;  // rule, line and text
+
+std::vector<Found> found(const std::vector<TuningReason>& reasons) {
+  std::vector<Found> out;
+  for (const TuningReason& r : reasons) out.emplace_back(r.rule, r.line, r.text.c_str());
+  return out;
+}
+
 TEST(Tuning, ReadsWhatItWrote) {
   TuningFile tuning;
   GemmWorkload w = product(128, 4096, 64);
@@ -41,7 +50,7 @@ TEST(Tuning, ReadsWhatItWrote) {
       "128 4096 64 7 | e4m3 K e5m2 MN f16 f32 | plain | d = gelu(acc + row(bias)) | NVIDIA H200 | second | 0.2500 ms\n"
       "1 2 3 1 | bf16 K bf16 K void bf16 | plain | d = acc | another GPU | third\n");
   const TuningFile again = TuningFile::parse(tuning.text());
-  EXPECT_THAT(again.problems(), IsEmpty());
+  EXPECT_THAT(again.reasons(), IsEmpty());
   EXPECT_EQ(again.text(), tuning.text());
   EXPECT_EQ(again.find(w, "NVIDIA H200")->configuration, "second");
 }
@@ -78,7 +87,7 @@ TEST(Tuning, TellsGemmsApartByEveryOptionThatChangesWhatIsComputed) {
     all.push_back(w);
   }
   const TuningFile again = TuningFile::parse(tuning.text());
-  EXPECT_THAT(again.problems(), IsEmpty());
+  EXPECT_THAT(again.reasons(), IsEmpty());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TuningEntry* const found = again.find(all[i], "GPU");
     ASSERT_NE(found, nullptr) << i;
@@ -108,36 +117,32 @@ TEST(Tuning, SkipsLinesThatCannotBeReadAndSaysWhich) {
       "1 1 1 1 | bf16 K bf16 K void bf16 | groups-n | d = acc | GPU | name\n"
       "1 1 1 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name | 0.1 ms\n");
   EXPECT_EQ(tuning.entries().size(), 1u);
-  EXPECT_THAT(
-      tuning.problems(),
-      ElementsAre(
-          "line 3: there are 1 fields between bars, and an entry has 6 or 7: M N K batch | elements | form | epilogue "
-          "| "
-          "GPU | configuration | time; the line is skipped",
-          "line 4: sizes are four positive numbers, M N K batch, and here is \"8192 8192 0 1\"; the line is skipped",
-          "line 5: sizes are four positive numbers, M N K batch, and here is \"8192 8192 x 1\"; the line is skipped",
-          "line 6: elements are those of A and its major, of B and its major, of C and of D, as \"bf16 K bf16 K "
-          "void bf16\", and here is \"bf16 K bf16\"; the line is skipped",
-          testing::StartsWith("line 7: \"bf61\" is not an element type; the nearest name is \"bf16\"."),
-          "line 8: a major is K or MN, and here is \"N\"; the line is skipped",
-          "line 9: the configuration has no name; the line is skipped",
-          testing::AllOf(testing::StartsWith("line 11: a form is \"plain\" or some of groups-m, groups-k, "),
-                         testing::EndsWith(", and here is \"groups-n\"; the line is skipped")),
-          testing::EndsWith(", and here is \"d = acc\"; the line is skipped")));
+  const std::vector<TuningReason>& reasons = tuning.reasons();
+  EXPECT_THAT(found(reasons),
+              ElementsAre(Found{TuningRule::fields, 3, ""}, Found{TuningRule::sizes, 4, "8192 8192 0 1"},
+                          Found{TuningRule::sizes, 5, "8192 8192 x 1"}, Found{TuningRule::elements, 6, "bf16 K bf16"},
+                          Found{TuningRule::element, 7, "bf61"}, Found{TuningRule::major, 8, "N"},
+                          Found{TuningRule::configuration, 9, ""}, Found{TuningRule::form, 11, "groups-n"},
+                          Found{TuningRule::form, 12, "d = acc"}));
+  EXPECT_EQ(reasons[0].actual, 1);
+  EXPECT_EQ(reasons[4].element, ElementType::bf16);
 }
 
 TEST(Tuning, LeavesAnotherVersionAside) {
   const TuningFile tuning =
       TuningFile::parse("# gantry tuning 1\n1 1 1 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n");
   EXPECT_THAT(tuning.entries(), IsEmpty());
-  EXPECT_THAT(tuning.problems(), ElementsAre("line 1: \"# gantry tuning 1\" is another version than \"# gantry tuning "
-                                             "2\", which is all that is read here; the file is left aside"));
+  EXPECT_THAT(found(tuning.reasons()), ElementsAre(Found{TuningRule::version, 1, "# gantry tuning 1"}));
+}
+
+TEST(Tuning, LeavesAFolderAside) {
+  EXPECT_THAT(found(TuningFile::read("/").reasons()), ElementsAre(Found{TuningRule::not_plain, 0, ""}));
 }
 
 TEST(Tuning, IsEmptyWhereThereIsNoFile) {
   const TuningFile tuning = TuningFile::read("/there/is/no/such/file");
   EXPECT_THAT(tuning.entries(), IsEmpty());
-  EXPECT_THAT(tuning.problems(), IsEmpty());
+  EXPECT_THAT(tuning.reasons(), IsEmpty());
 }
 
 TEST(Tuning, ReadsAnyTextWithoutHarm) {

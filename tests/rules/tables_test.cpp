@@ -1,5 +1,6 @@
 // The tables of all layers: each rule in words that can be printed at compile time and filled in at run time. A
 // sentence is read here, once; other tests look at rules.
+#include <cerrno>
 #include <set>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include <gantry/gemm/gather_check.hpp>
 #include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/option_rules.hpp>
+#include <gantry/gemm/tuning.hpp>
 #include <gantry/layout/fault.hpp>
 #include <gantry/tma/plan_rules.hpp>
 #include <gantry/tma/violation.hpp>
@@ -55,6 +57,10 @@ constexpr ArrayRule kArrayRules[] = {
 constexpr ChoiceRule kChoiceRules[] = {
 #define GANTRY_X(id, ...) ChoiceRule::id,
 #include <gantry/gemm/detail/choice_rule_table.hpp>
+};
+constexpr TuningRule kTuningRules[] = {
+#define GANTRY_X(id, ...) TuningRule::id,
+#include <gantry/gemm/detail/tuning_rule_table.hpp>
 };
 constexpr ArgumentRule kArgumentRules[] = {
 #define GANTRY_X(id, ...) ArgumentRule::id,
@@ -135,6 +141,31 @@ TEST(ChoiceRules, SayTheSizesTheOperandsAndTheNearestName) {
   EXPECT_EQ(describe(choice_reason(ChoiceRule::not_a_candidate)),
             "\"64x64\" was asked for: a configuration is asked for by the name of a candidate; the nearest of 12 is "
             "\"64x64x64 pingpong 1x1 bf16\"");
+}
+
+TEST(TuningRules, GiveWholeSentences) {
+  const std::string text(200, 'x');
+  for (const TuningRule rule : kTuningRules) {
+    expect_whole_sentences(TuningReason{.rule = rule,
+                                        .line = kLong,
+                                        .text = text.c_str(),
+                                        .element = ElementType::bf16,
+                                        .error = EACCES,
+                                        .actual = kLong,
+                                        .nearest = kLong});
+  }
+}
+
+TEST(TuningRules, SayTheLineAndWhatIsWrongThere) {
+  EXPECT_EQ(describe(TuningReason{.rule = TuningRule::fields, .line = 3, .actual = 1}),
+            "line 3 has 1 field between bars: an entry has 6 or 7: M N K batch | elements | form | epilogue | GPU | "
+            "configuration | time; the line is skipped");
+  EXPECT_EQ(
+      describe(TuningReason{.rule = TuningRule::element, .line = 7, .text = "bf61", .element = ElementType::bf16}),
+      "line 7 has the element \"bf61\": an element has the name of an element type; the nearest is bf16; the line is "
+      "skipped");
+  EXPECT_EQ(describe(TuningReason{.rule = TuningRule::too_large, .nearest = 64}),
+            "it has more than 64 MiB: a tuning file is a text of a line for each GEMM; the file is left aside");
 }
 
 TEST(IndexRules, GiveWholeSentences) {

@@ -70,9 +70,9 @@ class Doctor(Cli):
         (self.folder / "tuning").write_text(f"# gantry tuning 2\n{line}\nnonsense\n")
         tuning = self.diagnose()["machine"]["tuning"]
         self.assertFalse(tuning["ok"])
-        self.assertIn("tuning: 1 GEMM; it cannot be read in full: line 3: ", tuning["text"])
+        self.assertIn("tuning: 1 GEMM; it cannot be read in full: line 3 has ", tuning["text"])
         (self.folder / "tuning").write_text("nonsense\r\n" * 50)
-        self.assertIn("it cannot be read in full: 50 lines; the first: line 1: ", self.diagnose()["machine"]["tuning"]["text"])
+        self.assertIn("it cannot be read in full: 50 lines; the first: line 1 has ", self.diagnose()["machine"]["tuning"]["text"])
         self.set("GANTRY_TUNING", str(self.folder))
         self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read.")
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 std::optional<std::string> read_text(const std::string& path) {
   detail::FileText read = detail::read_file_text(path, {.streams = true});
-  if (read.absent || !read.problem.empty()) return {};
+  if (!read) return {};
   return std::move(read.text);
 }
 

@@ -10,7 +10,7 @@
 // M N K batch (of groups: the mean and their number), then A and its major, B and its major, C and D, the form, the
 // epilogue, the GPU, the configuration's name (to_text of its options), and, for readers only, its time. The form is
 // "plain", or says what else is asked: "groups-m scale_a=row_block scale_b=block promotes". Guarantees: a line that
-// cannot be read is skipped and gets a sentence with its number; any text can be read.
+// cannot be read is skipped and gets a reason with its number; any text can be read.
 //
 // Example:
 //     using namespace gantry;
@@ -27,15 +27,42 @@
 #include <vector>
 
 #include <gantry/gemm/workload.hpp>
+#include <gantry/rules/rule.hpp>
 
 namespace gantry {
+
+// What is wrong with a line of the file, or with the file, as a value.
+enum class TuningRule : std::uint8_t {
+#define GANTRY_X(id, ...) id,
+#include <gantry/gemm/detail/tuning_rule_table.hpp>
+};
+
+constexpr RuleEntry<> entry_of(TuningRule rule) noexcept {
+  switch (rule) {
+#define GANTRY_X(...) GANTRY_RULE_CASE(TuningRule, __VA_ARGS__)
+#include <gantry/gemm/detail/tuning_rule_table.hpp>
+  }
+  return {};
+}
+
+struct TuningReason {
+  TuningRule rule = TuningRule::fields;
+  std::int64_t line = 0;                     // from 1; 0: the file
+  Text<96> text{};                           // as the file has it
+  ElementType element = ElementType::void_;  // the nearest that there is
+  int error = 0;                             // errno, where a file cannot be opened or read
+  std::int64_t actual = 0, nearest = 0;
+};
+
+// The words of a reason beside its numbers.
+GANTRY_LINKAGE bool append_word(Sentence& out, Placeholder word, const TuningReason& reason);
 
 class TuningFile {
  public:
   static constexpr const char* kHeader = "# gantry tuning 2";
 
   GANTRY_LINKAGE static TuningFile parse(const std::string& text);
-  // A missing file reads as an empty one. One that is no plain file, or that has more than 64 MiB, is a problem.
+  // A missing file reads as an empty one. One that is no plain file, or that has more than 64 MiB, is left aside.
   GANTRY_LINKAGE static TuningFile read(const std::string& path);
 
   GANTRY_LINKAGE const TuningEntry* find(const GemmWorkload& workload, const std::string& device) const;
@@ -44,13 +71,13 @@ class TuningFile {
 
   GANTRY_LINKAGE std::string text() const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
-  // Of lines that were skipped.
-  const std::vector<std::string>& problems() const { return problems_; }
+  // One for each line that was skipped, or for the file where it was left aside.
+  const std::vector<TuningReason>& reasons() const { return reasons_; }
 
  private:
   std::vector<TuningEntry> entries_;
   std::unordered_multimap<std::size_t, std::size_t> by_sizes_;  // from the hash of sizes to entries
-  std::vector<std::string> problems_;
+  std::vector<TuningReason> reasons_;
   std::vector<std::string> remarks_;  // written before all entries
 };
 

@@ -75,7 +75,7 @@ class GemmChooser {
 // GANTRY_TUNING, else XDG_CONFIG_HOME/gantry/tuning, else ~/.config/gantry/tuning; empty where there is no home.
 std::string tuning_path();
 
-// What cannot be read of a tuning file, however many lines that are: empty, or "3 lines; the first: line 7: ...".
+// What cannot be read of a tuning file, however many lines that are: empty, or "3 lines; the first: line 7 has ...".
 std::string unread_lines(const TuningFile& tuning);
 
 }  // namespace gantry::runtime

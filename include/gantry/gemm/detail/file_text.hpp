@@ -1,9 +1,9 @@
 // The text of a file that somebody named, whatever is there: a pipe that nobody writes to, a device without an end and
-// a folder end in a sentence.
+// a folder end in a fault.
 #pragma once
 
 #include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <string>
 
 #include <fcntl.h>
@@ -12,10 +12,14 @@
 
 namespace gantry::detail {
 
+enum class FileFault : std::uint8_t { none, absent, not_opened, not_plain, not_read, too_large };
+
 struct FileText {
-  std::string text{};
-  std::string problem{};  // "it is no plain file"; empty: the text is there, or the file is absent
-  bool absent = false;
+  std::string text{};  // where there is no fault
+  FileFault fault = FileFault::none;
+  int error = 0;  // errno, of a file that is not opened or not read
+
+  explicit operator bool() const { return fault == FileFault::none; }
 };
 
 struct FileReading {
@@ -28,28 +32,31 @@ inline FileText read_file_text(const std::string& path, const FileReading& how =
   // Opening a pipe without a writer would wait for one, were it not for O_NONBLOCK.
   const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) {
-    out.absent = errno == ENOENT || errno == ENOTDIR;
-    if (!out.absent) out.problem = std::string("it cannot be opened: ") + std::strerror(errno);
+    out.error = errno;
+    out.fault = errno == ENOENT || errno == ENOTDIR ? FileFault::absent : FileFault::not_opened;
     return out;
   }
   struct stat facts = {};
   if (fstat(file, &facts) != 0 || (!S_ISREG(facts.st_mode) && !how.streams)) {
-    out.problem = "it is no plain file";
+    out.fault = FileFault::not_plain;
   } else if (how.streams) {
     const int flags = fcntl(file, F_GETFL);
     if (flags >= 0) fcntl(file, F_SETFL, flags & ~O_NONBLOCK);  // a writer may take its time
   }
   char part[1 << 14];
-  while (out.problem.empty()) {
+  while (out) {
     const ssize_t bytes = read(file, part, sizeof part);
     if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0) out.problem = std::string("it cannot be read: ") + std::strerror(errno);
+    if (bytes < 0) {
+      out.error = errno;
+      out.fault = FileFault::not_read;
+    }
     if (bytes <= 0) break;
     out.text.append(part, static_cast<std::size_t>(bytes));
-    if (out.text.size() > how.most) out.problem = "it has more than " + std::to_string(how.most >> 20) + " MiB";
+    if (out.text.size() > how.most) out.fault = FileFault::too_large;
   }
   close(file);
-  if (!out.problem.empty()) out.text.clear();
+  if (!out) out.text.clear();
   return out;
 }
 

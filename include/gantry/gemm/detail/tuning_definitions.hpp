@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <optional>
 #include <sstream>
 
 #include <gantry/gemm/detail/file_text.hpp>
@@ -65,17 +67,15 @@ inline std::string form_of(const GemmWorkload& w) {
   return out.empty() ? kPlainForm : out;
 }
 
-// Reads one line; a problem is a sentence without its number.
+// Reads one line; of several reasons why it cannot be read the first is kept.
 class TuningLine {
  public:
-  explicit TuningLine(const std::string& line) {
+  TuningLine(const std::string& line, std::int64_t number) : number_(number) {
     std::vector<std::string> fields;
     std::istringstream stream(line + "|");  // an empty last field is one, too
     for (std::string field; std::getline(stream, field, '|');) fields.push_back(trimmed(field));
     if (fields.size() != 6 && fields.size() != 7) {
-      problem_ = "there are " + std::to_string(fields.size()) +
-                 " fields between bars, and an entry has 6 or 7: M N K batch | elements | form | epilogue | GPU | "
-                 "configuration | time";
+      fail({.rule = TuningRule::fields, .actual = static_cast<std::int64_t>(fields.size())});
       return;
     }
     sizes(fields[0]);
@@ -84,16 +84,17 @@ class TuningLine {
     entry_.workload.epilogue = fields[3];
     entry_.device = fields[4];
     entry_.configuration = fields[5];
-    if (entry_.configuration.empty()) fail("the configuration has no name");
+    if (entry_.configuration.empty()) fail({.rule = TuningRule::configuration});
     if (fields.size() == 7) entry_.milliseconds = std::strtod(fields[6].c_str(), nullptr);
   }
 
-  const std::string& problem() const { return problem_; }
+  const std::optional<TuningReason>& reason() const { return reason_; }
   const TuningEntry& entry() const { return entry_; }
 
  private:
-  void fail(const std::string& sentence) {
-    if (problem_.empty()) problem_ = sentence;
+  void fail(TuningReason reason) {
+    reason.line = number_;
+    if (!reason_) reason_ = reason;
   }
 
   void sizes(const std::string& field) {
@@ -105,16 +106,13 @@ class TuningLine {
       *sizes[i] = std::strtoll(words[i].c_str(), &end, 10);
       right = *end == '\0' && *sizes[i] > 0;
     }
-    if (!right) fail("sizes are four positive numbers, M N K batch, and here is \"" + field + "\"");
+    if (!right) fail({.rule = TuningRule::sizes, .text = field.c_str()});
   }
 
   void elements(const std::string& field) {
     const std::vector<std::string> words = words_of(field);
     if (words.size() != 6) {
-      fail(
-          "elements are those of A and its major, of B and its major, of C and of D, as \"bf16 K bf16 K void bf16\", "
-          "and here is \"" +
-          field + "\"");
+      fail({.rule = TuningRule::elements, .text = field.c_str()});
       return;
     }
     GemmWorkload& w = entry_.workload;
@@ -138,23 +136,21 @@ class TuningLine {
       }
       right = right && known;
     }
-    if (right) return;
-    std::string all;
-    for (const TuningForm& form : kTuningForms) all += std::string(all.empty() ? "" : ", ") + form.word;
-    fail("a form is \"plain\" or some of " + all + ", and here is \"" + field + "\"");
+    if (!right) fail({.rule = TuningRule::form, .text = field.c_str()});
   }
   ElementType element(const std::string& word) {
     const ParsedElementType parsed = parse_element_type(word.c_str());
-    if (!parsed.ok) fail(parsed.problem.c_str());
+    if (!parsed.ok) fail({.rule = TuningRule::element, .text = word.c_str(), .element = parsed.type});
     return parsed.type;
   }
   Major major(const std::string& word) {
-    if (word != "K" && word != "MN") fail("a major is K or MN, and here is \"" + word + "\"");
+    if (word != "K" && word != "MN") fail({.rule = TuningRule::major, .text = word.c_str()});
     return word == "MN" ? Major::MN : Major::K;
   }
 
+  std::int64_t number_;
   TuningEntry entry_;
-  std::string problem_;
+  std::optional<TuningReason> reason_;
 };
 
 inline std::size_t hash_of_sizes(const GemmWorkload& w) {
@@ -168,34 +164,62 @@ inline std::size_t hash_of_sizes(const GemmWorkload& w) {
 
 }  // namespace detail
 
+GANTRY_LINKAGE bool append_word(Sentence& out, Placeholder word, const TuningReason& reason) {
+  if (word == "line") {
+    out.append(reason.line);
+  } else if (word == "text") {
+    out.append(reason.text);
+  } else if (word == "element") {
+    out.append(to_text(reason.element));
+  } else if (word == "error") {
+    out.append(std::strerror(reason.error));
+  } else if (word == "header") {
+    out.append(TuningFile::kHeader);
+  } else if (word == "forms") {
+    const char* between = "";
+    for (const detail::TuningForm& form : detail::kTuningForms) {
+      out.append(between).append(form.word);
+      between = ", ";
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
 GANTRY_LINKAGE TuningFile TuningFile::parse(const std::string& text) {
   TuningFile file;
   std::istringstream stream(text);
-  int number = 0;
+  std::int64_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
     line = detail::trimmed(line);
     if (line.rfind("# gantry tuning", 0) == 0 && line != kHeader) {
-      file.problems_.push_back("line " + std::to_string(number) + ": \"" + line + "\" is another version than \"" +
-                               kHeader + "\", which is all that is read here; the file is left aside");
+      file.reasons_.push_back({.rule = TuningRule::version, .line = number, .text = line.c_str()});
       return file;
     }
     if (!line.empty() && line[0] == '#' && line != kHeader) file.remarks_.push_back(line);
     if (line.empty() || line[0] == '#') continue;
-    const detail::TuningLine read(line);
-    if (read.problem().empty()) {
-      file.set(read.entry());
+    const detail::TuningLine read(line, number);
+    if (read.reason()) {
+      file.reasons_.push_back(*read.reason());
     } else {
-      file.problems_.push_back("line " + std::to_string(number) + ": " + read.problem() + "; the line is skipped");
+      file.set(read.entry());
     }
   }
   return file;
 }
 
 GANTRY_LINKAGE TuningFile TuningFile::read(const std::string& path) {
-  const detail::FileText read = detail::read_file_text(path);
+  constexpr detail::FileReading kHow;
+  const detail::FileText read = detail::read_file_text(path, kHow);
   TuningFile file = parse(read.text);
-  if (!read.problem.empty()) file.problems_.push_back(read.problem + "; the file is left aside");
+  if (read || read.fault == detail::FileFault::absent) return file;
+  const TuningRule rule = read.fault == detail::FileFault::not_opened  ? TuningRule::not_opened
+                          : read.fault == detail::FileFault::not_plain ? TuningRule::not_plain
+                          : read.fault == detail::FileFault::not_read  ? TuningRule::not_read
+                                                                       : TuningRule::too_large;
+  file.reasons_.push_back({.rule = rule, .error = read.error, .nearest = kHow.most >> 20});
   return file;
 }
 
