@@ -29,12 +29,26 @@ struct EpilogueDecision {
 struct EpilogueExplanation {
   CollectiveBuilder asked;
   EpiloguePolicy policy;
-  std::vector<EpilogueDecision> decisions;  // none where the policy is refused
-  std::vector<std::string> refused;
-  std::vector<std::string> not_on_hopper;
-  std::vector<std::string> no_kernel;  // its values stand, and no collective runs it
+  std::vector<EpilogueDecision> decisions{};  // none where the policy is refused
+  EpilogueReasons reasons{};                  // of the policy, and of what is fused with it
+  fusion::GraphReasons graph_reasons{};       // of the graph by itself, which refuse it
 
-  bool ok() const { return refused.empty() && not_on_hopper.empty() && no_kernel.empty(); }
+  bool ok() const { return reasons.empty() && graph_reasons.empty(); }
+  // Whether a rule of this weight is broken. Where it is `unsupported` the policy's values stand, and no collective
+  // runs it; where it is `hopper` an SM has no room.
+  bool has(RuleWeight weight) const {
+    return reasons.has(weight) || (weight == RuleWeight::refused && !graph_reasons.empty());
+  }
+  // The sentences of those reasons.
+  std::vector<std::string> sentences(RuleWeight weight) const {
+    std::vector<std::string> out;
+    for (const EpilogueReason& r : reasons) {
+      if (r.weight() == weight) out.emplace_back(describe(r).c_str());
+    }
+    if (weight != RuleWeight::refused) return out;
+    for (const fusion::GraphReason& r : graph_reasons) out.emplace_back(describe(r).c_str());
+    return out;
+  }
 };
 
 namespace detail {
@@ -198,22 +212,9 @@ class DecisionWriter {
 
 }  // namespace detail
 
-namespace detail {
-
-inline void add_reasons(const EpilogueReasons& reasons, EpilogueExplanation& out) {
-  for (const EpilogueReason& r : reasons) {
-    std::vector<std::string>& sentences = r.weight() == RuleWeight::refused  ? out.refused
-                                          : r.weight() == RuleWeight::hopper ? out.not_on_hopper
-                                                                             : out.no_kernel;
-    sentences.emplace_back(describe(r).c_str());
-  }
-}
-
-}  // namespace detail
-
 inline EpilogueExplanation explain(const CollectiveBuilder& asked) {
-  EpilogueExplanation out{asked, asked.policy(), {}, {}, {}, {}};
-  detail::add_reasons(out.policy.reasons, out);
+  EpilogueExplanation out{.asked = asked, .policy = asked.policy()};
+  out.reasons = out.policy.reasons;
   if (!out.policy.refused()) out.decisions = detail::DecisionWriter(out.asked, out.policy).write();
   return out;
 }
@@ -222,21 +223,16 @@ inline EpilogueExplanation explain(const CollectiveBuilder& asked) {
 inline EpilogueExplanation explain(const CollectiveBuilder& asked, const fusion::Graph& graph) {
   EpilogueExplanation out = explain(asked);
   const bool complex = info(asked.compute).kind == ElementKind::complex;
-  fusion::GraphReasons problems = fusion::check(graph);
-  if (problems.ok()) problems = fusion::check_elements(graph, complex ? fusion::Values::complex : fusion::Values::real);
-  for (const fusion::GraphReason& problem : problems) {
-    out.refused.emplace_back(describe(problem).c_str());
+  out.graph_reasons = fusion::check(graph);
+  if (out.graph_reasons.ok()) {
+    out.graph_reasons = fusion::check_elements(graph, complex ? fusion::Values::complex : fusion::Values::real);
   }
-  if (out.ok()) {
-    detail::add_reasons(graph_reasons(out.policy, graph), out);
-    if (!out.refused.empty()) out.decisions.clear();
-    if (!out.ok()) return out;
-    CollectiveBuilder fused = asked;
-    fused.fusion = storage_need(out.policy, graph);
-    return explain(fused);
-  }
-  if (!out.refused.empty()) out.decisions.clear();
-  return out;
+  if (out.ok()) out.reasons = graph_reasons(out.policy, graph);
+  if (out.has(RuleWeight::refused)) out.decisions.clear();
+  if (!out.ok()) return out;
+  CollectiveBuilder fused = asked;
+  fused.fusion = storage_need(out.policy, graph);
+  return explain(fused);
 }
 
 // Lines of at most `width` characters, where words allow it.
@@ -244,15 +240,15 @@ inline std::string report(const EpilogueExplanation& e, std::size_t width = 110)
   const EpiloguePolicy& p = e.policy;
   std::string out = std::string("Epilogue ") + to_text(p.schedule) + " of a " +
                     detail::tile_text(p.cta_tile.m, p.cta_tile.n) + " tile: " +
-                    (e.ok()                 ? "runs"
-                     : !e.refused.empty()   ? "cannot be built"
-                     : !e.no_kernel.empty() ? "has no kernel"
-                                            : "does not fit") +
+                    (e.ok()                           ? "runs"
+                     : e.has(RuleWeight::refused)     ? "cannot be built"
+                     : e.has(RuleWeight::unsupported) ? "has no kernel"
+                                                      : "does not fit") +
                     '\n';
-  std::vector<std::string> reasons = e.refused;
+  std::vector<std::string> reasons = e.sentences(RuleWeight::refused);
   if (reasons.empty()) {
-    reasons = e.no_kernel;
-    reasons.insert(reasons.end(), e.not_on_hopper.begin(), e.not_on_hopper.end());
+    reasons = e.sentences(RuleWeight::unsupported);
+    for (std::string& sentence : e.sentences(RuleWeight::hopper)) reasons.push_back(std::move(sentence));
   }
   if (!reasons.empty()) {
     out += reasons.size() == 1 ? "\nWhy\n" : "\nWhy: " + std::to_string(reasons.size()) + " reasons\n";

@@ -53,7 +53,9 @@ TEST(EpilogueReport, GivesTheReasonsOfARefusalAndNothingElse) {
   EXPECT_TRUE(says(text, "C is aligned to 1 element of f16")) << text;
   EXPECT_TRUE(says(text, "D is aligned to 2 elements of f16")) << text;
   EXPECT_FALSE(says(text, "Decisions")) << text;
-  EXPECT_EQ(e.refused.size(), 2U);
+  ASSERT_EQ(e.reasons.size(), 2);
+  for (const EpilogueReason& reason : e.reasons) EXPECT_EQ(reason.rule, EpilogueRule::alignment);
+  EXPECT_TRUE(e.has(RuleWeight::refused) && !e.has(RuleWeight::hopper));
 }
 
 TEST(EpilogueReport, SaysThatWhatDoesNotFitDoesNotFitAndWhy) {

@@ -90,14 +90,14 @@ EpilogueExplanation answer(const EpilogueQuestion& q) {
 nlohmann::ordered_json to_json(const EpilogueExplanation& e) {
   nlohmann::ordered_json out;
   out["ok"] = e.ok();
-  out["refused"] = e.refused;
-  out["not_on_hopper"] = e.not_on_hopper;
-  out["no_kernel"] = e.no_kernel;
+  out["refused"] = e.sentences(RuleWeight::refused);
+  out["not_on_hopper"] = e.sentences(RuleWeight::hopper);
+  out["no_kernel"] = e.sentences(RuleWeight::unsupported);
   out["decisions"] = nlohmann::ordered_json::array();
   for (const EpilogueDecision& d : e.decisions) {
     out["decisions"].push_back({{"section", d.section}, {"name", d.name}, {"value", d.value}, {"why", d.why}});
   }
-  if (e.refused.empty()) out["policy"] = policy_json(e.policy);
+  if (!e.has(RuleWeight::refused)) out["policy"] = policy_json(e.policy);
   return out;
 }
 
