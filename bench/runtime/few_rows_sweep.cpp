@@ -87,7 +87,7 @@ class Bench {
         graph_(fusion::graph(epilogue_.c_str())),
         timer_(device) {}
 
-  const std::string& problem() const { return compiler_->problem(); }
+  const Status& status() const { return compiler_->status(); }
 
   void compile(const std::vector<Size>& sizes) {
     std::vector<runtime::GemmSpec> specs;
@@ -241,9 +241,9 @@ int main(int argc, char** argv) {
   const std::vector<Size> sizes = read_sizes(argv[1]);
   if (sizes.empty()) return fail(std::string("there are no sizes in ") + argv[1]);
   const runtime::Device device = runtime::Device::open();
-  if (!device) return std::fprintf(stderr, "few_rows_sweep: %s\n", device.problem().c_str()), 77;
+  if (!device) return std::fprintf(stderr, "few_rows_sweep: %s\n", device.status().describe().c_str()), 77;
   Bench bench(device, argc > 2 ? argv[2] : "d = acc");
-  if (!bench.problem().empty()) return fail(bench.problem());
+  if (!bench.status()) return fail(bench.status().describe());
   bench.compile(sizes);
   for (const Size& size : sizes) {
     if (const std::string problem = bench.measure(size); !problem.empty()) return fail(problem);

@@ -142,7 +142,7 @@ int cost() {
 int first() {
   const auto start = Clock::now();
   const runtime::Device device = runtime::Device::open();  // CUDA's own start
-  if (!device) return std::puts(device.problem().c_str()), 77;
+  if (!device) return std::puts(device.status().describe().c_str()), 77;
   const runtime::DeviceBuffer touch(device, 1024);
   const double cuda = micros(start) / 1e3;
   const Matrices matrices(device);
@@ -163,14 +163,14 @@ int first() {
 int cold() {
   const runtime::Device device = runtime::Device::open();
   const auto compiler = runtime::find_gpu_compiler(device);
-  if (!compiler->problem().empty()) return fail(compiler->problem());
+  if (!compiler->status()) return fail(compiler->status().describe());
   runtime::GemmSpec spec;
   spec.expression = "d = gelu(acc + row(bias))";
   spec.options = {.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative, .warpgroups = 2};
   for (int i = 0; i < 3; ++i) {
     const std::clock_t start = std::clock();
     const runtime::CompiledImage image = compiler->compile({.text = gemm_source(spec)});
-    if (!image) return fail(image.problem);
+    if (!image) return fail(image.status.describe());
     std::printf("%s: %.2f s of CPU time, %.2f s, %zu bytes\n", compiler->identity().substr(0, 10).c_str(),
                 static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, image.seconds, image.bytes.size());
   }

@@ -26,7 +26,7 @@ runtime::CacheOptions cache_options(const ContextOptions& options) {
 }
 
 Status why_unusable(const runtime::Device& device) {
-  if (!device) return Status::failure(StatusCode::no_device, device.problem());
+  if (!device) return device.status();
   if (device.is_hopper()) return {};
   const runtime::DeviceFacts& f = device.facts();
   return Status::failure(StatusCode::no_device, "the GPU is " + f.name + ", of compute capability " +

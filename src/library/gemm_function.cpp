@@ -10,11 +10,18 @@
 
 #include "device_check.hpp"
 #include "reasons_to_status.hpp"
-#include "refusal.hpp"
 
 namespace gantry {
 
 namespace {
+
+// Another attempt ends alike, and another configuration may not.
+bool is_configuration_refused(const Status& status) {
+  const std::vector<StatusReason>& all = status.reasons();
+  const auto unsupported = [](const StatusReason& reason) { return reason.code == StatusCode::unsupported; };
+  return runtime::has(status, runtime::RuntimeRule::configuration_refused) ||
+         std::any_of(all.begin(), all.end(), unsupported);
+}
 
 Status none_there(const Status* failed, CompilePolicy policy) {
   if (failed != nullptr) return *failed;
@@ -111,7 +118,7 @@ void GemmFunction::State::finish(Kernel& kernel, Result<std::shared_ptr<const Ma
   const std::lock_guard<std::mutex> lock(mutex_);
   kernel.stage = loaded ? Kernel::Stage::there : Kernel::Stage::failed;
   kernel.problem = loaded ? Status() : loaded.error();
-  kernel.refused = runtime::is_configuration_refused(kernel.problem);
+  kernel.refused = is_configuration_refused(kernel.problem);
   if (loaded) kernel.gemm = std::move(*loaded);
   changed_.notify_all();
 }

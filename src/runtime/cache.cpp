@@ -36,9 +36,6 @@ std::int64_t nanoseconds_now() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// As compilers quote the text of a static assertion.
-bool is_refusal(const std::string& problem) { return problem.find("\"gantry: ") != std::string::npos; }
-
 // What an entry's file says of a request.
 struct Found {
   std::optional<CachedKernel> kernel{};
@@ -55,8 +52,11 @@ Found look(const PrivateFolder& folder, const std::string& name, const std::stri
   out.damaged = !record || (!toolchain.empty() && record->toolchain != toolchain);
   if (out.damaged) return out;
   CachedKernel& kernel = out.kernel.emplace();
-  kernel.refused = record->kind == kRefusal;
-  (kernel.refused ? kernel.problem : kernel.image) = std::move(record->body);
+  if (record->kind == kRefusal) {
+    kernel.status = failure_of(RuntimeRule::configuration_refused, std::move(record->body));
+  } else {
+    kernel.image = std::move(record->body);
+  }
   return out;
 }
 
@@ -133,9 +133,7 @@ struct KernelCache::Request {
                                            .folder_name = std::string(kWork) + stem});
     out.seconds = made.seconds;
     out.image = std::move(made.bytes);
-    if (made) return out;
-    out.problem = "the kernel could not be compiled, " + made.problem;
-    out.refused = is_refusal(out.problem);
+    out.status = with_words_before("the kernel could not be compiled, ", made.status);
     return out;
   }
 };
@@ -210,13 +208,13 @@ std::optional<CachedKernel> KernelCache::find_any(const KernelCompiler& compiler
   for (const PrivateFolder& folder : folders_->shipped) {
     if (auto found = look_for_any(folder, key)) return found;
   }
-  const bool any = !compiler.problem().empty() && folders_->own;
+  const bool any = !compiler.status() && folders_->own;
   return any ? look_for_any(folders_->own, key) : std::nullopt;
 }
 
 std::optional<CachedKernel> KernelCache::find(const KernelCompiler& compiler, const KernelSource& source) const {
   const std::string key = key_of(compiler, source);
-  if (auto found = find_any(compiler, key); found || !compiler.problem().empty() || !folders_->own) return found;
+  if (auto found = find_any(compiler, key); found || !compiler.status() || !folders_->own) return found;
   const Request request{compiler, source, headers(), key};
   Found found = look(folders_->own, request.name, request.toolchain);
   if (found.kernel) folders_->own.touch(request.name);
@@ -227,9 +225,9 @@ CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource
   const PrivateFolder& own = folders_->own;
   const std::string key = key_of(compiler, source);
   if (auto found = find_any(compiler, key)) return *found;
-  if (!compiler.problem().empty()) {
+  if (!compiler.status()) {
     CachedKernel out;
-    out.problem = "the kernel is not compiled in, and " + compiler.problem();
+    out.status = with_words_before("the kernel is not compiled in, and ", compiler.status());
     return out;
   }
   const Request request{compiler, source, headers(), key};
@@ -272,16 +270,16 @@ CachedKernel KernelCache::make(const Request& request) const {
   const PrivateFolder& own = folders_->own;
   tidy(own, request.stem, limit(), {});
   CachedKernel out = request.compile(own.descriptor());
-  if (!out && !out.refused) {
+  if (!out && !out.refused()) {
     // For whoever wants to see what was compiled.
     if (const std::string name = request.stem + std::string(kSource); own.write(name, request.source.text).empty())
-      out.problem += "\nIts source is " + one_line(directory()) + "/" + name;
+      out.status = with_words_after(out.status, "\nIts source is " + one_line(directory()) + "/" + name);
     return out;
   }
-  const std::string sealed = seal(request.name, {.kind = out.refused ? kRefusal : to_text(request.compiler.kind()),
+  const std::string sealed = seal(request.name, {.kind = out.refused() ? kRefusal : to_text(request.compiler.kind()),
                                                  .toolchain = request.toolchain,
                                                  .title = one_line(request.source.title),
-                                                 .body = out.refused ? out.problem : out.image});
+                                                 .body = out.refused() ? out.status.describe() : out.image});
   const std::string problem = own.write(request.name, sealed);
   if (!problem.empty()) out.note = "the kernel could not be kept in " + one_line(directory()) + ": " + problem;
   tidy(own, request.stem, limit(), request.name);
@@ -339,11 +337,12 @@ unsigned long long KernelCache::limit() const {
   return file && error == std::errc() && (last == end || *last == '\n') ? bytes : kUsualLimit;
 }
 
-std::string KernelCache::set_limit(unsigned long long bytes) const {
-  if (!folders_->own) return "there is no cache";
+Status KernelCache::set_limit(unsigned long long bytes) const {
+  if (!folders_->own) return failure_of(RuntimeRule::cache_not_written, "there is no cache");
   std::string problem = folders_->own.write(kLimitName, std::to_string(bytes) + "\n");
-  if (problem.empty()) tidy(folders_->own, {}, bytes, {});
-  return problem;
+  if (!problem.empty()) return failure_of(RuntimeRule::cache_not_written, std::move(problem));
+  tidy(folders_->own, {}, bytes, {});
+  return {};
 }
 
 }  // namespace gantry::runtime

@@ -85,14 +85,17 @@ CompiledImage compile_in(const WorkFolder& work, const CompilerCall& call) {
       {.arguments = call.arguments, .environment = std::move(environment), .folder = work.folder().descriptor()});
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!ran.started) {
-    out.problem = call.name + ": " + ran.problem;
+    out.status = failure_of(RuntimeRule::compiler_not_started, call.name + ": " + ran.problem);
   } else if (ran.status != 0) {
-    out.problem =
-        call.name + " ended with status " + std::to_string(ran.status) + " and said:\n" + compiler_log(ran.output);
+    out.status = failure_of(rule_in_log(ran.output), call.name + " ended with status " + std::to_string(ran.status) +
+                                                         " and said:\n" + compiler_log(ran.output));
   } else {
     FileBytes image = work.folder().read(call.image);
-    if (!image)
-      out.problem = call.name + " left no image: " + (image.absent ? "it said that all went well" : image.problem);
+    if (!image) {
+      out.status =
+          failure_of(RuntimeRule::compiler_files,
+                     call.name + " left no image: " + (image.absent ? "it said that all went well" : image.problem));
+    }
     out.bytes = std::move(image.bytes);
   }
   return out;
@@ -110,7 +113,8 @@ CompiledImage compile_in_folder(const CompileJob& job, const CompilerCall& call)
   }
   CompiledImage out;
   const auto no_place = [&](const std::string& why) {
-    out.problem = "there is no place for " + call.name + "'s files: " + one_line(temporary_folder()) + ": " + why;
+    out.status = failure_of(RuntimeRule::compiler_files, "there is no place for " + call.name +
+                                                             "'s files: " + one_line(temporary_folder()) + ": " + why);
     return out;
   };
   const UnknownFolder temporary;

@@ -21,14 +21,18 @@ NamedProgram look(const CompilerSearch& search) {
   if (!search.cuda_home.empty()) {
     const std::string program = (fs::path(search.cuda_home) / "bin" / "nvcc").string();
     if (can_run(program)) return {whole_path(program), {}};
-    return {{}, "CUDA_HOME is " + one_line(search.cuda_home) + ", and there is no " + one_line(program)};
+    return {{},
+            failure_of(RuntimeRule::named_compiler_missing,
+                       "CUDA_HOME is " + one_line(search.cuda_home) + ", and there is no " + one_line(program),
+                       "CUDA_HOME")};
   }
   if (std::string program = on_path(search.path, "nvcc"); !program.empty()) return {std::move(program), {}};
   const std::string program = (fs::path(search.otherwise) / "bin" / "nvcc").string();
   if (can_run(program)) return {whole_path(program), {}};
   return {{},
-          "there is no nvcc: neither on the PATH nor in " + search.otherwise +
-              "/bin; install the CUDA toolkit 12.4 or newer, or set GANTRY_NVCC or CUDA_HOME"};
+          failure_of(RuntimeRule::nvcc_missing,
+                     "there is no nvcc: neither on the PATH nor in " + search.otherwise +
+                         "/bin; install the CUDA toolkit 12.4 or newer, or set GANTRY_NVCC or CUDA_HOME")};
 }
 
 // "13.0.48" of "Cuda compilation tools, release 13.0, V13.0.48".
@@ -57,16 +61,18 @@ CompilerSearch CompilerSearch::from_environment() {
 Compiler Compiler::find(const CompilerSearch& search) {
   Compiler out;
   const NamedProgram found = look(search);
-  out.problem_ = found.problem;
+  out.status_ = found.status;
   if (!out) return out;
   out.path_ = found.path;
   const ProcessResult asked = run_process({.arguments = {out.path_, "--version"}, .limit = std::chrono::seconds(20)});
   out.version_ = version_in(asked.output);
   if (!asked.started || asked.status != 0 || out.version_.empty()) {
-    out.problem_ =
-        one_line(out.path_) + " does not tell its version when asked with --version, so it is not taken for nvcc";
+    out.status_ = failure_of(
+        RuntimeRule::compiler_unusable,
+        one_line(out.path_) + " does not tell its version when asked with --version, so it is not taken for nvcc");
   } else if (is_old(out.version_)) {
-    out.problem_ = one_line(out.path_) + " is version " + out.version_ + "; kernels for Hopper need 12.4 or newer";
+    out.status_ = failure_of(RuntimeRule::compiler_too_old, one_line(out.path_) + " is version " + out.version_ +
+                                                                "; kernels for Hopper need 12.4 or newer");
   }
   return out;
 }

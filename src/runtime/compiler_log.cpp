@@ -11,4 +11,9 @@ std::string compiler_log(const std::string& said) {
   return printable(said.substr(0, kMost / 2)) + "\n...\n" + printable(said.substr(said.size() - kMost / 2));
 }
 
+RuntimeRule rule_in_log(const std::string& said) {
+  const bool refused = said.find("\"gantry: ") != std::string::npos;  // as compilers quote a static assertion
+  return refused ? RuntimeRule::configuration_refused : RuntimeRule::compiler_failed;
+}
+
 }  // namespace gantry::runtime

@@ -36,33 +36,36 @@ Device Device::open(int index) {
   Device out;
   auto state = std::make_shared<State>();
   const Driver& driver = state->driver;
-  if (!driver.problem.empty()) {
-    out.problem_ = driver.problem;
+  if (!driver.status) {
+    out.status_ = driver.status;
     return out;
   }
   int devices = 0;
   if (!state->check(driver.init(0), "starting the driver") ||
       !state->check(driver.device_count(&devices), "counting GPUs")) {
-    out.problem_ = "there is no GPU: " + state->why_not();
+    out.status_ = failure_of(RuntimeRule::device_missing, "there is no GPU: " + state->why_not());
     return out;
   }
   if (devices == 0) {
-    out.problem_ = "there is no GPU: the driver counts 0 devices";
+    out.status_ = failure_of(RuntimeRule::device_missing, "there is no GPU: the driver counts 0 devices");
     return out;
   }
   if (index < 0 || index >= devices) {
-    out.problem_ = "there is no GPU " + std::to_string(index) + ": the driver counts " + std::to_string(devices) +
-                   (devices == 1 ? " device, which is 0" : " devices, 0 to " + std::to_string(devices - 1));
+    out.status_ =
+        failure_of(RuntimeRule::device_missing,
+                   "there is no GPU " + std::to_string(index) + ": the driver counts " + std::to_string(devices) +
+                       (devices == 1 ? " device, which is 0" : " devices, 0 to " + std::to_string(devices - 1)));
     return out;
   }
   const std::string opening = "opening GPU " + std::to_string(index);
   if (!state->check(driver.device_get(&state->device, index), opening.c_str()) ||
       !state->check(driver.context_retain(&state->context, state->device), opening.c_str())) {
-    out.problem_ = "the GPU cannot be used: " + state->why_not();
+    out.status_ = failure_of(RuntimeRule::device_unusable, "the GPU cannot be used: " + state->why_not());
     return out;
   }
   out.facts_ = facts_of(*state);
   out.state_ = std::move(state);
+  out.status_ = {};
   return out;
 }
 
@@ -72,7 +75,7 @@ bool Device::synchronize() const {
   return state_->check(state_->driver.context_synchronize(), "waiting for the GPU");
 }
 
-std::string Device::why_not() const { return state_ == nullptr ? problem_ : state_->why_not(); }
+std::string Device::why_not() const { return state_ == nullptr ? status_.describe() : state_->why_not(); }
 
 DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes) : bytes_(bytes) {
   if (!device) return;

@@ -6,13 +6,14 @@ namespace gantry::runtime {
 
 Driver::Driver() : library_("libcuda.so.1") {
   if (!library_) {
-    problem = "there is no GPU driver: libcuda.so.1 was not found";
+    status = failure_of(RuntimeRule::driver_missing, "there is no GPU driver: libcuda.so.1 was not found");
     return;
   }
   const auto one = [this](auto*& function, const char* name) {
     function = library_.function<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
-    if (function == nullptr && problem.empty()) {
-      problem = std::string("the GPU driver is too old: libcuda.so.1 has no ") + name + ", which CUDA 12 has";
+    if (function == nullptr && status.ok()) {
+      status = failure_of(RuntimeRule::driver_too_old, std::string("the GPU driver is too old: libcuda.so.1 has no ") +
+                                                           name + ", which CUDA 12 has");
     }
   };
   one(init, "cuInit");

@@ -48,10 +48,10 @@ struct DriverLaunch {
 static_assert(sizeof(DriverLaunch) == 56);
 
 struct Driver {
-  // The process's own. Where there is none, `problem` says why.
+  // The process's own. Where there is none, `status` says why.
   static const Driver& get();
 
-  std::string problem{};
+  Status status{};
 
   int (*init)(unsigned) = nullptr;
   int (*error_string)(int, const char**) = nullptr;

@@ -6,7 +6,6 @@
 #include "cuda_version.hpp"
 #include "device_state.hpp"
 #include "planned_gemm.hpp"
-#include "refusal.hpp"
 
 namespace gantry::runtime {
 
@@ -69,15 +68,15 @@ namespace {
 // Neither NVRTC nor nvcc.
 class NoCompiler : public KernelCompiler {
  public:
-  explicit NoCompiler(std::string problem) : problem_(std::move(problem)) {}
+  explicit NoCompiler(Status status) : status_(std::move(status)) {}
 
-  const std::string& problem() const override { return problem_; }
+  const Status& status() const override { return status_; }
   ImageKind kind() const override { return ImageKind::cubin; }
   std::string identity() const override { return "none"; }
-  CompiledImage compile(const CompileJob& /*job*/) const override { return {.problem = problem_}; }
+  CompiledImage compile(const CompileJob& /*job*/) const override { return {.status = status_}; }
 
  private:
-  std::string problem_;
+  Status status_;
 };
 
 }  // namespace
@@ -85,13 +84,17 @@ class NoCompiler : public KernelCompiler {
 std::unique_ptr<KernelCompiler> find_gpu_compiler(const Device& device) {
   auto nvrtc = std::make_unique<NvrtcCompiler>(
       NvrtcCompiler::find(NvrtcSearch::from_environment(device.facts().driver_version)));
-  if (nvrtc->problem().empty()) return nvrtc;
+  if (nvrtc->status()) return nvrtc;
   const Compiler nvcc = Compiler::find();
   const std::string newer =
       nvcc ? newer_than_driver(CudaVersion::of_text(nvcc.version()), device.facts().driver_version, "nvcc") : "";
   if (nvcc && newer.empty()) return std::make_unique<NvccCompiler>(nvcc, ImageKind::cubin);
-  const std::string problem = newer.empty() ? nvcc.problem() : one_line(nvcc.path()) + newer;
-  return std::make_unique<NoCompiler>(nvrtc->problem() + "; and " + problem);
+  Status none = nvrtc->status();
+  const Status other = newer.empty()
+                           ? nvcc.status()
+                           : failure_of(RuntimeRule::compiler_newer_than_driver, one_line(nvcc.path()) + newer);
+  for (const StatusReason& reason : other.reasons()) none.add(reason);
+  return std::make_unique<NoCompiler>(std::move(none));
 }
 
 CachedKernel compile_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
@@ -118,7 +121,7 @@ struct LoadedGemm::State {
 
 Result<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& kernel, const GemmSpec& spec) {
   const std::string title = "the kernel of " + spec_title(spec);
-  if (!kernel) return unexpected(why_not_there(kernel, title + ": "));
+  if (!kernel) return unexpected(with_words_before(title + ": ", kernel.status));
   Result<DesignedSpec> designed = design_spec(spec);
   if (!designed) return unexpected(designed.error());
   const GemmDesign& design = designed->design;
@@ -165,7 +168,7 @@ Result<LoadedGemm> LoadedGemm::load(const Device& device, const KernelCache& cac
   const auto refused = [&] {
     return !out && kernel && !kernel.compiled && out.error().code() == StatusCode::device_failed;
   };
-  while (refused() && compiler.problem().empty()) {
+  while (refused() && compiler.status()) {
     kernel = cache.get_instead_of(kernel.image, compiler, source);
     out = load(device, kernel, spec);
   }

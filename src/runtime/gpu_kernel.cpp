@@ -57,7 +57,7 @@ struct GpuKernel::Loaded {
 };
 
 Result<GpuKernel> GpuKernel::load(const Device& device, std::string_view cubin, const GpuKernelOptions& options) {
-  if (!device) return failure(StatusCode::no_device, device.problem());
+  if (!device) return unexpected(device.status());
   const auto loaded = std::make_shared<Loaded>(device.shared_state());
   const Driver& driver = loaded->device->driver;
   const CurrentContext current(loaded->device->context);

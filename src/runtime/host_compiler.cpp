@@ -52,11 +52,11 @@ const std::vector<std::string>& own_flags() {
 // What `search` names, with the flags after it.
 struct Found {
   std::vector<std::string> command{};
-  std::string problem{};
+  Status status{};
 };
 
 Found found(NamedProgram program, const std::vector<std::string>& flags = {}) {
-  if (!program.problem.empty()) return {{}, program.problem};
+  if (!program.status) return {{}, std::move(program.status)};
   Found out{{program.path}, {}};
   out.command.insert(out.command.end(), flags.begin(), flags.end());
   return out;
@@ -76,8 +76,9 @@ Found look(const HostCompilerSearch& search) {
     if (const std::string program = on_path(search.path, usual); !program.empty()) return {{program}, {}};
   }
   return {{},
-          "there is no C++ compiler: neither g++ nor clang++ is on the PATH; install g++ 12 or clang 14 or newer, or "
-          "set GANTRY_CXX"};
+          failure_of(RuntimeRule::host_compiler_missing,
+                     "there is no C++ compiler: neither g++ nor clang++ is on the PATH; install g++ 12 or clang 14 or "
+                     "newer, or set GANTRY_CXX")};
 }
 
 // A macro of the compiler's own, which are written as "#define NAME value"; empty: it has none of this name.
@@ -91,7 +92,7 @@ std::string macro(const std::string& text, const std::string& name) {
 
 struct Version {
   std::string text{};
-  std::string problem{};  // why the compiler will not do
+  Status status{};  // why the compiler will not do
 };
 
 Version version_in(const std::string& macros, const std::string& program) {
@@ -100,16 +101,19 @@ Version version_in(const std::string& macros, const std::string& program) {
   const std::string major = part("__clang_major__", "__GNUC__");
   if (major.empty() || macro(macros, "__cplusplus").empty()) {
     return {{},
-            one_line(program) +
-                " does not tell its macros when asked with -dM -E for C++20, so it is not taken for a "
-                "C++ compiler"};
+            failure_of(RuntimeRule::compiler_unusable,
+                       one_line(program) +
+                           " does not tell its macros when asked with -dM -E for C++20, so it is not taken for a C++ "
+                           "compiler")};
   }
   Version out{one_line(std::string(clang ? "clang++ " : "g++ ") + major + "." +
                        part("__clang_minor__", "__GNUC_MINOR__") + "." +
                        part("__clang_patchlevel__", "__GNUC_PATCHLEVEL__"))};
   if (std::atoi(major.c_str()) < (clang ? kOldestClang : kOldestGcc)) {
-    out.problem = one_line(program) + " is " + out.text + "; kernels need g++ " + std::to_string(kOldestGcc) +
-                  ", clang " + std::to_string(kOldestClang) + " or newer: install one, or name it in GANTRY_CXX";
+    out.status =
+        failure_of(RuntimeRule::compiler_too_old,
+                   one_line(program) + " is " + out.text + "; kernels need g++ " + std::to_string(kOldestGcc) +
+                       ", clang " + std::to_string(kOldestClang) + " or newer: install one, or name it in GANTRY_CXX");
   }
   return out;
 }
@@ -123,8 +127,8 @@ HostCompilerSearch HostCompilerSearch::from_environment() {
 HostCompiler HostCompiler::find(const HostCompilerSearch& search) {
   HostCompiler out;
   Found compiler = look(search);
-  out.problem_ = std::move(compiler.problem);
-  if (!out.problem_.empty()) return out;
+  out.status_ = std::move(compiler.status);
+  if (!out.status_.ok()) return out;
   out.command_ = std::move(compiler.command);
   std::vector<std::string> question = out.command_;
   question.insert(question.end(), {"-std=c++20", "-dM", "-E", "-x", "c++", "/dev/null"});
@@ -132,7 +136,7 @@ HostCompiler HostCompiler::find(const HostCompilerSearch& search) {
       run_process({.arguments = question, .environment = ignored_variables(), .limit = std::chrono::seconds(20)});
   const Version version = version_in(asked.started && asked.status == 0 ? asked.output : "", out.command_[0]);
   out.version_ = version.text;
-  out.problem_ = version.problem;
+  out.status_ = version.status;
   return out;
 }
 

@@ -34,7 +34,8 @@ Module Module::from_image(std::string_view image, const std::string& name) {
   Module out;
   const int file = memfd_create("gantry-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0 || !write_whole(file, image)) {
-    out.problem_ = one_line(name) + " could not be held in memory: " + std::strerror(errno);
+    out.status_ = failure_of(RuntimeRule::module_not_loaded,
+                             one_line(name) + " could not be held in memory: " + std::strerror(errno));
   } else {
     fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     out.load(path_of_descriptor(file), name);
@@ -48,16 +49,17 @@ void Module::load(const std::string& path, const std::string& shown) {
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle_ != nullptr) return;
   const char* reason = dlerror();
-  problem_ =
-      one_line(shown) + " could not be loaded: " + (reason == nullptr ? "no reason was given" : one_line(reason));
+  status_ = failure_of(
+      RuntimeRule::module_not_loaded,
+      one_line(shown) + " could not be loaded: " + (reason == nullptr ? "no reason was given" : one_line(reason)));
 }
 
 Module::Module(Module&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), problem_(std::move(other.problem_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)), status_(std::move(other.status_)) {}
 
 Module& Module::operator=(Module&& other) noexcept {
   std::swap(handle_, other.handle_);
-  std::swap(problem_, other.problem_);
+  std::swap(status_, other.status_);
   return *this;
 }
 

@@ -60,8 +60,8 @@ struct NvrtcCompiler::Library {
     return out;
   }
 
-  // Empty, or why this is no libnvrtc that can be used.
-  std::string look_up() {
+  // Why this is no libnvrtc that can be used; sentences begin with "it".
+  Status look_up() {
     const auto one = [this](auto*& function, const char* name) {
       function = module.function<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
       return function != nullptr;
@@ -72,10 +72,12 @@ struct NvrtcCompiler::Library {
                      one(log_size, "nvrtcGetProgramLogSize") && one(log, "nvrtcGetProgramLog") &&
                      one(cubin_size, "nvrtcGetCUBINSize") && one(cubin, "nvrtcGetCUBIN") &&
                      one(error, "nvrtcGetErrorString");
-    if (!all) return "it lacks a function of libnvrtc";
-    if (version(&known.major, &known.minor) != 0) return "it does not tell its version";
+    if (!all) return failure_of(RuntimeRule::compiler_unusable, "it lacks a function of libnvrtc");
+    if (version(&known.major, &known.minor) != 0)
+      return failure_of(RuntimeRule::compiler_unusable, "it does not tell its version");
     if (known.major < kOldestMajor || (known.major == kOldestMajor && known.minor < kOldestMinor))
-      return "it is version " + known.text() + ", and kernels for Hopper need 12.4 or newer";
+      return failure_of(RuntimeRule::compiler_too_old,
+                        "it is version " + known.text() + ", and kernels for Hopper need 12.4 or newer");
     return {};
   }
 
@@ -108,24 +110,24 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
   for (const std::string& name : names) {
     const auto library = std::make_shared<Library>(name);
     if (!library->module) continue;
-    std::string problem = library->look_up();
-    if (problem.empty()) {
-      problem = newer_than_driver(library->known, search.driver_version, "libnvrtc");
-    } else {
-      problem.insert(0, " cannot be used: ");
+    out.status_ = with_words_before(one_line(name) + " cannot be used: ", library->look_up());
+    if (const std::string newer = newer_than_driver(library->known, search.driver_version, "libnvrtc");
+        out.status_.ok() && !newer.empty()) {
+      out.status_ = failure_of(RuntimeRule::compiler_newer_than_driver, one_line(name) + newer);
     }
-    out.problem_ = problem.empty() ? "" : one_line(name) + problem;
-    if (!problem.empty()) continue;
+    if (!out.status_.ok()) continue;
     out.library_ = library;
     out.path_ = name;
     return out;
   }
-  if (out.problem_.empty()) {
-    out.problem_ = search.library.empty()
-                       ? "there is no libnvrtc where libraries are looked for; install it (package cuda-nvrtc), or set "
-                         "GANTRY_NVRTC to its path"
-                       : "GANTRY_NVRTC names " + one_line(search.library) + ", which cannot be loaded";
-  }
+  if (!out.status_.ok()) return out;
+  out.status_ =
+      search.library.empty()
+          ? failure_of(RuntimeRule::nvrtc_missing,
+                       "there is no libnvrtc where libraries are looked for; install it (package "
+                       "cuda-nvrtc), or set GANTRY_NVRTC to its path")
+          : failure_of(RuntimeRule::named_compiler_missing,
+                       "GANTRY_NVRTC names " + one_line(search.library) + ", which cannot be loaded", "GANTRY_NVRTC");
   return out;
 }
 
@@ -163,9 +165,10 @@ CompiledImage NvrtcCompiler::compile(const CompileJob& job) const {
     std::string log;
     if (program != nullptr && nvrtc.log_size(program, &size) == 0) log.resize(size);
     if (!log.empty() && nvrtc.log(program, log.data()) == 0) log.resize(std::strlen(log.c_str()));
-    out.problem = std::string("NVRTC ended with \"") + nvrtc.error(status) + "\" and said:\n" + compiler_log(log);
+    out.status = failure_of(rule_in_log(log), std::string("NVRTC ended with \"") + nvrtc.error(status) +
+                                                  "\" and said:\n" + compiler_log(log));
   } else if (nvrtc.cubin_size(program, &size) != 0 || size == 0) {
-    out.problem = "NVRTC made no cubin";
+    out.status = failure_of(RuntimeRule::compiler_failed, "NVRTC made no cubin");
   } else {
     out.bytes.resize(size);
     nvrtc.cubin(program, out.bytes.data());

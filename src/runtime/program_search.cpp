@@ -43,7 +43,9 @@ NamedProgram named_program(const char* variable, const std::string& value, const
   std::string program = is_name ? on_path(path, value) : can_run(value) ? whole_path(value) : "";
   if (!program.empty()) return {std::move(program), {}};
   const char* const missing = is_name ? ", which is on no folder of the PATH" : ", which is no program that can be run";
-  return {{}, std::string(variable) + " names " + one_line(value) + missing};
+  return {{},
+          failure_of(RuntimeRule::named_compiler_missing, std::string(variable) + " names " + one_line(value) + missing,
+                     variable)};
 }
 
 }  // namespace gantry::runtime

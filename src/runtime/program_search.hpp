@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <gantry/runtime/runtime_rules.hpp>
+
 namespace gantry::runtime {
 
 // Of this process; empty: not set, or this program has more rights than its user (setuid).
@@ -20,7 +22,7 @@ std::string on_path(const std::string& path, const std::string& name);
 
 struct NamedProgram {
   std::string path{};
-  std::string problem{};  // empty: it is there
+  Status status{};
 };
 
 // A program that `variable` names by a path, or by a name on the PATH.

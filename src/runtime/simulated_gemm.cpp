@@ -7,7 +7,6 @@
 #include <gantry/tma/encode.hpp>
 
 #include "planned_gemm.hpp"
-#include "refusal.hpp"
 
 namespace gantry::runtime {
 
@@ -104,15 +103,13 @@ Result<SimulatedGemm> SimulatedGemm::load(const CachedKernel& kernel, const Gemm
   const std::string name = "the kernel of " + spec_title(spec);
   const Result<DesignedSpec> designed = design_spec(spec);
   if (!designed) return unexpected(designed.error());
-  if (!kernel) return unexpected(why_not_there(kernel));
+  if (!kernel) return unexpected(kernel.status);
   SimulatedGemm out;
   out.designed_ = *designed;
   out.functions_ = static_cast<int>(spec.functions.size());
   out.origin_ = origin_of(kernel);
   out.compiled_ = kernel.compiled;
-  if (const std::string problem = out.why_not_loaded(kernel, name); !problem.empty()) {
-    return failure(StatusCode::compile_failed, problem);
-  }
+  if (Status loaded = out.take_code(kernel, name); !loaded) return unexpected(std::move(loaded));
   return out;
 }
 
@@ -122,30 +119,34 @@ Result<SimulatedGemm> SimulatedGemm::load(const KernelCache& cache, const Kernel
   return load(compile_simulated(cache, compiler, spec), spec);
 }
 
-std::string SimulatedGemm::why_not_loaded(const CachedKernel& kernel, const std::string& name) {
+Status SimulatedGemm::take_code(const CachedKernel& kernel, const std::string& name) {
   // What was loaded stays in memory when the module is gone.
   const Module module = Module::from_image(kernel.image, name);
-  if (!module) return module.problem();
+  if (!module) return module.status();
   const auto headers = module.function<SimulatedHeadersEntry>(kSimulatedHeadersSymbol);
   const auto entry = module.function<SimulatedKernelEntry>(kSimulatedKernelSymbol);
   if (headers == nullptr || entry == nullptr) {
-    return name + " is no kernel for the simulated SM: it has no function " +
-           (headers == nullptr ? kSimulatedHeadersSymbol : kSimulatedKernelSymbol);
+    return failure_of(RuntimeRule::module_of_another,
+                      name + " is no kernel for the simulated SM: it has no function " +
+                          (headers == nullptr ? kSimulatedHeadersSymbol : kSimulatedKernelSymbol));
   }
   const std::string own(DeviceHeaders::embedded().digest);
   if (headers() != own) {
-    return name + " was compiled from headers of another version of Gantry: their digest begins with " +
-           std::string(headers()).substr(0, 12) + ", and that of this program's with " + own.substr(0, 12);
+    return failure_of(RuntimeRule::module_of_another,
+                      name + " was compiled from headers of another version of Gantry: their digest begins with " +
+                          std::string(headers()).substr(0, 12) + ", and that of this program's with " +
+                          own.substr(0, 12));
   }
   code_ = *entry(&table_for_kernels());
   const GemmDesign& d = designed_.design;
   if (code_.parameter_bytes == d.params.bytes && code_.shared_bytes == d.shared.bytes &&
       code_.threads == d.roles.threads)
     return {};
-  return name + " is the kernel of another design: it takes " + std::to_string(code_.parameter_bytes) +
-         " bytes of parameters, " + std::to_string(code_.shared_bytes) + " of shared memory and " +
-         std::to_string(code_.threads) + " threads, and the design " + std::to_string(d.params.bytes) + ", " +
-         std::to_string(d.shared.bytes) + " and " + std::to_string(d.roles.threads);
+  return failure_of(RuntimeRule::module_of_another,
+                    name + " is the kernel of another design: it takes " + std::to_string(code_.parameter_bytes) +
+                        " bytes of parameters, " + std::to_string(code_.shared_bytes) + " of shared memory and " +
+                        std::to_string(code_.threads) + " threads, and the design " + std::to_string(d.params.bytes) +
+                        ", " + std::to_string(d.shared.bytes) + " and " + std::to_string(d.roles.threads));
 }
 
 std::string SimulatedGemm::describe() const {
@@ -237,8 +238,7 @@ CachedKernel compile_simulated(const KernelCache& cache, const KernelCompiler& c
   const Result<DesignedSpec> designed = design_spec(spec);
   if (!designed) {
     CachedKernel refused;
-    refused.refused = true;
-    refused.problem = designed.error().describe();
+    refused.status = failure_of(RuntimeRule::configuration_refused, designed.error().describe());
     return refused;
   }
   const GemmSpec whole = filled_in(spec, *designed);

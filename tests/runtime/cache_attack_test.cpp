@@ -44,7 +44,7 @@ class Attack : public testing::Test {
       EXPECT_EQ(kernel.note, "the kernel was compiled without the cache " + directory_ + ": " +
                                  fs::path(path).filename().string() + " " + said);
     }
-    EXPECT_NE(cache.get(no_compiler(), {.text = "one"}).problem, "");
+    EXPECT_FALSE(cache.get(no_compiler(), {.text = "one"}));
     struct stat facts = {};
     EXPECT_EQ(lstat(path.c_str(), &facts), 0);
   }
@@ -175,12 +175,12 @@ TEST_F(Attack, ByQuotesAndLineEndsInANameReachesNoShell) {
   const KernelCache cache({.directory = name, .headers = &headers_});
   EXPECT_EQ(cache.note(), "");
   const CachedKernel kernel = cache.get(stand_in.cubins(), {.text = "one", .title = "\"; touch pwned\n"});
-  ASSERT_TRUE(kernel) << kernel.problem;
+  ASSERT_TRUE(kernel) << kernel.status.describe();
   EXPECT_EQ(kernel.image, "one");
   EXPECT_EQ(stand_in.log().find("touch"), std::string::npos) << stand_in.log();
   const CachedKernel failed = cache.get(stand_in.cubins(), {.text = "#error \x1b]0;pwned\x07"});
-  EXPECT_EQ(failed.problem.find('\x1b'), std::string::npos) << failed.problem;
-  EXPECT_EQ(failed.problem.find("\n; touch"), std::string::npos) << failed.problem;
+  EXPECT_EQ(failed.status.describe().find('\x1b'), std::string::npos) << failed.status.describe();
+  EXPECT_EQ(failed.status.describe().find("\n; touch"), std::string::npos) << failed.status.describe();
 }
 
 TEST_F(Attack, ByAStoppedProcessThatHasTheLockIsWaitedOut) {

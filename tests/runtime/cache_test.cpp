@@ -38,7 +38,7 @@ class Cache : public testing::Test {
 
 TEST_F(Cache, CompilesOnceWhatItIsAskedForTwice) {
   const CachedKernel first = get("one"), second = get("one");
-  ASSERT_TRUE(first) << first.problem;
+  ASSERT_TRUE(first) << first.status.describe();
   EXPECT_TRUE(first.compiled);
   EXPECT_FALSE(second.compiled);
   EXPECT_EQ(first.image, "one");
@@ -74,9 +74,11 @@ TEST_F(Cache, ComparesTheEnvironmentThatTheCompilerReads) {
 TEST_F(Cache, WithoutACompilerUsesWhatAnyCompilerMade) {
   ASSERT_TRUE(get("one"));
   const CachedKernel found = cache_.get(no_compiler(), {.text = "one"});
-  ASSERT_TRUE(found) << found.problem;
+  ASSERT_TRUE(found) << found.status.describe();
   EXPECT_EQ(found.image, "one");
-  EXPECT_EQ(cache_.get(no_compiler(), {.text = "two"}).problem,
+  const Status none = cache_.get(no_compiler(), {.text = "two"}).status;
+  EXPECT_TRUE(is_only(none, RuntimeRule::named_compiler_missing));
+  EXPECT_EQ(none.describe(),
             "the kernel is not compiled in, and GANTRY_NVCC names /no/nvcc, which is no program that can be run");
 }
 
@@ -88,7 +90,7 @@ TEST_F(Cache, UsesEntriesThatWereShippedAndNeverWritesThere) {
   const KernelCache cache({.directory = folder_ / "other", .shipped = {shipped}, .headers = &headers_});
   EXPECT_EQ(cache.note(), "");
   const CachedKernel found = cache.get(no_compiler(), {.text = "one"});
-  ASSERT_TRUE(found) << found.problem;
+  ASSERT_TRUE(found) << found.status.describe();
   EXPECT_EQ(found.image, "one");
   EXPECT_TRUE(cache.get(compiler_, {.text = "two"}).compiled);
   EXPECT_EQ(std::distance(fs::directory_iterator(shipped), fs::directory_iterator()), 1);
@@ -120,9 +122,11 @@ TEST_F(Cache, RebuildsWhatIsTruncatedChangedEmptyOrRenamed) {
 
 TEST_F(Cache, KeepsNoImageOfACompilationThatFailedAndSaysWhy) {
   const CachedKernel failed = get("#error");
-  EXPECT_NE(failed.problem.find("error: refused on purpose"), std::string::npos) << failed.problem;
+  EXPECT_TRUE(is_only(failed.status, RuntimeRule::compiler_failed));
+  const std::string said = failed.status.describe();
+  EXPECT_NE(said.find("error: refused on purpose"), std::string::npos) << said;
   ASSERT_EQ(files(".cu").size(), 1U);
-  EXPECT_TRUE(failed.problem.ends_with("\nIts source is " + files(".cu").front())) << failed.problem;
+  EXPECT_TRUE(said.ends_with("\nIts source is " + files(".cu").front())) << said;
   EXPECT_EQ(read(files(".cu").front()), "#error");
   EXPECT_TRUE(files(".kernel").empty());
   EXPECT_FALSE(get("#error"));
@@ -132,12 +136,13 @@ TEST_F(Cache, KeepsNoImageOfACompilationThatFailedAndSaysWhy) {
 TEST_F(Cache, RemembersWhatGantryRefusesAndNothingElse) {
   const std::string source = "#error static assertion failed with \"gantry: the tile is too large\"";
   const CachedKernel first = get(source), second = get(source);
-  EXPECT_TRUE(first.refused && first.compiled);
-  EXPECT_TRUE(second.refused && !second.compiled);
-  EXPECT_EQ(first.problem, second.problem);
+  EXPECT_TRUE(is_only(first.status, RuntimeRule::configuration_refused));
+  EXPECT_TRUE(is_only(second.status, RuntimeRule::configuration_refused));
+  EXPECT_TRUE(first.compiled && !second.compiled);
+  EXPECT_EQ(first.status.describe(), second.status.describe());
   EXPECT_EQ(stand_in_.calls(), 1);
   EXPECT_EQ(cache_.contents().kernels, 0);
-  EXPECT_FALSE(get("#error the disk is full").refused);
+  EXPECT_TRUE(is_only(get("#error the disk is full").status, RuntimeRule::compiler_failed));
 }
 
 TEST_F(Cache, LeavesNothingButEntriesAndItsTag) {
@@ -170,7 +175,7 @@ TEST_F(Cache, RemovesWhatWasNotUsedForLongestWhenItIsFull) {
     fs::last_write_time(path, now - std::chrono::minutes(age));
   }
   EXPECT_FALSE(get(filler + "b").compiled);  // and is the youngest now
-  EXPECT_EQ(cache_.set_limit(45000), "");
+  EXPECT_TRUE(cache_.set_limit(45000));
   EXPECT_EQ(cache_.limit(), 45000U);
   EXPECT_EQ(files(".kernel").size(), 2U);
   EXPECT_TRUE(get(filler + "c").compiled) << "it was the oldest, and a goes in its place";
@@ -242,7 +247,7 @@ TEST_F(Cache, InAFolderThatCannotBeWrittenUsesATemporaryOneAndSaysSo) {
     EXPECT_EQ(cache.note().rfind((folder_ / "file/cache") + " cannot be used (", 0), 0u) << cache.note();
     EXPECT_NE(cache.note().find("kernels are kept in " + temporary), std::string::npos) << cache.note();
     const CachedKernel kernel = cache.get(compiler_, {.text = "one"});
-    ASSERT_TRUE(kernel) << kernel.problem;
+    ASSERT_TRUE(kernel) << kernel.status.describe();
     EXPECT_EQ(cache.contents().kernels, 1);
   }
   EXPECT_FALSE(fs::exists(temporary));

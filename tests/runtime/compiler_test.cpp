@@ -14,7 +14,8 @@ CompilerSearch nowhere() { return {.nvcc = {}, .cuda_home = {}, .path = {}, .oth
 TEST(Compiler, ThatIsNowhereIsMissedInASentence) {
   const Compiler compiler = Compiler::find(nowhere());
   EXPECT_FALSE(compiler);
-  EXPECT_EQ(compiler.problem(),
+  EXPECT_TRUE(is_only(compiler.status(), RuntimeRule::nvcc_missing));
+  EXPECT_EQ(compiler.status().describe(),
             "there is no nvcc: neither on the PATH nor in /nowhere/bin; install the CUDA toolkit 12.4 or newer, or set "
             "GANTRY_NVCC or CUDA_HOME");
 }
@@ -29,7 +30,7 @@ TEST(Compiler, IsFoundByEachWayAndTellsItsVersion) {
   ways[3].otherwise = stand_in.home();
   for (const CompilerSearch& way : ways) {
     const Compiler compiler = Compiler::find(way);
-    ASSERT_TRUE(compiler) << compiler.problem();
+    ASSERT_TRUE(compiler) << compiler.status().describe();
     EXPECT_EQ(compiler.path(), stand_in.program());
     EXPECT_EQ(compiler.version(), "12.8.93");
   }
@@ -40,16 +41,19 @@ TEST(Compiler, ThatTheEnvironmentNamesIsNotPassedOver) {
   CompilerSearch search = nowhere();
   search.path = stand_in.home() + "/bin";
   search.cuda_home = "/old/cuda";
-  EXPECT_EQ(Compiler::find(search).problem(), "CUDA_HOME is /old/cuda, and there is no /old/cuda/bin/nvcc");
+  const Status home = Compiler::find(search).status();
+  EXPECT_TRUE(is_only(home, RuntimeRule::named_compiler_missing));
+  EXPECT_EQ(home.reasons()[0].operand, "CUDA_HOME");
   search.nvcc = "/my/nvcc";
-  EXPECT_EQ(Compiler::find(search).problem(), "GANTRY_NVCC names /my/nvcc, which is no program that can be run");
+  const Status named = Compiler::find(search).status();
+  EXPECT_TRUE(is_only(named, RuntimeRule::named_compiler_missing));
+  EXPECT_EQ(named.reasons()[0].operand, "GANTRY_NVCC");
 }
 
 TEST(Compiler, ThatIsTooOldOrNoCompilerIsRefused) {
   const StandIn old("12.3.107"), mute("");
-  EXPECT_EQ(old.compiler().problem(), old.program() + " is version 12.3.107; kernels for Hopper need 12.4 or newer");
-  EXPECT_EQ(mute.compiler().problem(),
-            mute.program() + " does not tell its version when asked with --version, so it is not taken for nvcc");
+  EXPECT_TRUE(is_only(old.compiler().status(), RuntimeRule::compiler_too_old));
+  EXPECT_TRUE(is_only(mute.compiler().status(), RuntimeRule::compiler_unusable));
   EXPECT_TRUE(StandIn("12.4.0").compiler());
 }
 
@@ -57,10 +61,10 @@ TEST(Compiler, IsFoundOnThePathByItsName) {
   const StandIn stand_in;
   CompilerSearch search = nowhere();
   search.nvcc = "nvcc";
-  EXPECT_EQ(Compiler::find(search).problem(), "GANTRY_NVCC names nvcc, which is on no folder of the PATH");
+  EXPECT_TRUE(is_only(Compiler::find(search).status(), RuntimeRule::named_compiler_missing));
   search.path = "/nowhere:" + stand_in.home() + "/bin";
   const Compiler compiler = Compiler::find(search);
-  ASSERT_TRUE(compiler) << compiler.problem();
+  ASSERT_TRUE(compiler) << compiler.status().describe();
   EXPECT_EQ(compiler.path(), stand_in.program());
 }
 
@@ -69,7 +73,8 @@ TEST(Compiler, ThatFailsSaysWhyAndLeavesNothingBehind) {
   const Folder folder;
   const Variable temporary("TMPDIR", folder.path());
   const CompiledImage done = stand_in.cubins().compile({.text = "#error\n"});
-  EXPECT_EQ(done.problem, "nvcc ended with status 2 and said:\nkernel.cu(1): error: refused on purpose\n");
+  EXPECT_TRUE(is_only(done.status, RuntimeRule::compiler_failed));
+  EXPECT_EQ(done.status.describe(), "nvcc ended with status 2 and said:\nkernel.cu(1): error: refused on purpose\n");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   EXPECT_EQ(stand_in.cubins().compile({.text = "fine"}).bytes, "fine");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
@@ -85,19 +90,19 @@ TEST(Compiler, WorksInATemporaryFolderWhoseNameNobodyKnows) {
     std::filesystem::create_directory(folder / ("gantry-work-kernel-" + ending));
   }
   const CompiledImage done = stand_in.cubins().compile({.text = "fine"});
-  EXPECT_EQ(done.bytes, "fine") << done.problem;
+  EXPECT_EQ(done.bytes, "fine") << done.status.describe();
 }
 
 TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
   const Module maths("libm.so.6");
-  ASSERT_TRUE(maths) << maths.problem();
+  ASSERT_TRUE(maths) << maths.status().describe();
   const auto cosine = maths.function<double(double)>("cos");
   ASSERT_NE(cosine, nullptr);
   EXPECT_EQ(cosine(0), 1);
   EXPECT_EQ(maths.function<void()>("no_such_function"), nullptr);
   const Module missing("/nowhere/kernel.so");
   EXPECT_FALSE(missing);
-  EXPECT_EQ(missing.problem().rfind("/nowhere/kernel.so could not be loaded: ", 0), 0u) << missing.problem();
+  EXPECT_TRUE(is_only(missing.status(), RuntimeRule::module_not_loaded));
 }
 
 // The same number of a file is used again by the second; the loader must not take it for the first.
@@ -105,11 +110,12 @@ TEST(Module, IsLoadedFromMemoryAndEachImageIsItsOwn) {
   const Module first = Module::from_image(read(GANTRY_ANSWER_41), "the first"),
                second = Module::from_image(read(GANTRY_ANSWER_42), "the second"),
                none = Module::from_image("no object", "a text\x1b");
-  ASSERT_TRUE(first) << first.problem();
-  ASSERT_TRUE(second) << second.problem();
+  ASSERT_TRUE(first) << first.status().describe();
+  ASSERT_TRUE(second) << second.status().describe();
   EXPECT_EQ(first.function<int()>("answer")(), 41);
   EXPECT_EQ(second.function<int()>("answer")(), 42);
-  EXPECT_EQ(none.problem().rfind("a text\\x1b could not be loaded: ", 0), 0u) << none.problem();
+  EXPECT_TRUE(is_only(none.status(), RuntimeRule::module_not_loaded));
+  EXPECT_TRUE(none.status().describe().starts_with("a text\\x1b could not be loaded: ")) << none.status().describe();
 }
 
 TEST(Device, ThatIsNotThereHasNoMemoryAndSaysWhy) {

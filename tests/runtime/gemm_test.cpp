@@ -71,10 +71,11 @@ TEST(LoadedGemm, NeedsAGpu) {
   const auto none = LoadedGemm::load(Device(), CachedKernel{.image = "cubin"}, {.options = kSmall});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code(), StatusCode::no_device);
-  const auto failed = LoadedGemm::load(Device(), CachedKernel{.problem = "there is no nvcc"}, {.options = kSmall});
+  CachedKernel missing;
+  missing.status = failure_of(RuntimeRule::nvcc_missing, "there is no nvcc");
+  const auto failed = LoadedGemm::load(Device(), missing, {.options = kSmall});
   ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().code(), StatusCode::compile_failed);
-  EXPECT_NE(failed.error().describe().find("there is no nvcc"), std::string::npos);
+  EXPECT_TRUE(is_only(failed.error(), RuntimeRule::nvcc_missing));
 }
 
 // A compilation by each compiler that is there.
@@ -84,7 +85,7 @@ void expect_cubin(const KernelCompiler& compiler, const std::string& expression)
   const GemmSpec spec{.options = kSmall, .expression = expression};
   EXPECT_FALSE(find_gemm(cache, compiler, spec));
   const CachedKernel kernel = compile_gemm(cache, compiler, spec);
-  ASSERT_TRUE(kernel) << kernel.problem;
+  ASSERT_TRUE(kernel) << kernel.status.describe();
   EXPECT_TRUE(kernel.compiled);
   for (const char* name : {"gantry_gemm", "gantry_fill"}) EXPECT_NE(kernel.image.find(name), std::string::npos) << name;
   const std::optional<CachedKernel> again = find_gemm(cache, compiler, spec);
@@ -95,7 +96,7 @@ void expect_cubin(const KernelCompiler& compiler, const std::string& expression)
 // Of every kind of element, as NVRTC lacks some builtins that conversions might use.
 TEST(CompileGemm, MakesACubinByNvrtc) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   expect_cubin(compiler,
                "let x = gelu(acc * scalar(a:s32 = 2) + row(b:s8) + col(c:u64) + load(e:s16) + row(f:u1) + col(g:s4));"
                "d = x + row(h:e4m3) + row(i:e2m1) + row(j:tf32) + row(k:f64) + row(l:e3m2) + row(m:f16);"
@@ -105,24 +106,24 @@ TEST(CompileGemm, MakesACubinByNvrtc) {
 // Its maps are edited by the kernel, whose headers no other kernel has.
 TEST(CompileGemm, MakesACubinOfAPointerArrayByNvrtc) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   const Folder folder;
   GemmSpec spec{.options = kSmall, .expression = "d = acc + row(bias); aux:bf16 = acc"};
   spec.options.groups = GemmGrouping::pointer_array;
   const CachedKernel kernel = compile_gemm(KernelCache({.directory = folder / "cache"}), compiler, spec);
-  ASSERT_TRUE(kernel) << kernel.problem;
+  ASSERT_TRUE(kernel) << kernel.status.describe();
 }
 
 // Threads copy rows, with headers that no other kernel has.
 TEST(CompileGemm, MakesACubinOfGatheredRowsByNvrtc) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   const Folder folder;
   GemmSpec spec{.options = kSmall, .expression = "d = acc + row(bias)"};
   spec.options.groups = GemmGrouping::along_m;
   spec.options.gather_a = true;
   const CachedKernel kernel = compile_gemm(KernelCache({.directory = folder / "cache"}), compiler, spec);
-  ASSERT_TRUE(kernel) << kernel.problem;
+  ASSERT_TRUE(kernel) << kernel.status.describe();
 }
 
 // Functions of the user's own, given as text: a typo is the compiler's to find, in words.
@@ -135,42 +136,44 @@ void expect_functions(const KernelCompiler& compiler) {
       .functions = {{"half", "x", "return x > 0 ? x : 0.5f * x;"},
                     {"mix", "x, y", "float z = x;\n  for (int i = 0; i < 3; ++i) z = z * y + x;\n  return z;"}}};
   const CachedKernel kernel = compile_gemm(cache, compiler, spec);
-  ASSERT_TRUE(kernel) << kernel.problem;
+  ASSERT_TRUE(kernel) << kernel.status.describe();
   EXPECT_NE(kernel.image.find("gantry_gemm"), std::string::npos);
   spec.functions[0].body = "return no_such_name;";
   const CachedKernel typo = compile_gemm(cache, compiler, spec);
   EXPECT_FALSE(typo);
-  EXPECT_FALSE(typo.refused) << "no rule of Gantry's";
-  EXPECT_NE(typo.problem.find("no_such_name"), std::string::npos) << typo.problem;
+  EXPECT_TRUE(is_only(typo.status, RuntimeRule::compiler_failed)) << "no rule of Gantry's";
+  EXPECT_NE(typo.status.describe().find("no_such_name"), std::string::npos) << typo.status.describe();
 }
 
 TEST(CompileGemm, MakesACubinOfFunctionsGivenAsTextByNvrtc) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   expect_functions(compiler);
 }
 
 TEST(CompileGemm, MakesACubinOfFunctionsGivenAsTextByNvcc) {
   const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   expect_functions(compiler);
 }
 
 TEST(CompileGemm, MakesACubinByNvcc) {
   const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   expect_cubin(compiler, "d = gelu(acc + row(bias)); s:f32 = reduce_col_add(acc)");
 }
 
 TEST(CompileGemm, ThatFailsSaysWhyAndWhereItsSourceIs) {
   const Compiler compiler = Compiler::find();
-  if (!compiler) GTEST_SKIP() << compiler.problem();
+  if (!compiler) GTEST_SKIP() << compiler.status().describe();
   const Folder folder;
   const CachedKernel kernel =
       KernelCache({.directory = folder.path()})
           .get(NvccCompiler(compiler, ImageKind::cubin), {.text = "int main() { return no_such_name; }\n"});
-  EXPECT_NE(kernel.problem.find("identifier \"no_such_name\" is undefined"), std::string::npos) << kernel.problem;
-  EXPECT_NE(kernel.problem.find("Its source is " + folder.path()), std::string::npos) << kernel.problem;
+  EXPECT_NE(kernel.status.describe().find("identifier \"no_such_name\" is undefined"), std::string::npos)
+      << kernel.status.describe();
+  EXPECT_NE(kernel.status.describe().find("Its source is " + folder.path()), std::string::npos)
+      << kernel.status.describe();
 }
 
 }  // namespace

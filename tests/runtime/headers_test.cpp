@@ -38,7 +38,7 @@ TEST(EmbeddedHeaders, AreNotThoseBesideTheProgram) {
   const NvccCompiler compiler(Compiler::find({.nvcc = folder / "nvcc", .cuda_home = {}, .path = {}}), ImageKind::cubin);
   const CompiledImage seen = compiler.compile({.text = "#include <gantry/config.hpp>\n"});
   fs::remove_all(planted / "gantry");
-  ASSERT_TRUE(seen) << seen.problem;
+  ASSERT_TRUE(seen) << seen.status.describe();
   EXPECT_EQ(seen.bytes, read(GANTRY_SOURCE_DIR "/include/gantry/config.hpp"));
 }
 

@@ -26,7 +26,9 @@ constexpr const char* kClang14 =
     "#define __clang_patchlevel__ 6\n#define __cplusplus 202002L\n";
 
 TEST(HostCompiler, ThatIsNowhereIsMissedInASentence) {
-  EXPECT_EQ(HostCompiler::find({.path = "/nowhere:"}).problem(),
+  const Status none = HostCompiler::find({.path = "/nowhere:"}).status();
+  EXPECT_TRUE(is_only(none, RuntimeRule::host_compiler_missing));
+  EXPECT_EQ(none.describe(),
             "there is no C++ compiler: neither g++ nor clang++ is on the PATH; install g++ 12 or clang 14 or newer, or "
             "set GANTRY_CXX");
 }
@@ -35,9 +37,9 @@ TEST(HostCompiler, IsTheOneThatTheEnvironmentNamesFirst) {
   const Folder folder;
   const std::string gcc = program(folder, "g++", kGcc13), clang = program(folder, "clang++", kClang14);
   const HostCompiler usual = HostCompiler::find({.path = folder.path()});
-  EXPECT_EQ(usual.version(), "g++ 13.2.1") << usual.problem();
+  EXPECT_EQ(usual.version(), "g++ 13.2.1") << usual.status().describe();
   const HostCompiler by_cxx = HostCompiler::find({.cxx = " clang++  -m64", .path = folder.path()});
-  EXPECT_EQ(by_cxx.version(), "clang++ 14.0.6") << by_cxx.problem();
+  EXPECT_EQ(by_cxx.version(), "clang++ 14.0.6") << by_cxx.status().describe();
   EXPECT_EQ(by_cxx.command(), (std::vector<std::string>{clang, "-m64"}));
   EXPECT_NE(by_cxx.identity().find("clang++ 14.0.6 " + clang + " -m64 -std=c++20"), std::string::npos)
       << by_cxx.identity();
@@ -47,21 +49,21 @@ TEST(HostCompiler, IsTheOneThatTheEnvironmentNamesFirst) {
 TEST(HostCompiler, ThatTheEnvironmentNamesIsNotPassedOver) {
   const Folder folder;
   program(folder, "g++", kGcc13);
-  EXPECT_EQ(HostCompiler::find({.gantry_cxx = "/my/g++", .path = folder.path()}).problem(),
-            "GANTRY_CXX names /my/g++, which is no program that can be run");
-  EXPECT_EQ(HostCompiler::find({.cxx = "icc", .path = folder.path()}).problem(),
-            "CXX names icc, which is on no folder of the PATH");
+  const Status path = HostCompiler::find({.gantry_cxx = "/my/g++", .path = folder.path()}).status();
+  EXPECT_TRUE(is_only(path, RuntimeRule::named_compiler_missing));
+  EXPECT_EQ(path.describe(), "GANTRY_CXX names /my/g++, which is no program that can be run");
+  const Status name = HostCompiler::find({.cxx = "icc", .path = folder.path()}).status();
+  EXPECT_TRUE(is_only(name, RuntimeRule::named_compiler_missing));
+  EXPECT_EQ(name.reasons()[0].operand, "CXX");
 }
 
 TEST(HostCompiler, ThatIsTooOldOrNoCompilerIsRefused) {
   const Folder folder;
   std::string text = kGcc13;
   const std::string old = program(folder, "old", text.replace(text.find("13"), 2, "11"));
-  EXPECT_EQ(HostCompiler::find({.gantry_cxx = old}).problem(),
-            old + " is g++ 11.2.1; kernels need g++ 12, clang 14 or newer: install one, or name it in GANTRY_CXX");
+  EXPECT_TRUE(is_only(HostCompiler::find({.gantry_cxx = old}).status(), RuntimeRule::compiler_too_old));
   const std::string mute = program(folder, "mute", "#define __cplusplus 202002L\n");
-  EXPECT_EQ(HostCompiler::find({.gantry_cxx = mute}).problem(),
-            mute + " does not tell its macros when asked with -dM -E for C++20, so it is not taken for a C++ compiler");
+  EXPECT_TRUE(is_only(HostCompiler::find({.gantry_cxx = mute}).status(), RuntimeRule::compiler_unusable));
 }
 
 TEST(HostCompiler, MakesAnObjectFromTheEmbeddedHeadersAndFromNothingThatIsPlanted) {
@@ -71,14 +73,14 @@ TEST(HostCompiler, MakesAnObjectFromTheEmbeddedHeadersAndFromNothingThatIsPlante
   const Variable cpath("CPATH", planted.path()), cplus("CPLUS_INCLUDE_PATH", planted.path()),
       programs("COMPILER_PATH", planted.path());
   const HostCompiler compiler = HostCompiler::find();
-  ASSERT_EQ(compiler.problem(), "");
+  ASSERT_TRUE(compiler.status());
   const CompiledImage image =
       compiler.compile({.text = "#include <cstdint>\n#include <gantry/config.hpp>\n"
                                 "extern \"C\" __attribute__((visibility(\"default\"))) const char* digest() {\n"
                                 "  return GANTRY_HEADERS_DIGEST;\n}\n"});
-  ASSERT_TRUE(image) << image.problem;
+  ASSERT_TRUE(image) << image.status.describe();
   const Module module = Module::from_image(image.bytes, "the object");
-  ASSERT_TRUE(module) << module.problem();
+  ASSERT_TRUE(module) << module.status().describe();
   const auto digest = module.function<const char*()>("digest");
   ASSERT_NE(digest, nullptr);
   EXPECT_EQ(std::string(digest()), DeviceHeaders::embedded().digest);
@@ -86,14 +88,14 @@ TEST(HostCompiler, MakesAnObjectFromTheEmbeddedHeadersAndFromNothingThatIsPlante
 
 TEST(HostCompiler, QuotesWhatTheCompilerSaidAndRefusesNamesThatNobodyDefines) {
   const HostCompiler compiler = HostCompiler::find();
-  ASSERT_EQ(compiler.problem(), "");
+  ASSERT_TRUE(compiler.status());
   const CompiledImage wrong = compiler.compile({.text = "int answer() { return missing; }\n"});
   EXPECT_FALSE(wrong);
-  EXPECT_NE(wrong.problem.find(compiler.version() + " ended with status 1 and said:\n"), std::string::npos)
-      << wrong.problem;
-  EXPECT_NE(wrong.problem.find("kernel.cpp:1:"), std::string::npos) << wrong.problem;
+  EXPECT_TRUE(is_only(wrong.status, RuntimeRule::compiler_failed));
+  EXPECT_NE(wrong.status.describe().find("kernel.cpp:1:"), std::string::npos) << wrong.status.describe();
   const CompiledImage open = compiler.compile({.text = "void other();\nvoid answer() { other(); }\n"});
-  EXPECT_NE(open.problem.find("undefined reference to `other()'"), std::string::npos) << open.problem;
+  EXPECT_TRUE(is_only(open.status, RuntimeRule::compiler_failed));
+  EXPECT_NE(open.status.describe().find("undefined reference to `other()'"), std::string::npos);
 }
 
 }  // namespace

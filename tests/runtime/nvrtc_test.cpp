@@ -13,43 +13,43 @@ NvrtcSearch only(const std::string& library, int driver_version = 0) {
   return {.library = {}, .cuda_home = {}, .names = {library}, .driver_version = driver_version};
 }
 
-std::string problem_of(const NvrtcSearch& search) { return NvrtcCompiler::find(search).problem(); }
+Status status_of(const NvrtcSearch& search) { return NvrtcCompiler::find(search).status(); }
 
 TEST(Nvrtc, ThatIsNowhereIsMissedInASentence) {
-  EXPECT_EQ(NvrtcCompiler::find(only("/nowhere/libnvrtc.so")).problem(),
+  const Status nowhere = status_of(only("/nowhere/libnvrtc.so"));
+  EXPECT_TRUE(is_only(nowhere, RuntimeRule::nvrtc_missing));
+  EXPECT_EQ(nowhere.describe(),
             "there is no libnvrtc where libraries are looked for; install it (package cuda-nvrtc), or set GANTRY_NVRTC "
             "to its path");
   NvrtcSearch search = only(GANTRY_FAKE_NVRTC_13);
   search.library = "/nowhere/libnvrtc.so";
-  EXPECT_EQ(NvrtcCompiler::find(search).problem(), "GANTRY_NVRTC names /nowhere/libnvrtc.so, which cannot be loaded");
-  EXPECT_EQ(NvrtcCompiler::find(only("libm.so.6")).problem(),
-            "libm.so.6 cannot be used: it lacks a function of libnvrtc");
+  EXPECT_TRUE(is_only(status_of(search), RuntimeRule::named_compiler_missing));
+  EXPECT_TRUE(is_only(status_of(only("libm.so.6")), RuntimeRule::compiler_unusable));
+  EXPECT_EQ(status_of(only("libm.so.6")).describe(), "libm.so.6 cannot be used: it lacks a function of libnvrtc");
 }
 
 TEST(Nvrtc, ThatIsNewerThanTheDriverIsPassedOverOrSaid) {
   NvrtcSearch search = only(GANTRY_FAKE_NVRTC_99, 13000);
-  EXPECT_TRUE(problem_of(search).starts_with(GANTRY_FAKE_NVRTC_99)) << problem_of(search);
-  EXPECT_TRUE(problem_of(search).ends_with(
-      " is version 99.2, and the driver knows CUDA up to 13.0: it would not load what this compiler makes; install a "
-      "newer driver, or libnvrtc 13"))
-      << problem_of(search);
+  EXPECT_TRUE(is_only(status_of(search), RuntimeRule::compiler_newer_than_driver));
+  EXPECT_EQ(status_of(search).describe(), GANTRY_FAKE_NVRTC_99
+            " is version 99.2, and the driver knows CUDA up to 13.0: it would not load what this compiler makes; "
+            "install a newer driver, or libnvrtc 13");
   search.names.push_back(GANTRY_FAKE_NVRTC_13);
   const NvrtcCompiler older = NvrtcCompiler::find(search);
-  EXPECT_EQ(older.problem(), "");
+  EXPECT_TRUE(older.status());
   EXPECT_EQ(older.version(), "13.2") << "of the same major version, which the driver loads";
   search.driver_version = 0;
   EXPECT_EQ(NvrtcCompiler::find(search).version(), "99.2") << "nothing is known of a driver";
 }
 
 TEST(Nvrtc, ThatIsTooOldIsRefused) {
-  const std::string problem = problem_of(only(GANTRY_FAKE_NVRTC_12));
-  EXPECT_TRUE(problem.ends_with(" cannot be used: it is version 12.2, and kernels for Hopper need 12.4 or newer"))
-      << problem;
+  EXPECT_TRUE(is_only(status_of(only(GANTRY_FAKE_NVRTC_12)), RuntimeRule::compiler_too_old));
 }
 
 TEST(Nvrtc, ThatFailsSaysWhyAndLeavesTheTerminalAlone) {
   const CompiledImage failed = NvrtcCompiler::find(only(GANTRY_FAKE_NVRTC_13)).compile({.text = "#error"});
-  EXPECT_EQ(failed.problem,
+  EXPECT_TRUE(is_only(failed.status, RuntimeRule::compiler_failed));
+  EXPECT_EQ(failed.status.describe(),
             "NVRTC ended with \"NVRTC_ERROR_COMPILATION\" and said:\n"
             "kernel.cu(1): error: \\x1b]0;title\\x07 refused on purpose\n");
 }
@@ -69,7 +69,7 @@ void expect_to_compile(const KernelCompiler& compiler) {
   const Folder folder;
   const KernelCache cache({.directory = folder / "cache"});
   const CachedKernel kernel = cache.get(compiler, {.text = kKernel}), again = cache.get(compiler, {.text = kKernel});
-  ASSERT_TRUE(kernel) << kernel.problem;
+  ASSERT_TRUE(kernel) << kernel.status.describe();
   EXPECT_TRUE(
       kernel.image.starts_with("\x7f"
                                "ELF"));
@@ -78,19 +78,19 @@ void expect_to_compile(const KernelCompiler& compiler) {
   EXPECT_EQ(again.image, kernel.image);
   const CachedKernel refused =
       cache.get(compiler, {.text = "static_assert(sizeof(int) == 5, \"gantry: an int of 4 bytes\");\n"});
-  EXPECT_TRUE(refused.refused) << refused.problem;
+  EXPECT_TRUE(is_only(refused.status, RuntimeRule::configuration_refused));
 }
 
 TEST(DeviceHeaders, AreCompiledByNvrtc) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   expect_to_compile(compiler);
 }
 
 // The folder that the program happens to be in is nobody's choice.
 TEST(DeviceHeaders, AreNotTakenFromTheWorkingDirectory) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   const Folder folder;
   for (const char* name : {"gantry/config.hpp", "cstdint", "prelude.hpp"}) write(folder / name, "#error planted\n");
   write(folder / "planted.hpp", "\n");
@@ -101,14 +101,14 @@ TEST(DeviceHeaders, AreNotTakenFromTheWorkingDirectory) {
   const CompiledImage quoted = compiler.compile({.text = "#include \"planted.hpp\"\n"});
   const CompiledImage angled = compiler.compile({.text = "#include <planted.hpp>\n"});
   std::filesystem::current_path(before);
-  EXPECT_TRUE(own) << own.problem;
-  EXPECT_NE(quoted.problem.find("planted.hpp"), std::string::npos) << "it is read";
-  EXPECT_NE(angled.problem.find("planted.hpp"), std::string::npos) << "it is read";
+  EXPECT_TRUE(own) << own.status.describe();
+  EXPECT_NE(quoted.status.describe().find("planted.hpp"), std::string::npos) << "it is read";
+  EXPECT_NE(angled.status.describe().find("planted.hpp"), std::string::npos) << "it is read";
 }
 
 TEST(DeviceHeaders, AreCompiledByNvcc) {
   const NvccCompiler compiler(Compiler::find(), ImageKind::cubin);
-  if (!compiler.problem().empty()) GTEST_SKIP() << compiler.problem();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
   expect_to_compile(compiler);
 }
 

@@ -14,11 +14,18 @@
 #include <string>
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <gantry/runtime/kernel_compiler.hpp>
 
 namespace gantry::runtime::test {
+
+// Whether a rule is broken and no other; with the sentence where it is not so.
+inline testing::AssertionResult is_only(const Status& status, RuntimeRule rule) {
+  const bool only = status.reasons().size() == 1 && has(status, rule);
+  return (only ? testing::AssertionSuccess() : testing::AssertionFailure()) << status.describe();
+}
 
 class Folder {
  public:
@@ -107,7 +114,7 @@ class CountingCompiler : public KernelCompiler {
   CountingCompiler(std::string log, std::string name = "counting compiler 1")
       : log_(std::move(log)), name_(std::move(name)) {}
 
-  const std::string& problem() const override { return problem_; }
+  const Status& status() const override { return status_; }
   ImageKind kind() const override { return ImageKind::cubin; }
   std::string identity() const override { return name_; }
   CompiledImage compile(const CompileJob& job) const override {
@@ -124,7 +131,8 @@ class CountingCompiler : public KernelCompiler {
   std::function<void()> while_compiling{};
 
  private:
-  std::string log_, name_, problem_;
+  std::string log_, name_;
+  Status status_;
 };
 
 // Where there is no compiler.

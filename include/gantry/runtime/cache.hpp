@@ -20,7 +20,7 @@
 //     const KernelCache cache;
 //     const NvccCompiler compiler(Compiler::find(), ImageKind::shared_object);
 //     const CachedKernel kernel = cache.get(compiler, {.text = "extern \"C\" int answer() { return 42; }\n"});
-//     if (!kernel) throw kernel.problem;
+//     if (!kernel) throw kernel.status;
 //     const bool was_there = !kernel.compiled;
 #pragma once
 
@@ -46,12 +46,13 @@ struct CachedKernel {
   std::string image{};    // verified bytes
   bool compiled = false;  // now; otherwise it was there
   bool repaired = false;  // there was an entry, and it was damaged
-  bool refused = false;   // by Gantry's own rules, which `problem` quotes
   double seconds = 0;     // that the compiler took
-  std::string problem{};  // empty: the image is there
+  Status status{};        // why there is no image
   std::string note{};     // empty, or why the cache was not used, or could not keep the kernel
 
-  explicit operator bool() const { return problem.empty(); }
+  explicit operator bool() const { return status.ok(); }
+  // By Gantry's own rules, which the status quotes.
+  bool refused() const { return has(status, RuntimeRule::configuration_refused); }
 };
 
 // How a kernel was come by: "compiled in 2.3 s and kept in the cache". Its image may be gone.
@@ -83,7 +84,7 @@ class KernelCache {
   // The image of a source. Where it is not there yet, `compiler` makes it. May be called by many threads at once.
   CachedKernel get(const KernelCompiler& compiler, const KernelSource& source) const;
   // The same in place of an image that cannot be loaded: an entry with other bytes, or one that is compiled anew and
-  // replaces what is kept. Requires a compiler without a problem.
+  // replaces what is kept. Requires a compiler whose status is ok.
   CachedKernel get_instead_of(const std::string& image, const KernelCompiler& compiler,
                               const KernelSource& source) const;
   // As get() where it is there already; nothing is compiled.
@@ -109,10 +110,9 @@ class KernelCache {
   // Removes every entry and what was left behind; how many entries and bytes.
   Contents clear() const;
 
-  // Bytes that entries may take together. set_limit keeps it in the directory and removes what is too much; empty, or
-  // why not.
+  // Bytes that entries may take together. set_limit keeps it in the directory and removes what is too much.
   unsigned long long limit() const;
-  std::string set_limit(unsigned long long bytes) const;
+  Status set_limit(unsigned long long bytes) const;
 
  private:
   struct Folders;

@@ -7,11 +7,13 @@
 // Example:
 //     using namespace gantry::runtime;
 //     const Compiler compiler = Compiler::find();
-//     if (!compiler) throw compiler.problem();  // "there is no nvcc: ..."
+//     if (!compiler) throw compiler.status();  // nvcc_missing: "there is no nvcc: ..."
 //     const std::string version = compiler.version();
 #pragma once
 
 #include <string>
+
+#include <gantry/runtime/runtime_rules.hpp>
 
 namespace gantry::runtime {
 
@@ -29,15 +31,16 @@ class Compiler {
  public:
   static Compiler find(const CompilerSearch& search = CompilerSearch::from_environment());
 
-  explicit operator bool() const { return problem_.empty(); }
-  const std::string& problem() const { return problem_; }
+  explicit operator bool() const { return status_.ok(); }
+  const Status& status() const { return status_; }
   const std::string& path() const { return path_; }
   const std::string& version() const { return version_; }  // "13.0.48"
   // The toolkit's folder, with include/ and lib64/.
   std::string toolkit() const;
 
  private:
-  std::string path_, version_, problem_;
+  Status status_;
+  std::string path_, version_;
 };
 
 }  // namespace gantry::runtime

@@ -8,7 +8,7 @@
 // Example:
 //     using namespace gantry::runtime;
 //     const Device device = Device::open();
-//     if (!device) throw device.problem();  // "there is no GPU: ..."
+//     if (!device) throw device.status();  // device_missing: "there is no GPU: ..."
 //     DeviceBuffer buffer(device, 1024);
 //     if (!buffer.write(std::string(1024, 'x').data(), 1024)) throw device.why_not();
 #pragma once
@@ -19,6 +19,7 @@
 #include <string>
 
 #include <gantry/hardware/architecture.hpp>
+#include <gantry/runtime/runtime_rules.hpp>
 
 namespace gantry::runtime {
 
@@ -45,9 +46,9 @@ class GANTRY_API Device {
  public:
   static Device open(int index = 0);
 
-  explicit operator bool() const { return state_ != nullptr && problem_.empty(); }
+  explicit operator bool() const { return status_.ok(); }
   // Why there is none.
-  const std::string& problem() const { return problem_; }
+  const Status& status() const { return status_; }
   // Kernels of Gantry run on it: compute capability 9.0.
   bool is_hopper() const { return facts_.major == 9 && facts_.minor == 0; }
   const DeviceFacts& facts() const { return facts_; }
@@ -60,7 +61,7 @@ class GANTRY_API Device {
 
  private:
   std::shared_ptr<State> state_;
-  std::string problem_;
+  Status status_ = failure_of(RuntimeRule::device_missing, "no GPU was opened");
   DeviceFacts facts_;
 };
 

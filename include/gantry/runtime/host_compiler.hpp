@@ -13,9 +13,9 @@
 // Example:
 //     using namespace gantry::runtime;
 //     const HostCompiler compiler = HostCompiler::find();
-//     if (!compiler.problem().empty()) throw compiler.problem();  // "there is no C++ compiler: ..."
+//     if (!compiler.status()) throw compiler.status();  // host_compiler_missing: "there is no C++ compiler: ..."
 //     const CompiledImage image = compiler.compile({.text = "extern \"C\" int answer() { return 42; }\n"});
-//     if (!image) throw image.problem;  // with what the compiler said
+//     if (!image) throw image.status;  // with what the compiler said
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ class HostCompiler : public KernelCompiler {
  public:
   static HostCompiler find(const HostCompilerSearch& search = HostCompilerSearch::from_environment());
 
-  const std::string& problem() const override { return problem_; }
+  const Status& status() const override { return status_; }
   ImageKind kind() const override { return ImageKind::shared_object; }
   std::string identity() const override;
   CompiledImage compile(const CompileJob& job) const override;
@@ -48,8 +48,9 @@ class HostCompiler : public KernelCompiler {
   const std::vector<std::string>& command() const { return command_; }
 
  private:
+  Status status_;
   std::vector<std::string> command_;
-  std::string version_, problem_;
+  std::string version_;
 };
 
 }  // namespace gantry::runtime

@@ -8,9 +8,9 @@
 // Example:
 //     using namespace gantry::runtime;
 //     const NvrtcCompiler compiler = NvrtcCompiler::find();
-//     if (!compiler.problem().empty()) throw compiler.problem();  // "there is no libnvrtc: ..."
+//     if (!compiler.status()) throw compiler.status();  // nvrtc_missing: "there is no libnvrtc ..."
 //     const CompiledImage image = compiler.compile({.text = "extern \"C\" __global__ void nothing() {}\n"});
-//     if (!image) throw image.problem;  // with what the compiler said
+//     if (!image) throw image.status;  // with what the compiler said
 #pragma once
 
 #include <memory>
@@ -36,23 +36,23 @@ struct CompileJob {
 
 struct CompiledImage {
   std::string bytes{};
-  std::string problem{};  // empty: the image is there
-  double seconds = 0;     // that the compiler took
+  Status status{};     // why there is no image
+  double seconds = 0;  // that the compiler took
 
-  explicit operator bool() const { return problem.empty(); }
+  explicit operator bool() const { return status.ok(); }
 };
 
 class KernelCompiler {
  public:
   virtual ~KernelCompiler() = default;
 
-  // Empty, or why it cannot compile.
-  virtual const std::string& problem() const = 0;
+  // Why it cannot compile.
+  virtual const Status& status() const = 0;
   virtual ImageKind kind() const = 0;
   // Everything beside the source and the headers that decides what comes out: the compiler's version, its flags, and
   // the environment that it reads. One line.
   virtual std::string identity() const = 0;
-  // Requires that there is no problem.
+  // Requires that status() is ok.
   virtual CompiledImage compile(const CompileJob& job) const = 0;
 };
 
@@ -60,7 +60,7 @@ class NvccCompiler : public KernelCompiler {
  public:
   NvccCompiler(Compiler compiler, ImageKind kind) : compiler_(std::move(compiler)), kind_(kind) {}
 
-  const std::string& problem() const override { return compiler_.problem(); }
+  const Status& status() const override { return compiler_.status(); }
   ImageKind kind() const override { return kind_; }
   std::string identity() const override;
   CompiledImage compile(const CompileJob& job) const override;
@@ -83,10 +83,10 @@ struct NvrtcSearch {
 class NvrtcCompiler : public KernelCompiler {
  public:
   // A library of a newer major version than the driver's makes cubins that the driver does not load: the next is looked
-  // for, and where there is no other, `problem` says so.
+  // for, and where there is no other, status() says so.
   static NvrtcCompiler find(const NvrtcSearch& search = NvrtcSearch::from_environment());
 
-  const std::string& problem() const override { return problem_; }
+  const Status& status() const override { return status_; }
   ImageKind kind() const override { return ImageKind::cubin; }
   std::string identity() const override;
   CompiledImage compile(const CompileJob& job) const override;
@@ -97,7 +97,8 @@ class NvrtcCompiler : public KernelCompiler {
   struct Library;
 
   std::shared_ptr<const Library> library_;
-  std::string path_, problem_;
+  Status status_;
+  std::string path_;
 };
 
 }  // namespace gantry::runtime

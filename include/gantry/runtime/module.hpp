@@ -7,11 +7,13 @@
 //     using namespace gantry::runtime;
 //     const Module library("libm.so.6");
 //     const auto cosine = library.function<double(double)>("cos");
-//     const double one = library && cosine ? cosine(0) : 1;  // library.problem() says why it was not loaded
+//     const double one = library && cosine ? cosine(0) : 1;  // library.status() says why it was not loaded
 #pragma once
 
 #include <string>
 #include <string_view>
+
+#include <gantry/runtime/runtime_rules.hpp>
 
 namespace gantry::runtime {
 
@@ -27,7 +29,7 @@ class Module {
   ~Module();
 
   explicit operator bool() const { return handle_ != nullptr; }
-  const std::string& problem() const { return problem_; }
+  const Status& status() const { return status_; }
 
   // Null where there is none of this name.
   template <class Signature>
@@ -40,7 +42,7 @@ class Module {
   void* symbol(const char* name) const;
 
   void* handle_ = nullptr;
-  std::string problem_;
+  Status status_;
 };
 
 }  // namespace gantry::runtime

@@ -91,7 +91,7 @@ class SimulatedGemm {
 
  private:
   // Empty, or why the image is no kernel of the design. Sets `code_`.
-  std::string why_not_loaded(const CachedKernel& kernel, const std::string& name);
+  Status take_code(const CachedKernel& kernel, const std::string& name);
 
   DesignedSpec designed_;
   int functions_ = 0;  // of the user's

@@ -9,15 +9,15 @@ int main(int, char** argv) {
   const KernelCache cache({.directory = argv[1]});
   const Compiler none = Compiler::find({.nvcc = "/no/nvcc", .cuda_home = {}, .path = {}});
   const CachedKernel refused = compile_gemm(cache, NvccCompiler(none, ImageKind::cubin), {.expression = "d = acc"});
-  std::puts(refused.problem.c_str());
-  if (refused || refused.problem.find("/no/nvcc") == std::string::npos) return 1;
+  std::puts(refused.status.describe().c_str());
+  if (refused || !has(refused.status, RuntimeRule::named_compiler_missing)) return 1;
 
   const NvrtcCompiler nvrtc = NvrtcCompiler::find();
   const NvccCompiler nvcc(Compiler::find(), ImageKind::cubin);
-  const KernelCompiler& compiler = nvrtc.problem().empty() ? static_cast<const KernelCompiler&>(nvrtc) : nvcc;
-  if (!compiler.problem().empty()) return std::puts(compiler.problem().c_str()), 0;
+  const KernelCompiler& compiler = nvrtc.status() ? static_cast<const KernelCompiler&>(nvrtc) : nvcc;
+  if (!compiler.status()) return std::puts(compiler.status().describe().c_str()), 0;
   const CachedKernel kernel = cache.get(
       compiler, {.text = "#include <gantry/arch.hpp>\nextern \"C\" __global__ void none() {}\n", .title = "nothing"});
-  std::puts(kernel ? "a kernel was compiled" : kernel.problem.c_str());
+  std::puts(kernel ? "a kernel was compiled" : kernel.status.describe().c_str());
   return kernel ? 0 : 1;
 }

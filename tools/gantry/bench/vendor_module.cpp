@@ -153,10 +153,10 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
                 {.text = std::string(kVendorText),
                  .flags = {"-L" + libraries, "-lcublasLt", "-Xlinker", "-rpath", "-Xlinker", libraries},
                  .title = "cuBLASLt, for gantry bench"});
-  problem_ = kernel.problem;
+  problem_ = kernel.status.describe();
   if (!*this) return;
   module_ = std::make_shared<runtime::Module>(runtime::Module::from_image(kernel.image, "the cuBLASLt module"));
-  problem_ = module_->problem();
+  problem_ = module_->status().describe();
   if (!*this) return;
   const auto create = module_->function<void*(const VendorArguments*, const char**)>("vendor_create");
   const auto destroy = module_->function<void(void*)>("vendor_destroy");

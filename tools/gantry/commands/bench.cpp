@@ -216,7 +216,7 @@ int run_bench(const BenchTexts& texts) {
     return kNoGpuStatus;
   }
   const runtime::Compiler compiler = runtime::Compiler::find();
-  if (!compiler) return complain("cuBLASLt's part is compiled by nvcc, and " + compiler.problem());
+  if (!compiler) return complain("cuBLASLt's part is compiled by nvcc, and " + compiler.status().describe());
   for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::KernelCache cache;
   Functions functions(context);

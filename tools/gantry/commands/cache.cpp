@@ -78,9 +78,9 @@ int limit(const KernelCache& cache, const std::string& text) {
                       in_quotes(text)),
           2);
     }
-    if (const std::string problem = cache.set_limit(*bytes); !problem.empty()) {
+    if (const Status kept = cache.set_limit(*bytes); !kept) {
       fmt::print(stderr, "gantry: the limit could not be written to {}: {}\n", runtime::one_line(cache.directory()),
-                 problem);
+                 kept.describe());
       return 1;
     }
   }

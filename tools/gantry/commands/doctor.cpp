@@ -44,7 +44,7 @@ std::string driver_release() {
 
 void describe_gpu(const runtime::Device& device, Diagnosis& out) {
   if (!device) {
-    out.machine.push_back({"GPU", false, device.problem() + "."});
+    out.machine.push_back({"GPU", false, device.status().describe() + "."});
     return;
   }
   const runtime::DeviceFacts& f = device.facts();
@@ -77,18 +77,18 @@ Line describe_tuning(const std::string& path) {
 void describe_software(const runtime::Compiler& compiler, const runtime::KernelCache& cache, Diagnosis& out) {
   out.machine.push_back(
       {"nvcc", static_cast<bool>(compiler),
-       compiler ? fmt::format("{}, {}.", compiler.version(), compiler.path()) : compiler.problem() + "."});
+       compiler ? fmt::format("{}, {}.", compiler.version(), compiler.path()) : compiler.status().describe() + "."});
   const runtime::HostCompiler host = runtime::HostCompiler::find();
-  out.machine.push_back(
-      {"C++", host.problem().empty(),
-       host.problem().empty() ? fmt::format("{}, {}.", host.version(), host.command().front()) : host.problem() + "."});
+  out.machine.push_back({"C++", host.status().ok(),
+                         host.status() ? fmt::format("{}, {}.", host.version(), host.command().front())
+                                       : host.status().describe() + "."});
   const VendorLibrary vendor = find_cublaslt(compiler);
   out.machine.push_back({"cuBLASLt", static_cast<bool>(vendor),
                          vendor ? fmt::format("{}, {}.", vendor.version, vendor.path) : vendor.problem + "."});
   const runtime::NvrtcCompiler nvrtc = runtime::NvrtcCompiler::find();
   out.machine.push_back(
-      {"NVRTC", nvrtc.problem().empty(),
-       nvrtc.problem().empty() ? fmt::format("{}, {}.", nvrtc.version(), nvrtc.path()) : nvrtc.problem() + "."});
+      {"NVRTC", nvrtc.status().ok(),
+       nvrtc.status() ? fmt::format("{}, {}.", nvrtc.version(), nvrtc.path()) : nvrtc.status().describe() + "."});
   const runtime::DeviceHeaders& headers = runtime::DeviceHeaders::embedded();
   out.machine.push_back(
       {"headers", true, fmt::format("{} embedded, digest {}.", headers.files.size(), headers.digest.substr(0, 16))});
@@ -111,14 +111,14 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
 void judge(const runtime::Device& device, const runtime::Compiler& compiler, Diagnosis& out) {
   const std::string no_gpu = why_no_gpu(device);
   const std::unique_ptr<runtime::KernelCompiler> kernels = runtime::find_gpu_compiler(device);
-  const std::string& no_compiler = kernels->problem();
-  const bool compiles = no_compiler.empty();
+  const bool compiles = kernels->status().ok();
+  const std::string no_compiler = runtime::in_one_sentence(kernels->status());
   const auto no = [](const std::string& why) { return "no: " + why + "."; };
   const runtime::HostCompiler host = runtime::HostCompiler::find();
   out.works.push_back({"gantry gemm --machine sim", true,
-                       host.problem().empty()
-                           ? "yes: every epilogue, any element types, layouts and tile."
-                           : fmt::format("yes: every epilogue, with the built-in kernels only: {}.", host.problem())});
+                       host.status() ? "yes: every epilogue, any element types, layouts and tile."
+                                     : fmt::format("yes: every epilogue, with the built-in kernels only: {}.",
+                                                   host.status().describe())});
   out.works.push_back(
       {"kernels compiled at run time", compiles, compiles ? "yes: any tile and any epilogue." : no(no_compiler)});
   const bool gpu = no_gpu.empty() && compiles;
@@ -128,7 +128,7 @@ void judge(const runtime::Device& device, const runtime::Compiler& compiler, Dia
   const VendorLibrary vendor = find_cublaslt(compiler);
   out.works.push_back({"gantry bench gemm", gpu && compiler && vendor,
                        !gpu        ? no(gpu_reason)
-                       : !compiler ? no("cuBLASLt's part is compiled by nvcc, and " + compiler.problem())
+                       : !compiler ? no("cuBLASLt's part is compiled by nvcc, and " + compiler.status().describe())
                        : !vendor   ? no(vendor.problem)
                                    : "yes, against cuBLASLt."});
 }

@@ -66,7 +66,7 @@ std::string DeviceOperands::download(Operands& operands) const {
 }
 
 std::string why_no_gpu(const runtime::Device& device) {
-  if (!device) return device.problem();
+  if (!device) return device.status().describe();
   if (device.is_hopper()) return {};
   return fmt::format("the GPU is {}, of compute capability {}.{}; kernels of Gantry are built for 9.0 (H100, H200)",
                      device.facts().name, device.facts().major, device.facts().minor);

@@ -36,8 +36,9 @@ SimulatorKernel compile(const Product& product, const runtime::KernelCache& cach
   if (gemm) {
     out.choice = fmt::format("{}\n{} for the simulated SM was {}.", chosen.why, gemm->describe(), gemm->origin());
     out.compiled = std::move(*gemm);
-  } else if (!compiler.problem().empty()) {
-    out.problem = fmt::format("{}; and it cannot be compiled: {}", not_built_in(product.options), compiler.problem());
+  } else if (!compiler.status()) {
+    out.problem =
+        fmt::format("{}; and it cannot be compiled: {}", not_built_in(product.options), compiler.status().describe());
   } else {
     out.problem = gemm.error().describe();
   }

@@ -1,0 +1,111 @@
+// Why there is no compiler, no image, no module or no GPU: the rules by which the runtime refuses. A Status has the
+// name of the rule beside the sentence for people; programs and tests look at the rule.
+//
+// Sentences quote paths and what compilers and the driver said, so they are as long as they need to be: here is the
+// name of each rule and the code of its Status, and the sentence is written where the quoted text is at hand.
+//
+// Example:
+//     using namespace gantry;
+//     const Status none = runtime::failure_of(runtime::RuntimeRule::nvcc_missing, "there is no nvcc");
+//     const bool right = runtime::has(none, runtime::RuntimeRule::nvcc_missing);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gantry/runtime/status.hpp>
+
+namespace gantry::runtime {
+
+// clang-format off
+#define GANTRY_RUNTIME_RULES(X)                                                                                        \
+  X(nvcc_missing, compile_failed)             /* neither named, nor on the PATH, nor in the usual folder */            \
+  X(host_compiler_missing, compile_failed)    /* neither g++ nor clang++ */                                            \
+  X(nvrtc_missing, compile_failed)            /* nowhere where libraries are looked for */                             \
+  X(named_compiler_missing, compile_failed)   /* a variable of the environment names what is not there */              \
+  X(compiler_unusable, compile_failed)        /* it does not tell its version, or lacks a function */                  \
+  X(compiler_too_old, compile_failed)                                                                                  \
+  X(compiler_newer_than_driver, compile_failed)                                                                        \
+  X(compiler_files, compile_failed)           /* no folder for the source, or no image in it afterwards */             \
+  X(compiler_not_started, compile_failed)                                                                              \
+  X(compiler_failed, compile_failed)          /* it ended with an error that is none of Gantry's own */                \
+  X(configuration_refused, compile_failed)    /* by a static assertion of Gantry: another attempt ends alike */        \
+  X(cache_not_written, invalid_argument)                                                                               \
+  X(module_not_loaded, compile_failed)                                                                                 \
+  X(module_of_another, compile_failed)        /* of another version of Gantry, or of another design */                 \
+  X(driver_missing, no_device)                                                                                         \
+  X(driver_too_old, no_device)                                                                                         \
+  X(device_missing, no_device)                                                                                         \
+  X(device_unusable, no_device)
+// clang-format on
+
+enum class RuntimeRule : std::uint8_t {
+#define GANTRY_X(id, code) id,
+  GANTRY_RUNTIME_RULES(GANTRY_X)
+#undef GANTRY_X
+};
+
+inline const char* to_text(RuntimeRule rule) {
+  switch (rule) {
+#define GANTRY_X(id, code) \
+  case RuntimeRule::id:    \
+    return #id;
+    GANTRY_RUNTIME_RULES(GANTRY_X)
+#undef GANTRY_X
+  }
+  return "unknown";
+}
+
+inline StatusCode code_of(RuntimeRule rule) {
+  switch (rule) {
+#define GANTRY_X(id, code) \
+  case RuntimeRule::id:    \
+    return StatusCode::code;
+    GANTRY_RUNTIME_RULES(GANTRY_X)
+#undef GANTRY_X
+  }
+  return StatusCode::compile_failed;
+}
+
+// `operand`: what the rule is about, such as the variable of the environment that names a compiler.
+inline Status failure_of(RuntimeRule rule, std::string sentence, std::string operand = {}) {
+  Status out;
+  out.add(
+      {.code = code_of(rule), .rule = to_text(rule), .operand = std::move(operand), .sentence = std::move(sentence)});
+  return out;
+}
+
+inline bool has(const Status& status, RuntimeRule rule) {
+  for (const StatusReason& reason : status.reasons()) {
+    if (reason.rule == to_text(rule)) return true;
+  }
+  return false;
+}
+
+// The same reasons, with words before their sentences.
+inline Status with_words_before(const std::string& words, const Status& status) {
+  Status out;
+  for (StatusReason reason : status.reasons()) {
+    reason.sentence.insert(0, words);
+    out.add(std::move(reason));
+  }
+  return out;
+}
+
+// The same reasons, with words after the last sentence.
+inline Status with_words_after(const Status& status, const std::string& words) {
+  std::vector<StatusReason> reasons = status.reasons();
+  if (!reasons.empty()) reasons.back().sentence += words;
+  return Status(std::move(reasons));
+}
+
+// All sentences in one, for the end of another.
+inline std::string in_one_sentence(const Status& status) {
+  std::string out;
+  for (const StatusReason& reason : status.reasons()) out += (out.empty() ? "" : "; and ") + reason.sentence;
+  return out;
+}
+
+}  // namespace gantry::runtime
