@@ -29,7 +29,8 @@ void expect_right(const char* expression, std::uint64_t seed) {
   EXPECT_EQ(design.shared, at_run_time.shared);
   EXPECT_EQ(design.params, at_run_time.params);
   const tool::Product product = product_for(design, expression, GemmDesignOf<Spec>::graph, seed);
-  for (const std::string& problem : tool::Operands::problems_of(product)) FAIL() << problem;
+  const Status status = tool::Operands::problems_of(product);
+  ASSERT_TRUE(status) << status.describe();
   tool::Operands operands(product, seed % 2 == 0 ? tool::Inputs::eighths : tool::Inputs::uniform, seed);
   const GemmArguments<Spec> args = arguments_for<Spec>(product, operands);
   const auto plan = GemmPlan<Spec>::make(args, device_of(Simulator(), 4));

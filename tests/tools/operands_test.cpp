@@ -13,13 +13,14 @@
 #include "bench/products.hpp"
 #include "bench/record.hpp"
 #include "files.hpp"
+#include "option_rules.hpp"
 
 namespace gantry::tool {
 namespace {
 
 Product product_of(const ProductTexts& texts) {
   Product product = read_product(texts);
-  EXPECT_TRUE(product.ok()) << product.problems[0];
+  EXPECT_TRUE(product.ok()) << product.status.describe();
   return product;
 }
 
@@ -203,16 +204,39 @@ TEST(Products, OfAFileAreAlignedAsTheirSizesAre) {
   const std::string path = std::string(mkdtemp(name.data())) + "/shapes";
   ASSERT_TRUE(write_text(path, "64 72 64\n64 77 64\n"));
   const Products products = read_products({}, {.shapes = path});
-  ASSERT_TRUE(products.problems.empty()) << products.problems.front();
+  ASSERT_TRUE(products.status) << products.status.describe();
   ASSERT_EQ(products.all.size(), 2U);
   EXPECT_EQ(products.all[0].options.align_d, 0);
   EXPECT_EQ(products.all[1].options.align_d, 1) << "rows of 154 bytes are none that TMA addresses";
   const Products gated = read_products({.epilogue = "d = silu(gate(acc)) * up(acc)"}, {.shapes = path});
-  ASSERT_FALSE(gated.problems.empty());
-  EXPECT_NE(gated.problems.front().find("64 x 72 x 64"), std::string::npos) << gated.problems.front();
+  ASSERT_FALSE(gated.status);
+  EXPECT_EQ(gated.status.reasons().front().rule, "gate_columns");
+  EXPECT_NE(gated.status.describe().find("64 x 72 x 64"), std::string::npos) << gated.status.describe();
   const Products scattered = read_products({.scatter = "store"}, {.shapes = path});
-  ASSERT_TRUE(scattered.problems.empty()) << scattered.problems.front();
+  ASSERT_TRUE(scattered.status) << scattered.status.describe();
   EXPECT_EQ(scattered.all[1].scatter_rows, 64);
+}
+
+TEST(Options, AreRefusedByRulesThatNameTheOption) {
+  using Found = std::pair<std::string, std::string>;  // rule and option
+  const auto found = [](const ProductTexts& texts) {
+    const Status status = read_product(texts).status;
+    std::vector<Found> out;
+    for (const StatusReason& reason : status.reasons()) out.emplace_back(reason.rule, reason.operand);
+    return out;
+  };
+  const auto one = [](OptionRule rule, const char* option) { return std::vector<Found>{{to_text(rule), option}}; };
+  EXPECT_EQ(found({.m = 8, .n = 8, .k = 8}), std::vector<Found>());
+  EXPECT_EQ(found({.m = 8, .n = 8, .k = 8, .tile = "128"}), one(OptionRule::value, "--tile"));
+  EXPECT_EQ(found({.m = -1, .n = 8, .k = 8}), one(OptionRule::required, "--m"));
+  EXPECT_EQ(found({.m = 8, .n = 8, .k = 8, .values = {"x=1", "x=2"}}), one(OptionRule::repeated, "--set"));
+  EXPECT_EQ(found({.n = 8, .k = 8, .groups = "8,8", .groups_k = "8"}), one(OptionRule::conflict, "--groups"));
+  EXPECT_EQ(found({.gemms = "/nowhere"}), one(OptionRule::file, "--problems"));
+  EXPECT_EQ(found({.m = 8, .n = 8, .k = 8, .epilogue = "d = "}), one(OptionRule::expression, "--epilogue"));
+  EXPECT_EQ(found({.m = 8, .n = 8, .k = 8, .tile = "96x64"}), (std::vector<Found>{{"tile_rows", ""}}));
+  const Status memory = Operands::problems_of(product_of({.m = 1 << 30, .n = 1 << 30, .k = 8}));
+  ASSERT_EQ(memory.reasons().size(), 1U);
+  EXPECT_EQ(memory.reasons()[0].rule, to_text(OptionRule::memory));
 }
 
 TEST(Products, OfGroupsAreSaidToBe) {

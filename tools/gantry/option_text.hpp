@@ -1,4 +1,4 @@
-// What commands make of the texts of their options: values, or sentences that say what an option takes.
+// What commands make of the texts of their options: values, or reasons that say what an option takes.
 #pragma once
 
 #include <charconv>
@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include <gantry/numeric/element_name.hpp>
+
+#include "option_rules.hpp"
 
 namespace gantry::tool {
 
@@ -56,17 +58,19 @@ std::string why_no_number(std::string_view option, std::string_view text, const 
 // Reads options that were given, and collects what is wrong with them. An option that was not given is an empty text.
 class OptionReader {
  public:
-  explicit OptionReader(std::vector<std::string>& problems) : problems_(problems) {}
+  explicit OptionReader(Status& status) : status_(status) {}
 
-  void problem(std::string sentence) { problems_.push_back(std::move(sentence)); }
+  void refuse(OptionRule rule, std::string_view option, std::string sentence) {
+    tool::refuse(status_, rule, option, std::move(sentence));
+  }
   void wrong(std::string_view option, std::string_view takes, std::string_view text) {
-    problem(fmt::format("{} takes {}, and not {}", option, takes, in_quotes(text)));
+    refuse(OptionRule::value, option, fmt::format("{} takes {}, and not {}", option, takes, in_quotes(text)));
   }
 
   void element(std::string_view option, const std::string& text, ElementType& out) {
     if (text.empty()) return;
     const ParsedElementType parsed = parse_element_type(shortened(text).c_str());
-    if (!parsed.ok) problem(fmt::format("{}: {}", option, parsed.problem.c_str()));
+    if (!parsed.ok) refuse(OptionRule::value, option, fmt::format("{}: {}", option, parsed.problem.c_str()));
     out = parsed.type;
   }
 
@@ -111,8 +115,11 @@ class OptionReader {
     wrong(option, fmt::format("extents such as {}", example), text);
   }
 
+ protected:
+  Status& status() { return status_; }
+
  private:
-  std::vector<std::string>& problems_;
+  Status& status_;
 };
 
 }  // namespace gantry::tool

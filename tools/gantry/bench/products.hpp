@@ -15,13 +15,13 @@ struct ProductFiles {
 
 struct Products {
   std::vector<Product> all{};
-  std::vector<std::string> problems{};
+  Status status{};
 };
 
 // Without a size and a file of them, the usual sizes.
 Products read_products(const ProductTexts& texts, const ProductFiles& files);
 
-// One text of them for a refusal. A file of something else has a problem in every line: the first few say so.
-std::string joined(const std::vector<std::string>& problems);
+// For a refusal. A file of something else is wrong in every line: the first few say so.
+std::string first_sentences(const Status& status);
 
 }  // namespace gantry::tool

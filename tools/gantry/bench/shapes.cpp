@@ -16,6 +16,7 @@ std::vector<Size> usual_sizes() {
 }
 
 ReadSizes read_sizes(const std::string& text) {
+  constexpr const char* kOption = "--shapes";
   ReadSizes out;
   std::istringstream lines(text);
   int number = 0;
@@ -28,13 +29,14 @@ ReadSizes read_sizes(const std::string& text) {
     std::string more;
     const auto fits = [](long long x) { return x > 0 && x <= kMostExtent; };
     if (!(words >> size.m >> size.n >> size.k) || words >> more || !fits(size.m) || !fits(size.n) || !fits(size.k)) {
-      out.problems.push_back(fmt::format("line {}: a size is three numbers from 1 to {}, M N K, and here is {}", number,
-                                         kMostExtent, in_quotes(content)));
+      refuse(out.status, OptionRule::line, kOption,
+             fmt::format("line {}: a size is three numbers from 1 to {}, M N K, and here is {}", number, kMostExtent,
+                         in_quotes(content)));
       continue;
     }
     out.sizes.push_back(size);
   }
-  if (out.sizes.empty() && out.problems.empty()) out.problems.emplace_back("there is no size in it");
+  if (out.sizes.empty() && out.status.ok()) refuse(out.status, OptionRule::file, kOption, "there is no size in it");
   return out;
 }
 

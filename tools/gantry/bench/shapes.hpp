@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <gantry/runtime/status.hpp>
+
 namespace gantry::tool {
 
 struct Size {
@@ -15,7 +17,7 @@ std::vector<Size> usual_sizes();
 
 struct ReadSizes {
   std::vector<Size> sizes{};
-  std::vector<std::string> problems{};
+  Status status{};  // of lines that cannot be read
 };
 // "M N K" a line; what follows a # is a remark.
 ReadSizes read_sizes(const std::string& text);

@@ -166,18 +166,20 @@ Measured measure(const Bench& b, const Product& product) {
 
 Products products_of(const BenchTexts& texts, Inputs& inputs) {
   Products out = read_products(texts.product, texts.files);
-  inputs = read_inputs(texts.inputs, out.problems);
-  OptionReader(out.problems).word("--dependent", texts.dependent, {"auto", "on", "off"});
+  inputs = read_inputs(texts.inputs, out.status);
+  OptionReader(out.status).word("--dependent", texts.dependent, {"auto", "on", "off"});
   for (const auto& [option, path] : {std::pair("--json", texts.json), std::pair("--plot", texts.plot)}) {
     if (path.empty()) continue;
     if (const std::string why = why_not_writable(path); !why.empty())
-      out.problems.push_back(fmt::format("{}: {}", option, why));
+      refuse(out.status, OptionRule::file, option, fmt::format("{}: {}", option, why));
   }
   constexpr double kDay = 86400;
   if (!(texts.sustained >= 0 && texts.sustained <= kDay))
-    out.problems.push_back(fmt::format("--sustained takes seconds from 0 to {}, and not {}", kDay, texts.sustained));
+    refuse(out.status, OptionRule::value, "--sustained",
+           fmt::format("--sustained takes seconds from 0 to {}, and not {}", kDay, texts.sustained));
   if (texts.time_limit && !(*texts.time_limit >= 0 && *texts.time_limit <= kDay))
-    out.problems.push_back(fmt::format("--time-limit takes seconds from 0 to {}, and not {}", kDay, *texts.time_limit));
+    refuse(out.status, OptionRule::value, "--time-limit",
+           fmt::format("--time-limit takes seconds from 0 to {}, and not {}", kDay, *texts.time_limit));
   return out;
 }
 
@@ -204,7 +206,7 @@ int run_bench(const BenchTexts& texts) {
   if (!texts.from.empty()) return show_recorded(texts);
   Inputs inputs = Inputs::uniform;
   const Products products = products_of(texts, inputs);
-  if (!products.problems.empty()) throw CLI::ValidationError(joined(products.problems), 2);
+  if (!products.status) throw CLI::ValidationError(first_sentences(products.status), 2);
   constexpr int kAnyNumber = 1 << 20;
   const Context context({.policy = CompilePolicy::wait,
                          .most_kernels = kAnyNumber,

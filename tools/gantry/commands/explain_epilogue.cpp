@@ -46,7 +46,7 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
       "every reason.");
   command->callback([texts, json, &status] {
     const EpilogueQuestion question = read_question(*texts);
-    if (!question.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(question.problems, "\n")), 2);
+    if (!question.ok()) throw CLI::ValidationError(question.status.describe(), 2);
     const EpilogueExplanation e = answer(question);
     if (*json) {
       fmt::print("{}\n", to_json(e).dump(2));

@@ -195,33 +195,32 @@ Machine choose_machine(const std::string& asked, const runtime::Device& device) 
   return {true, device.facts().name};
 }
 
-int refuse(const std::vector<std::string>& problems) {
-  for (const std::string& problem : problems) fmt::print(stderr, "gantry: {}\n", runtime::printable(problem));
+int print_refusal(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) fmt::print(stderr, "gantry: {}\n", runtime::printable(sentence));
   return 1;
 }
 
 int run_command(const GemmTexts& texts) {
   Product product = read_product(texts.product);
-  const Inputs inputs = read_inputs(texts.inputs, product.problems);
-  OptionReader read(product.problems);
+  const Inputs inputs = read_inputs(texts.inputs, product.status);
+  OptionReader read(product.status);
   read.word("--machine", texts.machine, {"auto", "sim", "gpu"});
   read.word("--checker", texts.checker, {"on", "off"});
   read.word("--check", texts.check, {"none", "device"});
-  if (!product.ok()) throw CLI::ValidationError(fmt::format("{}", fmt::join(product.problems, "\n")), 2);
+  if (!product.ok()) throw CLI::ValidationError(product.status.describe(), 2);
   const runtime::Device device = texts.machine == "sim" ? runtime::Device() : runtime::Device::open();
   const Machine machine = choose_machine(texts.machine, device);
   if (!machine.problem.empty()) {
-    refuse({machine.problem});
+    print_refusal({machine.problem});
     return kNoGpuStatus;
   }
   // Before anything is filled or compiled, which may take long.
-  if (const std::vector<std::string> problems = Operands::problems_of(product); !problems.empty())
-    return refuse(problems);
+  if (const Status status = Operands::problems_of(product); !status) return print_refusal(sentences_of(status));
   Progress progress(texts.progress);
   const SimulatorKernel kernel = machine.gpu ? SimulatorKernel{} : simulator_kernel(product, progress);
   if (!kernel) {
     progress.end();
-    return refuse({kernel.problem});
+    return print_refusal({kernel.problem});
   }
   progress.step("filling the operands");
   Operands operands(product, inputs, texts.seed);
@@ -230,7 +229,7 @@ int run_command(const GemmTexts& texts) {
   answer.machine = machine.why;
   if (!answer.problems.empty()) {
     progress.end();
-    return refuse(answer.problems);
+    return print_refusal(answer.problems);
   }
   progress.step("comparing with the reference");
   answer.verification = operands.verify();

@@ -159,12 +159,12 @@ std::vector<Product> products_of(const TuneTexts& texts, Inputs& inputs) {
                      !one.groups_k.empty() || !one.gemms.empty();
   if (!sizes) throw CLI::ValidationError("--m, --n and --k are required, or --shapes, a file of sizes", 2);
   Products products = read_products(one, texts.files);
-  inputs = read_inputs(texts.inputs, products.problems);
+  inputs = read_inputs(texts.inputs, products.status);
   if (!texts.dry_run) {
     if (const std::string why = why_not_kept(texts.path()); !why.empty())
-      products.problems.push_back("the fastest could not be kept: " + why);
+      refuse(products.status, OptionRule::file, {}, "the fastest could not be kept: " + why);
   }
-  if (!products.problems.empty()) throw CLI::ValidationError(joined(products.problems), 2);
+  if (!products.status) throw CLI::ValidationError(first_sentences(products.status), 2);
   return products.all;
 }
 

@@ -52,7 +52,7 @@ class Reader : public OptionReader {
 
 EpilogueQuestion read_question(const EpilogueTexts& texts) {
   EpilogueQuestion q;
-  Reader read(q.problems);
+  Reader read(q.status);
   CollectiveBuilder& b = q.builder;
   read.flavour("--policy", texts.policy, b.flavour);
   read.schedule("--schedule", texts.schedule, b.schedule);
@@ -76,7 +76,8 @@ EpilogueQuestion read_question(const EpilogueTexts& texts) {
   if (!texts.epilogue.empty()) {
     const fusion::ParsedGraph parsed = fusion::parse_graph(texts.epilogue);
     if (!parsed.ok()) {
-      q.problems.push_back(std::string("--epilogue:\n") + explain(texts.epilogue, parsed).c_str());
+      read.refuse(OptionRule::expression, "--epilogue",
+                  std::string("--epilogue:\n") + explain(texts.epilogue, parsed).c_str());
     }
     q.graph = parsed.graph;
   }

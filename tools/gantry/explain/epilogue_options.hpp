@@ -1,5 +1,5 @@
-// What `gantry explain epilogue` is asked, from the texts of its options to a builder; or every sentence that says what
-// is wrong with them.
+// What `gantry explain epilogue` is asked, from the texts of its options to a builder; or every reason why there is
+// none.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <gantry/epilogue/policy_print.hpp>
+#include <gantry/runtime/status.hpp>
 
 namespace gantry::tool {
 
@@ -39,9 +40,9 @@ struct EpilogueTexts {
 struct EpilogueQuestion {
   CollectiveBuilder builder;
   std::optional<fusion::Graph> graph;  // where an expression was given
-  std::vector<std::string> problems;   // with these there is no builder
+  Status status{};                     // what is wrong with the options; then there is no builder
 
-  bool ok() const { return problems.empty(); }
+  bool ok() const { return status.ok(); }
 };
 
 EpilogueQuestion read_question(const EpilogueTexts& texts);

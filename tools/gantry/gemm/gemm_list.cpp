@@ -16,11 +16,16 @@ namespace {
 
 constexpr std::size_t kShown = 8;  // a file of something else is wrong in every line
 
-void keep_first(std::vector<std::string>& problems, const std::string& path) {
-  if (problems.size() <= kShown) return;
-  const std::size_t more = problems.size() - kShown;
-  problems.resize(kShown);
-  problems.push_back(fmt::format("--problems {}: {} more lines are wrong", path, more));
+constexpr const char* kOption = "--problems";
+
+Status first_of(const Status& all, const std::string& path) {
+  std::vector<StatusReason> reasons = all.reasons();
+  if (reasons.size() <= kShown) return all;
+  const std::size_t more = reasons.size() - kShown;
+  reasons.resize(kShown);
+  Status out(std::move(reasons));
+  refuse(out, OptionRule::line, kOption, fmt::format("--problems {}: {} more lines are wrong", path, more));
+  return out;
 }
 
 // Empty, or what is wrong with a line.
@@ -47,7 +52,7 @@ ReadGemms read_gemms(const std::string& path) {
   ReadGemms out;
   const std::optional<std::string> text = read_text(path);
   if (!text) {
-    out.problems.push_back(fmt::format("--problems: {} could not be read", in_quotes(path)));
+    refuse(out.status, OptionRule::file, kOption, fmt::format("--problems: {} could not be read", in_quotes(path)));
     return out;
   }
   std::istringstream lines(*text);
@@ -58,28 +63,29 @@ ReadGemms read_gemms(const std::string& path) {
     if (content.find_first_not_of(" \t\r") == std::string::npos) continue;
     GemmExtents gemm;
     if (const std::string problem = read_line(content, gemm); !problem.empty()) {
-      out.problems.push_back(fmt::format("--problems {}, line {}: {}", path, number, problem));
+      refuse(out.status, OptionRule::line, kOption, fmt::format("--problems {}, line {}: {}", path, number, problem));
       continue;
     }
     out.gemms.push_back(gemm);
     out.lines.push_back(number);
   }
-  if (out.gemms.empty() && out.problems.empty()) {
-    out.problems.push_back(fmt::format("--problems: there is no GEMM in {}: a line such as 128 768 256 is one", path));
+  if (out.gemms.empty() && out.status.ok()) {
+    refuse(out.status, OptionRule::file, kOption,
+           fmt::format("--problems: there is no GEMM in {}: a line such as 128 768 256 is one", path));
   }
-  keep_first(out.problems, path);
+  out.status = first_of(out.status, path);
   return out;
 }
 
-std::vector<std::string> why_left_out(const std::string& path, const GemmOptions& options, const fusion::Graph& graph) {
+Status why_left_out(const std::string& path, const GemmOptions& options, const fusion::Graph& graph) {
   const ReadGemms file = read_gemms(path);
-  std::vector<std::string> out;
+  Status out;
   if (128 % element_bits(options.d) != 0) return out;  // elements of 6 bits, which the design refuses
   void* const anywhere = reinterpret_cast<void*>(16);  // NOLINT(performance-no-int-to-ptr): nothing is looked at
   for (std::size_t i = 0; i < file.gemms.size(); ++i) {
     const GemmExtents& e = file.gemms[i];
     const auto say = [&](const std::optional<ArrayReason>& why) {
-      if (why) out.push_back(fmt::format("--problems {}, line {}: {}", path, file.lines[i], describe(*why).c_str()));
+      if (why) refuse(out, kOption, *why, fmt::format("--problems {}, line {}: ", path, file.lines[i]));
     };
     // Lines are padded to 16 bytes here, so that all inputs can be addressed.
     const auto padded = [&](ElementType element, bool rows) {
@@ -100,8 +106,7 @@ std::vector<std::string> why_left_out(const std::string& path, const GemmOptions
                                     {tensor.name, tensor.element, tensor.layout, matrix}));
     }
   }
-  keep_first(out, path);
-  return out;
+  return first_of(out, path);
 }
 
 }  // namespace gantry::tool

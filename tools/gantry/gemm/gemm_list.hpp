@@ -1,5 +1,5 @@
 // The file of `--problems`: the GEMMs of a pointer array, "M N K" a line. What follows a # is a remark, and lines may
-// be empty. What cannot be read is said with the number of its line.
+// be empty. What cannot be read is refused with the number of its line.
 #pragma once
 
 #include <string>
@@ -8,17 +8,18 @@
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/gemm/options.hpp>
 #include <gantry/gemm/problem.hpp>
+#include <gantry/runtime/status.hpp>
 
 namespace gantry::tool {
 
 struct ReadGemms {
   std::vector<GemmExtents> gemms{};
   std::vector<int> lines{};  // on which each stands
-  std::vector<std::string> problems{};
+  Status status{};
 };
 ReadGemms read_gemms(const std::string& path);
 
-// A sentence for each GEMM of the file that no kernel computes, as TMA cannot write its D or its tensors.
-std::vector<std::string> why_left_out(const std::string& path, const GemmOptions& options, const fusion::Graph& graph);
+// A reason for each GEMM of the file that no kernel computes, as TMA cannot write its D or its tensors.
+Status why_left_out(const std::string& path, const GemmOptions& options, const fusion::Graph& graph);
 
 }  // namespace gantry::tool

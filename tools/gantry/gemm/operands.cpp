@@ -13,6 +13,8 @@
 #include <gantry/epilogue/fusion/masks.hpp>
 #include <gantry/gemm/gather_check.hpp>
 
+#include "option_rules.hpp"
+
 namespace gantry::tool {
 
 namespace {
@@ -82,7 +84,7 @@ Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : 
   poison();
 }
 
-std::vector<std::string> Operands::problems_of(const Product& product) {
+Status Operands::problems_of(const Product& product) {
   const Operands operands(product);
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
@@ -91,8 +93,8 @@ std::vector<std::string> Operands::problems_of(const Product& product) {
                                                                           .batch = product.batch,
                                                                           .groups_of_rows = product.along_m(),
                                                                           .pointer_array = product.is_array()});
-  std::vector<std::string> out;
-  for (const ArgumentReason& reason : reasons) out.emplace_back(describe(reason).c_str());
+  Status out;
+  for (const ArgumentReason& reason : reasons) refuse(out, reason.operand.c_str(), reason);
   operands.check_memory(out);
   return out;
 }
@@ -105,7 +107,7 @@ void Operands::add(const Operand& operand) {
   o.batch_stride = o.batches > 1 ? o.stride * o.lines : 0;
 }
 
-void Operands::check_memory(std::vector<std::string>& out) const {
+void Operands::check_memory(Status& out) const {
   double all = 0;  // a number of 64 bits may not hold what was asked for
   for (const Operand& o : all_) {
     all += static_cast<double>(o.stride) * static_cast<double>(std::max<std::int64_t>(o.lines, 1)) *
@@ -114,8 +116,9 @@ void Operands::check_memory(std::vector<std::string>& out) const {
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   const double most = 0.9 * memory;
   if (all <= most) return;
-  out.push_back(fmt::format("the operands take {:.3g} GB, and this machine has {:.3g} GB of memory; up to {:.3g} work",
-                            all / 1e9, memory / 1e9, most / 1e9));
+  refuse(out, OptionRule::memory, {},
+         fmt::format("the operands take {:.3g} GB, and this machine has {:.3g} GB of memory; up to {:.3g} work",
+                     all / 1e9, memory / 1e9, most / 1e9));
 }
 
 void Operands::allocate() {

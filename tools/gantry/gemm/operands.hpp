@@ -60,7 +60,7 @@ class Operands {
 
   // Every reason why no kernel takes operands of these sizes, or this machine's memory does not hold them. Nothing is
   // allocated for that.
-  static std::vector<std::string> problems_of(const Product& product);
+  static Status problems_of(const Product& product);
 
   const std::vector<Operand>& all() const { return all_; }
   std::vector<Operand>& all() { return all_; }
@@ -88,7 +88,7 @@ class Operands {
  private:
   struct Rows;
   explicit Operands(const Product& product);  // without memory
-  void check_memory(std::vector<std::string>& out) const;
+  void check_memory(Status& out) const;
   void add(const Operand& operand);
   // Every byte of what is written, before a run.
   std::uint8_t poison_of(const Operand& operand) const;

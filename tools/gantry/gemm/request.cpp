@@ -25,6 +25,14 @@ class Reader : public OptionReader {
  public:
   using OptionReader::OptionReader;
 
+  void required(const char* option) { refuse(OptionRule::required, option, fmt::format("{} is required", option)); }
+  void both_given(const char* option, const char* other, const char* why) {
+    refuse(OptionRule::conflict, option, fmt::format("{} and {} were both given: {}", option, other, why));
+  }
+  void add(const Status& found) {
+    for (const StatusReason& reason : found.reasons()) status().add(reason);
+  }
+
   void scalars(const std::vector<std::string>& texts, std::vector<Scalar>& out) {
     for (const std::string& text : texts) {
       const std::size_t equals = text.find('=');
@@ -32,7 +40,10 @@ class Reader : public OptionReader {
       const std::string_view number = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
       if (!read_number(number, scalar.value)) wrong("--set", "a scalar's name and value such as alpha=2", text);
       const bool again = std::any_of(out.begin(), out.end(), [&](const Scalar& s) { return s.name == scalar.name; });
-      if (again) problem(fmt::format("--set gives {} more than once: a scalar has one value", in_quotes(scalar.name)));
+      if (again) {
+        refuse(OptionRule::repeated, "--set",
+               fmt::format("--set gives {} more than once: a scalar has one value", in_quotes(scalar.name)));
+      }
       out.push_back(scalar);
     }
   }
@@ -63,7 +74,7 @@ std::vector<std::int64_t> read_groups(const char* option, const std::string& tex
 // "0,128,205": where groups begin, and where the last one ends. They may be wrong: that is what a kernel must bear.
 void read_offsets(const ProductTexts& texts, Reader& read, Product& product) {
   const auto not_with = [&](bool given, const char* other, const char* why) {
-    if (given) read.problem(fmt::format("--offsets and {} were both given: {}", other, why));
+    if (given) read.both_given("--offsets", other, why);
   };
   not_with(!texts.groups.empty() || !texts.groups_k.empty(), "sizes of groups", "offsets say where groups begin");
   not_with(texts.capacity > 0, "--capacity", "groups of fixed capacity begin at its multiples");
@@ -93,14 +104,14 @@ void read_offsets(const ProductTexts& texts, Reader& read, Product& product) {
 // What a file of GEMMs says of the sizes.
 void read_array(const ProductTexts& texts, Reader& read, Product& product) {
   const auto not_with = [&](bool given, const char* other, const char* why) {
-    if (given) read.problem(fmt::format("--problems and {} were both given: {}", other, why));
+    if (given) read.both_given("--problems", other, why);
   };
   not_with(!texts.groups.empty() || !texts.groups_k.empty() || !texts.offsets.empty(), "groups",
            "the GEMMs of a pointer array share nothing");
   not_with(texts.batch != 1, "--batch", "each line is a GEMM of its own");
   not_with(product.m + product.n + product.k > 0, "a size", "each line of the file has M, N and K");
   const ReadGemms file = read_gemms(texts.gemms);
-  for (const std::string& problem : file.problems) read.problem(problem);
+  read.add(file.status);
   product.options.groups = GemmGrouping::pointer_array;
   product.gemms = file.gemms;
   product.batch = static_cast<std::int64_t>(file.gemms.size());
@@ -118,10 +129,11 @@ void read_array(const ProductTexts& texts, Reader& read, Product& product) {
 void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
   const bool rows = !texts.groups.empty(), k = !texts.groups_k.empty(), array = !texts.gemms.empty();
   const auto not_with = [&](const char* option, const char* other, const char* why) {
-    read.problem(fmt::format("{} and {} were both given: {}", option, other, why));
+    read.both_given(option, other, why);
   };
   if (!rows && !k && texts.capacity > 0) {
-    read.problem("--capacity was given without --groups: it is the room that each group of rows has");
+    read.refuse(OptionRule::conflict, "--capacity",
+                "--capacity was given without --groups: it is the room that each group of rows has");
   }
   if (array) return read_array(texts, read, product);
   if (!texts.offsets.empty()) return read_offsets(texts, read, product);
@@ -144,8 +156,9 @@ void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
   product.m = product.batch * texts.capacity;
   for (const std::int64_t size : product.groups) {
     if (size <= texts.capacity) continue;
-    read.problem(fmt::format("--groups has a group of {} rows, and --capacity is {}: a group fits into its capacity",
-                             size, texts.capacity));
+    read.refuse(OptionRule::conflict, "--groups",
+                fmt::format("--groups has a group of {} rows, and --capacity is {}: a group fits into its capacity",
+                            size, texts.capacity));
     break;
   }
 }
@@ -261,29 +274,32 @@ Product read_product(const ProductTexts& texts) {
   out.k = texts.k;
   out.batch = texts.batch;
   out.expression = texts.epilogue;
-  Reader read(out.problems);
+  Reader read(out.status);
   const bool array = !texts.gemms.empty();
   const bool without_m = array || !texts.groups.empty(), without_k = array || !texts.groups_k.empty();
-  if (texts.m == kNotGiven && !without_m) read.problem("--m is required");
-  if (texts.n == kNotGiven && !array) read.problem("--n is required");
-  if (texts.k == kNotGiven && !without_k) read.problem("--k is required");
+  if (texts.m == kNotGiven && !without_m) read.required("--m");
+  if (texts.n == kNotGiven && !array) read.required("--n");
+  if (texts.k == kNotGiven && !without_k) read.required("--k");
   for (std::int64_t* extent : {&out.m, &out.n, &out.k}) *extent = std::max<std::int64_t>(*extent, 0);
   const fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
-  if (!written.ok()) out.problems.push_back(fmt::format("--epilogue:\n{}", explain(texts.epilogue, written).c_str()));
+  if (!written.ok()) {
+    read.refuse(OptionRule::expression, "--epilogue",
+                fmt::format("--epilogue:\n{}", explain(texts.epilogue, written).c_str()));
+  }
   out.graph = written.graph;
   read_scales(texts, read, out);
   if (written.ok()) {
     for (const fusion::GraphReason& reason : fusion::check(out.graph)) {
-      out.problems.push_back(fmt::format("--scale-a, --scale-b: {}", describe(reason).c_str()));
+      refuse(out.status, "--scale-a, --scale-b", reason, "--scale-a, --scale-b: ");
     }
   }
   for (const fusion::GraphReason& reason : fusion::check_elements(out.graph)) {
-    out.problems.push_back(fmt::format("--epilogue: {}", describe(reason).c_str()));
+    refuse(out.status, "--epilogue", reason, "--epilogue: ");
   }
   if (out.graph.gated() && texts.scale_b == "row") {
-    read.problem(
-        "--scale-b row was given, and the epilogue is gated: gate and up have rows of B of their own, and "
-        "row(name) in the epilogue scales each");
+    read.refuse(OptionRule::conflict, "--scale-b",
+                "--scale-b row was given, and the epilogue is gated: gate and up have rows of B of their own, and "
+                "row(name) in the epilogue scales each");
   }
   read_elements(texts, read, out);
   GemmOptions& o = out.options;
@@ -329,9 +345,9 @@ Product read_product(const ProductTexts& texts) {
     if (scalar && !set) out.scalars.push_back({name, 1});
   }
   if (!out.ok()) return out;
-  for (const GemmReason& reason : problems(o)) out.problems.emplace_back(describe(reason).c_str());
+  for (const GemmReason& reason : problems(o)) refuse(out.status, {}, reason);
   if (out.is_array() && out.ok()) {
-    for (const std::string& problem : why_left_out(texts.gemms, o, out.graph)) read.problem(problem);
+    read.add(why_left_out(texts.gemms, o, out.graph));
   }
   return with_sizes(out, {out.m, out.n, out.k, out.batch});
 }
@@ -345,13 +361,13 @@ Product with_sizes(Product product, const GemmExtents& sizes) {
     const ArgumentReason reason{.rule = ArgumentRule::gate_columns,
                                 .actual = product.n,
                                 .nearest = gantry::detail::nearest_multiple_from(kGatedRows, product.n, kGatedRows)};
-    product.problems.emplace_back(describe(reason).c_str());
+    refuse(product.status, "--n", reason);
   }
   if (product.scatter_rows == 0) product.scatter_rows = product.m;
   if (product.scatters() && product.scatter_rows < product.m) {
-    product.problems.push_back(
-        fmt::format("--scatter-rows is {}, and the GEMM has {} rows: here each goes to a row of its own",
-                    product.scatter_rows, product.m));
+    refuse(product.status, OptionRule::conflict, "--scatter-rows",
+           fmt::format("--scatter-rows is {}, and the GEMM has {} rows: here each goes to a row of its own",
+                       product.scatter_rows, product.m));
   }
   if (!product.ok()) return product;
   const GemmCall call{.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
@@ -415,14 +431,14 @@ const char* to_text(Inputs inputs) {
   return kNames[static_cast<int>(inputs)];
 }
 
-Inputs read_inputs(const std::string& text, std::vector<std::string>& problems) {
+Inputs read_inputs(const std::string& text, Status& status) {
   Inputs out = Inputs::eighths;
-  OptionReader(problems).word<Inputs>("--inputs", text,
-                                      {{"eighths", Inputs::eighths},
-                                       {"uniform", Inputs::uniform},
-                                       {"zeros", Inputs::zeros},
-                                       {"special", Inputs::special}},
-                                      out);
+  OptionReader(status).word<Inputs>("--inputs", text,
+                                    {{"eighths", Inputs::eighths},
+                                     {"uniform", Inputs::uniform},
+                                     {"zeros", Inputs::zeros},
+                                     {"special", Inputs::special}},
+                                    out);
   return out;
 }
 

@@ -1,5 +1,5 @@
 // What `gantry gemm`, `gantry bench gemm` and `gantry tune` are asked, from the texts of their options to a GEMM; or
-// every sentence that says what is wrong with them.
+// every reason why there is none.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/gemm/options.hpp>
 #include <gantry/gemm/problem.hpp>
+#include <gantry/runtime/status.hpp>
 
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
@@ -59,9 +60,9 @@ struct Product {
   std::string expression;
   fusion::Graph graph;
   std::vector<Scalar> scalars;
-  std::vector<std::string> problems;  // if there are any, there is no GEMM
+  Status status{};  // why there is no GEMM
 
-  bool ok() const { return problems.empty(); }
+  bool ok() const { return status.ok(); }
   // Of C, D and auxiliary tensors.
   std::int64_t columns_of_d() const { return graph.gated() ? n / 2 : n; }
   std::int64_t rows_of_a() const { return options.gather_a ? gather_rows : m; }
@@ -78,8 +79,8 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
 
 Product read_product(const ProductTexts& texts);
 
-// The same GEMM with other sizes. Requires one without groups and without problems; what its sizes make wrong is added
-// to them.
+// The same GEMM with other sizes. Requires one without groups that is ok(); what its sizes make wrong is added to
+// its status.
 Product with_sizes(Product product, const GemmExtents& sizes);
 
 // "4 groups along M of 0 to 512 rows in 1024"; empty where there are none.
@@ -90,6 +91,6 @@ std::string index_text(const Product& product);
 std::string title(const Product& product);
 
 const char* to_text(Inputs inputs);
-Inputs read_inputs(const std::string& text, std::vector<std::string>& problems);
+Inputs read_inputs(const std::string& text, Status& status);
 
 }  // namespace gantry::tool
