@@ -13,11 +13,11 @@
 #include <gantry/tma/encode.hpp>
 
 #include "../tma_plan/seeds.hpp"
+#include "asked_gemms.hpp"
 #include "explain/epilogue_options.hpp"
 #include "features.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/compiled.hpp"
-#include "products.hpp"
 #include "request_texts.hpp"
 
 namespace gantry::test {
@@ -157,10 +157,9 @@ TEST(GemmRequests, ThatADesignAcceptsCanBePlannedAndHaveParametersThatFit) {
   for_each_gemm([&](const GemmRequest& r) {
     const GemmDesign design = make_gemm_design(r.options, r.fusion.graph);
     if (!design.ok()) return;
-    const tool::Product product =
-        product_for(design, r.fusion.text, r.fusion.graph, static_cast<std::uint64_t>(planned));
-    ASSERT_TRUE(tool::Operands::problems_of(product));
-    tool::Operands operands(product, tool::Inputs::zeros, 0);
+    const tool::AskedGemm asked = asked_for(design, r.fusion.text, r.fusion.graph, static_cast<std::uint64_t>(planned));
+    ASSERT_TRUE(tool::Operands::problems_of(asked));
+    tool::Operands operands(asked, tool::Inputs::zeros, 0);
     const std::vector<void*> addresses = operands.host_addresses();
     const fusion::FusionArguments arguments = operands.arguments(addresses);
     const GemmCall call = operands.call(addresses);
@@ -236,30 +235,30 @@ TEST(GemmRequests, AreReadFromTheCommandLineAsTheyWereAsked) {
     const fusion::Graph& graph = r.fusion.graph;
     if (!can_be_typed(o)) return;
     SCOPED_TRACE(options_text(o) + r.fusion.text);
-    tool::ProductTexts texts = product_texts_of(r);
+    tool::AskedTexts texts = asked_texts_of(r);
     if (o.groups == GemmGrouping::pointer_array) texts.gemms = gemms;
     // Packed rows that TMA cannot address are said to be such.
     if (o.groups == GemmGrouping::none && !graph.gated() && described % 3 == 0) texts.n = 250;
-    const tool::Product product = tool::read_product(texts);
+    const tool::AskedGemm asked = tool::read_asked(texts);
     if (graph.gated() && r.scale_b == "row") {  // gate or up: it cannot say
-      EXPECT_FALSE(product.ok());
+      EXPECT_FALSE(asked.ok());
       return;
     }
     const GemmOptions completed = with_elements(o, graph, graph.d >= 0);
-    ASSERT_THAT(rules_of(product.status), ElementsAreArray(refusals_of(completed, graph)));
+    ASSERT_THAT(rules_of(asked.status), ElementsAreArray(refusals_of(completed, graph)));
     const GemmDesign design = make_gemm_design(o, graph);
-    if (!product.ok()) {
+    if (!asked.ok()) {
       const GemmReasons reasons = problems(completed);
       EXPECT_TRUE(!fusion::check_elements(graph).ok() || design.reasons.has(reasons[0].rule));
       return;
     }
-    EXPECT_STREQ(fusion::print(product.graph).c_str(), fusion::print(graph).c_str());
-    const GemmCall call{.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
-    EXPECT_EQ(product.options, with_alignments(completed, graph, call));
+    EXPECT_STREQ(fusion::print(asked.graph).c_str(), fusion::print(graph).c_str());
+    const GemmCall call{.m = asked.m, .n = asked.n, .k = asked.k, .batch = asked.batch};
+    EXPECT_EQ(asked.options, with_alignments(completed, graph, call));
     // What is left open the command line may choose otherwise than the design's defaults.
-    const GemmDesign as_read = make_gemm_design(product.options, graph);
-    const std::string said = tool::describe_compiled(product);
-    const std::vector<GemmDesign> candidates = tool::candidates_for(product);
+    const GemmDesign as_read = make_gemm_design(asked.options, graph);
+    const std::string said = tool::describe_compiled(asked);
+    const std::vector<GemmDesign> candidates = tool::candidates_for(asked);
     const bool kernel = !candidates.empty() || as_read.ok();
     EXPECT_THAT(said, StartsWith(kernel ? "An H200 would run " : "There is no GPU kernel for this: "));
     if (!kernel) {

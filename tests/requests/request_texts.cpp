@@ -88,9 +88,9 @@ tool::EpilogueTexts texts_of(const EpilogueRequest& r) {
   return t;
 }
 
-tool::ProductTexts product_texts_of(const GemmRequest& r) {
+tool::AskedTexts asked_texts_of(const GemmRequest& r) {
   const GemmOptions& o = r.options;
-  tool::ProductTexts t;
+  tool::AskedTexts t;
   t.m = t.n = 256;
   t.k = 128;
   if (o.groups == GemmGrouping::pointer_array) t.m = t.n = t.k = 0;

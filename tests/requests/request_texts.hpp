@@ -23,6 +23,6 @@ std::string literal(const std::string& text);
 
 tool::EpilogueTexts texts_of(const EpilogueRequest& request);
 // Requires layouts that are row- or column-major, and no staging. The file of a pointer array is left open.
-tool::ProductTexts product_texts_of(const GemmRequest& request);
+tool::AskedTexts asked_texts_of(const GemmRequest& request);
 
 }  // namespace gantry::test

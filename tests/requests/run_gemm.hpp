@@ -6,14 +6,14 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/gemm.hpp>
 
-#include "products.hpp"
+#include "asked_gemms.hpp"
 
 namespace gantry::test {
 
 template <class Spec>
-GemmArguments<Spec> arguments_for(const tool::Product& product, tool::Operands& operands) {
+GemmArguments<Spec> arguments_for(const tool::AskedGemm& asked, tool::Operands& operands) {
   const std::vector<void*> addresses = operands.host_addresses();
-  GemmArguments<Spec> args({product.m, product.n, product.k, product.batch});
+  GemmArguments<Spec> args({asked.m, asked.n, asked.k, asked.batch});
   tool::hand_over(operands, addresses, args);
   return args;
 }
@@ -28,11 +28,11 @@ void expect_right(const char* expression, std::uint64_t seed) {
   EXPECT_EQ(design.options, at_run_time.options);
   EXPECT_EQ(design.shared, at_run_time.shared);
   EXPECT_EQ(design.params, at_run_time.params);
-  const tool::Product product = product_for(design, expression, GemmDesignOf<Spec>::graph, seed);
-  const Status status = tool::Operands::problems_of(product);
+  const tool::AskedGemm asked = asked_for(design, expression, GemmDesignOf<Spec>::graph, seed);
+  const Status status = tool::Operands::problems_of(asked);
   ASSERT_TRUE(status) << status.describe();
-  tool::Operands operands(product, seed % 2 == 0 ? tool::Inputs::eighths : tool::Inputs::uniform, seed);
-  const GemmArguments<Spec> args = arguments_for<Spec>(product, operands);
+  tool::Operands operands(asked, seed % 2 == 0 ? tool::Inputs::eighths : tool::Inputs::uniform, seed);
+  const GemmArguments<Spec> args = arguments_for<Spec>(asked, operands);
   const auto plan = GemmPlan<Spec>::make(args, device_of(Simulator(), 4));
   ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
   constexpr Latency kLatencies[] = {Latency::mixed, Latency::late, Latency::random, Latency::eager};

@@ -17,14 +17,14 @@ TEST(Choice, WarnsOnceOfABadTuningFileHoweverManyLinesAndGemmsThereAre) {
   for (int i = 0; i < 100; ++i) text += "non\x1bsense\r\n";
   ASSERT_TRUE(write_text(path, text));
   setenv("GANTRY_TUNING", path.c_str(), 1);
-  const Product product = read_product({.m = 128, .n = 128, .k = 128});
+  const AskedGemm asked = read_asked({.m = 128, .n = 128, .k = 128});
   testing::internal::CaptureStderr();
-  for (int i = 0; i < 3; ++i) choose_among(product, candidates_for(product), runtime::Device());
+  for (int i = 0; i < 3; ++i) choose_among(asked, candidates_for(asked), runtime::Device());
   const std::string said = testing::internal::GetCapturedStderr();
   unsetenv("GANTRY_TUNING");
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
-  EXPECT_TRUE(
-      said.starts_with("gantry: the tuning file " + path + " cannot be read in full: 100 lines; the first: line 2 has "))
+  EXPECT_TRUE(said.starts_with("gantry: the tuning file " + path +
+                               " cannot be read in full: 100 lines; the first: line 2 has "))
       << said;
   EXPECT_EQ(said.find('\x1b'), std::string::npos);
 }

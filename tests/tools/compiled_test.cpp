@@ -26,7 +26,7 @@ TEST(Compiled, IsNamedForEveryGemmThatCanBeAskedFor) {
   const auto any = [&](const auto& list) { return list[random() % list.size()]; };
   int said = 0;
   for (int i = 0; i < 600; ++i) {
-    ProductTexts texts;
+    AskedTexts texts;
     texts.m = static_cast<std::int64_t>(random() % 5000);
     texts.n = static_cast<std::int64_t>(random() % 700) * 16;
     texts.k = static_cast<std::int64_t>(random() % 500) * 16;
@@ -36,12 +36,12 @@ TEST(Compiled, IsNamedForEveryGemmThatCanBeAskedFor) {
     texts.cluster = any(clusters);
     texts.schedule = any(schedules);
     texts.promote = random() % 8 == 0;
-    const Product product = read_product(texts);
-    if (!product.ok()) continue;
-    const std::string what = describe_compiled(product);
+    const AskedGemm asked = read_asked(texts);
+    if (!asked.ok()) continue;
+    const std::string what = describe_compiled(asked);
     SCOPED_TRACE(
-        fmt::format("{}, tile '{}', cluster '{}', {}", title(product), texts.tile, texts.cluster, texts.schedule));
-    if (product.m == 0 || product.n == 0) {
+        fmt::format("{}, tile '{}', cluster '{}', {}", title(asked), texts.tile, texts.cluster, texts.schedule));
+    if (asked.m == 0 || asked.n == 0) {
       EXPECT_EQ(what, "");
       continue;
     }
@@ -56,12 +56,12 @@ TEST(Compiled, IsNamedForEveryGemmThatCanBeAskedFor) {
 }
 
 TEST(Compiled, CandidatesLeaveNothingOpenThatTheModelAsksFor) {
-  ProductTexts texts;
+  AskedTexts texts;
   texts.m = texts.n = texts.k = 512;
   texts.tile = "128x128";
   texts.cluster = "2x1";
   texts.schedule = "cooperative";
-  const std::vector<GemmDesign> candidates = candidates_for(read_product(texts));
+  const std::vector<GemmDesign> candidates = candidates_for(read_asked(texts));
   ASSERT_EQ(candidates.size(), 1U);
   EXPECT_EQ(candidates[0].options.tile, (GemmTile{128, 128, 64}));
   EXPECT_EQ(candidates[0].options.warpgroups, 2);

@@ -10,7 +10,7 @@
 
 #include <gantry/numeric/element_access.hpp>
 
-#include "bench/products.hpp"
+#include "bench/asked_gemms.hpp"
 #include "bench/record.hpp"
 #include "files.hpp"
 #include "option_rules.hpp"
@@ -18,10 +18,10 @@
 namespace gantry::tool {
 namespace {
 
-Product product_of(const ProductTexts& texts) {
-  Product product = read_product(texts);
-  EXPECT_TRUE(product.ok()) << product.status.describe();
-  return product;
+AskedGemm asked_gemm(const AskedTexts& texts) {
+  AskedGemm asked = read_asked(texts);
+  EXPECT_TRUE(asked.ok()) << asked.status.describe();
+  return asked;
 }
 
 Operand& operand(Operands& operands, const std::string& name) {
@@ -40,7 +40,7 @@ void write(Operand& o, std::int64_t m, std::int64_t n, std::int64_t batch, doubl
 }
 
 // D = A B + bias, by the definition.
-void multiply(const Product& p, Operands& operands) {
+void multiply(const AskedGemm& p, Operands& operands) {
   const Operand &a = operand(operands, "A"), &b = operand(operands, "B"), &bias = operand(operands, "bias");
   Operand& d = operand(operands, "D");
   for (std::int64_t batch = 0; batch < p.batch; ++batch) {
@@ -56,14 +56,14 @@ void multiply(const Product& p, Operands& operands) {
 
 TEST(Operands, AcceptWhatIsRightAndNameWhatIsWrong) {
   for (const char* major : {"k", "m"}) {
-    const Product p = product_of({.m = 20,
-                                  .n = 24,
-                                  .k = 10,
-                                  .batch = 2,
-                                  .d = "f32",
-                                  .epilogue = "d = acc + row(bias)",
-                                  .major_a = major,
-                                  .layout_d = major[0] == 'k' ? "row" : "column"});
+    const AskedGemm p = asked_gemm({.m = 20,
+                                    .n = 24,
+                                    .k = 10,
+                                    .batch = 2,
+                                    .d = "f32",
+                                    .epilogue = "d = acc + row(bias)",
+                                    .major_a = major,
+                                    .layout_d = major[0] == 'k' ? "row" : "column"});
     Operands operands(p, Inputs::eighths, 1);
     EXPECT_EQ(operands.verify().wrong, 960) << "poison is no result";
     multiply(p, operands);
@@ -81,7 +81,7 @@ TEST(Operands, AcceptWhatIsRightAndNameWhatIsWrong) {
 }
 
 TEST(Operands, AllowAsMuchErrorAsRoundingCausesAndNoMore) {
-  const Product p = product_of({.m = 16, .n = 16, .k = 64, .epilogue = "d = acc + row(bias)"});
+  const AskedGemm p = asked_gemm({.m = 16, .n = 16, .k = 64, .epilogue = "d = acc + row(bias)"});
   Operands operands(p, Inputs::uniform, 2);
   multiply(p, operands);  // rounded once, to bf16
   const Verification right = operands.verify();
@@ -93,7 +93,7 @@ TEST(Operands, AllowAsMuchErrorAsRoundingCausesAndNoMore) {
 }
 
 TEST(Operands, OfALargeGemmLookAtTheFirstAndTheLastRows) {
-  const Product p = product_of({.m = 700, .n = 4096, .k = 1, .d = "f32", .epilogue = "d = acc + row(bias)"});
+  const AskedGemm p = asked_gemm({.m = 700, .n = 4096, .k = 1, .d = "f32", .epilogue = "d = acc + row(bias)"});
   Operands operands(p, Inputs::eighths, 3);
   multiply(p, operands);
   const Verification right = operands.verify();
@@ -107,7 +107,7 @@ TEST(Operands, OfALargeGemmLookAtTheFirstAndTheLastRows) {
 }
 
 TEST(Operands, AreTheSameForTheSameSeedOnly) {
-  const Product p = product_of({.m = 16, .n = 16, .k = 16, .epilogue = "d = acc + row(bias)"});
+  const AskedGemm p = asked_gemm({.m = 16, .n = 16, .k = 16, .epilogue = "d = acc + row(bias)"});
   const Operands one(p, Inputs::uniform, 1), same(p, Inputs::uniform, 1), other(p, Inputs::uniform, 2);
   EXPECT_EQ(one.find("A")->bytes, same.find("A")->bytes);
   EXPECT_NE(one.find("A")->bytes, other.find("A")->bytes);
@@ -130,7 +130,7 @@ void multiply_groups(Operands& operands, const std::vector<std::pair<std::int64_
 }
 
 TEST(Operands, NameARowThatWasWrittenAndThatNoGroupHas) {
-  const Product p = product_of({.n = 8, .k = 8, .d = "f32", .groups = "3,0,2", .capacity = 4});
+  const AskedGemm p = asked_gemm({.n = 8, .k = 8, .d = "f32", .groups = "3,0,2", .capacity = 4});
   Operands operands(p, Inputs::eighths, 1);
   multiply_groups(operands, {{0, 3}, {4, 4}, {8, 10}});
   const Verification right = operands.verify();
@@ -143,7 +143,7 @@ TEST(Operands, NameARowThatWasWrittenAndThatNoGroupHas) {
 
 TEST(Operands, NameARowThatWasWrittenAndThatNoRowIsScatteredTo) {
   for (const char* how : {"store", "add"}) {
-    const Product p = product_of({.m = 3, .n = 8, .k = 0, .d = "f32", .scatter = how, .scatter_rows = 5});
+    const AskedGemm p = asked_gemm({.m = 3, .n = 8, .k = 0, .d = "f32", .scatter = how, .scatter_rows = 5});
     Operands operands(p, Inputs::eighths, 1);
     Operand& d = operand(operands, "D");
     const std::vector<std::uint8_t> before = d.bytes;
@@ -163,20 +163,20 @@ TEST(Operands, NameARowThatWasWrittenAndThatNoRowIsScatteredTo) {
 }
 
 TEST(Operands, CountTheBytesOfRowsThatAreUsed) {
-  const Product masked = product_of({.n = 16, .k = 32, .groups = "5,0,3", .capacity = 4096});
+  const AskedGemm masked = asked_gemm({.n = 16, .k = 32, .groups = "5,0,3", .capacity = 4096});
   const double a = 8 * 32 * 2, b = 2 * 16 * 32 * 2, d = 8 * 16 * 2, counts = 3 * 4;
   EXPECT_EQ(Operands(masked, Inputs::zeros, 1).traffic(), a + b + d + counts);
-  const Product dense = product_of({.m = 8, .n = 16, .k = 32});
+  const AskedGemm dense = asked_gemm({.m = 8, .n = 16, .k = 32});
   EXPECT_EQ(Operands(dense, Inputs::zeros, 1).traffic(), a + b / 2 + d);
   // One row of A, however many rows of the GEMM it is.
-  const Product gathered = product_of({.m = 8, .n = 16, .k = 32, .gather_rows = 1});
+  const AskedGemm gathered = asked_gemm({.m = 8, .n = 16, .k = 32, .gather_rows = 1});
   EXPECT_EQ(Operands(gathered, Inputs::zeros, 1).traffic(), a / 8 + b / 2 + d + 8 * 4);
-  const Product scattered = product_of({.m = 8, .n = 16, .k = 32, .scatter = "store", .scatter_rows = 1000});
+  const AskedGemm scattered = asked_gemm({.m = 8, .n = 16, .k = 32, .scatter = "store", .scatter_rows = 1000});
   EXPECT_EQ(Operands(scattered, Inputs::zeros, 1).traffic(), a + b / 2 + d + 8 * 4);
 }
 
 TEST(Operands, NameIndicesThatAreWrong) {
-  const Product p = product_of({.m = 4, .n = 8, .k = 8, .gather_rows = 3, .scatter = "store", .scatter_rows = 6});
+  const AskedGemm p = asked_gemm({.m = 4, .n = 8, .k = 8, .gather_rows = 3, .scatter = "store", .scatter_rows = 6});
   Operands operands(p, Inputs::eighths, 1);
   EXPECT_TRUE(operands.wrong_on_device().empty());
   const std::int32_t from[] = {-1, 3, 2, 2}, to[] = {5, -1, 5, -2};
@@ -194,33 +194,33 @@ TEST(Operands, NameIndicesThatAreWrong) {
 
 TEST(Operands, NameTheFirstOfManyIndicesThatAreWrong) {
   const std::vector<std::string> wrong =
-      Operands(product_of({.m = 100, .n = 8, .k = 8, .gather_rows = 0}), Inputs::eighths, 1).wrong_on_device();
+      Operands(asked_gemm({.m = 100, .n = 8, .k = 8, .gather_rows = 0}), Inputs::eighths, 1).wrong_on_device();
   ASSERT_EQ(wrong.size(), 17U);
   EXPECT_EQ(wrong.back(), "84 more are wrong");
 }
 
-TEST(Products, OfAFileAreAlignedAsTheirSizesAre) {
-  std::string name = testing::TempDir() + "gantry-products-XXXXXX";
+TEST(AskedGemms, OfAFileAreAlignedAsTheirSizesAre) {
+  std::string name = testing::TempDir() + "gantry-gemms-XXXXXX";
   const std::string path = std::string(mkdtemp(name.data())) + "/shapes";
   ASSERT_TRUE(write_text(path, "64 72 64\n64 77 64\n"));
-  const Products products = read_products({}, {.shapes = path});
-  ASSERT_TRUE(products.status) << products.status.describe();
-  ASSERT_EQ(products.all.size(), 2U);
-  EXPECT_EQ(products.all[0].options.align_d, 0);
-  EXPECT_EQ(products.all[1].options.align_d, 1) << "rows of 154 bytes are none that TMA addresses";
-  const Products gated = read_products({.epilogue = "d = silu(gate(acc)) * up(acc)"}, {.shapes = path});
+  const AskedGemms asked_gemms = read_all_asked({}, {.shapes = path});
+  ASSERT_TRUE(asked_gemms.status) << asked_gemms.status.describe();
+  ASSERT_EQ(asked_gemms.all.size(), 2U);
+  EXPECT_EQ(asked_gemms.all[0].options.align_d, 0);
+  EXPECT_EQ(asked_gemms.all[1].options.align_d, 1) << "rows of 154 bytes are none that TMA addresses";
+  const AskedGemms gated = read_all_asked({.epilogue = "d = silu(gate(acc)) * up(acc)"}, {.shapes = path});
   ASSERT_FALSE(gated.status);
   EXPECT_EQ(gated.status.reasons().front().rule, "gate_columns");
   EXPECT_NE(gated.status.describe().find("64 x 72 x 64"), std::string::npos) << gated.status.describe();
-  const Products scattered = read_products({.scatter = "store"}, {.shapes = path});
+  const AskedGemms scattered = read_all_asked({.scatter = "store"}, {.shapes = path});
   ASSERT_TRUE(scattered.status) << scattered.status.describe();
   EXPECT_EQ(scattered.all[1].scatter_rows, 64);
 }
 
 TEST(Options, AreRefusedByRulesThatNameTheOption) {
   using Found = std::pair<std::string, std::string>;  // rule and option
-  const auto found = [](const ProductTexts& texts) {
-    const Status status = read_product(texts).status;
+  const auto found = [](const AskedTexts& texts) {
+    const Status status = read_asked(texts).status;
     std::vector<Found> out;
     for (const StatusReason& reason : status.reasons()) out.emplace_back(reason.rule, reason.operand);
     return out;
@@ -234,16 +234,16 @@ TEST(Options, AreRefusedByRulesThatNameTheOption) {
   EXPECT_EQ(found({.gemms = "/nowhere"}), one(OptionRule::file, "--problems"));
   EXPECT_EQ(found({.m = 8, .n = 8, .k = 8, .epilogue = "d = "}), one(OptionRule::expression, "--epilogue"));
   EXPECT_EQ(found({.m = 8, .n = 8, .k = 8, .tile = "96x64"}), (std::vector<Found>{{"tile_rows", ""}}));
-  const Status memory = Operands::problems_of(product_of({.m = 1 << 30, .n = 1 << 30, .k = 8}));
+  const Status memory = Operands::problems_of(asked_gemm({.m = 1 << 30, .n = 1 << 30, .k = 8}));
   ASSERT_EQ(memory.reasons().size(), 1U);
   EXPECT_EQ(memory.reasons()[0].rule, to_text(OptionRule::memory));
 }
 
-TEST(Products, OfGroupsAreSaidToBe) {
+TEST(AskedGemms, OfGroupsAreSaidToBe) {
   BenchResult result;
   result.epilogue = "d = acc";
   result.batch = 2;
-  result.groups = groups_text(product_of({.n = 64, .k = 64, .groups = "4096,4096"}));
+  result.groups = groups_text(asked_gemm({.n = 64, .k = 64, .groups = "4096,4096"}));
   BenchRecord record;
   record.results.push_back(result);
   const ReadRecord again = read_record(to_json(record).dump());

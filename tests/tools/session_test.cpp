@@ -21,16 +21,16 @@ class Session : public testing::Test {
     json_ = std::string(mkdtemp(name.data())) + "/record.json";
   }
 
-  // Three products, of which `measure` measures one; what was printed is in `printed_`.
-  int run(const std::function<Measured(const Product&)>& measure, const Stop& stop) {
-    std::vector<Product> products(3);
-    for (int i = 0; i < 3; ++i) products[static_cast<std::size_t>(i)].m = i + 1;
+  // Three GEMMs, of which `measure` measures one; what was printed is in `printed_`.
+  int run(const std::function<Measured(const AskedGemm&)>& measure, const Stop& stop) {
+    std::vector<AskedGemm> asked_gemms(3);
+    for (int i = 0; i < 3; ++i) asked_gemms[static_cast<std::size_t>(i)].m = i + 1;
     const BenchOutputs outputs{.print = [this](const std::string& text) { printed_.push_back(text); }, .json = json_};
-    return measure_all(products, measure, BenchRecord(), outputs, stop);
+    return measure_all(asked_gemms, measure, BenchRecord(), outputs, stop);
   }
-  static Measured result_of(const Product& product) {
+  static Measured result_of(const AskedGemm& asked) {
     Measured out;
-    out.result.m = product.m;
+    out.result.m = asked.m;
     out.result.epilogue = "d = acc";
     out.result.verified = "all";
     return out;
@@ -48,10 +48,10 @@ TEST_F(Session, PrintsARowAndWritesTheRecordWhenAGemmWasMeasured) {
   const Stop stop;
   std::vector<std::size_t> rows, records;
   const int status = run(
-      [&](const Product& product) {
+      [&](const AskedGemm& asked) {
         rows.push_back(printed_.size());
         records.push_back(recorded());
-        return result_of(product);
+        return result_of(asked);
       },
       stop);
   EXPECT_EQ(status, 0);
@@ -68,9 +68,9 @@ TEST_F(Session, KeepsWhatThereIsWhenItIsInterrupted) {
     printed_.clear();
     const Stop stop;
     const int status = run(
-        [&](const Product& product) {
-          if (product.m == 2) std::raise(signal);
-          return result_of(product);
+        [&](const AskedGemm& asked) {
+          if (asked.m == 2) std::raise(signal);
+          return result_of(asked);
         },
         stop);
     EXPECT_EQ(status, 128 + signal);
@@ -89,9 +89,9 @@ TEST_F(Session, KeepsWhatThereIsWhenItsTimeIsOver) {
 TEST_F(Session, KeepsWhatThereIsWhenAGemmFails) {
   const Stop stop;
   const int status = run(
-      [&](const Product& product) {
-        Measured out = result_of(product);
-        if (product.m == 3) out.problem = "the GPU fell off the bus";
+      [&](const AskedGemm& asked) {
+        Measured out = result_of(asked);
+        if (asked.m == 3) out.problem = "the GPU fell off the bus";
         return out;
       },
       stop);
@@ -102,9 +102,9 @@ TEST_F(Session, KeepsWhatThereIsWhenAGemmFails) {
 TEST_F(Session, EndsWithOneWhereAResultIsWrong) {
   const Stop stop;
   const int status = run(
-      [&](const Product& product) {
-        Measured out = result_of(product);
-        if (product.m == 1) out.result.verified.clear();
+      [&](const AskedGemm& asked) {
+        Measured out = result_of(asked);
+        if (asked.m == 1) out.result.verified.clear();
         return out;
       },
       stop);

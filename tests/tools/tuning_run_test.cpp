@@ -22,36 +22,36 @@ class TuneMany : public testing::Test {
     run_.device = "NVIDIA H200";
     run_.print = [this](const std::string& text) { printed_ += text; };
     for (int i = 1; i <= 3; ++i) {
-      ProductTexts texts;
+      AskedTexts texts;
       texts.m = texts.n = texts.k = 64 * i;
-      products_.push_back(read_product(texts));
+      gemms_.push_back(read_asked(texts));
     }
   }
   ~TuneMany() override { std::filesystem::remove_all(std::filesystem::path(run_.path).parent_path().parent_path()); }
 
   // Every GEMM gets a configuration that names its M; `asked_` has those that were measured.
-  int tune(const std::function<void(const Product&)>& meanwhile = {}, const Stop& stop = Stop()) {
+  int tune(const std::function<void(const AskedGemm&)>& meanwhile = {}, const Stop& stop = Stop()) {
     asked_.clear();
     printed_.clear();
     return tune_all(
-        products_,
-        [&](const Product& product) {
-          asked_.push_back(product.m);
-          if (meanwhile) meanwhile(product);
-          if (product.m == failing_) return Tuned{.problem = "no configuration could be measured"};
+        gemms_,
+        [&](const AskedGemm& asked) {
+          asked_.push_back(asked.m);
+          if (meanwhile) meanwhile(asked);
+          if (asked.m == failing_) return Tuned{.problem = "no configuration could be measured"};
           if (stop.asked()) return Tuned{};
-          return Tuned{.configuration = "of " + std::to_string(product.m), .seconds = 1e-5, .candidates = 7};
+          return Tuned{.configuration = "of " + std::to_string(asked.m), .seconds = 1e-5, .candidates = 7};
         },
         run_, stop);
   }
   std::string kept(std::size_t i) const {
     const TuningFile file = TuningFile::read(run_.path);
-    const TuningEntry* entry = file.find(workload_of(products_[i]), run_.device);
+    const TuningEntry* entry = file.find(workload_of(gemms_[i]), run_.device);
     return entry == nullptr ? "nothing" : entry->configuration;
   }
 
   TuningRun run_;
-  std::vector<Product> products_;
+  std::vector<AskedGemm> gemms_;
   std::vector<std::int64_t> asked_;
   std::string printed_;
   std::int64_t failing_ = 0;
@@ -59,7 +59,7 @@ class TuneMany : public testing::Test {
 
 TEST_F(TuneMany, KeepsEachWhenItWasMeasured) {
   std::vector<std::size_t> there;
-  EXPECT_EQ(tune([&](const Product&) { there.push_back(TuningFile::read(run_.path).entries().size()); }), 0);
+  EXPECT_EQ(tune([&](const AskedGemm&) { there.push_back(TuningFile::read(run_.path).entries().size()); }), 0);
   EXPECT_EQ(there, (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_EQ(kept(2), "of 192");
   EXPECT_NE(printed_.find("of 64, 10.00 us, 0.1 TFLOP/s, the fastest of 7\n"), std::string::npos) << printed_;
@@ -70,7 +70,7 @@ TEST_F(TuneMany, GoesOnWhereItWasStopped) {
   {
     const Stop stop;
     EXPECT_EQ(tune(
-                  [](const Product& p) {
+                  [](const AskedGemm& p) {
                     if (p.m == 128) raise(SIGINT);
                   },
                   stop),
@@ -106,16 +106,16 @@ TEST_F(TuneMany, GoesOnAfterAGemmThatCannotBeTuned) {
 }
 
 TEST_F(TuneMany, MeasuresGemmsThatDifferInMoreThanSizesAndElements) {
-  products_.clear();
-  ProductTexts texts;
+  gemms_.clear();
+  AskedTexts texts;
   texts.m = texts.n = texts.k = 256;
   texts.a = "e4m3";
-  products_.push_back(read_product(texts));
+  gemms_.push_back(read_asked(texts));
   texts.promote = true;
-  products_.push_back(read_product(texts));
+  gemms_.push_back(read_asked(texts));
   texts.scale_a = texts.scale_b = "block";
-  products_.push_back(read_product(texts));
-  for (const Product& product : products_) ASSERT_TRUE(product.ok()) << product.status.describe();
+  gemms_.push_back(read_asked(texts));
+  for (const AskedGemm& asked : gemms_) ASSERT_TRUE(asked.ok()) << asked.status.describe();
   EXPECT_EQ(tune(), 0);
   EXPECT_EQ(asked_.size(), 3U) << printed_;
   EXPECT_EQ(TuningFile::read(run_.path).entries().size(), 3U);

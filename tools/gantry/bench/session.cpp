@@ -33,14 +33,14 @@ bool all_right(const BenchRecord& record) {
 
 }  // namespace
 
-int measure_all(const std::vector<Product>& products, const std::function<Measured(const Product&)>& measure,
+int measure_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Measured(const AskedGemm&)>& measure,
                 BenchRecord record, const BenchOutputs& outputs, const Stop& stop) {
   outputs.print(table_head(record));
   std::string heading;
   int status = 0;
-  for (const Product& product : products) {
+  for (const AskedGemm& asked : asked_gemms) {
     if (stop.asked()) break;
-    const Measured measured = measure(product);
+    const Measured measured = measure(asked);
     if (stop.asked()) break;
     if (!measured.problem.empty()) {
       status = complain(measured.problem);
@@ -52,8 +52,9 @@ int measure_all(const std::vector<Product>& products, const std::function<Measur
   }
   if (!record.results.empty()) status |= write(outputs.plot, plot(record), "plot");
   if (!all_right(record)) status = 1;
-  if (!stop.asked() || record.results.size() == products.size()) return status;
-  fmt::print(stderr, "gantry: {}; {} of {} GEMMs were measured\n", stop.why(), record.results.size(), products.size());
+  if (!stop.asked() || record.results.size() == asked_gemms.size()) return status;
+  fmt::print(stderr, "gantry: {}; {} of {} GEMMs were measured\n", stop.why(), record.results.size(),
+             asked_gemms.size());
   return status != 0 ? status : Stop::status();
 }
 

@@ -25,7 +25,7 @@ struct Measured {
 
 // Measures one after the other until the first problem or until it should stop; what was measured stays either way. A
 // result that was under way when it should stop is none. The exit status: 1 where something failed or is wrong.
-int measure_all(const std::vector<Product>& products, const std::function<Measured(const Product&)>& measure,
+int measure_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Measured(const AskedGemm&)>& measure,
                 BenchRecord record, const BenchOutputs& outputs, const Stop& stop);
 
 // Prints and writes a record that is there. The exit status, as above.

@@ -40,33 +40,33 @@ std::string why_not_kept(const std::string& path) {
                      unread);
 }
 
-std::string keep_tuned(const TuningRun& run, const Product& product, const Tuned& tuned) {
+std::string keep_tuned(const TuningRun& run, const AskedGemm& asked, const Tuned& tuned) {
   if (run.dry_run) return {};
   TuningFile file = TuningFile::read(run.path);
-  file.set({workload_of(product), run.device, tuned.configuration, tuned.seconds * 1e3});
+  file.set({workload_of(asked), run.device, tuned.configuration, tuned.seconds * 1e3});
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(run.path).parent_path(), error);
   return replace_text(run.path, file.text()) ? "" : fmt::format("the tuning file could not be written to {}", run.path);
 }
 
-int tune_all(const std::vector<Product>& products, const std::function<Tuned(const Product&)>& tune,
+int tune_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Tuned(const AskedGemm&)>& tune,
              const TuningRun& run, const Stop& stop) {
   Counts counts;
-  for (const Product& product : products) {
+  for (const AskedGemm& asked : asked_gemms) {
     if (stop.asked()) break;
-    const std::string name = title(product);
+    const std::string name = title(asked);
     if (!run.again) {
       const TuningFile file = TuningFile::read(run.path);
-      if (const TuningEntry* entry = file.find(workload_of(product), run.device); entry != nullptr) {
+      if (const TuningEntry* entry = file.find(workload_of(asked), run.device); entry != nullptr) {
         ++counts.there;
         run.print(fmt::format("{}: {} is kept already\n", name, entry->configuration));
         continue;
       }
     }
-    const Tuned tuned = tune(product);
+    const Tuned tuned = tune(asked);
     if (stop.asked() && tuned.configuration.empty()) break;
     std::string problem = tuned.problem;
-    if (problem.empty()) problem = keep_tuned(run, product, tuned);
+    if (problem.empty()) problem = keep_tuned(run, asked, tuned);
     if (!problem.empty()) {
       ++counts.failed;
       fmt::print(stderr, "gantry: {}: {}\n", name, problem);
@@ -74,9 +74,9 @@ int tune_all(const std::vector<Product>& products, const std::function<Tuned(con
     }
     ++counts.tuned;
     run.print(fmt::format("{}: {}, {:.2f} us, {:.1f} TFLOP/s, the fastest of {}\n", name, tuned.configuration,
-                          tuned.seconds * 1e6, product.flops() / tuned.seconds / 1e12, tuned.candidates));
+                          tuned.seconds * 1e6, asked.flops() / tuned.seconds / 1e12, tuned.candidates));
   }
-  run.print(end_of(counts, products.size(), run) + "\n");
+  run.print(end_of(counts, asked_gemms.size(), run) + "\n");
   if (stop.asked()) fmt::print(stderr, "gantry: {}; the same command goes on from there\n", stop.why());
   if (counts.failed > 0) return 1;
   return stop.asked() ? Stop::status() : 0;

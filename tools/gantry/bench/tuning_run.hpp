@@ -31,10 +31,10 @@ struct TuningRun {
 std::string why_not_kept(const std::string& path);
 
 // Read again right before it is written, so that what others added in between stays. Empty, or what went wrong.
-std::string keep_tuned(const TuningRun& run, const Product& product, const Tuned& tuned);
+std::string keep_tuned(const TuningRun& run, const AskedGemm& asked, const Tuned& tuned);
 
 // A row for each, and one line at the end. The status is 1 where a GEMM could not be tuned or kept; the others are.
-int tune_all(const std::vector<Product>& products, const std::function<Tuned(const Product&)>& tune,
+int tune_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Tuned(const AskedGemm&)>& tune,
              const TuningRun& run, const Stop& stop);
 
 }  // namespace gantry::tool

@@ -23,32 +23,31 @@ std::string text_of(const VendorEpilogue& e, const char* element) {
 }
 
 // The arguments of one group, from those of all of them.
-void take_group(const Product& product, std::int64_t group, VendorArguments& x) {
-  const GemmOptions& o = product.options;
-  std::int64_t begin = product.capacity * group;
-  for (std::int64_t g = 0; g < group && product.capacity == 0; ++g)
-    begin += product.groups[static_cast<std::size_t>(g)];
-  if (!product.offsets.empty()) begin = product.offsets[static_cast<std::size_t>(group)];
-  const auto size = static_cast<int>(product.groups[static_cast<std::size_t>(group)]);
+void take_group(const AskedGemm& asked, std::int64_t group, VendorArguments& x) {
+  const GemmOptions& o = asked.options;
+  std::int64_t begin = asked.capacity * group;
+  for (std::int64_t g = 0; g < group && asked.capacity == 0; ++g) begin += asked.groups[static_cast<std::size_t>(g)];
+  if (!asked.offsets.empty()) begin = asked.offsets[static_cast<std::size_t>(group)];
+  const auto size = static_cast<int>(asked.groups[static_cast<std::size_t>(group)]);
   const auto move = [](VendorMatrix& matrix, std::int64_t elements) {
     if (matrix.data == nullptr) return;
     matrix.data = static_cast<const std::uint8_t*>(matrix.data) + elements * info(matrix.element).bits / 8;
   };
-  const bool along_m = product.along_m();
+  const bool along_m = asked.along_m();
   move(x.a, begin * x.a.stride);
   move(x.b, along_m ? group * x.b.batch_stride : begin * x.b.stride);
   for (VendorMatrix* matrix : {&x.c, &x.d})
     move(*matrix, along_m ? begin * matrix->stride : group * matrix->batch_stride);
   const std::int64_t bytes = info(o.d).bits / 8;  // of a bias and an auxiliary output too
-  const std::int64_t row = product.n;             // lines follow each other without a gap
+  const std::int64_t row = asked.n;               // lines follow each other without a gap
   if (x.bias != nullptr && along_m) x.bias = static_cast<const std::uint8_t*>(x.bias) + group * row * bytes;
-  if (x.aux != nullptr) x.aux = static_cast<std::uint8_t*>(x.aux) + (along_m ? begin : group * product.m) * row * bytes;
+  if (x.aux != nullptr) x.aux = static_cast<std::uint8_t*>(x.aux) + (along_m ? begin : group * asked.m) * row * bytes;
   (along_m ? x.m : x.k) = size;
   x.batch = 1;
 }
 
 // The arguments of one GEMM of a pointer array.
-void take_gemm(const Product& product, const DeviceOperands& operands, std::int64_t gemm, VendorArguments& x) {
+void take_gemm(const AskedGemm& asked, const DeviceOperands& operands, std::int64_t gemm, VendorArguments& x) {
   const auto move = [&](VendorMatrix& matrix, const char* name) {
     const Operand::Part part = operands.part(name, gemm);
     matrix.data = static_cast<const std::uint8_t*>(operands.address(name)) + part.begin * info(matrix.element).bits / 8;
@@ -57,7 +56,7 @@ void take_gemm(const Product& product, const DeviceOperands& operands, std::int6
   };
   const auto moved = [&](const char* name) {
     return static_cast<std::uint8_t*>(operands.address(name)) +
-           operands.part(name, gemm).begin * info(product.options.d).bits / 8;
+           operands.part(name, gemm).begin * info(asked.options.d).bits / 8;
   };
   move(x.a, "A");
   move(x.b, "B");
@@ -65,7 +64,7 @@ void take_gemm(const Product& product, const DeviceOperands& operands, std::int6
   if (x.c.element != ElementType::void_) move(x.c, "C");
   if (x.bias != nullptr) x.bias = moved("bias");
   if (x.aux != nullptr) x.aux = moved("aux");
-  const GemmExtents& e = product.gemms[static_cast<std::size_t>(gemm)];
+  const GemmExtents& e = asked.gemms[static_cast<std::size_t>(gemm)];
   x.m = static_cast<int>(e.m);
   x.n = static_cast<int>(e.n);
   x.k = static_cast<int>(e.k);
@@ -80,9 +79,9 @@ int candidates_for_each(std::int64_t gemms, bool grouped) {
 }
 
 // Of a group where that is not negative, else of all batches.
-VendorArguments arguments_of(const Product& product, const DeviceOperands& operands, std::int64_t group = -1) {
-  const GemmOptions& o = product.options;
-  const VendorEpilogue epilogue = vendor_epilogue(product).value_or(VendorEpilogue{});
+VendorArguments arguments_of(const AskedGemm& asked, const DeviceOperands& operands, std::int64_t group = -1) {
+  const GemmOptions& o = asked.options;
+  const VendorEpilogue epilogue = vendor_epilogue(asked).value_or(VendorEpilogue{});
   const GemmCall& p = operands.call();
   const auto matrix = [](ElementType element, const auto& from) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): inputs stay so
@@ -108,41 +107,41 @@ VendorArguments arguments_of(const Product& product, const DeviceOperands& opera
   if (epilogue.bias) out.bias = operands.address("bias");
   if (epilogue.aux) out.aux = operands.address("aux");
   out.activation = epilogue.activation;
-  if (group >= 0) product.is_array() ? take_gemm(product, operands, group, out) : take_group(product, group, out);
+  if (group >= 0) asked.is_array() ? take_gemm(asked, operands, group, out) : take_group(asked, group, out);
   return out;
 }
 
 }  // namespace
 
-std::optional<VendorEpilogue> vendor_epilogue(const Product& product) {
-  const char* const element = info(product.options.d).name;
-  const bool rows = !is_m_major(product.options.layout_d);
+std::optional<VendorEpilogue> vendor_epilogue(const AskedGemm& asked) {
+  const char* const element = info(asked.options.d).name;
+  const bool rows = !is_m_major(asked.options.layout_d);
   for (const auto activation : {VendorActivation::none, VendorActivation::relu, VendorActivation::gelu}) {
     for (int bits = 0; bits < 8; ++bits) {
       const VendorEpilogue e{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, activation};
       const bool exists = !e.aux || activation == VendorActivation::gelu;
       if (!exists || ((e.bias || e.aux) && !rows)) continue;
-      if (product.graph == fusion::parse_graph(text_of(e, element)).graph) return e;
+      if (asked.graph == fusion::parse_graph(text_of(e, element)).graph) return e;
     }
   }
   return {};
 }
 
-std::string opponent_of(const Product& product) {
-  const std::string calls = product.options.groups == GemmGrouping::none ? "" : ", a call for each group";
-  return (vendor_epilogue(product) ? "cuBLASLt with the same epilogue"
-                                   : "cuBLASLt's GEMM alone: it does not fuse this epilogue") +
+std::string opponent_of(const AskedGemm& asked) {
+  const std::string calls = asked.options.groups == GemmGrouping::none ? "" : ", a call for each group";
+  return (vendor_epilogue(asked) ? "cuBLASLt with the same epilogue"
+                                 : "cuBLASLt's GEMM alone: it does not fuse this epilogue") +
          calls;
 }
 
-VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler,
-                             const Product& product, const DeviceOperands& operands) {
-  if (product.options.gather_a || product.scatters()) {
+VendorGemm::VendorGemm(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const AskedGemm& asked,
+                       const DeviceOperands& operands) {
+  if (asked.options.gather_a || asked.scatters()) {
     declines_ = true;
     problem_ = "cuBLASLt does not run this GEMM: it has no rows that an index names";
     return;
   }
-  if (product.graph.gated()) {  // its GEMM alone would write N columns into a D of N / 2
+  if (asked.graph.gated()) {  // its GEMM alone would write N columns into a D of N / 2
     declines_ = true;
     problem_ = "cuBLASLt does not run this GEMM: it has no gated epilogue";
     return;
@@ -166,28 +165,28 @@ VendorProduct::VendorProduct(const runtime::KernelCache& cache, const runtime::C
     return;
   }
   // Timing all candidates of thousands of GEMMs would take minutes.
-  const int candidates = candidates_for_each(product.batch, product.options.groups != GemmGrouping::none);
+  const int candidates = candidates_for_each(asked.batch, asked.options.groups != GemmGrouping::none);
   const auto add = [&](VendorArguments arguments) {
     const char* reason = nullptr;
     arguments.candidates = candidates;
     void* const made = create(&arguments, &reason);
     declines_ = made == nullptr;
     if (declines_) problem_ = fmt::format("cuBLASLt does not run this GEMM: {}", reason);
-    if (made != nullptr) products_.emplace_back(made, [destroy, module = module_](void* p) { destroy(p); });
+    if (made != nullptr) gemms_.emplace_back(made, [destroy, module = module_](void* p) { destroy(p); });
   };
-  if (product.options.groups == GemmGrouping::none) add(arguments_of(product, operands));
-  for (std::size_t group = 0; group < product.groups.size() && problem_.empty(); ++group) {
-    if (product.groups[group] > 0) add(arguments_of(product, operands, static_cast<std::int64_t>(group)));
+  if (asked.options.groups == GemmGrouping::none) add(arguments_of(asked, operands));
+  for (std::size_t group = 0; group < asked.groups.size() && problem_.empty(); ++group) {
+    if (asked.groups[group] > 0) add(arguments_of(asked, operands, static_cast<std::int64_t>(group)));
   }
-  for (std::size_t gemm = 0; gemm < product.gemms.size() && problem_.empty(); ++gemm) {
-    const GemmExtents& e = product.gemms[gemm];
-    if (e.m > 0 && e.n > 0 && e.k > 0) add(arguments_of(product, operands, static_cast<std::int64_t>(gemm)));
+  for (std::size_t gemm = 0; gemm < asked.gemms.size() && problem_.empty(); ++gemm) {
+    const GemmExtents& e = asked.gemms[gemm];
+    if (e.m > 0 && e.n > 0 && e.k > 0) add(arguments_of(asked, operands, static_cast<std::int64_t>(gemm)));
   }
 }
 
-std::string VendorProduct::run() const {
-  for (const std::shared_ptr<void>& product : products_) {
-    if (const int status = run_(product.get()); status != 0) return fmt::format("cuBLASLt answers {}", status);
+std::string VendorGemm::run() const {
+  for (const std::shared_ptr<void>& asked : gemms_) {
+    if (const int status = run_(asked.get()); status != 0) return fmt::format("cuBLASLt answers {}", status);
   }
   return {};
 }

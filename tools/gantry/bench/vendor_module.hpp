@@ -21,16 +21,16 @@ struct VendorEpilogue {
 };
 
 // Nothing where it has no such epilogue. Vectors and auxiliary outputs are of D's elements, and D is row-major.
-std::optional<VendorEpilogue> vendor_epilogue(const Product& product);
+std::optional<VendorEpilogue> vendor_epilogue(const AskedGemm& asked);
 // What it computes, in words.
-std::string opponent_of(const Product& product);
+std::string opponent_of(const AskedGemm& asked);
 
-class VendorProduct {
+class VendorGemm {
  public:
   // Chooses the best of the candidates of its heuristic, which takes a moment. Where the epilogue is none that it
   // fuses, the GEMM alone. A grouped GEMM is a loop of calls, one for each group.
-  VendorProduct(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const Product& product,
-                const DeviceOperands& operands);
+  VendorGemm(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const AskedGemm& asked,
+             const DeviceOperands& operands);
 
   explicit operator bool() const { return problem_.empty(); }
   const std::string& problem() const { return problem_; }
@@ -43,7 +43,7 @@ class VendorProduct {
   std::string problem_;
   bool declines_ = false;
   std::shared_ptr<runtime::Module> module_;
-  std::vector<std::shared_ptr<void>> products_;  // one, or one for each group that is not empty
+  std::vector<std::shared_ptr<void>> gemms_;  // one, or one for each group that is not empty
   int (*run_)(void*) = nullptr;
 };
 

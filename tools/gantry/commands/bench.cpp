@@ -13,8 +13,8 @@
 
 #include <gantry/runtime/printable.hpp>
 
+#include "bench/asked_gemms.hpp"
 #include "bench/measure.hpp"
-#include "bench/products.hpp"
 #include "bench/session.hpp"
 #include "bench/vendor_module.hpp"
 #include "commands/commands.hpp"
@@ -29,8 +29,8 @@ namespace gantry::tool {
 namespace {
 
 struct BenchTexts {
-  ProductTexts product{};
-  ProductFiles files{};
+  AskedTexts asked{};
+  AskedFiles files{};
   std::string from{}, json{}, plot{};
   std::string inputs = "uniform";
   std::string dependent = "auto";
@@ -70,30 +70,30 @@ std::string elements_of(const GemmOptions& o) {
 }
 
 BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& compiler, const BenchTexts& texts,
-                       const Product& product) {
+                       const AskedGemm& asked) {
   const runtime::DeviceFacts& f = device.facts();
   BenchRecord record;
   record.device = f.name;
   record.driver = fmt::format("CUDA {}.{}", f.driver_version / 1000, f.driver_version / 10 % 100);
   record.vendor = find_cublaslt(compiler).version;
-  record.elements = elements_of(product.options);
+  record.elements = elements_of(asked.options);
   record.inputs = texts.inputs == "uniform" ? "uniform in [-1, 1)" : texts.inputs;
   record.sustained_seconds = texts.sustained;
-  record.peak_flops = operations_per_cycle(product.options.a) * f.processors * f.clock_khz * 1e3;
+  record.peak_flops = operations_per_cycle(asked.options.a) * f.processors * f.clock_khz * 1e3;
   record.peak_bytes = 2.0 * f.memory_clock_khz * 1e3 * f.memory_bits / 8;
   return record;
 }
 
-// The function of a product's elements and epilogue, whatever its sizes are: one for all of them.
+// The function of a GEMM's elements and epilogue, whatever its sizes are: one for all of them.
 class Functions {
  public:
   explicit Functions(const Context& context) : context_(context) {}
 
-  Result<GemmFunction> get(const Product& product) {
+  Result<GemmFunction> get(const AskedGemm& asked) {
     for (const auto& [of, function] : made_) {
-      if (of.options == product.options && of.epilogue == product.expression) return function;
+      if (of.options == asked.options && of.epilogue == asked.expression) return function;
     }
-    const GemmRequest request{.options = product.options, .epilogue = product.expression};
+    const GemmRequest request{.options = asked.options, .epilogue = asked.expression};
     Result<GemmFunction> function = context_.gemm(request);
     if (function) made_.emplace_back(request, *function);
     return function;
@@ -115,16 +115,16 @@ struct Bench {
   const Stop* stop = nullptr;
 };
 
-Measured measure(const Bench& b, const Product& product) {
+Measured measure(const Bench& b, const AskedGemm& asked) {
   Measured out;
   const auto fail = [&](const std::string& problem) {
-    out.problem = fmt::format("{}: {}", title(product), problem);
+    out.problem = fmt::format("{}: {}", title(asked), problem);
     return out;
   };
-  b.progress.step(fmt::format("{}: compiling and filling", title(product)));
-  const Result<GemmFunction> gemm = b.functions.get(product);
+  b.progress.step(fmt::format("{}: compiling and filling", title(asked)));
+  const Result<GemmFunction> gemm = b.functions.get(asked);
   if (!gemm) return fail(gemm.error().describe());
-  Operands operands(product, b.inputs, 1);
+  Operands operands(asked, b.inputs, 1);
   const DeviceOperands on_device(b.device, operands);
   if (!on_device.problem().empty()) return fail(on_device.problem());
   GemmCall call = on_device.call();
@@ -134,7 +134,7 @@ Measured measure(const Bench& b, const Product& product) {
   if (const Status ran = gemm->run(call); !ran) return fail(ran.describe());
   if (const std::string went_wrong = on_device.download(operands); !went_wrong.empty()) return fail(went_wrong);
   const Verification v = operands.verify();
-  const VendorProduct vendor(b.cache, b.compiler, product, on_device);
+  const VendorGemm vendor(b.cache, b.compiler, asked, on_device);
   if (!vendor && !vendor.declines()) return fail(vendor.problem());
   std::vector<Contestant> contestants{{.name = "ours", .run = [&] { return gemm->run(call).describe(); }}};
   if (vendor) {
@@ -145,27 +145,27 @@ Measured measure(const Bench& b, const Product& product) {
     return fail(went_wrong);
   }
   BenchResult& r = out.result;
-  r.m = product.m;
-  r.n = product.n;
-  r.k = product.k;
-  r.batch = product.batch;
-  r.groups = groups_text(product);
-  if (const std::string index = index_text(product); !index.empty()) r.groups += (r.groups.empty() ? "" : ", ") + index;
-  r.epilogue = product.expression;
+  r.m = asked.m;
+  r.n = asked.n;
+  r.k = asked.k;
+  r.batch = asked.batch;
+  r.groups = groups_text(asked);
+  if (const std::string index = index_text(asked); !index.empty()) r.groups += (r.groups.empty() ? "" : ", ") + index;
+  r.epilogue = asked.expression;
   r.kernel = explained->kernel;
   r.dependent = call.dependent;
-  r.opponent = vendor ? opponent_of(product) : "nobody: " + vendor.problem();
-  r.flops = product.flops();
+  r.opponent = vendor ? opponent_of(asked) : "nobody: " + vendor.problem();
+  r.flops = asked.flops();
   r.bytes = operands.traffic();
   r.verified = v.ok() ? fmt::format("{} elements", v.elements) : "";
-  if (!v.ok()) fmt::print(stderr, "gantry: {}: {}\n", title(product), v.first_wrong);
+  if (!v.ok()) fmt::print(stderr, "gantry: {}: {}\n", title(asked), v.first_wrong);
   r.ours = contestants.back().timing;
   if (vendor) r.theirs = contestants.front().timing;
   return out;
 }
 
-Products products_of(const BenchTexts& texts, Inputs& inputs) {
-  Products out = read_products(texts.product, texts.files);
+AskedGemms asked_of(const BenchTexts& texts, Inputs& inputs) {
+  AskedGemms out = read_all_asked(texts.asked, texts.files);
   inputs = read_inputs(texts.inputs, out.status);
   OptionReader(out.status).word("--dependent", texts.dependent, {"auto", "on", "off"});
   for (const auto& [option, path] : {std::pair("--json", texts.json), std::pair("--plot", texts.plot)}) {
@@ -183,16 +183,16 @@ Products products_of(const BenchTexts& texts, Inputs& inputs) {
   return out;
 }
 
-void compile_all(const Bench& b, const std::vector<Product>& products) {
+void compile_all(const Bench& b, const std::vector<AskedGemm>& asked_gemms) {
   std::vector<std::string> seen;
-  for (const Product& product : products) {
-    if (std::find(seen.begin(), seen.end(), product.expression) != seen.end()) continue;
-    seen.push_back(product.expression);
-    const Result<GemmFunction> gemm = b.functions.get(product);
+  for (const AskedGemm& asked : asked_gemms) {
+    if (std::find(seen.begin(), seen.end(), asked.expression) != seen.end()) continue;
+    seen.push_back(asked.expression);
+    const Result<GemmFunction> gemm = b.functions.get(asked);
     if (!gemm) continue;  // measuring it says why
     std::vector<GemmExtents> sizes;
-    for (const Product& other : products) {
-      if (other.expression == product.expression) sizes.push_back({other.m, other.n, other.k, other.batch});
+    for (const AskedGemm& other : asked_gemms) {
+      if (other.expression == asked.expression) sizes.push_back({other.m, other.n, other.k, other.batch});
     }
     std::atomic<double> part = 0;
     b.progress.step("compiling", [&] { return part.load(); });
@@ -205,8 +205,8 @@ void compile_all(const Bench& b, const std::vector<Product>& products) {
 int run_bench(const BenchTexts& texts) {
   if (!texts.from.empty()) return show_recorded(texts);
   Inputs inputs = Inputs::uniform;
-  const Products products = products_of(texts, inputs);
-  if (!products.status) throw CLI::ValidationError(first_sentences(products.status), 2);
+  const AskedGemms asked_gemms = asked_of(texts, inputs);
+  if (!asked_gemms.status) throw CLI::ValidationError(first_sentences(asked_gemms.status), 2);
   constexpr int kAnyNumber = 1 << 20;
   const Context context({.policy = CompilePolicy::wait,
                          .most_kernels = kAnyNumber,
@@ -222,14 +222,14 @@ int run_bench(const BenchTexts& texts) {
   for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::KernelCache cache;
   Functions functions(context);
-  const BenchRecord record = new_record(device, compiler, texts, products.all.front());
+  const BenchRecord record = new_record(device, compiler, texts, asked_gemms.all.front());
   Progress progress(texts.progress);
   Bench bench{device, compiler, cache, functions, texts, inputs, progress};
-  compile_all(bench, products.all);
+  compile_all(bench, asked_gemms.all);
   const Stop stop(texts.time_limit);
   bench.stop = &stop;
   const int status = measure_all(
-      products.all, [&](const Product& product) { return measure(bench, product); }, record,
+      asked_gemms.all, [&](const AskedGemm& asked) { return measure(bench, asked); }, record,
       outputs_of(texts, progress), stop);
   progress.end();
   return status;
@@ -243,7 +243,7 @@ void add_bench_command(CLI::App& app, int& status) {
   CLI::App* command = bench->add_subcommand("gemm", "GEMMs against cuBLASLt, alternating in one process");
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<BenchTexts>();
-  add_product_options(*command, texts->product, false);
+  add_gemm_options(*command, texts->asked, false);
   command->add_option("--shapes", texts->files.shapes, "file of sizes, \"M N K\" per line; default twelve common ones")
       ->option_text("FILE");
   command->add_option("--epilogues", texts->files.epilogues, "file of epilogues, one per line, instead of --epilogue")

@@ -100,9 +100,9 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
                                               : cache.note() + "."});
   out.machine.push_back(describe_tuning(tuning_path()));
   std::string kernels;
-  for (const SimulatedProduct& product : simulated_products()) {
-    kernels += (kernels.empty() ? "" : ", ") + std::string(info(product.design.options.a).name) + " " +
-               gantry::to_text(product.design.options.schedule);
+  for (const BuiltInGemm& asked : built_in_gemms()) {
+    kernels += (kernels.empty() ? "" : ", ") + std::string(info(asked.design.options.a).name) + " " +
+               gantry::to_text(asked.design.options.schedule);
   }
   out.machine.push_back({"simulator", true, fmt::format("built in, with kernels for {}.", kernels)});
 }

@@ -23,7 +23,7 @@ namespace gantry::tool {
 namespace {
 
 struct GemmTexts {
-  ProductTexts product{};
+  AskedTexts asked{};
   std::string machine = "auto";
   std::string inputs = "eighths";
   std::string checker = "on";
@@ -54,7 +54,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Answer simulate(const SimulatorKernel& kernel, const Product& product, Operands& operands, const GemmTexts& texts,
+Answer simulate(const SimulatorKernel& kernel, const AskedGemm& asked, Operands& operands, const GemmTexts& texts,
                 Progress& progress) {
   Answer out;
   out.choice = kernel.choice;
@@ -64,21 +64,21 @@ Answer simulate(const SimulatorKernel& kernel, const Product& product, Operands&
   options.seed = texts.seed;
   options.checker = texts.checker == "on";
   // Enough steps for a GEMM of this size; more is an endless loop.
-  options.max_steps = 50'000'000 + static_cast<std::uint64_t>(product.flops() / 100);
+  options.max_steps = 50'000'000 + static_cast<std::uint64_t>(asked.flops() / 100);
   runtime::SimulatedProgress count;
   progress.step("simulating", [&count] {
     const auto all = static_cast<double>(count.all.load(std::memory_order_relaxed));
     return all == 0 ? 0 : static_cast<double>(count.done.load(std::memory_order_relaxed)) / all;
   });
   const auto start = std::chrono::steady_clock::now();
-  SimulatedRun run = run_on_simulator(kernel, product, operands, options, count);
+  SimulatedRun run = run_on_simulator(kernel, asked, operands, options, count);
   out.seconds = seconds_since(start);
   out.problems = run.problems;
   out.plan = run.plan;
   if (!out.problems.empty() || run.report.kernel.empty()) return out;
   if (kernel.built_in) {
     out.plan += "This kernel serves every epilogue: it has buffers of C and of auxiliary tensors, used or not.\n";
-    out.gpu = describe_compiled(product);
+    out.gpu = describe_compiled(asked);
   }
   out.steps = run.report.steps;
   out.clean = run.report.clean();
@@ -91,10 +91,10 @@ Answer simulate(const SimulatorKernel& kernel, const Product& product, Operands&
   return out;
 }
 
-Answer on_gpu(const Product& product, Operands& operands, const GemmTexts& texts, Progress& progress) {
+Answer on_gpu(const AskedGemm& asked, Operands& operands, const GemmTexts& texts, Progress& progress) {
   Answer out;
   const RunCheck check = texts.check == "device" ? RunCheck::device : RunCheck::none;
-  const GpuRun run = run_on_gpu(product, operands, progress, check);
+  const GpuRun run = run_on_gpu(asked, operands, progress, check);
   out.problems = run.problems;
   out.plan = run.plan;
   out.choice = run.choice;
@@ -102,7 +102,7 @@ Answer on_gpu(const Product& product, Operands& operands, const GemmTexts& texts
   out.seconds = run.seconds;
   out.time = fmt::format(
       "{:.2f} us per call, {:.1f} TFLOP/s, {:.2f} TB/s (median of {} calls, operands in L2 if they fit)",
-      run.seconds * 1e6, product.flops() / run.seconds / 1e12, operands.traffic() / run.seconds / 1e12, run.calls);
+      run.seconds * 1e6, asked.flops() / run.seconds / 1e12, operands.traffic() / run.seconds / 1e12, run.calls);
   return out;
 }
 
@@ -119,8 +119,8 @@ void print_section(const char* name, const std::string& text) {
   if (!text.empty()) fmt::print("{}", hanging(fmt::format("{:<9} ", name), text, output_columns()));
 }
 
-void print(const Product& product, const Answer& a) {
-  fmt::print("{}\n\n", title(product));
+void print(const AskedGemm& asked, const Answer& a) {
+  fmt::print("{}\n\n", title(asked));
   print_section("machine", a.machine);
   print_section("result", verdict(a.verification));
   print_section("time", a.time);
@@ -132,34 +132,34 @@ void print(const Product& product, const Answer& a) {
   print_section("gpu", a.gpu);
 }
 
-nlohmann::ordered_json groups_of(const Product& product) {
+nlohmann::ordered_json groups_of(const AskedGemm& asked) {
   nlohmann::ordered_json out;
-  out["kind"] = gantry::to_text(product.options.groups);
-  if (product.is_array()) {
+  out["kind"] = gantry::to_text(asked.options.groups);
+  if (asked.is_array()) {
     out["gemms"] = nlohmann::ordered_json::array();
-    for (const GemmExtents& e : product.gemms) out["gemms"].push_back({e.m, e.n, e.k});
+    for (const GemmExtents& e : asked.gemms) out["gemms"].push_back({e.m, e.n, e.k});
     return out;
   }
-  out["sizes"] = product.groups;
-  if (product.capacity > 0) out["capacity"] = product.capacity;
-  if (!product.offsets.empty()) out["offsets"] = product.offsets;
+  out["sizes"] = asked.groups;
+  if (asked.capacity > 0) out["capacity"] = asked.capacity;
+  if (!asked.offsets.empty()) out["offsets"] = asked.offsets;
   return out;
 }
 
-nlohmann::ordered_json json_of(const Product& product, const Answer& a, const GemmTexts& texts) {
+nlohmann::ordered_json json_of(const AskedGemm& asked, const Answer& a, const GemmTexts& texts) {
   const Verification& v = a.verification;
   nlohmann::ordered_json out;
-  out["m"] = product.m;
-  out["n"] = product.n;
-  out["k"] = product.k;
-  out["batch"] = product.batch;
-  if (product.options.groups != GemmGrouping::none) out["groups"] = groups_of(product);
-  if (product.options.gather_a) out["gather_rows"] = product.gather_rows;
-  if (product.scatters()) out["scatter_rows"] = product.scatter_rows;
-  out["a"] = info(product.options.a).name;
-  out["b"] = info(product.options.b).name;
-  out["d"] = info(product.options.d).name;
-  out["epilogue"] = product.expression;
+  out["m"] = asked.m;
+  out["n"] = asked.n;
+  out["k"] = asked.k;
+  out["batch"] = asked.batch;
+  if (asked.options.groups != GemmGrouping::none) out["groups"] = groups_of(asked);
+  if (asked.options.gather_a) out["gather_rows"] = asked.gather_rows;
+  if (asked.scatters()) out["scatter_rows"] = asked.scatter_rows;
+  out["a"] = info(asked.options.a).name;
+  out["b"] = info(asked.options.b).name;
+  out["d"] = info(asked.options.d).name;
+  out["epilogue"] = asked.expression;
   out["inputs"] = texts.inputs;
   out["seed"] = texts.seed;
   out["machine"] = a.machine;
@@ -201,13 +201,13 @@ int print_refusal(const std::vector<std::string>& sentences) {
 }
 
 int run_command(const GemmTexts& texts) {
-  Product product = read_product(texts.product);
-  const Inputs inputs = read_inputs(texts.inputs, product.status);
-  OptionReader read(product.status);
+  AskedGemm asked = read_asked(texts.asked);
+  const Inputs inputs = read_inputs(texts.inputs, asked.status);
+  OptionReader read(asked.status);
   read.word("--machine", texts.machine, {"auto", "sim", "gpu"});
   read.word("--checker", texts.checker, {"on", "off"});
   read.word("--check", texts.check, {"none", "device"});
-  if (!product.ok()) throw CLI::ValidationError(product.status.describe(), 2);
+  if (!asked.ok()) throw CLI::ValidationError(asked.status.describe(), 2);
   const runtime::Device device = texts.machine == "sim" ? runtime::Device() : runtime::Device::open();
   const Machine machine = choose_machine(texts.machine, device);
   if (!machine.problem.empty()) {
@@ -215,17 +215,17 @@ int run_command(const GemmTexts& texts) {
     return kNoGpuStatus;
   }
   // Before anything is filled or compiled, which may take long.
-  if (const Status status = Operands::problems_of(product); !status) return print_refusal(sentences_of(status));
+  if (const Status status = Operands::problems_of(asked); !status) return print_refusal(sentences_of(status));
   Progress progress(texts.progress);
-  const SimulatorKernel kernel = machine.gpu ? SimulatorKernel{} : simulator_kernel(product, progress);
+  const SimulatorKernel kernel = machine.gpu ? SimulatorKernel{} : simulator_kernel(asked, progress);
   if (!kernel) {
     progress.end();
     return print_refusal({kernel.problem});
   }
   progress.step("filling the operands");
-  Operands operands(product, inputs, texts.seed);
+  Operands operands(asked, inputs, texts.seed);
   Answer answer =
-      machine.gpu ? on_gpu(product, operands, texts, progress) : simulate(kernel, product, operands, texts, progress);
+      machine.gpu ? on_gpu(asked, operands, texts, progress) : simulate(kernel, asked, operands, texts, progress);
   answer.machine = machine.why;
   if (!answer.problems.empty()) {
     progress.end();
@@ -235,9 +235,9 @@ int run_command(const GemmTexts& texts) {
   answer.verification = operands.verify();
   progress.end();
   if (texts.json) {
-    fmt::print("{}\n", json_of(product, answer, texts).dump(2));
+    fmt::print("{}\n", json_of(asked, answer, texts).dump(2));
   } else {
-    print(product, answer);
+    print(asked, answer);
   }
   return answer.ok() ? 0 : 1;
 }
@@ -248,7 +248,7 @@ void add_gemm_command(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("gemm", "Runs a GEMM with a fused epilogue and verifies the result");
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<GemmTexts>();
-  add_product_options(*command, texts->product, true);
+  add_gemm_options(*command, texts->asked, true);
   command
       ->add_option("--check", texts->check,
                    "device: before the run, name each group whose offsets, counts or addresses are wrong, and each row "

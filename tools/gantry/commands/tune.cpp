@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/asked_gemms.hpp"
 #include "bench/measure.hpp"
-#include "bench/products.hpp"
 #include "bench/tuning_run.hpp"
 #include "commands/commands.hpp"
 #include "gemm/choice.hpp"
@@ -21,8 +21,8 @@ namespace gantry::tool {
 namespace {
 
 struct TuneTexts {
-  ProductTexts product{};
-  ProductFiles files{};
+  AskedTexts asked{};
+  AskedFiles files{};
   std::string file{};
   std::string inputs = "uniform";
   bool again = false;
@@ -71,12 +71,12 @@ Trial try_one(const runtime::Device& device, const runtime::CachedKernel& kernel
   return out;
 }
 
-void print(const std::vector<Trial>& trials, const Product& product) {
-  fmt::print("{}\n\n", title(product));
+void print(const std::vector<Trial>& trials, const AskedGemm& asked) {
+  fmt::print("{}\n\n", title(asked));
   for (const Trial& trial : trials) {
     if (trial.problem.empty()) {
       fmt::print("{:<40} {:9.2f} us {:8.1f} TFLOP/s\n", trial.name, trial.seconds * 1e6,
-                 product.flops() / trial.seconds / 1e12);
+                 asked.flops() / trial.seconds / 1e12);
     } else {
       fmt::print("{:<40} left out: {}\n", trial.name, trial.problem);
     }
@@ -95,26 +95,26 @@ struct Tuner {
     std::vector<Trial> trials{};  // the fastest first
     std::string problem{};
   };
-  Tried try_all(const Product& product) const;
+  Tried try_all(const AskedGemm& asked) const;
 };
 
-Tuner::Tried Tuner::try_all(const Product& product) const {
+Tuner::Tried Tuner::try_all(const AskedGemm& asked) const {
   Tried out;
-  progress.step(fmt::format("{}: filling the operands", title(product)));
-  Operands operands(product, inputs, 1);
+  progress.step(fmt::format("{}: filling the operands", title(asked)));
+  Operands operands(asked, inputs, 1);
   DeviceOperands on_device(device, operands);
   out.problem = on_device.problem();
   if (!out.problem.empty()) return out;
   std::vector<runtime::GemmSpec> specs;
-  for (const GemmDesign& design : candidates_for(product))
-    specs.push_back({.options = design.options, .expression = product.expression});
+  for (const GemmDesign& design : candidates_for(asked))
+    specs.push_back({.options = design.options, .expression = asked.expression});
   std::atomic<std::size_t> compiled = 0;
-  progress.step(fmt::format("{}: compiling", title(product)),
+  progress.step(fmt::format("{}: compiling", title(asked)),
                 [&] { return static_cast<double>(compiled) / static_cast<double>(specs.size()); });
   compile_ahead(cache, compiler, specs, compiled);
   for (const runtime::GemmSpec& spec : specs) {
     if (stop.asked()) return {};
-    progress.step(fmt::format("{}: {} of {}, {}", title(product), out.trials.size() + 1, specs.size(),
+    progress.step(fmt::format("{}: {} of {}, {}", title(asked), out.trials.size() + 1, specs.size(),
                               gantry::to_text(spec.options).c_str()));
     out.trials.push_back(try_one(device, compile_gemm(cache, compiler, spec), spec, operands, on_device));
   }
@@ -135,14 +135,14 @@ Tuned fastest_of(const Tuner::Tried& tried) {
 }
 
 // All candidates of one GEMM are shown.
-int tune_one(const Tuner& tuner, const Product& product, const TuningRun& run) {
-  const Tuner::Tried tried = tuner.try_all(product);
+int tune_one(const Tuner& tuner, const AskedGemm& asked, const TuningRun& run) {
+  const Tuner::Tried tried = tuner.try_all(asked);
   tuner.progress.end();
   if (tuner.stop.asked()) return Stop::status();
-  print(tried.trials, product);
+  print(tried.trials, asked);
   const Tuned tuned = fastest_of(tried);
   std::string problem = tuned.problem;
-  if (problem.empty()) problem = keep_tuned(run, product, tuned);
+  if (problem.empty()) problem = keep_tuned(run, asked, tuned);
   if (!problem.empty()) {
     fmt::print(stderr, "gantry: {}\n", problem);
     return 1;
@@ -153,24 +153,24 @@ int tune_one(const Tuner& tuner, const Product& product, const TuningRun& run) {
 }
 
 // What was asked for, checked as a whole before anything is measured.
-std::vector<Product> products_of(const TuneTexts& texts, Inputs& inputs) {
-  const ProductTexts& one = texts.product;
+std::vector<AskedGemm> asked_of(const TuneTexts& texts, Inputs& inputs) {
+  const AskedTexts& one = texts.asked;
   const bool sizes = !texts.files.shapes.empty() || one.m != 0 || one.n != 0 || one.k != 0 || !one.groups.empty() ||
                      !one.groups_k.empty() || !one.gemms.empty();
   if (!sizes) throw CLI::ValidationError("--m, --n and --k are required, or --shapes, a file of sizes", 2);
-  Products products = read_products(one, texts.files);
-  inputs = read_inputs(texts.inputs, products.status);
+  AskedGemms asked_gemms = read_all_asked(one, texts.files);
+  inputs = read_inputs(texts.inputs, asked_gemms.status);
   if (!texts.dry_run) {
     if (const std::string why = why_not_kept(texts.path()); !why.empty())
-      refuse(products.status, OptionRule::file, {}, "the fastest could not be kept: " + why);
+      refuse(asked_gemms.status, OptionRule::file, {}, "the fastest could not be kept: " + why);
   }
-  if (!products.status) throw CLI::ValidationError(first_sentences(products.status), 2);
-  return products.all;
+  if (!asked_gemms.status) throw CLI::ValidationError(first_sentences(asked_gemms.status), 2);
+  return asked_gemms.all;
 }
 
 int run_tune(const TuneTexts& texts) {
   Inputs inputs = Inputs::uniform;
-  const std::vector<Product> products = products_of(texts, inputs);
+  const std::vector<AskedGemm> asked_gemms = asked_of(texts, inputs);
   const runtime::Device device = runtime::Device::open();
   if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
     fmt::print(stderr, "gantry: {}; tuning needs a GPU\n", no_gpu);
@@ -187,9 +187,9 @@ int run_tune(const TuneTexts& texts) {
                       .again = texts.again,
                       .dry_run = texts.dry_run,
                       .print = [&progress](const std::string& text) { progress.print(text); }};
-  if (products.size() == 1) return tune_one(tuner, products.front(), run);
+  if (asked_gemms.size() == 1) return tune_one(tuner, asked_gemms.front(), run);
   const int status = tune_all(
-      products, [&](const Product& p) { return fastest_of(tuner.try_all(p)); }, run, stop);
+      asked_gemms, [&](const AskedGemm& p) { return fastest_of(tuner.try_all(p)); }, run, stop);
   progress.end();
   return status;
 }
@@ -201,7 +201,7 @@ void add_tune_command(CLI::App& app, int& status) {
       app.add_subcommand("tune", "Measures the configurations of GEMMs on the GPU and keeps the fastest");
   command->get_formatter()->column_width(30);
   const auto texts = std::make_shared<TuneTexts>();
-  add_product_options(*command, texts->product, false);
+  add_gemm_options(*command, texts->asked, false);
   command->add_option("--shapes", texts->files.shapes, "file of sizes, \"M N K\" per line: one run for all of them")
       ->option_text("FILE");
   command->add_option("--epilogues", texts->files.epilogues, "file of epilogues, one per line, instead of --epilogue")

@@ -35,10 +35,10 @@ const void* at_part(const std::vector<Operand>& all, const std::vector<void*>& a
 // `rows`, element and name are set. A and B are M x K and N x K, others M x N; of a vector one line.
 void Operands::add_parts(Operand operand, bool of_k) {
   const std::int64_t chunk = 128 / info(operand.element).bits;
-  const bool vector = operand.argument >= 0 && is_vector(product_.graph.arguments[operand.argument]);
-  const bool row = vector && product_.graph.arguments[operand.argument].kind == fusion::ArgumentKind::row;
+  const bool vector = operand.argument >= 0 && is_vector(asked_.graph.arguments[operand.argument]);
+  const bool row = vector && asked_.graph.arguments[operand.argument].kind == fusion::ArgumentKind::row;
   std::int64_t all = 0;
-  for (const GemmExtents& e : product_.gemms) {
+  for (const GemmExtents& e : asked_.gemms) {
     const std::int64_t first = operand.name == "B" && of_k ? e.n : e.m, second = of_k ? e.k : e.n;
     Operand::Part part{.begin = all};
     part.length = vector ? (row ? e.n : e.m) : operand.rows ? second : first;
@@ -52,25 +52,25 @@ void Operands::add_parts(Operand operand, bool of_k) {
 }
 
 void Operands::add_array() {
-  const GemmOptions& o = product_.options;
+  const GemmOptions& o = asked_.options;
   add_parts({.name = "A", .element = o.a, .rows = o.major_a == Major::K}, true);
   add_parts({.name = "B", .element = o.b, .rows = o.major_b == Major::K}, true);
   if (o.c != ElementType::void_) add_parts({.name = "C", .element = o.c, .rows = !is_m_major(o.layout_c)}, false);
-  if (product_.graph.d >= 0) {
+  if (asked_.graph.d >= 0) {
     add_parts({.name = "D", .element = o.d, .rows = !is_m_major(o.layout_d), .written = true}, false);
   }
   const auto add_addresses = [&](const std::string& name, std::size_t bytes) {
-    add({.name = name, .element = ElementType::u8, .length = product_.batch * static_cast<std::int64_t>(bytes)});
+    add({.name = name, .element = ElementType::u8, .length = asked_.batch * static_cast<std::int64_t>(bytes)});
     all_.back().holds_addresses = true;
   };
-  for (int i = 0; i < product_.graph.argument_count; ++i) {
-    const fusion::Argument& a = product_.graph.arguments[i];
+  for (int i = 0; i < asked_.graph.argument_count; ++i) {
+    const fusion::Argument& a = asked_.graph.arguments[i];
     if (a.kind == fusion::ArgumentKind::scalar) continue;
     Operand operand{.name = a.name.text, .element = a.element, .rows = a.row_major, .written = is_output(a.kind)};
     operand.argument = i;
     if (a.kind == fusion::ArgumentKind::reduction) {  // one number for each GEMM
       operand.length = 1;
-      operand.batches = product_.batch;
+      operand.batches = asked_.batch;
       add(operand);
       continue;
     }
@@ -85,8 +85,8 @@ std::vector<std::uint8_t> Operands::address_bytes(const Operand& operand, const 
   const auto write = [&](std::size_t gemm, const auto& value) {
     std::memcpy(out.data() + gemm * sizeof value, &value, sizeof value);
   };
-  for (std::size_t g = 0; g < product_.gemms.size(); ++g) {
-    const GemmExtents& e = product_.gemms[g];
+  for (std::size_t g = 0; g < asked_.gemms.size(); ++g) {
+    const GemmExtents& e = asked_.gemms[g];
     if (operand.name == kGroups) {
       GemmGroup gemm{.m = static_cast<std::int32_t>(e.m),
                      .n = static_cast<std::int32_t>(e.n),
@@ -102,7 +102,7 @@ std::vector<std::uint8_t> Operands::address_bytes(const Operand& operand, const 
       if (o.argument < 0 || array_name(o.name) != operand.name) continue;
       std::int64_t stride = 0;
       void* const data = const_cast<void*>(at_part(all_, addresses, o.name, g, &stride));  // NOLINT: inputs stay so
-      if (is_vector(product_.graph.arguments[o.argument])) {
+      if (is_vector(asked_.graph.arguments[o.argument])) {
         write(g, data);
       } else {
         write(g, GemmGroupTensor{data, stride});
@@ -113,7 +113,7 @@ std::vector<std::uint8_t> Operands::address_bytes(const Operand& operand, const 
 }
 
 GemmCall Operands::call_of_array(const std::vector<void*>& addresses) const {
-  GemmCall out{.m = product_.m, .n = product_.n, .k = product_.k, .batch = product_.batch};
+  GemmCall out{.m = asked_.m, .n = asked_.n, .k = asked_.k, .batch = asked_.batch};
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
     if (o.name == kGroups) out.groups.gemms = static_cast<const GemmGroup*>(addresses[i]);
@@ -133,21 +133,21 @@ GemmCall Operands::call_of_array(const std::vector<void*>& addresses) const {
 // Rows [first, first + count) of one GEMM. `first` is a multiple of 8: packed elements of columns begin at bytes.
 void Operands::verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t count, Verification& out) const {
   const auto g = static_cast<std::size_t>(gemm);
-  const GemmExtents& e = product_.gemms[g];
+  const GemmExtents& e = asked_.gemms[g];
   GemmReferenceProblem p;
   p.shape = {.m = count, .n = e.n, .batch = 1};
   p.first_row = first;
   p.first_batch = gemm;
   p.k = e.k;
-  p.d_element = product_.options.d;
-  p.promote = product_.options.promotes();
+  p.d_element = asked_.options.d;
+  p.promote = asked_.options.promotes();
   const auto tensor = [&](const Operand& o, std::int64_t rows) {
     const Operand::Part& part = o.parts[g];
     fusion::ReferenceTensor x{o.element, nullptr, o.rows ? part.stride : 1, o.rows ? 1 : part.stride, 0};
     x.data = o.bytes.data() + bytes_for(o.element, part.begin + rows * x.stride_m);
     return x;
   };
-  fusion::FusionArguments args(product_.graph);
+  fusion::FusionArguments args(asked_.graph);
   for (const Operand& o : all_) {
     if (o.holds_addresses) continue;
     if (o.argument < 0) {
@@ -156,7 +156,7 @@ void Operands::verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t c
       if (o.name == "C") p.source = tensor(o, first);
       continue;
     }
-    const fusion::Argument& a = product_.graph.arguments[o.argument];
+    const fusion::Argument& a = asked_.graph.arguments[o.argument];
     auto* const bytes = const_cast<std::uint8_t*>(o.bytes.data());  // NOLINT: inputs stay so
     auto slot = args[o.name.c_str()];
     if (o.parts.empty()) {
@@ -169,7 +169,7 @@ void Operands::verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t c
     }
   }
   for (const Scalar& scalar : scalars_) args[scalar.name.c_str()] = scalar.value;
-  const fusion::ReferenceResult expected = gemm_reference(product_.graph, p, args);
+  const fusion::ReferenceResult expected = gemm_reference(asked_.graph, p, args);
   for (const Operand& o : all_) {
     if (!o.written) continue;
     Comparison comparison(out, fmt::format("{} of GEMM {}", o.name, gemm));
@@ -185,18 +185,18 @@ void Operands::verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t c
 }
 
 // GEMM by GEMM; where all rows would take long, as many of the first and the last ones of each.
-Verification Operands::verify_array(double products, double elements) const {
+Verification Operands::verify_array(double asked_gemms, double elements) const {
   constexpr std::int64_t kBlock = 8;
   Verification out;
-  double all_products = 0, all_elements = 0;
-  for (const GemmExtents& e : product_.gemms) {
+  double all_gemms = 0, all_elements = 0;
+  for (const GemmExtents& e : asked_.gemms) {
     const double of_d = static_cast<double>(e.m) * static_cast<double>(e.n);
     all_elements += of_d;
-    all_products += of_d * static_cast<double>(e.k);
+    all_gemms += of_d * static_cast<double>(e.k);
   }
-  const double share = std::min(products / std::max(all_products, 1.0), elements / std::max(all_elements, 1.0));
-  for (std::int64_t g = 0; g < product_.batch; ++g) {
-    const GemmExtents& e = product_.gemms[static_cast<std::size_t>(g)];
+  const double share = std::min(asked_gemms / std::max(all_gemms, 1.0), elements / std::max(all_elements, 1.0));
+  for (std::int64_t g = 0; g < asked_.batch; ++g) {
+    const GemmExtents& e = asked_.gemms[static_cast<std::size_t>(g)];
     if (e.m == 0 || e.n == 0) continue;
     const auto count =
         std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(e.m) / 2), 1, e.m);

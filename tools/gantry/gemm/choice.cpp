@@ -22,34 +22,34 @@ void warn_of_unread_lines(const TuningFile& tuning) {
 
 }  // namespace
 
-GemmWorkload workload_of(const Product& product) {
-  GemmWorkload w = workload_of(product.options);
-  const GemmExtents e = typical_extents(product.options.groups, {product.m, product.n, product.k, product.batch});
+GemmWorkload workload_of(const AskedGemm& asked) {
+  GemmWorkload w = workload_of(asked.options);
+  const GemmExtents e = typical_extents(asked.options.groups, {asked.m, asked.n, asked.k, asked.batch});
   w.m = e.m;
   w.n = e.n;
   w.k = e.k;
   w.batch = e.batch;
-  w.epilogue = product.expression;
+  w.epilogue = asked.expression;
   return w;
 }
 
-std::vector<GemmDesign> candidates_for(const Product& product) {
-  runtime::GemmChooser chooser(product.options, product.expression, product.graph);
+std::vector<GemmDesign> candidates_for(const AskedGemm& asked) {
+  runtime::GemmChooser chooser(asked.options, asked.expression, asked.graph);
   std::vector<GemmDesign> out;
-  const GemmExtents e = typical_extents(product.options.groups, {product.m, product.n, product.k, product.batch});
+  const GemmExtents e = typical_extents(asked.options.groups, {asked.m, asked.n, asked.k, asked.batch});
   for (const GemmDesign* design : chooser.candidates(e)) {
     out.push_back(*design);
   }
   return out;
 }
 
-Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candidates, const runtime::Device& device) {
+Chosen choose_among(const AskedGemm& asked, const std::vector<GemmDesign>& candidates, const runtime::Device& device) {
   // No candidate agrees: the open options take the defaults of make_gemm_design.
   if (candidates.empty())
-    return {product.options, "No candidate has the options that were given; the others take their defaults."};
+    return {asked.options, "No candidate has the options that were given; the others take their defaults."};
   GemmQuestion question;
-  question.workload = workload_of(product);
-  question.epilogue = epilogue_cost(product.graph, product.options.c);
+  question.workload = workload_of(asked);
+  question.epilogue = epilogue_cost(asked.graph, asked.options.c);
   if (device) {
     question.device = architecture_of(device.facts());
   }

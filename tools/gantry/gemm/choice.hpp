@@ -20,12 +20,12 @@ struct Chosen {
   bool dependent = false;  // launches in a row gain where each may start before the one before has ended
 };
 
-GemmWorkload workload_of(const Product& product);
+GemmWorkload workload_of(const AskedGemm& asked);
 
 // The GPU configurations that agree with the given options; only those if they leave nothing open.
-std::vector<GemmDesign> candidates_for(const Product& product);
+std::vector<GemmDesign> candidates_for(const AskedGemm& asked);
 
 // Among `candidates`, which compute the GEMM. Without a device, for an H200.
-Chosen choose_among(const Product& product, const std::vector<GemmDesign>& candidates, const runtime::Device& device);
+Chosen choose_among(const AskedGemm& asked, const std::vector<GemmDesign>& candidates, const runtime::Device& device);
 
 }  // namespace gantry::tool

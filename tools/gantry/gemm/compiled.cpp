@@ -8,15 +8,15 @@
 
 namespace gantry::tool {
 
-std::string describe_compiled(const Product& product) {
-  if (product.m == 0 || product.n == 0 || product.batch == 0) return {};
-  const std::vector<GemmDesign> candidates = candidates_for(product);
+std::string describe_compiled(const AskedGemm& asked) {
+  if (asked.m == 0 || asked.n == 0 || asked.batch == 0) return {};
+  const std::vector<GemmDesign> candidates = candidates_for(asked);
   GemmQuestion question;
-  question.workload = workload_of(product);
-  question.epilogue = epilogue_cost(product.graph, product.options.c);
+  question.workload = workload_of(asked);
+  question.epilogue = epilogue_cost(asked.graph, asked.options.c);
   const GemmChoice choice = choose(question, candidates);
-  const GemmDesign design = choice.ok() ? candidates[static_cast<std::size_t>(choice.index)]
-                                        : make_gemm_design(product.options, product.graph);
+  const GemmDesign design =
+      choice.ok() ? candidates[static_cast<std::size_t>(choice.index)] : make_gemm_design(asked.options, asked.graph);
   if (!design.ok()) return fmt::format("There is no GPU kernel for this: {}.", describe(design.reasons[0]).c_str());
   const std::string time = choice.ok() ? fmt::format(", in about {:.3g} ms", choice.cost.milliseconds) : "";
   detail::GemmFacts facts;

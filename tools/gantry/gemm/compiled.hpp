@@ -8,6 +8,6 @@
 namespace gantry::tool {
 
 // Which kernel an H200 would run, as far as the model knows, and its shared memory; empty where nothing is computed.
-std::string describe_compiled(const Product& product);
+std::string describe_compiled(const AskedGemm& asked);
 
 }  // namespace gantry::tool

@@ -95,7 +95,7 @@ void compile_ahead(const runtime::KernelCache& cache, const runtime::KernelCompi
   for (std::thread& worker : workers) worker.join();
 }
 
-GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress, RunCheck check) {
+GpuRun run_on_gpu(const AskedGemm& asked, Operands& operands, Progress& progress, RunCheck check) {
   GpuRun out;
   const auto fail = [&](const std::string& problem) {
     out.problems.push_back(problem);
@@ -108,7 +108,7 @@ GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress
   const Context context({.policy = CompilePolicy::wait});
   for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::Device& device = context.device();
-  const Result<GemmFunction> gemm = context.gemm({.options = product.options, .epilogue = product.expression});
+  const Result<GemmFunction> gemm = context.gemm({.options = asked.options, .epilogue = asked.expression});
   if (!gemm) return refused(gemm.error());
   progress.step("copying operands to the GPU");
   const DeviceOperands on_device(device, operands);

@@ -61,7 +61,7 @@ struct GpuRun {
 };
 
 // Waits for the best kernel. `check`: of the run whose result is compared.
-GpuRun run_on_gpu(const Product& product, Operands& operands, Progress& progress, RunCheck check);
+GpuRun run_on_gpu(const AskedGemm& asked, Operands& operands, Progress& progress, RunCheck check);
 
 double median(std::vector<double> values);
 

@@ -9,13 +9,13 @@ namespace gantry::tool {
 namespace {
 
 // The built-in kernel that the cost model ranks fastest.
-SimulatorKernel choose_built_in(const Product& product, const std::vector<SimulatedProduct>& kernels) {
+SimulatorKernel choose_built_in(const AskedGemm& asked, const std::vector<BuiltInGemm>& kernels) {
   std::vector<GemmDesign> candidates;
-  for (const SimulatedProduct& kernel : kernels) {
+  for (const BuiltInGemm& kernel : kernels) {
     candidates.push_back(kernel.design);
-    candidates.back().options.c = product.options.c;
+    candidates.back().options.c = asked.options.c;
   }
-  const Chosen chosen = choose_among(product, candidates, {});
+  const Chosen chosen = choose_among(asked, candidates, {});
   SimulatorKernel out;
   const std::string among = kernels.size() == 1 ? "It is the only built-in kernel for these element types."
                                                 : "Only built-in kernels were compared.";
@@ -27,18 +27,18 @@ SimulatorKernel choose_built_in(const Product& product, const std::vector<Simula
   return out;
 }
 
-SimulatorKernel compile(const Product& product, const runtime::KernelCache& cache) {
+SimulatorKernel compile(const AskedGemm& asked, const runtime::KernelCache& cache) {
   const runtime::HostCompiler compiler = runtime::HostCompiler::find();
-  const Chosen chosen = choose_among(product, candidates_for(product), {});
+  const Chosen chosen = choose_among(asked, candidates_for(asked), {});
   SimulatorKernel out;
   Result<runtime::SimulatedGemm> gemm =
-      runtime::SimulatedGemm::load(cache, compiler, {.options = chosen.options, .expression = product.expression});
+      runtime::SimulatedGemm::load(cache, compiler, {.options = chosen.options, .expression = asked.expression});
   if (gemm) {
     out.choice = fmt::format("{}\n{} for the simulated SM was {}.", chosen.why, gemm->describe(), gemm->origin());
     out.compiled = std::move(*gemm);
   } else if (!compiler.status()) {
     out.problem =
-        fmt::format("{}; and it cannot be compiled: {}", not_built_in(product.options), compiler.status().describe());
+        fmt::format("{}; and it cannot be compiled: {}", not_built_in(asked.options), compiler.status().describe());
   } else {
     out.problem = gemm.error().describe();
   }
@@ -60,18 +60,18 @@ SimulatedRun run_compiled(const runtime::SimulatedGemm& gemm, const GemmCall& ca
 
 }  // namespace
 
-SimulatorKernel simulator_kernel(const Product& product, Progress& progress) {
-  const std::vector<SimulatedProduct> kernels = built_in_for(product);
-  if (!kernels.empty()) return choose_built_in(product, kernels);
+SimulatorKernel simulator_kernel(const AskedGemm& asked, Progress& progress) {
+  const std::vector<BuiltInGemm> kernels = built_in_for(asked);
+  if (!kernels.empty()) return choose_built_in(asked, kernels);
   const runtime::KernelCache cache;
   if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
   progress.step("compiling the kernel for the simulated SM");
-  return compile(product, cache);
+  return compile(asked, cache);
 }
 
-SimulatedRun run_on_simulator(const SimulatorKernel& kernel, const Product& product, Operands& operands,
+SimulatedRun run_on_simulator(const SimulatorKernel& kernel, const AskedGemm& asked, Operands& operands,
                               const SimulatorOptions& options, runtime::SimulatedProgress& count) {
-  if (kernel.built_in) return kernel.built_in->run(product, operands, options, count);
+  if (kernel.built_in) return kernel.built_in->run(asked, operands, options, count);
   return run_compiled(*kernel.compiled, operands.call(operands.host_addresses()), options, count);
 }
 

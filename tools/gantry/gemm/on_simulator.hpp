@@ -13,7 +13,7 @@
 namespace gantry::tool {
 
 struct SimulatorKernel {
-  std::optional<SimulatedProduct> built_in{};
+  std::optional<BuiltInGemm> built_in{};
   std::optional<runtime::SimulatedGemm> compiled{};
   std::string choice{};   // why this one, and where it came from
   std::string problem{};  // why there is none
@@ -23,10 +23,10 @@ struct SimulatorKernel {
 
 // Whatever is left open is chosen as for an H200: among built-in kernels where one is what was asked for, otherwise
 // among all configurations.
-SimulatorKernel simulator_kernel(const Product& product, Progress& progress);
+SimulatorKernel simulator_kernel(const AskedGemm& asked, Progress& progress);
 
-// Requires a kernel for this product. `count` may be looked at meanwhile.
-SimulatedRun run_on_simulator(const SimulatorKernel& kernel, const Product& product, Operands& operands,
+// Requires a kernel for this GEMM. `count` may be looked at meanwhile.
+SimulatedRun run_on_simulator(const SimulatorKernel& kernel, const AskedGemm& asked, Operands& operands,
                               const SimulatorOptions& options, runtime::SimulatedProgress& count);
 
 }  // namespace gantry::tool

@@ -44,22 +44,22 @@ double number(Inputs inputs, ElementType element, std::mt19937_64& random) {
 
 namespace {
 
-std::vector<GroupSpan> spans_of(const Product& product) {
-  if (product.options.groups == GemmGrouping::none) return {{0, product.m}};
+std::vector<GroupSpan> spans_of(const AskedGemm& asked) {
+  if (asked.options.groups == GemmGrouping::none) return {{0, asked.m}};
   std::vector<GroupSpan> out;
   std::int64_t begin = 0;
-  for (std::size_t g = 0; g < product.groups.size(); ++g) {
-    if (!product.offsets.empty()) begin = product.offsets[g];
-    out.push_back({begin, product.groups[g]});
-    begin += product.capacity > 0 ? product.capacity : product.groups[g];
+  for (std::size_t g = 0; g < asked.groups.size(); ++g) {
+    if (!asked.offsets.empty()) begin = asked.offsets[g];
+    out.push_back({begin, asked.groups[g]});
+    begin += asked.capacity > 0 ? asked.capacity : asked.groups[g];
   }
   return out;
 }
 
 }  // namespace
 
-Operands::Operands(const Product& product) : product_(product), spans_(spans_of(product)), scalars_(product.scalars) {
-  if (product.is_array()) {
+Operands::Operands(const AskedGemm& asked) : asked_(asked), spans_(spans_of(asked)), scalars_(asked.scalars) {
+  if (asked.is_array()) {
     add_array();
     return;
   }
@@ -69,7 +69,7 @@ Operands::Operands(const Product& product) : product_(product), spans_(spans_of(
   add_index();
 }
 
-Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : Operands(product) {
+Operands::Operands(const AskedGemm& asked, Inputs inputs, std::uint64_t seed) : Operands(asked) {
   inputs_ = inputs;
   allocate();
   for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -84,15 +84,15 @@ Operands::Operands(const Product& product, Inputs inputs, std::uint64_t seed) : 
   poison();
 }
 
-Status Operands::problems_of(const Product& product) {
-  const Operands operands(product);
+Status Operands::problems_of(const AskedGemm& asked) {
+  const Operands operands(asked);
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
-  const ArgumentReasons reasons = operands.arguments(addresses).problems({.m = product.m,
-                                                                          .n = product.columns_of_d(),
-                                                                          .batch = product.batch,
-                                                                          .groups_of_rows = product.along_m(),
-                                                                          .pointer_array = product.is_array()});
+  const ArgumentReasons reasons = operands.arguments(addresses).problems({.m = asked.m,
+                                                                          .n = asked.columns_of_d(),
+                                                                          .batch = asked.batch,
+                                                                          .groups_of_rows = asked.along_m(),
+                                                                          .pointer_array = asked.is_array()});
   Status out;
   for (const ArgumentReason& reason : reasons) refuse(out, reason.operand.c_str(), reason);
   operands.check_memory(out);
@@ -129,36 +129,36 @@ void Operands::allocate() {
 }
 
 void Operands::add_matrices() {
-  const GemmOptions& o = product_.options;
+  const GemmOptions& o = asked_.options;
   const auto matrix = [&](const char* name, ElementType element, bool rows, std::int64_t m, std::int64_t n) {
     if (element == ElementType::void_) return;
     Operand operand{.name = name, .element = element, .rows = rows};
     operand.length = rows ? n : m;
     operand.lines = rows ? m : n;
     operand.written = operand.name == "D";
-    if (operand.written && product_.scatters()) operand.lines = product_.rows_of_d();
+    if (operand.written && asked_.scatters()) operand.lines = asked_.rows_of_d();
     const bool input = operand.name == "A" || operand.name == "B";
     const bool of_b = operand.name == "B" || operand.name == "scale_b";
-    const bool shared = product_.along_m() ? !of_b : product_.along_k() && input;
-    operand.batches = shared ? 1 : product_.batch;
+    const bool shared = asked_.along_m() ? !of_b : asked_.along_k() && input;
+    operand.batches = shared ? 1 : asked_.batch;
     add(operand);
   };
-  matrix("A", o.a, o.major_a == Major::K, product_.rows_of_a(), product_.k);
-  matrix("B", o.b, o.major_b == Major::K, product_.n, product_.k);
-  matrix("C", o.c, !is_m_major(o.layout_c), product_.m, product_.columns_of_d());
-  if (product_.graph.d >= 0) matrix("D", o.d, !is_m_major(o.layout_d), product_.m, product_.columns_of_d());
+  matrix("A", o.a, o.major_a == Major::K, asked_.rows_of_a(), asked_.k);
+  matrix("B", o.b, o.major_b == Major::K, asked_.n, asked_.k);
+  matrix("C", o.c, !is_m_major(o.layout_c), asked_.m, asked_.columns_of_d());
+  if (asked_.graph.d >= 0) matrix("D", o.d, !is_m_major(o.layout_d), asked_.m, asked_.columns_of_d());
   const auto scales = [&](const char* name, ScaleMode mode, std::int64_t rows) {
     if (mode == ScaleMode::none) return;
-    matrix(name, ElementType::f32, mode == ScaleMode::block, scale_rows(mode, rows), scale_blocks(product_.k));
+    matrix(name, ElementType::f32, mode == ScaleMode::block, scale_rows(mode, rows), scale_blocks(asked_.k));
     all_.back().scale = true;
   };
-  scales("scale_a", o.scale_a, product_.rows_of_a());
-  scales("scale_b", o.scale_b, product_.n);
+  scales("scale_a", o.scale_a, asked_.rows_of_a());
+  scales("scale_b", o.scale_b, asked_.n);
 }
 
 void Operands::add_arguments() {
-  for (int i = 0; i < product_.graph.argument_count; ++i) {
-    const fusion::Argument& a = product_.graph.arguments[i];
+  for (int i = 0; i < asked_.graph.argument_count; ++i) {
+    const fusion::Argument& a = asked_.graph.arguments[i];
     if (a.kind == fusion::ArgumentKind::scalar) continue;
     Operand operand{.name = a.name.text, .element = a.element, .rows = a.row_major, .written = is_output(a.kind)};
     operand.argument = i;
@@ -166,14 +166,14 @@ void Operands::add_arguments() {
     const bool of_row = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool of_column = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     if (tensor) {
-      const std::int64_t columns = fusion::columns_of(a, product_.columns_of_d());
-      operand.length = a.row_major ? columns : product_.m;
-      operand.lines = a.row_major ? product_.m : columns;
-      operand.batches = product_.along_m() ? 1 : product_.batch;
+      const std::int64_t columns = fusion::columns_of(a, asked_.columns_of_d());
+      operand.length = a.row_major ? columns : asked_.m;
+      operand.lines = a.row_major ? asked_.m : columns;
+      operand.batches = asked_.along_m() ? 1 : asked_.batch;
     } else {
       operand.rows = true;
-      operand.length = of_row ? product_.columns_of_d() : of_column ? product_.m : 1;
-      if (product_.along_m() && of_row) operand.batches = product_.batch;
+      operand.length = of_row ? asked_.columns_of_d() : of_column ? asked_.m : 1;
+      if (asked_.along_m() && of_row) operand.batches = asked_.batch;
     }
     add(operand);
   }
@@ -181,18 +181,18 @@ void Operands::add_arguments() {
 
 // Where groups begin, or how many rows they have; on the device as the matrices are.
 void Operands::add_groups() {
-  if (product_.options.groups == GemmGrouping::none) return;
-  const std::int64_t count = product_.batch + (product_.capacity > 0 ? 0 : 1);
+  if (asked_.options.groups == GemmGrouping::none) return;
+  const std::int64_t count = asked_.batch + (asked_.capacity > 0 ? 0 : 1);
   add({.name = kGroups, .element = ElementType::s32, .length = count});
 }
 
 void Operands::add_index() {
-  const std::int64_t batches = product_.along_m() ? 1 : product_.batch;
+  const std::int64_t batches = asked_.along_m() ? 1 : asked_.batch;
   const auto index = [&](const char* name) {
-    add({.name = name, .element = ElementType::s32, .length = product_.m, .batches = batches});
+    add({.name = name, .element = ElementType::s32, .length = asked_.m, .batches = batches});
   };
-  if (product_.options.gather_a) index(kIndex);
-  if (product_.scatters()) index(kScatter);
+  if (asked_.options.gather_a) index(kIndex);
+  if (asked_.scatters()) index(kScatter);
 }
 
 // Any rows, in any order, some of them several times.
@@ -201,7 +201,7 @@ void Operands::write_index(std::uint64_t seed) {
     if (o.name != kIndex) continue;
     std::mt19937_64 random(seed);
     for (std::int64_t i = 0; i < o.length * o.batches; ++i) {
-      const auto rows = static_cast<std::uint64_t>(std::max<std::int64_t>(product_.gather_rows, 1));
+      const auto rows = static_cast<std::uint64_t>(std::max<std::int64_t>(asked_.gather_rows, 1));
       const auto row = static_cast<std::int32_t>(random() % rows);  // of no rows: row 0, which does not exist
       std::memcpy(o.bytes.data() + static_cast<std::size_t>(i) * sizeof row, &row, sizeof row);
     }
@@ -210,7 +210,7 @@ void Operands::write_index(std::uint64_t seed) {
   for (Operand& o : all_) {
     if (o.name != kScatter) continue;
     std::mt19937_64 random(seed + 1);
-    std::vector<std::int32_t> rows(static_cast<std::size_t>(product_.scatter_rows));
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(asked_.scatter_rows));
     for (std::int64_t batch = 0; batch < o.batches; ++batch) {
       std::iota(rows.begin(), rows.end(), 0);
       std::shuffle(rows.begin(), rows.end(), random);
@@ -224,12 +224,12 @@ void Operands::write_groups() {
   for (Operand& o : all_) {
     if (o.name != kGroups || o.holds_addresses) continue;
     std::vector<std::int32_t> numbers;
-    for (std::int64_t g = 0; g < product_.batch + (product_.capacity > 0 ? 0 : 1); ++g) {
+    for (std::int64_t g = 0; g < asked_.batch + (asked_.capacity > 0 ? 0 : 1); ++g) {
       const auto at = static_cast<std::size_t>(g);
-      const std::int64_t value = product_.capacity > 0       ? product_.groups[at]
-                                 : !product_.offsets.empty() ? product_.offsets[at]
-                                 : g < product_.batch        ? first_line(g)
-                                                             : spans_.back().begin + spans_.back().count;
+      const std::int64_t value = asked_.capacity > 0       ? asked_.groups[at]
+                                 : !asked_.offsets.empty() ? asked_.offsets[at]
+                                 : g < asked_.batch        ? first_line(g)
+                                                           : spans_.back().begin + spans_.back().count;
       numbers.push_back(static_cast<std::int32_t>(value));
     }
     std::memcpy(o.bytes.data(), numbers.data(), numbers.size() * sizeof(std::int32_t));
@@ -241,25 +241,24 @@ std::vector<std::string> Operands::wrong_on_device() const {
   const Operand* const groups = find(kGroups);
   if (groups != nullptr && !groups->holds_addresses) {  // lines of a file are checked when it is read
     const std::vector<std::int32_t> numbers = indices(kGroups);
-    const GroupedLines lines{product_.options.groups, product_.along_m() ? product_.m : product_.k};
-    for (const GroupFinding& found : product_.capacity > 0
-                                         ? check_counts(numbers.data(), product_.batch, product_.capacity)
-                                         : check_offsets(numbers.data(), product_.batch, lines)) {
+    const GroupedLines lines{asked_.options.groups, asked_.along_m() ? asked_.m : asked_.k};
+    for (const GroupFinding& found : asked_.capacity > 0 ? check_counts(numbers.data(), asked_.batch, asked_.capacity)
+                                                         : check_offsets(numbers.data(), asked_.batch, lines)) {
       out.emplace_back(describe(found).c_str());
     }
   }
   const auto check = [&](const char* name, IndexedMatrix of) {
     const std::vector<std::int32_t> index = indices(name);
-    const std::int64_t batches = product_.along_m() ? 1 : product_.batch;
+    const std::int64_t batches = asked_.along_m() ? 1 : asked_.batch;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       of.batch = batches > 1 ? batch : -1;
-      for (const IndexFinding& found : check_index(index.data() + batch * product_.m, spans_, of))
+      for (const IndexFinding& found : check_index(index.data() + batch * asked_.m, spans_, of))
         out.emplace_back(describe(found).c_str());
     }
   };
-  const GemmOptions& o = product_.options;
-  if (o.gather_a) check(kIndex, {.operand = 'A', .rows = product_.gather_rows});
-  if (product_.scatters()) check(kScatter, {.operand = 'D', .rows = product_.scatter_rows, .scatter = o.scatter_d});
+  const GemmOptions& o = asked_.options;
+  if (o.gather_a) check(kIndex, {.operand = 'A', .rows = asked_.gather_rows});
+  if (asked_.scatters()) check(kScatter, {.operand = 'D', .rows = asked_.scatter_rows, .scatter = o.scatter_d});
   constexpr std::size_t kMostNamed = 16;
   if (out.size() > kMostNamed) {
     const std::size_t more = out.size() - kMostNamed;
@@ -314,7 +313,7 @@ void Operands::poison() {
 
 std::uint8_t Operands::poison_of(const Operand& operand) const {
   // What is added to begins as zeros.
-  const bool adds = product_.options.split == SplitMode::reduce_add || product_.options.scatter_d == RowScatter::add;
+  const bool adds = asked_.options.split == SplitMode::reduce_add || asked_.options.scatter_d == RowScatter::add;
   return operand.argument < 0 && adds ? 0x00 : 0xA5;
 }
 
@@ -333,12 +332,12 @@ std::vector<void*> Operands::host_addresses() {
 }
 
 GemmCall Operands::call(const std::vector<void*>& addresses) const {
-  GemmCall out{.m = product_.m, .n = product_.n, .k = product_.k, .batch = product_.batch};
-  if (product_.is_array()) return call_of_array(addresses);
+  GemmCall out{.m = asked_.m, .n = asked_.n, .k = asked_.k, .batch = asked_.batch};
+  if (asked_.is_array()) return call_of_array(addresses);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
     if (o.argument >= 0) {
-      const bool tensor = fusion::is_tensor(product_.graph.arguments[o.argument].kind);
+      const bool tensor = fusion::is_tensor(asked_.graph.arguments[o.argument].kind);
       const bool batched = tensor || o.batches > 1;
       out.arguments.add(
           {o.name.c_str(), addresses[i], tensor ? o.stride : kPacked, batched ? o.batch_stride : kPacked});
@@ -348,11 +347,11 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
       (o.name == "scale_a" ? out.scale_a : out.scale_b) = o.scales(addresses[i]);
     } else if (o.name == kGroups) {
       const auto* const numbers = static_cast<const std::int32_t*>(addresses[i]);
-      (product_.capacity > 0 ? out.groups.counts : out.groups.offsets) = numbers;
+      (asked_.capacity > 0 ? out.groups.counts : out.groups.offsets) = numbers;
     } else if (o.name == kIndex) {
-      out.gather = {static_cast<const std::int32_t*>(addresses[i]), product_.gather_rows};
+      out.gather = {static_cast<const std::int32_t*>(addresses[i]), asked_.gather_rows};
     } else if (o.name == kScatter) {
-      out.scatter = {static_cast<const std::int32_t*>(addresses[i]), product_.scatter_rows};
+      out.scatter = {static_cast<const std::int32_t*>(addresses[i]), asked_.scatter_rows};
     } else if (o.name == "D") {
       out.d = {addresses[i], o.stride, o.batch_stride};
     } else {
@@ -364,12 +363,12 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
 }
 
 fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses) const {
-  if (product_.is_array()) return arguments_of(call_of_array(addresses), product_.graph);
-  fusion::FusionArguments out(product_.graph);
+  if (asked_.is_array()) return arguments_of(call_of_array(addresses), asked_.graph);
+  fusion::FusionArguments out(asked_.graph);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
     if (o.argument < 0) continue;
-    const bool tensor = fusion::is_tensor(product_.graph.arguments[o.argument].kind);
+    const bool tensor = fusion::is_tensor(asked_.graph.arguments[o.argument].kind);
     if (tensor) {
       out[o.name.c_str()].tensor(addresses[i], o.stride, o.batch_stride);
     } else if (o.batches > 1) {
@@ -387,19 +386,19 @@ fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses)
 double Operands::used_rows(const Operand& o) const {
   std::int64_t used = 0;
   for (const GroupSpan& span : spans_) used += span.count;
-  if (product_.along_k()) return static_cast<double>(product_.m);
+  if (asked_.along_k()) return static_cast<double>(asked_.m);
   const bool of_a = o.argument < 0 && (o.name == "A" || o.name == "scale_a");
-  if (!of_a || !product_.options.gather_a) return static_cast<double>(used);
+  if (!of_a || !asked_.options.gather_a) return static_cast<double>(used);
   // Each row once, however many times the index names it.
   const std::vector<std::int32_t> index = indices(kIndex);
-  const std::int64_t batches = static_cast<std::int64_t>(index.size()) / std::max<std::int64_t>(product_.m, 1);
+  const std::int64_t batches = static_cast<std::int64_t>(index.size()) / std::max<std::int64_t>(asked_.m, 1);
   std::int64_t all = 0;
   for (std::int64_t batch = 0; batch < batches; ++batch) {
-    std::vector<bool> named(static_cast<std::size_t>(product_.gather_rows));
+    std::vector<bool> named(static_cast<std::size_t>(asked_.gather_rows));
     for (const GroupSpan& span : spans_) {
       for (std::int64_t row = span.begin; row < span.begin + span.count; ++row) {
-        const std::int32_t from = index[static_cast<std::size_t>(batch * product_.m + row)];
-        if (from >= 0 && from < product_.gather_rows) named[static_cast<std::size_t>(from)] = true;
+        const std::int32_t from = index[static_cast<std::size_t>(batch * asked_.m + row)];
+        if (from >= 0 && from < asked_.gather_rows) named[static_cast<std::size_t>(from)] = true;
       }
     }
     all += std::count(named.begin(), named.end(), true);
@@ -409,13 +408,13 @@ double Operands::used_rows(const Operand& o) const {
 
 double Operands::traffic() const {
   double bytes = 0;
-  const auto empty = static_cast<std::int64_t>(std::count(product_.groups.begin(), product_.groups.end(), 0));
+  const auto empty = static_cast<std::int64_t>(std::count(asked_.groups.begin(), asked_.groups.end(), 0));
   for (const Operand& o : all_) {
     if (o.holds_addresses) continue;
     const double all = static_cast<double>(bytes_for(o.element, o.length)) * static_cast<double>(o.lines);
     const std::int64_t rows = rows_along_m(o);
     // An empty group reads no weights.
-    const bool of_groups = product_.along_m() && rows == 0 && o.batches > 1;
+    const bool of_groups = asked_.along_m() && rows == 0 && o.batches > 1;
     const double part = rows == 0 ? 1 : used_rows(o) / static_cast<double>(rows);
     bytes += all * part * static_cast<double>(o.batches - (of_groups ? empty : 0));
   }
@@ -428,7 +427,7 @@ std::int64_t Operands::rows_along_m(const Operand& o) const {
   const std::int64_t along = o.rows ? o.lines : o.length;
   if (o.name == kIndex || o.name == kScatter) return o.length;
   if (o.argument < 0) return o.name == "B" || o.name == "scale_b" ? 0 : along;
-  const fusion::Argument& a = product_.graph.arguments[o.argument];
+  const fusion::Argument& a = asked_.graph.arguments[o.argument];
   if (fusion::is_tensor(a.kind)) return along;
   const bool column = a.kind == fusion::ArgumentKind::column ||
                       (a.kind == fusion::ArgumentKind::reduction && a.extent == fusion::Extent::column);

@@ -56,11 +56,11 @@ struct Verification {
 class Operands {
  public:
   // Requires a GEMM whose operands have no problems.
-  Operands(const Product& product, Inputs inputs, std::uint64_t seed);
+  Operands(const AskedGemm& asked, Inputs inputs, std::uint64_t seed);
 
   // Every reason why no kernel takes operands of these sizes, or this machine's memory does not hold them. Nothing is
   // allocated for that.
-  static Status problems_of(const Product& product);
+  static Status problems_of(const AskedGemm& asked);
 
   const std::vector<Operand>& all() const { return all_; }
   std::vector<Operand>& all() { return all_; }
@@ -87,7 +87,7 @@ class Operands {
 
  private:
   struct Rows;
-  explicit Operands(const Product& product);  // without memory
+  explicit Operands(const AskedGemm& asked);  // without memory
   void check_memory(Status& out) const;
   void add(const Operand& operand);
   // Every byte of what is written, before a run.
@@ -102,7 +102,7 @@ class Operands {
   void add_array();
   void add_parts(Operand operand, bool of_k);
   GemmCall call_of_array(const std::vector<void*>& addresses) const;
-  Verification verify_array(double products, double elements) const;
+  Verification verify_array(double asked_gemms, double elements) const;
   void verify_gemm(std::int64_t gemm, std::int64_t first, std::int64_t count, Verification& out) const;
   void write_groups();
   void write_index(std::uint64_t seed);
@@ -120,8 +120,8 @@ class Operands {
   std::vector<std::int32_t> indices(const char* name) const;
   double used_rows(const Operand& operand) const;
   std::int64_t rows_along_m(const Operand& operand) const;
-  Verification verify_matrix(double products, double elements) const;
-  Verification verify_groups(double products, double elements) const;
+  Verification verify_matrix(double asked_gemms, double elements) const;
+  Verification verify_groups(double asked_gemms, double elements) const;
 
   // The offsets or counts of a grouped GEMM, or the GEMMs of a pointer array, among the operands: no expression can
   // have such a name.
@@ -130,7 +130,7 @@ class Operands {
   static constexpr const char* kIndex = "(index)";
   static constexpr const char* kScatter = "(scatter)";
 
-  Product product_;
+  AskedGemm asked_;
   std::vector<GroupSpan> spans_;  // of each group; of all rows where there are none
   Inputs inputs_ = Inputs::eighths;
   std::vector<Operand> all_;

@@ -72,7 +72,7 @@ std::vector<std::int64_t> read_groups(const char* option, const std::string& tex
 }
 
 // "0,128,205": where groups begin, and where the last one ends. They may be wrong: that is what a kernel must bear.
-void read_offsets(const ProductTexts& texts, Reader& read, Product& product) {
+void read_offsets(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
   const auto not_with = [&](bool given, const char* other, const char* why) {
     if (given) read.both_given("--offsets", other, why);
   };
@@ -86,47 +86,47 @@ void read_offsets(const ProductTexts& texts, Reader& read, Product& product) {
       read.wrong("--offsets", "two 32-bit numbers or more such as 0,128,205", texts.offsets);
       return;
     }
-    product.offsets.push_back(offset);
+    asked.offsets.push_back(offset);
     at = end + 1;
   }
-  product.options.groups = GemmGrouping::along_m;
-  product.batch = static_cast<std::int64_t>(product.offsets.size()) - 1;
-  if (product.batch == 0) return read.wrong("--offsets", "two 32-bit numbers or more such as 0,128,205", texts.offsets);
-  for (std::size_t g = 0; g + 1 < product.offsets.size(); ++g) {
-    product.groups.push_back(std::int64_t{product.offsets[g + 1]} - product.offsets[g]);
+  asked.options.groups = GemmGrouping::along_m;
+  asked.batch = static_cast<std::int64_t>(asked.offsets.size()) - 1;
+  if (asked.batch == 0) return read.wrong("--offsets", "two 32-bit numbers or more such as 0,128,205", texts.offsets);
+  for (std::size_t g = 0; g + 1 < asked.offsets.size(); ++g) {
+    asked.groups.push_back(std::int64_t{asked.offsets[g + 1]} - asked.offsets[g]);
   }
-  const GroupedLines rows{GemmGrouping::along_m, product.m};
-  for (const GroupFinding& found : check_offsets(product.offsets.data(), product.batch, rows)) {
-    product.groups[static_cast<std::size_t>(found.group)] = 0;
+  const GroupedLines rows{GemmGrouping::along_m, asked.m};
+  for (const GroupFinding& found : check_offsets(asked.offsets.data(), asked.batch, rows)) {
+    asked.groups[static_cast<std::size_t>(found.group)] = 0;
   }
 }
 
 // What a file of GEMMs says of the sizes.
-void read_array(const ProductTexts& texts, Reader& read, Product& product) {
+void read_array(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
   const auto not_with = [&](bool given, const char* other, const char* why) {
     if (given) read.both_given("--problems", other, why);
   };
   not_with(!texts.groups.empty() || !texts.groups_k.empty() || !texts.offsets.empty(), "groups",
            "the GEMMs of a pointer array share nothing");
   not_with(texts.batch != 1, "--batch", "each line is a GEMM of its own");
-  not_with(product.m + product.n + product.k > 0, "a size", "each line of the file has M, N and K");
+  not_with(asked.m + asked.n + asked.k > 0, "a size", "each line of the file has M, N and K");
   const ReadGemms file = read_gemms(texts.gemms);
   read.add(file.status);
-  product.options.groups = GemmGrouping::pointer_array;
-  product.gemms = file.gemms;
-  product.batch = static_cast<std::int64_t>(file.gemms.size());
+  asked.options.groups = GemmGrouping::pointer_array;
+  asked.gemms = file.gemms;
+  asked.batch = static_cast<std::int64_t>(file.gemms.size());
   GemmExtents all{.batch = 0};
   for (const GemmExtents& e : file.gemms) all = {all.m + e.m, all.n + e.n, all.k + e.k, all.batch + 1};
   const auto mean = [&](std::int64_t sum) {
     return std::max<std::int64_t>(1, all.batch > 0 ? (sum + all.batch - 1) / all.batch : 1);
   };
-  product.m = mean(all.m);
-  product.n = mean(all.n);
-  product.k = mean(all.k);
+  asked.m = mean(all.m);
+  asked.n = mean(all.n);
+  asked.k = mean(all.k);
 }
 
 // What groups say of the sizes.
-void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
+void read_grouping(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
   const bool rows = !texts.groups.empty(), k = !texts.groups_k.empty(), array = !texts.gemms.empty();
   const auto not_with = [&](const char* option, const char* other, const char* why) {
     read.both_given(option, other, why);
@@ -135,26 +135,26 @@ void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
     read.refuse(OptionRule::conflict, "--capacity",
                 "--capacity was given without --groups: it is the room that each group of rows has");
   }
-  if (array) return read_array(texts, read, product);
-  if (!texts.offsets.empty()) return read_offsets(texts, read, product);
+  if (array) return read_array(texts, read, asked);
+  if (!texts.offsets.empty()) return read_offsets(texts, read, asked);
   if (!rows && !k) return;
   if (rows && k) return not_with("--groups", "--groups-k", "groups are along M or along K");
   const char* const option = rows ? "--groups" : "--groups-k";
   if (texts.batch != 1) not_with(option, "--batch", "each group is a GEMM of its own");
-  product.groups = read_groups(option, rows ? texts.groups : texts.groups_k, read);
-  product.batch = static_cast<std::int64_t>(product.groups.size());
+  asked.groups = read_groups(option, rows ? texts.groups : texts.groups_k, read);
+  asked.batch = static_cast<std::int64_t>(asked.groups.size());
   std::int64_t all = 0;
-  for (const std::int64_t size : product.groups) all += size;
-  product.options.groups = rows ? GemmGrouping::along_m : GemmGrouping::along_k;
-  std::int64_t& extent = rows ? product.m : product.k;
+  for (const std::int64_t size : asked.groups) all += size;
+  asked.options.groups = rows ? GemmGrouping::along_m : GemmGrouping::along_k;
+  std::int64_t& extent = rows ? asked.m : asked.k;
   const char* const name = rows ? "--m" : "--k";
   if (extent > 0 && extent != all) not_with(option, name, "the groups have as many rows as they say");
   extent = all;
   if (texts.capacity == 0) return;
   if (k) return not_with(option, "--capacity", "groups of fixed capacity are groups of rows of A and D");
-  product.capacity = texts.capacity;
-  product.m = product.batch * texts.capacity;
-  for (const std::int64_t size : product.groups) {
+  asked.capacity = texts.capacity;
+  asked.m = asked.batch * texts.capacity;
+  for (const std::int64_t size : asked.groups) {
     if (size <= texts.capacity) continue;
     read.refuse(OptionRule::conflict, "--groups",
                 fmt::format("--groups has a group of {} rows, and --capacity is {}: a group fits into its capacity",
@@ -166,7 +166,7 @@ void read_grouping(const ProductTexts& texts, Reader& read, Product& product) {
 // How an operand is scaled: blocks by the main loop, rows and the whole tensor by the epilogue.
 enum class Scaling : std::uint8_t { none, tensor, row, row_block, block };
 
-void read_scales(const ProductTexts& texts, Reader& read, Product& product) {
+void read_scales(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
   const auto scaling = [&](const char* option, const std::string& text, Scaling block) {
     Scaling out = Scaling::none;
     read.word<Scaling>(option, text,
@@ -184,34 +184,34 @@ void read_scales(const ProductTexts& texts, Reader& read, Product& product) {
   const auto mode = [](Scaling s) {
     return s == Scaling::row_block ? ScaleMode::row_block : s == Scaling::block ? ScaleMode::block : ScaleMode::none;
   };
-  product.options.scale_a = mode(a);
-  product.options.scale_b = mode(b);
+  asked.options.scale_a = mode(a);
+  asked.options.scale_b = mode(b);
   const auto by_epilogue = [&](Scaling s, const char* name, fusion::ArgumentKind vector) {
     if (s != Scaling::row && s != Scaling::tensor) return;
     const fusion::ArgumentKind kind = s == Scaling::row ? vector : fusion::ArgumentKind::scalar;
-    product.graph = fusion::with_scaled_accumulators(product.graph, kind, name);
-    product.expression = fusion::print(product.graph).c_str();
+    asked.graph = fusion::with_scaled_accumulators(asked.graph, kind, name);
+    asked.expression = fusion::print(asked.graph).c_str();
   };
   by_epilogue(a, "scale_a", fusion::ArgumentKind::column);
   by_epilogue(b, "scale_b", fusion::ArgumentKind::row);
 }
 
-void read_elements(const ProductTexts& texts, Reader& read, Product& product) {
-  GemmOptions& o = product.options;
+void read_elements(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
+  GemmOptions& o = asked.options;
   read.element("--a", texts.a, o.a);
   o.b = o.a;
   o.d = usual_result(o.a);
   read.element("--b", texts.b, o.b);
   read.element("--d", texts.d, o.d);
   read.element("--c", texts.c, o.c);
-  o = with_elements(o, product.graph, product.graph.d >= 0);
+  o = with_elements(o, asked.graph, asked.graph.d >= 0);
 }
 
 }  // namespace
 
-void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size) {
+void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
   const auto size = [&](const char* name, std::int64_t& value, const char* help) {
-    if (needs_size) value = kNotGiven;  // which read_product refuses
+    if (needs_size) value = kNotGiven;  // which read_asked refuses
     add_number(command, name, value, help, kSizes);
   };
   size("--m", texts.m, "rows of A and D");
@@ -267,8 +267,8 @@ void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size
   add_flag(command, "--promote", texts.promote, "FP8: promote accumulators to f32 registers every 128 elements of K");
 }
 
-Product read_product(const ProductTexts& texts) {
-  Product out;
+AskedGemm read_asked(const AskedTexts& texts) {
+  AskedGemm out;
   out.m = texts.m;
   out.n = texts.n;
   out.k = texts.k;
@@ -352,30 +352,30 @@ Product read_product(const ProductTexts& texts) {
   return with_sizes(out, {out.m, out.n, out.k, out.batch});
 }
 
-Product with_sizes(Product product, const GemmExtents& sizes) {
-  product.m = sizes.m;
-  product.n = sizes.n;
-  product.k = sizes.k;
-  product.batch = sizes.batch;
-  if (product.graph.gated() && product.n % kGatedRows != 0) {
+AskedGemm with_sizes(AskedGemm asked, const GemmExtents& sizes) {
+  asked.m = sizes.m;
+  asked.n = sizes.n;
+  asked.k = sizes.k;
+  asked.batch = sizes.batch;
+  if (asked.graph.gated() && asked.n % kGatedRows != 0) {
     const ArgumentReason reason{.rule = ArgumentRule::gate_columns,
-                                .actual = product.n,
-                                .nearest = gantry::detail::nearest_multiple_from(kGatedRows, product.n, kGatedRows)};
-    refuse(product.status, "--n", reason);
+                                .actual = asked.n,
+                                .nearest = gantry::detail::nearest_multiple_from(kGatedRows, asked.n, kGatedRows)};
+    refuse(asked.status, "--n", reason);
   }
-  if (product.scatter_rows == 0) product.scatter_rows = product.m;
-  if (product.scatters() && product.scatter_rows < product.m) {
-    refuse(product.status, OptionRule::conflict, "--scatter-rows",
+  if (asked.scatter_rows == 0) asked.scatter_rows = asked.m;
+  if (asked.scatters() && asked.scatter_rows < asked.m) {
+    refuse(asked.status, OptionRule::conflict, "--scatter-rows",
            fmt::format("--scatter-rows is {}, and the GEMM has {} rows: here each goes to a row of its own",
-                       product.scatter_rows, product.m));
+                       asked.scatter_rows, asked.m));
   }
-  if (!product.ok()) return product;
-  const GemmCall call{.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
-  product.options = with_alignments(product.options, product.graph, call);
-  return product;
+  if (!asked.ok()) return asked;
+  const GemmCall call{.m = asked.m, .n = asked.n, .k = asked.k, .batch = asked.batch};
+  asked.options = with_alignments(asked.options, asked.graph, call);
+  return asked;
 }
 
-double Product::flops() const {
+double AskedGemm::flops() const {
   const auto number = [](std::int64_t x) { return static_cast<double>(x); };
   if (options.groups == GemmGrouping::none) return 2.0 * number(m) * number(n) * number(k) * number(batch);
   double all = 0;
@@ -386,44 +386,42 @@ double Product::flops() const {
 }
 
 // "1 to 4096"
-static std::string range_of(const Product& product, std::int64_t GemmExtents::*extent) {
+static std::string range_of(const AskedGemm& asked, std::int64_t GemmExtents::*extent) {
   const auto less = [extent](const GemmExtents& x, const GemmExtents& y) { return x.*extent < y.*extent; };
-  const auto [least, most] = std::minmax_element(product.gemms.begin(), product.gemms.end(), less);
+  const auto [least, most] = std::minmax_element(asked.gemms.begin(), asked.gemms.end(), less);
   return (*least).*extent == (*most).*extent ? fmt::format("{}", (*least).*extent)
                                              : fmt::format("{} to {}", (*least).*extent, (*most).*extent);
 }
 
-std::string groups_text(const Product& product) {
-  if (product.is_array()) {
-    return fmt::format("a pointer array of {} GEMM{}: M {}, N {}, K {}", product.batch, product.batch == 1 ? "" : "s",
-                       range_of(product, &GemmExtents::m), range_of(product, &GemmExtents::n),
-                       range_of(product, &GemmExtents::k));
+std::string groups_text(const AskedGemm& asked) {
+  if (asked.is_array()) {
+    return fmt::format("a pointer array of {} GEMM{}: M {}, N {}, K {}", asked.batch, asked.batch == 1 ? "" : "s",
+                       range_of(asked, &GemmExtents::m), range_of(asked, &GemmExtents::n),
+                       range_of(asked, &GemmExtents::k));
   }
-  if (product.groups.empty()) return {};
-  const auto [least, most] = std::minmax_element(product.groups.begin(), product.groups.end());
-  return fmt::format("{} groups along {} of {} to {} rows{}", product.batch, product.along_m() ? "M" : "K", *least,
-                     *most, product.capacity > 0 ? fmt::format(" in {}", product.capacity) : "");
+  if (asked.groups.empty()) return {};
+  const auto [least, most] = std::minmax_element(asked.groups.begin(), asked.groups.end());
+  return fmt::format("{} groups along {} of {} to {} rows{}", asked.batch, asked.along_m() ? "M" : "K", *least, *most,
+                     asked.capacity > 0 ? fmt::format(" in {}", asked.capacity) : "");
 }
 
-std::string index_text(const Product& product) {
+std::string index_text(const AskedGemm& asked) {
   std::string out;
-  if (product.options.gather_a) out = fmt::format("rows of A gathered from {}", product.gather_rows);
-  if (product.scatters())
-    out += fmt::format("{}rows of D scattered to {}", out.empty() ? "" : ", ", product.scatter_rows);
+  if (asked.options.gather_a) out = fmt::format("rows of A gathered from {}", asked.gather_rows);
+  if (asked.scatters()) out += fmt::format("{}rows of D scattered to {}", out.empty() ? "" : ", ", asked.scatter_rows);
   return out;
 }
 
-std::string title(const Product& product) {
-  const std::string groups = groups_text(product), index = index_text(product);
-  std::string out = product.is_array() ? groups : fmt::format("{} x {} x {}", product.m, product.n, product.k);
-  if (!product.is_array() && !groups.empty()) out += ", " + groups;
-  if (product.options.groups == GemmGrouping::none && product.batch != 1)
-    out += fmt::format(", batch of {}", product.batch);
+std::string title(const AskedGemm& asked) {
+  const std::string groups = groups_text(asked), index = index_text(asked);
+  std::string out = asked.is_array() ? groups : fmt::format("{} x {} x {}", asked.m, asked.n, asked.k);
+  if (!asked.is_array() && !groups.empty()) out += ", " + groups;
+  if (asked.options.groups == GemmGrouping::none && asked.batch != 1) out += fmt::format(", batch of {}", asked.batch);
   if (!index.empty()) out += ", " + index;
-  out += fmt::format(", {}", info(product.options.a).name);
-  if (product.options.b != product.options.a) out += fmt::format(" by {}", info(product.options.b).name);
-  const std::string d = product.graph.d < 0 ? "" : fmt::format(" to {}", info(product.options.d).name);
-  return out + fmt::format("{}: {}", d, runtime::printable(product.expression));
+  out += fmt::format(", {}", info(asked.options.a).name);
+  if (asked.options.b != asked.options.a) out += fmt::format(" by {}", info(asked.options.b).name);
+  const std::string d = asked.graph.d < 0 ? "" : fmt::format(" to {}", info(asked.options.d).name);
+  return out + fmt::format("{}: {}", d, runtime::printable(asked.expression));
 }
 
 const char* to_text(Inputs inputs) {

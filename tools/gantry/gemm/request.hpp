@@ -19,7 +19,7 @@ namespace gantry::tool {
 
 inline constexpr std::int64_t kNoGather = -1;
 
-struct ProductTexts {
+struct AskedTexts {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::string a = "bf16";
   std::string b{}, c{},
@@ -47,7 +47,7 @@ struct Scalar {
   float value = 0;
 };
 
-struct Product {
+struct AskedGemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::vector<std::int64_t> groups{};  // of a grouped GEMM: their rows, or rows of K; `batch` counts them
   std::int64_t capacity = 0;           // rows that each group has room for; 0: groups follow one another
@@ -75,20 +75,20 @@ struct Product {
 };
 
 // The options that describe a GEMM; `needs_size`: M, N and K are required.
-void add_product_options(CLI::App& command, ProductTexts& texts, bool needs_size);
+void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size);
 
-Product read_product(const ProductTexts& texts);
+AskedGemm read_asked(const AskedTexts& texts);
 
 // The same GEMM with other sizes. Requires one without groups that is ok(); what its sizes make wrong is added to
 // its status.
-Product with_sizes(Product product, const GemmExtents& sizes);
+AskedGemm with_sizes(AskedGemm asked, const GemmExtents& sizes);
 
 // "4 groups along M of 0 to 512 rows in 1024"; empty where there are none.
-std::string groups_text(const Product& product);
+std::string groups_text(const AskedGemm& asked);
 // "rows of A gathered from 50, rows of D scattered to 60"; empty where none are.
-std::string index_text(const Product& product);
+std::string index_text(const AskedGemm& asked);
 // "512 x 768 x 256 of bf16: d = gelu(acc + row(bias))"
-std::string title(const Product& product);
+std::string title(const AskedGemm& asked);
 
 const char* to_text(Inputs inputs);
 Inputs read_inputs(const std::string& text, Status& status);

@@ -43,9 +43,9 @@ struct AnyGraph : fusion::GraphAtRunTime<true, true, kBytes, kAuxElements> {
 };
 
 template <class Spec>
-GemmArguments<Spec> arguments_of(const Product& product, Operands& operands) {
+GemmArguments<Spec> arguments_of(const AskedGemm& asked, Operands& operands) {
   const std::vector<void*> addresses = operands.host_addresses();
-  GemmArguments<Spec> args({product.m, product.n, product.k, product.batch}, product.graph);
+  GemmArguments<Spec> args({asked.m, asked.n, asked.k, asked.batch}, asked.graph);
   hand_over(operands, addresses, args);
   return args;
 }
@@ -58,11 +58,11 @@ bool takes(const fusion::Graph& graph) {
 }
 
 template <class Spec>
-SimulatedRun simulate(const Product& product, Operands& operands, const SimulatorOptions& options,
+SimulatedRun simulate(const AskedGemm& asked, Operands& operands, const SimulatorOptions& options,
                       runtime::SimulatedProgress& count) {
   using Gemm = gantry::Gemm<Spec>;
   constexpr GemmOptions o = Gemm::kDesign.options;
-  const auto args = arguments_of<Spec>(product, operands);
+  const auto args = arguments_of<Spec>(asked, operands);
   const auto plan = Gemm::plan(args, device_of(Simulator(), kSimulatedSms));
   SimulatedRun out;
   if (!plan) {
@@ -75,7 +75,7 @@ SimulatedRun simulate(const Product& product, Operands& operands, const Simulato
     return (extent + tile * cluster - 1) / (tile * cluster) * cluster;
   };
   const int parts = o.schedule == GemmSchedule::pingpong ? 1 : 2;
-  count.all = along(product.m, o.tile.m, o.cluster.m) * along(product.n, o.tile.n, o.cluster.n) * product.batch * parts;
+  count.all = along(asked.m, o.tile.m, o.cluster.m) * along(asked.n, o.tile.n, o.cluster.n) * asked.batch * parts;
   tile_count = &count;
   LaunchResult result = plan->run(Simulator(options));
   tile_count = nullptr;

@@ -33,15 +33,15 @@ std::string name_of(const GemmOptions& o) {
 
 }  // namespace
 
-const std::vector<SimulatedProduct>& simulated_products() {
-  static const std::vector<SimulatedProduct> all{kSimulatedBf16, kSimulatedBf16Pingpong};
+const std::vector<BuiltInGemm>& built_in_gemms() {
+  static const std::vector<BuiltInGemm> all{kSimulatedBf16, kSimulatedBf16Pingpong};
   return all;
 }
 
-std::vector<SimulatedProduct> built_in_for(const Product& product) {
-  std::vector<SimulatedProduct> out;
-  for (const SimulatedProduct& kernel : simulated_products()) {
-    if (is_a(kernel.design.options, product.options) && kernel.takes(product.graph)) out.push_back(kernel);
+std::vector<BuiltInGemm> built_in_for(const AskedGemm& asked) {
+  std::vector<BuiltInGemm> out;
+  for (const BuiltInGemm& kernel : built_in_gemms()) {
+    if (is_a(kernel.design.options, asked.options) && kernel.takes(asked.graph)) out.push_back(kernel);
   }
   return out;
 }
@@ -53,8 +53,8 @@ void take_result(LaunchResult result, SimulatedRun& out) {
 
 std::string not_built_in(const GemmOptions& wanted) {
   std::string there;
-  for (const SimulatedProduct& product : simulated_products())
-    there += (there.empty() ? " " : ", ") + name_of(product.design.options);
+  for (const BuiltInGemm& asked : built_in_gemms())
+    there += (there.empty() ? " " : ", ") + name_of(asked.design.options);
   return fmt::format(
       "no kernel with these element types, layouts and tile is built in for the simulated SM (asked for: A {}, B {}, "
       "D {}; built in, each with K-major A and B, row-major C and D, and auxiliary tensors of f32, bf16 and u1:{})",

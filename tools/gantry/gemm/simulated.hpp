@@ -25,21 +25,21 @@ struct SimulatedRun {
 // What a launch gave. Findings are the report's; what was refused before the kernel ran is a problem.
 void take_result(LaunchResult result, SimulatedRun& out);
 
-struct SimulatedProduct {
+struct BuiltInGemm {
   GemmDesign design;  // C may be left out
   bool (*takes)(const fusion::Graph& graph);
-  SimulatedRun (*run)(const Product& product, Operands& operands, const SimulatorOptions& options,
+  SimulatedRun (*run)(const AskedGemm& asked, Operands& operands, const SimulatorOptions& options,
                       runtime::SimulatedProgress& count);
 };
 
-const std::vector<SimulatedProduct>& simulated_products();
+const std::vector<BuiltInGemm>& built_in_gemms();
 
-// Those that are what the product's options ask for, and take its epilogue.
-std::vector<SimulatedProduct> built_in_for(const Product& product);
+// Those that are what the GEMM's options ask for, and take its epilogue.
+std::vector<BuiltInGemm> built_in_for(const AskedGemm& asked);
 // A sentence that names those there are.
 std::string not_built_in(const GemmOptions& wanted);
 
 // Each in a translation unit of its own.
-extern const SimulatedProduct kSimulatedBf16, kSimulatedBf16Pingpong;
+extern const BuiltInGemm kSimulatedBf16, kSimulatedBf16Pingpong;
 
 }  // namespace gantry::tool

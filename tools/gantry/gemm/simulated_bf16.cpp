@@ -11,6 +11,6 @@ struct Spec : AnyGraph<32 * 1024> {
 
 }  // namespace
 
-const SimulatedProduct kSimulatedBf16{Gemm<Spec>::kDesign, takes<Spec>, simulate<Spec>};
+const BuiltInGemm kSimulatedBf16{Gemm<Spec>::kDesign, takes<Spec>, simulate<Spec>};
 
 }  // namespace gantry::tool

@@ -14,6 +14,6 @@ struct Spec : AnyGraph<32 * 1024> {
 
 }  // namespace
 
-const SimulatedProduct kSimulatedBf16Pingpong{Gemm<Spec>::kDesign, takes<Spec>, simulate<Spec>};
+const BuiltInGemm kSimulatedBf16Pingpong{Gemm<Spec>::kDesign, takes<Spec>, simulate<Spec>};
 
 }  // namespace gantry::tool

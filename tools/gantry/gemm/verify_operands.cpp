@@ -45,7 +45,7 @@ std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
   if (matrix && o.name == "A") return batch + rows.first * line + rows.k_first * across;
   if (matrix && o.name == "B") return batch + rows.k_first * across;
   if (matrix) return batch + rows.first * line;
-  const fusion::Argument& a = product_.graph.arguments[o.argument];
+  const fusion::Argument& a = asked_.graph.arguments[o.argument];
   if (fusion::is_tensor(a.kind)) return batch + rows.first * line;
   const bool along_m = a.kind == fusion::ArgumentKind::column ||
                        (a.kind == fusion::ArgumentKind::reduction && a.extent == fusion::Extent::column);
@@ -55,12 +55,12 @@ std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
 std::vector<std::uint8_t> Operands::by_index(const Operand& a, const char* name, const Rows& rows) const {
   const Operand& index = *find(name);
   const auto row_bytes = static_cast<std::size_t>(bytes_for(a.element, a.length));
-  const std::int64_t batches = rows.group < 0 ? product_.batch : 1;
+  const std::int64_t batches = rows.group < 0 ? asked_.batch : 1;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(batches * rows.count) * row_bytes);
   for (std::int64_t batch = 0; batch < batches; ++batch) {
     for (std::int64_t i = 0; i < rows.count; ++i) {
       std::int32_t row = 0;
-      const std::int64_t at = batch * product_.m + rows.first + i;
+      const std::int64_t at = batch * asked_.m + rows.first + i;
       std::memcpy(&row, index.bytes.data() + static_cast<std::size_t>(at) * sizeof row, sizeof row);
       if (row < 0 || row >= a.lines) continue;
       std::memcpy(out.data() + static_cast<std::size_t>(batch * rows.count + i) * row_bytes,
@@ -73,12 +73,12 @@ std::vector<std::uint8_t> Operands::by_index(const Operand& a, const char* name,
 // Of the rows of A that an index names, block by block of K; 1 for those that are not there.
 std::vector<float> Operands::scales_by_index(const GemmScale& x, const Rows& rows) const {
   const std::vector<std::int32_t> index = indices(kIndex);
-  const std::int64_t blocks = scale_blocks(product_.k), batches = rows.group < 0 ? product_.batch : 1;
+  const std::int64_t blocks = scale_blocks(asked_.k), batches = rows.group < 0 ? asked_.batch : 1;
   std::vector<float> out(static_cast<std::size_t>(batches * rows.count * blocks), 1.0F);
   for (std::int64_t i = 0; i < batches * rows.count; ++i) {
-    const std::int64_t batch = i / rows.count, at = batch * product_.m + rows.first + i % rows.count;
+    const std::int64_t batch = i / rows.count, at = batch * asked_.m + rows.first + i % rows.count;
     const std::int32_t row = index[static_cast<std::size_t>(at)];
-    if (row < 0 || row >= product_.gather_rows) continue;
+    if (row < 0 || row >= asked_.gather_rows) continue;
     for (std::int64_t k = 0; k < blocks; ++k) {
       out[static_cast<std::size_t>(i * blocks + k)] = x.data[batch * x.batch_stride + row * x.stride + k * x.k_stride];
     }
@@ -88,15 +88,15 @@ std::vector<float> Operands::scales_by_index(const GemmScale& x, const Rows& row
 
 void Operands::verify_rows(const Rows& rows, Verification& out) const {
   GemmReferenceProblem p;
-  p.shape = {.m = rows.count, .n = product_.n, .batch = rows.group < 0 ? product_.batch : 1};
+  p.shape = {.m = rows.count, .n = asked_.n, .batch = rows.group < 0 ? asked_.batch : 1};
   p.first_row = rows.first;
-  p.first_batch = product_.along_k() ? std::max<std::int64_t>(rows.group, 0) : 0;
+  p.first_batch = asked_.along_k() ? std::max<std::int64_t>(rows.group, 0) : 0;
   p.k = rows.k;
-  p.d_element = product_.options.d;
-  p.gate = product_.options.gate;
-  p.promote = product_.options.promotes();
-  p.mode_a = product_.options.scale_a;
-  p.mode_b = product_.options.scale_b;
+  p.d_element = asked_.options.d;
+  p.gate = asked_.options.gate;
+  p.promote = asked_.options.promotes();
+  p.mode_a = asked_.options.scale_a;
+  p.mode_b = asked_.options.scale_b;
   const auto from = [&](const Operand& o) {
     fusion::ReferenceTensor tensor = o.tensor();
     tensor.data = o.bytes.data() + bytes_for(o.element, begin_of(o, rows));
@@ -106,7 +106,7 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   std::deque<std::vector<std::uint8_t>> copies;
   std::deque<std::vector<float>> scales;
   for (const Operand& o : all_) {
-    if (o.name == "A" && o.argument < 0 && product_.options.gather_a) {
+    if (o.name == "A" && o.argument < 0 && asked_.options.gather_a) {
       const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kIndex, rows));
       p.a = {o.element, found.data(), o.length, 1, rows.count * o.length};
     } else if (o.name == "A" && o.argument < 0) {
@@ -120,9 +120,9 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     }
     if (o.scale && o.name == "scale_a") {
       p.scale_a = o.scales(o.bytes.data());
-      if (product_.options.gather_a) {
+      if (asked_.options.gather_a) {
         const std::vector<float>& found = scales.emplace_back(scales_by_index(p.scale_a, rows));
-        const std::int64_t blocks = scale_blocks(product_.k);
+        const std::int64_t blocks = scale_blocks(asked_.k);
         p.scale_a = {found.data(), blocks, 1, rows.count * blocks};
       } else {
         p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
@@ -130,8 +130,8 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     }
     // None is given to the reference: A was gathered, D will be, and an index is no argument.
     const bool is_index = o.name == kIndex || o.name == kScatter;
-    const bool apart = o.argument < 0 && (is_index || (product_.options.gather_a && o.name == "A") ||
-                                          (product_.scatters() && o.name == "D"));
+    const bool apart = o.argument < 0 &&
+                       (is_index || (asked_.options.gather_a && o.name == "A") || (asked_.scatters() && o.name == "D"));
     const std::int64_t begin = o.scale || apart ? 0 : begin_of(o, rows);
     if (begin * info(o.element).bits % 8 == 0) {
       addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
@@ -140,83 +140,83 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
     }
   }
   const fusion::FusionArguments args = arguments(addresses);
-  const fusion::ReferenceResult expected = gemm_reference(product_.graph, p, args);
+  const fusion::ReferenceResult expected = gemm_reference(asked_.graph, p, args);
   for (const Operand& o : all_) {
     if (!o.written) continue;
     Comparison comparison(out, o.name);
     const bool matrix = o.argument < 0;
-    if (matrix && product_.scatters()) {
+    if (matrix && asked_.scatters()) {
       const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kScatter, rows));
       comparison.compare(expected.d, {o.element, found.data(), o.length, 1, rows.count * o.length}, expected.shape,
                          rows.first);
-    } else if (matrix || product_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
+    } else if (matrix || asked_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
       fusion::ProblemShape shape = expected.shape;
-      if (!matrix) shape.n = fusion::columns_of(product_.graph.arguments[o.argument], shape.n);
+      if (!matrix) shape.n = fusion::columns_of(asked_.graph.arguments[o.argument], shape.n);
       comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), shape, rows.first);
     } else if (rows.whole && is_of_all_groups(o)) {
-      gantry::detail::combine(expected.outputs[o.argument], fusion::reduction_of(product_.graph, o.argument),
+      gantry::detail::combine(expected.outputs[o.argument], fusion::reduction_of(asked_.graph, o.argument),
                               rows.parts[o.argument]);
     } else if (rows.whole) {
       const fusion::ResolvedArguments values = args.resolved(expected.shape);
-      comparison.compare(expected.outputs[o.argument], detail::output_tensor(product_.graph, values, o.argument),
-                         detail::output_shape(product_.graph, values, o.argument, expected.shape), 0);
+      comparison.compare(expected.outputs[o.argument], detail::output_tensor(asked_.graph, values, o.argument),
+                         detail::output_shape(asked_.graph, values, o.argument, expected.shape), 0);
     }
   }
 }
 
 // A reduction to which every group brings a part.
 bool Operands::is_of_all_groups(const Operand& o) const {
-  if (product_.options.groups == GemmGrouping::none || o.argument < 0) return false;
-  const fusion::Argument& a = product_.graph.arguments[o.argument];
+  if (asked_.options.groups == GemmGrouping::none || o.argument < 0) return false;
+  const fusion::Argument& a = asked_.graph.arguments[o.argument];
   if (a.kind != fusion::ArgumentKind::reduction || o.batches > 1) return false;
-  return product_.batch > 1 && (product_.along_k() || a.extent == fusion::Extent::scalar);
+  return asked_.batch > 1 && (asked_.along_k() || a.extent == fusion::Extent::scalar);
 }
 
 Verification Operands::verify() const {
   // About a second's worth.
-  constexpr double kProducts = 1e9, kElements = 2e6;
-  if (product_.is_array()) return verify_array(kProducts, kElements);
-  Verification out = product_.options.groups != GemmGrouping::none ? verify_groups(kProducts, kElements)
-                                                                   : verify_matrix(kProducts, kElements);
-  if (product_.along_m() || (product_.scatters() && !product_.along_k())) verify_others(out);
+  constexpr double kBuiltIn = 1e9, kElements = 2e6;
+  if (asked_.is_array()) return verify_array(kBuiltIn, kElements);
+  Verification out = asked_.options.groups != GemmGrouping::none ? verify_groups(kBuiltIn, kElements)
+                                                                 : verify_matrix(kBuiltIn, kElements);
+  if (asked_.along_m() || (asked_.scatters() && !asked_.along_k())) verify_others(out);
   return out;
 }
 
-Verification Operands::verify_matrix(double products, double elements) const {
+Verification Operands::verify_matrix(double asked_gemms, double elements) const {
   constexpr std::int64_t kBlock = 128;  // rows begin at whole bytes in every element type
   Verification out;
-  const auto row = static_cast<double>(product_.n) * static_cast<double>(product_.batch);
+  const auto row = static_cast<double>(asked_.n) * static_cast<double>(asked_.batch);
   const double affordable =
-      std::min(products / std::max(1.0, row * static_cast<double>(product_.k)), elements / std::max(1.0, row));
-  if (static_cast<double>(product_.m) <= std::max(affordable, 2.0)) {
-    verify_rows({.count = product_.m, .k = product_.k, .whole = true}, out);
+      std::min(asked_gemms / std::max(1.0, row * static_cast<double>(asked_.k)), elements / std::max(1.0, row));
+  if (static_cast<double>(asked_.m) <= std::max(affordable, 2.0)) {
+    verify_rows({.count = asked_.m, .k = asked_.k, .whole = true}, out);
     return out;
   }
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(affordable / 2));
-  const std::int64_t last = std::max(count, (product_.m - count) / kBlock * kBlock);
-  verify_rows({.count = count, .k = product_.k}, out);
-  verify_rows({.first = last, .count = std::min(count, product_.m - last), .k = product_.k}, out);
-  out.part = fmt::format("rows 0 to {} and {} to {}", count - 1, last, last + std::min(count, product_.m - last) - 1);
+  const std::int64_t last = std::max(count, (asked_.m - count) / kBlock * kBlock);
+  verify_rows({.count = count, .k = asked_.k}, out);
+  verify_rows({.first = last, .count = std::min(count, asked_.m - last), .k = asked_.k}, out);
+  out.part = fmt::format("rows 0 to {} and {} to {}", count - 1, last, last + std::min(count, asked_.m - last) - 1);
   return out;
 }
 
 // Group by group; where all rows would take long, as many of the first and the last ones of each.
-Verification Operands::verify_groups(double products, double elements) const {
+Verification Operands::verify_groups(double asked_gemms, double elements) const {
   Verification out;
-  const bool along_m = product_.along_m();
+  const bool along_m = asked_.along_m();
   double all = 0;
-  for (const std::int64_t size : product_.groups) all += static_cast<double>(along_m ? size : product_.m);
-  const double row = static_cast<double>(std::max<std::int64_t>(product_.n, 1));
-  const double k = static_cast<double>(std::max<std::int64_t>(product_.k, 1)) /
-                   static_cast<double>(along_m ? 1 : std::max<std::int64_t>(product_.batch, 1));
-  const double affordable = std::min(products / (row * std::max(k, 1.0)), elements / row);
+  for (const std::int64_t size : asked_.groups) all += static_cast<double>(along_m ? size : asked_.m);
+  const double row = static_cast<double>(std::max<std::int64_t>(asked_.n, 1));
+  const double k = static_cast<double>(std::max<std::int64_t>(asked_.k, 1)) /
+                   static_cast<double>(along_m ? 1 : std::max<std::int64_t>(asked_.batch, 1));
+  const double affordable = std::min(asked_gemms / (row * std::max(k, 1.0)), elements / row);
   const double share = all > 0 ? std::min(1.0, affordable / all) : 1;
   std::vector<fusion::Range> parts[fusion::kMaxArguments];
-  for (std::int64_t g = 0; g < product_.batch; ++g) {
-    const std::int64_t size = product_.groups[static_cast<std::size_t>(g)];
-    const std::int64_t begin = along_m ? first_line(g) : 0, count = along_m ? size : product_.m;
+  for (std::int64_t g = 0; g < asked_.batch; ++g) {
+    const std::int64_t size = asked_.groups[static_cast<std::size_t>(g)];
+    const std::int64_t begin = along_m ? first_line(g) : 0, count = along_m ? size : asked_.m;
     Rows rows{.first = begin, .count = count, .group = g, .k_first = along_m ? 0 : first_line(g)};
-    rows.k = along_m ? product_.k : size;
+    rows.k = along_m ? asked_.k : size;
     rows.whole = share == 1;
     rows.parts = parts;
     if (count == 0) continue;
@@ -240,12 +240,12 @@ Verification Operands::verify_groups(double products, double elements) const {
 }
 
 std::vector<bool> Operands::written_rows(const Operand& o, std::int64_t batch) const {
-  const bool by_index = o.argument < 0 && product_.scatters();
-  std::vector<bool> out(static_cast<std::size_t>(by_index ? product_.scatter_rows : product_.m));
+  const bool by_index = o.argument < 0 && asked_.scatters();
+  std::vector<bool> out(static_cast<std::size_t>(by_index ? asked_.scatter_rows : asked_.m));
   const std::vector<std::int32_t> index = by_index ? indices(kScatter) : std::vector<std::int32_t>();
   for (const GroupSpan& span : spans_) {
     for (std::int64_t row = span.begin; row < span.begin + span.count; ++row) {
-      const std::int64_t to = by_index ? index[static_cast<std::size_t>(batch * product_.m + row)] : row;
+      const std::int64_t to = by_index ? index[static_cast<std::size_t>(batch * asked_.m + row)] : row;
       if (to >= 0 && to < static_cast<std::int64_t>(out.size())) out[static_cast<std::size_t>(to)] = true;
     }
   }
@@ -255,7 +255,7 @@ std::vector<bool> Operands::written_rows(const Operand& o, std::int64_t batch) c
 void Operands::verify_others(Verification& out) const {
   for (const Operand& o : all_) {
     const bool matrix = o.argument < 0;
-    if (!o.written || (!matrix && !fusion::is_tensor(product_.graph.arguments[o.argument].kind))) continue;
+    if (!o.written || (!matrix && !fusion::is_tensor(asked_.graph.arguments[o.argument].kind))) continue;
     const std::uint8_t before = poison_of(o);
     const std::int64_t columns = o.rows ? o.length : o.lines;
     for (std::int64_t batch = 0; batch < o.batches; ++batch) {
@@ -271,7 +271,7 @@ void Operands::verify_others(Verification& out) const {
           if (out.wrong++ == 0) {
             out.first_wrong =
                 fmt::format("{} at row {}, column {} was written, and {}", o.name, m, n,
-                            matrix && product_.scatters() ? "no row is scattered there" : "no group has that row");
+                            matrix && asked_.scatters() ? "no row is scattered there" : "no group has that row");
           }
         }
       }

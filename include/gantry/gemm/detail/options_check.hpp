@@ -49,7 +49,7 @@ class GemmOptionsCheck {
     warpgroups();
     pipeline();
     alignments();
-    sums();
+    accumulation();
     groups();
     gather();
     scatter();
@@ -106,9 +106,9 @@ class GemmOptionsCheck {
     } else if (t.m > 0 && t.n > 0) {
       // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
       const int rows = alone || t.m == 64 ? t.m : t.m / 2;
-      const int columns = most_sums() / rows;
+      const int columns = most_accumulators() / rows;
       if (t.n > columns) {
-        out_.add({.rule = GemmRule::sums, .actual = t.n, .nearest = columns / step * step, .first = rows});
+        out_.add({.rule = GemmRule::accumulators, .actual = t.n, .nearest = columns / step * step, .first = rows});
       }
     }
     const int row = elements_per_row(gemm_kind(o_.a) == GemmKind::none ? ElementType::bf16 : o_.a, limits_);
@@ -132,7 +132,7 @@ class GemmOptionsCheck {
     }
   }
 
-  GANTRY_HD constexpr int most_sums() const {
+  GANTRY_HD constexpr int most_accumulators() const {
     if (o_.scale_b == ScaleMode::row_block) return kAccumulatorLimits.scaled_by_column;
     return o_.promotes() ? kAccumulatorLimits.promoted : kAccumulatorLimits.alone;
   }
@@ -197,7 +197,7 @@ class GemmOptionsCheck {
     }
   }
 
-  GANTRY_HD constexpr void sums() {
+  GANTRY_HD constexpr void accumulation() {
     const bool fp8 = gemm_kind(o_.a) == GemmKind::fp8 && gemm_kind(o_.b) == GemmKind::fp8;
     if (o_.promotes() && !fp8) {
       out_.add({.rule = o_.scaled() ? GemmRule::scale : GemmRule::promote, .element = o_.a, .other = o_.b});

@@ -41,7 +41,7 @@ GANTRY_X(tile_columns, refused,
          "the tile has {actual} column{s}",
          "columns are a multiple of 8 up to 256",
          "the nearest value that works is {nearest}")
-GANTRY_X(sums, refused,
+GANTRY_X(accumulators, refused,
          "the tile has {actual} column{s} for {first} rows of a warpgroup",
          "a warpgroup's registers hold accumulators of 64 x 256 or 128 x 192; with promotion of 64 x 160; with scales of columns of 64 x 96",
          "the nearest value that works is {nearest}")

@@ -1,4 +1,4 @@
-#include "bench/products.hpp"
+#include "bench/asked_gemms.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -15,7 +15,7 @@ namespace gantry::tool {
 
 namespace {
 
-std::vector<Size> sizes_of(const ProductTexts& one, const ProductFiles& files, Status& status) {
+std::vector<Size> sizes_of(const AskedTexts& one, const AskedFiles& files, Status& status) {
   if (!one.gemms.empty()) {
     if (!files.shapes.empty())
       refuse(status, OptionRule::conflict, "--problems", "--problems gives the sizes, so --shapes cannot be given too");
@@ -62,7 +62,7 @@ std::vector<Size> sizes_of(const ProductTexts& one, const ProductFiles& files, S
 }
 
 // The expressions that are measured: one, or a line of a file each.
-std::vector<std::string> epilogues_of(const ProductTexts& one, const ProductFiles& files, Status& status) {
+std::vector<std::string> epilogues_of(const AskedTexts& one, const AskedFiles& files, Status& status) {
   if (files.epilogues.empty()) return {one.epilogue};
   const std::optional<std::string> text = read_text(files.epilogues);
   if (!text) refuse(status, OptionRule::file, "--epilogues", "the epilogues could not be read from " + files.epilogues);
@@ -81,25 +81,25 @@ std::vector<std::string> epilogues_of(const ProductTexts& one, const ProductFile
 
 }  // namespace
 
-Products read_products(const ProductTexts& texts, const ProductFiles& files) {
-  Products out;
+AskedGemms read_all_asked(const AskedTexts& texts, const AskedFiles& files) {
+  AskedGemms out;
   const std::vector<Size> sizes = sizes_of(texts, files, out.status);
   for (const std::string& epilogue : epilogues_of(texts, files, out.status)) {
-    ProductTexts one = texts;
+    AskedTexts one = texts;
     one.epilogue = epilogue;
-    const Product product = read_product(one);
-    for (const StatusReason& reason : product.status.reasons()) {
+    const AskedGemm asked = read_asked(one);
+    for (const StatusReason& reason : asked.status.reasons()) {
       const std::vector<StatusReason>& there = out.status.reasons();
       const bool said = std::any_of(there.begin(), there.end(),
                                     [&](const StatusReason& other) { return other.sentence == reason.sentence; });
       if (!said) out.status.add(reason);
     }
-    const bool readable = product.ok();
+    const bool readable = asked.ok();
     for (const Size& size : sizes) {
-      const bool grouped = product.options.groups != GemmGrouping::none;
-      out.all.push_back(!readable || grouped ? product : with_sizes(product, {size.m, size.n, size.k, product.batch}));
+      const bool grouped = asked.options.groups != GemmGrouping::none;
+      out.all.push_back(!readable || grouped ? asked : with_sizes(asked, {size.m, size.n, size.k, asked.batch}));
       if (!readable) continue;
-      const Product& sized = out.all.back();
+      const AskedGemm& sized = out.all.back();
       const Status status = sized.ok() ? Operands::problems_of(sized) : sized.status;
       for (StatusReason reason : status.reasons()) {
         reason.sentence.insert(0, title(sized) + ": ");

@@ -24,7 +24,7 @@ inline bool lines_end_anywhere(const GemmDesign& design, const fusion::Graph& gr
 }
 
 // Some rows, none, and others; along M or along K.
-inline void set_groups(tool::Product& out, std::uint64_t seed) {
+inline void set_groups(tool::AskedGemm& out, std::uint64_t seed) {
   std::int64_t& lines = out.along_m() ? out.m : out.k;
   const auto more = static_cast<std::int64_t>(seed % 29);
   out.groups = {lines, 0, 7 + more, 40};
@@ -39,7 +39,7 @@ inline void set_groups(tool::Product& out, std::uint64_t seed) {
 }
 
 // Of different sizes, one of them empty.
-inline void set_gemms(tool::Product& out, std::uint64_t seed) {
+inline void set_gemms(tool::AskedGemm& out, std::uint64_t seed) {
   const auto more = 16 * static_cast<std::int64_t>(seed % 3);
   out.gemms = {{out.m, out.n, out.k}, {16 + more, 32, 48}, {0, 64, 64}, {80, 16 + more, 16}};
   out.batch = static_cast<std::int64_t>(out.gemms.size());
@@ -47,10 +47,10 @@ inline void set_gemms(tool::Product& out, std::uint64_t seed) {
 
 // About two tiles along M and two K tiles; the seed says how much more. Lines are whole chunks of 16 bytes, unless
 // threads write them.
-inline tool::Product product_for(const GemmDesign& design, const std::string& expression, const fusion::Graph& graph,
+inline tool::AskedGemm asked_for(const GemmDesign& design, const std::string& expression, const fusion::Graph& graph,
                                  std::uint64_t seed) {
   const GemmOptions& o = design.options;
-  tool::Product out;
+  tool::AskedGemm out;
   out.options = o;
   out.expression = expression;
   out.graph = with_access(graph, o);

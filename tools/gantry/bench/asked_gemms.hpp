@@ -9,17 +9,17 @@
 
 namespace gantry::tool {
 
-struct ProductFiles {
+struct AskedFiles {
   std::string shapes{}, epilogues{};  // paths; empty: the options say
 };
 
-struct Products {
-  std::vector<Product> all{};
+struct AskedGemms {
+  std::vector<AskedGemm> all{};
   Status status{};
 };
 
 // Without a size and a file of them, the usual sizes.
-Products read_products(const ProductTexts& texts, const ProductFiles& files);
+AskedGemms read_all_asked(const AskedTexts& texts, const AskedFiles& files);
 
 // For a refusal. A file of something else is wrong in every line: the first few say so.
 std::string first_sentences(const Status& status);
