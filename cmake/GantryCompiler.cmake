@@ -20,6 +20,10 @@ endif()
 add_library(gantry_options INTERFACE)
 target_compile_options(gantry_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_warnings}>")
 
+# Sites name files as seen from the root: an installed program holds no path of the tree that it was built in.
+target_compile_options(gantry_options
+                       INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>")
+
 # By default g++ collects its garbage from 128 MB on, which is a tenth of its time here. Its largest process grows from 0.9
 # to 1.6 GB.
 target_compile_options(gantry_options INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1000000>")

@@ -1,80 +1,30 @@
 # Run by ctest with: source, build, consumer, work, version, generator, compiler, sanitize.
 #
-# The consumer's source is the C++ example of README.md, so that what the first page shows is what a user can build.
+# Installs what was built, and takes from the source tree what use_test.cmake needs. That builds and runs programs with the
+# package where both the source tree and its build are hidden, as far as this machine lets a test hide them.
 
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
-  endif()
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
 
 file(REMOVE_RECURSE "${work}")
 run(${CMAKE_COMMAND} --install "${build}" --prefix "${work}/prefix")
+if(NOT sanitize)  # whose reports name sources
+  refuse_paths("${work}/prefix" "${source}" "${build}")
+endif()
 
+# The consumer's source is the C++ example of README.md, so that what the first page shows is what a user can build.
 file(COPY "${consumer}/" DESTINATION "${work}/consumer")
-file(READ "${source}/README.md" readme)
-if(NOT readme MATCHES "```cpp\n([^`]*)```")
-  message(FATAL_ERROR "README.md has no C++ example; the consumer is made of it.")
-endif()
-file(WRITE "${work}/consumer/main.cpp" "${CMAKE_MATCH_1}\nint main() {}\n")
-# And the programs of the guide to libgantry. Semicolons are CMake's: they are kept from it.
-file(READ "${source}/docs/guide/sizes-at-run-time.md" guide)
-string(REPLACE ";" "\\;" guide "${guide}")
-foreach(language cpp c)
-  if(NOT guide MATCHES "```${language}\n([^`]*)```")
-    message(FATAL_ERROR "the guide has no program in ${language}")
-  endif()
-  string(REPLACE "\\;" ";" program "${CMAKE_MATCH_1}")
-  file(WRITE "${work}/consumer/layer.${language}" "${program}")
-endforeach()
+code_block("${source}/README.md" cpp "" readme)
+file(WRITE "${work}/consumer/main.cpp" "${readme}\nint main() {}\n")
+write_guide("${source}/docs/guide/sizes-at-run-time.md" "${work}/guide")
+file(COPY "${CMAKE_CURRENT_LIST_DIR}/steps.cmake" "${CMAKE_CURRENT_LIST_DIR}/use_test.cmake" DESTINATION "${work}")
 
-set(flags "")
-if(sanitize)
-  set(flags "-DCMAKE_CXX_FLAGS=-fsanitize=${sanitize}")
+set(hide [[keep=$(mktemp -d) && mount --bind "$3" "$keep" && mount -t tmpfs none "$2" && mount -t tmpfs none "$1" &&
+           mkdir -p "$3" && mount --move "$keep" "$3" && rmdir "$keep" && cd "$3" && shift 3 && exec "$@"]])
+set(hidden unshare -rm sh -c "${hide}" sh "${source}" "${build}" "${work}")
+execute_process(COMMAND ${hidden} test ! -e "${source}/CMakeLists.txt" RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+if(NOT status EQUAL 0)
+  message(STATUS "the source tree cannot be hidden here: the programs are built and run beside it")
+  set(hidden "")
 endif()
-run(${CMAKE_COMMAND} -S "${work}/consumer" -B "${work}/build" -G "${generator}" "-DCMAKE_CXX_COMPILER=${compiler}"
-    "-DCMAKE_PREFIX_PATH=${work}/prefix" "-DGANTRY_VERSION_WANTED=${version}" ${flags})
-run(${CMAKE_COMMAND} --build "${work}/build")
-run("${work}/build/consumer")
-run("${work}/build/simulate")
-run("${work}/build/product")
-run("${work}/build/product_linked")
-run("${work}/build/compile" "${work}/cache")
-
-# What is installed works where the source tree is hidden, as far as this machine lets a test hide it.
-set(ENV{GANTRY_CACHE_DIR} "${work}/cache")
-find_program(unshare unshare)
-set(hidden "")
-if(unshare)
-  set(hide [[mount -t tmpfs none "$0/include" && mount -t tmpfs none "$0/src" && exec "$@"]])
-  execute_process(COMMAND "${unshare}" -rm sh -c "${hide}" "${source}" true RESULT_VARIABLE status ERROR_QUIET)
-  if(status EQUAL 0)
-    set(hidden "${unshare}" -rm sh -c "${hide}" "${source}")
-  endif()
-endif()
-if(NOT hidden)
-  message(STATUS "the source tree cannot be hidden here: the programs run beside it")
-endif()
-foreach(program layer layer_c)
-  execute_process(COMMAND ${hidden} "${work}/build/${program}" RESULT_VARIABLE status OUTPUT_VARIABLE output
-                  ERROR_VARIABLE output)
-  if(NOT status EQUAL 0 OR NOT output STREQUAL "1 0\n")
-    message(FATAL_ERROR "${program} ended with ${status}:\n${output}")
-  endif()
-endforeach()
-
-find_program(pkg_config NAMES pkg-config pkgconf)
-find_program(c_compiler NAMES cc gcc clang)
-if(pkg_config AND c_compiler AND NOT sanitize)
-  file(GLOB_RECURSE pc "${work}/prefix/*/libgantry.pc")
-  cmake_path(GET pc PARENT_PATH pc_folder)
-  set(ENV{PKG_CONFIG_PATH} "${pc_folder}")
-  execute_process(COMMAND "${pkg_config}" --cflags --libs libgantry OUTPUT_VARIABLE flags
-                  COMMAND_ERROR_IS_FATAL ANY OUTPUT_STRIP_TRAILING_WHITESPACE)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-  run("${c_compiler}" -std=c99 "${work}/consumer/layer.c" -o "${work}/layer_by_pkg_config" ${flags})
-  cmake_path(GET pc_folder PARENT_PATH library_folder)
-  run(${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=${library_folder}" ${hidden} "${work}/layer_by_pkg_config")
-endif()
+run(${hidden} ${CMAKE_COMMAND} -D "work=${work}" -D "version=${version}" -D "generator=${generator}"
+    -D "compiler=${compiler}" -D "sanitize=${sanitize}" -P "${work}/use_test.cmake")

@@ -1,30 +1,26 @@
 # Run by ctest with: source, work, generator, compiler.
 #
-# A copy of the source tree is built and installed, and then both the copy and its build are deleted: what was installed
-# must not look for them. A program finds the package through CMake, and through pkg-config where that is, and runs.
+# A copy of the source tree is built and installed, and then both the copy and its build are deleted, and the installation
+# is moved: what was installed must look for none of them. Programs find each library through CMake, and through pkg-config
+# where that is, and run.
 
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
-  endif()
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
 
 file(REMOVE_RECURSE "${work}")
 file(COPY "${source}/CMakeLists.txt" "${source}/LICENSE" "${source}/README.md" "${source}/cmake" "${source}/docs"
-          "${source}/include" DESTINATION "${work}/source")
-file(COPY "${source}/src/planning" "${source}/src/runtime" DESTINATION "${work}/source/src")
+          "${source}/include" "${source}/src" DESTINATION "${work}/source")
 run(${CMAKE_COMMAND} -S "${work}/source" -B "${work}/source-build" -G "${generator}" "-DCMAKE_CXX_COMPILER=${compiler}"
     -DCMAKE_BUILD_TYPE=Debug -DGANTRY_BUILD_TESTS=OFF -DGANTRY_BUILD_TOOLS=OFF -DGANTRY_BUILD_EXAMPLES=OFF
-    -DGANTRY_BUILD_BENCHMARKS=OFF)
+    -DGANTRY_BUILD_BENCHMARKS=OFF -DGANTRY_BUILD_PYTHON=OFF)
 run(${CMAKE_COMMAND} --build "${work}/source-build")
 run(${CMAKE_COMMAND} --install "${work}/source-build" --prefix "${work}/first")
+write_guide("${work}/source/docs/guide/sizes-at-run-time.md" "${work}/guide")
 file(REMOVE_RECURSE "${work}/source" "${work}/source-build")
 file(RENAME "${work}/first" "${work}/prefix")
 
 file(GLOB_RECURSE installed "${work}/prefix/*")
-foreach(wanted LICENSE README.md docs/reference/command-line.md gantry.pc gantry-planning.pc gantry-runtime.pc gantryConfig.cmake)
+foreach(wanted LICENSE README.md docs/reference/command-line.md gantry.pc gantry-planning.pc gantry-runtime.pc libgantry.pc
+               libgantry-static.pc gantryConfig.cmake)
   if(NOT installed MATCHES "/${wanted}")
     message(FATAL_ERROR "${wanted} is not installed")
   endif()
@@ -38,6 +34,15 @@ run(${CMAKE_COMMAND} -S "${work}/consumer" -B "${work}/build" -G "${generator}" 
     "-DCMAKE_PREFIX_PATH=${work}/prefix")
 run(${CMAKE_COMMAND} --build "${work}/build")
 run("${work}/build/compile" "${work}/cache")
+
+set(ENV{GANTRY_CACHE_DIR} "${work}/cache")
+foreach(language cpp c)
+  foreach(by find_package pkg-config)
+    foreach(kind shared static)
+      use_guide(${language} ${by} ${kind})
+    endforeach()
+  endforeach()
+endforeach()
 
 find_program(pkg_config NAMES pkg-config pkgconf)
 if(NOT pkg_config)
