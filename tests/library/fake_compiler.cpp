@@ -1,7 +1,12 @@
-// A libnvrtc whose cubins are a word: it counts, waits at a gate, and fails when it is told to.
+// A libnvrtc whose cubins are a word: it counts, waits at a gate, and fails when it is told to. Where the environment
+// has GANTRY_FAKE_ENDLESS, it says so and never comes to an end.
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include <unistd.h>
 
 #include "fake_gpu.hpp"
 
@@ -39,6 +44,10 @@ GANTRY_FAKE int nvrtcCreateProgram(void** program, const char*, const char*, int
 }
 GANTRY_FAKE int nvrtcDestroyProgram(void**) { return 0; }
 GANTRY_FAKE int nvrtcCompileProgram(void*, int, const char* const*) {
+  if (std::getenv("GANTRY_FAKE_ENDLESS") != nullptr) {
+    std::fputs("compiling for ever\n", stderr);
+    for (;;) pause();
+  }
   const std::lock_guard<std::mutex> wait(fake_nvrtc().gate);
   ++fake_nvrtc().compiled;
   if (fake_nvrtc().out_of_memory) throw std::bad_alloc();

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -123,6 +124,31 @@ TEST(Stop, IsForOneSignalTheSecondEndsTheProgram) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+}
+
+TEST(Finishes, WaitsForWorkAndPassesOnWhatItThrew) {
+  const Stop stop;
+  int done = 0;
+  EXPECT_TRUE(finishes([&] { done = 1; }, stop));
+  EXPECT_EQ(done, 1);
+  EXPECT_THROW((void)finishes([] { throw std::runtime_error("wrong"); }, stop), std::runtime_error);
+}
+
+TEST(Finishes, LeavesWorkThatNeverEndsWhenItShouldStop) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const Stop stop;
+    const bool finished = finishes(
+        [] {
+          kill(getpid(), SIGTERM);
+          for (;;) pause();
+        },
+        stop);
+    leave(finished ? 0 : Stop::status());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM) << status;
 }
 
 TEST(ReplaceText, LeavesNothingBesideTheFileAndWritesThroughWhatIsNone) {

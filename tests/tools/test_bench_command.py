@@ -1,7 +1,10 @@
-"""gantry bench gemm: the table and the plot from a record, what is refused, and the answer where there is no GPU."""
+"""gantry bench gemm: the table and the plot from a record, what is refused, what ends a run, and the answer where there is
+no GPU."""
 
 import json
 import os
+import signal
+import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -184,6 +187,54 @@ class Bench(Cli):
     def test_without_a_gpu_says_so(self):
         said = self.refused("bench", "gemm", status=77)
         self.assertRegex(said, r"^gantry: there is no GPU.*--from RECORD shows what was measured elsewhere\n$")
+
+
+@unittest.skipUnless("GANTRY_FAKE_DRIVER" in os.environ, "there is no GPU that pretends")
+class OnAGpuThatPretends(unittest.TestCase):
+    """With NVRTC and without nvcc. Kernels compute nothing, so that every result is wrong."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.environment = {
+            **os.environ,
+            "LD_LIBRARY_PATH": os.environ["GANTRY_FAKE_DRIVER"],
+            "GANTRY_NVRTC": os.environ["GANTRY_FAKE_COMPILER"],
+            "GANTRY_NVCC": "/no/nvcc",
+            "GANTRY_CACHE_DIR": folder.name,
+        }
+
+    def bench(self, *more):
+        command = [os.environ["GANTRY"], "bench", "gemm", "--m", "64", "--n", "64", "--k", "64", "--sustained", "0", *more]
+        running = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment, text=True
+        )
+        self.addCleanup(running.kill)
+        return running
+
+    def test_a_row_is_measured_without_nvcc(self):
+        running = self.bench()
+        out, err = running.communicate(timeout=120)
+        self.assertEqual(running.returncode, 1, err)
+        heading, row = out.splitlines()[-2:]
+        self.assertRegex(heading, r"\(against nobody: the calls of cuBLASLt are compiled by nvcc, and .*/no/nvcc")
+        self.assertEqual(row.split()[:3], ["64", "64", "64"])
+
+    def test_the_time_limit_ends_a_compilation(self):
+        self.environment["GANTRY_FAKE_ENDLESS"] = "1"
+        running = self.bench("--time-limit", "1")
+        _, err = running.communicate(timeout=120)
+        self.assertIn("gantry: the time limit of 1 s was reached; 0 of 1 GEMMs were measured\n", err)
+        self.assertEqual(running.returncode, 0)
+
+    def test_an_interrupt_ends_a_compilation(self):
+        self.environment["GANTRY_FAKE_ENDLESS"] = "1"
+        running = self.bench()
+        self.assertEqual(running.stderr.readline(), "compiling for ever\n")
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=120)
+        self.assertEqual(err, "gantry: interrupted; 0 of 1 GEMMs were measured\n")
+        self.assertEqual(running.returncode, 130)
 
 
 if __name__ == "__main__":

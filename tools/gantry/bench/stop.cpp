@@ -1,5 +1,10 @@
 #include "bench/stop.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <thread>
+
 #include <fmt/format.h>
 
 namespace gantry::tool {
@@ -37,5 +42,23 @@ std::string Stop::why() const {
 }
 
 int Stop::status() { return came == 0 ? 0 : 128 + came; }
+
+bool finishes(const std::function<void()>& work, const Stop& stop) {
+  constexpr std::chrono::milliseconds kLook(50);
+  std::packaged_task<void()> task(work);
+  std::future<void> done = task.get_future();
+  std::thread(std::move(task)).detach();
+  while (done.wait_for(kLook) != std::future_status::ready) {
+    if (stop.asked()) return false;
+  }
+  done.get();  // throws what it threw
+  return true;
+}
+
+void leave(int status) {
+  std::fflush(stdout);
+  std::fflush(stderr);
+  std::_Exit(status);
+}
 
 }  // namespace gantry::tool

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,5 +31,12 @@ class Stop {
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   struct sigaction interrupt_ = {}, terminate_ = {};
 };
+
+// Runs something that cannot be interrupted, such as a compilation, in a thread of its own until it is done or should
+// stop. False: it still runs, with all that it refers to, and the program must end by leave().
+bool finishes(const std::function<void()>& work, const Stop& stop);
+
+// Ends the program without waiting for its threads; compilers that they started end with it.
+[[noreturn]] void leave(int status);
 
 }  // namespace gantry::tool

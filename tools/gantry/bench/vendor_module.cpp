@@ -146,6 +146,11 @@ VendorGemm::VendorGemm(const runtime::KernelCache& cache, const runtime::Compile
     problem_ = "cuBLASLt does not run this GEMM: it has no gated epilogue";
     return;
   }
+  if (!compiler) {
+    declines_ = true;
+    problem_ = "the calls of cuBLASLt are compiled by nvcc, and " + compiler.status().describe();
+    return;
+  }
   const std::string libraries = compiler.toolkit() + "/lib64";
   const runtime::CachedKernel kernel =
       cache.get(runtime::NvccCompiler(compiler, runtime::ImageKind::shared_object),

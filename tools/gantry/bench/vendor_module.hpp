@@ -34,7 +34,7 @@ class VendorGemm {
 
   explicit operator bool() const { return problem_.empty(); }
   const std::string& problem() const { return problem_; }
-  // cuBLASLt is there and has no such GEMM: problem() says so.
+  // cuBLASLt has no such GEMM, or there is no nvcc to compile its calls: problem() says so.
   bool declines() const { return declines_; }
   // Empty, or what went wrong.
   std::string run() const;

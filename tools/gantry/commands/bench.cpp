@@ -112,7 +112,7 @@ struct Bench {
   const BenchTexts& texts;
   Inputs inputs;
   Progress& progress;
-  const Stop* stop = nullptr;
+  const Stop& stop;
 };
 
 Measured measure(const Bench& b, const AskedGemm& asked) {
@@ -140,7 +140,7 @@ Measured measure(const Bench& b, const AskedGemm& asked) {
   if (vendor) {
     contestants.insert(contestants.begin(), {.name = "cuBLASLt", .run = [&vendor] { return vendor.run(); }});
   }
-  const RaceOptions options{.sustained = b.texts.sustained, .stop = b.stop};
+  const RaceOptions options{.sustained = b.texts.sustained, .stop = &b.stop};
   if (const std::string went_wrong = race(b.device, contestants, options, b.progress); !went_wrong.empty()) {
     return fail(went_wrong);
   }
@@ -207,6 +207,7 @@ int run_bench(const BenchTexts& texts) {
   Inputs inputs = Inputs::uniform;
   const AskedGemms asked_gemms = asked_of(texts, inputs);
   if (!asked_gemms.status) throw CLI::ValidationError(first_sentences(asked_gemms.status), 2);
+  const Stop stop(texts.time_limit);
   constexpr int kAnyNumber = 1 << 20;
   const Context context({.policy = CompilePolicy::wait,
                          .most_kernels = kAnyNumber,
@@ -218,20 +219,21 @@ int run_bench(const BenchTexts& texts) {
     return kNoGpuStatus;
   }
   const runtime::Compiler compiler = runtime::Compiler::find();
-  if (!compiler) return complain("cuBLASLt's part is compiled by nvcc, and " + compiler.status().describe());
   for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::KernelCache cache;
   Functions functions(context);
   const BenchRecord record = new_record(device, compiler, texts, asked_gemms.all.front());
   Progress progress(texts.progress);
-  Bench bench{device, compiler, cache, functions, texts, inputs, progress};
-  compile_all(bench, asked_gemms.all);
-  const Stop stop(texts.time_limit);
-  bench.stop = &stop;
-  const int status = measure_all(
-      asked_gemms.all, [&](const AskedGemm& asked) { return measure(bench, asked); }, record,
-      outputs_of(texts, progress), stop);
+  const Bench bench{device, compiler, cache, functions, texts, inputs, progress, stop};
+  bool finished = finishes([&] { compile_all(bench, asked_gemms.all); }, stop);
+  Measured measured;
+  const auto measure_one = [&](const AskedGemm& asked) {
+    finished = finishes([&] { measured = measure(bench, asked); }, stop);
+    return finished ? measured : Measured{};
+  };
+  const int status = measure_all(asked_gemms.all, measure_one, record, outputs_of(texts, progress), stop);
   progress.end();
+  if (!finished) leave(status);
   return status;
 }
 

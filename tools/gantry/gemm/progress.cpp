@@ -37,7 +37,7 @@ void Progress::step(const std::string& what, std::function<double()> share) {
   what_ = what;
   share_ = std::move(share);
   begun_ = now();
-  if (!terminal_ && asked_) fmt::print(stderr, "{} ...\n", what_);
+  if (!terminal_ && asked_ && !ends_) fmt::print(stderr, "{} ...\n", what_);
   changed_.notify_all();
 }
 
