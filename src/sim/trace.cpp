@@ -1,5 +1,6 @@
 #include "trace.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <utility>
@@ -35,8 +36,12 @@ void Trace::write(const std::string& file) const {
     if (e.kind == 'i') event["s"] = "t";
     events.push_back(std::move(event));
   }
+  // Opening a pipe waits for a reader, who may never come.
+  if (std::filesystem::is_fifo(file))
+    throw std::runtime_error("the trace could not be written to " + file + ": a pipe");
   std::ofstream out(file);
   out << nlohmann::json{{"traceEvents", std::move(events)}}.dump();
+  out.close();
   if (!out) throw std::runtime_error("the trace could not be written to " + file);
 }
 

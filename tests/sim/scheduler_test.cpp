@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "simulate.hpp"
 
@@ -225,6 +227,19 @@ TEST(Reports, ATraceShowsWarpsCopiesAndBarriers) {
   EXPECT_TRUE(has("bulk load scheduler_test.cpp"));
   EXPECT_TRUE(has("mbarrier wait scheduler_test.cpp"));
   EXPECT_TRUE(has("'full' of CTA 0 completes phase 0"));
+}
+
+TEST(Reports, ATraceIntoAPipeIsRefusedWithASentence) {
+  const std::string pipe = testing::TempDir() + "gantry-trace-" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string said;
+  try {
+    simulate({.block = {32}}, [](SharedMemory) {}, {.trace_file = pipe});
+  } catch (const std::runtime_error& error) {
+    said = error.what();
+  }
+  unlink(pipe.c_str());
+  EXPECT_EQ(said, "the trace could not be written to " + pipe + ": a pipe");
 }
 
 TEST(Operations, OutsideOfAKernelAreRefusedWithASentence) {

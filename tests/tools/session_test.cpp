@@ -37,8 +37,8 @@ class Session : public testing::Test {
     return out;
   }
   std::size_t recorded() const {
-    const std::optional<std::string> text = read_text(json_);
-    return text ? read_record(*text).record.results.size() : 0;
+    const ReadText read = read_text(json_);
+    return read ? read_record(read.text).record.results.size() : 0;
   }
 
   std::string json_;
@@ -61,7 +61,7 @@ TEST_F(Session, PrintsARowAndWritesTheRecordWhenAGemmWasMeasured) {
   EXPECT_EQ(recorded(), 3U);
   std::string all;
   for (const std::string& text : printed_) all += text;
-  EXPECT_EQ(all, table(read_record(*read_text(json_)).record)) << "the same as a record that is shown";
+  EXPECT_EQ(all, table(read_record(read_text(json_).text).record)) << "the same as a record that is shown";
 }
 
 TEST_F(Session, KeepsWhatThereIsWhenItIsInterrupted) {
@@ -156,7 +156,7 @@ TEST(ReplaceText, LeavesNothingBesideTheFileAndWritesThroughWhatIsNone) {
   const std::string folder = mkdtemp(name.data()), path = folder + "/file";
   EXPECT_TRUE(replace_text(path, "one"));
   EXPECT_TRUE(replace_text(path, "two"));
-  EXPECT_EQ(read_text(path), "two");
+  EXPECT_EQ(read_text(path).text, "two");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()), 1);
   EXPECT_TRUE(replace_text("/dev/null", "gone"));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));

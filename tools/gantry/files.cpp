@@ -3,8 +3,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <gantry/gemm/detail/file_text.hpp>
@@ -13,17 +14,52 @@ namespace gantry::tool {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> read_text(const std::string& path) {
-  detail::FileText read = detail::read_file_text(path, {.streams = true});
-  if (!read) return {};
-  return std::move(read.text);
+namespace {
+
+// False where nobody takes it.
+bool write_all(int file, const std::string& text) {
+  constexpr int kPatience = 5'000;  // milliseconds
+  for (std::size_t done = 0; done < text.size();) {
+    pollfd one{file, POLLOUT, 0};
+    if (poll(&one, 1, kPatience) == 0) return false;
+    const ssize_t bytes = write(file, text.data() + done, text.size() - done);
+    if (bytes < 0 && errno != EINTR && errno != EAGAIN) return false;
+    if (bytes > 0) done += static_cast<std::size_t>(bytes);
+  }
+  return true;
+}
+
+constexpr detail::FileReading kAnything{.streams = true};
+
+std::string why_not_read(const detail::FileText& read) {
+  switch (read.fault) {
+    case detail::FileFault::none: return {};
+    case detail::FileFault::absent: return "there is no such file";
+    case detail::FileFault::not_opened: return std::string("it cannot be opened: ") + std::strerror(read.error);
+    case detail::FileFault::not_plain: return "it is no plain file";
+    case detail::FileFault::not_read: return std::string("it cannot be read: ") + std::strerror(read.error);
+    case detail::FileFault::silent:
+      return "nothing has come from it for " + std::to_string(kAnything.most_silence / 1000) + " s";
+    case detail::FileFault::too_large: return "it has more than " + std::to_string(kAnything.most >> 20) + " MiB";
+  }
+  return {};
+}
+
+}  // namespace
+
+ReadText read_text(const std::string& path) {
+  detail::FileText read = detail::read_file_text(path, kAnything);
+  return {std::move(read.text), why_not_read(read)};
 }
 
 bool write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return static_cast<bool>(file);
+  constexpr mode_t kAsTheUserAllows = 0666;
+  // Opening a pipe without a reader would wait for one, were it not for O_NONBLOCK.
+  const int file =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, kAsTheUserAllows);
+  if (file < 0) return false;
+  const bool written = write_all(file, text);
+  return close(file) == 0 && written;
 }
 
 bool replace_text(const std::string& path, const std::string& text) {

@@ -48,12 +48,13 @@ std::vector<Size> sizes_of(const AskedTexts& one, const AskedFiles& files, Statu
     return {{one.m, one.n, one.k}};
   }
   if (files.shapes.empty()) return usual_sizes();
-  const std::optional<std::string> text = read_text(files.shapes);
-  if (!text) {
-    refuse(status, OptionRule::file, "--shapes", "the shapes could not be read from " + files.shapes);
+  const ReadText file = read_text(files.shapes);
+  if (!file) {
+    refuse(status, OptionRule::file, "--shapes",
+           fmt::format("the shapes could not be read from {}: {}", files.shapes, file.problem));
     return {};
   }
-  ReadSizes read = read_sizes(*text);
+  ReadSizes read = read_sizes(file.text);
   for (StatusReason reason : read.status.reasons()) {
     reason.sentence.insert(0, files.shapes + ": ");
     status.add(std::move(reason));
@@ -64,17 +65,19 @@ std::vector<Size> sizes_of(const AskedTexts& one, const AskedFiles& files, Statu
 // The expressions that are measured: one, or a line of a file each.
 std::vector<std::string> epilogues_of(const AskedTexts& one, const AskedFiles& files, Status& status) {
   if (files.epilogues.empty()) return {one.epilogue};
-  const std::optional<std::string> text = read_text(files.epilogues);
-  if (!text) refuse(status, OptionRule::file, "--epilogues", "the epilogues could not be read from " + files.epilogues);
+  const ReadText file = read_text(files.epilogues);
+  if (!file)
+    refuse(status, OptionRule::file, "--epilogues",
+           fmt::format("the epilogues could not be read from {}: {}", files.epilogues, file.problem));
   std::vector<std::string> out;
-  std::istringstream lines(text.value_or(""));
+  std::istringstream lines(file.text);
   constexpr const char* kBlank = " \t\r";
   for (std::string line; std::getline(lines, line);) {
     line.resize(std::min(line.find('#'), line.size()));
     const std::size_t first = line.find_first_not_of(kBlank);
     if (first != std::string::npos) out.push_back(line.substr(first, line.find_last_not_of(kBlank) - first + 1));
   }
-  if (text && out.empty())
+  if (file && out.empty())
     refuse(status, OptionRule::file, "--epilogues", "there is no epilogue in " + files.epilogues);
   return out;
 }

@@ -50,9 +50,9 @@ BenchOutputs outputs_of(const BenchTexts& texts, Progress& progress) {
 }
 
 int show_recorded(const BenchTexts& texts) {
-  const std::optional<std::string> text = read_text(texts.from);
-  if (!text) return complain("the record " + texts.from + " could not be read");
-  const ReadRecord read = read_record(*text);
+  const ReadText file = read_text(texts.from);
+  if (!file) return complain(fmt::format("the record {} could not be read: {}", texts.from, file.problem));
+  const ReadRecord read = read_record(file.text);
   if (!read.problem.empty()) return complain(fmt::format("the record {} cannot be used: {}", texts.from, read.problem));
   Progress silent(false);
   silent.end();

@@ -50,12 +50,13 @@ std::string read_line(const std::string& content, GemmExtents& out) {
 
 ReadGemms read_gemms(const std::string& path) {
   ReadGemms out;
-  const std::optional<std::string> text = read_text(path);
-  if (!text) {
-    refuse(out.status, OptionRule::file, kOption, fmt::format("--problems: {} could not be read", in_quotes(path)));
+  const ReadText read = read_text(path);
+  if (!read) {
+    refuse(out.status, OptionRule::file, kOption,
+           fmt::format("--problems: {} could not be read: {}", in_quotes(path), read.problem));
     return out;
   }
-  std::istringstream lines(*text);
+  std::istringstream lines(read.text);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;

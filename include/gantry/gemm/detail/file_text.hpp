@@ -7,12 +7,13 @@
 #include <string>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace gantry::detail {
 
-enum class FileFault : std::uint8_t { none, absent, not_opened, not_plain, not_read, too_large };
+enum class FileFault : std::uint8_t { none, absent, not_opened, not_plain, not_read, silent, too_large };
 
 struct FileText {
   std::string text{};  // where there is no fault
@@ -24,7 +25,8 @@ struct FileText {
 
 struct FileReading {
   std::size_t most = std::size_t{64} << 20;  // bytes
-  bool streams = false;  // pipes and terminals are read to their end; otherwise plain files alone are read
+  bool streams = false;      // pipes and terminals are read to their end; otherwise plain files alone are read
+  int most_silence = 5'000;  // milliseconds in which nothing comes from a stream
 };
 
 inline FileText read_file_text(const std::string& path, const FileReading& how = {}) {
@@ -39,14 +41,16 @@ inline FileText read_file_text(const std::string& path, const FileReading& how =
   struct stat facts = {};
   if (fstat(file, &facts) != 0 || (!S_ISREG(facts.st_mode) && !how.streams)) {
     out.fault = FileFault::not_plain;
-  } else if (how.streams) {
-    const int flags = fcntl(file, F_GETFL);
-    if (flags >= 0) fcntl(file, F_SETFL, flags & ~O_NONBLOCK);  // a writer may take its time
   }
   char part[1 << 14];
   while (out) {
+    pollfd one{file, POLLIN, 0};
+    if (poll(&one, 1, how.most_silence) == 0) {
+      out.fault = FileFault::silent;
+      break;
+    }
     const ssize_t bytes = read(file, part, sizeof part);
-    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (bytes < 0) {
       out.error = errno;
       out.fault = FileFault::not_read;
