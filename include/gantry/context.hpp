@@ -47,12 +47,26 @@ enum class MachineKind : std::uint8_t {
   simulated,
 };
 
+// How far a simulated run is.
+struct RunProgress {
+  double share = 0;    // that is done, from 0 to 1
+  double seconds = 0;  // since it began
+
+  // An estimate for the rest; negative: the share says too little about it.
+  double seconds_left() const { return share > 0.01 ? seconds * (1 - share) / share : -1; }
+};
+
 // The simulated SM, which behaves as an H200's. Kernels for it are compiled by the C++ compiler that is there. A run
 // ends before it returns, works on the host's memory, and fails where the checker finds a mistake.
 struct SimulatedMachineOptions {
   int sms = 8;  // that hold a CTA each
   std::uint64_t seed = 0;
   bool checker = true;
+  // Called when a run begins, every so many seconds while it goes on, and, with a share of 1, when it has ended well.
+  // By one thread at a time for each run, not necessarily the caller's, and never after the run has returned. It does
+  // not throw, and runs nothing in this context.
+  std::function<void(const RunProgress&)> progress{};
+  double progress_seconds = 1;
 };
 
 struct ContextOptions {

@@ -131,11 +131,18 @@ typedef struct gantry_context_options {
   uint64_t simulated_seed;
   int32_t simulated_checker; /* 0: off */
   int32_t reserved;
+  /* Of runs on the simulated SM: called when one begins, every so many seconds while it goes on, and, with a share of
+   * 1, when it has ended well; NULL: never. `share` is what is done, from 0 to 1, in `seconds`; `seconds_left` is an
+   * estimate, -1 where there is none yet. By one thread at a time for each run, not necessarily the caller's, and never
+   * after the run has returned. It runs nothing in this context. */
+  void (*simulated_progress)(double share, double seconds, double seconds_left, void* user);
+  void* simulated_progress_user;
+  double simulated_progress_seconds; /* 0: 1 */
 } gantry_context_options;
 #define GANTRY_CONTEXT_OPTIONS                                                                                         \
   {                                                                                                                    \
     sizeof(gantry_context_options), GANTRY_MACHINE_AUTOMATIC, 0, GANTRY_COMPILE_BACKGROUND, 0, 0, 0, NULL, NULL, NULL, \
-        0, 0, 0, 1, 0                                                                                                  \
+        0, 0, 0, 1, 0, NULL, NULL, 0                                                                                   \
   }
 
 /* `options` may be NULL: the defaults. */

@@ -168,6 +168,12 @@ gantry_status read_options(const gantry_context_options* given, gantry::ContextO
   if (from.simulated_sms > 0) out.simulated.sms = from.simulated_sms;
   out.simulated.seed = from.simulated_seed;
   out.simulated.checker = from.simulated_checker != 0;
+  if (const auto tell = from.simulated_progress; tell != nullptr) {
+    out.simulated.progress = [tell, user = from.simulated_progress_user](const gantry::RunProgress& p) {
+      tell(p.share, p.seconds, p.seconds_left(), user);
+    };
+  }
+  if (from.simulated_progress_seconds > 0) out.simulated.progress_seconds = from.simulated_progress_seconds;
   return GANTRY_OK;
 }
 

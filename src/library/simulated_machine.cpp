@@ -5,6 +5,7 @@
 #include <gantry/runtime/simulated_gemm.hpp>
 
 #include "machine.hpp"
+#include "progress_watch.hpp"
 #include "reasons_to_status.hpp"
 
 namespace gantry {
@@ -41,9 +42,13 @@ class SimulatedMachineGemm : public MachineGemm {
     options.checker = options_.checker;
     options.max_steps = steps_for(plan);
     if (how.simulated != nullptr) options.trace_file = how.simulated->trace_file;
-    const LaunchResult result = gemm_.run(plan, addresses, workspace, Simulator(options));
+    ProgressWatch watch(options_);
+    const LaunchResult result = gemm_.run(plan, addresses, workspace, Simulator(options), watch.count());
     if (how.simulated != nullptr) how.simulated->report = result.report();
-    if (result) return {};
+    if (result) {
+      watch.complete();
+      return {};
+    }
     Status out;
     runtime::add_reasons(out, StatusCode::simulation_failed, result.reasons);
     for (const Finding& finding : result.report().findings) {

@@ -402,6 +402,16 @@ static void note(int32_t done, int32_t all, void* user) {
   if (done == all) *(int*)user = done;
 }
 
+/* How often a run was told to have begun, and to have ended. */
+struct told {
+  int begins, ends;
+};
+static void tell(double share, double seconds, double seconds_left, void* user) {
+  struct told* to = user;
+  if (share == 0 && seconds_left == -1) ++to->begins;
+  if (share == 1 && seconds_left == 0 && seconds > 0) ++to->ends;
+}
+
 static void* other_thread(void* gemm) {
   /* Errors are a thread's own. */
   return gantry_error_count() == 0 && gantry_gemm_run((const gantry_gemm*)gemm, NULL) != GANTRY_OK ? gemm : NULL;
@@ -417,11 +427,15 @@ int main(int count, char** words) {
   pthread_t thread;
   void* answer = NULL;
   gantry_status status;
+  struct told told = {0, 0};
   EXPECT(gantry_version() == GANTRY_VERSION);
   fill();
   options.machine = GANTRY_MACHINE_SIMULATED;
   options.policy = GANTRY_COMPILE_WAIT;
   options.cache_directory = count > 1 ? words[1] : NULL;
+  options.simulated_progress = tell;
+  options.simulated_progress_user = &told;
+  options.simulated_progress_seconds = 86400;
   EXPECT(gantry_context_create(&options, &context) == GANTRY_OK);
   EXPECT(gantry_context_is_simulated(context) == 1);
   gemm_options.a = "tf32";
@@ -434,7 +448,9 @@ int main(int count, char** words) {
   EXPECT(gantry_gemm_create(context, &gemm_options, &gemm) == GANTRY_OK);
   status = gantry_gemm_warm_up(gemm, &size, 1, note, &done_of_warm_up);
   EXPECT(status == GANTRY_OK && done_of_warm_up == 1);
+  EXPECT(told.begins == 0);
   results(gemm);
+  EXPECT(told.begins > 0 && told.begins == told.ends);
   scales(context);
   older_structs(options.cache_directory);
   refusals(context, gemm);

@@ -48,12 +48,38 @@ class SimulatedContextTest : public testing::Test {
     out.most_kernels = 1;
     return out;
   }
+
+  // Each run begins at 0, does not go back, and ends at 1; between them some were told how far they are.
+  void check_progress(int runs) const {
+    int begun = 0, ended = 0, between = 0;
+    double before = 1;
+    for (const RunProgress& p : told_) {
+      if (before == 1) {
+        EXPECT_EQ(p.share, 0) << "of run " << begun;
+        ++begun;
+      }
+      EXPECT_GE(p.share, before == 1 ? 0 : before);
+      if (p.share > 0.01 && p.share < 1) {
+        ++between;
+        EXPECT_NEAR(p.seconds / (p.seconds + p.seconds_left()), p.share, 1e-12) << "the rest goes on as it did";
+      }
+      if (p.share == 1) ++ended;
+      before = p.share;
+    }
+    EXPECT_EQ(begun, runs);
+    EXPECT_EQ(ended, runs);
+    EXPECT_GT(between, 0);
+  }
   Folder folder_;
+  std::vector<RunProgress> told_;  // one run at a time
 };
 
 TEST_F(SimulatedContextTest, RunsAnySizesOfOneFunction) {
   ASSERT_TRUE(HostCompiler::find().status());  // what built this test is there
-  const Context context(options());
+  ContextOptions with_progress = options();
+  with_progress.simulated.progress = [this](const RunProgress& told) { told_.push_back(told); };
+  with_progress.simulated.progress_seconds = 0;
+  const Context context(with_progress);
   ASSERT_TRUE(context.status().ok()) << context.status().describe();
   EXPECT_TRUE(context.is_simulated());
   const auto gemm =
@@ -80,6 +106,7 @@ TEST_F(SimulatedContextTest, RunsAnySizesOfOneFunction) {
     }
   }
   EXPECT_EQ(gemm->kernels(), 2) << "one for each way of writing D";
+  check_progress(5);
   // A number stands for a vector of it.
   Matrices x{64, 64, 64};
   x.fill();

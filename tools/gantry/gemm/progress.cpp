@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <gantry/context.hpp>
+
 #include "terminal.hpp"
 
 namespace gantry::tool {
@@ -21,9 +23,8 @@ constexpr const char* kEraseLine = "\r\x1b[K";
 
 std::string progress_text(const std::string& what, double share, double seconds) {
   const std::string part = share < 0 ? "" : fmt::format("{:.0f} % in ", 100 * share);
-  // A hundredth of it or less says little about the rest.
-  const bool known = share > 0.01 && share < 1;
-  const std::string rest = known ? fmt::format(", about {:.0f} s left", seconds * (1 - share) / share) : "";
+  const double left = RunProgress{share, seconds}.seconds_left();
+  const std::string rest = left >= 0 && share < 1 ? fmt::format(", about {:.0f} s left", left) : "";
   return fmt::format("{}: {}{:.0f} s{}", what, part, seconds, rest);
 }
 
