@@ -19,6 +19,7 @@
 #pragma once
 
 #include <gantry/gemm/frame.hpp>
+#include <gantry/gemm/group_reader.hpp>
 #include <gantry/gemm/group_ring.hpp>
 #include <gantry/gemm/grouped.hpp>
 
@@ -94,7 +95,7 @@ class GroupScheduler {
   // The groups that the warp is at, one for each lane.
   class Groups {
    public:
-    GANTRY_INLINE explicit Groups(const Params& params) : p_(params) { read(); }
+    GANTRY_INLINE explicit Groups(const Params& params) : p_(params), reader_(params) { read(); }
 
     // Passes on to the groups that hold a tile, and counts it from their first one on; false where there is none. Tiles
     // are asked for in ascending order.
@@ -120,46 +121,17 @@ class GroupScheduler {
 
    private:
     GANTRY_INLINE void read() {
-      const int group = first_ + static_cast<int>(arch::lane_rank());
-      lines_ = {};
-      rows_ = 0;
-      if (group < p_.groups) lines_ = lines_of(group);
-      if constexpr (!along_k) leave_out_overlap();
-      if (group < p_.groups) rows_ = along_k ? p_.m : tiles_of(lines_.size, p_.tile);
+      lines_ = along_k ? reader_.read(first_) : reader_.read_rows(first_);
+      const bool exists = first_ + static_cast<int>(arch::lane_rank()) < p_.groups;
+      rows_ = !exists ? 0 : along_k ? p_.m : tiles_of(lines_.size, p_.tile);
       scan_ = GroupScan(rows_ * p_.n);
     }
 
-    // A group of rows that begins before an earlier one ends is empty: no two write the same rows. The whole warp.
-    GANTRY_INLINE void leave_out_overlap() {
-      const int lane = static_cast<int>(arch::lane_rank());
-      const auto larger = [](int x, int y) { return x > y ? x : y; };
-      int reach = lines_.size > 0 ? lines_.end : 0;  // of this lane's group and those of the lanes before
-      GANTRY_UNROLL
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const int other = arch::shfl_up_sync(arch::kFullWarp, reach, distance);
-        if (lane >= distance) reach = larger(reach, other);
-      }
-      const int of_lanes = arch::shfl_up_sync(arch::kFullWarp, reach, 1);
-      const int before = lane > 0 ? larger(of_lanes, reached_) : reached_;
-      if (lines_.first() < before) lines_ = group_lines(p_.lines, 0, 0);
-      reached_ = larger(reached_, arch::shfl_sync(arch::kFullWarp, reach, 31));
-    }
-
-    GANTRY_INLINE GroupLines lines_of(int group) const {
-      if (p_.capacity > 0) {
-        const int count = arch::ld(arch::space_global, p_.offsets + group);
-        const int size = count < 0 ? 0 : count > p_.capacity ? p_.capacity : count;
-        return group_lines(p_.lines, group * p_.capacity, group * p_.capacity + size);
-      }
-      return group_lines(p_.lines, arch::ld(arch::space_global, p_.offsets + group),
-                         arch::ld(arch::space_global, p_.offsets + group + 1));
-    }
-
     const Params& p_;
+    GroupReader reader_;
     int first_ = 0;       // group of lane 0
     GroupLines lines_{};  // of this lane's group
     int rows_ = 0;        // of its tiles
-    int reached_ = 0;     // the farthest end of the groups that were passed
     GroupScan scan_;
   };
 
