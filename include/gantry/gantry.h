@@ -180,8 +180,8 @@ enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K 
 enum { GANTRY_GATE_HALVES = 0, GANTRY_GATE_INTERLEAVED = 1 };
 
 /* Rows of D by an index. STORE: each row of D is named once at most. ADD: rows are added to what is there, f32, in no
- * fixed order. */
-enum { GANTRY_SCATTER_NONE = 0, GANTRY_SCATTER_STORE = 1, GANTRY_SCATTER_ADD = 2 };
+ * fixed order. ORDERED: in the order of the GEMM's rows, by a second kernel, with the same bits on every run. */
+enum { GANTRY_SCATTER_NONE = 0, GANTRY_SCATTER_STORE = 1, GANTRY_SCATTER_ADD = 2, GANTRY_SCATTER_ORDERED = 3 };
 
 typedef struct gantry_gemm_options {
   size_t size;

@@ -210,7 +210,7 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
   o.stages = from.stages;
   status = read_choice("the grouping", from.groups, GANTRY_GROUPS_POINTER_ARRAY, o.groups);
   o.gather_a = from.gather_a != 0;
-  if (status == GANTRY_OK) status = read_choice("the scatter", from.scatter_d, GANTRY_SCATTER_ADD, o.scatter_d);
+  if (status == GANTRY_OK) status = read_choice("the scatter", from.scatter_d, GANTRY_SCATTER_ORDERED, o.scatter_d);
   if (status == GANTRY_OK) status = read_choice("the gate", from.gate, GANTRY_GATE_INTERLEAVED, o.gate);
   if (status != GANTRY_OK) return status;
   if (from.function_count < 0 || (from.function_count > 0 && from.functions == nullptr)) {

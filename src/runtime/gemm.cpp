@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kEntry = "gantry_gemm";
 constexpr const char* kFillEntry = "gantry_fill";
 constexpr const char* kPackEntry = "gantry_pack";
+constexpr const char* kSumEntry = "gantry_sum_slots";
 
 bool has_reductions(const fusion::Graph& graph) { return graph.count(fusion::ArgumentKind::reduction) > 0; }
 
@@ -52,6 +53,7 @@ std::string gemm_source(const GemmSpec& spec) {
       "#include <gantry/arch/kernel_entry.hpp>\n"
       "#include <gantry/epilogue/fill_words.hpp>\n"
       "#include <gantry/gemm/pack.hpp>\n"
+      "#include <gantry/gemm/row_slots.hpp>\n"
       "#include <gantry/gemm/types.hpp>\n" +
       spec_source(spec) +
       "\n"
@@ -60,6 +62,7 @@ std::string gemm_source(const GemmSpec& spec) {
   if (const Result<DesignedSpec> designed = design_spec(spec); designed && has_reductions(designed->graph)) {
     out += "GANTRY_EXPORT_KERNEL(gantry_fill, FillWords)\n";
   }
+  if (spec.options.scatter_d == RowScatter::ordered) out += "GANTRY_EXPORT_KERNEL(gantry_sum_slots, SumSlots)\n";
   return out;
 }
 
@@ -116,6 +119,7 @@ struct LoadedGemm::State {
   GpuKernel gemm;
   std::optional<GpuKernel> fill;
   GpuKernel pack;
+  std::optional<GpuKernel> sum;
   PlanningMachine machine;
 };
 
@@ -136,6 +140,12 @@ Result<LoadedGemm> LoadedGemm::load(const Device& device, const CachedKernel& ke
     Result<GpuKernel> fill = gemm->other({.entry = kFillEntry, .title = title});
     if (!fill) return unexpected(fill.error());
     state->fill = *fill;
+  }
+  if (design.options.scatter_d == RowScatter::ordered) {
+    Result<GpuKernel> sum =
+        gemm->other({.entry = kSumEntry, .shared_bytes = static_cast<int>(sizeof(SumSlots::Storage)), .title = title});
+    if (!sum) return unexpected(sum.error());
+    state->sum = *sum;
   }
   state->device = device;
   state->graph = designed->graph;
@@ -212,7 +222,10 @@ Status LoadedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, 
   if (!plan.write(addresses, workspace, parameters.data())) {
     return Status::failure(StatusCode::device_failed, "the driver could not move a tensor map to another address");
   }
-  return state_->gemm.launch(plan.launch().config, parameters.data(), stream);
+  Status launched = state_->gemm.launch(plan.launch().config, parameters.data(), stream);
+  if (!launched || !plan.launch().sums_slots()) return launched;
+  const SumSlots::Params sums = plan.slot_sums(addresses, workspace);
+  return state_->sum->launch(sum_config(sums, state_->machine.arch.sms), &sums, stream);
 }
 
 std::string LoadedGemm::explain(const PlannedGemm& plan, const GemmCall& call) const {

@@ -212,7 +212,9 @@ std::string spec_source(const GemmSpec& spec) {
   if (o.gate == GemmGate::interleaved) field("gate", "GemmGate::interleaved");
   if (o.gather_a) field("gather_a", "true");
   if (o.scatter_d != RowScatter::none) {
-    field("scatter_d", o.scatter_d == RowScatter::store ? "RowScatter::store" : "RowScatter::add");
+    field("scatter_d", o.scatter_d == RowScatter::store ? "RowScatter::store"
+                       : o.scatter_d == RowScatter::add ? "RowScatter::add"
+                                                        : "RowScatter::ordered");
   }
   out += "  };\n";
   if (own) out += "  using Functions = UserFunctionsOfProduct;\n";

@@ -13,8 +13,8 @@ namespace {
 
 using Index = detail::GemmOperandIndex;
 
-// Stands for the workspace in the parameters of a plan. Nothing is there.
-constexpr std::uintptr_t kWorkspaceBase = std::uintptr_t{1} << 20;
+// Stands for the workspace in the parameters of a plan. Nothing is there; maps of groups begin before it.
+constexpr std::uintptr_t kWorkspaceBase = std::uintptr_t{1} << 40;
 
 void* base() { return reinterpret_cast<void*>(kWorkspaceBase); }  // NOLINT(performance-no-int-to-ptr)
 
@@ -122,8 +122,10 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   // Maps of groups begin before their matrices. None of theirs is packed, so places are noted in the order of encoding.
   const bool grouped = design.options.groups != GemmGrouping::none;
   for (std::size_t i = 0; grouped && i < out.maps_.size(); ++i) {
-    const auto address = reinterpret_cast<std::uintptr_t>(addresses.at[out.maps_[i].operand]);
-    out.maps_[i].shift = static_cast<std::ptrdiff_t>(encoded[i] - address);
+    Place& place = out.maps_[i];
+    const auto address =
+        reinterpret_cast<std::uintptr_t>(place.operand == kInWorkspace ? base() : addresses.at[place.operand]);
+    place.shift = static_cast<std::ptrdiff_t>(encoded[i] - address);
   }
   out.note_memory(design, inputs, addresses);
   return out;
@@ -162,8 +164,12 @@ void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& gra
   const auto note = [this](bool direct, const Place& place) { (direct ? matrices_ : maps_).push_back(place); };
   if (collective && design.c.exists() && inputs.c.data != nullptr && !array)
     note(design.part.c.direct, {at.c, Index::kC});
-  if (design.stores_d() && !array) note(design.part.d.direct, {at.d, Index::kD});
-  if (design.stores_d() && design.options.scatter_d != RowScatter::none) {
+  if (launch_.needs.slots > 0) {
+    maps_.push_back({at.d, kInWorkspace, static_cast<std::ptrdiff_t>(launch_.needs.slots_at())});
+  } else if (design.stores_d() && !array) {
+    note(design.part.d.direct, {at.d, Index::kD});
+  }
+  if (design.part.d.scatter != RowScatter::none) {
     pointers_.push_back({at.d + static_cast<int>(offsetof(DirectMatrix, index)), Index::kScatter});
   }
   if (launch_.needs.sums > 0) workspace_.push_back(at.workspace);
@@ -242,7 +248,8 @@ bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigne
   bool moved = true;
   for (const Place& place : maps_) {
     auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
-    moved = move_(map, static_cast<unsigned char*>(addresses.at[place.operand]) + place.shift) && moved;
+    void* const from = place.operand == kInWorkspace ? workspace : addresses.at[place.operand];
+    moved = move_(map, static_cast<unsigned char*>(from) + place.shift) && moved;
   }
   for (const PackedPlace& place : packed_) {
     auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
@@ -270,6 +277,11 @@ PackLines::Params PlannedGemm::packs(const GemmAddresses& addresses, void* works
   return packs_of(launch_, addresses.at[Index::kA], addresses.at[Index::kB], workspace);
 }
 
+SumSlots::Params PlannedGemm::slot_sums(const GemmAddresses& addresses, void* workspace) const {
+  const auto* const index = static_cast<const std::int32_t*>(addresses.at[Index::kScatter]);
+  return slot_sums_of(launch_, {addresses.at[Index::kD], index, addresses.groups}, workspace);
+}
+
 std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const ExplainedKernel& kernel) {
   const auto expression = fusion::print(kernel.graph);
   detail::GemmFacts f;
@@ -286,6 +298,8 @@ std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const Ex
   f.packed_a = plan.launch().a.packed;
   f.packed_b = plan.launch().b.packed;
   f.packed_bytes = plan.launch().needs.packed;
+  f.slot_bytes = plan.launch().needs.slots;
+  f.slot_rows = plan.launch().slots.rows;
   f.arch = kernel.machine.arch;
   return detail::explain_gemm(f);
 }

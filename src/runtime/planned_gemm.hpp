@@ -77,11 +77,14 @@ class PlannedGemm {
   bool has_fills() const { return fills_.fill_count > 0; }
   // What must be packed between the two.
   PackLines::Params packs(const GemmAddresses& addresses, void* workspace) const;
+  // What must be added after the kernel, where launch().sums_slots().
+  SumSlots::Params slot_sums(const GemmAddresses& addresses, void* workspace) const;
 
  private:
   struct alignas(128) Chunk {
     unsigned char bytes[128];
   };
+  static constexpr int kInWorkspace = -1;  // in the place of an operand
   struct Place {
     int offset, operand;
     std::ptrdiff_t shift = 0;  // of a map: bytes from its operand's address to its own

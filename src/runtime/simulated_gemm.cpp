@@ -186,7 +186,12 @@ LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& ad
   if (progress != nullptr) progress->all = loads_of_a(design(), plan.launch().schedule);
   const CountedScope scope({parameters.data() + design().params.a, progress});
   const auto bytes = static_cast<std::size_t>(design().params.bytes);
-  return detail::outcome_of(config.name, simulator.run_in_order({{config, code_.entry, parameters.data(), bytes}}));
+  LaunchResult launched =
+      detail::outcome_of(config.name, simulator.run_in_order({{config, code_.entry, parameters.data(), bytes}}));
+  if (!launched || !plan.launch().sums_slots()) return launched;
+  const SumSlots::Params sums = plan.slot_sums(addresses, workspace);
+  LaunchResult summed = launch(simulator, sum_config(sums, kSimulatedPackers), SumSlots{}, sums);
+  return summed ? launched : summed;
 }
 
 std::string SimulatedGemm::explain(const PlannedGemm& plan, const GemmCall& call, int sms) const {

@@ -1,4 +1,5 @@
-// GEMMs whose rows of D go where an index says, on the simulated SM: stored, or added to what is there.
+// GEMMs whose rows of D go where an index says, on the simulated SM: stored, or added to what is there, in any order or
+// in that of the rows.
 #include <numeric>
 
 #include "gather_exact.hpp"
@@ -37,7 +38,10 @@ void expect_scattered(const GemmExtents& e, const std::vector<std::int32_t>& ind
   p.rows = static_cast<int>(of_a);
   p.n = static_cast<int>(e.n);
   p.k = p.stride = static_cast<int>(e.k);
-  const auto weights = numbers<float>(static_cast<std::size_t>(e.m), 3);
+  auto weights = numbers<float>(static_cast<std::size_t>(e.m), 3);
+  // Sums that depend on their order.
+  constexpr bool ordered = Spec::options.scatter_d == RowScatter::ordered;
+  for (float& weight : weights) weight *= ordered ? 0.37f : 1.0f;
   const Offsets offsets = offsets_of(sizes);
   const std::size_t matrices = grouped ? 1 : groups;
   const Buffer<std::int32_t> to = guarded(index);
@@ -70,7 +74,7 @@ void expect_scattered(const GemmExtents& e, const std::vector<std::int32_t>& ind
       const float value =
           weights[line % static_cast<std::size_t>(e.m)] * p.dot(line, static_cast<int>(group), static_cast<int>(j));
       float& sum = expected[(matrix * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) * n + j];
-      sum = Spec::options.scatter_d == RowScatter::add ? sum + value : float(D(value));
+      sum = Spec::options.scatter_d != RowScatter::store ? sum + value : float(D(value));
     }
   }
   for (std::size_t i = 0; i < d.size(); ++i) {
@@ -119,6 +123,36 @@ TEST(ScatteredRows, AreAddedToWhatIsThere) {
     expect_scattered<Scattered<RowScatter::add, ElementType::f32, along_m, pingpong>>(
         {.m = 200, .n = 72, .k = 72, .batch = 4}, random_index(random, 200, 30), 30, {70, 0, 1, 120}, seed);
   }
+}
+
+// Columns that are no whole 16 bytes are stored in slots by TMA all the same.
+TEST(ScatteredRows, AreAddedInTheOrderOfTheirNumbers) {
+  std::mt19937 random(8);
+  using Ordered = Scattered<RowScatter::ordered, ElementType::f32, along_m, cooperative>;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    expect_scattered<Ordered>({.m = 200, .n = 73, .k = 72, .batch = 4}, random_index(random, 200, 30), 30,
+                              {70, 0, 1, 120}, seed);
+  }
+}
+
+// Slots of f32, rows of which are multiples of 16 bytes, and a sentence that says what they cost.
+TEST(ScatteredRows, InOrderTakeAWorkspaceOfSlots) {
+  using Ordered = Scattered<RowScatter::ordered, ElementType::f32, along_m, cooperative>;
+  const Buffer<bf16> a(1000 * 72), b(4 * 73 * 72);
+  Buffer<float> d(300 * 73), weight(1000);
+  const Buffer<std::int32_t> index(1000);
+  GemmArguments<Ordered> args({.m = 1000, .n = 73, .k = 72, .batch = 4});
+  args.a = a.data();
+  args.b = b.data();
+  args.d = d.data();
+  args.fusion["weight"] = weight.data();
+  args.scatter = {index.data(), 300};
+  args.groups.offsets = index.data();
+  const auto plan = gantry::Gemm<Ordered>::plan(args, device_of(Simulator(), 4));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  EXPECT_EQ(plan->workspace_bytes(), 1000u * 76 * 4);
+  static_assert(problems(GemmOptions{.scatter_d = RowScatter::ordered}).has(GemmRule::scatter_element));  // D of bf16
+  EXPECT_NE(plan->explain().find("adds the slots of each row of D in ascending order"), std::string::npos);
 }
 
 // Columns that are no whole 16 bytes: threads write elements where they cannot write chunks.

@@ -74,6 +74,7 @@ TEST(Tuning, TellsGemmsApartByEveryOptionThatChangesWhatIsComputed) {
       [](GemmOptions& o) { o.gather_a = true; },
       [](GemmOptions& o) { o.scatter_d = RowScatter::store; },
       [](GemmOptions& o) { o.scatter_d = RowScatter::add; },
+      [](GemmOptions& o) { o.scatter_d = RowScatter::ordered; },
       [](GemmOptions& o) { o.split = SplitMode::reduce_add; },
   };
   TuningFile tuning;

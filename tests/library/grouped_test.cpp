@@ -209,9 +209,12 @@ TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {
 }
 
 // One plan for other indices and addresses, of D too.
-TEST_F(GroupedContextTest, ScattersTheRowsThatAnIndexNames) {
+class ScatteredContextTest : public GroupedContextTest, public testing::WithParamInterface<RowScatter> {};
+INSTANTIATE_TEST_SUITE_P(Rows, ScatteredContextTest, testing::Values(RowScatter::add, RowScatter::ordered));
+
+TEST_P(ScatteredContextTest, AddsToTheRowsThatAnIndexNames) {
   GemmRequest wanted = request();
-  wanted.options.scatter_d = RowScatter::add;
+  wanted.options.scatter_d = GetParam();
   const auto gemm = context(folder_).gemm(wanted);
   if (!gemm) FAIL() << gemm.error().describe();
   Operands x, other;

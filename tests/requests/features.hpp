@@ -20,6 +20,7 @@ inline constexpr Feature kFeatures[] = {
     {"gathered rows", [](const GemmRequest& r) { return r.options.gather_a; }},
     {"scattered rows", [](const GemmRequest& r) { return r.options.scatter_d == RowScatter::store; }},
     {"added rows", [](const GemmRequest& r) { return r.options.scatter_d == RowScatter::add; }},
+    {"rows added in order", [](const GemmRequest& r) { return r.options.scatter_d == RowScatter::ordered; }},
     {"gates", [](const GemmRequest& r) { return r.fusion.graph.gated(); }},
     {"interleaved gates", [](const GemmRequest& r) { return r.options.gate == GemmGate::interleaved; }},
     {"swapped operands", [](const GemmRequest& r) { return r.options.swapped; }},

@@ -284,10 +284,10 @@ class RandomRequests {
   }
 
   void choose_scatter(GemmOptions& o) {
-    o.scatter_d = one_of({RowScatter::store, RowScatter::add});
+    o.scatter_d = one_of({RowScatter::store, RowScatter::add, RowScatter::ordered});
     if (chance(20)) return;
     o.layout_d = kRowMajor;
-    if (o.scatter_d == RowScatter::add) o.d = ElementType::f32;
+    if (o.scatter_d != RowScatter::store) o.d = ElementType::f32;
     if (o.split == SplitMode::reduce_add) o.split = SplitMode::automatic;
     if (o.epilogue.reuse == Choice::yes) o.epilogue.reuse = Choice::no;
   }

@@ -120,7 +120,8 @@ tool::AskedTexts asked_texts_of(const GemmRequest& r) {
   if (o.groups == GemmGrouping::along_m) t.groups = "100,0,156";
   if (o.groups == GemmGrouping::along_k) t.groups_k = "64,0,64";
   if (o.gather_a) t.gather_rows = 77;
-  t.scatter = o.scatter_d == RowScatter::none ? "none" : o.scatter_d == RowScatter::store ? "store" : "add";
+  constexpr const char* kScatter[] = {"none", "store", "add", "ordered"};
+  t.scatter = kScatter[static_cast<int>(o.scatter_d)];
   return t;
 }
 

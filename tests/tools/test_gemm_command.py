@@ -140,6 +140,7 @@ class Gemm(Cli):
 
     def test_scattered_rows_are_verified(self):
         for arguments in cases(
+            ("--groups", "70,0,1,65", "--gather-rows", "50", "--scatter", "ordered", "--d", "f32", "--epilogue", "d = col(w) * acc"),
             ("--groups", "70,0,1,65", "--gather-rows", "50", "--scatter", "add", "--d", "f32", "--epilogue", "d = col(w) * acc"),
             ("--m", "100", "--scatter", "store", "--scatter-rows", "130"),
             ("--m", "70", "--scatter", "add", "--d", "f32", "--batch", "2"),
@@ -148,7 +149,7 @@ class Gemm(Cli):
             self.assertTrue(answer["ok"] and answer["clean"], answer)
             self.assertIn("Rows of D are scattered", answer["plan"])
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--scatter", "add", status=2)
-        self.assertIn("rows are added to D, which has elements of bf16: threads add f32 in memory", said)
+        self.assertIn("rows are added to D, which has elements of bf16: rows are added in f32", said)
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--scatter", "store", "--scatter-rows", "5", status=2)
         self.assertIn("each goes to a row of its own", said)
 

@@ -17,7 +17,7 @@
 namespace gantry {
 
 // Whether rows of D go where an index says: stored there, or added to what is there.
-enum class RowScatter : std::uint8_t { none, store, add };
+enum class RowScatter : std::uint8_t { none, store, add, ordered };
 
 struct TileMN {
   int m = 0;

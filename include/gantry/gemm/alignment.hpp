@@ -64,7 +64,8 @@ inline GemmOptions with_alignments(GemmOptions o, const fusion::Graph& graph, co
   const bool d_fits =
       detail::tma_addresses({o.d, !is_m_major(o.layout_d), true, call.d.data, call.d.stride, call.d.batch_stride}, e);
   if (o.align_c == 0 && !c_fits) o.align_c = 1;
-  if (o.align_d == 0 && graph.d >= 0 && !d_fits && o.split != SplitMode::reduce_add) o.align_d = 1;
+  const bool slots = o.scatter_d == RowScatter::ordered;  // are what the kernel stores
+  if (o.align_d == 0 && graph.d >= 0 && !d_fits && !slots && o.split != SplitMode::reduce_add) o.align_d = 1;
   for (int i = 0; o.align_aux == 0 && !along_m && i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     if (!fusion::is_auxiliary(a) || fusion::is_mask(a) || fusion::is_by_block(a)) continue;

@@ -27,6 +27,8 @@ struct GemmFacts {
   std::size_t workspace_bytes = 0;
   bool packed_a = false, packed_b = false;
   std::size_t packed_bytes = 0;
+  std::size_t slot_bytes = 0;  // of rows that are added in a fixed order
+  std::int64_t slot_rows = 0;  // of the D that they are added to
   Architecture arch = kH200;
 };
 

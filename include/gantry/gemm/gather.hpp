@@ -7,7 +7,8 @@
 // are those of its rows, and come with them.
 //
 // Scattered rows of D likewise: row i of the GEMM goes to row index[i] of D, stored (each row once at most) or added.
-// Defined: a row whose index is outside of [0, rows) of D is dropped. Threads write them (epilogue/direct_tile.hpp).
+// Defined: a row whose index is outside of [0, rows) of D is dropped. Threads write them (epilogue/direct_tile.hpp), or
+// a second kernel adds them in a fixed order (row_slots.hpp).
 //
 // TMA of sm_90 copies boxes, and rows that an index names are none; so threads copy them (gathered_operands.hpp), in
 // chunks of 16 bytes: A begins at a multiple of 16 bytes, and so do its rows.

@@ -137,7 +137,9 @@ GANTRY_HD constexpr bool is_direct(ElementType element, int align) noexcept {
   return align != 0 && !is_tma_aligned(align, element_bits(element));
 }
 GANTRY_HD constexpr bool direct_c(const GemmOptions& o) noexcept { return is_direct(o.c, o.align_c); }
+// Slots of rows that are added in order are TMA's, whatever the D is that they are added to.
 GANTRY_HD constexpr bool direct_d(const GemmOptions& o) noexcept {
+  if (o.scatter_d == RowScatter::ordered) return false;
   return o.scatter_d != RowScatter::none || is_direct(o.d, o.align_d);
 }
 
@@ -223,7 +225,9 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   if (o.groups != GemmGrouping::none) out.append(' ').append(to_text(o.groups));
   if (o.gate == GemmGate::interleaved) out.append(" interleaved");
   if (o.gather_a) out.append(" gathered");
-  if (o.scatter_d != RowScatter::none) out.append(o.scatter_d == RowScatter::store ? " scattered" : " scattered+");
+  if (o.scatter_d != RowScatter::none) out.append(" scattered");
+  if (o.scatter_d == RowScatter::add) out.append('+');
+  if (o.scatter_d == RowScatter::ordered) out.append(" in order");
   if (o.swapped) out.append(" swapped");
   if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");
   return out;

@@ -1,9 +1,9 @@
 // A planned GEMM: tensor maps encoded, tiles scheduled, workspace allocated. Planned once, run many times.
 //
 // run() neither allocates nor waits, and can be captured into a CUDA graph: it launches the kernel, and before it,
-// where the epilogue reduces, one that clears what is reduced into. It changes nothing of the plan, so threads may
-// share one; but runs of one plan write the same D and use the same workspace, so each ends before the next begins, as
-// in one stream. For two streams at once, make two plans.
+// where the epilogue reduces, one that clears what is reduced into; after it, one that adds scattered rows in order. It
+// changes nothing of the plan, so threads may share one; but runs of one plan write the same D and use the same
+// workspace, so each ends before the next begins, as in one stream. For two streams at once, make two plans.
 //
 // A workspace is the plan's own, or given: then plan() clears it, and nobody else uses it while the plan runs. A run
 // leaves it as it was; a run that was stopped half-way (a device error) may not, and the plan is to be made again.
@@ -92,7 +92,8 @@ class GemmPlan {
     LaunchResult cleared = clear_reductions(machine);
     if (!cleared || args_.extents.nothing_to_do()) return cleared;
     if (LaunchResult packed = pack(machine); !packed) return packed;
-    return launch(machine, launch_.config, Kernel{}, params_);
+    LaunchResult launched = launch(machine, launch_.config, Kernel{}, params_);
+    return with_slot_sums(machine, std::move(launched));
   }
 #endif
 
@@ -221,6 +222,16 @@ class GemmPlan {
     return launch(machine, pack_config(packs, arch_.sms), PackLines{}, packs);
   }
 
+  // Returns the outcome of the GEMM, or why rows could not be added.
+  template <class Machine>
+  LaunchResult with_slot_sums(const Machine& machine, LaunchResult launched) const {
+    if (!launched || !launch_.sums_slots()) return launched;
+    const SumSlots::Params sums =
+        slot_sums_of(launch_, {args_.d.data, args_.scatter.index, args_.groups.data()}, workspace_.data());
+    LaunchResult summed = launch(machine, sum_config(sums, arch_.sms), SumSlots{}, sums);
+    return summed ? std::move(launched) : std::move(summed);
+  }
+
   // A template, as sources that run on a GPU alone need not read the simulated SM.
   template <class Machine>
   LaunchResult run_simulated(const Machine& machine) const {
@@ -236,7 +247,8 @@ class GemmPlan {
         requires { sizeof(GemmTypes<Spec>); },
         "gantry: a source that nvcc compiles and that runs a GEMM on the simulated SM includes "
         "<gantry/gemm/simulated.hpp>");
-    return launch(simulator, launch_.config, Kernel{}, params_);
+    LaunchResult launched = launch(simulator, launch_.config, Kernel{}, params_);
+    return with_slot_sums(simulator, std::move(launched));
   }
 
   // On the machine that the plan is for?
@@ -261,6 +273,8 @@ class GemmPlan {
     f.packed_a = launch_.a.packed;
     f.packed_b = launch_.b.packed;
     f.packed_bytes = launch_.needs.packed;
+    f.slot_bytes = launch_.needs.slots;
+    f.slot_rows = launch_.slots.rows;
     f.arch = arch_;
     f.graph = &args_.fusion.graph();
     return f;

@@ -18,6 +18,7 @@
 #include <gantry/gemm/bind.hpp>
 #include <gantry/gemm/inputs.hpp>
 #include <gantry/gemm/pack.hpp>
+#include <gantry/gemm/row_slots.hpp>
 #include <gantry/tma/encode.hpp>
 #include <gantry/tma/encoder.hpp>
 
@@ -25,19 +26,21 @@ namespace gantry {
 
 // Bytes of workspace: for tiles that several clusters share, for reductions that give the same bits on every run, for
 // operands that are packed because TMA cannot address them, or for the tensor maps of a pointer array, which packs
-// nothing; and what callbacks of one's own ask for.
+// nothing; for slots of rows that are added in a fixed order; and what callbacks of one's own ask for.
 struct GemmWorkspaceNeeds {
-  std::size_t sums = 0, reductions = 0, packed = 0, maps = 0, callbacks = 0;
+  std::size_t sums = 0, reductions = 0, packed = 0, maps = 0, slots = 0, callbacks = 0;
 
-  // Reductions begin at a multiple of 16, packed operands and maps at one of 128.
+  // Reductions begin at a multiple of 16, packed operands, maps and slots at one of 128.
   constexpr std::size_t reductions_at() const { return (sums + 15) / 16 * 16; }
   constexpr std::size_t packed_at() const { return (reductions_at() + reductions + 127) / 128 * 128; }
   constexpr std::size_t maps_at() const { return packed_at(); }
+  constexpr std::size_t slots_at() const { return (without_slots() + 127) / 128 * 128; }
   constexpr std::size_t callbacks_at() const { return (without_callbacks() + 15) / 16 * 16; }
   constexpr std::size_t total() const { return callbacks > 0 ? callbacks_at() + callbacks : without_callbacks(); }
 
  private:
-  constexpr std::size_t without_callbacks() const {
+  constexpr std::size_t without_callbacks() const { return slots > 0 ? slots_at() + slots : without_slots(); }
+  constexpr std::size_t without_slots() const {
     return packed + maps > 0 ? packed_at() + packed + maps : reductions_at() + reductions;
   }
 };
@@ -48,14 +51,25 @@ struct GemmLaunchPlan {
   GroupSchedule groups{};   // of a grouped GEMM
   PointerSchedule array{};  // of a pointer array
   GemmWorkspaceNeeds needs{};
-  PackedOperand a{}, b{};  // of the GEMM that was asked for; offsets count from the beginning of the workspace
+  PackedOperand a{}, b{};    // of the GEMM that was asked for; offsets count from the beginning of the workspace
+  SumSlots::Params slots{};  // of rows that are added in a fixed order, but for addresses
   LaunchConfig config{};
 
   bool packs() const { return a.packed || b.packed; }
+  // A second kernel adds rows.
+  bool sums_slots() const { return needs.slots > 0 && slots.units() > 0; }
 };
 
 // What is packed before the kernel runs.
 GANTRY_LINKAGE PackLines::Params packs_of(const GemmLaunchPlan& plan, const void* a, const void* b, void* workspace);
+
+// What is added after it. `groups`: their offsets or counts, where there are groups.
+struct SlotAddresses {
+  void* d = nullptr;
+  const std::int32_t* index = nullptr;
+  const void* groups = nullptr;
+};
+GANTRY_LINKAGE SumSlots::Params slot_sums_of(const GemmLaunchPlan& plan, const SlotAddresses& at, void* workspace);
 
 // Requires arguments that can be implemented, and extents that are not 0. `held.workspace`: workspace may be had.
 GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInputs& given, const GemmResidency& held,

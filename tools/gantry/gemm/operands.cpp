@@ -313,7 +313,9 @@ void Operands::poison() {
 
 std::uint8_t Operands::poison_of(const Operand& operand) const {
   // What is added to begins as zeros.
-  const bool adds = asked_.options.split == SplitMode::reduce_add || asked_.options.scatter_d == RowScatter::add;
+  const RowScatter scatter = asked_.options.scatter_d;
+  const bool adds =
+      asked_.options.split == SplitMode::reduce_add || scatter == RowScatter::add || scatter == RowScatter::ordered;
   return operand.argument < 0 && adds ? 0x00 : 0xA5;
 }
 

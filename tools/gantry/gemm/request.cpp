@@ -231,9 +231,10 @@ void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
       ->option_text("I,I,...");
   add_number(command, "--gather-rows", texts.gather_rows,
              "A has so many rows, and an index on the device says which of them each row of the GEMM is", kSizes);
-  add_text(command, "--scatter", texts.scatter,
-           "store or add: an index on the device says which row of D each row of the GEMM goes to, or is added to; "
-           "default none")
+  add_text(
+      command, "--scatter", texts.scatter,
+      "store, add or ordered: an index on the device says which row of D each row of the GEMM goes to, or is added "
+      "to, in no order or in that of the rows; default none")
       ->option_text("HOW");
   add_number(command, "--scatter-rows", texts.scatter_rows, "rows of a D that is scattered to; default M", kSizes);
   text("--a", texts.a, "TYPE", "elements of A: f16, bf16, tf32, e4m3, e5m2, s8, u8; default bf16");
@@ -332,7 +333,10 @@ AskedGemm read_asked(const AskedTexts& texts) {
   o.gather_a = texts.gather_rows != kNoGather;
   out.gather_rows = std::max<std::int64_t>(texts.gather_rows, 0);
   read.word<RowScatter>("--scatter", texts.scatter,
-                        {{"none", RowScatter::none}, {"store", RowScatter::store}, {"add", RowScatter::add}},
+                        {{"none", RowScatter::none},
+                         {"store", RowScatter::store},
+                         {"add", RowScatter::add},
+                         {"ordered", RowScatter::ordered}},
                         o.scatter_d);
   out.scatter_rows = texts.scatter_rows;
   read.scalars(texts.values, out.scalars);

@@ -277,7 +277,8 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
       c.stride == (rows_c ? problem.n : problem.m)) {
     steps.add(o.c, rows_c);
   }
-  if (design.stores_d() && !direct_d(o)) steps.add(o.d, rows_d);
+  const bool scatters = o.scatter_d != RowScatter::none, threads_write = scatters || direct_d(o);
+  if (design.stores_d() && !threads_write) steps.add(o.d, rows_d);
   add_steps(problem, args.fusion, steps);
   const OperandCheck operands(out, problem, steps);
   if (o.c != ElementType::void_) {
@@ -296,7 +297,7 @@ GANTRY_COLD inline void check_epilogue(const GemmDesign& design, const GemmInput
   const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, scattered, batches);
   if (design.stores_d() && d.pointer == nullptr) {
     out.add(missing(ArgumentRule::matrix_missing, "D"));
-  } else if (design.stores_d() && direct_d(o)) {
+  } else if (design.stores_d() && threads_write) {
     EpilogueProblem of_rows = problem;
     of_rows.m = static_cast<int>(scattered.m);
     OperandCheck(out, of_rows, steps).check_elements({"D", o.d, rows_d, true}, d);

@@ -221,7 +221,7 @@ class GemmDesignMaker {
     d_.part.own_maps = pointer_array();
     d_.part.c.direct = direct_c(o);
     d_.part.d.direct = stores_d() && direct_d(o);
-    d_.part.d.scatter = stores_d() ? o.scatter_d : RowScatter::none;
+    d_.part.d.scatter = d_.part.d.direct ? o.scatter_d : RowScatter::none;
     quote(d_.part.reasons);
     if (d_.ok() && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
     if (!d_.ok()) return;

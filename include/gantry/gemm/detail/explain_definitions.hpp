@@ -208,8 +208,22 @@ inline std::string explain_gather(const GemmFacts& f) {
          " them, 16 bytes a thread, and TMA brings B.\n";
 }
 
+// Slots are written and read, and rows of D read and written.
+inline std::string explain_slots(const GemmFacts& f) {
+  const auto slots = static_cast<double>(f.slot_bytes);
+  const double rows = static_cast<double>(f.slot_rows) * static_cast<double>(f.design.columns_of_d(f.n)) * 4;
+  char microseconds[32];
+  std::snprintf(microseconds, sizeof microseconds, "%.2g", (slots + 2 * rows) / f.arch.dram_rate * 1e6);
+  return "Rows of D are scattered by an index on the device: the GEMM stores each in a slot of the workspace, " +
+         with_prefix(slots) +
+         "B, and a second kernel adds the slots of each row of D in ascending order: " + with_prefix(slots + rows) +
+         "B read and " + with_prefix(rows) + "B written at most, " + microseconds + " us of an " + f.arch.name +
+         "'s DRAM and a launch.\n";
+}
+
 inline std::string explain_scatter(const GemmFacts& f) {
   if (f.design.options.scatter_d == RowScatter::none) return "";
+  if (f.design.options.scatter_d == RowScatter::ordered) return explain_slots(f);
   return f.design.options.scatter_d == RowScatter::store
              ? "Rows of D are scattered by an index on the device: threads store them.\n"
              : "Rows of D are scattered by an index on the device: threads add them to what is there, in no fixed "

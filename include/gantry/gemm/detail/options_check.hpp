@@ -255,11 +255,11 @@ class GemmOptionsCheck {
     if (o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});
   }
 
-  // Threads write rows of D to where an index says.
+  // Threads write rows of D to where an index says, or another kernel adds them there.
   GANTRY_HD constexpr void scatter() {
     if (o_.scatter_d == RowScatter::none) return;
     if (is_m_major(o_.layout_d)) out_.add({.rule = GemmRule::scatter_major});
-    if (o_.scatter_d == RowScatter::add && o_.d != ElementType::f32) {
+    if (o_.scatter_d != RowScatter::store && o_.d != ElementType::f32) {
       out_.add({.rule = GemmRule::scatter_element, .element = o_.d, .other = ElementType::f32});
     }
     if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {

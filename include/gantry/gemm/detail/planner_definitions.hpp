@@ -23,7 +23,43 @@ GANTRY_LINKAGE PackLines::Params packs_of(const GemmLaunchPlan& plan, const void
   return out;
 }
 
+GANTRY_LINKAGE SumSlots::Params slot_sums_of(const GemmLaunchPlan& plan, const SlotAddresses& at, void* workspace) {
+  SumSlots::Params out = plan.slots;
+  out.slots = reinterpret_cast<const float*>(static_cast<unsigned char*>(workspace) + plan.needs.slots_at());
+  out.d = static_cast<float*>(at.d);
+  out.index = at.index;
+  out.groups.offsets = static_cast<const std::int32_t*>(at.groups);
+  return out;
+}
+
 namespace detail {
+
+// Slots for rows that another kernel adds to D.
+inline void plan_slots(const GemmDesign& design, const GemmInputs& args, int sms, GemmLaunchPlan& out) {
+  const GemmOptions& o = design.options;
+  if (o.scatter_d != RowScatter::ordered) return;
+  GemmExtents of_d = extents_of_d(design, args.extents);
+  of_d.m = rows_of_d(design, args);
+  of_d.batch = matrices(design, args.extents, 'D');
+  const EpilogueMatrix d = epilogue_matrix(args.d, o.d, o.layout_d, of_d, of_d.batch);
+  out.slots = row_slots({.m = args.extents.m,
+                         .n = of_d.n,
+                         .batch = of_d.batch,
+                         .rows = of_d.m,
+                         .d_stride = d.stride,
+                         .d_batch_stride = d.batch_stride,
+                         .sms = sms});
+  out.slots.groups = out.groups;
+  out.needs.slots = slot_bytes(out.slots);
+}
+
+// The GEMM that stores its rows in slots.
+inline GemmInputs with_slots(GemmInputs args, const GemmLaunchPlan& plan, void* workspace) {
+  if (plan.needs.slots == 0) return args;
+  args.d = {static_cast<unsigned char*>(workspace) + plan.needs.slots_at(), plan.slots.slot_stride,
+            plan.slots.slot_batch_stride};
+  return args;
+}
 
 // A problem whose packed operands are where the plan puts them; `swapped`: it is the problem from the other side.
 inline GemmProblem with_packed(GemmProblem problem, const GemmLaunchPlan& plan, bool swapped, void* workspace) {
@@ -76,6 +112,7 @@ GANTRY_LINKAGE GemmLaunchPlan plan_gemm(const GemmDesign& asked, const GemmInput
         static_cast<std::size_t>(workspace_layout(args.fusion.graph(), design.subtiles(), extents).bytes);
   }
   detail::plan_packing(design, problem, out);
+  detail::plan_slots(design, args, arch.sms, out);
   out.config = launch_config_of(design, out.schedule);
   // Accumulators wait for the loads, and those for the kernel before; where K is 0 there are none to wait for.
   // Where operands are packed, the kernel before is the one that packs them.
@@ -165,7 +202,7 @@ GANTRY_COLD inline void write_collective(const detail::KernelSide& kernel, const
   const GemmExtents of_d = detail::extents_of_d(design, args.extents);
   const EpilogueMatrix c = detail::epilogue_matrix(args.c, o.c, o.layout_c, of_d, batches);
   GemmExtents scattered = of_d;
-  scattered.m = detail::rows_of_d(design, args);
+  if (design.part.d.scatter != RowScatter::none) scattered.m = args.scatter.rows;
   const EpilogueMatrix d = detail::epilogue_matrix(args.d, o.d, o.layout_d, scattered, batches);
   const auto write_matrix = [&](int offset, const EpilogueOperand& x, const EpilogueMatrix& matrix) {
     if (x.direct) {
@@ -179,7 +216,9 @@ GANTRY_COLD inline void write_collective(const detail::KernelSide& kernel, const
       }
       write(offset, direct);
     } else {
-      write(offset, encode(detail::bind_matrix(x.box, matrix, extents)));
+      EpilogueProblem of = extents;
+      if (offset == at.d && plan.needs.slots > 0) of.n = (of.n + 3) / 4 * 4;  // TMA writes whole chunks of 16 bytes
+      write(offset, encode(detail::bind_matrix(x.box, matrix, of)));
     }
   };
   if (design.c.exists() && c.pointer != nullptr) write_matrix(at.c, design.part.c, c);
@@ -199,7 +238,8 @@ GANTRY_COLD inline void write_collective(const detail::KernelSide& kernel, const
 GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const GemmInputs& given,
                                                  const GemmLaunchPlan& plan, void* workspace, const TmaEncoder& encode,
                                                  unsigned char* bytes) {
-  const detail::KernelSide kernel(asked, given);
+  const GemmInputs stored = detail::with_slots(given, plan, workspace);
+  const detail::KernelSide kernel(asked, stored);
   const GemmDesign& design = kernel.design();
   const GemmInputs& args = kernel.inputs();
   if (design.options.groups == GemmGrouping::pointer_array) {

@@ -181,7 +181,7 @@ GANTRY_X(scatter_major, refused,
          "RowMajor works")
 GANTRY_X(scatter_element, refused,
          "rows are added to D, which has elements of {element}",
-         "threads add f32 in memory",
+         "rows are added in f32",
          "the type that works is {other}; rows that occur once are stored as any type")
 GANTRY_X(scatter_groups, refused,
          "rows of D are scattered, and groups are along K or GEMMs of a pointer array",

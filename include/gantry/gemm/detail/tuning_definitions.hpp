@@ -53,6 +53,7 @@ inline constexpr TuningForm kTuningForms[] = {
     GANTRY_TUNING_FORM("gathers", gathers, true),
     GANTRY_TUNING_FORM("scatter=store", scatter, RowScatter::store),
     GANTRY_TUNING_FORM("scatter=add", scatter, RowScatter::add),
+    GANTRY_TUNING_FORM("scatter=ordered", scatter, RowScatter::ordered),
     GANTRY_TUNING_FORM("adds", adds, true),
 };
 #undef GANTRY_TUNING_FORM
