@@ -254,6 +254,10 @@ typedef struct gantry_scale {
   int64_t stride, k_stride, batch_stride;
 } gantry_scale;
 
+/* In the place of the batch stride of a scalar of a pointer array: data is that of an array of addresses, one for each
+ * GEMM; NULL: its default. */
+#define GANTRY_BY_ADDRESS INT64_MIN
+
 /* An argument of the epilogue: an address with its strides, or, with is_number, a number. */
 typedef struct gantry_argument {
   const char* name;

@@ -56,10 +56,10 @@ Status check_lines(const CheckedKernel& kernel, const GemmCall& call) {
   return out.status();
 }
 
-const void* address_of(const GemmCall& call, const fusion::Argument& argument) {
+const GemmCallArgument* find(const GemmCall& call, const fusion::Argument& argument) {
   for (int i = 0; i < call.arguments.count(); ++i) {
     const GemmCallArgument& given = call.arguments[i];
-    if (given.name != nullptr && std::strcmp(given.name, argument.name.text) == 0) return given.data;
+    if (given.name != nullptr && std::strcmp(given.name, argument.name.text) == 0) return &given;
   }
   return nullptr;
 }
@@ -67,8 +67,11 @@ const void* address_of(const GemmCall& call, const fusion::Argument& argument) {
 // `why`: each GEMM is left out, so far; nothing where it is not.
 Status check_argument(const CheckedKernel& kernel, const fusion::Argument& argument, const GemmCall& call,
                       const std::vector<GemmGroup>& gemms, std::vector<std::optional<ArrayReason>>& why) {
-  const void* const array = address_of(call, argument);
-  const bool vector = argument.kind == fusion::ArgumentKind::row || argument.kind == fusion::ArgumentKind::column;
+  const GemmCallArgument* const given = find(call, argument);
+  const void* const array = given == nullptr ? nullptr : given->data;
+  using Kind = fusion::ArgumentKind;
+  const bool vector = argument.kind == Kind::row || argument.kind == Kind::column ||
+                      (argument.kind == Kind::scalar && array != nullptr && given->batch_stride == fusion::kByAddress);
   if (array == nullptr || (!vector && !fusion::is_auxiliary(argument))) return {};
   const auto check = [&](const auto& all, const auto& why_not) -> Status {
     if (!all) return all.error();

@@ -6,7 +6,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/design.hpp>
-#include <gantry/gemm/from_builder.hpp>
+#include <gantry/gemm/kernel_schedule.hpp>
 
 namespace gantry {
 namespace {
@@ -231,7 +231,52 @@ TEST(ResolvedOptions, OfAPointerArrayAreThoseOfItsSchedule) {
     EXPECT_EQ(o.schedule, kernel) << to_text(schedule);
     EXPECT_TRUE(make_gemm_design(o, fusion::graph("d = acc + c")).ok()) << to_text(schedule);
   }
-  EXPECT_TRUE(problems(of(EpilogueSchedule::ptr_array_no_smem_warp_specialized)).has(GemmRule::builder));
+  for (const EpilogueSchedule refused : {EpilogueSchedule::ptr_array_no_smem_warp_specialized,
+                                         EpilogueSchedule::ptr_array_no_smem_warp_specialized_transposed}) {
+    EXPECT_TRUE(problems(of(refused)).has(GemmRule::builder)) << to_text(refused);
+  }
+}
+
+// CUTLASS's schedules of kernels, by their names.
+TEST(ResolvedOptions, OfAKernelScheduleAreWhatItsNameSays) {
+  const auto of = [](const std::string& name, ElementType a = ElementType::e4m3) {
+    const KernelSchedule* const found = find_kernel_schedule(name.c_str());
+    EXPECT_NE(found, nullptr) << name;
+    return with_kernel_schedule({.a = a, .b = a}, found == nullptr ? kKernelSchedules[0] : *found);
+  };
+  for (const bool array : {false, true}) {
+    for (const auto& [word, schedule] :
+         {std::pair("Cooperative", GemmSchedule::cooperative), std::pair("Pingpong", GemmSchedule::pingpong)}) {
+      const std::string name = std::string(array ? "KernelPtrArrayTma" : "KernelTma") + "WarpSpecialized" + word;
+      const GemmGrouping groups = array ? GemmGrouping::pointer_array : GemmGrouping::none;
+      EXPECT_EQ(of(name).schedule, schedule) << name;
+      EXPECT_EQ(of(name).groups, groups) << name;
+      EXPECT_TRUE(of(name).promote) << name;
+      EXPECT_FALSE(of(name, ElementType::bf16).promote) << name;
+      EXPECT_FALSE(of(name + "FP8FastAccum").promote) << name;
+      EXPECT_EQ(of(name + "FP8FastAccum").groups, groups) << name;
+      EXPECT_TRUE(make_gemm_design(of(name), fusion::graph("d = acc")).ok()) << name;
+    }
+  }
+  EXPECT_EQ(of("KernelTmaWarpSpecialized").tile.m, 64);
+  EXPECT_EQ(of("KernelScheduleAuto").schedule, GemmSchedule::automatic);
+  EXPECT_EQ(find_kernel_schedule("KernelCpAsyncWarpSpecialized"), nullptr);
+}
+TEST(ResolvedOptions, OfAKernelAndOfAnotherEpilogueAreRefused) {
+  const auto refused = [](const char* kernel, EpilogueSchedule schedule) {
+    const CollectiveBuilder builder{.schedule = schedule, .tile = {128, 128, 64}, .d = ElementType::bf16};
+    const GemmReasons reasons = problems(options_from(builder, *find_kernel_schedule(kernel)));
+    return reasons.size() == 1 && reasons[0].first == static_cast<int>(BuilderField::kernel);
+  };
+  using enum EpilogueSchedule;
+  constexpr const char *kArrays = "KernelPtrArrayTmaWarpSpecializedCooperative",
+                       *kPingpong = "KernelTmaWarpSpecializedPingpong";
+  EXPECT_FALSE(refused(kArrays, ptr_array_tma_warp_specialized_cooperative));
+  EXPECT_FALSE(refused(kPingpong, tma_warp_specialized));
+  EXPECT_FALSE(refused(kArrays, automatic));
+  EXPECT_TRUE(refused(kArrays, tma_warp_specialized_cooperative));
+  EXPECT_TRUE(refused(kArrays, ptr_array_tma_warp_specialized_pingpong));
+  EXPECT_TRUE(refused(kPingpong, ptr_array_tma_warp_specialized_pingpong));
 }
 
 // Threads read C and write D, at any alignment. CUTLASS's Auto means that too.

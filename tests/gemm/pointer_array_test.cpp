@@ -282,20 +282,23 @@ void expect_everything(const std::vector<Extents>& sizes, std::uint64_t seed) {
     positive.emplace_back(count(m, n / 8), 0xa5);
   }
   array.gemms[0].c = nullptr;  // a C of 0
-  std::vector<const void*> biases, shifts;
+  std::vector<const void*> biases;
+  std::vector<const float*> shifts, alphas;
+  alpha.back() = 1;  // its default
   std::vector<GemmGroupTensor> givens, copies, masks;
   for (std::size_t g = 0; g < sizes.size(); ++g) {
     biases.push_back(g == 1 ? nullptr : bias[g].data());  // its default, 0
     shifts.push_back(shift[g].data());
+    alphas.push_back(g + 1 < sizes.size() ? &alpha[g] : nullptr);
     givens.push_back({given[g].data.data(), given[g].stride});
     copies.push_back({copy[g].data.data(), copy[g].stride});
     masks.push_back({positive[g].data(), 0});
   }
   auto args = array.arguments();
-  args.fusion["alpha"].batched(alpha.data(), 1);
+  args.fusion["alpha"].by_gemm(alphas.data());
   args.fusion["beta"].batched(beta.data(), 1);
   args.fusion["bias"] = static_cast<void*>(biases.data());
-  args.fusion["shift"] = static_cast<void*>(shifts.data());
+  args.fusion["shift"].by_gemm(shifts.data());
   args.fusion["given"] = static_cast<void*>(givens.data());
   args.fusion["copy"] = static_cast<void*>(copies.data());
   args.fusion["positive"] = static_cast<void*>(masks.data());

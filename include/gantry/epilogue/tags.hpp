@@ -23,7 +23,8 @@
   X(ptr_array_tma_warp_specialized_cooperative, "PtrArrayTmaWarpSpecializedCooperative", tma, true, 2, 2) \
   X(ptr_array_tma_warp_specialized_pingpong, "PtrArrayTmaWarpSpecializedPingpong", tma, true, 1, 2)       \
   X(no_smem_warp_specialized, "NoSmemWarpSpecialized", no_smem, false, 1, 1)                              \
-  X(ptr_array_no_smem_warp_specialized, "PtrArrayNoSmemWarpSpecialized", no_smem, true, 1, 1)
+  X(ptr_array_no_smem_warp_specialized, "PtrArrayNoSmemWarpSpecialized", no_smem, true, 1, 1)             \
+  X(ptr_array_no_smem_warp_specialized_transposed, "PtrArrayNoSmemWarpSpecializedTransposed", no_smem, true, 1, 1)
 
 namespace gantry {
 

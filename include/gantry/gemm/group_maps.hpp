@@ -88,7 +88,10 @@ class GroupMapWriter {
       if (found != GroupRule::none) out = {found, 'X'};
     });
     for_each_vector([&](auto argument, int bits) {
-      const GroupRule found = rule_of_vector(bits, fusion::group_vector(operands(params)[argument], group));
+      const fusion::Operand& operand = operands(params)[argument];
+      constexpr bool scalar = Design::graph.arguments[argument].kind == fusion::ArgumentKind::scalar;
+      if (scalar && operand.batch_stride != fusion::kByAddress) return;
+      const GroupRule found = rule_of_vector(bits, fusion::group_vector(operand, group));
       if (found != GroupRule::none && out.ok()) out = {found, 'X'};
     });
     return out;
@@ -122,14 +125,15 @@ class GroupMapWriter {
       });
     }
   }
-  // f(Constant<argument>, bits of an element) for every row and column vector of the graph.
+  // f(Constant<argument>, bits of an element) for every scalar, row and column vector of the graph.
   template <class F>
   GANTRY_INLINE static void for_each_vector(const F& f) {
     if constexpr (Design::design.store == GemmStore::collective) {
       for_each_index<Design::graph.argument_count>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr fusion::Argument a = Design::graph.arguments[argument];
-        if constexpr (a.kind == fusion::ArgumentKind::row || a.kind == fusion::ArgumentKind::column) {
+        if constexpr (a.kind == fusion::ArgumentKind::row || a.kind == fusion::ArgumentKind::column ||
+                      a.kind == fusion::ArgumentKind::scalar) {
           f(Constant<argument>{}, Constant<element_bits(a.element)>::value);
         }
       });

@@ -112,6 +112,7 @@ struct NamedText {
 constexpr NamedText kDefinitions[] = {
     {"ScaledAcc", "d = alpha * acc"},
     {"LinearCombination", "d = alpha * acc + beta * c"},
+    {"LinearCombinationGroupedWgrad", "d = alpha * acc + beta * c"},  // of the tile's one group
     {"LinCombEltAct", "d = relu(alpha * acc + beta * c)"},
     {"LinCombPerRowBias", "d = alpha * acc + beta * c + col(bias = 0)"},
     {"LinCombPerColBias", "d = alpha * acc + beta * c + row(bias = 0)"},

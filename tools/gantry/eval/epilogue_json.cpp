@@ -69,7 +69,7 @@ std::string no_smem_collective(const EpiloguePolicy& p) {
       p.c.exists() ? "Default" : "OnlyAlphaScaling", type_name(p.c.smem_element));
   return fmt::format("detail::Sm90TmaWarpSpecializedAdapter<DefaultEpilogue{}<{}, {}, {}, {}, {}>>",
                      p.pointer_array() ? "Array" : "", type_name(p.c.element), stride_text(p.c), stride_text(p.d),
-                     thread_op, p.pointer_array() ? "PtrArrayNoSmemWarpSpecialized" : "gemm::EpilogueDefault");
+                     thread_op, p.pointer_array() ? to_text(p.schedule) : "gemm::EpilogueDefault");
 }
 
 Json no_smem_json(const EpiloguePolicy& p) {

@@ -223,6 +223,10 @@ GANTRY_X(number_for_address, refused,
          "{operand}, {kind}, was given a number",
          "tensors and reductions are given by their address",
          "")
+GANTRY_X(scalars_by_address, refused,
+         "{operand}, {kind}, was given as an array of addresses, and the GEMM is no pointer array",
+         "the GEMMs of a pointer array have addresses of their own; batches and groups have a stride",
+         "with one address and a batch stride of 1 this works")
 GANTRY_X(seed_by_value, refused,
          "{operand}, the seed of dropout, was given by value, and not as a whole number from 0 to {first}",
          "a number that is given by value is a float, which holds such numbers exactly",

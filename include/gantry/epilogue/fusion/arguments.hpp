@@ -2,6 +2,7 @@
 //
 //   args["alpha"] = 2.0f;                     a scalar by value
 //   args["alpha"] = pointer;                  in device memory; with .batched(pointer, 1) another one for each batch
+//   args["alpha"].by_gemm(pointers);          of a pointer array: an address for each GEMM; vectors likewise
 //   args["bias"] = pointer;                   a vector; .batched(pointer, n) one for each batch
 //   args["bias"] = 0.5f;                      a vector of one number, in the place of an address
 //   args["aux"] = pointer;                    a dense tensor; .tensor(pointer, stride, batch_stride) any other
@@ -31,6 +32,7 @@
 #include <gantry/epilogue/detail/distance.hpp>
 #include <gantry/epilogue/detail/nearest.hpp>
 #include <gantry/epilogue/fusion/function_names.hpp>
+#include <gantry/epilogue/fusion/params.hpp>
 #include <gantry/epilogue/fusion/print.hpp>
 
 namespace gantry::fusion {
@@ -49,8 +51,8 @@ struct ArgumentValue {
   float value = 0;               // of a scalar or a vector without a pointer
   void* pointer = nullptr;       // where it is in memory; null: the value, or the default
   std::int64_t stride = kDense;  // of a tensor: from one row (or column) to the next
-  // From one batch to the next; 0: all share one. kDense is 0 but for tensors; with groups of rows it is 0 but for row
-  // vectors, one for each group.
+  // From one batch to the next; 0: all share one; kByAddress: an array of addresses (params.hpp). kDense is 0 but for
+  // tensors; with groups of rows it is 0 but for row vectors, one for each group.
   std::int64_t batch_stride = kDense;
 };
 
@@ -93,6 +95,11 @@ class FusionArguments {
     template <class T>
     void batched(T* pointer, std::int64_t batch_stride) {
       owner_.set_pointer(index_, pointer, ArgumentValue::kDense, batch_stride);
+    }
+    // Of a pointer array: where the scalar or the vector of each GEMM is, in memory of the device; null: its default.
+    template <class T>
+    void by_gemm(T* const* pointers) {
+      owner_.set_addresses(index_, pointers);
     }
     template <class T>
     void tensor(T* pointer, std::int64_t stride, std::int64_t batch_stride = ArgumentValue::kDense) {
@@ -146,6 +153,15 @@ class FusionArguments {
     if constexpr (!__is_same(Element, void)) element = element_type_v<Element>;
     set_address(i, {const_cast<Element*>(pointer), element, __is_same(Element, std::uint8_t),  // NOLINT: inputs stay so
                     std::is_const_v<T>, stride, batch_stride});
+  }
+  template <class T>
+  void set_addresses(int i, T* const* pointers) {
+    if (i < 0) return;
+    ElementType element = ElementType::void_;
+    if constexpr (!__is_same(std::remove_const_t<T>, void)) element = element_type_v<std::remove_const_t<T>>;
+    const bool scalar = graph_.arguments[i].kind == ArgumentKind::scalar;
+    set_address(i, {const_cast<void*>(static_cast<const void*>(pointers)), element, false,  // NOLINT: inputs stay so
+                    true, ArgumentValue::kDense, scalar ? kByAddress : ArgumentValue::kDense});
   }
   GANTRY_LINKAGE void set_address(int i, const Address& given);
 

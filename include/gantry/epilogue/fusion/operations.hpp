@@ -199,6 +199,7 @@ struct Operation {
 inline constexpr Operation kOperations[] = {
     {"ScaledAcc", scaled_acc},
     {"LinearCombination", linear_combination},
+    {"LinearCombinationGroupedWgrad", linear_combination},
     {"LinCombEltAct", lin_comb_elt_act},
     {"LinCombPerRowBias", lin_comb_per_row_bias},
     {"LinCombPerColBias", lin_comb_per_col_bias},

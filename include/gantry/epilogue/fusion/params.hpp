@@ -14,6 +14,10 @@
 
 namespace gantry::fusion {
 
+// In the place of a batch stride, of a scalar of a pointer array: the pointer is that of an array of addresses, one for
+// each GEMM. CUTLASS calls such a scalar ScalarBroadcastPtrArray.
+inline constexpr std::int64_t kByAddress = -0x7fffffffffffffff - 1;
+
 struct Operand {
   void* pointer = nullptr;
   std::int64_t batch_stride = 0;           // in elements; 0: all batches share it

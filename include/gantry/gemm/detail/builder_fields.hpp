@@ -5,13 +5,17 @@
 #endif
 
 GANTRY_X(flavour, "and by CUTLASS's rules there is no epilogue of these settings")
-GANTRY_X(schedule, "and pointer arrays of GEMMs store D by TMA: ptr_array_tma_warp_specialized_cooperative works")
+GANTRY_X(schedule,
+         "and pointer arrays of GEMMs store D by TMA, as it is: ptr_array_tma_warp_specialized_cooperative works")
 GANTRY_X(acc, "and GEMMs accumulate in f32, those of integers in s32")
 GANTRY_X(compute, "and epilogues of GEMMs compute in what their graph says: compute bf16; d = acc")
 GANTRY_X(aux, "and in GEMMs the element of D stands in where there is none")
 GANTRY_X(warpgroups, "and the tile of a GEMM has the warpgroups of its schedule")
 GANTRY_X(fragment_size, "and epilogues of GEMMs visit all values of a subtile at once")
 GANTRY_X(deadlock, "and GEMMs are not for demonstrations of a deadlock")
+GANTRY_X(kernel,
+         "and the kernel's schedule is another one: both are of pointer arrays or neither, and one warpgroup has "
+         "a tile of both or of neither")
 GANTRY_X(fusion, "and GEMMs work out the shared memory of their graph themselves")
 
 #undef GANTRY_X

@@ -160,7 +160,8 @@ GANTRY_LINKAGE void FusionArguments::set_address(int i, const Address& given) {
 GANTRY_LINKAGE ArgumentValue FusionArguments::resolve(int i, const ProblemShape& shape) const {
   const Argument& argument = graph_.arguments[i];
   ArgumentValue out = values_[i];
-  if (!out.given) out.value = argument.value;
+  // Of an array of addresses too: where one of them is null, the default stands for what it would name.
+  if (!out.given || out.pointer != nullptr) out.value = argument.value;
   const bool tensor = is_tensor(argument.kind);
   const std::int64_t columns = columns_of(argument, shape.n);
   if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? columns : shape.m) : 0;
@@ -197,8 +198,10 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
     return;
   }
   const int bits = info(argument.element).bits;
-  const bool array = shape.pointer_array && argument.kind != ArgumentKind::scalar &&
-                     argument.kind != ArgumentKind::reduction;  // of addresses, or of GroupTensor
+  const bool by_address = argument.kind == ArgumentKind::scalar && value.batch_stride == kByAddress;
+  if (by_address && !shape.pointer_array) return out.add(about(i, ArgumentRule::scalars_by_address));
+  const bool array = by_address || (shape.pointer_array && argument.kind != ArgumentKind::scalar &&
+                                    argument.kind != ArgumentKind::reduction);  // of addresses, or of GroupTensor
   const std::uintptr_t step = array      ? (is_tensor(argument.kind) ? 16 : sizeof(void*))
                               : bits < 8 ? 1
                                          : static_cast<std::uintptr_t>(bits / 8);

@@ -72,13 +72,27 @@ GANTRY_INLINE bool is_given(const ParamsOf<Config>& params) {
   }
 }
 
+// Where the scalar of a batch is, and which of the elements there; null: its value.
+struct ScalarPlace {
+  const void* pointer;
+  std::int64_t element;
+};
+template <class Config>
+GANTRY_INLINE ScalarPlace scalar_place(const Operand& operand, int batch) {
+  if constexpr (is_pointer_array<Config>()) {
+    if (operand.batch_stride == kByAddress) return {group_vector(operand, batch), 0};
+  }
+  return {operand.pointer, batch * operand.batch_stride};
+}
+
 template <class Config, int argument>
 GANTRY_INLINE typename Config::Value read_scalar(const ParamsOf<Config>& params, int batch) {
   using Value = typename Config::Value;
   using Element = element_t<Config::graph.arguments[argument].element>;
   const Operand& operand = params.operands[argument];
-  if (operand.pointer == nullptr) return convert<Value>(operand.value);
-  return load_value<Value, Element>(operand.pointer, batch * operand.batch_stride);
+  const ScalarPlace at = scalar_place<Config>(operand, batch);
+  if (at.pointer == nullptr) return convert<Value>(operand.value);
+  return load_value<Value, Element>(at.pointer, at.element);
 }
 
 // The key of dropout in the tile's D.
@@ -87,8 +101,9 @@ GANTRY_INLINE std::uint32_t read_key(const ParamsOf<Config>& params, const TileC
   using Element = element_t<Config::graph.arguments[argument].element>;
   const Operand& operand = params.operands[argument];
   auto seed = static_cast<std::uint32_t>(operand.value);
-  if (operand.pointer != nullptr) {
-    const Element* given = static_cast<const Element*>(operand.pointer) + at.batch * operand.batch_stride;
+  const ScalarPlace place = scalar_place<Config>(operand, at.batch);
+  if (place.pointer != nullptr) {
+    const Element* given = static_cast<const Element*>(place.pointer) + place.element;
     seed = static_cast<std::uint32_t>(arch::ld(arch::space_global, given));
   }
   return dropout_key(seed, at.d_batch);
