@@ -225,11 +225,14 @@ class GemmPlan {
   // Returns the outcome of the GEMM, or why rows could not be added.
   template <class Machine>
   LaunchResult with_slot_sums(const Machine& machine, LaunchResult launched) const {
-    if (!launched || !launch_.sums_slots()) return launched;
-    const SumSlots::Params sums =
-        slot_sums_of(launch_, {args_.d.data, args_.scatter.index, args_.groups.data()}, workspace_.data());
-    LaunchResult summed = launch(machine, sum_config(sums, arch_.sms), SumSlots{}, sums);
-    return summed ? std::move(launched) : std::move(summed);
+    if constexpr (GemmDesignOf<Spec>::design.options.scatter_d == RowScatter::ordered) {
+      if (!launched || !launch_.sums_slots()) return launched;
+      const SumSlots::Params sums =
+          slot_sums_of(launch_, {args_.d.data, args_.scatter.index, args_.groups.data()}, workspace_.data());
+      LaunchResult summed = launch(machine, sum_config(sums, arch_.sms), SumSlots{}, sums);
+      if (!summed) return summed;
+    }
+    return launched;
   }
 
   // A template, as sources that run on a GPU alone need not read the simulated SM.

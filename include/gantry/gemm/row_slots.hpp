@@ -13,7 +13,7 @@
 //     using namespace gantry;
 //     const SumSlots::Params params =
 //         row_slots({.m = 16384, .n = 7168, .batch = 1, .rows = 4096, .d_stride = 7168, .sms = 132});
-//     // slot_bytes(params) == 16384 * 7168 * 4, in 256 units of 16 rows and half of the columns
+//     // slot_bytes(params) == 16384 * 7168 * 4, in 512 units of 16 rows of D and half of its columns
 #pragma once
 
 #include <cstddef>
@@ -86,10 +86,10 @@ struct SumSlots {
 
   GANTRY_INLINE static void add_unit(const Params& p, Storage& s, const Unit& unit) {
     int listed = 0;
-    for (int first = 0; first < p.count;) {
-      listed = list(p, s, unit, first, listed);
-      first += kScan;
-      if (listed + kScan > kListed || first >= p.count) {
+    const int scans = p.count / kScan + (p.count % kScan > 0 ? 1 : 0);
+    for (int i = 0; i < scans; ++i) {
+      listed = list(p, s, unit, i * kScan, listed);
+      if (listed + kScan > kListed || i + 1 == scans) {
         if (listed > 0) add_listed(p, s, unit, listed);
         listed = 0;
       }
@@ -281,7 +281,7 @@ inline std::size_t slot_bytes(const SumSlots::Params& p) {
 }
 
 inline LaunchConfig sum_config(const SumSlots::Params& p, int sms) {
-  constexpr std::int64_t kCtasOfAnSm = 6;  // by their shared memory
+  constexpr std::int64_t kCtasOfAnSm = 2;  // by their registers
   const std::int64_t most = kCtasOfAnSm * sms;
   LaunchConfig config;
   config.grid = {static_cast<std::uint32_t>(p.units() < most ? p.units() : most)};
