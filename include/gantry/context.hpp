@@ -92,6 +92,9 @@ struct GemmRequest {
   std::string epilogue = "d = acc";
   std::vector<runtime::FunctionText> functions{};  // of the user's own, that the epilogue calls
   std::optional<fusion::Graph> graph{};            // the epilogue as a value, in place of the text
+  // Of groups along M, whose sizes the device alone knows: how many rows they may have, by which a kernel is chosen. A
+  // distribution, of as many entries as there are groups, or fewer. Empty: each has the mean.
+  std::vector<std::int64_t> expected_rows{};
 };
 
 // One run on the simulated SM with a seed and a trace of its own, and what the checker reported of it.

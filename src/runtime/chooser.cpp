@@ -80,6 +80,7 @@ GemmWorkload GemmChooser::workload(const GemmExtents& sizes) const {
   w.k = sizes.k;
   w.batch = sizes.batch;
   w.epilogue = expression_;
+  w.expected = expected_;
   return w;
 }
 

@@ -70,7 +70,9 @@ class GroupedContextTest : public testing::Test {
 
 TEST_F(GroupedContextTest, KeepsOnePlanForEveryOffset) {
   ASSERT_TRUE(HostCompiler::find().status());  // what built this test is there
-  const auto gemm = context(folder_).gemm(request());
+  GemmRequest wanted = request();
+  wanted.expected_rows = {0, 75, 75};
+  const auto gemm = context(folder_).gemm(wanted);
   if (!gemm) FAIL() << gemm.error().describe();
   Operands x, other;  // other addresses are the same plan
   for (const std::vector<std::int32_t>& offsets :
@@ -87,6 +89,7 @@ TEST_F(GroupedContextTest, KeepsOnePlanForEveryOffset) {
   ASSERT_TRUE(explained);
   EXPECT_THAT(explained->plan, HasSubstr("150 x 72 x 64 (M x N x K), 3 groups along M"));
   EXPECT_THAT(explained->plan, HasSubstr("by the device, which reads the groups"));
+  EXPECT_THAT(explained->choice, HasSubstr("3 groups along M, of 0 to 75 rows"));
 }
 
 // Without the check the same offsets have a defined result: the group is empty.
@@ -188,6 +191,20 @@ TEST_F(GroupedContextTest, RefusesGroupsThatAKernelDoesNotTake) {
   GemmRequest dense = request();
   dense.options.groups = GemmGrouping::none;
   EXPECT_EQ(rule_of(machine.gemm(dense)->can_implement(x.call())), "groups_not_asked");
+}
+
+TEST_F(GroupedContextTest, RefusesRowsThatNoGroupHas) {
+  const Context machine = context(folder_);
+  GemmRequest wanted = request();
+  wanted.expected_rows = {8, -3};
+  const auto negative = machine.gemm(wanted);
+  ASSERT_FALSE(negative);
+  EXPECT_NE(negative.error().describe().find("expected_rows has -3: a group has 0 to"), std::string::npos);
+  wanted.options.groups = GemmGrouping::none;
+  wanted.expected_rows = {8};
+  const auto dense = machine.gemm(wanted);
+  ASSERT_FALSE(dense);
+  EXPECT_NE(dense.error().describe().find("the GEMM has no groups along M"), std::string::npos);
 }
 
 TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {

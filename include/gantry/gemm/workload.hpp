@@ -9,11 +9,22 @@
 //     w.m = w.n = w.k = 4096;
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gantry/gemm/options.hpp>
 
 namespace gantry {
+
+// Rows that groups along M are expected to have, as the host knows no others. A distribution: where there are more
+// groups than entries, each entry stands for as many, and where the GEMM has more rows, each group has. Empty: each
+// group has the mean. To a tuning file they make no difference.
+struct ExpectedRows {
+  std::vector<std::int64_t> rows{};
+
+  friend bool operator==(const ExpectedRows&, const ExpectedRows&) { return true; }
+};
 
 struct GemmWorkload {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
@@ -22,6 +33,7 @@ struct GemmWorkload {
   Major major_a = Major::K, major_b = Major::K;
   // Of groups, M or K is the mean and `batch` counts them.
   GemmGrouping groups = GemmGrouping::none;
+  ExpectedRows expected{};
   bool column_major_c = false, column_major_d = false;
   bool promotes = false;
   ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;
@@ -54,6 +66,33 @@ inline GemmWorkload workload_of(const GemmOptions& o) {
   w.scatter = o.scatter_d;
   w.adds = o.split == SplitMode::reduce_add;
   return w;
+}
+
+// The rows of all matrices of a batch, or of all groups, in tiles of so many rows.
+struct RowTiles {
+  double rows = 0, tiles = 0;
+  double most = 0;      // tiles of a matrix or a group
+  double matrices = 0;  // that have rows: of B, as many are read
+};
+inline RowTiles row_tiles(const GemmWorkload& w, int tile) {
+  const auto tiles_of = [tile](double rows) { return __builtin_ceil(rows / tile); };
+  const auto m = static_cast<double>(w.m), batch = static_cast<double>(w.batch);
+  double sum = 0;
+  for (const std::int64_t rows : w.expected.rows) sum += static_cast<double>(rows);
+  if (w.groups != GemmGrouping::along_m || sum <= 0) return {m * batch, tiles_of(m) * batch, tiles_of(m), batch};
+  const auto entries = static_cast<double>(w.expected.rows.size());
+  const double each = batch / entries, mean = sum / entries;
+  const double scale = __builtin_ceil(mean) == m ? 1 : m / mean;  // M is the mean, rounded up
+  RowTiles out;
+  for (const std::int64_t rows : w.expected.rows) {
+    if (rows == 0) continue;
+    const double scaled = static_cast<double>(rows) * scale, tiles = tiles_of(scaled);
+    out.rows += scaled * each;
+    out.tiles += tiles * each;
+    out.most = tiles > out.most ? tiles : out.most;
+    out.matrices += each;
+  }
+  return out;
 }
 
 // What a kernel with swapped operands computes. The epilogue's text is left as it is.

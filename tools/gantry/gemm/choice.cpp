@@ -30,11 +30,13 @@ GemmWorkload workload_of(const AskedGemm& asked) {
   w.k = e.k;
   w.batch = e.batch;
   w.epilogue = asked.expression;
+  if (asked.along_m()) w.expected.rows = asked.groups;
   return w;
 }
 
 std::vector<GemmDesign> candidates_for(const AskedGemm& asked) {
   runtime::GemmChooser chooser(asked.options, asked.expression, asked.graph);
+  if (asked.along_m()) chooser.expect_rows(asked.groups);
   std::vector<GemmDesign> out;
   const GemmExtents e = typical_extents(asked.options.groups, {asked.m, asked.n, asked.k, asked.batch});
   for (const GemmDesign* design : chooser.candidates(e)) {

@@ -1,6 +1,7 @@
 // What choice.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 
 #include <gantry/gemm/choice.hpp>
@@ -24,7 +25,10 @@ GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w) {
   if (w.groups == GemmGrouping::pointer_array) return text + " on average, a pointer array of " + many;
   if (w.groups != GemmGrouping::none) {
     const char* const along = w.groups == GemmGrouping::along_m ? " along M" : " along K";
-    return text + " on average, " + many + (w.batch == 1 ? " group" : " groups") + along;
+    text += " on average, " + many + (w.batch == 1 ? " group" : " groups") + along;
+    if (w.groups != GemmGrouping::along_m || w.expected.rows.empty()) return text;
+    const auto [least, most] = std::minmax_element(w.expected.rows.begin(), w.expected.rows.end());
+    return text + ", of " + std::to_string(*least) + " to " + std::to_string(*most) + " rows";
   }
   return w.batch == 1 ? text : text + ", batch of " + many;
 }

@@ -32,6 +32,11 @@ class GemmEstimate {
     tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
     tiles.k_steps = ceil_div(w_.k, o_.tile.k);
     tiles.batch = static_cast<int>(w_.batch);
+    rows_ = row_tiles(w_, o_.tile.m * o_.cluster.m);
+    if (w_.groups == GemmGrouping::along_m && !w_.expected.rows.empty()) {
+      tiles.m = static_cast<int>(__builtin_ceil(rows_.tiles));
+      tiles.batch = 1;
+    }
     const int available = d_.resident_clusters(design_.cluster_size());
     set_epilogue();
     set_memory();
@@ -55,16 +60,18 @@ class GemmEstimate {
   }
 
   void set_memory() {
-    const double m = double(w_.m), n = double(w_.n), k = double(w_.k), batch = double(w_.batch);
-    const double rows = double(ceil_div(w_.m, o_.tile.m)) * o_.tile.m, outside = 1 - m / rows;
-    const double operands = m * k * bytes(w_.a) + n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
+    const double n = double(w_.n), k = double(w_.k);
+    const RowTiles of_ctas = row_tiles(w_, o_.tile.m);
+    const double m = of_ctas.rows, outside = 1 - m / (of_ctas.tiles * o_.tile.m);
+    const double operands =
+        m * k * bytes(w_.a) + of_ctas.matrices * n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
     const auto n_of_d = double(design_.columns_of_d(w_.n)), tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
     const double results = m * n_of_d * (bytes(w_.d) + e_.bytes);
     const bool columns = is_m_major(o_.layout_d);
-    const double line = columns ? m : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
+    const double line = columns ? double(w_.m) : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
     const bool whole = fills(padded(line * bytes(w_.d)), kLine) && fills(part * bytes(o_.d), kLine);
     const double stored = results * (whole ? 1 : l_.store_across_lines);
-    c_.memory = batch * (operands + stored) / d_.dram_rate * d_.clock;
+    c_.memory = (operands + stored) / d_.dram_rate * d_.clock;
   }
 
   static constexpr double kLine = 128, kSector = 32;  // bytes of L2
@@ -81,11 +88,10 @@ class GemmEstimate {
     const double m = o_.tile.m, n = o_.tile.n;
     const double row = o_.tile.k * bytes(o_.a);
     const auto [multiplied, shared] = k_tile_cycles(o_.tile.m, o_.tile.n, d_);
-    const double loaded_a = m / o_.cluster.n * (schedule.m == 1 ? l_.hot_load : 1);
+    const double loaded_a = m / o_.cluster.n * (rows_.most == 1 ? l_.hot_load : 1);
     const bool hot_b = streams_ && schedule.n == 1;
     const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
-    const double rows = double(schedule.m) * o_.tile.m * o_.cluster.m;
-    const double outside = 1 - double(w_.m) / rows;
+    const double outside = 1 - rows_.rows / (rows_.tiles * o_.tile.m * o_.cluster.m);
     const double row_of_k = padded(double(w_.k) * bytes(w_.a));
     const double across = fills(row_of_k, kLine)     ? 1
                           : fills(row_of_k, kSector) ? l_.load_across_lines
@@ -157,6 +163,7 @@ class GemmEstimate {
   const Architecture& d_;
   const GemmLatencies& l_;
   bool streams_;
+  RowTiles rows_{};  // of clusters
   GemmCost c_;
 };
 
