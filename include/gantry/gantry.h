@@ -225,8 +225,8 @@ enum {
   GANTRY_ARGUMENT_AUX_IN = 3,        /* M x N */
   GANTRY_ARGUMENT_AUX_OUT = 4,       /* M x N, or M x ceil(N / block_columns) */
   GANTRY_ARGUMENT_REDUCE_SCALAR = 5, /* the results of reductions: one number for each batch, */
-  GANTRY_ARGUMENT_REDUCE_ROW = 6,    /* N values, */
-  GANTRY_ARGUMENT_REDUCE_COLUMN = 7  /* M values */
+  GANTRY_ARGUMENT_REDUCE_ROW = 6,    /* N values, or ceil(M / block_columns) x N, */
+  GANTRY_ARGUMENT_REDUCE_COLUMN = 7  /* M values, or M x ceil(N / block_columns) */
 };
 typedef struct gantry_argument_info {
   const char* name;
@@ -234,7 +234,8 @@ typedef struct gantry_argument_info {
   int32_t kind; /* GANTRY_ARGUMENT_...; from AUX_OUT on, outputs */
   int32_t is_column_major;
   int32_t is_optional;   /* may be left out: an input then counts as its default, an output is not written */
-  int32_t block_columns; /* of AUX_OUT: columns of a row that share one element; 0: none do */
+  int32_t block_columns; /* of AUX_OUT: columns of a row that share one element; 0: none do. Of REDUCE_ROW and
+                            REDUCE_COLUMN: rows or columns that have one result; 0: all of them */
 } gantry_argument_info;
 /* -1 for NULL. */
 GANTRY_C_API int32_t gantry_gemm_argument_count(const gantry_gemm* gemm);

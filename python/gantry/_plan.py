@@ -301,9 +301,13 @@ class Plan:
 
     def _argument_slot(self, name: str, of: Element, kind: int, column_major: bool, block: int) -> Slot:
         is_output, form = kind >= _core.AUX_OUT, self.form
-        if kind in (_core.AUX_IN, _core.AUX_OUT):
-            columns = -(-form.columns // block) if block > 0 else form.columns
-            lines, length = (columns, form.m) if column_major else (form.m, columns)
+        if kind in (_core.AUX_IN, _core.AUX_OUT) or block > 0:
+            rows, columns = form.m, form.columns
+            if block > 0 and kind == _core.REDUCE_ROW:
+                rows = -(-rows // block)
+            elif block > 0:
+                columns = -(-columns // block)
+            lines, length = (columns, rows) if column_major else (rows, columns)
             return Slot(name, of, form.of_d, lines, length, column_major=column_major, is_output=is_output)
         if kind in (_core.SCALAR, _core.REDUCE_SCALAR):
             return Slot(name, of, form.lead, None, None, is_output=is_output)

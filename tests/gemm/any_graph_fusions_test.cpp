@@ -35,6 +35,14 @@ TEST(Quantized, AuxiliaryOutputsAreRightInAnyGraph) {
   }
 }
 
+TEST(BlocksOfResults, AgreeWithTheReferenceInAnyGraph) {
+  unsigned seed = 0;
+  for (const char* text : kBlocks) {
+    SCOPED_TRACE(text);
+    expect_random_right<AnyPlain>(seed += 10, 8, fusion::graph(text));
+  }
+}
+
 TEST(RowScale, AndTheSumOfSquaresAreRightInAnyGraph) {
   expect_random_right<AnyPlain>(6, 8, fusion::graph("d = col(rstd:bf16) * acc + c; ss:bf16 = reduce_col_add(d * d)"));
 }

@@ -84,13 +84,13 @@ inline std::vector<Memory> give(fusion::FusionArguments& arguments, const GemmEx
       slot = static_cast<float>(random.below(4)) / (graph.is_seed(i) ? 1.0f : 2.0f);
       continue;
     }
-    const bool tensor = fusion::is_tensor(a.kind), rows = a.row_major;
+    const bool tensor = fusion::is_matrix(a), rows = a.row_major;
     const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     const std::int64_t vector = along_n ? e.n : along_m ? e.m : 1;
-    const std::int64_t columns = fusion::columns_of(a, e.n);
-    out.emplace_back(a.element, tensor ? (rows ? columns : e.m) : vector, tensor ? (rows ? e.m : columns) : 1, e.batch,
-                     random);
+    const fusion::MatrixExtents of = fusion::extents_of(a, e.m, e.n);
+    out.emplace_back(a.element, tensor ? (rows ? of.columns : of.rows) : vector,
+                     tensor ? (rows ? of.rows : of.columns) : 1, e.batch, random);
     Memory& memory = out.back();
     slot.tensor(memory.data(), memory.stride(), memory.batch_stride());
   }

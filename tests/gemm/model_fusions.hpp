@@ -45,6 +45,12 @@ inline constexpr const char* kDropouts[] = {
     "d = dropout(acc, 0.5, a) + dropout(c, 0.25, b:s32 = 5) + scalar(a:u32)",
 };
 
+// For tiles of 64 x 64.
+inline constexpr const char* kBlocks[] = {
+    "d = acc; m col = reduce_col_max(acc, 64); s col = reduce_col_sumexp(acc, 64); t = reduce_col_sumexp(acc)",
+    "d = acc + c; a = reduce_row_add(d, 64); b:bf16 col = reduce_row_lse(d, 64); e:f16 = reduce_col_add(d, 64)",
+};
+
 inline constexpr const char* kRounded[] = {
     "compute bf16; d = acc * 1.1 + c; s = reduce_add(acc * 1.1)",
     "compute f16; d = silu(acc * 0.3) * col(v) + 0.1; y:f32 = acc / 3",

@@ -29,6 +29,10 @@ TEST(Dropout, AgreesWithTheReferenceInFurtherKernels) {
 TEST(GraphsAtRunTime, AgreeWithTheReferenceWhereOperandsAreSwapped) {
   unsigned seed = 0;
   for (const char* text : kDropouts) expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
+  for (const char* text : {"d = acc; m = reduce_row_max(acc, 16); s col = reduce_row_sumexp(acc, 16)",
+                           "d = acc; a:bf16 = reduce_col_add(acc + c, 64); t = reduce_row_sumexp(acc)"}) {
+    expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
+  }
   for (const char* text : kRounded) expect_random_right<AnySwapped>(seed += 10, 8, fusion::graph(text));
   expect_random_right<AnySwapped>(7, 8, fusion::graph("d = col(rstd) * acc; ss deterministic = reduce_col_add(d * d)"));
 }

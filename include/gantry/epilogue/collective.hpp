@@ -272,8 +272,8 @@ class CollectiveEpilogue {
                                   int thread, std::uint32_t barrier, Which which = {}) {
     static_assert(
         !Fusion::kWholeTiles || __is_same(Which, AllSubtiles),
-        "gantry: one subtile is stored by itself, and a deterministic reduction counts whole tiles: store all "
-        "subtiles in one call, or leave out `deterministic`");
+        "gantry: one subtile is stored by itself, and a reduction that is deterministic or has results of blocks takes "
+        "whole tiles: store all subtiles in one call, or leave out `deterministic` and blocks");
     constexpr detail::SubtileChoice choice{kTile.count()};
     const bool c_needed = is_source_needed(params, at);
     const bool loaded = loads(params, c_needed);

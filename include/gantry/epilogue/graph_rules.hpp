@@ -83,6 +83,21 @@ GANTRY_HD constexpr void check_spans(const EpiloguePolicy& p, const fusion::Grap
   }
 }
 
+// What a reduction leaves of a block is combined in one tile, and is known when its last subtile was visited.
+GANTRY_HD constexpr void check_blocks(const EpiloguePolicy& p, const fusion::Graph& graph, EpilogueReasons& out) {
+  const Subtiles tile = p.cut();
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    if (fusion::has_whole_blocks(tile, a)) continue;
+    const bool rows = a.extent == fusion::Extent::row;
+    out.add({.rule = rows ? EpilogueRule::blocks_of_rows : EpilogueRule::blocks_of_columns,
+             .actual = a.block,
+             .nearest = rows ? tile.m : tile.n,
+             .first = rows ? tile.epi_m : tile.epi_n});
+    return;
+  }
+}
+
 // Subtiles of auxiliary tensors have rows of whole 16 bytes and boxes that TMA takes, as those of C and D.
 GANTRY_HD constexpr void check_auxiliary(const EpiloguePolicy& p, const fusion::Argument& a, EpilogueReasons& out) {
   const int extent = a.row_major ? p.epi_tile.n : p.epi_tile.m;
@@ -128,6 +143,7 @@ GANTRY_HD constexpr EpilogueReasons graph_form_reasons(const EpiloguePolicy& p, 
     out.add({.rule = EpilogueRule::function_without_form, .element = p.element_compute});
   }
   detail::check_spans(p, graph, out);
+  detail::check_blocks(p, graph, out);
   if (!p.uses_tma() && fusion::has_staged(graph)) {
     out.add({.rule = EpilogueRule::tensor_without_smem,
              .schedule = p.schedule,

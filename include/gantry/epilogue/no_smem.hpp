@@ -130,8 +130,8 @@ class NoSmemEpilogue {
                                   std::uint32_t barrier, Which which = {}) {
     static_assert(
         !Fusion::kWholeTiles || __is_same(Which, AllSubtiles),
-        "gantry: one subtile is stored by itself, and a deterministic reduction counts whole tiles: store all "
-        "subtiles in one call, or leave out `deterministic`");
+        "gantry: one subtile is stored by itself, and a reduction that is deterministic or has results of blocks takes "
+        "whole tiles: store all subtiles in one call, or leave out `deterministic` and blocks");
     constexpr detail::SubtileChoice choice{kTile.count()};
     const detail::MathSync sync{barrier, kMathThreads};
     typename Fusion::Store fusion(params.fusion, storage.bytes,

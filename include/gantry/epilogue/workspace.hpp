@@ -16,7 +16,7 @@
 
 #include <gantry/arch/machines.hpp>
 #include <gantry/epilogue/fill_words.hpp>
-#include <gantry/epilogue/fusion/graph.hpp>
+#include <gantry/epilogue/fusion/slots.hpp>
 #include <gantry/epilogue/subtiles.hpp>
 
 namespace gantry {
@@ -59,7 +59,7 @@ inline WorkspaceLayout workspace_layout(const fusion::Graph& graph, const Subtil
                                 : a.extent == Extent::column ? tiles_n * p.m
                                                              : tiles_m * tiles_n;
     out.partials[i] = out.bytes;
-    out.bytes = round_up(out.bytes + floats * p.batch * 4);
+    out.bytes = round_up(out.bytes + floats * fusion::floats_of(fusion::reduction_of(graph, i)) * p.batch * 4);
   }
   return out;
 }

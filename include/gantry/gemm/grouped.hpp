@@ -57,7 +57,7 @@ GANTRY_HD constexpr bool can_group_rows(const fusion::Graph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const bool tensor = a.kind == fusion::ArgumentKind::aux_in || a.kind == fusion::ArgumentKind::aux_out;
-    if (fusion::combined_in_order(a) || (tensor && !a.row_major)) return false;
+    if (fusion::combined_in_order(a) || fusion::is_partial(a) || (tensor && !a.row_major)) return false;
   }
   return true;
 }

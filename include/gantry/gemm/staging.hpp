@@ -97,11 +97,17 @@ GANTRY_HD constexpr ElementType widest(const GemmOptions& o, const fusion::Graph
   return out;
 }
 
-// Subtiles of whole spans (fusion/spans.hpp), where the tile has them.
+// Subtiles of whole spans that blocks of columns have whole numbers of (fusion/spans.hpp), where the tile has them.
 GANTRY_HD constexpr int of_whole_spans(const GemmOptions& o, const fusion::Graph& graph, int columns) {
   const int span = fusion::longest_span(graph), all = columns_of_d(o, graph);
   if (span == fusion::kWholeRow) return all;
-  return span > 2 && columns % span != 0 && all % span == 0 ? span : columns;
+  if (span > 2 && columns % span != 0 && all % span == 0) columns = span;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const fusion::Argument& a = graph.arguments[i];
+    const bool of_columns = fusion::is_partial(a) && a.extent == fusion::Extent::column;
+    if (of_columns) columns = static_cast<int>(gcd_magnitude(columns, a.block));
+  }
+  return columns;
 }
 
 // Where nothing but D moves: wide subtiles with one buffer. They are half of a tile that two warpgroups share, or all

@@ -39,7 +39,7 @@ GANTRY_HD constexpr Graph swapped(Graph graph) {
   }
   for (int i = 0; i < graph.argument_count; ++i) {
     Argument& a = graph.arguments[i];
-    const bool tensor = a.kind == ArgumentKind::aux_in || a.kind == ArgumentKind::aux_out;
+    const bool tensor = a.kind == ArgumentKind::aux_in || a.kind == ArgumentKind::aux_out || is_partial(a);
     a.kind = a.kind == ArgumentKind::row      ? ArgumentKind::column
              : a.kind == ArgumentKind::column ? ArgumentKind::row
                                               : a.kind;

@@ -50,7 +50,9 @@ std::int64_t extent_of(const Argument& a, const fusion::ProblemShape& shape) {
 
 // Of a tensor beside D.
 fusion::ProblemShape shape_of(const Argument& a, fusion::ProblemShape shape) {
-  shape.n = fusion::columns_of(a, shape.n);
+  const fusion::MatrixExtents of = fusion::extents_of(a, shape.m, shape.n);
+  shape.m = of.rows;
+  shape.n = of.columns;
   return shape;
 }
 
@@ -78,7 +80,7 @@ void Problem::make_argument(int i) {
   if (a.has_default && options_.leave_out) return;
   Buffer& buffer = argument(i);
   auto slot = (*fusion_)[a.name.text];
-  if (fusion::is_tensor(a.kind)) {
+  if (fusion::is_matrix(a)) {
     buffer = make_matrix({a.element, a.row_major}, shape_of(a, options_.shape));
     fill(buffer, random_);
     slot.tensor(buffer.data(), buffer.stride, buffer.batch_stride);
@@ -173,7 +175,7 @@ std::string Problem::wrong(const fusion::ReferenceResult& expected) const {
   for (int i = 0; i < graph_.argument_count; ++i) {
     const Argument& a = graph_.arguments[i];
     if (!fusion::is_output(a.kind) || arguments_[static_cast<std::size_t>(i)].bytes.empty()) continue;
-    std::string text = a.kind == ArgumentKind::reduction
+    std::string text = !fusion::is_matrix(a)
                            ? wrong_reduction(i, expected.outputs[i])
                            : wrong_tensor(a.name.text, expected.outputs[i], arguments_[static_cast<std::size_t>(i)]);
     if (!text.empty()) return text;

@@ -91,6 +91,51 @@ TEST(EpilogueReductions, OfEveryOperationAndElement) {
   expect_agreement<Further<true>>({.shape = kBatches, .seed = 8, .by_batch = true});
 }
 
+// Results of blocks of one or two subtiles along either mode, in either major; sums of exponentials beside their
+// maxima, by blocks and of all.
+struct Blocks : Plain {
+  static constexpr EpiloguePolicy policy = policy_of(E::bf16);
+  static constexpr fusion::Graph graph = fusion::graph(
+      "let y = acc + 1; d = acc; ra = reduce_row_add(y, 64); rb:bf16 col = reduce_row_max(acc - 9, 128);"
+      "rc = reduce_row_sumexp(acc, 128); ca = reduce_col_add(y, 32); cb:s32 col = reduce_col_amax(acc, 64);"
+      "cc = reduce_col_lse(acc, 64); cd col = reduce_col_sumexp(acc, 32); ce:f16 = reduce_col_min(acc + 9, 64);"
+      "cf = reduce_col_mul(1 + 0.001 * acc, 64); sa = reduce_sumexp(acc); sr:bf16 = reduce_row_sumexp(acc);"
+      "sc = reduce_col_sumexp(acc)");
+};
+TEST(EpilogueReductions, ByBlocks) {
+  expect_agreement<Blocks>({.shape = kResidue, .seed = 1});
+  expect_agreement<Blocks>({.shape = kBatches, .seed = 2});
+  expect_agreement<Blocks>({.shape = kBatches, .seed = 3, .by_batch = true});
+}
+
+// A maximum of each block and its sum give the logarithm of all exponentials, infinities as they are.
+TEST(EpilogueReductions, SumsOfExponentialsByBlocksKeepInfinities) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Problem problem(Blocks::graph, options_for<Blocks>({.shape = kResidue, .seed = 9}));
+  auto* acc = static_cast<float*>(problem.accumulators().data());
+  const auto row = [&](int i) { return acc + i * kResidue.n; };
+  std::fill_n(row(3), kResidue.n, -kInfinity);
+  row(5)[70] = kInfinity;
+  row(7)[70] = std::nanf("");
+  for (const SimulatorOptions& options : schedules()) {
+    const Report report = KernelRun<Blocks>(problem, 3)(options);
+    ASSERT_TRUE(report.clean()) << report.text();
+    const auto* all = static_cast<const float*>(problem.argument("sc").data());
+    EXPECT_EQ(all[3], 0);
+    EXPECT_EQ(all[5], kInfinity);
+    EXPECT_TRUE(std::isnan(all[7]));
+    EXPECT_GE(all[4], 1);
+    const Buffer& parts = problem.argument("cd");  // blocks of 32 columns, column-major
+    const auto part = [&](int m, int block) {
+      return static_cast<const float*>(parts.data())[block * parts.stride + m];
+    };
+    EXPECT_EQ(part(3, 0), 0);
+    EXPECT_GE(part(5, 1), 1);
+    EXPECT_EQ(part(5, 2), kInfinity);
+    EXPECT_TRUE(std::isnan(part(7, 2)) && std::isfinite(part(7, 1)));
+  }
+}
+
 struct NoD : Plain {
   static constexpr EpiloguePolicy policy = policy_of(E::void_);
   static constexpr fusion::Graph graph = fusion::graph("s = reduce_row_add(acc); t = reduce_amax(acc)");

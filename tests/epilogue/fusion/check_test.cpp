@@ -102,6 +102,18 @@ Graph stored_by_block(int block, ElementType element) {
   });
 }
 
+// A reduction of the value, with one result for `block` rows, or one number of all.
+Graph reduced_by(Reduction op, int block, const Argument& named) {
+  return changed([&](Graph& g) {
+    Argument argument = named;
+    argument.kind = ArgumentKind::reduction;
+    argument.block = static_cast<std::int16_t>(block);
+    Node node = writes(NodeKind::reduce, g.d, g.add_argument(argument));
+    node.reduction = op;
+    g.add(node);
+  });
+}
+
 // The value times a mask of dropout, whose seed has a default.
 Graph with_keep(float share, ElementType seed, float value) {
   return changed([&](Graph& g) {
@@ -147,6 +159,14 @@ std::vector<Case> cases() {
       {GraphRule::top_count, combined(Function::top_k, kWholeRow, 9), combined(Function::top_k, kWholeRow, 8), 3, 9},
       {GraphRule::block_differs, stored_by_block(0, ElementType::f32), stored_by_block(16, ElementType::f32), 4, 0},
       {GraphRule::block_of_bits, stored_by_block(16, ElementType::u1), stored_by_block(16, ElementType::bf16), 4},
+      {GraphRule::reduced_block, reduced_by(Reduction::add, 12, {.name = "s", .extent = Extent::row}),
+       reduced_by(Reduction::add, 16, {.name = "s", .extent = Extent::row}), 1, 12},
+      {GraphRule::reduced_block, reduced_by(Reduction::add, 264, {.name = "s", .extent = Extent::column}),
+       reduced_by(Reduction::add, 256, {.name = "s", .extent = Extent::column}), 1, 264},
+      {GraphRule::block_of_one_number, reduced_by(Reduction::add, 16, {.name = "s"}),
+       reduced_by(Reduction::add, 0, {.name = "s"}), 1, 16},
+      {GraphRule::exponentials_in_order, reduced_by(Reduction::sumexp, 0, {.name = "s"}),
+       reduced_by(Reduction::sumexp, 0, {.name = "s", .deterministic = true}), 1},
       {GraphRule::compute_type, changed([](Graph& g) { g.compute_element = ElementType::e4m3; }),
        changed([](Graph& g) { g.compute_element = ElementType::f16; }), -1},
       {GraphRule::dropped_share, with_keep(1, ElementType::u32, 0), with_keep(0.9375f, ElementType::u32, 0), 3},

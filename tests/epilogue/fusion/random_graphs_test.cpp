@@ -93,6 +93,8 @@ float reduced(Reduction reduction, float so_far, float x) {
       const float larger = std::fmax(so_far, x), smaller = std::fmin(so_far, x);
       return std::isinf(larger) ? larger : larger + std::log1p(std::exp(smaller - larger));
     }
+    case Reduction::sumexp:  // which is not drawn
+      break;
   }
   return so_far;
 }

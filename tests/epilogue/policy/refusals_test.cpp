@@ -205,6 +205,8 @@ std::vector<BrokenByAGraph> rules_broken_by_graphs() {
        "d = rotate(acc, 16)"},
       {EpilogueRule::combined_columns, with([](B& b) { b.schedule = EpilogueSchedule::no_smem_warp_specialized; }),
        "d = across_max(acc, 8)"},
+      {EpilogueRule::blocks_of_rows, kBase, "d = acc; s = reduce_row_add(acc, 8)"},
+      {EpilogueRule::blocks_of_columns, kBase, "d = acc; s = reduce_col_add(acc, 8)"},
       {EpilogueRule::tensor_without_smem, with([](B& b) { b.schedule = EpilogueSchedule::no_smem_warp_specialized; }),
        "d = acc + load(x:f16)"},
       {EpilogueRule::argument_element, kBase, "d = acc + row(r:cf32)"},

@@ -40,7 +40,10 @@ std::string value_of(const Graph& graph, const Node& node) {
     const Argument& argument = graph.arguments[node.argument];
     if (!is_sink(node.kind)) return fmt::format("{} {}", out, argument.name.text);
     const char* what = node.kind == NodeKind::reduce ? text_of(node.reduction, argument.extent) : "store";
-    return fmt::format("{}({}) into {}", what, node.inputs[0], argument.name.text);
+    const bool partial = is_partial(argument);
+    const char* lines = argument.extent == Extent::row ? "rows" : "columns";
+    const std::string block = partial ? fmt::format(", each {} {}", argument.block, lines) : "";
+    return fmt::format("{}({}{}) into {}", what, node.inputs[0], block, argument.name.text);
   }
   if (node.kind != NodeKind::compute) return out;
   out += "(";
@@ -70,6 +73,10 @@ std::string kind_of(const Graph& graph, int i) {
       return fmt::format("output, [m, n] {}", major);
     case ArgumentKind::reduction:
       break;
+  }
+  if (is_partial(argument)) {
+    return argument.extent == Extent::row ? fmt::format("partial results, [ceil(m / {}), n] {}", argument.block, major)
+                                          : fmt::format("partial results, [m, ceil(n / {})] {}", argument.block, major);
   }
   const char* extent = argument.extent == Extent::scalar ? "one number"
                        : argument.extent == Extent::row  ? "[n]"

@@ -162,13 +162,13 @@ void Operands::add_arguments() {
     if (a.kind == fusion::ArgumentKind::scalar) continue;
     Operand operand{.name = a.name.text, .element = a.element, .rows = a.row_major, .written = is_output(a.kind)};
     operand.argument = i;
-    const bool tensor = fusion::is_tensor(a.kind);
+    const bool tensor = fusion::is_matrix(a);
     const bool of_row = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool of_column = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     if (tensor) {
-      const std::int64_t columns = fusion::columns_of(a, asked_.columns_of_d());
-      operand.length = a.row_major ? columns : asked_.m;
-      operand.lines = a.row_major ? asked_.m : columns;
+      const fusion::MatrixExtents of = fusion::extents_of(a, asked_.m, asked_.columns_of_d());
+      operand.length = a.row_major ? of.columns : of.rows;
+      operand.lines = a.row_major ? of.rows : of.columns;
       operand.batches = asked_.along_m() ? 1 : asked_.batch;
     } else {
       operand.rows = true;
@@ -339,7 +339,7 @@ GemmCall Operands::call(const std::vector<void*>& addresses) const {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
     if (o.argument >= 0) {
-      const bool tensor = fusion::is_tensor(asked_.graph.arguments[o.argument].kind);
+      const bool tensor = fusion::is_matrix(asked_.graph.arguments[o.argument]);
       const bool batched = tensor || o.batches > 1;
       out.arguments.add(
           {o.name.c_str(), addresses[i], tensor ? o.stride : kPacked, batched ? o.batch_stride : kPacked});
@@ -370,7 +370,7 @@ fusion::FusionArguments Operands::arguments(const std::vector<void*>& addresses)
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Operand& o = all_[i];
     if (o.argument < 0) continue;
-    const bool tensor = fusion::is_tensor(asked_.graph.arguments[o.argument].kind);
+    const bool tensor = fusion::is_matrix(asked_.graph.arguments[o.argument]);
     if (tensor) {
       out[o.name.c_str()].tensor(addresses[i], o.stride, o.batch_stride);
     } else if (o.batches > 1) {
@@ -431,6 +431,7 @@ std::int64_t Operands::rows_along_m(const Operand& o) const {
   if (o.argument < 0) return o.name == "B" || o.name == "scale_b" ? 0 : along;
   const fusion::Argument& a = asked_.graph.arguments[o.argument];
   if (fusion::is_tensor(a.kind)) return along;
+  if (fusion::is_partial(a)) return 0;
   const bool column = a.kind == fusion::ArgumentKind::column ||
                       (a.kind == fusion::ArgumentKind::reduction && a.extent == fusion::Extent::column);
   return column ? o.length : 0;

@@ -271,6 +271,14 @@ GANTRY_X(loop_columns, refused,
          "the graph combines {first} columns of a row",
          "a kernel whose graph comes at run time combines columns that lie in one of its subtiles, and operands are not swapped",
          "blocks that divide {nearest} columns work where operands are not swapped")
+GANTRY_X(loop_row_blocks, refused,
+         "{operand} has one result for each {actual} rows, and this kernel, whose graph comes at run time, subtiles of {first}",
+         "a block is of whole subtiles, and a tile of whole blocks",
+         "one result for each {nearest} rows works")
+GANTRY_X(loop_column_blocks, refused,
+         "{operand} has one result for each {actual} columns, and this kernel, whose graph comes at run time, subtiles of {first}",
+         "a block is of whole subtiles, and a tile of whole blocks",
+         "one result for each {nearest} columns works")
 GANTRY_X(loop_shared_memory, refused,
          "the graph takes {actual} bytes of shared memory",
          "a graph at run time has as much shared memory as its loop was built with",

@@ -26,16 +26,16 @@ GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::Argu
   if (batches > 1) check(true, v.batch_stride);
 }
 
-// Masks, and outputs by blocks of columns, which no tensor map describes. Requires that FusionArguments::problems says
+// Masks, and outputs by blocks, which no tensor map describes. Requires that FusionArguments::problems says
 // what strides that are too short, and a batch stride of 0, are.
 GANTRY_COLD inline void check_batches(const fusion::Argument& a, const fusion::ArgumentValue& v,
                                       const EpilogueProblem& problem, ArgumentReasons& out) {
   if (problem.batch <= 1 || problem.groups_of_rows || v.batch_stride == 0) return;
-  const std::int64_t columns = fusion::columns_of(a, problem.n);
-  const std::int64_t contiguous = a.row_major ? columns : problem.m, lines = a.row_major ? problem.m : columns;
+  const fusion::MatrixExtents of = fusion::extents_of(a, problem.m, problem.n);
+  const std::int64_t contiguous = a.row_major ? of.columns : of.rows, lines = a.row_major ? of.rows : of.columns;
   if (v.batch_stride < 0) {
     out.add({.rule = ArgumentRule::batch_stride_negative, .operand = a.name.text, .actual = v.batch_stride});
-  } else if (a.kind == fusion::ArgumentKind::aux_out && v.stride >= contiguous) {
+  } else if (fusion::is_output(a.kind) && v.stride >= contiguous) {
     check_overlap(a.name.text, {contiguous, lines, v.stride, problem.batch, v.batch_stride}, out);
   }
 }
@@ -106,7 +106,8 @@ GANTRY_COLD GANTRY_LINKAGE void check_tensors(const GraphEpilogue& e, const Epil
                               {v.pointer, v.stride, v.batch_stride});
     }
     if (fusion::is_mask(a) && v.pointer != nullptr) check_mask(a, v, problem.batch, out);
-    if ((fusion::is_mask(a) || fusion::is_by_block(a)) && v.pointer != nullptr) check_batches(a, v, problem, out);
+    const bool without_map = fusion::is_mask(a) || fusion::is_by_block(a) || fusion::is_partial(a);
+    if (without_map && v.pointer != nullptr) check_batches(a, v, problem, out);
   }
 }
 
@@ -131,8 +132,9 @@ GANTRY_LINKAGE FillWords::Params fills_of(const GraphEpilogue& e, const Epilogue
   for (int i = 0; i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     const fusion::ArgumentValue& v = values.values[i];
-    if (a.kind != fusion::ArgumentKind::reduction || v.pointer == nullptr || (fusion::combined_in_order(a) && !nothing))
-      continue;
+    // Where nothing is reduced, there are no blocks either.
+    if (a.kind != fusion::ArgumentKind::reduction || fusion::is_partial(a) || v.pointer == nullptr) continue;
+    if (fusion::combined_in_order(a) && !nothing) continue;
     const float identity = fusion::identity(fusion::reduction_of(graph, i));
     params.add({.words = static_cast<std::uint32_t*>(v.pointer),
                 .count = a.extent == fusion::Extent::row      ? problem.n

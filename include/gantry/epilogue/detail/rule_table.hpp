@@ -194,6 +194,14 @@ GANTRY_X(combined_columns, unsupported,
          "the expression combines {first} columns of a row, and {actual} columns are visited at once",
          "what is visited at once is a subtile of an epilogue with shared memory, which has whole blocks of such columns",
          "with subtiles of {nearest} columns this works")
+GANTRY_X(blocks_of_rows, unsupported,
+         "the expression leaves one result for each {actual} rows, a tile of a warpgroup has {nearest} rows, and a subtile {first}",
+         "a block is of whole subtiles, and a tile of whole blocks",
+         "one result for each {nearest} rows works")
+GANTRY_X(blocks_of_columns, unsupported,
+         "the expression leaves one result for each {actual} columns, a tile has {nearest} columns, and a subtile {first}",
+         "a block is of whole subtiles, and a tile of whole blocks",
+         "one result for each {nearest} columns works")
 GANTRY_X(tensor_without_smem, unsupported,
          "the expression has an auxiliary tensor under {schedule}",
          "an epilogue without shared memory has no auxiliary tensors but masks of one bit",

@@ -6,7 +6,8 @@
 //   args["bias"] = pointer;                   a vector; .batched(pointer, n) one for each batch
 //   args["bias"] = 0.5f;                      a vector of one number, in the place of an address
 //   args["aux"] = pointer;                    a dense tensor; .tensor(pointer, stride, batch_stride) any other
-//   args["amax"] = pointer;                   a reduction; .batched(...) one for each batch, else one for all batches
+//   args["amax"] = pointer;                   a reduction; .batched(...) one for each batch, else one for all batches;
+//                                             one that has results of blocks is given as a tensor is
 // Strides count elements. Nothing is refused at once: problems() has a reason for every unknown name, wrong type, wrong
 // alignment and missing argument. ArgumentsFor<F> knows the graph F::graph at compile time, where
 // set<"bias">(pointer) does not compile with a wrong name or type.
@@ -52,7 +53,7 @@ struct ArgumentValue {
   void* pointer = nullptr;       // where it is in memory; null: the value, or the default
   std::int64_t stride = kDense;  // of a tensor: from one row (or column) to the next
   // From one batch to the next; 0: all share one; kByAddress: an array of addresses (params.hpp). kDense is 0 but for
-  // tensors; with groups of rows it is 0 but for row vectors, one for each group.
+  // matrices; with groups of rows it is 0 but for row vectors, one for each group.
   std::int64_t batch_stride = kDense;
 };
 
@@ -206,7 +207,8 @@ class ArgumentsFor : public FusionArguments {
   template <Name name, class T>
   void set_tensor(T* pointer, std::int64_t stride, std::int64_t batch_stride = ArgumentValue::kDense) {
     expect_element<name, T>();
-    static_assert(is_tensor(F::graph.arguments[index<name>()].kind), "gantry: only a tensor has a stride");
+    static_assert(is_matrix(F::graph.arguments[index<name>()]),
+                  "gantry: only a tensor, and the results of blocks, have a stride");
     (*this)[name.text].tensor(pointer, stride, batch_stride);
   }
 

@@ -39,9 +39,9 @@ namespace detail {
 
 // A template: see docs/design/decisions/004.
 template <class AnyGraph>
-GANTRY_HD constexpr bool has_deterministic(const AnyGraph& graph) {
+GANTRY_HD constexpr bool takes_whole_tiles(const AnyGraph& graph) {
   for (int i = 0; i < graph.argument_count; ++i) {
-    if (combined_in_order(graph.arguments[i])) return true;
+    if (combined_in_order(graph.arguments[i]) || is_partial(graph.arguments[i])) return true;
   }
   return false;
 }
@@ -60,8 +60,8 @@ struct FusionCallbacks {
   static constexpr int kArguments = graph.argument_count;
   static constexpr int kSharedBytes = kSlots.bytes;
   static constexpr int kSharedAlignment = kSlots.alignment;
-  // Tiles are counted as they arrive.
-  static constexpr bool kWholeTiles = detail::has_deterministic(Config::graph);
+  // Tiles are counted as they arrive, and blocks of results are of several subtiles.
+  static constexpr bool kWholeTiles = detail::takes_whole_tiles(Config::graph);
 
   // Calls f(Constant<i>) for every argument for which `chosen` holds.
   template <class Chosen, class F>
@@ -233,7 +233,8 @@ struct FusionCallbacks {
         } else if constexpr (a.kind == ArgumentKind::column) {
           v_.template begin_column<argument>();
         } else if constexpr (a.kind == ArgumentKind::reduction) {
-          for (float& x : detail::get<argument>(v_.kept)) x = identity<reduction_of(Config::graph, argument)>();
+          auto& kept = detail::get<argument>(v_.kept);
+          Visits::template Reducer<argument>::begin(kept, sizeof(kept) / sizeof(float));
         }
       });
     }
@@ -277,9 +278,13 @@ struct FusionCallbacks {
         constexpr Argument a = Config::graph.arguments[argument];
         if constexpr (a.kind == ArgumentKind::reduction && a.extent == Extent::row) {
           if (!detail::is_given<Config, argument>(v_.params)) return;
-          Visits::template Reducer<argument>::reduce_rows(v_.context, v_.params.operands[argument],
+          Visits::template Reducer<argument>::reduce_rows(v_.context, v_.params.operands[argument], blocks_of(a),
                                                           detail::get<argument>(v_.kept), v_.template parts<argument>(),
                                                           em, en, sync);
+        } else if constexpr (is_partial(a)) {
+          if (!detail::is_given<Config, argument>(v_.params)) return;
+          Visits::template Reducer<argument>::reduce_columns(v_.context, v_.params.operands[argument], blocks_of(a),
+                                                             detail::get<argument>(v_.kept), em, en);
         }
       });
     }
@@ -322,7 +327,7 @@ struct FusionCallbacks {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
-        if constexpr (a.kind == ArgumentKind::reduction) {
+        if constexpr (a.kind == ArgumentKind::reduction && !is_partial(a)) {
           if (detail::is_given<Config, argument>(v_.params)) end_reduction<argument>(sync);
         }
       });
@@ -378,8 +383,7 @@ struct FusionCallbacks {
       if constexpr (a.extent == Extent::column) {
         Of::template end_column<combined_in_order(a)>(v_.context, operand, kept, sync);
       } else if constexpr (a.extent == Extent::scalar) {
-        Of::template end_scalar<combined_in_order(a)>(v_.context, operand, kept[0], v_.template parts<argument>(),
-                                                      sync);
+        Of::template end_scalar<combined_in_order(a)>(v_.context, operand, kept, v_.template parts<argument>(), sync);
       } else if constexpr (combined_in_order(a)) {
         Of::end_row(v_.context, operand, sync);
       }

@@ -28,6 +28,8 @@ constexpr bool has_argument(NodeKind kind) {
 }
 constexpr bool is_output(ArgumentKind kind) { return kind == ArgumentKind::aux_out || kind == ArgumentKind::reduction; }
 constexpr bool is_tensor(ArgumentKind kind) { return kind == ArgumentKind::aux_in || kind == ArgumentKind::aux_out; }
+// Whether an argument has rows and columns, a stride between them and a major: a tensor, or the results of blocks.
+constexpr bool is_matrix(const Argument& a) { return is_tensor(a.kind) || is_partial(a); }
 
 // What is read or written through the node's argument. Of no meaning for a node that has none.
 constexpr ArgumentKind argument_kind(NodeKind kind) {
@@ -66,6 +68,10 @@ constexpr int intern(Graph& graph, const Argument& argument) {
   return graph.add_argument(argument);
 }
 
+// Whether a reduction is combined through workspace even where nobody asks for it: no atomic adds sums of exponentials
+// that have different largest exponents.
+constexpr bool takes_workspace(Reduction op, const Argument& a) { return op == Reduction::sumexp && a.block == 0; }
+
 // Only what a node or an argument of this kind uses.
 constexpr Node used_fields(const Node& node) {
   Node out{.kind = node.kind};
@@ -87,9 +93,10 @@ constexpr Argument used_fields(const Argument& argument) {
   out.has_default = argument.has_default;
   if (argument.has_default && !is_output(argument.kind)) out.value = argument.value;
   if (argument.kind == ArgumentKind::reduction) out.extent = argument.extent;
-  if (argument.kind == ArgumentKind::reduction) out.deterministic = argument.deterministic;
-  if (is_tensor(argument.kind)) out.row_major = argument.row_major;
-  if (argument.kind == ArgumentKind::aux_out) out.block = argument.block;
+  // Results of blocks are the same on every run as they are.
+  if (argument.kind == ArgumentKind::reduction) out.deterministic = argument.deterministic && argument.block == 0;
+  if (is_output(argument.kind)) out.block = argument.block;
+  if (is_matrix(argument)) out.row_major = argument.row_major;
   return out;
 }
 

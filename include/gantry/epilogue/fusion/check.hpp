@@ -197,6 +197,23 @@ constexpr void check_across(const Graph& graph, int i, GraphReasons& out) {
   }
 }
 
+// Blocks whose results a reduction leaves uncombined, and what combines sums of exponentials.
+constexpr void check_reduction(const Graph& graph, int i, GraphReasons& out) {
+  const Node& node = graph.nodes[i];
+  if (node.kind != NodeKind::reduce || node.argument < 0 || node.argument >= graph.argument_count) return;
+  const Argument& a = graph.arguments[node.argument];
+  if (a.block != 0 && a.extent == Extent::scalar) {
+    out.add(with_actual(about_argument(graph, node.argument, GraphRule::block_of_one_number), a.block));
+  } else if (a.block != 0 && (a.block == kWholeRow || !is_block(a.block))) {
+    GraphReason reason = with_actual(about_argument(graph, node.argument, GraphRule::reduced_block), a.block);
+    reason.first = a.block > kMostSpan ? kMostSpan : a.block < 8 ? 8 : (a.block + 4) / 8 * 8;
+    out.add(reason);
+  }
+  if (takes_workspace(node.reduction, a) && !combined_in_order(a)) {
+    out.add(about_argument(graph, node.argument, GraphRule::exponentials_in_order));
+  }
+}
+
 constexpr void check_node(const Graph& graph, int i, int user_functions, GraphReasons& out) {
   const Node& node = graph.nodes[i];
   const auto about = [&](GraphRule rule) { return about_node(graph, i, rule); };
@@ -218,6 +235,7 @@ constexpr void check_node(const Graph& graph, int i, int user_functions, GraphRe
     out.add(reason);
   }
   check_across(graph, i, out);
+  check_reduction(graph, i, out);
   if (node.kind == NodeKind::keep && !(node.constant >= 0 && node.constant < 1)) {
     out.add(about(GraphRule::dropped_share));
   }

@@ -26,7 +26,7 @@ namespace gantry::fusion {
 // What an argument is in memory, and what stands in for it when it is left out.
 struct ArgumentOptions {
   ElementType element = ElementType::f32;
-  bool row_major = true;       // of an auxiliary tensor
+  bool row_major = true;       // of an auxiliary tensor, or of the results of blocks
   bool has_default = false;    // may be left out, or be a null pointer; an output is then not written
   float value = 0;             // then
   bool deterministic = false;  // of a reduction: the same bits on every run
@@ -225,31 +225,49 @@ struct Reduced {
   Expr value;
   Reduction reduction;
   Extent extent;
+  std::int16_t block;
 };
 
+namespace detail {
+// A block that does not fit is refused as one of a row or column is.
+constexpr std::int16_t block_of_results(int block) {
+  return static_cast<std::int16_t>(block < 0 || block > kWholeRow ? 1 : block);
+}
+}  // namespace detail
+
+// reduce_row_add(x, 128) leaves one result for each 128 rows, reduce_col_add(x, 128) for each 128 columns; without a
+// number all are combined.
 #define GANTRY_REDUCE(name, f, over) \
-  constexpr Reduced name(const Expr& x) { return {x, Reduction::f, Extent::over}; }
+  constexpr Reduced name(const Expr& x) { return {x, Reduction::f, Extent::over, 0}; }
+#define GANTRY_REDUCE_VECTOR(name, f, over)                                  \
+  constexpr Reduced name(const Expr& x, int block = 0) {                     \
+    return {x, Reduction::f, Extent::over, detail::block_of_results(block)}; \
+  }
 GANTRY_REDUCE(reduce_add, add, scalar)
-GANTRY_REDUCE(reduce_row_add, add, row)
-GANTRY_REDUCE(reduce_col_add, add, column)
+GANTRY_REDUCE_VECTOR(reduce_row_add, add, row)
+GANTRY_REDUCE_VECTOR(reduce_col_add, add, column)
 GANTRY_REDUCE(reduce_max, max, scalar)
-GANTRY_REDUCE(reduce_row_max, max, row)
-GANTRY_REDUCE(reduce_col_max, max, column)
+GANTRY_REDUCE_VECTOR(reduce_row_max, max, row)
+GANTRY_REDUCE_VECTOR(reduce_col_max, max, column)
 GANTRY_REDUCE(reduce_amax, amax, scalar)
-GANTRY_REDUCE(reduce_row_amax, amax, row)
-GANTRY_REDUCE(reduce_col_amax, amax, column)
+GANTRY_REDUCE_VECTOR(reduce_row_amax, amax, row)
+GANTRY_REDUCE_VECTOR(reduce_col_amax, amax, column)
 GANTRY_REDUCE(reduce_min, min, scalar)
-GANTRY_REDUCE(reduce_row_min, min, row)
-GANTRY_REDUCE(reduce_col_min, min, column)
+GANTRY_REDUCE_VECTOR(reduce_row_min, min, row)
+GANTRY_REDUCE_VECTOR(reduce_col_min, min, column)
 GANTRY_REDUCE(reduce_mul, mul, scalar)
-GANTRY_REDUCE(reduce_row_mul, mul, row)
-GANTRY_REDUCE(reduce_col_mul, mul, column)
+GANTRY_REDUCE_VECTOR(reduce_row_mul, mul, row)
+GANTRY_REDUCE_VECTOR(reduce_col_mul, mul, column)
 GANTRY_REDUCE(reduce_lse, lse, scalar)
-GANTRY_REDUCE(reduce_row_lse, lse, row)
-GANTRY_REDUCE(reduce_col_lse, lse, column)
+GANTRY_REDUCE_VECTOR(reduce_row_lse, lse, row)
+GANTRY_REDUCE_VECTOR(reduce_col_lse, lse, column)
+GANTRY_REDUCE(reduce_sumexp, sumexp, scalar)
+GANTRY_REDUCE_VECTOR(reduce_row_sumexp, sumexp, row)
+GANTRY_REDUCE_VECTOR(reduce_col_sumexp, sumexp, column)
 GANTRY_REDUCE(reduce_sum, add, scalar)
-GANTRY_REDUCE(reduce_row_sum, add, row)
-GANTRY_REDUCE(reduce_col_sum, add, column)
+GANTRY_REDUCE_VECTOR(reduce_row_sum, add, row)
+GANTRY_REDUCE_VECTOR(reduce_col_sum, add, column)
+#undef GANTRY_REDUCE_VECTOR
 #undef GANTRY_REDUCE
 
 // An output and what goes into it.
@@ -277,6 +295,9 @@ struct Output {
   constexpr Assignment operator=(const Reduced& x) const {
     Argument argument = detail::make_argument(name, ArgumentKind::reduction, options);
     argument.extent = x.extent;
+    argument.block = x.block;
+    if (x.block > 0) argument.row_major = options.row_major;
+    argument.deterministic = argument.deterministic || takes_workspace(x.reduction, argument);
     return {.value = x.value, .node = {.kind = NodeKind::reduce, .reduction = x.reduction}, .argument = argument};
   }
 };

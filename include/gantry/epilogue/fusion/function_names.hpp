@@ -44,6 +44,9 @@ inline constexpr ReductionName kReductionNames[] = {{"reduce_add", Reduction::ad
                                                     {"reduce_lse", Reduction::lse, Extent::scalar},
                                                     {"reduce_row_lse", Reduction::lse, Extent::row},
                                                     {"reduce_col_lse", Reduction::lse, Extent::column},
+                                                    {"reduce_sumexp", Reduction::sumexp, Extent::scalar},
+                                                    {"reduce_row_sumexp", Reduction::sumexp, Extent::row},
+                                                    {"reduce_col_sumexp", Reduction::sumexp, Extent::column},
                                                     // Other names of the first three.
                                                     {"reduce_sum", Reduction::add, Extent::scalar},
                                                     {"reduce_row_sum", Reduction::add, Extent::row},

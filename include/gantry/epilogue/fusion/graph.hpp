@@ -53,8 +53,9 @@ enum class NodeKind : std::uint8_t {
   reduce        // reduces its input into a scalar, a row vector or a column vector
 };
 
-// amax: the largest absolute value; lse: the logarithm of the sum of exponentials.
-enum class Reduction : std::uint8_t { add, max, amax, min, mul, lse };
+// amax: the largest absolute value; lse: the logarithm of the sum of exponentials; sumexp: the sum of the exponentials
+// of what is reduced less its largest.
+enum class Reduction : std::uint8_t { add, max, amax, min, mul, lse, sumexp };
 enum class Extent : std::uint8_t { scalar, row, column };  // row: over m, one result for each n
 
 // What the reduction of nothing gives.
@@ -69,10 +70,13 @@ GANTRY_HD constexpr float identity(Reduction op) {
       return 1.0f;
     case Reduction::add:
     case Reduction::amax:
+    case Reduction::sumexp:
       break;
   }
   return 0.0f;
 }
+// Floats that a reduction keeps on its way to one result: the sum of exponentials also the largest exponent.
+GANTRY_HD constexpr int floats_of(Reduction op) { return op == Reduction::sumexp ? 2 : 1; }
 
 struct Node {
   NodeKind kind = NodeKind::constant;
@@ -124,20 +128,25 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::scalar;
   ElementType element = ElementType::f32;  // in memory
   Extent extent = Extent::scalar;          // of a reduction
-  std::int16_t block = 0;                  // of an auxiliary output: columns that share one element; 0: none do
-  bool row_major = true;                   // of an auxiliary tensor
-  bool direct = false;                     // of one that TMA cannot address: threads read or write it
-  bool has_default = false;                // may be left out, or be a null pointer
-  bool deterministic = false;              // of a reduction: the same bits on every run, through workspace
-  float value = 0;                         // the default
+  std::int16_t block = 0;  // of an auxiliary output: columns that share one element; 0: none do. Of a reduction: rows
+                           // or columns that are combined into one result; 0: all of them
+  bool row_major = true;       // of an auxiliary tensor, or of the results of blocks
+  bool direct = false;         // of one that TMA cannot address: threads read or write it
+  bool has_default = false;    // may be left out, or be a null pointer
+  bool deterministic = false;  // of a reduction: the same bits on every run, through workspace
+  float value = 0;             // the default
 
   friend constexpr bool operator==(const Argument&, const Argument&) = default;
 };
 
+// Whether the parts of a reduction are its results: a matrix with one for each block of rows, parts x N, or of columns,
+// M x parts.
+GANTRY_HD constexpr bool is_partial(const Argument& a) { return a.kind == ArgumentKind::reduction && a.block > 0; }
+
 // Whether tiles leave their parts of a reduction in workspace, and the last one combines them in the order of the
 // tiles: it gives the same bits on every run, and rounds a result of 16 bits once. Else atomics combine them in f32.
 GANTRY_HD constexpr bool combined_in_order(const Argument& a) {
-  return a.kind == ArgumentKind::reduction && (a.deterministic || a.element != ElementType::f32);
+  return a.kind == ArgumentKind::reduction && a.block == 0 && (a.deterministic || a.element != ElementType::f32);
 }
 
 struct Graph {

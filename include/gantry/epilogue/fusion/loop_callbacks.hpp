@@ -83,6 +83,8 @@ void with_reduction(Reduction op, const F& f) {
       return f(TileReduction<Config, Reduction::mul>{});
     case Reduction::lse:
       return f(TileReduction<Config, Reduction::lse>{});
+    case Reduction::sumexp:
+      return f(TileReduction<Config, Reduction::sumexp>{});
   }
 }
 
@@ -151,6 +153,17 @@ struct LoopCallbacks {
       reason.rule = is_across(node) ? ArgumentRule::loop_columns : ArgumentRule::loop_heads;
       reason.first = node.head == kWholeRow ? kTile.n : node.head;
       reason.nearest = Config::fragment % kTile.values_of_block() == 0 ? kTile.epi_n : 2;
+      out.add(reason);
+    }
+    for (int i = 0; i < graph.argument_count; ++i) {
+      const Argument& a = graph.arguments[i];
+      if (has_whole_blocks(kTile, a)) continue;
+      ArgumentReason reason;
+      reason.rule = a.extent == Extent::row ? ArgumentRule::loop_row_blocks : ArgumentRule::loop_column_blocks;
+      reason.operand = a.name.text;
+      reason.actual = a.block;
+      reason.first = a.extent == Extent::row ? kTile.epi_m : kTile.epi_n;
+      reason.nearest = a.extent == Extent::row ? kTile.m : kTile.n;
       out.add(reason);
     }
     const int bytes = make_slots(graph, Config::tile, Config::rings).bytes;
@@ -230,9 +243,7 @@ struct LoopCallbacks {
       for (int i = 0; i < params_.graph.argument_count; ++i) {
         if (params_.graph.is_seed(i)) keys_[i] = read_key(i);
       }
-      for_reductions([&](int i, auto reduction) {
-        for (float& x : so_far_[i]) x = decltype(reduction)::kIdentity;
-      });
+      for_reductions([&](int i, auto reduction) { decltype(reduction)::begin(so_far_[i], kKept); });
     }
 
     void begin_loop(int /*em*/, int /*en*/) {}
@@ -301,8 +312,14 @@ struct LoopCallbacks {
     template <class Sync>
     void reduce(int em, int en, bool /*is_last*/, const Sync& sync) {
       for_reductions([&](int i, auto reduction) {
-        if (params_.graph.arguments[i].extent != Extent::row || !params_.is_given(i)) return;
-        decltype(reduction)::reduce_rows(context_, params_.operands[i], so_far_[i], parts(i), em, en, sync);
+        const Argument& a = params_.graph.arguments[i];
+        if (!params_.is_given(i)) return;
+        if (a.extent == Extent::row) {
+          decltype(reduction)::reduce_rows(context_, params_.operands[i], blocks_of(a), so_far_[i], parts(i), em, en,
+                                           sync);
+        } else if (is_partial(a)) {
+          decltype(reduction)::reduce_columns(context_, params_.operands[i], blocks_of(a), so_far_[i], em, en);
+        }
       });
     }
 
@@ -341,13 +358,13 @@ struct LoopCallbacks {
         using Of = decltype(reduction);
         const Argument& a = params_.graph.arguments[i];
         const Operand& operand = params_.operands[i];
-        if (!params_.is_given(i)) return;
+        if (!params_.is_given(i) || is_partial(a)) return;
         if (a.extent == Extent::column) {
           combined_in_order(a) ? Of::template end_column<true>(context_, operand, so_far_[i], sync)
                                : Of::template end_column<false>(context_, operand, so_far_[i], sync);
         } else if (a.extent == Extent::scalar) {
-          combined_in_order(a) ? Of::template end_scalar<true>(context_, operand, so_far_[i][0], parts(i), sync)
-                               : Of::template end_scalar<false>(context_, operand, so_far_[i][0], parts(i), sync);
+          combined_in_order(a) ? Of::template end_scalar<true>(context_, operand, so_far_[i], parts(i), sync)
+                               : Of::template end_scalar<false>(context_, operand, so_far_[i], parts(i), sync);
         } else if (combined_in_order(a)) {
           Of::end_row(context_, operand, sync);
         }
@@ -500,7 +517,7 @@ struct LoopCallbacks {
     float* parts(int i) const { return reinterpret_cast<float*>(shared_ + params_.slots.offset[i]); }
 
     static constexpr int most(int a, int b) { return a > b ? a : b; }
-    static constexpr int kKept = most(row_slots(Config::tile), most(Config::tile.epi_n / 4, 1));
+    static constexpr int kKept = floats_of(Reduction::sumexp) * most(row_slots(Config::tile), Config::tile.epi_n / 4);
 
     const Params& params_;
     unsigned char* shared_;

@@ -22,7 +22,7 @@ using GraphText = Text<4096>;
 constexpr Text<96> print(const Argument& argument) {
   Text<96> out(argument.name.text);
   if (argument.element != ElementType::f32) out.append(':').append(info(argument.element).name);
-  if (is_tensor(argument.kind) && !argument.row_major) out.append(" col");
+  if (is_matrix(argument) && !argument.row_major) out.append(" col");
   if (argument.has_default && is_output(argument.kind)) out.append(" optional");
   if (argument.kind == ArgumentKind::reduction && argument.deterministic) out.append(" deterministic");
   if (argument.has_default && !is_output(argument.kind)) {
@@ -83,6 +83,7 @@ class GraphPrinter {
         separate();
         out_.append(target).append(" = ").append(text_of(node.reduction, argument.extent)).append('(');
         value(node.inputs[0], Binding::comparison);
+        if (argument.block > 0) out_.append(", ").append(argument.block);
         out_.append(')');
       }
     }

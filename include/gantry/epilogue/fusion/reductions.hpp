@@ -45,9 +45,89 @@ class LogSumBase {
   float top_;
 };
 
+// What a reduction has of some of its values: a number, or a sum of exponentials and the largest exponent, which it is
+// relative to. Kept as floats_of(op) floats.
+struct ExponentialSum {
+  float top, sum;
+};
+template <Reduction op>
+struct StateOf {
+  using type = float;
+};
+template <>
+struct StateOf<Reduction::sumexp> {
+  using type = ExponentialSum;
+};
+template <Reduction op>
+using State = typename StateOf<op>::type;
+
+// Of no values.
+template <Reduction op>
+GANTRY_HD constexpr State<op> initial() {
+  if constexpr (op == Reduction::sumexp) {
+    return {-__builtin_inff(), 0.0f};
+  } else {
+    return identity(op);
+  }
+}
+GANTRY_HD constexpr float result_of(float state) { return state; }
+GANTRY_HD constexpr float result_of(const ExponentialSum& state) { return state.sum; }
+
+// State `i` among floats.
+template <Reduction op>
+GANTRY_HD constexpr State<op> state_at(const float* floats, int i) {
+  if constexpr (op == Reduction::sumexp) {
+    return {floats[2 * i], floats[2 * i + 1]};
+  } else {
+    return floats[i];
+  }
+}
+template <Reduction op>
+GANTRY_HD constexpr void set_state(float* floats, int i, const State<op>& state) {
+  if constexpr (op == Reduction::sumexp) {
+    floats[2 * i] = state.top;
+    floats[2 * i + 1] = state.sum;
+  } else {
+    floats[i] = state;
+  }
+}
+// The same in memory of a space.
+template <Reduction op, class Space>
+GANTRY_INLINE void store_state(Space space, float* floats, std::int64_t i, const State<op>& state) {
+  if constexpr (op == Reduction::sumexp) {
+    arch::st(space, floats + 2 * i, state.top);
+    arch::st(space, floats + 2 * i + 1, state.sum);
+  } else {
+    arch::st(space, floats + i, state);
+  }
+}
+template <Reduction op>
+GANTRY_INLINE State<op> load_shared_state(const float* floats, int i) {
+  if constexpr (op == Reduction::sumexp) {
+    return {arch::ld(arch::space_shared, floats + 2 * i), arch::ld(arch::space_shared, floats + 2 * i + 1)};
+  } else {
+    return arch::ld(arch::space_shared, floats + i);
+  }
+}
+template <Reduction op>
+GANTRY_INLINE State<op> load_global_state(const float* floats, std::int64_t i) {
+  const auto load = [&](std::int64_t at) { return arch::ld(arch::space_global, floats + at, arch::cache_global); };
+  if constexpr (op == Reduction::sumexp) {
+    return {load(2 * i), load(2 * i + 1)};
+  } else {
+    return load(i);
+  }
+}
+
 // A NaN in either operand is the result.
 template <Reduction op>
-GANTRY_HD constexpr float combine(float a, float b) {
+GANTRY_INLINE State<op> combine(const State<op>& a, const State<op>& b) requires(op == Reduction::sumexp) {
+  const float top = a.top > b.top ? a.top : b.top;
+  const LogSumBase base(top);
+  return {top, a.sum * base.exponential(a.top) + b.sum * base.exponential(b.top)};
+}
+template <Reduction op>
+GANTRY_HD constexpr float combine(float a, float b) requires(op != Reduction::sumexp) {
   if constexpr (op == Reduction::add) {
     return a + b;
   } else if constexpr (op == Reduction::mul) {
@@ -66,12 +146,17 @@ GANTRY_HD constexpr float combine(float a, float b) {
   }
 }
 
+GANTRY_INLINE float from_lane(float x, int bits) { return arch::shfl_xor_sync(arch::kFullWarp, x, bits); }
+GANTRY_INLINE ExponentialSum from_lane(const ExponentialSum& x, int bits) {
+  return {from_lane(x.top, bits), from_lane(x.sum, bits)};
+}
+
 // Over the lanes whose numbers differ in the bits of `lanes`; every lane has the result.
 template <Reduction op, int lanes>
-GANTRY_INLINE float combine_lanes(float x) {
+GANTRY_INLINE State<op> combine_lanes(State<op> x) {
   GANTRY_UNROLL
   for (int bit = 16; bit > 0; bit /= 2) {
-    if ((lanes & bit) != 0) x = combine<op>(x, arch::shfl_xor_sync(arch::kFullWarp, x, bit));
+    if ((lanes & bit) != 0) x = combine<op>(x, from_lane(x, bit));
   }
   return x;
 }
@@ -112,7 +197,7 @@ struct ReductionTarget {
   void* result;              // of this tile's first element
   ElementType element;       // of the results; f32 by atomics
   float* partials;           // null: atomics
-  std::int64_t part_stride;  // between the parts of neighbouring tiles
+  std::int64_t part_stride;  // between the parts of neighbouring tiles, in states
   std::int64_t part;         // this tile's number among those that are combined
   std::int64_t parts;
 };
@@ -125,8 +210,10 @@ struct ReductionPart {
 
 // The target of one batch of `batches`. Without a batch stride all batches share one result, and their parts follow
 // each other.
+template <Reduction op>
 GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int batch, int batches,
                                                const ReductionPart& of) {
+  constexpr int floats = floats_of(op);
   const bool by_batch = operand.batch_stride != 0;
   const std::int64_t before = batch * of.parts;
   const std::int64_t first = (batch * operand.batch_stride + of.first) * (element_bits(operand.element) / 8);
@@ -136,7 +223,7 @@ GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int batch
                      .part_stride = of.length,
                      .part = of.part,
                      .parts = of.parts};
-  if (to.partials != nullptr) to.partials += (by_batch ? before * of.length : 0) + of.first;
+  if (to.partials != nullptr) to.partials += floats * ((by_batch ? before * of.length : 0) + of.first);
   if (!by_batch) {
     to.part += before;
     to.parts *= batches;
@@ -144,38 +231,56 @@ GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int batch
   return to;
 }
 
-// One result of a tile.
-template <Reduction op>
-GANTRY_INLINE void leave(const ReductionTarget& to, int i, float x) {
-  if (to.partials == nullptr) {
-    combine_in_memory<op>(static_cast<float*>(to.result) + i, x);
-  } else {
-    arch::st(arch::space_global, to.partials + to.part * to.part_stride + i, x);
+// One result, as elements of its type have it.
+GANTRY_INLINE void store_result(void* results, ElementType element, std::int64_t i, float x) {
+  const auto put = [&](auto value) { arch::st(arch::space_global, static_cast<decltype(value)*>(results) + i, value); };
+  switch (element) {
+    case ElementType::bf16:
+      return put(convert<bf16>(x));
+    case ElementType::f16:
+      return put(convert<f16>(x));
+    case ElementType::s32:
+      return put(convert<std::int32_t>(x));
+    default:
+      return put(x);
   }
 }
 
-template <class Element>
-GANTRY_INLINE void put(const ReductionTarget& to, int i, float x) {
-  arch::st(arch::space_global, static_cast<Element*>(to.result) + i, convert<Element>(x));
+// One result of a tile.
+template <Reduction op>
+GANTRY_INLINE void leave(const ReductionTarget& to, int i, const State<op>& x) {
+  if (to.partials != nullptr) {
+    store_state<op>(arch::space_global, to.partials, to.part * to.part_stride + i, x);
+  } else if constexpr (op != Reduction::sumexp) {  // which atomics do not combine
+    combine_in_memory<op>(static_cast<float*>(to.result) + i, x);
+  }
 }
 
 // The parts of every tile, in their order.
 template <Reduction op>
 GANTRY_INLINE void finish(const ReductionTarget& to, int i) {
-  float x = identity<op>();
+  State<op> x = initial<op>();
   for (std::int64_t part = 0; part < to.parts; ++part) {
-    x = combine<op>(x, arch::ld(arch::space_global, to.partials + part * to.part_stride + i, arch::cache_global));
+    x = combine<op>(x, load_global_state<op>(to.partials, part * to.part_stride + i));
   }
-  switch (to.element) {
-    case ElementType::bf16:
-      return put<bf16>(to, i, x);
-    case ElementType::f16:
-      return put<f16>(to, i, x);
-    case ElementType::s32:
-      return put<std::int32_t>(to, i, x);
-    default:
-      return put<float>(to, i, x);
-  }
+  store_result(to.result, to.element, i, result_of(x));
+}
+
+// How the results of blocks lie in memory: `block` rows or columns have one, and those of one block are neighbours or
+// a stride apart. 0: there are no blocks, and tiles are combined.
+struct ResultBlocks {
+  int block = 0;
+  bool neighbours = true;
+};
+GANTRY_HD constexpr ResultBlocks blocks_of(const Argument& a) {
+  return {is_partial(a) ? a.block : 0, (a.extent == Extent::row) == a.row_major};
+}
+
+// Result `i` of block `part`.
+GANTRY_INLINE void leave_block(const Operand& operand, int batch, bool neighbours, std::int64_t part, std::int64_t i,
+                               float x) {
+  const std::int64_t at = neighbours ? part * operand.stride + i : i * operand.stride + part;
+  store_result(operand.pointer, operand.element, batch * operand.batch_stride + at, x);
 }
 
 }  // namespace gantry::fusion

@@ -61,7 +61,7 @@ struct ReferenceResultOf {
   // Element (m, n, batch) is d[index(m, n, batch)]. Empty where there is no D.
   std::vector<V> d;
   // By argument: a tensor as d, one by blocks (spans.hpp) as one of so many columns, a reduction with its results of
-  // batch 0 first.
+  // batch 0 first, those of blocks row by row of their matrix.
   std::vector<V> outputs[kMaxArguments];
 
   std::size_t index(std::int64_t m, std::int64_t n, std::int64_t batch = 0) const {

@@ -92,7 +92,8 @@ GANTRY_HD constexpr Slots make_slots(const Graph& graph, const Subtiles& tile, c
     if (a.kind == ArgumentKind::row) bytes = tile.n * value_bytes;
     // Two sets of partial results, so that one is summed while the next is written.
     if (meets_in_shared_memory(a)) {
-      bytes = 2 * tile.threads() / 32 * (a.extent == Extent::row ? tile.epi_n : 1) * value_bytes;
+      bytes = 2 * tile.threads() / 32 * (a.extent == Extent::row ? tile.epi_n : 1) * value_bytes *
+              floats_of(reduction_of(graph, i));
     }
     if (bytes == 0) continue;
     out.alignment = out.alignment < 16 ? 16 : out.alignment;

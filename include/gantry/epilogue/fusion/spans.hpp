@@ -4,6 +4,9 @@
 // from column 0 on; kWholeRow is one span of all columns, which then lie in one tile. A thread has 2 of every 8 columns
 // of a row, and visits a subtile's columns at once: a subtile has whole spans.
 //
+// Reductions may leave one result for each block of rows or columns. A block is of whole subtiles, and a tile of whole
+// blocks.
+//
 // A value that is made of across_... and of what a row has in common is the same for all columns of a span. An
 // auxiliary output of it has one element for each span, M x ceil(N / span) of them (Argument::block).
 //
@@ -57,6 +60,17 @@ GANTRY_HD constexpr int longest_span(const AnyGraph& graph) {
   return span;
 }
 
+// The columns of the longest block of which a reduction leaves a result; 0 where there is none.
+template <class AnyGraph>
+GANTRY_HD constexpr int longest_column_block(const AnyGraph& graph) {
+  int block = 0;
+  for (int i = 0; i < graph.argument_count; ++i) {
+    const Argument& a = graph.arguments[i];
+    if (is_partial(a) && a.extent == Extent::column && a.block > block) block = a.block;
+  }
+  return block;
+}
+
 // Whether a fragment of `values` has all columns of every span.
 GANTRY_HD constexpr bool has_whole_spans(const Subtiles& tile, int values, int span) {
   if (span == 0 || span == 2) return true;
@@ -93,6 +107,27 @@ GANTRY_HD constexpr int block_of(const AnyGraph& graph, int i) {
 // The columns of a tensor beside a D of `n` columns.
 GANTRY_HD constexpr std::int64_t columns_of(const Argument& a, std::int64_t n) {
   return a.block == 0 ? n : (n + a.block - 1) / a.block;
+}
+// The extents of a matrix beside a D of m x n: a tensor's, or those of the results of blocks.
+struct MatrixExtents {
+  std::int64_t rows, columns;
+};
+GANTRY_HD constexpr MatrixExtents extents_of(const Argument& a, std::int64_t m, std::int64_t n) {
+  const auto parts = [&](std::int64_t all) { return (all + a.block - 1) / a.block; };
+  if (!is_partial(a)) return {m, columns_of(a, n)};
+  return a.extent == Extent::row ? MatrixExtents{parts(m), n} : MatrixExtents{m, parts(n)};
+}
+// How many results a reduction has in each batch beside a D of m x n.
+GANTRY_HD constexpr std::int64_t results_of(const Argument& a, std::int64_t m, std::int64_t n) {
+  const MatrixExtents parts = extents_of(a, m, n);
+  if (is_partial(a)) return parts.rows * parts.columns;
+  return a.extent == Extent::row ? n : a.extent == Extent::column ? m : 1;
+}
+// Whether a tile leaves whole blocks of a reduction: the block is made of whole subtiles, and the tile of whole blocks.
+GANTRY_HD constexpr bool has_whole_blocks(const Subtiles& tile, const Argument& a) {
+  if (!is_partial(a)) return true;
+  const int all = a.extent == Extent::row ? tile.m : tile.n, part = a.extent == Extent::row ? tile.epi_m : tile.epi_n;
+  return a.block % part == 0 && all % a.block == 0;
 }
 // Has one element for each block of columns; threads write it where the block is known.
 GANTRY_HD constexpr bool is_by_block(const Argument& a) { return a.kind == ArgumentKind::aux_out && a.block > 0; }

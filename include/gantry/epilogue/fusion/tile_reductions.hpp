@@ -1,8 +1,9 @@
 // The reductions of one tile: threads hand in values fragment by fragment, then lanes, warps and tiles meet.
 //
-// Row vectors (over m) are combined subtile by subtile, column vectors and scalars at the end of the tile. `so_far` is
-// what a thread has: kept(extent) floats that begin as the identity. `parts` is shared memory for the
-// partial results of warps. Requires that all threads have met since the previous tile's last reduction.
+// Row vectors (over m) are combined subtile by subtile, column vectors and scalars at the end of the tile, and what has
+// results of blocks where a block ends. `so_far` is what a thread has: kept(extent) floats that begin() sets. `parts`
+// is shared memory for the partial results of warps. Requires that all threads have met since the previous tile's last
+// reduction.
 //
 // Example at namespace scope:
 //     struct Geometry {
@@ -29,11 +30,18 @@ template <class Config, Reduction op>
 struct TileReduction {
   static constexpr Subtiles kTile = Config::tile;
   static constexpr int kWarps = kTile.threads() / 32;
-  static constexpr float kIdentity = identity<op>();
 
-  // Floats that a thread keeps, and that warps leave in shared memory.
+  // Floats that a thread keeps.
   GANTRY_HD static constexpr int kept(Extent extent) {
-    return extent == Extent::column ? row_slots(Config::tile) : extent == Extent::row ? Config::tile.epi_n / 4 : 1;
+    const int slots = extent == Extent::column ? row_slots(Config::tile)
+                      : extent == Extent::row  ? Config::tile.epi_n / 4
+                                               : 1;
+    return slots * floats_of(op);
+  }
+
+  GANTRY_INLINE static void begin(float* so_far, int floats) {
+    GANTRY_UNROLL
+    for (int i = 0; i < floats / floats_of(op); ++i) set_state<op>(so_far, i, initial<op>());
   }
 
   // Values first, first + 1, ... of subtile (em, en), where they lie in the problem.
@@ -49,9 +57,9 @@ struct TileReduction {
       return (extent == Extent::column || tile.row_of_value(i) < rows) &&
              (extent == Extent::row || tile.column_of_value(i) < columns);
     };
-    if constexpr (op == Reduction::lse && extent != Extent::row && F % 4 == 0) {
+    if constexpr (kExponentials && extent != Extent::row && F % 4 == 0) {
       add_exponentials<extent, F>(so_far, first, em,
-                                  [&](int k) { return is_inside(first + k) ? in[k] : identity<op>(); });
+                                  [&](int k) { return is_inside(first + k) ? in[k] : -__builtin_inff(); });
     } else {
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) {
@@ -60,40 +68,65 @@ struct TileReduction {
         int slot = 0;
         if constexpr (extent == Extent::column) slot = row_slot(tile, em, i);
         if constexpr (extent == Extent::row) slot = i % kTile.values_of_block() / 4 * 2 + i % 2;
-        so_far[slot] = combine<op>(so_far[slot], in[k]);
+        set_state<op>(so_far, slot, combine<op>(state_at<op>(so_far, slot), state_of(in[k])));
       }
     }
   }
 
-  // Of one subtile: every warp leaves its rows' part, then each column is combined over warps by one thread.
+  // Of one subtile, or of the last one of a block of rows: every warp leaves its rows' part, then each column is
+  // combined over warps by one thread.
   template <class Sync>
-  GANTRY_INLINE static void reduce_rows(const TileContext& context, const Operand& operand, float* so_far, float* parts,
-                                        int em, int en, const Sync& sync) {
+  GANTRY_INLINE static void reduce_rows(const TileContext& context, const Operand& operand, const ResultBlocks& blocks,
+                                        float* so_far, float* parts, int em, int en, const Sync& sync) {
+    const int rows = blocks.block > 0 ? blocks.block : kTile.epi_m;
+    if ((em + 1) * kTile.epi_m % rows != 0) return;
+    const int block = em * kTile.epi_m / rows, blocks_of_tile = kTile.m / rows;
     // Two sets of partial results, so that one is combined while the next is written.
-    parts += (en * kTile.along_m() + em) % 2 * kWarps * kTile.epi_n;
+    parts += (en * blocks_of_tile + block) % 2 * kWarps * kTile.epi_n * floats_of(op);
     const int warp = context.thread / 32;
     GANTRY_UNROLL
     for (int i = 0; i < kTile.epi_n / 4; ++i) {
-      const float x = combine_lanes<op, 16 + 8 + 4>(so_far[i]);
+      const State<op> x = combine_lanes<op, 16 + 8 + 4>(state_at<op>(so_far, i));
       if (context.thread % 32 < 4) {
-        arch::st(arch::space_shared,
-                 parts + warp * kTile.epi_n + i / 2 * 8 + i % 2 + Subtiles::column_of_thread(context.thread), x);
+        store_state<op>(arch::space_shared, parts,
+                        warp * kTile.epi_n + i / 2 * 8 + i % 2 + Subtiles::column_of_thread(context.thread), x);
       }
-      so_far[i] = identity<op>();
+      set_state<op>(so_far, i, initial<op>());
     }
     sync();
     const int column0 = context.at.n * kTile.n + en * kTile.epi_n;
-    const ReductionTarget to = reduction_target(operand, context.at.batch, context.batch,
-                                                {.length = context.n,
-                                                 .first = column0,
-                                                 .part = context.at.m * kTile.along_m() + em,
-                                                 .parts = context.tiles_m * kTile.along_m()});
+    const int part = context.at.m * blocks_of_tile + block;
+    const ReductionTarget to = reduction_target<op>(
+        operand, context.at.batch, context.batch,
+        {.length = context.n, .first = column0, .part = part, .parts = context.tiles_m * kTile.along_m()});
     for (int i = context.thread; i < kTile.epi_n; i += kTile.threads()) {
       if (column0 + i >= context.n) continue;
-      float x = identity<op>();
+      State<op> x = initial<op>();
       GANTRY_UNROLL
-      for (int w = 0; w < kWarps; ++w) x = combine<op>(x, arch::ld(arch::space_shared, parts + w * kTile.epi_n + i));
-      leave<op>(to, i, x);
+      for (int w = 0; w < kWarps; ++w) x = combine<op>(x, load_shared_state<op>(parts, w * kTile.epi_n + i));
+      if (blocks.block == 0) {
+        leave<op>(to, i, x);
+      } else if (part * rows < context.m) {
+        leave_block(operand, context.at.batch, blocks.neighbours, part, column0 + i, result_of(x));
+      }
+    }
+  }
+
+  // Of the last subtile of a block of columns: the rows of a thread's quad.
+  GANTRY_INLINE static void reduce_columns(const TileContext& context, const Operand& operand,
+                                           const ResultBlocks& blocks, float* so_far, int em, int en) {
+    constexpr Subtiles tile = Config::tile;
+    if ((en + 1) * kTile.epi_n % blocks.block != 0) return;
+    const int part = (context.at.n * kTile.n + en * kTile.epi_n) / blocks.block;
+    constexpr int kSlots = 2 * tile.blocks();  // of a subtile
+    GANTRY_UNROLL
+    for (int i = 0; i < kSlots; ++i) {
+      const int slot = em * kSlots + i;
+      const State<op> x = combine_lanes<op, 1 + 2>(state_at<op>(so_far, slot));
+      set_state<op>(so_far, slot, initial<op>());
+      const int row = context.at.m * kTile.m + row_of_slot(context.thread, slot);
+      if (context.thread % 4 != 0 || row >= context.m || part * blocks.block >= context.n) continue;
+      leave_block(operand, context.at.batch, blocks.neighbours, part, row, result_of(x));
     }
   }
 
@@ -101,7 +134,7 @@ struct TileReduction {
   template <class Sync>
   GANTRY_INLINE static void end_row(const TileContext& context, const Operand& operand, const Sync& sync) {
     const int column0 = context.at.n * kTile.n;
-    const ReductionTarget to = reduction_target(
+    const ReductionTarget to = reduction_target<op>(
         operand, context.at.batch, context.batch,
         {.length = context.n, .first = column0, .part = 0, .parts = context.tiles_m * kTile.along_m()});
     when_last(context, operand, {context.at.n, context.tiles_n, context.tiles_m}, sync, [&] {
@@ -116,13 +149,13 @@ struct TileReduction {
                                        const Sync& sync) {
     constexpr Subtiles tile = Config::tile;
     const int row0 = context.at.m * kTile.m;
-    const ReductionTarget to = reduction_target(
+    const ReductionTarget to = reduction_target<op>(
         operand, context.at.batch, context.batch,
         {.length = context.m, .first = context.at.first_row + row0, .part = context.at.n, .parts = context.tiles_n});
     GANTRY_UNROLL
     for (int i = 0; i < row_slots(tile); ++i) {
-      const float x = combine_lanes<op, 1 + 2>(so_far[i]);
-      const int row = i / 2 * kTile.mma_m() + i % 2 * 8 + Subtiles::row_of_thread(context.thread);
+      const State<op> x = combine_lanes<op, 1 + 2>(state_at<op>(so_far, i));
+      const int row = row_of_slot(context.thread, i);
       if (context.thread % 4 == 0 && row0 + row < context.m) leave<op>(to, row, x);
     }
     if constexpr (deterministic) {
@@ -135,19 +168,19 @@ struct TileReduction {
   }
 
   template <bool deterministic, class Sync>
-  GANTRY_INLINE static void end_scalar(const TileContext& context, const Operand& operand, float so_far, float* parts,
-                                       const Sync& sync) {
+  GANTRY_INLINE static void end_scalar(const TileContext& context, const Operand& operand, const float* so_far,
+                                       float* parts, const Sync& sync) {
     const std::int64_t tiles_m = context.tiles_m, tiles = tiles_m * context.tiles_n;
     const ReductionTarget to =
-        reduction_target(operand, context.at.batch, context.batch,
-                         {.length = 1, .first = 0, .part = context.at.n * tiles_m + context.at.m, .parts = tiles});
-    const float x = combine_lanes<op, 31>(so_far);
-    if (context.thread % 32 == 0) arch::st(arch::space_shared, parts + context.thread / 32, x);
+        reduction_target<op>(operand, context.at.batch, context.batch,
+                             {.length = 1, .first = 0, .part = context.at.n * tiles_m + context.at.m, .parts = tiles});
+    const State<op> x = combine_lanes<op, 31>(state_at<op>(so_far, 0));
+    if (context.thread % 32 == 0) store_state<op>(arch::space_shared, parts, context.thread / 32, x);
     sync();
     if (context.thread == 0) {
-      float all = identity<op>();
+      State<op> all = initial<op>();
       GANTRY_UNROLL
-      for (int w = 0; w < kWarps; ++w) all = combine<op>(all, arch::ld(arch::space_shared, parts + w));
+      for (int w = 0; w < kWarps; ++w) all = combine<op>(all, load_shared_state<op>(parts, w));
       leave<op>(to, 0, all);
     }
     if constexpr (deterministic) {
@@ -158,7 +191,24 @@ struct TileReduction {
   }
 
  private:
-  // One logarithm for all values that a slot gets: of a column vector those of one row, of a scalar all of them.
+  static constexpr bool kExponentials = op == Reduction::lse || op == Reduction::sumexp;
+
+  // Which row of the tile a slot of a thread is.
+  GANTRY_HD static constexpr int row_of_slot(int thread, int slot) {
+    return slot / 2 * Config::tile.mma_m() + slot % 2 * 8 + Subtiles::row_of_thread(thread);
+  }
+  // Of one value.
+  GANTRY_INLINE static State<op> state_of(float x) {
+    if constexpr (op == Reduction::sumexp) {
+      // The exponential of an infinity relative to 0, which no other is relative to; a NaN has no place.
+      const LogSumBase base(x);
+      return {x == x ? x : -__builtin_inff(), base.exponential(x)};
+    } else {
+      return x;
+    }
+  }
+
+  // One base for all values that a slot gets: of a column vector those of one row, of a scalar all of them.
   template <Extent extent, int F, class In>
   GANTRY_INLINE static void add_exponentials(float* so_far, int first, int em, const In& in) {
     constexpr Subtiles tile = Config::tile;
@@ -170,21 +220,30 @@ struct TileReduction {
       for (int row = 0; row < kRows; ++row) {
         const int slot = kRows == 2 ? row_slot(tile, em, first + begin + 2 * row) : 0;
         const auto is_mine = [&](int k) { return kRows == 1 || k / 2 % 2 == row; };
-        float top = so_far[slot];
+        const State<op> before = state_at<op>(so_far, slot);
+        float top = exponent_of(before);
         GANTRY_UNROLL
         for (int k = begin; k < begin + kBlock; ++k) {
           if (is_mine(k) && in(k) > top) top = in(k);
         }
         const LogSumBase base(top);
-        float sum = base.exponential(so_far[slot]);
+        float sum = base.exponential(exponent_of(before));
+        if constexpr (op == Reduction::sumexp) sum *= before.sum;
         GANTRY_UNROLL
         for (int k = begin; k < begin + kBlock; ++k) {
           if (is_mine(k)) sum += base.exponential(in(k));
         }
-        so_far[slot] = base.logarithm(sum);
+        if constexpr (op == Reduction::sumexp) {
+          set_state<op>(so_far, slot, {top, sum});
+        } else {
+          set_state<op>(so_far, slot, base.logarithm(sum));
+        }
       }
     }
   }
+
+  GANTRY_HD static constexpr float exponent_of(float logarithm) { return logarithm; }
+  GANTRY_HD static constexpr float exponent_of(const ExponentialSum& sum) { return sum.top; }
 
   // Which of the results of a batch this is, how many there are, and how many tiles bring a part of it.
   struct Group {

@@ -95,10 +95,11 @@ class GemmDesignMaker {
     return shared ? GemmSchedule::cooperative : GemmSchedule::pingpong;
   }
 
-  // Columns of a tile that is left open, so that it has whole spans (fusion/spans.hpp): `usual` ones, or the nearest
-  // number below that works, or the first.
+  // Columns of a tile that is left open, so that it has whole spans and blocks (fusion/spans.hpp): `usual` ones, or the
+  // nearest number below that works, or the first.
   GANTRY_HD constexpr int with_whole_spans(int usual) const {
-    const int span = fusion::longest_span(graph_);
+    const int longest = fusion::longest_span(graph_), block = fusion::longest_column_block(graph_);
+    const int span = longest > block ? longest : block;
     if (span <= 2) return usual;
     const int most = limits_.wgmma_columns, step = span == fusion::kWholeRow ? most : span * (graph_.gated() ? 2 : 1);
     if (usual % step == 0 || step > most) return usual;

@@ -29,9 +29,9 @@ inline GemmTraffic traffic_of(const GemmFacts& f) {
   for (int i = 0; i < f.graph->argument_count; ++i) {
     const fusion::Argument& a = f.graph->arguments[i];
     if (a.kind == fusion::ArgumentKind::aux_in) out.read += batch * bytes(a.element, m * n_of_d);
-    if (a.kind == fusion::ArgumentKind::aux_out) {
-      const auto columns = static_cast<double>(fusion::columns_of(a, static_cast<std::int64_t>(n_of_d)));
-      out.written += batch * bytes(a.element, m * columns);
+    if (fusion::is_matrix(a) && fusion::is_output(a.kind)) {
+      const fusion::MatrixExtents matrix = fusion::extents_of(a, f.m, f.design.columns_of_d(f.n));
+      out.written += batch * bytes(a.element, static_cast<double>(matrix.rows) * static_cast<double>(matrix.columns));
     }
     if (a.kind == fusion::ArgumentKind::row) out.read += bytes(a.element, n_of_d);
     if (a.kind == fusion::ArgumentKind::column) out.read += bytes(a.element, m);
@@ -200,6 +200,20 @@ inline std::string explain_gate(const GemmFacts& f) {
          "; TMA brings 8 of them and 8 of up's by turns.\n";
 }
 
+// The matrices that outputs with one element for a block of rows or columns are.
+inline std::string explain_blocks(const GemmFacts& f) {
+  std::string out;
+  for (int i = 0; f.graph != nullptr && i < f.graph->argument_count; ++i) {
+    const fusion::Argument& a = f.graph->arguments[i];
+    if (!fusion::is_partial(a)) continue;
+    const fusion::MatrixExtents of = fusion::extents_of(a, f.m, f.design.columns_of_d(f.n));
+    out += std::string("Partial results: ") + a.name.text + " is " + std::to_string(of.rows) + " x " +
+           std::to_string(of.columns) + (a.row_major ? ", row-major" : ", column-major") + ", one result for each " +
+           std::to_string(a.block) + (a.extent == fusion::Extent::row ? " rows.\n" : " columns.\n");
+  }
+  return out;
+}
+
 inline std::string explain_gather(const GemmFacts& f) {
   if (!f.design.options.gather_a) return "";
   const int warps = f.design.roles.copy_warps;
@@ -243,7 +257,7 @@ GANTRY_LINKAGE std::string explain_gemm(const GemmFacts& f) {
     out += ", batch of " + std::to_string(f.batch);
   }
   if (*f.expression != '\0') out.append(": ").append(f.expression);
-  out += "\n" + explain_kernel(f) + explain_gate(f) + explain_gather(f) + explain_scatter(f);
+  out += "\n" + explain_kernel(f) + explain_gate(f) + explain_blocks(f) + explain_gather(f) + explain_scatter(f);
   if (f.m == 0 || f.n == 0 || f.batch == 0) {
     const bool reduces = f.graph->count(fusion::ArgumentKind::reduction) > 0;
     return out + (reduces ? "There is nothing to compute: sum reductions become 0, max reductions -infinity.\n"

@@ -21,6 +21,8 @@ inline fusion::Range combined(const fusion::Range& x, const fusion::Range& y, fu
   if (reduction == Reduction::min) return apply(Function::min, x, y);
   if (reduction == Reduction::mul) return apply(Function::multiply, x, y);
   if (reduction == Reduction::add) return apply(Function::add, x, y);
+  // How large the exponents were that sums of exponentials are relative to is not known any more.
+  if (reduction == Reduction::sumexp) return fusion::detail::anything(x.value);
   const auto sum = [](double a, double b) {
     const double larger = std::max(a, b);
     return std::isinf(larger) ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
@@ -95,7 +97,7 @@ class GroupedReference {
       if (a.kind != fusion::ArgumentKind::reduction) continue;
       const fusion::Range none =
           fusion::exactly(static_cast<double>(fusion::identity(fusion::reduction_of(graph_, i))));
-      const std::int64_t results = a.extent == fusion::Extent::row ? s.n : is_column(a) ? s.m : 1;
+      const std::int64_t results = fusion::results_of(a, s.m, s.n);
       const bool one_for_all = by_rows() && is_column(a);
       const std::int64_t batches = one_for_all || is_shared(i) ? 1 : s.batch;
       whole_.outputs[i].assign(static_cast<std::size_t>(results * batches), one_for_all ? open : none);
@@ -168,7 +170,7 @@ class GroupedReference {
         if (v.given) slot = v.value;
         continue;
       }
-      const bool tensor = fusion::is_tensor(a.kind), along_m = by_rows() && (tensor || is_column(a));
+      const bool tensor = fusion::is_matrix(a), along_m = by_rows() && (tensor || is_column(a));
       const std::int64_t row = tensor ? (a.row_major ? v.stride : 1) : 1;
       const std::int64_t begin = along_m ? rows.begin * row : group * v.batch_stride;
       void* const first = from(a, v.pointer, begin, rows.count);

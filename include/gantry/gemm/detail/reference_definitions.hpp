@@ -162,20 +162,20 @@ GANTRY_LINKAGE fusion::ReferenceTensor output_tensor(const fusion::Graph& graph,
                                                      const fusion::ResolvedArguments& values, int i) {
   const fusion::Argument& a = graph.arguments[i];
   const fusion::ArgumentValue& v = values.values[i];
-  if (a.kind == fusion::ArgumentKind::reduction) return {a.element, v.pointer, 0, 1, v.batch_stride};
+  if (!fusion::is_matrix(a)) return {a.element, v.pointer, 0, 1, v.batch_stride};
   return {a.element, v.pointer, a.row_major ? v.stride : 1, a.row_major ? 1 : v.stride, v.batch_stride};
 }
 GANTRY_LINKAGE fusion::ProblemShape output_shape(const fusion::Graph& graph, const fusion::ResolvedArguments& values,
                                                  int i, const fusion::ProblemShape& shape) {
   const fusion::Argument& a = graph.arguments[i];
-  if (a.kind != fusion::ArgumentKind::reduction) {
+  if (fusion::is_matrix(a)) {
     fusion::ProblemShape tensor = one_matrix_of_rows(shape);
-    tensor.n = fusion::columns_of(a, shape.n);
+    const fusion::MatrixExtents of = fusion::extents_of(a, shape.m, shape.n);
+    tensor.m = of.rows;
+    tensor.n = of.columns;
     return tensor;
   }
-  const std::int64_t results = a.extent == fusion::Extent::row      ? shape.n
-                               : a.extent == fusion::Extent::column ? shape.m
-                                                                    : 1;
+  const std::int64_t results = fusion::results_of(a, shape.m, shape.n);
   return {.m = 1, .n = results, .batch = values.values[i].batch_stride != 0 ? shape.batch : 1};
 }
 

@@ -136,9 +136,9 @@ GANTRY_X(groups_aligned, refused,
          "threads read C and write D of groups along M; all else that groups have has rows at multiples of 16 bytes",
          "rows that are padded to 16 bytes work")
 GANTRY_X(groups_argument, refused,
-         "groups are along M, and the epilogue has a column-major tensor, or a reduction that is deterministic or not f32",
+         "groups are along M, and the epilogue has a column-major tensor, or a reduction that is deterministic, not f32, or has results of blocks",
          "groups begin at any row, and how many tiles they have is known on the device alone",
-         "row-major tensors, and reductions to f32 without `deterministic`, work")
+         "row-major tensors, and reductions to f32 without `deterministic` and blocks, work")
 GANTRY_X(pointers_reduction, refused,
          "the GEMM is a pointer array, and the epilogue reduces to rows or columns, deterministically, or to results that are not f32",
          "how many rows, columns and tiles each GEMM has is known on the device alone, and atomics combine f32",

@@ -45,17 +45,17 @@ GANTRY_COLD inline void add_operands(const fusion::Graph& graph, const fusion::R
     const fusion::Argument& a = graph.arguments[i];
     const fusion::ArgumentValue& v = values.values[i];
     if (v.pointer == nullptr) continue;
-    const bool tensor = fusion::is_tensor(a.kind), rows = !tensor || a.row_major;
+    const bool matrix = fusion::is_matrix(a), rows = !matrix || a.row_major;
     const bool along_n = a.kind == fusion::ArgumentKind::row || a.extent == fusion::Extent::row;
     const bool along_m = a.kind == fusion::ArgumentKind::column || a.extent == fusion::Extent::column;
     const std::int64_t vector = along_n ? shape.n : along_m ? shape.m : 1;
-    const std::int64_t columns = fusion::columns_of(a, shape.n);
-    const std::int64_t contiguous = tensor ? (rows ? columns : shape.m) : vector;
-    const std::int64_t lines = tensor ? (rows ? shape.m : columns) : 1;
+    const fusion::MatrixExtents of = fusion::extents_of(a, shape.m, shape.n);
+    const std::int64_t contiguous = matrix ? (rows ? of.columns : of.rows) : vector;
+    const std::int64_t lines = matrix ? (rows ? of.rows : of.columns) : 1;
     const std::int64_t batches = v.batch_stride == 0 ? 1 : shape.batch;
     out.push_back({{a.name.text, a.element, v.pointer, rows, contiguous, lines, v.stride, v.batch_stride, batches},
                    fusion::is_output(a.kind),
-                   tensor,
+                   fusion::is_tensor(a.kind),
                    GemmOperandIndex::kArguments + i});
   }
 }

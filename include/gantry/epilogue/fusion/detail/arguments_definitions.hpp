@@ -107,7 +107,7 @@ GANTRY_COLD GANTRY_LINKAGE ArgumentReason FusionArguments::about(int i, Argument
   ArgumentReason out;
   out.rule = rule;
   out.operand = argument.name.text;
-  out.columns = is_tensor(argument.kind) && !argument.row_major;
+  out.columns = is_matrix(argument) && !argument.row_major;
   out.kind = argument.kind;
   out.element = argument.element;
   return out;
@@ -162,9 +162,9 @@ GANTRY_LINKAGE ArgumentValue FusionArguments::resolve(int i, const ProblemShape&
   ArgumentValue out = values_[i];
   // Of an array of addresses too: where one of them is null, the default stands for what it would name.
   if (!out.given || out.pointer != nullptr) out.value = argument.value;
-  const bool tensor = is_tensor(argument.kind);
-  const std::int64_t columns = columns_of(argument, shape.n);
-  if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? columns : shape.m) : 0;
+  const bool tensor = is_matrix(argument);
+  const MatrixExtents of = extents_of(argument, shape.m, shape.n);
+  if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? of.columns : of.rows) : 0;
   const bool along_m = tensor || argument.kind == ArgumentKind::column ||
                        (argument.kind == ArgumentKind::reduction && argument.extent == Extent::column);
   const bool along_n = argument.kind == ArgumentKind::row ||
@@ -175,7 +175,7 @@ GANTRY_LINKAGE ArgumentValue FusionArguments::resolve(int i, const ProblemShape&
     out.batch_stride = shape.n;
   } else if (out.batch_stride == ArgumentValue::kDense) {
     out.batch_stride =
-        tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? shape.m : columns) : 0;
+        tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? of.rows : of.columns) : 0;
   }
   return out;
 }
@@ -214,7 +214,7 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
     out.add(reason);
   }
   if (array) return;  // what stands in it the device knows
-  if (is_tensor(argument.kind)) {
+  if (is_matrix(argument)) {
     check_tensor(i, value, shape, out);
   } else if (argument.kind == ArgumentKind::reduction) {
     check_results(i, value, shape, out);
@@ -224,22 +224,23 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check(int i, const ProblemShape
 GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check_tensor(int i, const ArgumentValue& value,
                                                               const ProblemShape& shape, ArgumentReasons& out) const {
   const Argument& argument = graph_.arguments[i];
-  const std::int64_t columns = columns_of(argument, shape.n), extent = argument.row_major ? columns : shape.m;
+  const MatrixExtents of = extents_of(argument, shape.m, shape.n);
+  const std::int64_t extent = argument.row_major ? of.columns : of.rows;
   const int bits = info(argument.element).bits;
   if (value.stride < extent) {
     ArgumentReason reason = about(i, ArgumentRule::stride_too_short);
     reason.actual = value.stride;
     reason.first = extent;
-    reason.nearest = is_by_block(argument)
+    reason.nearest = is_by_block(argument) || is_partial(argument)
                          ? extent
                          : gantry::detail::nearest_multiple_from(extent, extent, bits < 8 ? 8 : 128 / bits);
     out.add(reason);
   }
   const std::int64_t tensors = shape.groups_of_rows ? 1 : shape.batch;
-  if (argument.kind == ArgumentKind::aux_out && tensors > 1 && value.batch_stride == 0) {
+  if (is_output(argument.kind) && tensors > 1 && value.batch_stride == 0) {
     ArgumentReason reason = about(i, ArgumentRule::batches_overlap);
     reason.first = 1;
-    reason.nearest = gantry::detail::distance_of_lines(value.stride, argument.row_major ? shape.m : columns);
+    reason.nearest = gantry::detail::distance_of_lines(value.stride, argument.row_major ? of.rows : of.columns);
     out.add(reason);
   }
 }

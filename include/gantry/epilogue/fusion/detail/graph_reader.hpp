@@ -547,7 +547,10 @@ class GraphReader : public TextReader {
     }
     Node node{.kind = NodeKind::aux_store};
     if (reduction(node, wanted)) {
-      if (has_major) refuse(major_at, TextRule::a_reduction_has_no_major).append("a reduction has no major");
+      if (has_major && wanted.block == 0) {
+        refuse(major_at, TextRule::a_reduction_has_no_major)
+            .append("a reduction has no major; the results of blocks have, as in x col = reduce_col_add(acc, 128)");
+      }
     } else {
       if (wanted.deterministic)
         refuse(deterministic_at, TextRule::only_a_reduction_is_deterministic)
@@ -571,7 +574,15 @@ class GraphReader : public TextReader {
       wanted.kind = ArgumentKind::reduction;
       wanted.extent = name.extent;
       node.inputs[0] = static_cast<std::int8_t>(expression());
-      expect(')', "an operator or ')'");
+      if (ok() && name.extent != Extent::scalar && accept(',')) {
+        wanted.block = whole("a block has a whole number of rows or columns: 8, 16, 24, ... to 256");
+        if (ok() && wanted.block == 0) {
+          refuse(skip(), TextRule::something_else_is_expected)
+              .append("a block has 8, 16, 24, ... to 256 rows or columns; without a number, all of them are combined");
+        }
+      }
+      expect(')', name.extent == Extent::scalar ? "an operator or ')'" : "',' and the size of a block, or ')'");
+      wanted.deterministic = wanted.deterministic || takes_workspace(name.reduction, wanted);
       return true;
     }
     rewind(start);

@@ -74,12 +74,13 @@ struct KeptValue<Config, argument, Kept::bits> {
 };
 template <class Config, int argument>
 struct KeptValue<Config, argument, Kept::running_column> {
-  float value[Config::tile.m / Config::tile.mma_m() * 2];
+  float value[Config::tile.m / Config::tile.mma_m() * 2 * floats_of(reduction_of(Config::graph, argument))];
 };
 // A row's part of a subtile, by pairs of neighbouring columns, or one number for the tile.
 template <class Config, int argument>
 struct KeptValue<Config, argument, Kept::running_scalar> {
-  float value[Config::graph.arguments[argument].extent == Extent::row ? Config::tile.epi_n / 4 : 1];
+  float value[(Config::graph.arguments[argument].extent == Extent::row ? Config::tile.epi_n / 4 : 1) *
+              floats_of(reduction_of(Config::graph, argument))];
 };
 
 // KeptValue of every argument; get<i>(kept) is that of argument i.

@@ -27,6 +27,7 @@ class ReducedRange {
     }
     if (std::isnan(y.value) || y.unbounded()) unknown_ = true;
     if (reduction_ == Reduction::mul) return multiply(y, first);
+    if (reduction_ == Reduction::sumexp) return add_exponential(y);
     if (reduction_ == Reduction::lse) {
       largest_ = first ? largest(y) : std::max(largest_, std::isfinite(y.value) ? largest(y) : 0);
       total_ = first ? y
@@ -45,6 +46,7 @@ class ReducedRange {
     const bool overflows = !(magnitude_ <= static_cast<double>(std::numeric_limits<float>::max()));
     if (unknown_ || overflows || std::isnan(total_.value)) return anything(total_.value);
     if (reduction_ == Reduction::lse && std::isinf(total_.value)) return exactly(total_.value);
+    if (reduction_ == Reduction::sumexp && std::isinf(top_.value)) return exactly(top_.value > 0 ? top_.value : 0);
     const double slack = rounding();
     return {total_.value, total_.lower - slack, total_.upper + slack};
   }
@@ -53,6 +55,23 @@ class ReducedRange {
   static double log_add_exp(double a, double b) {
     const double larger = std::max(a, b), smaller = std::min(a, b);
     return std::isinf(larger) ? larger : larger + std::log1p(std::exp(smaller - larger));
+  }
+
+  // A sum relative to a base, which moves as it grows.
+  static void add_exponential(double exponent, double base_with_it, double& base, double& sum) {
+    const double next = std::max(base, base_with_it);
+    sum = sum * (base == next ? 1 : std::exp(base - next)) + std::exp(exponent - next);
+    base = next;
+  }
+  // The largest exponent is at least the largest lower end, and at most the largest upper one.
+  void add_exponential(const Range& y) {
+    if (std::isinf(y.value)) {
+      top_.value = std::max(top_.value, y.value);
+      return;
+    }
+    add_exponential(y.value, y.value, top_.value, total_.value);
+    add_exponential(y.lower, y.upper, top_.upper, total_.lower);
+    add_exponential(y.upper, y.lower, top_.lower, total_.upper);
   }
 
   void multiply(const Range& y, bool first) {
@@ -75,6 +94,10 @@ class ReducedRange {
         // A thread has at most 256 values of a tile; tiles have 8 columns or more. Each step rounds, and is off by
         // 2^-22 in the exponential and in the logarithm.
         return (256 + count / 8) * (2 * kHalfUlp * (largest_ + std::log(count)) + 0x1p-20);
+      case Reduction::sumexp:
+        // As many steps, each of which multiplies by an exponential. A rounded exponent t below the largest is off by
+        // 2^-23 t, which matters as e^-t does.
+        return (count_ == 1 ? 0 : 256 + count / 8) * 0x1p-20 * total_.upper + count * 0x1p-126;
       default:
         return 0;
     }
@@ -84,6 +107,9 @@ class ReducedRange {
   Range total_{};
   double magnitude_ = 0;  // of a sum: of the values; of a product: of those above 1
   double largest_ = 0;    // absolute value
+  // Of a sum of exponentials, the largest exponent.
+  Range top_{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+             -std::numeric_limits<double>::infinity()};
   std::int64_t count_ = 0;
   bool whole_ = true;
   bool nan_ = false;
@@ -206,10 +232,7 @@ class Reference {
   };
 
   // How many results each batch has, and all of them together.
-  std::int64_t extent(int i) const {
-    const Extent over = graph_.arguments[i].extent;
-    return over == Extent::row ? problem_.shape.n : over == Extent::column ? problem_.shape.m : 1;
-  }
+  std::int64_t extent(int i) const { return results_of(graph_.arguments[i], problem_.shape.m, problem_.shape.n); }
   bool by_batch(int i) const { return arguments_.values[i].batch_stride != 0; }
   std::size_t results(int i) const {
     return static_cast<std::size_t>(extent(i) * (by_batch(i) ? problem_.shape.batch : 1));
@@ -374,6 +397,15 @@ class Reference {
     }
   }
 
+  // Which of the results of a batch element (m, n) belongs to; results of blocks are a matrix, row by row.
+  std::int64_t result_at(const Argument& a, std::int64_t m, std::int64_t n) const {
+    if (is_partial(a)) {
+      const std::int64_t columns = extents_of(a, problem_.shape.m, problem_.shape.n).columns;
+      return a.extent == Extent::row ? m / a.block * columns + n : m * columns + n / a.block;
+    }
+    return a.extent == Extent::row ? n : a.extent == Extent::column ? m : 0;
+  }
+
   // Of a row, what node i stores or reduces.
   void keep_outputs(int i, const Place& row, const Rows& values, Outputs& out) const {
     const Node& node = graph_.nodes[i];
@@ -386,7 +418,7 @@ class Reference {
         const std::int64_t place = (row.batch * problem_.shape.m + row.m) * columns + n / step;
         out.result.outputs[node.argument][static_cast<std::size_t>(place)] = as_element(a.element, value);
       } else {
-        const std::int64_t at = a.extent == Extent::row ? n : a.extent == Extent::column ? row.m : 0;
+        const std::int64_t at = result_at(a, row.m, n);
         const std::int64_t first = by_batch(node.argument) ? row.batch * extent(node.argument) : 0;
         out.sums[node.argument][static_cast<std::size_t>(first + at)].add(value);
       }

@@ -70,6 +70,18 @@ GANTRY_X(block_of_bits, refused,
          "{node} stores one bit for each block of columns",
          "masks have one bit for each element of D",
          "f32 works")
+GANTRY_X(reduced_block, refused,
+         "{argument} has one result for each {actual} rows or columns",
+         "a block is made of whole subtiles of a tile: 8, 16, 24, ... to 256 rows or columns",
+         "the nearest number that works is {first}")
+GANTRY_X(block_of_one_number, refused,
+         "{argument} reduces to one number, and has one for each {actual} rows or columns",
+         "blocks are of the rows that a row vector is reduced over, or of the columns of a column vector",
+         "0 works")
+GANTRY_X(exponentials_in_order, refused,
+         "{argument} is a sum of exponentials that atomics would combine",
+         "sums with different largest exponents are combined through workspace",
+         "deterministic = true works")
 GANTRY_X(compute_type, refused,
          "the values of the graph are to be of {element}",
          "values are f32, or are rounded to f16 or bf16",
