@@ -14,6 +14,7 @@ TEST(GroupsOfRows, OfRandomSizesOfFp8AndInAClusterAlongN) {
     const auto sizes = random_sizes(random, 5, 64, 200);
     expect_rows<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 1, 2>>(sizes, 200, 136, seed);
     expect_rows<Rows<ElementType::e4m3, GemmSchedule::cooperative, 64, 1, 1>>(sizes, 136, 144, seed);
+    expect_rows<Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 4, 1>>(sizes, 200, 136, seed);
   }
 }
 

@@ -85,7 +85,9 @@ std::vector<Case> cases() {
        {.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 2},
        {.tile = {.m = 64}, .schedule = kTogether, .warpgroups = 1},
        {.actual = 2, .nearest = 1}},
-      {GemmRule::cluster, {.cluster = {.m = 4}}, {.cluster = {.m = 2}}, {.operand = 'M', .actual = 4, .nearest = 2}},
+      {GemmRule::cluster, {.cluster = {.m = 3}}, {.cluster = {.m = 4}}, {.operand = 'M', .actual = 3, .nearest = 2}},
+      {GemmRule::cluster, {.cluster = {.m = 16}}, {.cluster = {.m = 8}}, {.operand = 'M', .actual = 16, .nearest = 8}},
+      {GemmRule::cluster_size, {.cluster = {4, 4}}, {.cluster = {2, 4}}, {.actual = 16, .nearest = 2, .first = 8}},
       {GemmRule::cluster, {.cluster = {.n = -1}}, {.cluster = {.n = 1}}, {.operand = 'N', .actual = -1, .nearest = 1}},
       {GemmRule::cluster_k, {.cluster = {.k = 6}}, {.cluster = {.k = 4}}, {.actual = 6, .nearest = 4}},
       {GemmRule::cluster_k_alone, {.cluster = {2, 1, 2}}, {.cluster = {1, 1, 2}}, {.actual = 2}},
@@ -353,7 +355,7 @@ TEST(EachElementType, IsTakenOrRefusedByARuleInEveryMatrix) {
 
 TEST(EachRuleOfOptions, IsReportedBesideTheOthersThatARequestBreaks) {
   const GemmReasons reasons =
-      problems({.a = ElementType::f64, .tile = {.m = 100, .n = 100}, .cluster = {4, 1}, .stages = 1});
+      problems({.a = ElementType::f64, .tile = {.m = 100, .n = 100}, .cluster = {3, 1}, .stages = 1});
   ASSERT_EQ(reasons.size(), 5);
   for (const GemmRule rule :
        {GemmRule::element, GemmRule::tile_rows, GemmRule::tile_columns, GemmRule::cluster, GemmRule::stages}) {

@@ -468,9 +468,10 @@ TEST(Sentences, OfGemms) {
   EXPECT_STREQ(describe(GemmReason{.rule = GemmRule::tile_rows, .actual = 200, .nearest = 256}).c_str(),
                "the tile has 200 rows: a tile of one warpgroup has 64, 128 or 192, one that two share has 128 or 256; "
                "the nearest value that works is 256");
-  EXPECT_STREQ(
-      describe(GemmReason{.rule = GemmRule::cluster, .operand = 'M', .actual = 1, .nearest = 2}).c_str(),
-      "the cluster has 1 CTA along M: 1 or 2 CTAs share their tiles by multicast; the nearest value that works is 2");
+  EXPECT_STREQ(describe(GemmReason{.rule = GemmRule::cluster, .operand = 'M', .actual = 1, .nearest = 2}).c_str(),
+               "the cluster has 1 CTA along M: 1, 2, 4 or 8 CTAs share their tiles by multicast; the nearest value "
+               "that works is "
+               "2");
   EXPECT_STREQ(
       describe(GemmReason{
                    .rule = GemmRule::element, .operand = 'B', .element = ElementType::f64, .other = ElementType::tf32})

@@ -131,7 +131,7 @@ class GemmDesignMaker {
     if (o.tile.m == 0) o.tile.m = pingpong && (o.promotes() || o.tile.n > kAlone) ? 64 : 128;
     if (o.tile.n == 0) o.tile.n = with_whole_spans(usual_columns());
     if (o.tile.k == 0 && element_bits(o.a) > 0) o.tile.k = elements_per_row(o.a, limits_);
-    if (o.cluster.m == 0) o.cluster.m = o.cluster.n == 2 || o.cluster.k > 1 ? 1 : 2;
+    if (o.cluster.m == 0) o.cluster.m = o.cluster.n > 1 || o.cluster.k > 1 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;
     if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
   }

@@ -119,11 +119,21 @@ class GemmOptionsCheck {
 
   GANTRY_HD constexpr void cluster() {
     const GemmCluster c = o_.cluster;
-    const auto one_or_two = [](int x) { return x == 0 || x == 1 || x == 2; };
-    if (!one_or_two(c.m))
-      out_.add({.rule = GemmRule::cluster, .operand = 'M', .actual = c.m, .nearest = c.m < 2 ? 1 : 2});
-    if (!one_or_two(c.n))
-      out_.add({.rule = GemmRule::cluster, .operand = 'N', .actual = c.n, .nearest = c.n < 2 ? 1 : 2});
+    const auto nearest = [](int x) { return x < 2 ? 1 : x < 4 ? 2 : x < 7 ? 4 : 8; };
+    const auto check = [&](char operand, int x) {
+      if (x != 0 && x != nearest(x)) {
+        out_.add({.rule = GemmRule::cluster, .operand = operand, .actual = x, .nearest = nearest(x)});
+        return false;
+      }
+      return true;
+    };
+    const bool is_m = check('M', c.m), is_n = check('N', c.n);
+    if (is_m && is_n && c.m * c.n > limits_.portable_cluster) {
+      out_.add({.rule = GemmRule::cluster_size,
+                .actual = c.m * c.n,
+                .nearest = limits_.portable_cluster / c.n,
+                .first = limits_.portable_cluster});
+    }
     if (c.k != 1 && c.k != 2 && c.k != 4 && c.k != 8) {
       out_.add({.rule = GemmRule::cluster_k, .actual = c.k, .nearest = c.k < 2 ? 1 : c.k < 4 ? 2 : c.k < 7 ? 4 : 8});
     } else if (c.k > 1 && (c.m > 1 || c.n > 1 || o_.schedule == GemmSchedule::pingpong || o_.warpgroups == 3 ||

@@ -56,8 +56,12 @@ GANTRY_X(tile_depth, refused,
          "the value that works is {nearest}")
 GANTRY_X(cluster, refused,
          "the cluster has {actual} CTA{s} along {operand}",
-         "1 or 2 CTAs share their tiles by multicast",
+         "1, 2, 4 or 8 CTAs share their tiles by multicast",
          "the nearest value that works is {nearest}")
+GANTRY_X(cluster_size, refused,
+         "the cluster has {actual} CTAs",
+         "a cluster of up to 8 CTAs runs on every chip",
+         "with {nearest} CTAs along M this works")
 GANTRY_X(cluster_k, refused,
          "the cluster has {actual} CTA{s} along K",
          "1, 2, 4 or 8 CTAs share the K tiles of a tile",
