@@ -206,13 +206,15 @@ def test_scales_of_blocks_come_out_beside_an_8_bit_d(rng):
 
 def test_partial_results_are_a_matrix_of_blocks(rng):
     a, b = array(rng, (70, 64), np.float16), array(rng, (160, 64), np.float16)
-    text = "d = acc; tops = reduce_col_max(acc, 128); sums col = reduce_col_sumexp(acc, 128); rows = reduce_row_add(acc, 64)"
+    text = "d = acc; tops = reduce_col_max(acc, 128); sums col = reduce_col_sumexp(acc, 128); "
+    text += "rows = reduce_row_add(acc, 64)"
     got = gantry.gemm(a, b, epilogue=text)
     x = matmul(a, b)
     assert got.tops.shape == got.sums.shape == (70, 2) and got.rows.shape == (2, 160)
     tops = np.stack([x[:, :128].max(1), x[:, 128:].max(1)], 1)
     close(got.tops, tops)
-    close(got.sums, np.stack([np.exp(x[:, :128] - tops[:, :1]).sum(1), np.exp(x[:, 128:] - tops[:, 1:]).sum(1)], 1), 1e-5)
+    sums = [np.exp(x[:, :128] - tops[:, :1]).sum(1), np.exp(x[:, 128:] - tops[:, 1:]).sum(1)]
+    close(got.sums, np.stack(sums, 1), 1e-5)
     close(got.rows, np.stack([x[:64].sum(0), x[64:].sum(0)]))
 
 

@@ -43,6 +43,15 @@ TEST(BlocksOfResults, AgreeWithTheReferenceInAnyGraph) {
   }
 }
 
+TEST(OutputRounding, AgreesWithTheReferenceInAnyGraph) {
+  unsigned seed = 0;
+  for (const char* text : {"round toward_zero; d = 1.1 * acc + c; y:e4m3 = acc; z:s8 = 0.3 * acc",
+                           "round nearest_away; d = acc / 3; y:f16 = 1.1 * acc; s:bf16 = reduce_col_add(d)"}) {
+    SCOPED_TRACE(text);
+    expect_random_right<AnyPlain>(seed += 10, 16, fusion::graph(text));
+  }
+}
+
 TEST(RowScale, AndTheSumOfSquaresAreRightInAnyGraph) {
   expect_random_right<AnyPlain>(6, 8, fusion::graph("d = col(rstd:bf16) * acc + c; ss:bf16 = reduce_col_add(d * d)"));
 }

@@ -332,6 +332,7 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
       {with(&Builder::schedule, EpilogueSchedule::ptr_array_no_smem_warp_specialized), BuilderField::schedule},
       {with(&Builder::acc, ElementType::f16), BuilderField::acc},
       {with(&Builder::compute, ElementType::f16), BuilderField::compute},
+      {with(&Builder::rounding, Rounding::toward_zero), BuilderField::rounding},
       {with(&Builder::aux, ElementType::f32), BuilderField::aux},
       {with(&Builder::warpgroups, 4), BuilderField::warpgroups},
       {with(&Builder::fragment_size, 2), BuilderField::fragment_size},

@@ -65,6 +65,7 @@ class CollectiveEpilogue {
     static constexpr int fragment = Config::policy.fragment_size;
     static constexpr bool pointer_array = kOwnMaps;
     static constexpr int first_own_map = GroupMapIndex::kAux;
+    static constexpr ElementType d_element = Config::policy.d.element;
     using Value = element_t<fusion::value_element(Config::policy.element_compute)>;
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
@@ -444,7 +445,7 @@ class CollectiveEpilogue {
 
     template <class Given, int F>
     GANTRY_INLINE void take(int first, const Given (&values)[F]) {
-      fusion::store_values<typename TileD::Element>(elements, first, values);
+      fusion::store_values<typename TileD::Element, FusionConfig::graph.rounding>(elements, first, values);
     }
     GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
       TileD::write(elements, buffers, stage, thread);
@@ -461,7 +462,7 @@ class CollectiveEpilogue {
     GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
       if constexpr (requires { typename Config::CopyOpR2R; }) Config::CopyOpR2R::copy(values, thread);
       auto elements = TileD::make_registers();
-      fusion::store_values<typename TileD::Element>(elements, 0, values);
+      fusion::store_values<typename TileD::Element, FusionConfig::graph.rounding>(elements, 0, values);
       TileD::write(elements, buffers, stage, thread);
     }
   };

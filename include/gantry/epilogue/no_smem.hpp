@@ -39,6 +39,7 @@ class NoSmemEpilogue {
     static constexpr Subtiles tile = NoSmemEpilogue::kTile;
     static constexpr fusion::Rings rings = {.loads = 0, .stores = 0};
     static constexpr int fragment = kFragment;
+    static constexpr ElementType d_element = Config::policy.d.element;
     using Value = element_t<fusion::value_element(Config::policy.element_compute)>;
   };
   using Fusion = typename fusion::CallbacksBuilder<Config>::template For<FusionConfig>::Callbacks;
@@ -214,9 +215,9 @@ class NoSmemEpilogue {
         for (int k = 0; k < kFragment; ++k) {
           whole[k] = static_cast<std::int32_t>(accumulators.data()[tile.register_of(em, en, first + k)]);
         }
-        fusion::store_values<ElementD>(converted, 0, whole);
+        fusion::store_values<ElementD, FusionConfig::graph.rounding>(converted, 0, whole);
       } else {
-        fusion::store_values<ElementD>(converted, 0, result);
+        fusion::store_values<ElementD, FusionConfig::graph.rounding>(converted, 0, result);
       }
       GANTRY_UNROLL
       for (int k = 0; k < kFragment; ++k) {

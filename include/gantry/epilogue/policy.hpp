@@ -100,7 +100,8 @@ struct EpiloguePolicy {
   TileMN epi_tile{};
   ElementType element_acc = ElementType::f32;
   ElementType element_compute = ElementType::f32;
-  int warpgroups = 1;      // that share a CTA tile
+  Rounding rounding = Rounding::nearest_even;  // of what goes to D and to auxiliary outputs
+  int warpgroups = 1;                          // that share a CTA tile
   int map_warpgroups = 1;  // that have tensor maps of D of their own; read where there are pointer arrays
 
   int stages_c = 0;  // of the load pipeline

@@ -47,6 +47,7 @@ GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   add(BuilderField::schedule, !alone && !shared && !automatic && !without_smem);
   add(BuilderField::acc, b.acc != ElementType::f32);
   add(BuilderField::compute, b.compute != ElementType::f32);
+  add(BuilderField::rounding, b.rounding != Rounding::nearest_even);
   add(BuilderField::aux, b.aux != ElementType::void_);
   add(BuilderField::warpgroups, b.warpgroups != 0 && b.warpgroups != (alone ? 1 : shared ? 2 : 0));
   add(BuilderField::fragment_size, b.fragment_size != 0);

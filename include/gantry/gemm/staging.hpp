@@ -18,7 +18,8 @@ namespace gantry {
 
 // True if D is A B^T and nothing else.
 GANTRY_HD constexpr bool is_plain(const fusion::Graph& graph) {
-  return graph.argument_count == 0 && graph.compute_element == ElementType::f32 && graph.d >= 0 &&
+  return graph.argument_count == 0 && graph.compute_element == ElementType::f32 &&
+         graph.rounding == Rounding::nearest_even && graph.d >= 0 &&
          graph.nodes[graph.d].kind == fusion::NodeKind::accumulator;
 }
 

@@ -30,18 +30,18 @@ inline cf64 load_as_complex(ElementType type, const void* data, std::int64_t ind
   });
 }
 
-inline void store_from_complex(ElementType type, void* data, std::int64_t index, cf64 value) {
+inline void store_from_complex(ElementType type, void* data, std::int64_t index, cf64 value, Conversion how = {}) {
   visit_element_type(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto* bytes = static_cast<std::uint8_t*>(data);
     if constexpr (SubByte<T>) {
-      store_packed(bytes, index, convert<T>(value.real));
+      store_packed(bytes, index, convert<T>(value.real, how));
     } else if constexpr (!__is_same(T, void)) {
       T x;
       if constexpr (Complex<T>) {
-        x = convert<T>(value);
+        x = convert<T>(value, how);
       } else {
-        x = convert<T>(value.real);
+        x = convert<T>(value.real, how);
       }
       __builtin_memcpy(bytes + index * static_cast<std::int64_t>(sizeof(T)), &x, sizeof(T));
     }
@@ -52,8 +52,8 @@ inline double load_as_double(ElementType type, const void* data, std::int64_t in
   return load_as_complex(type, data, index).real;
 }
 
-inline void store_from_double(ElementType type, void* data, std::int64_t index, double value) {
-  store_from_complex(type, data, index, cf64{value, 0});
+inline void store_from_double(ElementType type, void* data, std::int64_t index, double value, Conversion how = {}) {
+  store_from_complex(type, data, index, cf64{value, 0}, how);
 }
 
 }  // namespace gantry

@@ -18,8 +18,9 @@ class ExplainEpilogue(Cli):
     def test_options_reach_the_policy(self):
         said = self.text(*TILE, "--policy", "cutlass", "--schedule", "TmaWarpSpecialized", "--c", "f32", "--c-layout", "col",
                          "--epi-tile", "64x32", "--stages-c", "3", "--stages-d", "1", "--fragment", "8", "--delay", "yes",
-                         "--reuse", "no", "--acc", "f32", "--compute", "f32", "--c-align", "4", "--d-align", "8")  # fmt: skip
-        for part in ("StagesC        3", "StagesD        1", "FragmentSize   8", "DelayTmaStore  yes", "ColumnMajor", "CutlassCompatible"):
+                         "--reuse", "no", "--acc", "f32", "--compute", "f32", "--round", "toward_zero", "--c-align", "4",
+                         "--d-align", "8")  # fmt: skip
+        for part in ("rounding       toward_zero", "StagesC        3", "StagesD        1", "FragmentSize   8", "DelayTmaStore  yes", "ColumnMajor", "CutlassCompatible"):
             self.assertIn(part, said)
 
     def test_json_holds_the_policy(self):

@@ -27,6 +27,7 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
   option("--d-layout", texts->d_layout, "the same for D; both default to row", "NAME");
   option("--acc", texts->acc, "element of the accumulators; default f32", "TYPE");
   option("--compute", texts->compute, "element that values are computed in; default f32", "TYPE");
+  option("--round", texts->round, "how outputs are rounded: nearest_even, nearest_away, toward_zero", "NAME");
   option("--schedule", texts->schedule, "auto, tma, cooperative, no_smem or a CUTLASS name", "NAME");
   option("--policy", texts->policy, "whose rules decide: gantry (default) or cutlass", "NAME");
   option("--epi-tile", texts->epi_tile, "epilogue tile, such as 64x32; default by the rules", "EXTENTS");

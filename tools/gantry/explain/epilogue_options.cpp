@@ -41,6 +41,12 @@ class Reader : public OptionReader {
     if (!read_number(text, out) || out == 0) wrong(option, "a number other than 0", text);
   }
 
+  void rounding(const char* option, const std::string& text, Rounding& out) {
+    std::vector<std::pair<const char*, Rounding>> words;
+    for (const fusion::RoundingName& name : fusion::kRoundingNames) words.emplace_back(name.text, name.rounding);
+    word(option, text, words, out);
+  }
+
   void choice(const char* option, const std::string& text, Choice& out) {
     if (text.empty() || text == "auto") return;
     if (text != "yes" && text != "no") wrong(option, "yes, no or auto", text);
@@ -65,6 +71,7 @@ EpilogueQuestion read_question(const EpilogueTexts& texts) {
   read.layout("--d-layout", texts.d_layout, b.layout_d);
   read.element("--acc", texts.acc, b.acc);
   read.element("--compute", texts.compute, b.compute);
+  read.rounding("--round", texts.round, b.rounding);
   read.number("--c-align", texts.c_align, b.align_c);
   read.number("--d-align", texts.d_align, b.align_d);
   read.number("--warpgroups", texts.warpgroups, b.warpgroups);

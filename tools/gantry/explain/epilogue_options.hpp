@@ -26,6 +26,7 @@ struct EpilogueTexts {
   std::string d_layout = {};
   std::string acc = {};
   std::string compute = {};
+  std::string round = {};
   std::string c_align = {};
   std::string d_align = {};
   std::string warpgroups = {};

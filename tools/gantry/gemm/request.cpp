@@ -49,6 +49,12 @@ class Reader : public OptionReader {
   }
 };
 
+std::vector<std::pair<const char*, Rounding>> rounding_words() {
+  std::vector<std::pair<const char*, Rounding>> out;
+  for (const fusion::RoundingName& name : fusion::kRoundingNames) out.emplace_back(name.text, name.rounding);
+  return out;
+}
+
 constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
 constexpr std::int64_t kNotGiven = -1;
 
@@ -242,6 +248,8 @@ void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
   text("--c", texts.c, "TYPE", "elements of C, where the epilogue uses it; default as D");
   text("--d", texts.d, "TYPE", "elements of D; default as A, bf16 for 8-bit floats, f32 for tf32, s32 for integers");
   text("--epilogue", texts.epilogue, "TEXT", "the fused epilogue; default \"d = acc\" (see gantry explain fusion)");
+  text("--round", texts.round, "NAME",
+       "how D and auxiliary outputs are rounded: nearest_even, nearest_away or toward_zero; default nearest_even");
   command.add_option("--set", texts.values, "a scalar of the epilogue, such as alpha=2")->option_text("NAME=NUMBER");
   text("--major-a", texts.major_a, "k|m", "contiguous mode of A; default k");
   text("--major-b", texts.major_b, "k|n", "contiguous mode of B; default k");
@@ -282,10 +290,16 @@ AskedGemm read_asked(const AskedTexts& texts) {
   if (texts.n == kNotGiven && !array) read.required("--n");
   if (texts.k == kNotGiven && !without_k) read.required("--k");
   for (std::int64_t* extent : {&out.m, &out.n, &out.k}) *extent = std::max<std::int64_t>(*extent, 0);
-  const fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
+  fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
   if (!written.ok()) {
     read.refuse(OptionRule::expression, "--epilogue",
                 fmt::format("--epilogue:\n{}", explain(texts.epilogue, written).c_str()));
+  }
+  Rounding rounding = written.graph.rounding;
+  read.word<Rounding>("--round", texts.round, rounding_words(), rounding);
+  if (written.ok() && rounding != written.graph.rounding) {
+    written.graph.rounding = rounding;
+    out.expression = fusion::print(written.graph).c_str();
   }
   out.graph = written.graph;
   read_scales(texts, read, out);

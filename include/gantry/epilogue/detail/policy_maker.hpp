@@ -45,6 +45,7 @@ class PolicyMaker {
     p_.cta_tile = in_.tile;
     p_.element_acc = in_.acc;
     p_.element_compute = in_.compute;
+    p_.rounding = in_.rounding;
     p_.d.element = in_.d;
     p_.d.smem_element = p_.d.exists() ? in_.d : in_.aux;
     p_.c.element = in_.c;

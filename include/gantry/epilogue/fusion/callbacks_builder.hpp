@@ -82,9 +82,11 @@ struct FunctionsOf<Config> {
 template <class Config>
 constexpr Graph graph_of() {
   if constexpr (HasGraph<Config>) {
-    return with_compute(Config::graph, Config::policy.element_compute);
+    return with_rounding(with_compute(Config::graph, Config::policy.element_compute), Config::policy.rounding);
   } else if constexpr (HasOperation<Config>) {
-    return with_compute(Config::operation.graph(Config::policy.d.element), Config::policy.element_compute);
+    return with_rounding(
+        with_compute(Config::operation.graph(Config::policy.d.element), Config::policy.element_compute),
+        Config::policy.rounding);
   } else {
     return Graph();
   }

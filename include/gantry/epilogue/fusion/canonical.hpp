@@ -154,6 +154,7 @@ constexpr Graph canonical(const Graph& graph) {
   Graph out;
   out.overflow = graph.overflow;
   out.compute_element = graph.compute_element;
+  out.rounding = graph.rounding;
   detail::Importer importer(graph, out);
   out.d = importer.import(graph.d);
   for (int i = 0; i < graph.node_count; ++i) {

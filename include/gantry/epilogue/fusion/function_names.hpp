@@ -59,6 +59,16 @@ constexpr const char* text_of(Reduction reduction, Extent extent) {
   return "";
 }
 
+struct RoundingName {
+  const char* text;
+  Rounding rounding;
+};
+inline constexpr RoundingName kRoundingNames[] = {{"nearest_even", Rounding::nearest_even},
+                                                  {"nearest_away", Rounding::nearest_away},
+                                                  {"toward_zero", Rounding::toward_zero}};
+
+constexpr const char* text_of(Rounding rounding) { return kRoundingNames[static_cast<int>(rounding)].text; }
+
 // Keeps the nearest of the names it is shown to one that nobody knows.
 class Nearest {
  public:

@@ -29,6 +29,7 @@
 #include <gantry/config.hpp>
 #include <gantry/epilogue/fusion/function.hpp>
 #include <gantry/numeric/element_type.hpp>
+#include <gantry/numeric/float_format.hpp>
 
 namespace gantry::fusion {
 
@@ -128,11 +129,11 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::scalar;
   ElementType element = ElementType::f32;  // in memory
   Extent extent = Extent::scalar;          // of a reduction
-  std::int16_t block = 0;  // of an auxiliary output: columns that share one element; 0: none do. Of a reduction: rows
-                           // or columns that are combined into one result; 0: all of them
-  bool row_major = true;       // of an auxiliary tensor, or of the results of blocks
-  bool direct = false;         // of one that TMA cannot address: threads read or write it
-  bool has_default = false;    // may be left out, or be a null pointer
+  std::int16_t block = 0;    // of an auxiliary output: columns that share one element; 0: none do. Of a reduction: rows
+                             // or columns that are combined into one result; 0: all of them
+  bool row_major = true;     // of an auxiliary tensor, or of the results of blocks
+  bool direct = false;       // of one that TMA cannot address: threads read or write it
+  bool has_default = false;  // may be left out, or be a null pointer
   bool deterministic = false;  // of a reduction: the same bits on every run, through workspace
   float value = 0;             // the default
 
@@ -156,6 +157,7 @@ struct Graph {
   int argument_count = 0;
   int d = -1;
   ElementType compute_element = ElementType::f32;  // f16, bf16: the value of every node is rounded to it
+  Rounding rounding = Rounding::nearest_even;      // of what goes to D and to auxiliary outputs
   bool overflow = false;                           // more nodes or arguments were added than fit
 
   GANTRY_HD constexpr int add(const Node& node) {
@@ -226,6 +228,12 @@ GANTRY_HD constexpr AnyGraph with_compute(AnyGraph graph, ElementType compute) {
     const bool is_least = graph.nodes[i].kind == NodeKind::constant && graph.nodes[i].constant == kLeastScale;
     if (is_least) graph.nodes[i].constant = least_scale(compute);
   }
+  return graph;
+}
+// A graph whose outputs are rounded so; as it is, where it asks for a rounding itself.
+template <class AnyGraph>
+GANTRY_HD constexpr AnyGraph with_rounding(AnyGraph graph, Rounding rounding) {
+  if (graph.rounding == Rounding::nearest_even) graph.rounding = rounding;
   return graph;
 }
 // Whether the value of a node is rounded to the graph's element. Outputs hand on what they are given.

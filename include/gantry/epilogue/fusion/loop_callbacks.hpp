@@ -13,12 +13,12 @@
 //     };
 #pragma once
 
-#include <type_traits>
 #include <vector>
 
 #include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/fusion/callbacks.hpp>
 #include <gantry/epilogue/fusion/canonical.hpp>
+#include <gantry/epilogue/fusion/detail/loop_parts.hpp>
 #include <gantry/epilogue/fusion/evaluate.hpp>
 
 namespace gantry::fusion {
@@ -31,76 +31,6 @@ constexpr std::uint32_t element_set(Types... types) {
 // Those that the loop has code for.
 inline constexpr std::uint32_t kLoopElements = element_set(ElementType::f32, ElementType::f16, ElementType::bf16,
                                                            ElementType::e4m3, ElementType::e5m2, ElementType::s8);
-
-namespace detail {
-
-template <class Config, ElementType kElement, bool kRows, bool kLoads>
-struct LoopShape {
-  static constexpr Subtiles tile = Config::tile;
-  static constexpr ElementType element = kElement;
-  static constexpr bool row_major = kRows;
-  static constexpr int stages = kLoads ? Config::rings.loads : Config::rings.stores;
-};
-
-// f(StagedTile<...>{}) of an auxiliary tensor, or false where its element type is not among those compiled.
-template <class Config, std::uint32_t kElements, class F>
-bool with_staged_tile(const Argument& a, const F& f) {
-  const auto by_ring = [&](auto element, auto rows) {
-    constexpr ElementType e = decltype(element)::value;
-    constexpr bool r = decltype(rows)::value;
-    if (a.kind == ArgumentKind::aux_in) {
-      f(StagedTile<LoopShape<Config, e, r, true>>{});
-    } else {
-      f(StagedTile<LoopShape<Config, e, r, false>>{});
-    }
-    return true;
-  };
-  const auto by_major = [&](auto element) {
-    if constexpr ((kElements >> static_cast<int>(decltype(element)::value) & 1) == 0) {
-      return false;
-    } else {
-      return a.row_major ? by_ring(element, std::true_type{}) : by_ring(element, std::false_type{});
-    }
-  };
-  return visit_element_type(a.element, [&](auto tag) {
-    return by_major(std::integral_constant<ElementType, element_type_v<typename decltype(tag)::type>>{});
-  });
-}
-
-// f(TileReduction<...>{}) of a reduction known at run time.
-template <class Config, class F>
-void with_reduction(Reduction op, const F& f) {
-  switch (op) {
-    case Reduction::add:
-      return f(TileReduction<Config, Reduction::add>{});
-    case Reduction::max:
-      return f(TileReduction<Config, Reduction::max>{});
-    case Reduction::amax:
-      return f(TileReduction<Config, Reduction::amax>{});
-    case Reduction::min:
-      return f(TileReduction<Config, Reduction::min>{});
-    case Reduction::mul:
-      return f(TileReduction<Config, Reduction::mul>{});
-    case Reduction::lse:
-      return f(TileReduction<Config, Reduction::lse>{});
-    case Reduction::sumexp:
-      return f(TileReduction<Config, Reduction::sumexp>{});
-  }
-}
-
-template <class Value>
-Value load_value(ElementType element, const void* pointer, std::int64_t i) {
-  return visit_element_type(element, [&](auto tag) -> Value {
-    using Element = typename decltype(tag)::type;
-    if constexpr (__is_same(Element, void) || Complex<Element>) {
-      return Value{};  // of a graph that check_elements refuses
-    } else {
-      return load_value<Value, Element>(pointer, i);
-    }
-  });
-}
-
-}  // namespace detail
 
 // A graph with its operands, as the loop takes them.
 struct LoopOperands : fusion::Params<kMaxArguments, kMaxArguments> {
@@ -296,6 +226,7 @@ struct LoopCallbacks {
       }
       if constexpr (kGivesD) {
         for (int k = 0; k < F; ++k) d[k] = results[graph.d][k];
+        if constexpr (Config::d_element != ElementType::void_) round_outputs<element_t<Config::d_element>>(d);
       }
       for (int i = 0; i < graph.node_count; ++i) {
         const Node& node = graph.nodes[i];
@@ -417,7 +348,7 @@ struct LoopCallbacks {
       if constexpr (F % kTile.values_of_block() == 0) {
         const Argument& a = params_.graph.arguments[i];
         if (!params_.is_given(i)) return;
-        const BlockOutput out{params_.operands[i], context_, a.row_major};
+        const BlockOutput out{params_.operands[i], context_, a.row_major, params_.graph.rounding};
         const int row0 = context_.at.m * kTile.m + em * kTile.epi_m;
         const int block0 = (context_.at.n * kTile.n + en * kTile.epi_n) / a.block;
         visit_element_type(a.element, [&](auto tag) {
@@ -499,9 +430,19 @@ struct LoopCallbacks {
       detail::with_staged_tile<Config, kElements>(params_.graph.arguments[i], [&](auto tile) {
         using Tile = decltype(tile);
         auto registers = Tile::make_registers();
-        store_values<typename Tile::Element>(registers, 0, values_[i]);
+        round_outputs<typename Tile::Element>(values_[i]);
+        store_values<typename Tile::Element, Rounding::nearest_even>(registers, 0, values_[i]);
         Tile::write(registers, buffers<Tile>(params_, shared_, i), stage, context_.thread);
       });
+    }
+
+    // What an element holds, where the graph asks for another rounding than conversions have: they then change nothing.
+    template <class Element, int F>
+    void round_outputs(Value (&values)[F]) const {
+      if (params_.graph.rounding == Rounding::nearest_even) return;
+      if constexpr (!Complex<Element>) {
+        for (Value& x : values) x = convert<Value>(as_output<Element>(x, params_.graph.rounding));
+      }
     }
 
     Mask mask(int i, int em, int en) const {

@@ -70,6 +70,10 @@ class GraphPrinter {
 
   constexpr GraphText print() {
     if (graph_.compute_element != ElementType::f32) out_.append("compute ").append(info(graph_.compute_element).name);
+    if (graph_.rounding != Rounding::nearest_even) {
+      separate();
+      out_.append("round ").append(text_of(graph_.rounding));
+    }
     if (graph_.d >= 0) statement("d", graph_.d);
     for (int i = 0; i < graph_.node_count; ++i) {
       const Node& node = graph_.nodes[i];

@@ -80,7 +80,7 @@ inline ComplexRange apply(Function f, const ComplexRange& a, const ComplexRange&
 }
 
 // What memory holds after the value was converted to the element type and written there. The value stays unrounded.
-inline Range as_element(ElementType element, const Range& r) {
+inline Range as_element(ElementType element, const Range& r, Rounding rounding = Rounding::nearest_even) {
   if (r.unbounded()) return r;
   if (element == ElementType::u1) {
     if (r.is_nan()) return detail::anything(r.value);
@@ -89,7 +89,7 @@ inline Range as_element(ElementType element, const Range& r) {
   }
   const auto converted = [&](double x) {
     std::uint8_t bytes[16] = {};
-    store_from_double(element, bytes, 0, x);
+    store_from_double(element, bytes, 0, x, {.rounding = rounding});
     return load_as_double(element, bytes, 0);
   };
   const Range out{r.value, converted(r.lower), converted(r.upper)};
@@ -103,11 +103,11 @@ inline Range from_memory(ElementType element, const void* data, std::int64_t ind
   return detail::rounded(exactly(load_as_double(element, data, index)));
 }
 
-inline ComplexRange as_element(ElementType element, const ComplexRange& z) {
+inline ComplexRange as_element(ElementType element, const ComplexRange& z, Rounding rounding = Rounding::nearest_even) {
   const ElementType part = element == ElementType::cf32   ? ElementType::f32
                            : element == ElementType::cf64 ? ElementType::f64
                                                           : element;
-  return {as_element(part, z.real), as_element(part, z.imag)};
+  return {as_element(part, z.real, rounding), as_element(part, z.imag, rounding)};
 }
 
 inline ComplexRange complex_from_memory(ElementType element, const void* data, std::int64_t index) {

@@ -9,6 +9,7 @@ GANTRY_X(schedule,
          "and pointer arrays of GEMMs store D by TMA, as it is: ptr_array_tma_warp_specialized_cooperative works")
 GANTRY_X(acc, "and GEMMs accumulate in f32, those of integers in s32")
 GANTRY_X(compute, "and epilogues of GEMMs compute in what their graph says: compute bf16; d = acc")
+GANTRY_X(rounding, "and outputs of GEMMs are rounded as their graph says: round toward_zero; d = acc")
 GANTRY_X(aux, "and in GEMMs the element of D stands in where there is none")
 GANTRY_X(warpgroups, "and the tile of a GEMM has the warpgroups of its schedule")
 GANTRY_X(fragment_size, "and epilogues of GEMMs visit all values of a subtile at once")

@@ -1,50 +1,13 @@
 // Reads the text of a fusion graph from left to right. What parse.hpp is made of.
 #pragma once
 
-#include <gantry/epilogue/fusion/check.hpp>
-#include <gantry/epilogue/fusion/detail/text_reader.hpp>
+#include <gantry/epilogue/fusion/detail/graph_nodes.hpp>
 
 namespace gantry::fusion::detail {
 
-// The user functions of a pack, as values.
-struct UserNames {
-  static constexpr int kMost = 8;
-  const char* names[kMost] = {};
-  int arities[kMost] = {};
-  int count = 0;
-
-  // A name of the library would call the library's function, whatever comes with the graph.
-  template <class Users>
-  static constexpr bool are_free() {
-    if constexpr (Users::kCount > 0) {
-      for (int i = 0; i < Users::kCount; ++i) {
-        if (find_function(Users::name(i)) != Function::user) return false;
-      }
-    }
-    return true;
-  }
-
-  template <class Users>
-  static constexpr UserNames of() {
-    static_assert(Users::kCount <= kMost, "gantry: at most 8 user functions come with a graph");
-    static_assert(are_free<Users>(), "gantry: a user function has the name of a function of the library");
-    UserNames out;
-    out.count = Users::kCount;
-    if constexpr (Users::kCount > 0) {
-      for (int i = 0; i < Users::kCount; ++i) {
-        out.names[i] = Users::name(i);
-        out.arities[i] = Users::arity(i);
-      }
-    }
-    return out;
-  }
-};
-
-class GraphReader : public TextReader {
+class GraphReader : public GraphNodes {
  public:
-  constexpr GraphReader(Chars text, const UserNames& users) : TextReader(text), users_(users) {}
-
-  constexpr const Graph& graph() const { return graph_; }
+  constexpr GraphReader(Chars text, const UserNames& users) : GraphNodes(text), users_(users) {}
 
   // statement (';' statement)* [';']
   constexpr void read() {
@@ -76,44 +39,6 @@ class GraphReader : public TextReader {
     bool used = false;
     bool is_reduction = false;
   };
-
-  // Nodes.
-  constexpr int add(const Node& node, int position) {
-    const int out = intern(graph_, node);
-    if (graph_.overflow)
-      refuse(position, TextRule::the_graph_is_too_large)
-          .append("a graph has at most ")
-          .append(kMaxNodes)
-          .append(" nodes, and this would be one more");
-    return out;
-  }
-  constexpr int compute(Function f, int position, int a, int b = -1, int third = -1) {
-    Node node{.kind = NodeKind::compute, .function = f};
-    node.inputs[0] = static_cast<std::int8_t>(a);
-    node.inputs[1] = static_cast<std::int8_t>(b);
-    node.inputs[2] = static_cast<std::int8_t>(third);
-    return add(node, position);
-  }
-  constexpr int argument(const Argument& wanted, int position) {
-    for (int i = 0; i < graph_.argument_count; ++i) {
-      if (graph_.arguments[i] == wanted) return i;
-      if (graph_.arguments[i].name != wanted.name) continue;
-      refuse(position, TextRule::a_name_stands_for_two_arguments)
-          .append(wanted.name.text)
-          .append(" stands above for another argument: one name, one argument");
-      return 0;
-    }
-    const int out = graph_.add_argument(wanted);
-    if (graph_.overflow)
-      refuse(position, TextRule::the_graph_is_too_large)
-          .append("a graph has at most ")
-          .append(kMaxArguments)
-          .append(" arguments, and this would be one more");
-    return out;
-  }
-  constexpr int leaf(NodeKind kind, const Argument& wanted, int position) {
-    return add({.kind = kind, .argument = static_cast<std::int8_t>(argument(used_fields(wanted), position))}, position);
-  }
 
   // name [':' type] ['row' | 'col'] ['=' number], up to and with the closing parenthesis.
   constexpr int loaded(NodeKind kind) {
@@ -486,7 +411,7 @@ class GraphReader : public TextReader {
 
   constexpr void statement() {
     ++statements_;
-    if (compute_statement()) return;
+    if (compute_statement() || round_statement()) return;
     const bool is_let = accept_word("let");
     const Word name = word(is_let ? "a name" : "a statement such as d = acc");
     if (ok() && is_known(name.name))
@@ -526,6 +451,24 @@ class GraphReader : public TextReader {
           .append(to_text(parsed.type));
     }
     graph_.compute_element = parsed.type;
+    return true;
+  }
+
+  // 'round' and how. An output may have that name all the same: what follows it then is no letter.
+  constexpr bool round_statement() {
+    const int start = skip();
+    if (!accept_word("round")) return false;
+    if (!is_letter(peek())) {
+      rewind(start);
+      return false;
+    }
+    for (const RoundingName& name : kRoundingNames) {
+      if (!accept_word(name.text)) continue;
+      graph_.rounding = name.rounding;
+      return true;
+    }
+    constexpr const char* kWords[] = {"nearest_even", "nearest_away", "toward_zero"};
+    expected("how outputs are rounded: nearest_even, nearest_away or toward_zero", kWords);
     return true;
   }
 
@@ -590,7 +533,6 @@ class GraphReader : public TextReader {
   }
 
   UserNames users_;
-  Graph graph_;
   int depth_ = 0;
   int statements_ = 0;
   NamedValue values_[kMostValues] = {};

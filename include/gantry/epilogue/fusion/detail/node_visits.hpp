@@ -15,10 +15,26 @@
 
 namespace gantry::fusion {
 
-// Values as elements of a register tensor, from element `first` on; two at a time where the hardware converts pairs.
-template <class Element, class Registers, class Value, int F>
+// A value as an element of an output.
+template <class Element, class Value>
+GANTRY_INLINE Element as_output(Value x, Rounding rounding) {
+  if constexpr (__is_same(Element, bf16) && __is_same(Value, float)) {
+    // The upper half of a float: one instruction, where convert takes the bits apart.
+    if (rounding == Rounding::toward_zero && x == x) {
+      return bf16::from_bits(static_cast<std::uint16_t>(bit_cast<std::uint32_t>(x) >> 16));
+    }
+  }
+  return convert<Element>(x, {.rounding = rounding});
+}
+
+// Values as elements of a register tensor, from element `first` on; two at a time where the hardware converts pairs,
+// which it does to nearest even.
+template <class Element, Rounding rounding, class Registers, class Value, int F>
 GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&values)[F]) {
-  if constexpr (gantry::detail::kConvertsPairs<Value, Element>) {
+  if constexpr (rounding != Rounding::nearest_even) {
+    GANTRY_UNROLL
+    for (int k = 0; k < F; ++k) registers.data()[first + k] = as_output<Element>(values[k], rounding);
+  } else if constexpr (gantry::detail::kConvertsPairs<Value, Element>) {
     GANTRY_UNROLL
     for (int k = 0; k < F; k += 2) {
       const auto pair = gantry::detail::PairOf<Element>::from(values[k], values[k + 1]);
@@ -410,7 +426,7 @@ struct NodeVisits {
       GANTRY_UNROLL
       for (int k = 0; k < F; ++k) mine.set(first + k, !(in[k] == Value{}));
     } else {
-      store_values<element_t<a.element>>(mine, first, in);
+      store_values<element_t<a.element>, Config::graph.rounding>(mine, first, in);
     }
   }
 
@@ -420,7 +436,7 @@ struct NodeVisits {
     constexpr Argument a = Config::graph.arguments[argument];
     if (!is_given<Config, argument>(params)) return;
     const AcrossColumns of = across_columns(a.block, en);
-    const BlockOutput out{params.operands[argument], context, a.row_major};
+    const BlockOutput out{params.operands[argument], context, a.row_major, Config::graph.rounding};
     const int row0 = row_of_tile() + em * kTile.epi_m, block0 = (column_of_tile() + en * kTile.epi_n) / a.block;
     for_blocks(of, context.thread, in, [&](int row, int block, Value x) {
       out.template put<element_t<a.element>>(row0 + row, block0 + block, x);

@@ -203,7 +203,7 @@ class Reference {
         for (int i = 0; i < graph_.node_count; ++i) keep_outputs(i, {m, 0, batch}, values, outputs);
         for (std::int64_t n = 0; graph_.d >= 0 && n < shape.n; ++n) {
           out.d[out.index(m, n, batch)] =
-              as_element(problem_.d_element, values.of[graph_.d][static_cast<std::size_t>(n)]);
+              as_element(problem_.d_element, values.of[graph_.d][static_cast<std::size_t>(n)], graph_.rounding);
         }
       }
     }
@@ -416,7 +416,8 @@ class Reference {
       const V& value = values.of[i][static_cast<std::size_t>(n)];
       if (node.kind == NodeKind::aux_store) {
         const std::int64_t place = (row.batch * problem_.shape.m + row.m) * columns + n / step;
-        out.result.outputs[node.argument][static_cast<std::size_t>(place)] = as_element(a.element, value);
+        out.result.outputs[node.argument][static_cast<std::size_t>(place)] =
+            as_element(a.element, value, graph_.rounding);
       } else {
         const std::int64_t at = result_at(a, row.m, n);
         const std::int64_t first = by_batch(node.argument) ? row.batch * extent(node.argument) : 0;
