@@ -5,6 +5,7 @@
 
 #include <gantry/arch/launch.hpp>
 #include <gantry/epilogue/arguments.hpp>
+#include <gantry/epilogue/fusion/loop_callbacks.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm.hpp>
 #include <gantry/gemm/cooperative.hpp>
@@ -77,6 +78,34 @@ TEST(AccumulatorsOfIntegers, AreStoredWithEveryBitBesideAReduction) {
   ASSERT_TRUE(plan->run(Simulator({.seed = 2})));
   for (int i = 0; i < m * n; ++i) EXPECT_EQ(d[static_cast<std::size_t>(i)], 127 * 127 * (i % n == 0 ? 2047 : 2048));
   EXPECT_EQ(top, 127.0f * 127 * 2048);
+}
+
+// A graph at run time may give accumulators as they are, or values.
+struct AnyOfIntegers : fusion::GraphAtRunTime<false, true, 4096, fusion::element_set(ElementType::f32)> {
+  static constexpr GemmOptions options = WithTop::options;
+};
+TEST(AccumulatorsOfIntegers, AreStoredWithEveryBitByAGraphAtRunTime) {
+  constexpr int m = 3, n = 8, k = 2048;
+  const std::vector<std::int8_t> a(m * k, 127);
+  std::vector<std::int8_t> b(n * k, 127);
+  b[0] = 0;
+  for (const char* text : {"d = acc; top = reduce_max(acc)", "d = acc / 127; top = reduce_max(acc)"}) {
+    const int factor = text[7] == ';' ? 127 : 1;
+    std::vector<std::int32_t> d(m * n);
+    float top = 0;
+    GemmArguments<AnyOfIntegers> args({.m = m, .n = n, .k = k}, fusion::graph(text));
+    args.a = a.data();
+    args.b = b.data();
+    args.d = d.data();
+    args.fusion["top"] = &top;
+    const auto plan = Gemm<AnyOfIntegers>::plan(args, device_of(Simulator(), 1));
+    ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+    ASSERT_TRUE(plan->run(Simulator({.seed = 2})));
+    for (int i = 0; i < m * n; ++i) {
+      EXPECT_EQ(d[static_cast<std::size_t>(i)], factor * 127 * (i % n == 0 ? 2047 : 2048)) << text;
+    }
+    EXPECT_EQ(top, 127.0f * 127 * 2048);
+  }
 }
 
 }  // namespace

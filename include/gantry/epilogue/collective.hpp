@@ -491,11 +491,15 @@ class CollectiveEpilogue {
         }
       }
       fusion.visit(acc, source, result, first, em, en);
-      if constexpr (fusion::kStoresIntegers<Config>) {
+      if constexpr (fusion::kStoresIntegers<Config> || fusion::kMayStoreIntegers<Config>) {
         std::int32_t whole[kFragment];
         GANTRY_UNROLL
         for (int k = 0; k < kFragment; ++k) {
           whole[k] = static_cast<std::int32_t>(accumulators.data()[tile.register_of(em, en, first + k)]);
+        }
+        if constexpr (fusion::kMayStoreIntegers<Config>) {
+          for (int k = 0; k < kFragment && !fusion.gives_accumulators(); ++k)
+            whole[k] = convert<std::int32_t>(result[k]);
         }
         d.take(first, whole);
       } else if constexpr (kHasD) {

@@ -126,8 +126,16 @@ template <class Config>
 inline constexpr bool kStoresIntegers = [] {
   constexpr Graph graph = detail::graph_of<Config>();
   constexpr bool kOwn = detail::HasCallbacks<Config> || requires { typename Config::CopyOpR2R; };
-  return !kOwn && graph.d >= 0 && graph.nodes[graph.d].kind == NodeKind::accumulator &&
-         graph.compute_element == ElementType::f32 && Config::policy.element_acc == ElementType::s32 &&
+  return !kOwn && gives_accumulators(graph) && Config::policy.element_acc == ElementType::s32 &&
+         Config::policy.d.element == ElementType::s32;
+}();
+
+// Whether it may be, which the callbacks know when they run: those of a graph at run time.
+template <class Config>
+inline constexpr bool kMayStoreIntegers = [] {
+  constexpr bool kAtRunTime = requires { Config::kGraphAtRunTime; };
+  constexpr bool kCopies = requires { typename Config::CopyOpR2R; };
+  return kAtRunTime && !kCopies && Config::policy.element_acc == ElementType::s32 &&
          Config::policy.d.element == ElementType::s32;
 }();
 

@@ -243,6 +243,13 @@ GANTRY_HD constexpr bool is_rounded(const AnyGraph& graph, int node) {
   return graph.compute_element != ElementType::f32 && kind != NodeKind::aux_store && kind != NodeKind::reduce;
 }
 
+// Whether D is the accumulators as they are.
+template <class AnyGraph>
+GANTRY_HD constexpr bool gives_accumulators(const AnyGraph& graph) {
+  return graph.d >= 0 && graph.nodes[graph.d].kind == NodeKind::accumulator &&
+         graph.compute_element == ElementType::f32;
+}
+
 // Half of the rounds of a pair of columns. Words of several pairs are on their way at once: beside the accumulators of
 // 128 x 192 in one warpgroup they spill.
 inline constexpr FunctionCost kCostOfKeep{.instructions = 10, .registers = 8};

@@ -168,6 +168,7 @@ struct LoopCallbacks {
         : params_(params), shared_(shared), context_(context) {}
 
     static constexpr bool begin_sync_needed() { return false; }
+    bool gives_accumulators() const { return fusion::gives_accumulators(params_.graph); }
 
     void begin() {
       for (int i = 0; i < params_.graph.argument_count; ++i) {
