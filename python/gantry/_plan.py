@@ -351,12 +351,17 @@ class Plan:
     def _addresses(self, places: Mapping[str, int], numbers: Mapping[str, float]) -> tuple:
         """Of the operands and the arguments; arrays without a place, and those without elements, are nowhere."""
         there = {*self._slots, *(name for name, (mode, _) in self._scales.items() if mode != NO_SCALE)}
+        names = self.places
+        first = len(names) - len(self._names)
+        operands = (places.get(x, nowhere(i) if x in there else 0) for i, x in enumerate(names[:first]))
+        rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(names[first:], first))
+        return (*operands, *rest)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Whose addresses a launch takes, in their order. One place is for the index that scatters rows, whichever it is."""
         scatter = self._scatter or SCATTER
-        names = (*MATRICES, *(x for x in EXTRAS if x not in (SCATTER, SCATTER_ADD)), scatter)
-        operands = tuple(places.get(x, nowhere(i) if x in there else 0) for i, x in enumerate(names))
-        first = len(names)
-        rest = (numbers[x] if x in numbers else places.get(x, nowhere(i)) for i, x in enumerate(self._names, first))
-        return operands + tuple(rest)
+        return (*MATRICES, *(x for x in EXTRAS if x not in (SCATTER, SCATTER_ADD)), scatter, *self._names)
 
     # ---- Running
 

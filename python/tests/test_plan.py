@@ -51,6 +51,13 @@ def test_a_plan_takes_arguments_in_any_order(rng):
     close(layer(a, b, s=s, bias=bias), matmul(a, b) + bias + 3)
 
 
+def test_every_address_of_a_launch_has_a_name(rng):
+    a, b, bias = operands(rng)
+    layer = gantry.plan(a, b, epilogue=TWO, bias=bias, s=np.array(3, np.float32), out_dtype="f32")
+    assert len(layer.places) == len(layer._example) == len(set(layer.places))
+    assert layer._example[layer.places.index("bias")] == bias.ctypes.data
+
+
 def test_the_stride_of_a_single_batch_does_not_matter_to_a_plan(rng):
     _, b, bias = operands(rng)
     one, other = array(rng, (1, 32, 72), np.float16)[..., :64], array(rng, (2, 40, 72), np.float16)[:1, :32, :64]

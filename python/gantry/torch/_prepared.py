@@ -12,9 +12,8 @@ import torch
 from torch import Tensor
 
 from .._arrays import Torch, storage
-from .._form import EXTRAS
 from .._gemm import gemm, plan
-from .._plan import MATRICES, Plan
+from .._plan import Plan
 
 _MOST = 4096
 _found: dict[tuple, _Prepared] = {}
@@ -25,7 +24,7 @@ class _Prepared:
     """Outputs that are not given are made; the rest is given in the order of ``names``."""
 
     def __init__(self, made: Plan, names: Sequence[str]):
-        places = (*MATRICES, *EXTRAS, *made._names)
+        places = made.places
         self.plan, self.example = made, list(made._example)
         self.given = [places.index(name) for name in names]
         self.made = [
